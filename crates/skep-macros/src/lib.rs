@@ -1,0 +1,1 @@
+//! The compile-time half of skep. Documented where it is re-exported: in `skep`.

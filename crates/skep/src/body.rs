@@ -1,0 +1,241 @@
+//! What follows the header block, in either direction.
+
+use std::fmt;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use bytes::Bytes;
+use http_body::{Frame, SizeHint};
+use http_body_util::BodyExt;
+
+/// Why a body broke off.
+pub type BodyError = Box<dyn std::error::Error + Send + Sync>;
+
+type BoxedBody = Pin<Box<dyn http_body::Body<Data = Bytes, Error = BodyError> + Send>>;
+
+/// The body of a request or of a response.
+///
+/// Whole bodies cost no allocation beyond their bytes; a [`FileSlice`] is passed on as such, so that a server can
+/// send it without copying; everything else is a stream.
+#[derive(Default)]
+pub struct Body {
+    kind: Kind,
+}
+
+#[derive(Default)]
+enum Kind {
+    #[default]
+    Empty,
+    Whole(Bytes),
+    File(FileSlice),
+    Stream(BoxedBody),
+}
+
+/// A part of an open file: `len` bytes from `start`.
+#[derive(Clone, Debug)]
+pub struct FileSlice {
+    /// The open file. Its own position is never used or moved.
+    pub file: Arc<std::fs::File>,
+    /// Offset of the first byte.
+    pub start: u64,
+    /// Number of bytes.
+    pub len: u64,
+}
+
+/// How many bytes of a file are read at once when a body is read as a stream.
+const FILE_CHUNK: u64 = 64 << 10;
+
+impl Body {
+    /// No body.
+    #[must_use]
+    pub const fn empty() -> Self {
+        Self { kind: Kind::Empty }
+    }
+
+    /// A part of an open file.
+    #[must_use]
+    pub fn file(slice: FileSlice) -> Self {
+        if slice.len == 0 { Self::empty() } else { Self { kind: Kind::File(slice) } }
+    }
+
+    /// Any other body, read as it is sent.
+    pub fn stream<B>(body: B) -> Self
+    where
+        B: http_body::Body<Data = Bytes> + Send + 'static,
+        B::Error: Into<BodyError>,
+    {
+        Self { kind: Kind::Stream(Box::pin(body.map_err(Into::into))) }
+    }
+
+    /// The length in bytes, where it is known before sending.
+    #[must_use]
+    pub fn len(&self) -> Option<u64> {
+        match &self.kind {
+            Kind::Empty => Some(0),
+            Kind::Whole(bytes) => Some(bytes.len() as u64),
+            Kind::File(slice) => Some(slice.len),
+            Kind::Stream(body) => body.size_hint().exact(),
+        }
+    }
+
+    /// True if it is known that no byte follows.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == Some(0)
+    }
+
+    /// The file behind this body, for a server that has a faster way to send it; the body if there is none.
+    pub fn into_file(self) -> Result<FileSlice, Self> {
+        match self.kind {
+            Kind::File(slice) => Ok(slice),
+            kind => Err(Self { kind }),
+        }
+    }
+
+    /// The bytes, where they are all here already.
+    #[must_use]
+    pub fn as_whole(&self) -> Option<&[u8]> {
+        match &self.kind {
+            Kind::Empty => Some(&[]),
+            Kind::Whole(bytes) => Some(bytes),
+            Kind::File(_) | Kind::Stream(_) => None,
+        }
+    }
+
+    /// Reads all of it. More than `limit` bytes is an error of kind [`TooLarge`].
+    pub async fn collect(mut self, limit: u64) -> Result<Bytes, BodyError> {
+        if let Kind::Whole(bytes) = self.kind {
+            return if bytes.len() as u64 <= limit { Ok(bytes) } else { Err(TooLarge { limit }.into()) };
+        }
+        let mut all = Vec::new();
+        while let Some(frame) = std::future::poll_fn(|cx| http_body::Body::poll_frame(Pin::new(&mut self), cx)).await {
+            let Ok(data) = frame?.into_data() else { continue };
+            if (all.len() + data.len()) as u64 > limit {
+                return Err(TooLarge { limit }.into());
+            }
+            all.extend_from_slice(&data);
+        }
+        Ok(all.into())
+    }
+}
+
+/// A body was longer than allowed.
+#[derive(Debug)]
+pub struct TooLarge {
+    /// What was allowed, in bytes.
+    pub limit: u64,
+}
+
+impl fmt::Display for TooLarge {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the body is larger than the {} bytes allowed here", self.limit)
+    }
+}
+
+impl std::error::Error for TooLarge {}
+
+impl http_body::Body for Body {
+    type Data = Bytes;
+    type Error = BodyError;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
+        match &mut self.kind {
+            Kind::Empty => Poll::Ready(None),
+            Kind::Whole(bytes) => {
+                let bytes = std::mem::take(bytes);
+                self.kind = Kind::Empty;
+                Poll::Ready(Some(Ok(Frame::data(bytes))))
+            }
+            Kind::File(slice) => {
+                if slice.len == 0 {
+                    return Poll::Ready(None);
+                }
+                Poll::Ready(Some(slice.read_chunk().map(Frame::data).map_err(Into::into)))
+            }
+            Kind::Stream(body) => body.as_mut().poll_frame(cx),
+        }
+    }
+
+    fn is_end_stream(&self) -> bool {
+        match &self.kind {
+            Kind::Empty => true,
+            Kind::Whole(_) => false,
+            Kind::File(slice) => slice.len == 0,
+            Kind::Stream(body) => body.is_end_stream(),
+        }
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        match &self.kind {
+            Kind::Stream(body) => body.size_hint(),
+            _ => SizeHint::with_exact(self.len().unwrap_or(0)),
+        }
+    }
+}
+
+impl FileSlice {
+    /// Takes the next bytes off the front. A file that became shorter is an error: its length has been promised.
+    fn read_chunk(&mut self) -> std::io::Result<Bytes> {
+        let wanted = usize::try_from(self.len.min(FILE_CHUNK)).expect("a chunk fits in memory");
+        let mut chunk = vec![0; wanted];
+        let read = read_at(&self.file, &mut chunk, self.start)?;
+        if read == 0 {
+            return Err(std::io::Error::new(std::io::ErrorKind::UnexpectedEof, "the file became shorter while it was sent"));
+        }
+        chunk.truncate(read);
+        self.start += read as u64;
+        self.len -= read as u64;
+        Ok(chunk.into())
+    }
+}
+
+#[cfg(unix)]
+fn read_at(file: &std::fs::File, buffer: &mut [u8], offset: u64) -> std::io::Result<usize> {
+    std::os::unix::fs::FileExt::read_at(file, buffer, offset)
+}
+
+#[cfg(not(unix))]
+fn read_at(mut file: &std::fs::File, buffer: &mut [u8], offset: u64) -> std::io::Result<usize> {
+    use std::io::{Read, Seek, SeekFrom};
+    file.seek(SeekFrom::Start(offset))?;
+    file.read(buffer)
+}
+
+impl From<Bytes> for Body {
+    fn from(bytes: Bytes) -> Self {
+        if bytes.is_empty() { Self::empty() } else { Self { kind: Kind::Whole(bytes) } }
+    }
+}
+
+impl From<&'static str> for Body {
+    fn from(text: &'static str) -> Self {
+        Bytes::from_static(text.as_bytes()).into()
+    }
+}
+
+impl From<String> for Body {
+    fn from(text: String) -> Self {
+        Bytes::from(text).into()
+    }
+}
+
+impl From<Vec<u8>> for Body {
+    fn from(bytes: Vec<u8>) -> Self {
+        Bytes::from(bytes).into()
+    }
+}
+
+impl fmt::Debug for Body {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.kind {
+            Kind::Empty => f.write_str("Body(empty)"),
+            Kind::Whole(bytes) => write!(f, "Body({} bytes)", bytes.len()),
+            Kind::File(slice) => write!(f, "Body({} bytes of a file)", slice.len),
+            Kind::Stream(_) => f.write_str("Body(stream)"),
+        }
+    }
+}

@@ -1,0 +1,177 @@
+//! Why a request could not be answered as asked.
+//!
+//! An [`Error`] knows three things: the status to answer with, what the client may be told, and what only the log
+//! may say. How it looks to the client is decided in one place, [`error_page`](crate::error_page).
+
+use std::borrow::Cow;
+use std::error::Error as StdError;
+use std::fmt;
+
+use http::{HeaderMap, StatusCode};
+
+use crate::response::Response;
+
+/// What a handler gives back: `-> Result` for a [`Response`], or `Result<T>` for any other value.
+pub type Result<T = Response, E = Error> = std::result::Result<T, E>;
+
+/// Why a request could not be answered as asked.
+///
+/// Any [`std::error::Error`] turns into one with `?`: status 500, and its text goes to the log only.
+///
+/// ```
+/// use skep::{Error, StatusCode};
+///
+/// let error = Error::bad_request("page: \"x\" is not a number");
+/// assert_eq!(error.status(), StatusCode::BAD_REQUEST);
+/// ```
+pub struct Error {
+    inner: Box<Inner>,
+}
+
+struct Inner {
+    status: StatusCode,
+    message: Option<Cow<'static, str>>,
+    cause: Option<Box<dyn StdError + Send + Sync>>,
+    headers: HeaderMap,
+}
+
+impl Error {
+    /// An error with this status and nothing else to say.
+    #[must_use]
+    pub fn new(status: StatusCode) -> Self {
+        Self { inner: Box::new(Inner { status, message: None, cause: None, headers: HeaderMap::new() }) }
+    }
+
+    /// 400: the request makes no sense; `message` tells the client why.
+    #[must_use]
+    pub fn bad_request(message: impl Into<Cow<'static, str>>) -> Self {
+        Self::new(StatusCode::BAD_REQUEST).with_message(message)
+    }
+
+    /// 403: understood, and refused; `message` tells the client why.
+    #[must_use]
+    pub fn forbidden(message: impl Into<Cow<'static, str>>) -> Self {
+        Self::new(StatusCode::FORBIDDEN).with_message(message)
+    }
+
+    /// 404.
+    #[must_use]
+    pub fn not_found() -> Self {
+        Self::new(StatusCode::NOT_FOUND)
+    }
+
+    /// 500; `cause` goes to the log only.
+    #[must_use]
+    pub fn internal(cause: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
+        Self::new(StatusCode::INTERNAL_SERVER_ERROR).with_cause(cause)
+    }
+
+    /// What the client is told. Without it, the status explains itself.
+    #[must_use]
+    pub fn with_message(mut self, message: impl Into<Cow<'static, str>>) -> Self {
+        self.inner.message = Some(message.into());
+        self
+    }
+
+    /// What the log is told, and in development the error page.
+    #[must_use]
+    pub fn with_cause(mut self, cause: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
+        self.inner.cause = Some(cause.into());
+        self
+    }
+
+    /// A header field the answer must carry, such as `Allow` with 405 or `Retry-After` with 503.
+    #[must_use]
+    pub fn with_header(mut self, name: http::HeaderName, value: http::HeaderValue) -> Self {
+        self.inner.headers.insert(name, value);
+        self
+    }
+
+    /// The status of the answer.
+    #[must_use]
+    pub fn status(&self) -> StatusCode {
+        self.inner.status
+    }
+
+    /// What the client is told beyond the status.
+    #[must_use]
+    pub fn message(&self) -> Option<&str> {
+        self.inner.message.as_deref()
+    }
+
+    /// What the log is told.
+    #[must_use]
+    pub fn cause(&self) -> Option<&(dyn StdError + Send + Sync + 'static)> {
+        self.inner.cause.as_deref()
+    }
+
+    /// True if the fault is the server's (5xx), not the client's.
+    #[must_use]
+    pub fn is_ours(&self) -> bool {
+        self.inner.status.is_server_error()
+    }
+
+    pub(crate) fn headers(&self) -> &HeaderMap {
+        &self.inner.headers
+    }
+}
+
+// Like anyhow's: `Error` itself is no `std::error::Error`, which is what lets `?` take all others.
+impl<E: StdError + Send + Sync + 'static> From<E> for Error {
+    fn from(cause: E) -> Self {
+        Self::internal(cause)
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.inner.status)?;
+        if let Some(message) = self.message() {
+            write!(f, ": {message}")?;
+        }
+        let mut cause = self.inner.cause.as_deref().map(|cause| cause as &dyn StdError);
+        while let Some(error) = cause {
+            write!(f, ": {error}")?;
+            cause = error.source();
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+/// Turns "there is none" into a 404.
+pub trait Or404<T> {
+    /// The value, or [`Error::not_found`].
+    ///
+    /// ```
+    /// use skep::Or404;
+    /// assert!(Some(1).or_404().is_ok());
+    /// assert_eq!(None::<u8>.or_404().unwrap_err().status(), 404);
+    /// ```
+    fn or_404(self) -> Result<T>;
+}
+
+impl<T> Or404<T> for Option<T> {
+    fn or_404(self) -> Result<T> {
+        self.ok_or_else(Error::not_found)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn any_error_is_a_500_whose_text_stays_inside() {
+        let error: Error = std::io::Error::other("secret path").into();
+        assert_eq!(error.status(), 500);
+        assert_eq!(error.message(), None);
+        assert_eq!(error.to_string(), "500 Internal Server Error: secret path");
+        assert!(error.is_ours());
+    }
+}

@@ -1,0 +1,2 @@
+//! What the project does to itself: test, tidy, peers.
+fn main() {}
