@@ -10,6 +10,7 @@ use std::marker::PhantomData;
 use std::path::PathBuf;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::time::Duration;
 
 use http::header::CONTENT_TYPE;
 use http::{HeaderMap, StatusCode};
@@ -50,7 +51,47 @@ pub struct App {
     values: Values,
     trusted_origins: Vec<String>,
     error_page: ErrorPage,
+    starts: Vec<Start>,
+    jobs: Vec<Job>,
     problems: Vec<String>,
+}
+
+/// What is done before the first request: [`App::on_start`].
+type Start = Box<dyn FnOnce(&Site) -> Result<()> + Send>;
+
+/// What is done again and again while the application runs: [`App::every`].
+pub struct Job {
+    name: &'static str,
+    period: Duration,
+    work: Box<dyn Fn(&Site) -> Result<()> + Send + Sync>,
+}
+
+impl Job {
+    /// How the log names it.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        self.name
+    }
+
+    /// The time from the end of one run to the start of the next.
+    #[must_use]
+    pub fn period(&self) -> Duration {
+        self.period
+    }
+
+    /// Runs it once, on this thread. A failure or a panic goes to the log, and the next run comes all the same.
+    pub fn run(&self, site: &Site) {
+        let result = panic::catch(|| (self.work)(site)).unwrap_or_else(|panicked| Err(Error::internal(panicked)));
+        if let Err(error) = result {
+            tracing::error!(target: "skep::job", job = self.name, "{error}");
+        }
+    }
+}
+
+impl fmt::Debug for Job {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} every {:?}", self.name, self.period)
+    }
 }
 
 /// What an application needs to know of where it runs. A server fills it in; [`Setup::default`] is good for tests.
@@ -140,6 +181,8 @@ impl App {
             values: HashMap::new(),
             trusted_origins: Vec::new(),
             error_page: error_page::default_page,
+            starts: Vec::new(),
+            jobs: Vec::new(),
             problems: Vec::new(),
         }
     }
@@ -184,6 +227,44 @@ impl App {
         self
     }
 
+    /// Does something before the first request, with all that [`Site`] lends out: fill a table, read templates. If it fails, the
+    /// application does not start.
+    ///
+    /// ```
+    /// use skep::prelude::*;
+    ///
+    /// let app = App::new().with(vec![1, 2, 3]).on_start(|site| {
+    ///     assert_eq!(site.get::<Vec<i32>>().len(), 3);
+    ///     Ok(())
+    /// });
+    /// # let _ = skep::test::Client::new(app);
+    /// ```
+    #[must_use]
+    pub fn on_start(mut self, work: impl FnOnce(&Site) -> Result<()> + Send + 'static) -> Self {
+        self.starts.push(Box::new(work));
+        self
+    }
+
+    /// Does something again and again beside the requests, on a thread where blocking harms no one: `period` after its last run
+    /// has ended, never twice at a time. `name` is how the log calls it.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use skep::prelude::*;
+    ///
+    /// let app = App::new().every("tidy", Duration::from_secs(60), |_site| Ok(()));
+    /// ```
+    #[must_use]
+    pub fn every(
+        mut self,
+        name: &'static str,
+        period: Duration,
+        work: impl Fn(&Site) -> Result<()> + Send + Sync + 'static,
+    ) -> Self {
+        self.jobs.push(Job { name, period, work: Box::new(work) });
+        self
+    }
+
     /// Name and version, where [`named`](Self::named) gave them.
     #[must_use]
     pub fn name(&self) -> Option<(&'static str, &'static str)> {
@@ -207,17 +288,19 @@ impl App {
                 None
             }
         };
-        match router {
-            Some(router) if problems.is_empty() => Ok(Site {
-                router,
-                values: self.values,
-                trusted_origins: self.trusted_origins,
-                error_page: self.error_page,
-                development: setup.development,
-                limits: setup.limits,
-            }),
-            _ => Err(StartError { problems }),
+        let Some(router) = router.filter(|_| problems.is_empty()) else { return Err(StartError { problems }) };
+        let site = Site {
+            router,
+            values: self.values,
+            trusted_origins: self.trusted_origins,
+            error_page: self.error_page,
+            jobs: self.jobs,
+            setup,
+        };
+        for start in self.starts {
+            start(&site).map_err(|error| StartError { problems: vec![error.to_string()] })?;
         }
+        Ok(site)
     }
 }
 

@@ -1,7 +1,5 @@
 //! What a handler sees of its request, and what it may say beside its answer.
 
-use std::any::type_name;
-
 use bytes::Bytes;
 use http::request::Parts;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Uri, header};
@@ -117,13 +115,10 @@ impl<'r> Cx<'r> {
         self.local.site().in_development()
     }
 
-    /// The value given to [`App::with`](crate::App::with).
-    ///
-    /// # Panics
-    /// If no value of this type was given: a fault in the application, answered with 500 and named in the log.
+    /// The value given to [`App::with`](crate::App::with): as [`Site::get`](crate::Site::get).
     #[must_use]
     pub fn get<T: Send + Sync + 'static>(&self) -> &'r T {
-        self.local.site().value().unwrap_or_else(|| panic!("no `{}` was given to App::with", type_name::<T>()))
+        self.local.site().get()
     }
 
     /// Scheme and host that the client used, such as `https://example.org`, for links that leave the site (feeds,
@@ -153,7 +148,7 @@ impl<'r> Cx<'r> {
     }
 
     pub(crate) fn limits(&self) -> Limits {
-        self.local.site().limits
+        self.local.site().setup.limits
     }
 
     pub(crate) fn into_headers(self) -> HeaderMap {

@@ -43,6 +43,15 @@ pub(crate) fn install_hook() {
     });
 }
 
+/// Runs `work`; a panic inside becomes an error.
+pub(crate) fn catch<T>(work: impl FnOnce() -> T) -> Result<T, Panicked> {
+    // What panicked is not used again, and what it borrowed belongs to its request alone.
+    CAUGHT.set(Some(String::new()));
+    let result = catch_unwind(AssertUnwindSafe(work));
+    let text = CAUGHT.take().unwrap_or_default();
+    result.map_err(|_| Panicked(text))
+}
+
 /// Polls a future; a panic inside becomes an error.
 pub(crate) struct CatchPanic<'f, F>(pub(crate) Pin<&'f mut F>);
 
@@ -50,13 +59,9 @@ impl<F: Future> Future for CatchPanic<'_, F> {
     type Output = Result<F::Output, Panicked>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        // A future that panicked is not polled again, and what it borrowed belongs to its request alone.
-        CAUGHT.set(Some(String::new()));
-        let polled = catch_unwind(AssertUnwindSafe(|| self.0.as_mut().poll(cx)));
-        let text = CAUGHT.take().unwrap_or_default();
-        match polled {
+        match catch(|| self.0.as_mut().poll(cx)) {
             Ok(polled) => polled.map(Ok),
-            Err(_) => Poll::Ready(Err(Panicked(text))),
+            Err(panicked) => Poll::Ready(Err(panicked)),
         }
     }
 }

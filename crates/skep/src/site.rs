@@ -2,12 +2,13 @@
 //!
 //! Start reading at [`Local::answer`]: the way of every request.
 
-use std::any::{Any, TypeId};
+use std::any::{Any, TypeId, type_name};
 use std::cell::Cell;
 use std::collections::HashMap;
 use std::fmt;
 use std::future::Future;
 use std::hash::{BuildHasher, RandomState};
+use std::path::Path;
 use std::pin::pin;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -16,7 +17,7 @@ use http::header::{ALLOW, CONTENT_LENGTH, LOCATION};
 use http::request::Parts;
 use http::{HeaderValue, Method, StatusCode};
 
-use crate::app::{Endpoint, Limits};
+use crate::app::{Endpoint, Job, Setup};
 use crate::body::Body;
 use crate::cx::{Cx, RequestId};
 use crate::error::{Error, Result};
@@ -38,8 +39,8 @@ pub struct Site {
     pub(crate) values: Values,
     pub(crate) trusted_origins: Vec<String>,
     pub(crate) error_page: ErrorPage,
-    pub(crate) development: bool,
-    pub(crate) limits: Limits,
+    pub(crate) jobs: Vec<Job>,
+    pub(crate) setup: Setup,
 }
 
 /// One thread's view of a [`Site`]: it answers requests. Cloning it is cheap.
@@ -66,11 +67,29 @@ impl Site {
     /// True if error pages may show all.
     #[must_use]
     pub fn in_development(&self) -> bool {
-        self.development
+        self.setup.development
     }
 
-    pub(crate) fn value<T: 'static>(&self) -> Option<&T> {
-        self.values.get(&TypeId::of::<T>())?.downcast_ref()
+    /// The folder for everything that outlives the process.
+    #[must_use]
+    pub fn data(&self) -> &Path {
+        &self.setup.data
+    }
+
+    /// The value given to [`App::with`](crate::App::with).
+    ///
+    /// # Panics
+    /// If no value of this type was given: a fault in the application, answered with 500 and named in the log.
+    #[must_use]
+    pub fn get<T: Send + Sync + 'static>(&self) -> &T {
+        let value = self.values.get(&TypeId::of::<T>()).and_then(|value| value.downcast_ref());
+        value.unwrap_or_else(|| panic!("no `{}` was given to App::with", type_name::<T>()))
+    }
+
+    /// What is to be done again and again beside the requests. Whoever runs the site sees to it: [`Job::run`].
+    #[must_use]
+    pub fn jobs(&self) -> &[Job] {
+        &self.jobs
     }
 }
 
@@ -108,7 +127,7 @@ impl Local {
     async fn dispatch(&self, parts: &Parts, body: Body, peer: Peer, id: RequestId) -> Result {
         let site = self.site();
         let path = percent::normalise_path(parts.uri.path());
-        let query = Pairs::decode(parts.uri.query().unwrap_or_default(), site.limits.query_parameters)?;
+        let query = Pairs::decode(parts.uri.query().unwrap_or_default(), site.setup.limits.query_parameters)?;
         let Some(found) = site.router.find(&path) else { return self.elsewhere(parts, &path) };
         if parts.method == Method::OPTIONS {
             return Ok(Response::of_status(StatusCode::NO_CONTENT).with_header(ALLOW, found.allow().clone()));
@@ -145,7 +164,7 @@ impl Local {
     fn fail(&self, error: &Error, id: RequestId, parts: Option<&Parts>) -> Response {
         log(error, id, parts);
         let site = self.site();
-        let failure = Failure::new(error, id, site.development);
+        let failure = Failure::new(error, id, site.in_development());
         error_page::render(&failure, error, parts.map(|parts| &parts.headers), site.error_page)
     }
 }
