@@ -5,6 +5,7 @@
 
 pub mod body;
 pub mod error;
+pub mod files;
 pub mod response;
 
 pub use body::Body;
