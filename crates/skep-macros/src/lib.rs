@@ -2,6 +2,7 @@
 
 use proc_macro::TokenStream;
 
+mod assets;
 mod service;
 
 /// Writes [`Service`](trait.Service.html) for a struct: where it is, how its fields are read, what its link looks like.
@@ -40,4 +41,10 @@ pub fn derive_service(input: TokenStream) -> TokenStream {
     service::derive(syn::parse_macro_input!(input as syn::DeriveInput))
         .unwrap_or_else(|error| error.to_compile_error())
         .into()
+}
+
+/// A folder inside the executable; documented as `skep::assets`.
+#[proc_macro]
+pub fn assets(input: TokenStream) -> TokenStream {
+    assets::expand(input.into()).unwrap_or_else(syn::Error::into_compile_error).into()
 }

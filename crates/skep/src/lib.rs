@@ -36,6 +36,7 @@ pub mod cookie;
 pub mod cx;
 pub mod error;
 pub mod error_page;
+pub mod files;
 pub mod html;
 pub mod offload;
 pub mod param;
@@ -62,6 +63,29 @@ pub use response::Response;
 pub use service::{Handle, Service};
 pub use site::{Local, Site};
 pub use skep_macros::Service;
+
+/// Puts a folder into the executable, and makes each of its files a constant to link to.
+///
+/// ```ignore
+/// skep::assets!(pub Static = "static" at "/static");
+///
+/// assert_eq!(Static::STYLE_CSS.url(), "/static/style.3f2a9c1b.css");
+/// App::new().files("/static", Static)
+/// ```
+///
+/// The folder is sought beside the package's `Cargo.toml`. For each file of it, and of the folders in it, there is a
+/// constant of type [`files::Asset`], named in upper case with `_` for all that is neither an ASCII letter nor a digit:
+/// `css/site.css` is `CSS_SITE_CSS`, `404.html` is `_404_HTML`. Two files with the same constant do not compile, nor does
+/// a link to a file that does not exist. Names that begin with a dot are left out.
+///
+/// The links carry a hash of the content, and what is fetched by them may be kept for ever. The plain names are served too,
+/// and asked about each time. What shrinks by 5 per cent or more is also embedded compressed, by brotli and gzip.
+///
+/// As an expression, `assets!("static")` is the folder without constants: a [`files::Assets`] to be mounted anywhere.
+///
+/// Cargo compiles again when one of the files changes. That a file was added or removed it only sees with a build
+/// script of one line, `println!("cargo::rerun-if-changed=static");`.
+pub use skep_macros::assets;
 
 /// What an application's source usually needs.
 pub mod prelude {
