@@ -5,26 +5,20 @@
 use std::any::TypeId;
 use std::collections::HashMap;
 use std::fmt;
-use std::future::Future;
-use std::marker::PhantomData;
 use std::path::PathBuf;
-use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use http::header::CONTENT_TYPE;
-use http::{HeaderMap, StatusCode};
+use http::Method;
 
-use crate::cx::{Cx, read_whole};
+use crate::endpoint::Endpoint;
 use crate::error::{Error, Result};
 use crate::error_page::{self, ErrorPage};
+use crate::files::Files;
 use crate::offload::{Inline, Offload};
 use crate::panic;
-use crate::param::Pairs;
-use crate::request::header_text;
-use crate::response::Response;
 use crate::router::{Entry, Router};
-use crate::service::{BodyKind, Handle, Input, Registry, Route, Services};
+use crate::service::{Handle, Registry, Services};
 use crate::site::{Site, Values};
 
 /// An application: its services and what they share.
@@ -48,12 +42,19 @@ use crate::site::{Site, Values};
 pub struct App {
     name: Option<(&'static str, &'static str)>,
     services: Vec<Entry<Endpoint>>,
+    folders: Vec<Folder>,
     values: Values,
     trusted_origins: Vec<String>,
     error_page: ErrorPage,
     starts: Vec<Start>,
     jobs: Vec<Job>,
     problems: Vec<String>,
+}
+
+/// Files below a prefix that begins and ends with a slash.
+struct Folder {
+    prefix: String,
+    files: Arc<Files>,
 }
 
 /// What is done before the first request: [`App::on_start`].
@@ -178,6 +179,7 @@ impl App {
         Self {
             name: None,
             services: Vec::new(),
+            folders: Vec::new(),
             values: HashMap::new(),
             trusted_origins: Vec::new(),
             error_page: error_page::default_page,
@@ -199,6 +201,27 @@ impl App {
     #[must_use]
     pub fn serve<S: Services>(mut self) -> Self {
         S::register(&mut self);
+        self
+    }
+
+    /// Serves files below a prefix: a folder of the disk by its path, or [`assets!`](crate::assets) of the executable.
+    ///
+    /// A service at the same address wins. What is asked for and not there is a 404.
+    ///
+    /// ```
+    /// use skep::prelude::*;
+    ///
+    /// let app = App::new().files("/downloads", skep::files::Files::dir("public").listing(true));
+    /// ```
+    #[must_use]
+    pub fn files(mut self, prefix: &str, files: impl Into<Files>) -> Self {
+        let files = files.into();
+        let inner = prefix.trim_matches('/');
+        let prefix = if inner.is_empty() { "/".to_owned() } else { format!("/{inner}/") };
+        if let Some(fixed) = files.prefix().filter(|fixed| fixed.trim_matches('/') != inner) {
+            self.problems.push(format!("these assets link to {fixed}: mount them there, and not at {prefix}"));
+        }
+        self.folders.push(Folder { prefix, files: Arc::new(files) });
         self
     }
 
@@ -274,14 +297,22 @@ impl App {
     /// The table of routes, in the order in which they were mounted.
     #[must_use]
     pub fn routes(&self) -> Vec<RouteLine> {
-        self.services.iter().map(route_line).collect()
+        let services = self.services.iter().map(route_line);
+        let folders = self.folders.iter().map(|folder| RouteLine {
+            method: "GET".to_owned(),
+            path: format!("{}{{*path}}", folder.prefix),
+            target: folder.files.to_string(),
+        });
+        services.chain(folders).collect()
     }
 
     /// Makes the application ready to answer, or says all that keeps it from it.
     pub fn open(self, setup: Setup) -> Result<Site, StartError> {
         panic::install_hook();
         let mut problems = self.problems;
-        let router = match Router::new(self.services) {
+        problems
+            .extend(self.folders.iter().filter_map(|folder| folder.files.check().err()).map(|error| error.to_string()));
+        let router = match Router::new(with_folders(self.services, &self.folders)) {
             Ok(router) => Some(router),
             Err(conflicts) => {
                 problems.extend(conflicts.iter().map(ToString::to_string));
@@ -306,9 +337,24 @@ impl App {
 
 impl Registry for App {
     fn add<S: Handle>(&mut self) {
-        let endpoint = Endpoint { answers: Box::new(Typed::<S>(PhantomData)), route: S::ROUTE };
-        self.services.push(Entry::of_route(endpoint.route, endpoint));
+        self.services.push(Entry::of_route(S::ROUTE, Endpoint::of_service::<S>()));
     }
+}
+
+/// A folder answers for its prefix and for all below it, where no service does.
+fn with_folders(mut services: Vec<Entry<Endpoint>>, folders: &[Folder]) -> Vec<Entry<Endpoint>> {
+    for Folder { prefix, files } in folders {
+        let taken = services.iter().any(|entry| entry.method == Method::GET && entry.pattern == *prefix);
+        let patterns = [Some(format!("{prefix}{{*path}}")), (!taken).then(|| prefix.clone())];
+        services.extend(patterns.into_iter().flatten().map(|pattern| Entry {
+            name: files.to_string(),
+            method: Method::GET,
+            pattern,
+            required: Vec::new(),
+            endpoint: Endpoint::of_files(Arc::clone(files)),
+        }));
+    }
+    services
 }
 
 fn route_line(entry: &Entry<Endpoint>) -> RouteLine {
@@ -319,101 +365,6 @@ fn route_line(entry: &Entry<Endpoint>) -> RouteLine {
         path.push('=');
     }
     RouteLine { method: entry.method.to_string(), path, target: entry.name.clone() }
-}
-
-/// A service without its type.
-pub(crate) struct Endpoint {
-    answers: Box<dyn Answers>,
-    route: &'static Route,
-}
-
-/// A future of a handler: it stays on its thread.
-type Answering<'r> = Pin<Box<dyn Future<Output = Result> + 'r>>;
-
-trait Answers: Send + Sync {
-    fn call<'r>(&self, cx: Cx<'r>, input: Input<'r>) -> Answering<'r>;
-}
-
-impl Endpoint {
-    pub(crate) fn call<'r>(&self, cx: Cx<'r>, input: Input<'r>) -> Answering<'r> {
-        self.answers.call(cx, input)
-    }
-
-    pub(crate) fn cross_origin(&self) -> Option<&'static str> {
-        self.route.cross_origin
-    }
-}
-
-impl fmt::Debug for Endpoint {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.route.service)
-    }
-}
-
-struct Typed<S>(PhantomData<fn() -> S>);
-
-impl<S: Handle> Answers for Typed<S> {
-    fn call<'r>(&self, mut cx: Cx<'r>, input: Input<'r>) -> Answering<'r> {
-        Box::pin(async move {
-            // A constant of the service: the branches for other kinds of body do not exist in its code.
-            let service = match S::ROUTE.body {
-                BodyKind::Unread => S::parse(&input)?,
-                kind => read_fields::<S>(&mut cx, input, kind).await?,
-            };
-            let response = service.handle(&mut cx).await?;
-            Ok(with_headers(response, cx.into_headers()))
-        })
-    }
-}
-
-async fn read_fields<S: Handle>(cx: &mut Cx<'_>, mut input: Input<'_>, kind: BodyKind) -> Result<S> {
-    expect_type(cx.request_headers(), kind)?;
-    let limits = cx.limits();
-    let body = read_whole(cx.take_body(), S::ROUTE.body_limit.unwrap_or(limits.body)).await?;
-    let mut input = Input {
-        parts: input.parts,
-        path: input.path,
-        query: std::mem::take(&mut input.query),
-        body: &body,
-        form: Pairs::default(),
-    };
-    if kind == BodyKind::Form {
-        let text = std::str::from_utf8(&body).map_err(|_| Error::bad_request("the form is not UTF-8"))?;
-        input.form = Pairs::decode(text, limits.form_fields)?;
-    }
-    S::parse(&input)
-}
-
-/// 415 unless the body is of the type that the service reads.
-fn expect_type(headers: &HeaderMap, kind: BodyKind) -> Result<()> {
-    let sent = header_text(headers, &CONTENT_TYPE).unwrap_or_default();
-    let sent = sent.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
-    let (fits, wanted) = match kind {
-        BodyKind::Json => (sent == "application/json" || sent.ends_with("+json"), "application/json"),
-        // Without a type there is nothing to contradict; a form says so in every browser.
-        _ => (sent == FORM_TYPE || sent.is_empty(), FORM_TYPE),
-    };
-    if fits {
-        return Ok(());
-    }
-    let sent = if sent.is_empty() { "a body without a type".to_owned() } else { sent };
-    Err(Error::new(StatusCode::UNSUPPORTED_MEDIA_TYPE).with_message(format!("{sent} came where {wanted} is expected")))
-}
-
-const FORM_TYPE: &str = "application/x-www-form-urlencoded";
-
-/// Adds what the handler said through its [`Cx`]; the answer's own fields win, cookies add up.
-fn with_headers(mut response: Response, extra: HeaderMap) -> Response {
-    let own = response.headers_mut();
-    let mut last = None;
-    for (name, value) in extra {
-        let Some(name) = name.or_else(|| last.clone()) else { continue };
-        if name == http::header::SET_COOKIE || !own.contains_key(&name) {
-            own.append(name.clone(), value);
-        }
-        last = Some(name);
-    }
-    response
 }
 
 impl fmt::Debug for App {

@@ -23,6 +23,7 @@ mod root;
 mod stamp;
 
 use std::borrow::Cow;
+use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
@@ -237,6 +238,16 @@ impl Options {
         let text = &*self.cache_control;
         HeaderValue::from_str(text)
             .map_err(|_| io::Error::other(format!("{text:?} cannot be the value of Cache-Control")))
+    }
+}
+
+/// What it is, for the table of routes.
+impl fmt::Display for Files {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.source {
+            Source::Dir(path) => write!(f, "the folder {}", path.display()),
+            Source::Assets(_) => f.write_str("assets in the executable"),
+        }
     }
 }
 

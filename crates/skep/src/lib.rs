@@ -46,6 +46,7 @@ pub mod service;
 pub mod site;
 pub mod test;
 
+mod endpoint;
 mod origin;
 mod panic;
 mod percent;

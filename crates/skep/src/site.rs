@@ -17,9 +17,10 @@ use http::header::{ALLOW, CONTENT_LENGTH, LOCATION};
 use http::request::Parts;
 use http::{HeaderValue, Method, StatusCode};
 
-use crate::app::{Endpoint, Job, Setup};
+use crate::app::{Job, Setup};
 use crate::body::Body;
 use crate::cx::{Cx, RequestId};
+use crate::endpoint::Endpoint;
 use crate::error::{Error, Result};
 use crate::error_page::{self, ErrorPage, Failure};
 use crate::origin;
@@ -133,7 +134,7 @@ impl Local {
             return Ok(Response::of_status(StatusCode::NO_CONTENT).with_header(ALLOW, found.allow().clone()));
         }
         let endpoint = endpoint(&found, &parts.method, &query)?;
-        if endpoint.cross_origin().is_none() {
+        if !endpoint.is_open_to_others() {
             origin::check(parts, &site.trusted_origins)?;
         }
         let input = Input { parts, path: found.path, query, body: &[], form: Pairs::default() };

@@ -34,7 +34,7 @@ use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Uri};
 use crate::app::{App, Setup};
 use crate::percent;
 use crate::request::Request;
-use crate::site::Local;
+use crate::site::{Local, Site};
 
 /// A browser of sorts: it keeps cookies and follows redirects.
 ///
@@ -60,7 +60,13 @@ impl Client {
     #[must_use]
     pub fn with_setup(app: App, setup: Setup) -> Self {
         let site = app.open(setup).unwrap_or_else(|error| panic!("the application does not start:\n{error}"));
-        Self { local: Arc::new(site).local(), cookies: RefCell::default() }
+        Self::of_site(&Arc::new(site))
+    }
+
+    /// One more client of an application that is open already.
+    #[must_use]
+    pub fn of_site(site: &Arc<Site>) -> Self {
+        Self { local: site.local(), cookies: RefCell::default() }
     }
 
     /// The answer to GET, redirects followed.
