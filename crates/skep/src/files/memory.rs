@@ -222,4 +222,22 @@ mod tests {
         assert_eq!(weight(&memory), 0);
         assert!(memory.get("a").is_none());
     }
+
+    #[test]
+    #[cfg(unix)]
+    fn siblings_are_looked_for_again_after_their_time() {
+        let temp = tempfile::tempdir().unwrap();
+        std::fs::write(temp.path().join("a.css"), "a").unwrap();
+        let root = Root::open(temp.path()).unwrap();
+        let stamp = root.find("a.css").unwrap().stamp;
+        let entry = |may_have_siblings| {
+            let origin = Origin { place: Root::place("a.css").unwrap(), stamp };
+            Entry::new(Resource { variants: Vec::new() }, vec![origin], may_have_siblings)
+        };
+        let mut text = entry(true);
+        assert!(text.is_current(&root, 0));
+        text.looked = Instant::now().checked_sub(SIBLINGS_AGE);
+        assert!(!text.is_current(&root, 0));
+        assert!(entry(false).is_current(&root, 0));
+    }
 }

@@ -173,7 +173,7 @@ fn what_may_not_be_read_is_forbidden() {
     let site = Site::new(&[("locked.txt", "x"), ("hello.txt", "x")]);
     settle();
     site.get("locked.txt");
-    fs::set_permissions(site.path("locked.txt"), fs::Permissions::from_mode(0)).unwrap();
+    fs::set_permissions(site.path("locked.txt"), fs::Permissions::from_mode(0o000)).unwrap();
     if fs::read(site.path("locked.txt")).is_ok() {
         return; // Root may read everything.
     }
