@@ -5,7 +5,10 @@
 
 pub mod body;
 pub mod error;
+pub mod offload;
 pub mod response;
+#[cfg(not(target_family = "wasm"))]
+pub mod sql;
 
 pub use body::Body;
 pub use error::{Error, Or404, Result};
