@@ -121,6 +121,16 @@ impl<'r> Cx<'r> {
         self.local.site().get()
     }
 
+    /// The database: its queries wait without keeping other requests waiting.
+    ///
+    /// # Panics
+    /// If the application has none: [`App::database`](crate::App::database).
+    #[cfg(not(target_family = "wasm"))]
+    #[must_use]
+    pub fn db(&self) -> &'r crate::sql::Local {
+        self.local.db()
+    }
+
     /// Scheme and host that the client used, such as `https://example.org`, for links that leave the site (feeds,
     /// mails). Without a `Host`, that of a server on this machine.
     #[must_use]

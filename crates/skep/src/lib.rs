@@ -44,6 +44,8 @@ pub mod request;
 pub mod response;
 pub mod service;
 pub mod site;
+#[cfg(not(target_family = "wasm"))]
+pub mod sql;
 pub mod test;
 
 mod endpoint;

@@ -31,12 +31,19 @@ use crate::request::{Peer, Request};
 use crate::response::Response;
 use crate::router::{Found, NoEndpoint, Router};
 use crate::service::Input;
+#[cfg(not(target_family = "wasm"))]
+use crate::sql;
+
+#[cfg(not(target_family = "wasm"))]
+const NO_DATABASE: &str = "this application has no database: App::database gives it one";
 
 /// An application that is ready to answer. Made by [`App::open`](crate::App::open).
 ///
 /// It does not change while it runs, and all threads share it. Each thread asks it for a [`Local`] of its own.
 pub struct Site {
     pub(crate) router: Router<Endpoint>,
+    #[cfg(not(target_family = "wasm"))]
+    pub(crate) database: Option<sql::Database>,
     pub(crate) values: Values,
     pub(crate) trusted_origins: Vec<String>,
     pub(crate) error_page: ErrorPage,
@@ -52,6 +59,8 @@ pub struct Local {
 
 struct LocalParts {
     site: Arc<Site>,
+    #[cfg(not(target_family = "wasm"))]
+    db: Option<sql::Local>,
     ids: Ids,
 }
 
@@ -62,7 +71,13 @@ impl Site {
     /// This thread's view.
     #[must_use]
     pub fn local(self: &Arc<Self>) -> Local {
-        Local { inner: Rc::new(LocalParts { site: Arc::clone(self), ids: Ids::new() }) }
+        let parts = LocalParts {
+            site: Arc::clone(self),
+            #[cfg(not(target_family = "wasm"))]
+            db: self.database.as_ref().map(sql::Database::local),
+            ids: Ids::new(),
+        };
+        Local { inner: Rc::new(parts) }
     }
 
     /// True if error pages may show all.
@@ -85,6 +100,16 @@ impl Site {
     pub fn get<T: Send + Sync + 'static>(&self) -> &T {
         let value = self.values.get(&TypeId::of::<T>()).and_then(|value| value.downcast_ref());
         value.unwrap_or_else(|| panic!("no `{}` was given to App::with", type_name::<T>()))
+    }
+
+    /// The database, for code that may block: start-up work and jobs.
+    ///
+    /// # Panics
+    /// If the application has none: [`App::database`](crate::App::database).
+    #[cfg(not(target_family = "wasm"))]
+    #[must_use]
+    pub fn db(&self) -> &sql::Database {
+        self.database.as_ref().expect(NO_DATABASE)
     }
 
     /// What is to be done again and again beside the requests. Whoever runs the site sees to it: [`Job::run`].
@@ -117,6 +142,11 @@ impl Local {
     #[must_use]
     pub fn failure(&self, error: &Error) -> Response {
         self.fail(error, self.inner.ids.next(), None)
+    }
+
+    #[cfg(not(target_family = "wasm"))]
+    pub(crate) fn db(&self) -> &sql::Local {
+        self.inner.db.as_ref().expect(NO_DATABASE)
     }
 
     /// The application.

@@ -50,10 +50,12 @@ pub struct Client {
 const MAX_REDIRECTS: usize = 10;
 
 impl Client {
-    /// Opens the application as [`Setup::default`] says, but with a database in memory.
+    /// Opens the application as [`Setup::default`] says, but with a temporary database.
     #[must_use]
     pub fn new(app: App) -> Self {
-        Self::with_setup(app, Setup::default())
+        let mut setup = Setup::default();
+        setup.temporary_database = true;
+        Self::with_setup(app, setup)
     }
 
     /// Opens the application with this setup.
