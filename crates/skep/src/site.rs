@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 use http::header::{ALLOW, CONTENT_LENGTH, LOCATION};
 use http::request::Parts;
-use http::{HeaderValue, Method, StatusCode};
+use http::{HeaderMap, HeaderValue, Method, StatusCode};
 
 use crate::app::{Job, Setup};
 use crate::body::Body;
@@ -167,9 +167,10 @@ impl Local {
         if !endpoint.is_open_to_others() {
             origin::check(parts, &site.trusted_origins)?;
         }
-        let input = Input { parts, path: found.path, query, body: &[], form: Pairs::default() };
-        let cx = Cx::new(parts, peer, body, self, id);
-        endpoint.call(cx, input).await
+        let mut input = Input { parts, path: found.path, query, body: &[], form: Pairs::default() };
+        let mut cx = Cx::new(parts, peer, body, self, id);
+        let response = endpoint.call(&mut cx, &mut input).await?;
+        Ok(with_headers(response, cx.into_headers()))
     }
 
     /// There is one address for a page: the path as its service declares it. The same with or without a slash at its
@@ -208,6 +209,20 @@ fn endpoint<'s>(found: &Found<'s, '_, Endpoint>, method: &Method, query: &Pairs<
             Error::bad_request(format!("the query needs {}", sets.join(", or ")))
         }
     })
+}
+
+/// Adds what the handler said through its [`Cx`]; the answer's own fields win, cookies add up.
+fn with_headers(mut response: Response, extra: HeaderMap) -> Response {
+    let own = response.headers_mut();
+    let mut last = None;
+    for (name, value) in extra {
+        let Some(name) = name.or_else(|| last.clone()) else { continue };
+        if name == http::header::SET_COOKIE || !own.contains_key(&name) {
+            own.append(name.clone(), value);
+        }
+        last = Some(name);
+    }
+    response
 }
 
 /// HEAD: the header block of GET's answer, and nothing behind it (RFC 9110, 9.3.2).
