@@ -139,10 +139,7 @@ impl http_body::Body for Body {
     type Data = Bytes;
     type Error = BodyError;
 
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
+    fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
         match &mut self.kind {
             Kind::Empty => Poll::Ready(None),
             Kind::Whole(bytes) => {
@@ -184,7 +181,10 @@ impl FileSlice {
         let mut chunk = vec![0; wanted];
         let read = read_at(&self.file, &mut chunk, self.start)?;
         if read == 0 {
-            return Err(std::io::Error::new(std::io::ErrorKind::UnexpectedEof, "the file became shorter while it was sent"));
+            return Err(std::io::Error::new(
+                std::io::ErrorKind::UnexpectedEof,
+                "the file became shorter while it was sent",
+            ));
         }
         chunk.truncate(read);
         self.start += read as u64;
