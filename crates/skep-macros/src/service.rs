@@ -338,9 +338,22 @@ fn query(parameter: &Parameter, value: &dyn Fn(&Ident) -> TokenStream) -> Option
     })
 }
 
-/// A GET service may stand in `href`.
-fn links(_name: &Ident) -> TokenStream {
-    quote!()
+/// A GET service may stand in `href`, by value and by reference.
+fn links(name: &Ident) -> TokenStream {
+    quote! {
+        #[automatically_derived]
+        impl ::skep::html::Href for #name {
+            fn write_href(&self, out: &mut ::skep::html::Buffer) {
+                ::skep::service::write_href(self, out);
+            }
+        }
+        #[automatically_derived]
+        impl ::skep::html::Href for &#name {
+            fn write_href(&self, out: &mut ::skep::html::Buffer) {
+                ::skep::service::write_href(*self, out);
+            }
+        }
+    }
 }
 
 /// `Name::form(...)`, from the parameters that are not the form's own inputs.

@@ -26,8 +26,8 @@
 //! This crate opens no socket and starts no thread and no process: a server (`skep-server`, or a WebAssembly host)
 //! gives it requests and takes its answers. It also builds for `wasm32-wasip2`.
 
-// So that what the macros write finds `::skep` inside this crate, too.
-#[allow(unused_extern_crates)]
+// What the macros write names this crate `::skep`, also in here.
+#[allow(unused_extern_crates, reason = "only what the macros write uses it")]
 extern crate self as skep;
 
 pub mod app;

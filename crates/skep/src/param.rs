@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 
 use crate::error::{Error, Result};
-use crate::percent;
+use crate::percent::{self, Place};
 
 /// A value with a text form, for paths, queries, forms and header fields.
 ///
@@ -184,11 +184,9 @@ impl<'l> QueryWriter<'l> {
     pub fn pair(&mut self, name: &str, value: &impl Param) {
         self.out.push(if self.first { '?' } else { '&' });
         self.first = false;
-        percent::encode_form(name, self.out);
+        percent::encode_written(self.out, Place::Form, |out| out.push_str(name));
         self.out.push('=');
-        let mut text = String::new();
-        value.write(&mut text);
-        percent::encode_form(&text, self.out);
+        percent::encode_written(self.out, Place::Form, |out| value.write(out));
     }
 }
 

@@ -32,7 +32,7 @@ use http::header::{CONTENT_TYPE, COOKIE, HOST, SET_COOKIE};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Uri};
 
 use crate::app::{App, Setup};
-use crate::percent;
+use crate::percent::{self, Place};
 use crate::request::Request;
 use crate::site::{Local, Site};
 
@@ -173,9 +173,9 @@ impl Draft<'_> {
             if position > 0 {
                 body.push('&');
             }
-            percent::encode_form(name, &mut body);
+            percent::encode_written(&mut body, Place::Form, |body| body.push_str(name));
             body.push('=');
-            percent::encode_form(value, &mut body);
+            percent::encode_written(&mut body, Place::Form, |body| body.push_str(value));
         }
         self.body("application/x-www-form-urlencoded", body)
     }
