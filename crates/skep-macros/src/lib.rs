@@ -3,6 +3,7 @@
 use proc_macro::TokenStream;
 
 mod assets;
+mod html;
 mod migrations;
 mod row;
 mod service;
@@ -68,4 +69,10 @@ pub fn migrations(input: TokenStream) -> TokenStream {
 #[proc_macro_derive(Row, attributes(row))]
 pub fn row(input: TokenStream) -> TokenStream {
     row::expand(input.into()).unwrap_or_else(syn::Error::into_compile_error).into()
+}
+
+/// Writes HTML.
+#[proc_macro]
+pub fn html(template: TokenStream) -> TokenStream {
+    html::expand(template.into()).into()
 }

@@ -8,6 +8,7 @@ use crate::app::Limits;
 use crate::body::{Body, BodyFailure, TooLarge};
 use crate::cookie::{self, Cookie};
 use crate::error::{Error, Result};
+use crate::html::{Buffer, Render};
 use crate::request::{Peer, header_text};
 use crate::service::Service;
 use crate::site::Local;
@@ -44,6 +45,12 @@ pub struct RequestId(pub(crate) u64);
 impl std::fmt::Display for RequestId {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{:016x}", self.0)
+    }
+}
+
+impl Render for RequestId {
+    fn render(&self, out: &mut Buffer) {
+        format_args!("{self}").render(out);
     }
 }
 

@@ -65,7 +65,7 @@ pub use request::{Peer, Request};
 pub use response::Response;
 pub use service::{Handle, Service};
 pub use site::{Local, Site};
-pub use skep_macros::Service;
+pub use skep_macros::{Service, html};
 
 /// Puts a folder into the executable, and makes each of its files a constant to link to.
 ///
@@ -93,5 +93,6 @@ pub use skep_macros::assets;
 
 /// What an application's source usually needs.
 pub mod prelude {
-    pub use crate::{App, Cookie, Cx, Error, Handle, Or404, Response, Result, Service, Slug, StatusCode};
+    pub use crate::html::{DOCTYPE, Html};
+    pub use crate::{App, Cookie, Cx, Error, Handle, Or404, Response, Result, Service, Slug, StatusCode, html};
 }

@@ -6,6 +6,7 @@
 use std::borrow::Cow;
 
 use crate::error::{Error, Result};
+use crate::html::{Buffer, PlainText, Render};
 use crate::percent::{self, Place};
 
 /// A value with a text form, for paths, queries, forms and header fields.
@@ -369,6 +370,18 @@ impl std::fmt::Display for Slug {
 impl AsRef<str> for Slug {
     fn as_ref(&self) -> &str {
         &self.0
+    }
+}
+
+impl Render for Slug {
+    fn render(&self, out: &mut Buffer) {
+        self.0.render(out);
+    }
+}
+
+impl PlainText for Slug {
+    fn write_plain(&self, out: &mut Buffer) {
+        self.0.write_plain(out);
     }
 }
 
