@@ -1,0 +1,48 @@
+//! The few places where the compiler cannot see that we are right.
+//!
+//! All `unsafe` of this crate is here, each block with its reason. Nothing here knows HTTP.
+#![allow(unsafe_code)]
+
+use std::io;
+use std::os::fd::{FromRawFd, OwnedFd, RawFd};
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use hyper::rt::ReadBufCursor;
+use tokio::io::{AsyncRead, ReadBuf};
+
+/// Reads from `socket` straight into the memory that hyper offers, gives what arrived to `accept`, and hands on as many
+/// of those bytes as `accept` says (at most all of them).
+pub(crate) fn poll_read_into<S: AsyncRead + Unpin>(
+    socket: &mut S,
+    cx: &mut Context<'_>,
+    mut cursor: ReadBufCursor<'_>,
+    accept: impl FnOnce(&[u8]) -> usize,
+) -> Poll<io::Result<()>> {
+    // SAFETY: `ReadBuf` only ever initialises this memory and never takes back what is initialised.
+    let mut buffer = ReadBuf::uninit(unsafe { cursor.as_mut() });
+    match Pin::new(socket).poll_read(cx, &mut buffer) {
+        Poll::Ready(Ok(())) => {
+            let filled = buffer.filled();
+            let passed = accept(filled).min(filled.len());
+            // SAFETY: the first `filled.len()` bytes are initialised, and `passed` is not more than that.
+            unsafe { cursor.advance(passed) };
+            Poll::Ready(Ok(()))
+        }
+        other => other,
+    }
+}
+
+/// Takes over a file descriptor that this process was started with.
+///
+/// # Safety
+/// Nothing else in this process may own `fd`.
+pub(crate) unsafe fn inherit(fd: RawFd) -> io::Result<OwnedFd> {
+    // SAFETY: only looked at for this call, to learn whether it is open at all.
+    let open = unsafe { std::os::fd::BorrowedFd::borrow_raw(fd) };
+    rustix::io::fcntl_getfd(open)?;
+    // SAFETY: it is open, and the caller promises that it has no other owner.
+    let owned = unsafe { OwnedFd::from_raw_fd(fd) };
+    rustix::io::fcntl_setfd(&owned, rustix::io::FdFlags::CLOEXEC)?;
+    Ok(owned)
+}
