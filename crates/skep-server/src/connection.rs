@@ -122,10 +122,10 @@ impl Connection {
             if let Some(expired) = self.expired.get() {
                 return Poll::Ready(Err(End::Expired(expired)));
             }
-            if self.context.is_draining() {
-                return Poll::Ready(Ok(Beginning::Gone));
+            match self.wire().poll_begin(cx) {
+                Poll::Pending if self.context.is_draining() => Poll::Ready(Ok(Beginning::Gone)),
+                begun => begun.map_err(End::Broken),
             }
-            self.wire().poll_begin(cx).map_err(End::Broken)
         })
         .await
     }
@@ -138,20 +138,20 @@ impl Connection {
         let mut told = false;
         poll_fn(|cx| {
             self.remember(cx.waker());
-            if let Some(expired) = self.expired.take() {
-                if expired != Expired::Idle || told {
-                    return Poll::Ready(End::Expired(expired));
-                }
-                // HTTP/2 says goodbye; HTTP/1 just ends. A connection that had its chance is cut.
-                told = true;
-                drain(http.as_mut());
-            }
-            if self.context.is_draining() && !told {
-                told = true;
-                drain(http.as_mut());
+            let expired = self.expired.take();
+            if let Some(expired) = expired.filter(|expired| told || *expired != Expired::Idle) {
+                return Poll::Ready(End::Expired(expired));
             }
             if let Poll::Ready(result) = http.as_mut().poll(cx) {
                 return Poll::Ready(End::Http(result));
+            }
+            // What has arrived is served. HTTP/2 then says goodbye; HTTP/1 ends with its answer.
+            if !told && (expired.is_some() || self.context.is_draining()) {
+                told = true;
+                drain(http.as_mut());
+                if let Poll::Ready(result) = http.as_mut().poll(cx) {
+                    return Poll::Ready(End::Http(result));
+                }
             }
             self.settle(cx)
         })

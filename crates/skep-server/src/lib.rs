@@ -3,3 +3,4 @@
 mod connection;
 mod log;
 mod sys;
+mod config;

@@ -4,8 +4,9 @@
 #![allow(unsafe_code)]
 
 use std::io;
-use std::os::fd::{FromRawFd, OwnedFd, RawFd};
+use std::os::fd::{BorrowedFd, FromRawFd, OwnedFd, RawFd};
 use std::pin::Pin;
+use std::sync::{Mutex, PoisonError};
 use std::task::{Context, Poll};
 
 use hyper::rt::ReadBufCursor;
@@ -33,15 +34,18 @@ pub(crate) fn poll_read_into<S: AsyncRead + Unpin>(
     }
 }
 
-/// Takes over a file descriptor that this process was started with.
-///
-/// # Safety
-/// Nothing else in this process may own `fd`.
-pub(crate) unsafe fn inherit(fd: RawFd) -> io::Result<OwnedFd> {
+/// Takes over a file descriptor that this process was started with. Each can be taken once, and none of the first
+/// three, which belong to the standard library.
+pub(crate) fn take_inherited(fd: RawFd) -> io::Result<OwnedFd> {
+    static TAKEN: Mutex<Vec<RawFd>> = Mutex::new(Vec::new());
+    let mut taken = TAKEN.lock().unwrap_or_else(PoisonError::into_inner);
+    if fd < 3 || taken.contains(&fd) {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "this file descriptor is in use"));
+    }
     // SAFETY: only looked at for this call, to learn whether it is open at all.
-    let open = unsafe { std::os::fd::BorrowedFd::borrow_raw(fd) };
-    rustix::io::fcntl_getfd(open)?;
-    // SAFETY: it is open, and the caller promises that it has no other owner.
+    rustix::io::fcntl_getfd(unsafe { BorrowedFd::borrow_raw(fd) })?;
+    taken.push(fd);
+    // SAFETY: it is open, whoever started us opened it for this, and nobody took it before.
     let owned = unsafe { OwnedFd::from_raw_fd(fd) };
     rustix::io::fcntl_setfd(&owned, rustix::io::FdFlags::CLOEXEC)?;
     Ok(owned)

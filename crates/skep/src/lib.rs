@@ -11,5 +11,3 @@ pub use body::Body;
 pub use error::{Error, Or404, Result};
 pub use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 pub use response::Response;
-pub mod stub;
-pub use stub::{App, Setup, Limits, StartError, Site, Local, Request, Peer, offload};
