@@ -207,8 +207,9 @@ fn collect(root: &Path, below: &str, depth: usize, names: &mut Vec<String>) -> s
     }
     for entry in fs::read_dir(&folder).map_err(unreadable)? {
         let name = entry.map_err(unreadable)?.file_name();
-        let name =
-            name.to_str().ok_or_else(|| format!("{name:?} in `{below}` is not UTF-8, so no link can name it"))?;
+        let name = name
+            .to_str()
+            .ok_or_else(|| format!("`{}` in `{below}` is not UTF-8, so no link can name it", name.display()))?;
         if name.starts_with('.') {
             continue;
         }

@@ -295,3 +295,26 @@ fn redirect(full_path: &str) -> Result {
     let location = location.map_err(|_| Error::bad_request("the path has characters that no path has"))?;
     Ok(Response::of_status(StatusCode::PERMANENT_REDIRECT).with_header(LOCATION, location))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refused(method: &Method, path: &str, range: &'static str) -> Error {
+        let temp = tempfile::tempdir().unwrap();
+        std::fs::write(temp.path().join("a.txt"), "0123456789").unwrap();
+        let mut headers = HeaderMap::new();
+        headers.insert(http::header::RANGE, HeaderValue::from_static(range));
+        Files::dir(temp.path()).answer(method, path, &format!("/{path}"), &headers).unwrap_err()
+    }
+
+    #[test]
+    fn a_refusal_says_what_would_do() {
+        let error = refused(&Method::PUT, "a.txt", "");
+        assert_eq!((error.status().as_u16(), &error.headers()[ALLOW]), (405, &HeaderValue::from_static("GET, HEAD")));
+        let error = refused(&Method::GET, "a.txt", "bytes=10-");
+        let length = &error.headers()[http::header::CONTENT_RANGE];
+        assert_eq!((error.status().as_u16(), length), (416, &HeaderValue::from_static("bytes */10")));
+        assert_eq!(refused(&Method::GET, "b.txt", "bytes=10-").status(), 404);
+    }
+}

@@ -67,11 +67,12 @@ pub use skep_macros::Service;
 
 /// Puts a folder into the executable, and makes each of its files a constant to link to.
 ///
-/// ```ignore
-/// skep::assets!(pub Static = "static" at "/static");
+/// ```
+/// skep::assets!(pub Static = "tests/site" at "/static");
 ///
-/// assert_eq!(Static::STYLE_CSS.url(), "/static/style.3f2a9c1b.css");
-/// App::new().files("/static", Static)
+/// assert!(Static::STYLE_CSS.url().starts_with("/static/style.")); // "/static/style.3f2a9c1b.css"
+/// assert_eq!(Static::HELLO_TXT.bytes(), b"Hello, world!");
+/// assert_eq!(Static::files().prefix(), Some("/static"));
 /// ```
 ///
 /// The folder is sought beside the package's `Cargo.toml`. For each file of it, and of the folders in it, there is a

@@ -196,7 +196,7 @@ mod tests {
 
     #[test]
     fn if_range_takes_the_very_same_only() {
-        let later = validators().modified.unwrap() + Duration::from_secs(60);
+        let later = validators().modified.unwrap() + Duration::from_mins(1);
         for (value, counts) in [
             ("\"now\"", true),
             ("W/\"now\"", false),

@@ -184,3 +184,21 @@ fn refusal(error: io::Error) -> Error {
         _ => Error::internal(error),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_the_system_forbids_is_forbidden() {
+        for (kind, status) in [
+            (io::ErrorKind::NotFound, 404),
+            (io::ErrorKind::NotADirectory, 404),
+            (io::ErrorKind::InvalidFilename, 404),
+            (io::ErrorKind::PermissionDenied, 403),
+            (io::ErrorKind::Other, 500),
+        ] {
+            assert_eq!(refusal(kind.into()).status(), status, "{kind}");
+        }
+    }
+}

@@ -95,9 +95,9 @@ impl Display for Size {
         if self.0 < 1024 {
             return write!(f, "{} B", self.0);
         }
-        let power = (63 - self.0.leading_zeros()) / 10;
+        let power = self.0.ilog2() / 10;
         let unit = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"][power as usize - 1];
-        let tenths = u128::from(self.0) * 10 >> (power * 10);
+        let tenths = (u128::from(self.0) * 10) >> (power * 10);
         write!(f, "{}.{} {unit}", tenths / 10, tenths % 10)
     }
 }

@@ -1,13 +1,14 @@
 //! Small files kept in memory, each for as long as it is the same on disk.
 //!
-//! Nothing here asks the disk: an [`Entry`] carries the stamps it was made under, and whoever uses it compares them
-//! first. What is not there is never remembered.
+//! An [`Entry`] carries the stamps it was made under, and is used only where the disk says the same once more. What is
+//! not there is never remembered.
+//!
+//! Each thread has a lane of its own, so that threads neither wait for each other nor pass cache lines to and fro: that
+//! costs more than the answer itself. What all of them want is held once for each.
 
 use std::collections::HashMap;
-use std::collections::hash_map::RandomState;
 use std::fmt;
-use std::hash::BuildHasher;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, PoisonError, RwLock, RwLockWriteGuard};
 use std::time::{Duration, Instant};
 
@@ -21,8 +22,19 @@ const SIBLINGS_AGE: Duration = Duration::from_secs(1);
 /// What a variant costs beside its bytes: names, stamps and ready-made header fields, roughly.
 const VARIANT_OVERHEAD: usize = 2 << 10;
 
-/// At most this many locks, so that threads seldom meet.
-const MAX_SHARDS: usize = 16;
+/// At most this many lanes: with more threads, some share one.
+const MAX_LANES: usize = 16;
+
+/// A lane has room for this many of the largest files at least, even if there is one lane only.
+const LARGEST_IN_LANE: usize = 4;
+
+thread_local! {
+    /// Which lane this thread takes, before it is known how many there are.
+    static LANE: usize = {
+        static NEXT: AtomicUsize = AtomicUsize::new(0);
+        NEXT.fetch_add(1, Ordering::Relaxed)
+    };
+}
 
 /// A resource in memory, and what proves that it is still right.
 pub(super) struct Entry {
@@ -68,14 +80,13 @@ fn held(content: &Content) -> usize {
 
 /// Entries by clean path, bounded in all.
 pub(super) struct Memory {
-    shards: Box<[RwLock<Shard>]>,
-    hasher: RandomState,
-    /// What one shard may weigh.
+    lanes: Box<[RwLock<Lane>]>,
+    /// What one lane may weigh.
     budget: usize,
 }
 
 #[derive(Default)]
-struct Shard {
+struct Lane {
     entries: HashMap<Box<str>, Arc<Entry>>,
     weight: usize,
 }
@@ -83,13 +94,11 @@ struct Shard {
 impl Memory {
     /// Holds `total` bytes at most, in files of `largest` bytes at most.
     pub(super) fn new(total: usize, largest: usize) -> Self {
-        let shards = (total / (largest.max(1) * 4)).clamp(1, MAX_SHARDS);
-        let make = || RwLock::new(Shard::default());
-        Self {
-            shards: std::iter::repeat_with(make).take(shards).collect(),
-            hasher: RandomState::new(),
-            budget: total / shards,
-        }
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        let roomy = total / (largest.max(1) * LARGEST_IN_LANE);
+        let count = roomy.clamp(1, cores.min(MAX_LANES));
+        let lanes = std::iter::repeat_with(|| RwLock::new(Lane::default())).take(count).collect();
+        Self { lanes, budget: total / count }
     }
 
     /// Whether something of so many bytes would be kept.
@@ -97,11 +106,11 @@ impl Memory {
         bytes + variants * VARIANT_OVERHEAD <= self.budget
     }
 
-    /// What is held for `path`, current or not.
+    /// What this thread holds for `path`, current or not.
     pub(super) fn get(&self, path: &str) -> Option<Arc<Entry>> {
-        let shard = self.shard(path).read().unwrap_or_else(PoisonError::into_inner);
-        let entry = shard.entries.get(path)?;
-        // Most hits find it set, and threads that only read do not take the cache line from each other.
+        let lane = self.lane().read().unwrap_or_else(PoisonError::into_inner);
+        let entry = lane.entries.get(path)?;
+        // Most hits find it set and write nothing.
         if !entry.used.load(Ordering::Relaxed) {
             entry.used.store(true, Ordering::Relaxed);
         }
@@ -110,32 +119,28 @@ impl Memory {
 
     /// Holds `entry` in place of what was held for `path`.
     pub(super) fn hold(&self, path: &str, entry: Arc<Entry>) {
-        let mut shard = self.write(path);
-        shard.forget(path);
-        shard.weight += entry.weight;
-        shard.entries.insert(path.into(), entry);
-        shard.shrink(self.budget);
+        let mut lane = self.write();
+        lane.forget(path);
+        lane.weight += entry.weight;
+        lane.entries.insert(path.into(), entry);
+        lane.shrink(self.budget);
     }
 
     /// Holds nothing for `path`.
     pub(super) fn forget(&self, path: &str) {
-        self.write(path).forget(path);
+        self.write().forget(path);
     }
 
-    fn write(&self, path: &str) -> RwLockWriteGuard<'_, Shard> {
-        self.shard(path).write().unwrap_or_else(PoisonError::into_inner)
+    fn write(&self) -> RwLockWriteGuard<'_, Lane> {
+        self.lane().write().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn shard(&self, path: &str) -> &RwLock<Shard> {
-        if let [only] = &*self.shards {
-            return only;
-        }
-        let hash = usize::try_from(self.hasher.hash_one(path) >> 32).unwrap_or_default();
-        &self.shards[hash % self.shards.len()]
+    fn lane(&self) -> &RwLock<Lane> {
+        &self.lanes[LANE.with(|lane| *lane) % self.lanes.len()]
     }
 }
 
-impl Shard {
+impl Lane {
     fn forget(&mut self, path: &str) {
         if let Some(entry) = self.entries.remove(path) {
             self.weight -= entry.weight;
@@ -164,7 +169,7 @@ impl Shard {
 
 impl fmt::Debug for Memory {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Memory({} x {} bytes)", self.shards.len(), self.budget)
+        write!(f, "Memory({} x {} bytes)", self.lanes.len(), self.budget)
     }
 }
 
@@ -178,12 +183,12 @@ mod tests {
     }
 
     fn weight(memory: &Memory) -> usize {
-        memory.shards.iter().map(|shard| shard.read().unwrap().weight).sum()
+        memory.lanes.iter().map(|lane| lane.read().unwrap().weight).sum()
     }
 
     #[test]
     fn the_total_stays_within_its_bound() {
-        let memory = Memory::new(100_000, 1000);
+        let memory = Memory::new(100_000, 100_000);
         for at in 0..5000 {
             memory.hold(&format!("file-{at}"), entry(500 + at % 500));
             assert!(weight(&memory) <= 100_000);
@@ -216,5 +221,23 @@ mod tests {
         memory.forget("a");
         assert_eq!(weight(&memory), 0);
         assert!(memory.get("a").is_none());
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn siblings_are_looked_for_again_after_their_time() {
+        let temp = tempfile::tempdir().unwrap();
+        std::fs::write(temp.path().join("a.css"), "a").unwrap();
+        let root = Root::open(temp.path()).unwrap();
+        let stamp = root.find("a.css").unwrap().stamp;
+        let entry = |may_have_siblings| {
+            let origin = Origin { place: Root::place("a.css").unwrap(), stamp };
+            Entry::new(Resource { variants: Vec::new() }, vec![origin], may_have_siblings)
+        };
+        let mut text = entry(true);
+        assert!(text.is_current(&root, 0));
+        text.looked = Instant::now().checked_sub(SIBLINGS_AGE);
+        assert!(!text.is_current(&root, 0));
+        assert!(entry(false).is_current(&root, 0));
     }
 }

@@ -109,6 +109,7 @@ mod tests {
     use super::*;
 
     #[test]
+    #[expect(clippy::single_range_in_vec_init, reason = "one range is what is meant")]
     fn the_field_is_read_as_rfc_9110_14_says() {
         let parts = |ranges: &[Range<u64>]| Wanted::Parts(ranges.to_vec());
         for (field, expected) in [
