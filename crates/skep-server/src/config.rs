@@ -19,7 +19,7 @@ use std::time::Duration;
 
 pub(crate) use error::ConfigError;
 pub(crate) use flags::{Command, Flags};
-pub(crate) use layers::{Fixed, Sources};
+pub(crate) use layers::{Fixed, Place, Sources};
 pub(crate) use page::{help, print};
 pub use page::reference;
 

@@ -16,6 +16,7 @@ use super::value::Value;
 /// A value, and where it came from.
 #[derive(Clone, Debug)]
 pub(crate) struct Known {
+    name: &'static str,
     pub(crate) value: Value,
     pub(crate) from: Place,
 }
@@ -47,6 +48,13 @@ pub(crate) struct Sources {
     pub(crate) variables: Vec<(String, String)>,
     /// The file that is read if it is there and no other was named.
     pub(crate) file: Option<PathBuf>,
+}
+
+impl Known {
+    /// True if this is the value of the setting `name`.
+    pub(crate) fn is(&self, name: &str) -> bool {
+        self.name == name
+    }
 }
 
 impl Sources {
@@ -88,7 +96,7 @@ fn merge(said: Vec<Said>) -> Result<Values, ConfigError> {
         let value = setting.kind.parse(setting.default).map_err(|problem| {
             ConfigError::one(format!("the default of {} is not {problem}", setting.name))
         })?;
-        values.push(Known { value, from: Place::Default });
+        values.push(Known { name: setting.name, value, from: Place::Default });
     }
     let mut problems = Vec::new();
     for said in said {
@@ -108,7 +116,7 @@ fn merge(said: Vec<Said>) -> Result<Values, ConfigError> {
 fn put(known: &mut Known, value: Value, from: Place) {
     match (&mut known.value, value) {
         (Value::List(list), Value::List(more)) if known.from == from && matches!(from, Place::Flag(_)) => list.extend(more),
-        (_, value) => *known = Known { value, from },
+        (_, value) => *known = Known { name: known.name, value, from },
     }
 }
 

@@ -1,15 +1,15 @@
 //! The body of a request, on its way in.
 
-use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
 use bytes::Bytes;
+use http::StatusCode;
 use http_body::{Frame, SizeHint};
 use hyper::body::Incoming;
-use skep::body::BodyError;
+use skep::body::{BodyError, BodyFailure};
 use tokio::time::{Instant, Sleep};
 
 /// A body that may be slow, but not silent.
@@ -19,12 +19,6 @@ pub(crate) struct Arriving {
     /// Made when the client first lets us wait.
     timer: Option<Pin<Box<Sleep>>>,
     waiting: bool,
-}
-
-/// No byte of a body arrived for too long.
-#[derive(Debug)]
-pub(crate) struct Silent {
-    idle: Duration,
 }
 
 impl Arriving {
@@ -56,7 +50,8 @@ impl http_body::Body for Arriving {
                 Poll::Ready(frame.map(|frame| frame.map_err(Into::into)))
             }
             Poll::Pending if self.poll_patience(cx).is_ready() => {
-                Poll::Ready(Some(Err(Silent { idle: self.idle }.into())))
+                let silent = BodyFailure::new(StatusCode::REQUEST_TIMEOUT, "the body took too long to arrive");
+                Poll::Ready(Some(Err(silent.into())))
             }
             Poll::Pending => Poll::Pending,
         }
@@ -70,11 +65,3 @@ impl http_body::Body for Arriving {
         self.body.size_hint()
     }
 }
-
-impl fmt::Display for Silent {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "no byte of the body arrived for {:?}", self.idle)
-    }
-}
-
-impl std::error::Error for Silent {}

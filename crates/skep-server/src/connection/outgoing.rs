@@ -2,14 +2,12 @@
 
 use std::convert::Infallible;
 use std::pin::Pin;
-use std::rc::Rc;
 use std::task::{Context, Poll, ready};
 
 use bytes::{Buf, Bytes};
 use http_body::{Frame, SizeHint};
 use skep::body::{Body, BodyError, FileSlice};
 
-use super::Connection;
 use super::answer::Answer;
 
 /// The body of an answer. Its end, or the end of its connection, ends the [`Answer`].
@@ -116,6 +114,3 @@ impl Buf for Chunk {
 
 /// So that the types of an answer can be named.
 pub(crate) type Answered = Result<http::Response<Outgoing>, Infallible>;
-
-/// The connection an answer belongs to.
-pub(crate) type Owner = Rc<Connection>;

@@ -103,8 +103,10 @@ fn holder(port: u16) -> Option<String> {
     let inodes: Vec<String> = ["/proc/net/tcp", "/proc/net/tcp6"]
         .iter()
         .filter_map(|table| fs::read_to_string(table).ok())
-        .flat_map(|table| table.lines().filter_map(|line| listening_inode(line, port)).collect::<Vec<_>>())
-        .map(|inode| format!("socket:[{inode}]"))
+        .flat_map(|table| {
+            let inodes = table.lines().filter_map(|line| listening_inode(line, port));
+            inodes.map(|inode| format!("socket:[{inode}]")).collect::<Vec<_>>()
+        })
         .collect();
     let processes = fs::read_dir("/proc").ok()?.flatten();
     for process in processes {
