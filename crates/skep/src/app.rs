@@ -339,6 +339,20 @@ impl App {
     /// Makes the application ready to answer, or says all that keeps it from it.
     pub fn open(self, setup: Setup) -> Result<Site, StartError> {
         panic::install_hook();
+        let (site, starts) = self.put_together(setup)?;
+        for start in starts {
+            start(&site).map_err(|error| StartError { problems: vec![error.to_string()] })?;
+        }
+        Ok(site)
+    }
+
+    /// Says all that would keep the application from starting, as far as that shows without the work of
+    /// [`on_start`](Self::on_start). Nothing is done and nothing is changed.
+    pub fn check(self) -> Result<(), StartError> {
+        self.put_together(Setup::default()).map(drop)
+    }
+
+    fn put_together(self, setup: Setup) -> Result<(Site, Vec<Start>), StartError> {
         let mut problems = self.problems;
         problems
             .extend(self.folders.iter().filter_map(|folder| folder.files.check().err()).map(|error| error.to_string()));
@@ -360,10 +374,7 @@ impl App {
             jobs: self.jobs,
             setup,
         };
-        for start in self.starts {
-            start(&site).map_err(|error| StartError { problems: vec![error.to_string()] })?;
-        }
-        Ok(site)
+        Ok((site, self.starts))
     }
 }
 

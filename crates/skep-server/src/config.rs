@@ -1,0 +1,100 @@
+//! The settings of a server, in one typed [`Config`].
+//!
+//! There is one table of settings ([`table`]). Flags, file, environment and program fill the same values ([`layers`]);
+//! help and reference page are written from the same rows ([`page`]). There is no second list.
+//!
+//! Start reading at [`Config::read`].
+
+mod error;
+mod flags;
+mod layers;
+mod nearest;
+mod page;
+mod table;
+mod value;
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::time::Duration;
+
+pub(crate) use error::ConfigError;
+pub(crate) use flags::{Command, Flags};
+pub(crate) use layers::{Fixed, Place, Sources};
+pub(crate) use page::{help, print};
+pub use page::reference;
+
+/// What a server was told. Each field is a setting of the same name; `docs/configuration.md` says what they mean.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Config {
+    pub(crate) listen: Vec<Address>,
+    pub(crate) workers: usize,
+    pub(crate) data: PathBuf,
+    pub(crate) grace: Duration,
+    pub(crate) development: bool,
+    pub(crate) backlog: i32,
+    pub(crate) log: Log,
+    pub(crate) tls: Tls,
+    pub(crate) limits: Limits,
+}
+
+/// The settings `log.*`.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Log {
+    pub(crate) access: bool,
+    pub(crate) level: String,
+    pub(crate) buffer: usize,
+}
+
+/// The settings `tls.*`.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Tls {
+    pub(crate) certificate: Option<PathBuf>,
+    pub(crate) key: Option<PathBuf>,
+    pub(crate) self_signed: bool,
+}
+
+/// The settings `limits.*`.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Limits {
+    pub(crate) blocking_threads: usize,
+    pub(crate) body: u64,
+    pub(crate) body_idle: Duration,
+    pub(crate) connections: usize,
+    pub(crate) form_fields: usize,
+    pub(crate) header_bytes: usize,
+    pub(crate) header_fields: usize,
+    pub(crate) header_time: Duration,
+    pub(crate) http2_resets: usize,
+    pub(crate) http2_streams: u32,
+    pub(crate) keep_alive: Duration,
+    pub(crate) query_parameters: usize,
+    pub(crate) requests_per_connection: u32,
+    pub(crate) tls_handshake: Duration,
+    pub(crate) url: usize,
+    pub(crate) write_idle: Duration,
+}
+
+/// Where to listen.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Address {
+    /// An address, or those that a name stands for.
+    Tcp { said: String, addresses: Vec<SocketAddr> },
+    Unix(PathBuf),
+    /// A socket that this process was started with.
+    Inherited(i32),
+}
+
+impl Config {
+    /// Reads all layers, and names all that is wrong in them.
+    pub(crate) fn read(flags: &Flags, fixed: &[Fixed], sources: &Sources) -> Result<(Self, layers::Values), ConfigError> {
+        let values = layers::read(flags, fixed, sources)?;
+        let mut config = Self::default();
+        let mut problems = Vec::new();
+        for (setting, known) in table::SETTINGS.iter().zip(values.iter()) {
+            if let Err(problem) = (setting.set)(&mut config, &known.value) {
+                problems.push(format!("{}: {} = {}: {problem}", known.from, setting.name, known.value));
+            }
+        }
+        if problems.is_empty() { Ok((config, values)) } else { Err(ConfigError::new(problems)) }
+    }
+}

@@ -1,0 +1,236 @@
+//! The table of settings. A new setting is a new row here, and nowhere else.
+
+use std::net::{SocketAddr, ToSocketAddrs};
+use std::path::PathBuf;
+
+use super::value::{Kind, Value};
+use super::{Address, Config};
+
+/// One setting.
+pub(crate) struct Setting {
+    pub(crate) name: &'static str,
+    pub(crate) kind: Kind,
+    pub(crate) default: &'static str,
+    /// A flag of its own, and what follows it. A switch takes nothing.
+    flag: &'static [(&'static str, &'static str)],
+    /// Sentences. The first is what `--help` shows.
+    pub(crate) help: &'static str,
+    /// Puts a value, which is of this kind, into its place.
+    pub(crate) set: fn(&mut Config, &Value) -> Result<(), String>,
+}
+
+impl Setting {
+    /// The setting's own flag, and the name of what follows it.
+    pub(crate) fn flag(&self) -> Option<(&'static str, &'static str)> {
+        self.flag.first().copied()
+    }
+}
+
+/// A row: name, kind, default, help, place in [`Config`], and a flag if it has one.
+macro_rules! row {
+    ($name:literal, $kind:expr, $default:literal, $help:literal, $($place:ident).+ $(, $flag:literal $argument:literal)?) => {
+        Setting {
+            name: $name,
+            kind: $kind,
+            default: $default,
+            flag: &[$(($flag, $argument))?],
+            help: $help,
+            set: |config, value| {
+                config.$($place).+ = Take::take(value)?;
+                Ok(())
+            },
+        }
+    };
+}
+
+const KIB: u64 = 1 << 10;
+const MIB: u64 = 1 << 20;
+const GIB: u64 = 1 << 30;
+const SECOND: u64 = 1000;
+const HOUR: u64 = 3600 * SECOND;
+
+/// All settings, in the order of their names within each group.
+pub(crate) static SETTINGS: &[Setting] = &[
+    row!("listen", Kind::Addresses, "127.0.0.1:8800",
+        "Where to listen: `127.0.0.1:8800`, `[::]:80`, `:8800` (every address), `localhost:8800`, `unix:/run/app.sock`, or \
+         `fd:3` for a socket that was opened by whoever started this process. Sockets of systemd (`LISTEN_FDS`) take the \
+         place of the default.",
+        listen, "--listen" "ADDR"),
+    row!("workers", Kind::Count(0..=1024), "0",
+        "Number of threads that serve; 0 is one for each processor core.",
+        workers, "--workers" "N"),
+    Setting {
+        name: "mpm",
+        kind: Kind::Choice(&["thread"]),
+        default: "thread",
+        flag: &[("--mpm", "MODEL")],
+        help: "The process model. This version has `thread`: one process, a thread for each core. `prefork` is not part \
+               of it.",
+        set: |_, _| Ok(()),
+    },
+    row!("data", Kind::Path, "data",
+        "The folder for everything that outlives the process. It is created if it is missing.",
+        data, "--data" "DIR"),
+    row!("grace", Kind::Time(0..=24 * HOUR), "10s",
+        "How long requests may go on after TERM or INT before the process ends.",
+        grace),
+    row!("development", Kind::Switch, "false",
+        "Error pages show everything, causes included. Never set it where strangers can look.",
+        development),
+    row!("backlog", Kind::Count(1..=65_535), "1024",
+        "How many connections may wait to be accepted, for each listening socket.",
+        backlog),
+    row!("log.access", Kind::Switch, "true",
+        "A line for each request on standard output: time, peer, method, target, status, bytes of the body, microseconds. \
+         Values of query parameters that are usually secret (`password`, `token`, ...) are replaced by `***`.",
+        log.access),
+    row!("log.buffer", Kind::Size(KIB..=GIB), "256KiB",
+        "How much may wait to be written, for each thread. Beyond it lines are dropped and counted; a request never waits.",
+        log.buffer),
+    row!("log.level", Kind::Choice(&["error", "warn", "info", "debug", "trace"]), "info",
+        "The least important events that are written to standard error.",
+        log.level),
+    row!("tls.certificate", Kind::Path, "",
+        "The certificate chain as a PEM file, the server's own first. With it, TCP listeners speak TLS.",
+        tls.certificate, "--tls-cert" "FILE"),
+    row!("tls.key", Kind::Path, "",
+        "The private key of the certificate as a PEM file.",
+        tls.key, "--tls-key" "FILE"),
+    row!("tls.self_signed", Kind::Switch, "false",
+        "TLS with a certificate for localhost that is made at start. For trying only: browsers warn of it.",
+        tls.self_signed, "--tls-self-signed" ""),
+    row!("limits.blocking_threads", Kind::Count(1..=4096), "16",
+        "The most threads for work that blocks. They start when there is such work and end when there is none.",
+        limits.blocking_threads),
+    row!("limits.body", Kind::Size(0..=1024 * GIB), "1MiB",
+        "The most bytes of a request's body, unless a service says otherwise for itself (413).",
+        limits.body),
+    row!("limits.body_idle", Kind::Time(10..=HOUR), "30s",
+        "How long a request's body may be silent while the application waits for it (408).",
+        limits.body_idle),
+    row!("limits.connections", Kind::Count(1..=10_000_000), "20000",
+        "The most connections at a time (503). It cannot be more than the process may open files.",
+        limits.connections),
+    row!("limits.form_fields", Kind::Count(1..=1_000_000), "1000",
+        "The most fields of a form (413).",
+        limits.form_fields),
+    row!("limits.header_bytes", Kind::Size(8 * KIB..=16 * MIB), "64KiB",
+        "The most bytes of a request's head: request line and header fields together (431).",
+        limits.header_bytes),
+    row!("limits.header_fields", Kind::Count(1..=10_000), "100",
+        "The most header fields of a request (431).",
+        limits.header_fields),
+    row!("limits.header_time", Kind::Time(10..=HOUR), "10s",
+        "How long a request's head may take to arrive (408). A new connection that stays silent for so long is closed.",
+        limits.header_time),
+    row!("limits.http2_resets", Kind::Count(1..=10_000), "20",
+        "How many HTTP/2 streams a client may open and cancel before they are answered, until its connection is closed.",
+        limits.http2_resets),
+    row!("limits.http2_streams", Kind::Count(1..=10_000), "100",
+        "The most requests at a time on one HTTP/2 connection.",
+        limits.http2_streams),
+    row!("limits.keep_alive", Kind::Time(10..=24 * HOUR), "75s",
+        "How long a connection may wait for its next request before it is closed.",
+        limits.keep_alive),
+    row!("limits.query_parameters", Kind::Count(1..=1_000_000), "1000",
+        "The most parameters of a query (400).",
+        limits.query_parameters),
+    row!("limits.requests_per_connection", Kind::Count(0..=4_294_967_295), "0",
+        "How many requests one HTTP/1 connection may bring before it is closed; 0 is any number.",
+        limits.requests_per_connection),
+    row!("limits.tls_handshake", Kind::Time(10..=HOUR), "10s",
+        "How long a TLS handshake may take before the connection is closed.",
+        limits.tls_handshake),
+    row!("limits.url", Kind::Size(64..=65_534), "8KiB",
+        "The most bytes of a request's target: path and query together (414).",
+        limits.url),
+    row!("limits.write_idle", Kind::Time(10..=HOUR), "30s",
+        "How long a client may take nothing of an answer before its connection is closed.",
+        limits.write_idle),
+];
+
+/// What can be made from a value of the right kind.
+trait Take: Sized {
+    fn take(value: &Value) -> Result<Self, String>;
+}
+
+macro_rules! take_number {
+    ($($type:ty),+) => {
+        $(impl Take for $type {
+            fn take(value: &Value) -> Result<Self, String> {
+                match value {
+                    Value::Count(number) | Value::Size(number) => {
+                        Self::try_from(*number).map_err(|_| "that is more than this machine can count".to_owned())
+                    }
+                    _ => unreachable!("the kind of this setting is a number"),
+                }
+            }
+        })+
+    };
+}
+
+take_number!(i32, u32, u64, usize);
+
+impl Take for bool {
+    fn take(value: &Value) -> Result<Self, String> {
+        Ok(matches!(value, Value::Switch(true)))
+    }
+}
+
+impl Take for std::time::Duration {
+    fn take(value: &Value) -> Result<Self, String> {
+        match value {
+            Value::Time(time) => Ok(*time),
+            _ => unreachable!("the kind of this setting is a time"),
+        }
+    }
+}
+
+impl Take for String {
+    fn take(value: &Value) -> Result<Self, String> {
+        Ok(value.to_string())
+    }
+}
+
+impl Take for PathBuf {
+    fn take(value: &Value) -> Result<Self, String> {
+        let path = value.to_string();
+        if path.is_empty() { Err("a path is needed here".to_owned()) } else { Ok(path.into()) }
+    }
+}
+
+impl Take for Option<PathBuf> {
+    fn take(value: &Value) -> Result<Self, String> {
+        Ok(PathBuf::take(value).ok())
+    }
+}
+
+impl Take for Vec<Address> {
+    fn take(value: &Value) -> Result<Self, String> {
+        let Value::List(list) = value else { unreachable!("the kind of this setting is a list") };
+        list.iter().map(|said| address(said)).collect()
+    }
+}
+
+fn address(said: &str) -> Result<Address, String> {
+    if let Some(path) = said.strip_prefix("unix:") {
+        return if path.is_empty() { Err("unix: needs a path".to_owned()) } else { Ok(Address::Unix(path.into())) };
+    }
+    if let Some(number) = said.strip_prefix("fd:") {
+        return number.parse().ok().filter(|fd| *fd >= 0).map(Address::Inherited).ok_or_else(|| format!("\"{number}\" is not the number of a file descriptor"));
+    }
+    let (host, port) = said.rsplit_once(':').ok_or_else(|| format!("\"{said}\" has no port; write {said}:8800"))?;
+    let port: u16 = port.parse().map_err(|_| format!("\"{port}\" is not a port (0 to 65535)"))?;
+    let addresses = resolve(host, port).map_err(|problem| format!("\"{host}\": {problem}"))?;
+    Ok(Address::Tcp { said: said.to_owned(), addresses })
+}
+
+fn resolve(host: &str, port: u16) -> Result<Vec<SocketAddr>, String> {
+    // A v6 socket on `::` takes v4 connections, too.
+    let host = if host.is_empty() || host == "*" { "[::]" } else { host };
+    let mut addresses: Vec<SocketAddr> =
+        format!("{host}:{port}").to_socket_addrs().map_err(|error| error.to_string())?.collect();
+    addresses.sort();
+    addresses.dedup();
+    Ok(addresses)
+}

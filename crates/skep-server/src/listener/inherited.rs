@@ -1,0 +1,44 @@
+//! Sockets that this process was started with, by systemd or by a parent.
+
+use std::net::TcpListener;
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixListener;
+
+use rustix::net::{AddressFamily, sockopt};
+
+use super::{ListenError, Listener, Reached};
+use crate::sys;
+
+/// The first of systemd's file descriptors (`sd_listen_fds(3)`).
+const FIRST: i32 = 3;
+
+/// What systemd passed to this very process.
+pub(super) fn of_systemd() -> Vec<i32> {
+    let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<u32>().ok());
+    let ours = number("LISTEN_PID") == Some(std::process::id());
+    let count = number("LISTEN_FDS").filter(|_| ours).and_then(|count| i32::try_from(count).ok()).unwrap_or(0);
+    (FIRST..FIRST.saturating_add(count)).collect()
+}
+
+/// Takes over a listening socket.
+pub(super) fn take(fd: i32) -> Result<(Listener, Reached), ListenError> {
+    let error = |text: &dyn std::fmt::Display| ListenError(format!("cannot listen on fd:{fd}: {text}"));
+    let socket = sys::take_inherited(fd).map_err(|cause| error(&cause))?;
+    if !sockopt::socket_acceptconn(&socket).map_err(|cause| error(&cause))? {
+        return Err(error(&"it is a socket, but not one that listens"));
+    }
+    listener(socket).map_err(|cause| error(&cause))
+}
+
+fn listener(socket: OwnedFd) -> std::io::Result<(Listener, Reached)> {
+    if sockopt::socket_domain(&socket)? == AddressFamily::UNIX {
+        let socket = UnixListener::from(socket);
+        socket.set_nonblocking(true)?;
+        let path = socket.local_addr()?.as_pathname().map(Into::into).unwrap_or_default();
+        return Ok((Listener::Unix(socket), Reached::Unix(path)));
+    }
+    let socket = TcpListener::from(socket);
+    socket.set_nonblocking(true)?;
+    let address = socket.local_addr()?;
+    Ok((Listener::Tcp(socket), Reached::Tcp(address)))
+}

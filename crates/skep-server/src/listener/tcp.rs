@@ -1,0 +1,163 @@
+//! TCP sockets, and who holds a port that we want.
+
+use std::fs;
+use std::io;
+use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+use std::os::fd::OwnedFd;
+
+use rustix::net::{AddressFamily, SocketFlags, SocketType, sockopt};
+
+use super::ListenError;
+
+/// For each worker its sockets, and the addresses they are on.
+type Bound = (Vec<Vec<TcpListener>>, Vec<SocketAddr>);
+
+/// Binds a socket for each worker on each of the addresses. Of several that a name stands for, one must work.
+pub(super) fn bind(said: &str, addresses: &[SocketAddr], workers: usize, backlog: i32) -> Result<Bound, ListenError> {
+    let mut sockets: Vec<Vec<TcpListener>> = (0..workers).map(|_| Vec::new()).collect();
+    let mut reached: Vec<SocketAddr> = Vec::new();
+    let mut failure = None;
+    for address in addresses {
+        let mut address = *address;
+        if let (0, Some(first)) = (address.port(), reached.first()) {
+            address.set_port(first.port());
+        }
+        match bind_all(address, workers, backlog) {
+            Ok((bound, at)) => {
+                sockets.iter_mut().zip(bound).for_each(|(worker, socket)| worker.push(socket));
+                reached.push(at);
+            }
+            Err(error) if is_missing(&error) => failure = Some(explain(said, address, &error)),
+            Err(error) => return Err(explain(said, address, &error)),
+        }
+    }
+    match failure {
+        Some(failure) if reached.is_empty() => Err(failure),
+        _ => Ok((sockets, reached)),
+    }
+}
+
+/// This machine does not have that address (any more, or not of this family).
+fn is_missing(error: &io::Error) -> bool {
+    error.kind() == io::ErrorKind::AddrNotAvailable
+        || error.raw_os_error() == Some(rustix::io::Errno::AFNOSUPPORT.raw_os_error())
+}
+
+fn bind_all(address: SocketAddr, workers: usize, backlog: i32) -> io::Result<(Vec<TcpListener>, SocketAddr)> {
+    let mut address = match probe(address) {
+        // Every address, on a machine without IPv6: every address of IPv4.
+        Err(error) if address.ip().is_unspecified() && address.is_ipv6() && is_missing(&error) => {
+            let every = SocketAddr::from((Ipv4Addr::UNSPECIFIED, address.port()));
+            probe(every)?;
+            every
+        }
+        result => result.map(|()| address)?,
+    };
+    let mut sockets = Vec::with_capacity(workers);
+    for _ in 0..workers {
+        let socket = open(address)?;
+        sockopt::set_socket_reuseport(&socket, true)?;
+        rustix::net::bind(&socket, &address)?;
+        rustix::net::listen(&socket, backlog)?;
+        let socket = TcpListener::from(socket);
+        address.set_port(socket.local_addr()?.port());
+        sockets.push(socket);
+    }
+    Ok((sockets, address))
+}
+
+/// With `SO_REUSEPORT` alone a second server of the same user would get half of the first one's connections, without a word.
+fn probe(address: SocketAddr) -> io::Result<()> {
+    rustix::net::bind(open(address)?, &address).map_err(Into::into)
+}
+
+fn open(address: SocketAddr) -> io::Result<OwnedFd> {
+    let family = if address.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
+    let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
+    let socket = rustix::net::socket_with(family, SocketType::STREAM, flags, None)?;
+    // A port whose last connections still linger is free.
+    sockopt::set_socket_reuseaddr(&socket, true)?;
+    Ok(socket)
+}
+
+fn explain(said: &str, address: SocketAddr, error: &io::Error) -> ListenError {
+    let port = address.port();
+    let text = match error.kind() {
+        io::ErrorKind::AddrInUse => match holder(port) {
+            Some(holder) => format!("port {port} is in use by {holder}; stop it, or choose another port with --listen"),
+            None => format!("port {port} is in use; `ss -ltnp 'sport = :{port}'` as root shows by whom; or choose another port with --listen"),
+        },
+        io::ErrorKind::PermissionDenied if port < 1024 => format!(
+            "port {port} is privileged: use one from 1024 up, or a socket of systemd, or allow it with \
+             `setcap cap_net_bind_service=+ep` on the executable"
+        ),
+        io::ErrorKind::AddrNotAvailable => "this machine has no such address".to_owned(),
+        _ => error.to_string(),
+    };
+    let place = if address.to_string() == said { said.to_owned() } else { format!("{said} ({address})") };
+    ListenError(format!("cannot listen on {place}: {text}"))
+}
+
+/// The process that listens on a port, as far as we may know.
+fn holder(port: u16) -> Option<String> {
+    let inodes: Vec<String> = ["/proc/net/tcp", "/proc/net/tcp6"]
+        .iter()
+        .filter_map(|table| fs::read_to_string(table).ok())
+        .flat_map(|table| {
+            let inodes = table.lines().filter_map(|line| listening_inode(line, port));
+            inodes.map(|inode| format!("socket:[{inode}]")).collect::<Vec<_>>()
+        })
+        .collect();
+    let processes = fs::read_dir("/proc").ok()?.flatten();
+    for process in processes {
+        let name = process.file_name();
+        let Some(pid) = name.to_str().filter(|name| name.bytes().all(|byte| byte.is_ascii_digit())) else { continue };
+        let Ok(files) = fs::read_dir(process.path().join("fd")) else { continue };
+        let mut targets = files.flatten().filter_map(|file| fs::read_link(file.path()).ok());
+        if targets.any(|target| inodes.iter().any(|inode| target.as_os_str() == inode.as_str())) {
+            let name = fs::read_to_string(process.path().join("comm")).unwrap_or_default();
+            return Some(format!("{} (process {pid})", name.trim()));
+        }
+    }
+    None
+}
+
+/// The inode in a line of `/proc/net/tcp`, if that socket listens (state 0A) on this port.
+fn listening_inode(line: &str, port: u16) -> Option<&str> {
+    let mut words = line.split_whitespace();
+    let local = words.nth(1)?;
+    let state = words.nth(1)?;
+    let inode = words.nth(5)?;
+    let (_, local_port) = local.rsplit_once(':')?;
+    (state == "0A" && u16::from_str_radix(local_port, 16) == Ok(port)).then_some(inode)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_busy_port_is_an_error_that_names_who_holds_it() {
+        let held = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = held.local_addr().unwrap();
+        let error = bind("x", &[address], 2, 16).unwrap_err().to_string();
+        assert!(error.contains(&format!("port {} is in use by ", address.port())), "{error}");
+        assert!(error.contains(&format!("(process {})", std::process::id())), "{error}");
+    }
+
+    #[test]
+    fn every_worker_gets_a_socket_on_the_same_port() {
+        let (sockets, reached) = bind("x", &["127.0.0.1:0".parse().unwrap()], 3, 16).unwrap();
+        assert_eq!(sockets.len(), 3);
+        for socket in sockets.iter().flatten() {
+            assert_eq!(socket.local_addr().unwrap(), reached[0]);
+        }
+        assert_ne!(reached[0].port(), 0);
+    }
+
+    #[test]
+    fn two_servers_do_not_share_a_port_by_accident() {
+        let (_sockets, reached) = bind("x", &["127.0.0.1:0".parse().unwrap()], 1, 16).unwrap();
+        assert!(bind("x", &reached, 1, 16).is_err());
+    }
+}

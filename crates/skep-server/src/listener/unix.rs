@@ -1,0 +1,83 @@
+//! Unix sockets, which live in files.
+
+use std::fs;
+use std::io;
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::{Path, PathBuf};
+
+use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType};
+
+use super::ListenError;
+
+/// The file of a socket; removed with this, unless another has taken its place.
+#[derive(Debug)]
+pub(crate) struct SocketFile {
+    path: PathBuf,
+    inode: u64,
+}
+
+pub(super) fn bind(path: &Path, backlog: i32) -> Result<(UnixListener, SocketFile), ListenError> {
+    let error = |text: String| ListenError(format!("cannot listen on unix:{}: {text}", path.display()));
+    make_room(path).map_err(error)?;
+    let open = || -> io::Result<_> {
+        let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
+        let socket = rustix::net::socket_with(AddressFamily::UNIX, SocketType::STREAM, flags, None)?;
+        rustix::net::bind(&socket, &SocketAddrUnix::new(path)?)?;
+        rustix::net::listen(&socket, backlog)?;
+        Ok((UnixListener::from(socket), fs::symlink_metadata(path)?.ino()))
+    };
+    let (socket, inode) = open().map_err(|cause| error(cause.to_string()))?;
+    Ok((socket, SocketFile { path: path.to_owned(), inode }))
+}
+
+/// A socket that nobody listens on is left over from a process that died. Nothing else is removed.
+fn make_room(path: &Path) -> Result<(), String> {
+    let Ok(found) = fs::symlink_metadata(path) else { return Ok(()) };
+    if !found.file_type().is_socket() {
+        return Err("the file exists, and is not a socket".to_owned());
+    }
+    match UnixStream::connect(path) {
+        Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => {
+            fs::remove_file(path).map_err(|error| format!("a stale socket could not be removed: {error}"))
+        }
+        Err(error) => Err(error.to_string()),
+        Ok(_) => Err("another process listens on it".to_owned()),
+    }
+}
+
+impl Drop for SocketFile {
+    fn drop(&mut self) {
+        if fs::symlink_metadata(&self.path).is_ok_and(|found| found.ino() == self.inode) {
+            let _ = fs::remove_file(&self.path);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn path(name: &str) -> PathBuf {
+        std::env::temp_dir().join(format!("skep-unix-{name}-{}", std::process::id()))
+    }
+
+    #[test]
+    fn a_stale_socket_is_replaced_and_a_live_one_is_not() {
+        let path = path("stale");
+        drop(UnixListener::bind(&path).unwrap());
+        let (socket, file) = bind(&path, 16).unwrap();
+        assert!(bind(&path, 16).unwrap_err().to_string().contains("another process listens on it"));
+        drop((socket, file));
+        assert!(!path.exists());
+    }
+
+    #[test]
+    fn a_file_that_is_no_socket_stays() {
+        let path = path("file");
+        fs::write(&path, "precious").unwrap();
+        assert!(bind(&path, 16).unwrap_err().to_string().contains("not a socket"));
+        assert_eq!(fs::read_to_string(&path).unwrap(), "precious");
+        fs::remove_file(path).unwrap();
+    }
+}

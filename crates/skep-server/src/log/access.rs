@@ -1,0 +1,152 @@
+//! A line for each request: time, peer, method, target, status, bytes of the body, and microseconds.
+//!
+//! `2026-11-21T07:30:00.123Z 127.0.0.1 GET /search?q=bees 200 5120 412`
+//!
+//! The target is written with its query, but the values of parameters that usually are secrets are replaced by `***`. A `-` as
+//! status means that the client left before the answer; a line without method and target is about something that never became a request.
+
+use std::cell::RefCell;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use http::StatusCode;
+
+use super::lane::Lane;
+use super::text::{write_escaped, write_number, write_time};
+
+/// The access log of one thread.
+#[derive(Debug)]
+pub(crate) struct AccessLog {
+    lane: Arc<Lane>,
+    stamp: RefCell<Stamp>,
+}
+
+/// One request, answered.
+#[derive(Debug)]
+pub(crate) struct Line<'a> {
+    pub(crate) peer: &'a str,
+    pub(crate) method: &'a str,
+    pub(crate) target: &'a str,
+    pub(crate) status: Option<StatusCode>,
+    pub(crate) bytes: u64,
+    pub(crate) time: Duration,
+}
+
+/// The time of the last line, written out. Most lines fall into the same second as the one before.
+#[derive(Debug, Default)]
+struct Stamp {
+    second: u64,
+    text: Vec<u8>,
+}
+
+/// Query parameters whose values never reach the log.
+const SECRETS: [&str; 12] = [
+    "access_token", "api_key", "apikey", "auth", "code", "key", "passwd", "password", "secret", "session", "sig", "token",
+];
+
+impl AccessLog {
+    pub(crate) fn new(lane: Arc<Lane>) -> Self {
+        Self { lane, stamp: RefCell::default() }
+    }
+
+    pub(crate) fn write(&self, line: &Line<'_>) {
+        self.lane.push(|out| {
+            self.stamp.borrow_mut().write(out, SystemTime::now());
+            line.write(out);
+        });
+    }
+}
+
+impl Stamp {
+    fn write(&mut self, out: &mut Vec<u8>, now: SystemTime) {
+        let since = now.duration_since(UNIX_EPOCH).unwrap_or_default();
+        if self.second != since.as_secs() || self.text.is_empty() {
+            self.second = since.as_secs();
+            self.text.clear();
+            write_time(&mut self.text, now);
+        }
+        let millis = since.subsec_millis();
+        let digits = [millis / 100, millis / 10 % 10, millis % 10].map(|digit| b'0' + digit as u8);
+        let at = self.text.len() - "123Z".len();
+        self.text[at..at + 3].copy_from_slice(&digits);
+        out.extend_from_slice(&self.text);
+    }
+}
+
+impl Line<'_> {
+    fn write(&self, out: &mut Vec<u8>) {
+        for word in [self.peer, self.method] {
+            out.push(b' ');
+            out.extend_from_slice(word.as_bytes());
+        }
+        out.push(b' ');
+        write_target(out, self.target);
+        out.push(b' ');
+        out.extend_from_slice(self.status.as_ref().map_or("-", StatusCode::as_str).as_bytes());
+        for number in [self.bytes, u64::try_from(self.time.as_micros()).unwrap_or(u64::MAX)] {
+            out.push(b' ');
+            write_number(out, number);
+        }
+        out.push(b'\n');
+    }
+}
+
+fn write_target(out: &mut Vec<u8>, target: &str) {
+    let Some((path, query)) = target.split_once('?') else { return write_escaped(out, target) };
+    write_escaped(out, path);
+    let mut mark = b'?';
+    for pair in query.split('&') {
+        out.push(mark);
+        mark = b'&';
+        match pair.split_once('=') {
+            Some((name, _)) if is_secret(name) => {
+                write_escaped(out, name);
+                out.extend_from_slice(b"=***");
+            }
+            _ => write_escaped(out, pair),
+        }
+    }
+}
+
+fn is_secret(name: &str) -> bool {
+    // A name that hides behind percent-encoding has something to hide.
+    name.contains('%') || SECRETS.iter().any(|secret| name.eq_ignore_ascii_case(secret))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn line(target: &str) -> String {
+        let mut out = Vec::new();
+        let status = Some(StatusCode::OK);
+        Line { peer: "::1", method: "GET", target, status, bytes: 13, time: Duration::from_micros(85) }.write(&mut out);
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn a_line_has_all_that_is_asked_for() {
+        assert_eq!(line("/a?b=c"), " ::1 GET /a?b=c 200 13 85\n");
+    }
+
+    #[test]
+    fn secrets_do_not_reach_the_log() {
+        assert_eq!(line("/in?user=ada&Password=x&to%6ben=y&token"), " ::1 GET /in?user=ada&Password=***&to%6ben=***&token 200 13 85\n");
+    }
+
+    #[test]
+    fn a_target_cannot_forge_a_line() {
+        assert_eq!(line("/a\"\\"), " ::1 GET /a\\\"\\\\ 200 13 85\n");
+    }
+
+    #[test]
+    fn a_stamp_moves_within_its_second_and_beyond() {
+        let mut stamp = Stamp::default();
+        let mut out = Vec::new();
+        for millis in [1_795_246_200_001, 1_795_246_200_999, 1_795_246_201_000] {
+            stamp.write(&mut out, UNIX_EPOCH + Duration::from_millis(millis));
+            out.push(b' ');
+        }
+        assert_eq!(out, b"2026-11-21T07:30:00.001Z 2026-11-21T07:30:00.999Z 2026-11-21T07:30:01.000Z ");
+    }
+}

@@ -1,0 +1,120 @@
+//! Events of [`tracing`], one line each: `2026-11-21T07:30:00.123Z WARN target: message key=value`.
+
+use std::fmt::{self, Write};
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use tracing::field::{Field, Visit};
+use tracing::level_filters::LevelFilter;
+use tracing::span::{Attributes, Id, Record};
+use tracing::{Event, Level, Metadata, Subscriber};
+
+use super::lane::Lane;
+use super::text::{write_escaped, write_time};
+
+/// Writes events. Spans cost nothing and say nothing.
+#[derive(Debug)]
+pub(crate) struct Events {
+    lane: Arc<Lane>,
+    level: Level,
+}
+
+impl Events {
+    pub(crate) fn new(lane: Arc<Lane>, level: Level) -> Self {
+        Self { lane, level }
+    }
+}
+
+impl Subscriber for Events {
+    fn enabled(&self, metadata: &Metadata<'_>) -> bool {
+        metadata.is_event() && *metadata.level() <= self.level
+    }
+
+    fn max_level_hint(&self) -> Option<LevelFilter> {
+        Some(self.level.into())
+    }
+
+    fn event(&self, event: &Event<'_>) {
+        let mut fields = Fields::default();
+        event.record(&mut fields);
+        self.lane.push(|out| write_event(out, SystemTime::now(), event.metadata(), &fields));
+    }
+
+    fn new_span(&self, _: &Attributes<'_>) -> Id {
+        Id::from_u64(1)
+    }
+
+    fn record(&self, _: &Id, _: &Record<'_>) {}
+
+    fn record_follows_from(&self, _: &Id, _: &Id) {}
+
+    fn enter(&self, _: &Id) {}
+
+    fn exit(&self, _: &Id) {}
+}
+
+fn write_event(out: &mut Vec<u8>, now: SystemTime, metadata: &Metadata<'_>, fields: &Fields) {
+    write_time(out, now);
+    for part in [" ", metadata.level().as_str(), " ", metadata.target(), ":"] {
+        out.extend_from_slice(part.as_bytes());
+    }
+    if !fields.message.is_empty() {
+        out.push(b' ');
+        write_escaped(out, &fields.message);
+    }
+    for (name, value) in &fields.others {
+        out.push(b' ');
+        out.extend_from_slice(name.as_bytes());
+        out.push(b'=');
+        write_value(out, value);
+    }
+    out.push(b'\n');
+}
+
+/// A value with white space or quotes in it stands in quotes.
+fn write_value(out: &mut Vec<u8>, value: &str) {
+    let quoted = value.is_empty() || value.contains(|character: char| character.is_whitespace() || character == '"');
+    if quoted {
+        out.push(b'"');
+    }
+    write_escaped(out, value);
+    if quoted {
+        out.push(b'"');
+    }
+}
+
+#[derive(Debug, Default)]
+struct Fields {
+    message: String,
+    others: Vec<(&'static str, String)>,
+}
+
+impl Visit for Fields {
+    fn record_str(&mut self, field: &Field, value: &str) {
+        self.record_debug(field, &format_args!("{value}"));
+    }
+
+    fn record_error(&mut self, field: &Field, value: &(dyn std::error::Error + 'static)) {
+        self.record_debug(field, &format_args!("{value}"));
+    }
+
+    fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
+        if field.name() == "message" {
+            let _ = write!(self.message, "{value:?}");
+        } else {
+            self.others.push((field.name(), format!("{value:?}")));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_cannot_pass_for_another_field() {
+        let mut out = Vec::new();
+        write_value(&mut out, "x admin=\"true\"\n");
+        assert_eq!(out, b"\"x admin=\\\"true\\\"\\u{a}\"");
+    }
+}

@@ -1,0 +1,167 @@
+//! The way of a line from the thread that has it to the thread that writes it.
+
+use std::io::{self, Write};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, JoinHandle, Thread};
+use std::time::Duration;
+
+/// How long a line may wait before it is written.
+const PATIENCE: Duration = Duration::from_millis(50);
+
+/// Room that an emptied buffer keeps.
+const KEEP: usize = 64 << 10;
+
+/// Where lines go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stream {
+    Output,
+    Error,
+}
+
+/// Lines of one thread (or, for events, of all) that wait to be written.
+#[derive(Debug)]
+pub(crate) struct Lane {
+    stream: Stream,
+    limit: usize,
+    lines: Mutex<Vec<u8>>,
+    dropped: AtomicU64,
+    shared: Arc<Shared>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    /// Something waits.
+    pending: AtomicBool,
+    stopping: AtomicBool,
+    lanes: Mutex<Vec<Arc<Lane>>>,
+    writer: Mutex<Option<Thread>>,
+}
+
+/// The thread that writes.
+#[derive(Debug)]
+pub(crate) struct Writer {
+    shared: Arc<Shared>,
+    thread: JoinHandle<()>,
+}
+
+impl Lane {
+    /// Adds what `format` writes, which must be whole lines. If too much waits already, they are dropped.
+    pub(crate) fn push(&self, format: impl FnOnce(&mut Vec<u8>)) {
+        let mut lines = lock(&self.lines);
+        if lines.len() >= self.limit {
+            self.dropped.fetch_add(1, Ordering::Relaxed);
+            return;
+        }
+        let before = lines.len();
+        format(&mut lines);
+        let half = self.limit / 2;
+        let hurry = before < half && lines.len() >= half;
+        drop(lines);
+        if hurry || !self.shared.pending.load(Ordering::Relaxed) {
+            self.shared.call();
+        }
+    }
+
+    /// Writes what waits. `spare` is the buffer that lines gather in meanwhile.
+    fn write(&self, spare: &mut Vec<u8>) {
+        std::mem::swap(&mut *lock(&self.lines), spare);
+        let dropped = self.dropped.swap(0, Ordering::Relaxed);
+        if dropped > 0 {
+            let _ = writeln!(spare, "# {dropped} lines were dropped here: they came faster than they could be written");
+        }
+        // Nobody is left to tell when the log itself cannot be written.
+        let _ = match self.stream {
+            Stream::Output => io::stdout().lock().write_all(spare).and_then(|()| io::stdout().flush()),
+            Stream::Error => io::stderr().lock().write_all(spare),
+        };
+        spare.clear();
+        spare.shrink_to(KEEP);
+    }
+}
+
+impl Shared {
+    fn call(&self) {
+        self.pending.store(true, Ordering::Release);
+        if let Some(writer) = &*lock(&self.writer) {
+            writer.unpark();
+        }
+    }
+
+    fn run(&self) {
+        let mut spare = Vec::new();
+        loop {
+            while !self.pending.load(Ordering::Acquire) && !self.stopping.load(Ordering::Acquire) {
+                thread::park();
+            }
+            let stopping = self.stopping.load(Ordering::Acquire);
+            if !stopping {
+                thread::park_timeout(PATIENCE);
+            }
+            self.pending.store(false, Ordering::Release);
+            let lanes = lock(&self.lanes).clone();
+            for lane in lanes {
+                lane.write(&mut spare);
+            }
+            if stopping {
+                return;
+            }
+        }
+    }
+}
+
+impl Writer {
+    pub(crate) fn start() -> io::Result<Self> {
+        let shared = Arc::new(Shared {
+            pending: AtomicBool::new(false),
+            stopping: AtomicBool::new(false),
+            lanes: Mutex::default(),
+            writer: Mutex::default(),
+        });
+        let running = Arc::clone(&shared);
+        let thread = thread::Builder::new().name("log".into()).stack_size(128 << 10).spawn(move || running.run())?;
+        *lock(&shared.writer) = Some(thread.thread().clone());
+        Ok(Self { shared, thread })
+    }
+
+    /// A new lane of at most `limit` bytes.
+    pub(crate) fn lane(&self, stream: Stream, limit: usize) -> Arc<Lane> {
+        let lane = Arc::new(Lane {
+            stream,
+            limit,
+            lines: Mutex::default(),
+            dropped: AtomicU64::new(0),
+            shared: Arc::clone(&self.shared),
+        });
+        lock(&self.shared.lanes).push(Arc::clone(&lane));
+        lane
+    }
+
+    /// Writes all that waits, and ends the thread.
+    pub(crate) fn finish(self) {
+        self.shared.stopping.store(true, Ordering::Release);
+        self.shared.call();
+        let _ = self.thread.join();
+    }
+}
+
+/// A thread that panicked has at worst left half a line behind.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_full_lane_drops_lines_and_counts_them() {
+        let writer = Writer::start().unwrap();
+        let lane = writer.lane(Stream::Error, 0);
+        lane.push(|_| panic!("there is no room"));
+        lane.push(|_| panic!("there is no room"));
+        assert_eq!(lane.dropped.load(Ordering::Relaxed), 2);
+        lane.dropped.store(0, Ordering::Relaxed);
+        writer.finish();
+    }
+}

@@ -1,0 +1,105 @@
+//! Times, numbers and foreign text, written by hand.
+
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+/// Writes `2026-11-21T07:30:00.123Z`.
+pub(crate) fn write_time(out: &mut Vec<u8>, time: SystemTime) {
+    let since = time.duration_since(UNIX_EPOCH).unwrap_or(Duration::ZERO);
+    let (year, month, day) = date(since.as_secs() / 86_400);
+    let second = since.as_secs() % 86_400;
+    write_padded(out, year, 4);
+    for (mark, number) in [(b'-', month), (b'-', day), (b'T', second / 3600), (b':', second / 60 % 60), (b':', second % 60)] {
+        out.push(mark);
+        write_padded(out, number, 2);
+    }
+    out.push(b'.');
+    write_padded(out, u64::from(since.subsec_millis()), 3);
+    out.push(b'Z');
+}
+
+/// Year, month and day of a number of days since 1970-01-01.
+///
+/// Years are counted from March on, so that the leap day is the last of its year; 400 years are 146 097 days.
+fn date(days: u64) -> (u64, u64, u64) {
+    let days = days + 719_468;
+    let era = days / 146_097;
+    let day_of_era = days % 146_097;
+    let year = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day = day_of_era - (365 * year + year / 4 - year / 100);
+    let month = (5 * day + 2) / 153;
+    let (month_of_year, next) = if month < 10 { (month + 3, 0) } else { (month - 9, 1) };
+    (era * 400 + year + next, month_of_year, day - (153 * month + 2) / 5 + 1)
+}
+
+/// Writes a number in decimal.
+pub(crate) fn write_number(out: &mut Vec<u8>, number: u64) {
+    write_padded(out, number, 1);
+}
+
+fn write_padded(out: &mut Vec<u8>, mut number: u64, width: usize) {
+    let mut digits = [b'0'; 20];
+    let mut at = digits.len();
+    while number > 0 || digits.len() - at < width {
+        at -= 1;
+        digits[at] = b'0' + (number % 10) as u8;
+        number /= 10;
+    }
+    out.extend_from_slice(&digits[at..]);
+}
+
+/// Writes text so that it stays on its line and within its quotes, whatever is in it.
+pub(crate) fn write_escaped(out: &mut Vec<u8>, text: &str) {
+    if text.bytes().all(is_plain) {
+        return out.extend_from_slice(text.as_bytes());
+    }
+    for character in text.chars() {
+        match character {
+            '"' | '\\' => out.extend([b'\\', character as u8]),
+            // Line separators and the like would be lines to some readers.
+            _ if character.is_control() || matches!(character, '\u{2028}' | '\u{2029}') => {
+                out.extend(character.escape_unicode().map(|character| character as u8));
+            }
+            _ => out.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes()),
+        }
+    }
+}
+
+fn is_plain(byte: u8) -> bool {
+    matches!(byte, b' '..=b'~') && byte != b'"' && byte != b'\\'
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(write: impl FnOnce(&mut Vec<u8>)) -> String {
+        let mut out = Vec::new();
+        write(&mut out);
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn times_are_right_on_the_days_that_are_easy_to_get_wrong() {
+        for (second, expected) in [
+            (0, "1970-01-01T00:00:00.000Z"),
+            (951_782_400, "2000-02-29T00:00:00.000Z"),
+            (1_709_251_199, "2024-02-29T23:59:59.000Z"),
+            (4_107_542_400, "2100-03-01T00:00:00.000Z"),
+        ] {
+            assert_eq!(text(|out| write_time(out, UNIX_EPOCH + Duration::from_secs(second))), expected);
+        }
+        let time = UNIX_EPOCH + Duration::from_millis(1_795_246_200_123);
+        assert_eq!(text(|out| write_time(out, time)), "2026-11-21T07:30:00.123Z");
+    }
+
+    #[test]
+    fn foreign_text_stays_on_its_line() {
+        assert_eq!(text(|out| write_escaped(out, "a\nb\"c\\d\u{7f}é\u{2028}")), "a\\u{a}b\\\"c\\\\d\\u{7f}é\\u{2028}");
+    }
+
+    #[test]
+    fn numbers_are_written_whole() {
+        assert_eq!(text(|out| write_number(out, 0)), "0");
+        assert_eq!(text(|out| write_number(out, u64::MAX)), u64::MAX.to_string());
+    }
+}

@@ -1,0 +1,142 @@
+//! Threads for work that blocks.
+//!
+//! They start when there is work and none of them is free, and end when there has been none for a while. Work that comes when all
+//! are busy waits; since each piece belongs to a request (or a periodic job), what waits is bounded by `limits.connections`.
+
+use std::collections::VecDeque;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use skep::offload::Offload;
+
+/// How long a thread waits for more.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+type Job = Box<dyn FnOnce() + Send>;
+
+/// Threads for work that blocks.
+#[derive(Clone)]
+pub(crate) struct Pool {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    most: usize,
+    state: Mutex<State>,
+    work: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    jobs: VecDeque<Job>,
+    threads: usize,
+    idle: usize,
+}
+
+impl Pool {
+    /// At most `most` threads. None is started yet.
+    pub(crate) fn new(most: usize) -> Self {
+        Self { shared: Arc::new(Shared { most, state: Mutex::default(), work: Condvar::new() }) }
+    }
+
+    fn start_thread(&self) {
+        let shared = Arc::clone(&self.shared);
+        let started = thread::Builder::new().name("blocking".into()).spawn(move || shared.run());
+        if let Err(error) = started {
+            let mut state = self.shared.lock();
+            state.threads -= 1;
+            let stranded = state.threads == 0;
+            drop(state);
+            tracing::error!(%error, "no thread could be started for work that blocks");
+            // Late is better than never: with no thread at all, the work is done here.
+            while let Some(job) = stranded.then(|| self.shared.lock().jobs.pop_front()).flatten() {
+                work(job);
+            }
+        }
+    }
+}
+
+impl Offload for Pool {
+    fn run(&self, job: Job) {
+        let mut state = self.shared.lock();
+        state.jobs.push_back(job);
+        let grow = state.idle < state.jobs.len() && state.threads < self.shared.most;
+        state.threads += usize::from(grow);
+        drop(state);
+        if grow {
+            self.start_thread();
+        } else {
+            self.shared.work.notify_one();
+        }
+    }
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn run(&self) {
+        while let Some(job) = self.next() {
+            work(job);
+        }
+    }
+
+    /// The next job, or none if there has been none for so long that this thread should end.
+    fn next(&self) -> Option<Job> {
+        let mut state = self.lock();
+        loop {
+            if let Some(job) = state.jobs.pop_front() {
+                return Some(job);
+            }
+            state.idle += 1;
+            let (woken, waited) =
+                self.work.wait_timeout(state, PATIENCE).unwrap_or_else(PoisonError::into_inner);
+            state = woken;
+            state.idle -= 1;
+            if waited.timed_out() && state.jobs.is_empty() {
+                state.threads -= 1;
+                return None;
+            }
+        }
+    }
+}
+
+/// Whoever waits for a job that panics hears of it by what the job drops; the thread goes on.
+fn work(job: Job) {
+    if catch_unwind(AssertUnwindSafe(job)).is_err() {
+        tracing::error!("work that was offloaded has panicked");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::mpsc;
+
+    #[test]
+    fn no_thread_starts_before_there_is_work_and_never_too_many() {
+        let pool = Pool::new(2);
+        assert_eq!(pool.shared.lock().threads, 0);
+        let (sender, receiver) = mpsc::channel();
+        for number in 0..20 {
+            let sender = sender.clone();
+            pool.run(Box::new(move || sender.send(number).unwrap()));
+        }
+        let mut done: Vec<i32> = receiver.iter().take(20).collect();
+        done.sort_unstable();
+        assert_eq!(done, (0..20).collect::<Vec<_>>());
+        assert!((1..=2).contains(&pool.shared.lock().threads));
+    }
+
+    #[test]
+    fn a_job_that_panics_does_not_cost_the_thread() {
+        let pool = Pool::new(1);
+        let (sender, receiver) = mpsc::channel();
+        pool.run(Box::new(|| std::panic::resume_unwind(Box::new("on purpose"))));
+        pool.run(Box::new(move || sender.send(()).unwrap()));
+        receiver.recv().unwrap();
+    }
+}

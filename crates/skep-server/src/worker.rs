@@ -1,0 +1,223 @@
+//! A thread that serves: it accepts connections and runs them until it is told to end.
+//!
+//! Everything of a connection, and all that the application does for it, happens on the thread that accepted it.
+
+use std::future::Future;
+use std::io;
+use std::pin::pin;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use skep::{Peer, Site};
+use tokio::net::{TcpListener, UnixListener};
+use tokio::sync::watch;
+use tokio_rustls::TlsAcceptor;
+
+use crate::connection::{self, Context, Limits, Plain, Socket};
+use crate::listener::Listener;
+use crate::log::AccessLog;
+
+/// What a worker needs; it is made on one thread and runs on another.
+pub(crate) struct Worker {
+    pub(crate) site: Arc<Site>,
+    pub(crate) listeners: Vec<Listener>,
+    pub(crate) tls: Option<TlsAcceptor>,
+    pub(crate) limits: Limits,
+    pub(crate) tls_handshake: Duration,
+    pub(crate) grace: Duration,
+    pub(crate) access: Option<AccessLog>,
+    pub(crate) room: Room,
+    pub(crate) life: watch::Receiver<Life>,
+}
+
+/// What the server asks of its workers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Life {
+    Serve,
+    /// Accept nothing more, finish what runs.
+    Drain,
+}
+
+/// How many connections there may be, in all workers together.
+#[derive(Clone, Debug)]
+pub(crate) struct Room {
+    taken: Arc<AtomicUsize>,
+    most: usize,
+}
+
+/// A connection's place among those there may be.
+#[derive(Debug)]
+struct Place {
+    taken: Arc<AtomicUsize>,
+}
+
+/// How many connections a worker turns away at the same time. Beyond it they are closed without a word.
+const REFUSALS: usize = 64;
+
+/// How long a worker waits when it cannot accept, for want of file descriptors say.
+const PAUSE: Duration = Duration::from_millis(50);
+
+impl Worker {
+    /// Serves until it is told to drain and all is done, or the time for that is up.
+    pub(crate) fn run(self) -> io::Result<()> {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_io()
+            .enable_time()
+            .build_local(tokio::runtime::LocalOptions::default())?;
+        runtime.block_on(self.serve())
+    }
+
+    async fn serve(self) -> io::Result<()> {
+        let Self { site, listeners, tls, limits, tls_handshake, grace, access, room, mut life } = self;
+        let context = Context::new(site.local(), limits, access);
+        tokio::task::spawn_local(Rc::clone(&context).keep_time());
+        let door = Rc::new(Door { context: Rc::clone(&context), tls, tls_handshake, room, refusals: Rc::default() });
+        let mut accepting = Vec::new();
+        for listener in listeners {
+            accepting.push(tokio::task::spawn_local(accept(Rc::clone(&door), Acceptor::new(listener)?, life.clone())));
+        }
+        drop(door);
+        // The server is gone, or wants us to end.
+        let _ = life.wait_for(|life| *life == Life::Drain).await;
+        for accepting in accepting {
+            if let Err(error) = accepting.await {
+                std::panic::resume_unwind(error.into_panic());
+            }
+        }
+        context.drain();
+        if tokio::time::timeout(grace, context.all_gone()).await.is_err() {
+            tracing::warn!(connections = context.count(), "cut connections that were not done in time");
+        }
+        Ok(())
+    }
+}
+
+/// What happens to a connection that was accepted.
+struct Door {
+    context: Rc<Context>,
+    tls: Option<TlsAcceptor>,
+    tls_handshake: Duration,
+    room: Room,
+    refusals: Rc<()>,
+}
+
+impl Door {
+    fn enter(self: &Rc<Self>, plain: Plain, peer: Peer) {
+        let Some(place) = self.room.take() else { return self.refuse(plain) };
+        let door = Rc::clone(self);
+        tokio::task::spawn_local(async move {
+            let _place = place;
+            let tls = door.tls.as_ref().filter(|_| matches!(plain, Plain::Tcp(_)));
+            let Some(tls) = tls else {
+                return connection::serve(Rc::clone(&door.context), Socket::Plain(plain), peer, false).await;
+            };
+            match tokio::time::timeout(door.tls_handshake, tls.accept(plain)).await {
+                Ok(Ok(stream)) => {
+                    let http2 = stream.get_ref().1.alpn_protocol() == Some(b"h2");
+                    let peer = Peer::new(peer.address, true);
+                    connection::serve(Rc::clone(&door.context), Socket::Tls(Box::new(stream)), peer, http2).await;
+                }
+                Ok(Err(error)) => tracing::debug!(%error, "TLS handshake failed"),
+                Err(_) => tracing::debug!("TLS handshake took too long"),
+            }
+        });
+    }
+
+    fn refuse(self: &Rc<Self>, plain: Plain) {
+        // An answer over TLS would cost a handshake: the very work there is no room for.
+        if self.tls.is_some() || Rc::strong_count(&self.refusals) > REFUSALS {
+            return;
+        }
+        let (door, counted) = (Rc::clone(self), Rc::clone(&self.refusals));
+        tokio::task::spawn_local(async move {
+            let _counted = counted;
+            connection::refuse(&door.context, Socket::Plain(plain)).await;
+        });
+    }
+}
+
+/// A listening socket in the hands of the runtime.
+enum Acceptor {
+    Tcp(TcpListener),
+    Unix(UnixListener),
+}
+
+impl Acceptor {
+    fn new(listener: Listener) -> io::Result<Self> {
+        Ok(match listener {
+            Listener::Tcp(socket) => Self::Tcp(TcpListener::from_std(socket)?),
+            Listener::Unix(socket) => Self::Unix(UnixListener::from_std(socket)?),
+        })
+    }
+
+    async fn accept(&self) -> io::Result<(Plain, Peer)> {
+        match self {
+            Self::Tcp(socket) => {
+                let (stream, address) = socket.accept().await?;
+                // Answers leave whole; waiting for more would only delay them.
+                stream.set_nodelay(true)?;
+                Ok((Plain::Tcp(stream), Peer::new(Some(address), false)))
+            }
+            Self::Unix(socket) => Ok((Plain::Unix(socket.accept().await?.0), Peer::new(None, false))),
+        }
+    }
+}
+
+/// Accepts until the worker drains. Then the queue is emptied, since what waits there would be reset with the socket.
+async fn accept(door: Rc<Door>, acceptor: Acceptor, mut life: watch::Receiver<Life>) {
+    let mut draining = pin!(async move {
+        let _ = life.wait_for(|life| *life == Life::Drain).await;
+    });
+    loop {
+        let accepted = {
+            let mut accepting = pin!(acceptor.accept());
+            std::future::poll_fn(|cx| match accepting.as_mut().poll(cx) {
+                std::task::Poll::Pending if draining.as_mut().poll(cx).is_ready() => std::task::Poll::Ready(None),
+                accepted => accepted.map(Some),
+            })
+            .await
+        };
+        match accepted {
+            Some(Ok((plain, peer))) => door.enter(plain, peer),
+            Some(Err(error)) if is_the_clients(&error) => {}
+            Some(Err(error)) => {
+                tracing::error!(%error, "cannot accept connections");
+                tokio::time::sleep(PAUSE).await;
+            }
+            None => return,
+        }
+    }
+}
+
+/// The client left before we could say hello.
+fn is_the_clients(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::ConnectionAborted
+            | io::ErrorKind::ConnectionReset
+            | io::ErrorKind::Interrupted
+            | io::ErrorKind::InvalidInput
+            | io::ErrorKind::NotConnected
+    )
+}
+
+impl Room {
+    /// Room for so many.
+    pub(crate) fn new(most: usize) -> Self {
+        Self { taken: Arc::default(), most }
+    }
+
+    fn take(&self) -> Option<Place> {
+        let before = self.taken.fetch_add(1, Ordering::Relaxed);
+        let place = Place { taken: Arc::clone(&self.taken) };
+        (before < self.most).then_some(place)
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.taken.fetch_sub(1, Ordering::Relaxed);
+    }
+}
