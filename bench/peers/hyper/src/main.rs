@@ -32,10 +32,7 @@ async fn serve(port: u16) -> io::Result<()> {
 
 async fn connection(stream: TcpStream) {
     // A client that goes away is no news: the load generator counts what it misses.
-    let _ = http1::Builder::new()
-        .pipeline_flush(true)
-        .serve_connection(TokioIo::new(stream), service_fn(hello))
-        .await;
+    let _ = http1::Builder::new().pipeline_flush(true).serve_connection(TokioIo::new(stream), service_fn(hello)).await;
 }
 
 async fn hello(_: Request<Incoming>) -> Result<Response<Full<Bytes>>, Infallible> {

@@ -17,7 +17,8 @@ const ARTICLE: &str = include_str!("../article.md");
 const BATCH: u64 = 100;
 
 fn main() {
-    let seconds = std::env::args().nth(1).and_then(|seconds| seconds.parse().ok()).expect("usage: peer-markdown SECONDS");
+    let seconds =
+        std::env::args().nth(1).and_then(|seconds| seconds.parse().ok()).expect("usage: peer-markdown SECONDS");
     let (start, cpu) = (Instant::now(), cpu());
     let mut renders = 0;
     while start.elapsed().as_secs_f64() < seconds {
