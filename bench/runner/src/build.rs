@@ -36,8 +36,7 @@ pub(crate) fn repository() -> &'static Path {
 pub(crate) fn executable(need: Need) -> PathBuf {
     match need {
         Need::Skep(name) => repository().join("target/release").join(name),
-        Need::Peer(name) => bench().join("target/release").join(name),
-        Need::Alone(name) => bench().join("peers").join(name).join("target/release").join(name),
+        Need::Peer(name) | Need::Alone(name) => bench().join("target/release").join(name),
         Need::Debian { command, .. } => installed(command).unwrap_or_else(|| command.into()),
     }
 }
@@ -60,7 +59,7 @@ pub(crate) fn ready(plan: &[Planned], build: bool) -> Result<()> {
     Ok(())
 }
 
-#[derive(PartialEq)]
+#[derive(Clone, Copy, PartialEq)]
 enum Workspace {
     Root,
     Bench,
@@ -78,6 +77,9 @@ fn matching(need: Need, workspace: Workspace) -> Option<&'static str> {
 fn cargo(workspace: &Path, packages: impl Iterator<Item = &'static str>) -> Result<()> {
     let mut command = Command::new("cargo");
     command.args(["build", "--release", "--quiet", "--manifest-path"]).arg(workspace.join("Cargo.toml"));
+    if workspace != repository() {
+        command.arg("--target-dir").arg(bench().join("target"));
+    }
     let packages: Vec<_> = packages.flat_map(|package| ["-p", package]).collect();
     if packages.is_empty() {
         return Ok(());

@@ -34,8 +34,9 @@ pub(crate) struct Variant {
 pub(crate) enum Load {
     /// Each connection asks again when it is answered.
     KeepAlive { connections: u16 },
-    /// Each connection has this many requests in flight.
-    Pipelined { connections: u16, depth: u16 },
+    /// Each connection sends this many requests at once, and again when all are answered. Not with wrk, whose core
+    /// would be full first: it parses each answer, and reads a large one in pieces of 8 KiB.
+    Batches { connections: u16, depth: u16 },
     /// The same as `KeepAlive`, for what stays in memory after it; each time a new process, alone.
     Memory { connections: u16 },
     /// Started again each time, until the first answer.
@@ -108,7 +109,7 @@ pub(crate) const ALL: &[Experiment] = &[
     Experiment {
         name: "pipelined",
         about: "the same, 16 requests in one write",
-        loads: &[Load::Pipelined { connections: 32, depth: 16 }],
+        loads: &[Load::Batches { connections: 32, depth: 16 }],
         variants: HELLO,
         same: Same::Text("Hello, world!"),
         goals: &[
@@ -136,7 +137,7 @@ pub(crate) const ALL: &[Experiment] = &[
     Experiment {
         name: "static-1m",
         about: "a file of 1 MiB",
-        loads: KEEP_ALIVE,
+        loads: &[Load::Batches { connections: 32, depth: 1 }],
         variants: &files("/1m.bin"),
         same: Same::Bytes(1 << 20),
         goals: FILES_GOALS,
@@ -239,7 +240,7 @@ impl Load {
     pub(crate) fn describe(self) -> String {
         match self {
             Self::KeepAlive { connections } | Self::Memory { connections } => format!("{connections} connections"),
-            Self::Pipelined { connections, depth } => format!("{connections} connections, {depth} deep"),
+            Self::Batches { connections, depth } => format!("{connections} connections, {depth} at once"),
             Self::Start => "one after the other".into(),
             Self::Loop => "servers with 32 connections".into(),
         }

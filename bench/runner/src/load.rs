@@ -1,6 +1,6 @@
 //! Load on one server, from the load's core, for a given time.
 
-mod pipelined;
+mod batches;
 mod wrk;
 
 use std::time::Duration;
@@ -13,7 +13,7 @@ use crate::measure::{Measure, Sample};
 pub(crate) fn run(load: Load, port: u16, path: &str, time: Duration) -> Result<Loaded> {
     match load {
         Load::KeepAlive { connections } | Load::Memory { connections } => wrk::run(port, path, connections, time),
-        Load::Pipelined { connections, depth } => pipelined::run(port, path, connections, depth, time),
+        Load::Batches { connections, depth } => batches::run(port, path, connections, depth, time),
         Load::Start | Load::Loop => Err("this experiment has no load".into()),
     }
 }
@@ -49,8 +49,8 @@ pub(crate) fn shown(load: Load) -> String {
         Load::KeepAlive { connections } | Load::Memory { connections } => {
             format!("wrk -t1 -c{connections} -dSECONDSs --latency http://127.0.0.1:PORT/PATH")
         }
-        Load::Pipelined { connections, depth } => {
-            format!("the runner's own client: {connections} connections, each with {depth} requests in one write")
+        Load::Batches { connections, depth } => {
+            format!("the runner's own client: {connections} connections, each sends {depth} at once")
         }
         Load::Start => "the runner tries every 100 us until it is answered".into(),
         Load::Loop => "none: the program works alone".into(),

@@ -163,7 +163,6 @@ pub(crate) fn float(number: u64) -> f64 {
 }
 
 #[cfg(test)]
-#[expect(clippy::float_cmp, reason = "these figures are exact")]
 mod tests {
     use super::*;
 

@@ -1,6 +1,7 @@
 //! The programs that take part, and the command that starts each.
 
-use std::path::{Path, PathBuf};
+use std::ffi::OsStr;
+use std::path::PathBuf;
 use std::process::Command;
 
 use crate::Result;
@@ -68,7 +69,7 @@ impl Program {
             }
             Self::SkepStatic => {
                 skep(&mut command, place, false);
-                command.env("SKEP_STATIC_DIR", site.files());
+                command.env("STATIC_DIR", site.files());
             }
             Self::Hyper | Self::Axum | Self::Actix | Self::Epoll => {
                 command.arg(place.port.to_string());
@@ -91,25 +92,24 @@ impl Program {
     /// The command as a record shows it: without this machine's paths and ports.
     pub(crate) fn shown(self, site: &Site) -> String {
         let place = Place { port: 0, dir: site.folder("shown") };
-        let Ok(command) = self.command(&place, site) else {
-            return build::executable(self.need()).display().to_string();
+        let line = match self.command(&place, site) {
+            Ok(command) => line(&command),
+            Err(_) => format!("{} SECONDS", build::executable(self.need()).display()),
         };
-        let words = std::iter::once(command.get_program()).chain(command.get_args());
-        let line: Vec<_> = words.map(|word| word.to_string_lossy().into_owned()).collect();
-        let dir = place.dir.display().to_string();
-        anonymous(&line.join(" ").replace(&dir, "DIR").replace("127.0.0.1:0", "127.0.0.1:PORT"))
+        let repository = format!("{}/", build::repository().display());
+        line.replace(&place.dir.display().to_string(), "DIR")
+            .replace(&repository, "")
+            .replace("127.0.0.1:0", "127.0.0.1:PORT")
     }
+}
+
+fn line(command: &Command) -> String {
+    let words = std::iter::once(command.get_program()).chain(command.get_args());
+    words.map(OsStr::to_string_lossy).collect::<Vec<_>>().join(" ")
 }
 
 /// The flags that every Skep application has.
 fn skep(command: &mut Command, place: &Place, log: bool) {
     command.arg("--listen").arg(format!("127.0.0.1:{}", place.port));
     command.args(["--workers", "1", "--set", &format!("log.access={log}"), "--data"]).arg(&place.dir);
-}
-
-/// Paths without the part above the repository.
-fn anonymous(line: &str) -> String {
-    let repository = build::repository();
-    let above = format!("{}/", repository.parent().unwrap_or(Path::new("")).display());
-    line.replace(&format!("{}/", repository.display()), "").replace(&above, "")
 }

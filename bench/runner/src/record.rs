@@ -17,7 +17,7 @@ pub(crate) fn json(machine: &Machine, flags: &Flags, outcomes: &[Outcome]) -> St
     let facts = machine.0.iter().map(|(name, value)| ((*name).to_owned(), Value::from(value.as_str())));
     let record = json!({
         "record": VERSION,
-        "machine": Map::from_iter(facts),
+        "machine": facts.collect::<Map<_, _>>(),
         "rounds": flags.rounds,
         "seconds": flags.seconds,
         "only": flags.only,
@@ -28,7 +28,7 @@ pub(crate) fn json(machine: &Machine, flags: &Flags, outcomes: &[Outcome]) -> St
 
 fn outcome(outcome: &Outcome) -> Value {
     let goals = verdicts(outcome).into_iter().map(|verdict| {
-        json!({ "goal": verdict.goal, "median": verdict.spread.map(|spread| spread.median), "verdict": verdict.verdict })
+        json!({ "goal": verdict.goal, "median": verdict.spread.map(|spread| spread.median), "verdict": verdict.word })
     });
     json!({
         "experiment": outcome.experiment.name,

@@ -45,7 +45,7 @@ pub(crate) fn markdown(outcome: &Outcome) -> String {
     let _ = writeln!(text, "{}.\n\n{}", capital(outcome.experiment.about), table(outcome));
     for verdict in verdicts(outcome) {
         let spread = verdict.spread.map_or(String::new(), |spread| format!(": {}", range(spread)));
-        let _ = writeln!(text, "- {}{spread}: **{}**", verdict.goal, verdict.verdict);
+        let _ = writeln!(text, "- {}{spread}: **{}**", verdict.goal, verdict.word);
     }
     for note in notes::all(outcome) {
         let _ = writeln!(text, "- {note}");
@@ -57,14 +57,14 @@ pub(crate) fn markdown(outcome: &Outcome) -> String {
 pub(crate) struct Verdict {
     pub(crate) goal: String,
     pub(crate) spread: Option<Spread>,
-    pub(crate) verdict: &'static str,
+    pub(crate) word: &'static str,
 }
 
 /// Every goal of the experiment, with what came out.
 pub(crate) fn verdicts(outcome: &Outcome) -> Vec<Verdict> {
     let verdict = |goal: &Goal| {
         let spread = reached(goal, outcome);
-        Verdict { goal: goal.describe(), spread, verdict: goal.verdict(spread) }
+        Verdict { goal: goal.describe(), spread, word: goal.verdict(spread) }
     };
     outcome.experiment.goals.iter().map(verdict).collect()
 }
@@ -117,7 +117,7 @@ fn main_measure(load: Load) -> Measure {
     match load {
         Load::Start => Measure::Start,
         Load::Memory { .. } => Measure::Memory,
-        Load::KeepAlive { .. } | Load::Pipelined { .. } | Load::Loop => Measure::Rate,
+        Load::KeepAlive { .. } | Load::Batches { .. } | Load::Loop => Measure::Rate,
     }
 }
 

@@ -44,7 +44,6 @@ pub(crate) fn ratios(ours: &[Option<f64>], others: &[Option<f64>]) -> Vec<f64> {
 }
 
 #[cfg(test)]
-#[expect(clippy::float_cmp, reason = "these figures are exact in binary")]
 mod tests {
     use super::*;
 

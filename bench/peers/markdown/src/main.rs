@@ -25,7 +25,7 @@ fn main() {
         (0..BATCH).for_each(|_| drop(black_box(render(black_box(ARTICLE)))));
         renders += BATCH;
     }
-    let (elapsed, cpu) = (start.elapsed(), self::cpu() - cpu);
+    let (elapsed, cpu) = (start.elapsed(), self::cpu().saturating_sub(cpu));
     println!(
         "{renders} renders in {:.3} s, {} us of CPU, {:.0} renders/s, {:.2} us each",
         elapsed.as_secs_f64(),

@@ -49,7 +49,7 @@ fn socket_errors(report: &str) -> Option<u64> {
     line.split(',').map(|kind| kind.split_whitespace().last()?.parse::<u64>().ok()).sum()
 }
 
-/// `812.00us`, `1.20ms`, `2.01s`, `1.50m`.
+/// `812.00us`, `1.20ms`, `2.50s`, `1.50m`.
 fn microseconds(time: &str) -> Option<f64> {
     let units = [("us", 1.0), ("ms", 1e3), ("s", 1e6), ("m", 6e7)];
     units.iter().find_map(|(unit, factor)| Some(time.strip_suffix(unit)?.parse::<f64>().ok()? * factor))
@@ -91,8 +91,8 @@ Transfer/sec:     13.62MB
 
     #[test]
     fn times_come_in_four_units() {
-        let times = ["812.00us", "1.20ms", "2.01s", "1.50m", "fast"].map(microseconds);
-        assert_eq!(times, [Some(812.0), Some(1200.0), Some(2_010_000.0), Some(90_000_000.0), None]);
+        let times = ["812.00us", "1.20ms", "2.50s", "1.50m", "fast"].map(microseconds);
+        assert_eq!(times, [Some(812.0), Some(1200.0), Some(2_500_000.0), Some(90_000_000.0), None]);
     }
 
     #[test]

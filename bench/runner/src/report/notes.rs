@@ -13,7 +13,10 @@ const CROWDED: f64 = 3.0;
 
 /// Everything that should be said.
 pub(crate) fn all(outcome: &Outcome) -> Vec<String> {
-    [noise(outcome), sizes(outcome), errors(outcome), full(outcome), crowded(outcome)].into_iter().flatten().collect()
+    [noise(outcome), split(outcome), sizes(outcome), errors(outcome), full(outcome), crowded(outcome)]
+        .into_iter()
+        .flatten()
+        .collect()
 }
 
 /// How far the same program is from itself.
@@ -24,6 +27,19 @@ fn noise(outcome: &Outcome) -> Option<String> {
     let cpu = beside(Measure::Cpu).filter(|_| main == Measure::Rate).map_or(String::new(), |cpu| format!(", {cpu}"));
     let name = &outcome.entrants[0].name;
     Some(format!("Noise, {name} against itself: {}{cpu}. A difference within this range shows nothing.", beside(main)?))
+}
+
+/// Where the time of a page goes, from the variants that leave a part of the work out.
+fn split(outcome: &Outcome) -> Option<String> {
+    let splits: Vec<String> = outcome.entrants.iter().filter_map(|entrant| split_of(outcome, &entrant.name)).collect();
+    (!splits.is_empty()).then(|| format!("CPU us by part: {}.", splits.join("; ")))
+}
+
+/// What falls away with the query is SQL; what then falls away with the rendering is HTML; the rest is HTTP.
+fn split_of(outcome: &Outcome, name: &str) -> Option<String> {
+    let cpu = |name: &str| Some(spread(outcome, outcome.place(name)?, Measure::Cpu)?.median);
+    let (whole, html, http) = (cpu(name)?, cpu(&format!("{name}-html"))?, cpu(&format!("{name}-http"))?);
+    Some(format!("{name} SQL {:.1}, HTML {:.1}, HTTP {http:.1}", whole - html, html - http))
 }
 
 /// How the answers differ in length.

@@ -1,7 +1,8 @@
-//! Load with many requests in flight on each connection.
+//! Load in batches: each connection sends its requests in one write, and the next ones when all are answered.
 //!
-//! wrk can do this, but parses every answer on the way, and its core is full before a good server's is. This client learns the first
-//! answer, and from then on compares: each byte must be as it was, but for the date. It reads and writes whole batches.
+//! wrk can do this, but parses every answer on the way, and its core is full before a good server's is. This client learns
+//! the first answer, and from then on compares what it reads with that; only the date may differ. It has no latency of
+//! single requests: its percentiles are those of batches.
 //!
 //! Start reading at [`run`].
 
