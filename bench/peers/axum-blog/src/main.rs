@@ -80,7 +80,6 @@ async fn http(State(site): State<Arc<Site>>) -> Html<String> {
     Html(site.page.clone())
 }
 
-#[expect(clippy::needless_pass_by_value, reason = "`map_err` hands the error over")]
 fn failure(error: impl Error) -> (StatusCode, String) {
     (StatusCode::INTERNAL_SERVER_ERROR, error.to_string())
 }

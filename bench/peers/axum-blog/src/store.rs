@@ -42,7 +42,7 @@ pub(crate) struct Store(SqlitePool);
 
 impl Store {
     /// Opens the database with sqlx's own pool size (10, each connection tested before it is used), or `tuned` to what
-    /// is fastest on one core: one connection, not tested.
+    /// suits one core: one connection, not tested.
     pub(crate) async fn open(file: &Path, tuned: bool) -> Result<Self> {
         let options = SqliteConnectOptions::new()
             .filename(file)
