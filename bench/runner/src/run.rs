@@ -24,6 +24,7 @@ use crate::program::Program;
 use crate::random::Random;
 use crate::server::Server;
 use crate::site::Site;
+use cell::Cell;
 
 /// What came out of one load of one experiment.
 pub(crate) struct Outcome {
@@ -70,26 +71,29 @@ fn outcome(planned: &Planned, load: Load, site: &Site, flags: &Flags) -> Result<
     eprintln!("{name}, {}: {} rounds of {} s", load.describe(), flags.rounds, flags.seconds);
     let mut entrants = entrants(&planned.variants, site);
     let servers = servers(name, load, &mut entrants, planned, site)?;
-    let cell = cell::Cell { experiment: name, load, site, seconds: flags.seconds };
+    let cell = Cell { experiment: name, load, site, seconds: flags.seconds };
     for (place, entrant) in entrants.iter().enumerate() {
         cell.warm_up(entrant, servers.get(&place), WARM_UP)?;
     }
     let mut random = Random::from_clock();
     let rounds = (1..=flags.rounds).map(|number| {
         eprint!("  round {number}:");
-        let order = random.order(entrants.len());
-        let mut samples = vec![Sample::new(); entrants.len()];
-        for &place in &order {
-            go_on()?;
-            eprint!(" {}", entrants[place].name);
-            samples[place] = cell.measure(&entrants[place], servers.get(&place))?;
-        }
+        let round = round(random.order(entrants.len()), &entrants, &servers, &cell);
         eprintln!();
-        Ok(Round { order, samples })
+        round
     });
     let rounds = rounds.collect::<Result<Vec<_>>>()?;
-    drop(servers);
     Ok(Outcome { experiment: planned.experiment, load, entrants, rounds })
+}
+
+fn round(order: Vec<usize>, entrants: &[Entrant], servers: &BTreeMap<usize, Server>, cell: &Cell<'_>) -> Result<Round> {
+    let mut samples = vec![Sample::new(); entrants.len()];
+    for &place in &order {
+        go_on()?;
+        eprint!(" {}", entrants[place].name);
+        samples[place] = cell.measure(&entrants[place], servers.get(&place))?;
+    }
+    Ok(Round { order, samples })
 }
 
 /// The variants, and the first of them once more.
@@ -140,12 +144,10 @@ fn label(experiment: &str, entrant: &Entrant) -> String {
 
 static ENDED: OnceLock<Arc<AtomicBool>> = OnceLock::new();
 
-/// Lets SIGINT and SIGTERM end the run after the figure under way, so that no server is left behind. A second one ends
-/// it at once.
+/// Lets SIGINT and SIGTERM end the run after the figure under way, so that no server is left behind.
 pub(crate) fn end_on_signals() -> Result<()> {
     let ended = ENDED.get_or_init(Arc::default);
     for signal in [SIGINT, SIGTERM] {
-        signal_hook::flag::register_conditional_shutdown(signal, 1, ended.clone())?;
         signal_hook::flag::register(signal, ended.clone())?;
     }
     Ok(())

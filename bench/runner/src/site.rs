@@ -50,9 +50,13 @@ impl Drop for Site {
     }
 }
 
-/// The articles as the files that Skep's blog imports.
+/// The articles as the files that Skep's blog imports. Files that are there stay as they are: a blog that starts again
+/// finds nothing new.
 pub(crate) fn write_articles(data: &Path) -> Result<()> {
     let folder = data.join("articles");
+    if folder.exists() {
+        return Ok(());
+    }
     fs::create_dir_all(&folder)?;
     for article in articles::all() {
         fs::write(folder.join(format!("{}.md", article.slug)), front_matter(&article, "A short text.\n"))?;

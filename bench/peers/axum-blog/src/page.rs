@@ -9,7 +9,7 @@ use crate::store::{List, Row};
 struct Page<'a> {
     articles: &'a [Row],
     count: i64,
-    page: i64,
+    number: i64,
     pages: i64,
 }
 
@@ -17,5 +17,5 @@ struct Page<'a> {
 pub(crate) fn render(list: &List) -> askama::Result<String> {
     let per_page = i64::try_from(articles::PER_PAGE).expect("a page is small");
     let pages = (list.count + per_page - 1) / per_page;
-    Page { articles: &list.articles, count: list.count, page: 1, pages }.render()
+    Page { articles: &list.articles, count: list.count, number: 1, pages }.render()
 }
