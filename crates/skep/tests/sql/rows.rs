@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use skep::offload::Inline;
-use skep::sql::{Database, FromValue, Local, Row, ToValue, Unfit, Value, query, values};
+use skep::sql::{Database, FromValue, Local, Query, Row, ToValue, Unfit, Value, query, values};
 
 use crate::support::{SCHEMA, run};
 
@@ -72,6 +72,14 @@ fn tuples_and_single_values_are_rows_of_exactly_their_size() {
         assert_eq!(db.one::<Option<i64>>("select null").await.unwrap(), Some(None));
         let text = error::<(i64,)>("select 1 as a, 2 as b").await;
         assert!(text.starts_with("expected 1 columns, found 2: `a`, `b`"), "{text}");
+    });
+}
+
+#[test]
+fn a_query_may_know_its_rows() {
+    run(async {
+        let count: Query<'_, i64> = query("select ?", 7);
+        assert_eq!(local().one(count).await.unwrap().map(|seven| seven + 1), Some(8), "no type is named here");
     });
 }
 

@@ -8,7 +8,7 @@ use skep::sql::{Database, Error, FromValue, Local, Unfit, Value, query};
 use tokio::task::spawn_local;
 use tokio::time::{sleep, timeout};
 
-use crate::support::{COUNT, SCHEMA, Threads, run};
+use crate::support::{COUNT, FOREVER, SCHEMA, Threads, run};
 
 fn database() -> Database {
     Database::temporary(&SCHEMA, Threads::start(2)).unwrap()
@@ -80,7 +80,7 @@ fn a_statement_that_is_abandoned_undoes_its_transaction_and_frees_the_writer() {
         let db = database().local();
         let mut transaction = db.transaction().await.unwrap();
         transaction.execute("insert into post (title) values ('a')").await.unwrap();
-        let slow = query(COUNT, 3_000_000);
+        let slow = query(COUNT, FOREVER);
         assert!(timeout(Duration::from_millis(5), transaction.one::<i64>(slow)).await.is_err());
         let text = transaction.execute("insert into post (title) values ('b')").await.unwrap_err().to_string();
         assert!(text.starts_with("the transaction is over"), "{text}");
