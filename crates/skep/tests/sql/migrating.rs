@@ -94,7 +94,8 @@ fn a_failing_statement_is_shown_with_file_line_and_reason_and_nothing_of_its_fil
         failing(&folder, "create table good (a);\n\n-- now\ninsert into good values (1);\ncreate tabel bad (a);\n");
     assert!(
         text.ends_with(
-            "migration 0002_bad.sql failed at line 5 and was undone: near \"tabel\": syntax error; in: create tabel bad (a);"
+            "migration 0002_bad.sql failed at line 5 and was undone: \
+             near \"tabel\": syntax error; in: create tabel bad (a);"
         ),
         "{text}"
     );
