@@ -1,9 +1,55 @@
 //! The compile-time half of skep. Documented where it is re-exported: in `skep`.
 
+use proc_macro::TokenStream;
+
+mod assets;
 mod migrations;
 mod row;
+mod service;
 
-use proc_macro::TokenStream;
+/// Writes [`Service`](trait.Service.html) for a struct: where it is, how its fields are read, what its link looks like.
+///
+/// ```text
+/// #[derive(Service)]
+/// #[service(POST "/writings/{page}/comments", body = 65_536)]
+/// struct Comment {
+///     page: Slug,                          // in the path, because the path names it
+///     #[query(default = false)] quiet: bool, // in the query, as is every field without an attribute
+///     #[form] author: String,              // in the form
+///     #[header("accept-language")] language: Option<String>,
+/// }
+/// ```
+///
+/// | on the struct | means |
+/// |---|---|
+/// | `GET "/path/{field}/{*rest}"` | method and path; `{*rest}` takes the rest of the path, slashes included |
+/// | `body = 65_536` | the most bytes of the body, instead of the configured limit |
+/// | `cross_origin = "reason"` | forms of other sites may reach this service |
+///
+/// | on a field | it is read from |
+/// |---|---|
+/// | nothing, and the path names it | that segment of the path |
+/// | nothing, or `#[query]` | the query; `Option` and `Vec` as in [`Field`](param/trait.Field.html) |
+/// | `#[query(default = expression)]` | the query, or this value; a link leaves it out where it equals it |
+/// | `#[form]` | the form in the body |
+/// | `#[json]` | the whole body, as JSON (`serde::Deserialize`) |
+/// | `#[header("name")]` | the header field |
+///
+/// For GET and POST it also writes `Name::form(...)`, which takes the path and query parameters and gives the
+/// [`FormTarget`](service/struct.FormTarget.html) of a form that leads to this service. A GET form takes the path's only: its
+/// inputs become the query.
+#[proc_macro_derive(Service, attributes(service, query, form, json, header))]
+pub fn derive_service(input: TokenStream) -> TokenStream {
+    service::derive(syn::parse_macro_input!(input as syn::DeriveInput))
+        .unwrap_or_else(|error| error.to_compile_error())
+        .into()
+}
+
+/// A folder inside the executable; documented as `skep::assets`.
+#[proc_macro]
+pub fn assets(input: TokenStream) -> TokenStream {
+    assets::expand(input.into()).unwrap_or_else(syn::Error::into_compile_error).into()
+}
 
 /// Embeds the SQL files of a folder, given relative to the crate's `Cargo.toml`, as `skep::sql::Migrations`.
 ///

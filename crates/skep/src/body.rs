@@ -6,8 +6,11 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use bytes::Bytes;
+use http::StatusCode;
 use http_body::{Frame, SizeHint};
 use http_body_util::BodyExt;
+
+use crate::error::Error;
 
 /// Why a body broke off.
 pub type BodyError = Box<dyn std::error::Error + Send + Sync>;
@@ -119,6 +122,33 @@ impl Body {
         Ok(all.into())
     }
 }
+
+/// Why a body broke off, where whoever reads it from the network knows the status to answer with.
+///
+/// A server gives this as the error of a body's stream, for instance 408 when no byte came for too long; any other
+/// error counts as "the body ended before it was complete": 400.
+#[derive(Debug)]
+pub struct BodyFailure(StatusCode, &'static str);
+
+impl BodyFailure {
+    /// A failure with the status and message that the client is to see.
+    #[must_use]
+    pub fn new(status: StatusCode, message: &'static str) -> Self {
+        Self(status, message)
+    }
+
+    pub(crate) fn into_error(self) -> Error {
+        Error::new(self.0).with_message(self.1)
+    }
+}
+
+impl fmt::Display for BodyFailure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.1)
+    }
+}
+
+impl std::error::Error for BodyFailure {}
 
 /// A body was longer than allowed.
 #[derive(Debug)]

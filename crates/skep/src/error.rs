@@ -61,6 +61,13 @@ impl Error {
         Self::new(StatusCode::NOT_FOUND)
     }
 
+    /// 413: the body is larger than `limit` bytes.
+    #[must_use]
+    pub fn too_large(limit: u64) -> Self {
+        Self::new(StatusCode::PAYLOAD_TOO_LARGE)
+            .with_message(format!("the body is larger than the {limit} bytes allowed here"))
+    }
+
     /// 500; `cause` goes to the log only.
     #[must_use]
     pub fn internal(cause: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {

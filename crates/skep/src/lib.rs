@@ -1,16 +1,97 @@
 //! A web framework in which what is wrong does not compile.
 //!
+//! A service is a struct: its fields are its parameters, its [`Handle::handle`] is its answer, and its value is its
+//! link. An [`App`] is a list of services and what they share.
+//!
+//! ```
+//! use skep::prelude::*;
+//!
+//! /// One article.
+//! #[derive(Service)]
+//! #[service(GET "/writings/{page}")]
+//! struct Article { page: Slug }
+//!
+//! impl Handle for Article {
+//!     async fn handle(self, _cx: &mut Cx<'_>) -> Result {
+//!         Ok(Response::html(html! { h1 { (self.page) } a href=(Article { page: Slug::of("next") }) { "Next" } }))
+//!     }
+//! }
+//!
+//! fn app() -> App {
+//!     App::new().serve::<(Article,)>()
+//! }
+//! # assert_eq!(skep::test::Client::new(app()).get("/writings/bees").status(), 200);
+//! ```
+//!
 //! This crate opens no socket and starts no thread and no process: a server (`skep-server`, or a WebAssembly host)
 //! gives it requests and takes its answers. It also builds for `wasm32-wasip2`.
 
+// What the macros write names this crate `::skep`, also in here.
+#[allow(unused_extern_crates, reason = "only what the macros write uses it")]
+extern crate self as skep;
+
+pub mod app;
 pub mod body;
+pub mod cookie;
+pub mod cx;
 pub mod error;
+pub mod error_page;
+pub mod files;
+pub mod html;
 pub mod offload;
+pub mod param;
+pub mod request;
 pub mod response;
+pub mod service;
+pub mod site;
 #[cfg(not(target_family = "wasm"))]
 pub mod sql;
+pub mod test;
 
+mod endpoint;
+mod origin;
+mod panic;
+mod percent;
+mod router;
+
+pub use app::{App, Limits, Setup, StartError};
 pub use body::Body;
+pub use cookie::Cookie;
+pub use cx::Cx;
 pub use error::{Error, Or404, Result};
 pub use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
+pub use param::Slug;
+pub use request::{Peer, Request};
 pub use response::Response;
+pub use service::{Handle, Service};
+pub use site::{Local, Site};
+pub use skep_macros::Service;
+
+/// Puts a folder into the executable, and makes each of its files a constant to link to.
+///
+/// ```
+/// skep::assets!(pub Static = "tests/site" at "/static");
+///
+/// assert!(Static::STYLE_CSS.url().starts_with("/static/style.")); // "/static/style.3f2a9c1b.css"
+/// assert_eq!(Static::HELLO_TXT.bytes(), b"Hello, world!");
+/// assert_eq!(Static::files().prefix(), Some("/static"));
+/// ```
+///
+/// The folder is sought beside the package's `Cargo.toml`. For each file of it, and of the folders in it, there is a
+/// constant of type [`files::Asset`], named in upper case with `_` for all that is neither an ASCII letter nor a digit:
+/// `css/site.css` is `CSS_SITE_CSS`, `404.html` is `_404_HTML`. Two files with the same constant do not compile, nor does
+/// a link to a file that does not exist. Names that begin with a dot are left out.
+///
+/// The links carry a hash of the content, and what is fetched by them may be kept for ever. The plain names are served too,
+/// and asked about each time. What shrinks by 5 per cent or more is also embedded compressed, by brotli and gzip.
+///
+/// As an expression, `assets!("static")` is the folder without constants: a [`files::Assets`] to be mounted anywhere.
+///
+/// Cargo compiles again when one of the files changes. That a file was added or removed it only sees with a build
+/// script of one line, `println!("cargo::rerun-if-changed=static");`.
+pub use skep_macros::assets;
+
+/// What an application's source usually needs.
+pub mod prelude {
+    pub use crate::{App, Cookie, Cx, Error, Handle, Or404, Response, Result, Service, Slug, StatusCode};
+}

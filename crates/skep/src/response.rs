@@ -1,9 +1,10 @@
 //! What a handler answers with.
 
-use http::header::CONTENT_TYPE;
+use http::header::{CONTENT_TYPE, LOCATION};
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 
 use crate::body::Body;
+use crate::service::Service;
 
 /// What a handler answers with: a status, header fields and a [`Body`].
 ///
@@ -49,6 +50,29 @@ impl Response {
     /// `application/json`. A value that has no JSON form (a map with keys that are no strings) is an error.
     pub fn json(value: &impl serde::Serialize) -> crate::Result {
         Ok(Self::typed("application/json", serde_json::to_vec(value)?))
+    }
+
+    /// 303: the answer is on the page of this service. Right after a POST, so that reloading does not repeat it.
+    ///
+    /// ```
+    /// use skep::prelude::*;
+    ///
+    /// #[derive(Service)]
+    /// #[service(GET "/thanks")]
+    /// struct Thanks;
+    /// # impl Handle for Thanks { async fn handle(self, _cx: &mut Cx<'_>) -> Result { Ok(Response::text("")) } }
+    ///
+    /// assert_eq!(Response::see_other(&Thanks).headers()["location"], "/thanks");
+    /// ```
+    #[must_use]
+    pub fn see_other(service: &impl Service) -> Self {
+        Self::of_status(StatusCode::SEE_OTHER).with_header(LOCATION, location(service))
+    }
+
+    /// 308: the page has moved for good to this service.
+    #[must_use]
+    pub fn moved(service: &impl Service) -> Self {
+        Self::of_status(StatusCode::PERMANENT_REDIRECT).with_header(LOCATION, location(service))
     }
 
     /// The same answer with another status.
@@ -104,4 +128,8 @@ impl Response {
     pub fn into_http(self) -> http::Response<Body> {
         self.inner
     }
+}
+
+fn location(service: &impl Service) -> HeaderValue {
+    HeaderValue::try_from(service.url()).expect("a link is visible ASCII")
 }

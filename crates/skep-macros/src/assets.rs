@@ -1,0 +1,376 @@
+//! `assets!`: a folder becomes a part of the executable, and each of its files a constant.
+//!
+//! Reads the folder while compiling. The content itself comes by `include_bytes!`, which is how cargo learns to compile
+//! again when a file changes.
+
+use std::collections::HashMap;
+use std::fmt::Write as _;
+use std::fs;
+use std::io::Write as _;
+use std::path::Path;
+
+use proc_macro2::{Ident, Literal, Span, TokenStream};
+use quote::quote;
+use syn::parse::{Parse, ParseStream};
+use syn::{Attribute, LitStr, Result, Token, Visibility};
+
+/// Folders nested deeper than this are a circle of symlinks.
+const MAX_DEPTH: usize = 32;
+
+/// A compressed form is embedded if it takes at most so many per cent of the plain one.
+const WORTHWHILE_PERCENT: usize = 95;
+
+/// Compressed in themselves: trying again would cost time and gain nothing.
+const PACKED: &[&str] = &[
+    "7z", "aac", "apng", "avif", "br", "bz2", "docx", "epub", "flac", "gif", "gz", "heic", "jpeg", "jpg", "jxl", "m4a",
+    "m4v", "mkv", "mov", "mp3", "mp4", "odp", "ods", "odt", "ogg", "oga", "ogv", "opus", "pdf", "png", "pptx", "weba",
+    "webm", "webp", "woff", "woff2", "xlsx", "zip", "zst",
+];
+
+pub(crate) fn expand(input: TokenStream) -> Result<TokenStream> {
+    match syn::parse2(input)? {
+        Input::Folder(folder) => {
+            let files = embedded(&folder, "")?;
+            let count = files.len();
+            Ok(quote! {{
+                static FILES: [::skep::files::EmbeddedFile; #count] = [#(#files),*];
+                ::skep::files::Assets::of(::core::option::Option::None, &FILES)
+            }})
+        }
+        Input::Named(named) => named.expand(),
+    }
+}
+
+/// What stands between the parentheses.
+enum Input {
+    /// `"static"`: an expression.
+    Folder(LitStr),
+    /// `pub Static = "static" at "/static"`: an item.
+    Named(Named),
+}
+
+struct Named {
+    attributes: Vec<Attribute>,
+    visibility: Visibility,
+    name: Ident,
+    folder: LitStr,
+    prefix: LitStr,
+}
+
+impl Parse for Input {
+    fn parse(input: ParseStream<'_>) -> Result<Self> {
+        if input.peek(LitStr) {
+            return Ok(Self::Folder(input.parse()?));
+        }
+        let attributes = input.call(Attribute::parse_outer)?;
+        let (visibility, name) = (input.parse()?, input.parse()?);
+        input.parse::<Token![=]>()?;
+        let folder = input.parse()?;
+        let at: Ident = input
+            .parse()
+            .map_err(|error| syn::Error::new(error.span(), "expected `at \"/prefix\"`: where the files are mounted"))?;
+        if at != "at" {
+            return Err(syn::Error::new(at.span(), "expected `at`"));
+        }
+        let prefix: LitStr = input.parse()?;
+        let value = prefix.value();
+        if !value.is_empty() && (!value.starts_with('/') || value.ends_with('/')) {
+            return Err(syn::Error::new(
+                prefix.span(),
+                "a prefix begins with a slash and does not end with one (\"\" for the root)",
+            ));
+        }
+        Ok(Self::Named(Named { attributes, visibility, name, folder, prefix }))
+    }
+}
+
+impl Named {
+    fn expand(&self) -> Result<TokenStream> {
+        let Self { attributes, visibility, name, folder, prefix } = self;
+        let files = embedded(folder, &prefix.value())?;
+        let constants = self.constants(&files)?;
+        let count = files.len();
+        let about =
+            format!("The files of `{}`, inside the executable and served at `{}`.", folder.value(), prefix.value());
+        Ok(quote! {
+            #(#attributes)*
+            #[doc = #about]
+            #[derive(Clone, Copy, Debug)]
+            #visibility struct #name;
+
+            const _: () = {
+                static FILES: [::skep::files::EmbeddedFile; #count] = [#(#files),*];
+
+                #[allow(dead_code, reason = "a file may be there without a link to it")]
+                impl #name {
+                    #(#constants)*
+
+                    /// All of them.
+                    #visibility const fn assets() -> ::skep::files::Assets {
+                        ::skep::files::Assets::of(::core::option::Option::Some(#prefix), &FILES)
+                    }
+
+                    /// All of them, to be mounted.
+                    #visibility fn files() -> ::skep::files::Files {
+                        Self::assets().into()
+                    }
+                }
+
+                impl ::core::convert::From<#name> for ::skep::files::Files {
+                    fn from(_: #name) -> Self {
+                        #name::files()
+                    }
+                }
+            };
+        })
+    }
+
+    /// One for each file; two files whose names give the same constant are an error.
+    fn constants(&self, files: &[File]) -> Result<Vec<TokenStream>> {
+        let mut taken: HashMap<String, &str> = HashMap::new();
+        let mut constants = Vec::with_capacity(files.len());
+        for (index, file) in files.iter().enumerate() {
+            let constant = constant(&file.name);
+            if let Some(other) = taken.insert(constant.clone(), &file.name) {
+                let text = format!(
+                    "`{other}` and `{}` would both be `{}::{constant}`: rename one of them",
+                    file.name, self.name
+                );
+                return Err(syn::Error::new(self.folder.span(), text));
+            }
+            let (visibility, constant) = (&self.visibility, Ident::new(&constant, self.name.span()));
+            let about = format!("`{}`, {} bytes.", file.name, file.content.len());
+            constants.push(quote! {
+                #[doc = #about]
+                #visibility const #constant: ::skep::files::Asset = ::skep::files::Asset::of(&FILES[#index]);
+            });
+        }
+        Ok(constants)
+    }
+}
+
+/// `css/site.min.css` is `CSS_SITE_MIN_CSS`: upper case, and `_` for all that is neither an ASCII letter nor a digit; with
+/// a `_` in front where a digit, or nothing else, would come first.
+fn constant(name: &str) -> String {
+    let upper = |letter: char| if letter.is_ascii_alphanumeric() { letter.to_ascii_uppercase() } else { '_' };
+    let constant: String = name.chars().map(upper).collect();
+    if constant.starts_with(|first: char| first.is_ascii_digit()) || constant == "_" {
+        format!("_{constant}")
+    } else {
+        constant
+    }
+}
+
+/// A file, read.
+struct File {
+    name: String,
+    /// From the package's folder.
+    path: String,
+    hashed_name: String,
+    url: String,
+    hash: String,
+    content: Vec<u8>,
+}
+
+/// All files below the folder, by name. Names that begin with a dot are left out.
+fn embedded(folder: &LitStr, prefix: &str) -> Result<Vec<File>> {
+    let fail = |text: String| syn::Error::new(folder.span(), text);
+    let package =
+        std::env::var_os("CARGO_MANIFEST_DIR").ok_or_else(|| fail("CARGO_MANIFEST_DIR is not set".to_owned()))?;
+    let value = folder.value();
+    let value = value.trim_end_matches('/');
+    let root = Path::new(&package).join(value);
+    if !root.is_dir() {
+        return Err(fail(format!("there is no folder `{value}` beside this package's Cargo.toml")));
+    }
+    let mut names = Vec::new();
+    collect(&root, "", 0, &mut names).map_err(fail)?;
+    names.sort();
+    let mut files = Vec::with_capacity(names.len());
+    for name in &names {
+        let content =
+            fs::read(root.join(name)).map_err(|error| fail(format!("`{value}/{name}` cannot be read: {error}")))?;
+        let file = File::new(name, format!("/{value}/{name}"), prefix, content);
+        if names.binary_search(&file.hashed_name).is_ok() {
+            return Err(fail(format!("`{}` is the hashed name of `{name}`: remove or rename it", file.hashed_name)));
+        }
+        files.push(file);
+    }
+    Ok(files)
+}
+
+fn collect(root: &Path, below: &str, depth: usize, names: &mut Vec<String>) -> std::result::Result<(), String> {
+    let folder = root.join(below);
+    let unreadable = |error| format!("`{below}` cannot be read: {error}");
+    if depth > MAX_DEPTH {
+        return Err(format!("`{below}` is nested too deep: is it a circle of symlinks?"));
+    }
+    for entry in fs::read_dir(&folder).map_err(unreadable)? {
+        let name = entry.map_err(unreadable)?.file_name();
+        let name = name
+            .to_str()
+            .ok_or_else(|| format!("`{}` in `{below}` is not UTF-8, so no link can name it", name.display()))?;
+        if name.starts_with('.') {
+            continue;
+        }
+        if name.contains('\\') {
+            return Err(format!("`{below}{name}` has a backslash in its name and would never be served"));
+        }
+        let path = format!("{below}{name}");
+        let real = fs::canonicalize(root.join(&path)).map_err(|error| format!("`{path}` cannot be read: {error}"))?;
+        if !fs::canonicalize(root).is_ok_and(|root| real.starts_with(root)) {
+            return Err(format!("`{path}` is a symlink that leads out of the folder"));
+        }
+        match fs::metadata(&real) {
+            Ok(found) if found.is_dir() => collect(root, &format!("{path}/"), depth + 1, names)?,
+            Ok(found) if found.is_file() => names.push(path),
+            _ => return Err(format!("`{path}` is neither a file nor a folder")),
+        }
+    }
+    Ok(())
+}
+
+impl File {
+    fn new(name: &str, path: String, prefix: &str, content: Vec<u8>) -> Self {
+        let hash = format!("{:016x}", hash(&content));
+        let hashed_name = hashed_name(name, &hash[..8]);
+        let url = format!("{prefix}/{}", encoded(&hashed_name));
+        Self { name: name.to_owned(), path, hashed_name, url, hash, content }
+    }
+
+    /// The content compressed, if that is worth it.
+    fn packed(&self, pack: impl Fn(&[u8]) -> Vec<u8>) -> TokenStream {
+        let extension = self.name.rsplit_once('.').map_or("", |(_, extension)| extension).to_ascii_lowercase();
+        if !PACKED.contains(&extension.as_str()) {
+            let packed = pack(&self.content);
+            if packed.len() * 100 <= self.content.len() * WORTHWHILE_PERCENT {
+                let packed = Literal::byte_string(&packed);
+                return quote!(::core::option::Option::Some(#packed));
+            }
+        }
+        quote!(::core::option::Option::None)
+    }
+}
+
+impl quote::ToTokens for File {
+    fn to_tokens(&self, tokens: &mut TokenStream) {
+        let Self { name, path, hashed_name, url, hash, .. } = self;
+        let (brotli, gzip) = (self.packed(brotli), self.packed(gzip));
+        let path = LitStr::new(path, Span::call_site());
+        tokens.extend(quote! {
+            ::skep::files::EmbeddedFile {
+                name: #name,
+                hashed_name: #hashed_name,
+                url: #url,
+                hash: #hash,
+                bytes: ::core::include_bytes!(::core::concat!(::core::env!("CARGO_MANIFEST_DIR"), #path)),
+                brotli: #brotli,
+                gzip: #gzip,
+            }
+        });
+    }
+}
+
+/// `css/style.css` and `3f2a9c1b` give `css/style.3f2a9c1b.css`.
+fn hashed_name(name: &str, hash: &str) -> String {
+    let (folder, file) = name.rsplit_once('/').map_or(("", name), |(folder, file)| (&name[..=folder.len()], file));
+    match file.rsplit_once('.') {
+        Some((stem, extension)) => format!("{folder}{stem}.{hash}.{extension}"),
+        None => format!("{folder}{file}.{hash}"),
+    }
+}
+
+/// FNV-1a of 128 bits, folded to 64. The same for every compiler and machine, so that the nodes of a cluster agree on
+/// the names; it guards against accidents, not against the author of the files.
+fn hash(content: &[u8]) -> u64 {
+    const OFFSET: u128 = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d;
+    const PRIME: u128 = 0x0100_0000_0000_0000_0000_013b;
+    let hash = content.iter().fold(OFFSET, |hash, byte| (hash ^ u128::from(*byte)).wrapping_mul(PRIME));
+    #[expect(clippy::cast_possible_truncation, reason = "folding keeps the lower half on purpose")]
+    let folded = (hash ^ (hash >> 64)) as u64;
+    folded
+}
+
+/// A path as it stands in a URL (RFC 3986, 3.3).
+fn encoded(path: &str) -> String {
+    let mut url = String::with_capacity(path.len());
+    for byte in path.bytes() {
+        if byte.is_ascii_alphanumeric() || b"/-._~".contains(&byte) {
+            url.push(char::from(byte));
+        } else {
+            let _ = write!(url, "%{byte:02X}");
+        }
+    }
+    url
+}
+
+/// While developing, the last per cent is not worth the wait: a macro crate is built with the profile of its users.
+const IS_DRAFT: bool = cfg!(debug_assertions);
+
+fn brotli(content: &[u8]) -> Vec<u8> {
+    let quality = if IS_DRAFT { 5 } else { 11 };
+    let parameters = brotli::enc::BrotliEncoderParams { quality, size_hint: content.len(), ..Default::default() };
+    let mut packed = Vec::new();
+    match brotli::BrotliCompress(&mut &*content, &mut packed, &parameters) {
+        Ok(_) => packed,
+        Err(_) => content.to_vec(),
+    }
+}
+
+fn gzip(content: &[u8]) -> Vec<u8> {
+    let level = if IS_DRAFT { flate2::Compression::default() } else { flate2::Compression::best() };
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), level);
+    match encoder.write_all(content).and_then(|()| encoder.finish()) {
+        Ok(packed) => packed,
+        Err(_) => content.to_vec(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_gives_its_constant() {
+        for (name, expected) in [
+            ("style.css", "STYLE_CSS"),
+            ("css/site.min.css", "CSS_SITE_MIN_CSS"),
+            ("404.html", "_404_HTML"),
+            ("café menu.pdf", "CAF__MENU_PDF"),
+            ("-", "__"),
+        ] {
+            assert_eq!(constant(name), expected);
+        }
+    }
+
+    #[test]
+    fn the_hash_stands_before_the_extension() {
+        for (name, expected) in [
+            ("style.css", "style.00ff.css"),
+            ("js/app.min.js", "js/app.min.00ff.js"),
+            ("LICENSE", "LICENSE.00ff"),
+            ("v1.2/LICENSE", "v1.2/LICENSE.00ff"),
+        ] {
+            assert_eq!(hashed_name(name, "00ff"), expected);
+        }
+    }
+
+    #[test]
+    fn the_hash_is_the_published_one() {
+        assert_eq!(hash(b""), 0x6c62_272e_07bb_0142 ^ 0x62b8_2175_6295_c58d);
+        // FNV-1a 128 of "a": d228cb696f1a8caf78912b704e4a8964.
+        assert_eq!(hash(b"a"), 0xd228_cb69_6f1a_8caf ^ 0x7891_2b70_4e4a_8964);
+    }
+
+    #[test]
+    fn what_compresses_comes_back() {
+        use std::io::Read as _;
+        let text = "Skep, Skep, Skep. ".repeat(200).into_bytes();
+        let mut plain = Vec::new();
+        brotli::BrotliDecompress(&mut &*brotli(&text), &mut plain).unwrap();
+        assert_eq!(plain, text);
+        let mut plain = Vec::new();
+        flate2::read::GzDecoder::new(&*gzip(&text)).read_to_end(&mut plain).unwrap();
+        assert_eq!(plain, text);
+    }
+}

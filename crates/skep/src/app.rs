@@ -1,0 +1,424 @@
+//! The application, as its author puts it together.
+//!
+//! [`App`] only notes. [`App::open`] acts: it finds what is wrong before any socket opens, and gives back a [`Site`].
+
+use std::any::TypeId;
+use std::collections::HashMap;
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use http::Method;
+
+use crate::endpoint::Endpoint;
+use crate::error::{Error, Result};
+use crate::error_page::{self, ErrorPage};
+use crate::files::Files;
+use crate::offload::{Inline, Offload};
+use crate::panic;
+use crate::router::{Entry, Router};
+use crate::service::{Handle, Registry, Services};
+use crate::site::{Site, Values};
+#[cfg(not(target_family = "wasm"))]
+use crate::sql;
+
+/// An application: its services and what they share.
+///
+/// ```
+/// use skep::prelude::*;
+///
+/// #[derive(Service)]
+/// #[service(GET "/")]
+/// struct Index;
+///
+/// impl Handle for Index {
+///     async fn handle(self, _cx: &mut Cx<'_>) -> Result {
+///         Ok(Response::text("Hello, world!"))
+///     }
+/// }
+///
+/// let app = App::new().serve::<(Index,)>();
+/// assert_eq!(skep::test::Client::new(app).get("/").text(), "Hello, world!");
+/// ```
+pub struct App {
+    name: Option<(&'static str, &'static str)>,
+    services: Vec<Entry<Endpoint>>,
+    folders: Vec<Folder>,
+    values: Values,
+    trusted_origins: Vec<String>,
+    error_page: ErrorPage,
+    #[cfg(not(target_family = "wasm"))]
+    migrations: Option<sql::Migrations>,
+    starts: Vec<Start>,
+    jobs: Vec<Job>,
+    problems: Vec<String>,
+}
+
+/// Files below a prefix that begins and ends with a slash.
+struct Folder {
+    prefix: String,
+    files: Arc<Files>,
+}
+
+/// What is done before the first request: [`App::on_start`].
+type Start = Box<dyn FnOnce(&Site) -> Result<()> + Send>;
+
+/// What is done again and again while the application runs: [`App::every`].
+pub struct Job {
+    name: &'static str,
+    period: Duration,
+    work: Box<dyn Fn(&Site) -> Result<()> + Send + Sync>,
+}
+
+impl Job {
+    /// How the log names it.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        self.name
+    }
+
+    /// The time from the end of one run to the start of the next.
+    #[must_use]
+    pub fn period(&self) -> Duration {
+        self.period
+    }
+
+    /// Runs it once, on this thread. A failure or a panic goes to the log, and the next run comes all the same.
+    pub fn run(&self, site: &Site) {
+        let result = panic::catch(|| (self.work)(site)).unwrap_or_else(|panicked| Err(Error::internal(panicked)));
+        if let Err(error) = result {
+            tracing::error!(target: "skep::job", job = self.name, "{error}");
+        }
+    }
+}
+
+impl fmt::Debug for Job {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} every {:?}", self.name, self.period)
+    }
+}
+
+/// What an application needs to know of where it runs. A server fills it in; [`Setup::default`] is good for tests.
+#[derive(Clone)]
+#[non_exhaustive]
+pub struct Setup {
+    /// The folder for everything that outlives the process.
+    pub data: PathBuf,
+    /// The database is a new one that goes away with the application, and not the one in [`data`](Self::data).
+    pub temporary_database: bool,
+    /// How the database is used.
+    #[cfg(not(target_family = "wasm"))]
+    pub sql: sql::Options,
+    /// Error pages show all.
+    pub development: bool,
+    /// What a request may cost.
+    pub limits: Limits,
+    /// Where work that blocks is done.
+    pub offload: Arc<dyn Offload>,
+}
+
+/// What one request may cost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Limits {
+    /// The most bytes of a body, unless the service says otherwise (1 MiB).
+    pub body: u64,
+    /// The most fields of a form (1000).
+    pub form_fields: usize,
+    /// The most parameters of a query (1000).
+    pub query_parameters: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { body: 1 << 20, form_fields: 1000, query_parameters: 1000 }
+    }
+}
+
+impl Default for Setup {
+    fn default() -> Self {
+        Self {
+            data: PathBuf::from("data"),
+            temporary_database: false,
+            #[cfg(not(target_family = "wasm"))]
+            sql: sql::Options::default(),
+            development: false,
+            limits: Limits::default(),
+            offload: Arc::new(Inline),
+        }
+    }
+}
+
+/// Why an application cannot start: all that was found wrong, one line each.
+#[derive(Debug)]
+pub struct StartError {
+    problems: Vec<String>,
+}
+
+impl StartError {
+    /// What is wrong, one entry each.
+    #[must_use]
+    pub fn problems(&self) -> &[String] {
+        &self.problems
+    }
+}
+
+impl fmt::Display for StartError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.problems.join("\n"))
+    }
+}
+
+impl std::error::Error for StartError {}
+
+/// A line of the table of routes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RouteLine {
+    /// The method, such as `GET`.
+    pub method: String,
+    /// The path with its parameters, such as `/writings/{page}`; required query parameters follow a `?`.
+    pub path: String,
+    /// The service, or the folder behind it.
+    pub target: String,
+}
+
+impl Default for App {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl App {
+    /// An application without services.
+    #[must_use]
+    pub fn new() -> Self {
+        Self {
+            name: None,
+            services: Vec::new(),
+            folders: Vec::new(),
+            values: HashMap::new(),
+            trusted_origins: Vec::new(),
+            error_page: error_page::default_page,
+            #[cfg(not(target_family = "wasm"))]
+            migrations: None,
+            starts: Vec::new(),
+            jobs: Vec::new(),
+            problems: Vec::new(),
+        }
+    }
+
+    /// The name and version that `--version` and the start line show; `named!()`-like use:
+    /// `.named(env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION"))`.
+    #[must_use]
+    pub fn named(mut self, name: &'static str, version: &'static str) -> Self {
+        self.name = Some((name, version));
+        self
+    }
+
+    /// Mounts services: `.serve::<(Index, Article)>()`. May be called more than once.
+    #[must_use]
+    pub fn serve<S: Services>(mut self) -> Self {
+        S::register(&mut self);
+        self
+    }
+
+    /// Serves files below a prefix: a folder of the disk by its path, or [`assets!`](crate::assets) of the executable.
+    ///
+    /// A service at the same address wins. What is asked for and not there is a 404.
+    ///
+    /// ```
+    /// use skep::prelude::*;
+    ///
+    /// let app = App::new().files("/downloads", skep::files::Files::dir("public").listing(true));
+    /// ```
+    #[must_use]
+    pub fn files(mut self, prefix: &str, files: impl Into<Files>) -> Self {
+        let files = files.into();
+        let inner = prefix.trim_matches('/');
+        let prefix = if inner.is_empty() { "/".to_owned() } else { format!("/{inner}/") };
+        if let Some(fixed) = files.prefix().filter(|fixed| fixed.trim_matches('/') != inner) {
+            self.problems.push(format!("these assets link to {fixed}: mount them there, and not at {prefix}"));
+        }
+        self.folders.push(Folder { prefix, files: Arc::new(files) });
+        self
+    }
+
+    /// Gives the application a SQLite database, `database.sqlite` in the folder for data, with these
+    /// [`migrations!`](crate::sql::migrations): [`Cx::db`](crate::Cx::db), [`Site::db`].
+    #[cfg(not(target_family = "wasm"))]
+    #[must_use]
+    pub fn database(mut self, migrations: sql::Migrations) -> Self {
+        if self.migrations.replace(migrations).is_some() {
+            self.problems.push("an application has one database: App::database was called twice".into());
+        }
+        self
+    }
+
+    /// Gives handlers a value to share, one of each type: [`Cx::get`] lends it out.
+    ///
+    /// It lives as long as the process and is seen by all requests; what belongs to one user does not belong here.
+    #[must_use]
+    pub fn with<T: Send + Sync + 'static>(mut self, value: T) -> Self {
+        if self.values.insert(TypeId::of::<T>(), Box::new(value)).is_some() {
+            self.problems.push(format!("two values of type `{}` were given to App::with", std::any::type_name::<T>()));
+        }
+        self
+    }
+
+    /// Lets pages of another site (`https://partner.example`) send forms to this one.
+    #[must_use]
+    pub fn trust_origin(mut self, origin: impl Into<String>) -> Self {
+        self.trusted_origins.push(origin.into());
+        self
+    }
+
+    /// Draws error pages in the application's own style.
+    #[must_use]
+    pub fn error_page(mut self, page: ErrorPage) -> Self {
+        self.error_page = page;
+        self
+    }
+
+    /// Does something before the first request, with all that [`Site`] lends out: fill a table, read templates. If it fails, the
+    /// application does not start.
+    ///
+    /// ```
+    /// use skep::prelude::*;
+    ///
+    /// let app = App::new().with(vec![1, 2, 3]).on_start(|site| {
+    ///     assert_eq!(site.get::<Vec<i32>>().len(), 3);
+    ///     Ok(())
+    /// });
+    /// # let _ = skep::test::Client::new(app);
+    /// ```
+    #[must_use]
+    pub fn on_start(mut self, work: impl FnOnce(&Site) -> Result<()> + Send + 'static) -> Self {
+        self.starts.push(Box::new(work));
+        self
+    }
+
+    /// Does something again and again beside the requests, on a thread where blocking harms no one: `period` after its last run
+    /// has ended, never twice at a time. `name` is how the log calls it.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use skep::prelude::*;
+    ///
+    /// let app = App::new().every("tidy", Duration::from_secs(60), |_site| Ok(()));
+    /// ```
+    #[must_use]
+    pub fn every(
+        mut self,
+        name: &'static str,
+        period: Duration,
+        work: impl Fn(&Site) -> Result<()> + Send + Sync + 'static,
+    ) -> Self {
+        self.jobs.push(Job { name, period, work: Box::new(work) });
+        self
+    }
+
+    /// Name and version, where [`named`](Self::named) gave them.
+    #[must_use]
+    pub fn name(&self) -> Option<(&'static str, &'static str)> {
+        self.name
+    }
+
+    /// The table of routes, in the order in which they were mounted.
+    #[must_use]
+    pub fn routes(&self) -> Vec<RouteLine> {
+        let services = self.services.iter().map(route_line);
+        let folders = self.folders.iter().map(|folder| RouteLine {
+            method: "GET".to_owned(),
+            path: format!("{}{{*path}}", folder.prefix),
+            target: folder.files.to_string(),
+        });
+        services.chain(folders).collect()
+    }
+
+    /// Makes the application ready to answer, or says all that keeps it from it.
+    pub fn open(self, setup: Setup) -> Result<Site, StartError> {
+        panic::install_hook();
+        let mut problems = self.problems;
+        problems
+            .extend(self.folders.iter().filter_map(|folder| folder.files.check().err()).map(|error| error.to_string()));
+        let router = match Router::new(with_folders(self.services, &self.folders)) {
+            Ok(router) => Some(router),
+            Err(conflicts) => {
+                problems.extend(conflicts.iter().map(ToString::to_string));
+                None
+            }
+        };
+        let Some(router) = router.filter(|_| problems.is_empty()) else { return Err(StartError { problems }) };
+        let site = Site {
+            router,
+            #[cfg(not(target_family = "wasm"))]
+            database: open_database(self.migrations.as_ref(), &setup)?,
+            values: self.values,
+            trusted_origins: self.trusted_origins,
+            error_page: self.error_page,
+            jobs: self.jobs,
+            setup,
+        };
+        for start in self.starts {
+            start(&site).map_err(|error| StartError { problems: vec![error.to_string()] })?;
+        }
+        Ok(site)
+    }
+}
+
+impl Registry for App {
+    fn add<S: Handle>(&mut self) {
+        self.services.push(Entry::of_route(S::ROUTE, Endpoint::of_service::<S>()));
+    }
+}
+
+#[cfg(not(target_family = "wasm"))]
+fn open_database(migrations: Option<&sql::Migrations>, setup: &Setup) -> Result<Option<sql::Database>, StartError> {
+    let Some(migrations) = migrations else { return Ok(None) };
+    let offload = Arc::clone(&setup.offload);
+    let database = if setup.temporary_database {
+        sql::Database::temporary(migrations, offload)
+    } else {
+        sql::Database::open(setup.data.join("database.sqlite"), migrations, setup.sql.clone(), offload)
+    };
+    database.map(Some).map_err(|error| StartError { problems: vec![error.to_string()] })
+}
+
+/// A folder answers for its prefix and for all below it, where no service does.
+fn with_folders(mut services: Vec<Entry<Endpoint>>, folders: &[Folder]) -> Vec<Entry<Endpoint>> {
+    for Folder { prefix, files } in folders {
+        let taken = services.iter().any(|entry| entry.method == Method::GET && entry.pattern == *prefix);
+        let patterns = [Some(format!("{prefix}{{*path}}")), (!taken).then(|| prefix.clone())];
+        services.extend(patterns.into_iter().flatten().map(|pattern| Entry {
+            name: files.to_string(),
+            method: Method::GET,
+            pattern,
+            required: Vec::new(),
+            endpoint: Endpoint::of_files(Arc::clone(files)),
+        }));
+    }
+    services
+}
+
+fn route_line(entry: &Entry<Endpoint>) -> RouteLine {
+    let mut path = entry.pattern.clone();
+    for (position, name) in entry.required.iter().enumerate() {
+        path.push(if position == 0 { '?' } else { '&' });
+        path.push_str(name);
+        path.push('=');
+    }
+    RouteLine { method: entry.method.to_string(), path, target: entry.name.clone() }
+}
+
+impl fmt::Debug for App {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("App").field("services", &self.services.len()).finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for Setup {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Setup").field("data", &self.data).finish_non_exhaustive()
+    }
+}

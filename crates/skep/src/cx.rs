@@ -1,0 +1,180 @@
+//! What a handler sees of its request, and what it may say beside its answer.
+
+use bytes::Bytes;
+use http::request::Parts;
+use http::{HeaderMap, HeaderName, HeaderValue, Method, Uri, header};
+
+use crate::app::Limits;
+use crate::body::{Body, BodyFailure, TooLarge};
+use crate::cookie::{self, Cookie};
+use crate::error::{Error, Result};
+use crate::request::{Peer, header_text};
+use crate::service::Service;
+use crate::site::Local;
+
+/// One request, as its handler sees it.
+///
+/// It borrows from the request, and so does all that hangs on it: keeping any of it in a `static` does not compile,
+/// and no user's data reaches the next user's request that way.
+///
+/// ```compile_fail
+/// use std::sync::Mutex;
+/// use skep::Cx;
+///
+/// static LAST: Mutex<Option<&'static str>> = Mutex::new(None);
+///
+/// fn remember(cx: &Cx<'_>) {
+///     *LAST.lock().unwrap() = cx.cookie("user"); // borrowed data escapes
+/// }
+/// ```
+#[derive(Debug)]
+pub struct Cx<'r> {
+    parts: &'r Parts,
+    peer: Peer,
+    body: Body,
+    local: &'r Local,
+    id: RequestId,
+    headers: HeaderMap,
+}
+
+/// The id of a request, as error pages and log lines show it: 16 hexadecimal digits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RequestId(pub(crate) u64);
+
+impl std::fmt::Display for RequestId {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{:016x}", self.0)
+    }
+}
+
+impl<'r> Cx<'r> {
+    pub(crate) fn new(parts: &'r Parts, peer: Peer, body: Body, local: &'r Local, id: RequestId) -> Self {
+        Self { parts, peer, body, local, id, headers: HeaderMap::new() }
+    }
+
+    /// The method of the request. A service for GET also sees HEAD here.
+    #[must_use]
+    pub fn method(&self) -> &'r Method {
+        &self.parts.method
+    }
+
+    /// The address that was asked for, as it was sent.
+    #[must_use]
+    pub fn uri(&self) -> &'r Uri {
+        &self.parts.uri
+    }
+
+    /// The header fields of the request.
+    #[must_use]
+    pub fn request_headers(&self) -> &'r HeaderMap {
+        &self.parts.headers
+    }
+
+    /// One header field of the request, if it is there and is visible ASCII.
+    #[must_use]
+    pub fn header(&self, name: &HeaderName) -> Option<&'r str> {
+        header_text(&self.parts.headers, name)
+    }
+
+    /// The value of a cookie, as it was sent.
+    #[must_use]
+    pub fn cookie(&self, name: &str) -> Option<&'r str> {
+        cookie::find(&self.parts.headers, name)
+    }
+
+    /// Sends a cookie with the answer.
+    ///
+    /// ```
+    /// use skep::{Cookie, Cx};
+    /// fn greet(cx: &mut Cx<'_>) { cx.set_cookie(&Cookie::new("seen", "yes")); }
+    /// ```
+    pub fn set_cookie(&mut self, cookie: &Cookie) {
+        self.headers.append(header::SET_COOKIE, cookie.header_value(self.peer.tls));
+    }
+
+    /// Sets a header field of the answer. One that the answer itself sets wins.
+    pub fn set_header(&mut self, name: HeaderName, value: HeaderValue) {
+        self.headers.insert(name, value);
+    }
+
+    /// Who sent the request.
+    #[must_use]
+    pub fn peer(&self) -> Peer {
+        self.peer
+    }
+
+    /// The id of this request: the one that its error page and its log lines show.
+    #[must_use]
+    pub fn id(&self) -> RequestId {
+        self.id
+    }
+
+    /// True if the application runs in development: error pages show all, nothing is kept long.
+    #[must_use]
+    pub fn in_development(&self) -> bool {
+        self.local.site().in_development()
+    }
+
+    /// The value given to [`App::with`](crate::App::with): as [`Site::get`](crate::Site::get).
+    #[must_use]
+    pub fn get<T: Send + Sync + 'static>(&self) -> &'r T {
+        self.local.site().get()
+    }
+
+    /// The database: its queries wait without keeping other requests waiting.
+    ///
+    /// # Panics
+    /// If the application has none: [`App::database`](crate::App::database).
+    #[cfg(not(target_family = "wasm"))]
+    #[must_use]
+    pub fn db(&self) -> &'r crate::sql::Local {
+        self.local.db()
+    }
+
+    /// Scheme and host that the client used, such as `https://example.org`, for links that leave the site (feeds,
+    /// mails). Without a `Host`, that of a server on this machine.
+    #[must_use]
+    pub fn origin(&self) -> String {
+        let scheme = if self.peer.tls { "https" } else { "http" };
+        let host = self.parts.uri.authority().map(http::uri::Authority::as_str);
+        let host = host.or_else(|| self.header(&header::HOST)).unwrap_or("localhost");
+        format!("{scheme}://{host}")
+    }
+
+    /// The absolute link to a service: [`origin`](Self::origin) and [`Service::url`].
+    #[must_use]
+    pub fn absolute(&self, service: &impl Service) -> String {
+        self.origin() + &service.url()
+    }
+
+    /// Takes the body as it comes. A service with form fields or JSON has read it already.
+    pub fn take_body(&mut self) -> Body {
+        std::mem::take(&mut self.body)
+    }
+
+    /// Reads the whole body. More than `limit` bytes is a 413.
+    pub async fn read_body(&mut self, limit: u64) -> Result<Bytes> {
+        read_whole(self.take_body(), limit).await
+    }
+
+    pub(crate) fn limits(&self) -> Limits {
+        self.local.site().setup.limits
+    }
+
+    pub(crate) fn into_headers(self) -> HeaderMap {
+        self.headers
+    }
+}
+
+/// Reads a body up to a limit.
+pub(crate) async fn read_whole(body: Body, limit: u64) -> Result<Bytes> {
+    // What is announced too long is refused before a byte of it is read.
+    if http_body::Body::size_hint(&body).lower() > limit {
+        return Err(Error::too_large(limit));
+    }
+    body.collect(limit).await.map_err(|cause| match cause.downcast::<BodyFailure>() {
+        Ok(failure) => failure.into_error(),
+        Err(cause) if cause.is::<TooLarge>() => Error::too_large(limit),
+        Err(cause) => Error::bad_request("the body ended before it was complete").with_cause(cause),
+    })
+}

@@ -1,0 +1,114 @@
+//! What answers: a service or a folder, without its type.
+
+use std::fmt;
+use std::future::{Future, ready};
+use std::marker::PhantomData;
+use std::pin::Pin;
+use std::sync::Arc;
+
+use http::header::CONTENT_TYPE;
+use http::{HeaderMap, StatusCode};
+
+use crate::cx::{Cx, read_whole};
+use crate::error::{Error, Result};
+use crate::files::Files;
+use crate::param::Pairs;
+use crate::request::header_text;
+use crate::service::{BodyKind, Handle, Input};
+
+/// A service or a folder without its type.
+pub(crate) struct Endpoint {
+    answers: Box<dyn Answers>,
+    cross_origin: bool,
+}
+
+/// A future of a handler: it stays on its thread.
+type Answering<'r> = Pin<Box<dyn Future<Output = Result> + 'r>>;
+
+trait Answers: Send + Sync {
+    fn call<'r>(&'r self, cx: &'r mut Cx<'_>, input: &'r mut Input<'_>) -> Answering<'r>;
+}
+
+impl Endpoint {
+    pub(crate) fn of_service<S: Handle>() -> Self {
+        Self { answers: Box::new(Typed::<S>(PhantomData)), cross_origin: S::ROUTE.cross_origin.is_some() }
+    }
+
+    pub(crate) fn of_files(files: Arc<Files>) -> Self {
+        Self { answers: Box::new(files), cross_origin: false }
+    }
+
+    /// `cx` and `input` stay where they are: what is boxed is the handler's own state and little else.
+    pub(crate) fn call<'r>(&'r self, cx: &'r mut Cx<'_>, input: &'r mut Input<'_>) -> Answering<'r> {
+        self.answers.call(cx, input)
+    }
+
+    /// True if pages of other sites may send their forms here.
+    pub(crate) fn is_open_to_others(&self) -> bool {
+        self.cross_origin
+    }
+}
+
+impl fmt::Debug for Endpoint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Endpoint").finish_non_exhaustive()
+    }
+}
+
+struct Typed<S>(PhantomData<fn() -> S>);
+
+impl<S: Handle> Answers for Typed<S> {
+    fn call<'r>(&'r self, cx: &'r mut Cx<'_>, input: &'r mut Input<'_>) -> Answering<'r> {
+        if S::ROUTE.body == BodyKind::Unread {
+            return match S::parse(input) {
+                Ok(service) => Box::pin(service.handle(cx)),
+                Err(error) => Box::pin(ready(Err(error))),
+            };
+        }
+        Box::pin(async move { read_fields::<S>(cx, input, S::ROUTE.body).await?.handle(cx).await })
+    }
+}
+
+impl Answers for Arc<Files> {
+    fn call<'r>(&'r self, cx: &'r mut Cx<'_>, input: &'r mut Input<'_>) -> Answering<'r> {
+        // The rest of the path is the first parameter; at the prefix itself there is none.
+        let full_path = cx.uri().path_and_query().map_or("/", http::uri::PathAndQuery::as_str);
+        Box::pin(ready(self.answer(cx.method(), input.path[0], full_path, cx.request_headers())))
+    }
+}
+
+async fn read_fields<S: Handle>(cx: &mut Cx<'_>, input: &mut Input<'_>, kind: BodyKind) -> Result<S> {
+    expect_type(cx.request_headers(), kind)?;
+    let limits = cx.limits();
+    let body = read_whole(cx.take_body(), S::ROUTE.body_limit.unwrap_or(limits.body)).await?;
+    let mut input = Input {
+        parts: input.parts,
+        path: input.path,
+        query: std::mem::take(&mut input.query),
+        body: &body,
+        form: Pairs::default(),
+    };
+    if kind == BodyKind::Form {
+        let text = std::str::from_utf8(&body).map_err(|_| Error::bad_request("the form is not UTF-8"))?;
+        input.form = Pairs::decode(text, limits.form_fields)?;
+    }
+    S::parse(&input)
+}
+
+/// 415 unless the body is of the type that the service reads.
+fn expect_type(headers: &HeaderMap, kind: BodyKind) -> Result<()> {
+    let sent = header_text(headers, &CONTENT_TYPE).unwrap_or_default();
+    let sent = sent.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+    let (fits, wanted) = match kind {
+        BodyKind::Json => (sent == "application/json" || sent.ends_with("+json"), "application/json"),
+        // Without a type there is nothing to contradict; a form says so in every browser.
+        _ => (sent == FORM_TYPE || sent.is_empty(), FORM_TYPE),
+    };
+    if fits {
+        return Ok(());
+    }
+    let sent = if sent.is_empty() { "a body without a type".to_owned() } else { sent };
+    Err(Error::new(StatusCode::UNSUPPORTED_MEDIA_TYPE).with_message(format!("{sent} came where {wanted} is expected")))
+}
+
+const FORM_TYPE: &str = "application/x-www-form-urlencoded";

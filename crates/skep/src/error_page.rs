@@ -1,0 +1,166 @@
+//! The one place where a failure becomes an answer.
+//!
+//! Whatever goes wrong, from a broken request line to a panic in a handler, the client gets the same page: as HTML or,
+//! for those who ask for it, as JSON, with an id that is also in the log. The insides are in the log only, and in
+//! development on the page as well.
+
+use http::header::{ACCEPT, CACHE_CONTROL};
+use http::{HeaderMap, HeaderValue, StatusCode};
+
+use crate::cx::RequestId;
+use crate::error::Error;
+use crate::html::Html;
+use crate::response::Response;
+
+/// What an error page may show: everything in here is meant for the client.
+///
+/// ```
+/// use skep::error_page::Failure;
+/// use skep::prelude::*;
+///
+/// fn page(failure: &Failure) -> Html {
+///     html! { (DOCTYPE) html lang="en" { head { title { "Sorry" } } body { h1 { (failure.title()) } } } }
+/// }
+///
+/// let app = App::new().error_page(page);
+/// let answer = skep::test::Client::new(app).get("/nowhere");
+/// assert!(answer.text().contains("<h1>Not Found</h1>"));
+/// ```
+#[derive(Debug)]
+pub struct Failure {
+    status: StatusCode,
+    message: Option<String>,
+    id: RequestId,
+    detail: Option<String>,
+}
+
+impl Failure {
+    pub(crate) fn new(error: &Error, id: RequestId, development: bool) -> Self {
+        Self {
+            status: error.status(),
+            message: error.message().map(ToOwned::to_owned),
+            id,
+            detail: development.then(|| error.to_string()),
+        }
+    }
+
+    /// The status of the answer.
+    #[must_use]
+    pub fn status(&self) -> StatusCode {
+        self.status
+    }
+
+    /// The status in words, such as `Not Found`.
+    #[must_use]
+    pub fn title(&self) -> &str {
+        self.status.canonical_reason().unwrap_or("Error")
+    }
+
+    /// What there is to say beyond the status.
+    #[must_use]
+    pub fn message(&self) -> &str {
+        self.message.as_deref().unwrap_or_else(|| explanation(self.status))
+    }
+
+    /// The id that the log knows this failure by.
+    #[must_use]
+    pub fn id(&self) -> RequestId {
+        self.id
+    }
+
+    /// The whole error with its causes; only in development.
+    #[must_use]
+    pub fn detail(&self) -> Option<&str> {
+        self.detail.as_deref()
+    }
+}
+
+/// A function that draws error pages: [`App::error_page`](crate::App::error_page).
+pub type ErrorPage = fn(&Failure) -> Html;
+
+/// The answer to a failure.
+pub(crate) fn render(failure: &Failure, error: &Error, request: Option<&HeaderMap>, page: ErrorPage) -> Response {
+    let mut response = if request.is_some_and(prefers_json) { json(failure) } else { Response::html(page(failure)) };
+    let headers = response.headers_mut();
+    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    headers.extend(error.headers().clone());
+    response.with_status(failure.status)
+}
+
+fn json(failure: &Failure) -> Response {
+    let mut body = serde_json::json!({
+        "status": failure.status.as_u16(),
+        "title": failure.title(),
+        "message": failure.message(),
+        "id": failure.id.to_string(),
+    });
+    if let Some(detail) = &failure.detail {
+        body["detail"] = detail.as_str().into();
+    }
+    Response::typed("application/json", body.to_string())
+}
+
+/// True if the client names a JSON type and does not like HTML better (RFC 9110, 12.5.1).
+fn prefers_json(headers: &HeaderMap) -> bool {
+    let (mut json, mut html) = (0.0_f32, 0.0_f32);
+    let fields = headers.get_all(ACCEPT).into_iter().filter_map(|value| value.to_str().ok());
+    for range in fields.flat_map(|field| field.split(',')) {
+        let mut parts = range.split(';').map(str::trim);
+        let kind = parts.next().unwrap_or_default().to_ascii_lowercase();
+        let quality = parts.find_map(|part| part.strip_prefix("q=")).map_or(1.0, |q| q.parse().unwrap_or(0.0));
+        if kind == "application/json" || kind.ends_with("+json") {
+            json = json.max(quality);
+        } else if kind == "text/html" || kind == "application/xhtml+xml" {
+            html = html.max(quality);
+        }
+    }
+    json > html
+}
+
+fn explanation(status: StatusCode) -> &'static str {
+    match status.as_u16() {
+        400 => "The request could not be understood.",
+        401 => "You need to sign in to see this.",
+        403 => "You may not see this.",
+        404 => "There is no page at this address.",
+        405 => "This page does not answer such requests.",
+        408 => "The request took too long to arrive.",
+        413 => "What was sent is too large.",
+        414 => "The address is too long.",
+        431 => "The header of the request is too large.",
+        503 => "The server is busy. Please try again in a moment.",
+        500..=599 => "Something went wrong on our side. It has been noted.",
+        _ => "The request could not be answered.",
+    }
+}
+
+/// The page that is shown where the application has none of its own.
+pub(crate) fn default_page(failure: &Failure) -> Html {
+    Html::trusted(format!("<h1>{}</h1>{}{}", failure.title(), failure.message(), failure.id))
+}
+
+const STYLE: &str = ":root{color-scheme:light dark;font:1.1em/1.6 system-ui,sans-serif}\
+body{display:grid;min-height:90vh;place-items:center;margin:1rem}main{max-width:36rem}\
+pre{white-space:pre-wrap;overflow-wrap:anywhere;padding:1rem;border:1px solid;border-radius:.5rem}\
+footer{opacity:.6;font-size:.8em}";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn prefers(accept: &str) -> bool {
+        let mut headers = HeaderMap::new();
+        headers.insert(ACCEPT, accept.parse().unwrap());
+        prefers_json(&headers)
+    }
+
+    #[test]
+    fn json_goes_to_those_who_ask_for_it() {
+        assert!(prefers("application/json"));
+        assert!(prefers("application/problem+json, */*"));
+        assert!(prefers("text/html;q=0.5, application/json"));
+        assert!(!prefers("*/*"));
+        assert!(!prefers("text/html, application/json"));
+        assert!(!prefers("application/json;q=0"));
+    }
+}

@@ -1,0 +1,179 @@
+//! Files inside the executable: what [`assets!`](crate::assets) makes.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::fmt;
+use std::io;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use http::HeaderValue;
+
+use super::encoding::Encoding;
+use super::reply::reply;
+use super::resource::{Content, Description, Resource, Variant};
+use super::{Asked, Options, mime, path, redirect};
+use crate::html::{Buffer, Href};
+use crate::{Error, Result};
+
+/// What a client may do with a name that has the hash of the content in it: keep it for a year, never ask again.
+const IMMUTABLE: HeaderValue = HeaderValue::from_static("public, max-age=31536000, immutable");
+
+/// One file of the executable, as [`assets!`](crate::assets) writes it down. Not for writing by hand.
+#[doc(hidden)]
+#[derive(Debug)]
+pub struct EmbeddedFile {
+    pub name: &'static str,
+    /// `name` with the hash in it.
+    pub hashed_name: &'static str,
+    pub url: &'static str,
+    /// Of the content: the entity tag without its quotes.
+    pub hash: &'static str,
+    pub bytes: &'static [u8],
+    pub brotli: Option<&'static [u8]>,
+    pub gzip: Option<&'static [u8]>,
+}
+
+/// One file inside the executable. [`assets!`](crate::assets) makes a constant of this type for each.
+#[derive(Clone, Copy)]
+pub struct Asset {
+    file: &'static EmbeddedFile,
+}
+
+impl Asset {
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn of(file: &'static EmbeddedFile) -> Self {
+        Self { file }
+    }
+
+    /// Where it is served: the prefix, and the name with a hash of the content in it. Ready for an attribute:
+    /// whatever is special in a URL is percent-encoded.
+    #[must_use]
+    pub const fn url(&self) -> &'static str {
+        self.file.url
+    }
+
+    /// Its path in the folder, with `/` between the segments.
+    #[must_use]
+    pub const fn name(&self) -> &'static str {
+        self.file.name
+    }
+
+    /// The content.
+    #[must_use]
+    pub const fn bytes(&self) -> &'static [u8] {
+        self.file.bytes
+    }
+
+    /// The media type that its name says.
+    #[must_use]
+    pub fn content_type(&self) -> &'static str {
+        mime::of(self.file.name)
+    }
+}
+
+impl Href for Asset {
+    fn write_href(&self, out: &mut Buffer) {
+        out.push_plain(self.url());
+    }
+}
+
+/// The URL.
+impl fmt::Display for Asset {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.url())
+    }
+}
+
+impl fmt::Debug for Asset {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Asset({}, {} bytes)", self.name(), self.bytes().len())
+    }
+}
+
+/// A folder inside the executable, to be mounted: what [`assets!`](crate::assets) makes.
+#[derive(Clone, Copy)]
+pub struct Assets {
+    prefix: Option<&'static str>,
+    files: &'static [EmbeddedFile],
+}
+
+impl Assets {
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn of(prefix: Option<&'static str>, files: &'static [EmbeddedFile]) -> Self {
+        Self { prefix, files }
+    }
+
+    /// The prefix that the links of these assets have, where the macro was told one: they must be mounted there.
+    #[must_use]
+    pub const fn prefix(&self) -> Option<&'static str> {
+        self.prefix
+    }
+
+    /// All of them, by name.
+    pub fn iter(&self) -> impl Iterator<Item = Asset> + use<> {
+        self.files.iter().map(Asset::of)
+    }
+}
+
+impl fmt::Debug for Assets {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Assets").field("prefix", &self.prefix).field("files", &self.files.len()).finish()
+    }
+}
+
+/// [`Assets`], ready to answer.
+#[derive(Debug)]
+pub(super) struct Embedded {
+    by_name: HashMap<&'static str, Arc<Resource>>,
+}
+
+impl Embedded {
+    pub(super) fn open(assets: Assets, options: &Options) -> io::Result<Self> {
+        let cache_control = options.cache_control()?;
+        let mut by_name = HashMap::with_capacity(assets.files.len() * 2);
+        for file in assets.files {
+            by_name.insert(file.hashed_name, Arc::new(resource(file, &IMMUTABLE)));
+            by_name.insert(file.name, Arc::new(resource(file, &cache_control)));
+        }
+        Ok(Self { by_name })
+    }
+
+    pub(super) fn answer(&self, asked: &Asked<'_>, options: &Options) -> Result {
+        let is_directory = path::is_directory(asked.path);
+        let name = if is_directory {
+            Cow::Owned(format!("{}{}", asked.path, options.index))
+        } else {
+            Cow::Borrowed(asked.path)
+        };
+        if let Some(resource) = self.by_name.get(&*name) {
+            let chosen = resource.choose(asked.headers)?;
+            return reply(asked.method, asked.headers, &resource.variants[chosen]);
+        }
+        let has_page = !is_directory && self.by_name.contains_key(&*format!("{name}/{}", options.index));
+        if has_page { redirect(asked.full_path) } else { Err(Error::not_found()) }
+    }
+}
+
+fn resource(file: &EmbeddedFile, cache_control: &HeaderValue) -> Resource {
+    let forms = [(Encoding::Brotli, file.brotli), (Encoding::Gzip, file.gzip), (Encoding::Identity, Some(file.bytes))];
+    let varies = file.brotli.or(file.gzip).is_some();
+    let variant = |(encoding, bytes): (Encoding, Option<&'static [u8]>)| {
+        let bytes = bytes?;
+        let tag = format!("\"{}{}\"", file.hash, encoding.suffix());
+        Some(Variant::from(Description {
+            encoding,
+            content: Content::Held(Bytes::from_static(bytes)),
+            len: bytes.len() as u64,
+            tag: HeaderValue::try_from(tag).expect("a hash is ASCII"),
+            // Builds are reproducible; times of files are not.
+            modified: None,
+            content_type: mime::header(file.name),
+            cache_control,
+            varies,
+        }))
+    };
+    Resource { variants: forms.into_iter().filter_map(variant).collect() }
+}

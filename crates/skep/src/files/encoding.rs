@@ -1,0 +1,178 @@
+//! Which of several encodings of one file a client gets (RFC 9110, 12.5.3).
+
+use http::header::ACCEPT_ENCODING;
+use http::{HeaderMap, HeaderValue};
+
+/// An encoding a file may be stored in, best first: where the client does not care, the earlier one wins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Encoding {
+    Brotli,
+    Zstd,
+    Gzip,
+    Identity,
+}
+
+impl Encoding {
+    /// All that compress, best first.
+    pub(super) const PACKED: [Self; 3] = [Self::Brotli, Self::Zstd, Self::Gzip];
+
+    /// What the name of a file has at its end when the file is stored so.
+    pub(super) fn suffix(self) -> &'static str {
+        match self {
+            Self::Brotli => ".br",
+            Self::Zstd => ".zst",
+            Self::Gzip => ".gz",
+            Self::Identity => "",
+        }
+    }
+
+    /// The value of `Content-Encoding`, which identity does not have.
+    pub(super) fn header(self) -> Option<HeaderValue> {
+        match self {
+            Self::Brotli => Some(HeaderValue::from_static("br")),
+            Self::Zstd => Some(HeaderValue::from_static("zstd")),
+            Self::Gzip => Some(HeaderValue::from_static("gzip")),
+            Self::Identity => None,
+        }
+    }
+
+    fn has_name(self, name: &str) -> bool {
+        let names: &[&str] = match self {
+            Self::Brotli => &["br"],
+            Self::Zstd => &["zstd"],
+            Self::Gzip => &["gzip", "x-gzip"],
+            Self::Identity => &["identity"],
+        };
+        names.iter().any(|known| known.eq_ignore_ascii_case(name))
+    }
+}
+
+/// What a client accepts: a weight from 0 (never) to 1000 for each encoding.
+#[derive(Debug)]
+pub(super) struct Accepted {
+    weights: [Option<u16>; 4],
+    others: Option<u16>,
+}
+
+impl Accepted {
+    /// Reads all `Accept-Encoding` fields. An item that is malformed is passed over.
+    pub(super) fn of(headers: &HeaderMap) -> Self {
+        let mut accepted = Self { weights: [None; 4], others: None };
+        for line in headers.get_all(ACCEPT_ENCODING) {
+            for item in line.to_str().unwrap_or_default().split(',') {
+                accepted.note(item);
+            }
+        }
+        accepted
+    }
+
+    fn note(&mut self, item: &str) -> Option<()> {
+        let mut parts = item.split(';').map(str::trim);
+        let name = parts.next()?;
+        let weight = match parts.next() {
+            None => 1000,
+            Some(parameter) => weight(parameter)?,
+        };
+        if name == "*" {
+            self.others = Some(weight);
+        }
+        for encoding in [Encoding::Brotli, Encoding::Zstd, Encoding::Gzip, Encoding::Identity] {
+            if encoding.has_name(name) {
+                self.weights[encoding as usize] = Some(weight);
+            }
+        }
+        Some(())
+    }
+
+    /// The best of those that are there, if one is acceptable. Where no weight is given, identity is acceptable, but
+    /// comes after all that are asked for.
+    pub(super) fn best(&self, available: impl IntoIterator<Item = Encoding>) -> Option<Encoding> {
+        let mut best: Option<(u16, Encoding)> = None;
+        for encoding in available {
+            let weight = self.weight(encoding);
+            if weight > best.map_or(0, |(best, _)| best) {
+                best = Some((weight, encoding));
+            }
+        }
+        best.map(|(_, encoding)| encoding)
+    }
+
+    /// Doubled, so that unasked-for identity stands between "never" and the smallest weight there is.
+    fn weight(&self, encoding: Encoding) -> u16 {
+        let unsaid = u16::from(encoding == Encoding::Identity && self.others != Some(0));
+        let given = self.weights[encoding as usize];
+        // `*;q=0.5` says nothing good of identity that it did not have: only `*;q=0` takes it away.
+        let others = if encoding == Encoding::Identity { None } else { self.others };
+        given.or(others).map_or(unsaid, |weight| weight * 2)
+    }
+}
+
+/// `q=0.5` in thousandths (RFC 9110, 12.4.2).
+fn weight(parameter: &str) -> Option<u16> {
+    let (name, value) = parameter.split_once('=')?;
+    let (whole, fraction) = value.split_once('.').unwrap_or((value, ""));
+    if !name.eq_ignore_ascii_case("q") || fraction.len() > 3 || !fraction.bytes().all(|byte| byte.is_ascii_digit()) {
+        return None;
+    }
+    let thousandths: u16 = format!("{fraction:0<3}").parse().ok()?;
+    match (whole, thousandths) {
+        ("0", thousandths) => Some(thousandths),
+        ("1", 0) => Some(1000),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Encoding::{Brotli, Gzip, Identity, Zstd};
+    use super::*;
+
+    fn best(accept: Option<&'static str>, available: &[Encoding]) -> Option<Encoding> {
+        let mut headers = HeaderMap::new();
+        if let Some(accept) = accept {
+            headers.insert(ACCEPT_ENCODING, HeaderValue::from_static(accept));
+        }
+        Accepted::of(&headers).best(available.iter().copied())
+    }
+
+    #[test]
+    fn the_client_weighs_and_ties_go_to_the_smaller() {
+        let all = [Brotli, Zstd, Gzip, Identity];
+        for (accept, expected) in [
+            (None, Some(Identity)),
+            (Some(""), Some(Identity)),
+            (Some("gzip"), Some(Gzip)),
+            (Some("x-gzip"), Some(Gzip)),
+            (Some("GZIP"), Some(Gzip)),
+            (Some("gzip, br, zstd"), Some(Brotli)),
+            (Some("gzip, zstd"), Some(Zstd)),
+            (Some("br;q=0.5, gzip;q=0.8"), Some(Gzip)),
+            (Some("br;q=0.001"), Some(Brotli)),
+            (Some("br;q=0, gzip;q=0"), Some(Identity)),
+            (Some("identity, br;q=0.5"), Some(Identity)),
+            (Some("*"), Some(Brotli)),
+            (Some("*, br;q=0"), Some(Zstd)),
+            (Some("*;q=0"), None),
+            (Some("*;q=0, identity"), Some(Identity)),
+            (Some("*;q=0, gzip;q=0.1"), Some(Gzip)),
+            (Some("identity;q=0"), None),
+            (Some("identity;q=0, *"), Some(Brotli)),
+            (Some("identity;q=0, zstd;q=0.2"), Some(Zstd)),
+            (Some("deflate, compress"), Some(Identity)),
+            (Some("br;q=2, gzip"), Some(Gzip)),
+            (Some("br;q=1.000"), Some(Brotli)),
+            (Some("br;q=1.001"), Some(Identity)),
+            (Some("br ; q=0.9 , gzip ;q=0.95"), Some(Gzip)),
+            (Some("br;q=0.1234"), Some(Identity)),
+        ] {
+            assert_eq!(best(accept, &all), expected, "{accept:?}");
+        }
+    }
+
+    #[test]
+    fn only_what_is_there_is_chosen() {
+        assert_eq!(best(Some("br, gzip"), &[Gzip, Identity]), Some(Gzip));
+        assert_eq!(best(Some("br"), &[Identity]), Some(Identity));
+        assert_eq!(best(Some("br, identity;q=0"), &[Identity]), None);
+    }
+}

@@ -1,0 +1,128 @@
+//! From the path of a request to the name of a file.
+//!
+//! What comes out never has a segment that is empty, hidden, `.` or `..`, and never a backslash or a NUL: it cannot
+//! climb. It is one string per file, so it also serves as the key of [`Memory`](super::memory::Memory).
+//! Symlinks are no matter of names: [`Root`](super::root::Root) refuses those that lead out.
+
+use std::borrow::Cow;
+
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
+
+use crate::{Error, Result};
+
+/// All but RFC 3986's unreserved characters.
+const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
+
+/// The decoded path, relative to the mount. Empty, or with a `/` at its end, where a directory is asked for.
+///
+/// 400 for an encoding that is broken or not UTF-8 and for a NUL; 404 for a name that is never served.
+pub(super) fn clean(raw: &str) -> Result<Cow<'_, str>> {
+    let path = if raw.contains('%') { decode(raw)? } else { Cow::Borrowed(raw) };
+    let mut starts = true;
+    for byte in path.bytes() {
+        match byte {
+            0 => return Err(Error::bad_request("the path has a NUL in it")),
+            b'.' | b'/' if starts => return Err(Error::not_found()),
+            b'\\' => return Err(Error::not_found()),
+            // `C:` is a drive and `name::$DATA` a stream there.
+            b':' if cfg!(windows) => return Err(Error::not_found()),
+            _ => starts = byte == b'/',
+        }
+    }
+    Ok(path)
+}
+
+/// True if a directory is asked for.
+pub(super) fn is_directory(path: &str) -> bool {
+    path.is_empty() || path.ends_with('/')
+}
+
+/// One segment, as it stands in a link.
+pub(super) fn encode(segment: &str) -> impl std::fmt::Display + '_ {
+    utf8_percent_encode(segment, ESCAPED)
+}
+
+fn decode(raw: &str) -> Result<Cow<'_, str>> {
+    let bytes = raw.as_bytes();
+    for (at, _) in raw.match_indices('%') {
+        match bytes.get(at + 1..at + 3) {
+            // An encoded slash is no separator (RFC 3986, 2.2), and no file has one in its name.
+            Some([b'2', b'f' | b'F']) => return Err(Error::not_found()),
+            Some(digits) if digits.iter().all(u8::is_ascii_hexdigit) => {}
+            _ => return Err(Error::bad_request("the path has a % without two hexadecimal digits after it")),
+        }
+    }
+    percent_decode_str(raw).decode_utf8().map_err(|_| Error::bad_request("the path is not UTF-8"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_served_is_decoded_once() {
+        for (raw, path) in [
+            ("", ""),
+            ("a.txt", "a.txt"),
+            ("docs/", "docs/"),
+            ("docs/a.b.c", "docs/a.b.c"),
+            ("my%20file%2etxt", "my file.txt"),
+            ("caf%C3%A9", "café"),
+            ("a%252e%252e/b", "a%2e%2e/b"),
+            ("a..b/c", "a..b/c"),
+        ] {
+            assert_eq!(clean(raw).unwrap(), path, "{raw}");
+        }
+    }
+
+    #[test]
+    fn what_climbs_or_hides_is_not_there() {
+        for raw in [
+            "..",
+            "../a",
+            "a/../b",
+            "a/..",
+            ".",
+            "./a",
+            "a/./b",
+            ".git/config",
+            "a/.env",
+            "%2e%2e/a",
+            "%2E./a",
+            ".%2e/a",
+            "a/%2e%2e",
+            "%2egit",
+            "a%2fb",
+            "a%2Fb",
+            "..%2fa",
+            "%2e%2e%2fa",
+            "a\\b",
+            "..\\a",
+            "a%5cb",
+            "%5c",
+            "/a",
+            "//",
+            "a//b",
+            "a//",
+            "/",
+            "%2f",
+            "...",
+        ] {
+            assert_eq!(clean(raw).map_err(|error| error.status().as_u16()), Err(404), "{raw}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_path_is_a_bad_request() {
+        for raw in ["%", "a%", "a%2", "%zz", "%+1", "a%00", "a\0", "%ff", "%c3", "a%c0%ae", "%ed%a0%80"] {
+            assert_eq!(clean(raw).map_err(|error| error.status().as_u16()), Err(400), "{raw}");
+        }
+    }
+
+    #[test]
+    fn a_link_to_a_segment_leads_back_to_it() {
+        for name in ["a b.txt", "50%.md", "?#&<>\"'", "a:b", "ü"] {
+            assert_eq!(clean(&encode(name).to_string()).unwrap(), name);
+        }
+    }
+}

@@ -1,0 +1,67 @@
+//! A panic in a handler costs its own request, and is told with its place.
+
+use std::cell::RefCell;
+use std::future::Future;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::Pin;
+use std::sync::Once;
+use std::task::{Context, Poll};
+
+thread_local! {
+    /// Text and place of the panic that is being caught on this thread; `None` where nobody catches.
+    static CAUGHT: RefCell<Option<String>> = const { RefCell::new(None) };
+}
+
+/// A future panicked: what it said, and where.
+#[derive(Debug)]
+pub(crate) struct Panicked(String);
+
+impl std::fmt::Display for Panicked {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "panicked {}", self.0)
+    }
+}
+
+impl std::error::Error for Panicked {}
+
+/// Makes [`CatchPanic`] know text and place of what it catches. Other panics are reported as before.
+pub(crate) fn install_hook() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        let previous = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |info| {
+            let caught = CAUGHT.with_borrow_mut(|caught| {
+                let Some(text) = caught else { return false };
+                let place = info.location().map_or_else(String::new, |place| format!("at {place}: "));
+                *text = place + info.payload_as_str().unwrap_or("with a value that is no text");
+                true
+            });
+            if !caught {
+                previous(info);
+            }
+        }));
+    });
+}
+
+/// Runs `work`; a panic inside becomes an error.
+pub(crate) fn catch<T>(work: impl FnOnce() -> T) -> Result<T, Panicked> {
+    // What panicked is not used again, and what it borrowed belongs to its request alone.
+    CAUGHT.set(Some(String::new()));
+    let result = catch_unwind(AssertUnwindSafe(work));
+    let text = CAUGHT.take().unwrap_or_default();
+    result.map_err(|_| Panicked(text))
+}
+
+/// Polls a future; a panic inside becomes an error.
+pub(crate) struct CatchPanic<'f, F>(pub(crate) Pin<&'f mut F>);
+
+impl<F: Future> Future for CatchPanic<'_, F> {
+    type Output = Result<F::Output, Panicked>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        match catch(|| self.0.as_mut().poll(cx)) {
+            Ok(polled) => polled.map(Ok),
+            Err(panicked) => Poll::Ready(Err(panicked)),
+        }
+    }
+}

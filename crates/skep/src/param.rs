@@ -1,0 +1,444 @@
+//! Parameters: values that travel in a path, a query, a form or a header.
+//!
+//! A [`Param`] is one value with a text form. A [`Field`] is what a service's struct field may be: one value, an
+//! optional one, or many. Whoever implements `Param` for a type of theirs gets all three.
+
+use std::borrow::Cow;
+
+use crate::error::{Error, Result};
+use crate::percent::{self, Place};
+
+/// A value with a text form, for paths, queries, forms and header fields.
+///
+/// ```
+/// use std::borrow::Cow;
+/// use skep::param::Param;
+///
+/// #[derive(Debug, PartialEq)]
+/// enum Order { Newest, Oldest }
+///
+/// impl Param for Order {
+///     fn expected() -> Cow<'static, str> { "newest or oldest".into() }
+///     fn parse(text: &str) -> Option<Self> {
+///         match text { "newest" => Some(Self::Newest), "oldest" => Some(Self::Oldest), _ => None }
+///     }
+///     fn write(&self, out: &mut String) {
+///         out.push_str(match self { Self::Newest => "newest", Self::Oldest => "oldest" });
+///     }
+/// }
+/// assert_eq!(Order::parse("oldest"), Some(Order::Oldest));
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be a parameter of a service",
+    label = "a parameter is a text, a number, a bool, or a type that implements `skep::param::Param`",
+    note = "in a query or form it may also be an `Option` or a `Vec` of such a type"
+)]
+pub trait Param: Sized {
+    /// What would have been right, as it stands in a sentence: "a whole number from 0 to 255".
+    fn expected() -> Cow<'static, str>;
+
+    /// The value that `text` stands for.
+    fn parse(text: &str) -> Option<Self>;
+
+    /// Appends the text that [`parse`](Self::parse) turns back into this value.
+    fn write(&self, out: &mut String);
+}
+
+/// A field of a service in its query or form: a [`Param`], an `Option` of one, or a `Vec` of them.
+pub trait Field: Sized {
+    /// True if a request without it is refused, or belongs to another service on the same path.
+    const REQUIRED: bool;
+
+    /// Reads the field from the pairs that were sent.
+    fn read(name: &'static str, pairs: &Pairs<'_>) -> Result<Self>;
+
+    /// Appends what a link must carry.
+    fn write(&self, name: &'static str, query: &mut QueryWriter<'_>);
+}
+
+impl<T: Param> Field for T {
+    const REQUIRED: bool = true;
+
+    fn read(name: &'static str, pairs: &Pairs<'_>) -> Result<Self> {
+        let mut values = pairs.get(name);
+        let Some(text) = values.next() else {
+            return Err(Error::bad_request(format!("{name} is missing: {} is expected", T::expected())));
+        };
+        if values.next().is_some() {
+            return Err(Error::bad_request(format!("{name} is given more than once")));
+        }
+        parse(name, text)
+    }
+
+    fn write(&self, name: &'static str, query: &mut QueryWriter<'_>) {
+        query.pair(name, self);
+    }
+}
+
+impl<T: Param> Field for Option<T> {
+    const REQUIRED: bool = false;
+
+    // An empty value is no value: that is what a browser sends for a field left empty.
+    fn read(name: &'static str, pairs: &Pairs<'_>) -> Result<Self> {
+        let mut values = pairs.get(name).filter(|text| !text.is_empty());
+        let Some(text) = values.next() else { return Ok(None) };
+        if values.next().is_some() {
+            return Err(Error::bad_request(format!("{name} is given more than once")));
+        }
+        parse(name, text).map(Some)
+    }
+
+    fn write(&self, name: &'static str, query: &mut QueryWriter<'_>) {
+        if let Some(value) = self {
+            query.pair(name, value);
+        }
+    }
+}
+
+impl<T: Param> Field for Vec<T> {
+    const REQUIRED: bool = false;
+
+    fn read(name: &'static str, pairs: &Pairs<'_>) -> Result<Self> {
+        pairs.get(name).map(|text| parse(name, text)).collect()
+    }
+
+    fn write(&self, name: &'static str, query: &mut QueryWriter<'_>) {
+        for value in self {
+            query.pair(name, value);
+        }
+    }
+}
+
+fn parse<T: Param>(name: &'static str, text: &str) -> Result<T> {
+    T::parse(text).ok_or_else(|| Error::bad_request(format!("{name}: {} is not {}", quoted(text), T::expected())))
+}
+
+/// A value as an error may repeat it: short, and without control characters.
+pub(crate) fn quoted(text: &str) -> String {
+    const SHOWN: usize = 40;
+    let mut short: String = text.chars().take(SHOWN).collect();
+    if short.len() < text.len() {
+        short.push('…');
+    }
+    format!("{short:?}")
+}
+
+/// The pairs of a query or of a form, decoded.
+#[derive(Debug, Default)]
+pub struct Pairs<'r> {
+    pairs: Vec<(Cow<'r, str>, Cow<'r, str>)>,
+}
+
+impl<'r> Pairs<'r> {
+    /// Decodes `application/x-www-form-urlencoded` text.
+    ///
+    /// # Errors
+    /// 400 if there are more than `limit` pairs, or one is not UTF-8 once decoded.
+    pub fn decode(text: &'r str, limit: usize) -> Result<Self> {
+        let mut pairs = Vec::new();
+        for pair in text.split('&').filter(|pair| !pair.is_empty()) {
+            if pairs.len() == limit {
+                return Err(Error::bad_request(format!("more than {limit} parameters")));
+            }
+            let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
+            let Some(name) = percent::decode_form(name) else {
+                return Err(Error::bad_request(format!("the name of parameter {} is not UTF-8", pairs.len() + 1)));
+            };
+            let Some(value) = percent::decode_form(value) else {
+                return Err(Error::bad_request(format!("{}: the value is not UTF-8", quoted(&name))));
+            };
+            pairs.push((name, value));
+        }
+        Ok(Self { pairs })
+    }
+
+    pub(crate) fn push(&mut self, name: &'r str, value: &'r str) {
+        self.pairs.push((Cow::Borrowed(name), Cow::Borrowed(value)));
+    }
+
+    /// All values of this name, in order.
+    pub fn get(&self, name: &str) -> impl Iterator<Item = &str> {
+        self.pairs.iter().filter(move |(key, _)| key == name).map(|(_, value)| value.as_ref())
+    }
+
+    /// True if a value of this name was sent.
+    #[must_use]
+    pub fn contains(&self, name: &str) -> bool {
+        self.get(name).next().is_some()
+    }
+}
+
+/// Appends the query of a link.
+#[derive(Debug)]
+pub struct QueryWriter<'l> {
+    out: &'l mut String,
+    first: bool,
+}
+
+impl<'l> QueryWriter<'l> {
+    pub(crate) fn new(out: &'l mut String) -> Self {
+        Self { out, first: true }
+    }
+
+    /// Appends one `name=value`.
+    pub fn pair(&mut self, name: &str, value: &impl Param) {
+        self.out.push(if self.first { '?' } else { '&' });
+        self.first = false;
+        percent::encode_written(self.out, Place::Form, |out| out.push_str(name));
+        self.out.push('=');
+        percent::encode_written(self.out, Place::Form, |out| value.write(out));
+    }
+}
+
+impl Param for String {
+    fn expected() -> Cow<'static, str> {
+        "a text".into()
+    }
+    fn parse(text: &str) -> Option<Self> {
+        Some(text.to_owned())
+    }
+    fn write(&self, out: &mut String) {
+        out.push_str(self);
+    }
+}
+
+impl Param for char {
+    fn expected() -> Cow<'static, str> {
+        "one character".into()
+    }
+    fn parse(text: &str) -> Option<Self> {
+        text.parse().ok()
+    }
+    fn write(&self, out: &mut String) {
+        out.push(*self);
+    }
+}
+
+impl Param for bool {
+    fn expected() -> Cow<'static, str> {
+        "true or false".into()
+    }
+    // "on" is what a browser sends for a ticked checkbox without a value (HTML, 4.10.5.1.15).
+    fn parse(text: &str) -> Option<Self> {
+        match text {
+            "true" | "on" | "1" => Some(true),
+            "false" | "off" | "0" => Some(false),
+            _ => None,
+        }
+    }
+    fn write(&self, out: &mut String) {
+        out.push_str(if *self { "true" } else { "false" });
+    }
+}
+
+macro_rules! whole_numbers {
+    ($($number:ty),*) => { $(
+        impl Param for $number {
+            fn expected() -> Cow<'static, str> {
+                format!("a whole number from {} to {}", <$number>::MIN, <$number>::MAX).into()
+            }
+            fn parse(text: &str) -> Option<Self> {
+                // One number, one spelling: "+1" and "01" would be second addresses of the same page.
+                let digits = text.strip_prefix('-').unwrap_or(text);
+                let plain = digits == "0" || !digits.starts_with(['0', '+']);
+                if plain { text.parse().ok() } else { None }
+            }
+            fn write(&self, out: &mut String) {
+                use std::fmt::Write;
+                write!(out, "{self}").expect("a String takes all");
+            }
+        }
+    )* };
+}
+
+whole_numbers!(u8, u16, u32, u64, u128, usize, i8, i16, i32, i64, i128, isize);
+
+macro_rules! decimal_numbers {
+    ($($number:ty),*) => { $(
+        impl Param for $number {
+            fn expected() -> Cow<'static, str> {
+                "a number".into()
+            }
+            fn parse(text: &str) -> Option<Self> {
+                text.parse().ok().filter(|number: &$number| number.is_finite())
+            }
+            fn write(&self, out: &mut String) {
+                use std::fmt::Write;
+                write!(out, "{self}").expect("a String takes all");
+            }
+        }
+    )* };
+}
+
+decimal_numbers!(f32, f64);
+
+/// The part of an address that names a thing: lower-case ASCII letters, digits and single hyphens between them.
+///
+/// ```
+/// use skep::Slug;
+///
+/// assert_eq!(Slug::of("Hello, Wörld!").as_str(), "hello-world");
+/// assert!("hello-world".parse::<Slug>().is_ok());
+/// assert!("Hello".parse::<Slug>().is_err());
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Slug(String);
+
+impl Slug {
+    /// The most bytes a slug may have.
+    pub const MAX_BYTES: usize = 200;
+
+    /// A slug from any text: what it cannot hold becomes a hyphen. A text with nothing to keep becomes
+    /// `untitled`.
+    #[must_use]
+    pub fn of(title: &str) -> Self {
+        let mut slug = String::with_capacity(title.len());
+        for letter in title.chars().flat_map(char::to_lowercase) {
+            if letter.is_ascii_alphanumeric() {
+                slug.push(letter);
+            } else {
+                let base = ascii_base(letter);
+                if !base.is_empty() {
+                    slug.push_str(base);
+                } else if !slug.is_empty() && !slug.ends_with('-') {
+                    slug.push('-');
+                }
+            }
+            if slug.len() >= Self::MAX_BYTES {
+                break;
+            }
+        }
+        let slug = slug.trim_end_matches('-');
+        Self(if slug.is_empty() { "untitled".into() } else { slug.into() })
+    }
+
+    /// The text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+/// The letters that a letter with a mark stands for in addresses.
+fn ascii_base(letter: char) -> &'static str {
+    match letter {
+        'à'..='å' => "a",
+        'ç' => "c",
+        'è'..='ë' => "e",
+        'ì'..='ï' => "i",
+        'ñ' => "n",
+        'ò'..='ö' | 'ø' => "o",
+        'ù'..='ü' => "u",
+        'ý' | 'ÿ' => "y",
+        'æ' => "ae",
+        'œ' => "oe",
+        'ß' => "ss",
+        _ => "",
+    }
+}
+
+/// A text is not a [`Slug`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NotASlug;
+
+impl std::fmt::Display for NotASlug {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("a slug has lower-case letters a to z, digits, and single hyphens between them")
+    }
+}
+
+impl std::error::Error for NotASlug {}
+
+impl std::str::FromStr for Slug {
+    type Err = NotASlug;
+
+    fn from_str(text: &str) -> Result<Self, NotASlug> {
+        let words = text.split('-').all(|word| {
+            !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit())
+        });
+        if words && text.len() <= Self::MAX_BYTES { Ok(Self(text.to_owned())) } else { Err(NotASlug) }
+    }
+}
+
+impl std::fmt::Display for Slug {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl AsRef<str> for Slug {
+    fn as_ref(&self) -> &str {
+        &self.0
+    }
+}
+
+impl Param for Slug {
+    fn expected() -> Cow<'static, str> {
+        "a name of lower-case letters, digits and hyphens".into()
+    }
+    fn parse(text: &str) -> Option<Self> {
+        text.parse().ok()
+    }
+    fn write(&self, out: &mut String) {
+        out.push_str(&self.0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read<F: Field>(query: &str) -> Result<F> {
+        F::read("x", &Pairs::decode(query, 8)?)
+    }
+
+    fn complaint<F: Field>(query: &str) -> String {
+        read::<F>(query).err().expect("refused").message().expect("explained").to_owned()
+    }
+
+    #[test]
+    fn a_required_field_says_what_is_missing_or_wrong() {
+        assert_eq!(complaint::<u8>("y=1"), "x is missing: a whole number from 0 to 255 is expected");
+        assert_eq!(complaint::<u8>("x=256"), "x: \"256\" is not a whole number from 0 to 255");
+        assert_eq!(complaint::<u8>("x=1&x=2"), "x is given more than once");
+        assert_eq!(read::<u8>("x=7").unwrap(), 7);
+    }
+
+    #[test]
+    fn an_empty_optional_field_is_none() {
+        assert_eq!(read::<Option<u8>>("x=").unwrap(), None);
+        assert_eq!(read::<Option<String>>("").unwrap(), None);
+        assert_eq!(complaint::<Option<u8>>("x=a"), "x: \"a\" is not a whole number from 0 to 255");
+    }
+
+    #[test]
+    fn a_repeated_field_keeps_its_order() {
+        assert_eq!(read::<Vec<String>>("x=b&y=1&x=a+b").unwrap(), ["b", "a b"]);
+    }
+
+    #[test]
+    fn a_number_has_one_spelling() {
+        assert_eq!(u32::parse("01"), None);
+        assert_eq!(u32::parse("+1"), None);
+        assert_eq!(i32::parse("-1"), Some(-1));
+        assert_eq!(i32::parse("-01"), None);
+        assert_eq!(u32::parse("0"), Some(0));
+    }
+
+    #[test]
+    fn too_many_pairs_and_bytes_that_are_no_text_are_refused() {
+        assert!(Pairs::decode("a=1&b=2&c=3", 2).is_err());
+        assert!(Pairs::decode("a=%ff", 2).is_err());
+        assert!(Pairs::decode("%ff=a", 2).is_err());
+    }
+
+    #[test]
+    fn slugs() {
+        assert_eq!(Slug::of("  A  fine -- day ").as_str(), "a-fine-day");
+        assert_eq!(Slug::of("日本").as_str(), "untitled");
+        for wrong in ["", "-a", "a-", "a--b", "A", "a b", "é"] {
+            assert!(wrong.parse::<Slug>().is_err(), "{wrong}");
+        }
+        assert!(Slug::of(&"x".repeat(500)).as_str().parse::<Slug>().is_ok());
+    }
+}

@@ -1,0 +1,145 @@
+//! Percent-encoding (RFC 3986, 2.1), in both directions and with limits on what is accepted.
+
+use std::borrow::Cow;
+
+use percent_encoding::{AsciiSet, CONTROLS, percent_decode_str, utf8_percent_encode};
+
+/// Where a text is put into a URL.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// One segment of the path.
+    Segment,
+    /// The rest of the path: the slashes in it stay.
+    Tail,
+    /// A name or value of a query or form.
+    Form,
+}
+
+/// What a path segment cannot hold as it is: everything but RFC 3986's `pchar`, and `%` itself.
+const SEGMENT: &AsciiSet = &CONTROLS
+    .add(b' ')
+    .add(b'"')
+    .add(b'#')
+    .add(b'%')
+    .add(b'/')
+    .add(b'<')
+    .add(b'>')
+    .add(b'?')
+    .add(b'[')
+    .add(b'\\')
+    .add(b']')
+    .add(b'^')
+    .add(b'`')
+    .add(b'{')
+    .add(b'|')
+    .add(b'}');
+
+/// As [`SEGMENT`], but the slashes between segments stay.
+const TAIL: &AsciiSet = &SEGMENT.remove(b'/');
+
+/// What `application/x-www-form-urlencoded` encodes (WHATWG URL, 5.2). A space becomes `+`.
+const FORM: &AsciiSet =
+    &percent_encoding::NON_ALPHANUMERIC.remove(b'*').remove(b'-').remove(b'.').remove(b'_').remove(b' ');
+
+/// Appends what `write` writes, encoded. Most values need no encoding, and then nothing is copied.
+pub(crate) fn encode_written(out: &mut String, place: Place, write: impl FnOnce(&mut String)) {
+    let start = out.len();
+    write(out);
+    if out.as_bytes()[start..].iter().all(|byte| byte.is_ascii_alphanumeric() || *byte == b'-') {
+        return;
+    }
+    let text = out.split_off(start);
+    match place {
+        Place::Segment => out.extend(utf8_percent_encode(&text, SEGMENT)),
+        Place::Tail => out.extend(utf8_percent_encode(&text, TAIL)),
+        Place::Form => {
+            for (position, word) in text.split(' ').enumerate() {
+                if position > 0 {
+                    out.push('+');
+                }
+                out.extend(utf8_percent_encode(word, FORM));
+            }
+        }
+    }
+}
+
+/// A path segment as text, or `None` where its bytes are not UTF-8.
+pub(crate) fn decode_segment(raw: &str) -> Option<Cow<'_, str>> {
+    percent_decode_str(raw).decode_utf8().ok()
+}
+
+/// A name or value of a query or form as text, or `None` where its bytes are not UTF-8.
+pub(crate) fn decode_form(raw: &str) -> Option<Cow<'_, str>> {
+    if !raw.contains('+') {
+        return decode_segment(raw);
+    }
+    let spaced = raw.replace('+', " ");
+    percent_decode_str(&spaced).decode_utf8().ok().map(|text| Cow::Owned(text.into_owned()))
+}
+
+/// The same path with escapes of characters that need none undone (RFC 3986, 6.2.2.2): `/%61bout` is `/about`.
+pub(crate) fn normalise_path(path: &str) -> Cow<'_, str> {
+    if !path.contains('%') {
+        return Cow::Borrowed(path);
+    }
+    let mut out = String::with_capacity(path.len());
+    let mut rest = path;
+    while let Some(at) = rest.find('%') {
+        out.push_str(&rest[..at]);
+        let escape = rest.get(at..at + 3);
+        match escape.and_then(|escape| u8::from_str_radix(&escape[1..], 16).ok()) {
+            Some(byte) if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) => out.push(byte as char),
+            Some(byte) => {
+                // One spelling for the rest, so that a route with a literal `é` is found however it is written.
+                out.push('%');
+                out.push(char::from(b"0123456789ABCDEF"[usize::from(byte >> 4)]));
+                out.push(char::from(b"0123456789ABCDEF"[usize::from(byte & 15)]));
+            }
+            None => {
+                out.push('%');
+                rest = &rest[at + 1..];
+                continue;
+            }
+        }
+        rest = &rest[at + 3..];
+    }
+    out.push_str(rest);
+    Cow::Owned(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_segment_comes_back_as_it_was() {
+        for text in ["plain", "a b", "a/b", "50%", "é", "a?b#c", "..", "", "\u{0}", "{x}"] {
+            let mut encoded = String::new();
+            encode_written(&mut encoded, Place::Segment, |out| out.push_str(text));
+            assert!(!encoded.contains('/'), "{encoded}");
+            assert_eq!(decode_segment(&encoded).as_deref(), Some(text));
+        }
+    }
+
+    #[test]
+    fn a_form_value_comes_back_as_it_was() {
+        for text in ["a b", "a+b", "a&b=c", "é", "%2B", "\r\n"] {
+            let mut encoded = String::new();
+            encode_written(&mut encoded, Place::Form, |out| out.push_str(text));
+            assert_eq!(decode_form(&encoded).as_deref(), Some(text));
+        }
+    }
+
+    #[test]
+    fn bytes_that_are_not_utf8_are_refused() {
+        assert_eq!(decode_segment("%ff"), None);
+        assert_eq!(decode_form("a+%ff"), None);
+    }
+
+    #[test]
+    fn needless_escapes_are_undone_and_others_kept() {
+        assert_eq!(normalise_path("/%61bout/%2f%C3%a9"), "/about/%2F%C3%A9");
+        assert_eq!(normalise_path("/100%"), "/100%");
+        assert_eq!(normalise_path("/%zz%é"), "/%zz%é");
+    }
+}

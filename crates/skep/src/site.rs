@@ -1,0 +1,277 @@
+//! A running application: a [`Site`] for the whole process, and a [`Local`] for each thread.
+//!
+//! Start reading at [`Local::answer`]: the way of every request.
+
+use std::any::{Any, TypeId, type_name};
+use std::cell::Cell;
+use std::collections::HashMap;
+use std::fmt;
+use std::future::Future;
+use std::hash::{BuildHasher, RandomState};
+use std::path::Path;
+use std::pin::pin;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use http::header::{ALLOW, CONTENT_LENGTH, LOCATION};
+use http::request::Parts;
+use http::{HeaderMap, HeaderValue, Method, StatusCode};
+
+use crate::app::{Job, Setup};
+use crate::body::Body;
+use crate::cx::{Cx, RequestId};
+use crate::endpoint::Endpoint;
+use crate::error::{Error, Result};
+use crate::error_page::{self, ErrorPage, Failure};
+use crate::origin;
+use crate::panic::CatchPanic;
+use crate::param::Pairs;
+use crate::percent;
+use crate::request::{Peer, Request};
+use crate::response::Response;
+use crate::router::{Found, NoEndpoint, Router};
+use crate::service::Input;
+#[cfg(not(target_family = "wasm"))]
+use crate::sql;
+
+#[cfg(not(target_family = "wasm"))]
+const NO_DATABASE: &str = "this application has no database: App::database gives it one";
+
+/// An application that is ready to answer. Made by [`App::open`](crate::App::open).
+///
+/// It does not change while it runs, and all threads share it. Each thread asks it for a [`Local`] of its own.
+pub struct Site {
+    pub(crate) router: Router<Endpoint>,
+    #[cfg(not(target_family = "wasm"))]
+    pub(crate) database: Option<sql::Database>,
+    pub(crate) values: Values,
+    pub(crate) trusted_origins: Vec<String>,
+    pub(crate) error_page: ErrorPage,
+    pub(crate) jobs: Vec<Job>,
+    pub(crate) setup: Setup,
+}
+
+/// One thread's view of a [`Site`]: it answers requests. Cloning it is cheap.
+#[derive(Clone)]
+pub struct Local {
+    inner: Rc<LocalParts>,
+}
+
+struct LocalParts {
+    site: Arc<Site>,
+    #[cfg(not(target_family = "wasm"))]
+    db: Option<sql::Local>,
+    ids: Ids,
+}
+
+/// Values of an application, one of each type: [`App::with`](crate::App::with).
+pub(crate) type Values = HashMap<TypeId, Box<dyn Any + Send + Sync>>;
+
+impl Site {
+    /// This thread's view.
+    #[must_use]
+    pub fn local(self: &Arc<Self>) -> Local {
+        let parts = LocalParts {
+            site: Arc::clone(self),
+            #[cfg(not(target_family = "wasm"))]
+            db: self.database.as_ref().map(sql::Database::local),
+            ids: Ids::new(),
+        };
+        Local { inner: Rc::new(parts) }
+    }
+
+    /// True if error pages may show all.
+    #[must_use]
+    pub fn in_development(&self) -> bool {
+        self.setup.development
+    }
+
+    /// The folder for everything that outlives the process.
+    #[must_use]
+    pub fn data(&self) -> &Path {
+        &self.setup.data
+    }
+
+    /// The value given to [`App::with`](crate::App::with).
+    ///
+    /// # Panics
+    /// If no value of this type was given: a fault in the application, answered with 500 and named in the log.
+    #[must_use]
+    pub fn get<T: Send + Sync + 'static>(&self) -> &T {
+        let value = self.values.get(&TypeId::of::<T>()).and_then(|value| value.downcast_ref());
+        value.unwrap_or_else(|| panic!("no `{}` was given to App::with", type_name::<T>()))
+    }
+
+    /// The database, for code that may block: start-up work and jobs.
+    ///
+    /// # Panics
+    /// If the application has none: [`App::database`](crate::App::database).
+    #[cfg(not(target_family = "wasm"))]
+    #[must_use]
+    pub fn db(&self) -> &sql::Database {
+        self.database.as_ref().expect(NO_DATABASE)
+    }
+
+    /// What is to be done again and again beside the requests. Whoever runs the site sees to it: [`Job::run`].
+    #[must_use]
+    pub fn jobs(&self) -> &[Job] {
+        &self.jobs
+    }
+}
+
+impl Local {
+    /// Answers a request. It never fails: what goes wrong becomes an error page, and a panic costs its request only.
+    pub fn answer(&self, request: Request) -> impl Future<Output = Response> + use<> {
+        let local = self.clone();
+        async move {
+            let Request { parts, body, peer } = request;
+            let id = local.inner.ids.next();
+            let result = CatchPanic(pin!(local.dispatch(&parts, body, peer, id))).await;
+            let mut response = match result.unwrap_or_else(|panicked| Err(Error::internal(panicked))) {
+                Ok(response) => response,
+                Err(error) => local.fail(&error, id, Some(&parts)),
+            };
+            if parts.method == Method::HEAD {
+                drop_body(&mut response);
+            }
+            response
+        }
+    }
+
+    /// The error page for a failure that no service had a part in, such as a broken request line.
+    #[must_use]
+    pub fn failure(&self, error: &Error) -> Response {
+        self.fail(error, self.inner.ids.next(), None)
+    }
+
+    #[cfg(not(target_family = "wasm"))]
+    pub(crate) fn db(&self) -> &sql::Local {
+        self.inner.db.as_ref().expect(NO_DATABASE)
+    }
+
+    /// The application.
+    #[must_use]
+    pub fn site(&self) -> &Site {
+        &self.inner.site
+    }
+
+    async fn dispatch(&self, parts: &Parts, body: Body, peer: Peer, id: RequestId) -> Result {
+        let site = self.site();
+        let path = percent::normalise_path(parts.uri.path());
+        let query = Pairs::decode(parts.uri.query().unwrap_or_default(), site.setup.limits.query_parameters)?;
+        let Some(found) = site.router.find(&path) else { return self.elsewhere(parts, &path) };
+        if parts.method == Method::OPTIONS {
+            return Ok(Response::of_status(StatusCode::NO_CONTENT).with_header(ALLOW, found.allow().clone()));
+        }
+        let endpoint = endpoint(&found, &parts.method, &query)?;
+        if !endpoint.is_open_to_others() {
+            origin::check(parts, &site.trusted_origins)?;
+        }
+        let mut input = Input { parts, path: found.path, query, body: &[], form: Pairs::default() };
+        let mut cx = Cx::new(parts, peer, body, self, id);
+        let response = endpoint.call(&mut cx, &mut input).await?;
+        Ok(with_headers(response, cx.into_headers()))
+    }
+
+    /// There is one address for a page: the path as its service declares it. The same with or without a slash at its
+    /// end leads there; anything else is a 404.
+    fn elsewhere(&self, parts: &Parts, path: &str) -> Result {
+        let other = match path.strip_suffix('/') {
+            Some(short) => short.to_owned(),
+            None => format!("{path}/"),
+        };
+        // "//host" would be a link to another host.
+        let leads_out = other.starts_with("//") || other.starts_with("/\\");
+        if other.is_empty() || leads_out || self.site().router.find(&other).is_none() {
+            return Err(Error::not_found());
+        }
+        let target = match parts.uri.query() {
+            Some(query) => format!("{other}?{query}"),
+            None => other,
+        };
+        let location = HeaderValue::try_from(target)?;
+        Ok(Response::of_status(StatusCode::PERMANENT_REDIRECT).with_header(LOCATION, location))
+    }
+
+    fn fail(&self, error: &Error, id: RequestId, parts: Option<&Parts>) -> Response {
+        log(error, id, parts);
+        let site = self.site();
+        let failure = Failure::new(error, id, site.in_development());
+        error_page::render(&failure, error, parts.map(|parts| &parts.headers), site.error_page)
+    }
+}
+
+fn endpoint<'s>(found: &Found<'s, '_, Endpoint>, method: &Method, query: &Pairs<'_>) -> Result<&'s Endpoint> {
+    found.endpoint(method, query).map_err(|reason| match reason {
+        NoEndpoint::Method => Error::new(StatusCode::METHOD_NOT_ALLOWED).with_header(ALLOW, found.allow().clone()),
+        NoEndpoint::Parameters(sets) => {
+            let sets: Vec<String> = sets.iter().map(|names| names.join(" and ")).collect();
+            Error::bad_request(format!("the query needs {}", sets.join(", or ")))
+        }
+    })
+}
+
+/// Adds what the handler said through its [`Cx`]; the answer's own fields win, cookies add up.
+fn with_headers(mut response: Response, extra: HeaderMap) -> Response {
+    let own = response.headers_mut();
+    let mut last = None;
+    for (name, value) in extra {
+        let Some(name) = name.or_else(|| last.clone()) else { continue };
+        if name == http::header::SET_COOKIE || !own.contains_key(&name) {
+            own.append(name.clone(), value);
+        }
+        last = Some(name);
+    }
+    response
+}
+
+/// HEAD: the header block of GET's answer, and nothing behind it (RFC 9110, 9.3.2).
+fn drop_body(response: &mut Response) {
+    let body = std::mem::take(response.body_mut());
+    if let Some(len) = body.len() {
+        response.headers_mut().entry(CONTENT_LENGTH).or_insert(len.into());
+    }
+}
+
+fn log(error: &Error, id: RequestId, parts: Option<&Parts>) {
+    let method = parts.map_or("-", |parts| parts.method.as_str());
+    let path = parts.map_or("-", |parts| parts.uri.path());
+    if error.is_ours() {
+        tracing::error!(target: "skep::request", %id, method, path, "{error}");
+    } else {
+        tracing::debug!(target: "skep::request", %id, method, path, "{error}");
+    }
+}
+
+/// Ids that do not repeat within a thread, and hardly between threads, processes and machines.
+struct Ids {
+    last: Cell<u64>,
+}
+
+impl Ids {
+    fn new() -> Self {
+        // The standard library's hasher is seeded from the system's randomness.
+        Self { last: Cell::new(RandomState::new().hash_one(0)) }
+    }
+
+    fn next(&self) -> RequestId {
+        // A Weyl sequence with its bits mixed (SplitMix64): all different, and unlike their neighbours.
+        let next = self.last.get().wrapping_add(0x9e37_79b9_7f4a_7c15);
+        self.last.set(next);
+        let mixed = (next ^ (next >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        RequestId(mixed ^ (mixed >> 31))
+    }
+}
+
+impl fmt::Debug for Site {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Site").finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for Local {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Local").finish_non_exhaustive()
+    }
+}

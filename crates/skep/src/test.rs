@@ -1,0 +1,292 @@
+//! Drives an application without a socket.
+//!
+//! ```
+//! use skep::prelude::*;
+//! use skep::test::Client;
+//!
+//! #[derive(Service)]
+//! #[service(GET "/")]
+//! struct Index;
+//!
+//! impl Handle for Index {
+//!     async fn handle(self, _cx: &mut Cx<'_>) -> Result { Ok(Response::text("hello")) }
+//! }
+//!
+//! let client = Client::new(App::new().serve::<(Index,)>());
+//! let answer = client.get("/");
+//! assert_eq!((answer.status().as_u16(), answer.text()), (200, "hello"));
+//! ```
+
+#![allow(clippy::missing_panics_doc, reason = "a test fails by panicking: `Client` says when")]
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::future::Future;
+use std::pin::pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, Wake, Waker};
+use std::thread::Thread;
+
+use bytes::Bytes;
+use http::header::{CONTENT_TYPE, COOKIE, HOST, SET_COOKIE};
+use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Uri};
+
+use crate::app::{App, Setup};
+use crate::percent::{self, Place};
+use crate::request::Request;
+use crate::site::{Local, Site};
+
+/// A browser of sorts: it keeps cookies and follows redirects.
+///
+/// # Panics
+/// Its methods panic where a test should fail: an application that does not start, an address that is none.
+#[derive(Debug)]
+pub struct Client {
+    local: Local,
+    cookies: RefCell<BTreeMap<String, String>>,
+}
+
+/// How many redirects are followed before it counts as a loop.
+const MAX_REDIRECTS: usize = 10;
+
+impl Client {
+    /// Opens the application as [`Setup::default`] says, but with a temporary database.
+    #[must_use]
+    pub fn new(app: App) -> Self {
+        let mut setup = Setup::default();
+        setup.temporary_database = true;
+        Self::with_setup(app, setup)
+    }
+
+    /// Opens the application with this setup.
+    #[must_use]
+    pub fn with_setup(app: App, setup: Setup) -> Self {
+        let site = app.open(setup).unwrap_or_else(|error| panic!("the application does not start:\n{error}"));
+        Self::of_site(&Arc::new(site))
+    }
+
+    /// One more client of an application that is open already.
+    #[must_use]
+    pub fn of_site(site: &Arc<Site>) -> Self {
+        Self { local: site.local(), cookies: RefCell::default() }
+    }
+
+    /// The answer to GET, redirects followed.
+    #[must_use]
+    pub fn get(&self, url: &str) -> Answer {
+        self.request(Method::GET, url).send()
+    }
+
+    /// The answer to a form, redirects followed.
+    #[must_use]
+    pub fn post(&self, url: &str, fields: &[(&str, &str)]) -> Answer {
+        self.request(Method::POST, url).form(fields).send()
+    }
+
+    /// A request to be given more before it is sent.
+    pub fn request(&self, method: Method, url: &str) -> Draft<'_> {
+        Draft { client: self, method, url: url.into(), headers: HeaderMap::new(), body: Bytes::new(), follow: true }
+    }
+
+    /// The value of a cookie that the client keeps.
+    #[must_use]
+    pub fn cookie(&self, name: &str) -> Option<String> {
+        self.cookies.borrow().get(name).cloned()
+    }
+
+    fn once(&self, method: &Method, url: &str, headers: &HeaderMap, body: &Bytes) -> Answer {
+        let uri: Uri = url.parse().unwrap_or_else(|error| panic!("{url:?} is no address: {error}"));
+        let mut request = http::Request::new(());
+        *request.method_mut() = method.clone();
+        *request.uri_mut() = uri;
+        *request.headers_mut() = headers.clone();
+        let (mut parts, ()) = request.into_parts();
+        parts.headers.entry(HOST).or_insert(HeaderValue::from_static("localhost"));
+        if let Some(cookies) = self.cookie_field() {
+            parts.headers.insert(COOKIE, cookies);
+        }
+        let response = block_on(self.local.answer(Request::new(parts, body.clone().into())));
+        self.keep_cookies(response.headers());
+        let (parts, body) = response.into_http().into_parts();
+        let body =
+            block_on(body.collect(u64::MAX)).unwrap_or_else(|error| panic!("{url}: the body broke off: {error}"));
+        Answer { status: parts.status, headers: parts.headers, body, url: url.into() }
+    }
+
+    fn cookie_field(&self) -> Option<HeaderValue> {
+        let cookies = self.cookies.borrow();
+        let pairs: Vec<String> = cookies.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        (!pairs.is_empty()).then(|| HeaderValue::try_from(pairs.join("; ")).expect("cookies are visible ASCII"))
+    }
+
+    fn keep_cookies(&self, headers: &HeaderMap) {
+        let mut cookies = self.cookies.borrow_mut();
+        for field in headers.get_all(SET_COOKIE) {
+            let field = field.to_str().expect("cookies are visible ASCII");
+            let (pair, attributes) = field.split_once(';').unwrap_or((field, ""));
+            let (name, value) = pair.split_once('=').expect("a cookie is name=value");
+            if attributes.split(';').any(|attribute| attribute.trim() == "Max-Age=0") {
+                cookies.remove(name);
+            } else {
+                cookies.insert(name.into(), value.into());
+            }
+        }
+    }
+}
+
+/// A request that is being put together.
+///
+/// ```
+/// use skep::prelude::*;
+/// use skep::Method;
+///
+/// let client = skep::test::Client::new(App::new());
+/// let answer = client.request(Method::GET, "/").header("accept", "application/json").send();
+/// assert_eq!(answer.status(), 404);
+/// ```
+#[derive(Debug)]
+#[must_use = "a draft is not sent until `send`"]
+pub struct Draft<'c> {
+    client: &'c Client,
+    method: Method,
+    url: String,
+    headers: HeaderMap,
+    body: Bytes,
+    follow: bool,
+}
+
+impl Draft<'_> {
+    /// Adds a header field.
+    ///
+    /// # Panics
+    /// If name or value is none.
+    pub fn header(mut self, name: &str, value: &str) -> Self {
+        let name: HeaderName = name.parse().unwrap_or_else(|_| panic!("{name:?} is no header name"));
+        self.headers.append(name, value.parse().unwrap_or_else(|_| panic!("{value:?} is no header value")));
+        self
+    }
+
+    /// Sends these fields as a form.
+    pub fn form(self, fields: &[(&str, &str)]) -> Self {
+        let mut body = String::new();
+        for (position, (name, value)) in fields.iter().enumerate() {
+            if position > 0 {
+                body.push('&');
+            }
+            percent::encode_written(&mut body, Place::Form, |body| body.push_str(name));
+            body.push('=');
+            percent::encode_written(&mut body, Place::Form, |body| body.push_str(value));
+        }
+        self.body("application/x-www-form-urlencoded", body)
+    }
+
+    /// Sends this value as JSON.
+    ///
+    /// # Panics
+    /// If it has no JSON form.
+    pub fn json(self, value: &impl serde::Serialize) -> Self {
+        let body = serde_json::to_vec(value).expect("the value has a JSON form");
+        self.body("application/json", body)
+    }
+
+    /// Sends any body.
+    pub fn body(mut self, content_type: &'static str, body: impl Into<Bytes>) -> Self {
+        self.headers.insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
+        self.body = body.into();
+        self
+    }
+
+    /// Gives back a redirect as it is.
+    pub fn without_following(mut self) -> Self {
+        self.follow = false;
+        self
+    }
+
+    /// The answer.
+    #[must_use]
+    pub fn send(self) -> Answer {
+        let Self { client, mut method, mut url, mut headers, mut body, follow } = self;
+        for _ in 0..=MAX_REDIRECTS {
+            let answer = client.once(&method, &url, &headers, &body);
+            let Some(target) = answer.header("location").filter(|_| follow && answer.status.is_redirection()) else {
+                return answer;
+            };
+            target.clone_into(&mut url);
+            // 307 and 308 repeat the request; after the others, browsers GET (Fetch, 4.4).
+            if !matches!(answer.status.as_u16(), 307 | 308) {
+                method = Method::GET;
+                body = Bytes::new();
+                headers.remove(CONTENT_TYPE);
+            }
+        }
+        panic!("{url}: more than {MAX_REDIRECTS} redirects");
+    }
+}
+
+/// What came back.
+#[derive(Clone, Debug)]
+pub struct Answer {
+    status: StatusCode,
+    headers: HeaderMap,
+    body: Bytes,
+    url: String,
+}
+
+impl Answer {
+    /// The status.
+    #[must_use]
+    pub fn status(&self) -> StatusCode {
+        self.status
+    }
+
+    /// A header field, if it is there and is text.
+    #[must_use]
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.headers.get(name).and_then(|value| value.to_str().ok())
+    }
+
+    /// All header fields.
+    #[must_use]
+    pub fn headers(&self) -> &HeaderMap {
+        &self.headers
+    }
+
+    /// The body.
+    #[must_use]
+    pub fn body(&self) -> &Bytes {
+        &self.body
+    }
+
+    /// The body as text.
+    ///
+    /// # Panics
+    /// If it is not UTF-8.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        std::str::from_utf8(&self.body).expect("the body is UTF-8")
+    }
+
+    /// Where the last redirect led, or what was asked for.
+    #[must_use]
+    pub fn url(&self) -> &str {
+        &self.url
+    }
+}
+
+/// Runs a future to its end on this thread.
+pub(crate) fn block_on<F: Future>(future: F) -> F::Output {
+    struct Unpark(Thread);
+    impl Wake for Unpark {
+        fn wake(self: Arc<Self>) {
+            self.0.unpark();
+        }
+    }
+    let waker = Waker::from(Arc::new(Unpark(std::thread::current())));
+    let mut future = pin!(future);
+    loop {
+        match future.as_mut().poll(&mut Context::from_waker(&waker)) {
+            Poll::Ready(output) => return output,
+            Poll::Pending => std::thread::park(),
+        }
+    }
+}

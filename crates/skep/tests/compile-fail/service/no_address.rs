@@ -1,0 +1,12 @@
+use skep::prelude::*;
+
+#[derive(Service)]
+struct Search;
+
+impl Handle for Search {
+    async fn handle(self, _cx: &mut Cx<'_>) -> Result {
+        Ok(Response::text(""))
+    }
+}
+
+fn main() {}

@@ -1,0 +1,7 @@
+use skep::prelude::*;
+
+struct Plain;
+
+fn main() {
+    let _ = App::new().serve::<(Plain,)>();
+}

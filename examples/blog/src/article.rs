@@ -1,0 +1,91 @@
+//! An article: its text, what readers wrote below it, and the form to write more.
+
+use skep::html::Html;
+use skep::prelude::*;
+use skep::sql::{self, Row, query};
+
+use crate::comment::{self, Draft};
+use crate::layout::{self, day, page};
+use crate::markdown;
+
+/// One article.
+#[derive(Service)]
+#[service(GET "/writings/{page}")]
+pub struct Article {
+    /// Its address.
+    pub page: Slug,
+}
+
+#[derive(Row)]
+struct Text {
+    title: String,
+    published: String,
+    markdown: String,
+    tags: Option<String>,
+}
+
+#[derive(Row)]
+struct Comment {
+    id: i64,
+    author: String,
+    html: String,
+    written: String,
+}
+
+impl Handle for Article {
+    async fn handle(self, cx: &mut Cx<'_>) -> Result {
+        show(cx.db(), &self.page, &Draft::default()).await
+    }
+}
+
+/// The page of an article, with a comment that is being written.
+pub async fn show(db: &sql::Local, slug: &Slug, draft: &Draft) -> Result {
+    let article = db.one::<Text>(query(TEXT, slug)).await?.or_404()?;
+    let comments = db.all::<Comment>(query(COMMENTS, slug)).await?;
+    Ok(page(
+        &article.title,
+        &html! {
+            article {
+                h1 { (article.title) }
+                p.meta { (day(&article.published)) " · " a rel="bookmark" href=(Article { page: slug.clone() }) { "Permalink" } }
+                @if let Some(tags) = &article.tags {
+                    (layout::tags(tags.split(' '), None))
+                }
+                (markdown::article(&article.markdown))
+            }
+            section aria-labelledby="comments" {
+                h2 #comments { (heading(comments.len())) }
+                @for comment in &comments {
+                    (below(comment))
+                }
+                (comment::form(slug, draft))
+            }
+        },
+    ))
+}
+
+const TEXT: &str = "select title, published, markdown,
+        (select group_concat(tag, ' ') from article_tag where article_id = article.id) as tags
+    from article where slug = ?";
+
+const COMMENTS: &str = "select id, author, html, written from comment where slug = ? order by id";
+
+fn heading(comments: usize) -> String {
+    match comments {
+        0 => "No comments yet".into(),
+        1 => "One comment".into(),
+        many => format!("{many} comments"),
+    }
+}
+
+fn below(comment: &Comment) -> Html {
+    let day_written = comment.written.split('T').next().unwrap_or_default();
+    html! {
+        article.comment id={ "comment-" (comment.id) } {
+            p.meta { strong { (comment.author) } ", " (day(day_written)) " · "
+                a href={ "#comment-" (comment.id) } { "#" (comment.id) } }
+            // It was cleaned when it was written.
+            (Html::trusted(&comment.html))
+        }
+    }
+}

@@ -1,0 +1,149 @@
+//! Comments: the form, the preview, what is refused, and what is kept.
+
+use skep::header::{HeaderValue, RETRY_AFTER};
+use skep::html::Html;
+use skep::prelude::*;
+use skep::sql::query;
+
+use crate::article::{self, Article};
+use crate::markdown;
+
+/// A comment on an article.
+#[derive(Service)]
+#[service(POST "/writings/{page}/comments", body = 65_536)]
+pub struct Comment {
+    page: Slug,
+    #[form]
+    author: Option<String>,
+    #[form]
+    text: Option<String>,
+    #[form]
+    preview: Option<String>,
+}
+
+/// What somebody has typed so far, and what is wrong with it.
+#[derive(Default)]
+pub struct Draft {
+    author: String,
+    text: String,
+    /// As it would look.
+    preview: Option<Html>,
+    author_problem: Option<&'static str>,
+    text_problem: Option<&'static str>,
+}
+
+const MAX_AUTHOR: usize = 80;
+const MAX_TEXT: usize = 10_000;
+
+/// So many comments from one address in [`WITHIN_SECONDS`]; more are asked to wait.
+const MOST: i64 = 5;
+const WITHIN_SECONDS: i64 = 600;
+
+impl Draft {
+    fn new(author: Option<String>, text: Option<String>) -> Self {
+        let author = author.unwrap_or_default().trim().to_owned();
+        let text = text.unwrap_or_default().trim().to_owned();
+        let author_problem = match author.chars().count() {
+            0 => Some("Please give a name; any will do."),
+            1..=MAX_AUTHOR if author.chars().any(char::is_control) => {
+                Some("A name has no line breaks or control characters.")
+            }
+            1..=MAX_AUTHOR => None,
+            _ => Some("That name is too long: 80 characters at most."),
+        };
+        let text_problem = match text.chars().count() {
+            0 => Some("There is nothing written here yet."),
+            1..=MAX_TEXT => None,
+            _ => Some("That is too long: 10 000 characters at most."),
+        };
+        Self { author, text, preview: None, author_problem, text_problem }
+    }
+
+    fn is_good(&self) -> bool {
+        self.author_problem.is_none() && self.text_problem.is_none()
+    }
+}
+
+impl Handle for Comment {
+    async fn handle(self, cx: &mut Cx<'_>) -> Result {
+        let mut draft = Draft::new(self.author, self.text);
+        if !draft.is_good() {
+            let page = article::show(cx.db(), &self.page, &draft).await?;
+            return Ok(page.with_status(StatusCode::UNPROCESSABLE_ENTITY));
+        }
+        if self.preview.is_some() {
+            draft.preview = Some(markdown::comment(&draft.text));
+            return article::show(cx.db(), &self.page, &draft).await;
+        }
+        if !keep(cx, &self.page, &draft).await? {
+            draft.text_problem =
+                Some("You have written a lot in a short time. Please wait some minutes, then send this again.");
+            let page = article::show(cx.db(), &self.page, &draft).await?;
+            let wait = HeaderValue::from(WITHIN_SECONDS);
+            return Ok(page.with_status(StatusCode::TOO_MANY_REQUESTS).with_header(RETRY_AFTER, wait));
+        }
+        Ok(Response::see_other(&Article { page: self.page }))
+    }
+}
+
+/// Keeps a comment, unless its author's address has sent too many lately.
+async fn keep(cx: &Cx<'_>, page: &Slug, draft: &Draft) -> Result<bool> {
+    let address = cx.peer().address.map_or_else(|| "local".into(), |address| address.ip().to_string());
+    let db = cx.db().transaction().await?;
+    db.one::<i64>(query("select id from article where slug = ?", page)).await?.or_404()?;
+    db.execute(query("delete from recent_author where at <= unixepoch() - ?", WITHIN_SECONDS)).await?;
+    let count = query("select count(*) from recent_author where address = ?", &address);
+    if db.one::<i64>(count).await?.unwrap_or(0) >= MOST {
+        return Ok(false);
+    }
+    db.execute(query("insert into recent_author (address) values (?)", &address)).await?;
+    let html = markdown::comment(&draft.text);
+    let comment =
+        query("insert into comment (slug, author, html) values (?, ?, ?)", (page, &draft.author, html.as_str()));
+    db.execute(comment).await?;
+    db.commit().await?;
+    Ok(true)
+}
+
+/// The form below an article, with what was typed and what is wrong with it.
+pub fn form(page: &Slug, draft: &Draft) -> Html {
+    html! {
+        @if let Some(preview) = &draft.preview {
+            h3 #preview { "Preview" }
+            div.preview { p.meta { strong { (draft.author) } } (preview) }
+        }
+        h3 #write { "Write a comment" }
+        form (Comment::form(page.clone())) {
+            label for="author" { "Name" }
+            input #author name="author" required maxlength=(MAX_AUTHOR) autocomplete="name" value=(draft.author)
+                autofocus[draft.author_problem.is_some()] aria-invalid=[invalid(draft.author_problem)]
+                aria-describedby=[draft.author_problem.map(|_| "author-problem")];
+            (problem("author-problem", draft.author_problem))
+            label for="text" { "Comment" }
+            textarea #text name="text" required maxlength=(MAX_TEXT)
+                autofocus[draft.author_problem.is_none() && draft.text_problem.is_some()]
+                aria-invalid=[invalid(draft.text_problem)]
+                aria-describedby=(if draft.text_problem.is_some() { "text-problem text-hint" } else { "text-hint" }) {
+                (draft.text)
+            }
+            (problem("text-problem", draft.text_problem))
+            p.hint #text-hint { "Markdown: " code { "*emphasis*" } ", " code { "`code`" } ", " code { "> quotation" } ", lists and links." }
+            div.buttons {
+                button { "Send" }
+                button.quiet name="preview" value="yes" { "Preview" }
+            }
+        }
+    }
+}
+
+fn invalid(problem: Option<&str>) -> Option<&'static str> {
+    problem.map(|_| "true")
+}
+
+fn problem(id: &str, problem: Option<&str>) -> Html {
+    html! {
+        @if let Some(problem) = problem {
+            p.problem id=(id) { (problem) }
+        }
+    }
+}

@@ -1,0 +1,205 @@
+//! Feeds: Atom (RFC 4287) and RSS 2.0, whole and by tag.
+
+use std::io;
+use std::time::{Duration, UNIX_EPOCH};
+
+use quick_xml::Writer;
+use quick_xml::events::{BytesDecl, BytesText, Event};
+use skep::prelude::*;
+use skep::sql::{Row, query};
+
+use crate::article::Article;
+use crate::index::{Index, Tagged};
+use crate::layout::NAME;
+use crate::markdown;
+
+/// All articles as Atom.
+#[derive(Service)]
+#[service(GET "/feed.atom")]
+pub struct Atom;
+
+/// All articles as RSS.
+#[derive(Service)]
+#[service(GET "/feed.rss")]
+pub struct Rss;
+
+/// The articles with a tag as Atom.
+#[derive(Service)]
+#[service(GET "/tags/{tag}/feed.atom")]
+pub struct TaggedAtom {
+    /// The tag.
+    pub tag: Slug,
+}
+
+/// The articles with a tag as RSS.
+#[derive(Service)]
+#[service(GET "/tags/{tag}/feed.rss")]
+pub struct TaggedRss {
+    /// The tag.
+    pub tag: Slug,
+}
+
+#[derive(Row)]
+struct Entry {
+    slug: Slug,
+    title: String,
+    published: String,
+    seconds: i64,
+    summary: String,
+    markdown: String,
+}
+
+/// What the two formats have in common.
+struct Feed {
+    title: String,
+    home: String,
+    itself: String,
+    entries: Vec<(String, Entry)>,
+}
+
+/// Articles in a feed.
+const MOST: u32 = 20;
+
+impl Handle for Atom {
+    async fn handle(self, cx: &mut Cx<'_>) -> Result {
+        let itself = cx.absolute(&self);
+        Feed::read(cx, None, itself).await?.atom()
+    }
+}
+
+impl Handle for Rss {
+    async fn handle(self, cx: &mut Cx<'_>) -> Result {
+        let itself = cx.absolute(&self);
+        Feed::read(cx, None, itself).await?.rss()
+    }
+}
+
+impl Handle for TaggedAtom {
+    async fn handle(self, cx: &mut Cx<'_>) -> Result {
+        let itself = cx.absolute(&self);
+        Feed::read(cx, Some(&self.tag), itself).await?.atom()
+    }
+}
+
+impl Handle for TaggedRss {
+    async fn handle(self, cx: &mut Cx<'_>) -> Result {
+        let itself = cx.absolute(&self);
+        Feed::read(cx, Some(&self.tag), itself).await?.rss()
+    }
+}
+
+impl Feed {
+    async fn read(cx: &Cx<'_>, tag: Option<&Slug>, itself: String) -> Result<Self> {
+        let entries = cx.db().all::<Entry>(query(ENTRIES, (tag, MOST))).await?;
+        if tag.is_some() && entries.is_empty() {
+            return Err(Error::not_found());
+        }
+        let link = |entry: &Entry| cx.absolute(&Article { page: entry.slug.clone() });
+        let entries = entries.into_iter().map(|entry| (link(&entry), entry)).collect();
+        let (title, home) = match tag {
+            Some(tag) => (format!("{NAME}: {tag}"), cx.absolute(&Tagged::first(tag.as_str()))),
+            None => (NAME.to_owned(), cx.absolute(&Index::first())),
+        };
+        Ok(Self { title, home, itself, entries })
+    }
+
+    fn atom(&self) -> Result {
+        let updated = self.entries.first().map_or("1970-01-01", |(_, entry)| &entry.published);
+        let xml = document(|xml| {
+            let root = xml.create_element("feed").with_attribute(("xmlns", "http://www.w3.org/2005/Atom"));
+            root.write_inner_content(|xml| {
+                text(xml, "title", &self.title)?;
+                text(xml, "id", &self.home)?;
+                text(xml, "updated", &midnight(updated))?;
+                xml.create_element("author").write_inner_content(|xml| text(xml, "name", NAME))?;
+                atom_link(xml, "alternate", &self.home)?;
+                atom_link(xml, "self", &self.itself)?;
+                self.entries.iter().try_for_each(|(link, entry)| entry.atom(xml, link))
+            })?;
+            Ok(())
+        })?;
+        Ok(Response::typed("application/atom+xml; charset=utf-8", xml))
+    }
+
+    fn rss(&self) -> Result {
+        let xml = document(|xml| {
+            let root = xml.create_element("rss").with_attribute(("version", "2.0"));
+            root.with_attribute(("xmlns:atom", "http://www.w3.org/2005/Atom")).write_inner_content(|xml| {
+                xml.create_element("channel").write_inner_content(|xml| {
+                    text(xml, "title", &self.title)?;
+                    text(xml, "link", &self.home)?;
+                    text(xml, "description", &self.title)?;
+                    text(xml, "language", "en")?;
+                    let itself = xml.create_element("atom:link").with_attribute(("rel", "self"));
+                    itself
+                        .with_attribute(("type", "application/rss+xml"))
+                        .with_attribute(("href", self.itself.as_str()))
+                        .write_empty()?;
+                    self.entries.iter().try_for_each(|(link, entry)| entry.rss(xml, link))
+                })?;
+                Ok(())
+            })?;
+            Ok(())
+        })?;
+        Ok(Response::typed("application/rss+xml; charset=utf-8", xml))
+    }
+}
+
+const ENTRIES: &str = "select slug, title, published, unixepoch(published) as seconds, summary, markdown
+    from article
+    where ?1 is null or id in (select article_id from article_tag where tag = ?1)
+    order by published desc, id desc limit ?2";
+
+type Xml = Writer<Vec<u8>>;
+
+impl Entry {
+    fn atom(&self, xml: &mut Xml, link: &str) -> io::Result<()> {
+        xml.create_element("entry").write_inner_content(|xml| {
+            text(xml, "title", &self.title)?;
+            text(xml, "id", link)?;
+            atom_link(xml, "alternate", link)?;
+            text(xml, "published", &midnight(&self.published))?;
+            text(xml, "updated", &midnight(&self.published))?;
+            text(xml, "summary", &self.summary)?;
+            let content = xml.create_element("content").with_attribute(("type", "html"));
+            content.write_text_content(BytesText::new(markdown::article(&self.markdown).as_str()))?;
+            Ok(())
+        })?;
+        Ok(())
+    }
+
+    fn rss(&self, xml: &mut Xml, link: &str) -> io::Result<()> {
+        let seconds = u64::try_from(self.seconds).unwrap_or(0);
+        let date = httpdate::fmt_http_date(UNIX_EPOCH + Duration::from_secs(seconds));
+        xml.create_element("item").write_inner_content(|xml| {
+            text(xml, "title", &self.title)?;
+            text(xml, "link", link)?;
+            text(xml, "guid", link)?;
+            text(xml, "pubDate", &date)?;
+            text(xml, "description", markdown::article(&self.markdown).as_str())
+        })?;
+        Ok(())
+    }
+}
+
+fn document(write: impl FnOnce(&mut Xml) -> io::Result<()>) -> io::Result<Vec<u8>> {
+    let mut xml = Writer::new(Vec::new());
+    xml.write_event(Event::Decl(BytesDecl::new("1.0", Some("utf-8"), None)))?;
+    write(&mut xml)?;
+    Ok(xml.into_inner())
+}
+
+fn text(xml: &mut Xml, name: &str, text: &str) -> io::Result<()> {
+    xml.create_element(name).write_text_content(BytesText::new(text))?;
+    Ok(())
+}
+
+fn atom_link(xml: &mut Xml, relation: &str, href: &str) -> io::Result<()> {
+    xml.create_element("link").with_attribute(("rel", relation)).with_attribute(("href", href)).write_empty()?;
+    Ok(())
+}
+
+/// A day as the date and time that Atom wants.
+fn midnight(day: &str) -> String {
+    format!("{day}T00:00:00Z")
+}

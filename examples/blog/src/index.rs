@@ -1,0 +1,163 @@
+//! Lists of articles: all, and those with a tag.
+
+use skep::html::Html;
+use skep::prelude::*;
+use skep::sql::{self, Row, query};
+
+use crate::article::Article;
+use crate::layout::{self, NAME, day, page};
+
+/// Articles on a page of a list.
+const PER_PAGE: u32 = 20;
+
+/// All articles, the newest first.
+#[derive(Service)]
+#[service(GET "/")]
+pub struct Index {
+    #[query(default = 1)]
+    page: u32,
+}
+
+/// The articles with a tag.
+#[derive(Service)]
+#[service(GET "/tags/{tag}")]
+pub struct Tagged {
+    tag: Slug,
+    #[query(default = 1)]
+    page: u32,
+}
+
+/// An article in a list.
+#[derive(Row)]
+pub struct Teaser {
+    /// Its address.
+    pub slug: Slug,
+    /// Its title.
+    pub title: String,
+    /// A day, as `2026-11-21`.
+    pub published: String,
+    /// A sentence or two.
+    pub summary: String,
+    /// Separated by spaces.
+    pub tags: Option<String>,
+}
+
+impl Index {
+    /// The first page.
+    #[must_use]
+    pub const fn first() -> Self {
+        Self { page: 1 }
+    }
+}
+
+impl Tagged {
+    /// The first page.
+    #[must_use]
+    pub fn first(tag: &str) -> Self {
+        Self { tag: Slug::of(tag), page: 1 }
+    }
+}
+
+impl Handle for Index {
+    async fn handle(self, cx: &mut Cx<'_>) -> Result {
+        let total = cx.db().one::<u32>("select count(*) from article").await?.unwrap_or(0);
+        let teasers = teasers(cx.db(), None, self.page).await?;
+        if teasers.is_empty() && self.page != 1 {
+            return Err(Error::not_found());
+        }
+        let all_tags = cx.db().all::<String>("select distinct tag from article_tag order by tag").await?;
+        let pages = Pages { page: self.page, total, link: |page| Index { page } };
+        Ok(page(
+            NAME,
+            &html! {
+                h1 { (NAME) }
+                (layout::tags(all_tags.iter().map(String::as_str), None))
+                (list(&teasers))
+                (pages.links())
+            },
+        ))
+    }
+}
+
+impl Handle for Tagged {
+    async fn handle(self, cx: &mut Cx<'_>) -> Result {
+        let count = query("select count(*) from article_tag where tag = ?", &self.tag);
+        let total = cx.db().one::<u32>(count).await?.unwrap_or(0);
+        let teasers = teasers(cx.db(), Some(&self.tag), self.page).await?;
+        if teasers.is_empty() {
+            return Err(Error::not_found());
+        }
+        let pages = Pages { page: self.page, total, link: |page| Tagged { tag: self.tag.clone(), page } };
+        let title = format!("Articles about {}", self.tag);
+        Ok(page(
+            &title,
+            &html! {
+                h1 { (title) }
+                p.meta { "Also as a feed: " a href=(crate::feed::TaggedAtom { tag: self.tag.clone() }) { "Atom" } ", "
+                    a href=(crate::feed::TaggedRss { tag: self.tag.clone() }) { "RSS" } }
+                (list(&teasers))
+                (pages.links())
+            },
+        ))
+    }
+}
+
+/// One page of a list: the newest articles first, with a tag or all.
+pub async fn teasers(db: &sql::Local, tag: Option<&Slug>, page: u32) -> Result<Vec<Teaser>> {
+    let offset = i64::from(page.saturating_sub(1)) * i64::from(PER_PAGE);
+    let teasers = match tag {
+        None => db.all(query(ALL, (PER_PAGE, offset))).await?,
+        Some(tag) => db.all(query(WITH_TAG, (tag, PER_PAGE, offset))).await?,
+    };
+    Ok(teasers)
+}
+
+const ALL: &str = "select slug, title, published, summary,
+        (select group_concat(tag, ' ') from article_tag where article_id = article.id) as tags
+    from article order by published desc, id desc limit ? offset ?";
+
+const WITH_TAG: &str = "select slug, title, published, summary,
+        (select group_concat(tag, ' ') from article_tag where article_id = article.id) as tags
+    from article where id in (select article_id from article_tag where tag = ?)
+    order by published desc, id desc limit ? offset ?";
+
+/// Articles, each with what makes one want to read it.
+pub fn list(teasers: &[Teaser]) -> Html {
+    html! {
+        @for teaser in teasers {
+            article.teaser {
+                h2 { a href=(Article { page: teaser.slug.clone() }) { (teaser.title) } }
+                p.meta { (day(&teaser.published)) }
+                p { (teaser.summary) }
+                @if let Some(tags) = &teaser.tags {
+                    (layout::tags(tags.split(' '), None))
+                }
+            }
+        }
+        @if teasers.is_empty() {
+            p.notice { "Nothing here yet." }
+        }
+    }
+}
+
+/// The way to older and newer articles.
+struct Pages<L> {
+    page: u32,
+    total: u32,
+    link: L,
+}
+
+impl<S: skep::html::Href, L: Fn(u32) -> S> Pages<L> {
+    fn links(&self) -> Html {
+        let last = self.total.div_ceil(PER_PAGE);
+        html! {
+            @if last > 1 {
+                nav.pager aria-label="Pages" {
+                    span { @if self.page > 1 { a rel="prev" href=((self.link)(self.page - 1)) { "← Newer" } } }
+                    span { "Page " (self.page) " of " (last) }
+                    span { @if self.page < last { a rel="next" href=((self.link)(self.page + 1)) { "Older →" } } }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,146 @@
+//! What all pages have in common.
+
+use skep::error_page::Failure;
+use skep::header::{CONTENT_SECURITY_POLICY, HeaderValue};
+use skep::html::{DOCTYPE, Html};
+use skep::prelude::*;
+
+use crate::Static;
+use crate::archive::Archive;
+use crate::feed::{Atom, Rss};
+use crate::index::{Index, Tagged};
+use crate::search::Search;
+
+/// The name of the blog.
+pub const NAME: &str = "The Skep blog";
+
+/// Nothing but our own style sheet and pictures is loaded, and nothing runs: the pages have no scripts.
+const POLICY: &str = "default-src 'none'; style-src 'self'; img-src 'self' data:; form-action 'self'; \
+    base-uri 'none'; frame-ancestors 'none'";
+
+/// A page of the blog.
+#[must_use]
+pub fn page(title: &str, content: &Html) -> Response {
+    page_about(title, "", content)
+}
+
+/// A page that answers a search: the box at the top holds what was asked.
+#[must_use]
+pub fn page_about(title: &str, asked: &str, content: &Html) -> Response {
+    Response::html(document(title, asked, content))
+        .with_header(CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY))
+}
+
+/// Error pages look like all others.
+#[must_use]
+pub fn error_page(failure: &Failure) -> Html {
+    let content = html! {
+        h1 { (failure.title()) }
+        p { (failure.message()) }
+        @if let Some(detail) = failure.detail() {
+            pre { (detail) }
+        }
+        p { a href=(Index::first()) { "All articles" } " · " a href=(Search { q: None }) { "Search" } }
+        p.hint { "Error " (failure.status().as_u16()) ", known to our log as " code { (failure.id()) } "." }
+    };
+    document(failure.title(), "", &content)
+}
+
+/// The whole document; `asked` is what the search box holds.
+fn document(title: &str, asked: &str, content: &Html) -> Html {
+    html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                title { (title) @if title != NAME { " – " (NAME) } }
+                link rel="stylesheet" href=(Static::STYLE_CSS);
+                link rel="icon" href=(Static::FAVICON_SVG) type="image/svg+xml";
+                link rel="alternate" type="application/atom+xml" title=(NAME) href=(Atom);
+                link rel="alternate" type="application/rss+xml" title=(NAME) href=(Rss);
+            }
+            body {
+                a.skip href="#content" { "To the content" }
+                header {
+                    a.brand href=(Index::first()) { (mark()) (NAME) }
+                    nav aria-label="Main" {
+                        a href=(Archive) { "Archive" }
+                        a href=(Atom) { "Feed" }
+                    }
+                    form (Search::form()) role="search" {
+                        input type="search" name="q" aria-label="Search the articles" placeholder="Search" value=(asked);
+                    }
+                }
+                main #content { (content) }
+                footer {
+                    p { "Served by one executable, written with Skep. Subscribe by "
+                        a href=(Atom) { "Atom" } " or " a href=(Rss) { "RSS" } "." }
+                }
+            }
+        }
+    }
+}
+
+/// The skep: a straw beehive.
+fn mark() -> Html {
+    html! {
+        svg viewBox="0 0 24 24" aria-hidden="true" {
+            path d="M12 2C8.5 2 6.6 4 6 6h12c-.6-2-2.5-4-6-4zM5 7.5h14c.6.9.9 1.9 1 3H4c.1-1.100.4-2.100 1-3zM3.500 12h17c.3 1 .5 2 .5 3H3c0-1 .2-2 .5-3zM3 16.500h5.500a3.600 3.600 0 0 1 7 0H21V19c0 1.700-1.300 3-3 3h-2.500v-4a3.500 3.500 0 0 0-7 0v4H6c-1.700 0-3-1.300-3-3z" {}
+        }
+    }
+}
+
+/// A list of links to tags; `current` is the one whose page this is.
+#[must_use]
+pub fn tags<'t>(tags: impl Iterator<Item = &'t str>, current: Option<&Slug>) -> Html {
+    html! {
+        ul.tags aria-label="Tags" {
+            @for tag in tags {
+                @let here = current.is_some_and(|current| current.as_str() == tag);
+                li { a href=(Tagged::first(tag)) aria-current=[here.then_some("page")] { (tag) } }
+            }
+        }
+    }
+}
+
+/// A day for people, from `2026-11-21`.
+#[must_use]
+pub fn day(published: &str) -> Html {
+    html! { time datetime=(published) { (in_words(published)) } }
+}
+
+fn in_words(published: &str) -> String {
+    const MONTHS: [&str; 12] = [
+        "January",
+        "February",
+        "March",
+        "April",
+        "May",
+        "June",
+        "July",
+        "August",
+        "September",
+        "October",
+        "November",
+        "December",
+    ];
+    let mut parts = published.split('-');
+    let (year, month, day) = (parts.next(), parts.next(), parts.next());
+    let month = month.and_then(|month| MONTHS.get(month.parse::<usize>().ok()?.checked_sub(1)?));
+    match (year, month, day) {
+        (Some(year), Some(month), Some(day)) => format!("{} {month} {year}", day.trim_start_matches('0')),
+        _ => published.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_day_is_written_for_people() {
+        assert_eq!(in_words("2026-11-01"), "1 November 2026");
+        assert_eq!(in_words("soon"), "soon");
+    }
+}

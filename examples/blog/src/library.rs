@@ -1,0 +1,131 @@
+//! The folder of articles: what is in it becomes rows, at the start and whenever a file changes.
+//!
+//! Whoever may write to the folder owns the blog: a file that appears is a new article, one that changes is an edited
+//! article, one that goes away is gone. A file that cannot be read as an article is named in the log, once, and the article
+//! stays as it was before.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::io;
+use std::path::Path;
+use std::sync::Mutex;
+use std::time::SystemTime;
+
+use skep::Site;
+use skep::prelude::*;
+use skep::sql::{self, Blocking, query};
+
+use crate::source::Source;
+
+mod seeds;
+
+/// What was last seen of the folder.
+#[derive(Default)]
+pub struct Library {
+    seen: Mutex<BTreeMap<String, Stamp>>,
+}
+
+/// What tells a file from what it was before without reading it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Stamp {
+    modified: Option<SystemTime>,
+    len: u64,
+}
+
+/// What has to be done to the table.
+#[derive(Default)]
+struct Changes {
+    written: Vec<Source>,
+    /// The addresses of all files, broken ones included: an article whose file is broken stays.
+    present: BTreeSet<String>,
+}
+
+const FOLDER: &str = "articles";
+
+/// Before the first request: a folder for a new blog, with the articles of this one, and all files read.
+pub fn open(site: &Site) -> Result<()> {
+    let folder = site.data().join(FOLDER);
+    if !folder.exists() {
+        seeds::write(&folder).map_err(|error| named(&folder, &error))?;
+        tracing::info!(target: "blog", folder = %folder.display(), "a new folder of articles");
+    }
+    look(site)
+}
+
+/// While the blog runs: what has changed since the last look.
+pub fn look(site: &Site) -> Result<()> {
+    let mut seen = site.get::<Library>().seen.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let folder = site.data().join(FOLDER);
+    let now = stamps(&folder).map_err(|error| named(&folder, &error))?;
+    if now == *seen {
+        return Ok(());
+    }
+    let changes = read(&folder, &seen, &now);
+    site.db().write(|db| store(db, &changes))?;
+    *seen = now;
+    Ok(())
+}
+
+fn named(path: &Path, error: &io::Error) -> Error {
+    Error::internal(format!("{}: {error}", path.display()))
+}
+
+/// The Markdown files of the folder. One that goes away while we look is not there.
+fn stamps(folder: &Path) -> io::Result<BTreeMap<String, Stamp>> {
+    let mut stamps = BTreeMap::new();
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        let Ok(name) = entry.file_name().into_string() else { continue };
+        let Some(stem) = name.strip_suffix(".md").filter(|stem| !stem.starts_with('.')) else { continue };
+        if let Ok(metadata) = fs::metadata(entry.path()) {
+            stamps.insert(stem.to_owned(), Stamp { modified: metadata.modified().ok(), len: metadata.len() });
+        }
+    }
+    Ok(stamps)
+}
+
+fn read(folder: &Path, seen: &BTreeMap<String, Stamp>, now: &BTreeMap<String, Stamp>) -> Changes {
+    let mut changes = Changes { written: Vec::new(), present: now.keys().cloned().collect() };
+    for (stem, _) in now.iter().filter(|(stem, stamp)| seen.get(*stem) != Some(stamp)) {
+        let path = folder.join(format!("{stem}.md"));
+        let source = fs::read(&path).map_err(|error| error.to_string());
+        match source.and_then(|bytes| Source::parse(stem, &bytes).map_err(|broken| broken.to_string())) {
+            Ok(source) => changes.written.push(source),
+            Err(problem) => {
+                tracing::warn!(target: "blog", "{}: {problem}; the article stays as it was", path.display());
+            }
+        }
+    }
+    changes
+}
+
+fn store(db: &mut Blocking<'_>, changes: &Changes) -> sql::Result<()> {
+    for source in &changes.written {
+        store_one(db, source)?;
+    }
+    let known = db.all::<(i64, String)>("select id, slug from article")?;
+    for (id, slug) in known.iter().filter(|(_, slug)| !changes.present.contains(slug)) {
+        db.execute(query("delete from article where id = ?", id))?;
+        tracing::info!(target: "blog", slug, "article removed");
+    }
+    Ok(())
+}
+
+fn store_one(db: &mut Blocking<'_>, source: &Source) -> sql::Result<()> {
+    let Source { slug, title, published, summary, markdown, tags } = source;
+    // What did not change is not written: each row written is also indexed for the search.
+    db.execute(query(
+        "insert into article (slug, title, published, summary, markdown) values (?, ?, ?, ?, ?)
+         on conflict (slug) do update set title = excluded.title, published = excluded.published,
+             summary = excluded.summary, markdown = excluded.markdown
+         where (title, published, summary, markdown)
+             is not (excluded.title, excluded.published, excluded.summary, excluded.markdown)",
+        (slug, title, published, summary, markdown),
+    ))?;
+    let id = db.one::<i64>(query("select id from article where slug = ?", slug))?;
+    db.execute(query("delete from article_tag where article_id = ?", id))?;
+    for tag in tags {
+        db.execute(query("insert into article_tag (article_id, tag) values (?, ?)", (id, tag)))?;
+    }
+    Ok(())
+}

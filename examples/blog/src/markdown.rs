@@ -1,0 +1,124 @@
+//! Markdown to HTML: for articles, whose author is trusted, and for comments, whose author is not.
+
+use std::sync::LazyLock;
+
+use pulldown_cmark::{CowStr, Event, HeadingLevel, Options, Parser, Tag, TagEnd};
+use skep::Slug;
+use skep::html::Html;
+
+/// An article. Headings get an id from their text, wide tables a box to scroll in.
+///
+/// It is written by whoever owns the folder: HTML inside it stays.
+pub fn article(markdown: &str) -> Html {
+    let options = Options::ENABLE_TABLES | Options::ENABLE_FOOTNOTES | Options::ENABLE_STRIKETHROUGH;
+    let mut html = String::with_capacity(markdown.len() * 3 / 2);
+    pulldown_cmark::html::push_html(&mut html, with_anchors(Parser::new_ext(markdown, options)));
+    Html::trusted(html)
+}
+
+/// A comment: plain Markdown, and of its HTML only what cannot hurt. Links are marked so that they are worth nothing to
+/// spammers.
+pub fn comment(markdown: &str) -> Html {
+    static CLEANER: LazyLock<ammonia::Builder<'static>> = LazyLock::new(|| {
+        let mut cleaner = ammonia::Builder::default();
+        cleaner.rm_tags(["img", "h1", "h2", "h3", "h4", "h5", "h6", "details", "summary", "map", "area"]);
+        cleaner.link_rel(Some("nofollow ugc noopener"));
+        cleaner
+    });
+    let mut html = String::new();
+    // HTML in a comment is shown as it was typed: a reader who writes `<b>` means to show it.
+    let events = Parser::new(markdown).map(|event| match event {
+        Event::Html(text) | Event::InlineHtml(text) => Event::Text(text),
+        Event::SoftBreak => Event::HardBreak,
+        event => event,
+    });
+    pulldown_cmark::html::push_html(&mut html, events);
+    Html::trusted(CLEANER.clean(&html).to_string())
+}
+
+/// Gives headings the id that a link with a fragment leads to, and tables a box that scrolls.
+fn with_anchors<'m>(events: impl Iterator<Item = Event<'m>>) -> impl Iterator<Item = Event<'m>> {
+    Anchors { events: events.peekable(), pending: Vec::new() }
+}
+
+struct Anchors<'m, I: Iterator<Item = Event<'m>>> {
+    events: std::iter::Peekable<I>,
+    /// What was read ahead, last first.
+    pending: Vec<Event<'m>>,
+}
+
+impl<'m, I: Iterator<Item = Event<'m>>> Iterator for Anchors<'m, I> {
+    type Item = Event<'m>;
+
+    fn next(&mut self) -> Option<Event<'m>> {
+        if let Some(event) = self.pending.pop() {
+            return Some(event);
+        }
+        match self.events.next()? {
+            Event::Start(Tag::Heading { level, id: None, classes, attrs }) => {
+                let id = self.read_heading(level);
+                Some(Event::Start(Tag::Heading { level, id: Some(id), classes, attrs }))
+            }
+            event @ Event::Start(Tag::Table(_)) => {
+                self.pending.push(event);
+                Some(Event::Html(r#"<div class="wide">"#.into()))
+            }
+            event @ Event::End(TagEnd::Table) => {
+                self.pending.push(Event::Html("</div>".into()));
+                Some(event)
+            }
+            event => Some(event),
+        }
+    }
+}
+
+impl<'m, I: Iterator<Item = Event<'m>>> Anchors<'m, I> {
+    /// Reads to the end of a heading and gives its id; what was read comes next.
+    fn read_heading(&mut self, level: HeadingLevel) -> CowStr<'m> {
+        let mut title = String::new();
+        for event in self.events.by_ref() {
+            let end = event == Event::End(TagEnd::Heading(level));
+            if let Event::Text(text) | Event::Code(text) = &event {
+                title.push_str(text);
+            }
+            self.pending.push(event);
+            if end {
+                break;
+            }
+        }
+        self.pending.reverse();
+        Slug::of(&title).as_str().to_owned().into()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn headings_are_link_targets() {
+        let html = article("## A *fine* `day`\n\ntext");
+        assert_eq!(html.as_str(), "<h2 id=\"a-fine-day\">A <em>fine</em> <code>day</code></h2>\n<p>text</p>\n");
+    }
+
+    #[test]
+    fn a_table_has_a_box_to_scroll_in() {
+        let html = article("a|b\n-|-\n1|2\n");
+        assert!(html.as_str().starts_with("<div class=\"wide\"><table>"), "{}", html.as_str());
+        assert!(html.as_str().trim_end().ends_with("</table>\n</div>"), "{}", html.as_str());
+    }
+
+    #[test]
+    fn a_comment_cannot_hurt() {
+        let html = comment("<script>alert(1)</script> [x](javascript:alert(1)) **b** [y](https://example.org)");
+        let html = html.as_str();
+        assert!(!html.contains("<script") && !html.contains("javascript:"), "{html}");
+        assert!(html.contains("&lt;script&gt;") && html.contains("<strong>b</strong>"), "{html}");
+        assert!(html.contains("rel=\"nofollow ugc noopener\""), "{html}");
+    }
+
+    #[test]
+    fn line_breaks_of_a_comment_are_kept() {
+        assert_eq!(comment("a\nb").as_str(), "<p>a<br>\nb</p>\n");
+    }
+}
