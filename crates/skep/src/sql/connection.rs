@@ -263,3 +263,20 @@ impl Deadline {
         after != u64::MAX && self.start.elapsed().as_nanos() > u128::from(after)
     }
 }
+
+/// Tells a statement on the pool that nobody waits for it any more.
+pub(super) struct StopOnDrop(Arc<AtomicBool>);
+
+impl StopOnDrop {
+    /// The one who waits holds the first, [`Connection::unless`] gets the second.
+    pub(super) fn new() -> (Self, Arc<AtomicBool>) {
+        let stop = Arc::new(AtomicBool::new(false));
+        (Self(Arc::clone(&stop)), stop)
+    }
+}
+
+impl Drop for StopOnDrop {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}

@@ -164,3 +164,16 @@ impl Drop for TemporaryFolder {
         let _ = std::fs::remove_dir_all(&self.0);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn threads_share_a_database_and_give_their_transactions_to_the_pool() {
+        fn shared<T: Send + Sync>() {}
+        fn sent<T: Send>() {}
+        shared::<Database>();
+        sent::<super::super::Transaction>();
+    }
+}

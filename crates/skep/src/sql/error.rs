@@ -166,8 +166,8 @@ pub(super) fn sqlite(error: rusqlite::Error) -> Error {
         }
         rusqlite::Error::SqlInputError { error, msg, sql, offset } => {
             let message = match usize::try_from(offset).ok().and_then(|offset| sql.get(..offset)) {
-                Some(before) => format!("{msg} (line {})", before.matches('\n').count() + 1),
-                None => msg,
+                Some(before) if before.contains('\n') => format!("{msg} (line {})", before.matches('\n').count() + 1),
+                _ => msg,
             };
             Kind::Sqlite { code: error.extended_code, message }.into()
         }

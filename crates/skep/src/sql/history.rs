@@ -4,7 +4,9 @@
 //! request of its thread. Nobody can tell from the text which it is, so its own past decides. The rules:
 //!
 //! - An unknown statement runs inline, and is stopped when the budget is used up. That is the most it can cost.
-//! - One that was stopped, or whose mean is above a quarter of the budget, goes to the pool.
+//! - One that was stopped, or whose mean is above a quarter of the budget, goes to the pool. The mean begins at zero
+//!   and one run counts as the budget at most, so that one or two runs cannot send a statement away: a thread that had
+//!   to wait for its core is no fault of the statement's.
 //! - One on the pool comes back after `patience` quick runs in a row, quick meaning below an eighth of the budget.
 //! - Each time it is stopped again, it needs twice as many, so that a statement that is slow now and then does not
 //!   waste its budget again and again. A thousand inline runs without trouble restore the trust.
@@ -37,7 +39,7 @@ pub(super) enum Place {
 pub(super) struct History {
     place: Place,
     /// Of the runs since it came to this place.
-    mean: Option<Duration>,
+    mean: Duration,
     /// Good runs in a row: quick ones on the pool, any inline.
     good: u32,
     /// What it needs to come back, and what it will need after the next stop.
@@ -48,7 +50,7 @@ pub(super) struct History {
 impl History {
     /// Nothing is known yet.
     pub(super) const fn new() -> Self {
-        Self { place: Place::Inline, mean: None, good: 0, patience: PATIENCE, next_patience: PATIENCE }
+        Self { place: Place::Inline, mean: Duration::ZERO, good: 0, patience: PATIENCE, next_patience: PATIENCE }
     }
 
     /// Where the next run belongs.
@@ -58,12 +60,12 @@ impl History {
 
     /// It ran inline to its end.
     pub(super) fn ran_inline(&mut self, took: Duration, budget: Duration) {
-        let mean = self.learn(took);
+        self.mean = (self.mean * (WEIGHT - 1) + took.min(budget)) / WEIGHT;
         self.good = self.good.saturating_add(1);
         if self.good == TRUSTED {
             self.next_patience = PATIENCE;
         }
-        if mean > budget / 4 {
+        if self.mean > budget / 4 {
             self.move_to(Place::Pool);
         }
     }
@@ -83,14 +85,8 @@ impl History {
         }
     }
 
-    fn learn(&mut self, took: Duration) -> Duration {
-        let mean = self.mean.map_or(took, |mean| (mean * (WEIGHT - 1) + took) / WEIGHT);
-        self.mean = Some(mean);
-        mean
-    }
-
     fn move_to(&mut self, place: Place) {
-        (self.place, self.mean, self.good) = (place, None, 0);
+        (self.place, self.mean, self.good) = (place, Duration::ZERO, 0);
     }
 }
 
@@ -139,11 +135,18 @@ mod tests {
     }
 
     #[test]
-    fn one_longer_run_among_short_ones_does_not_send_it_away() {
-        let mut history = History::new();
-        history.ran_inline(SHORT, BUDGET);
-        history.ran_inline(BUDGET, BUDGET);
-        assert_eq!(history.place(), Place::Inline);
+    fn one_long_run_among_short_ones_does_not_send_it_away() {
+        for before in [0, 1, 100] {
+            let mut history = History::new();
+            for _ in 0..before {
+                history.ran_inline(SHORT, BUDGET);
+            }
+            history.ran_inline(LONG, BUDGET);
+            for _ in 0..100 {
+                history.ran_inline(SHORT, BUDGET);
+                assert_eq!(history.place(), Place::Inline);
+            }
+        }
     }
 
     #[test]
@@ -156,7 +159,7 @@ mod tests {
     #[test]
     fn one_that_keeps_using_much_of_its_budget_goes_to_the_pool() {
         let mut history = History::new();
-        for _ in 0..20 {
+        for _ in 0..WEIGHT {
             history.ran_inline(BUDGET / 2, BUDGET);
         }
         assert_eq!(history.place(), Place::Pool);

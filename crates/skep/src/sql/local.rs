@@ -7,12 +7,11 @@ use std::collections::HashMap;
 use std::fmt;
 use std::rc::Rc;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use rusqlite::ffi;
 
-use super::connection::{Changes, Connection, Role, Verb};
+use super::connection::{Changes, Connection, Role, StopOnDrop, Verb};
 use super::database::Shared;
 use super::error::{Error, Kind, Result};
 use super::history::{History, Place};
@@ -33,7 +32,14 @@ const REMEMBERED: usize = 1024;
 /// began. Where a statement runs next, its own past decides; the budget is
 /// [`Options::inline_budget`](super::Options::inline_budget).
 ///
-/// A future of these that is dropped gives its connection back; a read is stopped, a write that has begun is ended.
+/// A future of these that is dropped gives its connection back; a read is stopped, a write that has begun is ended. A
+/// write whose rows (`returning`) cannot be read has happened all the same, unless a transaction around it is undone.
+///
+/// ```compile_fail
+/// fn to_another_thread(db: skep::sql::Local) {
+///     std::thread::spawn(move || drop(db));
+/// }
+/// ```
 #[derive(Clone)]
 pub struct Local {
     inner: Rc<Inner>,
@@ -161,8 +167,7 @@ impl Local {
         let shared = &self.inner.shared;
         let (text, values) = (text.to_owned(), into_owned(values));
         let mut lease = shared.readers.lease().await?;
-        let stop = StopOnDrop::default();
-        let stopped = Arc::clone(&stop.0);
+        let (_stop, stopped) = StopOnDrop::new();
         let (result, took) = offload(&*shared.offload, move || {
             let connection = match lease.connection() {
                 Ok(connection) => connection,
@@ -200,16 +205,6 @@ impl Local {
 impl fmt::Debug for Local {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Local").field("path", &self.inner.shared.path).finish_non_exhaustive()
-    }
-}
-
-/// Tells a query on the pool that nobody waits for it any more.
-#[derive(Default)]
-struct StopOnDrop(Arc<AtomicBool>);
-
-impl Drop for StopOnDrop {
-    fn drop(&mut self) {
-        self.0.store(true, Ordering::Relaxed);
     }
 }
 

@@ -5,11 +5,11 @@
 //!
 //! Start reading at [`migrate`].
 
-use rusqlite::Connection;
 use rusqlite::fallible_iterator::FallibleIterator;
 use rusqlite::hooks::{AuthAction, AuthContext, Authorization};
+use rusqlite::{Connection, ffi};
 
-use super::error::{Error, Result, sqlite};
+use super::error::{Result, sqlite};
 use super::open::Problem;
 
 /// The migrations of a program, in their order. Made by [`migrations!`](super::migrations).
@@ -167,7 +167,7 @@ fn run(connection: &Connection, migration: &Migration) -> Result<(), Problem> {
     let mut batch = rusqlite::Batch::new(connection, migration.text);
     let mut done = 0;
     loop {
-        let failed = |offset: usize, error| failure(migration, offset, sqlite(error));
+        let failed = |offset, error| failure(migration, offset, error);
         let Some(mut statement) = batch.next().map_err(|error| failed(done, error))? else { return Ok(()) };
         let text = statement.expanded_sql().unwrap_or_default();
         let start = done + migration.text[done..].find(&text).unwrap_or(0);
@@ -178,25 +178,42 @@ fn run(connection: &Connection, migration: &Migration) -> Result<(), Problem> {
     }
 }
 
-fn failure(migration: &Migration, offset: usize, error: Error) -> Problem {
-    if error.primary() == rusqlite::ffi::SQLITE_BUSY {
+fn failure(migration: &Migration, begin: usize, error: rusqlite::Error) -> Problem {
+    // A statement that could not be prepared has a more exact place: that of the word which is wrong.
+    let (offset, error) = match error {
+        rusqlite::Error::SqlInputError { error, msg, offset, .. } => {
+            let offset = begin + usize::try_from(offset).unwrap_or(0);
+            (offset, sqlite(rusqlite::Error::SqliteFailure(error, Some(msg))))
+        }
+        error => (begin, sqlite(error)),
+    };
+    if error.is_busy() || error.is_full() {
         return error.into();
     }
-    let (line, statement) = statement_at(migration.text, offset);
     let reason = match error.primary() {
-        rusqlite::ffi::SQLITE_AUTH => "a migration must not begin or end a transaction: it runs in one".to_owned(),
+        ffi::SQLITE_AUTH => "a migration must not begin or end a transaction: it runs in one".to_owned(),
         _ => error.reason(),
     };
+    let (line, statement) = code_at(migration.text, offset);
     Problem::Migration { file: migration.file, line, statement: statement.to_owned(), reason }
 }
 
-/// The first line of the statement that begins at `offset` or after the blanks and comments there, and its number.
-fn statement_at(text: &str, offset: usize) -> (usize, &str) {
-    let before = text.get(..offset).map_or(0, |before| before.matches('\n').count());
-    let lines = text.get(offset..).unwrap_or_default().split('\n').map(str::trim).enumerate();
-    let is_code = |line: &str| !line.is_empty() && line != ";" && !line.starts_with("--");
-    let (after, line) = lines.into_iter().find(|(_, line)| is_code(line)).unwrap_or_default();
-    (before + after + 1, line)
+/// The number and the text of the line in which the code at `offset` stands, or the next after blanks and comments.
+fn code_at(text: &str, offset: usize) -> (usize, &str) {
+    let offset = text.len() - code(text.get(offset..).unwrap_or_default()).len();
+    let begin = text[..offset].rfind('\n').map_or(0, |newline| newline + 1);
+    let line = text[begin..].lines().next().unwrap_or_default();
+    (text[..begin].matches('\n').count() + 1, line.trim())
+}
+
+/// The text from its first code on.
+fn code(text: &str) -> &str {
+    let text = text.trim_start_matches(|c: char| c.is_whitespace() || c == ';');
+    let comment = [("--", "\n"), ("/*", "*/")].into_iter().find(|(begin, _)| text.starts_with(begin));
+    match comment.and_then(|(_, end)| text.split_once(end)) {
+        Some((_, rest)) => code(rest),
+        None => text,
+    }
 }
 
 fn check_foreign_keys(connection: &Connection, migration: &Migration) -> Result<(), Problem> {
@@ -225,7 +242,9 @@ mod tests {
     #[test]
     fn the_failing_line_is_that_of_the_code() {
         let text = "create table a (b);\n\n-- c\ncreate tabel d;\n";
-        assert_eq!(statement_at(text, 19), (4, "create tabel d;"));
-        assert_eq!(statement_at(text, 0), (1, "create table a (b);"));
+        assert_eq!(code_at(text, 19), (4, "create tabel d;"));
+        assert_eq!(code_at(text, 0), (1, "create table a (b);"));
+        assert_eq!(code_at(text, text.find("tabel").unwrap()), (4, "create tabel d;"));
+        assert_eq!(code_at("/* a\n*/ b\n", 0), (2, "*/ b"));
     }
 }

@@ -171,11 +171,13 @@ impl fmt::Display for Problem {
             }
             Self::NoWal { mode } => write!(
                 f,
-                "its journal mode stays `{mode}` instead of `wal`; the file must be on a local disk that allows shared memory"
+                "its journal mode stays `{mode}` instead of `wal`; \
+                 the file must be on a local disk that allows shared memory"
             ),
             Self::ReadOnly { pending } => write!(
                 f,
-                "migration {pending} has to run, and the file cannot be written; allow writing to it and to its directory"
+                "migration {pending} has to run, and the file cannot be written; \
+                 allow writing to it and to its directory"
             ),
             Self::Newer { file } => {
                 write!(f, "it is from a newer version of this program, which ran migration {file}; start that version")
@@ -201,7 +203,7 @@ impl fmt::Display for Problem {
                 f,
                 "migration {file} was undone: it leaves rows of `{table}` that refer to missing rows of `{parent}`"
             ),
-            Self::Sqlite(error) if error.primary() == ffi::SQLITE_CANTOPEN => {
+            Self::Sqlite(error) if error.is_read_only() || error.primary() == ffi::SQLITE_CANTOPEN => {
                 write!(f, "{error}; the file must be readable, and its directory writable for the -wal and -shm files")
             }
             Self::Sqlite(error) => error.fmt(f),

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::connection::{Changes, Connection, Verb};
+use super::connection::{Changes, Connection, StopOnDrop, Verb};
 use super::database::Shared;
 use super::error::{Kind, Result};
 use super::local::owned;
@@ -74,9 +74,14 @@ impl Transaction {
 
     async fn ask<T, R: Send + 'static>(&mut self, query: Query<'_, T>, verb: Verb<R>) -> Result<R> {
         let (text, values) = owned(query)?;
+        // All is undone if nobody waits any more, so there is no reason to let the statement end.
+        let (_stop, stopped) = StopOnDrop::new();
         self.run(move |connection| {
             // An error may have ended the transaction (a full disk does); what follows must not run outside of it.
-            if connection.in_transaction() { verb(connection, &text, &values) } else { Err(Kind::Abandoned.into()) }
+            if !connection.in_transaction() {
+                return Err(Kind::Abandoned.into());
+            }
+            connection.unless(stopped, |connection| verb(connection, &text, &values))
         })
         .await
     }
