@@ -24,9 +24,9 @@ use std::rc::Rc;
 use std::task::{Poll, Waker};
 
 pub(crate) use closing::refuse;
+use context::Moment;
 pub(crate) use context::{Context, Limits};
 pub(crate) use gate::Bounds;
-use context::Moment;
 use skep::Peer;
 pub(crate) use socket::{Plain, Socket};
 use wire::{Beginning, Wire};

@@ -59,10 +59,8 @@ impl Stop {
     /// True if the end was asked for before the time was over.
     fn wait(&self, period: Duration) -> bool {
         let asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
-        let (asked, _) = self
-            .changed
-            .wait_timeout_while(asked, period, |asked| !*asked)
-            .unwrap_or_else(PoisonError::into_inner);
+        let (asked, _) =
+            self.changed.wait_timeout_while(asked, period, |asked| !*asked).unwrap_or_else(PoisonError::into_inner);
         *asked
     }
 }

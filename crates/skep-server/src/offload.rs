@@ -92,8 +92,7 @@ impl Shared {
                 return Some(job);
             }
             state.idle += 1;
-            let (woken, waited) =
-                self.work.wait_timeout(state, PATIENCE).unwrap_or_else(PoisonError::into_inner);
+            let (woken, waited) = self.work.wait_timeout(state, PATIENCE).unwrap_or_else(PoisonError::into_inner);
             state = woken;
             state.idle -= 1;
             if waited.timed_out() && state.jobs.is_empty() {

@@ -181,7 +181,8 @@ impl Server {
             return (name.to_owned(), version.to_owned());
         }
         let executable = std::env::args_os().next().map(std::path::PathBuf::from);
-        let name = executable.as_deref().and_then(|path| path.file_stem()).map(|name| name.to_string_lossy().into_owned());
+        let name =
+            executable.as_deref().and_then(|path| path.file_stem()).map(|name| name.to_string_lossy().into_owned());
         (name.unwrap_or_else(|| "skep".to_owned()), env!("CARGO_PKG_VERSION").to_owned())
     }
 

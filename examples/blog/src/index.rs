@@ -1,6 +1,5 @@
 //! Lists of articles: all, and those with a tag.
 
-use skep::html::Html;
 use skep::prelude::*;
 use skep::sql::{self, Row, query};
 
@@ -39,7 +38,7 @@ pub struct Teaser {
     /// A sentence or two.
     pub summary: String,
     /// Separated by spaces.
-    pub tags: Option<String>,
+    pub tags: String,
 }
 
 impl Index {
@@ -71,7 +70,7 @@ impl Handle for Index {
             NAME,
             &html! {
                 h1 { (NAME) }
-                (layout::tags(all_tags.iter().map(String::as_str), None))
+                (layout::tags(all_tags.iter().map(String::as_str)))
                 (list(&teasers))
                 (pages.links())
             },
@@ -112,12 +111,10 @@ pub async fn teasers(db: &sql::Local, tag: Option<&Slug>, page: u32) -> Result<V
     Ok(teasers)
 }
 
-const ALL: &str = "select slug, title, published, summary,
-        (select group_concat(tag, ' ') from article_tag where article_id = article.id) as tags
+const ALL: &str = "select slug, title, published, summary, tags
     from article order by published desc, id desc limit ? offset ?";
 
-const WITH_TAG: &str = "select slug, title, published, summary,
-        (select group_concat(tag, ' ') from article_tag where article_id = article.id) as tags
+const WITH_TAG: &str = "select slug, title, published, summary, tags
     from article where id in (select article_id from article_tag where tag = ?)
     order by published desc, id desc limit ? offset ?";
 
@@ -129,9 +126,7 @@ pub fn list(teasers: &[Teaser]) -> Html {
                 h2 { a href=(Article { page: teaser.slug.clone() }) { (teaser.title) } }
                 p.meta { (day(&teaser.published)) }
                 p { (teaser.summary) }
-                @if let Some(tags) = &teaser.tags {
-                    (layout::tags(tags.split(' '), None))
-                }
+                (layout::tags(teaser.tags.split_whitespace()))
             }
         }
         @if teasers.is_empty() {

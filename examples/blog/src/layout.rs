@@ -2,7 +2,6 @@
 
 use skep::error_page::Failure;
 use skep::header::{CONTENT_SECURITY_POLICY, HeaderValue};
-use skep::html::{DOCTYPE, Html};
 use skep::prelude::*;
 
 use crate::Static;
@@ -91,14 +90,13 @@ fn mark() -> Html {
     }
 }
 
-/// A list of links to tags; `current` is the one whose page this is.
+/// A list of links to tags.
 #[must_use]
-pub fn tags<'t>(tags: impl Iterator<Item = &'t str>, current: Option<&Slug>) -> Html {
+pub fn tags<'t>(tags: impl Iterator<Item = &'t str>) -> Html {
     html! {
         ul.tags aria-label="Tags" {
             @for tag in tags {
-                @let here = current.is_some_and(|current| current.as_str() == tag);
-                li { a href=(Tagged::first(tag)) aria-current=[here.then_some("page")] { (tag) } }
+                li { a href=(Tagged::first(tag)) { (tag) } }
             }
         }
     }

@@ -1,6 +1,5 @@
 //! Full-text search.
 
-use skep::html::Html;
 use skep::prelude::*;
 use skep::sql::{Row, query};
 

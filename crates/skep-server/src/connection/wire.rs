@@ -286,7 +286,11 @@ impl Wire {
             };
         }
         self.written = 0;
-        if self.out.capacity() > KEEP { self.out = Vec::new() } else { self.out.clear() }
+        if self.out.capacity() > KEEP {
+            self.out = Vec::new()
+        } else {
+            self.out.clear()
+        }
         Poll::Ready(Ok(()))
     }
 

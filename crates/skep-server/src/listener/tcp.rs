@@ -85,7 +85,9 @@ fn explain(said: &str, address: SocketAddr, error: &io::Error) -> ListenError {
     let text = match error.kind() {
         io::ErrorKind::AddrInUse => match holder(port) {
             Some(holder) => format!("port {port} is in use by {holder}; stop it, or choose another port with --listen"),
-            None => format!("port {port} is in use; `ss -ltnp 'sport = :{port}'` as root shows by whom; or choose another port with --listen"),
+            None => format!(
+                "port {port} is in use; `ss -ltnp 'sport = :{port}'` as root shows by whom; or choose another port with --listen"
+            ),
         },
         io::ErrorKind::PermissionDenied if port < 1024 => format!(
             "port {port} is privileged: use one from 1024 up, or a socket of systemd, or allow it with \

@@ -41,7 +41,18 @@ struct Stamp {
 
 /// Query parameters whose values never reach the log.
 const SECRETS: [&str; 12] = [
-    "access_token", "api_key", "apikey", "auth", "code", "key", "passwd", "password", "secret", "session", "sig", "token",
+    "access_token",
+    "api_key",
+    "apikey",
+    "auth",
+    "code",
+    "key",
+    "passwd",
+    "password",
+    "secret",
+    "session",
+    "sig",
+    "token",
 ];
 
 impl AccessLog {
@@ -131,7 +142,10 @@ mod tests {
 
     #[test]
     fn secrets_do_not_reach_the_log() {
-        assert_eq!(line("/in?user=ada&Password=x&to%6ben=y&token"), " ::1 GET /in?user=ada&Password=***&to%6ben=***&token 200 13 85\n");
+        assert_eq!(
+            line("/in?user=ada&Password=x&to%6ben=y&token"),
+            " ::1 GET /in?user=ada&Password=***&to%6ben=***&token 200 13 85\n"
+        );
     }
 
     #[test]

@@ -8,7 +8,9 @@ pub(crate) fn write_time(out: &mut Vec<u8>, time: SystemTime) {
     let (year, month, day) = date(since.as_secs() / 86_400);
     let second = since.as_secs() % 86_400;
     write_padded(out, year, 4);
-    for (mark, number) in [(b'-', month), (b'-', day), (b'T', second / 3600), (b':', second / 60 % 60), (b':', second % 60)] {
+    for (mark, number) in
+        [(b'-', month), (b'-', day), (b'T', second / 3600), (b':', second / 60 % 60), (b':', second % 60)]
+    {
         out.push(mark);
         write_padded(out, number, 2);
     }
