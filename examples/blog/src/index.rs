@@ -61,7 +61,7 @@ impl Handle for Index {
     async fn handle(self, cx: &mut Cx<'_>) -> Result {
         let total = cx.db().one::<u32>("select count(*) from article").await?.unwrap_or(0);
         let teasers = teasers(cx.db(), None, self.page).await?;
-        if teasers.is_empty() && self.page != 1 {
+        if self.page == 0 || (teasers.is_empty() && self.page != 1) {
             return Err(Error::not_found());
         }
         let all_tags = cx.db().all::<String>("select distinct tag from article_tag order by tag").await?;
@@ -83,7 +83,7 @@ impl Handle for Tagged {
         let count = query("select count(*) from article_tag where tag = ?", &self.tag);
         let total = cx.db().one::<u32>(count).await?.unwrap_or(0);
         let teasers = teasers(cx.db(), Some(&self.tag), self.page).await?;
-        if teasers.is_empty() {
+        if self.page == 0 || teasers.is_empty() {
             return Err(Error::not_found());
         }
         let pages = Pages { page: self.page, total, link: |page| Tagged { tag: self.tag.clone(), page } };

@@ -60,7 +60,7 @@ impl Handle for Search {
 
 /// Title counts most, then summary, then text. The marks are characters that no article has, so that the text between
 /// them can still be escaped.
-const HITS: &str = "select slug, title, published,
+const HITS: &str = "select article.slug, article.title, article.published,
         snippet(article_search, 2, char(2), char(3), '…', 30) as excerpt
     from article_search join article on article.id = article_search.rowid
     where article_search match ? order by bm25(article_search, 10, 4, 1) limit ?";
