@@ -33,6 +33,8 @@ pub struct Cx<'r> {
     parts: &'r Parts,
     peer: Peer,
     body: Body,
+    /// In bytes.
+    body_limit: u64,
     local: &'r Local,
     id: RequestId,
     headers: HeaderMap,
@@ -55,8 +57,9 @@ impl Render for RequestId {
 }
 
 impl<'r> Cx<'r> {
-    pub(crate) fn new(parts: &'r Parts, peer: Peer, body: Body, local: &'r Local, id: RequestId) -> Self {
-        Self { parts, peer, body, local, id, headers: HeaderMap::new() }
+    pub(crate) fn new(parts: &'r Parts, peer: Peer, body: (Body, u64), local: &'r Local, id: RequestId) -> Self {
+        let (body, body_limit) = body;
+        Self { parts, peer, body, body_limit, local, id, headers: HeaderMap::new() }
     }
 
     /// The method of the request. A service for GET also sees HEAD here.
@@ -154,13 +157,14 @@ impl<'r> Cx<'r> {
         self.origin() + &service.url()
     }
 
-    /// Takes the body as it comes. A service with form fields or JSON has read it already.
+    /// Takes the body as it comes, without a limit. A service with form fields or JSON has read it already.
     pub fn take_body(&mut self) -> Body {
         std::mem::take(&mut self.body)
     }
 
-    /// Reads the whole body. More than `limit` bytes is a 413.
-    pub async fn read_body(&mut self, limit: u64) -> Result<Bytes> {
+    /// Reads the whole body. More bytes than the service (`body = ...`) or the configuration allows are a 413.
+    pub async fn read_body(&mut self) -> Result<Bytes> {
+        let limit = self.body_limit;
         read_whole(self.take_body(), limit).await
     }
 

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use http::header::CONTENT_TYPE;
 use http::{HeaderMap, StatusCode};
 
-use crate::cx::{Cx, read_whole};
+use crate::cx::Cx;
 use crate::error::{Error, Result};
 use crate::files::Files;
 use crate::param::Pairs;
@@ -20,6 +20,7 @@ use crate::service::{BodyKind, Handle, Input};
 pub(crate) struct Endpoint {
     answers: Box<dyn Answers>,
     cross_origin: bool,
+    body_limit: Option<u64>,
 }
 
 /// A future of a handler: it stays on its thread.
@@ -31,16 +32,25 @@ trait Answers: Send + Sync {
 
 impl Endpoint {
     pub(crate) fn of_service<S: Handle>() -> Self {
-        Self { answers: Box::new(Typed::<S>(PhantomData)), cross_origin: S::ROUTE.cross_origin.is_some() }
+        Self {
+            answers: Box::new(Typed::<S>(PhantomData)),
+            cross_origin: S::ROUTE.cross_origin.is_some(),
+            body_limit: S::ROUTE.body_limit,
+        }
     }
 
     pub(crate) fn of_files(files: Arc<Files>) -> Self {
-        Self { answers: Box::new(files), cross_origin: false }
+        Self { answers: Box::new(files), cross_origin: false, body_limit: None }
     }
 
     /// `cx` and `input` stay where they are: what is boxed is the handler's own state and little else.
     pub(crate) fn call<'r>(&'r self, cx: &'r mut Cx<'_>, input: &'r mut Input<'_>) -> Answering<'r> {
         self.answers.call(cx, input)
+    }
+
+    /// The most bytes of a body, where it is not what the configuration says.
+    pub(crate) fn body_limit(&self) -> Option<u64> {
+        self.body_limit
     }
 
     /// True if pages of other sites may send their forms here.
@@ -79,8 +89,7 @@ impl Answers for Arc<Files> {
 
 async fn read_fields<S: Handle>(cx: &mut Cx<'_>, input: &mut Input<'_>, kind: BodyKind) -> Result<S> {
     expect_type(cx.request_headers(), kind)?;
-    let limits = cx.limits();
-    let body = read_whole(cx.take_body(), S::ROUTE.body_limit.unwrap_or(limits.body)).await?;
+    let body = cx.read_body().await?;
     let mut input = Input {
         parts: input.parts,
         path: input.path,
@@ -90,7 +99,7 @@ async fn read_fields<S: Handle>(cx: &mut Cx<'_>, input: &mut Input<'_>, kind: Bo
     };
     if kind == BodyKind::Form {
         let text = std::str::from_utf8(&body).map_err(|_| Error::bad_request("the form is not UTF-8"))?;
-        input.form = Pairs::decode(text, limits.form_fields)?;
+        input.form = Pairs::decode(text, cx.limits().form_fields)?;
     }
     S::parse(&input)
 }

@@ -5,6 +5,8 @@
 
 use std::borrow::Cow;
 
+use http::StatusCode;
+
 use crate::error::{Error, Result};
 use crate::html::{Buffer, PlainText, Render};
 use crate::percent::{self, Place};
@@ -134,12 +136,13 @@ impl<'r> Pairs<'r> {
     /// Decodes `application/x-www-form-urlencoded` text.
     ///
     /// # Errors
-    /// 400 if there are more than `limit` pairs, or one is not UTF-8 once decoded.
+    /// 413 if there are more than `limit` pairs, 400 if one is not UTF-8 once decoded.
     pub fn decode(text: &'r str, limit: usize) -> Result<Self> {
         let mut pairs = Vec::new();
         for pair in text.split('&').filter(|pair| !pair.is_empty()) {
             if pairs.len() == limit {
-                return Err(Error::bad_request(format!("more than {limit} parameters")));
+                let message = format!("there are more than the {limit} parameters allowed here");
+                return Err(Error::new(StatusCode::PAYLOAD_TOO_LARGE).with_message(message));
             }
             let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
             let Some(name) = percent::decode_form(name) else {

@@ -168,7 +168,8 @@ impl Local {
             origin::check(parts, &site.trusted_origins)?;
         }
         let mut input = Input { parts, path: found.path, query, body: &[], form: Pairs::default() };
-        let mut cx = Cx::new(parts, peer, body, self, id);
+        let limit = endpoint.body_limit().unwrap_or(site.setup.limits.body);
+        let mut cx = Cx::new(parts, peer, (body, limit), self, id);
         let response = endpoint.call(&mut cx, &mut input).await?;
         Ok(with_headers(response, cx.into_headers()))
     }

@@ -124,12 +124,12 @@ impl Handle for Fails {
 }
 
 #[derive(Service)]
-#[service(POST "/hook", cross_origin = "the payment provider calls it")]
+#[service(POST "/hook", body = 10, cross_origin = "the payment provider calls it")]
 struct Hook;
 
 impl Handle for Hook {
     async fn handle(self, cx: &mut Cx<'_>) -> Result {
-        let body = cx.read_body(10).await?;
+        let body = cx.read_body().await?;
         Ok(Response::text(body.to_vec()))
     }
 }
