@@ -1,1 +1,11 @@
 //! The compile-time half of skep. Documented where it is re-exported: in `skep`.
+
+use proc_macro::TokenStream;
+
+mod html;
+
+/// Writes HTML.
+#[proc_macro]
+pub fn html(template: TokenStream) -> TokenStream {
+    html::expand(template.into()).into()
+}

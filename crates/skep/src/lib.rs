@@ -16,3 +16,5 @@ pub use body::Body;
 pub use error::{Error, Or404, Result};
 pub use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 pub use response::Response;
+#[doc = include_str!("html/syntax.md")]
+pub use skep_macros::html;
