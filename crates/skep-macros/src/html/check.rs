@@ -121,6 +121,9 @@ fn named(element: &str, name: &Name, value: &Value, found: &mut Vec<Diagnostic>)
     }
     let Value::Nodes(nodes) = value else { return };
     no_elements(nodes, found);
+    if name.text.eq_ignore_ascii_case("attributeName") {
+        animation(name, nodes, found);
+    }
     if let Place::Url(kind) = names::attribute_place(element, &name.text) {
         url(nodes, kind, found);
     }
@@ -132,6 +135,17 @@ fn no_elements(nodes: &[Node], found: &mut Vec<Diagnostic>) {
             found.push(Diagnostic::on(&child.name, "an attribute's value is text: no element fits in here"));
         }
     });
+}
+
+/// SVG can animate a link, and its values would need the check of URLs.
+fn animation(name: &Name, nodes: &[Node], found: &mut Vec<Diagnostic>) {
+    let Some((target, true, _)) = literal_start(nodes) else {
+        found.push(Diagnostic::on(name, "the name of the animated attribute stands in quotes"));
+        return;
+    };
+    if matches!(target.trim().to_ascii_lowercase().as_str(), "href" | "xlink:href") {
+        found.push(Diagnostic::on(name, "a link cannot be animated: its values could be URLs that run code"));
+    }
 }
 
 fn url(nodes: &[Node], kind: Url, found: &mut Vec<Diagnostic>) {

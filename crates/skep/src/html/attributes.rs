@@ -44,6 +44,7 @@ pub trait Attributes {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<T: Attributes + ?Sized> Attributes for &T {
     fn write_attributes(&self, out: &mut Buffer) {
         T::write_attributes(self, out);
