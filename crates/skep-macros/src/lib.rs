@@ -4,7 +4,7 @@ use proc_macro::TokenStream;
 
 mod html;
 
-/// Writes HTML.
+#[allow(missing_docs, reason = "documented where it is re-exported")]
 #[proc_macro]
 pub fn html(template: TokenStream) -> TokenStream {
     html::expand(template.into()).into()

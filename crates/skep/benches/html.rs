@@ -30,7 +30,7 @@ fn articles() -> Vec<Article> {
             summary: "A skep is a straw basket in which bees live. It has one door and many cells; nobody looks inside without \
                       turning it over, and <no one> turns it over without being stung."
                 .into(),
-            tags: ["rust", "web", "bees"][..id as usize % 4 % 3 + 1].iter().map(ToString::to_string).collect(),
+            tags: ["rust", "web", "bees"][id as usize % 3..].iter().map(ToString::to_string).collect(),
             comments: (id % 3 != 0).then_some(id * 7),
         })
         .collect()

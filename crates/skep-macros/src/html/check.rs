@@ -36,7 +36,9 @@ fn visit<'a>(nodes: &'a [Node], each: &mut impl FnMut(&'a Node)) {
         match node {
             Node::Block(nodes) => visit(nodes, each),
             Node::If(If { branches, otherwise }) => {
-                branches.iter().for_each(|branch| visit(&branch.nodes, each));
+                for branch in branches {
+                    visit(&branch.nodes, each);
+                }
                 visit(otherwise.as_deref().unwrap_or_default(), each);
             }
             Node::Loop(body) => visit(&body.nodes, each),

@@ -198,7 +198,6 @@ fn is_media(url: Stripped<'_>) -> bool {
 
 /// The bytes of a URL as a browser reads it: without control characters and spaces before it, without tabs and line
 /// breaks in it (WHATWG URL, 4.4). Letters come out small.
-#[derive(Clone, Copy)]
 struct Stripped<'a> {
     url: &'a [u8],
 }

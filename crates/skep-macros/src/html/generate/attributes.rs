@@ -150,7 +150,7 @@ impl Writer {
         });
         self.bytes += bytes;
         let option = reference(option);
-        self.emit(&quote_spanned!(site=> if let ::core::option::Option::Some(#variable) = ::core::option::Option::as_ref(#option) { #code }));
+        self.emit(&quote_spanned!(site=> if let ::core::option::Option::Some(#variable) = ::skep::html::optional(#option) { #code }));
     }
 
     fn attribute_splice(&mut self, splice: &Splice, number: usize) -> Ident {
