@@ -41,9 +41,7 @@ mod service;
 /// inputs become the query.
 #[proc_macro_derive(Service, attributes(service, query, form, json, header))]
 pub fn derive_service(input: TokenStream) -> TokenStream {
-    service::derive(syn::parse_macro_input!(input as syn::DeriveInput))
-        .unwrap_or_else(|error| error.to_compile_error())
-        .into()
+    service::derive(syn::parse_macro_input!(input as syn::DeriveInput)).into()
 }
 
 /// A folder inside the executable; documented as `skep::assets`.
@@ -71,7 +69,7 @@ pub fn row(input: TokenStream) -> TokenStream {
     row::expand(input.into()).unwrap_or_else(syn::Error::into_compile_error).into()
 }
 
-/// Writes HTML.
+#[allow(missing_docs, reason = "documented where it is re-exported")]
 #[proc_macro]
 pub fn html(template: TokenStream) -> TokenStream {
     html::expand(template.into()).into()

@@ -30,7 +30,7 @@ use std::fmt;
 
 use bytes::Bytes;
 
-pub use attributes::Attributes;
+pub use attributes::{Attributes, optional};
 pub use buffer::Buffer;
 pub use link::{Href, HrefPart, UrlPlace};
 pub use render::{PlainText, Render};

@@ -65,7 +65,9 @@ pub use request::{Peer, Request};
 pub use response::Response;
 pub use service::{Handle, Service};
 pub use site::{Local, Site};
-pub use skep_macros::{Service, html};
+pub use skep_macros::Service;
+#[doc = include_str!("html/syntax.md")]
+pub use skep_macros::html;
 
 /// Puts a folder into the executable, and makes each of its files a constant to link to.
 ///

@@ -47,6 +47,11 @@ pub trait Param: Sized {
     fn write(&self, out: &mut String);
 }
 
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be a parameter of a service",
+    label = "a parameter is a text, a number, a bool, a slug, or a type that implements `skep::param::Param`",
+    note = "in a query or form it may also be an `Option` or a `Vec` of such a type"
+)]
 /// A field of a service in its query or form: a [`Param`], an `Option` of one, or a `Vec` of them.
 pub trait Field: Sized {
     /// True if a request without it is refused, or belongs to another service on the same path.

@@ -52,8 +52,8 @@ impl Index {
 impl Tagged {
     /// The first page.
     #[must_use]
-    pub fn first(tag: &str) -> Self {
-        Self { tag: Slug::of(tag), page: 1 }
+    pub fn first(tag: Slug) -> Self {
+        Self { tag, page: 1 }
     }
 }
 
@@ -64,13 +64,11 @@ impl Handle for Index {
         if self.page == 0 || (teasers.is_empty() && self.page != 1) {
             return Err(Error::not_found());
         }
-        let all_tags = cx.db().all::<String>("select distinct tag from article_tag order by tag").await?;
         let pages = Pages { page: self.page, total, link: |page| Index { page } };
         Ok(page(
             NAME,
             &html! {
                 h1 { (NAME) }
-                (layout::tags(all_tags.iter().map(String::as_str)))
                 (list(&teasers))
                 (pages.links())
             },

@@ -95,8 +95,8 @@ fn mark() -> Html {
 pub fn tags<'t>(tags: impl Iterator<Item = &'t str>) -> Html {
     html! {
         ul.tags aria-label="Tags" {
-            @for tag in tags {
-                li { a href=(Tagged::first(tag)) { (tag) } }
+            @for tag in tags.filter_map(|tag| tag.parse::<Slug>().ok()) {
+                li { a href=(Tagged::first(tag.clone())) { (tag) } }
             }
         }
     }

@@ -48,13 +48,14 @@ pub(crate) struct Name {
 
 pub(crate) enum Body {
     /// `;`.
-    None(Span),
+    None,
+    /// With the place of the braces.
     Nodes(Vec<Node>, Span),
 }
 
 pub(crate) enum Attribute {
     /// `.name`, `.name[toggle]`.
-    Class { name: Vec<Node>, toggle: Option<Splice>, span: Span },
+    Class { name: Vec<Node>, toggle: Option<Splice> },
     /// `#name`.
     Id { name: Vec<Node>, span: Span },
     /// `name`, `name[toggle]`, `name=value`.

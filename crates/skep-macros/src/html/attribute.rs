@@ -17,7 +17,7 @@ impl Parser {
         if let Some(dot) = input.parse::<Option<Token![.]>>()? {
             let name = self.shorthand(input, dot.span)?;
             let toggle = if input.peek(token::Bracket) { Some(bracketed(input)?) } else { None };
-            return Ok(Attribute::Class { name, toggle, span: dot.span });
+            return Ok(Attribute::Class { name, toggle });
         }
         if let Some(hash) = input.parse::<Option<Token![#]>>()? {
             return Ok(Attribute::Id { name: self.shorthand(input, hash.span)?, span: hash.span });

@@ -36,7 +36,9 @@ fn visit<'a>(nodes: &'a [Node], each: &mut impl FnMut(&'a Node)) {
         match node {
             Node::Block(nodes) => visit(nodes, each),
             Node::If(If { branches, otherwise }) => {
-                branches.iter().for_each(|branch| visit(&branch.nodes, each));
+                for branch in branches {
+                    visit(&branch.nodes, each);
+                }
                 visit(otherwise.as_deref().unwrap_or_default(), each);
             }
             Node::Loop(body) => visit(&body.nodes, each),
@@ -76,7 +78,7 @@ fn body(element: &Element, found: &mut Vec<Diagnostic>) {
         Body::Nodes(_, braces) if element.is(names::VOID) => {
             found.push(Diagnostic::new(*braces, format!("`{name}` has no content: write `{name};`")));
         }
-        Body::None(_) if !element.is(names::VOID) && !is_filled && !names::may_be_empty(name) => {
+        Body::None if !element.is(names::VOID) && !is_filled && !names::may_be_empty(name) => {
             let message = format!("`{name}` has an end tag, also when it is empty: write `{name} {{}}`");
             found.push(Diagnostic::on(&element.name, message));
         }
@@ -121,6 +123,9 @@ fn named(element: &str, name: &Name, value: &Value, found: &mut Vec<Diagnostic>)
     }
     let Value::Nodes(nodes) = value else { return };
     no_elements(nodes, found);
+    if name.text.eq_ignore_ascii_case("attributeName") {
+        animation(name, nodes, found);
+    }
     if let Place::Url(kind) = names::attribute_place(element, &name.text) {
         url(nodes, kind, found);
     }
@@ -132,6 +137,17 @@ fn no_elements(nodes: &[Node], found: &mut Vec<Diagnostic>) {
             found.push(Diagnostic::on(&child.name, "an attribute's value is text: no element fits in here"));
         }
     });
+}
+
+/// SVG can animate a link, and its values would need the check of URLs.
+fn animation(name: &Name, nodes: &[Node], found: &mut Vec<Diagnostic>) {
+    let Some((target, true, _)) = literal_start(nodes) else {
+        found.push(Diagnostic::on(name, "the name of the animated attribute stands in quotes"));
+        return;
+    };
+    if matches!(target.trim().to_ascii_lowercase().as_str(), "href" | "xlink:href") {
+        found.push(Diagnostic::on(name, "a link cannot be animated: its values could be URLs that run code"));
+    }
 }
 
 fn url(nodes: &[Node], kind: Url, found: &mut Vec<Diagnostic>) {

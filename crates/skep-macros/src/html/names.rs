@@ -67,7 +67,7 @@ const EMPTY_SVG: &[&str] = &[
     "view",
 ];
 
-/// The other elements of SVG and MathML whose names have capital letters.
+/// The other elements of SVG whose names have capital letters.
 const CAMEL_CASE: &[&str] = &[
     "clipPath",
     "feComponentTransfer",

@@ -82,8 +82,8 @@ impl Parser {
         let body = if input.peek(token::Brace) {
             let (nodes, span) = self.braced(input)?;
             Body::Nodes(nodes, span)
-        } else if input.peek(Token![;]) {
-            Body::None(input.parse::<Token![;]>()?.span)
+        } else if input.parse::<Option<Token![;]>>()?.is_some() {
+            Body::None
         } else {
             return Err(without_body(input, &name));
         };
@@ -187,19 +187,19 @@ pub(super) fn bracketed(input: ParseStream<'_>) -> Result<Splice> {
     splice(&content, span, "`[` and `]`")
 }
 
-pub(super) fn braces<'a>(input: ParseStream<'a>) -> syn::Result<(ParseBuffer<'a>, Span)> {
+pub(super) fn braces(input: ParseStream<'_>) -> syn::Result<(ParseBuffer<'_>, Span)> {
     let content;
     let braces = syn::braced!(content in input);
     Ok((content, braces.span.join()))
 }
 
-fn parens<'a>(input: ParseStream<'a>) -> syn::Result<(ParseBuffer<'a>, Span)> {
+fn parens(input: ParseStream<'_>) -> syn::Result<(ParseBuffer<'_>, Span)> {
     let content;
     let parens = syn::parenthesized!(content in input);
     Ok((content, parens.span.join()))
 }
 
-fn brackets<'a>(input: ParseStream<'a>) -> syn::Result<(ParseBuffer<'a>, Span)> {
+fn brackets(input: ParseStream<'_>) -> syn::Result<(ParseBuffer<'_>, Span)> {
     let content;
     let brackets = syn::bracketed!(content in input);
     Ok((content, brackets.span.join()))

@@ -44,6 +44,14 @@ pub trait Attributes {
     }
 }
 
+/// The value of `name=[here]`. Only the code that `html!` makes calls it; its type is what a wrong value is told.
+#[doc(hidden)]
+#[inline]
+pub fn optional<T>(value: &Option<T>) -> Option<&T> {
+    value.as_ref()
+}
+
+#[diagnostic::do_not_recommend]
 impl<T: Attributes + ?Sized> Attributes for &T {
     fn write_attributes(&self, out: &mut Buffer) {
         T::write_attributes(self, out);

@@ -6,7 +6,8 @@
 use std::cell::RefCell;
 use std::fmt;
 
-use super::{Href, PlainText, escape, link};
+use super::link::{self, UrlPlace};
+use super::{Href, PlainText, escape};
 
 /// How many strings a thread keeps for later. Pieces are nested, but seldom deeper.
 const POOLED_STRINGS: usize = 8;
@@ -115,7 +116,7 @@ impl Buffer {
     /// ```
     pub fn push_link(&mut self, name: &'static str, value: &(impl Href + ?Sized)) {
         self.open_attribute(name);
-        value.write_checked(link::UrlPlace::Link, self);
+        value.write_checked(UrlPlace::Link, self);
         self.text.push('"');
     }
 
@@ -189,8 +190,6 @@ impl Buffer {
         self.push_plain(html.as_str());
     }
 }
-
-use link::UrlPlace;
 
 impl Clone for Buffer {
     fn clone(&self) -> Self {

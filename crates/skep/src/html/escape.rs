@@ -61,8 +61,8 @@ fn find<const QUOTES: bool>(bytes: &[u8]) -> Option<usize> {
     rest.iter().position(|&byte| is_special::<QUOTES>(byte)).map(|at| clean + at)
 }
 
-/// Without a branch, so that sixteen of these become one.
 #[inline]
+#[allow(clippy::needless_bitwise_bool, reason = "without a branch, sixteen of these become one")]
 fn is_special<const QUOTES: bool>(byte: u8) -> bool {
     (byte == b'&') | (byte == b'<') | (byte == b'>') | (byte == b'\r') | (QUOTES & (byte == b'"'))
 }

@@ -82,6 +82,7 @@ impl<T: AsRef<str>> Script for Trusted<T> {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<T: Script + ?Sized> Script for &T {
     fn write_script(&self, out: &mut Buffer) {
         T::write_script(self, out);

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
+use rusqlite::config::DbConfig;
 use rusqlite::types::{ToSql, ToSqlOutput, ValueRef};
 use rusqlite::{OpenFlags, Statement};
 
@@ -60,6 +61,9 @@ impl Connection {
     /// Takes over an open connection.
     pub(super) fn set_up(mut raw: rusqlite::Connection, role: Role, options: &Options) -> rusqlite::Result<Self> {
         raw.busy_timeout(if role == Role::Inline { Duration::ZERO } else { options.busy_timeout })?;
+        // Otherwise SQLite prepares a statement anew for each value of a parameter that could change its plan, such as that of
+        // `limit ?`, which costs more than to run it.
+        raw.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
         raw.set_prepared_statement_cache_capacity(options.statements);
         // Synchronous NORMAL: after a power failure the last commits may be missing, and the file is never damaged.
         raw.execute_batch(&format!(

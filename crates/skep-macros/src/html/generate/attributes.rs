@@ -34,8 +34,8 @@ impl Writer {
         let (mut fixed, mut toggled) = (Vec::new(), Vec::new());
         for attribute in &element.attributes {
             match attribute {
-                Attribute::Class { name, toggle: None, .. } => fixed.push(name),
-                Attribute::Class { name, toggle: Some(toggle), .. } => toggled.push((name, toggle)),
+                Attribute::Class { name, toggle: None } => fixed.push(name),
+                Attribute::Class { name, toggle: Some(toggle) } => toggled.push((name, toggle)),
                 _ => {}
             }
         }
@@ -150,7 +150,7 @@ impl Writer {
         });
         self.bytes += bytes;
         let option = reference(option);
-        self.emit(&quote_spanned!(site=> if let ::core::option::Option::Some(#variable) = #option { #code }));
+        self.emit(&quote_spanned!(site=> if let ::core::option::Option::Some(#variable) = ::skep::html::optional(#option) { #code }));
     }
 
     fn attribute_splice(&mut self, splice: &Splice, number: usize) -> Ident {
