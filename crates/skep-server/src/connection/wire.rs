@@ -166,17 +166,19 @@ impl Wire {
             return if passed == 0 { Poll::Pending } else { Poll::Ready(Ok(())) };
         }
         if self.raw {
-            return sys::poll_read_into(&mut self.socket, cx, cursor, <[u8]>::len);
+            let socket = &mut self.socket;
+            return sys::poll_read_into(cursor, |buffer| Pin::new(socket).poll_read(cx, buffer), <[u8]>::len);
         }
         let Self { socket, gate, bounds, refusal, received, .. } = self;
         let mut held_back = false;
-        let read = sys::poll_read_into(socket, cx, cursor, |bytes| {
+        let check = |bytes: &[u8]| {
             let (passed, refused) = gate.check(bytes, bounds);
             *refusal = refused;
             *received = true;
             held_back = passed == 0 && !bytes.is_empty();
             passed
-        });
+        };
+        let read = sys::poll_read_into(cursor, |buffer| Pin::new(socket).poll_read(cx, buffer), check);
         // No bytes would mean the end of the stream.
         if held_back { Poll::Pending } else { read }
     }
