@@ -2,6 +2,8 @@
 
 use std::pin::Pin;
 use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll};
 use std::time::Instant;
 
@@ -26,16 +28,18 @@ pub(super) fn answer(
     let answer = Answer::begin(connection, &parts);
     let context = &connection.context;
     let last = answer.is_last(&parts);
+    let mut ended = None;
     let too_long = parts.uri.path_and_query().is_some_and(|target| target.as_str().len() > context.limits.head.target);
     let body = if incoming.is_end_stream() {
         Body::empty()
     } else {
-        Body::stream(Arriving::new(incoming, context.limits.body_idle))
+        let ended = Arc::clone(ended.insert(Arc::default()));
+        Body::stream(Arriving::new(incoming, context.limits.body_idle, ended))
     };
     let request = Request::new(parts, body).with_peer(connection.peer);
     // hyper moves what it is given several times before it polls it; what the application does is too large for that.
     let application = (!too_long).then(|| Box::pin(context.local.answer(request)));
-    Answering { application, answer: Some(answer), last }
+    Answering { application, answer: Some(answer), last, ended }
 }
 
 /// An answer that is on its way.
@@ -43,6 +47,8 @@ pub(super) struct Answering<F> {
     application: Option<Pin<Box<F>>>,
     answer: Option<Answer>,
     last: bool,
+    /// Whether the last byte of the request's body has been read, if it has one.
+    ended: Option<Arc<AtomicBool>>,
 }
 
 impl<F: Future<Output = Response>> Future for Answering<F> {
@@ -58,7 +64,9 @@ impl<F: Future<Output = Response>> Future for Answering<F> {
             Some(Poll::Ready(response)) => response,
             _ => answer.connection.too_long(),
         };
-        if self.last {
+        // Of a body that is still to come nobody knows whether it comes: the connection ends here.
+        let unread = self.ended.as_ref().is_some_and(|ended| !ended.load(Ordering::Relaxed));
+        if self.last || (unread && answer.connection.wire().in_body()) {
             response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
         }
         Poll::Ready(Ok(answer.give(response)))

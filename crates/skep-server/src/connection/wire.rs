@@ -84,6 +84,11 @@ impl Wire {
         self.raw = true;
     }
 
+    /// True if the bytes are HTTP/2's.
+    pub(crate) fn is_raw(&self) -> bool {
+        self.raw
+    }
+
     /// Why nothing more is taken in.
     pub(crate) fn refusal(&self) -> Option<Refusal> {
         self.refusal
@@ -107,6 +112,11 @@ impl Wire {
     /// True between the first byte of a head and its end.
     pub(crate) fn in_head(&self) -> bool {
         !self.raw && self.gate.in_head()
+    }
+
+    /// True if bytes of a body are still to come.
+    pub(crate) fn in_body(&self) -> bool {
+        self.gate.in_body()
     }
 
     /// True if the message that was read last has a chunked body.
