@@ -177,10 +177,15 @@ impl Connection {
             _ => Phase::Answer,
         };
         if phase != self.phase.get() {
-            self.phase.set(phase);
-            self.since.set(now);
+            self.expect(phase);
         }
         Poll::Pending
+    }
+
+    /// From now on this is waited for.
+    fn expect(&self, phase: Phase) {
+        self.phase.set(phase);
+        self.since.set(self.context.now());
     }
 
     /// Called at every tick.

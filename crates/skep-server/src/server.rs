@@ -92,9 +92,14 @@ impl Server {
 
     /// Does what the command line says: usually, serves until a signal ends it. For `main`.
     #[must_use]
-    pub fn run(mut self) -> ExitCode {
-        self.arguments.extend(std::env::args_os().skip(1));
-        match self.obey() {
+    pub fn run(self) -> ExitCode {
+        self.run_with(std::env::args_os().skip(1))
+    }
+
+    /// As [`run`](Self::run), with this command line instead of the program's own.
+    #[must_use]
+    pub fn run_with(self, arguments: impl IntoIterator<Item = impl Into<OsString>>) -> ExitCode {
+        match self.arguments(arguments).obey() {
             Ok(code) => code,
             Err(error) => {
                 let _ = writeln!(io::stderr(), "{error}");
@@ -231,12 +236,15 @@ impl Running {
             1 => "1 thread".to_owned(),
             count => format!("{count} threads"),
         };
-        let _ = say(&format!("{} listens on {} ({threads})\n", self.name, self.urls.join(" and ")));
+        let line = format!("{} listens on {} ({threads})\n", self.name, self.urls.join(" and "));
+        let ready = || {
+            let _ = say(&line);
+        };
         let (life, workers) = (self.life.clone(), self.workers.len());
-        let code = signals::wait(&mut self.ended, workers, || {
+        let drain = || {
             life.send_replace(Life::Drain);
-        });
-        match code {
+        };
+        match signals::wait(&mut self.ended, workers, ready, drain) {
             signals::Outcome::Done => {
                 self.join();
                 ExitCode::SUCCESS

@@ -25,10 +25,16 @@ const INT: u8 = 2;
 const QUIT: u8 = 3;
 const TERM: u8 = 15;
 
-/// Waits until all `workers` have ended. TERM and INT call `drain` first; a second one, or QUIT, ends the wait at once.
-pub(crate) fn wait(ended: &mut mpsc::UnboundedReceiver<Ended>, workers: usize, drain: impl FnMut()) -> Outcome {
+/// Waits until all `workers` have ended. TERM and INT call `drain` first; a second one, or QUIT, ends the wait at once. `ready` is
+/// called when signals are heard.
+pub(crate) fn wait(
+    ended: &mut mpsc::UnboundedReceiver<Ended>,
+    workers: usize,
+    ready: impl FnOnce(),
+    drain: impl FnMut(),
+) -> Outcome {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build();
-    match runtime.map(|runtime| runtime.block_on(watch(ended, workers, drain))) {
+    match runtime.map(|runtime| runtime.block_on(watch(ended, workers, ready, drain))) {
         Ok(Ok(outcome)) => outcome,
         Ok(Err(error)) | Err(error) => {
             tracing::error!(%error, "cannot wait for signals");
@@ -40,6 +46,7 @@ pub(crate) fn wait(ended: &mut mpsc::UnboundedReceiver<Ended>, workers: usize, d
 async fn watch(
     ended: &mut mpsc::UnboundedReceiver<Ended>,
     workers: usize,
+    ready: impl FnOnce(),
     mut drain: impl FnMut(),
 ) -> io::Result<Outcome> {
     let mut signals = [
@@ -47,6 +54,7 @@ async fn watch(
         (QUIT, signal(SignalKind::quit())?),
         (TERM, signal(SignalKind::terminate())?),
     ];
+    ready();
     let mut left = workers;
     let mut draining = false;
     loop {

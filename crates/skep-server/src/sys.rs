@@ -4,25 +4,24 @@
 #![allow(unsafe_code)]
 
 use std::io;
-use std::os::fd::{BorrowedFd, FromRawFd, OwnedFd, RawFd};
-use std::pin::Pin;
+use std::os::fd::{AsFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 use std::sync::{Mutex, PoisonError};
-use std::task::{Context, Poll};
+use std::task::Poll;
 
 use hyper::rt::ReadBufCursor;
-use tokio::io::{AsyncRead, ReadBuf};
+use rustix::net::RecvFlags;
+use tokio::io::ReadBuf;
 
-/// Reads from `socket` straight into the memory that hyper offers, gives what arrived to `accept`, and hands on as many
-/// of those bytes as `accept` says (at most all of them).
-pub(crate) fn poll_read_into<S: AsyncRead + Unpin>(
-    socket: &mut S,
-    cx: &mut Context<'_>,
+/// Has `read` fill the memory that hyper offers, gives what arrived to `accept`, and hands on as many of those bytes as
+/// `accept` says (at most all of them).
+pub(crate) fn poll_read_into(
     mut cursor: ReadBufCursor<'_>,
+    read: impl FnOnce(&mut ReadBuf<'_>) -> Poll<io::Result<()>>,
     accept: impl FnOnce(&[u8]) -> usize,
 ) -> Poll<io::Result<()>> {
     // SAFETY: `ReadBuf` only ever initialises this memory and never takes back what is initialised.
     let mut buffer = ReadBuf::uninit(unsafe { cursor.as_mut() });
-    match Pin::new(socket).poll_read(cx, &mut buffer) {
+    match read(&mut buffer) {
         Poll::Ready(Ok(())) => {
             let filled = buffer.filled();
             let passed = accept(filled).min(filled.len());
@@ -32,6 +31,18 @@ pub(crate) fn poll_read_into<S: AsyncRead + Unpin>(
         }
         other => other,
     }
+}
+
+/// Receives into the free part of a buffer.
+pub(crate) fn receive(socket: impl AsFd, buffer: &mut ReadBuf<'_>) -> io::Result<usize> {
+    // SAFETY: `recv` initialises what it fills and leaves the rest as it is.
+    let memory = unsafe { buffer.unfilled_mut() };
+    let ((filled, _), _) = rustix::net::recv(socket, memory, RecvFlags::empty())?;
+    let count = filled.len();
+    // SAFETY: the kernel has just written that many bytes there.
+    unsafe { buffer.assume_init(count) };
+    buffer.advance(count);
+    Ok(count)
 }
 
 /// Takes over a file descriptor that this process was started with. Each can be taken once, and none of the first

@@ -1,7 +1,10 @@
 //! From a request to its answer.
 
-use std::convert::Infallible;
+use std::pin::Pin;
 use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Context, Poll};
 use std::time::Instant;
 
 use bytes::Buf;
@@ -20,37 +23,57 @@ use crate::log::Line;
 pub(super) fn answer(
     connection: &Rc<Connection>,
     request: http::Request<Incoming>,
-) -> impl Future<Output = Answered> + use<> {
+) -> Answering<impl Future<Output = Response> + use<>> {
     let (parts, incoming) = request.into_parts();
     let answer = Answer::begin(connection, &parts);
+    let context = &connection.context;
     let last = answer.is_last(&parts);
-    let too_long = parts.uri.path_and_query().is_some_and(|uri| uri.as_str().len() > connection.longest_target());
+    let mut ended = None;
+    let too_long = parts.uri.path_and_query().is_some_and(|target| target.as_str().len() > context.limits.head.target);
     let body = if incoming.is_end_stream() {
         Body::empty()
     } else {
-        Body::stream(Arriving::new(incoming, connection.context.limits.body_idle))
+        let ended = Arc::clone(ended.insert(Arc::default()));
+        Body::stream(Arriving::new(incoming, context.limits.body_idle, ended))
     };
     let request = Request::new(parts, body).with_peer(connection.peer);
-    let answering = (!too_long).then(|| connection.context.local.answer(request));
-    async move {
-        let mut response = match answering {
-            Some(answering) => answering.await,
-            None => answer.connection.too_long(),
+    // hyper moves what it is given several times before it polls it; what the application does is too large for that.
+    let application = (!too_long).then(|| Box::pin(context.local.answer(request)));
+    Answering { application, answer: Some(answer), last, ended }
+}
+
+/// An answer that is on its way.
+pub(super) struct Answering<F> {
+    application: Option<Pin<Box<F>>>,
+    answer: Option<Answer>,
+    last: bool,
+    /// Whether the last byte of the request's body has been read, if it has one.
+    ended: Option<Arc<AtomicBool>>,
+}
+
+impl<F: Future<Output = Response>> Future for Answering<F> {
+    type Output = Answered;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Answered> {
+        let answered = self.application.as_mut().map(|application| application.as_mut().poll(cx));
+        if let Some(Poll::Pending) = answered {
+            return Poll::Pending;
+        }
+        let answer = self.answer.take().expect("an answer is not asked for again once it is given");
+        let mut response = match answered {
+            Some(Poll::Ready(response)) => response,
+            _ => answer.connection.too_long(),
         };
-        if last {
+        // Of a body that is still to come nobody knows whether it comes: the connection ends here.
+        let unread = self.ended.as_ref().is_some_and(|ended| !ended.load(Ordering::Relaxed));
+        if self.last || (unread && answer.connection.wire().in_body()) {
             response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
         }
-        let mut answer = answer;
-        answer.status = Some(response.status());
-        Ok::<_, Infallible>(response.into_http().map(|body| Outgoing::new(body, answer)))
+        Poll::Ready(Ok(answer.give(response)))
     }
 }
 
 impl Connection {
-    fn longest_target(&self) -> usize {
-        self.context.limits.head.target
-    }
-
     fn too_long(&self) -> Response {
         self.context.local.failure(&Error::new(StatusCode::URI_TOO_LONG).with_message("the address is too long"))
     }
@@ -60,7 +83,7 @@ impl Connection {
 /// becomes a line of the access log.
 pub(crate) struct Answer {
     connection: Rc<Connection>,
-    entry: Option<Entry>,
+    entry: Option<Box<Entry>>,
     status: Option<StatusCode>,
     bytes: u64,
 }
@@ -77,12 +100,15 @@ impl Answer {
         connection.requests.set(connection.requests.get().saturating_add(1));
         connection.running.set(connection.running.get() + 1);
         connection.quiet.set(false);
-        let entry = connection.context.access.as_ref().map(|_| Entry {
-            start: Instant::now(),
-            method: parts.method.clone(),
-            uri: parts.uri.clone(),
+        let entry = connection.context.access.as_ref().map(|_| {
+            Box::new(Entry { start: Instant::now(), method: parts.method.clone(), uri: parts.uri.clone() })
         });
         Self { connection: Rc::clone(connection), entry, status: None, bytes: 0 }
+    }
+
+    fn give(mut self, response: Response) -> http::Response<Outgoing> {
+        self.status = Some(response.status());
+        response.into_http().map(|body| Outgoing::new(body, self))
     }
 
     pub(super) fn connection(&self) -> &Rc<Connection> {

@@ -34,6 +34,8 @@ pub(super) async fn close(connection: &Connection, end: End) {
         }
         End::Http(result) => of_http(connection, result),
     };
+    // HTTP/2 has said goodbye in its own way.
+    let error = error.filter(|_| !connection.wire().is_raw());
     if let Some(error) = &error {
         let mut response = connection.context.local.failure(error);
         let bytes = write_response(&mut response);

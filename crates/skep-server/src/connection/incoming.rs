@@ -2,6 +2,8 @@
 
 use std::future::Future;
 use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -19,11 +21,13 @@ pub(crate) struct Arriving {
     /// Made when the client first lets us wait.
     timer: Option<Pin<Box<Sleep>>>,
     waiting: bool,
+    ended: Arc<AtomicBool>,
 }
 
 impl Arriving {
-    pub(crate) fn new(body: Incoming, idle: Duration) -> Self {
-        Self { body, idle, timer: None, waiting: false }
+    /// `ended` becomes true when the last byte has been read.
+    pub(crate) fn new(body: Incoming, idle: Duration, ended: Arc<AtomicBool>) -> Self {
+        Self { body, idle, timer: None, waiting: false, ended }
     }
 
     fn poll_patience(&mut self, cx: &mut Context<'_>) -> Poll<()> {
@@ -44,6 +48,9 @@ impl http_body::Body for Arriving {
         match Pin::new(&mut self.body).poll_frame(cx) {
             Poll::Ready(frame) => {
                 self.waiting = false;
+                if frame.is_none() || self.body.is_end_stream() {
+                    self.ended.store(true, Ordering::Relaxed);
+                }
                 Poll::Ready(frame.map(|frame| frame.map_err(Into::into)))
             }
             Poll::Pending if self.poll_patience(cx).is_ready() => {

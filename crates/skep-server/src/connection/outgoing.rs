@@ -2,6 +2,7 @@
 
 use std::convert::Infallible;
 use std::pin::Pin;
+use std::sync::OnceLock;
 use std::task::{Context, Poll, ready};
 
 use bytes::{Buf, Bytes};
@@ -31,11 +32,15 @@ pub(crate) enum Chunk {
 
 /// Memory that is never read or written: a slice of it stands for the bytes of a file. It is large so that one system
 /// call may send much; being never touched, it takes no room.
-static MARKER: [u8; 4 << 20] = [0; 4 << 20];
+fn marker() -> &'static [u8] {
+    MARKER.get_or_init(|| Box::leak(vec![0; 4 << 20].into_boxed_slice()))
+}
+
+static MARKER: OnceLock<&'static [u8]> = OnceLock::new();
 
 /// True if these bytes stand for bytes of a file.
 pub(crate) fn is_marker(slice: &[u8]) -> bool {
-    !slice.is_empty() && MARKER.as_ptr_range().contains(&slice.as_ptr())
+    !slice.is_empty() && MARKER.get().is_some_and(|marker| marker.as_ptr_range().contains(&slice.as_ptr()))
 }
 
 impl Outgoing {
@@ -97,7 +102,7 @@ impl Buf for Chunk {
     fn chunk(&self) -> &[u8] {
         match self {
             Self::Bytes(bytes) => bytes,
-            Self::File(_) => &MARKER[..self.remaining().min(MARKER.len())],
+            Self::File(_) => &marker()[..self.remaining().min(marker().len())],
         }
     }
 

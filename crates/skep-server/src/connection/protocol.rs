@@ -11,7 +11,7 @@ use hyper::rt::{Executor, Read, ReadBufCursor, Sleep, Timer, Write};
 use hyper::server::conn::{http1 as hyper1, http2 as hyper2};
 use hyper::service::service_fn;
 
-use super::{Connection, End, answer};
+use super::{Connection, End, Phase, answer};
 
 /// How often an HTTP/2 peer is asked whether it is still there, while nothing arrives from it.
 const PING: Duration = Duration::from_secs(20);
@@ -31,6 +31,8 @@ pub(super) async fn http1(connection: &Rc<Connection>) -> End {
 
 pub(super) async fn http2(connection: &Rc<Connection>) -> End {
     connection.wire().set_raw();
+    // It says hello before it has anything to ask.
+    connection.expect(Phase::Idle);
     let limits = &connection.context.limits;
     let owner = Rc::clone(connection);
     let service = service_fn(move |request| answer::answer(&owner, request));

@@ -1,13 +1,17 @@
 //! What bytes travel through: TCP or a unix socket, plain or encrypted.
 
 use std::io::{self, IoSlice};
+use std::os::fd::{AsFd, BorrowedFd};
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
+use rustix::net::{SendFlags, Shutdown};
 use skep::body::FileSlice;
 use tokio::io::{AsyncRead, AsyncWrite, Interest, ReadBuf};
 use tokio::net::{TcpStream, UnixStream};
 use tokio_rustls::server::TlsStream;
+
+use crate::sys;
 
 /// A connected socket.
 #[derive(Debug)]
@@ -32,7 +36,7 @@ impl Socket {
     /// Writes bytes of which more follow at once.
     pub(crate) fn poll_write_more(&mut self, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         match self {
-            Self::Plain(plain) => plain.poll_io(cx, |plain| plain.send_more(bytes)),
+            Self::Plain(plain) => plain.poll_send(cx, bytes, true),
             Self::Tls(tls) => Pin::new(tls).poll_write(cx, bytes),
         }
     }
@@ -45,61 +49,122 @@ impl Socket {
         most: usize,
     ) -> Poll<io::Result<usize>> {
         match self {
-            Self::Plain(plain) => plain.poll_io(cx, |plain| plain.send_file(slice, most)),
+            Self::Plain(plain) => plain.poll_send_file(cx, slice, most),
             Self::Tls(_) => Poll::Ready(Err(io::ErrorKind::Unsupported.into())),
         }
     }
 }
 
+// System calls are made through rustix: those of the C library are points of cancellation for threads, which costs something for
+// each of them once there are threads.
 impl Plain {
+    fn fd(&self) -> BorrowedFd<'_> {
+        match self {
+            Self::Tcp(tcp) => tcp.as_fd(),
+            Self::Unix(unix) => unix.as_fd(),
+        }
+    }
+
+    fn poll_ready(&self, cx: &mut Context<'_>, interest: Interest) -> Poll<io::Result<()>> {
+        match (self, interest.is_readable()) {
+            (Self::Tcp(tcp), true) => tcp.poll_read_ready(cx),
+            (Self::Tcp(tcp), false) => tcp.poll_write_ready(cx),
+            (Self::Unix(unix), true) => unix.poll_read_ready(cx),
+            (Self::Unix(unix), false) => unix.poll_write_ready(cx),
+        }
+    }
+
+    fn try_io<T>(&self, interest: Interest, call: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
+        match self {
+            Self::Tcp(tcp) => tcp.try_io(interest, call),
+            Self::Unix(unix) => unix.try_io(interest, call),
+        }
+    }
+
+    /// Makes a system call once the socket is ready for it. `wanted` is how many bytes it would move at most: after fewer, the
+    /// kernel has no more to give or to take, and need not be asked before it says so.
     fn poll_io(
         &self,
         cx: &mut Context<'_>,
-        mut write: impl FnMut(&Self) -> io::Result<usize>,
+        interest: Interest,
+        wanted: usize,
+        mut call: impl FnMut(BorrowedFd<'_>) -> io::Result<usize>,
     ) -> Poll<io::Result<usize>> {
         loop {
-            ready!(match self {
-                Self::Tcp(tcp) => tcp.poll_write_ready(cx),
-                Self::Unix(unix) => unix.poll_write_ready(cx),
-            })?;
-            let result = match self {
-                Self::Tcp(tcp) => tcp.try_io(Interest::WRITABLE, || write(self)),
-                Self::Unix(unix) => unix.try_io(Interest::WRITABLE, || write(self)),
-            };
-            match result {
+            ready!(self.poll_ready(cx, interest))?;
+            match self.try_io(interest, || call(self.fd())) {
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Ok(count) if count > 0 && count < wanted => {
+                    let _ = self.try_io(interest, || Err::<(), _>(io::ErrorKind::WouldBlock.into()));
+                    return Poll::Ready(Ok(count));
+                }
                 result => return Poll::Ready(result),
             }
         }
     }
 
-    fn send_more(&self, bytes: &[u8]) -> io::Result<usize> {
-        #[cfg(any(target_os = "linux", target_os = "android"))]
-        let flags = rustix::net::SendFlags::MORE | rustix::net::SendFlags::NOSIGNAL;
-        #[cfg(not(any(target_os = "linux", target_os = "android")))]
-        let flags = rustix::net::SendFlags::empty();
-        match self {
-            Self::Tcp(tcp) => rustix::net::send(tcp, bytes, flags),
-            Self::Unix(unix) => rustix::net::send(unix, bytes, flags),
-        }
-        .map_err(Into::into)
+    fn poll_send(&self, cx: &mut Context<'_>, bytes: &[u8], more: bool) -> Poll<io::Result<usize>> {
+        let flags = if more { MORE } else { SendFlags::NOSIGNAL };
+        self.poll_io(cx, Interest::WRITABLE, bytes.len(), |fd| Ok(rustix::net::send(fd, bytes, flags)?))
     }
 
     #[cfg(any(target_os = "linux", target_os = "android"))]
-    fn send_file(&self, slice: &FileSlice, most: usize) -> io::Result<usize> {
+    fn poll_send_file(&self, cx: &mut Context<'_>, slice: &FileSlice, most: usize) -> Poll<io::Result<usize>> {
         let most = most.min(usize::try_from(slice.len).unwrap_or(usize::MAX));
-        let mut offset = slice.start;
-        match self {
-            Self::Tcp(tcp) => rustix::fs::sendfile(tcp, &slice.file, Some(&mut offset), most),
-            Self::Unix(unix) => rustix::fs::sendfile(unix, &slice.file, Some(&mut offset), most),
-        }
-        .map_err(Into::into)
+        // A file may end early, which says nothing about the socket: nothing is concluded from a small count.
+        self.poll_io(cx, Interest::WRITABLE, 0, |fd| {
+            let mut offset = slice.start;
+            Ok(rustix::fs::sendfile(fd, &slice.file, Some(&mut offset), most)?)
+        })
     }
 
     #[cfg(not(any(target_os = "linux", target_os = "android")))]
-    fn send_file(&self, _: &FileSlice, _: usize) -> io::Result<usize> {
-        Err(io::ErrorKind::Unsupported.into())
+    fn poll_send_file(&self, _: &mut Context<'_>, _: &FileSlice, _: usize) -> Poll<io::Result<usize>> {
+        Poll::Ready(Err(io::ErrorKind::Unsupported.into()))
+    }
+}
+
+/// More follows at once: the kernel need not send a packet that is not full.
+#[cfg(any(target_os = "linux", target_os = "android"))]
+const MORE: SendFlags = SendFlags::NOSIGNAL.union(SendFlags::MORE);
+#[cfg(not(any(target_os = "linux", target_os = "android")))]
+const MORE: SendFlags = SendFlags::NOSIGNAL;
+
+impl AsyncRead for Plain {
+    fn poll_read(self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        let room = buffer.remaining();
+        self.poll_io(cx, Interest::READABLE, room, |fd| sys::receive(fd, buffer)).map_ok(drop)
+    }
+}
+
+impl AsyncWrite for Plain {
+    fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        self.poll_send(cx, bytes, false)
+    }
+
+    fn poll_write_vectored(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        slices: &[IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        let wanted = slices.iter().map(|slice| slice.len()).sum();
+        self.poll_io(cx, Interest::WRITABLE, wanted, |fd| Ok(rustix::io::writev(fd, slices)?))
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        true
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        match rustix::net::shutdown(self.fd(), Shutdown::Write) {
+            Ok(()) | Err(rustix::io::Errno::NOTCONN) => Poll::Ready(Ok(())),
+            Err(error) => Poll::Ready(Err(error.into())),
+        }
     }
 }
 
@@ -108,38 +173,6 @@ macro_rules! inside {
     ($self:ident, $type:ident { $($variant:ident),+ }, $inner:ident => $call:expr) => {
         match $self.get_mut() { $($type::$variant($inner) => $call),+ }
     };
-}
-
-impl AsyncRead for Plain {
-    fn poll_read(self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
-        inside!(self, Plain { Tcp, Unix }, inner => Pin::new(inner).poll_read(cx, buffer))
-    }
-}
-
-impl AsyncWrite for Plain {
-    fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        inside!(self, Plain { Tcp, Unix }, inner => Pin::new(inner).poll_write(cx, bytes))
-    }
-
-    fn poll_write_vectored(
-        self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        slices: &[IoSlice<'_>],
-    ) -> Poll<io::Result<usize>> {
-        inside!(self, Plain { Tcp, Unix }, inner => Pin::new(inner).poll_write_vectored(cx, slices))
-    }
-
-    fn is_write_vectored(&self) -> bool {
-        true
-    }
-
-    fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        inside!(self, Plain { Tcp, Unix }, inner => Pin::new(inner).poll_flush(cx))
-    }
-
-    fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        inside!(self, Plain { Tcp, Unix }, inner => Pin::new(inner).poll_shutdown(cx))
-    }
 }
 
 impl AsyncRead for Socket {

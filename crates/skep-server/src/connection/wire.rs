@@ -84,6 +84,11 @@ impl Wire {
         self.raw = true;
     }
 
+    /// True if the bytes are HTTP/2's.
+    pub(crate) fn is_raw(&self) -> bool {
+        self.raw
+    }
+
     /// Why nothing more is taken in.
     pub(crate) fn refusal(&self) -> Option<Refusal> {
         self.refusal
@@ -107,6 +112,11 @@ impl Wire {
     /// True between the first byte of a head and its end.
     pub(crate) fn in_head(&self) -> bool {
         !self.raw && self.gate.in_head()
+    }
+
+    /// True if bytes of a body are still to come.
+    pub(crate) fn in_body(&self) -> bool {
+        self.gate.in_body()
     }
 
     /// True if the message that was read last has a chunked body.
@@ -166,17 +176,19 @@ impl Wire {
             return if passed == 0 { Poll::Pending } else { Poll::Ready(Ok(())) };
         }
         if self.raw {
-            return sys::poll_read_into(&mut self.socket, cx, cursor, <[u8]>::len);
+            let socket = &mut self.socket;
+            return sys::poll_read_into(cursor, |buffer| Pin::new(socket).poll_read(cx, buffer), <[u8]>::len);
         }
         let Self { socket, gate, bounds, refusal, received, .. } = self;
         let mut held_back = false;
-        let read = sys::poll_read_into(socket, cx, cursor, |bytes| {
+        let check = |bytes: &[u8]| {
             let (passed, refused) = gate.check(bytes, bounds);
             *refusal = refused;
             *received = true;
             held_back = passed == 0 && !bytes.is_empty();
             passed
-        });
+        };
+        let read = sys::poll_read_into(cursor, |buffer| Pin::new(socket).poll_read(cx, buffer), check);
         // No bytes would mean the end of the stream.
         if held_back { Poll::Pending } else { read }
     }

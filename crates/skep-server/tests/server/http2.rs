@@ -1,0 +1,152 @@
+//! HTTP/2 in clear, by prior knowledge.
+
+use std::convert::Infallible;
+use std::future::Future;
+use std::pin::Pin;
+
+use bytes::Bytes;
+use http_body_util::{BodyExt, Full};
+use hyper::client::conn::http2::{self, SendRequest};
+use hyper::{Request, Response, StatusCode};
+use skep_server::Running;
+use tokio::net::TcpStream;
+
+use super::support::{Raw, address, pattern, server};
+
+/// Runs a client on a thread of its own.
+pub(crate) fn block_on<T>(future: impl Future<Output = T>) -> T {
+    let options = tokio::runtime::LocalOptions::default();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build_local(options).unwrap();
+    runtime.block_on(async { tokio::time::timeout(std::time::Duration::from_secs(20), future).await.unwrap() })
+}
+
+#[derive(Clone)]
+struct Local;
+
+impl<F: Future + 'static> hyper::rt::Executor<F> for Local {
+    fn execute(&self, future: F) {
+        tokio::task::spawn_local(future);
+    }
+}
+
+pub(crate) async fn handshake<S>(stream: S) -> SendRequest<Full<Bytes>>
+where
+    S: tokio::io::AsyncRead + tokio::io::AsyncWrite + Unpin + 'static,
+{
+    let (sender, connection) = http2::handshake(Local, Io(stream)).await.unwrap();
+    tokio::task::spawn_local(connection);
+    sender
+}
+
+pub(crate) struct Io<S>(pub(crate) S);
+
+impl<S: tokio::io::AsyncRead + Unpin> hyper::rt::Read for Io<S> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut std::task::Context<'_>,
+        mut cursor: hyper::rt::ReadBufCursor<'_>,
+    ) -> std::task::Poll<std::io::Result<()>> {
+        let mut memory = [0; 8192];
+        let room = cursor.remaining().min(memory.len());
+        let mut buffer = tokio::io::ReadBuf::new(&mut memory[..room]);
+        std::task::ready!(Pin::new(&mut self.0).poll_read(cx, &mut buffer))?;
+        cursor.put_slice(buffer.filled());
+        std::task::Poll::Ready(Ok(()))
+    }
+}
+
+impl<S: tokio::io::AsyncWrite + Unpin> hyper::rt::Write for Io<S> {
+    fn poll_write(mut self: Pin<&mut Self>, cx: &mut std::task::Context<'_>, bytes: &[u8]) -> std::task::Poll<std::io::Result<usize>> {
+        Pin::new(&mut self.0).poll_write(cx, bytes)
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut std::task::Context<'_>) -> std::task::Poll<std::io::Result<()>> {
+        Pin::new(&mut self.0).poll_flush(cx)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut std::task::Context<'_>) -> std::task::Poll<std::io::Result<()>> {
+        Pin::new(&mut self.0).poll_shutdown(cx)
+    }
+}
+
+async fn connect(server: &Running) -> SendRequest<Full<Bytes>> {
+    handshake(TcpStream::connect(address(server)).await.unwrap()).await
+}
+
+pub(crate) fn get(path: &str) -> Request<Full<Bytes>> {
+    Request::get(format!("http://x{path}")).body(Full::default()).unwrap()
+}
+
+pub(crate) async fn text(response: Response<hyper::body::Incoming>) -> Result<(StatusCode, Vec<u8>), Infallible> {
+    let status = response.status();
+    Ok((status, response.into_body().collect().await.unwrap().to_bytes().to_vec()))
+}
+
+#[test]
+fn requests_are_answered_side_by_side() {
+    let server = server(&[]);
+    block_on(async {
+        let mut sender = connect(&server).await;
+        let slow = sender.send_request(get("/slow/100"));
+        let fast = sender.send_request(get("/"));
+        let file = sender.send_request(get("/bytes/file/300000"));
+        assert_eq!(text(fast.await.unwrap()).await, Ok((StatusCode::OK, b"Hello, world!".to_vec())));
+        assert_eq!(text(slow.await.unwrap()).await, Ok((StatusCode::OK, b"at last".to_vec())));
+        assert!(text(file.await.unwrap()).await == Ok((StatusCode::OK, pattern(300_000))));
+        let missing = sender.send_request(get("/nowhere")).await.unwrap();
+        assert_eq!(missing.status(), 404);
+    });
+}
+
+#[test]
+fn bodies_are_taken_in_and_their_limits_kept() {
+    let server = server(&[("limits.url", "100B")]);
+    block_on(async {
+        let mut sender = connect(&server).await;
+        let post = |length: usize| {
+            Request::post("http://x/length").body(Full::from(vec![b'x'; length])).unwrap()
+        };
+        assert_eq!(text(sender.send_request(post(100_000)).await.unwrap()).await, Ok((StatusCode::OK, b"100000".to_vec())));
+        assert_eq!(sender.send_request(post(2 << 20)).await.unwrap().status(), 413);
+        let long = format!("/{}", "x".repeat(200));
+        assert_eq!(sender.send_request(get(&long)).await.unwrap().status(), 414);
+    });
+}
+
+#[test]
+fn the_preface_is_understood_byte_by_byte_and_its_beginning_alone_is_not_http_1() {
+    let server = server(&[("limits.header_time", "200ms")]);
+    let mut client = Raw::connect(&server);
+    // Preface, and an empty SETTINGS frame; the answer begins with SETTINGS of the server.
+    client.spell("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n").say([0, 0, 0, 4, 0, 0, 0, 0, 0]);
+    let mut frame = [0; 9];
+    std::io::Read::read_exact(&mut client.stream, &mut frame).unwrap();
+    assert_eq!(frame[3], 4, "{frame:?}");
+    let mut client = Raw::connect(&server);
+    assert_eq!(client.say("PRI * HTTP/2.0\r\n\r\nXX").answer().status, 505);
+}
+
+#[test]
+fn an_idle_connection_is_closed() {
+    let server = server(&[("limits.keep_alive", "100ms")]);
+    block_on(async {
+        let (mut sender, connection) =
+            http2::handshake(Local, Io(TcpStream::connect(address(&server)).await.unwrap())).await.unwrap();
+        let ended = tokio::task::spawn_local(connection);
+        text(sender.send_request::<>(get("/")).await.unwrap()).await.unwrap();
+        ended.await.unwrap().unwrap();
+    });
+}
+
+#[test]
+fn streams_beyond_the_limit_wait() {
+    let server = server(&[("limits.http2_streams", "2")]);
+    block_on(async {
+        let mut sender = connect(&server).await;
+        text(sender.send_request(get("/")).await.unwrap()).await.unwrap();
+        let answers: Vec<_> = (0..6).map(|_| sender.send_request(get("/slow/20"))).collect();
+        for answer in answers {
+            assert_eq!(text(answer.await.unwrap()).await.unwrap().1, b"at last");
+        }
+    });
+}

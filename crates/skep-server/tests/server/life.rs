@@ -1,0 +1,50 @@
+//! How a server ends: in order.
+
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::support::{Raw, server};
+
+const GOOD: &str = "GET / HTTP/1.1\r\nHost: x\r\n\r\n";
+
+#[test]
+fn what_runs_is_finished_and_nothing_else_is_waited_for() {
+    let server = server(&[]);
+    let mut idle = Raw::connect(&server);
+    idle.say(GOOD).answer();
+    let mut silent = Raw::connect(&server);
+    let mut busy = Raw::connect(&server);
+    // The first answer shows that the second request is in the server's hands.
+    busy.say(format!("{GOOD}GET /slow/300 HTTP/1.1\r\nHost: x\r\n\r\n"));
+    assert_eq!(busy.answer().text(), "Hello, world!");
+    let start = Instant::now();
+    let stopping = thread::spawn(move || server.stop());
+    let answer = busy.answer();
+    assert_eq!((answer.text(), answer.field("connection")), ("at last", Some("close")));
+    busy.closed();
+    idle.closed();
+    silent.closed();
+    stopping.join().unwrap();
+    assert!(start.elapsed() < Duration::from_secs(5), "{:?}", start.elapsed());
+}
+
+#[test]
+fn what_is_not_done_in_time_is_cut() {
+    let server = server(&[("grace", "100ms")]);
+    let mut busy = Raw::connect(&server);
+    busy.say(format!("{GOOD}GET /slow/600000 HTTP/1.1\r\nHost: x\r\n\r\n"));
+    assert_eq!(busy.answer().text(), "Hello, world!");
+    let start = Instant::now();
+    server.stop();
+    assert!(start.elapsed() < Duration::from_secs(5), "{:?}", start.elapsed());
+}
+
+#[test]
+fn a_port_is_free_again_as_soon_as_its_server_has_stopped() {
+    let first = server(&[]);
+    let address = super::support::address(&first);
+    Raw::connect(&first).say(GOOD).answer();
+    first.stop();
+    let second = server(&[("listen", &address)]);
+    assert_eq!(Raw::connect(&second).say(GOOD).answer().text(), "Hello, world!");
+}

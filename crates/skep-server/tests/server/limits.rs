@@ -1,0 +1,147 @@
+//! What a client may cost: each limit has a status, and is kept.
+
+use std::net::Shutdown;
+
+use super::support::{Raw, assert_page, server};
+
+const GOOD: &str = "GET / HTTP/1.1\r\nHost: x\r\n\r\n";
+
+#[test]
+fn a_head_that_is_too_slow_is_a_408() {
+    let server = server(&[("limits.header_time", "100ms")]);
+    let mut client = Raw::connect(&server);
+    assert_page(&client.say("GET / HTTP/1.1\r\nHost:").answer(), 408);
+    client.closed();
+    // Also the second one of a connection.
+    let mut client = Raw::connect(&server);
+    client.say(GOOD).answer();
+    assert_page(&client.say("GET / HT").answer(), 408);
+    client.closed();
+}
+
+#[test]
+fn a_connection_that_never_says_anything_is_closed_without_a_word() {
+    let server = server(&[("limits.header_time", "100ms")]);
+    Raw::connect(&server).closed();
+}
+
+#[test]
+fn a_connection_without_a_next_request_is_closed_without_a_word() {
+    let server = server(&[("limits.keep_alive", "100ms")]);
+    let mut client = Raw::connect(&server);
+    client.say(GOOD).answer();
+    client.closed();
+}
+
+#[test]
+fn a_slow_answer_is_not_a_slow_head() {
+    let server = server(&[("limits.header_time", "50ms"), ("limits.keep_alive", "50ms"), ("limits.body_idle", "50ms")]);
+    let mut client = Raw::connect(&server);
+    assert_eq!(client.say("GET /slow/300 HTTP/1.1\r\nHost: x\r\n\r\n").answer().text(), "at last");
+}
+
+#[test]
+fn a_body_that_falls_silent_is_a_408() {
+    let server = server(&[("limits.body_idle", "100ms")]);
+    let mut client = Raw::connect(&server);
+    let answer = client.say("POST /length HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhe").answer();
+    assert_eq!((answer.status, answer.field("connection")), (408, Some("close")));
+    client.closed();
+}
+
+#[test]
+fn a_body_that_is_too_long_is_a_413() {
+    let server = server(&[]);
+    let mut client = Raw::connect(&server);
+    client.say("POST /length HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n");
+    for _ in 0..17 {
+        client.say(format!("10000\r\n{}\r\n", "x".repeat(65_536)));
+    }
+    assert_eq!(client.answer().status, 413);
+}
+
+#[test]
+fn an_address_that_is_too_long_is_a_414() {
+    let server = server(&[("limits.url", "100B")]);
+    let path = |length: usize| format!("/{}", "x".repeat(length - 1));
+    let mut client = Raw::connect(&server);
+    assert_eq!(client.say(format!("GET {} HTTP/1.1\r\nHost: x\r\n\r\n", path(100))).answer().status, 404);
+    assert_page(&client.say(format!("GET {} HTTP/1.1\r\nHost: x\r\n\r\n", path(101))).answer(), 414);
+    client.closed();
+    // One that never ends is refused before its end.
+    let mut client = Raw::connect(&server);
+    assert_page(&client.say(format!("GET {}", path(200))).answer(), 414);
+}
+
+#[test]
+fn fields_that_are_too_many_or_too_long_are_a_431() {
+    let server = server(&[("limits.header_fields", "10"), ("limits.header_bytes", "8KiB")]);
+    let fields = |count: usize, length: usize| format!("a: {}\r\n", "x".repeat(length)).repeat(count);
+    let request = |fields: String| format!("GET / HTTP/1.1\r\nHost: x\r\n{fields}\r\n");
+    let mut client = Raw::connect(&server);
+    assert_eq!(client.say(request(fields(9, 5))).answer().status, 200);
+    assert_page(&client.say(request(fields(10, 5))).answer(), 431);
+    client.closed();
+    let mut client = Raw::connect(&server);
+    assert_eq!(client.say(request(fields(1, 8000))).answer().status, 200);
+    assert_page(&client.say(request(fields(1, 8200))).answer(), 431);
+    client.closed();
+    // A field that never ends is refused before its end, also from a client that does not listen before it has said all.
+    let mut client = Raw::connect(&server);
+    client.say(format!("GET / HTTP/1.1\r\nHost: x\r\na: {}", "x".repeat(300_000)));
+    assert_page(&client.answer(), 431);
+    client.closed();
+}
+
+#[test]
+fn a_connection_too_many_is_a_503_that_says_when_to_come_again() {
+    let server = server(&[("limits.connections", "2")]);
+    let mut first = Raw::connect(&server);
+    let mut second = Raw::connect(&server);
+    first.say(GOOD).answer();
+    second.say(GOOD).answer();
+    let mut third = Raw::connect(&server);
+    let answer = third.say(GOOD).answer();
+    assert_page(&answer, 503);
+    assert!(answer.field("retry-after").is_some(), "{}", answer.head);
+    third.closed();
+    // The place of one that left is free again.
+    first.stream.shutdown(Shutdown::Both).unwrap();
+    let status = (0..500).map(|_| Raw::connect(&server).say(GOOD).answer().status).find(|status| *status == 200);
+    assert_eq!(status, Some(200));
+}
+
+#[test]
+fn a_connection_ends_with_its_last_request() {
+    let server = server(&[("limits.requests_per_connection", "2")]);
+    let mut client = Raw::connect(&server);
+    client.say(GOOD.repeat(3));
+    assert_eq!(client.answer().field("connection"), None);
+    assert_eq!(client.answer().field("connection"), Some("close"));
+    client.closed();
+}
+
+#[test]
+fn a_client_that_does_not_read_is_let_go() {
+    let server = server(&[("limits.write_idle", "100ms")]);
+    let mut client = Raw::connect(&server);
+    // More than the buffers of both sides can hold.
+    client.say("GET /bytes/stream/100000000 HTTP/1.1\r\nHost: x\r\n\r\n".repeat(2));
+    let deadline = std::time::Instant::now() + std::time::Duration::from_secs(10);
+    // Only writing shows that the other side has gone, since what it sent before lies unread in between.
+    while client.stream.write_all_or_gone(b"GET") {
+        assert!(std::time::Instant::now() < deadline, "the server still waits");
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+}
+
+trait WriteAllOrGone {
+    fn write_all_or_gone(&mut self, bytes: &[u8]) -> bool;
+}
+
+impl WriteAllOrGone for std::net::TcpStream {
+    fn write_all_or_gone(&mut self, bytes: &[u8]) -> bool {
+        use std::io::Write;
+        self.write_all(bytes).is_ok()
+    }
+}

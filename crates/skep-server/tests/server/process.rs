@@ -1,0 +1,204 @@
+//! Whole processes: what the command line does, what is printed, how signals end it.
+//!
+//! The executable under test is this very test, started again to play the application's part.
+
+use std::io::{BufRead, BufReader, Read};
+use std::net::TcpStream;
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::path::PathBuf;
+use std::process::{Child, Command, Output, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use rustix::process::{Pid, Signal, kill_process};
+
+use super::support::app;
+
+const PART: &str = "SERVER_TEST_ARGUMENTS";
+
+/// Not a test: the application, when a test below starts this executable.
+#[test]
+#[ignore = "this is the application of the other tests here"]
+fn the_application() {
+    let arguments = std::env::var(PART).unwrap();
+    let server = skep_server::Server::new(app()).fix("mpm", "thread");
+    // `run` would read the test's own command line.
+    let code = server.run_with(arguments.split('\n').filter(|argument| !argument.is_empty()));
+    // There is no other way to hand on an `ExitCode` from a test.
+    std::process::exit(i32::from(u8::try_from(format!("{code:?}").chars().filter(char::is_ascii_digit).collect::<String>().parse::<u16>().unwrap()).unwrap()));
+}
+
+fn command(arguments: &[&str]) -> Command {
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command.args(["process::the_application", "--ignored", "--exact", "--nocapture"]);
+    command.env(PART, arguments.join("\n")).current_dir(folder());
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+}
+
+fn folder() -> PathBuf {
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    let number = NEXT.fetch_add(1, Ordering::Relaxed);
+    let folder = std::env::temp_dir().join(format!("skep-server-process-{}-{number}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    folder
+}
+
+fn output(arguments: &[&str]) -> (Option<i32>, String, String) {
+    let Output { status, stdout, stderr } = command(arguments).output().unwrap();
+    (status.code(), String::from_utf8(stdout).unwrap(), String::from_utf8(stderr).unwrap())
+}
+
+/// A process that serves.
+struct Process {
+    child: Child,
+    lines: BufReader<std::process::ChildStdout>,
+    address: String,
+}
+
+impl Process {
+    fn start(arguments: &[&str]) -> Self {
+        let mut child = command(&[&["--listen", "127.0.0.1:0", "--workers", "2"], arguments].concat()).spawn().unwrap();
+        let mut lines = BufReader::new(child.stdout.take().unwrap());
+        let mut line = String::new();
+        while !line.contains("listens on") {
+            line.clear();
+            assert!(lines.read_line(&mut line).unwrap() > 0, "the server did not start");
+        }
+        let address = line.split("http://").nth(1).unwrap().split(' ').next().unwrap().to_owned();
+        assert!(line.ends_with(&format!("test 1.2.3 listens on http://{address} (2 threads)\n")), "{line}");
+        Self { child, lines, address }
+    }
+
+    fn signal(&self, signal: Signal) {
+        kill_process(Pid::from_child(&self.child), signal).unwrap();
+    }
+
+    /// Sends a request and waits for all of the answer.
+    fn get(&self, path: &str) -> String {
+        let mut stream = TcpStream::connect(&self.address).unwrap();
+        std::io::Write::write_all(&mut stream, format!("GET {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n").as_bytes()).unwrap();
+        let mut all = String::new();
+        stream.read_to_string(&mut all).unwrap();
+        all
+    }
+
+    fn finish(mut self) -> (Option<i32>, String) {
+        let mut rest = String::new();
+        self.lines.read_to_string(&mut rest).unwrap();
+        (self.child.wait().unwrap().code(), rest)
+    }
+}
+
+#[test]
+fn a_request_is_a_line_and_the_log_is_complete_at_the_end() {
+    let process = Process::start(&[]);
+    assert!(process.get("/?token=hush&a=b").ends_with("Hello, world!"));
+    assert!(process.get("/bytes/stream/2500").contains("chunked"));
+    process.signal(Signal::TERM);
+    let (code, rest) = process.finish();
+    assert_eq!(code, Some(0));
+    let lines: Vec<Vec<&str>> = rest.lines().map(|line| line.split(' ').collect()).collect();
+    let find = |path: &str| lines.iter().find(|line| line.get(3) == Some(&path)).unwrap_or_else(|| panic!("{path} in {rest}"));
+    let line = find("/?token=***&a=b");
+    assert_eq!(line[1..6], ["127.0.0.1", "GET", "/?token=***&a=b", "200", "13"]);
+    assert!(line[0].ends_with('Z') && line[6].parse::<u64>().is_ok(), "{line:?}");
+    assert_eq!(find("/bytes/stream/2500")[4..6], ["200", "2500"]);
+}
+
+#[test]
+fn the_first_signal_lets_requests_finish_and_the_second_does_not() {
+    for (signal, code) in [(Signal::TERM, 143), (Signal::INT, 130)] {
+        let process = Process::start(&["--set", "log.access=false"]);
+        let address = process.address.clone();
+        let mut busy = TcpStream::connect(&address).unwrap();
+        let head = "GET / HTTP/1.1\r\nHost: x\r\n\r\nGET /slow/600000 HTTP/1.1\r\nHost: x\r\n\r\n";
+        std::io::Write::write_all(&mut busy, head.as_bytes()).unwrap();
+        assert!(busy.read(&mut [0; 1000]).unwrap() > 0);
+        process.signal(signal);
+        // Nobody is let in any more, so the first signal has been heard.
+        while TcpStream::connect(&address).is_ok() {
+            std::thread::yield_now();
+        }
+        process.signal(signal);
+        assert_eq!(process.finish().0, Some(code));
+    }
+}
+
+#[test]
+fn quit_ends_at_once() {
+    let process = Process::start(&["--set", "log.access=false"]);
+    process.signal(Signal::QUIT);
+    assert_eq!(process.finish().0, Some(131));
+}
+
+#[test]
+fn a_busy_port_is_named_with_its_holder() {
+    let process = Process::start(&[]);
+    let (code, _, error) = output(&["--listen", &process.address]);
+    assert_eq!(code, Some(1));
+    let port = process.address.rsplit(':').next().unwrap();
+    assert!(error.contains(&format!("cannot listen on {}: port {port} is in use by", process.address)), "{error}");
+    assert!(error.contains(&format!("(process {})", process.child.id())), "{error}");
+    process.signal(Signal::TERM);
+    process.finish();
+}
+
+#[test]
+fn questions_are_answered_without_serving() {
+    let (code, out, _) = output(&["--version"]);
+    assert!(code == Some(0) && out.contains("test 1.2.3\n"), "{out}");
+    let (code, out, _) = output(&["--help"]);
+    assert!(code == Some(0) && out.contains("--listen ADDR") && out.contains("limits.header_time"), "{out}");
+    let (code, out, _) = output(&["--routes"]);
+    assert!(code == Some(0) && out.contains("POST    /length") | out.contains("POST  /length"), "{out}");
+    let (code, out, _) = output(&["--print-config", "--set", "grace=3s"]);
+    assert!(code == Some(0), "{out}");
+    assert!(out.lines().any(|line| line.starts_with("grace = 3s ") && line.ends_with("# --set")), "{out}");
+    assert!(out.lines().any(|line| line.starts_with("mpm = thread ") && line.ends_with("# fixed by the program")), "{out}");
+    let (code, out, _) = output(&["--check"]);
+    assert!(code == Some(0) && out.contains("all is well"), "{out}");
+}
+
+#[test]
+fn mistakes_are_explained() {
+    for (arguments, problem) in [
+        (&["--lisen", ":1"][..], "there is no flag --lisen; did you mean --listen?"),
+        (&["--set", "limits.bdoy=1"], "--set: there is no setting \"limits.bdoy\"; did you mean limits.body?"),
+        (&["--listen", "localhost"], "--listen: listen = localhost: \"localhost\" has no port; write localhost:8800"),
+        (&["--config", "no-such.toml"], "no-such.toml: No such file or directory"),
+        (&["--check", "--tls-cert", "/no/such", "--tls-key", "/no/such"], "/no/such: No such file or directory"),
+        (&["--check", "--data", "/dev/null/x"], "the data folder /dev/null/x: Not a directory"),
+    ] {
+        let (code, _, error) = output(arguments);
+        assert_eq!(code, Some(1), "{arguments:?}");
+        assert!(error.contains(problem), "{arguments:?}: {error}");
+    }
+}
+
+#[test]
+fn settings_come_from_file_and_environment() {
+    let mut command = command(&["--print-config"]);
+    let folder = folder();
+    std::fs::write(folder.join("skep.toml"), "grace = \"1s\"\n[limits]\nurl = \"1KiB\"\n").unwrap();
+    let output = command.current_dir(&folder).env("SKEP_GRACE", "2s").output().unwrap();
+    let out = String::from_utf8(output.stdout).unwrap();
+    assert!(out.lines().any(|line| line.starts_with("grace = 2s ") && line.ends_with("# SKEP_GRACE")), "{out}");
+    assert!(out.lines().any(|line| line.starts_with("limits.url = 1KiB ") && line.ends_with("# skep.toml:3")), "{out}");
+}
+
+#[test]
+fn a_socket_that_was_handed_over_is_served() {
+    let socket = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = socket.local_addr().unwrap();
+    // A descriptor that survives the start of another program.
+    let inherited: OwnedFd = rustix::io::dup(&socket).unwrap();
+    let listen = format!("fd:{}", inherited.as_raw_fd());
+    let mut child = command(&["--listen", &listen, "--workers", "1"]).spawn().unwrap();
+    let mut stream = TcpStream::connect(address).unwrap();
+    std::io::Write::write_all(&mut stream, b"GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n").unwrap();
+    let mut all = String::new();
+    stream.read_to_string(&mut all).unwrap();
+    assert!(all.ends_with("Hello, world!"), "{all}");
+    kill_process(Pid::from_child(&child), Signal::TERM).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+}

@@ -1,0 +1,106 @@
+//! TLS: made-up certificates, real ones, and wrong ones.
+
+use std::fs;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use rustls::pki_types::{CertificateDer, ServerName, pem::PemObject};
+use rustls::{ClientConfig, RootCertStore};
+use skep_server::{Running, Server};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio_rustls::TlsConnector;
+use tokio_rustls::client::TlsStream;
+
+use super::http2;
+use super::support::{Raw, address, app, pattern, server};
+
+struct Files {
+    folder: PathBuf,
+}
+
+impl Files {
+    fn new(name: &str) -> Self {
+        let folder = std::env::temp_dir().join(format!("skep-server-tls-{name}-{}", std::process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        for which in ["a", "b"] {
+            let made = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
+            fs::write(folder.join(format!("{which}.crt")), made.cert.pem()).unwrap();
+            fs::write(folder.join(format!("{which}.key")), made.signing_key.serialize_pem()).unwrap();
+        }
+        fs::write(folder.join("empty"), "nothing").unwrap();
+        Self { folder }
+    }
+
+    fn path(&self, name: &str) -> String {
+        self.folder.join(name).to_str().unwrap().to_owned()
+    }
+}
+
+impl Drop for Files {
+    fn drop(&mut self) {
+        fs::remove_dir_all(&self.folder).unwrap();
+    }
+}
+
+async fn connect(server: &Running, root: &str, protocol: &[u8]) -> TlsStream<TcpStream> {
+    let mut roots = RootCertStore::empty();
+    roots.add(CertificateDer::from_pem_file(root).unwrap()).unwrap();
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let mut config = ClientConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_root_certificates(roots)
+        .with_no_client_auth();
+    config.alpn_protocols = vec![protocol.to_vec()];
+    let stream = TcpStream::connect(address(server)).await.unwrap();
+    let name = ServerName::try_from("localhost").unwrap();
+    TlsConnector::from(Arc::new(config)).connect(name, stream).await.unwrap()
+}
+
+#[test]
+fn both_protocols_are_spoken_with_a_certificate_from_files() {
+    let files = Files::new("good");
+    let server = server(&[("tls.certificate", &files.path("a.crt")), ("tls.key", &files.path("a.key"))]);
+    assert!(server.urls()[0].starts_with("https://"), "{:?}", server.urls());
+    http2::block_on(async {
+        let mut stream = connect(&server, &files.path("a.crt"), b"http/1.1").await;
+        stream.write_all(b"GET /bytes/file/2000000 HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n").await.unwrap();
+        let mut all = Vec::new();
+        stream.read_to_end(&mut all).await.unwrap();
+        assert!(all.ends_with(&pattern(2_000_000)));
+        let stream = connect(&server, &files.path("a.crt"), b"h2").await;
+        assert_eq!(stream.get_ref().1.alpn_protocol(), Some(&b"h2"[..]));
+        let mut sender = http2::handshake(stream).await;
+        let answer = sender.send_request(http2::get("/")).await.unwrap();
+        assert_eq!(http2::text(answer).await.unwrap().1, b"Hello, world!");
+    });
+}
+
+#[test]
+fn a_certificate_is_made_up_for_trying() {
+    let server = server(&[("tls.self_signed", "true")]);
+    assert!(server.urls()[0].starts_with("https://"), "{:?}", server.urls());
+}
+
+#[test]
+fn a_handshake_that_never_ends_does() {
+    let server = server(&[("tls.self_signed", "true"), ("limits.tls_handshake", "100ms")]);
+    Raw::connect(&server).closed();
+}
+
+#[test]
+fn what_is_wrong_with_files_is_said() {
+    let files = Files::new("bad");
+    let error = |certificate: &str, key: &str| {
+        let server = Server::new(app()).fix("listen", "127.0.0.1:0").fix("data", files.path("data"));
+        let server = server.fix("tls.certificate", certificate).fix("tls.key", key);
+        server.start().unwrap_err().to_string()
+    };
+    let [good, key, other, empty] = ["a.crt", "a.key", "b.key", "empty"].map(|name| files.path(name));
+    assert_eq!(error(&good, &other), format!("the key in {other} does not belong to the certificate in {good}"));
+    assert!(error(&empty, &key).starts_with(&format!("{empty}: there is no certificate in it")), "{}", error(&empty, &key));
+    assert!(error(&good, &empty).starts_with(&format!("{empty}: there is no private key in it")));
+    assert!(error("/no/such", &key).starts_with("/no/such: No such file"));
+    assert_eq!(error(&good, ""), "tls.certificate is set, but tls.key is not");
+}
