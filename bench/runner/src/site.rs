@@ -67,8 +67,8 @@ pub(crate) fn write_articles(data: &Path) -> Result<()> {
 
 fn front_matter(article: &Article, text: &str) -> String {
     let Article { title, summary, published, tags, .. } = article;
-    let tags = tags.join(", ");
-    format!("---\ntitle: {title}\ndate: {published}\ntags: {tags}\nsummary: {summary}\n---\n\n{text}")
+    // Debug's quotes and escapes are also TOML's, for texts as plain as these.
+    format!("+++\ntitle = {title:?}\ndate = {published}\ntags = {tags:?}\nsummary = {summary:?}\n+++\n\n{text}")
 }
 
 /// Writes nginx's configuration for this place, and says where it is.
@@ -121,7 +121,7 @@ mod tests {
     fn an_article_becomes_a_file_with_front_matter() {
         let article = articles::all().next().unwrap();
         let file = front_matter(&article, "Text.\n");
-        assert!(file.starts_with("---\ntitle: A cache that tells the truth\ndate: 2024-01-01\n"), "{file}");
-        assert!(file.ends_with("---\n\nText.\n"), "{file}");
+        assert!(file.starts_with("+++\ntitle = \"A cache that tells the truth\"\ndate = 2024-01-01\n"), "{file}");
+        assert!(file.ends_with("+++\n\nText.\n"), "{file}");
     }
 }

@@ -362,9 +362,13 @@ impl std::str::FromStr for Slug {
     type Err = NotASlug;
 
     fn from_str(text: &str) -> Result<Self, NotASlug> {
-        let words = text.split('-').all(|word| {
-            !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit())
-        });
+        // One pass: slugs are read from every row of every list.
+        let mut before = b'-';
+        let words = text.bytes().all(|byte| {
+            let fits = byte.is_ascii_lowercase() || byte.is_ascii_digit() || (byte == b'-' && before != b'-');
+            before = byte;
+            fits
+        }) && before != b'-';
         if words && text.len() <= Self::MAX_BYTES { Ok(Self(text.to_owned())) } else { Err(NotASlug) }
     }
 }

@@ -105,10 +105,17 @@ pub fn tags<'t>(tags: impl Iterator<Item = &'t str>) -> Html {
 /// A day for people, from `2026-11-21`.
 #[must_use]
 pub fn day(published: &str) -> Html {
-    html! { time datetime=(published) { (in_words(published)) } }
+    html! {
+        time datetime=(published) {
+            @match in_words(published) {
+                Some((day, month, year)) => { (day) " " (month) " " (year) },
+                None => (published),
+            }
+        }
+    }
 }
 
-fn in_words(published: &str) -> String {
+fn in_words(published: &str) -> Option<(&str, &'static str, &str)> {
     const MONTHS: [&str; 12] = [
         "January",
         "February",
@@ -123,13 +130,10 @@ fn in_words(published: &str) -> String {
         "November",
         "December",
     ];
-    let mut parts = published.split('-');
-    let (year, month, day) = (parts.next(), parts.next(), parts.next());
-    let month = month.and_then(|month| MONTHS.get(month.parse::<usize>().ok()?.checked_sub(1)?));
-    match (year, month, day) {
-        (Some(year), Some(month), Some(day)) => format!("{} {month} {year}", day.trim_start_matches('0')),
-        _ => published.to_owned(),
-    }
+    let (year, rest) = published.split_once('-')?;
+    let (month, day) = rest.split_once('-')?;
+    let month = MONTHS.get(month.parse::<usize>().ok()?.checked_sub(1)?)?;
+    Some((day.trim_start_matches('0'), month, year))
 }
 
 #[cfg(test)]
@@ -138,7 +142,7 @@ mod tests {
 
     #[test]
     fn a_day_is_written_for_people() {
-        assert_eq!(in_words("2026-11-01"), "1 November 2026");
-        assert_eq!(in_words("soon"), "soon");
+        assert_eq!(day("2026-11-01").as_str(), "<time datetime=\"2026-11-01\">1 November 2026</time>");
+        assert_eq!(day("soon").as_str(), "<time datetime=\"soon\">soon</time>");
     }
 }

@@ -10,15 +10,11 @@ use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePool, SqlitePo
 const SCHEMA: &str = "
     create table if not exists article (
         id integer primary key, slug text not null unique, title text not null, summary text not null,
-        published text not null) strict;
-    create index if not exists article_published on article (published, id);
-    create table if not exists article_tag (
-        article_id integer not null references article (id), tag text not null,
-        primary key (article_id, tag)) strict, without rowid;";
+        published text not null, tags text not null) strict;
+    create index if not exists article_published on article (published, id);";
 
 const NEWEST: &str = "
-    select slug, title, summary, published,
-        (select group_concat(tag, ' ') from article_tag where article_id = article.id)
+    select slug, title, summary, published, tags
     from article order by published desc, id desc limit ?";
 
 /// The first page, and how many articles there are in all.
@@ -63,21 +59,14 @@ impl Store {
         }
         let mut transaction = self.0.begin().await?;
         for article in articles::all() {
-            let id = sqlx::query("insert into article (slug, title, summary, published) values (?, ?, ?, ?)")
+            sqlx::query("insert into article (slug, title, summary, published, tags) values (?, ?, ?, ?, ?)")
                 .bind(article.slug)
                 .bind(article.title)
                 .bind(article.summary)
                 .bind(article.published)
+                .bind(article.tags.join(" "))
                 .execute(&mut *transaction)
-                .await?
-                .last_insert_rowid();
-            for tag in article.tags {
-                sqlx::query("insert into article_tag (article_id, tag) values (?, ?)")
-                    .bind(id)
-                    .bind(tag)
-                    .execute(&mut *transaction)
-                    .await?;
-            }
+                .await?;
         }
         transaction.commit().await
     }

@@ -87,7 +87,9 @@ fn http_1_0_is_answered_and_closed_unless_it_asks_to_stay() {
 #[test]
 fn a_client_that_waits_for_permission_gets_it_or_the_reason_why_not() {
     let server = server(&[]);
-    let head = |length: u64| format!("POST /length HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: {length}\r\n\r\n");
+    let head = |length: u64| {
+        format!("POST /length HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: {length}\r\n\r\n")
+    };
     let mut client = Raw::connect(&server);
     assert_eq!(client.say(head(5)).answer().status, 100);
     assert_eq!(client.say("hello").answer().text(), "5");

@@ -56,7 +56,9 @@ struct Bytes {
 impl Handle for Bytes {
     async fn handle(self, _cx: &mut Cx<'_>) -> Result {
         Ok(match &*self.kind {
-            "file" => Response::new(skep::Body::file(FileSlice { file: file(self.count)?.into(), start: 0, len: self.count })),
+            "file" => {
+                Response::new(skep::Body::file(FileSlice { file: file(self.count)?.into(), start: 0, len: self.count }))
+            }
             "short" => Response::new(skep::Body::file(FileSlice { file: file(10)?.into(), start: 0, len: self.count })),
             "stream" => Response::new(skep::Body::stream(Dots(self.count))),
             _ => Response::new(pattern(self.count)),
@@ -120,7 +122,8 @@ pub fn server(settings: &[(&str, &str)]) -> Running {
 pub fn start(settings: &[(&str, &str)]) -> Running {
     let data = std::env::temp_dir().join(format!("skep-server-test-data-{}", std::process::id()));
     let quiet = [("log.access", "false"), ("log.level", "error"), ("workers", "2"), ("data", data.to_str().unwrap())];
-    let server = quiet.iter().chain(settings).fold(Server::new(app()), |server, (name, value)| server.fix(*name, *value));
+    let server =
+        quiet.iter().chain(settings).fold(Server::new(app()), |server, (name, value)| server.fix(*name, *value));
     server.start().unwrap()
 }
 
@@ -236,7 +239,10 @@ impl Answer {
 }
 
 fn field<'h>(head: &'h str, name: &str) -> Option<&'h str> {
-    head.lines().filter_map(|line| line.split_once(": ")).find(|(key, _)| key.eq_ignore_ascii_case(name)).map(|(_, value)| value)
+    head.lines()
+        .filter_map(|line| line.split_once(": "))
+        .find(|(key, _)| key.eq_ignore_ascii_case(name))
+        .map(|(_, value)| value)
 }
 
 /// Asserts that this is a page of ours about this status, and that it says so.
