@@ -1,7 +1,8 @@
 //! What hyper alone costs: the same 13 bytes as `examples/hello`, on one thread, with nothing that a server needs.
 //!
-//! The yardstick of this crate. Run it beside `hello --workers 1 --set log.access=false`, the load on another core, and compare the
-//! CPU time of both for the same number of requests. Run: `cargo run --release -p skep-server --example plain_hyper 8801`.
+//! The yardstick of this crate. Run it beside `hello --workers 1 --set log.access=false`, the load on another core, and
+//! compare the CPU time of both for the same number of requests. Run: `cargo run --release -p skep-server --example
+//! plain_hyper 8801`.
 
 use std::convert::Infallible;
 use std::net::Ipv4Addr;
@@ -21,7 +22,11 @@ struct Io(TcpStream);
 
 #[allow(unsafe_code)]
 impl Read for Io {
-    fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, mut cursor: ReadBufCursor<'_>) -> Poll<std::io::Result<()>> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        mut cursor: ReadBufCursor<'_>,
+    ) -> Poll<std::io::Result<()>> {
         // SAFETY: `ReadBuf` only initialises, and what it says is filled is.
         let mut buffer = ReadBuf::uninit(unsafe { cursor.as_mut() });
         let result = Pin::new(&mut self.0).poll_read(cx, &mut buffer);
@@ -36,7 +41,11 @@ impl Write for Io {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<std::io::Result<usize>> {
         Pin::new(&mut self.0).poll_write(cx, bytes)
     }
-    fn poll_write_vectored(mut self: Pin<&mut Self>, cx: &mut Context<'_>, slices: &[std::io::IoSlice<'_>]) -> Poll<std::io::Result<usize>> {
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        slices: &[std::io::IoSlice<'_>],
+    ) -> Poll<std::io::Result<usize>> {
         Pin::new(&mut self.0).poll_write_vectored(cx, slices)
     }
     fn is_write_vectored(&self) -> bool {

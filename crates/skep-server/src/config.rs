@@ -20,8 +20,8 @@ use std::time::Duration;
 pub(crate) use error::ConfigError;
 pub(crate) use flags::{Command, Flags};
 pub(crate) use layers::{Fixed, Place, Sources};
-pub(crate) use page::{help, print};
 pub use page::reference;
+pub(crate) use page::{help, print};
 
 /// What a server was told. Each field is a setting of the same name; `docs/configuration.md` says what they mean.
 #[derive(Clone, Debug, Default)]
@@ -78,7 +78,10 @@ pub(crate) struct Limits {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Address {
     /// An address, or those that a name stands for.
-    Tcp { said: String, addresses: Vec<SocketAddr> },
+    Tcp {
+        said: String,
+        addresses: Vec<SocketAddr>,
+    },
     Unix(PathBuf),
     /// A socket that this process was started with.
     Inherited(i32),
@@ -86,7 +89,11 @@ pub(crate) enum Address {
 
 impl Config {
     /// Reads all layers, and names all that is wrong in them.
-    pub(crate) fn read(flags: &Flags, fixed: &[Fixed], sources: &Sources) -> Result<(Self, layers::Values), ConfigError> {
+    pub(crate) fn read(
+        flags: &Flags,
+        fixed: &[Fixed],
+        sources: &Sources,
+    ) -> Result<(Self, layers::Values), ConfigError> {
         let values = layers::read(flags, fixed, sources)?;
         let mut config = Self::default();
         let mut problems = Vec::new();

@@ -1,8 +1,8 @@
 //! HTTP over one connection, from its first byte to its orderly end.
 //!
-//! The messages are hyper's business. Ours: what comes before its parser ([`gate`]), what a connection may cost in time, the
-//! one error page for what never became a request, and the order in which a connection ends. This code knows neither processes nor where its
-//! application comes from.
+//! The messages are hyper's business. Ours: what comes before its parser ([`gate`]), what a connection may cost in
+//! time, the one error page for what never became a request, and the order in which a connection ends. This code knows
+//! neither processes nor where its application comes from.
 //!
 //! Start reading at [`serve`].
 
@@ -24,9 +24,9 @@ use std::rc::Rc;
 use std::task::{Poll, Waker};
 
 pub(crate) use closing::refuse;
+use context::Moment;
 pub(crate) use context::{Context, Limits};
 pub(crate) use gate::Bounds;
-use context::Moment;
 use skep::Peer;
 pub(crate) use socket::{Plain, Socket};
 use wire::{Beginning, Wire};

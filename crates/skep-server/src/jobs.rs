@@ -1,6 +1,7 @@
 //! What an application does again and again beside its requests.
 //!
-//! One thread for each job, started with the server; a job never runs twice at a time. An application without jobs has no such thread.
+//! One thread for each job, started with the server; a job never runs twice at a time. An application without jobs has
+//! no such thread.
 
 use std::io;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
@@ -59,10 +60,8 @@ impl Stop {
     /// True if the end was asked for before the time was over.
     fn wait(&self, period: Duration) -> bool {
         let asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
-        let (asked, _) = self
-            .changed
-            .wait_timeout_while(asked, period, |asked| !*asked)
-            .unwrap_or_else(PoisonError::into_inner);
+        let (asked, _) =
+            self.changed.wait_timeout_while(asked, period, |asked| !*asked).unwrap_or_else(PoisonError::into_inner);
         *asked
     }
 }

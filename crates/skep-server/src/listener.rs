@@ -1,7 +1,7 @@
 //! Sockets that connections come from: TCP, unix, and those that this process was started with.
 //!
-//! Each worker thread has a listening socket of its own on a TCP address (`SO_REUSEPORT`), so that the kernel spreads connections and no thread waits
-//! for another. A unix socket, or an inherited one, is shared.
+//! Each worker thread has a listening socket of its own on a TCP address (`SO_REUSEPORT`), so that the kernel spreads
+//! connections and no thread waits for another. A unix socket, or an inherited one, is shared.
 //!
 //! Start reading at [`Listeners::bind`].
 
@@ -47,8 +47,14 @@ impl Listeners {
     /// Takes all addresses, for so many workers, and accepts nothing yet: a wrong address fails here.
     ///
     /// `defaulted` says that nobody chose the addresses, so that sockets of systemd take their place.
-    pub(crate) fn bind(addresses: &[Address], defaulted: bool, workers: usize, backlog: i32) -> Result<Self, ListenError> {
-        let mut listeners = Self { workers: (0..workers).map(|_| Vec::new()).collect(), reached: Vec::new(), files: Vec::new() };
+    pub(crate) fn bind(
+        addresses: &[Address],
+        defaulted: bool,
+        workers: usize,
+        backlog: i32,
+    ) -> Result<Self, ListenError> {
+        let mut listeners =
+            Self { workers: (0..workers).map(|_| Vec::new()).collect(), reached: Vec::new(), files: Vec::new() };
         let given = inherited::of_systemd();
         if defaulted && !given.is_empty() {
             for fd in given {

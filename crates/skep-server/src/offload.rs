@@ -1,7 +1,8 @@
 //! Threads for work that blocks.
 //!
-//! They start when there is work and none of them is free, and end when there has been none for a while. Work that comes when all
-//! are busy waits; since each piece belongs to a request (or a periodic job), what waits is bounded by `limits.connections`.
+//! They start when there is work and none of them is free, and end when there has been none for a while. Work that
+//! comes when all are busy waits; since each piece belongs to a request (or a periodic job), what waits is bounded by
+//! `limits.connections`.
 
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -92,8 +93,7 @@ impl Shared {
                 return Some(job);
             }
             state.idle += 1;
-            let (woken, waited) =
-                self.work.wait_timeout(state, PATIENCE).unwrap_or_else(PoisonError::into_inner);
+            let (woken, waited) = self.work.wait_timeout(state, PATIENCE).unwrap_or_else(PoisonError::into_inner);
             state = woken;
             state.idle -= 1;
             if waited.timed_out() && state.jobs.is_empty() {

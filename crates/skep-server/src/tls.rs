@@ -18,7 +18,9 @@ const PROTOCOLS: [&[u8]; 2] = [b"h2", b"http/1.1"];
 pub(crate) fn acceptor(tls: &Tls) -> Result<Option<TlsAcceptor>, String> {
     let (chain, key) = match (&tls.certificate, &tls.key) {
         (Some(_), Some(_)) if tls.self_signed => {
-            return Err("tls.self_signed is for trying without a certificate, but tls.certificate is set, too".to_owned());
+            return Err(
+                "tls.self_signed is for trying without a certificate, but tls.certificate is set, too".to_owned()
+            );
         }
         (Some(certificate), Some(key)) => (read_chain(certificate)?, read_key(key)?),
         (Some(_), None) => return Err("tls.certificate is set, but tls.key is not".to_owned()),
@@ -56,7 +58,10 @@ fn read_chain(path: &Path) -> Result<Vec<CertificateDer<'static>>, String> {
     let chain: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(&read(path)?).collect();
     let chain = chain.map_err(|error| format!("{}: {error}", path.display()))?;
     if chain.is_empty() {
-        return Err(format!("{}: there is no certificate in it (a PEM file has -----BEGIN CERTIFICATE-----)", path.display()));
+        return Err(format!(
+            "{}: there is no certificate in it (a PEM file has -----BEGIN CERTIFICATE-----)",
+            path.display()
+        ));
     }
     Ok(chain)
 }

@@ -127,14 +127,18 @@ mod tests {
     #[test]
     fn an_unknown_flag_names_its_neighbour() {
         assert_eq!(parse(&["--lisen", ":1"]).unwrap_err(), "there is no flag --lisen; did you mean --listen?");
-        assert_eq!(parse(&["--header-time"]).unwrap_err(), "there is no flag --header-time; write --set limits.header_time=VALUE");
+        assert_eq!(
+            parse(&["--header-time"]).unwrap_err(),
+            "there is no flag --header-time; write --set limits.header_time=VALUE"
+        );
         assert_eq!(parse(&["--xyzzy"]).unwrap_err(), "there is no flag --xyzzy; --help lists all");
         assert!(parse(&["serve"]).unwrap_err().contains("\"serve\" is not expected here"));
     }
 
     #[test]
     fn flags_fill_settings() {
-        let flags = parse(&["--listen", ":1", "--tls-self-signed", "--set", "a.b=c=d", "--check", "--config=x.toml"]).unwrap();
+        let flags =
+            parse(&["--listen", ":1", "--tls-self-signed", "--set", "a.b=c=d", "--check", "--config=x.toml"]).unwrap();
         let said: Vec<_> = flags.settings.iter().map(|(name, value, _)| (name.as_str(), value.as_str())).collect();
         assert_eq!(said, [("listen", ":1"), ("tls.self_signed", "true"), ("a.b", "c=d")]);
         assert_eq!(flags.command, Some(Command::Check));

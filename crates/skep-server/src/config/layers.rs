@@ -93,9 +93,10 @@ pub(crate) fn read(flags: &Flags, fixed: &[Fixed], sources: &Sources) -> Result<
 fn merge(said: Vec<Said>) -> Result<Values, ConfigError> {
     let mut values = Vec::with_capacity(SETTINGS.len());
     for setting in SETTINGS {
-        let value = setting.kind.parse(setting.default).map_err(|problem| {
-            ConfigError::one(format!("the default of {} is not {problem}", setting.name))
-        })?;
+        let value = setting
+            .kind
+            .parse(setting.default)
+            .map_err(|problem| ConfigError::one(format!("the default of {} is not {problem}", setting.name)))?;
         values.push(Known { name: setting.name, value, from: Place::Default });
     }
     let mut problems = Vec::new();
@@ -115,7 +116,9 @@ fn merge(said: Vec<Said>) -> Result<Values, ConfigError> {
 /// A later layer replaces an earlier one; a flag that is repeated adds to its list.
 fn put(known: &mut Known, value: Value, from: Place) {
     match (&mut known.value, value) {
-        (Value::List(list), Value::List(more)) if known.from == from && matches!(from, Place::Flag(_)) => list.extend(more),
+        (Value::List(list), Value::List(more)) if known.from == from && matches!(from, Place::Flag(_)) => {
+            list.extend(more);
+        }
         (_, value) => *known = Known { name: known.name, value, from },
     }
 }
@@ -148,7 +151,8 @@ pub(crate) fn variable_of(name: &str) -> String {
 fn variables(sources: &Sources) -> impl Iterator<Item = Said> {
     sources.variables.iter().filter(|(variable, _)| variable.starts_with("SKEP_")).map(|(variable, text)| {
         let known = SETTINGS.iter().find(|setting| variable_of(setting.name) == *variable);
-        let name = known.map_or_else(|| variable["SKEP_".len()..].to_ascii_lowercase(), |setting| setting.name.to_owned());
+        let name =
+            known.map_or_else(|| variable["SKEP_".len()..].to_ascii_lowercase(), |setting| setting.name.to_owned());
         Said { name, text: text.clone(), from: Place::Variable(variable.clone()) }
     })
 }
@@ -215,7 +219,12 @@ impl fmt::Display for Place {
 mod tests {
     use super::*;
 
-    fn layers(file: &str, variables: &[(&str, &str)], flags: &[&str], fixed: &[(&str, &str)]) -> Result<Values, String> {
+    fn layers(
+        file: &str,
+        variables: &[(&str, &str)],
+        flags: &[&str],
+        fixed: &[(&str, &str)],
+    ) -> Result<Values, String> {
         let mut said = read_file(Path::new("skep.toml"), file).map_err(|error| error.to_string())?;
         let variables_ = variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
         said.extend(super::variables(&Sources { variables: variables_, file: None }));

@@ -11,7 +11,8 @@ const WIDTH: usize = 100;
 
 /// What `--help` prints.
 pub(crate) fn help(name: &str) -> String {
-    let mut page = format!("Usage: {name} [FLAGS]\n\nServes until it is asked to stop (Ctrl-C, or the signal TERM).\n\nFlags:\n");
+    let mut page =
+        format!("Usage: {name} [FLAGS]\n\nServes until it is asked to stop (Ctrl-C, or the signal TERM).\n\nFlags:\n");
     let flags = SETTINGS.iter().filter_map(|setting| Some((setting.flag()?, first_sentence(setting), setting.default)));
     for ((flag, argument), help, default) in flags {
         entry(&mut page, &format!("{flag} {argument}"), &with_default(&help, default));
@@ -57,8 +58,11 @@ fn entry(page: &mut String, name: &str, help: &str) {
 
 /// What `--print-config` prints.
 pub(crate) fn print(values: &Values) -> String {
-    let rows: Vec<_> =
-        SETTINGS.iter().zip(values).map(|(setting, known)| (format!("{} = {}", setting.name, known.value), &known.from)).collect();
+    let rows: Vec<_> = SETTINGS
+        .iter()
+        .zip(values)
+        .map(|(setting, known)| (format!("{} = {}", setting.name, known.value), &known.from))
+        .collect();
     let width = rows.iter().map(|(left, _)| left.len()).max().unwrap_or_default();
     rows.iter().fold(String::new(), |mut page, (left, from)| {
         let _ = writeln!(page, "{left:<width$}  # {from}");
@@ -73,7 +77,13 @@ pub fn reference() -> String {
     page.push_str("## Flags\n\n| Flag | What it does |\n|---|---|\n");
     for setting in SETTINGS {
         if let Some((flag, argument)) = setting.flag() {
-            let _ = writeln!(page, "| `{}` | Sets [`{}`](#{}). |", format!("{flag} {argument}").trim_end(), setting.name, anchor(setting.name));
+            let _ = writeln!(
+                page,
+                "| `{}` | Sets [`{}`](#{}). |",
+                format!("{flag} {argument}").trim_end(),
+                setting.name,
+                anchor(setting.name)
+            );
         }
     }
     for (flag, argument, help, _) in OTHERS {

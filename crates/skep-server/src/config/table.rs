@@ -71,25 +71,49 @@ pub(crate) static SETTINGS: &[Setting] = &[
     row!("data", Kind::Path, "data",
         "The folder for everything that outlives the process. It is created if it is missing.",
         data, "--data" "DIR"),
-    row!("grace", Kind::Time(0..=24 * HOUR), "10s",
+    row!(
+        "grace",
+        Kind::Time(0..=24 * HOUR),
+        "10s",
         "How long requests may go on after TERM or INT before the process ends.",
-        grace),
-    row!("development", Kind::Switch, "false",
+        grace
+    ),
+    row!(
+        "development",
+        Kind::Switch,
+        "false",
         "Error pages show everything, causes included. Never set it where strangers can look.",
-        development),
-    row!("backlog", Kind::Count(1..=65_535), "1024",
+        development
+    ),
+    row!(
+        "backlog",
+        Kind::Count(1..=65_535),
+        "1024",
         "How many connections may wait to be accepted, for each listening socket.",
-        backlog),
-    row!("log.access", Kind::Switch, "true",
+        backlog
+    ),
+    row!(
+        "log.access",
+        Kind::Switch,
+        "true",
         "A line for each request on standard output: time, peer, method, target, status, bytes of the body, microseconds. \
          Values of query parameters that are usually secret (`password`, `token`, ...) are replaced by `***`.",
-        log.access),
-    row!("log.buffer", Kind::Size(KIB..=GIB), "256KiB",
+        log.access
+    ),
+    row!(
+        "log.buffer",
+        Kind::Size(KIB..=GIB),
+        "256KiB",
         "How much may wait to be written, for each thread. Beyond it lines are dropped and counted; a request never waits.",
-        log.buffer),
-    row!("log.level", Kind::Choice(&["error", "warn", "info", "debug", "trace"]), "info",
+        log.buffer
+    ),
+    row!(
+        "log.level",
+        Kind::Choice(&["error", "warn", "info", "debug", "trace"]),
+        "info",
         "The least important events that are written to standard error.",
-        log.level),
+        log.level
+    ),
     row!("tls.certificate", Kind::Path, "",
         "The certificate chain as a PEM file, the server's own first. With it, TCP listeners speak TLS.",
         tls.certificate, "--tls-cert" "FILE"),
@@ -99,54 +123,118 @@ pub(crate) static SETTINGS: &[Setting] = &[
     row!("tls.self_signed", Kind::Switch, "false",
         "TLS with a certificate for localhost that is made at start. For trying only: browsers warn of it.",
         tls.self_signed, "--tls-self-signed" ""),
-    row!("limits.blocking_threads", Kind::Count(1..=4096), "16",
+    row!(
+        "limits.blocking_threads",
+        Kind::Count(1..=4096),
+        "16",
         "The most threads for work that blocks. They start when there is such work and end when there is none.",
-        limits.blocking_threads),
-    row!("limits.body", Kind::Size(0..=1024 * GIB), "1MiB",
+        limits.blocking_threads
+    ),
+    row!(
+        "limits.body",
+        Kind::Size(0..=1024 * GIB),
+        "1MiB",
         "The most bytes of a request's body, unless a service says otherwise for itself (413).",
-        limits.body),
-    row!("limits.body_idle", Kind::Time(10..=HOUR), "30s",
+        limits.body
+    ),
+    row!(
+        "limits.body_idle",
+        Kind::Time(10..=HOUR),
+        "30s",
         "How long a request's body may be silent while the application waits for it (408).",
-        limits.body_idle),
-    row!("limits.connections", Kind::Count(1..=10_000_000), "20000",
+        limits.body_idle
+    ),
+    row!(
+        "limits.connections",
+        Kind::Count(1..=10_000_000),
+        "20000",
         "The most connections at a time (503). It cannot be more than the process may open files.",
-        limits.connections),
-    row!("limits.form_fields", Kind::Count(1..=1_000_000), "1000",
+        limits.connections
+    ),
+    row!(
+        "limits.form_fields",
+        Kind::Count(1..=1_000_000),
+        "1000",
         "The most fields of a form (413).",
-        limits.form_fields),
-    row!("limits.header_bytes", Kind::Size(8 * KIB..=16 * MIB), "64KiB",
+        limits.form_fields
+    ),
+    row!(
+        "limits.header_bytes",
+        Kind::Size(8 * KIB..=16 * MIB),
+        "64KiB",
         "The most bytes of a request's head: request line and header fields together (431).",
-        limits.header_bytes),
-    row!("limits.header_fields", Kind::Count(1..=10_000), "100",
+        limits.header_bytes
+    ),
+    row!(
+        "limits.header_fields",
+        Kind::Count(1..=10_000),
+        "100",
         "The most header fields of a request (431).",
-        limits.header_fields),
-    row!("limits.header_time", Kind::Time(10..=HOUR), "10s",
+        limits.header_fields
+    ),
+    row!(
+        "limits.header_time",
+        Kind::Time(10..=HOUR),
+        "10s",
         "How long a request's head may take to arrive (408). A new connection that stays silent for so long is closed.",
-        limits.header_time),
-    row!("limits.http2_resets", Kind::Count(1..=10_000), "20",
+        limits.header_time
+    ),
+    row!(
+        "limits.http2_resets",
+        Kind::Count(1..=10_000),
+        "20",
         "How many HTTP/2 streams a client may open and cancel before they are answered, until its connection is closed.",
-        limits.http2_resets),
-    row!("limits.http2_streams", Kind::Count(1..=10_000), "100",
+        limits.http2_resets
+    ),
+    row!(
+        "limits.http2_streams",
+        Kind::Count(1..=10_000),
+        "100",
         "The most requests at a time on one HTTP/2 connection.",
-        limits.http2_streams),
-    row!("limits.keep_alive", Kind::Time(10..=24 * HOUR), "75s",
+        limits.http2_streams
+    ),
+    row!(
+        "limits.keep_alive",
+        Kind::Time(10..=24 * HOUR),
+        "75s",
         "How long a connection may wait for its next request before it is closed.",
-        limits.keep_alive),
-    row!("limits.query_parameters", Kind::Count(1..=1_000_000), "1000",
+        limits.keep_alive
+    ),
+    row!(
+        "limits.query_parameters",
+        Kind::Count(1..=1_000_000),
+        "1000",
         "The most parameters of a query (400).",
-        limits.query_parameters),
-    row!("limits.requests_per_connection", Kind::Count(0..=4_294_967_295), "0",
+        limits.query_parameters
+    ),
+    row!(
+        "limits.requests_per_connection",
+        Kind::Count(0..=4_294_967_295),
+        "0",
         "How many requests one HTTP/1 connection may bring before it is closed; 0 is any number.",
-        limits.requests_per_connection),
-    row!("limits.tls_handshake", Kind::Time(10..=HOUR), "10s",
+        limits.requests_per_connection
+    ),
+    row!(
+        "limits.tls_handshake",
+        Kind::Time(10..=HOUR),
+        "10s",
         "How long a TLS handshake may take before the connection is closed.",
-        limits.tls_handshake),
-    row!("limits.url", Kind::Size(64..=65_534), "8KiB",
+        limits.tls_handshake
+    ),
+    row!(
+        "limits.url",
+        Kind::Size(64..=65_534),
+        "8KiB",
         "The most bytes of a request's target: path and query together (414).",
-        limits.url),
-    row!("limits.write_idle", Kind::Time(10..=HOUR), "30s",
+        limits.url
+    ),
+    row!(
+        "limits.write_idle",
+        Kind::Time(10..=HOUR),
+        "30s",
         "How long a client may take nothing of an answer before its connection is closed.",
-        limits.write_idle),
+        limits.write_idle
+    ),
 ];
 
 /// What can be made from a value of the right kind.
@@ -217,7 +305,12 @@ fn address(said: &str) -> Result<Address, String> {
         return if path.is_empty() { Err("unix: needs a path".to_owned()) } else { Ok(Address::Unix(path.into())) };
     }
     if let Some(number) = said.strip_prefix("fd:") {
-        return number.parse().ok().filter(|fd| *fd >= 0).map(Address::Inherited).ok_or_else(|| format!("\"{number}\" is not the number of a file descriptor"));
+        return number
+            .parse()
+            .ok()
+            .filter(|fd| *fd >= 0)
+            .map(Address::Inherited)
+            .ok_or_else(|| format!("\"{number}\" is not the number of a file descriptor"));
     }
     let (host, port) = said.rsplit_once(':').ok_or_else(|| format!("\"{said}\" has no port; write {said}:8800"))?;
     let port: u16 = port.parse().map_err(|_| format!("\"{port}\" is not a port (0 to 65535)"))?;

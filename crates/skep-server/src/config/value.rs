@@ -50,7 +50,9 @@ impl Kind {
         let value = match self {
             Self::Count(range) => text.parse().ok().filter(|count| range.contains(count)).map(Value::Count),
             Self::Size(range) => parse_size(text).filter(|size| range.contains(size)).map(Value::Size),
-            Self::Time(range) => parse_time(text).filter(|time| range.contains(time)).map(Duration::from_millis).map(Value::Time),
+            Self::Time(range) => {
+                parse_time(text).filter(|time| range.contains(time)).map(Duration::from_millis).map(Value::Time)
+            }
             Self::Switch => text.parse().ok().map(Value::Switch),
             Self::Choice(choices) => choices.contains(&text).then(|| Value::Text(text.to_owned())),
             Self::Path => Some(Value::Text(text.to_owned())),
@@ -67,9 +69,12 @@ impl fmt::Display for Kind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Count(range) => write!(f, "a number from {} to {}", range.start(), range.end()),
-            Self::Size(range) => write!(f, "a size from {} to {}, such as 64KiB", Value::Size(*range.start()), Value::Size(*range.end())),
+            Self::Size(range) => {
+                write!(f, "a size from {} to {}, such as 64KiB", Value::Size(*range.start()), Value::Size(*range.end()))
+            }
             Self::Time(range) => {
-                let [start, end] = [range.start(), range.end()].map(|millis| Value::Time(Duration::from_millis(*millis)));
+                let [start, end] =
+                    [range.start(), range.end()].map(|millis| Value::Time(Duration::from_millis(*millis)));
                 write!(f, "a time from {start} to {end}, such as 10s or 500ms")
             }
             Self::Switch => f.write_str("true or false"),

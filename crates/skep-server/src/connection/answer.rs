@@ -100,9 +100,10 @@ impl Answer {
         connection.requests.set(connection.requests.get().saturating_add(1));
         connection.running.set(connection.running.get() + 1);
         connection.quiet.set(false);
-        let entry = connection.context.access.as_ref().map(|_| {
-            Box::new(Entry { start: Instant::now(), method: parts.method.clone(), uri: parts.uri.clone() })
-        });
+        let entry =
+            connection.context.access.as_ref().map(|_| {
+                Box::new(Entry { start: Instant::now(), method: parts.method.clone(), uri: parts.uri.clone() })
+            });
         Self { connection: Rc::clone(connection), entry, status: None, bytes: 0 }
     }
 
@@ -121,8 +122,8 @@ impl Answer {
         frame
     }
 
-    /// True if the connection ends with this answer: it had its share of requests, or a chunked body hides from the gate
-    /// where the next request would begin.
+    /// True if the connection ends with this answer: it had its share of requests, or a chunked body hides from the
+    /// gate where the next request would begin.
     fn is_last(&self, parts: &http::request::Parts) -> bool {
         if parts.version == Version::HTTP_2 {
             return false;

@@ -1,7 +1,7 @@
 //! How a connection ends: in order, so that the other side sees the last answer.
 //!
-//! A socket that is closed while bytes lie unread in it is reset, and a reset overtakes the answer. So we say that we are done, and then read on
-//! for a while what nobody wants.
+//! A socket that is closed while bytes lie unread in it is reset, and a reset overtakes the answer. So we say that we
+//! are done, and then read on for a while what nobody wants.
 
 use std::future::poll_fn;
 use std::time::Duration;
@@ -23,13 +23,15 @@ const LINGER_BYTES: usize = 1 << 20;
 pub(super) async fn close(connection: &Connection, end: End) {
     let error = match end {
         End::Broken(error) => return tracing::debug!(%error, peer = connection.peer_text, "connection broken"),
-        End::Expired(Expired::Write) => return tracing::debug!(peer = connection.peer_text, "the client does not read"),
+        End::Expired(Expired::Write) => {
+            return tracing::debug!(peer = connection.peer_text, "the client does not read");
+        }
         End::Expired(Expired::Idle) => None,
         End::Expired(Expired::Head) if !connection.wire().received() => None,
         End::Expired(Expired::Head) => Some(late()),
-        End::Refused => connection.wire().refusal().map(|refusal| {
-            Error::new(refusal.status).with_message(refusal.message)
-        }),
+        End::Refused => {
+            connection.wire().refusal().map(|refusal| Error::new(refusal.status).with_message(refusal.message))
+        }
         End::Http(result) => of_http(connection, result),
     };
     // HTTP/2 has said goodbye in its own way.
@@ -114,7 +116,8 @@ fn write_response(response: &mut Response) -> Vec<u8> {
     let body = response.body().as_whole().unwrap_or_default().to_vec();
     response.headers_mut().insert(http::header::CONTENT_LENGTH, body.len().into());
     let status = response.status();
-    let mut bytes = format!("HTTP/1.1 {} {}\r\n", status.as_str(), status.canonical_reason().unwrap_or("Error")).into_bytes();
+    let mut bytes =
+        format!("HTTP/1.1 {} {}\r\n", status.as_str(), status.canonical_reason().unwrap_or("Error")).into_bytes();
     for (name, value) in response.headers() {
         bytes.extend_from_slice(name.as_str().as_bytes());
         bytes.extend_from_slice(b": ");

@@ -58,10 +58,7 @@ impl http_body::Body for Outgoing {
     type Data = Chunk;
     type Error = BodyError;
 
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Chunk>, BodyError>>> {
+    fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Chunk>, BodyError>>> {
         let this = &mut *self;
         match &mut this.body {
             Kind::Body(body) => {

@@ -51,11 +51,7 @@ pub(super) async fn http2(connection: &Rc<Connection>) -> End {
 struct Io(Rc<Connection>);
 
 impl Read for Io {
-    fn poll_read(
-        self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        cursor: ReadBufCursor<'_>,
-    ) -> Poll<io::Result<()>> {
+    fn poll_read(self: Pin<&mut Self>, cx: &mut Context<'_>, cursor: ReadBufCursor<'_>) -> Poll<io::Result<()>> {
         self.0.wire().poll_read(cx, cursor)
     }
 }

@@ -66,7 +66,8 @@ fn bind_all(address: SocketAddr, workers: usize, backlog: i32) -> io::Result<(Ve
     Ok((sockets, address))
 }
 
-/// With `SO_REUSEPORT` alone a second server of the same user would get half of the first one's connections, without a word.
+/// With `SO_REUSEPORT` alone a second server of the same user would get half of the first one's connections, without a
+/// word.
 fn probe(address: SocketAddr) -> io::Result<()> {
     rustix::net::bind(open(address)?, &address).map_err(Into::into)
 }
@@ -85,7 +86,9 @@ fn explain(said: &str, address: SocketAddr, error: &io::Error) -> ListenError {
     let text = match error.kind() {
         io::ErrorKind::AddrInUse => match holder(port) {
             Some(holder) => format!("port {port} is in use by {holder}; stop it, or choose another port with --listen"),
-            None => format!("port {port} is in use; `ss -ltnp 'sport = :{port}'` as root shows by whom; or choose another port with --listen"),
+            None => format!(
+                "port {port} is in use; `ss -ltnp 'sport = :{port}'` as root shows by whom; or choose another port with --listen"
+            ),
         },
         io::ErrorKind::PermissionDenied if port < 1024 => format!(
             "port {port} is privileged: use one from 1024 up, or a socket of systemd, or allow it with \

@@ -8,7 +8,9 @@ pub(crate) fn write_time(out: &mut Vec<u8>, time: SystemTime) {
     let (year, month, day) = date(since.as_secs() / 86_400);
     let second = since.as_secs() % 86_400;
     write_padded(out, year, 4);
-    for (mark, number) in [(b'-', month), (b'-', day), (b'T', second / 3600), (b':', second / 60 % 60), (b':', second % 60)] {
+    for (mark, number) in
+        [(b'-', month), (b'-', day), (b'T', second / 3600), (b':', second / 60 % 60), (b':', second % 60)]
+    {
         out.push(mark);
         write_padded(out, number, 2);
     }
@@ -36,7 +38,8 @@ pub(crate) fn write_number(out: &mut Vec<u8>, number: u64) {
     write_padded(out, number, 1);
 }
 
-fn write_padded(out: &mut Vec<u8>, mut number: u64, width: usize) {
+/// Writes a number in decimal, with zeros in front up to this width.
+pub(crate) fn write_padded(out: &mut Vec<u8>, mut number: u64, width: usize) {
     let mut digits = [b'0'; 20];
     let mut at = digits.len();
     while number > 0 || digits.len() - at < width {

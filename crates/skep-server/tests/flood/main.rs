@@ -1,6 +1,8 @@
-//! 10 000 clients that send their request a byte at a time and never finish: the others do not notice, and memory is bounded.
+//! 10 000 clients that send their request a byte at a time and never finish: the others do not notice, and memory is
+//! bounded.
 //!
-//! The server is this very executable, started again, so that each side has its file descriptors and its memory to itself.
+//! The server is this very executable, started again, so that each side has its file descriptors and its memory to
+//! itself.
 
 #[path = "../server/support.rs"]
 mod support;
@@ -19,7 +21,8 @@ const GOOD: &[u8] = b"GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";
 #[test]
 #[ignore = "this is the server of the other test here"]
 fn the_server() {
-    let settings = ["--listen", "127.0.0.1:0", "--workers", "2", "--set", "log.access=false", "--set", "limits.header_time=10m"];
+    let settings =
+        ["--listen", "127.0.0.1:0", "--workers", "2", "--set", "log.access=false", "--set", "limits.header_time=10m"];
     let data = std::env::temp_dir().join("skep-server-flood");
     let code = skep_server::Server::new(support::app()).fix("data", data.to_str().unwrap()).run_with(settings);
     assert_eq!(format!("{code:?}"), format!("{:?}", std::process::ExitCode::SUCCESS));

@@ -21,7 +21,8 @@ fn a_file_is_sent_whole_in_pieces_and_to_a_slow_reader() {
 fn head_and_file_have_the_same_length_and_head_sends_none() {
     let server = server(&[]);
     let mut client = Raw::connect(&server);
-    client.say("HEAD /bytes/file/5000 HTTP/1.1\r\nHost: x\r\n\r\nGET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+    client
+        .say("HEAD /bytes/file/5000 HTTP/1.1\r\nHost: x\r\n\r\nGET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
     let mut all = String::new();
     client.stream.read_to_string(&mut all).unwrap();
     assert!(all.contains("content-length: 5000\r\n"), "{all}");
@@ -35,7 +36,8 @@ fn unix_sockets_serve_the_same() {
     let server = start(&[("listen", &format!("unix:{}", path.display()))]);
     assert_eq!(server.urls(), [format!("unix:{}", path.display())]);
     let mut stream = UnixStream::connect(&path).unwrap();
-    std::io::Write::write_all(&mut stream, b"GET /bytes/file/3000000 HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n").unwrap();
+    std::io::Write::write_all(&mut stream, b"GET /bytes/file/3000000 HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+        .unwrap();
     let mut all = Vec::new();
     stream.read_to_end(&mut all).unwrap();
     assert!(all.ends_with(&pattern(3_000_000)));

@@ -56,7 +56,11 @@ impl<S: tokio::io::AsyncRead + Unpin> hyper::rt::Read for Io<S> {
 }
 
 impl<S: tokio::io::AsyncWrite + Unpin> hyper::rt::Write for Io<S> {
-    fn poll_write(mut self: Pin<&mut Self>, cx: &mut std::task::Context<'_>, bytes: &[u8]) -> std::task::Poll<std::io::Result<usize>> {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        cx: &mut std::task::Context<'_>,
+        bytes: &[u8],
+    ) -> std::task::Poll<std::io::Result<usize>> {
         Pin::new(&mut self.0).poll_write(cx, bytes)
     }
 
@@ -64,7 +68,10 @@ impl<S: tokio::io::AsyncWrite + Unpin> hyper::rt::Write for Io<S> {
         Pin::new(&mut self.0).poll_flush(cx)
     }
 
-    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut std::task::Context<'_>) -> std::task::Poll<std::io::Result<()>> {
+    fn poll_shutdown(
+        mut self: Pin<&mut Self>,
+        cx: &mut std::task::Context<'_>,
+    ) -> std::task::Poll<std::io::Result<()>> {
         Pin::new(&mut self.0).poll_shutdown(cx)
     }
 }
@@ -103,10 +110,11 @@ fn bodies_are_taken_in_and_their_limits_kept() {
     let server = server(&[("limits.url", "100B")]);
     block_on(async {
         let mut sender = connect(&server).await;
-        let post = |length: usize| {
-            Request::post("http://x/length").body(Full::from(vec![b'x'; length])).unwrap()
-        };
-        assert_eq!(text(sender.send_request(post(100_000)).await.unwrap()).await, Ok((StatusCode::OK, b"100000".to_vec())));
+        let post = |length: usize| Request::post("http://x/length").body(Full::from(vec![b'x'; length])).unwrap();
+        assert_eq!(
+            text(sender.send_request(post(100_000)).await.unwrap()).await,
+            Ok((StatusCode::OK, b"100000".to_vec()))
+        );
         assert_eq!(sender.send_request(post(2 << 20)).await.unwrap().status(), 413);
         let long = format!("/{}", "x".repeat(200));
         assert_eq!(sender.send_request(get(&long)).await.unwrap().status(), 414);
@@ -133,7 +141,7 @@ fn an_idle_connection_is_closed() {
         let (mut sender, connection) =
             http2::handshake(Local, Io(TcpStream::connect(address(&server)).await.unwrap())).await.unwrap();
         let ended = tokio::task::spawn_local(connection);
-        text(sender.send_request::<>(get("/")).await.unwrap()).await.unwrap();
+        text(sender.send_request(get("/")).await.unwrap()).await.unwrap();
         ended.await.unwrap().unwrap();
     });
 }

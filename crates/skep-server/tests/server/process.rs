@@ -24,7 +24,12 @@ fn the_application() {
     // `run` would read the test's own command line.
     let code = server.run_with(arguments.split('\n').filter(|argument| !argument.is_empty()));
     // There is no other way to hand on an `ExitCode` from a test.
-    std::process::exit(i32::from(u8::try_from(format!("{code:?}").chars().filter(char::is_ascii_digit).collect::<String>().parse::<u16>().unwrap()).unwrap()));
+    std::process::exit(i32::from(
+        u8::try_from(
+            format!("{code:?}").chars().filter(char::is_ascii_digit).collect::<String>().parse::<u16>().unwrap(),
+        )
+        .unwrap(),
+    ));
 }
 
 fn command(arguments: &[&str]) -> Command {
@@ -76,7 +81,11 @@ impl Process {
     /// Sends a request and waits for all of the answer.
     fn get(&self, path: &str) -> String {
         let mut stream = TcpStream::connect(&self.address).unwrap();
-        std::io::Write::write_all(&mut stream, format!("GET {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n").as_bytes()).unwrap();
+        std::io::Write::write_all(
+            &mut stream,
+            format!("GET {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n").as_bytes(),
+        )
+        .unwrap();
         let mut all = String::new();
         stream.read_to_string(&mut all).unwrap();
         all
@@ -98,7 +107,8 @@ fn a_request_is_a_line_and_the_log_is_complete_at_the_end() {
     let (code, rest) = process.finish();
     assert_eq!(code, Some(0));
     let lines: Vec<Vec<&str>> = rest.lines().map(|line| line.split(' ').collect()).collect();
-    let find = |path: &str| lines.iter().find(|line| line.get(3) == Some(&path)).unwrap_or_else(|| panic!("{path} in {rest}"));
+    let find =
+        |path: &str| lines.iter().find(|line| line.get(3) == Some(&path)).unwrap_or_else(|| panic!("{path} in {rest}"));
     let line = find("/?token=***&a=b");
     assert_eq!(line[1..6], ["127.0.0.1", "GET", "/?token=***&a=b", "200", "13"]);
     assert!(line[0].ends_with('Z') && line[6].parse::<u64>().is_ok(), "{line:?}");
@@ -154,7 +164,10 @@ fn questions_are_answered_without_serving() {
     let (code, out, _) = output(&["--print-config", "--set", "grace=3s"]);
     assert!(code == Some(0), "{out}");
     assert!(out.lines().any(|line| line.starts_with("grace = 3s ") && line.ends_with("# --set")), "{out}");
-    assert!(out.lines().any(|line| line.starts_with("mpm = thread ") && line.ends_with("# fixed by the program")), "{out}");
+    assert!(
+        out.lines().any(|line| line.starts_with("mpm = thread ") && line.ends_with("# fixed by the program")),
+        "{out}"
+    );
     let (code, out, _) = output(&["--check"]);
     assert!(code == Some(0) && out.contains("all is well"), "{out}");
 }

@@ -6,20 +6,40 @@ const GOOD: &str = "GET / HTTP/1.1\r\nHost: x\r\n\r\n";
 
 /// Broken requests, and the status each gets. What follows the broken one must never be read as a request.
 const BROKEN: &[(&str, &str, u16)] = &[
-    ("both lengths", "POST /length HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 400),
-    ("both lengths, the other way", "POST /length HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\nContent-Length: 5\r\n\r\n0\r\n\r\n", 400),
+    (
+        "both lengths",
+        "POST /length HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+        400,
+    ),
+    (
+        "both lengths, the other way",
+        "POST /length HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\nContent-Length: 5\r\n\r\n0\r\n\r\n",
+        400,
+    ),
     ("two lengths", "POST /length HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\nhello", 400),
-    ("twice the same length", "POST /length HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nContent-Length: 5\r\n\r\nhello", 400),
+    (
+        "twice the same length",
+        "POST /length HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nContent-Length: 5\r\n\r\nhello",
+        400,
+    ),
     ("a list of lengths", "POST /length HTTP/1.1\r\nHost: x\r\nContent-Length: 5, 5\r\n\r\nhello", 400),
     ("a length with a sign", "POST /length HTTP/1.1\r\nHost: x\r\nContent-Length: +5\r\n\r\nhello", 400),
     ("an empty length", "POST /length HTTP/1.1\r\nHost: x\r\nContent-Length:\r\n\r\nhello", 400),
-    ("a length beyond counting", "POST /length HTTP/1.1\r\nHost: x\r\nContent-Length: 99999999999999999999\r\n\r\n", 400),
+    (
+        "a length beyond counting",
+        "POST /length HTTP/1.1\r\nHost: x\r\nContent-Length: 99999999999999999999\r\n\r\n",
+        400,
+    ),
     ("no host", "GET / HTTP/1.1\r\n\r\n", 400),
     ("two hosts", "GET / HTTP/1.1\r\nHost: x\r\nHost: x\r\n\r\n", 400),
     ("a folded field", "GET / HTTP/1.1\r\nHost: x\r\nA: b\r\n c\r\n\r\n", 400),
     ("a fold first", "GET / HTTP/1.1\r\n Host: x\r\n\r\n", 400),
     ("white space before the colon", "GET / HTTP/1.1\r\nHost: x\r\nA : b\r\n\r\n", 400),
-    ("white space before the colon of a length", "POST /length HTTP/1.1\r\nHost: x\r\nContent-Length : 5\r\n\r\nhello", 400),
+    (
+        "white space before the colon of a length",
+        "POST /length HTTP/1.1\r\nHost: x\r\nContent-Length : 5\r\n\r\nhello",
+        400,
+    ),
     ("a field without a colon", "GET / HTTP/1.1\r\nHost: x\r\nnonsense\r\n\r\n", 400),
     ("a bare LF", "GET / HTTP/1.1\nHost: x\n\n", 400),
     ("a bare LF after a field", "GET / HTTP/1.1\r\nHost: x\nA: b\r\n\r\n", 400),
@@ -28,8 +48,16 @@ const BROKEN: &[(&str, &str, u16)] = &[
     ("a zero byte in a field", "GET / HTTP/1.1\r\nHost: x\r\nA: \0\r\n\r\n", 400),
     ("a control character in the path", "GET /\u{1} HTTP/1.1\r\nHost: x\r\n\r\n", 400),
     ("chunks in HTTP/1.0", "POST /length HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 400),
-    ("two transfer encodings", "POST /length HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 400),
-    ("an unknown transfer encoding", "POST /length HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n", 501),
+    (
+        "two transfer encodings",
+        "POST /length HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+        400,
+    ),
+    (
+        "an unknown transfer encoding",
+        "POST /length HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n",
+        501,
+    ),
     ("chunks in disguise", "POST /length HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: xchunked\r\n\r\n0\r\n\r\n", 501),
     ("a version that does not exist", "GET / HTTP/3.0\r\nHost: x\r\n\r\n", 505),
     ("the version of 1991", "GET /\r\n\r\n", 400),
@@ -94,7 +122,9 @@ fn good_requests_are_good_however_they_arrive() {
 fn nothing_behind_a_chunked_request_is_trusted() {
     let server = server(&[]);
     let mut client = Raw::connect(&server);
-    client.say(format!("POST /length HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n{GOOD}"));
+    client.say(format!(
+        "POST /length HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n{GOOD}"
+    ));
     let answer = client.answer();
     assert_eq!((answer.text(), answer.field("connection")), ("5", Some("close")));
     client.closed();
@@ -103,7 +133,9 @@ fn nothing_behind_a_chunked_request_is_trusted() {
 #[test]
 fn a_body_that_is_shorter_than_it_said_is_a_400_and_one_in_broken_chunks_too() {
     let server = server(&[]);
-    for body in ["Transfer-Encoding: chunked\r\n\r\nnonsense\r\n", "Transfer-Encoding: chunked\r\n\r\n-5\r\nhello\r\n0\r\n\r\n"] {
+    for body in
+        ["Transfer-Encoding: chunked\r\n\r\nnonsense\r\n", "Transfer-Encoding: chunked\r\n\r\n-5\r\nhello\r\n0\r\n\r\n"]
+    {
         let mut client = Raw::connect(&server);
         client.say(format!("POST /length HTTP/1.1\r\nHost: x\r\n{body}"));
         let answer = client.answer();

@@ -1,4 +1,5 @@
-//! What the tests of this crate share: an application, a server in this process, and a client that says exactly what it is told.
+//! What the tests of this crate share: an application, a server in this process, and a client that says exactly what it
+//! is told.
 #![allow(dead_code, unreachable_pub, missing_docs)]
 
 use std::io::{Read, Write};
@@ -56,7 +57,9 @@ struct Bytes {
 impl Handle for Bytes {
     async fn handle(self, _cx: &mut Cx<'_>) -> Result {
         Ok(match &*self.kind {
-            "file" => Response::new(skep::Body::file(FileSlice { file: file(self.count)?.into(), start: 0, len: self.count })),
+            "file" => {
+                Response::new(skep::Body::file(FileSlice { file: file(self.count)?.into(), start: 0, len: self.count }))
+            }
             "short" => Response::new(skep::Body::file(FileSlice { file: file(10)?.into(), start: 0, len: self.count })),
             "stream" => Response::new(skep::Body::stream(Dots(self.count))),
             _ => Response::new(pattern(self.count)),
@@ -120,7 +123,8 @@ pub fn server(settings: &[(&str, &str)]) -> Running {
 pub fn start(settings: &[(&str, &str)]) -> Running {
     let data = std::env::temp_dir().join(format!("skep-server-test-data-{}", std::process::id()));
     let quiet = [("log.access", "false"), ("log.level", "error"), ("workers", "2"), ("data", data.to_str().unwrap())];
-    let server = quiet.iter().chain(settings).fold(Server::new(app()), |server, (name, value)| server.fix(*name, *value));
+    let server =
+        quiet.iter().chain(settings).fold(Server::new(app()), |server, (name, value)| server.fix(*name, *value));
     server.start().unwrap()
 }
 
@@ -166,7 +170,7 @@ impl Raw {
     }
 
     fn more(&mut self) -> usize {
-        let mut buffer = [0; 64 << 10];
+        let mut buffer = [0; 16 << 10];
         let count = self.stream.read(&mut buffer).expect("the server answers or closes");
         self.seen.extend_from_slice(&buffer[..count]);
         count
@@ -236,7 +240,10 @@ impl Answer {
 }
 
 fn field<'h>(head: &'h str, name: &str) -> Option<&'h str> {
-    head.lines().filter_map(|line| line.split_once(": ")).find(|(key, _)| key.eq_ignore_ascii_case(name)).map(|(_, value)| value)
+    head.lines()
+        .filter_map(|line| line.split_once(": "))
+        .find(|(key, _)| key.eq_ignore_ascii_case(name))
+        .map(|(_, value)| value)
 }
 
 /// Asserts that this is a page of ours about this status, and that it says so.

@@ -99,7 +99,11 @@ fn what_is_wrong_with_files_is_said() {
     };
     let [good, key, other, empty] = ["a.crt", "a.key", "b.key", "empty"].map(|name| files.path(name));
     assert_eq!(error(&good, &other), format!("the key in {other} does not belong to the certificate in {good}"));
-    assert!(error(&empty, &key).starts_with(&format!("{empty}: there is no certificate in it")), "{}", error(&empty, &key));
+    assert!(
+        error(&empty, &key).starts_with(&format!("{empty}: there is no certificate in it")),
+        "{}",
+        error(&empty, &key)
+    );
     assert!(error(&good, &empty).starts_with(&format!("{empty}: there is no private key in it")));
     assert!(error("/no/such", &key).starts_with("/no/such: No such file"));
     assert_eq!(error(&good, ""), "tls.certificate is set, but tls.key is not");
