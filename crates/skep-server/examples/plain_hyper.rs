@@ -1,7 +1,8 @@
 //! What hyper alone costs: the same 13 bytes as `examples/hello`, on one thread, with nothing that a server needs.
 //!
-//! The yardstick of this crate. Run it beside `hello --workers 1 --set log.access=false`, the load on another core, and compare the
-//! CPU time of both for the same number of requests. Run: `cargo run --release -p skep-server --example plain_hyper 8801`.
+//! The yardstick of this crate. Run it beside `hello --workers 1 --set log.access=false`, the load on another core, and
+//! compare the CPU time of both for the same number of requests. Run: `cargo run --release -p skep-server --example
+//! plain_hyper 8801`.
 
 use std::convert::Infallible;
 use std::net::Ipv4Addr;

@@ -1,8 +1,8 @@
 //! HTTP over one connection, from its first byte to its orderly end.
 //!
-//! The messages are hyper's business. Ours: what comes before its parser ([`gate`]), what a connection may cost in time, the
-//! one error page for what never became a request, and the order in which a connection ends. This code knows neither processes nor where its
-//! application comes from.
+//! The messages are hyper's business. Ours: what comes before its parser ([`gate`]), what a connection may cost in
+//! time, the one error page for what never became a request, and the order in which a connection ends. This code knows
+//! neither processes nor where its application comes from.
 //!
 //! Start reading at [`serve`].
 

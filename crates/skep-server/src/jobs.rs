@@ -1,6 +1,7 @@
 //! What an application does again and again beside its requests.
 //!
-//! One thread for each job, started with the server; a job never runs twice at a time. An application without jobs has no such thread.
+//! One thread for each job, started with the server; a job never runs twice at a time. An application without jobs has
+//! no such thread.
 
 use std::io;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};

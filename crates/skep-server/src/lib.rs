@@ -6,8 +6,9 @@
 //! }
 //! ```
 //!
-//! One process, a thread for each processor core, and on each thread a runtime of its own with its own listening socket:
-//! a request is answered on the thread that accepted its connection, and threads share nothing that is written for each request.
+//! One process, a thread for each processor core, and on each thread a runtime of its own with its own listening
+//! socket: a request is answered on the thread that accepted its connection, and threads share nothing that is written
+//! for each request.
 //!
 //! | module | what it does |
 //! |---|---|
@@ -41,8 +42,8 @@ pub use server::{Running, Server, StartError};
 
 /// Serves an application as the command line, the environment and `skep.toml` say, until a signal ends it. For `main`.
 ///
-/// TERM and INT let requests finish for `grace` (10 s) and give exit code 0; a second one, or QUIT, ends at once. Why it could not start
-/// is said on standard error, with exit code 1.
+/// TERM and INT let requests finish for `grace` (10 s) and give exit code 0; a second one, or QUIT, ends at once. Why
+/// it could not start is said on standard error, with exit code 1.
 #[must_use]
 pub fn run(app: skep::App) -> ExitCode {
     Server::new(app).run()

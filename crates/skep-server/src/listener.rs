@@ -1,7 +1,7 @@
 //! Sockets that connections come from: TCP, unix, and those that this process was started with.
 //!
-//! Each worker thread has a listening socket of its own on a TCP address (`SO_REUSEPORT`), so that the kernel spreads connections and no thread waits
-//! for another. A unix socket, or an inherited one, is shared.
+//! Each worker thread has a listening socket of its own on a TCP address (`SO_REUSEPORT`), so that the kernel spreads
+//! connections and no thread waits for another. A unix socket, or an inherited one, is shared.
 //!
 //! Start reading at [`Listeners::bind`].
 

@@ -1,8 +1,8 @@
 //! What the server writes about itself: events to stderr, and a line for each request to stdout.
 //!
-//! Writing never keeps a request waiting. A line is formatted by hand into a buffer of its thread, and one thread for the whole
-//! process writes the buffers out. A buffer has a limit (`log.buffer`): beyond it lines are dropped and counted, and the
-//! count is written where they would have been.
+//! Writing never keeps a request waiting. A line is formatted by hand into a buffer of its thread, and one thread for
+//! the whole process writes the buffers out. A buffer has a limit (`log.buffer`): beyond it lines are dropped and
+//! counted, and the count is written where they would have been.
 
 mod access;
 mod events;

@@ -1,7 +1,8 @@
 //! Threads for work that blocks.
 //!
-//! They start when there is work and none of them is free, and end when there has been none for a while. Work that comes when all
-//! are busy waits; since each piece belongs to a request (or a periodic job), what waits is bounded by `limits.connections`.
+//! They start when there is work and none of them is free, and end when there has been none for a while. Work that
+//! comes when all are busy waits; since each piece belongs to a request (or a periodic job), what waits is bounded by
+//! `limits.connections`.
 
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};

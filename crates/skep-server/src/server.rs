@@ -124,9 +124,9 @@ impl Server {
         }
     }
 
-    /// Starts, and returns once connections are accepted. Neither the command line nor the environment nor a file is read:
-    /// settings are those of [`fix`](Self::fix) and [`arguments`](Self::arguments). For tests, and for programs that serve
-    /// besides doing something else.
+    /// Starts, and returns once connections are accepted. Neither the command line nor the environment nor a file is
+    /// read: settings are those of [`fix`](Self::fix) and [`arguments`](Self::arguments). For tests, and for programs
+    /// that serve besides doing something else.
     pub fn start(self) -> Result<Running, StartError> {
         let flags = Flags::parse(self.arguments.iter().cloned())?;
         self.start_with(&flags, &Sources::default())
@@ -240,9 +240,9 @@ impl Running {
         let ready = || {
             let _ = say(&line);
         };
-        let (life, workers) = (self.life.clone(), self.workers.len());
+        let (switch, workers) = (self.life.clone(), self.workers.len());
         let drain = || {
-            life.send_replace(Life::Drain);
+            switch.send_replace(Life::Drain);
         };
         match signals::wait(&mut self.ended, workers, ready, drain) {
             signals::Outcome::Done => {

@@ -25,8 +25,8 @@ const INT: u8 = 2;
 const QUIT: u8 = 3;
 const TERM: u8 = 15;
 
-/// Waits until all `workers` have ended. TERM and INT call `drain` first; a second one, or QUIT, ends the wait at once. `ready` is
-/// called when signals are heard.
+/// Waits until all `workers` have ended. TERM and INT call `drain` first; a second one, or QUIT, ends the wait at once.
+/// `ready` is called when signals are heard.
 pub(crate) fn wait(
     ended: &mut mpsc::UnboundedReceiver<Ended>,
     workers: usize,

@@ -132,8 +132,8 @@ impl Door {
         }
         let (door, counted) = (Rc::clone(self), Rc::clone(&self.refusals));
         tokio::task::spawn_local(async move {
-            let _counted = counted;
             connection::refuse(&door.context, Socket::Plain(plain)).await;
+            drop(counted);
         });
     }
 }

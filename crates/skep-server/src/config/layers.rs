@@ -117,7 +117,7 @@ fn merge(said: Vec<Said>) -> Result<Values, ConfigError> {
 fn put(known: &mut Known, value: Value, from: Place) {
     match (&mut known.value, value) {
         (Value::List(list), Value::List(more)) if known.from == from && matches!(from, Place::Flag(_)) => {
-            list.extend(more)
+            list.extend(more);
         }
         (_, value) => *known = Known { name: known.name, value, from },
     }

@@ -122,8 +122,8 @@ impl Answer {
         frame
     }
 
-    /// True if the connection ends with this answer: it had its share of requests, or a chunked body hides from the gate
-    /// where the next request would begin.
+    /// True if the connection ends with this answer: it had its share of requests, or a chunked body hides from the
+    /// gate where the next request would begin.
     fn is_last(&self, parts: &http::request::Parts) -> bool {
         if parts.version == Version::HTTP_2 {
             return false;

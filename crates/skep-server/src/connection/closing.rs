@@ -1,7 +1,7 @@
 //! How a connection ends: in order, so that the other side sees the last answer.
 //!
-//! A socket that is closed while bytes lie unread in it is reset, and a reset overtakes the answer. So we say that we are done, and then read on
-//! for a while what nobody wants.
+//! A socket that is closed while bytes lie unread in it is reset, and a reset overtakes the answer. So we say that we
+//! are done, and then read on for a while what nobody wants.
 
 use std::future::poll_fn;
 use std::time::Duration;

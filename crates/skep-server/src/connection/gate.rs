@@ -1,8 +1,8 @@
 //! Looks at the bytes of HTTP/1 before the parser does, and lets only strict messages through.
 //!
 //! Where a lenient reader and a strict one disagree on where a request ends, requests can be smuggled (RFC 9112, 11.2).
-//! So a head whose framing is not beyond doubt is refused here, whatever the parser behind would make of it. What a field's value means is
-//! none of the gate's business, and what it lets through the parser may still refuse.
+//! So a head whose framing is not beyond doubt is refused here, whatever the parser behind would make of it. What a
+//! field's value means is none of the gate's business, and what it lets through the parser may still refuse.
 //!
 //! Start reading at [`Gate::check`].
 
@@ -88,7 +88,8 @@ impl Gate {
         self.state == State::Chunked
     }
 
-    /// Looks at the next bytes, and says how many of them may pass. Of a refused head not one byte counts as good, though those of earlier calls are gone.
+    /// Looks at the next bytes, and says how many of them may pass. Of a refused head not one byte counts as good,
+    /// though those of earlier calls are gone.
     pub(crate) fn check(&mut self, bytes: &[u8], bounds: &Bounds) -> (usize, Option<Refusal>) {
         let mut at = 0;
         let mut good = 0;

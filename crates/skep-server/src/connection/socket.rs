@@ -55,8 +55,8 @@ impl Socket {
     }
 }
 
-// System calls are made through rustix: those of the C library are points of cancellation for threads, which costs something for
-// each of them once there are threads.
+// System calls are made through rustix: those of the C library are points of cancellation for threads, which costs
+// something for each of them once there are threads.
 impl Plain {
     fn fd(&self) -> BorrowedFd<'_> {
         match self {
@@ -81,8 +81,8 @@ impl Plain {
         }
     }
 
-    /// Makes a system call once the socket is ready for it. `wanted` is how many bytes it would move at most: after fewer, the
-    /// kernel has no more to give or to take, and need not be asked before it says so.
+    /// Makes a system call once the socket is ready for it. `wanted` is how many bytes it would move at most: after
+    /// fewer, the kernel has no more to give or to take, and need not be asked before it says so.
     fn poll_io(
         &self,
         cx: &mut Context<'_>,

@@ -1,7 +1,7 @@
 //! The bytes of one connection, on their way in and out.
 //!
-//! Inwards they pass the [`Gate`]. Outwards they are gathered, so that the answers to several requests that came together leave
-//! together; a file's bytes never pass through this process where the kernel can send them.
+//! Inwards they pass the [`Gate`]. Outwards they are gathered, so that the answers to several requests that came
+//! together leave together; a file's bytes never pass through this process where the kernel can send them.
 //!
 //! The parser behind it, hyper, answers what it cannot parse with a bare status. Such an answer never leaves: the wire
 //! keeps its status, and the server's own error page is sent instead.
@@ -32,8 +32,7 @@ pub(crate) struct Wire {
     socket: Socket,
     gate: Gate,
     bounds: Bounds,
-    /// HTTP/2 frames and checks its messages itself: no gate.
-    raw: bool,
+    mode: Mode,
     /// Arrived before it was known which protocol it speaks.
     early: Vec<u8>,
     out: Vec<u8>,
@@ -46,6 +45,14 @@ pub(crate) struct Wire {
     blocked: bool,
     /// Something was given to the socket since it was last flushed; encryption gathers, too.
     unflushed: bool,
+}
+
+/// Who looks at what arrives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Mode {
+    Gated,
+    /// HTTP/2 frames and checks its messages itself.
+    Raw,
 }
 
 /// How a connection begins.
@@ -66,7 +73,7 @@ impl Wire {
             socket,
             gate: Gate::new(),
             bounds,
-            raw: false,
+            mode: Mode::Gated,
             early: Vec::new(),
             out: Vec::new(),
             written: 0,
@@ -81,12 +88,12 @@ impl Wire {
 
     /// From here on the bytes are HTTP/2's.
     pub(crate) fn set_raw(&mut self) {
-        self.raw = true;
+        self.mode = Mode::Raw;
     }
 
     /// True if the bytes are HTTP/2's.
     pub(crate) fn is_raw(&self) -> bool {
-        self.raw
+        self.mode == Mode::Raw
     }
 
     /// Why nothing more is taken in.
@@ -111,7 +118,7 @@ impl Wire {
 
     /// True between the first byte of a head and its end.
     pub(crate) fn in_head(&self) -> bool {
-        !self.raw && self.gate.in_head()
+        !self.is_raw() && self.gate.in_head()
     }
 
     /// True if bytes of a body are still to come.
@@ -130,7 +137,7 @@ impl Wire {
     }
 
     pub(crate) fn takes_files(&self) -> bool {
-        !self.raw && self.socket.takes_files()
+        !self.is_raw() && self.socket.takes_files()
     }
 
     /// The file that a marker in the next writes stands for.
@@ -167,7 +174,7 @@ impl Wire {
         }
         if !self.early.is_empty() {
             let count = self.early.len().min(cursor.remaining());
-            let passed = if self.raw { count } else { self.pass_early(count) };
+            let passed = if self.is_raw() { count } else { self.pass_early(count) };
             cursor.put_slice(&self.early[..passed]);
             self.early.drain(..count);
             if self.early.is_empty() {
@@ -175,7 +182,7 @@ impl Wire {
             }
             return if passed == 0 { Poll::Pending } else { Poll::Ready(Ok(())) };
         }
-        if self.raw {
+        if self.is_raw() {
             let socket = &mut self.socket;
             return sys::poll_read_into(cursor, |buffer| Pin::new(socket).poll_read(cx, buffer), <[u8]>::len);
         }
@@ -207,7 +214,7 @@ impl Wire {
         own: bool,
     ) -> Poll<io::Result<usize>> {
         let total: usize = slices.iter().map(|slice| slice.len()).sum();
-        if own && !self.raw {
+        if own && !self.is_raw() {
             self.automatic = slices.first().and_then(|first| status_of(first));
             return Poll::Ready(Ok(total));
         }
@@ -299,9 +306,9 @@ impl Wire {
         }
         self.written = 0;
         if self.out.capacity() > KEEP {
-            self.out = Vec::new()
+            self.out = Vec::new();
         } else {
-            self.out.clear()
+            self.out.clear();
         }
         Poll::Ready(Ok(()))
     }

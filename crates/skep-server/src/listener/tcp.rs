@@ -66,7 +66,8 @@ fn bind_all(address: SocketAddr, workers: usize, backlog: i32) -> io::Result<(Ve
     Ok((sockets, address))
 }
 
-/// With `SO_REUSEPORT` alone a second server of the same user would get half of the first one's connections, without a word.
+/// With `SO_REUSEPORT` alone a second server of the same user would get half of the first one's connections, without a
+/// word.
 fn probe(address: SocketAddr) -> io::Result<()> {
     rustix::net::bind(open(address)?, &address).map_err(Into::into)
 }

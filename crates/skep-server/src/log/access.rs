@@ -2,8 +2,9 @@
 //!
 //! `2026-11-21T07:30:00.123Z 127.0.0.1 GET /search?q=bees 200 5120 412`
 //!
-//! The target is written with its query, but the values of parameters that usually are secrets are replaced by `***`. A `-` as
-//! status means that the client left before the answer; a line without method and target is about something that never became a request.
+//! The target is written with its query, but the values of parameters that usually are secrets are replaced by `***`. A
+//! `-` as status means that the client left before the answer; a line without method and target is about something that
+//! never became a request.
 
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -12,7 +13,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use http::StatusCode;
 
 use super::lane::Lane;
-use super::text::{write_escaped, write_number, write_time};
+use super::text::{write_escaped, write_number, write_padded, write_time};
 
 /// The access log of one thread.
 #[derive(Debug)]
@@ -76,10 +77,9 @@ impl Stamp {
             self.text.clear();
             write_time(&mut self.text, now);
         }
-        let millis = since.subsec_millis();
-        let digits = [millis / 100, millis / 10 % 10, millis % 10].map(|digit| b'0' + digit as u8);
-        let at = self.text.len() - "123Z".len();
-        self.text[at..at + 3].copy_from_slice(&digits);
+        self.text.truncate(self.text.len() - "123Z".len());
+        write_padded(&mut self.text, u64::from(since.subsec_millis()), 3);
+        self.text.push(b'Z');
         out.extend_from_slice(&self.text);
     }
 }

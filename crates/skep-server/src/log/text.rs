@@ -38,7 +38,8 @@ pub(crate) fn write_number(out: &mut Vec<u8>, number: u64) {
     write_padded(out, number, 1);
 }
 
-fn write_padded(out: &mut Vec<u8>, mut number: u64, width: usize) {
+/// Writes a number in decimal, with zeros in front up to this width.
+pub(crate) fn write_padded(out: &mut Vec<u8>, mut number: u64, width: usize) {
     let mut digits = [b'0'; 20];
     let mut at = digits.len();
     while number > 0 || digits.len() - at < width {

@@ -1,6 +1,8 @@
-//! 10 000 clients that send their request a byte at a time and never finish: the others do not notice, and memory is bounded.
+//! 10 000 clients that send their request a byte at a time and never finish: the others do not notice, and memory is
+//! bounded.
 //!
-//! The server is this very executable, started again, so that each side has its file descriptors and its memory to itself.
+//! The server is this very executable, started again, so that each side has its file descriptors and its memory to
+//! itself.
 
 #[path = "../server/support.rs"]
 mod support;

@@ -86,7 +86,8 @@ fn fields_that_are_too_many_or_too_long_are_a_431() {
     assert_eq!(client.say(request(fields(1, 8000))).answer().status, 200);
     assert_page(&client.say(request(fields(1, 8200))).answer(), 431);
     client.closed();
-    // A field that never ends is refused before its end, also from a client that does not listen before it has said all.
+    // A field that never ends is refused before its end, also from a client that does not listen before it has said
+    // all.
     let mut client = Raw::connect(&server);
     client.say(format!("GET / HTTP/1.1\r\nHost: x\r\na: {}", "x".repeat(300_000)));
     assert_page(&client.answer(), 431);

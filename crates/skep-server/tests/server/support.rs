@@ -1,4 +1,5 @@
-//! What the tests of this crate share: an application, a server in this process, and a client that says exactly what it is told.
+//! What the tests of this crate share: an application, a server in this process, and a client that says exactly what it
+//! is told.
 #![allow(dead_code, unreachable_pub, missing_docs)]
 
 use std::io::{Read, Write};
@@ -169,7 +170,7 @@ impl Raw {
     }
 
     fn more(&mut self) -> usize {
-        let mut buffer = [0; 64 << 10];
+        let mut buffer = [0; 16 << 10];
         let count = self.stream.read(&mut buffer).expect("the server answers or closes");
         self.seen.extend_from_slice(&buffer[..count]);
         count
