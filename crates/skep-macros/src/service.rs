@@ -33,7 +33,7 @@ struct Parameter {
 
 enum Source {
     Path(usize),
-    Query { name: String, default: Option<Expr> },
+    Query { name: String, default: Option<Box<Expr>> },
     Form { name: String },
     Json,
     Header(LitStr),
@@ -200,7 +200,7 @@ fn lower_case(name: &LitStr) -> Result<()> {
     Err(Error::new(name.span(), "a header name is written in lower case here, such as \"accept-language\""))
 }
 
-fn default(attribute: &syn::Attribute) -> Result<Option<Expr>> {
+fn default(attribute: &syn::Attribute) -> Result<Option<Box<Expr>>> {
     if matches!(attribute.meta, syn::Meta::Path(_)) {
         return Ok(None);
     }

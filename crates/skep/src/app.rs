@@ -68,8 +68,10 @@ type Start = Box<dyn FnOnce(&Site) -> Result<()> + Send>;
 pub struct Job {
     name: &'static str,
     period: Duration,
-    work: Box<dyn Fn(&Site) -> Result<()> + Send + Sync>,
+    work: Work,
 }
+
+type Work = Box<dyn Fn(&Site) -> Result<()> + Send + Sync>;
 
 impl Job {
     /// How the log names it.

@@ -53,9 +53,7 @@ impl Client {
     /// Opens the application as [`Setup::default`] says, but with a temporary database.
     #[must_use]
     pub fn new(app: App) -> Self {
-        let mut setup = Setup::default();
-        setup.temporary_database = true;
-        Self::with_setup(app, setup)
+        Self::with_setup(app, Setup { temporary_database: true, ..Setup::default() })
     }
 
     /// Opens the application with this setup.
@@ -78,7 +76,6 @@ impl Client {
     }
 
     /// The answer to a form, redirects followed.
-    #[must_use]
     pub fn post(&self, url: &str, fields: &[(&str, &str)]) -> Answer {
         self.request(Method::POST, url).form(fields).send()
     }
@@ -203,7 +200,6 @@ impl Draft<'_> {
     }
 
     /// The answer.
-    #[must_use]
     pub fn send(self) -> Answer {
         let Self { client, mut method, mut url, mut headers, mut body, follow } = self;
         for _ in 0..=MAX_REDIRECTS {

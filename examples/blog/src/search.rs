@@ -29,10 +29,10 @@ impl Handle for Search {
     async fn handle(self, cx: &mut Cx<'_>) -> Result {
         let asked = self.q.as_deref().unwrap_or_default().trim();
         let words = words(asked);
-        let hits = match words.is_empty() {
-            true => Vec::new(),
-            false => cx.db().all::<Hit>(query(HITS, (&words, MOST))).await?,
-        };
+        let mut hits = Vec::new();
+        if !words.is_empty() {
+            hits = cx.db().all::<Hit>(query(HITS, (&words, MOST))).await?;
+        }
         let title = if asked.is_empty() { "Search".into() } else { format!("Search: {asked}") };
         Ok(layout::page_about(
             &title,

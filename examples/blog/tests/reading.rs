@@ -33,7 +33,7 @@ impl Blog {
 
     fn in_folder(folder: TempDir) -> Self {
         let mut setup = Setup::default();
-        setup.data = folder.path().to_owned();
+        folder.path().clone_into(&mut setup.data);
         let site = Arc::new(blog::app().open(setup).unwrap());
         let client = Client::of_site(&site);
         Self { folder, site, client }

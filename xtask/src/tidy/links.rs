@@ -56,7 +56,9 @@ fn targets(source: &Source) -> Vec<(usize, String)> {
         for (start, end) in [("](", ')'), ("src=\"", '"'), ("href=\"", '"')] {
             line.split(start).skip(1).filter_map(|rest| rest.split_once(end)).for_each(|(target, _)| add(target));
         }
-        if let Some((_, target)) = line.strip_prefix('[').and_then(|rest| rest.split_once("]: ")) {
+        if let Some((_, target)) =
+            line.strip_prefix('[').filter(|rest| !rest.starts_with('^')).and_then(|rest| rest.split_once("]: "))
+        {
             add(target);
         }
     }
@@ -113,7 +115,10 @@ mod tests {
     #[test]
     fn a_link_leads_to_a_file_or_a_folder() {
         assert_eq!(lines("README.md", "[a](docs/guide.md) ![b](docs/blog.png \"B\") [c](docs/)"), [0; 0]);
-        assert_eq!(lines("docs/a.md", "[a](guide.md) [b](../LICENSE-MIT)\n\n[c]: ../docs/blog.png"), [0; 0]);
+        assert_eq!(
+            lines("docs/a.md", "[a](guide.md) [b](../LICENSE-MIT)\n\n[c]: ../docs/blog.png\n[^1]: A note"),
+            [0; 0]
+        );
         assert_eq!(
             lines("README.md", "[a](docs/guide.md)\n[b](guide.md)\n\n[c]: gone.md\n<img src=\"gone.png\">"),
             [2, 4, 5]
