@@ -257,7 +257,7 @@ impl App {
         self
     }
 
-    /// Gives handlers a value to share, one of each type: [`Cx::get`] lends it out.
+    /// Gives handlers a value to share, one of each type: [`Cx::get`](crate::Cx::get) lends it out.
     ///
     /// It lives as long as the process and is seen by all requests; what belongs to one user does not belong here.
     #[must_use]
