@@ -41,7 +41,8 @@ pub(crate) enum Direct {
 #[derive(Debug)]
 pub(crate) enum Chunk {
     Bytes(Bytes),
-    /// So many bytes that hyper must count and need not see: they are on the wire already, or will be right after the head.
+    /// So many bytes that hyper must count and need not see: they are on the wire already, or will be right after the
+    /// head.
     Elsewhere(usize),
 }
 
@@ -143,8 +144,8 @@ impl http_body::Body for Outgoing {
     }
 }
 
-// What is elsewhere has a length and no bytes. `Buf` does not foresee that; hyper's buffer, which copies what there is and
-// counts what remains, takes it as it is meant. The tests of large answers would fail if it did not.
+// What is elsewhere has a length and no bytes. `Buf` does not foresee that; hyper's buffer, which copies what there is
+// and counts what remains, takes it as it is meant. The tests of large answers would fail if it did not.
 impl Buf for Chunk {
     fn remaining(&self) -> usize {
         match self {
