@@ -164,17 +164,17 @@ impl Connection {
         if let Poll::Ready(Err(error)) = wire.poll_flush(cx) {
             return Poll::Ready(End::Broken(error));
         }
-        if self.quiet.get() && wire.refusal().is_some() {
+        if self.quiet.get() && wire.refusal().is_some() && !wire.has_body() {
             return Poll::Ready(End::Refused);
         }
         let now = self.context.now();
         let blocked = wire.is_blocked().then(|| self.blocked_since.get().unwrap_or(now));
         self.blocked_since.set(blocked);
-        let phase = match (self.running.get(), wire.in_head()) {
-            (0, true) => Phase::Head,
-            (0, false) if self.requests.get() > 0 => Phase::Idle,
-            (0, false) => self.phase.get(),
-            _ => Phase::Answer,
+        let phase = match wire.in_head() {
+            _ if self.running.get() > 0 || wire.has_body() => Phase::Answer,
+            true => Phase::Head,
+            false if self.requests.get() > 0 => Phase::Idle,
+            false => self.phase.get(),
         };
         if phase != self.phase.get() {
             self.expect(phase);

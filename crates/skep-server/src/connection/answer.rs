@@ -7,16 +7,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll};
 use std::time::Instant;
 
-use bytes::Buf;
 use http::header::CONNECTION;
 use http::{HeaderValue, Method, StatusCode, Uri, Version};
-use http_body::Frame;
 use hyper::body::{Body as _, Incoming};
 use skep::{Body, Error, Request, Response};
 
 use super::Connection;
 use super::incoming::Arriving;
-use super::outgoing::{Answered, Chunk, Outgoing};
+use super::outgoing::{Answered, Direct, Outgoing};
 use crate::log::Line;
 
 /// Has the application answer. It never fails; what fails was answered with an error page.
@@ -86,6 +84,8 @@ pub(crate) struct Answer {
     entry: Option<Box<Entry>>,
     status: Option<StatusCode>,
     bytes: u64,
+    /// hyper has nothing more to do with it.
+    handed_over: bool,
 }
 
 /// What the access log wants to know of a request.
@@ -104,12 +104,12 @@ impl Answer {
             connection.context.access.as_ref().map(|_| {
                 Box::new(Entry { start: Instant::now(), method: parts.method.clone(), uri: parts.uri.clone() })
             });
-        Self { connection: Rc::clone(connection), entry, status: None, bytes: 0 }
+        Self { connection: Rc::clone(connection), entry, status: None, bytes: 0, handed_over: false }
     }
 
     fn give(mut self, response: Response) -> http::Response<Outgoing> {
         self.status = Some(response.status());
-        response.into_http().map(|body| Outgoing::new(body, self))
+        Outgoing::new(response.into_http(), self)
     }
 
     pub(super) fn connection(&self) -> &Rc<Connection> {
@@ -117,9 +117,21 @@ impl Answer {
     }
 
     /// Notes what is sent.
-    pub(super) fn count(&mut self, frame: Frame<Chunk>) -> Frame<Chunk> {
-        self.bytes += frame.data_ref().map_or(0, Buf::remaining) as u64;
-        frame
+    pub(super) fn count(&mut self, bytes: usize) {
+        self.bytes += bytes as u64;
+    }
+
+    /// Has the wire send the body. For hyper, that is the end of it.
+    pub(super) fn hand_over(mut self, body: Direct) {
+        let connection = Rc::clone(&self.connection);
+        self.end_turn();
+        connection.wire().take_body(body, self);
+    }
+
+    fn end_turn(&mut self) {
+        if !std::mem::replace(&mut self.handed_over, true) {
+            self.connection.running.set(self.connection.running.get() - 1);
+        }
     }
 
     /// True if the connection ends with this answer: it had its share of requests, or a chunked body hides from the
@@ -136,7 +148,7 @@ impl Answer {
 
 impl Drop for Answer {
     fn drop(&mut self) {
-        self.connection.running.set(self.connection.running.get() - 1);
+        self.end_turn();
         let Some((entry, access)) = self.entry.take().zip(self.connection.context.access.as_ref()) else { return };
         access.write(&Line {
             peer: &self.connection.peer_text,

@@ -36,15 +36,15 @@ pub(super) async fn close(connection: &Connection, end: End) {
     };
     // HTTP/2 has said goodbye in its own way.
     let error = error.filter(|_| !connection.wire().is_raw());
+    let mut page = Vec::new();
     if let Some(error) = &error {
         let mut response = connection.context.local.failure(error);
-        let bytes = write_response(&mut response);
-        connection.wire().push(&bytes);
+        page = write_response(&mut response);
         log(connection, &response);
     }
     let linger = error.is_some() || connection.wire().has_unread();
     let patience = connection.context.limits.write_idle;
-    let _ = tokio::time::timeout(patience, say_goodbye(connection, linger)).await;
+    let _ = tokio::time::timeout(patience, say_goodbye(connection, &page, linger)).await;
 }
 
 fn late() -> Error {
@@ -59,7 +59,10 @@ fn of_http(connection: &Connection, result: hyper::Result<()>) -> Option<Error> 
     Some(Error::new(status).with_cause(error))
 }
 
-async fn say_goodbye(connection: &Connection, linger: bool) -> std::io::Result<()> {
+async fn say_goodbye(connection: &Connection, page: &[u8], linger: bool) -> std::io::Result<()> {
+    // A body may still be on its way; the page comes after it.
+    poll_fn(|cx| connection.wire().poll_flush(cx)).await?;
+    connection.wire().push(page);
     poll_fn(|cx| connection.wire().poll_flush(cx)).await?;
     poll_fn(|cx| connection.wire().poll_shutdown(cx)).await?;
     if linger {

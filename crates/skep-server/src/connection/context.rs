@@ -155,7 +155,10 @@ impl Drop for Membership {
         let gone = members.places[self.place].take();
         members.free.push(self.place);
         drop(members);
-        drop(gone);
+        // A body that was not sent holds its connection, which holds it.
+        if let Some(connection) = gone {
+            connection.wire().drop_body();
+        }
         self.context.changed.notify_waiters();
     }
 }

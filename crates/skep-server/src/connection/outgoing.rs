@@ -1,56 +1,106 @@
 //! The body of an answer, on its way out.
+//!
+//! Small and streamed bodies go the way of all bytes, through hyper's buffer. A large one that is all here (a file, or
+//! bytes in memory) is handed to the [`Wire`](super::wire::Wire) as it is: hyper hears only how long it is.
 
 use std::convert::Infallible;
 use std::pin::Pin;
-use std::sync::OnceLock;
-use std::task::{Context, Poll, ready};
+use std::task::{Context, Poll, Waker, ready};
 
 use bytes::{Buf, Bytes};
+use http::header::{CONTENT_LENGTH, TRANSFER_ENCODING};
 use http_body::{Frame, SizeHint};
 use skep::body::{Body, BodyError, FileSlice};
 
 use super::answer::Answer;
 
+/// From here on a body in memory is worth a system call of its own.
+const LARGE: usize = 16 << 10;
+
 /// The body of an answer. Its end, or the end of its connection, ends the [`Answer`].
 pub(crate) struct Outgoing {
     body: Kind,
-    answer: Answer,
+    /// Taken when the wire takes the body.
+    answer: Option<Answer>,
 }
 
 enum Kind {
     Body(Body),
-    /// The kernel will send it. Taken once the wire knows of it.
-    File(Option<FileSlice>),
+    /// For the wire; taken once it has it.
+    Direct(Option<Direct>),
 }
 
-/// A part of a body: bytes, or a marker that stands for so many bytes of the file the wire was told of.
+/// A body that the wire sends by itself.
+#[derive(Debug)]
+pub(crate) enum Direct {
+    File(FileSlice),
+    Bytes(Bytes),
+}
+
+/// A part of a body, as hyper sees it.
 #[derive(Debug)]
 pub(crate) enum Chunk {
     Bytes(Bytes),
-    File(u64),
-}
-
-/// Memory that is never read or written: a slice of it stands for the bytes of a file. It is large so that one system
-/// call may send much; being never touched, it takes no room.
-fn marker() -> &'static [u8] {
-    MARKER.get_or_init(|| Box::leak(vec![0; 4 << 20].into_boxed_slice()))
-}
-
-static MARKER: OnceLock<&'static [u8]> = OnceLock::new();
-
-/// True if these bytes stand for bytes of a file.
-pub(crate) fn is_marker(slice: &[u8]) -> bool {
-    !slice.is_empty() && MARKER.get().is_some_and(|marker| marker.as_ptr_range().contains(&slice.as_ptr()))
+    /// So many bytes that hyper must count and need not see: they are on the wire already, or will be right after the
+    /// head.
+    Elsewhere(usize),
 }
 
 impl Outgoing {
-    pub(crate) fn new(body: Body, answer: Answer) -> Self {
-        let body = if answer.connection().wire().takes_files() {
-            body.into_file().map_or_else(Kind::Body, |file| Kind::File(Some(file)))
-        } else {
-            Kind::Body(body)
-        };
-        Self { body, answer }
+    pub(crate) fn new(response: http::Response<Body>, answer: Answer) -> http::Response<Self> {
+        let (mut parts, body) = response.into_parts();
+        let body = choose(body, &mut parts.headers, &answer);
+        http::Response::from_parts(parts, Self { body, answer: Some(answer) })
+    }
+}
+
+fn choose(body: Body, headers: &mut http::HeaderMap, answer: &Answer) -> Kind {
+    let small = body.as_whole().is_some_and(|bytes| bytes.len() < LARGE);
+    if small || headers.contains_key(TRANSFER_ENCODING) {
+        return Kind::Body(body);
+    }
+    let wire = answer.connection().wire();
+    let direct = match body.into_file() {
+        Ok(file) if wire.takes_files() => Direct::File(file),
+        Ok(file) => return Kind::Body(Body::file(file)),
+        Err(body) if wire.is_raw() => return Kind::Body(body),
+        Err(mut body) => match whole(&mut body) {
+            Some(bytes) => Direct::Bytes(bytes),
+            None => return Kind::Body(body),
+        },
+    };
+    // The length that counts is the one that is sent; hyper writes it.
+    headers.remove(CONTENT_LENGTH);
+    Kind::Direct(Some(direct))
+}
+
+/// All bytes of a body, if they are all here: then they are its first frame.
+fn whole(body: &mut Body) -> Option<Bytes> {
+    body.as_whole()?;
+    match http_body::Body::poll_frame(Pin::new(body), &mut Context::from_waker(Waker::noop())) {
+        Poll::Ready(Some(Ok(frame))) => frame.into_data().ok(),
+        _ => None,
+    }
+}
+
+impl Direct {
+    /// The number of bytes still to be sent.
+    pub(crate) fn len(&self) -> u64 {
+        match self {
+            Self::File(slice) => slice.len,
+            Self::Bytes(bytes) => bytes.len() as u64,
+        }
+    }
+
+    /// So many of them are sent.
+    pub(crate) fn advance(&mut self, count: usize) {
+        match self {
+            Self::File(slice) => {
+                slice.start += count as u64;
+                slice.len -= count as u64;
+            }
+            Self::Bytes(bytes) => bytes.advance(count),
+        }
     }
 }
 
@@ -63,53 +113,58 @@ impl http_body::Body for Outgoing {
         match &mut this.body {
             Kind::Body(body) => {
                 let frame = ready!(Pin::new(body).poll_frame(cx));
-                if let Some(Err(error)) = &frame {
-                    tracing::warn!(%error, "an answer broke off");
+                match (&frame, &mut this.answer) {
+                    (Some(Ok(frame)), Some(answer)) => answer.count(frame.data_ref().map_or(0, Bytes::len)),
+                    (Some(Err(error)), _) => tracing::warn!(%error, "an answer broke off"),
+                    _ => {}
                 }
-                Poll::Ready(frame.map(|frame| frame.map(|frame| this.answer.count(frame.map_data(Chunk::Bytes)))))
+                Poll::Ready(frame.map(|frame| frame.map(|frame| frame.map_data(Chunk::Bytes))))
             }
-            Kind::File(file) => Poll::Ready(file.take().map(|file| {
-                let chunk = Chunk::File(file.len);
-                this.answer.connection().wire().announce(file);
-                Ok(this.answer.count(Frame::data(chunk)))
-            })),
+            Kind::Direct(direct) => {
+                let Some((direct, answer)) = direct.take().zip(this.answer.take()) else { return Poll::Ready(None) };
+                let length = usize::try_from(direct.len())?;
+                answer.hand_over(direct);
+                Poll::Ready(Some(Ok(Frame::data(Chunk::Elsewhere(length)))))
+            }
         }
     }
 
     fn is_end_stream(&self) -> bool {
         match &self.body {
             Kind::Body(body) => body.is_end_stream(),
-            Kind::File(file) => file.is_none(),
+            Kind::Direct(direct) => direct.is_none(),
         }
     }
 
     fn size_hint(&self) -> SizeHint {
         match &self.body {
             Kind::Body(body) => body.size_hint(),
-            Kind::File(file) => SizeHint::with_exact(file.as_ref().map_or(0, |file| file.len)),
+            Kind::Direct(direct) => SizeHint::with_exact(direct.as_ref().map_or(0, Direct::len)),
         }
     }
 }
 
+// What is elsewhere has a length and no bytes. `Buf` does not foresee that; hyper's buffer, which copies what there is
+// and counts what remains, takes it as it is meant. The tests of large answers would fail if it did not.
 impl Buf for Chunk {
     fn remaining(&self) -> usize {
         match self {
             Self::Bytes(bytes) => bytes.len(),
-            Self::File(left) => usize::try_from(*left).unwrap_or(usize::MAX),
+            Self::Elsewhere(length) => *length,
         }
     }
 
     fn chunk(&self) -> &[u8] {
         match self {
             Self::Bytes(bytes) => bytes,
-            Self::File(_) => &marker()[..self.remaining().min(marker().len())],
+            Self::Elsewhere(_) => &[],
         }
     }
 
     fn advance(&mut self, count: usize) {
         match self {
             Self::Bytes(bytes) => bytes.advance(count),
-            Self::File(left) => *left -= count as u64,
+            Self::Elsewhere(length) => *length -= count,
         }
     }
 }

@@ -1,7 +1,7 @@
 //! HTTP/1 and HTTP/2 by hyper, over our wire.
 
 use std::future::Future;
-use std::io::{self, IoSlice};
+use std::io;
 use std::pin::{Pin, pin};
 use std::rc::Rc;
 use std::task::{Context, Poll};
@@ -58,19 +58,7 @@ impl Read for Io {
 
 impl Write for Io {
     fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        self.poll_write_vectored(cx, &[IoSlice::new(bytes)])
-    }
-
-    fn poll_write_vectored(
-        self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        slices: &[IoSlice<'_>],
-    ) -> Poll<io::Result<usize>> {
-        self.0.wire().poll_write(cx, slices, self.0.quiet.get())
-    }
-
-    fn is_write_vectored(&self) -> bool {
-        true
+        self.0.wire().poll_write(cx, bytes, self.0.quiet.get())
     }
 
     /// hyper has handed over all it had. It leaves when hyper has nothing more to do: see `Connection::settle`.

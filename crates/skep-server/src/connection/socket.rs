@@ -33,23 +33,22 @@ impl Socket {
         cfg!(any(target_os = "linux", target_os = "android")) && matches!(self, Self::Plain(_))
     }
 
-    /// Writes bytes of which more follow at once.
-    pub(crate) fn poll_write_more(&mut self, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+    pub(crate) fn is_tls(&self) -> bool {
+        matches!(self, Self::Tls(_))
+    }
+
+    /// Writes bytes; `more` says that others follow at once.
+    pub(crate) fn poll_send(&mut self, cx: &mut Context<'_>, bytes: &[u8], more: bool) -> Poll<io::Result<usize>> {
         match self {
-            Self::Plain(plain) => plain.poll_send(cx, bytes, true),
+            Self::Plain(plain) => plain.poll_send(cx, bytes, more),
             Self::Tls(tls) => Pin::new(tls).poll_write(cx, bytes),
         }
     }
 
-    /// Sends the beginning of a file slice, at most `most` bytes, without copying it. 0: the file ends there.
-    pub(crate) fn poll_send_file(
-        &mut self,
-        cx: &mut Context<'_>,
-        slice: &FileSlice,
-        most: usize,
-    ) -> Poll<io::Result<usize>> {
+    /// Sends the beginning of a file slice without copying it. 0: the file ends there.
+    pub(crate) fn poll_send_file(&mut self, cx: &mut Context<'_>, slice: &FileSlice) -> Poll<io::Result<usize>> {
         match self {
-            Self::Plain(plain) => plain.poll_send_file(cx, slice, most),
+            Self::Plain(plain) => plain.poll_send_file(cx, slice),
             Self::Tls(_) => Poll::Ready(Err(io::ErrorKind::Unsupported.into())),
         }
     }
@@ -110,8 +109,8 @@ impl Plain {
     }
 
     #[cfg(any(target_os = "linux", target_os = "android"))]
-    fn poll_send_file(&self, cx: &mut Context<'_>, slice: &FileSlice, most: usize) -> Poll<io::Result<usize>> {
-        let most = most.min(usize::try_from(slice.len).unwrap_or(usize::MAX));
+    fn poll_send_file(&self, cx: &mut Context<'_>, slice: &FileSlice) -> Poll<io::Result<usize>> {
+        let most = usize::try_from(slice.len).unwrap_or(usize::MAX).min(AT_ONCE);
         // A file may end early, which says nothing about the socket: nothing is concluded from a small count.
         self.poll_io(cx, Interest::WRITABLE, 0, |fd| {
             let mut offset = slice.start;
@@ -120,10 +119,13 @@ impl Plain {
     }
 
     #[cfg(not(any(target_os = "linux", target_os = "android")))]
-    fn poll_send_file(&self, _: &mut Context<'_>, _: &FileSlice, _: usize) -> Poll<io::Result<usize>> {
+    fn poll_send_file(&self, _: &mut Context<'_>, _: &FileSlice) -> Poll<io::Result<usize>> {
         Poll::Ready(Err(io::ErrorKind::Unsupported.into()))
     }
 }
+
+/// The most bytes of a file that are sent before other connections have their turn.
+const AT_ONCE: usize = 2 << 20;
 
 /// More follows at once: the kernel need not send a packet that is not full.
 #[cfg(any(target_os = "linux", target_os = "android"))]
@@ -184,18 +186,6 @@ impl AsyncRead for Socket {
 impl AsyncWrite for Socket {
     fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         inside!(self, Socket { Plain, Tls }, inner => Pin::new(inner).poll_write(cx, bytes))
-    }
-
-    fn poll_write_vectored(
-        self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        slices: &[IoSlice<'_>],
-    ) -> Poll<io::Result<usize>> {
-        inside!(self, Socket { Plain, Tls }, inner => Pin::new(inner).poll_write_vectored(cx, slices))
-    }
-
-    fn is_write_vectored(&self) -> bool {
-        true
     }
 
     fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {

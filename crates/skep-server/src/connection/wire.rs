@@ -6,17 +6,17 @@
 //! The parser behind it, hyper, answers what it cannot parse with a bare status. Such an answer never leaves: the wire
 //! keeps its status, and the server's own error page is sent instead.
 
-use std::io::{self, IoSlice};
+use std::io;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
 use http::StatusCode;
 use hyper::rt::ReadBufCursor;
-use skep::body::FileSlice;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
+use super::answer::Answer;
 use super::gate::{Bounds, Gate, Refusal};
-use super::outgoing;
+use super::outgoing::Direct;
 use super::socket::Socket;
 use crate::sys;
 
@@ -27,7 +27,6 @@ const GATHER: usize = 16 << 10;
 const KEEP: usize = 1 << 10;
 
 /// One connection's socket, and what waits on either side of it.
-#[derive(Debug)]
 pub(crate) struct Wire {
     socket: Socket,
     gate: Gate,
@@ -38,13 +37,22 @@ pub(crate) struct Wire {
     out: Vec<u8>,
     /// How much of `out` has been written.
     written: usize,
-    file: Option<FileSlice>,
+    /// Sent after all of `out`, before anything else.
+    body: Option<Waiting>,
     refusal: Option<Refusal>,
     automatic: Option<StatusCode>,
     received: bool,
     blocked: bool,
     /// Something was given to the socket since it was last flushed; encryption gathers, too.
     unflushed: bool,
+}
+
+/// A body that hyper does not see.
+struct Waiting {
+    body: Direct,
+    answer: Answer,
+    /// Its head has not come yet.
+    headless: bool,
 }
 
 /// Who looks at what arrives.
@@ -77,7 +85,7 @@ impl Wire {
             early: Vec::new(),
             out: Vec::new(),
             written: 0,
-            file: None,
+            body: None,
             refusal: None,
             automatic: None,
             received: false,
@@ -140,9 +148,20 @@ impl Wire {
         !self.is_raw() && self.socket.takes_files()
     }
 
-    /// The file that a marker in the next writes stands for.
-    pub(crate) fn announce(&mut self, file: FileSlice) {
-        self.file = Some(file);
+    /// Takes a body whose head comes with the next write.
+    pub(crate) fn take_body(&mut self, body: Direct, answer: Answer) {
+        debug_assert!(self.body.is_none(), "the body before has been sent");
+        self.body = Some(Waiting { body, answer, headless: true });
+    }
+
+    /// True if a body is being sent.
+    pub(crate) fn has_body(&self) -> bool {
+        self.body.is_some()
+    }
+
+    /// Forgets a body that will not be sent.
+    pub(crate) fn drop_body(&mut self) {
+        self.body = None;
     }
 
     /// Reads until it is plain which protocol the other side speaks. Nothing is lost: [`poll_read`](Self::poll_read)
@@ -207,67 +226,55 @@ impl Wire {
     }
 
     /// Takes bytes to send. `own` says that no request waits for an answer, so that they are hyper's automatic reply.
-    pub(crate) fn poll_write(
-        &mut self,
-        cx: &mut Context<'_>,
-        slices: &[IoSlice<'_>],
-        own: bool,
-    ) -> Poll<io::Result<usize>> {
-        let total: usize = slices.iter().map(|slice| slice.len()).sum();
+    pub(crate) fn poll_write(&mut self, cx: &mut Context<'_>, bytes: &[u8], own: bool) -> Poll<io::Result<usize>> {
         if own && !self.is_raw() {
-            self.automatic = slices.first().and_then(|first| status_of(first));
-            return Poll::Ready(Ok(total));
+            self.automatic = status_of(bytes);
+            return Poll::Ready(Ok(bytes.len()));
         }
-        if let Some(marker) = slices.iter().position(|slice| outgoing::is_marker(slice)) {
-            return self.poll_write_file(cx, slices, marker);
-        }
-        if self.waiting() + total <= GATHER {
-            self.gather(slices);
-            return Poll::Ready(Ok(total));
-        }
-        ready!(self.poll_flush_with(cx, false))?;
-        if total <= GATHER {
-            self.gather(slices);
-            return Poll::Ready(Ok(total));
-        }
-        self.poll_socket(cx, |socket, cx| Pin::new(socket).poll_write_vectored(cx, slices))
-    }
-
-    fn poll_write_file(
-        &mut self,
-        cx: &mut Context<'_>,
-        slices: &[IoSlice<'_>],
-        marker: usize,
-    ) -> Poll<io::Result<usize>> {
-        if marker > 0 {
-            self.gather(&slices[..marker]);
-            return Poll::Ready(Ok(slices[..marker].iter().map(|slice| slice.len()).sum()));
-        }
-        ready!(self.poll_flush_with(cx, true))?;
-        let Some(mut file) = self.file.take() else {
-            return Poll::Ready(Err(io::Error::other("a file was to be sent, and there is none")));
+        // The head of a body is taken whole: what comes after it stays behind that body.
+        let head = match &mut self.body {
+            Some(waiting) if waiting.headless => {
+                waiting.headless = false;
+                true
+            }
+            Some(_) => {
+                ready!(self.poll_empty(cx))?;
+                false
+            }
+            None => false,
         };
-        let sent = self.poll_socket(cx, |socket, cx| socket.poll_send_file(cx, &file, slices[0].len()));
-        if let Poll::Ready(Ok(0)) = sent {
-            return Poll::Ready(Err(io::Error::new(
-                io::ErrorKind::UnexpectedEof,
-                "a file became shorter while it was sent",
-            )));
+        if head || self.waiting() + bytes.len() <= GATHER {
+            self.out.extend_from_slice(bytes);
+            return Poll::Ready(Ok(bytes.len()));
         }
-        if let Poll::Ready(Ok(count)) = sent {
-            file.start += count as u64;
-            file.len -= count as u64;
-        }
-        if file.len > 0 {
-            self.file = Some(file);
-        }
-        sent
+        ready!(self.poll_empty(cx))?;
+        self.poll_socket(cx, |socket, cx| Pin::new(socket).poll_write(cx, bytes))
     }
 
-    fn gather(&mut self, slices: &[IoSlice<'_>]) {
-        for slice in slices {
-            self.out.extend_from_slice(slice);
+    /// Sends what was gathered, and the body behind it.
+    fn poll_empty(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let follows = self.body.as_ref().is_some_and(|waiting| !waiting.headless);
+        ready!(self.poll_out(cx, follows))?;
+        let Some(mut waiting) = self.body.take_if(|_| follows) else { return Poll::Ready(Ok(())) };
+        while waiting.body.len() > 0 {
+            let sent = self.poll_socket(cx, |socket, cx| match &waiting.body {
+                Direct::File(slice) => socket.poll_send_file(cx, slice),
+                Direct::Bytes(bytes) => Pin::new(socket).poll_write(cx, bytes),
+            });
+            match sent {
+                Poll::Ready(Ok(0)) => return Poll::Ready(Err(shorter())),
+                Poll::Ready(Ok(count)) => {
+                    waiting.answer.count(count);
+                    waiting.body.advance(count);
+                }
+                Poll::Ready(Err(error)) => return Poll::Ready(Err(error)),
+                Poll::Pending => {
+                    self.body = Some(waiting);
+                    return Poll::Pending;
+                }
+            }
         }
+        Poll::Ready(Ok(()))
     }
 
     /// Adds bytes of our own.
@@ -279,26 +286,26 @@ impl Wire {
         self.out.len() - self.written
     }
 
-    /// Writes what was gathered.
+    /// Lets go of all that waits.
     pub(crate) fn poll_flush(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        if self.out.is_empty() && !self.unflushed {
+        if self.out.is_empty() && !self.unflushed && self.body.is_none() {
             return Poll::Ready(Ok(()));
         }
-        ready!(self.poll_flush_with(cx, false))?;
-        ready!(self.poll_socket(cx, |socket, cx| Pin::new(socket).poll_flush(cx)))?;
+        ready!(self.poll_empty(cx))?;
+        if self.socket.is_tls() {
+            ready!(self.poll_socket(cx, |socket, cx| Pin::new(socket).poll_flush(cx)))?;
+        }
         self.unflushed = false;
         Poll::Ready(Ok(()))
     }
 
-    /// As [`poll_flush`](Self::poll_flush); `more` says that a file follows at once.
-    fn poll_flush_with(&mut self, cx: &mut Context<'_>, more: bool) -> Poll<io::Result<()>> {
+    /// Writes what was gathered; `more` says that a body follows at once.
+    fn poll_out(&mut self, cx: &mut Context<'_>, more: bool) -> Poll<io::Result<()>> {
         while self.waiting() > 0 {
-            let out = std::mem::take(&mut self.out);
-            let bytes = &out[self.written..];
-            let result = self.poll_socket(cx, |socket, cx| {
-                if more { socket.poll_write_more(cx, bytes) } else { Pin::new(socket).poll_write(cx, bytes) }
-            });
-            self.out = out;
+            let bytes = &self.out[self.written..];
+            let result = self.socket.poll_send(cx, bytes, more);
+            self.blocked = result.is_pending();
+            self.unflushed = true;
             self.written += match ready!(result)? {
                 0 => return Poll::Ready(Err(io::ErrorKind::WriteZero.into())),
                 count => count,
@@ -336,6 +343,11 @@ impl Wire {
         ready!(Pin::new(&mut self.socket).poll_read(cx, &mut buffer))?;
         Poll::Ready(Ok(buffer.filled().len()))
     }
+}
+
+/// Its length has been promised; to send something else instead would be worse than to break off.
+fn shorter() -> io::Error {
+    io::Error::new(io::ErrorKind::UnexpectedEof, "a file became shorter while it was sent")
 }
 
 /// The status in `HTTP/1.1 400 Bad Request`.
