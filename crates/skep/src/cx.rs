@@ -37,7 +37,8 @@ pub struct Cx<'r> {
     body_limit: u64,
     local: &'r Local,
     id: RequestId,
-    headers: HeaderMap,
+    /// What the answer is to carry; most answers carry nothing of this.
+    headers: Option<Box<HeaderMap>>,
 }
 
 /// The id of a request, as error pages and log lines show it: 16 hexadecimal digits.
@@ -59,7 +60,7 @@ impl Render for RequestId {
 impl<'r> Cx<'r> {
     pub(crate) fn new(parts: &'r Parts, peer: Peer, body: (Body, u64), local: &'r Local, id: RequestId) -> Self {
         let (body, body_limit) = body;
-        Self { parts, peer, body, body_limit, local, id, headers: HeaderMap::new() }
+        Self { parts, peer, body, body_limit, local, id, headers: None }
     }
 
     /// The method of the request. A service for GET also sees HEAD here.
@@ -99,12 +100,12 @@ impl<'r> Cx<'r> {
     /// fn greet(cx: &mut Cx<'_>) { cx.set_cookie(&Cookie::new("seen", "yes")); }
     /// ```
     pub fn set_cookie(&mut self, cookie: &Cookie) {
-        self.headers.append(header::SET_COOKIE, cookie.header_value(self.peer.tls));
+        self.headers.get_or_insert_default().append(header::SET_COOKIE, cookie.header_value(self.peer.tls));
     }
 
     /// Sets a header field of the answer. One that the answer itself sets wins.
     pub fn set_header(&mut self, name: HeaderName, value: HeaderValue) {
-        self.headers.insert(name, value);
+        self.headers.get_or_insert_default().insert(name, value);
     }
 
     /// Who sent the request.
@@ -172,7 +173,7 @@ impl<'r> Cx<'r> {
         self.local.site().setup.limits
     }
 
-    pub(crate) fn into_headers(self) -> HeaderMap {
+    pub(crate) fn into_headers(self) -> Option<Box<HeaderMap>> {
         self.headers
     }
 }

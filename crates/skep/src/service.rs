@@ -136,7 +136,7 @@ impl Route {
 #[derive(Debug)]
 pub struct Input<'r> {
     pub(crate) parts: &'r Parts,
-    pub(crate) path: [&'r str; MAX_PATH_PARAMETERS],
+    pub(crate) path: &'r [&'r str; MAX_PATH_PARAMETERS],
     pub(crate) query: Pairs<'r>,
     pub(crate) body: &'r [u8],
     pub(crate) form: Pairs<'r>,

@@ -13,7 +13,7 @@ use std::pin::pin;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use http::header::{ALLOW, CONTENT_LENGTH, LOCATION};
+use http::header::{ALLOW, CONTENT_LENGTH, LOCATION, SET_COOKIE};
 use http::request::Parts;
 use http::{HeaderMap, HeaderValue, Method, StatusCode};
 
@@ -123,9 +123,10 @@ impl Local {
     /// Answers a request. It never fails: what goes wrong becomes an error page, and a panic costs its request only.
     pub fn answer(&self, request: Request) -> impl Future<Output = Response> + use<> {
         let local = self.clone();
+        // Taken apart out here: what a future takes apart inside, it holds twice.
+        let Request { parts, body, peer } = request;
+        let id = self.inner.ids.next();
         async move {
-            let Request { parts, body, peer } = request;
-            let id = local.inner.ids.next();
             let result = CatchPanic(pin!(local.dispatch(&parts, body, peer, id))).await;
             let mut response = match result.unwrap_or_else(|panicked| Err(Error::internal(panicked))) {
                 Ok(response) => response,
@@ -167,11 +168,14 @@ impl Local {
         if !endpoint.is_open_to_others() {
             origin::check(parts, &site.trusted_origins)?;
         }
-        let mut input = Input { parts, path: found.path, query, body: &[], form: Pairs::default() };
+        let mut input = Input { parts, path: &found.path, query, body: &[], form: Pairs::default() };
         let limit = endpoint.body_limit().unwrap_or(site.setup.limits.body);
         let mut cx = Cx::new(parts, peer, (body, limit), self, id);
-        let response = endpoint.call(&mut cx, &mut input).await?;
-        Ok(with_headers(response, cx.into_headers()))
+        let mut response = endpoint.call(&mut cx, &mut input).await?;
+        if let Some(extra) = cx.into_headers() {
+            add_headers(response.headers_mut(), *extra);
+        }
+        Ok(response)
     }
 
     /// There is one address for a page: the path as its service declares it. The same with or without a slash at its
@@ -213,17 +217,15 @@ fn endpoint<'s>(found: &Found<'s, '_, Endpoint>, method: &Method, query: &Pairs<
 }
 
 /// Adds what the handler said through its [`Cx`]; the answer's own fields win, cookies add up.
-fn with_headers(mut response: Response, extra: HeaderMap) -> Response {
-    let own = response.headers_mut();
+fn add_headers(own: &mut HeaderMap, extra: HeaderMap) {
     let mut last = None;
     for (name, value) in extra {
         let Some(name) = name.or_else(|| last.clone()) else { continue };
-        if name == http::header::SET_COOKIE || !own.contains_key(&name) {
+        if name == SET_COOKIE || !own.contains_key(&name) {
             own.append(name.clone(), value);
         }
         last = Some(name);
     }
-    response
 }
 
 /// HEAD: the header block of GET's answer, and nothing behind it (RFC 9110, 9.3.2).
