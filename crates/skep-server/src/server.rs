@@ -360,7 +360,7 @@ fn connections(config: &Config) -> usize {
     let wanted = config.limits.connections;
     let possible = usize::try_from(files).unwrap_or(usize::MAX);
     if possible < wanted {
-        tracing::info!(wanted, possible, "fewer connections: this process may not open more files (ulimit -n)");
+        tracing::debug!(wanted, possible, "fewer connections: this process may not open more files (ulimit -n)");
     }
     wanted.min(possible)
 }
