@@ -113,16 +113,21 @@ impl Door {
             let Some(tls) = tls else {
                 return connection::serve(Rc::clone(&door.context), Socket::Plain(plain), peer, false).await;
             };
-            match tokio::time::timeout(door.tls_handshake, tls.accept(plain)).await {
-                Ok(Ok(stream)) => {
-                    let http2 = stream.get_ref().1.alpn_protocol() == Some(b"h2");
-                    let peer = Peer::new(peer.address, true);
-                    connection::serve(Rc::clone(&door.context), Socket::Tls(Box::new(stream)), peer, http2).await;
-                }
-                Ok(Err(error)) => tracing::debug!(%error, "TLS handshake failed"),
-                Err(_) => tracing::debug!("TLS handshake took too long"),
-            }
+            // In a box of its own, so that connections without TLS do not hold room for it.
+            Box::pin(door.encrypt(tls, plain, peer)).await;
         });
+    }
+
+    async fn encrypt(&self, tls: &TlsAcceptor, plain: Plain, peer: Peer) {
+        match tokio::time::timeout(self.tls_handshake, tls.accept(plain)).await {
+            Ok(Ok(stream)) => {
+                let http2 = stream.get_ref().1.alpn_protocol() == Some(b"h2");
+                let peer = Peer::new(peer.address, true);
+                connection::serve(Rc::clone(&self.context), Socket::Tls(Box::new(stream)), peer, http2).await;
+            }
+            Ok(Err(error)) => tracing::debug!(%error, "TLS handshake failed"),
+            Err(_) => tracing::debug!("TLS handshake took too long"),
+        }
     }
 
     fn refuse(self: &Rc<Self>, plain: Plain) {
