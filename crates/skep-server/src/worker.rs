@@ -109,20 +109,24 @@ impl Door {
         let door = Rc::clone(self);
         tokio::task::spawn_local(async move {
             let _place = place;
-            let tls = door.tls.as_ref().filter(|_| matches!(plain, Plain::Tcp(_)));
-            let Some(tls) = tls else {
-                return connection::serve(Rc::clone(&door.context), Socket::Plain(plain), peer, false).await;
-            };
-            match tokio::time::timeout(door.tls_handshake, tls.accept(plain)).await {
-                Ok(Ok(stream)) => {
-                    let http2 = stream.get_ref().1.alpn_protocol() == Some(b"h2");
-                    let peer = Peer::new(peer.address, true);
-                    connection::serve(Rc::clone(&door.context), Socket::Tls(Box::new(stream)), peer, http2).await;
-                }
-                Ok(Err(error)) => tracing::debug!(%error, "TLS handshake failed"),
-                Err(_) => tracing::debug!("TLS handshake took too long"),
+            match &door.tls {
+                // What few connections need must not make all of them larger.
+                Some(tls) if matches!(plain, Plain::Tcp(_)) => Box::pin(door.secure(tls, plain, peer)).await,
+                _ => connection::serve(Rc::clone(&door.context), Socket::Plain(plain), peer, false).await,
             }
         });
+    }
+
+    async fn secure(&self, tls: &TlsAcceptor, plain: Plain, peer: Peer) {
+        match tokio::time::timeout(self.tls_handshake, tls.accept(plain)).await {
+            Ok(Ok(stream)) => {
+                let http2 = stream.get_ref().1.alpn_protocol() == Some(b"h2");
+                let peer = Peer::new(peer.address, true);
+                connection::serve(Rc::clone(&self.context), Socket::Tls(Box::new(stream)), peer, http2).await;
+            }
+            Ok(Err(error)) => tracing::debug!(%error, "TLS handshake failed"),
+            Err(_) => tracing::debug!("TLS handshake took too long"),
+        }
     }
 
     fn refuse(self: &Rc<Self>, plain: Plain) {
