@@ -3,6 +3,9 @@
 use proc_macro::TokenStream;
 
 mod assets;
+mod html;
+mod migrations;
+mod row;
 mod service;
 
 /// Writes [`Service`](trait.Service.html) for a struct: where it is, how its fields are read, what its link looks like.
@@ -38,13 +41,36 @@ mod service;
 /// inputs become the query.
 #[proc_macro_derive(Service, attributes(service, query, form, json, header))]
 pub fn derive_service(input: TokenStream) -> TokenStream {
-    service::derive(syn::parse_macro_input!(input as syn::DeriveInput))
-        .unwrap_or_else(|error| error.to_compile_error())
-        .into()
+    service::derive(syn::parse_macro_input!(input as syn::DeriveInput)).into()
 }
 
 /// A folder inside the executable; documented as `skep::assets`.
 #[proc_macro]
 pub fn assets(input: TokenStream) -> TokenStream {
     assets::expand(input.into()).unwrap_or_else(syn::Error::into_compile_error).into()
+}
+
+/// Embeds the SQL files of a folder, given relative to the crate's `Cargo.toml`, as `skep::sql::Migrations`.
+///
+/// The files are named `0001_name.sql`: four digits, an underline, then small letters, digits and underlines. Another
+/// name, or a number that two files have, does not compile.
+///
+/// ```ignore
+/// const MIGRATIONS: skep::sql::Migrations = skep::sql::migrations!("migrations");
+/// ```
+#[proc_macro]
+pub fn migrations(input: TokenStream) -> TokenStream {
+    migrations::expand(input.into()).unwrap_or_else(syn::Error::into_compile_error).into()
+}
+
+/// Reads each field of a struct from the column of its name; `#[row(column = "name")]` names another.
+#[proc_macro_derive(Row, attributes(row))]
+pub fn row(input: TokenStream) -> TokenStream {
+    row::expand(input.into()).unwrap_or_else(syn::Error::into_compile_error).into()
+}
+
+#[allow(missing_docs, reason = "documented where it is re-exported")]
+#[proc_macro]
+pub fn html(template: TokenStream) -> TokenStream {
+    html::expand(template.into()).into()
 }

@@ -4,7 +4,7 @@
 //! that is wrong; then the implementation is written.
 
 use proc_macro2::{Span, TokenStream};
-use quote::{format_ident, quote};
+use quote::{format_ident, quote, quote_spanned};
 use syn::parse::{Parse, ParseStream};
 use syn::spanned::Spanned;
 use syn::{Data, DeriveInput, Error, Expr, Field, Fields, Ident, LitInt, LitStr, Result, Token, Type};
@@ -33,21 +33,50 @@ struct Parameter {
 
 enum Source {
     Path(usize),
-    Query { name: String, default: Option<Expr> },
+    Query { name: String, default: Option<Box<Expr>> },
     Form { name: String },
     Json,
     Header(LitStr),
 }
 
-pub(crate) fn derive(input: DeriveInput) -> Result<TokenStream> {
+/// What is wrong is said once: the struct counts as a service all the same, so that nothing else complains about it.
+pub(crate) fn derive(input: DeriveInput) -> TokenStream {
+    understand(&input).unwrap_or_else(|error| {
+        let (name, error) = (&input.ident, error.to_compile_error());
+        let links = links(name);
+        quote! {
+            #error
+            impl ::skep::service::Service for #name {
+                const ROUTE: &'static ::skep::service::Route = &::skep::service::Route {
+                    service: "",
+                    method: ::skep::Method::GET,
+                    pattern: "/",
+                    query: &[],
+                    body: ::skep::service::BodyKind::Unread,
+                    body_limit: ::core::option::Option::None,
+                    cross_origin: ::core::option::Option::None,
+                };
+
+                fn parse(_: &::skep::service::Input<'_>) -> ::skep::Result<Self> {
+                    ::core::unreachable!()
+                }
+
+                fn write_link(&self, _: &mut ::skep::service::Link<'_>) {}
+            }
+            #links
+        }
+    })
+}
+
+fn understand(input: &DeriveInput) -> Result<TokenStream> {
     if !input.generics.params.is_empty() {
         return Err(Error::new(input.generics.span(), "a service has no type parameters and borrows nothing"));
     }
-    let declaration = declaration(&input)?;
+    let declaration = declaration(input)?;
     let pattern = Pattern::parse(&declaration.path)?;
-    let parameters = parameters(&input, &pattern)?;
+    let parameters = parameters(input, &pattern)?;
     check(&declaration, &pattern, &parameters)?;
-    Ok(write(&input, &declaration, &pattern, &parameters))
+    Ok(write(input, &declaration, &pattern, &parameters))
 }
 
 fn declaration(input: &DeriveInput) -> Result<Declaration> {
@@ -171,7 +200,7 @@ fn lower_case(name: &LitStr) -> Result<()> {
     Err(Error::new(name.span(), "a header name is written in lower case here, such as \"accept-language\""))
 }
 
-fn default(attribute: &syn::Attribute) -> Result<Option<Expr>> {
+fn default(attribute: &syn::Attribute) -> Result<Option<Box<Expr>>> {
     if matches!(attribute.meta, syn::Meta::Path(_)) {
         return Ok(None);
     }
@@ -287,15 +316,17 @@ fn option(value: Option<&impl quote::ToTokens>) -> TokenStream {
 fn read(parameter: &Parameter) -> TokenStream {
     let Parameter { name, kind, source } = parameter;
     let text = name.to_string();
+    // What does not fit is said at the type that does not fit.
+    let at = kind.span().resolved_at(Span::call_site());
     let value = match source {
-        Source::Path(position) => quote!(input.path(#position, #text)?),
-        Source::Query { name, default: None } => quote!(input.query(#name)?),
+        Source::Path(position) => quote_spanned!(at=> input.path::<#kind>(#position, #text)?),
+        Source::Query { name, default: None } => quote_spanned!(at=> input.query::<#kind>(#name)?),
         Source::Query { name, default: Some(default) } => {
-            quote!(input.query::<::core::option::Option<#kind>>(#name)?.unwrap_or_else(|| #default))
+            quote_spanned!(at=> input.query::<::core::option::Option<#kind>>(#name)?.unwrap_or_else(|| #default))
         }
-        Source::Form { name } => quote!(input.form(#name)?),
-        Source::Json => quote!(input.json(#text)?),
-        Source::Header(name) => quote!(input.header(#name)?),
+        Source::Form { name } => quote_spanned!(at=> input.form::<#kind>(#name)?),
+        Source::Json => quote_spanned!(at=> input.json::<#kind>(#text)?),
+        Source::Header(name) => quote_spanned!(at=> input.header::<#kind>(#name)?),
     };
     quote!(#name: #value)
 }
@@ -330,7 +361,9 @@ fn path(pattern: &Pattern, parameters: &[Parameter], value: &dyn Fn(&Ident) -> T
 fn query(parameter: &Parameter, value: &dyn Fn(&Ident) -> TokenStream) -> Option<TokenStream> {
     let Source::Query { name, default } = &parameter.source else { return None };
     let value = value(&parameter.name);
-    let write = quote!(::skep::param::Field::write(#value, #name, &mut query););
+    let kind = &parameter.kind;
+    let at = kind.span().resolved_at(Span::call_site());
+    let write = quote_spanned!(at=> <#kind as ::skep::param::Field>::write(#value, #name, &mut query););
     Some(match default {
         // One address for one page: a default is not written.
         Some(default) => quote!(if *#value != #default { #write }),
@@ -338,9 +371,22 @@ fn query(parameter: &Parameter, value: &dyn Fn(&Ident) -> TokenStream) -> Option
     })
 }
 
-/// A GET service may stand in `href`.
-fn links(_name: &Ident) -> TokenStream {
-    quote!()
+/// A GET service may stand in `href`, by value and by reference.
+fn links(name: &Ident) -> TokenStream {
+    quote! {
+        #[automatically_derived]
+        impl ::skep::html::Href for #name {
+            fn write_href(&self, out: &mut ::skep::html::Buffer) {
+                ::skep::service::write_href(self, out);
+            }
+        }
+        #[automatically_derived]
+        impl ::skep::html::Href for &#name {
+            fn write_href(&self, out: &mut ::skep::html::Buffer) {
+                ::skep::service::write_href(*self, out);
+            }
+        }
+    }
 }
 
 /// `Name::form(...)`, from the parameters that are not the form's own inputs.

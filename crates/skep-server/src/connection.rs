@@ -87,12 +87,12 @@ pub(crate) async fn serve(context: Rc<Context>, socket: Socket, peer: Peer, http
     let beginning = if http2 { Ok(Beginning::Http2) } else { connection.begin().await };
     let end = match beginning {
         Ok(Beginning::Http1) => protocol::http1(&connection).await,
-        // What few connections need must not make all of them larger.
+        // What not every connection needs is in a box: an idle one is to be small.
         Ok(Beginning::Http2) => Box::pin(protocol::http2(&connection)).await,
         Ok(Beginning::Gone) => return,
         Err(end) => end,
     };
-    closing::close(&connection, end).await;
+    Box::pin(closing::close(&connection, end)).await;
 }
 
 impl Connection {

@@ -109,15 +109,16 @@ impl Door {
         let door = Rc::clone(self);
         tokio::task::spawn_local(async move {
             let _place = place;
-            match &door.tls {
-                // What few connections need must not make all of them larger.
-                Some(tls) if matches!(plain, Plain::Tcp(_)) => Box::pin(door.secure(tls, plain, peer)).await,
-                _ => connection::serve(Rc::clone(&door.context), Socket::Plain(plain), peer, false).await,
-            }
+            let tls = door.tls.as_ref().filter(|_| matches!(plain, Plain::Tcp(_)));
+            let Some(tls) = tls else {
+                return connection::serve(Rc::clone(&door.context), Socket::Plain(plain), peer, false).await;
+            };
+            // In a box of its own, so that connections without TLS do not hold room for it.
+            Box::pin(door.encrypt(tls, plain, peer)).await;
         });
     }
 
-    async fn secure(&self, tls: &TlsAcceptor, plain: Plain, peer: Peer) {
+    async fn encrypt(&self, tls: &TlsAcceptor, plain: Plain, peer: Peer) {
         match tokio::time::timeout(self.tls_handshake, tls.accept(plain)).await {
             Ok(Ok(stream)) => {
                 let http2 = stream.get_ref().1.alpn_protocol() == Some(b"h2");

@@ -20,6 +20,8 @@ use crate::panic;
 use crate::router::{Entry, Router};
 use crate::service::{Handle, Registry, Services};
 use crate::site::{Site, Values};
+#[cfg(not(target_family = "wasm"))]
+use crate::sql;
 
 /// An application: its services and what they share.
 ///
@@ -46,6 +48,8 @@ pub struct App {
     values: Values,
     trusted_origins: Vec<String>,
     error_page: ErrorPage,
+    #[cfg(not(target_family = "wasm"))]
+    migrations: Option<sql::Migrations>,
     starts: Vec<Start>,
     jobs: Vec<Job>,
     problems: Vec<String>,
@@ -64,8 +68,10 @@ type Start = Box<dyn FnOnce(&Site) -> Result<()> + Send>;
 pub struct Job {
     name: &'static str,
     period: Duration,
-    work: Box<dyn Fn(&Site) -> Result<()> + Send + Sync>,
+    work: Work,
 }
+
+type Work = Box<dyn Fn(&Site) -> Result<()> + Send + Sync>;
 
 impl Job {
     /// How the log names it.
@@ -101,6 +107,11 @@ impl fmt::Debug for Job {
 pub struct Setup {
     /// The folder for everything that outlives the process.
     pub data: PathBuf,
+    /// The database is a new one that goes away with the application, and not the one in [`data`](Self::data).
+    pub temporary_database: bool,
+    /// How the database is used.
+    #[cfg(not(target_family = "wasm"))]
+    pub sql: sql::Options,
     /// Error pages show all.
     pub development: bool,
     /// What a request may cost.
@@ -129,7 +140,15 @@ impl Default for Limits {
 
 impl Default for Setup {
     fn default() -> Self {
-        Self { data: PathBuf::from("data"), development: false, limits: Limits::default(), offload: Arc::new(Inline) }
+        Self {
+            data: PathBuf::from("data"),
+            temporary_database: false,
+            #[cfg(not(target_family = "wasm"))]
+            sql: sql::Options::default(),
+            development: false,
+            limits: Limits::default(),
+            offload: Arc::new(Inline),
+        }
     }
 }
 
@@ -183,6 +202,8 @@ impl App {
             values: HashMap::new(),
             trusted_origins: Vec::new(),
             error_page: error_page::default_page,
+            #[cfg(not(target_family = "wasm"))]
+            migrations: None,
             starts: Vec::new(),
             jobs: Vec::new(),
             problems: Vec::new(),
@@ -225,7 +246,18 @@ impl App {
         self
     }
 
-    /// Gives handlers a value to share, one of each type: [`Cx::get`] lends it out.
+    /// Gives the application a SQLite database, `database.sqlite` in the folder for data, with these
+    /// [`migrations!`](crate::sql::migrations): [`Cx::db`](crate::Cx::db), [`Site::db`].
+    #[cfg(not(target_family = "wasm"))]
+    #[must_use]
+    pub fn database(mut self, migrations: sql::Migrations) -> Self {
+        if self.migrations.replace(migrations).is_some() {
+            self.problems.push("an application has one database: App::database was called twice".into());
+        }
+        self
+    }
+
+    /// Gives handlers a value to share, one of each type: [`Cx::get`](crate::Cx::get) lends it out.
     ///
     /// It lives as long as the process and is seen by all requests; what belongs to one user does not belong here.
     #[must_use]
@@ -336,6 +368,8 @@ impl App {
         let Some(router) = router.filter(|_| problems.is_empty()) else { return Err(StartError { problems }) };
         let site = Site {
             router,
+            #[cfg(not(target_family = "wasm"))]
+            database: open_database(self.migrations.as_ref(), &setup)?,
             values: self.values,
             trusted_origins: self.trusted_origins,
             error_page: self.error_page,
@@ -350,6 +384,18 @@ impl Registry for App {
     fn add<S: Handle>(&mut self) {
         self.services.push(Entry::of_route(S::ROUTE, Endpoint::of_service::<S>()));
     }
+}
+
+#[cfg(not(target_family = "wasm"))]
+fn open_database(migrations: Option<&sql::Migrations>, setup: &Setup) -> Result<Option<sql::Database>, StartError> {
+    let Some(migrations) = migrations else { return Ok(None) };
+    let offload = Arc::clone(&setup.offload);
+    let database = if setup.temporary_database {
+        sql::Database::temporary(migrations, offload)
+    } else {
+        sql::Database::open(setup.data.join("database.sqlite"), migrations, setup.sql.clone(), offload)
+    };
+    database.map(Some).map_err(|error| StartError { problems: vec![error.to_string()] })
 }
 
 /// A folder answers for its prefix and for all below it, where no service does.

@@ -8,6 +8,7 @@ use crate::app::Limits;
 use crate::body::{Body, BodyFailure, TooLarge};
 use crate::cookie::{self, Cookie};
 use crate::error::{Error, Result};
+use crate::html::{Buffer, Render};
 use crate::request::{Peer, header_text};
 use crate::service::Service;
 use crate::site::Local;
@@ -32,9 +33,12 @@ pub struct Cx<'r> {
     parts: &'r Parts,
     peer: Peer,
     body: Body,
+    /// In bytes.
+    body_limit: u64,
     local: &'r Local,
     id: RequestId,
-    headers: HeaderMap,
+    /// What the answer is to carry; most answers carry nothing of this.
+    headers: Option<Box<HeaderMap>>,
 }
 
 /// The id of a request, as error pages and log lines show it: 16 hexadecimal digits.
@@ -47,9 +51,16 @@ impl std::fmt::Display for RequestId {
     }
 }
 
+impl Render for RequestId {
+    fn render(&self, out: &mut Buffer) {
+        format_args!("{self}").render(out);
+    }
+}
+
 impl<'r> Cx<'r> {
-    pub(crate) fn new(parts: &'r Parts, peer: Peer, body: Body, local: &'r Local, id: RequestId) -> Self {
-        Self { parts, peer, body, local, id, headers: HeaderMap::new() }
+    pub(crate) fn new(parts: &'r Parts, peer: Peer, body: (Body, u64), local: &'r Local, id: RequestId) -> Self {
+        let (body, body_limit) = body;
+        Self { parts, peer, body, body_limit, local, id, headers: None }
     }
 
     /// The method of the request. A service for GET also sees HEAD here.
@@ -89,12 +100,12 @@ impl<'r> Cx<'r> {
     /// fn greet(cx: &mut Cx<'_>) { cx.set_cookie(&Cookie::new("seen", "yes")); }
     /// ```
     pub fn set_cookie(&mut self, cookie: &Cookie) {
-        self.headers.append(header::SET_COOKIE, cookie.header_value(self.peer.tls));
+        self.headers.get_or_insert_default().append(header::SET_COOKIE, cookie.header_value(self.peer.tls));
     }
 
     /// Sets a header field of the answer. One that the answer itself sets wins.
     pub fn set_header(&mut self, name: HeaderName, value: HeaderValue) {
-        self.headers.insert(name, value);
+        self.headers.get_or_insert_default().insert(name, value);
     }
 
     /// Who sent the request.
@@ -121,6 +132,16 @@ impl<'r> Cx<'r> {
         self.local.site().get()
     }
 
+    /// The database: its queries wait without keeping other requests waiting.
+    ///
+    /// # Panics
+    /// If the application has none: [`App::database`](crate::App::database).
+    #[cfg(not(target_family = "wasm"))]
+    #[must_use]
+    pub fn db(&self) -> &'r crate::sql::Local {
+        self.local.db()
+    }
+
     /// Scheme and host that the client used, such as `https://example.org`, for links that leave the site (feeds,
     /// mails). Without a `Host`, that of a server on this machine.
     #[must_use]
@@ -137,13 +158,14 @@ impl<'r> Cx<'r> {
         self.origin() + &service.url()
     }
 
-    /// Takes the body as it comes. A service with form fields or JSON has read it already.
+    /// Takes the body as it comes, without a limit. A service with form fields or JSON has read it already.
     pub fn take_body(&mut self) -> Body {
         std::mem::take(&mut self.body)
     }
 
-    /// Reads the whole body. More than `limit` bytes is a 413.
-    pub async fn read_body(&mut self, limit: u64) -> Result<Bytes> {
+    /// Reads the whole body. More bytes than the service (`body = ...`) or the configuration allows are a 413.
+    pub async fn read_body(&mut self) -> Result<Bytes> {
+        let limit = self.body_limit;
         read_whole(self.take_body(), limit).await
     }
 
@@ -151,7 +173,7 @@ impl<'r> Cx<'r> {
         self.local.site().setup.limits
     }
 
-    pub(crate) fn into_headers(self) -> HeaderMap {
+    pub(crate) fn into_headers(self) -> Option<Box<HeaderMap>> {
         self.headers
     }
 }

@@ -9,38 +9,48 @@ use std::sync::Arc;
 use http::header::CONTENT_TYPE;
 use http::{HeaderMap, StatusCode};
 
-use crate::cx::{Cx, read_whole};
+use crate::cx::Cx;
 use crate::error::{Error, Result};
 use crate::files::Files;
 use crate::param::Pairs;
 use crate::request::header_text;
-use crate::response::Response;
 use crate::service::{BodyKind, Handle, Input};
 
 /// A service or a folder without its type.
 pub(crate) struct Endpoint {
     answers: Box<dyn Answers>,
     cross_origin: bool,
+    body_limit: Option<u64>,
 }
 
 /// A future of a handler: it stays on its thread.
 type Answering<'r> = Pin<Box<dyn Future<Output = Result> + 'r>>;
 
 trait Answers: Send + Sync {
-    fn call<'r>(&self, cx: Cx<'r>, input: Input<'r>) -> Answering<'r>;
+    fn call<'r>(&'r self, cx: &'r mut Cx<'_>, input: &'r mut Input<'_>) -> Answering<'r>;
 }
 
 impl Endpoint {
     pub(crate) fn of_service<S: Handle>() -> Self {
-        Self { answers: Box::new(Typed::<S>(PhantomData)), cross_origin: S::ROUTE.cross_origin.is_some() }
+        Self {
+            answers: Box::new(Typed::<S>(PhantomData)),
+            cross_origin: S::ROUTE.cross_origin.is_some(),
+            body_limit: S::ROUTE.body_limit,
+        }
     }
 
     pub(crate) fn of_files(files: Arc<Files>) -> Self {
-        Self { answers: Box::new(files), cross_origin: false }
+        Self { answers: Box::new(files), cross_origin: false, body_limit: None }
     }
 
-    pub(crate) fn call<'r>(&self, cx: Cx<'r>, input: Input<'r>) -> Answering<'r> {
+    /// `cx` and `input` stay where they are: what is boxed is the handler's own state and little else.
+    pub(crate) fn call<'r>(&'r self, cx: &'r mut Cx<'_>, input: &'r mut Input<'_>) -> Answering<'r> {
         self.answers.call(cx, input)
+    }
+
+    /// The most bytes of a body, where it is not what the configuration says.
+    pub(crate) fn body_limit(&self) -> Option<u64> {
+        self.body_limit
     }
 
     /// True if pages of other sites may send their forms here.
@@ -58,31 +68,28 @@ impl fmt::Debug for Endpoint {
 struct Typed<S>(PhantomData<fn() -> S>);
 
 impl<S: Handle> Answers for Typed<S> {
-    fn call<'r>(&self, mut cx: Cx<'r>, input: Input<'r>) -> Answering<'r> {
-        Box::pin(async move {
-            // A constant of the service: the branches for other kinds of body do not exist in its code.
-            let service = match S::ROUTE.body {
-                BodyKind::Unread => S::parse(&input)?,
-                kind => read_fields::<S>(&mut cx, input, kind).await?,
+    fn call<'r>(&'r self, cx: &'r mut Cx<'_>, input: &'r mut Input<'_>) -> Answering<'r> {
+        if S::ROUTE.body == BodyKind::Unread {
+            return match S::parse(input) {
+                Ok(service) => Box::pin(service.handle(cx)),
+                Err(error) => Box::pin(ready(Err(error))),
             };
-            let response = service.handle(&mut cx).await?;
-            Ok(with_headers(response, cx.into_headers()))
-        })
+        }
+        Box::pin(async move { read_fields::<S>(cx, input, S::ROUTE.body).await?.handle(cx).await })
     }
 }
 
 impl Answers for Arc<Files> {
-    fn call<'r>(&self, cx: Cx<'r>, input: Input<'r>) -> Answering<'r> {
+    fn call<'r>(&'r self, cx: &'r mut Cx<'_>, input: &'r mut Input<'_>) -> Answering<'r> {
         // The rest of the path is the first parameter; at the prefix itself there is none.
         let full_path = cx.uri().path_and_query().map_or("/", http::uri::PathAndQuery::as_str);
         Box::pin(ready(self.answer(cx.method(), input.path[0], full_path, cx.request_headers())))
     }
 }
 
-async fn read_fields<S: Handle>(cx: &mut Cx<'_>, mut input: Input<'_>, kind: BodyKind) -> Result<S> {
+async fn read_fields<S: Handle>(cx: &mut Cx<'_>, input: &mut Input<'_>, kind: BodyKind) -> Result<S> {
     expect_type(cx.request_headers(), kind)?;
-    let limits = cx.limits();
-    let body = read_whole(cx.take_body(), S::ROUTE.body_limit.unwrap_or(limits.body)).await?;
+    let body = cx.read_body().await?;
     let mut input = Input {
         parts: input.parts,
         path: input.path,
@@ -92,7 +99,7 @@ async fn read_fields<S: Handle>(cx: &mut Cx<'_>, mut input: Input<'_>, kind: Bod
     };
     if kind == BodyKind::Form {
         let text = std::str::from_utf8(&body).map_err(|_| Error::bad_request("the form is not UTF-8"))?;
-        input.form = Pairs::decode(text, limits.form_fields)?;
+        input.form = Pairs::decode(text, cx.limits().form_fields)?;
     }
     S::parse(&input)
 }
@@ -114,17 +121,3 @@ fn expect_type(headers: &HeaderMap, kind: BodyKind) -> Result<()> {
 }
 
 const FORM_TYPE: &str = "application/x-www-form-urlencoded";
-
-/// Adds what the handler said through its [`Cx`]; the answer's own fields win, cookies add up.
-fn with_headers(mut response: Response, extra: HeaderMap) -> Response {
-    let own = response.headers_mut();
-    let mut last = None;
-    for (name, value) in extra {
-        let Some(name) = name.or_else(|| last.clone()) else { continue };
-        if name == http::header::SET_COOKIE || !own.contains_key(&name) {
-            own.append(name.clone(), value);
-        }
-        last = Some(name);
-    }
-    response
-}

@@ -16,7 +16,8 @@ pub type Result<T = Response, E = Error> = std::result::Result<T, E>;
 
 /// Why a request could not be answered as asked.
 ///
-/// Any [`std::error::Error`] turns into one with `?`: status 500, and its text goes to the log only.
+/// Any [`std::error::Error`] turns into one with `?`: status 500, and its text goes to the log only. A database that is
+/// locked, full or read-only makes it 503, also as the source of another error.
 ///
 /// ```
 /// use skep::{Error, StatusCode};
@@ -126,8 +127,23 @@ impl Error {
 // Like anyhow's: `Error` itself is no `std::error::Error`, which is what lets `?` take all others.
 impl<E: StdError + Send + Sync + 'static> From<E> for Error {
     fn from(cause: E) -> Self {
-        Self::internal(cause)
+        match may_pass(&cause) {
+            Some(message) => Self::new(StatusCode::SERVICE_UNAVAILABLE).with_message(message).with_cause(cause),
+            None => Self::internal(cause),
+        }
     }
+}
+
+/// What the client is told if the same request may succeed later.
+#[cfg(not(target_family = "wasm"))]
+fn may_pass(cause: &(dyn StdError + 'static)) -> Option<&'static str> {
+    let mut causes = std::iter::successors(Some(cause), |cause| (**cause).source());
+    causes.find_map(|cause| cause.downcast_ref::<crate::sql::Error>()?.public_message())
+}
+
+#[cfg(target_family = "wasm")]
+fn may_pass(_cause: &(dyn StdError + 'static)) -> Option<&'static str> {
+    None
 }
 
 impl fmt::Display for Error {

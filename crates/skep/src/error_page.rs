@@ -9,7 +9,7 @@ use http::{HeaderMap, HeaderValue, StatusCode};
 
 use crate::cx::RequestId;
 use crate::error::Error;
-use crate::html::Html;
+use crate::html::{DOCTYPE, Html, Trusted};
 use crate::response::Response;
 
 /// What an error page may show: everything in here is meant for the client.
@@ -136,7 +136,28 @@ fn explanation(status: StatusCode) -> &'static str {
 
 /// The page that is shown where the application has none of its own.
 pub(crate) fn default_page(failure: &Failure) -> Html {
-    Html::trusted(format!("<h1>{}</h1>{}{}", failure.title(), failure.message(), failure.id))
+    crate::html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta name="viewport" content="width=device-width";
+                title { (failure.status.as_u16()) " " (failure.title()) }
+                style { (Trusted(STYLE)) }
+            }
+            body {
+                main {
+                    h1 { (failure.title()) }
+                    p { (failure.message()) }
+                    @if let Some(detail) = failure.detail() {
+                        pre { (detail) }
+                    }
+                    p { a href="/" { "To the first page" } }
+                    footer { (failure.status.as_u16()) " · " (failure.id) }
+                }
+            }
+        }
+    }
 }
 
 const STYLE: &str = ":root{color-scheme:light dark;font:1.1em/1.6 system-ui,sans-serif}\

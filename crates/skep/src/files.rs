@@ -309,6 +309,12 @@ mod tests {
     }
 
     #[test]
+    fn all_threads_share_one() {
+        fn shared<T: Send + Sync>(_: &T) {}
+        shared(&Files::dir("."));
+    }
+
+    #[test]
     fn a_refusal_says_what_would_do() {
         let error = refused(&Method::PUT, "a.txt", "");
         assert_eq!((error.status().as_u16(), &error.headers()[ALLOW]), (405, &HeaderValue::from_static("GET, HEAD")));

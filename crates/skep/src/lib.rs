@@ -26,8 +26,8 @@
 //! This crate opens no socket and starts no thread and no process: a server (`skep-server`, or a WebAssembly host)
 //! gives it requests and takes its answers. It also builds for `wasm32-wasip2`.
 
-// So that what the macros write finds `::skep` inside this crate, too.
-#[allow(unused_extern_crates)]
+// What the macros write names this crate `::skep`, also in here.
+#[allow(unused_extern_crates, reason = "only what the macros write uses it")]
 extern crate self as skep;
 
 pub mod app;
@@ -44,6 +44,8 @@ pub mod request;
 pub mod response;
 pub mod service;
 pub mod site;
+#[cfg(not(target_family = "wasm"))]
+pub mod sql;
 pub mod test;
 
 mod endpoint;
@@ -64,6 +66,8 @@ pub use response::Response;
 pub use service::{Handle, Service};
 pub use site::{Local, Site};
 pub use skep_macros::Service;
+#[doc = include_str!("html/syntax.md")]
+pub use skep_macros::html;
 
 /// Puts a folder into the executable, and makes each of its files a constant to link to.
 ///
@@ -91,5 +95,6 @@ pub use skep_macros::assets;
 
 /// What an application's source usually needs.
 pub mod prelude {
-    pub use crate::{App, Cookie, Cx, Error, Handle, Or404, Response, Result, Service, Slug, StatusCode};
+    pub use crate::html::{DOCTYPE, Html};
+    pub use crate::{App, Cookie, Cx, Error, Handle, Or404, Response, Result, Service, Slug, StatusCode, html};
 }

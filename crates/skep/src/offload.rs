@@ -1,19 +1,116 @@
-//! Work that may block, done where blocking harms no one.
+//! Work that may block goes elsewhere.
+//!
+//! A handler runs on its thread's reactor, where blocking stalls every other request of that thread. This crate starts
+//! no thread, so whoever runs the application brings an [`Offload`].
+//!
+//! Start reading at [`offload`].
+
+use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use futures_channel::oneshot;
 
 /// Runs work that may block somewhere where blocking harms no one.
 ///
-/// The server brings one. Without a server, in tests and tools, [`Inline`] does the work at once.
+/// The server brings one; without a server (tests, tools) [`Inline`] runs it at once.
 pub trait Offload: Send + Sync {
-    /// Takes the work and returns without waiting for it.
+    /// Takes the job and returns at once; the job runs later, on another thread. A job that cannot be run is dropped,
+    /// which its giver hears of.
     fn run(&self, job: Box<dyn FnOnce() + Send>);
 }
 
-/// Does the work at once, on the calling thread.
+/// Runs every job at once, on the thread that gives it. For tests and tools, where blocking stalls nobody else.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Inline;
 
 impl Offload for Inline {
     fn run(&self, job: Box<dyn FnOnce() + Send>) {
         job();
+    }
+}
+
+/// Runs `work` by way of `pool` and waits for its value without blocking.
+///
+/// A job that panics or that the pool drops is an error. If the future is dropped, the job still runs to its end.
+///
+/// ```
+/// use skep::offload::{Inline, offload};
+///
+/// # async fn example() -> Result<(), skep::offload::Lost> {
+/// let sum = offload(&Inline, || (1..=4).sum::<u32>()).await?;
+/// assert_eq!(sum, 10);
+/// # Ok(()) }
+/// ```
+pub async fn offload<T: Send + 'static>(
+    pool: &dyn Offload,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, Lost> {
+    let (answer, answered) = oneshot::channel();
+    pool.run(Box::new(move || {
+        let outcome = catch_unwind(AssertUnwindSafe(work)).map_err(|panic| Lost { panic: text_of(&*panic) });
+        // Nobody waits any more if the handler was dropped; the value goes with it.
+        let _ = answer.send(outcome);
+    }));
+    answered.await.unwrap_or(Err(Lost { panic: None }))
+}
+
+/// A job gave no value: it panicked, or its pool dropped it.
+#[derive(Debug)]
+pub struct Lost {
+    panic: Option<String>,
+}
+
+impl fmt::Display for Lost {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.panic {
+            Some(text) => write!(f, "work that was given to the pool panicked: {text}"),
+            None => f.write_str("work that was given to the pool was dropped before it ended"),
+        }
+    }
+}
+
+impl std::error::Error for Lost {}
+
+fn text_of(panic: &(dyn std::any::Any + Send)) -> Option<String> {
+    let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+    text.or_else(|| panic.downcast_ref::<String>().cloned()).or_else(|| Some("no message".to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::future::Future;
+    use std::pin::pin;
+    use std::task::{Context, Poll, Waker};
+
+    use super::*;
+
+    struct Forgetful;
+
+    impl Offload for Forgetful {
+        fn run(&self, _job: Box<dyn FnOnce() + Send>) {}
+    }
+
+    fn at_once<T>(future: impl Future<Output = T>) -> T {
+        match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
+            Poll::Ready(value) => value,
+            Poll::Pending => panic!("still waiting"),
+        }
+    }
+
+    #[test]
+    fn inline_work_is_done_when_first_asked_for() {
+        assert_eq!(at_once(offload(&Inline, || 7)).unwrap(), 7);
+    }
+
+    #[test]
+    fn a_panic_in_the_work_is_an_error_with_its_text() {
+        let error = at_once(offload(&Inline, || panic!("no ink"))).unwrap_err();
+        assert_eq!(error.to_string(), "work that was given to the pool panicked: no ink");
+    }
+
+    #[test]
+    fn a_dropped_job_is_an_error_and_not_a_hang() {
+        let error = at_once(offload(&Forgetful, || 7)).unwrap_err();
+        assert_eq!(error.to_string(), "work that was given to the pool was dropped before it ended");
     }
 }

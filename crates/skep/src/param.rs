@@ -5,8 +5,11 @@
 
 use std::borrow::Cow;
 
+use http::StatusCode;
+
 use crate::error::{Error, Result};
-use crate::percent;
+use crate::html::{Buffer, PlainText, Render};
+use crate::percent::{self, Place};
 
 /// A value with a text form, for paths, queries, forms and header fields.
 ///
@@ -44,6 +47,11 @@ pub trait Param: Sized {
     fn write(&self, out: &mut String);
 }
 
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be a parameter of a service",
+    label = "a parameter is a text, a number, a bool, a slug, or a type that implements `skep::param::Param`",
+    note = "in a query or form it may also be an `Option` or a `Vec` of such a type"
+)]
 /// A field of a service in its query or form: a [`Param`], an `Option` of one, or a `Vec` of them.
 pub trait Field: Sized {
     /// True if a request without it is refused, or belongs to another service on the same path.
@@ -133,12 +141,13 @@ impl<'r> Pairs<'r> {
     /// Decodes `application/x-www-form-urlencoded` text.
     ///
     /// # Errors
-    /// 400 if there are more than `limit` pairs, or one is not UTF-8 once decoded.
+    /// 413 if there are more than `limit` pairs, 400 if one is not UTF-8 once decoded.
     pub fn decode(text: &'r str, limit: usize) -> Result<Self> {
         let mut pairs = Vec::new();
         for pair in text.split('&').filter(|pair| !pair.is_empty()) {
             if pairs.len() == limit {
-                return Err(Error::bad_request(format!("more than {limit} parameters")));
+                let message = format!("there are more than the {limit} parameters allowed here");
+                return Err(Error::new(StatusCode::PAYLOAD_TOO_LARGE).with_message(message));
             }
             let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
             let Some(name) = percent::decode_form(name) else {
@@ -184,11 +193,9 @@ impl<'l> QueryWriter<'l> {
     pub fn pair(&mut self, name: &str, value: &impl Param) {
         self.out.push(if self.first { '?' } else { '&' });
         self.first = false;
-        percent::encode_form(name, self.out);
+        percent::encode_written(self.out, Place::Form, |out| out.push_str(name));
         self.out.push('=');
-        let mut text = String::new();
-        value.write(&mut text);
-        percent::encode_form(&text, self.out);
+        percent::encode_written(self.out, Place::Form, |out| value.write(out));
     }
 }
 
@@ -355,9 +362,13 @@ impl std::str::FromStr for Slug {
     type Err = NotASlug;
 
     fn from_str(text: &str) -> Result<Self, NotASlug> {
-        let words = text.split('-').all(|word| {
-            !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit())
-        });
+        // One pass: slugs are read from every row of every list.
+        let mut before = b'-';
+        let words = text.bytes().all(|byte| {
+            let fits = byte.is_ascii_lowercase() || byte.is_ascii_digit() || (byte == b'-' && before != b'-');
+            before = byte;
+            fits
+        }) && before != b'-';
         if words && text.len() <= Self::MAX_BYTES { Ok(Self(text.to_owned())) } else { Err(NotASlug) }
     }
 }
@@ -371,6 +382,18 @@ impl std::fmt::Display for Slug {
 impl AsRef<str> for Slug {
     fn as_ref(&self) -> &str {
         &self.0
+    }
+}
+
+impl Render for Slug {
+    fn render(&self, out: &mut Buffer) {
+        self.0.render(out);
+    }
+}
+
+impl PlainText for Slug {
+    fn write_plain(&self, out: &mut Buffer) {
+        self.0.write_plain(out);
     }
 }
 

@@ -4,6 +4,17 @@ use std::borrow::Cow;
 
 use percent_encoding::{AsciiSet, CONTROLS, percent_decode_str, utf8_percent_encode};
 
+/// Where a text is put into a URL.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// One segment of the path.
+    Segment,
+    /// The rest of the path: the slashes in it stay.
+    Tail,
+    /// A name or value of a query or form.
+    Form,
+}
+
 /// What a path segment cannot hold as it is: everything but RFC 3986's `pchar`, and `%` itself.
 const SEGMENT: &AsciiSet = &CONTROLS
     .add(b' ')
@@ -26,29 +37,29 @@ const SEGMENT: &AsciiSet = &CONTROLS
 /// As [`SEGMENT`], but the slashes between segments stay.
 const TAIL: &AsciiSet = &SEGMENT.remove(b'/');
 
-/// What `application/x-www-form-urlencoded` encodes (WHATWG URL, 5.2), but for the space, which becomes `+`.
+/// What `application/x-www-form-urlencoded` encodes (WHATWG URL, 5.2). A space becomes `+`.
 const FORM: &AsciiSet =
     &percent_encoding::NON_ALPHANUMERIC.remove(b'*').remove(b'-').remove(b'.').remove(b'_').remove(b' ');
 
-/// Appends `text` as one segment of a path.
-pub(crate) fn encode_segment(text: &str, out: &mut String) {
-    // A segment of dots would be taken for a step in the tree, however it is encoded (WHATWG URL, 4.5): there is no
-    // way to write it, so it is written as what it is and will not be found.
-    out.extend(utf8_percent_encode(text, SEGMENT));
-}
-
-/// Appends `text` as the rest of a path.
-pub(crate) fn encode_tail(text: &str, out: &mut String) {
-    out.extend(utf8_percent_encode(text, TAIL));
-}
-
-/// Appends `text` as a name or value of a query or of a form.
-pub(crate) fn encode_form(text: &str, out: &mut String) {
-    for (position, part) in text.split(' ').enumerate() {
-        if position > 0 {
-            out.push('+');
+/// Appends what `write` writes, encoded. Most values need no encoding, and then nothing is copied.
+pub(crate) fn encode_written(out: &mut String, place: Place, write: impl FnOnce(&mut String)) {
+    let start = out.len();
+    write(out);
+    if out.as_bytes()[start..].iter().all(|byte| byte.is_ascii_alphanumeric() || *byte == b'-') {
+        return;
+    }
+    let text = out.split_off(start);
+    match place {
+        Place::Segment => out.extend(utf8_percent_encode(&text, SEGMENT)),
+        Place::Tail => out.extend(utf8_percent_encode(&text, TAIL)),
+        Place::Form => {
+            for (position, word) in text.split(' ').enumerate() {
+                if position > 0 {
+                    out.push('+');
+                }
+                out.extend(utf8_percent_encode(word, FORM));
+            }
         }
-        out.extend(utf8_percent_encode(part, FORM));
     }
 }
 
@@ -104,7 +115,7 @@ mod tests {
     fn a_segment_comes_back_as_it_was() {
         for text in ["plain", "a b", "a/b", "50%", "é", "a?b#c", "..", "", "\u{0}", "{x}"] {
             let mut encoded = String::new();
-            encode_segment(text, &mut encoded);
+            encode_written(&mut encoded, Place::Segment, |out| out.push_str(text));
             assert!(!encoded.contains('/'), "{encoded}");
             assert_eq!(decode_segment(&encoded).as_deref(), Some(text));
         }
@@ -114,7 +125,7 @@ mod tests {
     fn a_form_value_comes_back_as_it_was() {
         for text in ["a b", "a+b", "a&b=c", "é", "%2B", "\r\n"] {
             let mut encoded = String::new();
-            encode_form(text, &mut encoded);
+            encode_written(&mut encoded, Place::Form, |out| out.push_str(text));
             assert_eq!(decode_form(&encoded).as_deref(), Some(text));
         }
     }

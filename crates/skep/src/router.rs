@@ -268,8 +268,7 @@ mod tests {
             entry("Article", Method::GET, "/{page}", &[]),
             entry("Page", Method::GET, "/{name}", &[]),
         ])
-        .err()
-        .expect("a conflict");
+        .expect_err("a conflict");
         let text = conflicts[0].to_string();
         assert!(text.contains("Article (GET /{page}) and Page (GET /{name}) cannot be told apart"), "{text}");
     }

@@ -10,8 +10,9 @@ use http::{HeaderName, Method};
 
 use crate::cx::Cx;
 use crate::error::{Error, Result};
+use crate::html::{Attributes, Buffer};
 use crate::param::{Field, Pairs, Param, QueryWriter, quoted};
-use crate::percent;
+use crate::percent::{self, Place};
 use crate::request::header_text;
 
 /// The most parameters that a path may hold.
@@ -135,7 +136,7 @@ impl Route {
 #[derive(Debug)]
 pub struct Input<'r> {
     pub(crate) parts: &'r Parts,
-    pub(crate) path: [&'r str; MAX_PATH_PARAMETERS],
+    pub(crate) path: &'r [&'r str; MAX_PATH_PARAMETERS],
     pub(crate) query: Pairs<'r>,
     pub(crate) body: &'r [u8],
     pub(crate) form: Pairs<'r>,
@@ -196,12 +197,12 @@ impl<'l> Link<'l> {
 
     /// One segment.
     pub fn segment(&mut self, value: &impl Param) {
-        percent::encode_segment(&text_of(value), self.out);
+        percent::encode_written(self.out, Place::Segment, |out| value.write(out));
     }
 
     /// The rest of the path.
     pub fn tail(&mut self, value: &impl Param) {
-        percent::encode_tail(&text_of(value), self.out);
+        percent::encode_written(self.out, Place::Tail, |out| value.write(out));
     }
 
     /// The query, which ends the link.
@@ -210,10 +211,17 @@ impl<'l> Link<'l> {
     }
 }
 
-fn text_of(value: &impl Param) -> String {
-    let mut text = String::new();
-    value.write(&mut text);
-    text
+/// Writes the link to a service where an attribute's value stands. Used by `#[derive(Service)]`.
+#[doc(hidden)]
+pub fn write_href(service: &impl Service, out: &mut Buffer) {
+    out.push_encoded(|text| service.write_link(&mut Link::new(text)));
+}
+
+impl Attributes for FormTarget {
+    fn write_attributes(&self, out: &mut Buffer) {
+        out.push_attribute("method", self.method);
+        out.push_link("action", &*self.action);
+    }
 }
 
 /// Where a form goes: what `Comment::form(...)` gives for `html!`'s `form (...) { }`.

@@ -13,9 +13,9 @@ use std::pin::pin;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use http::header::{ALLOW, CONTENT_LENGTH, LOCATION};
+use http::header::{ALLOW, CONTENT_LENGTH, LOCATION, SET_COOKIE};
 use http::request::Parts;
-use http::{HeaderValue, Method, StatusCode};
+use http::{HeaderMap, HeaderValue, Method, StatusCode};
 
 use crate::app::{Job, Setup};
 use crate::body::Body;
@@ -31,12 +31,19 @@ use crate::request::{Peer, Request};
 use crate::response::Response;
 use crate::router::{Found, NoEndpoint, Router};
 use crate::service::Input;
+#[cfg(not(target_family = "wasm"))]
+use crate::sql;
+
+#[cfg(not(target_family = "wasm"))]
+const NO_DATABASE: &str = "this application has no database: App::database gives it one";
 
 /// An application that is ready to answer. Made by [`App::open`](crate::App::open).
 ///
 /// It does not change while it runs, and all threads share it. Each thread asks it for a [`Local`] of its own.
 pub struct Site {
     pub(crate) router: Router<Endpoint>,
+    #[cfg(not(target_family = "wasm"))]
+    pub(crate) database: Option<sql::Database>,
     pub(crate) values: Values,
     pub(crate) trusted_origins: Vec<String>,
     pub(crate) error_page: ErrorPage,
@@ -52,6 +59,8 @@ pub struct Local {
 
 struct LocalParts {
     site: Arc<Site>,
+    #[cfg(not(target_family = "wasm"))]
+    db: Option<sql::Local>,
     ids: Ids,
 }
 
@@ -62,7 +71,13 @@ impl Site {
     /// This thread's view.
     #[must_use]
     pub fn local(self: &Arc<Self>) -> Local {
-        Local { inner: Rc::new(LocalParts { site: Arc::clone(self), ids: Ids::new() }) }
+        let parts = LocalParts {
+            site: Arc::clone(self),
+            #[cfg(not(target_family = "wasm"))]
+            db: self.database.as_ref().map(sql::Database::local),
+            ids: Ids::new(),
+        };
+        Local { inner: Rc::new(parts) }
     }
 
     /// True if error pages may show all.
@@ -87,6 +102,16 @@ impl Site {
         value.unwrap_or_else(|| panic!("no `{}` was given to App::with", type_name::<T>()))
     }
 
+    /// The database, for code that may block: start-up work and jobs.
+    ///
+    /// # Panics
+    /// If the application has none: [`App::database`](crate::App::database).
+    #[cfg(not(target_family = "wasm"))]
+    #[must_use]
+    pub fn db(&self) -> &sql::Database {
+        self.database.as_ref().expect(NO_DATABASE)
+    }
+
     /// What is to be done again and again beside the requests. Whoever runs the site sees to it: [`Job::run`].
     #[must_use]
     pub fn jobs(&self) -> &[Job] {
@@ -98,9 +123,10 @@ impl Local {
     /// Answers a request. It never fails: what goes wrong becomes an error page, and a panic costs its request only.
     pub fn answer(&self, request: Request) -> impl Future<Output = Response> + use<> {
         let local = self.clone();
+        // Taken apart out here: what a future takes apart inside, it holds twice.
+        let Request { parts, body, peer } = request;
+        let id = self.inner.ids.next();
         async move {
-            let Request { parts, body, peer } = request;
-            let id = local.inner.ids.next();
             let result = CatchPanic(pin!(local.dispatch(&parts, body, peer, id))).await;
             let mut response = match result.unwrap_or_else(|panicked| Err(Error::internal(panicked))) {
                 Ok(response) => response,
@@ -117,6 +143,11 @@ impl Local {
     #[must_use]
     pub fn failure(&self, error: &Error) -> Response {
         self.fail(error, self.inner.ids.next(), None)
+    }
+
+    #[cfg(not(target_family = "wasm"))]
+    pub(crate) fn db(&self) -> &sql::Local {
+        self.inner.db.as_ref().expect(NO_DATABASE)
     }
 
     /// The application.
@@ -137,9 +168,14 @@ impl Local {
         if !endpoint.is_open_to_others() {
             origin::check(parts, &site.trusted_origins)?;
         }
-        let input = Input { parts, path: found.path, query, body: &[], form: Pairs::default() };
-        let cx = Cx::new(parts, peer, body, self, id);
-        endpoint.call(cx, input).await
+        let mut input = Input { parts, path: &found.path, query, body: &[], form: Pairs::default() };
+        let limit = endpoint.body_limit().unwrap_or(site.setup.limits.body);
+        let mut cx = Cx::new(parts, peer, (body, limit), self, id);
+        let mut response = endpoint.call(&mut cx, &mut input).await?;
+        if let Some(extra) = cx.into_headers() {
+            add_headers(response.headers_mut(), *extra);
+        }
+        Ok(response)
     }
 
     /// There is one address for a page: the path as its service declares it. The same with or without a slash at its
@@ -178,6 +214,18 @@ fn endpoint<'s>(found: &Found<'s, '_, Endpoint>, method: &Method, query: &Pairs<
             Error::bad_request(format!("the query needs {}", sets.join(", or ")))
         }
     })
+}
+
+/// Adds what the handler said through its [`Cx`]; the answer's own fields win, cookies add up.
+fn add_headers(own: &mut HeaderMap, extra: HeaderMap) {
+    let mut last = None;
+    for (name, value) in extra {
+        let Some(name) = name.or_else(|| last.clone()) else { continue };
+        if name == SET_COOKIE || !own.contains_key(&name) {
+            own.append(name.clone(), value);
+        }
+        last = Some(name);
+    }
 }
 
 /// HEAD: the header block of GET's answer, and nothing behind it (RFC 9110, 9.3.2).

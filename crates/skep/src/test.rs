@@ -32,7 +32,7 @@ use http::header::{CONTENT_TYPE, COOKIE, HOST, SET_COOKIE};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Uri};
 
 use crate::app::{App, Setup};
-use crate::percent;
+use crate::percent::{self, Place};
 use crate::request::Request;
 use crate::site::{Local, Site};
 
@@ -50,10 +50,10 @@ pub struct Client {
 const MAX_REDIRECTS: usize = 10;
 
 impl Client {
-    /// Opens the application as [`Setup::default`] says, but with a database in memory.
+    /// Opens the application as [`Setup::default`] says, but with a temporary database.
     #[must_use]
     pub fn new(app: App) -> Self {
-        Self::with_setup(app, Setup::default())
+        Self::with_setup(app, Setup { temporary_database: true, ..Setup::default() })
     }
 
     /// Opens the application with this setup.
@@ -76,7 +76,6 @@ impl Client {
     }
 
     /// The answer to a form, redirects followed.
-    #[must_use]
     pub fn post(&self, url: &str, fields: &[(&str, &str)]) -> Answer {
         self.request(Method::POST, url).form(fields).send()
     }
@@ -171,9 +170,9 @@ impl Draft<'_> {
             if position > 0 {
                 body.push('&');
             }
-            percent::encode_form(name, &mut body);
+            percent::encode_written(&mut body, Place::Form, |body| body.push_str(name));
             body.push('=');
-            percent::encode_form(value, &mut body);
+            percent::encode_written(&mut body, Place::Form, |body| body.push_str(value));
         }
         self.body("application/x-www-form-urlencoded", body)
     }
@@ -201,7 +200,6 @@ impl Draft<'_> {
     }
 
     /// The answer.
-    #[must_use]
     pub fn send(self) -> Answer {
         let Self { client, mut method, mut url, mut headers, mut body, follow } = self;
         for _ in 0..=MAX_REDIRECTS {

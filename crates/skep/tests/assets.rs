@@ -103,8 +103,3 @@ fn the_prefix_of_the_links_is_known_to_whoever_mounts_them() {
     assert_eq!(Files::from(skep::assets!("tests/site")).prefix(), None);
     assert_eq!(Files::dir(".").prefix(), None);
 }
-
-#[test]
-fn what_is_wrong_does_not_compile() {
-    trybuild::TestCases::new().compile_fail("tests/compile-fail/assets/*.rs");
-}

@@ -6,11 +6,14 @@ create table article (
     -- A day, as 2026-11-21: it sorts as text.
     published text not null,
     summary text not null,
-    markdown text not null
+    markdown text not null,
+    -- All tags, separated by spaces, as lists show them: a list of articles is read from one table.
+    tags text not null
 ) strict;
 
 create index article_by_day on article (published desc, id desc);
 
+-- The same tags one by one, as they are asked for.
 create table article_tag (
     article_id integer not null references article (id) on delete cascade,
     tag text not null,

@@ -1,10 +1,10 @@
-//! All articles on one page, by year.
+//! All tags and all articles on one page, by year.
 
 use skep::prelude::*;
 use skep::sql::Row;
 
 use crate::article::Article;
-use crate::layout::page;
+use crate::layout::{self, page};
 
 /// All articles by year.
 #[derive(Service)]
@@ -28,10 +28,12 @@ impl Handle for Archive {
     async fn handle(self, cx: &mut Cx<'_>) -> Result {
         let lines =
             cx.db().all::<Line>("select slug, title, published from article order by published desc, id desc").await?;
+        let tags = cx.db().all::<String>("select distinct tag from article_tag order by tag").await?;
         Ok(page(
             "Archive",
             &html! {
                 h1 { "Archive" }
+                (layout::tags(tags.iter().map(String::as_str)))
                 @for year in lines.chunk_by(|one, next| one.year() == next.year()) {
                     h2 { (year[0].year()) }
                     ul.archive {

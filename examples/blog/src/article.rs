@@ -1,6 +1,5 @@
 //! An article: its text, what readers wrote below it, and the form to write more.
 
-use skep::html::Html;
 use skep::prelude::*;
 use skep::sql::{self, Row, query};
 
@@ -21,7 +20,7 @@ struct Text {
     title: String,
     published: String,
     markdown: String,
-    tags: Option<String>,
+    tags: String,
 }
 
 #[derive(Row)]
@@ -48,9 +47,7 @@ pub async fn show(db: &sql::Local, slug: &Slug, draft: &Draft) -> Result {
             article {
                 h1 { (article.title) }
                 p.meta { (day(&article.published)) " · " a rel="bookmark" href=(Article { page: slug.clone() }) { "Permalink" } }
-                @if let Some(tags) = &article.tags {
-                    (layout::tags(tags.split(' '), None))
-                }
+                (layout::tags(article.tags.split_whitespace()))
                 (markdown::article(&article.markdown))
             }
             section aria-labelledby="comments" {
@@ -64,9 +61,7 @@ pub async fn show(db: &sql::Local, slug: &Slug, draft: &Draft) -> Result {
     ))
 }
 
-const TEXT: &str = "select title, published, markdown,
-        (select group_concat(tag, ' ') from article_tag where article_id = article.id) as tags
-    from article where slug = ?";
+const TEXT: &str = "select title, published, markdown, tags from article where slug = ?";
 
 const COMMENTS: &str = "select id, author, html, written from comment where slug = ? order by id";
 

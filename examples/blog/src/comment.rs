@@ -1,7 +1,6 @@
 //! Comments: the form, the preview, what is refused, and what is kept.
 
 use skep::header::{HeaderValue, RETRY_AFTER};
-use skep::html::Html;
 use skep::prelude::*;
 use skep::sql::query;
 
@@ -89,7 +88,7 @@ impl Handle for Comment {
 /// Keeps a comment, unless its author's address has sent too many lately.
 async fn keep(cx: &Cx<'_>, page: &Slug, draft: &Draft) -> Result<bool> {
     let address = cx.peer().address.map_or_else(|| "local".into(), |address| address.ip().to_string());
-    let db = cx.db().transaction().await?;
+    let mut db = cx.db().transaction().await?;
     db.one::<i64>(query("select id from article where slug = ?", page)).await?.or_404()?;
     db.execute(query("delete from recent_author where at <= unixepoch() - ?", WITHIN_SECONDS)).await?;
     let count = query("select count(*) from recent_author where address = ?", &address);

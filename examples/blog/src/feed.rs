@@ -97,7 +97,7 @@ impl Feed {
         let link = |entry: &Entry| cx.absolute(&Article { page: entry.slug.clone() });
         let entries = entries.into_iter().map(|entry| (link(&entry), entry)).collect();
         let (title, home) = match tag {
-            Some(tag) => (format!("{NAME}: {tag}"), cx.absolute(&Tagged::first(tag.as_str()))),
+            Some(tag) => (format!("{NAME}: {tag}"), cx.absolute(&Tagged::first(tag.clone()))),
             None => (NAME.to_owned(), cx.absolute(&Index::first())),
         };
         Ok(Self { title, home, itself, entries })

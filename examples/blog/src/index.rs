@@ -1,6 +1,5 @@
 //! Lists of articles: all, and those with a tag.
 
-use skep::html::Html;
 use skep::prelude::*;
 use skep::sql::{self, Row, query};
 
@@ -39,7 +38,7 @@ pub struct Teaser {
     /// A sentence or two.
     pub summary: String,
     /// Separated by spaces.
-    pub tags: Option<String>,
+    pub tags: String,
 }
 
 impl Index {
@@ -53,8 +52,8 @@ impl Index {
 impl Tagged {
     /// The first page.
     #[must_use]
-    pub fn first(tag: &str) -> Self {
-        Self { tag: Slug::of(tag), page: 1 }
+    pub fn first(tag: Slug) -> Self {
+        Self { tag, page: 1 }
     }
 }
 
@@ -62,16 +61,14 @@ impl Handle for Index {
     async fn handle(self, cx: &mut Cx<'_>) -> Result {
         let total = cx.db().one::<u32>("select count(*) from article").await?.unwrap_or(0);
         let teasers = teasers(cx.db(), None, self.page).await?;
-        if teasers.is_empty() && self.page != 1 {
+        if self.page == 0 || (teasers.is_empty() && self.page != 1) {
             return Err(Error::not_found());
         }
-        let all_tags = cx.db().all::<String>("select distinct tag from article_tag order by tag").await?;
         let pages = Pages { page: self.page, total, link: |page| Index { page } };
         Ok(page(
             NAME,
             &html! {
                 h1 { (NAME) }
-                (layout::tags(all_tags.iter().map(String::as_str), None))
                 (list(&teasers))
                 (pages.links())
             },
@@ -84,7 +81,7 @@ impl Handle for Tagged {
         let count = query("select count(*) from article_tag where tag = ?", &self.tag);
         let total = cx.db().one::<u32>(count).await?.unwrap_or(0);
         let teasers = teasers(cx.db(), Some(&self.tag), self.page).await?;
-        if teasers.is_empty() {
+        if self.page == 0 || teasers.is_empty() {
             return Err(Error::not_found());
         }
         let pages = Pages { page: self.page, total, link: |page| Tagged { tag: self.tag.clone(), page } };
@@ -112,12 +109,10 @@ pub async fn teasers(db: &sql::Local, tag: Option<&Slug>, page: u32) -> Result<V
     Ok(teasers)
 }
 
-const ALL: &str = "select slug, title, published, summary,
-        (select group_concat(tag, ' ') from article_tag where article_id = article.id) as tags
+const ALL: &str = "select slug, title, published, summary, tags
     from article order by published desc, id desc limit ? offset ?";
 
-const WITH_TAG: &str = "select slug, title, published, summary,
-        (select group_concat(tag, ' ') from article_tag where article_id = article.id) as tags
+const WITH_TAG: &str = "select slug, title, published, summary, tags
     from article where id in (select article_id from article_tag where tag = ?)
     order by published desc, id desc limit ? offset ?";
 
@@ -129,9 +124,7 @@ pub fn list(teasers: &[Teaser]) -> Html {
                 h2 { a href=(Article { page: teaser.slug.clone() }) { (teaser.title) } }
                 p.meta { (day(&teaser.published)) }
                 p { (teaser.summary) }
-                @if let Some(tags) = &teaser.tags {
-                    (layout::tags(tags.split(' '), None))
-                }
+                (layout::tags(teaser.tags.split_whitespace()))
             }
         }
         @if teasers.is_empty() {

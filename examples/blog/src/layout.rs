@@ -2,7 +2,6 @@
 
 use skep::error_page::Failure;
 use skep::header::{CONTENT_SECURITY_POLICY, HeaderValue};
-use skep::html::{DOCTYPE, Html};
 use skep::prelude::*;
 
 use crate::Static;
@@ -86,19 +85,18 @@ fn document(title: &str, asked: &str, content: &Html) -> Html {
 fn mark() -> Html {
     html! {
         svg viewBox="0 0 24 24" aria-hidden="true" {
-            path d="M12 2C8.5 2 6.6 4 6 6h12c-.6-2-2.5-4-6-4zM5 7.5h14c.6.9.9 1.9 1 3H4c.1-1.100.4-2.100 1-3zM3.500 12h17c.3 1 .5 2 .5 3H3c0-1 .2-2 .5-3zM3 16.500h5.500a3.600 3.600 0 0 1 7 0H21V19c0 1.700-1.300 3-3 3h-2.500v-4a3.500 3.500 0 0 0-7 0v4H6c-1.700 0-3-1.300-3-3z" {}
+            path d="M12 2C8.5 2 6.6 4 6 6h12c-.6-2-2.5-4-6-4zM5 7.5h14c.6.9.9 1.9 1 3H4c.1-1.1.4-2.1 1-3zM3.5 12h17c.3 1 .5 2 .5 3H3c0-1 .2-2 .5-3zM3 16.500h5.500a3.6 3.6 0 0 1 7 0H21V19c0 1.7-1.3 3-3 3h-2.500v-4a3.5 3.5 0 0 0-7 0v4H6c-1.7 0-3-1.3-3-3z" {}
         }
     }
 }
 
-/// A list of links to tags; `current` is the one whose page this is.
+/// A list of links to tags.
 #[must_use]
-pub fn tags<'t>(tags: impl Iterator<Item = &'t str>, current: Option<&Slug>) -> Html {
+pub fn tags<'t>(tags: impl Iterator<Item = &'t str>) -> Html {
     html! {
         ul.tags aria-label="Tags" {
-            @for tag in tags {
-                @let here = current.is_some_and(|current| current.as_str() == tag);
-                li { a href=(Tagged::first(tag)) aria-current=[here.then_some("page")] { (tag) } }
+            @for tag in tags.filter_map(|tag| tag.parse::<Slug>().ok()) {
+                li { a href=(Tagged::first(tag.clone())) { (tag) } }
             }
         }
     }
@@ -107,10 +105,17 @@ pub fn tags<'t>(tags: impl Iterator<Item = &'t str>, current: Option<&Slug>) -> 
 /// A day for people, from `2026-11-21`.
 #[must_use]
 pub fn day(published: &str) -> Html {
-    html! { time datetime=(published) { (in_words(published)) } }
+    html! {
+        time datetime=(published) {
+            @match in_words(published) {
+                Some((day, month, year)) => { (day) " " (month) " " (year) },
+                None => (published),
+            }
+        }
+    }
 }
 
-fn in_words(published: &str) -> String {
+fn in_words(published: &str) -> Option<(&str, &'static str, &str)> {
     const MONTHS: [&str; 12] = [
         "January",
         "February",
@@ -125,13 +130,10 @@ fn in_words(published: &str) -> String {
         "November",
         "December",
     ];
-    let mut parts = published.split('-');
-    let (year, month, day) = (parts.next(), parts.next(), parts.next());
-    let month = month.and_then(|month| MONTHS.get(month.parse::<usize>().ok()?.checked_sub(1)?));
-    match (year, month, day) {
-        (Some(year), Some(month), Some(day)) => format!("{} {month} {year}", day.trim_start_matches('0')),
-        _ => published.to_owned(),
-    }
+    let (year, rest) = published.split_once('-')?;
+    let (month, day) = rest.split_once('-')?;
+    let month = MONTHS.get(month.parse::<usize>().ok()?.checked_sub(1)?)?;
+    Some((day.trim_start_matches('0'), month, year))
 }
 
 #[cfg(test)]
@@ -140,7 +142,7 @@ mod tests {
 
     #[test]
     fn a_day_is_written_for_people() {
-        assert_eq!(in_words("2026-11-01"), "1 November 2026");
-        assert_eq!(in_words("soon"), "soon");
+        assert_eq!(day("2026-11-01").as_str(), "<time datetime=\"2026-11-01\">1 November 2026</time>");
+        assert_eq!(day("soon").as_str(), "<time datetime=\"soon\">soon</time>");
     }
 }

@@ -61,7 +61,7 @@ pub fn look(site: &Site) -> Result<()> {
         return Ok(());
     }
     let changes = read(&folder, &seen, &now);
-    site.db().write(|db| store(db, &changes))?;
+    site.db().write(|db| db.transaction(|db| store(db, &changes)))?;
     *seen = now;
     Ok(())
 }
@@ -113,14 +113,15 @@ fn store(db: &mut Blocking<'_>, changes: &Changes) -> sql::Result<()> {
 
 fn store_one(db: &mut Blocking<'_>, source: &Source) -> sql::Result<()> {
     let Source { slug, title, published, summary, markdown, tags } = source;
+    let all_tags = tags.iter().map(Slug::as_str).collect::<Vec<_>>().join(" ");
     // What did not change is not written: each row written is also indexed for the search.
     db.execute(query(
-        "insert into article (slug, title, published, summary, markdown) values (?, ?, ?, ?, ?)
+        "insert into article (slug, title, published, summary, markdown, tags) values (?, ?, ?, ?, ?, ?)
          on conflict (slug) do update set title = excluded.title, published = excluded.published,
-             summary = excluded.summary, markdown = excluded.markdown
-         where (title, published, summary, markdown)
-             is not (excluded.title, excluded.published, excluded.summary, excluded.markdown)",
-        (slug, title, published, summary, markdown),
+             summary = excluded.summary, markdown = excluded.markdown, tags = excluded.tags
+         where (title, published, summary, markdown, tags)
+             is not (excluded.title, excluded.published, excluded.summary, excluded.markdown, excluded.tags)",
+        (slug, title, published, summary, markdown, &all_tags),
     ))?;
     let id = db.one::<i64>(query("select id from article where slug = ?", slug))?;
     db.execute(query("delete from article_tag where article_id = ?", id))?;

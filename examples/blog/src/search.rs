@@ -1,6 +1,5 @@
 //! Full-text search.
 
-use skep::html::Html;
 use skep::prelude::*;
 use skep::sql::{Row, query};
 
@@ -30,10 +29,10 @@ impl Handle for Search {
     async fn handle(self, cx: &mut Cx<'_>) -> Result {
         let asked = self.q.as_deref().unwrap_or_default().trim();
         let words = words(asked);
-        let hits = match words.is_empty() {
-            true => Vec::new(),
-            false => cx.db().all::<Hit>(query(HITS, (&words, MOST))).await?,
-        };
+        let mut hits = Vec::new();
+        if !words.is_empty() {
+            hits = cx.db().all::<Hit>(query(HITS, (&words, MOST))).await?;
+        }
         let title = if asked.is_empty() { "Search".into() } else { format!("Search: {asked}") };
         Ok(layout::page_about(
             &title,
@@ -61,7 +60,7 @@ impl Handle for Search {
 
 /// Title counts most, then summary, then text. The marks are characters that no article has, so that the text between
 /// them can still be escaped.
-const HITS: &str = "select slug, title, published,
+const HITS: &str = "select article.slug, article.title, article.published,
         snippet(article_search, 2, char(2), char(3), '…', 30) as excerpt
     from article_search join article on article.id = article_search.rowid
     where article_search match ? order by bm25(article_search, 10, 4, 1) limit ?";

@@ -96,7 +96,7 @@ fn text(bytes: &[u8]) -> Result<&str, Broken> {
     let bytes = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes);
     std::str::from_utf8(bytes).map_err(|error| {
         let good = &bytes[..error.valid_up_to()];
-        let line = good.iter().filter(|byte| **byte == b'\n').count() + 1;
+        let line = good.split(|byte| *byte == b'\n').count();
         broken(line, format!("it is not UTF-8: byte 0x{:02x}; save it as UTF-8", bytes[error.valid_up_to()]))
     })
 }

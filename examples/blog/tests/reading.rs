@@ -33,7 +33,7 @@ impl Blog {
 
     fn in_folder(folder: TempDir) -> Self {
         let mut setup = Setup::default();
-        setup.data = folder.path().to_owned();
+        folder.path().clone_into(&mut setup.data);
         let site = Arc::new(blog::app().open(setup).unwrap());
         let client = Client::of_site(&site);
         Self { folder, site, client }
@@ -133,7 +133,7 @@ fn a_comment_with_faults_comes_back_with_what_was_typed() {
     let answer = blog.client.post("/writings/a/comments", &[("author", " "), ("text", "I wrote \"this\"")]);
     assert_eq!(answer.status(), 422);
     let page = answer.text();
-    assert!(page.contains("Please give a name") && page.contains("I wrote \"this\"</textarea>"), "{page}");
+    assert!(page.contains("Please give a name") && page.contains("I wrote &quot;this&quot;</textarea>"), "{page}");
     assert!(page.contains("aria-invalid=\"true\""), "{page}");
     let long = "x".repeat(10_001);
     assert_eq!(blog.client.post("/writings/a/comments", &[("author", "A"), ("text", &long)]).status(), 422);

@@ -27,7 +27,7 @@ struct Length;
 
 impl Handle for Length {
     async fn handle(self, cx: &mut Cx<'_>) -> Result {
-        let body = cx.read_body(1 << 20).await?;
+        let body = cx.read_body().await?;
         Ok(Response::text(body.len().to_string()))
     }
 }

@@ -13,6 +13,7 @@ use super::encoding::Encoding;
 use super::reply::reply;
 use super::resource::{Content, Description, Resource, Variant};
 use super::{Asked, Options, mime, path, redirect};
+use crate::html::{Buffer, Href};
 use crate::{Error, Result};
 
 /// What a client may do with a name that has the hash of the content in it: keep it for a year, never ask again.
@@ -69,6 +70,12 @@ impl Asset {
     #[must_use]
     pub fn content_type(&self) -> &'static str {
         mime::of(self.file.name)
+    }
+}
+
+impl Href for Asset {
+    fn write_href(&self, out: &mut Buffer) {
+        out.push_plain(self.url());
     }
 }
 

@@ -4,7 +4,7 @@
 //! is taken back, so the most literal path that fits is found whatever else is there. Each node stands at one depth
 //! only, so a search visits no node twice.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 use crate::service::MAX_PATH_PARAMETERS;
 
@@ -13,7 +13,7 @@ pub(crate) type Values<'p> = [&'p str; MAX_PATH_PARAMETERS];
 
 #[derive(Debug, Default)]
 pub(super) struct Tree {
-    literals: HashMap<Box<str>, Tree>,
+    literals: BTreeMap<Box<str>, Tree>,
     parameter: Option<Box<Tree>>,
     rest: Option<usize>,
     end: Option<usize>,

@@ -10,7 +10,30 @@ macro_rules! seeds {
     };
 }
 
-const SEEDS: &[(&str, &str)] = seeds![];
+const SEEDS: &[(&str, &str)] = seeds![
+    "a-part-of-a-file",
+    "a-service-is-a-struct",
+    "atom-or-rss",
+    "dark-mode-in-one-place",
+    "error-pages-and-what-they-keep-quiet",
+    "forged-forms-without-tokens",
+    "forms-that-work-without-javascript",
+    "full-text-search-in-forty-lines",
+    "logs-that-never-wait",
+    "measure-first",
+    "migrations-in-the-executable",
+    "module-caches-forks-and-fresh-copies",
+    "one-file-to-deploy",
+    "slow-clients-and-limits-with-names",
+    "slugs-permalinks-and-percent-signs",
+    "sqlite-on-the-request-thread",
+    "testing-without-a-socket",
+    "the-methods-nobody-writes",
+    "the-place-decides-the-escaping",
+    "two-ways-to-cache-a-file",
+    "where-one-request-ends",
+    "writing-the-first-application",
+];
 
 /// Makes the folder. It appears whole or not at all: a name that does not end in `articles` holds what is half done.
 pub(super) fn write(folder: &Path) -> io::Result<()> {

@@ -62,6 +62,7 @@ impl Root {
     }
 
     /// Nothing: without a time of change that no program can set, equal stamps prove nothing, and nothing is held.
+    #[expect(clippy::unused_self, reason = "the root of a unix system asks the disk")]
     pub(in crate::files) fn stamp(&self, _: &Place) -> Option<Stamp> {
         None
     }
@@ -100,4 +101,51 @@ fn kind(metadata: &Metadata) -> Kind {
 fn stamp(metadata: &Metadata) -> Stamp {
     let modified = nanoseconds(metadata.modified().unwrap_or(UNIX_EPOCH));
     Stamp { identity: (0, 0), size: metadata.len(), modified, changed: modified }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    #[test]
+    fn symlinks_may_lead_anywhere_but_out() {
+        let temp = tempfile::tempdir().unwrap();
+        let inside = temp.path().join("inside");
+        fs::create_dir_all(inside.join("dir")).unwrap();
+        fs::write(temp.path().join("secret"), "secret").unwrap();
+        fs::write(inside.join("dir/file"), "file").unwrap();
+        symlink("dir/file", inside.join("relative")).unwrap();
+        symlink(inside.join("dir"), inside.join("absolute")).unwrap();
+        symlink("../secret", inside.join("out")).unwrap();
+        symlink("..", inside.join("up")).unwrap();
+        let root = Root::open(&inside).unwrap();
+        for (path, kind) in [
+            ("", Kind::Directory),
+            ("dir/", Kind::Directory),
+            ("dir/file", Kind::Regular),
+            ("relative", Kind::Regular),
+            ("absolute/file", Kind::Regular),
+        ] {
+            assert_eq!(root.find(path).unwrap().kind, kind, "{path}");
+        }
+        for path in ["out", "up", "up/secret", "none", "dir/file/x"] {
+            let error = root.find(path).map(|opened| opened.kind).unwrap_err();
+            assert!(matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory), "{path}: {error}");
+        }
+        let (entries, has_more) = root.list("", &root.find("").unwrap().file, 10).unwrap();
+        let mut names: Vec<&str> = entries.iter().map(|entry| entry.name.as_str()).collect();
+        names.sort_unstable();
+        assert_eq!((names, has_more), (vec!["absolute", "dir", "relative"], false));
+        assert!(root.list("", &root.find("").unwrap().file, 2).unwrap().1);
+        assert!(Root::open(&temp.path().join("secret")).is_err());
+    }
+
+    #[test]
+    fn nothing_is_held_where_stamps_prove_nothing() {
+        let root = Root::open(Path::new(".")).unwrap();
+        assert!(Root::place("file").is_none());
+        assert_eq!(root.stamp(&Place::from("Cargo.toml")), None);
+    }
 }

@@ -1,0 +1,82 @@
+//! Whether the variants of an experiment answer the same.
+
+use crate::Result;
+use crate::experiment::Same;
+use crate::http::{Answer, find};
+
+/// What a variant answered before the load began.
+#[derive(Debug, Clone)]
+pub(crate) struct Answered {
+    pub(crate) head: usize,
+    pub(crate) body: usize,
+}
+
+/// Checks each answer, and the answers against each other.
+pub(crate) fn check(same: Same, answers: &[(String, Answer)]) -> Result<Vec<Answered>> {
+    for (name, answer) in answers {
+        if answer.status != 200 {
+            return Err(format!("{name} answers {}: {}", answer.status, start(&answer.body)).into());
+        }
+        alike(same, name, &answer.body)?;
+    }
+    Ok(answers.iter().map(|(_, answer)| Answered { head: answer.head.len(), body: answer.body.len() }).collect())
+}
+
+fn alike(same: Same, name: &str, body: &[u8]) -> Result<()> {
+    match same {
+        Same::Text(text) if body != text.as_bytes() => {
+            Err(format!("{name} does not answer {text:?} but {}", start(body)).into())
+        }
+        Same::Bytes(length) if body.len() != length => {
+            Err(format!("{name} answers {} bytes where {length} are asked for: {}", body.len(), start(body)).into())
+        }
+        Same::Times(count, piece) if times(body, piece.as_bytes()) != count => {
+            let found = times(body, piece.as_bytes());
+            Err(format!("{name} answers a page with {found} times {piece:?} where {count} are asked for").into())
+        }
+        _ => Ok(()),
+    }
+}
+
+fn times(mut body: &[u8], piece: &[u8]) -> usize {
+    let mut count = 0;
+    while let Some(place) = find(body, piece) {
+        count += 1;
+        body = &body[place + piece.len()..];
+    }
+    count
+}
+
+/// The beginning of a body, for an error.
+fn start(body: &[u8]) -> String {
+    let text = String::from_utf8_lossy(&body[..body.len().min(80)]).into_owned();
+    format!("{text:?}{}", if body.len() > 80 { "..." } else { "" })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn answer(status: u16, body: &str) -> (String, Answer) {
+        ("skep".into(), Answer { status, head: vec![0; 40], body: body.into(), sized: true })
+    }
+
+    fn error(same: Same, answer: (String, Answer)) -> String {
+        check(same, &[answer]).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn another_answer_is_refused_and_shown() {
+        let text = Same::Text("Hello, world!");
+        assert!(check(text, &[answer(200, "Hello, world!")]).is_ok());
+        assert_eq!(error(text, answer(200, "Hello!")), r#"skep does not answer "Hello, world!" but "Hello!""#);
+        assert_eq!(error(text, answer(404, "Nothing.")), r#"skep answers 404: "Nothing.""#);
+    }
+
+    #[test]
+    fn a_page_must_have_its_rows() {
+        let twice = Same::Times(2, "<article");
+        assert!(check(twice, &[answer(200, "<article></article><article></article>")]).is_ok());
+        assert!(error(twice, answer(200, "<article></article>")).contains("1 times"));
+    }
+}

@@ -1,0 +1,124 @@
+//! What the command line asks for.
+
+use std::path::PathBuf;
+
+use lexopt::{Arg, Parser, ValueExt};
+
+use crate::Result;
+
+pub(crate) const HELP: &str = "\
+Measures Skep and its peers side by side: server on core 0, load on core 1, rounds in random order.
+
+Usage: cargo xtask peers [EXPERIMENT...] [options]
+
+  --rounds N     rounds per experiment, each with every variant once (7)
+  --seconds S    seconds of load per variant and round (5)
+  --only NAMES   these variants only, with commas between them
+  --out NAME     write bench/runs/NAME.json (all raw rounds) and NAME.md (the tables); or a path that ends in .json
+  --no-build     measure what is built already
+  --list         show the experiments, their variants and their goals
+  --help         show this
+";
+
+/// What to do.
+pub(crate) enum Order {
+    Help,
+    List,
+    Run(Flags),
+}
+
+/// How to measure, and what.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Flags {
+    /// Names of experiments; empty means all.
+    pub(crate) experiments: Vec<String>,
+    /// Names of variants; empty means all.
+    pub(crate) only: Vec<String>,
+    pub(crate) rounds: usize,
+    pub(crate) seconds: u64,
+    pub(crate) out: Option<PathBuf>,
+    pub(crate) build: bool,
+}
+
+impl Default for Flags {
+    fn default() -> Self {
+        Self { experiments: Vec::new(), only: Vec::new(), rounds: 7, seconds: 5, out: None, build: true }
+    }
+}
+
+/// Reads the arguments; the first one that makes no sense is the error.
+pub(crate) fn read(mut parser: Parser) -> Result<Order> {
+    let mut flags = Flags::default();
+    while let Some(argument) = parser.next()? {
+        match argument {
+            Arg::Long("help") | Arg::Short('h') => return Ok(Order::Help),
+            Arg::Long("list") => return Ok(Order::List),
+            Arg::Long("no-build") => flags.build = false,
+            Arg::Long("rounds") => flags.rounds = within(parser.value()?.parse()?, 1..=1000, "--rounds")?,
+            Arg::Long("seconds") => flags.seconds = within(parser.value()?.parse()?, 1..=600, "--seconds")?,
+            Arg::Long("only") => flags.only = names(&parser.value()?.string()?),
+            Arg::Long("out") => flags.out = Some(record(&parser.value()?.string()?)),
+            Arg::Value(name) => flags.experiments.push(name.string()?),
+            _ => return Err(argument.unexpected().into()),
+        }
+    }
+    Ok(Order::Run(flags))
+}
+
+fn within<T: PartialOrd + std::fmt::Display>(value: T, range: std::ops::RangeInclusive<T>, flag: &str) -> Result<T> {
+    if range.contains(&value) {
+        return Ok(value);
+    }
+    Err(format!("{flag} is {value}, and must be from {} to {}", range.start(), range.end()).into())
+}
+
+fn names(list: &str) -> Vec<String> {
+    list.split(',').map(str::trim).filter(|name| !name.is_empty()).map(str::to_owned).collect()
+}
+
+/// Where a record of this name goes.
+fn record(name: &str) -> PathBuf {
+    let path = PathBuf::from(name);
+    if path.extension().is_some_and(|extension| extension == "json") {
+        return path;
+    }
+    crate::build::bench().join("runs").join(name).with_added_extension("json")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn flags(arguments: &[&str]) -> Result<Flags> {
+        match read(Parser::from_args(arguments))? {
+            Order::Run(flags) => Ok(flags),
+            _ => Err("not a run".into()),
+        }
+    }
+
+    #[test]
+    fn nothing_said_is_everything_with_the_defaults() {
+        assert_eq!(flags(&[]).unwrap(), Flags::default());
+    }
+
+    #[test]
+    fn experiments_and_variants_are_named() {
+        let flags = flags(&["hello", "--only", "skep, hyper", "memory", "--rounds=2"]).unwrap();
+        assert_eq!(flags.experiments, ["hello", "memory"]);
+        assert_eq!(flags.only, ["skep", "hyper"]);
+        assert_eq!(flags.rounds, 2);
+    }
+
+    #[test]
+    fn a_record_has_a_place_unless_it_is_a_path() {
+        assert!(record("first").ends_with("bench/runs/first.json"));
+        assert!(record("v0.1").ends_with("bench/runs/v0.1.json"));
+        assert_eq!(record("x/first.json"), PathBuf::from("x/first.json"));
+    }
+
+    #[test]
+    fn no_rounds_is_an_error_that_says_the_range() {
+        let error = flags(&["--rounds", "0"]).unwrap_err().to_string();
+        assert_eq!(error, "--rounds is 0, and must be from 1 to 1000");
+    }
+}

@@ -1,0 +1,95 @@
+//! What Skep must reach, and whether it did.
+
+use crate::measure::Measure;
+use crate::stats::Spread;
+
+/// A promise about one variant of an experiment.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Goal {
+    pub(crate) variant: &'static str,
+    pub(crate) measure: Measure,
+    pub(crate) bound: Bound,
+    /// The variant whose figure is the unit; without one, the measure's own unit.
+    pub(crate) beside: Option<&'static str>,
+}
+
+/// Which side of a figure is good.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Bound {
+    AtMost(f64),
+    AtLeast(f64),
+}
+
+impl Goal {
+    /// `variant` uses at most so many times what `beside` uses.
+    pub(crate) const fn at_most(variant: &'static str, measure: Measure, times: f64, beside: &'static str) -> Self {
+        Self { variant, measure, bound: Bound::AtMost(times), beside: Some(beside) }
+    }
+
+    /// `variant` reaches at least so many times what `beside` reaches.
+    pub(crate) const fn at_least(variant: &'static str, measure: Measure, times: f64, beside: &'static str) -> Self {
+        Self { variant, measure, bound: Bound::AtLeast(times), beside: Some(beside) }
+    }
+
+    /// `variant` reaches this, whoever else is there.
+    pub(crate) const fn alone(variant: &'static str, measure: Measure, bound: Bound) -> Self {
+        Self { variant, measure, bound, beside: None }
+    }
+
+    /// Says the goal: `skep: CPU us/request at most 1.04 of hyper`.
+    pub(crate) fn describe(&self) -> String {
+        let Self { variant, measure, beside, .. } = self;
+        let (side, figure) = match self.bound {
+            Bound::AtMost(figure) => ("at most", figure),
+            Bound::AtLeast(figure) => ("at least", figure),
+        };
+        match beside {
+            Some(beside) => format!("{variant}: {} {side} {figure:.2} of {beside}'s", measure.name()),
+            None => format!("{variant}: {} {side} {}", measure.name(), measure.show(figure)),
+        }
+    }
+
+    /// Says what came out, of the ratios (or figures) that were measured.
+    pub(crate) fn verdict(&self, measured: Option<Spread>) -> &'static str {
+        let Some(spread) = measured else { return "not measured" };
+        match (self.bound.holds(spread.median), self.bound.holds(spread.least), self.bound.holds(spread.most)) {
+            (true, true, true) => "met",
+            (true, _, _) => "met, but not in every round",
+            (false, false, false) => "missed",
+            (false, _, _) => "missed, but not in every round",
+        }
+    }
+}
+
+impl Bound {
+    fn holds(self, value: f64) -> bool {
+        match self {
+            Self::AtMost(figure) => value <= figure,
+            Self::AtLeast(figure) => value >= figure,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CPU: Goal = Goal::at_most("skep", Measure::Cpu, 1.04, "hyper");
+
+    #[test]
+    fn the_median_decides_and_the_rounds_are_told() {
+        let verdict = |values: &[f64]| CPU.verdict(Spread::of(values));
+        assert_eq!(verdict(&[1.01, 1.02, 1.04]), "met");
+        assert_eq!(verdict(&[1.01, 1.02, 1.10]), "met, but not in every round");
+        assert_eq!(verdict(&[1.01, 1.05, 1.10]), "missed, but not in every round");
+        assert_eq!(verdict(&[1.05, 1.06, 1.10]), "missed");
+        assert_eq!(verdict(&[]), "not measured");
+    }
+
+    #[test]
+    fn a_goal_says_itself() {
+        assert_eq!(CPU.describe(), "skep: CPU us/request at most 1.04 of hyper's");
+        let start = Goal::alone("skep", Measure::Start, Bound::AtMost(30.0));
+        assert_eq!(start.describe(), "skep: first answer, ms at most 30.0");
+    }
+}

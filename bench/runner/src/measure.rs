@@ -1,0 +1,112 @@
+//! What can be measured, and how a figure of it is written.
+
+use std::collections::BTreeMap;
+
+/// A thing that can be measured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Measure {
+    /// Requests answered per second.
+    Rate,
+    /// CPU time of the server per request, in microseconds: all its processes and threads, user and system.
+    Cpu,
+    /// The part of it spent in the program.
+    User,
+    /// The part of it spent in the kernel.
+    System,
+    /// Half of the answers came within this many microseconds.
+    P50,
+    /// And 99 of 100 within this.
+    P99,
+    /// Failed connections, reads, writes, timeouts, and answers that were not 200.
+    Errors,
+    /// How much of its core the server used, in percent.
+    Busy,
+    /// How much of its core the load generator used, in percent.
+    Load,
+    /// How much of the server's core somebody else used (interrupts and the hypervisor too), in percent.
+    ServerOthers,
+    /// The same of the load's core.
+    LoadOthers,
+    /// Proportional set size of all processes, in megabytes.
+    Memory,
+    /// From spawn to the first answer, in milliseconds.
+    Start,
+}
+
+/// One variant's figures in one round.
+pub(crate) type Sample = BTreeMap<Measure, f64>;
+
+impl Measure {
+    /// Its name in a record, with the unit.
+    pub(crate) fn key(self) -> &'static str {
+        match self {
+            Self::Rate => "requests_per_s",
+            Self::Cpu => "cpu_us_per_request",
+            Self::User => "user_us_per_request",
+            Self::System => "system_us_per_request",
+            Self::P50 => "p50_us",
+            Self::P99 => "p99_us",
+            Self::Errors => "errors",
+            Self::Busy => "server_core_percent",
+            Self::Load => "load_core_percent",
+            Self::ServerOthers => "server_core_others_percent",
+            Self::LoadOthers => "load_core_others_percent",
+            Self::Memory => "pss_mb",
+            Self::Start => "start_ms",
+        }
+    }
+
+    /// Its name for a person.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Rate => "requests/s",
+            Self::Cpu => "CPU us/request",
+            Self::User => "user",
+            Self::System => "system",
+            Self::P50 => "p50 us",
+            Self::P99 => "p99 us",
+            Self::Errors => "errors",
+            Self::Busy => "its core",
+            Self::Load => "load's core",
+            Self::ServerOthers => "others on its core",
+            Self::LoadOthers => "others on the load's core",
+            Self::Memory => "memory, MB (PSS)",
+            Self::Start => "first answer, ms",
+        }
+    }
+
+    /// A figure, with as many digits as it deserves.
+    pub(crate) fn show(self, value: f64) -> String {
+        match self {
+            Self::Rate => thousands(value),
+            Self::Errors | Self::P50 | Self::P99 => format!("{value:.0}"),
+            Self::Busy | Self::Load | Self::ServerOthers | Self::LoadOthers => format!("{value:.0} %"),
+            Self::Cpu | Self::User | Self::System | Self::Memory => format!("{value:.2}"),
+            Self::Start => format!("{value:.1}"),
+        }
+    }
+}
+
+/// A whole number with a space after each thousand: `1 234 567`.
+fn thousands(value: f64) -> String {
+    let digits = format!("{value:.0}");
+    let mut shown = String::new();
+    for (place, digit) in digits.char_indices() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            shown.push(' ');
+        }
+        shown.push(digit);
+    }
+    shown
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn thousands_stand_apart() {
+        let shown = [0.4, 999.0, 1000.0, 123_456.7, 1_234_567.0].map(thousands);
+        assert_eq!(shown, ["0", "999", "1 000", "123 457", "1 234 567"]);
+    }
+}

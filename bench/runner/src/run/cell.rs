@@ -1,0 +1,162 @@
+//! One figure of the table: one entrant, once.
+
+use std::process::{Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::{Entrant, label};
+use crate::Result;
+use crate::build::executable;
+use crate::cores;
+use crate::experiment::Load;
+use crate::load::{self, Loaded};
+use crate::measure::{Measure, Sample};
+use crate::proc::{self, Spent, Usage, float};
+use crate::program::Program;
+use crate::server::{self, Server};
+use crate::site::Site;
+
+/// What a server may do after the load before its memory is read: close its connections.
+const SETTLE: Duration = Duration::from_millis(300);
+
+/// How a figure is made.
+pub(crate) struct Cell<'a> {
+    pub(crate) experiment: &'static str,
+    pub(crate) load: Load,
+    pub(crate) site: &'a Site,
+    pub(crate) seconds: u64,
+}
+
+impl Cell<'_> {
+    /// Puts a running server to work, and forgets what came out.
+    pub(crate) fn warm_up(&self, entrant: &Entrant, server: Option<&Server>, time: Duration) -> Result<()> {
+        let Some(server) = server else { return Ok(()) };
+        load::run(self.load.on_servers(), server.port, entrant.variant.path, time)?;
+        server.forget_output()
+    }
+
+    /// The figures of one entrant, from its running server or from a new one.
+    pub(crate) fn measure(&self, entrant: &Entrant, server: Option<&Server>) -> Result<Sample> {
+        match (self.load, server) {
+            (_, Some(server)) => self.loaded(entrant, server),
+            (Load::Memory { .. }, None) => self.memory(entrant),
+            (Load::Start, None) => {
+                let server = Server::start(&entrant.variant, &label(self.experiment, entrant), self.site)?;
+                Ok(Sample::from([(Measure::Start, server.took.as_secs_f64() * 1e3)]))
+            }
+            (_, None) => self.alone(entrant.variant.program),
+        }
+    }
+
+    /// A server under load.
+    fn loaded(&self, entrant: &Entrant, server: &Server) -> Result<Sample> {
+        let before = Reading::take(server)?;
+        let loaded =
+            load::run(self.load.on_servers(), server.port, entrant.variant.path, Duration::from_secs(self.seconds))
+                .map_err(|error| format!("{}: {error}", entrant.name))?;
+        let mut sample = Reading::take(server)?.since(&before, loaded);
+        sample.extend(loaded.sample());
+        server.forget_output()?;
+        Ok(sample)
+    }
+
+    /// A new server, alone: processes of one program share memory, and PSS would halve it.
+    fn memory(&self, entrant: &Entrant) -> Result<Sample> {
+        let server = Server::start(&entrant.variant, &label(self.experiment, entrant), self.site)?;
+        let mut sample = self.loaded(entrant, &server)?;
+        thread::sleep(SETTLE);
+        sample.insert(Measure::Memory, proc::memory(server.pid())?);
+        Ok(sample)
+    }
+
+    /// A program that is no server: it says itself what it did.
+    fn alone(&self, program: Program) -> Result<Sample> {
+        let mut command = Command::new(executable(program.need()));
+        command.arg(self.seconds.to_string()).stdin(Stdio::null()).stdout(Stdio::piped());
+        let output = server::spawn(&mut command)?.wait_with_output()?;
+        let line = String::from_utf8_lossy(&output.stdout).into_owned();
+        renders(&line).ok_or_else(|| format!("peer-markdown's line is not understood: {line:?}").into())
+    }
+}
+
+impl Load {
+    /// What servers get in an experiment that also has a program without one.
+    fn on_servers(self) -> Self {
+        if self == Self::Loop { Self::KeepAlive { connections: 32 } } else { self }
+    }
+}
+
+/// The totals at one moment.
+struct Reading {
+    at: Instant,
+    server: Usage,
+    load: f64,
+    server_core: f64,
+    load_core: f64,
+}
+
+impl Reading {
+    fn take(server: &Server) -> Result<Self> {
+        Ok(Self {
+            at: Instant::now(),
+            server: Usage::of_tree(server.pid())?,
+            load: proc::own()?,
+            server_core: proc::busy(cores::SERVER)?,
+            load_core: proc::busy(cores::LOAD)?,
+        })
+    }
+
+    /// The figures between two moments, for what was answered in between.
+    fn since(&self, before: &Self, loaded: Loaded) -> Sample {
+        let elapsed = (self.at - before.at).as_secs_f64() * 1e6;
+        let percent = |micros: f64| (micros / elapsed * 100.0).clamp(0.0, 100.0);
+        let spent = self.server.since(&before.server);
+        let load = self.load - before.load;
+        let mut sample = per_request(spent, loaded.requests);
+        sample.insert(Measure::Busy, percent(spent.total));
+        sample.insert(Measure::Load, percent(load));
+        sample.insert(Measure::ServerOthers, percent(self.server_core - before.server_core - spent.total));
+        sample.insert(Measure::LoadOthers, percent(self.load_core - before.load_core - load));
+        sample
+    }
+}
+
+/// CPU time by request. Of no request there is none.
+fn per_request(spent: Spent, requests: u64) -> Sample {
+    if requests == 0 {
+        return Sample::new();
+    }
+    let cpu = spent.total / float(requests);
+    let user = cpu * spent.user_share;
+    Sample::from([(Measure::Cpu, cpu), (Measure::User, user), (Measure::System, cpu - user)])
+}
+
+/// `41900 renders in 1.000 s, 998120 us of CPU, ...`.
+fn renders(line: &str) -> Option<Sample> {
+    let (renders, rest) = line.split_once(" renders in ")?;
+    let (seconds, rest) = rest.split_once(" s, ")?;
+    let cpu: f64 = rest.split_once(" us of CPU")?.0.parse().ok()?;
+    let (renders, seconds): (f64, f64) = (renders.parse().ok()?, seconds.parse().ok()?);
+    Some(Sample::from([(Measure::Rate, renders / seconds), (Measure::Cpu, cpu / renders)]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cpu_time_is_shared_out_among_the_requests() {
+        let sample = per_request(Spent { total: 1000.0, user_share: 0.25 }, 100);
+        let expected = [(Measure::Cpu, 10.0), (Measure::User, 2.5), (Measure::System, 7.5)];
+        assert_eq!(sample, Sample::from(expected));
+        assert!(per_request(Spent { total: 1000.0, user_share: 0.5 }, 0).is_empty());
+    }
+
+    #[test]
+    fn the_line_of_a_program_that_works_alone_is_read() {
+        let line = "41900 renders in 2.000 s, 1676000 us of CPU, 20950 renders/s, 40.00 us each\n";
+        let expected = [(Measure::Rate, 20_950.0), (Measure::Cpu, 40.0)];
+        assert_eq!(renders(line), Some(Sample::from(expected)));
+        assert_eq!(renders("segmentation fault"), None);
+    }
+}

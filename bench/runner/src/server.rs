@@ -1,0 +1,119 @@
+//! A server under measurement: started on its core, waited for, and ended.
+
+use std::fs::{self, File, OpenOptions};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use std::net::{Ipv4Addr, TcpListener};
+
+use rustix::process::{Pid, Signal, kill_process};
+
+use crate::Result;
+use crate::cores;
+use crate::experiment::Variant;
+use crate::http;
+use crate::program::Place;
+use crate::site::Site;
+
+/// How long a server may take until it answers. A first start makes its database.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// How long it may take to end when asked to.
+const GRACE: Duration = Duration::from_secs(12);
+
+/// Between two tries to reach it.
+const PAUSE: Duration = Duration::from_micros(100);
+
+/// A running server. It ends when this is dropped.
+pub(crate) struct Server {
+    child: Child,
+    dir: PathBuf,
+    pub(crate) port: u16,
+    /// From spawn to the first answer.
+    pub(crate) took: Duration,
+}
+
+impl Server {
+    /// Starts it, and returns when it has answered once. If it does not, the error has what it wrote to stderr.
+    ///
+    /// `label` names its directory: the same label finds the same data again.
+    pub(crate) fn start(variant: &Variant, label: &str, site: &Site) -> Result<Self> {
+        let place = Place { port: free_port()?, dir: site.folder(label) };
+        fs::create_dir_all(&place.dir)?;
+        let mut command = variant.program.command(&place, site)?;
+        command.stdin(Stdio::null()).stdout(log(&place.dir, "stdout")?).stderr(log(&place.dir, "stderr")?);
+        let begun = Instant::now();
+        let child = spawn(&mut command).map_err(|error| format!("{} does not start: {error}", variant.name))?;
+        let mut server = Self { child, dir: place.dir, port: place.port, took: Duration::ZERO };
+        server.wait(variant, begun)?;
+        server.took = begun.elapsed();
+        Ok(server)
+    }
+
+    fn wait(&mut self, variant: &Variant, begun: Instant) -> Result<()> {
+        loop {
+            let Err(unreachable) = http::get(self.port, variant.path) else { return Ok(()) };
+            let ended = self.child.try_wait()?;
+            if ended.is_none() && begun.elapsed() < PATIENCE {
+                thread::sleep(PAUSE);
+                continue;
+            }
+            let why =
+                ended.map_or_else(|| format!("no answer in {PATIENCE:?}: {unreachable}"), |status| status.to_string());
+            return Err(format!("{} does not start ({why}). It wrote:\n{}", variant.name, self.written()).into());
+        }
+    }
+
+    pub(crate) fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Empties what it wrote to stdout: an access log grows by megabytes a second.
+    pub(crate) fn forget_output(&self) -> Result<()> {
+        Ok(OpenOptions::new().write(true).open(self.dir.join("stdout"))?.set_len(0)?)
+    }
+
+    /// The end of what it wrote to stderr.
+    fn written(&self) -> String {
+        let text = fs::read(self.dir.join("stderr")).unwrap_or_default();
+        let text = String::from_utf8_lossy(&text).into_owned();
+        let lines: Vec<&str> = text.lines().collect();
+        if lines.is_empty() { "(nothing)".to_owned() } else { lines[lines.len().saturating_sub(20)..].join("\n") }
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = kill_process(Pid::from_child(&self.child), Signal::TERM);
+        let asked = Instant::now();
+        while asked.elapsed() < GRACE {
+            if !matches!(self.child.try_wait(), Ok(None)) {
+                return;
+            }
+            thread::sleep(Duration::from_millis(5));
+        }
+        eprintln!("process {} did not end on SIGTERM and was killed", self.pid());
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Starts a program on the server's core.
+pub(crate) fn spawn(command: &mut Command) -> Result<Child> {
+    cores::bind(cores::SERVER)?;
+    let child = command.spawn();
+    cores::bind(cores::LOAD)?;
+    Ok(child?)
+}
+
+fn log(dir: &Path, name: &str) -> Result<File> {
+    // Appending, so that what is emptied starts at its beginning again.
+    Ok(OpenOptions::new().create(true).append(true).open(dir.join(name))?)
+}
+
+/// A port that nobody has. Between now and the server's start somebody could take it; then the server says so.
+fn free_port() -> Result<u16> {
+    Ok(TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?.port())
+}

@@ -1,0 +1,80 @@
+//! `html!`: tokens to a template, a template to diagnostics, and to code.
+//!
+//! The three steps know little of each other: [`parse`] knows the syntax, [`check`] knows HTML, [`generate`] knows
+//! `skep::html`. What a name means to HTML stands in [`names`]. Documented where it is re-exported: in `skep`.
+
+mod ast;
+mod attribute;
+mod check;
+mod control;
+mod diagnostic;
+mod generate;
+mod names;
+mod parse;
+
+use proc_macro2::{Span, TokenStream};
+use quote::quote_spanned;
+
+use diagnostic::Diagnostic;
+
+/// Always an expression of type `Html`, whatever is wrong: one mistake gives one message.
+pub(crate) fn expand(tokens: TokenStream) -> TokenStream {
+    let (nodes, mut diagnostics) = parse::template(tokens);
+    diagnostics.extend(check::check(&nodes));
+    let code = generate::generate(&nodes);
+    if diagnostics.is_empty() {
+        return code;
+    }
+    let errors = diagnostics.iter().map(Diagnostic::to_compile_error);
+    quote_spanned!(Span::mixed_site()=> { #(#errors;)* #code })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is said about a template.
+    fn messages(template: &str) -> Vec<String> {
+        let (nodes, mut diagnostics) = parse::template(template.parse().expect("these are tokens"));
+        diagnostics.extend(check::check(&nodes));
+        diagnostics.into_iter().map(|diagnostic| diagnostic.message).collect()
+    }
+
+    #[test]
+    fn what_is_right_gives_no_message() {
+        for template in [
+            "",
+            "p { \"a\" (b) @if c { br; } }",
+            "a.b #c @click.once=\"d\" x-on:e.f { }",
+            "@match x { A | B if c => p { }, _ => { \"a\" } }",
+            "@let Some(x) = y else { return }; (x)",
+            "script { \"a < b\" } style { \"a > b\" }",
+            "img src=\"data:image/png,\" alt=\"\";",
+        ] {
+            assert_eq!(messages(template), [""; 0], "{template}");
+        }
+    }
+
+    #[test]
+    fn all_mistakes_are_found_in_one_look() {
+        let found = messages("br { } P { = } @if { } div { a href=\"javascript:x\" a=\"1\" A=\"2\" { } } p \"x\"; p;");
+        assert_eq!(found.len(), 8, "{found:#?}");
+    }
+
+    #[test]
+    fn tokens_that_make_no_sense_end_in_a_message_not_in_a_loop() {
+        for template in
+            ["@", "p @", "p :", "p .", "p #", "a-", "= = =", "@for", "@match x", "p x=", "p x= -", "@let", "else"]
+        {
+            assert!(!messages(template).is_empty(), "{template}");
+        }
+    }
+
+    #[test]
+    fn static_html_is_one_string() {
+        let code =
+            expand("p.a title=\"b\" { \"c\" br; } (d) i { { \"e\" } }".parse().expect("these are tokens")).to_string();
+        assert_eq!(code.matches("push_trusted").count(), 2, "{code}");
+        assert!(code.contains(r#""<p class=\"a\" title=\"b\">c<br></p>""#), "{code}");
+    }
+}

@@ -1,0 +1,152 @@
+//! Reads `@if`, `@for`, `@while`, `@match` and `@let`.
+
+use proc_macro2::{Span, TokenStream, TokenTree};
+use quote::{ToTokens, quote};
+use syn::ext::IdentExt;
+use syn::parse::ParseStream;
+use syn::{Expr, Ident, Pat, Token, token};
+
+use super::ast::{Arm, Branch, If, Loop, Match, Node};
+use super::diagnostic::Diagnostic;
+use super::parse::{Parser, Result, braces};
+
+impl Parser {
+    /// From the `@` on.
+    pub(super) fn control(&mut self, input: ParseStream<'_>) -> Result<Node> {
+        input.parse::<Token![@]>()?;
+        self.keyword(input)
+    }
+
+    /// Behind the `@`.
+    pub(super) fn keyword(&mut self, input: ParseStream<'_>) -> Result<Node> {
+        let start = input.span();
+        let Ok(word) = input.fork().call(Ident::parse_any) else {
+            return Err(unknown(start));
+        };
+        match word.to_string().as_str() {
+            "if" => self.conditional(input).map(Node::If),
+            "for" | "while" => self.repeated(input).map(Node::Loop),
+            "match" => self.choice(input).map(Node::Match),
+            "let" => binding(input).map(Node::Let),
+            "else" => Err(Diagnostic::new(word.span(), "this `@else` has no `@if { ... }` directly before it")),
+            _ => Err(unknown(word.span())),
+        }
+    }
+
+    fn conditional(&mut self, input: ParseStream<'_>) -> Result<If> {
+        let mut branches = Vec::new();
+        loop {
+            let word = input.parse::<Token![if]>()?;
+            let condition = condition(input, word.span, "@if condition { ... }")?;
+            branches.push(Branch { condition, nodes: self.body(input, "@if condition { ... }")? });
+            if !self.otherwise(input)? {
+                return Ok(If { branches, otherwise: None });
+            }
+            if input.peek(Token![@]) && input.peek2(Token![if]) {
+                let at = input.parse::<Token![@]>()?;
+                self.diagnostics.push(Diagnostic::new(at.span, "write `@else if`, with one `@`"));
+            }
+            if !input.peek(Token![if]) {
+                return Ok(If { branches, otherwise: Some(self.body(input, "@else { ... }")?) });
+            }
+        }
+    }
+
+    /// Is there an `@else`? One without `@` is reported and taken for one.
+    fn otherwise(&mut self, input: ParseStream<'_>) -> Result<bool> {
+        if input.peek(Token![@]) && input.peek2(Token![else]) {
+            input.parse::<Token![@]>()?;
+        } else if input.peek(Token![else]) {
+            self.diagnostics.push(Diagnostic::new(input.span(), "write `@else`: `else` alone would be an element"));
+        } else {
+            return Ok(false);
+        }
+        input.parse::<Token![else]>()?;
+        Ok(true)
+    }
+
+    fn repeated(&mut self, input: ParseStream<'_>) -> Result<Loop> {
+        if let Some(word) = input.parse::<Option<Token![while]>>()? {
+            let condition = condition(input, word.span, "@while condition { ... }")?;
+            return Ok(Loop { head: quote!(#word #condition), nodes: self.body(input, "@while condition { ... }")? });
+        }
+        let form = "@for item in items { ... }";
+        let word = input.parse::<Token![for]>()?;
+        let pattern = Pat::parse_multi_with_leading_vert(input)?;
+        let Some(keyword) = input.parse::<Option<Token![in]>>()? else {
+            return Err(Diagnostic::new(input.span(), format!("expected `in`, as in `{form}`")));
+        };
+        let items = condition(input, keyword.span, form)?;
+        Ok(Loop { head: quote!(#word #pattern #keyword #items), nodes: self.body(input, form)? })
+    }
+
+    fn choice(&mut self, input: ParseStream<'_>) -> Result<Match> {
+        let form = "@match value { pattern => { ... } }";
+        let word = input.parse::<Token![match]>()?;
+        let expr = condition(input, word.span, form)?;
+        if !input.peek(token::Brace) {
+            return Err(expected_braces(input, form));
+        }
+        let (content, _) = braces(input)?;
+        let mut arms = Vec::new();
+        while !content.is_empty() {
+            arms.push(self.arm(&content)?);
+        }
+        Ok(Match { expr, arms })
+    }
+
+    fn arm(&mut self, input: ParseStream<'_>) -> Result<Arm> {
+        let pattern = Pat::parse_multi_with_leading_vert(input)?;
+        let mut head = pattern.to_token_stream();
+        if let Some(word) = input.parse::<Option<Token![if]>>()? {
+            let guard: Expr = input.parse()?;
+            head.extend(quote!(#word #guard));
+        }
+        if input.parse::<Option<Token![=>]>>()?.is_none() {
+            return Err(Diagnostic::new(input.span(), "expected `=>`, as in `pattern => { ... }`"));
+        }
+        let is_block = input.peek(token::Brace);
+        let nodes = if is_block { self.braced(input)?.0 } else { vec![self.node(input)?] };
+        let has_comma = input.parse::<Option<Token![,]>>()?.is_some();
+        if !is_block && !has_comma && !input.is_empty() {
+            let message = "an arm without braces is one element or value, and a `,` ends it: `pattern => \"text\",`";
+            return Err(Diagnostic::new(input.span(), message));
+        }
+        Ok(Arm { head, nodes })
+    }
+
+    /// The braces of a branch or loop.
+    fn body(&mut self, input: ParseStream<'_>, form: &str) -> Result<Vec<Node>> {
+        if input.peek(token::Brace) { Ok(self.braced(input)?.0) } else { Err(expected_braces(input, form)) }
+    }
+}
+
+/// A Rust expression (or `let`) up to the brace that follows it.
+fn condition(input: ParseStream<'_>, word: Span, form: &str) -> Result<TokenStream> {
+    if input.is_empty() || input.peek(token::Brace) {
+        return Err(Diagnostic::new(word, format!("a Rust expression is missing here: write `{form}`")));
+    }
+    Ok(Expr::parse_without_eager_brace(input)?.into_token_stream())
+}
+
+/// `let` up to its `;`, unread: `let ... else` has braces of its own.
+fn binding(input: ParseStream<'_>) -> Result<TokenStream> {
+    let word = input.span();
+    let mut tokens = TokenStream::new();
+    while let Ok(token) = input.parse::<TokenTree>() {
+        let is_end = matches!(&token, TokenTree::Punct(punct) if punct.as_char() == ';');
+        tokens.extend([token]);
+        if is_end {
+            return Ok(tokens);
+        }
+    }
+    Err(Diagnostic::new(word, "a `;` is missing behind this: write `@let name = value;`"))
+}
+
+fn expected_braces(input: ParseStream<'_>, form: &str) -> Diagnostic {
+    Diagnostic::new(input.span(), format!("braces are missing here: write `{form}`"))
+}
+
+fn unknown(span: Span) -> Diagnostic {
+    Diagnostic::new(span, "expected `if`, `for`, `while`, `match` or `let` behind `@`")
+}

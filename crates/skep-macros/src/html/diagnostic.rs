@@ -1,0 +1,38 @@
+//! What is wrong with a template, and where.
+
+use proc_macro2::{Span, TokenStream};
+use quote::quote_spanned;
+
+use super::ast::Name;
+
+/// A message for the author: small letter, no full stop, and the right form to write.
+#[derive(Debug)]
+pub(crate) struct Diagnostic {
+    pub(crate) message: String,
+    start: Span,
+    end: Span,
+}
+
+impl Diagnostic {
+    pub(crate) fn new(span: Span, message: impl Into<String>) -> Self {
+        Self { message: message.into(), start: span, end: span }
+    }
+
+    pub(crate) fn on(name: &Name, message: impl Into<String>) -> Self {
+        Self { message: message.into(), start: name.start, end: name.end }
+    }
+
+    /// rustc underlines from the first to the last token of the macro call.
+    pub(crate) fn to_compile_error(&self) -> TokenStream {
+        let message = &self.message;
+        let (start, end) = (self.start, self.end);
+        let braces = quote_spanned!(end=> { #message });
+        quote_spanned!(start=> ::core::compile_error! #braces)
+    }
+}
+
+impl From<syn::Error> for Diagnostic {
+    fn from(error: syn::Error) -> Self {
+        Self::new(error.span(), error.to_string())
+    }
+}

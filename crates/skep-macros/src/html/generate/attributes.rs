@@ -1,0 +1,183 @@
+//! The attributes of an element: class first, then id, then the others as they stand.
+
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{format_ident, quote, quote_spanned};
+
+use super::super::ast::{Attribute, Element, Name, Node, Splice, Value};
+use super::super::check::literal_start;
+use super::super::names::{self, Place, Url, Verdict};
+use super::{SPLICE_BYTES, Writer, reference};
+
+impl Writer {
+    /// A value that brings attributes along may bring content as well: the variables that refer to such come back.
+    pub(super) fn attributes(&mut self, element: &Element) -> Vec<Ident> {
+        self.classes(element);
+        for attribute in &element.attributes {
+            if let Attribute::Id { name, .. } = attribute {
+                self.push(" id=\"");
+                self.scope(name, Place::Attribute);
+                self.push("\"");
+            }
+        }
+        let mut fillers = Vec::new();
+        for attribute in &element.attributes {
+            match attribute {
+                Attribute::Named { name, value } => self.named(&element.name.text, name, value),
+                Attribute::Splice(splice) => fillers.push(self.attribute_splice(splice, fillers.len())),
+                Attribute::Class { .. } | Attribute::Id { .. } => {}
+            }
+        }
+        fillers
+    }
+
+    fn classes(&mut self, element: &Element) {
+        let (mut fixed, mut toggled) = (Vec::new(), Vec::new());
+        for attribute in &element.attributes {
+            match attribute {
+                Attribute::Class { name, toggle: None } => fixed.push(name),
+                Attribute::Class { name, toggle: Some(toggle) } => toggled.push((name, toggle)),
+                _ => {}
+            }
+        }
+        if fixed.is_empty() && toggled.is_empty() {
+            return;
+        }
+        if fixed.is_empty() {
+            return self.only_toggled(&toggled);
+        }
+        self.push(" class=\"");
+        for (at, name) in fixed.iter().enumerate() {
+            self.push(if at == 0 { "" } else { " " });
+            self.scope(name, Place::Attribute);
+        }
+        for (name, toggle) in toggled {
+            self.toggled_class(name, toggle);
+        }
+        self.push("\"");
+    }
+
+    /// Whether there is a class at all is known at run time only.
+    fn only_toggled(&mut self, toggled: &[(&Vec<Node>, &Splice)]) {
+        let (code, bytes) = Self::apart(|writer| {
+            for (name, toggle) in toggled {
+                writer.toggled_class(name, toggle);
+            }
+        });
+        self.bytes += bytes;
+        let out = self.out.clone();
+        self.emit(&quote_spanned! {Span::mixed_site()=> {
+            let start = #out.len();
+            #code
+            #out.wrap_classes(start);
+        }});
+    }
+
+    fn toggled_class(&mut self, name: &[Node], toggle: &Splice) {
+        let (code, bytes) = Self::apart(|writer| {
+            writer.push(" ");
+            writer.scope(name, Place::Attribute);
+        });
+        self.bytes += bytes;
+        self.emit(&when(toggle, &code));
+    }
+
+    fn named(&mut self, element: &str, name: &Name, value: &Value) {
+        let name = &name.text;
+        let place = names::attribute_place(element, name);
+        match value {
+            Value::None => self.push(&format!(" {name}")),
+            Value::Toggle(toggle) => {
+                let (code, bytes) = Self::apart(|writer| writer.push(&format!(" {name}")));
+                self.bytes += bytes;
+                self.emit(&when(toggle, &code));
+            }
+            Value::Optional(option) => self.optional(name, option, place),
+            Value::Nodes(nodes) => {
+                self.push(&format!(" {name}=\""));
+                self.value(nodes, place);
+                self.push("\"");
+            }
+        }
+    }
+
+    fn value(&mut self, nodes: &[Node], place: Place) {
+        match (place, nodes) {
+            (Place::Url(kind), [Node::Splice(splice)]) => {
+                self.bytes += SPLICE_BYTES;
+                let call = self.url(&reference(splice), splice.span, kind);
+                self.emit(&call);
+            }
+            (Place::Url(kind), nodes) => self.url_in_pieces(nodes, kind),
+            _ => self.scope(nodes, place),
+        }
+    }
+
+    /// The call that writes and checks `value`, a reference.
+    fn url(&self, value: &TokenStream, span: Span, kind: Url) -> TokenStream {
+        let (out, kind) = (&self.out, url_place(kind));
+        let site = Span::mixed_site().located_at(span);
+        quote_spanned!(site=> ::skep::html::Href::write_checked(#value, #kind, &mut #out);)
+    }
+
+    /// The whole is checked, unless its literal start tells enough.
+    fn url_in_pieces(&mut self, nodes: &[Node], kind: Url) {
+        let verdict =
+            literal_start(nodes).map_or(Verdict::Unknown, |(start, complete, _)| names::judge(&start, complete, kind));
+        if verdict != Verdict::Unknown {
+            return self.scope(nodes, Place::Url(kind));
+        }
+        let code = self.block(nodes, Place::Url(kind), 1);
+        let (out, kind) = (self.out.clone(), url_place(kind));
+        self.emit(&quote_spanned! {Span::mixed_site()=> {
+            let start = #out.len();
+            #code
+            #out.check_url(start, #kind);
+        }});
+    }
+
+    fn optional(&mut self, name: &str, option: &Splice, place: Place) {
+        let site = Span::mixed_site().located_at(option.span);
+        let variable = Ident::new("value", site);
+        let value = quote!(#variable);
+        let (code, bytes) = Self::apart(|writer| {
+            writer.push(&format!(" {name}=\""));
+            let call = match place {
+                Place::Url(kind) => writer.url(&value, option.span, kind),
+                place => writer.write(&value, option.span, place),
+            };
+            writer.emit(&call);
+            writer.push("\"");
+        });
+        self.bytes += bytes;
+        let option = reference(option);
+        self.emit(&quote_spanned!(site=> if let ::core::option::Option::Some(#variable) = ::skep::html::optional(#option) { #code }));
+    }
+
+    fn attribute_splice(&mut self, splice: &Splice, number: usize) -> Ident {
+        let site = Span::mixed_site().located_at(splice.span);
+        let (variable, value, out) =
+            (format_ident!("filler{number}", span = site), reference(splice), self.out.clone());
+        self.bytes += SPLICE_BYTES;
+        self.emit(&quote_spanned! {site=>
+            let #variable = #value;
+            ::skep::html::Attributes::write_attributes(#variable, &mut #out);
+        });
+        variable
+    }
+}
+
+/// `if toggle { code }`.
+fn when(toggle: &Splice, code: &TokenStream) -> TokenStream {
+    let expr = &toggle.expr;
+    let site = Span::mixed_site().located_at(toggle.span);
+    quote_spanned!(site=> if (#expr) { #code })
+}
+
+fn url_place(kind: Url) -> TokenStream {
+    let site = Span::mixed_site();
+    match kind {
+        Url::Link => quote_spanned!(site=> ::skep::html::UrlPlace::Link),
+        Url::Media => quote_spanned!(site=> ::skep::html::UrlPlace::Media),
+        Url::MediaSet => quote_spanned!(site=> ::skep::html::UrlPlace::MediaSet),
+    }
+}

@@ -1,0 +1,63 @@
+//! Attributes that a value brings along.
+
+use super::Buffer;
+
+/// What can stand between the name and the content of an element and writes attributes there: `form (here) { ... }`.
+///
+/// ```
+/// use skep::html::{Attributes, Buffer};
+///
+/// struct Upload { token: String }
+///
+/// impl Attributes for Upload {
+///     fn write_attributes(&self, out: &mut Buffer) {
+///         out.push_link("action", "/upload");
+///         out.push_attribute("method", "post");
+///     }
+///
+///     fn write_content(&self, out: &mut Buffer) {
+///         let token = skep::html! { input type="hidden" name="token" value=(self.token); };
+///         skep::html::Render::render(&token, out);
+///     }
+/// }
+///
+/// let upload = Upload { token: "\"1\"".into() };
+/// assert_eq!(
+///     skep::html! { form (upload) { button { "Send" } } }.as_str(),
+///     "<form action=\"/upload\" method=\"post\">\
+///      <input type=\"hidden\" name=\"token\" value=\"&quot;1&quot;\"><button>Send</button></form>"
+/// );
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a set of attributes",
+    label = "attributes are expected between an element's name and its content",
+    note = "content stands in braces: write `p {{ (value) }}`, not `p (value)`"
+)]
+pub trait Attributes {
+    /// Writes the attributes, each with a space before it: see [`Buffer::push_attribute`] and [`Buffer::push_link`].
+    fn write_attributes(&self, out: &mut Buffer);
+
+    /// Writes what belongs at the start of the element's content, such as a form's hidden fields or the text of a
+    /// `textarea`. Nothing, if not said otherwise; never called for an element without content.
+    fn write_content(&self, out: &mut Buffer) {
+        let _ = out;
+    }
+}
+
+/// The value of `name=[here]`. Only the code that `html!` makes calls it; its type is what a wrong value is told.
+#[doc(hidden)]
+#[inline]
+pub fn optional<T>(value: &Option<T>) -> Option<&T> {
+    value.as_ref()
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: Attributes + ?Sized> Attributes for &T {
+    fn write_attributes(&self, out: &mut Buffer) {
+        T::write_attributes(self, out);
+    }
+
+    fn write_content(&self, out: &mut Buffer) {
+        T::write_content(self, out);
+    }
+}

@@ -1,0 +1,97 @@
+//! A page that is sent while it is made.
+
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+use bytes::Bytes;
+use futures_core::Stream;
+use http_body::Frame;
+
+use super::Html;
+use crate::body::{Body, BodyError};
+
+/// Makes a body of pieces that come one after another: the head of a page can be on its way while a query still runs.
+///
+/// An error ends the body where it is, so that the client sees that the page is not whole.
+///
+/// ```
+/// use futures_util::stream::{self, StreamExt};
+/// use skep::html::Html;
+/// use skep::{Response, html};
+///
+/// async fn row(number: u32) -> Result<Html, std::io::Error> {
+///     Ok(html! { li { (number) } })
+/// }
+///
+/// let head = stream::iter([Ok(html! { h1 { "Rows" } })]);
+/// let rows = stream::iter(1..=1000).then(row);
+/// let response = Response::html_stream(head.chain(rows));
+/// assert_eq!(response.body().len(), None);
+/// ```
+pub fn stream<S, E>(pieces: S) -> Body
+where
+    S: Stream<Item = Result<Html, E>> + Send + 'static,
+    E: Into<BodyError> + 'static,
+{
+    Body::stream(Pieces { pieces: Box::pin(pieces) })
+}
+
+struct Pieces<S> {
+    pieces: Pin<Box<S>>,
+}
+
+impl<S, E> http_body::Body for Pieces<S>
+where
+    S: Stream<Item = Result<Html, E>>,
+    E: Into<BodyError>,
+{
+    type Data = Bytes;
+    type Error = BodyError;
+
+    fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
+        loop {
+            return Poll::Ready(match ready!(self.pieces.as_mut().poll_next(cx)) {
+                // An empty chunk would end a chunked body.
+                Some(Ok(html)) if html.is_empty() => continue,
+                Some(Ok(html)) => Some(Ok(Frame::data(Bytes::from_owner(html)))),
+                Some(Err(error)) => Some(Err(error.into())),
+                None => None,
+            });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::task::Waker;
+
+    use futures_util::stream;
+
+    use super::*;
+
+    /// The text of each chunk, and of the error.
+    fn chunks(pieces: impl IntoIterator<Item = Result<Html, &'static str>, IntoIter: Send + 'static>) -> Vec<String> {
+        let mut body = super::stream(stream::iter(pieces));
+        let mut cx = Context::from_waker(Waker::noop());
+        let frames = std::iter::from_fn(|| match http_body::Body::poll_frame(Pin::new(&mut body), &mut cx) {
+            Poll::Ready(frame) => frame,
+            Poll::Pending => panic!("all pieces are ready"),
+        });
+        let texts = frames.map(|frame| match frame {
+            Ok(frame) => String::from_utf8(frame.into_data().expect("it is data").to_vec()).expect("it is text"),
+            Err(error) => error.to_string(),
+        });
+        texts.collect()
+    }
+
+    #[test]
+    fn pieces_are_sent_one_by_one_and_empty_ones_are_not() {
+        let piece = |html| Ok(Html::trusted(html));
+        assert_eq!(chunks([piece("<p>"), piece(""), piece("</p>")]), ["<p>", "</p>"]);
+    }
+
+    #[test]
+    fn an_error_breaks_the_page_off() {
+        assert_eq!(chunks([Ok(Html::trusted("<p>")), Err("no more rows")]), ["<p>", "no more rows"]);
+    }
+}

@@ -1,0 +1,286 @@
+//! One connection to the file, and what every verb comes down to.
+//!
+//! Nothing here waits but SQLite itself; who may wait, and where, is decided by the callers.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use rusqlite::config::DbConfig;
+use rusqlite::types::{ToSql, ToSqlOutput, ValueRef};
+use rusqlite::{OpenFlags, Statement};
+
+use super::error::{Kind, Result, sqlite};
+use super::options::Options;
+use super::row::{Cells, Columns, Row};
+use super::value::Value;
+
+/// SQLite asks whether to go on after this many steps of its machine: 10 to 50 us of work, so that the question itself
+/// (a clock read) stays below one part in a hundred.
+const STEPS_BETWEEN_QUESTIONS: i32 = 1000;
+
+/// What a connection is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Role {
+    /// Reads on a reactor thread: never waits for a lock.
+    Inline,
+    /// Reads on the pool.
+    Reader,
+    /// Writes; the only one in this process.
+    Writer,
+}
+
+/// What a write did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Changes {
+    /// How many rows were inserted, updated or deleted, without those that triggers and foreign keys changed.
+    pub rows: u64,
+    /// The rowid of the row inserted last on this connection, by this statement or an earlier one.
+    pub last_insert_id: i64,
+}
+
+/// One verb with its row type: `Connection::all::<Post>`.
+pub(super) type Verb<R> = fn(&Connection, &str, &[Value<'_>]) -> Result<R>;
+
+pub(super) struct Connection {
+    raw: rusqlite::Connection,
+    deadline: Arc<Deadline>,
+}
+
+impl Connection {
+    /// Opens the file. It is not created: that is the business of [`Database::open`](super::Database::open).
+    pub(super) fn open(path: &Path, role: Role, options: &Options) -> Result<Self> {
+        let access =
+            if options.read_only { OpenFlags::SQLITE_OPEN_READ_ONLY } else { OpenFlags::SQLITE_OPEN_READ_WRITE };
+        let flags = access | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let raw = rusqlite::Connection::open_with_flags(path, flags).map_err(sqlite)?;
+        Self::set_up(raw, role, options).map_err(sqlite)
+    }
+
+    /// Takes over an open connection.
+    pub(super) fn set_up(mut raw: rusqlite::Connection, role: Role, options: &Options) -> rusqlite::Result<Self> {
+        raw.busy_timeout(if role == Role::Inline { Duration::ZERO } else { options.busy_timeout })?;
+        // Otherwise SQLite prepares a statement anew for each value of a parameter that could change its plan, such as that of
+        // `limit ?`, which costs more than to run it.
+        raw.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
+        raw.set_prepared_statement_cache_capacity(options.statements);
+        // Synchronous NORMAL: after a power failure the last commits may be missing, and the file is never damaged.
+        raw.execute_batch(&format!(
+            "pragma synchronous = {}; pragma foreign_keys = on; pragma temp_store = memory; pragma cache_size = -{};
+             pragma query_only = {};",
+            if options.durable { "normal" } else { "off" },
+            options.cache_kib,
+            if role == Role::Writer { "off" } else { "on" },
+        ))?;
+        let deadline = Arc::new(Deadline::none());
+        if role == Role::Inline {
+            let deadline = Arc::clone(&deadline);
+            raw.progress_handler(STEPS_BETWEEN_QUESTIONS, Some(move || deadline.is_past()))?;
+        }
+        Ok(Self { raw, deadline })
+    }
+
+    /// True if the statement changes nothing. It is prepared for this, and stays so.
+    pub(super) fn reads_only(&self, text: &str) -> Result<bool> {
+        let statement = self.raw.prepare_cached(text).map_err(|error| sqlite(error).of(text))?;
+        Ok(statement.readonly())
+    }
+
+    /// Every row.
+    pub(super) fn all<T: Row>(&self, text: &str, values: &[Value<'_>]) -> Result<Vec<T>> {
+        self.answer(text, values, |mut rows| {
+            let mut all = Vec::new();
+            while let Some(row) = rows.next()? {
+                all.push(row);
+            }
+            Ok(all)
+        })
+    }
+
+    /// The first row.
+    pub(super) fn first<T: Row>(&self, text: &str, values: &[Value<'_>]) -> Result<Option<T>> {
+        self.answer(text, values, |mut rows| {
+            let first = rows.next()?;
+            // A write is complete only after its last row, and an error of its commit would otherwise go unheard.
+            if rows.writes {
+                rows.drain()?;
+            }
+            Ok(first)
+        })
+    }
+
+    /// The only row.
+    pub(super) fn one<T: Row>(&self, text: &str, values: &[Value<'_>]) -> Result<Option<T>> {
+        self.answer(text, values, |mut rows| {
+            let one = rows.next()?;
+            if one.is_some() && rows.step()? {
+                return Err(Kind::ManyRows.into());
+            }
+            Ok(one)
+        })
+    }
+
+    /// Runs a statement whose rows, if any, nobody wants.
+    pub(super) fn execute(&self, text: &str, values: &[Value<'_>]) -> Result<Changes> {
+        let before = self.raw.total_changes();
+        // No row is read, so any type will do.
+        self.answer::<i64, ()>(text, values, |mut rows| rows.drain())?;
+        // SQLite's count is that of the last statement that had one; this one may have had none.
+        let rows = if self.raw.total_changes() == before { 0 } else { self.raw.changes() };
+        Ok(Changes { rows, last_insert_id: self.raw.last_insert_rowid() })
+    }
+
+    /// True while a transaction is open.
+    pub(super) fn in_transaction(&self) -> bool {
+        !self.raw.is_autocommit()
+    }
+
+    /// Begins, commits or rolls back.
+    pub(super) fn control(&self, text: &'static str) -> Result<()> {
+        self.raw.prepare_cached(text).and_then(|mut statement| statement.execute([])).map(|_| ()).map_err(sqlite)
+    }
+
+    /// Runs `work`, which is interrupted when the budget is used up. Only an [`Role::Inline`] connection asks.
+    pub(super) fn within<R>(&self, budget: Duration, started: Instant, work: impl FnOnce(&Self) -> R) -> R {
+        self.deadline.set(started + budget);
+        let result = work(self);
+        self.deadline.clear();
+        result
+    }
+
+    /// Runs `work`, which is interrupted when `stop` becomes true.
+    pub(super) fn unless<R>(&mut self, stop: Arc<AtomicBool>, work: impl FnOnce(&Self) -> Result<R>) -> Result<R> {
+        let asked = move || stop.load(Ordering::Relaxed);
+        self.raw.progress_handler(STEPS_BETWEEN_QUESTIONS, Some(asked)).map_err(sqlite)?;
+        let result = work(self);
+        self.raw.progress_handler(0, None::<fn() -> bool>).map_err(sqlite)?;
+        result
+    }
+
+    fn answer<T: Row, R>(
+        &self,
+        text: &str,
+        values: &[Value<'_>],
+        read: impl FnOnce(Rows<'_, T>) -> Result<R>,
+    ) -> Result<R> {
+        let was_in_transaction = self.in_transaction();
+        let result = self.prepared(text, values, read).map_err(|error| error.of(text));
+        if self.in_transaction() == was_in_transaction || result.is_err() {
+            return result;
+        }
+        if !was_in_transaction {
+            self.control("rollback")?;
+        }
+        Err(super::Error::from(Kind::ControlsTransaction).of(text))
+    }
+
+    fn prepared<T: Row, R>(
+        &self,
+        text: &str,
+        values: &[Value<'_>],
+        read: impl FnOnce(Rows<'_, T>) -> Result<R>,
+    ) -> Result<R> {
+        let mut statement = self.raw.prepare_cached(text).map_err(sqlite)?;
+        bind(&mut statement, values)?;
+        let writes = !statement.readonly();
+        read(Rows { raw: statement.raw_query(), plan: None, writes })
+    }
+}
+
+fn bind(statement: &mut Statement<'_>, values: &[Value<'_>]) -> Result<()> {
+    let wanted = statement.parameter_count();
+    if wanted != values.len() {
+        return Err(Kind::ParameterCount { given: values.len(), wanted }.into());
+    }
+    for (index, value) in values.iter().enumerate() {
+        statement.raw_bind_parameter(index + 1, Bound(value)).map_err(sqlite)?;
+    }
+    Ok(())
+}
+
+struct Bound<'a>(&'a Value<'a>);
+
+impl ToSql for Bound<'_> {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        Ok(ToSqlOutput::Borrowed(match self.0 {
+            Value::Null => ValueRef::Null,
+            Value::Integer(number) => ValueRef::Integer(*number),
+            Value::Real(number) => ValueRef::Real(*number),
+            Value::Text(text) => ValueRef::Text(text.as_bytes()),
+            Value::Blob(bytes) => ValueRef::Blob(bytes),
+        }))
+    }
+}
+
+/// The rows of a running statement.
+struct Rows<'a, T: Row> {
+    raw: rusqlite::Rows<'a>,
+    plan: Option<T::Plan>,
+    writes: bool,
+}
+
+impl<T: Row> Rows<'_, T> {
+    /// The plan is made when the first row is there: until then SQLite may still prepare the statement anew.
+    #[inline]
+    fn next(&mut self) -> Result<Option<T>> {
+        let Some(row) = self.raw.next().map_err(sqlite)? else { return Ok(None) };
+        if self.plan.is_none() {
+            self.plan = Some(T::plan(&Columns::new(row.as_ref()))?);
+        }
+        self.plan.as_ref().map(|plan| T::read(&Cells::new(row), plan)).transpose()
+    }
+
+    fn step(&mut self) -> Result<bool> {
+        Ok(self.raw.next().map_err(sqlite)?.is_some())
+    }
+
+    fn drain(&mut self) -> Result<()> {
+        while self.step()? {}
+        Ok(())
+    }
+}
+
+/// A moment that another part of the thread sets and SQLite's progress handler looks at.
+struct Deadline {
+    start: Instant,
+    /// Nanoseconds after `start`. An atomic, because SQLite's handlers must be `Send`; all of it happens on one thread.
+    after: AtomicU64,
+}
+
+impl Deadline {
+    fn none() -> Self {
+        Self { start: Instant::now(), after: AtomicU64::new(u64::MAX) }
+    }
+
+    fn set(&self, moment: Instant) {
+        let after = moment.saturating_duration_since(self.start).as_nanos();
+        self.after.store(u64::try_from(after).unwrap_or(u64::MAX), Ordering::Relaxed);
+    }
+
+    fn clear(&self) {
+        self.after.store(u64::MAX, Ordering::Relaxed);
+    }
+
+    fn is_past(&self) -> bool {
+        let after = self.after.load(Ordering::Relaxed);
+        after != u64::MAX && self.start.elapsed().as_nanos() > u128::from(after)
+    }
+}
+
+/// Tells a statement on the pool that nobody waits for it any more.
+pub(super) struct StopOnDrop(Arc<AtomicBool>);
+
+impl StopOnDrop {
+    /// The one who waits holds the first, [`Connection::unless`] gets the second.
+    pub(super) fn new() -> (Self, Arc<AtomicBool>) {
+        let stop = Arc::new(AtomicBool::new(false));
+        (Self(Arc::clone(&stop)), stop)
+    }
+}
+
+impl Drop for StopOnDrop {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}

@@ -1,0 +1,179 @@
+//! The database of an application.
+
+use std::fmt;
+use std::fs::DirBuilder;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use super::blocking::Blocking;
+use super::connection::{Connection, Role};
+use super::error::{Kind, Result};
+use super::local::Local;
+use super::migrations::Migrations;
+use super::open::{OpenError, open};
+use super::options::Options;
+use super::pool::Pool;
+use crate::offload::{Offload, offload};
+
+/// The database of an application: one for the process, cheap to clone, shared by its threads.
+///
+/// ```
+/// use std::sync::Arc;
+/// use skep::offload::Inline;
+/// use skep::sql::{Database, Migration, Migrations};
+///
+/// const MIGRATIONS: Migrations =
+///     Migrations::new(&[Migration::new(1, "0001_posts.sql", "create table post (title text not null)")]);
+///
+/// let database = Database::temporary(&MIGRATIONS, Arc::new(Inline))?;
+/// database.write(|writer| writer.execute("insert into post values ('Hello')"))?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone)]
+pub struct Database {
+    shared: Arc<Shared>,
+}
+
+pub(super) struct Shared {
+    pub(super) path: PathBuf,
+    pub(super) options: Options,
+    pub(super) offload: Arc<dyn Offload>,
+    pub(super) writer: Arc<Pool>,
+    pub(super) readers: Arc<Pool>,
+    /// Last, so that the connections above are closed before their folder is removed.
+    _folder: Option<TemporaryFolder>,
+}
+
+impl Database {
+    /// Opens the file, creates it and its directory if need be, and runs the migrations it lacks.
+    ///
+    /// This may wait: for other processes that do the same, and for the disk. `offload` is where slow queries and all
+    /// writes will run.
+    pub fn open(
+        path: impl AsRef<Path>,
+        migrations: &Migrations,
+        options: Options,
+        offload: Arc<dyn Offload>,
+    ) -> Result<Self, OpenError> {
+        Self::open_in(None, path.as_ref(), migrations, options, offload)
+    }
+
+    /// A database for tests: a new file in the system's temporary directory, removed with the last handle to it. It is
+    /// a file and not memory because only so several connections see the same data as they do in earnest.
+    pub fn temporary(migrations: &Migrations, offload: Arc<dyn Offload>) -> Result<Self, OpenError> {
+        let folder = TemporaryFolder::new()?;
+        let path = folder.0.join("database.sqlite");
+        let options = Options { durable: false, ..Options::new() };
+        Self::open_in(Some(folder), &path, migrations, options, offload)
+    }
+
+    fn open_in(
+        folder: Option<TemporaryFolder>,
+        path: &Path,
+        migrations: &Migrations,
+        options: Options,
+        offload: Arc<dyn Offload>,
+    ) -> Result<Self, OpenError> {
+        // Absolute, so that a later change of the working directory changes nothing, and so that SQLite never takes it
+        // for a URI.
+        let path = std::path::absolute(path).map_err(|error| OpenError::directory(path, error))?;
+        let first = open(&path, migrations, &options)?;
+        let pool = |slots, role| {
+            let (path, options) = (path.clone(), options.clone());
+            Pool::new(slots, options.waiting, Box::new(move || Connection::open(&path, role, &options)))
+        };
+        let writer = pool(vec![Some(first)], Role::Writer);
+        let readers = pool((0..options.readers).map(|_| None).collect(), Role::Reader);
+        Ok(Self { shared: Arc::new(Shared { path, options, offload, writer, readers, _folder: folder }) })
+    }
+
+    /// The database for one thread's handlers. Made once for each thread: what it learns and prepares stays with it.
+    #[must_use]
+    pub fn local(&self) -> Local {
+        Local::new(Arc::clone(&self.shared))
+    }
+
+    /// Lends the writer to `work`, which may read too. For code that may block (start-up, imports, tools): it waits for
+    /// the writer and for the disk. On a reactor thread it would stall every request, or wait forever for a transaction
+    /// that a handler of the same thread holds.
+    pub fn write<R>(&self, work: impl FnOnce(&mut Blocking<'_>) -> Result<R>) -> Result<R> {
+        let mut lease = self.shared.writer.lease_blocking()?;
+        work(&mut Blocking::new(lease.connection()?))
+    }
+
+    /// Where the file is.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.shared.path
+    }
+}
+
+impl Shared {
+    pub(super) fn connect(&self, role: Role) -> Result<Connection> {
+        Connection::open(&self.path, role, &self.options)
+    }
+
+    /// Waits for the writer and runs `work` with it on the pool.
+    pub(super) async fn write<R: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Connection) -> Result<R> + Send + 'static,
+    ) -> Result<R> {
+        let mut lease = self.writer.lease().await?;
+        offload(&*self.offload, move || work(lease.connection()?)).await.map_err(Kind::Lost)?
+    }
+}
+
+impl fmt::Debug for Database {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Database").field("path", &self.shared.path).finish_non_exhaustive()
+    }
+}
+
+struct TemporaryFolder(PathBuf);
+
+impl TemporaryFolder {
+    /// A folder that nobody else has: creating it fails if it is there, and then the next number is tried.
+    fn new() -> Result<Self, OpenError> {
+        static NUMBER: AtomicU32 = AtomicU32::new(0);
+        loop {
+            let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+            let path = std::env::temp_dir().join(format!("skep-{}-{number}", std::process::id()));
+            match private(&mut DirBuilder::new()).create(&path) {
+                Ok(()) => return Ok(Self(path)),
+                Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(OpenError::directory(&path, error)),
+            }
+        }
+    }
+}
+
+#[cfg(unix)]
+fn private(builder: &mut DirBuilder) -> &mut DirBuilder {
+    std::os::unix::fs::DirBuilderExt::mode(builder, 0o700)
+}
+
+#[cfg(not(unix))]
+fn private(builder: &mut DirBuilder) -> &mut DirBuilder {
+    builder
+}
+
+impl Drop for TemporaryFolder {
+    fn drop(&mut self) {
+        // What cannot be removed is left to the system, which clears this directory anyway.
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn threads_share_a_database_and_give_their_transactions_to_the_pool() {
+        fn shared<T: Send + Sync>() {}
+        fn sent<T: Send>() {}
+        shared::<Database>();
+        sent::<super::super::Transaction>();
+    }
+}

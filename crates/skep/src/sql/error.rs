@@ -1,0 +1,234 @@
+//! Why a statement did not run.
+//!
+//! An [`Error`] answers what a handler must decide (is the name taken? is it worth trying again?). Its text is for the
+//! log. Turned into a [`skep::Error`](crate::Error) it is a 503 where the same request may succeed later, else a 500.
+
+use std::error::Error as StdError;
+use std::fmt;
+
+use rusqlite::ffi;
+
+use super::query::Refused;
+use super::value::Unfit;
+use crate::offload::Lost;
+
+/// What the verbs of this module give back.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// Why a statement did not run, or why its rows could not be read.
+///
+/// ```
+/// # use skep::sql::{self, query};
+/// # async fn example(db: &sql::Local, name: &str) -> skep::Result<()> {
+/// match db.execute(query("insert into reader (name) values (?)", name)).await {
+///     Err(error) if error.is_unique_violation() => Err(skep::Error::bad_request("this name is taken")),
+///     outcome => Ok(outcome.map(|_| ())?),
+/// }
+/// # }
+/// ```
+#[derive(Debug)]
+pub struct Error {
+    inner: Box<Inner>,
+}
+
+#[derive(Debug)]
+struct Inner {
+    kind: Kind,
+    statement: Option<Box<str>>,
+}
+
+#[derive(Debug)]
+pub(super) enum Kind {
+    Sqlite { code: i32, message: String },
+    Parameter(Refused),
+    ParameterCount { given: usize, wanted: usize },
+    Column { name: String, reason: Unfit },
+    NoColumn { row: &'static str, field: &'static str, column: &'static str, columns: Vec<String> },
+    TwoColumns { row: &'static str, field: &'static str, column: &'static str },
+    ColumnCount { wanted: usize, columns: Vec<String> },
+    ManyRows,
+    SeveralStatements,
+    ControlsTransaction,
+    Abandoned,
+    QueueFull { limit: usize },
+    Lost(Lost),
+    Other(Box<dyn StdError + Send + Sync>),
+}
+
+impl Error {
+    /// An error of the caller's own, for closures that must give back this type; a transaction ends and is undone.
+    pub fn other(cause: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
+        Kind::Other(cause.into()).into()
+    }
+
+    /// A value that must be unique (`unique`, `primary key`) is there already.
+    #[must_use]
+    pub fn is_unique_violation(&self) -> bool {
+        [ffi::SQLITE_CONSTRAINT_UNIQUE, ffi::SQLITE_CONSTRAINT_PRIMARYKEY, ffi::SQLITE_CONSTRAINT_ROWID]
+            .contains(&self.code())
+    }
+
+    /// A row refers to one that is not there, or one that is referred to was to be deleted.
+    #[must_use]
+    pub fn is_foreign_key_violation(&self) -> bool {
+        self.code() == ffi::SQLITE_CONSTRAINT_FOREIGNKEY
+    }
+
+    /// A `not null` column was given NULL.
+    #[must_use]
+    pub fn is_not_null_violation(&self) -> bool {
+        self.code() == ffi::SQLITE_CONSTRAINT_NOTNULL
+    }
+
+    /// A `check` did not hold.
+    #[must_use]
+    pub fn is_check_violation(&self) -> bool {
+        self.code() == ffi::SQLITE_CONSTRAINT_CHECK
+    }
+
+    /// Another process held the lock for longer than `busy_timeout`, or too many handlers wait already. Nothing was
+    /// done, and the same may succeed later.
+    #[must_use]
+    pub fn is_busy(&self) -> bool {
+        matches!(self.primary(), ffi::SQLITE_BUSY | ffi::SQLITE_LOCKED)
+            || matches!(self.inner.kind, Kind::QueueFull { .. })
+    }
+
+    /// The disk, or the size that the database may reach, is full. Nothing was written.
+    #[must_use]
+    pub fn is_full(&self) -> bool {
+        // The index of the write-ahead log is a mapped file, and growing that fails in its own way.
+        self.primary() == ffi::SQLITE_FULL || self.code() == ffi::SQLITE_IOERR_SHMSIZE
+    }
+
+    /// The database can be read but not written.
+    #[must_use]
+    pub fn is_read_only(&self) -> bool {
+        self.primary() == ffi::SQLITE_READONLY
+    }
+
+    /// The statement that failed, if one did.
+    #[must_use]
+    pub fn statement(&self) -> Option<&str> {
+        self.inner.statement.as_deref()
+    }
+
+    /// What the client may be told, if this error is none of the program's making and may pass.
+    pub(crate) fn public_message(&self) -> Option<&'static str> {
+        if self.is_busy() {
+            Some("Too much is being written at the moment. Please try again.")
+        } else if self.is_full() {
+            Some("Nothing can be saved at the moment: there is no room left. Please try again later.")
+        } else if self.is_read_only() {
+            Some("Nothing can be changed at the moment. Please try again later.")
+        } else {
+            None
+        }
+    }
+
+    /// The inline budget ran out, or nobody waits for the answer any more.
+    pub(super) fn is_interrupted(&self) -> bool {
+        self.primary() == ffi::SQLITE_INTERRUPT
+    }
+
+    pub(super) fn of(self, statement: &str) -> Self {
+        Self { inner: Box::new(Inner { statement: Some(statement.into()), ..*self.inner }) }
+    }
+
+    /// SQLite's extended result code, or 0.
+    pub(super) fn code(&self) -> i32 {
+        if let Kind::Sqlite { code, .. } = self.inner.kind { code } else { 0 }
+    }
+
+    /// SQLite's primary result code, or 0.
+    pub(super) fn primary(&self) -> i32 {
+        self.code() & 0xff
+    }
+
+    /// What SQLite said, without the statement.
+    pub(super) fn reason(&self) -> String {
+        self.inner.kind.to_string()
+    }
+}
+
+impl From<Kind> for Error {
+    fn from(kind: Kind) -> Self {
+        Self { inner: Box::new(Inner { kind, statement: None }) }
+    }
+}
+
+// In words of this module only: a `From<rusqlite::Error>` would make rusqlite part of what skep promises.
+pub(super) fn sqlite(error: rusqlite::Error) -> Error {
+    match error {
+        rusqlite::Error::SqliteFailure(code, message) => {
+            let message = message.unwrap_or_else(|| code.to_string());
+            Kind::Sqlite { code: code.extended_code, message }.into()
+        }
+        rusqlite::Error::SqlInputError { error, msg, sql, offset } => {
+            let message = match usize::try_from(offset).ok().and_then(|offset| sql.get(..offset)) {
+                Some(before) if before.contains('\n') => format!("{msg} (line {})", before.matches('\n').count() + 1),
+                _ => msg,
+            };
+            Kind::Sqlite { code: error.extended_code, message }.into()
+        }
+        rusqlite::Error::MultipleStatement => Kind::SeveralStatements.into(),
+        other => Kind::Sqlite { code: ffi::SQLITE_ERROR, message: other.to_string() }.into(),
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Sqlite { message, .. } => f.write_str(message),
+            Self::Parameter(Refused { index, reason }) => write!(f, "parameter {index}: {reason}"),
+            Self::ParameterCount { given, wanted } => {
+                write!(f, "the statement has {wanted} parameters, {given} were given")
+            }
+            Self::Column { name, reason } => write!(f, "column `{name}`: {reason}"),
+            Self::NoColumn { row, field, column, columns } => {
+                write!(f, "no column `{column}` for the field `{field}` of `{row}`; the columns are {}", list(columns))
+            }
+            Self::TwoColumns { row, field, column } => {
+                write!(f, "several columns are named `{column}`, which the field `{field}` of `{row}` is read from")
+            }
+            Self::ColumnCount { wanted, columns } => {
+                write!(f, "expected {wanted} columns, found {}: {}", columns.len(), list(columns))
+            }
+            Self::ManyRows => f.write_str("expected one row at most, found more"),
+            Self::SeveralStatements => f.write_str("expected one statement, found several"),
+            Self::ControlsTransaction => {
+                f.write_str("a statement must not begin or end a transaction; use `transaction()` and `commit()`")
+            }
+            Self::Abandoned => f.write_str(
+                "the transaction is over: a statement in it failed and undid it, or was abandoned before its end",
+            ),
+            Self::QueueFull { limit } => write!(f, "{limit} handlers wait for a connection already"),
+            Self::Lost(lost) => lost.fmt(f),
+            Self::Other(cause) => cause.fmt(f),
+        }
+    }
+}
+
+fn list(columns: &[String]) -> String {
+    if columns.is_empty() { "none".to_owned() } else { format!("`{}`", columns.join("`, `")) }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.inner.kind.fmt(f)?;
+        match &self.inner.statement {
+            Some(statement) => write!(f, "; in: {statement}"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl StdError for Error {
+    fn source(&self) -> Option<&(dyn StdError + 'static)> {
+        match &self.inner.kind {
+            Kind::Lost(lost) => Some(lost),
+            Kind::Other(cause) => cause.source(),
+            _ => None,
+        }
+    }
+}

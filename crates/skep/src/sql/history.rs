@@ -1,0 +1,209 @@
+//! Where a statement runs next: on its handler's thread, or on the pool.
+//!
+//! A short query is done in less time than it takes to hand it to another thread; a long one would stall every other
+//! request of its thread. Nobody can tell from the text which it is, so its own past decides. The rules:
+//!
+//! - An unknown statement runs inline, and is stopped when the budget is used up. That is the most it can cost.
+//! - One that was stopped, or whose mean is above a quarter of the budget, goes to the pool. The mean begins at zero
+//!   and one run counts as the budget at most, so that one or two runs cannot send a statement away: a thread that had
+//!   to wait for its core is no fault of the statement's.
+//! - One on the pool comes back after `patience` quick runs in a row, quick meaning below an eighth of the budget.
+//! - Each time it is stopped again, it needs twice as many, so that a statement that is slow now and then does not
+//!   waste its budget again and again. A thousand inline runs without trouble restore the trust.
+//!
+//! No clock is read here; times are told.
+
+use std::time::Duration;
+
+/// Quick runs on the pool that a statement needs before it comes back, the first time and at most.
+const PATIENCE: u32 = 8;
+const MOST_PATIENCE: u32 = 1024;
+
+/// Inline runs after which an earlier stop is forgotten.
+const TRUSTED: u32 = 1000;
+
+/// How much the last run weighs in the mean: one in eight.
+const WEIGHT: u32 = 8;
+
+/// Where a statement runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Place {
+    /// On the handler's own thread.
+    Inline,
+    /// On the pool.
+    Pool,
+}
+
+/// What one statement did so far.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct History {
+    place: Place,
+    /// Of the runs since it came to this place.
+    mean: Duration,
+    /// Good runs in a row: quick ones on the pool, any inline.
+    good: u32,
+    /// What it needs to come back, and what it will need after the next stop.
+    patience: u32,
+    next_patience: u32,
+}
+
+impl History {
+    /// Nothing is known yet.
+    pub(super) const fn new() -> Self {
+        Self { place: Place::Inline, mean: Duration::ZERO, good: 0, patience: PATIENCE, next_patience: PATIENCE }
+    }
+
+    /// Where the next run belongs.
+    pub(super) fn place(&self) -> Place {
+        self.place
+    }
+
+    /// It ran inline to its end.
+    pub(super) fn ran_inline(&mut self, took: Duration, budget: Duration) {
+        self.mean = (self.mean * (WEIGHT - 1) + took.min(budget)) / WEIGHT;
+        self.good = self.good.saturating_add(1);
+        if self.good == TRUSTED {
+            self.next_patience = PATIENCE;
+        }
+        if self.mean > budget / 4 {
+            self.move_to(Place::Pool);
+        }
+    }
+
+    /// It was stopped inline when its budget was used up.
+    pub(super) fn was_stopped(&mut self) {
+        self.patience = self.next_patience;
+        self.next_patience = (self.patience * 2).min(MOST_PATIENCE);
+        self.move_to(Place::Pool);
+    }
+
+    /// It ran on the pool to its end.
+    pub(super) fn ran_on_pool(&mut self, took: Duration, budget: Duration) {
+        self.good = if took < budget / 8 { self.good + 1 } else { 0 };
+        if self.place == Place::Pool && self.good >= self.patience {
+            self.move_to(Place::Inline);
+        }
+    }
+
+    fn move_to(&mut self, place: Place) {
+        (self.place, self.mean, self.good) = (place, Duration::ZERO, 0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const BUDGET: Duration = Duration::from_millis(2);
+    const SHORT: Duration = Duration::from_micros(5);
+    const LONG: Duration = Duration::from_secs(1);
+
+    fn stopped(times: u32) -> History {
+        let mut history = History::new();
+        for _ in 0..times {
+            history.was_stopped();
+            for _ in 0..MOST_PATIENCE {
+                history.ran_on_pool(SHORT, BUDGET);
+            }
+            assert_eq!(history.place(), Place::Inline);
+        }
+        history.was_stopped();
+        history
+    }
+
+    fn runs_until_back(mut history: History) -> u32 {
+        let mut runs = 0;
+        while history.place() == Place::Pool {
+            history.ran_on_pool(SHORT, BUDGET);
+            runs += 1;
+        }
+        runs
+    }
+
+    #[test]
+    fn an_unknown_statement_runs_inline() {
+        assert_eq!(History::new().place(), Place::Inline);
+    }
+
+    #[test]
+    fn a_short_one_stays_inline() {
+        let mut history = History::new();
+        for _ in 0..10_000 {
+            history.ran_inline(SHORT, BUDGET);
+        }
+        assert_eq!(history.place(), Place::Inline);
+    }
+
+    #[test]
+    fn one_long_run_among_short_ones_does_not_send_it_away() {
+        for before in [0, 1, 100] {
+            let mut history = History::new();
+            for _ in 0..before {
+                history.ran_inline(SHORT, BUDGET);
+            }
+            history.ran_inline(LONG, BUDGET);
+            for _ in 0..100 {
+                history.ran_inline(SHORT, BUDGET);
+                assert_eq!(history.place(), Place::Inline);
+            }
+        }
+    }
+
+    #[test]
+    fn one_that_was_stopped_goes_to_the_pool_at_once() {
+        let mut history = History::new();
+        history.was_stopped();
+        assert_eq!(history.place(), Place::Pool);
+    }
+
+    #[test]
+    fn one_that_keeps_using_much_of_its_budget_goes_to_the_pool() {
+        let mut history = History::new();
+        for _ in 0..WEIGHT {
+            history.ran_inline(BUDGET / 2, BUDGET);
+        }
+        assert_eq!(history.place(), Place::Pool);
+    }
+
+    #[test]
+    fn it_comes_back_after_enough_quick_runs_in_a_row() {
+        let mut history = stopped(0);
+        for _ in 1..PATIENCE {
+            history.ran_on_pool(SHORT, BUDGET);
+        }
+        history.ran_on_pool(LONG, BUDGET);
+        assert_eq!(runs_until_back(history), PATIENCE, "a slow run starts the count again");
+    }
+
+    #[test]
+    fn between_the_two_limits_it_stays_where_it_is() {
+        let between = BUDGET / 6;
+        let (mut inline, mut pool) = (History::new(), stopped(0));
+        for _ in 0..10_000 {
+            inline.ran_inline(between, BUDGET);
+            pool.ran_on_pool(between, BUDGET);
+        }
+        assert_eq!((inline.place(), pool.place()), (Place::Inline, Place::Pool));
+    }
+
+    #[test]
+    fn each_further_stop_doubles_what_it_needs_up_to_a_limit() {
+        assert_eq!(runs_until_back(stopped(0)), PATIENCE);
+        assert_eq!(runs_until_back(stopped(1)), 2 * PATIENCE);
+        assert_eq!(runs_until_back(stopped(2)), 4 * PATIENCE);
+        assert_eq!(runs_until_back(stopped(20)), MOST_PATIENCE);
+    }
+
+    #[test]
+    fn a_long_time_without_trouble_restores_the_trust() {
+        let mut history = stopped(20);
+        while history.place() == Place::Pool {
+            history.ran_on_pool(SHORT, BUDGET);
+        }
+        for _ in 0..TRUSTED {
+            history.ran_inline(SHORT, BUDGET);
+        }
+        history.was_stopped();
+        assert_eq!(runs_until_back(history), PATIENCE);
+    }
+}

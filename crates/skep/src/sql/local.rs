@@ -1,0 +1,226 @@
+//! The database, as one thread's handlers see it.
+//!
+//! Start reading at [`Local::read`], which decides where a statement runs.
+
+use std::cell::{Cell, OnceCell, RefCell};
+use std::collections::HashMap;
+use std::fmt;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use rusqlite::ffi;
+
+use super::connection::{Changes, Connection, Role, StopOnDrop, Verb};
+use super::database::Shared;
+use super::error::{Error, Kind, Result};
+use super::history::{History, Place};
+use super::query::Query;
+use super::row::Row;
+use super::transaction::Transaction;
+use super::value::Value;
+use crate::offload::offload;
+
+/// How many statements a thread remembers. A program that puts its texts together at run time may have more; when
+/// they do not fit, all are forgotten and learned anew.
+const REMEMBERED: usize = 1024;
+
+/// The database, as one thread's handlers see it: cheap to clone, and tied to its thread.
+///
+/// Short reads run at once on the thread itself, on a connection of its own. Reads that turn out slow, and all writes,
+/// run on the server's pool, and only their handler waits for them. A read sees every write that had ended before it
+/// began. Where a statement runs next, its own past decides; the budget is
+/// [`Options::inline_budget`](super::Options::inline_budget).
+///
+/// A future of these that is dropped gives its connection back; a read is stopped, a write that has begun is ended. A
+/// write whose rows (`returning`) cannot be read has happened all the same, unless a transaction around it is undone.
+///
+/// ```compile_fail
+/// fn to_another_thread(db: skep::sql::Local) {
+///     std::thread::spawn(move || drop(db));
+/// }
+/// ```
+#[derive(Clone)]
+pub struct Local {
+    inner: Rc<Inner>,
+}
+
+struct Inner {
+    shared: Arc<Shared>,
+    connection: OnceCell<Connection>,
+    statements: RefCell<HashMap<Box<str>, Rc<Statement>>>,
+}
+
+/// What this thread knows of a statement.
+struct Statement {
+    reads_only: bool,
+    history: Cell<History>,
+}
+
+impl Local {
+    pub(super) fn new(shared: Arc<Shared>) -> Self {
+        Self { inner: Rc::new(Inner { shared, connection: OnceCell::new(), statements: RefCell::default() }) }
+    }
+
+    /// Every row of the answer. All of them are in memory at once: give a statement that may have many a `limit`.
+    pub async fn all<'q, T: Row>(&self, query: impl Into<Query<'q, T>>) -> Result<Vec<T>> {
+        self.read(query.into(), Connection::all::<T>).await
+    }
+
+    /// The first row of the answer, if there is one.
+    pub async fn first<'q, T: Row>(&self, query: impl Into<Query<'q, T>>) -> Result<Option<T>> {
+        self.read(query.into(), Connection::first::<T>).await
+    }
+
+    /// The row of an answer that has one at most; more are an error.
+    pub async fn one<'q, T: Row>(&self, query: impl Into<Query<'q, T>>) -> Result<Option<T>> {
+        self.read(query.into(), Connection::one::<T>).await
+    }
+
+    /// Runs a statement that gives no rows, always on the writer.
+    pub async fn execute<'q>(&self, query: impl Into<Query<'q>>) -> Result<Changes> {
+        let (text, values) = owned(query.into())?;
+        self.inner.shared.write(move |connection| connection.execute(&text, &values)).await
+    }
+
+    /// Begins a transaction: waits for the writer, and for the lock if another process has it.
+    ///
+    /// Until the transaction ends, every other write of this process waits. A handler that holds one should wait for
+    /// nothing else.
+    pub async fn transaction(&self) -> Result<Transaction> {
+        Transaction::begin(Arc::clone(&self.inner.shared)).await
+    }
+
+    /// Runs a statement that gives rows wherever it belongs.
+    async fn read<R: Send + 'static, T>(&self, query: Query<'_, T>, verb: Verb<R>) -> Result<R> {
+        let text = query.text();
+        let values = query.into_values()?;
+        let known = match self.known(text) {
+            Ok(known) => known,
+            // The connection of this thread cannot tell now: one on the pool may wait until it can.
+            Err(error) if may_pass(&error) => None,
+            Err(error) => return Err(error),
+        };
+        match known {
+            Some(statement) if statement.reads_only => {
+                if let Some(result) = self.inline(&statement, text, &values, verb) {
+                    return result;
+                }
+                self.on_reader(Some(&statement), text, values, verb).await
+            }
+            Some(_) => self.on_writer(text, values, verb).await,
+            None => {
+                let asked = text.to_owned();
+                let ask: Verb<bool> = |connection, text, _| connection.reads_only(text);
+                if self.on_reader(None, &asked, Vec::new(), ask).await? {
+                    self.on_reader(None, text, values, verb).await
+                } else {
+                    self.on_writer(text, values, verb).await
+                }
+            }
+        }
+    }
+
+    /// What is known of the statement; a new one is prepared.
+    fn known(&self, text: &str) -> Result<Option<Rc<Statement>>> {
+        if let Some(statement) = self.inner.statements.borrow().get(text) {
+            return Ok(Some(Rc::clone(statement)));
+        }
+        let reads_only = self.connection()?.reads_only(text)?;
+        let statement = Rc::new(Statement { reads_only, history: Cell::new(History::new()) });
+        let mut statements = self.inner.statements.borrow_mut();
+        if statements.len() >= REMEMBERED {
+            statements.clear();
+        }
+        statements.insert(text.into(), Rc::clone(&statement));
+        Ok(Some(statement))
+    }
+
+    /// Runs a read here and now. `None` if it belongs on the pool, is stopped, or would have to wait.
+    fn inline<R>(&self, statement: &Statement, text: &str, values: &[Value<'_>], verb: Verb<R>) -> Option<Result<R>> {
+        let budget = self.inner.shared.options.inline_budget;
+        let mut history = statement.history.get();
+        if history.place() == Place::Pool || budget.is_zero() {
+            return None;
+        }
+        let connection = self.connection().ok()?;
+        let started = Instant::now();
+        let result = connection.within(budget, started, |connection| verb(connection, text, values));
+        match &result {
+            Err(error) if error.is_interrupted() => history.was_stopped(),
+            Err(error) if may_pass(error) => return None,
+            _ => history.ran_inline(started.elapsed(), budget),
+        }
+        statement.history.set(history);
+        let stopped = result.as_ref().is_err_and(Error::is_interrupted);
+        (!stopped).then_some(result)
+    }
+
+    /// Runs a read on the pool, until it ends or nobody waits for it any more.
+    async fn on_reader<R: Send + 'static>(
+        &self,
+        statement: Option<&Statement>,
+        text: &str,
+        values: Vec<Value<'_>>,
+        verb: Verb<R>,
+    ) -> Result<R> {
+        let shared = &self.inner.shared;
+        let (text, values) = (text.to_owned(), into_owned(values));
+        let mut lease = shared.readers.lease().await?;
+        let (_stop, stopped) = StopOnDrop::new();
+        let (result, took) = offload(&*shared.offload, move || {
+            let connection = match lease.connection() {
+                Ok(connection) => connection,
+                Err(error) => return (Err(error), Duration::ZERO),
+            };
+            let started = Instant::now();
+            let result = connection.unless(stopped, |connection| verb(connection, &text, &values));
+            (result, started.elapsed())
+        })
+        .await
+        .map_err(Kind::Lost)?;
+        if let (Some(statement), Ok(_)) = (statement, &result) {
+            let mut history = statement.history.get();
+            history.ran_on_pool(took, shared.options.inline_budget);
+            statement.history.set(history);
+        }
+        result
+    }
+
+    async fn on_writer<R: Send + 'static>(&self, text: &str, values: Vec<Value<'_>>, verb: Verb<R>) -> Result<R> {
+        let (text, values) = (text.to_owned(), into_owned(values));
+        self.inner.shared.write(move |connection| verb(connection, &text, &values)).await
+    }
+
+    /// The connection of this thread, opened by the first read.
+    fn connection(&self) -> Result<&Connection> {
+        if let Some(connection) = self.inner.connection.get() {
+            return Ok(connection);
+        }
+        let connection = self.inner.shared.connect(Role::Inline)?;
+        Ok(self.inner.connection.get_or_init(|| connection))
+    }
+}
+
+impl fmt::Debug for Local {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Local").field("path", &self.inner.shared.path).finish_non_exhaustive()
+    }
+}
+
+/// True for errors of a connection that must not wait, which one that may wait does not have.
+fn may_pass(error: &Error) -> bool {
+    let codes =
+        [ffi::SQLITE_BUSY, ffi::SQLITE_LOCKED, ffi::SQLITE_PROTOCOL, ffi::SQLITE_CANTOPEN, ffi::SQLITE_INTERRUPT];
+    codes.contains(&error.primary())
+}
+
+pub(super) fn into_owned(values: Vec<Value<'_>>) -> Vec<Value<'static>> {
+    values.into_iter().map(Value::into_owned).collect()
+}
+
+/// What must go to another thread.
+pub(super) fn owned<T>(query: Query<'_, T>) -> Result<(String, Vec<Value<'static>>)> {
+    let text = query.text().to_owned();
+    Ok((text, into_owned(query.into_values()?)))
+}

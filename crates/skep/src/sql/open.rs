@@ -1,0 +1,222 @@
+//! Opening a database: everything that can be wrong with it is found here, before the first request.
+//!
+//! Start reading at [`open`].
+
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use rusqlite::{OpenFlags, ffi};
+
+use super::connection::{Connection, Role};
+use super::error::{Error, sqlite};
+use super::migrations::{Migrations, migrate};
+use super::options::Options;
+
+/// How often a lock that SQLite itself does not wait for is tried.
+const BETWEEN_TRIES: Duration = Duration::from_millis(10);
+
+/// Why a database was not opened. Its text says what, where, and what would be right.
+#[derive(Debug)]
+pub struct OpenError {
+    path: PathBuf,
+    problem: Problem,
+    /// How long a lock was waited for.
+    waited: Duration,
+}
+
+#[derive(Debug)]
+pub(super) enum Problem {
+    Directory(io::Error),
+    Missing,
+    IsDirectory,
+    NotADatabase,
+    NoWal { mode: String },
+    ReadOnly { pending: &'static str },
+    Newer { file: String },
+    Changed { file: &'static str },
+    Late { file: &'static str, last: u32 },
+    Disordered { file: &'static str, before: &'static str },
+    NotCompiledIn { file: String },
+    Migration { file: &'static str, line: usize, statement: String, reason: String },
+    ForeignKey { file: &'static str, table: String, parent: String },
+    Sqlite(Error),
+}
+
+impl OpenError {
+    /// Another process held the lock for longer than `busy_timeout`.
+    #[must_use]
+    pub fn is_locked(&self) -> bool {
+        matches!(&self.problem, Problem::Sqlite(error) if error.is_busy())
+    }
+
+    /// The file is no SQLite database.
+    #[must_use]
+    pub fn is_not_a_database(&self) -> bool {
+        matches!(self.problem, Problem::NotADatabase)
+    }
+
+    /// A newer version of the program used this database.
+    #[must_use]
+    pub fn is_from_newer_version(&self) -> bool {
+        matches!(self.problem, Problem::Newer { .. })
+    }
+
+    /// The file cannot be written, and a migration would have to.
+    #[must_use]
+    pub fn is_read_only(&self) -> bool {
+        matches!(self.problem, Problem::ReadOnly { .. })
+    }
+
+    /// A migration failed; the database is as it was before that migration.
+    #[must_use]
+    pub fn is_failed_migration(&self) -> bool {
+        matches!(self.problem, Problem::Migration { .. } | Problem::ForeignKey { .. })
+    }
+
+    pub(super) fn directory(path: &Path, error: io::Error) -> Self {
+        Self { path: path.to_owned(), problem: Problem::Directory(error), waited: Duration::ZERO }
+    }
+}
+
+/// Creates the file if need be, checks it, runs what migrations it lacks, and gives back the writer.
+pub(super) fn open(path: &Path, migrations: &Migrations, options: &Options) -> Result<Connection, OpenError> {
+    let started = Instant::now();
+    try_open(path, migrations, options).map_err(|problem| OpenError {
+        path: path.to_owned(),
+        problem,
+        waited: started.elapsed(),
+    })
+}
+
+fn try_open(path: &Path, migrations: &Migrations, options: &Options) -> Result<Connection, Problem> {
+    if cfg!(debug_assertions)
+        && let Some(file) = migrations.newcomer()
+    {
+        return Err(Problem::NotCompiledIn { file });
+    }
+    let mut raw = open_file(path, options)?;
+    raw.busy_timeout(options.busy_timeout).map_err(sqlite)?;
+    // The first look into the file: a wrong one fails here.
+    raw.query_row("pragma schema_version", [], |_| Ok(())).map_err(sqlite)?;
+    let read_only = raw.is_readonly("main").map_err(sqlite)?;
+    if !read_only {
+        use_wal(&raw, options.busy_timeout)?;
+    }
+    migrate(&mut raw, migrations, read_only)?;
+    Ok(Connection::set_up(raw, Role::Writer, options).map_err(sqlite)?)
+}
+
+fn open_file(path: &Path, options: &Options) -> Result<rusqlite::Connection, Problem> {
+    if path.is_dir() {
+        return Err(Problem::IsDirectory);
+    }
+    let mut flags = OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    if options.read_only {
+        if !path.exists() {
+            return Err(Problem::Missing);
+        }
+        flags |= OpenFlags::SQLITE_OPEN_READ_ONLY;
+    } else {
+        flags |= OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
+        path.parent().map_or(Ok(()), std::fs::create_dir_all).map_err(Problem::Directory)?;
+    }
+    Ok(rusqlite::Connection::open_with_flags(path, flags).map_err(sqlite)?)
+}
+
+/// Readers and the writer do not wait for each other in this mode. SQLite does not wait for the lock that the change
+/// needs, which two processes may want when they start at once, so we do.
+fn use_wal(raw: &rusqlite::Connection, timeout: Duration) -> Result<(), Problem> {
+    let started = Instant::now();
+    loop {
+        let changed = raw.query_row("pragma journal_mode = wal", [], |row| row.get::<_, String>(0));
+        match changed.map_err(sqlite) {
+            Ok(mode) if mode == "wal" => return Ok(()),
+            Ok(mode) => return Err(Problem::NoWal { mode }),
+            Err(error) if error.is_busy() && started.elapsed() < timeout => std::thread::sleep(BETWEEN_TRIES),
+            Err(error) => return Err(error.into()),
+        }
+    }
+}
+
+impl From<Error> for Problem {
+    fn from(error: Error) -> Self {
+        if error.primary() == ffi::SQLITE_NOTADB { Self::NotADatabase } else { Self::Sqlite(error) }
+    }
+}
+
+impl fmt::Display for OpenError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "cannot open the database {}: ", self.path.display())?;
+        match &self.problem {
+            Problem::Sqlite(error) if error.is_busy() => write!(
+                f,
+                "another process has locked it for {:.1} s; end that process, or allow a longer busy timeout",
+                self.waited.as_secs_f64()
+            ),
+            problem => problem.fmt(f),
+        }
+    }
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Directory(error) => write!(f, "its directory cannot be created: {error}"),
+            Self::Missing => f.write_str("there is no such file, and for reading only none is created"),
+            Self::IsDirectory => f.write_str("it is a directory; name a file in it"),
+            Self::NotADatabase => {
+                f.write_str("the file is no SQLite database, or is encrypted; nothing in it was changed")
+            }
+            Self::NoWal { mode } => write!(
+                f,
+                "its journal mode stays `{mode}` instead of `wal`; \
+                 the file must be on a local disk that allows shared memory"
+            ),
+            Self::ReadOnly { pending } => write!(
+                f,
+                "migration {pending} has to run, and the file cannot be written; \
+                 allow writing to it and to its directory"
+            ),
+            Self::Newer { file } => {
+                write!(f, "it is from a newer version of this program, which ran migration {file}; start that version")
+            }
+            Self::Changed { file } => write!(
+                f,
+                "migration {file} has run with another text; restore the file, and put the change into a new migration"
+            ),
+            Self::Late { file, last } => {
+                write!(f, "migration {file} would run after number {last}, which ran already; give it a higher number")
+            }
+            Self::Disordered { file, before } => write!(f, "migration {file} must not come after {before}"),
+            Self::NotCompiledIn { file } => {
+                write!(
+                    f,
+                    "migration {file} was added after this program was compiled; change a source file and build again"
+                )
+            }
+            Self::Migration { file, line, statement, reason } => {
+                write!(f, "migration {file} failed at line {line} and was undone: {reason}; in: {statement}")
+            }
+            Self::ForeignKey { file, table, parent } => write!(
+                f,
+                "migration {file} was undone: it leaves rows of `{table}` that refer to missing rows of `{parent}`"
+            ),
+            Self::Sqlite(error) if error.is_read_only() || error.primary() == ffi::SQLITE_CANTOPEN => {
+                write!(f, "{error}; the file must be readable, and its directory writable for the -wal and -shm files")
+            }
+            Self::Sqlite(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for OpenError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match &self.problem {
+            Problem::Directory(error) => Some(error),
+            Problem::Sqlite(error) => Some(error),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! How a database is opened.
+
+use std::time::Duration;
+
+/// How a database is opened. Every setting has a default that suits a site on one machine.
+///
+/// ```
+/// use std::time::Duration;
+/// use skep::sql::Options;
+///
+/// let options = Options::new().inline_budget(Duration::from_millis(1)).readers(2);
+/// ```
+#[derive(Clone, Debug)]
+pub struct Options {
+    pub(super) inline_budget: Duration,
+    pub(super) busy_timeout: Duration,
+    pub(super) readers: usize,
+    pub(super) waiting: usize,
+    pub(super) cache_kib: u32,
+    pub(super) statements: usize,
+    pub(super) read_only: bool,
+    pub(super) durable: bool,
+}
+
+impl Options {
+    /// The defaults.
+    #[must_use]
+    pub const fn new() -> Self {
+        Self {
+            inline_budget: Duration::from_millis(2),
+            busy_timeout: Duration::from_secs(5),
+            readers: 4,
+            waiting: 1024,
+            cache_kib: 1024,
+            statements: 128,
+            read_only: false,
+            durable: true,
+        }
+    }
+
+    /// How long a query may run on its handler's own thread before it is stopped and run on the pool instead (2 ms).
+    /// Other requests of that thread wait this long at most. With zero, every query runs on the pool.
+    #[must_use]
+    pub fn inline_budget(mut self, budget: Duration) -> Self {
+        self.inline_budget = budget;
+        self
+    }
+
+    /// How long a write waits for another process's (5 s; at most 24 days). Handlers of this process queue instead.
+    #[must_use]
+    pub fn busy_timeout(mut self, timeout: Duration) -> Self {
+        self.busy_timeout = timeout.min(Duration::from_hours(24 * 24));
+        self
+    }
+
+    /// How many slow queries run at once on the pool (4, at least 1), each on a connection of its own.
+    #[must_use]
+    pub fn readers(mut self, readers: usize) -> Self {
+        self.readers = readers.max(1);
+        self
+    }
+
+    /// How many handlers may wait for a reader, and how many for the writer (1024). One more is answered 503.
+    #[must_use]
+    pub fn waiting(mut self, waiting: usize) -> Self {
+        self.waiting = waiting;
+        self
+    }
+
+    /// How many KiB of pages each connection may keep in memory (1024). There are one connection for each thread, one
+    /// writer, and up to [`readers`](Self::readers) more; memory is taken as pages are read, not before.
+    #[must_use]
+    pub fn cache_kib(mut self, kib: u32) -> Self {
+        self.cache_kib = kib;
+        self
+    }
+
+    /// How many prepared statements each connection keeps (128); the one unused for longest goes first. A statement
+    /// takes some 5 to 20 KB.
+    #[must_use]
+    pub fn statements(mut self, statements: usize) -> Self {
+        self.statements = statements.max(1);
+        self
+    }
+
+    /// Opens the file for reading only (no). Nothing can be migrated or written then, and a write is answered 503.
+    #[must_use]
+    pub fn read_only(mut self, read_only: bool) -> Self {
+        self.read_only = read_only;
+        self
+    }
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self::new()
+    }
+}

@@ -1,0 +1,255 @@
+//! A statement and what is put in place of its `?`.
+
+use std::fmt;
+use std::marker::PhantomData;
+
+use super::error::Kind;
+use super::value::{ToValue, Unfit, Value};
+
+/// A statement with its parameters, whose answer is read as rows of type `T`.
+///
+/// Made by [`query`], or from a text that has no parameters:
+///
+/// ```
+/// # use skep::sql::{self, query};
+/// # async fn example(db: &skep::sql::Local, slug: &str) -> sql::Result<()> {
+/// let posts = db.one::<i64>("select count(*) from post").await?;
+/// let title = db.one::<String>(query("select title from post where slug = ?", slug)).await?;
+/// # Ok(()) }
+/// ```
+///
+/// The verbs of [`Local`](super::Local), [`Transaction`](super::Transaction) and [`Blocking`](super::Blocking) take
+/// `impl Into<Query<T>>`. A checked statement that knows its rows (`sql!`) is a `Query` of exactly one `T`; one from
+/// a text fits whichever `T` the caller asks for.
+pub struct Query<'q, T = ()> {
+    text: &'q str,
+    parameters: Result<Vec<Value<'q>>, Refused>,
+    rows: PhantomData<fn() -> T>,
+}
+
+/// A parameter that SQLite cannot hold. Reported when the query is run, so that making one cannot fail.
+#[derive(Debug)]
+pub(super) struct Refused {
+    /// Counted from 1, as SQLite counts them.
+    pub(super) index: usize,
+    pub(super) reason: Unfit,
+}
+
+/// A statement and its parameters: one value, a reference, a tuple of up to twelve, an array, or [`values`].
+///
+/// ```
+/// # use skep::sql::{Query, query};
+/// # let (slug, tag) = ("hello", Some("web"));
+/// # let _: Query =
+/// query("select title from post where slug = ?", slug);
+/// # let _: Query =
+/// query("select title from post where tag = ? limit ? offset ?", (&tag, 20, 40));
+/// ```
+pub fn query<'q, T>(text: &'q str, parameters: impl Parameters<'q>) -> Query<'q, T> {
+    Query { text, parameters: parameters.collect().0, rows: PhantomData }
+}
+
+/// As many parameters as the iterator has, for a statement whose number of `?` is known at run time only.
+///
+/// ```
+/// # use skep::sql::{Query, query, values};
+/// let ids = [3, 5, 8];
+/// let marks = vec!["?"; ids.len()].join(", ");
+/// let text = format!("select title from post where id in ({marks})");
+/// let by_id: Query = query(&text, values(&ids));
+/// ```
+pub fn values<'q, P: Parameter<'q>>(list: impl IntoIterator<Item = P>) -> Values<'q> {
+    collect(list.into_iter().map(Parameter::into_value))
+}
+
+/// Parameters, ready to be given to a statement.
+pub struct Values<'q>(Result<Vec<Value<'q>>, Refused>);
+
+impl<'q, T> Query<'q, T> {
+    /// The text of the statement.
+    #[must_use]
+    pub fn text(&self) -> &'q str {
+        self.text
+    }
+
+    /// The parameters, or which of them SQLite cannot hold.
+    pub(super) fn into_values(self) -> super::Result<Vec<Value<'q>>> {
+        self.parameters.map_err(|refused| super::Error::from(Kind::Parameter(refused)).of(self.text))
+    }
+}
+
+impl<'q, T> From<&'q str> for Query<'q, T> {
+    fn from(text: &'q str) -> Self {
+        Self { text, parameters: Ok(Vec::new()), rows: PhantomData }
+    }
+}
+
+impl<'q, T> From<&'q String> for Query<'q, T> {
+    fn from(text: &'q String) -> Self {
+        text.as_str().into()
+    }
+}
+
+impl<T> fmt::Debug for Query<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Parameters may be passwords; a text never has one.
+        f.debug_struct("Query").field("text", &self.text).finish_non_exhaustive()
+    }
+}
+
+/// One parameter: a number, a `bool`, a text or bytes by value, an [`Option`] of them, or a reference to any
+/// [`ToValue`].
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be a parameter of a statement",
+    note = "a type that implements `skep::sql::ToValue` is given by reference: `&value`",
+    note = "several parameters are given as a tuple: `(a, &b)`"
+)]
+pub trait Parameter<'q> {
+    /// The value that SQLite is given.
+    fn into_value(self) -> Result<Value<'q>, Unfit>;
+}
+
+impl<'q, T: ToValue + ?Sized> Parameter<'q> for &'q T {
+    fn into_value(self) -> Result<Value<'q>, Unfit> {
+        self.to_value()
+    }
+}
+
+impl<'q, P: Parameter<'q>> Parameter<'q> for Option<P> {
+    fn into_value(self) -> Result<Value<'q>, Unfit> {
+        self.map_or(Ok(Value::Null), Parameter::into_value)
+    }
+}
+
+impl<'q> Parameter<'q> for Value<'q> {
+    fn into_value(self) -> Result<Value<'q>, Unfit> {
+        Ok(self)
+    }
+}
+
+impl<'q> Parameter<'q> for String {
+    fn into_value(self) -> Result<Value<'q>, Unfit> {
+        Ok(Value::Text(self.into()))
+    }
+}
+
+impl<'q> Parameter<'q> for Vec<u8> {
+    fn into_value(self) -> Result<Value<'q>, Unfit> {
+        Ok(Value::Blob(self.into()))
+    }
+}
+
+macro_rules! by_value {
+    ($($name:ident),*) => {$(
+        impl<'q> Parameter<'q> for $name {
+            fn into_value(self) -> Result<Value<'q>, Unfit> {
+                self.to_value().map(Value::into_owned)
+            }
+        }
+    )*};
+}
+
+by_value!(bool, f64, i8, i16, i32, i64, isize, u8, u16, u32, u64, usize);
+
+/// All parameters of a statement; see [`query`].
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be the parameters of a statement",
+    note = "a type that implements `skep::sql::ToValue` is given by reference: `&value`",
+    note = "several parameters are given as a tuple: `(a, &b)`; any number of them by `skep::sql::values(list)`"
+)]
+pub trait Parameters<'q> {
+    /// The values, in the order of the `?` they stand for.
+    fn collect(self) -> Values<'q>;
+}
+
+impl<'q> Parameters<'q> for Values<'q> {
+    fn collect(self) -> Values<'q> {
+        self
+    }
+}
+
+impl<'q, P: Parameter<'q>> Parameters<'q> for P {
+    fn collect(self) -> Values<'q> {
+        collect([self.into_value()])
+    }
+}
+
+impl<'q, P: Parameter<'q>, const N: usize> Parameters<'q> for [P; N] {
+    fn collect(self) -> Values<'q> {
+        values(self)
+    }
+}
+
+impl<'q> Parameters<'q> for () {
+    fn collect(self) -> Values<'q> {
+        Values(Ok(Vec::new()))
+    }
+}
+
+macro_rules! tuples {
+    ($($name:ident)*) => {
+        impl<'q, $($name: Parameter<'q>),*> Parameters<'q> for ($($name,)*) {
+            #[allow(non_snake_case, reason = "a type parameter names its value too")]
+            fn collect(self) -> Values<'q> {
+                let ($($name,)*) = self;
+                collect([$($name.into_value()),*])
+            }
+        }
+    };
+}
+
+tuples!(A);
+tuples!(A B);
+tuples!(A B C);
+tuples!(A B C D);
+tuples!(A B C D E);
+tuples!(A B C D E F);
+tuples!(A B C D E F G);
+tuples!(A B C D E F G H);
+tuples!(A B C D E F G H I);
+tuples!(A B C D E F G H I J);
+tuples!(A B C D E F G H I J K);
+tuples!(A B C D E F G H I J K L);
+
+fn collect<'q>(list: impl IntoIterator<Item = Result<Value<'q>, Unfit>>) -> Values<'q> {
+    let list = list.into_iter();
+    let mut all = Vec::with_capacity(list.size_hint().0);
+    for value in list {
+        match value {
+            Ok(value) => all.push(value),
+            Err(reason) => return Values(Err(Refused { index: all.len() + 1, reason })),
+        }
+    }
+    Values(Ok(all))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parameters(query: Query<'_>) -> Vec<Value<'_>> {
+        query.into_values().unwrap()
+    }
+
+    #[test]
+    fn every_way_to_give_parameters_keeps_their_order() {
+        let one = [Value::Integer(1)];
+        let two = [Value::Integer(1), Value::Text("b".into())];
+        assert_eq!(parameters(query("", ())), []);
+        assert_eq!(parameters(query("", 1)), one);
+        assert_eq!(parameters(query("", &one[0])), one);
+        assert_eq!(parameters(query("", (1,))), one);
+        assert_eq!(parameters(query("", (1, "b"))), two);
+        assert_eq!(parameters(query("", (&Some(1), "b".to_owned()))), two);
+        assert_eq!(parameters(query("", [1, 2])), [Value::Integer(1), Value::Integer(2)]);
+        assert_eq!(parameters(query("", values([1, 2]))), [Value::Integer(1), Value::Integer(2)]);
+        assert_eq!(parameters(query("", None::<&str>)), [Value::Null]);
+        assert_eq!(parameters(query("", &b"xy"[..])), [Value::Blob(b"xy".as_slice().into())]);
+    }
+
+    #[test]
+    fn a_parameter_that_does_not_fit_is_known_by_its_number() {
+        let refused = query::<()>("select ?, ?", (1, u64::MAX)).into_values().unwrap_err();
+        assert!(refused.to_string().starts_with("parameter 2: 18446744073709551615 does not fit"), "{refused}");
+    }
+}

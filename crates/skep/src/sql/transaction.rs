@@ -1,0 +1,116 @@
+//! Several statements that happen together or not at all, in a handler.
+
+use std::fmt;
+use std::sync::Arc;
+
+use super::connection::{Changes, Connection, StopOnDrop, Verb};
+use super::database::Shared;
+use super::error::{Kind, Result};
+use super::local::owned;
+use super::pool::Lease;
+use super::query::Query;
+use super::row::Row;
+use crate::offload::offload;
+
+/// Several statements that happen together or not at all.
+///
+/// It holds the writer of this process and the lock of the file, so that what it has read stays true until it ends.
+/// Every statement runs on the pool. Dropped before [`commit`](Self::commit), it is rolled back.
+///
+/// ```
+/// # use skep::sql::{self, query};
+/// # async fn example(db: &sql::Local, from: i64, to: i64) -> sql::Result<()> {
+/// let mut transaction = db.transaction().await?;
+/// transaction.execute(query("update account set coins = coins - 1 where id = ?", from)).await?;
+/// transaction.execute(query("update account set coins = coins + 1 where id = ?", to)).await?;
+/// transaction.commit().await
+/// # }
+/// ```
+#[must_use = "a transaction that is dropped is rolled back"]
+pub struct Transaction {
+    shared: Arc<Shared>,
+    /// None while a statement runs, and for good if that was abandoned.
+    lease: Option<Lease>,
+}
+
+impl Transaction {
+    pub(super) async fn begin(shared: Arc<Shared>) -> Result<Self> {
+        let lease = shared.writer.lease().await?;
+        let mut transaction = Self { shared, lease: Some(lease) };
+        // Immediate: a transaction that reads first and then writes would otherwise fail when it comes too late.
+        transaction.run(|connection| connection.control("begin immediate")).await?;
+        Ok(transaction)
+    }
+
+    /// Every row of the answer.
+    pub async fn all<'q, T: Row>(&mut self, query: impl Into<Query<'q, T>>) -> Result<Vec<T>> {
+        self.ask(query.into(), Connection::all::<T>).await
+    }
+
+    /// The first row of the answer, if there is one.
+    pub async fn first<'q, T: Row>(&mut self, query: impl Into<Query<'q, T>>) -> Result<Option<T>> {
+        self.ask(query.into(), Connection::first::<T>).await
+    }
+
+    /// The row of an answer that has one at most; more are an error.
+    pub async fn one<'q, T: Row>(&mut self, query: impl Into<Query<'q, T>>) -> Result<Option<T>> {
+        self.ask(query.into(), Connection::one::<T>).await
+    }
+
+    /// Runs a statement that gives no rows.
+    pub async fn execute<'q>(&mut self, query: impl Into<Query<'q>>) -> Result<Changes> {
+        self.ask(query.into(), Connection::execute).await
+    }
+
+    /// Makes all of it happen. If the future is dropped before it ends, either may be the case.
+    pub async fn commit(mut self) -> Result<()> {
+        self.run(|connection| connection.control("commit")).await
+    }
+
+    /// Undoes all of it and waits until it is undone. Dropping does the same without waiting.
+    pub async fn rollback(mut self) -> Result<()> {
+        self.run(|connection| connection.control("rollback")).await
+    }
+
+    async fn ask<T, R: Send + 'static>(&mut self, query: Query<'_, T>, verb: Verb<R>) -> Result<R> {
+        let (text, values) = owned(query)?;
+        // All is undone if nobody waits any more, so there is no reason to let the statement end.
+        let (_stop, stopped) = StopOnDrop::new();
+        self.run(move |connection| {
+            // An error may have ended the transaction (a full disk does); what follows must not run outside of it.
+            if !connection.in_transaction() {
+                return Err(Kind::Abandoned.into());
+            }
+            connection.unless(stopped, |connection| verb(connection, &text, &values))
+        })
+        .await
+    }
+
+    async fn run<R: Send + 'static>(
+        &mut self,
+        work: impl FnOnce(&mut Connection) -> Result<R> + Send + 'static,
+    ) -> Result<R> {
+        let mut lease = self.lease.take().ok_or(Kind::Abandoned)?;
+        let job = move || {
+            let result = lease.connection().and_then(work);
+            (lease, result)
+        };
+        let (lease, result) = offload(&*self.shared.offload, job).await.map_err(Kind::Lost)?;
+        self.lease = Some(lease);
+        result
+    }
+}
+
+impl Drop for Transaction {
+    fn drop(&mut self) {
+        if let Some(lease) = self.lease.take().filter(Lease::in_transaction) {
+            self.shared.offload.run(Box::new(move || drop(lease)));
+        }
+    }
+}
+
+impl fmt::Debug for Transaction {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Transaction").field("path", &self.shared.path).finish_non_exhaustive()
+    }
+}

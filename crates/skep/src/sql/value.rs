@@ -1,0 +1,296 @@
+//! What a column holds, and how Rust types go in and out.
+
+use std::borrow::Cow;
+use std::fmt;
+
+/// One value, as SQLite knows them.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Value<'a> {
+    /// No value.
+    Null,
+    /// A signed integer of 64 bits.
+    Integer(i64),
+    /// A floating-point number of 64 bits.
+    Real(f64),
+    /// Text in UTF-8.
+    Text(Cow<'a, str>),
+    /// Bytes.
+    Blob(Cow<'a, [u8]>),
+}
+
+impl Value<'_> {
+    /// The same value, borrowing nothing.
+    #[must_use]
+    pub fn into_owned(self) -> Value<'static> {
+        match self {
+            Value::Null => Value::Null,
+            Value::Integer(value) => Value::Integer(value),
+            Value::Real(value) => Value::Real(value),
+            Value::Text(value) => Value::Text(Cow::Owned(value.into_owned())),
+            Value::Blob(value) => Value::Blob(Cow::Owned(value.into_owned())),
+        }
+    }
+
+    fn kind(&self) -> &'static str {
+        match self {
+            Value::Null => "NULL",
+            Value::Integer(_) => "an integer",
+            Value::Real(_) => "a real number",
+            Value::Text(_) => "text",
+            Value::Blob(_) => "a blob",
+        }
+    }
+}
+
+/// A type whose values can be written: given to a statement as a parameter, by reference.
+///
+/// ```
+/// use skep::sql::{ToValue, Unfit, Value};
+///
+/// struct Slug(String);
+///
+/// impl ToValue for Slug {
+///     fn to_value(&self) -> Result<Value<'_>, Unfit> {
+///         self.0.to_value()
+///     }
+/// }
+/// ```
+pub trait ToValue {
+    /// The value that SQLite is given. A value that SQLite cannot hold (a `u64` above 2^63 - 1) is [`Unfit`].
+    fn to_value(&self) -> Result<Value<'_>, Unfit>;
+}
+
+/// A type whose values can be read from a column.
+///
+/// ```
+/// use skep::sql::{FromValue, Unfit, Value};
+///
+/// struct Slug(String);
+///
+/// impl FromValue for Slug {
+///     fn from_value(value: Value<'_>) -> Result<Self, Unfit> {
+///         let text = String::from_value(value)?;
+///         if text.contains('/') { Err(Unfit::because("a slug has no slash")) } else { Ok(Self(text)) }
+///     }
+/// }
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be read from a column",
+    note = "implement `skep::sql::FromValue` for one column, or derive `skep::sql::Row` for several"
+)]
+pub trait FromValue: Sized {
+    /// The value, or why there is none; the caller adds which column it was.
+    fn from_value(value: Value<'_>) -> Result<Self, Unfit>;
+}
+
+/// Why a value does not fit a type.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unfit {
+    reason: Cow<'static, str>,
+}
+
+impl Unfit {
+    /// For any reason; the text goes to the log: small letter, no full stop.
+    pub fn because(reason: impl Into<Cow<'static, str>>) -> Self {
+        Self { reason: reason.into() }
+    }
+
+    /// Another type was expected than `found`; `expected` has its article: `"an integer"`.
+    #[must_use]
+    pub fn expected(expected: &str, found: &Value<'_>) -> Self {
+        Self::because(format!("expected {expected}, found {}", found.kind()))
+    }
+}
+
+impl fmt::Display for Unfit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.reason)
+    }
+}
+
+impl std::error::Error for Unfit {}
+
+/// Integers of every size go through `i64`, which is the only one SQLite has.
+macro_rules! integers {
+    ($($name:ident),*) => {$(
+        impl ToValue for $name {
+            fn to_value(&self) -> Result<Value<'_>, Unfit> {
+                i64::try_from(*self)
+                    .map(Value::Integer)
+                    .map_err(|_| Unfit::because(format!("{self} does not fit in an integer of 64 bits with sign")))
+            }
+        }
+
+        impl FromValue for $name {
+            #[inline]
+            fn from_value(value: Value<'_>) -> Result<Self, Unfit> {
+                match value {
+                    Value::Integer(number) => Self::try_from(number).map_err(|_| {
+                        Unfit::because(format!("{number} does not fit in {}", stringify!($name)))
+                    }),
+                    other => Err(Unfit::expected("an integer", &other)),
+                }
+            }
+        }
+    )*};
+}
+
+integers!(i8, i16, i32, i64, isize, u8, u16, u32, u64, usize);
+
+impl ToValue for bool {
+    fn to_value(&self) -> Result<Value<'_>, Unfit> {
+        Ok(Value::Integer(i64::from(*self)))
+    }
+}
+
+impl FromValue for bool {
+    fn from_value(value: Value<'_>) -> Result<Self, Unfit> {
+        match value {
+            Value::Integer(0) => Ok(false),
+            Value::Integer(1) => Ok(true),
+            Value::Integer(other) => Err(Unfit::because(format!("expected 0 or 1, found {other}"))),
+            other => Err(Unfit::expected("0 or 1", &other)),
+        }
+    }
+}
+
+impl ToValue for f64 {
+    fn to_value(&self) -> Result<Value<'_>, Unfit> {
+        Ok(Value::Real(*self))
+    }
+}
+
+/// Integers are taken too: SQLite itself turns `1.0` into `1` in many expressions.
+impl FromValue for f64 {
+    #[allow(clippy::cast_precision_loss, reason = "that is what SQLite does with the same value")]
+    fn from_value(value: Value<'_>) -> Result<Self, Unfit> {
+        match value {
+            Value::Real(number) => Ok(number),
+            Value::Integer(number) => Ok(number as Self),
+            other => Err(Unfit::expected("a number", &other)),
+        }
+    }
+}
+
+impl ToValue for str {
+    fn to_value(&self) -> Result<Value<'_>, Unfit> {
+        Ok(Value::Text(Cow::Borrowed(self)))
+    }
+}
+
+impl ToValue for String {
+    fn to_value(&self) -> Result<Value<'_>, Unfit> {
+        self.as_str().to_value()
+    }
+}
+
+impl FromValue for String {
+    #[inline]
+    fn from_value(value: Value<'_>) -> Result<Self, Unfit> {
+        match value {
+            Value::Text(text) => Ok(text.into_owned()),
+            other => Err(Unfit::expected("text", &other)),
+        }
+    }
+}
+
+impl ToValue for [u8] {
+    fn to_value(&self) -> Result<Value<'_>, Unfit> {
+        Ok(Value::Blob(Cow::Borrowed(self)))
+    }
+}
+
+impl ToValue for Vec<u8> {
+    fn to_value(&self) -> Result<Value<'_>, Unfit> {
+        self.as_slice().to_value()
+    }
+}
+
+impl FromValue for Vec<u8> {
+    fn from_value(value: Value<'_>) -> Result<Self, Unfit> {
+        match value {
+            Value::Blob(bytes) => Ok(bytes.into_owned()),
+            other => Err(Unfit::expected("a blob", &other)),
+        }
+    }
+}
+
+impl<T: ToValue> ToValue for Option<T> {
+    fn to_value(&self) -> Result<Value<'_>, Unfit> {
+        self.as_ref().map_or(Ok(Value::Null), ToValue::to_value)
+    }
+}
+
+impl<T: FromValue> FromValue for Option<T> {
+    #[inline]
+    fn from_value(value: Value<'_>) -> Result<Self, Unfit> {
+        if value == Value::Null { Ok(None) } else { T::from_value(value).map(Some) }
+    }
+}
+
+impl<T: ToValue + ?Sized> ToValue for &T {
+    fn to_value(&self) -> Result<Value<'_>, Unfit> {
+        (**self).to_value()
+    }
+}
+
+impl ToValue for Value<'_> {
+    fn to_value(&self) -> Result<Value<'_>, Unfit> {
+        Ok(match self {
+            Value::Text(text) => Value::Text(Cow::Borrowed(text)),
+            Value::Blob(bytes) => Value::Blob(Cow::Borrowed(bytes)),
+            other => other.clone(),
+        })
+    }
+}
+
+impl FromValue for Value<'static> {
+    fn from_value(value: Value<'_>) -> Result<Self, Unfit> {
+        Ok(value.into_owned())
+    }
+}
+
+impl ToValue for crate::Slug {
+    fn to_value(&self) -> Result<Value<'_>, Unfit> {
+        self.as_str().to_value()
+    }
+}
+
+impl FromValue for crate::Slug {
+    fn from_value(value: Value<'_>) -> Result<Self, Unfit> {
+        String::from_value(value)?.parse().map_err(|error: crate::param::NotASlug| Unfit::because(error.to_string()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn back<T: ToValue + FromValue>(value: &T) -> T {
+        T::from_value(value.to_value().unwrap()).unwrap()
+    }
+
+    #[test]
+    fn what_goes_in_comes_out() {
+        assert_eq!(back(&-1_i8), -1);
+        assert_eq!(back(&u64::from(u32::MAX)), u64::from(u32::MAX));
+        assert!(back(&true));
+        assert_eq!(back(&"é".to_owned()), "é");
+        assert_eq!(back(&vec![0_u8, 255]), [0, 255]);
+        assert_eq!(back(&None::<i64>), None);
+        assert_eq!(back(&Some(2.5)), Some(2.5));
+    }
+
+    #[test]
+    fn what_does_not_fit_says_why() {
+        let text = |unfit: Unfit| unfit.to_string();
+        assert_eq!(
+            text(u64::MAX.to_value().unwrap_err()),
+            "18446744073709551615 does not fit in an integer of 64 bits with sign"
+        );
+        assert_eq!(text(u8::from_value(Value::Integer(256)).unwrap_err()), "256 does not fit in u8");
+        assert_eq!(text(i64::from_value(Value::Null).unwrap_err()), "expected an integer, found NULL");
+        assert_eq!(text(bool::from_value(Value::Integer(2)).unwrap_err()), "expected 0 or 1, found 2");
+        assert_eq!(text(String::from_value(Value::Integer(1)).unwrap_err()), "expected text, found an integer");
+    }
+}

@@ -1,0 +1,9 @@
+use skep::html;
+
+fn main() {
+    let _ = html! {
+        DIV { }
+        Svg { }
+        myWidget { }
+    };
+}

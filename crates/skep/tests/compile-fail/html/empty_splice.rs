@@ -1,0 +1,8 @@
+use skep::html;
+
+fn main() {
+    let _ = html! {
+        p { () }
+        p title=[] { }
+    };
+}

@@ -1,0 +1,18 @@
+//! `skep::sql` on real files, with real threads and real processes. The rule that decides where a statement runs has
+//! its own tests beside it.
+#![cfg(not(target_family = "wasm"))]
+
+#[path = "sql/load.rs"]
+mod load;
+#[path = "sql/migrating.rs"]
+mod migrating;
+#[path = "sql/opening.rs"]
+mod opening;
+#[path = "sql/rows.rs"]
+mod rows;
+#[path = "sql/support.rs"]
+mod support;
+#[path = "sql/transactions.rs"]
+mod transactions;
+#[path = "sql/trouble.rs"]
+mod trouble;

@@ -1,0 +1,193 @@
+//! Together or not at all.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use skep::offload::Inline;
+use skep::sql::{Database, Error, FromValue, Local, Unfit, Value, query};
+use tokio::task::spawn_local;
+use tokio::time::{sleep, timeout};
+
+use crate::support::{COUNT, FOREVER, SCHEMA, Threads, run};
+
+fn database() -> Database {
+    Database::temporary(&SCHEMA, Threads::start(2)).unwrap()
+}
+
+async fn count(db: &Local) -> i64 {
+    db.one("select count(*) from post").await.unwrap().unwrap()
+}
+
+#[test]
+fn what_is_committed_stays_and_is_seen_at_once() {
+    run(async {
+        let db = database().local();
+        let mut transaction = db.transaction().await.unwrap();
+        transaction.execute("insert into post (title) values ('a')").await.unwrap();
+        assert_eq!(transaction.one("select count(*) from post").await.unwrap(), Some(1));
+        assert_eq!(count(&db).await, 0, "nobody else sees it yet");
+        transaction.commit().await.unwrap();
+        assert_eq!(count(&db).await, 1);
+    });
+}
+
+#[test]
+fn what_is_dropped_is_undone() {
+    run(async {
+        let db = database().local();
+        let mut transaction = db.transaction().await.unwrap();
+        transaction.execute("insert into post (title) values ('a')").await.unwrap();
+        drop(transaction);
+        let mut next = db.transaction().await.unwrap();
+        assert_eq!(next.one::<i64>("select count(*) from post").await.unwrap(), Some(0));
+        next.execute("insert into post (title) values ('b')").await.unwrap();
+        next.rollback().await.unwrap();
+        assert_eq!(count(&db).await, 0);
+    });
+}
+
+#[test]
+fn a_failed_statement_leaves_the_transaction_open() {
+    run(async {
+        let db = database().local();
+        let mut transaction = db.transaction().await.unwrap();
+        transaction.execute("insert into post (title) values ('a')").await.unwrap();
+        let error = transaction.execute("insert into post (title) values ('a')").await.unwrap_err();
+        assert!(error.is_unique_violation());
+        transaction.commit().await.unwrap();
+        assert_eq!(count(&db).await, 1);
+    });
+}
+
+#[test]
+fn who_writes_while_a_transaction_is_open_waits_without_blocking_the_thread() {
+    run(async {
+        let db = database().local();
+        let mut transaction = db.transaction().await.unwrap();
+        let other = db.clone();
+        let waiting = spawn_local(async move { other.execute("insert into post (title) values ('late')").await });
+        sleep(Duration::from_millis(20)).await;
+        assert!(!waiting.is_finished());
+        transaction.execute("insert into post (title) values ('early')").await.unwrap();
+        transaction.commit().await.unwrap();
+        assert_eq!(waiting.await.unwrap().unwrap().last_insert_id, 2);
+    });
+}
+
+#[test]
+fn a_statement_that_is_abandoned_undoes_its_transaction_and_frees_the_writer() {
+    run(async {
+        let db = database().local();
+        let mut transaction = db.transaction().await.unwrap();
+        transaction.execute("insert into post (title) values ('a')").await.unwrap();
+        let slow = query(COUNT, FOREVER);
+        assert!(timeout(Duration::from_millis(5), transaction.one::<i64>(slow)).await.is_err());
+        let text = transaction.execute("insert into post (title) values ('b')").await.unwrap_err().to_string();
+        assert!(text.starts_with("the transaction is over"), "{text}");
+        assert_eq!(db.execute("insert into post (title) values ('c')").await.unwrap().rows, 1);
+        assert_eq!(count(&db).await, 1);
+    });
+}
+
+#[test]
+fn who_stops_waiting_leaves_the_queue() {
+    run(async {
+        let db = database().local();
+        let transaction = db.transaction().await.unwrap();
+        let impatient = timeout(Duration::from_millis(5), db.execute("insert into post (title) values ('a')"));
+        assert!(impatient.await.is_err());
+        drop(transaction);
+        db.execute("insert into post (title) values ('b')").await.unwrap();
+        assert_eq!(count(&db).await, 1, "who left wrote nothing");
+    });
+}
+
+#[test]
+fn a_panic_while_reading_is_an_error_and_frees_the_writer() {
+    struct Explosive;
+
+    impl FromValue for Explosive {
+        fn from_value(_: Value<'_>) -> Result<Self, Unfit> {
+            panic!("boom")
+        }
+    }
+
+    run(async {
+        let db = database().local();
+        let error = db.one::<Explosive>("insert into post (title) values ('a') returning id").await.err().unwrap();
+        assert_eq!(error.to_string(), "work that was given to the pool panicked: boom");
+        db.execute("insert into post (title) values ('b')").await.unwrap();
+        let mut transaction = db.transaction().await.unwrap();
+        transaction.execute("insert into post (title) values ('c')").await.unwrap();
+        assert!(transaction.one::<Explosive>("select 1").await.is_err());
+        assert!(transaction.commit().await.is_err());
+        let titles = db.all::<String>("select title from post where title > 'a'").await.unwrap();
+        assert_eq!(titles, ["b"]);
+    });
+}
+
+#[test]
+fn a_statement_must_not_begin_or_end_a_transaction() {
+    run(async {
+        let db = database().local();
+        for text in ["begin", "savepoint a"] {
+            let read = db.all::<i64>(text).await.unwrap_err().to_string();
+            assert!(read.starts_with("a statement must not begin or end a transaction"), "{read}");
+            assert!(db.execute(text).await.is_err());
+        }
+        let mut transaction = db.transaction().await.unwrap();
+        assert!(transaction.execute("rollback").await.is_err());
+        assert!(transaction.execute("insert into post (title) values ('a')").await.is_err(), "not outside of it");
+        drop(transaction);
+        db.execute("insert into post (title) values ('b')").await.unwrap();
+        assert_eq!(count(&db).await, 1);
+    });
+}
+
+#[test]
+fn several_statements_in_one_text_are_refused_and_none_runs() {
+    run(async {
+        let db = database().local();
+        let text = "insert into post (title) values ('a'); delete from post";
+        let error = db.execute(text).await.unwrap_err().to_string();
+        assert!(error.starts_with("expected one statement, found several"), "{error}");
+        assert_eq!(count(&db).await, 0);
+    });
+}
+
+#[test]
+fn blocking_code_has_the_same_verbs() {
+    let database = Database::temporary(&SCHEMA, Arc::new(Inline)).unwrap();
+    let undone = database.write(|writer| {
+        writer.execute("insert into post (title) values ('a')")?;
+        writer.transaction(|inner| -> Result<(), Error> {
+            inner.execute("insert into post (title) values ('b')")?;
+            Err(Error::other("enough"))
+        })
+    });
+    assert_eq!(undone.unwrap_err().to_string(), "enough");
+    let titles = database.write(|writer| writer.all::<String>("select title from post")).unwrap();
+    assert_eq!(titles, ["a"]);
+    let kept = database.write(|writer| {
+        writer.transaction(|inner| inner.one::<i64>(query("insert into post (title) values (?) returning id", "c")))
+    });
+    assert_eq!(kept.unwrap(), Some(2));
+    assert_eq!(database.write(|writer| writer.first::<i64>("select count(*) from post")).unwrap(), Some(2));
+}
+
+#[test]
+fn blocking_code_waits_for_its_turn() {
+    let database = database();
+    let importing = database.clone();
+    let mut import = None;
+    run(async {
+        let mut transaction = database.local().transaction().await.unwrap();
+        import = Some(std::thread::spawn(move || {
+            importing.write(|writer| writer.one::<i64>("select count(*) from post")).unwrap()
+        }));
+        sleep(Duration::from_millis(20)).await;
+        transaction.execute("insert into post (title) values ('a')").await.unwrap();
+        transaction.commit().await.unwrap();
+    });
+    assert_eq!(import.unwrap().join().unwrap(), Some(1));
+}

@@ -1,0 +1,81 @@
+//! The steps of `cargo xtask test`.
+
+use crate::nearest;
+
+/// One step.
+#[derive(Debug)]
+pub(crate) struct Step {
+    pub(crate) name: &'static str,
+    /// What holds when it passes.
+    pub(crate) about: &'static str,
+    pub(crate) work: Work,
+}
+
+/// What a step does.
+#[derive(Debug)]
+pub(crate) enum Work {
+    /// Runs [`tidy`](crate::tidy), which is a part of this program.
+    Tidy,
+    /// Runs a command, split at spaces, with these variables added to its environment.
+    Command(&'static str, &'static [(&'static str, &'static str)]),
+}
+
+/// Every step, the quick ones first. All of them build with the same profile, features and flags; `RUSTDOCFLAGS`,
+/// unlike `RUSTFLAGS`, rebuilds nothing but documentation.
+pub(crate) const STEPS: &[Step] = &[
+    Step { name: "format", about: "rustfmt would change nothing", work: Work::Command("cargo fmt --all --check", &[]) },
+    Step { name: "tidy", about: "the tree has its shape (`cargo xtask tidy`)", work: Work::Tidy },
+    Step {
+        name: "clippy",
+        about: "no warning in any target",
+        work: Work::Command("cargo clippy --workspace --all-targets -- -D warnings", &[]),
+    },
+    Step {
+        name: "test",
+        about: "unit, integration, compile-fail, whole-process and documentation tests",
+        work: Work::Command("cargo test --workspace --no-fail-fast", &[]),
+    },
+    Step {
+        name: "wasm",
+        about: "skep builds as a component",
+        work: Work::Command("cargo build -p skep --target wasm32-wasip2", &[]),
+    },
+    Step {
+        name: "docs",
+        about: "the documentation builds, and its links lead somewhere",
+        work: Work::Command("cargo doc --workspace --no-deps", &[("RUSTDOCFLAGS", "-D warnings")]),
+    },
+    Step {
+        name: "deny",
+        about: "dependencies have licences we accept and come from where we expect",
+        work: Work::Command("cargo deny check licenses bans sources", &[]),
+    },
+];
+
+/// The step of this name; otherwise an error with the nearest one.
+pub(crate) fn named(name: &str) -> Result<&'static Step, String> {
+    let step = STEPS.iter().find(|step| step.name == name);
+    step.ok_or_else(|| nearest::unknown("step", name, STEPS.iter().map(|step| step.name)))
+}
+
+/// A line for each step.
+pub(crate) fn list() -> String {
+    let line = |step: &Step| format!("  {:<8} {}", step.name, step.about);
+    STEPS.iter().map(line).collect::<Vec<_>>().join("\n") + "\n"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_unknown_step_names_the_nearest() {
+        assert!(named("clipy").unwrap_err().contains("\"clippy\""));
+        assert_eq!(named("docs").unwrap().name, "docs");
+    }
+
+    #[test]
+    fn the_list_has_every_step() {
+        assert_eq!(list().lines().count(), STEPS.len());
+    }
+}

@@ -1,0 +1,79 @@
+//! The invariants of ARCHITECTURE.md that show in the source.
+
+use super::Complaint;
+use super::source::Source;
+use super::tokens;
+
+/// Where `unsafe` may stand: files and folders.
+const UNSAFE: [&str; 3] =
+    ["crates/skep-server/src/sys.rs", "crates/skep-server/src/sys/", "crates/skep-cache/src/driver/shared"];
+
+/// What opens a socket or starts a thread or a process. `std::net`'s addresses are values and stay allowed.
+const NOT_IN_SKEP: [&[&str]; 11] = [
+    &["net", "::", "*"],
+    &["TcpListener"],
+    &["TcpStream"],
+    &["UdpSocket"],
+    &["UnixListener"],
+    &["UnixStream"],
+    &["UnixDatagram"],
+    &["thread", "::", "spawn"],
+    &["thread", "::", "scope"],
+    &["thread", "::", "Builder"],
+    &["process", "::", "Command"],
+];
+
+/// `unsafe` stands where ARCHITECTURE.md allows it. The bench has peers that are unsafe by design.
+pub(super) fn unsafe_code(source: &Source) -> Vec<Complaint> {
+    let is_allowed = UNSAFE.iter().any(|place| source.path.starts_with(place));
+    if !source.is_rust() || source.is_sample() || is_allowed || source.path.starts_with("bench/") {
+        return Vec::new();
+    }
+    let text = "`unsafe`; it stands in skep-server's sys and in the shared-memory driver only";
+    tokens::find(&tokens::all(source), &["unsafe"]).map(|line| source.complaint(line, text)).collect()
+}
+
+/// `skep` opens no socket and starts no thread or process; its tests may.
+pub(super) fn sockets_and_threads(source: &Source) -> Vec<Complaint> {
+    if !source.is_rust() || !source.path.starts_with("crates/skep/") || source.is_test() {
+        return Vec::new();
+    }
+    let tokens = tokens::without_tests(source);
+    let complain = |words: &&[&str]| {
+        let text = format!("`{}` in skep; sockets, threads and processes are skep-server's part", words.concat());
+        tokens::find(&tokens, words).map(|line| source.complaint(line, text.clone())).collect::<Vec<_>>()
+    };
+    NOT_IN_SKEP.iter().flat_map(complain).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tidy::lines;
+
+    #[test]
+    fn unsafe_code_has_its_places() {
+        let text = "fn a() {\n    unsafe { b() }\n}";
+        assert_eq!(lines(unsafe_code, "crates/skep-server/src/sys.rs", text), [0; 0]);
+        assert_eq!(lines(unsafe_code, "crates/skep-server/src/sys/socket.rs", text), [0; 0]);
+        assert_eq!(lines(unsafe_code, "crates/skep-server/src/system.rs", text), [2]);
+        assert_eq!(lines(unsafe_code, "crates/skep/src/a.rs", "// unsafe\nconst A: &str = \"unsafe\";"), [0; 0]);
+        assert_eq!(lines(unsafe_code, "crates/skep/src/a.rs", "macro_rules! a { () => { unsafe {} } }"), [1]);
+    }
+
+    #[test]
+    fn skep_opens_no_socket_and_starts_nothing() {
+        let good = "use std::net::SocketAddr;\nuse std::thread::{self, Thread};\nfn a() { thread::park() }";
+        assert_eq!(lines(sockets_and_threads, "crates/skep/src/a.rs", good), [0; 0]);
+        let bad = "use std::net::{SocketAddr, TcpStream};\nfn a() { thread::spawn(b); }\nuse std::process::Command;";
+        assert_eq!(lines(sockets_and_threads, "crates/skep/src/a.rs", bad), [1, 2, 3]);
+        assert_eq!(lines(sockets_and_threads, "crates/skep-server/src/a.rs", bad), [0; 0]);
+    }
+
+    #[test]
+    fn tests_of_skep_may_open_sockets_and_start_threads() {
+        let text = "#[cfg(test)]\nmod tests { fn a() { std::thread::spawn(b); } }";
+        assert_eq!(lines(sockets_and_threads, "crates/skep/src/a.rs", text), [0; 0]);
+        assert_eq!(lines(sockets_and_threads, "crates/skep/tests/a.rs", "use std::net::TcpStream;"), [0; 0]);
+    }
+}

@@ -1,0 +1,146 @@
+//! Which crate may name which: the arrows of ARCHITECTURE.md, read from the Cargo manifests.
+
+use super::Complaint;
+use super::source::Source;
+
+/// A crate, and the crates of ours that it may name, also in its tests. What is not in the table may name none.
+/// An upper line never names a lower one.
+const ARROWS: &[(&str, &[&str])] = &[
+    ("skep-macros", &[]),
+    ("skep-cache", &[]),
+    ("skep", &["skep-macros", "skep-cache"]),
+    ("skep-server", &["skep"]),
+    ("skep-isolate", &["skep", "skep-server"]),
+    ("skep-cli", &["skep", "skep-cache", "skep-server", "skep-isolate"]),
+];
+
+/// Examples stand at the lower end and may name whom they like.
+const EXAMPLES: &str = "examples/";
+
+/// Runtimes and sockets: `skep` gets its requests from whoever has them. Names that begin so, but in tests.
+const NOT_IN_SKEP: [&str; 6] = ["tokio", "hyper", "async-std", "smol", "mio", "socket2"];
+
+/// One line of a manifest that names another crate.
+struct Dependency<'a> {
+    name: &'a str,
+    line: usize,
+    for_tests: bool,
+}
+
+/// No dependency runs against the arrows.
+pub(super) fn arrows(source: &Source) -> Vec<Complaint> {
+    if !is_of_a_crate(source) {
+        return Vec::new();
+    }
+    let package = package(source);
+    let complain = |dependency: Dependency<'_>| {
+        let text = wrong(source, package, &dependency)?;
+        Some(source.complaint(dependency.line, text))
+    };
+    dependencies(source).filter_map(complain).collect()
+}
+
+fn wrong(source: &Source, package: &str, dependency: &Dependency<'_>) -> Option<String> {
+    let name = dependency.name;
+    let is_ours = name == "skep" || name.starts_with("skep-");
+    let allowed = ARROWS.iter().find(|(of, _)| *of == package).map_or(&[][..], |(_, allowed)| allowed);
+    if is_ours && !source.path.starts_with(EXAMPLES) && !allowed.contains(&name) {
+        let allowed = if allowed.is_empty() { "none of ours".to_owned() } else { allowed.join(", ") };
+        return Some(format!("{package} names {name}; it may name {allowed} (ARCHITECTURE.md has the arrows)"));
+    }
+    if name.starts_with("wasmtime") && package != "skep-isolate" {
+        return Some(format!("{package} names {name}; wasmtime takes minutes to build and lives in skep-isolate only"));
+    }
+    if package == "skep" && !dependency.for_tests && NOT_IN_SKEP.iter().any(|prefix| name.starts_with(prefix)) {
+        return Some(format!("skep names {name}; it opens no socket and drives no future: that is skep-server's part"));
+    }
+    None
+}
+
+/// Every crate takes the workspace's lints, among them the one that refuses `unsafe`.
+pub(super) fn lints(source: &Source) -> Vec<Complaint> {
+    let inherits =
+        || source.text.split("[lints]").nth(1).is_some_and(|rest| rest.trim_start().starts_with("workspace = true"));
+    if !is_of_a_crate(source) || inherits() {
+        return Vec::new();
+    }
+    vec![source.complaint(1, "the crate has lints of its own; `[lints] workspace = true` takes everybody's")]
+}
+
+/// The bench is a workspace of its own, with other people's frameworks in it.
+fn is_of_a_crate(source: &Source) -> bool {
+    source.path.ends_with("/Cargo.toml")
+        && ["crates/", "examples/", "xtask/"].iter().any(|top| source.path.starts_with(top))
+}
+
+fn package(source: &Source) -> &str {
+    let line = source.text.lines().find_map(|line| line.strip_prefix("name = \""));
+    line.and_then(|rest| rest.split('"').next()).unwrap_or_default()
+}
+
+/// Both forms: a key under `[dependencies]`, and a section `[dependencies.name]`; of every kind and for every target.
+fn dependencies(source: &Source) -> impl Iterator<Item = Dependency<'_>> {
+    let mut section = "";
+    source.lines().filter_map(move |(number, line)| {
+        let line = line.trim();
+        if let Some(header) = line.strip_prefix('[') {
+            section = header.trim_end_matches(']');
+            let (kind, name) = section.rsplit_once('.')?;
+            return kind.ends_with("dependencies").then(|| dependency(name, number, kind));
+        }
+        let is_key = section.ends_with("dependencies") && !line.is_empty() && !line.starts_with('#');
+        is_key.then(|| dependency(line, number, section))
+    })
+}
+
+fn dependency<'a>(line: &'a str, number: usize, section: &str) -> Dependency<'a> {
+    // `name = { package = "other" }` names `other`.
+    let renamed = line.split_once("package = \"").and_then(|(_, rest)| rest.split('"').next());
+    let key = line.split(['.', '=', ' ']).next().unwrap_or_default().trim_matches('"');
+    Dependency { name: renamed.unwrap_or(key), line: number, for_tests: section.ends_with("dev-dependencies") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tidy::lines;
+
+    fn complaints(package: &str, rest: &str) -> Vec<usize> {
+        let text = format!("[package]\nname = \"{package}\"\n\n{rest}\n");
+        lines(arrows, &format!("crates/{package}/Cargo.toml"), &text)
+    }
+
+    #[test]
+    fn a_lower_line_may_name_an_upper_one_only() {
+        assert_eq!(complaints("skep", "[dependencies]\nskep-macros.workspace = true"), [0; 0]);
+        assert_eq!(complaints("skep", "[dependencies]\nskep-server.workspace = true"), [5]);
+        assert_eq!(complaints("skep-cache", "[dev-dependencies]\nskep = { path = \"../skep\" }"), [5]);
+        assert_eq!(complaints("skep-new", "[dependencies]\nskep.workspace = true"), [5]);
+    }
+
+    #[test]
+    fn examples_may_name_all_but_wasmtime() {
+        let text = "[package]\nname = \"blog\"\n[dependencies]\nskep-server = \"1\"\nwasmtime = \"48\"\n";
+        assert_eq!(lines(arrows, "examples/blog/Cargo.toml", text), [5]);
+    }
+
+    #[test]
+    fn skep_has_a_runtime_in_its_tests_only() {
+        assert_eq!(complaints("skep", "[dev-dependencies]\ntokio.workspace = true"), [0; 0]);
+        assert_eq!(complaints("skep", "[dependencies.tokio]\nversion = \"1\""), [4]);
+        assert_eq!(complaints("skep", "[target.'cfg(unix)'.dependencies]\nhyper-util = \"1\""), [5]);
+        assert_eq!(complaints("skep-server", "[dependencies]\ntokio.workspace = true"), [0; 0]);
+    }
+
+    #[test]
+    fn another_name_hides_nothing() {
+        assert_eq!(complaints("skep", "[dependencies]\nrt = { package = \"tokio\", version = \"1\" }"), [5]);
+    }
+
+    #[test]
+    fn every_crate_takes_the_lints_of_the_workspace() {
+        assert_eq!(lines(lints, "crates/skep/Cargo.toml", "[package]\n\n[lints]\nworkspace = true\n"), [0; 0]);
+        assert_eq!(lines(lints, "crates/skep/Cargo.toml", "[package]\n"), [1]);
+        assert_eq!(lines(lints, "bench/runner/Cargo.toml", "[package]\n"), [0; 0]);
+    }
+}
