@@ -43,7 +43,7 @@ pub struct Server {
     arguments: Vec<OsString>,
 }
 
-/// A server that runs in this process. Dropping it stops it at once; [`stop`](Running::stop) lets requests finish.
+/// A server that runs in this process. [`stop`](Running::stop) ends it and waits for that; dropping it does not wait.
 #[derive(Debug)]
 pub struct Running {
     name: String,

@@ -83,6 +83,16 @@ fn http_1_0_is_answered_and_closed_unless_it_asks_to_stay() {
 }
 
 #[test]
+fn an_offer_to_change_the_protocol_is_not_taken_up() {
+    let server = server(&[]);
+    let mut client = Raw::connect(&server);
+    let request = "GET / HTTP/1.1\r\nHost: x\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\n\r\n";
+    for _ in 0..3 {
+        assert_eq!(client.say(request).answer().text(), "Hello, world!");
+    }
+}
+
+#[test]
 fn a_client_that_waits_for_permission_gets_it_or_the_reason_why_not() {
     let server = server(&[]);
     let head = |length: u64| {

@@ -134,6 +134,37 @@ fn the_preface_is_understood_byte_by_byte_and_its_beginning_alone_is_not_http_1(
     assert_eq!(client.say("PRI * HTTP/2.0\r\n\r\nXX").answer().status, 505);
 }
 
+/// "Rapid reset" (CVE-2023-44487): requests that are called off as soon as they are sent cost the client nothing.
+#[test]
+fn a_client_that_only_calls_off_its_requests_is_sent_away() {
+    let server = server(&[("limits.http2_resets", "5")]);
+    let mut client = Raw::connect(&server);
+    let mut said = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".to_vec();
+    let mut frame = |kind: u8, flags: u8, stream: u32, payload: &[u8]| {
+        said.extend([0, 0, u8::try_from(payload.len()).unwrap(), kind, flags]);
+        said.extend(stream.to_be_bytes());
+        said.extend(payload);
+    };
+    frame(4, 0, 0, &[]);
+    for stream in (1..200).step_by(2) {
+        // :method GET, :scheme http, :path /, :authority x; then RST_STREAM with CANCEL.
+        frame(1, 5, stream, &[0x82, 0x86, 0x84, 0x41, 1, b'x']);
+        frame(3, 0, stream, &[0, 0, 0, 8]);
+    }
+    client.say(said);
+    // GOAWAY with ENHANCE_YOUR_CALM.
+    let goaway = std::iter::repeat_with(|| read_frame(&mut client)).find(|(kind, _)| *kind == 7).unwrap();
+    assert_eq!(goaway.1[4..8], [0, 0, 0, 11]);
+}
+
+fn read_frame(client: &mut Raw) -> (u8, Vec<u8>) {
+    let mut head = [0; 9];
+    std::io::Read::read_exact(&mut client.stream, &mut head).expect("a frame before the end");
+    let mut payload = vec![0; usize::from(head[1]) << 8 | usize::from(head[2])];
+    std::io::Read::read_exact(&mut client.stream, &mut payload).unwrap();
+    (head[3], payload)
+}
+
 #[test]
 fn an_idle_connection_is_closed() {
     let server = server(&[("limits.keep_alive", "100ms")]);

@@ -200,6 +200,33 @@ fn settings_come_from_file_and_environment() {
 }
 
 #[test]
+fn sockets_of_systemd_take_the_place_of_the_default() {
+    let socket = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = socket.local_addr().unwrap();
+    let inherited: OwnedFd = rustix::io::dup(&socket).unwrap();
+    // As systemd does: the socket is number 3, and it is meant for this process alone.
+    let script = format!(
+        "exec 3<&{}; LISTEN_FDS=1 LISTEN_PID=$$ exec \"$0\" process::the_application --ignored --exact --nocapture",
+        inherited.as_raw_fd()
+    );
+    let mut child = Command::new("sh")
+        .args(["-c", &script])
+        .arg(std::env::current_exe().unwrap())
+        .env(PART, "")
+        .current_dir(folder())
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut stream = TcpStream::connect(address).unwrap();
+    std::io::Write::write_all(&mut stream, b"GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n").unwrap();
+    let mut all = String::new();
+    stream.read_to_string(&mut all).unwrap();
+    assert!(all.ends_with("Hello, world!"), "{all}");
+    kill_process(Pid::from_child(&child), Signal::TERM).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+}
+
+#[test]
 fn a_socket_that_was_handed_over_is_served() {
     let socket = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let address = socket.local_addr().unwrap();
