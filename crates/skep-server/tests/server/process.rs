@@ -204,20 +204,21 @@ fn sockets_of_systemd_take_the_place_of_the_default() {
     let socket = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let address = socket.local_addr().unwrap();
     let inherited: OwnedFd = rustix::io::dup(&socket).unwrap();
-    // As systemd does: the socket is number 3, and it is meant for this process alone.
-    let script = format!(
-        "exec 3<&{}; LISTEN_FDS=1 LISTEN_PID=$$ exec \"$0\" process::the_application --ignored --exact --nocapture",
-        inherited.as_raw_fd()
-    );
+    // As systemd does: the socket is number 3, and it is meant for this process alone. It comes as number 0, because not every
+    // shell can name a descriptor beyond 9.
+    let script = "exec 3<&0 </dev/null; \
+        LISTEN_FDS=1 LISTEN_PID=$$ exec \"$0\" process::the_application --ignored --exact --nocapture";
     let mut child = Command::new("sh")
-        .args(["-c", &script])
+        .args(["-c", script])
         .arg(std::env::current_exe().unwrap())
         .env(PART, "")
         .current_dir(folder())
+        .stdin(inherited)
         .stdout(Stdio::null())
         .spawn()
         .unwrap();
     let mut stream = TcpStream::connect(address).unwrap();
+    stream.set_read_timeout(Some(std::time::Duration::from_secs(20))).unwrap();
     std::io::Write::write_all(&mut stream, b"GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n").unwrap();
     let mut all = String::new();
     stream.read_to_string(&mut all).unwrap();
