@@ -6,58 +6,14 @@
 
 use std::convert::Infallible;
 use std::net::Ipv4Addr;
-use std::pin::Pin;
-use std::task::{Context, Poll};
 
 use bytes::Bytes;
 use http_body_util::Full;
 use hyper::body::Incoming;
 use hyper::header::{CONTENT_TYPE, HeaderValue};
-use hyper::rt::{Read, ReadBufCursor, Write};
 use hyper::{Request, Response, server::conn::http1, service::service_fn};
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use tokio::net::{TcpListener, TcpStream};
-
-struct Io(TcpStream);
-
-#[allow(unsafe_code)]
-impl Read for Io {
-    fn poll_read(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        mut cursor: ReadBufCursor<'_>,
-    ) -> Poll<std::io::Result<()>> {
-        // SAFETY: `ReadBuf` only initialises, and what it says is filled is.
-        let mut buffer = ReadBuf::uninit(unsafe { cursor.as_mut() });
-        let result = Pin::new(&mut self.0).poll_read(cx, &mut buffer);
-        let count = buffer.filled().len();
-        // SAFETY: as above.
-        unsafe { cursor.advance(count) };
-        result
-    }
-}
-
-impl Write for Io {
-    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<std::io::Result<usize>> {
-        Pin::new(&mut self.0).poll_write(cx, bytes)
-    }
-    fn poll_write_vectored(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        slices: &[std::io::IoSlice<'_>],
-    ) -> Poll<std::io::Result<usize>> {
-        Pin::new(&mut self.0).poll_write_vectored(cx, slices)
-    }
-    fn is_write_vectored(&self) -> bool {
-        true
-    }
-    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<std::io::Result<()>> {
-        Pin::new(&mut self.0).poll_flush(cx)
-    }
-    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<std::io::Result<()>> {
-        Pin::new(&mut self.0).poll_shutdown(cx)
-    }
-}
+use hyper_util::rt::TokioIo;
+use tokio::net::TcpListener;
 
 async fn hello(_: Request<Incoming>) -> Result<Response<Full<Bytes>>, Infallible> {
     let mut response = Response::new(Full::new(Bytes::from_static(b"Hello, world!")));
@@ -75,7 +31,9 @@ fn main() -> std::io::Result<()> {
             let (stream, _) = listener.accept().await?;
             stream.set_nodelay(true)?;
             let mut http = http1::Builder::new();
-            tokio::task::spawn_local(http.pipeline_flush(true).serve_connection(Io(stream), service_fn(hello)));
+            tokio::task::spawn_local(
+                http.pipeline_flush(true).serve_connection(TokioIo::new(stream), service_fn(hello)),
+            );
         }
     })
 }

@@ -19,7 +19,7 @@ use crate::jobs::Jobs;
 use crate::listener::{Listener, Listeners, SocketFile};
 use crate::log::Logs;
 use crate::offload::Pool;
-use crate::signals;
+use crate::signals::{Outcome, Signals};
 use crate::tls;
 use crate::worker::{Life, Room, Worker};
 
@@ -112,7 +112,10 @@ impl Server {
         let flags = Flags::parse(self.arguments.iter().cloned())?;
         let (name, version) = self.name();
         match flags.command {
-            None => self.start_with(&flags, &Sources::of_process()).map(Running::until_signal),
+            None => {
+                let (running, signals) = self.start_with(&flags, &Sources::of_process(), Signals::listen)?;
+                Ok(running.until_signal(signals))
+            }
             Some(Command::Help) => say(&config::help(&name)),
             Some(Command::Version) => say(&format!("{name} {version}\n")),
             Some(Command::Routes) => say(&self.routes()),
@@ -129,10 +132,17 @@ impl Server {
     /// that serve besides doing something else.
     pub fn start(self) -> Result<Running, StartError> {
         let flags = Flags::parse(self.arguments.iter().cloned())?;
-        self.start_with(&flags, &Sources::default())
+        self.start_with(&flags, &Sources::default(), || Ok(())).map(|(running, ())| running)
     }
 
-    fn start_with(self, flags: &Flags, sources: &Sources) -> Result<Running, StartError> {
+    /// `before` is called when all is ready and nothing is accepted yet: whoever sees an answer may send a signal, and
+    /// whoever waits for a start that hangs may, too, but wants to end it.
+    fn start_with<T>(
+        self,
+        flags: &Flags,
+        sources: &Sources,
+        before: impl FnOnce() -> io::Result<T>,
+    ) -> Result<(Running, T), StartError> {
         let (config, values) = Config::read(flags, &self.fixed, sources)?;
         let (name, version) = self.name();
         let logs = Logs::start(config.log.access, config.log.buffer)?;
@@ -161,13 +171,14 @@ impl Server {
             _files: files,
             logs: None,
         };
+        let before = before()?;
         let room = Room::new(connections(&config));
         for listeners in sockets {
             let worker = worker(&config, &site, listeners, tls.clone(), &logs, room.clone(), watching.clone());
             running.workers.push(run_thread(worker, telling.clone())?);
         }
         running.logs = Some(logs);
-        Ok(running)
+        Ok((running, before))
     }
 
     /// `--check`: all that can be wrong, without serving.
@@ -231,29 +242,27 @@ impl Running {
         }
     }
 
-    fn until_signal(mut self) -> ExitCode {
+    fn until_signal(mut self, signals: Signals) -> ExitCode {
         let threads = match self.workers.len() {
             1 => "1 thread".to_owned(),
             count => format!("{count} threads"),
         };
         let line = format!("{} listens on {} ({threads})\n", self.name, self.urls.join(" and "));
-        let ready = || {
-            let _ = say(&line);
-        };
+        let _ = say(&line);
         let (switch, workers) = (self.life.clone(), self.workers.len());
         let drain = || {
             switch.send_replace(Life::Drain);
         };
-        match signals::wait(&mut self.ended, workers, ready, drain) {
-            signals::Outcome::Done => {
+        match signals.wait(&mut self.ended, workers, drain) {
+            Outcome::Done => {
                 self.join();
                 ExitCode::SUCCESS
             }
-            signals::Outcome::Broken => {
+            Outcome::Broken => {
                 tracing::error!("a worker thread ended by a fault of the server; giving up");
                 self.at_once(BROKEN)
             }
-            signals::Outcome::AtOnce(signal) => self.at_once(128 + signal),
+            Outcome::AtOnce(signal) => self.at_once(128 + signal),
         }
     }
 

@@ -5,6 +5,7 @@ use std::io;
 use std::pin::pin;
 use std::task::Poll;
 
+use tokio::runtime::Runtime;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc;
 
@@ -25,42 +26,48 @@ const INT: u8 = 2;
 const QUIT: u8 = 3;
 const TERM: u8 = 15;
 
-/// Waits until all `workers` have ended. TERM and INT call `drain` first; a second one, or QUIT, ends the wait at once.
-/// `ready` is called when signals are heard.
-pub(crate) fn wait(
-    ended: &mut mpsc::UnboundedReceiver<Ended>,
-    workers: usize,
-    ready: impl FnOnce(),
-    drain: impl FnMut(),
-) -> Outcome {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build();
-    match runtime.map(|runtime| runtime.block_on(watch(ended, workers, ready, drain))) {
-        Ok(Ok(outcome)) => outcome,
-        Ok(Err(error)) | Err(error) => {
-            tracing::error!(%error, "cannot wait for signals");
-            Outcome::Broken
-        }
+/// The signals this process listens to, from the moment this is made.
+pub(crate) struct Signals {
+    runtime: Runtime,
+    signals: [(u8, Signal); 3],
+}
+
+impl Signals {
+    pub(crate) fn listen() -> io::Result<Self> {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build()?;
+        let entered = runtime.enter();
+        let signals = [
+            (INT, signal(SignalKind::interrupt())?),
+            (QUIT, signal(SignalKind::quit())?),
+            (TERM, signal(SignalKind::terminate())?),
+        ];
+        drop(entered);
+        Ok(Self { runtime, signals })
+    }
+
+    /// Waits until all `workers` have ended. TERM and INT call `drain` first; a second one, or QUIT, ends the wait at once.
+    pub(crate) fn wait(
+        mut self,
+        ended: &mut mpsc::UnboundedReceiver<Ended>,
+        workers: usize,
+        drain: impl FnMut(),
+    ) -> Outcome {
+        self.runtime.block_on(watch(&mut self.signals, ended, workers, drain))
     }
 }
 
 async fn watch(
+    signals: &mut [(u8, Signal)],
     ended: &mut mpsc::UnboundedReceiver<Ended>,
     workers: usize,
-    ready: impl FnOnce(),
     mut drain: impl FnMut(),
-) -> io::Result<Outcome> {
-    let mut signals = [
-        (INT, signal(SignalKind::interrupt())?),
-        (QUIT, signal(SignalKind::quit())?),
-        (TERM, signal(SignalKind::terminate())?),
-    ];
-    ready();
+) -> Outcome {
     let mut left = workers;
     let mut draining = false;
     loop {
-        match next(&mut signals, ended).await {
-            Event::Signal(QUIT) => return Ok(Outcome::AtOnce(QUIT)),
-            Event::Signal(number) if draining => return Ok(Outcome::AtOnce(number)),
+        match next(signals, ended).await {
+            Event::Signal(QUIT) => return Outcome::AtOnce(QUIT),
+            Event::Signal(number) if draining => return Outcome::AtOnce(number),
             Event::Signal(number) => {
                 tracing::info!(signal = number, "finishing what runs");
                 draining = true;
@@ -69,10 +76,10 @@ async fn watch(
             Event::Ended(Some(Ended { as_told: true })) => {
                 left -= 1;
                 if left == 0 {
-                    return Ok(Outcome::Done);
+                    return Outcome::Done;
                 }
             }
-            Event::Ended(_) => return Ok(Outcome::Broken),
+            Event::Ended(_) => return Outcome::Broken,
         }
     }
 }

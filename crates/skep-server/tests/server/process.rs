@@ -2,9 +2,9 @@
 //!
 //! The executable under test is this very test, started again to play the application's part.
 
-use std::io::{BufRead, BufReader, Read};
-use std::net::TcpStream;
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -55,7 +55,7 @@ fn output(arguments: &[&str]) -> (Option<i32>, String, String) {
 
 /// A process that serves.
 struct Process {
-    child: Child,
+    child: Serving,
     lines: BufReader<std::process::ChildStdout>,
     address: String,
 }
@@ -71,17 +71,17 @@ impl Process {
         }
         let address = line.split("http://").nth(1).unwrap().split(' ').next().unwrap().to_owned();
         assert!(line.ends_with(&format!("test 1.2.3 listens on http://{address} (2 threads)\n")), "{line}");
-        Self { child, lines, address }
+        Self { child: Serving(child), lines, address }
     }
 
     fn signal(&self, signal: Signal) {
-        kill_process(Pid::from_child(&self.child), signal).unwrap();
+        kill_process(Pid::from_child(&self.child.0), signal).unwrap();
     }
 
     /// Sends a request and waits for all of the answer.
     fn get(&self, path: &str) -> String {
         let mut stream = TcpStream::connect(&self.address).unwrap();
-        std::io::Write::write_all(
+        Write::write_all(
             &mut stream,
             format!("GET {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n").as_bytes(),
         )
@@ -94,7 +94,7 @@ impl Process {
     fn finish(mut self) -> (Option<i32>, String) {
         let mut rest = String::new();
         self.lines.read_to_string(&mut rest).unwrap();
-        (self.child.wait().unwrap().code(), rest)
+        (self.child.0.wait().unwrap().code(), rest)
     }
 }
 
@@ -122,7 +122,7 @@ fn the_first_signal_lets_requests_finish_and_the_second_does_not() {
         let address = process.address.clone();
         let mut busy = TcpStream::connect(&address).unwrap();
         let head = "GET / HTTP/1.1\r\nHost: x\r\n\r\nGET /slow/600000 HTTP/1.1\r\nHost: x\r\n\r\n";
-        std::io::Write::write_all(&mut busy, head.as_bytes()).unwrap();
+        Write::write_all(&mut busy, head.as_bytes()).unwrap();
         assert!(busy.read(&mut [0; 1000]).unwrap() > 0);
         process.signal(signal);
         // Nobody is let in any more, so the first signal has been heard.
@@ -148,7 +148,7 @@ fn a_busy_port_is_named_with_its_holder() {
     assert_eq!(code, Some(1));
     let port = process.address.rsplit(':').next().unwrap();
     assert!(error.contains(&format!("cannot listen on {}: port {port} is in use by", process.address)), "{error}");
-    assert!(error.contains(&format!("(process {})", process.child.id())), "{error}");
+    assert!(error.contains(&format!("(process {})", process.child.0.id())), "{error}");
     process.signal(Signal::TERM);
     process.finish();
 }
@@ -199,47 +199,47 @@ fn settings_come_from_file_and_environment() {
     assert!(out.lines().any(|line| line.starts_with("limits.url = 1KiB ") && line.ends_with("# skep.toml:3")), "{out}");
 }
 
-#[test]
-fn sockets_of_systemd_take_the_place_of_the_default() {
-    let socket = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = socket.local_addr().unwrap();
-    let inherited: OwnedFd = rustix::io::dup(&socket).unwrap();
-    // As systemd does: the socket is number 3, and it is meant for this process alone. It comes as number 0, because not every
-    // shell can name a descriptor beyond 9.
-    let script = "exec 3<&0 </dev/null; \
-        LISTEN_FDS=1 LISTEN_PID=$$ exec \"$0\" process::the_application --ignored --exact --nocapture";
-    let mut child = Command::new("sh")
-        .args(["-c", script])
-        .arg(std::env::current_exe().unwrap())
-        .env(PART, "")
-        .current_dir(folder())
-        .stdin(inherited)
-        .stdout(Stdio::null())
-        .spawn()
-        .unwrap();
-    let mut stream = TcpStream::connect(address).unwrap();
+/// Starts the application with this listening socket as its descriptor `number`, after this line of shell.
+fn with_socket(socket: &TcpListener, number: u8, line: &str, arguments: &[&str]) -> Serving {
+    let script = format!(
+        "exec {number}<&0 0</dev/null; {line} exec \"$0\" process::the_application --ignored --exact --nocapture"
+    );
+    let mut command = Command::new("sh");
+    command.args(["-c", &script]).arg(std::env::current_exe().unwrap()).env(PART, arguments.join("\n"));
+    command.stdin(OwnedFd::from(socket.try_clone().unwrap())).stdout(Stdio::null()).current_dir(folder());
+    Serving(command.spawn().unwrap())
+}
+
+/// A process that ends with its test.
+struct Serving(Child);
+
+impl Drop for Serving {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+fn answers_and_ends(socket: &TcpListener, mut process: Serving) {
+    let mut stream = TcpStream::connect(socket.local_addr().unwrap()).unwrap();
     stream.set_read_timeout(Some(std::time::Duration::from_secs(20))).unwrap();
-    std::io::Write::write_all(&mut stream, b"GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n").unwrap();
+    stream.write_all(b"GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n").unwrap();
     let mut all = String::new();
     stream.read_to_string(&mut all).unwrap();
     assert!(all.ends_with("Hello, world!"), "{all}");
-    kill_process(Pid::from_child(&child), Signal::TERM).unwrap();
-    assert_eq!(child.wait().unwrap().code(), Some(0));
+    kill_process(Pid::from_child(&process.0), Signal::TERM).unwrap();
+    assert_eq!(process.0.wait().unwrap().code(), Some(0));
+}
+
+#[test]
+fn sockets_of_systemd_take_the_place_of_the_default() {
+    let socket = TcpListener::bind("127.0.0.1:0").unwrap();
+    // As systemd does: the socket is number 3, and it is meant for this process alone.
+    answers_and_ends(&socket, with_socket(&socket, 3, "LISTEN_FDS=1 LISTEN_PID=$$", &[]));
 }
 
 #[test]
 fn a_socket_that_was_handed_over_is_served() {
-    let socket = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = socket.local_addr().unwrap();
-    // A descriptor that survives the start of another program.
-    let inherited: OwnedFd = rustix::io::dup(&socket).unwrap();
-    let listen = format!("fd:{}", inherited.as_raw_fd());
-    let mut child = command(&["--listen", &listen, "--workers", "1"]).spawn().unwrap();
-    let mut stream = TcpStream::connect(address).unwrap();
-    std::io::Write::write_all(&mut stream, b"GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n").unwrap();
-    let mut all = String::new();
-    stream.read_to_string(&mut all).unwrap();
-    assert!(all.ends_with("Hello, world!"), "{all}");
-    kill_process(Pid::from_child(&child), Signal::TERM).unwrap();
-    assert_eq!(child.wait().unwrap().code(), Some(0));
+    let socket = TcpListener::bind("127.0.0.1:0").unwrap();
+    answers_and_ends(&socket, with_socket(&socket, 5, "", &["--listen", "fd:5", "--workers", "1"]));
 }
