@@ -147,6 +147,9 @@ impl Gate {
             return Err(bad("this is not HTTP"));
         }
         self.partial.extend_from_slice(bytes);
+        if self.state == State::RequestLine {
+            early_version(&self.partial)?;
+        }
         // The longest method in use has 16 letters.
         if self.state == State::RequestLine && self.partial.len() > bounds.target + 32 {
             return Err(refuse(StatusCode::URI_TOO_LONG, "the address is too long"));
@@ -294,6 +297,18 @@ fn request_line(line: &[u8], bounds: &Bounds) -> Checked<bool> {
         b" HTTP/1.0" => Ok(false),
         _ => Err(unversioned(rest)),
     }
+}
+
+/// Checks as much of the version as has arrived: what hyper would refuse before the line is complete, it would refuse with
+/// a status of its own.
+fn early_version(partial: &[u8]) -> Checked {
+    const MARK: &[u8] = b" HTTP/";
+    // It is looked at with every piece, so a wrong one is never far from the end.
+    let tail = &partial[partial.len().saturating_sub(2 * MARK.len())..];
+    let Some(at) = tail.windows(MARK.len()).rposition(|window| window == MARK) else { return Ok(()) };
+    let version = &tail[at..tail.len().min(at + b" HTTP/1.1".len())];
+    let fits = b" HTTP/1.1".starts_with(version) || b" HTTP/1.0".starts_with(version);
+    if fits { Ok(()) } else { Err(unversioned(version)) }
 }
 
 fn unversioned(rest: &[u8]) -> Refusal {

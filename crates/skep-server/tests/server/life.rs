@@ -9,7 +9,8 @@ const GOOD: &str = "GET / HTTP/1.1\r\nHost: x\r\n\r\n";
 
 #[test]
 fn what_runs_is_finished_and_nothing_else_is_waited_for() {
-    let server = server(&[]);
+    // On one thread, so that all connections hear of it at once.
+    let server = server(&[("workers", "1")]);
     let mut idle = Raw::connect(&server);
     idle.say(GOOD).answer();
     let mut silent = Raw::connect(&server);
