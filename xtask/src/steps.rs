@@ -16,39 +16,47 @@ pub(crate) struct Step {
 pub(crate) enum Work {
     /// Runs [`tidy`](crate::tidy), which is a part of this program.
     Tidy,
-    /// Runs a command, split at spaces, with these variables added to its environment.
-    Command(&'static str, &'static [(&'static str, &'static str)]),
+    /// Runs commands, split at spaces, until one fails, with these variables added to their environment.
+    Commands(&'static [&'static str], &'static [(&'static str, &'static str)]),
 }
 
 /// Every step, the quick ones first. All of them build with the same profile, features and flags; `RUSTDOCFLAGS`,
-/// unlike `RUSTFLAGS`, rebuilds nothing but documentation.
+/// unlike `RUSTFLAGS`, rebuilds nothing but documentation. The bench, a workspace of its own, is only formatted here: its
+/// peers bring frameworks of their own, which take minutes to build.
 pub(crate) const STEPS: &[Step] = &[
-    Step { name: "format", about: "rustfmt would change nothing", work: Work::Command("cargo fmt --all --check", &[]) },
+    Step {
+        name: "format",
+        about: "rustfmt would change nothing",
+        work: Work::Commands(
+            &["cargo fmt --all --check", "cargo fmt --all --manifest-path bench/Cargo.toml --check"],
+            &[],
+        ),
+    },
     Step { name: "tidy", about: "the tree has its shape (`cargo xtask tidy`)", work: Work::Tidy },
     Step {
         name: "clippy",
         about: "no warning in any target",
-        work: Work::Command("cargo clippy --workspace --all-targets -- -D warnings", &[]),
+        work: Work::Commands(&["cargo clippy --workspace --all-targets -- -D warnings"], &[]),
     },
     Step {
         name: "test",
         about: "unit, integration, compile-fail, whole-process and documentation tests",
-        work: Work::Command("cargo test --workspace --no-fail-fast", &[]),
+        work: Work::Commands(&["cargo test --workspace --no-fail-fast"], &[]),
     },
     Step {
         name: "wasm",
         about: "skep builds as a component",
-        work: Work::Command("cargo build -p skep --target wasm32-wasip2", &[]),
+        work: Work::Commands(&["cargo build -p skep --target wasm32-wasip2"], &[]),
     },
     Step {
         name: "docs",
         about: "the documentation builds, and its links lead somewhere",
-        work: Work::Command("cargo doc --workspace --no-deps", &[("RUSTDOCFLAGS", "-D warnings")]),
+        work: Work::Commands(&["cargo doc --workspace --no-deps"], &[("RUSTDOCFLAGS", "-D warnings")]),
     },
     Step {
         name: "deny",
         about: "dependencies have licences we accept and come from where we expect",
-        work: Work::Command("cargo deny check licenses bans sources", &[]),
+        work: Work::Commands(&["cargo deny check licenses bans sources"], &[]),
     },
 ];
 

@@ -63,7 +63,14 @@ fn work(step: &Step, log: &Path) -> Result<bool, String> {
             complaints.iter().try_for_each(|complaint| writeln!(file, "{complaint}")).map_err(|e| e.to_string())?;
             Ok(complaints.is_empty())
         }
-        Work::Command(line, env) => command(line, env, &file),
+        Work::Commands(lines, env) => {
+            for line in lines {
+                if !command(line, env, &file)? {
+                    return Ok(false);
+                }
+            }
+            Ok(true)
+        }
     }
 }
 

@@ -45,6 +45,18 @@ pub(crate) fn receive(socket: impl AsFd, buffer: &mut ReadBuf<'_>) -> io::Result
     Ok(count)
 }
 
+/// Gives the memory that was freed on any thread back to the system.
+pub(crate) fn give_memory_back() {
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    {
+        unsafe extern "C" {
+            fn malloc_trim(pad: usize) -> std::ffi::c_int;
+        }
+        // SAFETY: glibc's own function (malloc_trim(3)): any thread may call it at any time, and it touches free memory only.
+        unsafe { malloc_trim(0) };
+    }
+}
+
 /// Takes over a file descriptor that this process was started with. Each can be taken once, and none of the first
 /// three, which belong to the standard library.
 pub(crate) fn take_inherited(fd: RawFd) -> io::Result<OwnedFd> {

@@ -10,6 +10,10 @@ use tokio::sync::Notify;
 use super::Connection;
 use super::gate::Bounds;
 use crate::log::AccessLog;
+use crate::sys;
+
+/// So many connections leave enough memory behind to be worth giving back.
+const CROWD: usize = 32;
 
 /// What a connection may cost. All of it comes from [`Config`](crate::config::Config), which documents it.
 #[derive(Clone, Copy, Debug)]
@@ -36,6 +40,8 @@ pub(crate) struct Context {
     members: RefCell<Members>,
     /// A connection came or went, or draining began.
     changed: Notify,
+    /// The most connections since memory was last given back.
+    crowd: Cell<usize>,
 }
 
 /// Milliseconds since the thread started, as of the last tick: exact enough for limits, and free to read.
@@ -64,6 +70,7 @@ impl Context {
             draining: Cell::new(false),
             members: RefCell::default(),
             changed: Notify::new(),
+            crowd: Cell::new(0),
         })
     }
 
@@ -121,6 +128,7 @@ impl Context {
         let tick = self.resolution();
         loop {
             let changed = self.changed.notified();
+            self.give_memory_back();
             if self.count() == 0 {
                 changed.await;
                 continue;
@@ -130,6 +138,18 @@ impl Context {
             for connection in self.everyone() {
                 connection.check_time();
             }
+        }
+    }
+
+    /// Gives the system what a crowd has left behind. The allocator alone keeps it: the memory of one connection that
+    /// stays lies among that of a hundred that went.
+    fn give_memory_back(&self) {
+        let count = self.count();
+        let crowd = self.crowd.get().max(count);
+        let is_over = crowd >= CROWD && count <= crowd / 2;
+        self.crowd.set(if is_over { count } else { crowd });
+        if is_over {
+            sys::give_memory_back();
         }
     }
 
