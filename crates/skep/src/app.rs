@@ -362,7 +362,8 @@ impl App {
             sql::Database::check(setup.data.join(DATABASE), migrations)
                 .map_err(|error| StartError { problems: vec![error.to_string()] })?;
         }
-        self.put_together(Setup::default()).map(drop)
+        let nowhere = Setup { temporary_database: true, ..Setup::default() };
+        self.put_together(nowhere).map(drop)
     }
 
     fn put_together(self, setup: Setup) -> Result<(Site, Vec<Start>), StartError> {

@@ -98,9 +98,13 @@ pub(super) fn check(path: &Path, migrations: &Migrations) -> Result<(), OpenErro
 }
 
 fn try_check(path: &Path, migrations: &Migrations) -> Result<(), Problem> {
-    let options = Options::new().read_only(true);
-    let raw = open_file(path, &options)?;
-    raw.busy_timeout(options.busy_timeout).map_err(sqlite)?;
+    if path.is_dir() {
+        return Err(Problem::IsDirectory);
+    }
+    // A connection that may not write would leave the -wal and -shm files behind that it needs for reading.
+    let flags = OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_READ_WRITE;
+    let raw = rusqlite::Connection::open_with_flags(path, flags).map_err(sqlite)?;
+    raw.busy_timeout(Options::new().busy_timeout).map_err(sqlite)?;
     raw.query_row("pragma schema_version", [], |_| Ok(())).map_err(sqlite)?;
     migrations.check(&raw)
 }
