@@ -73,6 +73,11 @@ impl Listeners {
     }
 
     fn bind_tcp(&mut self, said: &str, addresses: &[std::net::SocketAddr], backlog: i32) -> Result<(), ListenError> {
+        let twice =
+            |address: &&std::net::SocketAddr| address.port() != 0 && self.reached.contains(&Reached::Tcp(**address));
+        if let Some(address) = addresses.iter().find(twice) {
+            return Err(ListenError(format!("cannot listen on {said}: `listen` names {address} twice")));
+        }
         let (sockets, reached) = tcp::bind(said, addresses, self.workers.len(), backlog)?;
         for (worker, sockets) in self.workers.iter_mut().zip(sockets) {
             worker.extend(sockets.into_iter().map(Listener::Tcp));
@@ -155,3 +160,16 @@ impl fmt::Display for ListenError {
 }
 
 impl std::error::Error for ListenError {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_that_is_named_twice_is_not_taken_for_a_stranger() {
+        let held = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+        let address = || Address::Tcp { said: held.to_string(), addresses: vec![held] };
+        let error = Listeners::bind(&[address(), address()], false, 1, 16).unwrap_err();
+        assert_eq!(error.to_string(), format!("cannot listen on {held}: `listen` names {held} twice"));
+    }
+}

@@ -187,7 +187,7 @@ impl Server {
         let mut problems = Vec::new();
         problems.extend(tls::acceptor(&config.tls).err());
         problems.extend(make_folder(&config).err().map(|error| error.0));
-        problems.extend(self.app.check().err().map(|error| error.to_string()));
+        problems.extend(self.app.check(&setup(&config)).err().map(|error| error.to_string()));
         if problems.is_empty() { say("all is well\n") } else { Err(StartError(problems.join("\n"))) }
     }
 
@@ -376,9 +376,11 @@ fn connections(config: &Config) -> usize {
 
 fn make_folder(config: &Config) -> Result<(), StartError> {
     let folder = &config.data;
-    let wrong = |error: &dyn fmt::Display| StartError(format!("the data folder {}: {error}", folder.display()));
-    std::fs::create_dir_all(folder).map_err(|error| wrong(&error))?;
-    rustix::fs::access(folder, rustix::fs::Access::WRITE_OK).map_err(|error| wrong(&error))
+    let wrong = |what: &str, error: &dyn fmt::Display| {
+        StartError(format!("the data folder {} {what}: {error}; name another with --data", folder.display()))
+    };
+    std::fs::create_dir_all(folder).map_err(|error| wrong("cannot be made", &error))?;
+    rustix::fs::access(folder, rustix::fs::Access::WRITE_OK).map_err(|error| wrong("cannot be written", &error))
 }
 
 impl fmt::Display for StartError {

@@ -23,8 +23,8 @@ pub(crate) fn acceptor(tls: &Tls) -> Result<Option<TlsAcceptor>, String> {
             );
         }
         (Some(certificate), Some(key)) => (read_chain(certificate)?, read_key(key)?),
-        (Some(_), None) => return Err("tls.certificate is set, but tls.key is not".to_owned()),
-        (None, Some(_)) => return Err("tls.key is set, but tls.certificate is not".to_owned()),
+        (Some(_), None) => return Err("tls.certificate (--tls-cert) is set, but tls.key (--tls-key) is not".to_owned()),
+        (None, Some(_)) => return Err("tls.key (--tls-key) is set, but tls.certificate (--tls-cert) is not".to_owned()),
         (None, None) if tls.self_signed => self_signed()?,
         (None, None) => return Ok(None),
     };
@@ -51,7 +51,7 @@ fn mismatch(tls: &Tls, error: &rustls::Error) -> String {
 }
 
 fn read(path: &Path) -> Result<Vec<u8>, String> {
-    fs::read(path).map_err(|error| format!("{}: {error}", path.display()))
+    fs::read(path).map_err(|error| format!("cannot read {}: {error}", path.display()))
 }
 
 fn read_chain(path: &Path) -> Result<Vec<CertificateDer<'static>>, String> {

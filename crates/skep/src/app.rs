@@ -23,6 +23,10 @@ use crate::site::{Site, Values};
 #[cfg(not(target_family = "wasm"))]
 use crate::sql;
 
+/// The file of the database in the data folder.
+#[cfg(not(target_family = "wasm"))]
+const DATABASE: &str = "database.sqlite";
+
 /// An application: its services and what they share.
 ///
 /// ```
@@ -348,10 +352,18 @@ impl App {
         Ok(site)
     }
 
-    /// Says all that would keep the application from starting, as far as that shows without the work of
-    /// [`on_start`](Self::on_start). Nothing is done and nothing is changed.
-    pub fn check(self) -> Result<(), StartError> {
-        self.put_together(Setup::default()).map(drop)
+    /// Says all that would keep the application from starting with this setup, as far as that shows without the work
+    /// of [`on_start`](Self::on_start). Nothing is done and nothing is changed: migrations that are pending are tried
+    /// on an empty database, and the one in the data folder is only looked at.
+    #[cfg_attr(target_family = "wasm", expect(unused_variables, reason = "there is no data folder to look into"))]
+    pub fn check(self, setup: &Setup) -> Result<(), StartError> {
+        #[cfg(not(target_family = "wasm"))]
+        if let Some(migrations) = self.migrations.as_ref().filter(|_| !setup.temporary_database) {
+            sql::Database::check(setup.data.join(DATABASE), migrations)
+                .map_err(|error| StartError { problems: vec![error.to_string()] })?;
+        }
+        let nowhere = Setup { temporary_database: true, ..Setup::default() };
+        self.put_together(nowhere).map(drop)
     }
 
     fn put_together(self, setup: Setup) -> Result<(Site, Vec<Start>), StartError> {
@@ -393,7 +405,7 @@ fn open_database(migrations: Option<&sql::Migrations>, setup: &Setup) -> Result<
     let database = if setup.temporary_database {
         sql::Database::temporary(migrations, offload)
     } else {
-        sql::Database::open(setup.data.join("database.sqlite"), migrations, setup.sql.clone(), offload)
+        sql::Database::open(setup.data.join(DATABASE), migrations, setup.sql.clone(), offload)
     };
     database.map(Some).map_err(|error| StartError { problems: vec![error.to_string()] })
 }

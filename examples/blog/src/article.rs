@@ -77,7 +77,7 @@ fn below(comment: &Comment) -> Html {
     let day_written = comment.written.split('T').next().unwrap_or_default();
     html! {
         article.comment id={ "comment-" (comment.id) } {
-            p.meta { strong { (comment.author) } ", " (day(day_written)) " · "
+            h3.meta { strong { (comment.author) } ", " (day(day_written)) " · "
                 a href={ "#comment-" (comment.id) } { "#" (comment.id) } }
             // It was cleaned when it was written.
             (Html::trusted(&comment.html))

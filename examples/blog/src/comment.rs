@@ -1,6 +1,6 @@
 //! Comments: the form, the preview, what is refused, and what is kept.
 
-use skep::header::{HeaderValue, RETRY_AFTER};
+use skep::header::{HeaderValue, LOCATION, RETRY_AFTER};
 use skep::prelude::*;
 use skep::sql::query;
 
@@ -9,7 +9,7 @@ use crate::markdown;
 
 /// A comment on an article.
 #[derive(Service)]
-#[service(POST "/writings/{page}/comments", body = 65_536)]
+#[service(POST "/writings/{page}/comments", body = 131_072)]
 pub struct Comment {
     page: Slug,
     #[form]
@@ -32,6 +32,7 @@ pub struct Draft {
 }
 
 const MAX_AUTHOR: usize = 80;
+/// In a form a character is up to twelve bytes; [`Comment`] has room for as many of them.
 const MAX_TEXT: usize = 10_000;
 
 /// So many comments from one address in [`WITHIN_SECONDS`]; more are asked to wait.
@@ -41,7 +42,8 @@ const WITHIN_SECONDS: i64 = 600;
 impl Draft {
     fn new(author: Option<String>, text: Option<String>) -> Self {
         let author = author.unwrap_or_default().trim().to_owned();
-        let text = text.unwrap_or_default().trim().to_owned();
+        // Browsers send two characters for the end of a line, and count one.
+        let text = text.unwrap_or_default().trim().replace("\r\n", "\n");
         let author_problem = match author.chars().count() {
             0 => Some("Please give a name; any will do."),
             1..=MAX_AUTHOR if author.chars().any(char::is_control) => {
@@ -81,7 +83,9 @@ impl Handle for Comment {
             let wait = HeaderValue::from(WITHIN_SECONDS);
             return Ok(page.with_status(StatusCode::TOO_MANY_REQUESTS).with_header(RETRY_AFTER, wait));
         }
-        Ok(Response::see_other(&Article { page: self.page }))
+        let article = Article { page: self.page };
+        let below = HeaderValue::try_from(format!("{}#comments", article.url()))?;
+        Ok(Response::see_other(&article).with_header(LOCATION, below))
     }
 }
 
@@ -108,7 +112,8 @@ async fn keep(cx: &Cx<'_>, page: &Slug, draft: &Draft) -> Result<bool> {
 pub fn form(page: &Slug, draft: &Draft) -> Html {
     html! {
         @if let Some(preview) = &draft.preview {
-            h3 #preview { "Preview" }
+            // Focus scrolls the page to it.
+            h3 #preview tabindex="-1" autofocus { "Preview" }
             div.preview { p.meta { strong { (draft.author) } } (preview) }
         }
         h3 #write { "Write a comment" }

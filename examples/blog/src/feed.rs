@@ -52,6 +52,8 @@ struct Entry {
 /// What the two formats have in common.
 struct Feed {
     title: String,
+    /// Scheme and host, for what articles link to.
+    origin: String,
     home: String,
     itself: String,
     entries: Vec<(String, Entry)>,
@@ -100,7 +102,7 @@ impl Feed {
             Some(tag) => (format!("{NAME}: {tag}"), cx.absolute(&Tagged::first(tag.clone()))),
             None => (NAME.to_owned(), cx.absolute(&Index::first())),
         };
-        Ok(Self { title, home, itself, entries })
+        Ok(Self { title, origin: cx.origin(), home, itself, entries })
     }
 
     fn atom(&self) -> Result {
@@ -114,7 +116,7 @@ impl Feed {
                 xml.create_element("author").write_inner_content(|xml| text(xml, "name", NAME))?;
                 atom_link(xml, "alternate", &self.home)?;
                 atom_link(xml, "self", &self.itself)?;
-                self.entries.iter().try_for_each(|(link, entry)| entry.atom(xml, link))
+                self.entries.iter().try_for_each(|(link, entry)| entry.atom(xml, link, &self.origin))
             })?;
             Ok(())
         })?;
@@ -135,7 +137,7 @@ impl Feed {
                         .with_attribute(("type", "application/rss+xml"))
                         .with_attribute(("href", self.itself.as_str()))
                         .write_empty()?;
-                    self.entries.iter().try_for_each(|(link, entry)| entry.rss(xml, link))
+                    self.entries.iter().try_for_each(|(link, entry)| entry.rss(xml, link, &self.origin))
                 })?;
                 Ok(())
             })?;
@@ -153,7 +155,7 @@ const ENTRIES: &str = "select slug, title, published, unixepoch(published) as se
 type Xml = Writer<Vec<u8>>;
 
 impl Entry {
-    fn atom(&self, xml: &mut Xml, link: &str) -> io::Result<()> {
+    fn atom(&self, xml: &mut Xml, link: &str, origin: &str) -> io::Result<()> {
         xml.create_element("entry").write_inner_content(|xml| {
             text(xml, "title", &self.title)?;
             text(xml, "id", link)?;
@@ -162,13 +164,13 @@ impl Entry {
             text(xml, "updated", &midnight(&self.published))?;
             text(xml, "summary", &self.summary)?;
             let content = xml.create_element("content").with_attribute(("type", "html"));
-            content.write_text_content(BytesText::new(markdown::article(&self.markdown).as_str()))?;
+            content.write_text_content(BytesText::new(markdown::article_from(origin, &self.markdown).as_str()))?;
             Ok(())
         })?;
         Ok(())
     }
 
-    fn rss(&self, xml: &mut Xml, link: &str) -> io::Result<()> {
+    fn rss(&self, xml: &mut Xml, link: &str, origin: &str) -> io::Result<()> {
         let seconds = u64::try_from(self.seconds).unwrap_or(0);
         let date = httpdate::fmt_http_date(UNIX_EPOCH + Duration::from_secs(seconds));
         xml.create_element("item").write_inner_content(|xml| {
@@ -176,7 +178,7 @@ impl Entry {
             text(xml, "link", link)?;
             text(xml, "guid", link)?;
             text(xml, "pubDate", &date)?;
-            text(xml, "description", markdown::article(&self.markdown).as_str())
+            text(xml, "description", markdown::article_from(origin, &self.markdown).as_str())
         })?;
         Ok(())
     }

@@ -6,13 +6,35 @@ use pulldown_cmark::{CowStr, Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 use skep::Slug;
 use skep::html::Html;
 
+/// What articles may use beside plain Markdown.
+const OPTIONS: Options = Options::ENABLE_TABLES.union(Options::ENABLE_FOOTNOTES).union(Options::ENABLE_STRIKETHROUGH);
+
 /// An article. Headings get an id from their text, wide tables a box to scroll in.
 ///
 /// It is written by whoever owns the folder: HTML inside it stays.
 pub fn article(markdown: &str) -> Html {
-    let options = Options::ENABLE_TABLES | Options::ENABLE_FOOTNOTES | Options::ENABLE_STRIKETHROUGH;
     let mut html = String::with_capacity(markdown.len() * 3 / 2);
-    pulldown_cmark::html::push_html(&mut html, with_anchors(Parser::new_ext(markdown, options)));
+    pulldown_cmark::html::push_html(&mut html, with_anchors(Parser::new_ext(markdown, OPTIONS)));
+    Html::trusted(html)
+}
+
+/// An article to be read elsewhere, such as in a feed: its links to this site begin with `origin`.
+pub fn article_from(origin: &str, markdown: &str) -> Html {
+    let mut html = String::with_capacity(markdown.len() * 3 / 2);
+    let absolute = |link: CowStr<'_>| match link.strip_prefix('/') {
+        Some(path) if !path.starts_with('/') => CowStr::from(format!("{origin}/{path}")),
+        _ => link.into_string().into(),
+    };
+    let events = Parser::new_ext(markdown, OPTIONS).map(|event| match event {
+        Event::Start(Tag::Link { link_type, dest_url, title, id }) => {
+            Event::Start(Tag::Link { link_type, dest_url: absolute(dest_url), title, id })
+        }
+        Event::Start(Tag::Image { link_type, dest_url, title, id }) => {
+            Event::Start(Tag::Image { link_type, dest_url: absolute(dest_url), title, id })
+        }
+        event => event,
+    });
+    pulldown_cmark::html::push_html(&mut html, with_anchors(events));
     Html::trusted(html)
 }
 
@@ -30,6 +52,9 @@ pub fn comment(markdown: &str) -> Html {
     let events = Parser::new(markdown).map(|event| match event {
         Event::Html(text) | Event::InlineHtml(text) => Event::Text(text),
         Event::SoftBreak => Event::HardBreak,
+        // The headings of the page are ours.
+        Event::Start(Tag::Heading { .. }) => Event::Start(Tag::Paragraph),
+        Event::End(TagEnd::Heading(_)) => Event::End(TagEnd::Paragraph),
         event => event,
     });
     pulldown_cmark::html::push_html(&mut html, events);
@@ -115,6 +140,19 @@ mod tests {
         assert!(!html.contains("<script") && !html.contains("javascript:"), "{html}");
         assert!(html.contains("&lt;script&gt;") && html.contains("<strong>b</strong>"), "{html}");
         assert!(html.contains("rel=\"nofollow ugc noopener\""), "{html}");
+    }
+
+    #[test]
+    fn links_of_an_article_can_be_followed_elsewhere() {
+        let html = article_from("https://example.org", "[a](/b) [c](//d/e) [f](https://g/)");
+        let html = html.as_str();
+        assert!(html.contains("\"https://example.org/b\""), "{html}");
+        assert!(html.contains("\"//d/e\"") && html.contains("\"https://g/\""), "{html}");
+    }
+
+    #[test]
+    fn a_heading_in_a_comment_is_a_paragraph() {
+        assert_eq!(comment("# a *b*").as_str(), "<p>a <em>b</em></p>\n");
     }
 
     #[test]

@@ -121,7 +121,7 @@ fn a_comment_is_previewed_kept_and_harmless() {
     assert!(preview.text().contains("<strong>Fine</strong>") && preview.text().contains("No comments yet"));
     assert!(preview.text().contains("value=\"Ann\""), "what was typed stays");
     let sent = blog.client.post(url, &[("author", "Ann <b>"), ("text", text)]);
-    assert_eq!(sent.url(), "/writings/a");
+    assert_eq!(sent.url(), "/writings/a#comments");
     let page = sent.text();
     assert!(page.contains("One comment") && page.contains("Ann &lt;b&gt;"), "{page}");
     assert!(!page.contains("<script>"), "{page}");

@@ -35,7 +35,12 @@ pub(crate) enum Command {
 pub(crate) const OTHERS: [(&str, &str, &str, Option<Command>); 7] = [
     ("--config", "FILE", "Reads settings from FILE instead of skep.toml in the current directory.", None),
     ("--set", "NAME=VALUE", "Sets any of the settings below.", None),
-    ("--check", "", "Checks settings, application, certificate and data folder, and stops.", Some(Command::Check)),
+    (
+        "--check",
+        "",
+        "Checks settings, application, certificate, data folder and database, and stops.",
+        Some(Command::Check),
+    ),
     ("--print-config", "", "Prints each setting and where it came from, and stops.", Some(Command::PrintConfig)),
     ("--routes", "", "Prints the table of routes, and stops.", Some(Command::Routes)),
     ("--help", "", "Prints this, and stops.", Some(Command::Help)),

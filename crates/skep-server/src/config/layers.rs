@@ -162,7 +162,16 @@ fn file(flags: &Flags, sources: &Sources) -> Result<Vec<Said>, ConfigError> {
     match std::fs::read_to_string(path) {
         Ok(text) => read_file(path, &text),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound && flags.file.is_none() => Ok(Vec::new()),
-        Err(error) => Err(ConfigError::one(format!("{}: {error}", path.display()))),
+        Err(error) => {
+            Err(ConfigError::one(format!("cannot read the settings in {}: {}", path.display(), unread(&error))))
+        }
+    }
+}
+
+fn unread(error: &std::io::Error) -> String {
+    match error.kind() {
+        std::io::ErrorKind::InvalidData => "the file is not UTF-8".to_owned(),
+        _ => error.to_string(),
     }
 }
 

@@ -312,7 +312,11 @@ fn address(said: &str) -> Result<Address, String> {
             .map(Address::Inherited)
             .ok_or_else(|| format!("\"{number}\" is not the number of a file descriptor"));
     }
-    let (host, port) = said.rsplit_once(':').ok_or_else(|| format!("\"{said}\" has no port; write {said}:8800"))?;
+    let (host, port) = said.rsplit_once(':').ok_or_else(|| match said.parse::<u16>() {
+        Ok(port) => format!("a port alone is not an address; write 127.0.0.1:{port}, or :{port} for every address"),
+        Err(_) if said.bytes().all(|byte| byte.is_ascii_digit()) => format!("\"{said}\" is not a port (0 to 65535)"),
+        Err(_) => format!("\"{said}\" has no port; write {said}:8800"),
+    })?;
     let port: u16 = port.parse().map_err(|_| format!("\"{port}\" is not a port (0 to 65535)"))?;
     let addresses = resolve(host, port).map_err(|problem| format!("\"{host}\": {problem}"))?;
     Ok(Address::Tcp { said: said.to_owned(), addresses })

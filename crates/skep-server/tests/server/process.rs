@@ -178,9 +178,14 @@ fn mistakes_are_explained() {
         (&["--lisen", ":1"][..], "there is no flag --lisen; did you mean --listen?"),
         (&["--set", "limits.bdoy=1"], "--set: there is no setting \"limits.bdoy\"; did you mean limits.body?"),
         (&["--listen", "localhost"], "--listen: listen = localhost: \"localhost\" has no port; write localhost:8800"),
-        (&["--config", "no-such.toml"], "no-such.toml: No such file or directory"),
-        (&["--check", "--tls-cert", "/no/such", "--tls-key", "/no/such"], "/no/such: No such file or directory"),
-        (&["--check", "--data", "/dev/null/x"], "the data folder /dev/null/x: Not a directory"),
+        (&["--config", "no-such.toml"], "cannot read the settings in no-such.toml: No such file or directory"),
+        (
+            &["--check", "--tls-cert", "/no/such", "--tls-key", "/no/such"],
+            "cannot read /no/such: No such file or directory",
+        ),
+        (&["--check", "--data", "/dev/null/x"], "the data folder /dev/null/x cannot be made: Not a directory"),
+        (&["--listen", "9000"], "a port alone is not an address; write 127.0.0.1:9000, or :9000 for every address"),
+        (&["--listen", "99999"], "\"99999\" is not a port (0 to 65535)"),
     ] {
         let (code, _, error) = output(arguments);
         assert_eq!(code, Some(1), "{arguments:?}");

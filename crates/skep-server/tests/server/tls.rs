@@ -105,6 +105,6 @@ fn what_is_wrong_with_files_is_said() {
         error(&empty, &key)
     );
     assert!(error(&good, &empty).starts_with(&format!("{empty}: there is no private key in it")));
-    assert!(error("/no/such", &key).starts_with("/no/such: No such file"));
-    assert_eq!(error(&good, ""), "tls.certificate is set, but tls.key is not");
+    assert!(error("/no/such", &key).starts_with("cannot read /no/such: No such file"));
+    assert_eq!(error(&good, ""), "tls.certificate (--tls-cert) is set, but tls.key (--tls-key) is not");
 }

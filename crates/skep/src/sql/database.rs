@@ -11,7 +11,7 @@ use super::connection::{Connection, Role};
 use super::error::{Kind, Result};
 use super::local::Local;
 use super::migrations::Migrations;
-use super::open::{OpenError, open};
+use super::open::{OpenError, check, open};
 use super::options::Options;
 use super::pool::Pool;
 use crate::offload::{Offload, offload};
@@ -57,6 +57,12 @@ impl Database {
         offload: Arc<dyn Offload>,
     ) -> Result<Self, OpenError> {
         Self::open_in(None, path.as_ref(), migrations, options, offload)
+    }
+
+    /// Says what [`open`](Self::open) would find wrong with this file: that it is no database, is from a newer version,
+    /// or that a migration was edited after it ran. Nothing is run or changed, and a missing file is none of these.
+    pub fn check(path: impl AsRef<Path>, migrations: &Migrations) -> Result<(), OpenError> {
+        check(path.as_ref(), migrations)
     }
 
     /// A database for tests: a new file in the system's temporary directory, removed with the last handle to it. It is

@@ -70,6 +70,11 @@ impl Migrations {
         names.filter(is_new).min()
     }
 
+    /// What is wrong with those that ran in this database; pending ones are not.
+    pub(super) fn check(&self, connection: &Connection) -> Result<(), Problem> {
+        self.next(&applied(connection)?).map(drop)
+    }
+
     /// The one to run next, or what is wrong with those that ran.
     fn next(&self, applied: &[Applied]) -> Result<Option<&Migration>, Problem> {
         for done in applied {

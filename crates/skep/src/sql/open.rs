@@ -90,6 +90,25 @@ pub(super) fn open(path: &Path, migrations: &Migrations, options: &Options) -> R
     })
 }
 
+/// Looks at a file as [`open`] does, and runs nothing.
+pub(super) fn check(path: &Path, migrations: &Migrations) -> Result<(), OpenError> {
+    let started = Instant::now();
+    let problem = |problem| OpenError { path: path.to_owned(), problem, waited: started.elapsed() };
+    if path.exists() { try_check(path, migrations).map_err(problem) } else { Ok(()) }
+}
+
+fn try_check(path: &Path, migrations: &Migrations) -> Result<(), Problem> {
+    if path.is_dir() {
+        return Err(Problem::IsDirectory);
+    }
+    // A connection that may not write would leave the -wal and -shm files behind that it needs for reading.
+    let flags = OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_READ_WRITE;
+    let raw = rusqlite::Connection::open_with_flags(path, flags).map_err(sqlite)?;
+    raw.busy_timeout(Options::new().busy_timeout).map_err(sqlite)?;
+    raw.query_row("pragma schema_version", [], |_| Ok(())).map_err(sqlite)?;
+    migrations.check(&raw)
+}
+
 fn try_open(path: &Path, migrations: &Migrations, options: &Options) -> Result<Connection, Problem> {
     if cfg!(debug_assertions)
         && let Some(file) = migrations.newcomer()
@@ -205,6 +224,9 @@ impl fmt::Display for Problem {
             ),
             Self::Sqlite(error) if error.is_read_only() || error.primary() == ffi::SQLITE_CANTOPEN => {
                 write!(f, "{error}; the file must be readable, and its directory writable for the -wal and -shm files")
+            }
+            Self::Sqlite(error) if error.primary() == ffi::SQLITE_CORRUPT => {
+                write!(f, "the file is damaged ({error}); put a backup in its place, nothing in it was changed")
             }
             Self::Sqlite(error) => error.fmt(f),
         }

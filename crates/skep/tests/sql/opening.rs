@@ -97,6 +97,30 @@ fn for_reading_only_there_must_be_a_file_with_all_migrations() {
 }
 
 #[test]
+fn a_check_finds_what_opening_would_find_and_runs_nothing() {
+    let folder = Folder::new();
+    Database::check(folder.file(), &SCHEMA).unwrap();
+    assert!(!folder.file().exists());
+    drop(folder.open(&Migrations::NONE).unwrap());
+    Database::check(folder.file(), &SCHEMA).unwrap();
+    drop(folder.open(&SCHEMA).unwrap());
+    assert!(Database::check(folder.file(), &Migrations::NONE).unwrap_err().is_from_newer_version());
+    assert_eq!(fs::read_dir(&folder.0).unwrap().count(), 1, "nothing is left beside it");
+    fs::write(folder.file(), "no database at all, but a text that is long enough for a header of SQLite").unwrap();
+    assert!(Database::check(folder.file(), &SCHEMA).unwrap_err().is_not_a_database());
+}
+
+#[test]
+fn a_check_of_an_application_makes_no_file() {
+    let folder = Folder::new();
+    let mut setup = skep::Setup::default();
+    setup.data.clone_from(&folder.0);
+    skep::App::new().database(SCHEMA).check(&setup).unwrap();
+    assert_eq!(fs::read_dir(&folder.0).unwrap().count(), 0);
+    assert!(!fs::exists(skep::Setup::default().data).unwrap());
+}
+
+#[test]
 fn a_read_only_database_answers_reads_and_refuses_writes_with_503() {
     run(async {
         let folder = Folder::new();
