@@ -24,7 +24,7 @@ use crate::endpoint::Endpoint;
 use crate::error::{Error, Result};
 use crate::error_page::{self, ErrorPage, Failure};
 use crate::origin;
-use crate::panic::CatchPanic;
+use crate::panic::{self, CatchPanic};
 use crate::param::Pairs;
 use crate::percent;
 use crate::request::{Peer, Request};
@@ -202,7 +202,11 @@ impl Local {
         log(error, id, parts);
         let site = self.site();
         let failure = Failure::new(error, id, site.in_development());
-        error_page::render(&failure, error, parts.map(|parts| &parts.headers), site.error_page)
+        let headers = parts.map(|parts| &parts.headers);
+        panic::catch(|| error_page::render(&failure, error, headers, site.error_page)).unwrap_or_else(|panicked| {
+            tracing::error!(target: "skep::request", %id, "the error page of the application {panicked}");
+            error_page::render(&failure, error, headers, error_page::default_page)
+        })
     }
 }
 

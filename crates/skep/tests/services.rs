@@ -255,6 +255,14 @@ fn the_error_page_is_json_for_who_wants_it() {
 }
 
 #[test]
+fn an_error_page_that_panics_gives_way_to_ours() {
+    let app = App::new().error_page(|_| panic!("on purpose"));
+    let answer = Client::new(app).get("/nowhere");
+    assert_eq!(answer.status(), 404);
+    assert!(answer.text().contains("There is no page at this address."), "{}", answer.text());
+}
+
+#[test]
 fn another_site_cannot_send_our_forms() {
     let client = client();
     let forged = |path: &str| {
