@@ -12,6 +12,8 @@ use crate::html::{Buffer, Render};
 use crate::request::{Peer, header_text};
 use crate::service::Service;
 use crate::site::Local;
+#[cfg(not(target_family = "wasm"))]
+use crate::sql;
 
 /// One request, as its handler sees it.
 ///
@@ -39,6 +41,8 @@ pub struct Cx<'r> {
     id: RequestId,
     /// What the answer is to carry; most answers carry nothing of this.
     headers: Option<Box<HeaderMap>>,
+    #[cfg(not(target_family = "wasm"))]
+    transaction: Option<Box<sql::Transaction>>,
 }
 
 /// The id of a request, as error pages and log lines show it: 16 hexadecimal digits.
@@ -60,7 +64,17 @@ impl Render for RequestId {
 impl<'r> Cx<'r> {
     pub(crate) fn new(parts: &'r Parts, peer: Peer, body: (Body, u64), local: &'r Local, id: RequestId) -> Self {
         let (body, body_limit) = body;
-        Self { parts, peer, body, body_limit, local, id, headers: None }
+        Self {
+            parts,
+            peer,
+            body,
+            body_limit,
+            local,
+            id,
+            headers: None,
+            #[cfg(not(target_family = "wasm"))]
+            transaction: None,
+        }
     }
 
     /// The method of the request. A service for GET also sees HEAD here.
@@ -138,8 +152,42 @@ impl<'r> Cx<'r> {
     /// If the application has none: [`App::database`](crate::App::database).
     #[cfg(not(target_family = "wasm"))]
     #[must_use]
-    pub fn db(&self) -> &'r crate::sql::Local {
+    pub fn db(&self) -> &'r sql::Local {
         self.local.db()
+    }
+
+    /// The transaction of this request, begun by the first call. It is kept if the handler returns `Ok`, and undone if it
+    /// returns an error, panics, or its client goes away.
+    ///
+    /// While it is open, everybody else who writes waits: do nothing slow in between. For one that ends before the handler
+    /// does, there is [`sql::Local::transaction`].
+    ///
+    /// ```
+    /// use skep::prelude::*;
+    /// use skep::sql::query;
+    ///
+    /// #[derive(Service)]
+    /// #[service(POST "/move/{amount}")]
+    /// struct Move { amount: i64 }
+    ///
+    /// impl Handle for Move {
+    ///     async fn handle(self, cx: &mut Cx<'_>) -> Result {
+    ///         let db = cx.transaction().await?;
+    ///         db.execute(query("update account set balance = balance - ? where id = 1", self.amount)).await?;
+    ///         db.execute(query("update account set balance = balance + ? where id = 2", self.amount)).await?;
+    ///         Ok(Response::text("moved")) // both, or neither
+    ///     }
+    /// }
+    /// ```
+    ///
+    /// # Panics
+    /// If the application has no database: [`App::database`](crate::App::database).
+    #[cfg(not(target_family = "wasm"))]
+    pub async fn transaction(&mut self) -> Result<&mut sql::Transaction> {
+        if self.transaction.is_none() {
+            self.transaction = Some(Box::new(self.db().transaction().await?));
+        }
+        Ok(self.transaction.as_mut().expect("it was begun above"))
     }
 
     /// Scheme and host that the client used, such as `https://example.org`, for links that leave the site (feeds,
@@ -173,8 +221,13 @@ impl<'r> Cx<'r> {
         self.local.site().setup.limits
     }
 
-    pub(crate) fn into_headers(self) -> Option<Box<HeaderMap>> {
-        self.headers
+    /// The handler has returned `Ok`: keeps what it wrote, and gives what it said beside its answer.
+    pub(crate) async fn complete(self) -> Result<Option<Box<HeaderMap>>> {
+        #[cfg(not(target_family = "wasm"))]
+        if let Some(transaction) = self.transaction {
+            transaction.commit().await?;
+        }
+        Ok(self.headers)
     }
 }
 

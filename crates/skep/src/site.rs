@@ -172,7 +172,7 @@ impl Local {
         let limit = endpoint.body_limit().unwrap_or(site.setup.limits.body);
         let mut cx = Cx::new(parts, peer, (body, limit), self, id);
         let mut response = endpoint.call(&mut cx, &mut input).await?;
-        if let Some(extra) = cx.into_headers() {
+        if let Some(extra) = cx.complete().await? {
             add_headers(response.headers_mut(), *extra);
         }
         Ok(response)

@@ -90,9 +90,9 @@ impl Handle for Comment {
 }
 
 /// Keeps a comment, unless its author's address has sent too many lately.
-async fn keep(cx: &Cx<'_>, page: &Slug, draft: &Draft) -> Result<bool> {
+async fn keep(cx: &mut Cx<'_>, page: &Slug, draft: &Draft) -> Result<bool> {
     let address = cx.peer().address.map_or_else(|| "local".into(), |address| address.ip().to_string());
-    let mut db = cx.db().transaction().await?;
+    let db = cx.transaction().await?;
     db.one::<i64>(query("select id from article where slug = ?", page)).await?.or_404()?;
     db.execute(query("delete from recent_author where at <= unixepoch() - ?", WITHIN_SECONDS)).await?;
     let count = query("select count(*) from recent_author where address = ?", &address);
@@ -104,7 +104,6 @@ async fn keep(cx: &Cx<'_>, page: &Slug, draft: &Draft) -> Result<bool> {
     let comment =
         query("insert into comment (slug, author, html) values (?, ?, ?)", (page, &draft.author, html.as_str()));
     db.execute(comment).await?;
-    db.commit().await?;
     Ok(true)
 }
 
