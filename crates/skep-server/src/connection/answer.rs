@@ -53,6 +53,11 @@ impl<F: Future<Output = Response>> Future for Answering<F> {
     type Output = Answered;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Answered> {
+        // The wire holds one body at a time, so the next answer begins when the one before has left. If that one cannot
+        // leave, the connection ends: see `Connection::settle`.
+        if self.answer.as_ref().is_some_and(|answer| !answer.connection.has_sent_body(cx)) {
+            return Poll::Pending;
+        }
         let answered = self.application.as_mut().map(|application| application.as_mut().poll(cx));
         if let Some(Poll::Pending) = answered {
             return Poll::Pending;
@@ -72,6 +77,11 @@ impl<F: Future<Output = Response>> Future for Answering<F> {
 }
 
 impl Connection {
+    fn has_sent_body(&self, cx: &mut Context<'_>) -> bool {
+        let mut wire = self.wire();
+        !wire.has_body() || matches!(wire.poll_flush(cx), Poll::Ready(Ok(())))
+    }
+
     fn too_long(&self) -> Response {
         self.context.local.failure(&Error::new(StatusCode::URI_TOO_LONG).with_message("the address is too long"))
     }

@@ -262,15 +262,14 @@ impl Wire {
                 Direct::Bytes(bytes) => Pin::new(socket).poll_write(cx, bytes),
             });
             match sent {
-                Poll::Ready(Ok(0)) => return Poll::Ready(Err(shorter())),
-                Poll::Ready(Ok(count)) => {
+                Poll::Ready(Ok(count @ 1..)) => {
                     waiting.answer.count(count);
                     waiting.body.advance(count);
                 }
-                Poll::Ready(Err(error)) => return Poll::Ready(Err(error)),
-                Poll::Pending => {
+                // A body that cannot be sent stays in the way: nothing may come out in its place.
+                stopped => {
                     self.body = Some(waiting);
-                    return Poll::Pending;
+                    return stopped.map(|sent| sent.and_then(|_| Err(shorter())));
                 }
             }
         }

@@ -18,6 +18,22 @@ fn a_file_is_sent_whole_in_pieces_and_to_a_slow_reader() {
 }
 
 #[test]
+fn large_bodies_that_were_asked_for_together_arrive_one_after_another() {
+    let server = server(&[]);
+    let mut client = Raw::connect(&server);
+    let counts = [3_000_000, 2_000_000, 20, 1_000_000, 3_000_000];
+    let kinds = ["file", "memory", "file", "file", "memory"];
+    for (kind, count) in kinds.iter().zip(counts) {
+        client.say(format!("GET /bytes/{kind}/{count} HTTP/1.1\r\nHost: x\r\n\r\n"));
+    }
+    // Let it fill all buffers before anything is read.
+    std::thread::sleep(std::time::Duration::from_millis(50));
+    for count in counts {
+        assert!(client.answer().body == pattern(count), "{count} bytes");
+    }
+}
+
+#[test]
 fn head_and_file_have_the_same_length_and_head_sends_none() {
     let server = server(&[]);
     let mut client = Raw::connect(&server);
