@@ -203,17 +203,17 @@ fn settings_come_from_file_and_environment() {
 fn sockets_of_systemd_take_the_place_of_the_default() {
     let socket = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let address = socket.local_addr().unwrap();
-    let inherited: OwnedFd = rustix::io::dup(&socket).unwrap();
-    // As systemd does: the socket is number 3, and it is meant for this process alone.
-    let script = format!(
-        "exec 3<&{}; LISTEN_FDS=1 LISTEN_PID=$$ exec \"$0\" process::the_application --ignored --exact --nocapture",
-        inherited.as_raw_fd()
-    );
+    // As systemd does: the socket is number 3, and it is meant for this process alone. It comes by way of number 0, because
+    // a shell need not know numbers of two digits.
+    let inherited: OwnedFd = socket.into();
+    let script =
+        "exec 3<&0; LISTEN_FDS=1 LISTEN_PID=$$ exec \"$0\" process::the_application --ignored --exact --nocapture";
     let mut child = Command::new("sh")
-        .args(["-c", &script])
+        .args(["-c", script])
         .arg(std::env::current_exe().unwrap())
         .env(PART, "")
         .current_dir(folder())
+        .stdin(inherited)
         .stdout(Stdio::null())
         .spawn()
         .unwrap();
