@@ -7,9 +7,10 @@ use skep::sql::query;
 use crate::article::{self, Article};
 use crate::markdown;
 
-/// A comment on an article.
+/// A comment on an article. Its longest text fits into its body: of [`MAX_TEXT`] characters each has up to four bytes, and
+/// a form spells a byte with three.
 #[derive(Service)]
-#[service(POST "/writings/{page}/comments", body = 65_536)]
+#[service(POST "/writings/{page}/comments", body = 131_072)]
 pub struct Comment {
     page: Slug,
     #[form]
@@ -41,7 +42,8 @@ const WITHIN_SECONDS: i64 = 600;
 impl Draft {
     fn new(author: Option<String>, text: Option<String>) -> Self {
         let author = author.unwrap_or_default().trim().to_owned();
-        let text = text.unwrap_or_default().trim().to_owned();
+        // A form ends its lines with CR LF, which the browser counted as one character.
+        let text = text.unwrap_or_default().trim().replace("\r\n", "\n");
         let author_problem = match author.chars().count() {
             0 => Some("Please give a name; any will do."),
             1..=MAX_AUTHOR if author.chars().any(char::is_control) => {
