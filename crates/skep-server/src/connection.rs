@@ -165,7 +165,7 @@ impl Connection {
         if let Poll::Ready(Err(error)) = wire.poll_flush(cx) {
             return Poll::Ready(End::Broken(error));
         }
-        if self.quiet.get() && wire.refusal().is_some() && !wire.has_body() {
+        if self.quiet.get() && wire.is_used_up() && !wire.has_body() {
             return Poll::Ready(End::Refused);
         }
         let now = self.context.now();

@@ -85,8 +85,10 @@ impl Cookie {
 
 /// The value of the first cookie of this name.
 pub(crate) fn find<'r>(headers: &'r HeaderMap, name: &str) -> Option<&'r str> {
-    let fields = headers.get_all(header::COOKIE).into_iter().filter_map(|value| value.to_str().ok());
-    fields.flat_map(|field| field.split(';')).find_map(|pair| {
+    // Pair by pair: one that is no text is somebody else's, and hides none of ours.
+    let fields = headers.get_all(header::COOKIE).into_iter().map(HeaderValue::as_bytes);
+    fields.flat_map(|field| field.split(|byte| *byte == b';')).find_map(|pair| {
+        let pair = std::str::from_utf8(pair).ok().filter(|pair| pair.is_ascii())?;
         let (key, value) = pair.trim().split_once('=')?;
         (key == name).then(|| value.strip_prefix('"').and_then(|value| value.strip_suffix('"')).unwrap_or(value))
     })
@@ -118,6 +120,15 @@ mod tests {
         assert_eq!(find(&headers, "a"), Some("2"));
         assert_eq!(find(&headers, "c"), Some("4"));
         assert_eq!(find(&headers, "d"), None);
+    }
+
+    #[test]
+    fn a_foreign_cookie_that_is_no_text_hides_no_other() {
+        let mut headers = HeaderMap::new();
+        headers.append(header::COOKIE, HeaderValue::from_bytes(b"theme=d\xfcnkel; a=1; b=\xc3\xa9").unwrap());
+        assert_eq!(find(&headers, "a"), Some("1"));
+        assert_eq!(find(&headers, "theme"), None);
+        assert_eq!(find(&headers, "b"), None);
     }
 
     #[test]

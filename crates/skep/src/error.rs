@@ -114,9 +114,12 @@ impl Error {
     }
 
     /// True if the fault is the server's (5xx), not the client's.
+    ///
+    /// 501 and 505 answer requests that ask for what HTTP/1.1 does not have: they do not fill the log of errors.
     #[must_use]
     pub fn is_ours(&self) -> bool {
-        self.inner.status.is_server_error()
+        let asked_too_much = [StatusCode::NOT_IMPLEMENTED, StatusCode::HTTP_VERSION_NOT_SUPPORTED];
+        self.inner.status.is_server_error() && !asked_too_much.contains(&self.inner.status)
     }
 
     pub(crate) fn headers(&self) -> &HeaderMap {
@@ -196,5 +199,6 @@ mod tests {
         assert_eq!(error.message(), None);
         assert_eq!(error.to_string(), "500 Internal Server Error: secret path");
         assert!(error.is_ours());
+        assert!(!Error::new(StatusCode::HTTP_VERSION_NOT_SUPPORTED).is_ours());
     }
 }

@@ -317,6 +317,8 @@ impl Slug {
                 break;
             }
         }
+        // A letter may stand for two.
+        slug.truncate(Self::MAX_BYTES);
         let slug = slug.trim_end_matches('-');
         Self(if slug.is_empty() { "untitled".into() } else { slug.into() })
     }
@@ -464,6 +466,8 @@ mod tests {
         for wrong in ["", "-a", "a-", "a--b", "A", "a b", "é"] {
             assert!(wrong.parse::<Slug>().is_err(), "{wrong}");
         }
-        assert!(Slug::of(&"x".repeat(500)).as_str().parse::<Slug>().is_ok());
+        for long in ["x".repeat(500), format!("{}ßx", "x".repeat(199))] {
+            assert!(Slug::of(&long).as_str().parse::<Slug>().is_ok(), "{long}");
+        }
     }
 }

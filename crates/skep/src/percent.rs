@@ -87,7 +87,7 @@ pub(crate) fn normalise_path(path: &str) -> Cow<'_, str> {
     while let Some(at) = rest.find('%') {
         out.push_str(&rest[..at]);
         let escape = rest.get(at..at + 3);
-        match escape.and_then(|escape| u8::from_str_radix(&escape[1..], 16).ok()) {
+        match escape.and_then(|escape| hexadecimal(&escape[1..])) {
             Some(byte) if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) => out.push(byte as char),
             Some(byte) => {
                 // One spelling for the rest, so that a route with a literal `é` is found however it is written.
@@ -105,6 +105,11 @@ pub(crate) fn normalise_path(path: &str) -> Cow<'_, str> {
     }
     out.push_str(rest);
     Cow::Owned(out)
+}
+
+/// The standard library also takes a sign: `%+5` would become `%05`.
+fn hexadecimal(digits: &str) -> Option<u8> {
+    digits.bytes().all(|digit| digit.is_ascii_hexdigit()).then(|| u8::from_str_radix(digits, 16).ok())?
 }
 
 #[cfg(test)]
@@ -141,5 +146,6 @@ mod tests {
         assert_eq!(normalise_path("/%61bout/%2f%C3%a9"), "/about/%2F%C3%A9");
         assert_eq!(normalise_path("/100%"), "/100%");
         assert_eq!(normalise_path("/%zz%é"), "/%zz%é");
+        assert_eq!(normalise_path("/%+a%-1"), "/%+a%-1");
     }
 }

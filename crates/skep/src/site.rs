@@ -158,6 +158,9 @@ impl Local {
 
     async fn dispatch(&self, parts: &Parts, body: Body, peer: Peer, id: RequestId) -> Result {
         let site = self.site();
+        if let Some(answer) = without_path(parts) {
+            return answer;
+        }
         let path = percent::normalise_path(parts.uri.path());
         let query = Pairs::decode(parts.uri.query().unwrap_or_default(), site.setup.limits.query_parameters)?;
         let Some(found) = site.router.find(&path) else { return self.elsewhere(parts, &path) };
@@ -208,6 +211,19 @@ impl Local {
             error_page::render(&failure, error, headers, error_page::default_page)
         })
     }
+}
+
+/// The answer to what asks for no path: `OPTIONS *` for the server as a whole, and a proxy's `CONNECT host:80` (RFC 9112,
+/// 3.2.3 and 3.2.4).
+fn without_path(parts: &Parts) -> Option<Result> {
+    if parts.uri.path().starts_with('/') {
+        return None;
+    }
+    Some(match parts.method {
+        Method::OPTIONS if parts.uri.path() == "*" => Ok(Response::of_status(StatusCode::NO_CONTENT)),
+        Method::CONNECT => Err(Error::new(StatusCode::NOT_IMPLEMENTED).with_message("this server is no proxy")),
+        _ => Err(Error::bad_request("the address has no path")),
+    })
 }
 
 fn endpoint<'s>(found: &Found<'s, '_, Endpoint>, method: &Method, query: &Pairs<'_>) -> Result<&'s Endpoint> {

@@ -77,7 +77,10 @@ fn stamps(folder: &Path) -> io::Result<BTreeMap<String, Stamp>> {
         let entry = entry?;
         let Ok(name) = entry.file_name().into_string() else { continue };
         let Some(stem) = name.strip_suffix(".md").filter(|stem| !stem.starts_with('.')) else { continue };
-        if let Ok(metadata) = fs::metadata(entry.path()) {
+        // To read a pipe would be to wait for whoever writes to it.
+        if let Some(metadata) =
+            fs::metadata(entry.path()).ok().filter(|metadata| metadata.is_file() || metadata.is_dir())
+        {
             stamps.insert(stem.to_owned(), Stamp { modified: metadata.modified().ok(), len: metadata.len() });
         }
     }

@@ -141,6 +141,16 @@ fn a_comment_with_faults_comes_back_with_what_was_typed() {
 }
 
 #[test]
+fn the_longest_comment_fits_in_whatever_letters_it_is_written() {
+    let blog = Blog::with(&[("a.md", &article("A", "2026-11-21", "", "x"))]);
+    for longest in ["中".repeat(10_000), "🐝".repeat(10_000), format!("{}xx", "x\r\n".repeat(4_999))] {
+        let answer =
+            blog.client.post("/writings/a/comments", &[("author", "🐝"), ("text", &longest), ("preview", "yes")]);
+        assert_eq!(answer.status(), 200, "{}", answer.text());
+    }
+}
+
+#[test]
 fn whoever_writes_a_lot_is_asked_to_wait_and_loses_nothing() {
     let blog = Blog::with(&[("a.md", &article("A", "2026-11-21", "", "x"))]);
     for count in 0..5 {
@@ -218,6 +228,17 @@ fn a_broken_file_leaves_its_article_and_the_others_as_they_were() {
     assert!(blog.get("/writings/a").contains("Good"));
     blog.write("broken.md", article("Mended", "2026-11-21", "", "two"));
     assert!(blog.get("/").contains("Mended") && blog.get("/").contains("Good"));
+}
+
+#[test]
+#[cfg(unix)]
+fn what_is_no_file_is_no_article_and_stops_nothing() {
+    let blog = Blog::with(&[("a.md", &article("Good", "2026-11-20", "", "one"))]);
+    let made = std::process::Command::new("mkfifo").arg(blog.articles().join("pipe.md")).status().unwrap();
+    assert!(made.success());
+    fs::create_dir(blog.articles().join("folder.md")).unwrap();
+    blog.write("b.md", article("Better", "2026-11-21", "", "two"));
+    assert!(blog.get("/").contains("Better") && blog.get("/").contains("Good"));
 }
 
 #[test]

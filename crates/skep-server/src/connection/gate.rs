@@ -190,16 +190,19 @@ impl Gate {
         }
         match line[0] {
             b' ' | b'\t' => Err(bad("a header field goes on in a second line")),
-            b'h' | b'H' => value_of(line, b"host").map_or(Ok(()), |_| self.host()),
+            b'h' | b'H' => value_of(line, b"host").map_or(Ok(()), |value| self.host(value)),
             b'c' | b'C' => value_of(line, b"content-length").map_or(Ok(()), |value| self.content_length(value)),
             b't' | b'T' => value_of(line, b"transfer-encoding").map_or(Ok(()), |value| self.transfer_encoding(value)),
             _ => Ok(()),
         }
     }
 
-    fn host(&mut self) -> Checked {
+    fn host(&mut self, value: &[u8]) -> Checked {
         if self.head.host {
             return Err(bad("there are two Host fields"));
+        }
+        if !value.iter().copied().all(is_in_host) {
+            return Err(bad("Host is not the name of a host"));
         }
         self.head.host = true;
         Ok(())
@@ -328,11 +331,19 @@ fn value_of<'l>(line: &'l [u8], name: &[u8]) -> Option<&'l [u8]> {
     start.eq_ignore_ascii_case(name).then(|| value.trim_ascii())
 }
 
+/// True for what a host and its port are written with (RFC 3986, 3.2.2). A user is no part of `Host`.
+fn is_in_host(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || b"-._~!$&'()*+,;=:[]%".contains(&byte)
+}
+
+/// The parser behind keeps the two largest numbers for itself.
+const MOST: u64 = u64::MAX - 2;
+
 fn decimal(digits: &[u8]) -> Option<u64> {
     if digits.is_empty() || !digits.iter().all(u8::is_ascii_digit) {
         return None;
     }
-    std::str::from_utf8(digits).ok()?.parse().ok()
+    std::str::from_utf8(digits).ok()?.parse().ok().filter(|length| *length <= MOST)
 }
 
 #[cfg(test)]

@@ -59,6 +59,8 @@ struct Waiting {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Mode {
     Gated,
+    /// Something was refused, and all that was let in before it has been taken up.
+    UsedUp,
     /// HTTP/2 frames and checks its messages itself.
     Raw,
 }
@@ -107,6 +109,11 @@ impl Wire {
     /// Why nothing more is taken in.
     pub(crate) fn refusal(&self) -> Option<Refusal> {
         self.refusal
+    }
+
+    /// True if something was refused, and all that came before it has been taken up.
+    pub(crate) fn is_used_up(&self) -> bool {
+        self.mode == Mode::UsedUp
     }
 
     /// The status of the answer that hyper gave by itself.
@@ -189,7 +196,7 @@ impl Wire {
     pub(crate) fn poll_read(&mut self, cx: &mut Context<'_>, mut cursor: ReadBufCursor<'_>) -> Poll<io::Result<()>> {
         // What was refused ends the connection once all before it is answered; whoever drives it sees to that.
         if self.refusal.is_some() {
-            return Poll::Pending;
+            return self.hold_back();
         }
         if !self.early.is_empty() {
             let count = self.early.len().min(cursor.remaining());
@@ -199,7 +206,7 @@ impl Wire {
             if self.early.is_empty() {
                 self.early = Vec::new();
             }
-            return if passed == 0 { Poll::Pending } else { Poll::Ready(Ok(())) };
+            return if passed == 0 { self.hold_back() } else { Poll::Ready(Ok(())) };
         }
         if self.is_raw() {
             let socket = &mut self.socket;
@@ -215,8 +222,15 @@ impl Wire {
             passed
         };
         let read = sys::poll_read_into(cursor, |buffer| Pin::new(socket).poll_read(cx, buffer), check);
-        // No bytes would mean the end of the stream.
-        if held_back { Poll::Pending } else { read }
+        if held_back { self.hold_back() } else { read }
+    }
+
+    /// Gives nothing: no bytes would mean the end of the stream.
+    fn hold_back(&mut self) -> Poll<io::Result<()>> {
+        if self.refusal.is_some() {
+            self.mode = Mode::UsedUp;
+        }
+        Poll::Pending
     }
 
     fn pass_early(&mut self, count: usize) -> usize {
@@ -262,15 +276,14 @@ impl Wire {
                 Direct::Bytes(bytes) => Pin::new(socket).poll_write(cx, bytes),
             });
             match sent {
-                Poll::Ready(Ok(0)) => return Poll::Ready(Err(shorter())),
-                Poll::Ready(Ok(count)) => {
+                Poll::Ready(Ok(count @ 1..)) => {
                     waiting.answer.count(count);
                     waiting.body.advance(count);
                 }
-                Poll::Ready(Err(error)) => return Poll::Ready(Err(error)),
-                Poll::Pending => {
+                // A body that cannot be sent stays in the way: nothing may come out in its place.
+                stopped => {
                     self.body = Some(waiting);
-                    return Poll::Pending;
+                    return stopped.map(|sent| sent.and_then(|_| Err(shorter())));
                 }
             }
         }

@@ -30,6 +30,15 @@ const BROKEN: &[(&str, &str, u16)] = &[
         "POST /length HTTP/1.1\r\nHost: x\r\nContent-Length: 99999999999999999999\r\n\r\n",
         400,
     ),
+    (
+        "the largest length there is",
+        "POST /length HTTP/1.1\r\nHost: x\r\nContent-Length: 18446744073709551615\r\n\r\n",
+        400,
+    ),
+    ("a host that is none", "GET / HTTP/1.1\r\nHost: x\"><b>\r\n\r\n", 400),
+    ("a host with a path", "GET / HTTP/1.1\r\nHost: x/y\r\n\r\n", 400),
+    ("a host with a user", "GET / HTTP/1.1\r\nHost: x@y\r\n\r\n", 400),
+    ("two words for a host", "GET / HTTP/1.1\r\nHost: x y\r\n\r\n", 400),
     ("no host", "GET / HTTP/1.1\r\n\r\n", 400),
     ("two hosts", "GET / HTTP/1.1\r\nHost: x\r\nHost: x\r\n\r\n", 400),
     ("a folded field", "GET / HTTP/1.1\r\nHost: x\r\nA: b\r\n c\r\n\r\n", 400),
@@ -90,6 +99,35 @@ fn a_broken_request_behind_a_good_one_does_not_cost_the_good_one_its_answer() {
         assert_eq!(client.answer().text(), "at last");
         assert_page(&client.answer(), *status);
         client.closed();
+    }
+}
+
+#[test]
+fn a_broken_request_behind_many_good_ones_costs_none_of_them_its_answer() {
+    let server = server(&[]);
+    for (name, request, status) in BROKEN {
+        println!("{name}");
+        let mut client = Raw::connect(&server);
+        client.say(format!("{}{request}", GOOD.repeat(50)));
+        for _ in 0..50 {
+            assert_eq!(client.answer().text(), "Hello, world!");
+        }
+        assert_page(&client.answer(), *status);
+        client.closed();
+    }
+}
+
+#[test]
+fn what_asks_for_no_path_is_answered_for_what_it_is() {
+    let server = server(&[]);
+    for (request, status) in [
+        ("OPTIONS * HTTP/1.1", 204),
+        ("GET * HTTP/1.1", 400),
+        ("CONNECT example.org:80 HTTP/1.1", 501),
+        ("POST example.org:80 HTTP/1.1", 400),
+    ] {
+        let answer = Raw::connect(&server).say(format!("{request}\r\nHost: x\r\nConnection: close\r\n\r\n")).answer();
+        assert_eq!((answer.status, answer.field("location")), (status, None), "{request}");
     }
 }
 

@@ -186,7 +186,7 @@ impl Raw {
         };
         let head = String::from_utf8(self.seen.drain(..end).collect()).unwrap();
         let status = head[9..12].parse().unwrap();
-        if status == 100 {
+        if matches!(status, 100 | 204) {
             return Answer { status, head, body: Vec::new() };
         }
         let body = match field(&head, "content-length").map(|length| length.parse::<usize>().unwrap()) {
