@@ -77,35 +77,60 @@ impl Handle for Comment {
             draft.preview = Some(markdown::comment(&draft.text));
             return article::show(cx.db(), &self.page, &draft).await;
         }
-        if !keep(cx, &self.page, &draft).await? {
-            draft.text_problem =
-                Some("You have written a lot in a short time. Please wait some minutes, then send this again.");
-            let page = article::show(cx.db(), &self.page, &draft).await?;
-            let wait = HeaderValue::from(WITHIN_SECONDS);
-            return Ok(page.with_status(StatusCode::TOO_MANY_REQUESTS).with_header(RETRY_AFTER, wait));
-        }
-        let article = Article { page: self.page };
-        let below = HeaderValue::try_from(format!("{}#comments", article.url()))?;
-        Ok(Response::see_other(&article).with_header(LOCATION, below))
+        let (problem, status, wait) = match keep(cx, &self.page, &draft).await {
+            Ok(Kept::Yes) => {
+                return shown_below(self.page);
+            }
+            Ok(Kept::TooMany) => (TOO_MANY, StatusCode::TOO_MANY_REQUESTS, WITHIN_SECONDS),
+            // The disk is full, or somebody else holds the database: what was typed must not be lost with it.
+            Err(error) if error.status() == StatusCode::SERVICE_UNAVAILABLE => {
+                tracing::error!(target: "blog", id = %cx.id(), "a comment could not be kept: {error}");
+                (NOT_NOW, StatusCode::SERVICE_UNAVAILABLE, TRY_AGAIN_SECONDS)
+            }
+            Err(error) => return Err(error),
+        };
+        draft.text_problem = Some(problem);
+        let page = article::show(cx.db(), &self.page, &draft).await?;
+        Ok(page.with_status(status).with_header(RETRY_AFTER, HeaderValue::from(wait)))
     }
 }
 
+/// Back to the article, at its comments.
+fn shown_below(page: Slug) -> Result {
+    let article = Article { page };
+    let comments = HeaderValue::try_from(format!("{}#comments", article.url()))?;
+    Ok(Response::see_other(&article).with_header(LOCATION, comments))
+}
+
+const TOO_MANY: &str = "You have written a lot in a short time. Please wait some minutes, then send this again.";
+const NOT_NOW: &str = "This cannot be kept at the moment, through no fault of yours. Please send it again in a while.";
+const TRY_AGAIN_SECONDS: i64 = 30;
+
+/// Whether a comment was kept.
+enum Kept {
+    Yes,
+    /// Its author's address has sent too many lately.
+    TooMany,
+}
+
 /// Keeps a comment, unless its author's address has sent too many lately.
-async fn keep(cx: &mut Cx<'_>, page: &Slug, draft: &Draft) -> Result<bool> {
+async fn keep(cx: &Cx<'_>, page: &Slug, draft: &Draft) -> Result<Kept> {
     let address = cx.peer().address.map_or_else(|| "local".into(), |address| address.ip().to_string());
-    let db = cx.transaction().await?;
+    let mut db = cx.db().transaction().await?;
     db.one::<i64>(query("select id from article where slug = ?", page)).await?.or_404()?;
     db.execute(query("delete from recent_author where at <= unixepoch() - ?", WITHIN_SECONDS)).await?;
     let count = query("select count(*) from recent_author where address = ?", &address);
     if db.one::<i64>(count).await?.unwrap_or(0) >= MOST {
-        return Ok(false);
+        return Ok(Kept::TooMany);
     }
     db.execute(query("insert into recent_author (address) values (?)", &address)).await?;
     let html = markdown::comment(&draft.text);
     let comment =
         query("insert into comment (slug, author, html) values (?, ?, ?)", (page, &draft.author, html.as_str()));
     db.execute(comment).await?;
-    Ok(true)
+    // Kept before the answer is made: a disk that is full says so here.
+    db.commit().await?;
+    Ok(Kept::Yes)
 }
 
 /// The form below an article, with what was typed and what is wrong with it.

@@ -140,6 +140,13 @@ impl Browser {
     }
 }
 
+impl Drop for Browser {
+    /// Closes the window: chromedriver alone would leave it behind.
+    fn drop(&mut self) {
+        let _ = ureq::delete(&self.session).call();
+    }
+}
+
 fn call(url: &str, body: &Value) -> Value {
     let agent: ureq::Agent = ureq::Agent::config_builder().http_status_as_error(false).build().into();
     let mut answer = agent.post(url).send_json(body).unwrap_or_else(|error| panic!("{url}: {error}"));

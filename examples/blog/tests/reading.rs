@@ -163,6 +163,18 @@ fn whoever_writes_a_lot_is_asked_to_wait_and_loses_nothing() {
 }
 
 #[test]
+fn a_comment_that_cannot_be_kept_is_not_lost() {
+    let blog = Blog::with(&[("a.md", &article("A", "2026-11-21", "", "x"))]);
+    // A database that may not grow is what a full disk looks like.
+    blog.site.db().write(|db| db.one::<i64>("pragma max_page_count = 1").map(drop)).unwrap();
+    let text = "Many words. ".repeat(800);
+    let answer = blog.client.post("/writings/a/comments", &[("author", "A"), ("text", &text)]);
+    assert_eq!((answer.status().as_u16(), answer.header("retry-after")), (503, Some("30")));
+    assert!(answer.text().contains(text.trim()) && answer.text().contains("Please send it again"));
+    assert!(blog.get("/writings/a").contains("No comments yet"));
+}
+
+#[test]
 fn search_finds_words_in_any_form_and_marks_them() {
     let blog = Blog::with(&[
         ("bees.md", &article("On bees", "2026-11-20", "", "A hive of Bienenkörbe & <b>honey</b> makers.")),
