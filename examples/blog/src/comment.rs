@@ -7,7 +7,7 @@ use skep::sql::query;
 use crate::article::{self, Article};
 use crate::markdown;
 
-/// A comment on an article. Its longest text fits into its body: of [`MAX_TEXT`] characters each has up to four bytes, and
+/// A comment on an article. Its longest text fits into its body: of 10 000 characters each has up to four bytes, and
 /// a form spells a byte with three.
 #[derive(Service)]
 #[service(POST "/writings/{page}/comments", body = 131_072)]
