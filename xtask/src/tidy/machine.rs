@@ -13,7 +13,7 @@ const HOSTS: [&str; 10] = [
     concat!("static.rust-", "lang.org"),
     concat!("py", "pi.org"),
     concat!("files.python", "hosted.org"),
-    concat!("registry.", "npmjs.org"),
+    concat!("registry.npm", "js.org"),
     concat!("npm", "js.com"),
     concat!("proxy.", "golang.org"),
     concat!("repo1.", "maven.org"),
