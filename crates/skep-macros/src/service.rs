@@ -29,15 +29,7 @@ pub(crate) fn derive(input: DeriveInput) -> TokenStream {
         quote! {
             #error
             impl ::skep::service::Service for #name {
-                const ROUTE: &'static ::skep::service::Route = &::skep::service::Route {
-                    service: "",
-                    method: ::skep::Method::GET,
-                    pattern: "/",
-                    query: &[],
-                    body: ::skep::service::BodyKind::Unread,
-                    body_limit: ::core::option::Option::None,
-                    cross_origin: ::core::option::Option::None,
-                };
+                const ROUTE: &'static ::skep::service::Route = &::skep::service::Route::NONE;
 
                 fn parse(_: &::skep::service::Input<'_>) -> ::skep::Result<Self> {
                     ::core::unreachable!()
@@ -55,9 +47,12 @@ fn understand(input: &DeriveInput) -> Result<TokenStream> {
         return Err(Error::new(input.generics.span(), "a service has no type parameters and borrows nothing"));
     }
     let declaration = Declaration::of(input)?;
-    let pattern = Pattern::parse(&declaration.path)?;
+    let pattern = Pattern::of(&declaration)?;
     let parameters = parameters::parameters(input, &pattern)?;
     check(&declaration, &pattern, &parameters)?;
+    if declaration.external {
+        return Ok(write::external(input, &declaration, &pattern, &parameters));
+    }
     Ok(write::service(input, &declaration, &pattern, &parameters))
 }
 
@@ -73,6 +68,18 @@ fn check(declaration: &Declaration, pattern: &Pattern, parameters: &[Parameter])
     if names.len() > MAX_PATH_PARAMETERS {
         let help = format!("a path has at most {MAX_PATH_PARAMETERS} parameters; these are {}", names.len());
         return Err(Error::new(declaration.path.span(), help));
+    }
+    let unread = |one: &&Parameter| matches!(one.source, Source::Json | Source::Header(_));
+    if let Some(parameter) = parameters.iter().filter(|_| declaration.external).find(unread) {
+        let help = "another site reads this service: a link or a form brings path, query and form fields only";
+        return Err(Error::new(parameter.name.span(), help));
+    }
+    if let Some((name, _)) = &declaration.when
+        && let Some(taken) =
+            parameters.iter().find(|one| matches!(&one.source, Source::Query { name: own, .. } if own == name))
+    {
+        let help = format!("`{name}` has a fixed value here, by `when`: it is no parameter");
+        return Err(Error::new(taken.name.span(), help));
     }
     let mut body: Option<&Parameter> = None;
     for parameter in parameters.iter().filter(|one| matches!(one.source, Source::Form { .. } | Source::Json)) {

@@ -24,7 +24,7 @@ pub(super) fn form(
     };
     let (name, visibility) = (&input.ident, &input.vis);
     let is_asked = |one: &&Parameter| match one.source {
-        Source::Path(_) => true,
+        Source::Path(position) => !pattern.comes_from_query(position),
         Source::Query { .. } => method == "post",
         _ => false,
     };

@@ -1,7 +1,7 @@
 //! Writes the implementation of a service that was understood.
 
 use proc_macro2::{Span, TokenStream};
-use quote::{format_ident, quote, quote_spanned};
+use quote::{quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{DeriveInput, Ident};
 
@@ -18,7 +18,7 @@ pub(super) fn service(
 ) -> TokenStream {
     let name = &input.ident;
     let route = route(name, declaration, parameters);
-    let fields = parameters.iter().map(read);
+    let fields = parameters.iter().map(|parameter| read(parameter, pattern));
     let link = link(pattern, parameters, &|name| quote!(&self.#name));
     let link_trait = (declaration.method == "GET").then(|| links(name));
     let form = form(input, declaration, pattern, parameters);
@@ -40,6 +40,9 @@ pub(super) fn service(
         const _: fn() = || {
             fn has_a_handler<S: ::skep::service::Handle>() {}
             has_a_handler::<#name>();
+        };
+        const _: () = {
+            ::skep::__declare_service!(#name);
         };
     }
 }
@@ -63,17 +66,25 @@ fn route(name: &Ident, declaration: &Declaration, parameters: &[Parameter]) -> T
     } else {
         quote!(Unread)
     };
+    let prefix =
+        declaration.prefix.as_ref().map_or_else(|| quote!(::skep::link::Prefix::NONE), |prefix| quote!(#prefix));
+    let when = option(declaration.when.as_ref().map(|(name, value)| quote!((#name, #value))).as_ref());
+    let from_query = declaration.from_query.is_some();
     let limit = option(declaration.body.as_ref());
     let cross_origin = option(declaration.cross_origin.as_ref());
     quote! {
         &::skep::service::Route {
             service: #service,
             method: ::skep::Method::#method,
+            prefix: ::skep::link::Prefix::as_str(#prefix),
             pattern: #path,
             query: &[#(#query),*],
+            when: #when,
+            from_query: #from_query,
             body: ::skep::service::BodyKind::#body,
             body_limit: #limit,
             cross_origin: #cross_origin,
+            source: (::core::file!(), ::core::line!()),
         }
     }
 }
@@ -85,16 +96,19 @@ fn option(value: Option<&impl quote::ToTokens>) -> TokenStream {
     }
 }
 
-fn read(parameter: &Parameter) -> TokenStream {
+fn read(parameter: &Parameter, pattern: &Pattern) -> TokenStream {
     let Parameter { name, kind, source } = parameter;
     let text = name.to_string();
     // What does not fit is said at the type that does not fit.
     let at = kind.span().resolved_at(Span::call_site());
     let value = match source {
+        Source::Path(position) if pattern.is_tail(*position) => {
+            quote_spanned!(at=> input.tail::<#kind>(#position, #text)?)
+        }
         Source::Path(position) => quote_spanned!(at=> input.path::<#kind>(#position, #text)?),
         Source::Query { name, default: None } => quote_spanned!(at=> input.query::<#kind>(#name)?),
         Source::Query { name, default: Some(default) } => {
-            quote_spanned!(at=> input.query::<::core::option::Option<#kind>>(#name)?.unwrap_or_else(|| #default))
+            quote_spanned!(at=> input.query_or::<#kind>(#name, || #default)?)
         }
         Source::Form { name } => quote_spanned!(at=> input.form::<#kind>(#name)?),
         Source::Json => quote_spanned!(at=> input.json::<#kind>(#text)?),
@@ -105,29 +119,43 @@ fn read(parameter: &Parameter) -> TokenStream {
 
 /// Statements that write the link, from the values that `value` names.
 pub(super) fn link(pattern: &Pattern, parameters: &[Parameter], value: &dyn Fn(&Ident) -> TokenStream) -> TokenStream {
-    let path = path(pattern, parameters, value);
+    let path = parts(pattern.parts(), parameters, value);
+    let when = pattern.when().map(|(name, value)| quote!(query.fixed(#name, #value);));
     let query: Vec<TokenStream> = parameters.iter().filter_map(|parameter| query(parameter, value)).collect();
-    if query.is_empty() {
+    if query.is_empty() && when.is_none() {
         return path;
     }
     quote! {
         #path
         let mut query = link.query();
+        #when
         #(#query)*
     }
 }
 
+/// Statements that write the path of a form whose fields become the query.
 pub(super) fn path(pattern: &Pattern, parameters: &[Parameter], value: &dyn Fn(&Ident) -> TokenStream) -> TokenStream {
-    let parts = pattern.parts().iter().map(|part| match part {
+    parts(&pattern.without_suffix(), parameters, value)
+}
+
+fn parts(parts: &[Part], parameters: &[Parameter], value: &dyn Fn(&Ident) -> TokenStream) -> TokenStream {
+    let value = |position: usize| {
+        let parameter = parameters.iter().find(|one| matches!(one.source, Source::Path(at) if at == position));
+        value(&parameter.expect("checked: the path's parameters are fields").name)
+    };
+    let statements = parts.iter().map(|part| match part {
+        Part::Prefix(prefix) => quote!(link.literal(::skep::link::Prefix::as_str(#prefix));),
         Part::Literal(text) => quote!(link.literal(#text);),
-        Part::Segment(position) | Part::Tail(position) => {
-            let write = format_ident!("{}", if matches!(part, Part::Tail(_)) { "tail" } else { "segment" });
-            let parameter = parameters.iter().find(|one| matches!(one.source, Source::Path(at) if at == *position));
-            let value = value(&parameter.expect("checked: the path's parameters are fields").name);
-            quote!(link.#write(#value);)
+        Part::Segment(position) => {
+            let value = value(*position);
+            quote!(link.segment(#value);)
+        }
+        Part::Tail(position) => {
+            let value = value(*position);
+            quote!(link.tail(#value);)
         }
     });
-    quote!(#(#parts)*)
+    quote!(#(#statements)*)
 }
 
 fn query(parameter: &Parameter, value: &dyn Fn(&Ident) -> TokenStream) -> Option<TokenStream> {
@@ -143,19 +171,85 @@ fn query(parameter: &Parameter, value: &dyn Fn(&Ident) -> TokenStream) -> Option
     })
 }
 
-/// A GET service may stand in `href`, by value and by reference.
+/// A service of another site: links and forms, and nothing that could be mounted.
+pub(super) fn external(
+    input: &DeriveInput,
+    declaration: &Declaration,
+    pattern: &Pattern,
+    parameters: &[Parameter],
+) -> TokenStream {
+    let (name, visibility) = (&input.ident, &input.vis);
+    let form = form(input, declaration, pattern, parameters);
+    let fields: Vec<&Ident> = parameters.iter().map(|parameter| &parameter.name).collect();
+    let kinds = parameters.iter().map(|parameter| &parameter.kind);
+    let links = (declaration.method == "GET").then(|| {
+        let link = link(pattern, parameters, &|name| quote!(&self.#name));
+        let href = href(name);
+        quote! {
+            #[automatically_derived]
+            impl ::skep::link::Destination for #name {
+                fn write_url(&self, out: &mut ::std::string::String) {
+                    let mut link = ::skep::service::Link::new(out);
+                    let link = &mut link;
+                    #link
+                }
+            }
+            #[automatically_derived]
+            impl #name {
+                /// The whole link to this value.
+                #[allow(dead_code)]
+                #[must_use]
+                #visibility fn url(&self) -> ::std::string::String {
+                    ::skep::link::url(self)
+                }
+            }
+            #href
+        }
+    });
+    quote! {
+        #links
+        #form
+        // A form's target is never made and its fields are never read, which is no mistake.
+        const _: () = {
+            #[allow(dead_code, clippy::too_many_arguments)]
+            fn make(#(#fields: #kinds),*) -> #name {
+                #name { #(#fields),* }
+            }
+            #[allow(dead_code)]
+            fn read(value: #name) {
+                #(let _ = value.#fields;)*
+            }
+        };
+    }
+}
+
+/// A GET service is a destination.
 pub(super) fn links(name: &Ident) -> TokenStream {
+    let href = href(name);
+    quote! {
+        #[automatically_derived]
+        impl ::skep::link::Destination for #name {
+            fn write_url(&self, out: &mut ::std::string::String) {
+                ::skep::service::Service::write_link(self, &mut ::skep::service::Link::new(out));
+            }
+        }
+        #href
+    }
+}
+
+/// A destination may stand in `href`, by value and by reference.
+fn href(name: &Ident) -> TokenStream {
     quote! {
         #[automatically_derived]
         impl ::skep::html::Href for #name {
             fn write_href(&self, out: &mut ::skep::html::Buffer) {
-                ::skep::service::write_href(self, out);
+                ::skep::link::write_href(self, out);
             }
         }
         #[automatically_derived]
         impl ::skep::html::Href for &#name {
             fn write_href(&self, out: &mut ::skep::html::Buffer) {
-                ::skep::service::write_href(*self, out);
+                ::skep::link::write_href(*self, out);
             }
         }
     }

@@ -1,0 +1,82 @@
+//! Sets of services, and the list of all that were declared.
+
+use std::any::TypeId;
+
+use super::{Handle, Route, Service};
+
+/// A tuple of services, as [`App::serve`](crate::App::serve) takes it.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a tuple of services with handlers",
+    label = "write `.serve::<(First, Second)>()`, or `.serve::<(Only,)>()` for a single one"
+)]
+pub trait Services {
+    /// Calls `each` for every service of the tuple.
+    fn register(registry: &mut impl Registry);
+}
+
+/// What [`Services::register`] tells the services to.
+pub trait Registry {
+    /// Adds one service.
+    fn add<S: Handle>(&mut self);
+}
+
+macro_rules! tuples_of_services {
+    ($($name:ident)*) => {
+        tuples_of_services!(@ [] $($name)*);
+    };
+    (@ [$($done:ident)*] $next:ident $($rest:ident)*) => {
+        impl<$($done: Handle,)* $next: Handle> Services for ($($done,)* $next,) {
+            fn register(registry: &mut impl Registry) {
+                $(registry.add::<$done>();)*
+                registry.add::<$next>();
+            }
+        }
+        tuples_of_services!(@ [$($done)* $next] $($rest)*);
+    };
+    (@ [$($done:ident)*]) => {};
+}
+
+tuples_of_services!(A B C D E F G H I J K L M N O P Q R S T U V W X);
+
+/// A service that the executable holds, mounted or not. `#[derive(Service)]` adds it to the list.
+#[doc(hidden)]
+#[derive(Debug)]
+pub struct Declared {
+    pub(crate) route: &'static Route,
+    pub(crate) id: fn() -> TypeId,
+}
+
+impl Declared {
+    /// The entry of a service.
+    #[must_use]
+    pub const fn of<S: Service>() -> Self {
+        Self { route: S::ROUTE, id: TypeId::of::<S> }
+    }
+}
+
+#[cfg(not(target_family = "wasm"))]
+inventory::collect!(Declared);
+
+/// Every service of the executable, in no order.
+#[cfg(not(target_family = "wasm"))]
+pub(crate) fn declared() -> impl Iterator<Item = &'static Declared> {
+    inventory::iter::<Declared>.into_iter()
+}
+
+/// Adds a service to the list. A component has no linker that could keep one; the same application, built native, is
+/// where `--check` is.
+#[cfg(not(target_family = "wasm"))]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __declare_service {
+    ($service:ty) => {
+        $crate::__inventory::submit! { $crate::service::Declared::of::<$service>() }
+    };
+}
+
+#[cfg(target_family = "wasm")]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __declare_service {
+    ($service:ty) => {};
+}
