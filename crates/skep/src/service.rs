@@ -46,7 +46,8 @@ pub const MAX_PATH_PARAMETERS: usize = 8;
 /// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a service",
-    label = "write `#[derive(Service)]` and `#[service(GET \"/path\")]` on the struct"
+    label = "write `#[derive(Service)]` and `#[service(GET \"/path\")]` on the struct",
+    note = "a service of another site (`#[service(external ...)]`) is linked to; it is never mounted and has no handler"
 )]
 pub trait Service: Sized + 'static {
     /// Where it is, and what it takes.
@@ -87,7 +88,8 @@ pub trait Service: Sized + 'static {
 #[diagnostic::on_unimplemented(
     message = "the service `{Self}` has no handler",
     label = "nothing answers this service",
-    note = "write `impl Handle for {Self} {{ async fn handle(self, cx: &mut Cx<'_>) -> Result {{ ... }} }}`"
+    note = "write `impl Handle for {Self} {{ async fn handle(self, cx: &mut Cx<'_>) -> Result {{ ... }} }}`",
+    note = "a service of another site (`#[service(external ...)]`) has none, and is never mounted"
 )]
 pub trait Handle: Service {
     /// Answers one request.
