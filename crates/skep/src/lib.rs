@@ -98,6 +98,11 @@ pub use skep_macros::html;
 /// script of one line, `println!("cargo::rerun-if-changed=static");`.
 pub use skep_macros::assets;
 
+/// The examples of the pages in `docs` are compiled and run.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/services.md")]
+struct Pages;
+
 /// What an application's source usually needs.
 pub mod prelude {
     pub use crate::html::{DOCTYPE, Html};

@@ -59,7 +59,7 @@ impl Handle for Comment {
         if self.author == "nobody" {
             return Err(Error::forbidden("nobody may not write"));
         }
-        Ok(Response::see_other(&Article { page: self.page }))
+        Ok(Response::see_other(Article { page: self.page }))
     }
 }
 
