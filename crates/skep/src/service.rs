@@ -17,6 +17,7 @@ use crate::param::{Field, Pairs, Param, QueryWriter, quoted};
 use crate::percent::{self, Place};
 use crate::request::header_text;
 
+#[cfg(not(target_family = "wasm"))]
 #[doc(hidden)]
 pub use registry::Declared;
 #[cfg(not(target_family = "wasm"))]

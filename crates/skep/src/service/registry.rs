@@ -1,8 +1,11 @@
 //! Sets of services, and the list of all that were declared.
 
+#[cfg(not(target_family = "wasm"))]
 use std::any::TypeId;
 
-use super::{Handle, Route, Service};
+use super::Handle;
+#[cfg(not(target_family = "wasm"))]
+use super::{Route, Service};
 
 /// A tuple of services, as [`App::serve`](crate::App::serve) takes it.
 #[diagnostic::on_unimplemented(
@@ -39,6 +42,7 @@ macro_rules! tuples_of_services {
 tuples_of_services!(A B C D E F G H I J K L M N O P Q R S T U V W X);
 
 /// A service that the executable holds, mounted or not. `#[derive(Service)]` adds it to the list.
+#[cfg(not(target_family = "wasm"))]
 #[doc(hidden)]
 #[derive(Debug)]
 pub struct Declared {
@@ -46,6 +50,7 @@ pub struct Declared {
     pub(crate) id: fn() -> TypeId,
 }
 
+#[cfg(not(target_family = "wasm"))]
 impl Declared {
     /// The entry of a service.
     #[must_use]
