@@ -27,7 +27,7 @@ pub use registry::{Registry, Services};
 /// The most parameters that a path may hold.
 pub const MAX_PATH_PARAMETERS: usize = 8;
 
-/// A service: its address, its parameters, its link. Written by `#[derive(Service)]`.
+/// A service, ours or another site's: its address, its parameters, its link. Written by `#[derive(Service)]`.
 ///
 /// ```
 /// use skep::prelude::*;
@@ -47,15 +47,11 @@ pub const MAX_PATH_PARAMETERS: usize = 8;
 /// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a service",
-    label = "write `#[derive(Service)]` and `#[service(GET \"/path\")]` on the struct",
-    note = "a service of another site (`#[service(external ...)]`) is linked to; it is never mounted and has no handler"
+    label = "write `#[derive(Service)]` and `#[service(GET \"/path\")]` on the struct"
 )]
 pub trait Service: Sized + 'static {
     /// Where it is, and what it takes.
     const ROUTE: &'static Route;
-
-    /// Reads the fields from a request.
-    fn parse(input: &Input<'_>) -> Result<Self>;
 
     /// Writes the link to this value.
     fn write_link(&self, link: &mut Link<'_>);
@@ -66,6 +62,17 @@ pub trait Service: Sized + 'static {
         self.write_link(&mut Link::new(&mut url));
         url
     }
+}
+
+/// A service of this site: one that requests come to. Written by `#[derive(Service)]`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no service of this site",
+    label = "only what has `#[derive(Service)]` and `#[service(GET \"/path\")]` is",
+    note = "a service of another site (`#[service(external ...)]`) is linked to: it has no handler, and is never mounted"
+)]
+pub trait Served: Service {
+    /// Reads the fields from a request.
+    fn parse(input: &Input<'_>) -> Result<Self>;
 }
 
 /// What a service answers.
@@ -92,7 +99,7 @@ pub trait Service: Sized + 'static {
     note = "write `impl Handle for {Self} {{ async fn handle(self, cx: &mut Cx<'_>) -> Result {{ ... }} }}`",
     note = "a service of another site (`#[service(external ...)]`) has none, and is never mounted"
 )]
-pub trait Handle: Service {
+pub trait Handle: Served {
     /// Answers one request.
     #[expect(async_fn_in_trait, reason = "a handler stays on the thread that accepted its connection")]
     async fn handle(self, cx: &mut Cx<'_>) -> Result;

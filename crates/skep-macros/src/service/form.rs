@@ -36,7 +36,7 @@ pub(super) fn form(
         #[automatically_derived]
         impl #name {
             #[doc = #documentation]
-            #[allow(dead_code, clippy::needless_pass_by_value)]
+            #[allow(dead_code, clippy::needless_pass_by_value, clippy::too_many_arguments)]
             #[must_use]
             #visibility fn form(#(#arguments),*) -> ::skep::service::FormTarget {
                 ::skep::service::FormTarget::new(#method, |link| { #write })
