@@ -70,7 +70,8 @@ mod tests {
 
     #[test]
     fn all_mistakes_are_found_in_one_look() {
-        let found = messages("br { } P { = } @if { } div { a href=\"javascript:x\" a=\"1\" A=\"2\" { } } p \"x\"; p;");
+        let found =
+            messages("br { } P { = } @if { } div { a href=\"javascript:x\" title=\"1\" TITLE=\"2\" { } } p \"x\"; p;");
         assert_eq!(found.len(), 8, "{found:#?}");
     }
 

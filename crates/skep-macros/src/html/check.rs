@@ -7,10 +7,18 @@
 //! Start reading at [`check`]. What the standard says stands in [`standard`](super::standard); what is wrong whatever
 //! the standard says (code in a URL, say) in [`template`].
 
+mod attributes;
+#[cfg(test)]
+mod cases;
 mod content;
 mod facts;
+mod ids;
+mod kids;
 mod nearest;
+mod order;
+mod required;
 mod template;
+mod value;
 mod walk;
 
 pub(super) use template::literal_start;

@@ -9,6 +9,7 @@ pub(crate) mod aria;
 pub(crate) mod attributes;
 pub(crate) mod elements;
 pub(crate) mod foreign;
+pub(crate) mod input;
 pub(crate) mod model;
 pub(crate) mod obsolete;
 

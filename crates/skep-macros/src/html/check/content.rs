@@ -15,15 +15,21 @@ pub(super) struct Place<'t> {
     pub(super) holder: Option<&'t str>,
     /// Does what is around the template judge what stands here?
     pub(super) is_top: bool,
+    /// What is right in the parent of an element that stands wrong: its content may be meant for that.
+    pub(super) forgiven: Option<Model>,
 }
 
 impl<'t> Place<'t> {
     pub(super) fn top(kind: Model) -> Self {
-        Self { model: kind, also: &[], holder: None, is_top: true }
+        Self { model: kind, also: &[], holder: None, is_top: true, forgiven: None }
     }
 
     fn of(holder: &'t str, model: Model, also: &'static [&'static str]) -> Self {
-        Self { model, also, holder: Some(holder), is_top: false }
+        Self { model, also, holder: Some(holder), is_top: false, forgiven: None }
+    }
+
+    pub(super) fn takes_text(self) -> bool {
+        self.model.takes_text() || self.forgiven.is_some_and(Model::takes_text)
     }
 
     pub(super) fn takes(self, name: &str, categories: Categories) -> bool {
@@ -33,6 +39,7 @@ impl<'t> Place<'t> {
             || self.model.takes(name, categories)
             || self.also.contains(&name)
             || standard::is_custom(name) && self.model == Model::Foreign
+            || self.forgiven.is_some_and(|model| model.takes(name, categories))
     }
 }
 
@@ -65,7 +72,8 @@ pub(super) fn inside<'t>(facts: Facts<'t>, place: Place<'t>, frames: &[Frame<'t>
         "time" if facts.has("datetime") == Presence::No => Place::of(name, Model::Text, &[]),
         "audio" | "video" if facts.has("src") == Presence::Yes => transparent(&["track"]),
         _ => match rules.content {
-            Content::Void => Place::of(name, Model::Nothing, &[]),
+            // That it has content, `template` has named already.
+            Content::Void => Place::of(name, Model::Anything, &[]),
             Content::Model(model, also) => Place::of(name, model, also),
             Content::Transparent(also) => transparent(also),
         },
@@ -136,13 +144,10 @@ fn no_element<'n>(language: &str, name: &str, names: impl Iterator<Item = &'n st
 /// Why the element may not stand here.
 pub(super) fn not_here(facts: Facts<'_>, place: Place<'_>, parent: Option<&str>) -> String {
     let name = facts.name();
-    let Some(holder) = place.holder else {
-        return format!(
-            "`{name}` cannot stand here: what stands beside it makes this {}; {}",
-            called(place.model),
-            belongs(name)
-        );
-    };
+    if let (Some(player @ ("audio" | "video")), "source") = (parent, name) {
+        return format!("`source` cannot stand in `{player}` with `src`: write one or the other");
+    }
+    let Some(holder) = place.holder else { return beside(name, place.model) };
     let within = match parent {
         Some(parent) if parent != holder => format!("`{name}` cannot stand in `{parent}` in `{holder}`"),
         _ => format!("`{name}` cannot stand in `{holder}`"),
@@ -178,7 +183,7 @@ fn allows(place: Place<'_>) -> String {
 /// Why text may not stand here.
 pub(super) fn no_text(place: Place<'_>, parent: Option<&str>) -> String {
     let Some(holder) = parent.or(place.holder) else {
-        return format!("text cannot stand here: what stands beside it makes this {}", called(place.model));
+        return format!("text cannot stand beside what else is at the top here, {}", called(place.model));
     };
     let way = match place.model {
         Model::Items => ": write `li { \"text\" }`",
@@ -193,26 +198,33 @@ pub(super) fn no_text(place: Place<'_>, parent: Option<&str>) -> String {
 }
 
 /// Why an ancestor forbids this.
-pub(super) fn excluded(name: &str, thing: Things, called: &str, ancestor: &str) -> String {
+pub(super) fn excluded(name: &str, thing: Things, ancestor: &str) -> String {
     if thing == Things::MAIN {
         return format!("`main` cannot stand in `{ancestor}`: around it are only `html`, `body`, `div` and `form`");
     }
     if name == ancestor {
         return format!("`{name}` cannot stand in another `{ancestor}`, at any depth");
     }
-    let what = if thing == Things::INTERACTIVE || thing == Things::TABINDEX || thing == Things::NOT_IN_CANVAS {
-        format!(": no {} there, at any depth", called.trim_start_matches("this "))
-    } else {
-        ", at any depth".to_owned()
+    let what = match thing {
+        Things::INTERACTIVE => ": no interactive content there, at any depth",
+        Things::NOT_IN_CANVAS => ": of interactive content only links, buttons and the like there, at any depth",
+        Things::TABINDEX => ": nothing with `tabindex` there, at any depth",
+        _ => ", at any depth",
     };
     format!("`{name}` cannot stand in `{ancestor}`{what}")
 }
 
-/// What a piece of HTML of this kind is.
+/// Why an element may not stand at the top.
+fn beside(name: &str, kind: Model) -> String {
+    format!("`{name}` cannot stand beside what else is at the top here, {}: {}", called(kind), belongs(name))
+}
+
+/// What the top of a piece of HTML is.
 fn called(kind: Model) -> String {
     match kind {
         Model::Document => "a whole page".to_owned(),
-        kind => format!("a piece that takes {}", kind.allows()),
+        Model::Flow => "flow content".to_owned(),
+        kind => format!("which is {}", kind.allows()),
     }
 }
 
@@ -238,10 +250,15 @@ pub(super) fn parents(name: &str) -> String {
         Content::Void => false,
     };
     let parents = elements::ELEMENTS.iter().filter(holds).filter(|parent| parent.name != "template");
-    let names: Vec<String> = parents.map(|parent| format!("`{}`", parent.name)).collect();
-    match names.as_slice() {
-        [] => "no other element: it is the root".to_owned(),
-        [one] => one.clone(),
-        [some @ .., last] => format!("{} or {last}", some.join(", ")),
+    let names: Vec<&str> = parents.map(|parent| parent.name).collect();
+    if names.is_empty() { "no other element: it is the root".to_owned() } else { list(&names) }
+}
+
+/// "`a`, `b` or `c`".
+pub(super) fn list(names: &[&str]) -> String {
+    let quoted: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+    match quoted.as_slice() {
+        [some @ .., last] if !some.is_empty() => format!("{} or {last}", some.join(", ")),
+        all => all.concat(),
     }
 }

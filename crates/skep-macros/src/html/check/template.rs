@@ -194,3 +194,10 @@ fn raw(nodes: &[Node], parent: &str, found: &mut Vec<Diagnostic>) {
         _ => {}
     });
 }
+
+/// Does the content of a `script` begin with a comment?
+pub(super) fn starts_with_comment(element: &Element) -> bool {
+    let Body::Nodes(nodes, _) = &element.body else { return false };
+    let start = literal_start(nodes).map(|(text, ..)| text).unwrap_or_default();
+    ["//", "/*"].iter().any(|comment| start.trim_start().starts_with(comment))
+}

@@ -7,9 +7,11 @@ use super::super::diagnostic::Diagnostic;
 use super::super::names;
 use super::super::standard::{Categories, Model, Models, Things};
 use super::content::Place;
-use super::facts::Facts;
+use super::facts::{Facts, Presence};
+use super::ids::Ids;
+use super::kids::{Path, exclude};
 use super::template::visit;
-use super::{Checked, Context, Piece, Root, content};
+use super::{Checked, Context, Piece, Root, attributes, content, order, required};
 
 /// An element that is open.
 #[derive(Clone, Copy)]
@@ -19,6 +21,7 @@ pub(super) struct Frame<'t> {
     pub(super) excludes: Things,
 }
 
+#[derive(Default)]
 pub(super) struct Walker<'t> {
     pub(super) diagnostics: Vec<Diagnostic>,
     /// The open elements, the outermost first.
@@ -26,16 +29,26 @@ pub(super) struct Walker<'t> {
     roots: Vec<Root<'t>>,
     contains: Vec<(Things, &'t Name)>,
     contexts: HashMap<*const Splice, Context<'t>>,
+    ids: Ids<'t>,
+    /// Where it is in the control flow.
+    path: Path,
+    forks: usize,
+    /// Every `main` that shows, and where.
+    mains: Vec<Path>,
+    /// The controls that stand in a `label`, by how deep the label is.
+    labelled: Vec<(usize, Path)>,
 }
 
 pub(super) fn walk(nodes: &[Node], piece: Piece) -> Checked<'_> {
-    let (diagnostics, frames, roots, contains) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-    let mut walker = Walker { diagnostics, frames, roots, contains, contexts: HashMap::new() };
+    let mut walker = Walker::default();
     let kind = match piece {
         Piece::FromRoots => kind(nodes, &mut walker.diagnostics),
         Piece::Inferred => Model::Root,
     };
     walker.nodes(nodes, Place::top(kind));
+    if kind == Model::Document {
+        walker.diagnostics.extend(std::mem::take(&mut walker.ids).missing());
+    }
     let Walker { diagnostics, roots, contains, contexts, .. } = walker;
     Checked { diagnostics, kind, roots, contains, contexts }
 }
@@ -77,26 +90,38 @@ impl<'t> Walker<'t> {
                 Node::Element(element) => self.element(element, place),
                 Node::Block(nodes) => self.nodes(nodes, place),
                 Node::If(If { branches, otherwise }) => {
-                    for branch in branches {
-                        self.nodes(&branch.nodes, place);
-                    }
-                    self.nodes(otherwise.as_deref().unwrap_or_default(), place);
+                    let arms = branches.iter().map(|branch| branch.nodes.as_slice()).chain(otherwise.as_deref());
+                    self.arms(arms, place);
                 }
                 Node::Loop(body) => self.nodes(&body.nodes, place),
-                Node::Match(choice) => choice.arms.iter().for_each(|arm| self.nodes(&arm.nodes, place)),
+                Node::Match(choice) => self.arms(choice.arms.iter().map(|arm| arm.nodes.as_slice()), place),
                 Node::Let(_) => {}
             }
         }
     }
 
+    fn arms(&mut self, arms: impl Iterator<Item = &'t [Node]>, place: Place<'t>) {
+        let fork = self.forks;
+        self.forks += 1;
+        for (arm, nodes) in arms.enumerate() {
+            self.path.push((fork, arm));
+            self.nodes(nodes, place);
+            self.path.pop();
+        }
+    }
+
     fn text(&mut self, text: &Text, place: Place<'t>) {
-        if place.model.takes_text() || text.value.trim_ascii().is_empty() {
+        if place.takes_text() || text.value.trim_ascii().is_empty() {
             return;
         }
         self.diagnostics.push(Diagnostic::new(text.span, content::no_text(place, self.parent())));
     }
 
     fn splice(&mut self, splice: &'t Splice, place: Place<'t>) {
+        // Before `html` stands the DOCTYPE.
+        if !(place.is_top && place.model == Model::Document) {
+            self.ids.hide();
+        }
         let all = self.frames.iter().fold(Things::NONE, |all, frame| all.and(frame.excludes));
         let each = all.each().filter(|(thing, _)| *thing != Things::MAIN);
         let forbidden = each.filter_map(|(thing, _)| Some((thing, self.who_forbids(thing)?))).collect();
@@ -117,15 +142,76 @@ impl<'t> Walker<'t> {
     fn element(&mut self, element: &'t Element, place: Place<'t>) {
         let facts = Facts::of(element);
         let is_known = self.known(facts, place);
+        let is_right = is_known && self.placed(facts, place);
         if is_known {
-            self.placed(facts, place);
+            attributes::check(facts, &mut self.diagnostics);
+            required::check(facts, &self.frames, &mut self.diagnostics);
+            self.diagnostics.extend(self.ids.element(facts, &self.path));
+        }
+        if is_right {
+            order::check(facts, &self.frames, &mut self.diagnostics);
+            self.among(facts);
         }
         if let Body::Nodes(nodes, _) = &element.body {
-            let inside = content::inside(facts, place, &self.frames);
+            let mut inside = content::inside(facts, place, &self.frames);
+            inside.forgiven = (!is_right).then_some(place.model);
             self.frames.push(Frame { facts, excludes: content::excludes(facts, &self.frames) });
             self.nodes(nodes, inside);
             self.frames.pop();
+            if facts.name() == "label" {
+                let depth = self.frames.len();
+                self.labelled.retain(|(label, _)| *label != depth);
+            }
         }
+    }
+
+    /// What it is to the rest of the template.
+    fn among(&mut self, facts: Facts<'t>) {
+        let name = &facts.element.name;
+        if name.text == "main" && facts.has("hidden") == Presence::No {
+            if self.mains.iter().any(|main| !exclude(main, &self.path)) {
+                self.diagnostics.push(Diagnostic::on(name, "a page shows one `main`, and this is another"));
+            }
+            self.mains.push(self.path.clone());
+        }
+        if facts.categories(false).has(Categories::LABELABLE) {
+            self.in_label(facts);
+        }
+        if name.text == "selectedcontent" && !self.is_in_select_button() {
+            let message = "`selectedcontent` stands in the `button` that a `select` begins with";
+            self.diagnostics.push(Diagnostic::on(name, message));
+        }
+    }
+
+    fn is_in_select_button(&self) -> bool {
+        let Some(button) = self.frames.iter().rposition(|frame| frame.facts.name() == "button") else {
+            return self.frames.is_empty();
+        };
+        button == 0 || self.frames[button - 1].facts.name() == "select"
+    }
+
+    /// 4.10.4: a `label` is one control's.
+    fn in_label(&mut self, facts: Facts<'t>) {
+        let Some(depth) = self.frames.iter().rposition(|frame| frame.facts.name() == "label") else { return };
+        let label = self.frames[depth].facts;
+        let name = &facts.element.name;
+        let is_another = self.labelled.iter().any(|(other, path)| *other == depth && !exclude(path, &self.path));
+        if is_another {
+            let message =
+                format!("a `label` is one control's, and `{}` is another: write a `label` for each", name.text);
+            self.diagnostics.push(Diagnostic::on(name, message));
+        }
+        if let (Some(wanted), false) = (label.literal("for"), facts.is_filled()) {
+            let is_hidden = facts.has("id") != Presence::No && facts.literal("id").is_none();
+            if !is_hidden && facts.literal("id").as_ref() != Some(&wanted) {
+                let message = format!(
+                    "this `label` is for `{wanted}`, so `{}` in it needs `id=\"{wanted}\"`, or the label no `for`",
+                    name.text
+                );
+                self.diagnostics.push(Diagnostic::on(name, message));
+            }
+        }
+        self.labelled.push((depth, self.path.clone()));
     }
 
     /// Is there an element of this name here?
@@ -140,7 +226,7 @@ impl<'t> Walker<'t> {
     }
 
     /// May it stand here?
-    fn placed(&mut self, facts: Facts<'t>, place: Place<'t>) {
+    fn placed(&mut self, facts: Facts<'t>, place: Place<'t>) -> bool {
         let (name, categories, things) = (&facts.element.name, facts.categories(true), facts.things());
         if place.is_top {
             self.roots.push(Root { name, fits: Model::that_take(&name.text, categories) });
@@ -152,14 +238,16 @@ impl<'t> Walker<'t> {
         }
         if !place.takes(&name.text, categories) {
             self.diagnostics.push(Diagnostic::on(name, content::not_here(facts, place, self.parent())));
-            return;
+            return false;
         }
         let all = self.frames.iter().fold(Things::NONE, |all, frame| all.and(frame.excludes));
-        if let Some((thing, called)) = all.common(things).each().next() {
+        if let Some((thing, _)) = all.common(things).each().next() {
             if let Some(ancestor) = self.who_forbids(thing) {
-                let message = content::excluded(&name.text, thing, called, ancestor);
+                let message = content::excluded(&name.text, thing, ancestor);
                 self.diagnostics.push(Diagnostic::on(name, message));
+                return false;
             }
         }
+        true
     }
 }

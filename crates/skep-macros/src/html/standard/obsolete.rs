@@ -109,6 +109,7 @@ pub(crate) const ATTRIBUTES: &[(&str, &[&str], &str)] = &[
     ("text", &["body"], "write CSS (`color`)"),
     ("topmargin", &["body"], "write CSS (`margin-top`)"),
     ("type", &["li", "ul", "menu"], "write CSS (`list-style-type`)"),
+    ("type", &["style"], "leave it out: it is CSS"),
     ("typemustmatch", &["object"], "leave it out"),
     ("urn", &["a", "link"], "write `href`"),
     ("usemap", &["input", "object"], "write `img`"),
