@@ -117,7 +117,7 @@ mod tests {
             ("tr { } tr { }", Model::Rows),
             ("tbody { } tr { }", Model::TableParts),
             ("td { } @if x { th { } }", Model::Cells),
-            ("option { } hr;", Model::Options),
+            ("option { \"a\" } hr;", Model::Options),
             ("path; g { }", Model::Foreign),
         ] {
             let nodes = nodes(template);

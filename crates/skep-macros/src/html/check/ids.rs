@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::super::ast::{Attribute, Name};
 use super::super::diagnostic::Diagnostic;
-use super::super::standard::Type;
+use super::super::standard::{Categories, Type};
 use super::facts::Facts;
 use super::kids::{Path, exclude};
 use super::{attributes, facts};
@@ -12,7 +12,7 @@ use super::{attributes, facts};
 /// The ids of a template, and what names them.
 #[derive(Default)]
 pub(super) struct Ids<'t> {
-    given: HashMap<String, Vec<Path>>,
+    given: HashMap<String, Vec<(Path, Facts<'t>)>>,
     named: Vec<(&'t Name, String, Wanted)>,
     /// Names of `map` elements, which `usemap` names.
     maps: Vec<String>,
@@ -20,9 +20,14 @@ pub(super) struct Ids<'t> {
     is_open: bool,
 }
 
+/// What must have the id.
 #[derive(Clone, Copy, Eq, PartialEq)]
 enum Wanted {
-    Id,
+    Any,
+    /// What a `label` can be for.
+    Control,
+    Element(&'static str),
+    /// It is no id, but the name of a `map`.
     Map,
 }
 
@@ -41,8 +46,8 @@ impl<'t> Ids<'t> {
         }
         let id = facts.literal("id").filter(|id| !id.is_empty())?;
         let others = self.given.entry(id.clone()).or_default();
-        let is_twice = others.iter().any(|other| !exclude(other, path));
-        others.push(path.clone());
+        let is_twice = others.iter().any(|(other, _)| !exclude(other, path));
+        others.push((path.clone(), facts));
         let message = format!("another element here has the id `{id}` already: an id is one element's");
         let name = facts.attribute("id").unwrap_or(&facts.element.name);
         is_twice.then(|| Diagnostic::on(name, message))
@@ -55,9 +60,13 @@ impl<'t> Ids<'t> {
 
     fn names(&mut self, facts: Facts<'t>, name: &'t Name, value: Option<String>) {
         let (Some(rules), Some(value)) = (facts.rules, value) else { return };
-        let wanted = match attributes::kind(rules, &name.text) {
-            Some(Type::IdRef | Type::IdRefs) => Wanted::Id,
-            Some(Type::MapName) => Wanted::Map,
+        let wanted = match (attributes::kind(rules, &name.text), name.text.as_str()) {
+            (Some(Type::MapName), _) => Wanted::Map,
+            (Some(Type::IdRef), "for") => Wanted::Control,
+            (Some(Type::IdRef), "form") => Wanted::Element("form"),
+            (Some(Type::IdRef), "list") => Wanted::Element("datalist"),
+            (Some(Type::IdRefs), "headers") => Wanted::Element("th"),
+            (Some(Type::IdRef | Type::IdRefs), _) => Wanted::Any,
             _ => return,
         };
         for word in value.split_ascii_whitespace() {
@@ -70,18 +79,29 @@ impl<'t> Ids<'t> {
         if self.is_open {
             return Vec::new();
         }
-        let is_there = |word: &String, wanted: Wanted| match wanted {
-            Wanted::Id => self.given.contains_key(word),
-            Wanted::Map => self.maps.contains(word),
-        };
-        let missing = self.named.iter().filter(|(_, word, wanted)| !is_there(word, *wanted));
+        let missing = self.named.iter().filter(|(_, word, wanted)| !self.is_there(word, *wanted));
         missing.map(|(name, word, wanted)| Diagnostic::on(name, message(&name.text, word, *wanted))).collect()
+    }
+
+    fn is_there(&self, word: &String, wanted: Wanted) -> bool {
+        let is_it = |facts: &Facts<'_>| match wanted {
+            Wanted::Any | Wanted::Map => true,
+            // A custom element may be a control.
+            Wanted::Control => facts.rules.is_none() || facts.categories(true).has(Categories::LABELABLE),
+            Wanted::Element(name) => facts.name() == name,
+        };
+        match wanted {
+            Wanted::Map => self.maps.contains(word),
+            _ => self.given.get(word).is_some_and(|all| all.iter().any(|(_, facts)| is_it(facts))),
+        }
     }
 }
 
 fn message(attribute: &str, word: &str, wanted: Wanted) -> String {
     match wanted {
-        Wanted::Id => format!("`{attribute}` names the id `{word}`, and no element of this page has it"),
+        Wanted::Any => format!("`{attribute}` names the id `{word}`, and no element of this page has it"),
+        Wanted::Control => format!("`{attribute}` names the id `{word}`, and no control of this page has it"),
+        Wanted::Element(name) => format!("`{attribute}` names the id `{word}`, and no `{name}` of this page has it"),
         Wanted::Map => format!("`{attribute}` names the map `{word}`, and this page has no such `map`"),
     }
 }

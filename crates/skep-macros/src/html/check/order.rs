@@ -2,7 +2,7 @@
 //!
 //! A splice could be any of the children, also none, so a child that is missing is named only where there is no splice.
 
-use super::super::ast::{Body, Name};
+use super::super::ast::{Body, Element, Name};
 use super::super::diagnostic::Diagnostic;
 use super::facts::{Facts, Presence};
 use super::kids::{Kid, What, kids};
@@ -12,8 +12,9 @@ pub(super) fn check(facts: Facts<'_>, frames: &[Frame<'_>], diagnostics: &mut Ve
     let Body::Nodes(nodes, _) = &facts.element.body else { return };
     let parent = frames.last().map(|frame| frame.facts.name());
     let Some(judge) = rule(facts.name(), parent) else { return };
-    let kids: Vec<Kid<'_>> =
-        kids(nodes).into_iter().filter(|kid| !matches!(kid.name(), "script" | "template")).collect();
+    // Script-supporting elements may stand anywhere between; of `head` they are the content.
+    let is_judged = |kid: &Kid<'_>| facts.name() == "head" || !matches!(kid.name(), "script" | "template");
+    let kids: Vec<Kid<'_>> = kids(nodes).into_iter().filter(is_judged).collect();
     let is_open = facts.is_filled() || kids.iter().any(|kid| matches!(kid.what, What::Splice));
     judge(&mut Order { facts, name: &facts.element.name, kids, is_open, diagnostics });
 }
@@ -36,6 +37,7 @@ fn rule<'t, 'd>(name: &str, parent: Option<&str>) -> Option<Rule<'t, 'd>> {
         "audio" | "video" => Order::media,
         "ruby" => Order::ruby,
         "datalist" => Order::suggestions,
+        "option" if parent != Some("datalist") => Order::option,
         "title" => Order::title,
         "script" => Order::script,
         _ => return None,
@@ -45,7 +47,6 @@ fn rule<'t, 'd>(name: &str, parent: Option<&str>) -> Option<Rule<'t, 'd>> {
 struct Order<'t, 'd> {
     facts: Facts<'t>,
     name: &'t Name,
-    /// Without script-supporting elements, which may stand anywhere between.
     kids: Vec<Kid<'t>>,
     /// Could there be more children than one sees?
     is_open: bool,
@@ -117,6 +118,13 @@ impl Order<'_, '_> {
         let is_charset =
             |kid: &Kid<'_>| kid.element().is_some_and(|element| Facts::of(element).has("charset") == Presence::Yes);
         self.only_one(is_charset, "a page says its `charset` once, and this is another");
+        // 4.2.3: what comes before it has no base.
+        self.ranked(|kid| match (kid.name(), kid.element().map(Facts::of)) {
+            ("base", _) => Some(0),
+            ("link", _) => Some(1),
+            ("script", Some(script)) if script.has("src") == Presence::Yes => Some(1),
+            _ => None,
+        });
         if !self.is_open && !self.has("title") {
             self.miss("`head` needs a `title`: write `title { \"...\" }`");
         }
@@ -224,13 +232,43 @@ impl Order<'_, '_> {
     /// 4.10.7: a drop-down box may begin with a button.
     fn select(&mut self) {
         self.first("button");
-        let Some(button) = self.kids.iter().position(|kid| kid.name() == "button") else { return };
         let is_list = self.facts.literal("size").is_some_and(|size| size.parse::<u32>().is_ok_and(|size| size > 1));
+        let is_drop_down =
+            !is_list && self.facts.has("multiple") == Presence::No && self.facts.has("size") != Presence::Maybe;
+        if self.facts.has("required") == Presence::Yes && is_drop_down {
+            self.placeholder();
+        }
+        let Some(button) = self.kids.iter().position(|kid| kid.name() == "button") else { return };
         if is_list || self.facts.has("multiple") == Presence::Yes {
             self.say(
                 button,
                 "only a `select` that is a drop-down box takes a `button`: leave out `multiple` and `size`".into(),
             );
+        }
+    }
+
+    /// 4.10.7: one must choose, so nothing is chosen at first.
+    fn placeholder(&mut self) {
+        let Some(first) = self.kids.iter().position(|kid| kid.name() != "button") else { return };
+        let Some(option) = self.kids[first].element().filter(|element| element.is(&["option"])).map(Facts::of) else {
+            return;
+        };
+        let value = option.literal("value");
+        let has_text =
+            || text_of(option.element).is_some_and(|kids| kids.iter().any(|kid| matches!(kid.what, What::Text(_))));
+        let is_chosen = match value {
+            Some(value) => !value.is_empty(),
+            None => option.has("value") == Presence::No && has_text(),
+        };
+        if is_chosen && self.kids[first].is_sure {
+            self.say(first, "a `required` drop-down box begins with an option that chooses nothing: `option value=\"\" { \"...\" }`".into());
+        }
+    }
+
+    /// 4.10.10: it shows its label or its text.
+    fn option(&mut self) {
+        if self.kids.is_empty() && !self.is_open && self.facts.has("label") == Presence::No {
+            self.miss("an `option` without `label` is not empty: write `option { \"text\" }`");
         }
     }
 
@@ -249,8 +287,30 @@ impl Order<'_, '_> {
             "img" => Some(1),
             _ => None,
         });
+        self.sources();
         if !self.is_open && !self.has("img") {
             self.miss("`picture` ends with an `img`: write `img src=\"...\" alt=\"...\";`");
+        }
+    }
+
+    /// 4.8.2: a `source` that always fits leaves nothing to what stands behind it.
+    fn sources(&mut self) {
+        for at in 0..self.kids.len() {
+            let Some(source) = self.kids[at].element().filter(|element| element.is(&["source"])).map(Facts::of) else {
+                continue;
+            };
+            let is_choice = |kid: &Kid<'_>| {
+                let facts = kid.element().map(Facts::of);
+                kid.name() == "source"
+                    || kid.name() == "img" && facts.is_some_and(|img| img.has("srcset") == Presence::Yes)
+            };
+            let is_followed = self.kids[at + 1..].iter().any(|kid| is_choice(kid) && kid.is_with(&self.kids[at]));
+            if is_followed && source.has("media") == Presence::No && source.has("type") == Presence::No {
+                self.say(
+                    at,
+                    "this `source` always fits, so nothing behind it is looked at: write `media` or `type`".into(),
+                );
+            }
         }
     }
 
@@ -325,6 +385,14 @@ impl Order<'_, '_> {
                 );
             }
         }
+    }
+}
+
+/// What stands in an element, if it has braces.
+fn text_of(element: &Element) -> Option<Vec<Kid<'_>>> {
+    match &element.body {
+        Body::Nodes(nodes, _) => Some(kids(nodes)),
+        Body::None => None,
     }
 }
 

@@ -164,6 +164,13 @@ impl<'t> Judge<'t, '_> {
         if self.is_missing("srcset") {
             self.never("sizes", "it chooses from `srcset`");
         }
+        let Some(set) = self.facts.literal("srcset") else { return };
+        let has_widths = set.split(',').any(|image| image.trim_ascii().ends_with('w'));
+        if !has_widths {
+            self.never("sizes", "it chooses by width, as in `srcset=\"/a 100w, /b 200w\"`");
+        } else if self.is_missing("sizes") && self.is_missing("loading") {
+            self.say("`img` with widths in `srcset` needs `sizes`: how wide it is shown".into());
+        }
     }
 
     fn input(&mut self) {
@@ -175,6 +182,12 @@ impl<'t> Judge<'t, '_> {
                 self.never("value", "an image button sends where it was clicked");
             }
             "file" => self.never("value", "the user chooses the file"),
+            "hidden" => {
+                let turns = self.facts.literal("autocomplete").map(|words| words.trim_ascii().to_ascii_lowercase());
+                if matches!(turns.as_deref(), Some("on" | "off")) {
+                    self.never("autocomplete", "nobody types what is hidden");
+                }
+            }
             _ => {}
         }
         if kind == "button"

@@ -169,10 +169,10 @@ pub(super) const WRONG: &[Wrong] = &[
     ("4.10.7", r#"select size="0" { }"#, "is no value of `size`"),
     ("4.10.7", r#"select value="a" { }"#, "`select` takes no `value`"),
     ("4.10.7", "select readonly { }", "`select` takes no `readonly`"),
-    ("4.10.9", "select { optgroup { option { } } }", "`optgroup` needs a `label`"),
+    ("4.10.9", r#"select { optgroup { option { "o" } } }"#, "`optgroup` needs a `label`"),
     ("4.10.9", r#"select { optgroup label="" { } }"#, "is no value of `label`"),
-    ("4.10.10", r#"select { option selected="no" { } }"#, "`selected` is on whatever its value is"),
-    ("4.10.10", r#"select { option name="a" { } }"#, "`name` on `option` is obsolete"),
+    ("4.10.10", r#"select { option selected="no" { "o" } }"#, "`selected` is on whatever its value is"),
+    ("4.10.10", r#"select { option name="a" { "o" } }"#, "`name` on `option` is obsolete"),
     ("4.10.11", r#"textarea rows="0" { }"#, "is no value of `rows`"),
     ("4.10.11", r#"textarea wrap="off" { }"#, "is no value of `wrap`"),
     ("4.10.11", r#"textarea wrap="hard" { }"#, "needs `cols`"),
@@ -227,6 +227,9 @@ pub(super) const WRONG: &[Wrong] = &[
     ("13.1", "div;", "`div` has an end tag"),
     ("4.8.2", r#"picture { source type="image/webp"; img src="/a" alt=""; }"#, "`source` needs the attribute `srcset`"),
     ("4.8.2", r#"video { source type="video/mp4"; }"#, "`source` needs the attribute `src`"),
+    ("4.10.5", r#"input type="hidden" autocomplete="off";"#, "takes no `autocomplete` here"),
+    ("4.8.3", r#"img src="/a" alt="" srcset="/a 100w, /b 200w";"#, "needs `sizes`"),
+    ("4.8.3", r#"img src="/a" alt="" srcset="/a 1x" sizes="100vw";"#, "takes no `sizes` here"),
 ];
 
 pub(super) const RIGHT: &[Right] = &[
@@ -326,7 +329,7 @@ pub(super) const RIGHT: &[Right] = &[
     ("4.10.5", r#"input type="file" accept=".pdf,image/*" multiple required;"#),
     ("4.10.5", r#"input type="submit" formaction="/a" formmethod="post" value="Go";"#),
     ("4.10.5", r#"input type="image" src="/a" alt="Go" width="1" height="1";"#),
-    ("4.10.5", r#"input type="hidden" name="a" value="b" autocomplete="off";"#),
+    ("4.10.5", r#"input type="hidden" name="a" value="b" autocomplete="transaction-id";"#),
     ("4.10.5", r#"input type="button" value="a" popovertarget="p";"#),
     ("4.10.5", r#"input type=(x) min="1" checked maxlength="3" src="/a";"#),
     ("4.10.5", r#"input (attributes) value="a";"#),

@@ -137,6 +137,26 @@ pub(super) const WRONG: &[Wrong] = &[
         r#"html { head { title { "a" } } body { p aria-describedby="x" { } } }"#,
         "`aria-describedby` names the id `x`",
     ),
+    (
+        "4.10.4",
+        r#"html { head { title { "a" } } body { label for="a" { } p #a { } } }"#,
+        "no control of this page has it",
+    ),
+    (
+        "4.10.5",
+        r#"html { head { title { "a" } } body { input list="a"; p #a { } } }"#,
+        "no `datalist` of this page has it",
+    ),
+    (
+        "4.9.9",
+        r#"html { head { title { "a" } } body { table { tr { td #a { } td headers="a" { } } } } }"#,
+        "no `th` of this page has it",
+    ),
+    (
+        "4.10.18",
+        r#"html { head { title { "a" } } body { button form="a" { "x" } div #a { } } }"#,
+        "no `form` of this page has it",
+    ),
 ];
 
 pub(super) const RIGHT: &[Right] = &[
@@ -181,7 +201,7 @@ pub(super) const RIGHT: &[Right] = &[
     ("4.10.4", "label for=(x) { input; }"),
     ("4.10.4", "label { @match x { 1 => input;, _ => select { }, } }"),
     ("4.10.6", r#"button { audio { } span { "a" } }"#),
-    ("4.10.10", "select { option { audio { } span { b { } } } }"),
+    ("4.10.10", r#"select { option { audio { } "o" span { b { } } } }"#),
     ("4.10.13", r#"progress { meter value="0" { } }"#),
     ("4.10.13", r#"label { "a" progress max="10" value="5" { "5" } }"#),
     ("4.12.5", r#"canvas { a href="/" { } button { } input type="checkbox"; input type="radio"; }"#),
@@ -204,4 +224,5 @@ pub(super) const RIGHT: &[Right] = &[
     ("WAI-ARIA", r#"html { head { title { "a" } } body { h1 #t { "a" } section aria-labelledby="t" { } } }"#),
     ("6.12", r#"html { head { title { "a" } } body { button popovertarget="p" { "x" } div popover #p { } } }"#),
     ("4.10.4", r#"html { head { title { "a" } } body { @if x { input #a; } label for="a" { } } }"#),
+    ("4.10.12", r#"html { head { title { "a" } } body { output for="a b" { } p #a { } p #b { } } }"#),
 ];

@@ -89,6 +89,8 @@ pub(super) const WRONG: &[Wrong] = &[
     ("4.12.2", "p { noscript { div { } } }", "`div` cannot stand in `noscript` in `p`"),
     ("4.12.3", r#"template shadowrootmode="public" { }"#, "is no value of `shadowrootmode`"),
     ("4.12.3", "template { blink { } }", "`blink` is obsolete"),
+    ("4.2.3", r#"head { title { "a" } link rel="icon" href="/i"; base href="/"; }"#, "`base` stands before `link`"),
+    ("4.2.3", r#"head { title { "a" } script src="/a.js" { } base href="/"; }"#, "`base` stands before `script`"),
 ];
 
 pub(super) const RIGHT: &[Right] = &[
@@ -99,7 +101,7 @@ pub(super) const RIGHT: &[Right] = &[
     ("4.1.1", "html { head { title { (x) } } body { @if x { main { } } @else { main { } } } }"),
     (
         "4.2.1",
-        r#"head { title { "a" } meta charset="utf-8"; link rel="icon" href="/i"; style { } script { } base href="/"; noscript { } template { } }"#,
+        r#"head { title { "a" } meta charset="utf-8"; base href="/"; link rel="icon" href="/i"; style { } script { } noscript { } template { } }"#,
     ),
     ("4.2.1", r#"head { @if x { title { "a" } } @else { title { "b" } } }"#),
     ("4.2.1", r#"head { @match x { 1 => title { "a" }, _ => title { "b" }, } }"#),
@@ -117,7 +119,7 @@ pub(super) const RIGHT: &[Right] = &[
     ("4.2.4", r#"div itemscope { link itemprop="url" href="/a"; }"#),
     ("4.2.4", r#"link rel="icon" href="/a.png" sizes="16x16 32x32";"#),
     ("4.2.4", r##"link rel="mask-icon" href="/a.svg" color="#fff";"##),
-    ("4.2.4", r#"link rel="preload" as="image" imagesrcset="/a 1x, /b 2x" imagesizes="100vw";"#),
+    ("4.2.4", r#"link rel="preload" as="image" imagesrcset="/a 100w, /b 200w" imagesizes="100vw";"#),
     ("4.2.4", r#"link rel="modulepreload" href="/a.js" as="worker";"#),
     ("4.2.4", r#"link rel=(x) href="/a";"#),
     ("4.2.4", "link (attributes);"),
@@ -155,4 +157,5 @@ pub(super) const RIGHT: &[Right] = &[
     ("4.12.3", r#"template { li { } tr { } "text" }"#),
     ("4.12.3", r#"div { template shadowrootmode="open" shadowrootclonable { slot name="a" { } } }"#),
     ("4.12.3", "ol { template { li { } } }"),
+    ("4.2.3", r#"head { script { "run()" } base href="/"; title { "a" } link rel="icon" href="/i"; }"#),
 ];
