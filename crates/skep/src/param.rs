@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use http::StatusCode;
 
 use crate::error::{Error, Result};
-use crate::html::{Buffer, PlainText, Render};
+use crate::html::{Buffer, PlainText, Render, Text};
 use crate::percent::{self, Place};
 
 /// A value with a text form, for paths, queries, forms and header fields.
@@ -388,6 +388,8 @@ impl AsRef<str> for Slug {
 }
 
 impl Render for Slug {
+    type Content = Text;
+
     fn render(&self, out: &mut Buffer) {
         self.0.render(out);
     }
