@@ -11,16 +11,29 @@ mod diagnostic;
 mod generate;
 mod names;
 mod parse;
+mod standard;
 
 use proc_macro2::{Span, TokenStream};
 use quote::quote_spanned;
 
+use ast::Node;
+use check::{Checked, Piece};
 use diagnostic::Diagnostic;
 
-/// Always an expression of type `Html`, whatever is wrong: one mistake gives one message.
+/// `html!`.
 pub(crate) fn expand(tokens: TokenStream) -> TokenStream {
+    expand_with(tokens, |nodes| check::check(nodes, Piece::FromRoots))
+}
+
+/// `html_unchecked!`.
+pub(crate) fn expand_unchecked(tokens: TokenStream) -> TokenStream {
+    expand_with(tokens, check::unchecked)
+}
+
+/// Always an expression of type `Html`, whatever is wrong: one mistake gives one message.
+fn expand_with(tokens: TokenStream, check: impl FnOnce(&[Node]) -> Checked<'_>) -> TokenStream {
     let (nodes, mut diagnostics) = parse::template(tokens);
-    diagnostics.extend(check::check(&nodes));
+    diagnostics.extend(check(&nodes).diagnostics);
     let code = generate::generate(&nodes);
     if diagnostics.is_empty() {
         return code;
@@ -36,7 +49,7 @@ mod tests {
     /// What is said about a template.
     fn messages(template: &str) -> Vec<String> {
         let (nodes, mut diagnostics) = parse::template(template.parse().expect("these are tokens"));
-        diagnostics.extend(check::check(&nodes));
+        diagnostics.extend(check::check(&nodes, Piece::FromRoots).diagnostics);
         diagnostics.into_iter().map(|diagnostic| diagnostic.message).collect()
     }
 

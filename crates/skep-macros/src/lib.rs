@@ -74,3 +74,9 @@ pub fn row(input: TokenStream) -> TokenStream {
 pub fn html(template: TokenStream) -> TokenStream {
     html::expand(template.into()).into()
 }
+
+#[allow(missing_docs, reason = "documented where it is re-exported")]
+#[proc_macro]
+pub fn html_unchecked(template: TokenStream) -> TokenStream {
+    html::expand_unchecked(template.into()).into()
+}

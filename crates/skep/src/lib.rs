@@ -68,6 +68,16 @@ pub use site::{Local, Site};
 pub use skep_macros::Service;
 #[doc = include_str!("html/syntax.md")]
 pub use skep_macros::html;
+/// [`html!`] without HTML's own rules: for markup that is meant to be wrong, or of a standard newer than this crate.
+///
+/// The syntax, the escaping and the places of values stay, and so does what would make a browser read something else than
+/// what was written: no content in void elements, no element in `textarea`, no code in a URL.
+///
+/// ```
+/// let quirk = skep::html_unchecked! { center { p { "5 < 6" } } };
+/// assert_eq!(quirk.as_str(), "<center><p>5 &lt; 6</p></center>");
+/// ```
+pub use skep_macros::html_unchecked;
 
 /// Puts a folder into the executable, and makes each of its files a constant to link to.
 ///

@@ -10,6 +10,7 @@ use quote::{ToTokens, format_ident, quote, quote_spanned};
 
 use super::ast::{Body, Element, If, Match, Node, Splice};
 use super::names::{self, Place};
+use super::standard;
 
 /// How many bytes a splice is guessed to take, and how often a loop runs. Only the first size of the buffer hangs on it.
 const SPLICE_BYTES: usize = 24;
@@ -138,7 +139,7 @@ impl Writer {
         self.push(name);
         let fillers = self.attributes(element);
         self.push(">");
-        if element.is(names::VOID) {
+        if standard::is_void(name) {
             return;
         }
         for filler in fillers {
