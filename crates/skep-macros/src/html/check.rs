@@ -27,7 +27,6 @@ pub(crate) enum Piece {
     /// `html!`: from its roots.
     FromRoots,
     /// `piece!`: from where it goes. Its roots are reported, not judged.
-    #[allow(dead_code, reason = "`piece!` is made of it")]
     Inferred,
 }
 
