@@ -28,8 +28,6 @@ mod render;
 mod script;
 mod stream;
 
-/// For the code that `html!` and `piece!` make.
-#[doc(hidden)]
 pub mod element;
 #[doc(hidden)]
 #[allow(missing_docs, missing_debug_implementations, reason = "named by written code and by rustc's messages only")]

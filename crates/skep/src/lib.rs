@@ -69,6 +69,16 @@ pub use skep_macros::Service;
 #[doc = include_str!("html/syntax.md")]
 pub use skep_macros::html;
 
+/// [`html!`] without HTML's own rules: for markup that is meant to be wrong, or of a standard newer than this crate.
+///
+/// The syntax, the escaping and the places of values stay, and so does what would make a browser read something else than
+/// what was written: no content in void elements, no element in `textarea`, no code in a URL.
+///
+/// ```
+/// let quirk = skep::html_unchecked! { center { p { "5 < 6" } } };
+/// assert_eq!(quirk.as_str(), "<center><p>5 &lt; 6</p></center>");
+/// ```
+pub use skep_macros::html_unchecked;
 /// Writes a piece of HTML whose type comes from where it goes: what [`html!`] is for flow content, this is for all other
 /// [kinds of pieces](html::Html#pieces).
 ///
@@ -101,16 +111,6 @@ pub use skep_macros::html;
 /// There are two macros because Rust has no default for a type that it infers: an `html!` whose type came from its place
 /// would need an annotation wherever that is a `let` or a splice. Where nothing says what it is, a `piece!` does not compile.
 pub use skep_macros::piece;
-/// [`html!`] without HTML's own rules: for markup that is meant to be wrong, or of a standard newer than this crate.
-///
-/// The syntax, the escaping and the places of values stay, and so does what would make a browser read something else than
-/// what was written: no content in void elements, no element in `textarea`, no code in a URL.
-///
-/// ```
-/// let quirk = skep::html_unchecked! { center { p { "5 < 6" } } };
-/// assert_eq!(quirk.as_str(), "<center><p>5 &lt; 6</p></center>");
-/// ```
-pub use skep_macros::html_unchecked;
 
 /// Puts a folder into the executable, and makes each of its files a constant to link to.
 ///

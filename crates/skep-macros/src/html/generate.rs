@@ -12,8 +12,8 @@ use quote::{ToTokens, format_ident, quote, quote_spanned};
 use super::ast::{Body, Element, If, Match, Node, Splice};
 use super::check::{Checked, Piece};
 use super::names::{self, Place};
-use types::Types;
 use super::standard;
+use types::Types;
 
 /// How many bytes a splice is guessed to take, and how often a loop runs. Only the first size of the buffer hangs on it.
 const SPLICE_BYTES: usize = 24;

@@ -1,11 +1,14 @@
 //! The names of HTML's elements as types, so that rustc's messages can say them. Not made to be used.
 //!
+//! They are not hidden in the documentation, because rustc shows the path of what is.
 //! `skep-macros` has the table of what they are; a test there compares the names.
 
 #![allow(non_camel_case_types, reason = "the names are HTML's")]
 
 macro_rules! elements {
     ($($name:ident)*) => {$(
+        #[doc = concat!("`", stringify!($name), "`")]
+        #[derive(Debug)]
         pub enum $name {}
     )*};
 }
@@ -20,10 +23,13 @@ elements! {
 }
 
 /// An element with a hyphen in its name, which the page itself defines.
+#[derive(Debug)]
 pub enum custom_element {}
 
 /// An element of SVG or MathML.
+#[derive(Debug)]
 pub enum foreign_element {}
 
 /// No element: the top of a template.
+#[derive(Debug)]
 pub enum top {}

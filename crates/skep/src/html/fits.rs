@@ -5,7 +5,8 @@
 
 use super::kind::{
     Anything, Cells, Columns, Doctype, Document, Flow, Foreign, Items, Kind, Metadata, NoForm, NoHeader, NoHeading,
-    NoInteractive, Options, PageParts, Phrasing, Picture, Plain, Rows, Ruby, Sources, TableParts, Terms, Text, Unchecked,
+    NoInteractive, Options, PageParts, Phrasing, Picture, Plain, Rows, Ruby, Sources, TableParts, Terms, Text,
+    Unchecked,
 };
 use super::place::{Closed, Inline, Open};
 use super::{Html, place};

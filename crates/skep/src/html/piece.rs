@@ -7,7 +7,6 @@ use std::marker::PhantomData;
 
 use super::fits::{Fits, Keeps, Leaves};
 use super::kind::Kind;
-use super::place::Lacks;
 use super::{Buffer, Html, Render};
 
 /// The type of a `piece!`, `Html<C, H>`, while it is being written.
@@ -23,7 +22,10 @@ pub trait Takes<Element, Category> {}
 
 /// What an element at the top of a piece can be, by the kinds that take it. `skep-macros` has the same list.
 pub mod category {
-    use super::super::kind::*;
+    use super::super::kind::{
+        Cells, Columns, Document, Flow, Foreign, Items, Metadata, Options, PageParts, Phrasing, Picture, Rows, Ruby,
+        Sources, TableParts, Terms,
+    };
     use super::Takes;
 
     macro_rules! categories {
@@ -37,14 +39,16 @@ pub mod category {
     categories! {
         Block: Flow;
         Line: Flow Phrasing Ruby;
+        Embedded: Flow Phrasing Ruby Foreign;
         Division: Flow Terms Options;
         Separator: Flow Options;
         Image: Flow Phrasing Picture Ruby;
-        Script: Flow Phrasing Metadata Items Terms Rows Cells TableParts Options Picture Ruby;
+        Script: Flow Phrasing Metadata Items Terms Rows Cells TableParts Options Picture Ruby Foreign;
         Template: Flow Phrasing Metadata Items Terms Rows Cells TableParts Columns Options Picture Ruby;
         Head: Metadata;
+        HeadOrDrawing: Metadata Foreign;
         HeadOrLine: Flow Phrasing Metadata Ruby;
-        HeadLineOrOption: Flow Phrasing Metadata Options Ruby;
+        NoScript: Flow Phrasing Metadata Options Ruby;
         Page: Document;
         PagePart: PageParts;
         Item: Items;
@@ -109,10 +113,10 @@ impl<C, H> Piece<C, H> {
 
     /// A value at the top.
     #[inline(always)]
-    pub fn top<Around, T>(&self, value: &T, out: &mut Buffer)
+    pub fn top<T>(&self, value: &T, out: &mut Buffer)
     where
         T: Render + ?Sized,
-        T::Content: AtTop<Html<C, H>, T> + Lacks<Around, T>,
+        T::Content: AtTop<Html<C, H>, T>,
     {
         value.render(out);
     }

@@ -1,13 +1,13 @@
 //! What the code that `html!` makes asks of each splice, and what rustc says if the answer is no.
 //!
-//! A function per content model, called with the element whose content the splice is in, and with what the elements around
-//! it forbid. Each has a trait of its own, because the message belongs to the trait; the rules are in [`fits`](super::fits).
+//! A function per content model, called with the element whose content the splice is in, and one for each thing that the
+//! elements around it may forbid. Each has a trait of its own, because the message belongs to the trait; the rules are in [`fits`](super::fits).
 //! Nothing here is meant to be named by hand.
 
 use super::fits::{Fits, Form, Header, Heading, Interactive, Without};
 use super::kind::{
-    Cells, Columns, Document, Flow, Items, Metadata, Options, PageParts, Phrasing, Picture, Rows, Ruby, TableParts, Terms,
-    Text, Unchecked,
+    Cells, Columns, Document, Flow, Items, Metadata, Options, PageParts, Phrasing, Picture, Rows, Ruby, TableParts,
+    Terms, Text, Unchecked,
 };
 use super::{Buffer, Html, Render};
 
@@ -23,55 +23,48 @@ pub enum Closed {}
 /// `Kind`, and before it `source` and `track`.
 pub struct Media<Kind>(Kind);
 
-/// `Around` forbids such things in what stands here; it is a tuple of [the five below](without).
-#[doc(hidden)]
-pub trait Lacks<Around, Value: ?Sized> {}
-
-impl<T, Value: ?Sized> Lacks<(), Value> for T {}
-
-/// One trait and one marker for each thing that an ancestor may forbid, with its message.
+/// A trait and a function for each thing that an ancestor may forbid. The value comes back as it is, to be written.
 macro_rules! forbidden {
-    ($($marker:ident $name:ident $what:path: $message:literal $promise:literal;)*) => {
-        /// What elements around a splice forbid: `Form<form>` says that the `form` around forbids another.
-        pub mod without {
-            $(pub struct $marker<Element>(Element);)*
-            pub struct Several<Elements, Things>(Elements, Things);
+    ($($name:ident $function:ident: $thing:path, $message:literal $promise:literal;)*) => {$(
+        #[diagnostic::on_unimplemented(
+            message = $message,
+            label = "this is not sure to be without it",
+            note = $promise
+        )]
+        pub trait $name<Element, Value: ?Sized> {}
+
+        #[diagnostic::do_not_recommend]
+        impl<T: Without<$thing>, Element, Value: ?Sized> $name<Element, Value> for T {}
+
+        #[inline(always)]
+        pub fn $function<Element, T>(value: &T) -> &T
+        where
+            T: Render + ?Sized,
+            T::Content: $name<Element, T>,
+        {
+            value
         }
-
-        $(
-            #[diagnostic::on_unimplemented(
-                message = $message,
-                label = "this is not sure to be without it",
-                note = $promise
-            )]
-            pub trait $name<Element, Value: ?Sized> {}
-
-            #[diagnostic::do_not_recommend]
-            impl<T: Without<$what>, Element, Value: ?Sized> $name<Element, Value> for T {}
-
-            impl<T: $name<Element, Value>, Element, Value: ?Sized> Lacks<without::$marker<Element>, Value> for T {}
-        )*
-    };
+    )*};
 }
 
 forbidden! {
-    Form LacksForm Form:
+    LacksForm no_form: Form,
         "`{Value}` may contain a `form`, and a `form` cannot stand in another"
         "let the function that makes it promise to have none, with `piece!` instead of `html!`: `fn name() -> Html<Flow, NoForm> {{ piece! {{ ... }} }}`";
-    Header LacksHeader Header:
+    LacksHeader no_header: Header,
         "`{Value}` may contain a `header` or `footer`, which cannot stand in `{Element}`"
         "let the function that makes it promise to have none, with `piece!` instead of `html!`: `fn name() -> Html<Flow, NoHeader> {{ piece! {{ ... }} }}`";
-    Heading LacksHeading Heading:
+    LacksHeading no_heading: Heading,
         "`{Value}` may contain a heading, a section or a header, which cannot stand in `{Element}`"
         "let the function that makes it promise to have none, with `piece!` instead of `html!`: `fn name() -> Html<Flow, NoHeading> {{ piece! {{ ... }} }}`";
-    Interactive LacksInteractive Interactive:
+    LacksInteractive no_interactive: Interactive,
         "`{Value}` may contain a link, a button or something else that is interactive, which cannot stand in `{Element}`"
         "let the function that makes it promise to have none, with `piece!` instead of `html!`: `fn name() -> Html<Flow, NoInteractive> {{ piece! {{ ... }} }}`";
 }
 
 /// What several elements around a splice forbid together: one message for one mistake.
 #[diagnostic::on_unimplemented(
-    message = "`{Value}` may contain what the elements around this place forbid: {Elements}",
+    message = "`{Value}` may contain what the elements around it forbid: {Elements}",
     label = "this is not sure to be without it",
     note = "let the function that makes it promise to have none of it, with `piece!` instead of `html!`: `fn name() -> Html<Flow, Plain> {{ piece! {{ ... }} }}`"
 )]
@@ -80,9 +73,13 @@ pub trait LacksSeveral<Elements, Things, Value: ?Sized> {}
 #[diagnostic::do_not_recommend]
 impl<T: WithoutAll<Things>, Elements, Things, Value: ?Sized> LacksSeveral<Elements, Things, Value> for T {}
 
-impl<T, Elements, Things, Value: ?Sized> Lacks<without::Several<Elements, Things>, Value> for T where
-    T: LacksSeveral<Elements, Things, Value>
+#[inline(always)]
+pub fn none_of<Elements, Things, T>(value: &T) -> &T
+where
+    T: Render + ?Sized,
+    T::Content: LacksSeveral<Elements, Things, T>,
 {
+    value
 }
 
 /// `Things` are pairs in pairs: `(Form, (Header, ()))`.
@@ -101,10 +98,10 @@ macro_rules! places {
         impl<T: Fits<$place>, Parent, Value: ?Sized> $name<Parent, Value> for T {}
 
         #[inline(always)]
-        pub fn $function<Parent, Around, T>(value: &T, out: &mut Buffer)
+        pub fn $function<Parent, T>(value: &T, out: &mut Buffer)
         where
             T: Render + ?Sized,
-            T::Content: $name<Parent, T> + Lacks<Around, T>,
+            T::Content: $name<Parent, T>,
         {
             value.render(out);
         }
@@ -207,7 +204,7 @@ pub trait InNothing<Parent, Value: ?Sized> {}
 impl<Parent, Value: ?Sized> InNothing<Parent, Value> for Unchecked {}
 
 #[inline(always)]
-pub fn nothing<Parent, Around, T>(value: &T, out: &mut Buffer)
+pub fn nothing<Parent, T>(value: &T, out: &mut Buffer)
 where
     T: Render + ?Sized,
     T::Content: InNothing<Parent, T>,
@@ -227,7 +224,7 @@ impl<Parent, Value: ?Sized> InText<Parent, Value> for Text {}
 impl<Parent, Value: ?Sized> InText<Parent, Value> for Unchecked {}
 
 #[inline(always)]
-pub fn text<Parent, Around, T>(value: &T, out: &mut Buffer)
+pub fn text<Parent, T>(value: &T, out: &mut Buffer)
 where
     T: Render + ?Sized,
     T::Content: InText<Parent, T>,
@@ -237,11 +234,7 @@ where
 
 /// In `svg` and `math`, in `template`, and where nothing is known.
 #[inline(always)]
-pub fn free<Parent, Around, T>(value: &T, out: &mut Buffer)
-where
-    T: Render + ?Sized,
-    T::Content: Lacks<Around, T>,
-{
+pub fn free<Parent, T: Render + ?Sized>(value: &T, out: &mut Buffer) {
     value.render(out);
 }
 
@@ -257,7 +250,7 @@ pub trait InInertPhrasing<Element, Value: ?Sized> {}
 impl<T: Fits<Line> + Without<Interactive>, Element, Value: ?Sized> InInertPhrasing<Element, Value> for T {}
 
 #[inline(always)]
-pub fn inert_phrasing<Parent, Element, T>(value: &T, out: &mut Buffer)
+pub fn inert_phrasing<Element, T>(value: &T, out: &mut Buffer)
 where
     T: Render + ?Sized,
     T::Content: InInertPhrasing<Element, T>,
@@ -277,10 +270,10 @@ pub trait AtTop<Kind, Value: ?Sized> {}
 impl<T: Fits<Html<Kind>>, Kind, Value: ?Sized> AtTop<Kind, Value> for T {}
 
 #[inline(always)]
-pub fn top<Kind, Around, T>(value: &T, out: &mut Buffer)
+pub fn top<Kind, T>(value: &T, out: &mut Buffer)
 where
     T: Render + ?Sized,
-    T::Content: AtTop<Kind, T> + Lacks<Around, T>,
+    T::Content: AtTop<Kind, T>,
 {
     value.render(out);
 }

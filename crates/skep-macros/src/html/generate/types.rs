@@ -45,6 +45,7 @@ impl Group {
 const CATEGORIES: &[(&str, &[Model])] = &[
     ("Block", &[Model::Flow]),
     ("Line", &[Model::Flow, Model::Phrasing, Model::Ruby]),
+    ("Embedded", &[Model::Flow, Model::Phrasing, Model::Ruby, Model::Foreign]),
     ("Division", &[Model::Flow, Model::Terms, Model::Options]),
     ("Separator", &[Model::Flow, Model::Options]),
     ("Image", &[Model::Flow, Model::Phrasing, Model::Picture, Model::Ruby]),
@@ -62,6 +63,7 @@ const CATEGORIES: &[(&str, &[Model])] = &[
             Model::Options,
             Model::Picture,
             Model::Ruby,
+            Model::Foreign,
         ],
     ),
     (
@@ -82,8 +84,9 @@ const CATEGORIES: &[(&str, &[Model])] = &[
         ],
     ),
     ("Head", &[Model::Metadata]),
+    ("HeadOrDrawing", &[Model::Metadata, Model::Foreign]),
     ("HeadOrLine", &[Model::Flow, Model::Phrasing, Model::Metadata, Model::Ruby]),
-    ("HeadLineOrOption", &[Model::Flow, Model::Phrasing, Model::Metadata, Model::Options, Model::Ruby]),
+    ("NoScript", &[Model::Flow, Model::Phrasing, Model::Metadata, Model::Options, Model::Ruby]),
     ("Page", &[Model::Document]),
     ("PagePart", &[Model::PageParts]),
     ("Item", &[Model::Items]),
@@ -123,9 +126,7 @@ impl Types<'_> {
             let Some(category) = category(root.fits) else { continue };
             let site = Span::mixed_site().located_at(root.name.start);
             let (element, category) = (element(&root.name.text, site), Ident::new(category, site));
-            code.extend(
-                quote_spanned!(site=> #piece.root::<#element, ::skep::html::piece::category::#category>();),
-            );
+            code.extend(quote_spanned!(site=> #piece.root::<#element, ::skep::html::piece::category::#category>();));
         }
         for (group, name) in self.contained() {
             let site = Span::mixed_site().located_at(name.start);
@@ -158,46 +159,62 @@ impl Types<'_> {
     }
 
     /// The call that writes `value`, a reference, as content.
-    pub(super) fn write(&self, context: Option<&Context<'_>>, value: &TokenStream, out: &Ident, span: Span) -> TokenStream {
+    pub(super) fn write(
+        &self,
+        context: Option<&Context<'_>>,
+        value: &TokenStream,
+        out: &Ident,
+        span: Span,
+    ) -> TokenStream {
         let (site, piece) = (Span::mixed_site().located_at(span), Self::variable());
         let Some(context) = context else {
             return quote_spanned!(site=> ::skep::html::Render::render(#value, &mut #out););
         };
         let inferred = self.piece == Piece::Inferred;
+        let (function, subject, groups) = question(context, site);
+        let mut value = lacking(&groups, value, site);
         if inferred && context.model == Model::Root {
-            let around = around(&groups(context), site);
-            return quote_spanned!(site=> #piece.top::<#around, _>(#value, &mut #out););
+            return quote_spanned!(site=> #piece.top(#value, &mut #out););
         }
-        let (function, parent, around) = question(context, site);
         // What stands in a `template` is no part of the page yet.
         if inferred && context.parent != Some("template") {
-            return quote_spanned!(site=> ::skep::html::place::#function::<#parent, #around, _>(#piece.within(#value), &mut #out););
+            value = quote_spanned!(site=> #piece.within(#value));
         }
-        quote_spanned!(site=> ::skep::html::place::#function::<#parent, #around, _>(#value, &mut #out);)
+        quote_spanned!(site=> ::skep::html::place::#function::<#subject, _>(#value, &mut #out);)
     }
 }
 
-/// The function, its first parameter (the element, or the kind at the top), and what is forbidden around.
-fn question(context: &Context<'_>, site: Span) -> (Ident, TokenStream, TokenStream) {
+/// The function, its first parameter (the element, or the kind at the top), and what it leaves to be asked.
+fn question<'t>(context: &Context<'t>, site: Span) -> (Ident, TokenStream, Vec<(Group, &'t str)>) {
     let groups = groups(context);
-    let parent = context.parent.map_or_else(|| quote_spanned!(site=> ::skep::html::element::top), |name| element(name, site));
-    let is_media = context.also.contains(&"source");
-    let function = match context.model {
-        Model::Root | Model::Anything | Model::Foreign => "free",
-        // Only in an element that HTML does not know is there no parent and no kind.
-        model if context.parent.is_none() => {
-            let function = Ident::new("top", site);
-            return (function, kind(model, site), around(&groups, site));
+    let function = |name| Ident::new(name, site);
+    if let Some(&[(_, ancestor)]) = is_line(context.model).then_some(groups.as_slice()) {
+        return (function("inert_phrasing"), element(ancestor, site), Vec::new());
+    }
+    match context.parent {
+        Some(parent) => (function(place(context)), element(parent, site), groups),
+        None if matches!(context.model, Model::Root | Model::Anything) => {
+            (function("free"), quote_spanned!(site=> ::skep::html::element::top), groups)
         }
+        None => (function("top"), kind(context.model, site), groups),
+    }
+}
+
+/// Where all that fits is phrasing content.
+fn is_line(model: Model) -> bool {
+    matches!(model, Model::Phrasing | Model::PhrasingAndHeadings | Model::OptionContent | Model::Suggestions)
+}
+
+/// The function of `skep::html::place` for such content.
+fn place(context: &Context<'_>) -> &'static str {
+    let is_media = context.also.contains(&"source");
+    match context.model {
+        Model::Root | Model::Anything | Model::Foreign | Model::Sources => "free",
         Model::Nothing | Model::HeadNoscript | Model::TermGroup | Model::HeadingGroup => "nothing",
         Model::Text | Model::Code => "text",
         Model::Flow if is_media => "media_flow",
         Model::Phrasing if is_media => "media_phrasing",
         Model::Flow => "flow",
-        Model::Phrasing | Model::PhrasingAndHeadings | Model::OptionContent | Model::Suggestions if !groups.is_empty() => {
-            let ancestor = element(groups[0].1, site);
-            return (Ident::new("inert_phrasing", site), parent, ancestor);
-        }
         Model::Phrasing => "phrasing",
         Model::PhrasingAndHeadings => "phrasing_and_headings",
         Model::OptionContent => "option_content",
@@ -214,12 +231,10 @@ fn question(context: &Context<'_>, site: Span) -> (Ident, TokenStream, TokenStre
         Model::Options => "options",
         Model::Picture => "picture",
         Model::Ruby => "ruby",
-        Model::Sources => "free",
-    };
-    (Ident::new(function, site), parent, around(&groups, site))
+    }
 }
 
-/// What is forbidden, each with who forbids it; only what the kind that stands here could contain at all.
+/// What is forbidden around, each with who forbids it; only what the kind that stands here could contain at all.
 fn groups<'t>(context: &Context<'t>) -> Vec<(Group, &'t str)> {
     let mut groups: Vec<(Group, &str)> = Vec::new();
     for (thing, ancestor) in &context.forbidden {
@@ -234,7 +249,7 @@ fn groups<'t>(context: &Context<'t>) -> Vec<(Group, &'t str)> {
         groups.retain(|(group, _)| *group != Group::Header);
     }
     match context.model {
-        Model::Phrasing | Model::PhrasingAndHeadings | Model::OptionContent | Model::Suggestions | Model::Ruby => {
+        model if is_line(model) || model == Model::Ruby => {
             groups.retain(|(group, _)| *group == Group::Interactive);
         }
         Model::Metadata | Model::Columns | Model::Options | Model::Picture | Model::Sources => groups.clear(),
@@ -243,13 +258,14 @@ fn groups<'t>(context: &Context<'t>) -> Vec<(Group, &'t str)> {
     groups
 }
 
-/// The type that says what is forbidden around a splice.
-fn around(groups: &[(Group, &str)], site: Span) -> TokenStream {
+/// The value, asked whether it lacks all of that.
+fn lacking(groups: &[(Group, &str)], value: &TokenStream, site: Span) -> TokenStream {
     match groups {
-        [] => quote_spanned!(site=> ()),
+        [] => value.clone(),
         [(group, ancestor)] => {
-            let (group, ancestor) = (group.ident(site), element(ancestor, site));
-            quote_spanned!(site=> ::skep::html::place::without::#group<#ancestor>)
+            let function = Ident::new(&format!("no_{group:?}").to_lowercase(), site);
+            let ancestor = element(ancestor, site);
+            quote_spanned!(site=> ::skep::html::place::#function::<#ancestor, _>(#value))
         }
         several => {
             let mut names: Vec<&str> = several.iter().map(|(_, ancestor)| *ancestor).collect();
@@ -259,7 +275,7 @@ fn around(groups: &[(Group, &str)], site: Span) -> TokenStream {
                 let group = group.ident(site);
                 quote_spanned!(site=> (::skep::html::thing::#group, #rest))
             });
-            quote_spanned!(site=> ::skep::html::place::without::Several<(#(#elements,)*), #things>)
+            quote_spanned!(site=> ::skep::html::place::none_of::<(#(#elements,)*), #things, _>(#value))
         }
     }
 }
