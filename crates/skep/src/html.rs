@@ -259,7 +259,8 @@ impl<C, H> Clone for Html<C, H> {
     }
 }
 
-impl<C, H> Default for Html<C, H> {
+// For the usual kind alone, so that `Html::default()` needs no annotation.
+impl Default for Html {
     fn default() -> Self {
         Self::of(Buffer::default())
     }

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use skep::html;
-use skep::html::{Attributes, Buffer, DOCTYPE, Href, Html, Json, PlainText, Render, Trusted};
+use skep::html::{Attributes, Buffer, DOCTYPE, Href, Html, Json, Phrasing, PlainText, Render, Trusted};
 
 /// `writes!({ template } "html")`.
 macro_rules! writes {
@@ -252,9 +252,9 @@ fn a_value_brings_attributes_and_content() {
             "<form class=\"a\" action=\"/a?&quot;&amp;\" method=\"post\" name=\"f\"><input type=\"hidden\">x</form>";
         { form (Form { to: "javascript:x" }); } "<form action=\"about:invalid\" method=\"post\"><input type=\"hidden\"></form>";
         { input (&form) id="i"; } "<input action=\"/a?&quot;&amp;\" method=\"post\" id=\"i\">";
-        { form (form) { form (Form { to: "/b" }) {} } }
+        { form (form) { div (Form { to: "/b" }) {} } }
             "<form action=\"/a?&quot;&amp;\" method=\"post\"><input type=\"hidden\">\
-             <form action=\"/b\" method=\"post\"><input type=\"hidden\"></form></form>";
+             <div action=\"/b\" method=\"post\"><input type=\"hidden\"></div></form>";
     }
 }
 
@@ -291,6 +291,8 @@ fn a_service_is_a_link() {
 struct Twice(&'static str);
 
 impl Render for Twice {
+    type Content = Html<Phrasing>;
+
     fn render(&self, out: &mut Buffer) {
         html! { i { (self.0) } b { (self.0) } }.render(out);
     }
@@ -298,7 +300,7 @@ impl Render for Twice {
 
 #[test]
 fn a_type_of_ones_own_is_rendered() {
-    let boxed: Box<dyn Render> = Box::new(Twice("y"));
+    let boxed: Box<dyn Render<Content = Html<Phrasing>>> = Box::new(Twice("y"));
     writes! {
         { p { (Twice("<")) (boxed) } } "<p><i>&lt;</i><b>&lt;</b><i>y</i><b>y</b></p>";
     }
