@@ -20,6 +20,7 @@ use std::collections::HashMap;
 use super::ast::{Name, Node, Splice};
 use super::diagnostic::Diagnostic;
 use super::standard::{Model, Models, Things};
+pub(crate) use template::visit;
 
 /// How a template gets its type.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

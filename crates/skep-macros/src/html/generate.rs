@@ -26,7 +26,7 @@ pub(crate) fn generate(nodes: &[Node], checked: &Checked<'_>, piece: Piece) -> T
     writer.nodes(nodes, Place::Text);
     writer.flush();
     let Writer { out, code, bytes, .. } = writer;
-    let (start, finish) = (types.start(), types.finish(&out));
+    let (start, finish) = (types.start(nodes), types.finish(&out));
     let site = Span::mixed_site();
     quote_spanned! {site=> {
         #start

@@ -42,8 +42,8 @@ pub trait Fits<Place> {}
 #[diagnostic::do_not_recommend]
 impl<C, H, D, I> Fits<Html<D, I>> for Html<C, H>
 where
-    C: Becomes<D>,
-    Self: Keeps<I>,
+    D: Includes<C>,
+    I: KeptBy<Self>,
 {
 }
 
@@ -56,41 +56,53 @@ impl<D, I> Fits<Html<D, I>> for Unchecked {}
 #[diagnostic::do_not_recommend]
 impl<I> Fits<Html<Document, I>> for Doctype {}
 
-/// A kind that is also another one.
+/// A kind of which another one is a part.
+///
+/// The place is the `Self` of these traits: while it is not known, as in `piece!`, rustc then waits instead of taking
+/// the first place that would do.
 #[doc(hidden)]
-pub trait Becomes<Kind> {}
+pub trait Includes<Kind> {}
 
-macro_rules! becomes {
-    ($($kind:ident => $($place:ty),*;)*) => {$($(
-        impl Becomes<$place> for $kind {}
+macro_rules! includes {
+    ($($place:ty: $($kind:ident)*;)*) => {$($(
+        #[diagnostic::do_not_recommend]
+        impl Includes<$kind> for $place {}
     )*)*};
 }
 
-becomes! {
-    Flow => Flow, place::Media<Flow>;
-    Phrasing => Phrasing, Flow, Ruby, place::Media<Flow>, place::Media<Phrasing>;
-    Document => Document;
-    PageParts => PageParts;
-    Metadata => Metadata;
-    Items => Items;
-    Terms => Terms;
-    TableParts => TableParts;
-    Rows => Rows, TableParts;
-    Cells => Cells;
-    Columns => Columns;
-    Options => Options;
-    Sources => Sources, place::Media<Flow>, place::Media<Phrasing>;
-    Picture => Picture;
-    Ruby => Ruby;
-    Foreign => Foreign;
+includes! {
+    Flow: Flow Phrasing;
+    Phrasing: Phrasing;
+    Document: Document;
+    PageParts: PageParts;
+    Metadata: Metadata;
+    Items: Items;
+    Terms: Terms;
+    TableParts: TableParts Rows;
+    Rows: Rows;
+    Cells: Cells;
+    Columns: Columns;
+    Options: Options;
+    Sources: Sources;
+    Picture: Picture;
+    Ruby: Ruby Phrasing;
+    Foreign: Foreign;
+    place::Media<Flow>: Flow Phrasing Sources;
+    place::Media<Phrasing>: Phrasing Sources;
 }
 
 /// Kinds of which text is one.
 #[doc(hidden)]
+#[diagnostic::on_unimplemented(
+    message = "text cannot stand at the top of a piece of type `Html<{Self}>`",
+    label = "text is not `{Self}`",
+    note = "this `piece!` is `Html<{Self}>` because of where it goes: the type that the function returns, or that the value is given to"
+)]
 pub trait TakesText {}
 
 macro_rules! takes_text {
     ($($kind:ty),*) => {$(
+        #[diagnostic::do_not_recommend]
         impl TakesText for $kind {}
     )*};
 }
@@ -129,7 +141,7 @@ pub trait Leaves<Thing, Element> {}
 macro_rules! promises {
     ($($promise:ident: excludes $($out:ident)*, leaves $($in:ident)*;)*) => {$(
         $(impl Excludes<$out> for $promise {})*
-        $(impl<Element> Leaves<$in, Element> for $promise {})*
+        $(#[diagnostic::do_not_recommend] impl<Element> Leaves<$in, Element> for $promise {})*
     )*};
 }
 
@@ -163,13 +175,13 @@ impl<H> Holds<H, Heading> for Inline {}
 impl<H: Excludes<Interactive>> Holds<H, Interactive> for Inline {}
 impl<H, Thing> Holds<H, Thing> for Closed {}
 
-/// What keeps a promise.
+/// A promise that such content keeps.
 #[doc(hidden)]
-pub trait Keeps<Promise> {}
+pub trait KeptBy<Content> {}
 
-impl<T> Keeps<Anything> for T {}
-impl<T: Without<Form>> Keeps<NoForm> for T {}
-impl<T: Without<Header>> Keeps<NoHeader> for T {}
-impl<T: Without<Header> + Without<Heading>> Keeps<NoHeading> for T {}
-impl<T: Without<Interactive>> Keeps<NoInteractive> for T {}
-impl<T: Without<Form> + Without<Header> + Without<Heading> + Without<Interactive>> Keeps<Plain> for T {}
+impl<T> KeptBy<T> for Anything {}
+impl<T: Without<Form>> KeptBy<T> for NoForm {}
+impl<T: Without<Header>> KeptBy<T> for NoHeader {}
+impl<T: Without<Header> + Without<Heading>> KeptBy<T> for NoHeading {}
+impl<T: Without<Interactive>> KeptBy<T> for NoInteractive {}
+impl<T: Without<Form> + Without<Header> + Without<Heading> + Without<Interactive>> KeptBy<T> for Plain {}

@@ -5,7 +5,7 @@
 
 use std::marker::PhantomData;
 
-use super::fits::{Fits, Keeps, Leaves};
+use super::fits::{Fits, KeptBy, Leaves, TakesText};
 use super::kind::Kind;
 use super::{Buffer, Html, Render};
 
@@ -32,7 +32,7 @@ pub mod category {
         ($($category:ident: $($kind:ident)*;)*) => {$(
             pub enum $category {}
 
-            $(impl<Element> Takes<Element, $category> for $kind {})*
+            $(#[diagnostic::do_not_recommend] impl<Element> Takes<Element, $category> for $kind {})*
         )*};
     }
 
@@ -74,7 +74,7 @@ pub mod category {
 pub trait Promises<Promise, Value: ?Sized> {}
 
 #[diagnostic::do_not_recommend]
-impl<T: Keeps<Promise>, Promise, Value: ?Sized> Promises<Promise, Value> for T {}
+impl<T, Promise: KeptBy<T>, Value: ?Sized> Promises<Promise, Value> for T {}
 
 /// A value at the top of a `piece!`.
 #[diagnostic::on_unimplemented(
@@ -100,6 +100,14 @@ impl<C, H> Piece<C, H> {
     pub fn root<Element, Category>(&self)
     where
         C: Takes<Element, Category>,
+    {
+    }
+
+    /// Text is at the top.
+    #[inline(always)]
+    pub fn text(&self)
+    where
+        C: TakesText,
     {
     }
 

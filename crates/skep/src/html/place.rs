@@ -23,14 +23,14 @@ pub enum Closed {}
 /// `Kind`, and before it `source` and `track`.
 pub struct Media<Kind>(Kind);
 
-/// A trait and a function for each thing that an ancestor may forbid. The value comes back as it is, to be written.
-macro_rules! forbidden {
-    ($($name:ident $function:ident: $thing:path, $message:literal $promise:literal;)*) => {$(
+/// A trait and a function for a thing that an ancestor may forbid. The value comes back as it is, to be written.
+macro_rules! forbid {
+    ($name:ident $function:ident: $thing:path, $message:literal $promise:literal) => {
         #[diagnostic::on_unimplemented(
-            message = $message,
-            label = "this is not sure to be without it",
-            note = $promise
-        )]
+                    message = $message,
+                    label = "this is not sure to be without it",
+                    note = $promise
+                )]
         pub trait $name<Element, Value: ?Sized> {}
 
         #[diagnostic::do_not_recommend]
@@ -44,22 +44,31 @@ macro_rules! forbidden {
         {
             value
         }
-    )*};
+    };
 }
 
-forbidden! {
+forbid! {
     LacksForm no_form: Form,
         "`{Value}` may contain a `form`, and a `form` cannot stand in another"
-        "let the function that makes it promise to have none, with `piece!` instead of `html!`: `fn name() -> Html<Flow, NoForm> {{ piece! {{ ... }} }}`";
+        "let the function that makes it promise to have none, with `piece!` instead of `html!`: `fn name() -> Html<Flow, NoForm> {{ piece! {{ ... }} }}`"
+}
+
+forbid! {
     LacksHeader no_header: Header,
         "`{Value}` may contain a `header` or `footer`, which cannot stand in `{Element}`"
-        "let the function that makes it promise to have none, with `piece!` instead of `html!`: `fn name() -> Html<Flow, NoHeader> {{ piece! {{ ... }} }}`";
+        "let the function that makes it promise to have none, with `piece!` instead of `html!`: `fn name() -> Html<Flow, NoHeader> {{ piece! {{ ... }} }}`"
+}
+
+forbid! {
     LacksHeading no_heading: Heading,
         "`{Value}` may contain a heading, a section or a header, which cannot stand in `{Element}`"
-        "let the function that makes it promise to have none, with `piece!` instead of `html!`: `fn name() -> Html<Flow, NoHeading> {{ piece! {{ ... }} }}`";
+        "let the function that makes it promise to have none, with `piece!` instead of `html!`: `fn name() -> Html<Flow, NoHeading> {{ piece! {{ ... }} }}`"
+}
+
+forbid! {
     LacksInteractive no_interactive: Interactive,
         "`{Value}` may contain a link, a button or something else that is interactive, which cannot stand in `{Element}`"
-        "let the function that makes it promise to have none, with `piece!` instead of `html!`: `fn name() -> Html<Flow, NoInteractive> {{ piece! {{ ... }} }}`";
+        "let the function that makes it promise to have none, with `piece!` instead of `html!`: `fn name() -> Html<Flow, NoInteractive> {{ piece! {{ ... }} }}`"
 }
 
 /// What several elements around a splice forbid together: one message for one mistake.
@@ -88,9 +97,9 @@ pub trait WithoutAll<Things> {}
 impl<T> WithoutAll<()> for T {}
 impl<T: Without<First> + WithoutAll<Rest>, First, Rest> WithoutAll<(First, Rest)> for T {}
 
-/// A trait and a function for each place, with the message.
-macro_rules! places {
-    ($($name:ident $function:ident: $place:ty, $message:literal $label:literal $($note:literal)*;)*) => {$(
+/// A trait and a function for a place, with the message. A call each, because rustc shows the call.
+macro_rules! place {
+    ($name:ident $function:ident: $place:ty, $message:literal $label:literal $($note:literal)*) => {
         #[diagnostic::on_unimplemented(message = $message, label = $label, $(note = $note),*)]
         pub trait $name<Parent, Value: ?Sized> {}
 
@@ -105,90 +114,144 @@ macro_rules! places {
         {
             value.render(out);
         }
-    )*};
+    };
 }
 
 /// Where phrasing content stands, and a few elements that can be no piece of their own.
 type Line = Html<Phrasing>;
 
-places! {
+place! {
     InFlow flow: Html<Flow>,
         "`{Value}` cannot stand in `{Parent}`, which takes flow content: text, paragraphs, lists, sections, ..."
         "this is not flow content"
-        "what is made of `li`, `tr`, `option` and the like stands in the element made for it, such as `ul {{ (items) }}`; a whole page stands alone";
+        "what is made of `li`, `tr`, `option` and the like stands in the element made for it, such as `ul {{ (items) }}`; a whole page stands alone"
+}
+
+place! {
     InPhrasing phrasing: Line,
         "`{Value}` cannot stand in `{Parent}`, which takes phrasing content only: text, and elements such as `a`, `em`, `span`, `img`"
         "this is not sure to be phrasing content"
         "let the function that makes it say that it is, with `piece!` instead of `html!`: `fn name() -> Html<Phrasing> {{ piece! {{ ... }} }}`"
-        "flow content, such as `div`, `p` or `ul`, stands beside `{Parent}`, not in it";
+        "flow content, such as `div`, `p` or `ul`, stands beside `{Parent}`, not in it"
+}
+
+place! {
     InPhrasingAndHeadings phrasing_and_headings: Line,
         "`{Value}` cannot stand in `{Parent}`, which takes phrasing content and headings: text, `em`, `span`, `h2`, ..."
         "this is not sure to be phrasing content"
-        "let the function that makes it say that it is, with `piece!` instead of `html!`: `fn name() -> Html<Phrasing> {{ piece! {{ ... }} }}`";
+        "let the function that makes it say that it is, with `piece!` instead of `html!`: `fn name() -> Html<Phrasing> {{ piece! {{ ... }} }}`"
+}
+
+place! {
     InOptionContent option_content: Line,
         "`{Value}` cannot stand in `{Parent}`, which takes phrasing content only: text, and elements such as `em`, `span`, `img`"
         "this is not sure to be phrasing content"
-        "let the function that makes it say that it is, with `piece!` instead of `html!`: `fn name() -> Html<Phrasing> {{ piece! {{ ... }} }}`";
+        "let the function that makes it say that it is, with `piece!` instead of `html!`: `fn name() -> Html<Phrasing> {{ piece! {{ ... }} }}`"
+}
+
+place! {
     InSuggestions suggestions: Line,
         "`{Value}` cannot stand in `{Parent}`, which takes phrasing content, or `option` elements that are written in it"
         "this is not sure to be phrasing content"
-        "write the elements here: `datalist {{ @for name in names {{ option value=(name) {{}} }} }}`";
+        "write the elements here: `datalist {{ @for name in names {{ option value=(name) {{}} }} }}`"
+}
+
+place! {
     InMetadata metadata: Html<Metadata>,
         "`{Value}` cannot stand in `{Parent}`, which takes `title`, `meta`, `link`, `style` and `script`"
         "this is not sure to be metadata"
-        "let a function return them, with `piece!`: `fn name() -> Html<Metadata> {{ piece! {{ link rel=\"stylesheet\" href=(url); }} }}`";
+        "let a function return them, with `piece!`: `fn name() -> Html<Metadata> {{ piece! {{ link rel=\"stylesheet\" href=(url); }} }}`"
+}
+
+place! {
     InDocument document: Html<Document>,
         "`{Value}` cannot stand beside the root of a page: only `(DOCTYPE)` does, before `html`"
         "this is not a page"
-        "what a page shows stands in its `body`";
+        "what a page shows stands in its `body`"
+}
+
+place! {
     InPageParts page_parts: Html<PageParts>,
         "`{Value}` cannot stand in `{Parent}`, which takes a `head` and a `body`"
         "this is neither `head` nor `body`"
-        "what a page shows stands in its `body`: `html lang=\"en\" {{ head {{ ... }} body {{ (content) }} }}`";
+        "what a page shows stands in its `body`: `html lang=\"en\" {{ head {{ ... }} body {{ (content) }} }}`"
+}
+
+place! {
     InItems items: Html<Items>,
         "`{Value}` cannot stand in `{Parent}`, which takes `li` elements"
         "this is not made of `li` elements"
-        "write `li {{ (value) }}`, or let a function return them: `fn name() -> Html<Items> {{ html! {{ li {{ ... }} }} }}`";
+        "write `li {{ (value) }}`, or let a function return them: `fn name() -> Html<Items> {{ html! {{ li {{ ... }} }} }}`"
+}
+
+place! {
     InTerms terms: Html<Terms>,
         "`{Value}` cannot stand in `{Parent}`, which takes `dt` and `dd` elements"
         "this is not made of `dt` and `dd`"
-        "write `dt {{ (name) }} dd {{ (value) }}`, or let a function return them: `fn name() -> Html<Terms> {{ html! {{ dt {{ ... }} dd {{ ... }} }} }}`";
+        "write `dt {{ (name) }} dd {{ (value) }}`, or let a function return them: `fn name() -> Html<Terms> {{ html! {{ dt {{ ... }} dd {{ ... }} }} }}`"
+}
+
+place! {
     InTableParts table_parts: Html<TableParts>,
         "`{Value}` cannot stand in `{Parent}`, which takes `caption`, `thead`, `tbody`, `tfoot` and rows"
         "this is no part of a table"
-        "write `tr {{ td {{ (value) }} }}`, or let a function return rows: `fn name() -> Html<Rows> {{ html! {{ tr {{ ... }} }} }}`";
+        "write `tr {{ td {{ (value) }} }}`, or let a function return rows: `fn name() -> Html<Rows> {{ html! {{ tr {{ ... }} }} }}`"
+}
+
+place! {
     InRows rows: Html<Rows>,
         "`{Value}` cannot stand in `{Parent}`, which takes rows: `tr` elements"
         "this is not made of `tr` elements"
-        "write `tr {{ td {{ (value) }} }}`, or let a function return rows: `fn name() -> Html<Rows> {{ html! {{ tr {{ ... }} }} }}`";
+        "write `tr {{ td {{ (value) }} }}`, or let a function return rows: `fn name() -> Html<Rows> {{ html! {{ tr {{ ... }} }} }}`"
+}
+
+place! {
     InCells cells: Html<Cells>,
         "`{Value}` cannot stand in `{Parent}`, which takes cells: `td` and `th` elements"
         "this is not made of `td` and `th`"
-        "write `td {{ (value) }}`, or let a function return cells: `fn name() -> Html<Cells> {{ html! {{ td {{ ... }} }} }}`";
+        "write `td {{ (value) }}`, or let a function return cells: `fn name() -> Html<Cells> {{ html! {{ td {{ ... }} }} }}`"
+}
+
+place! {
     InColumns columns: Html<Columns>,
         "`{Value}` cannot stand in `{Parent}`, which takes `col` elements"
         "this is not made of `col` elements"
-        "let a function return them: `fn name() -> Html<Columns> {{ html! {{ col span=\"2\"; }} }}`";
+        "let a function return them: `fn name() -> Html<Columns> {{ html! {{ col span=\"2\"; }} }}`"
+}
+
+place! {
     InOptions options: Html<Options>,
         "`{Value}` cannot stand in `{Parent}`, which takes `option`, `optgroup` and `hr` elements"
         "this is not made of `option` elements"
-        "write `option {{ (value) }}`, or let a function return them: `fn name() -> Html<Options> {{ html! {{ option {{ ... }} }} }}`";
+        "write `option {{ (value) }}`, or let a function return them: `fn name() -> Html<Options> {{ html! {{ option {{ ... }} }} }}`"
+}
+
+place! {
     InPicture picture: Html<Picture>,
         "`{Value}` cannot stand in `{Parent}`, which takes `source` elements and an `img`"
         "this is neither `source` nor `img`"
-        "let a function return them, with `piece!`: `fn name() -> Html<Picture> {{ piece! {{ source srcset=(url); }} }}`";
+        "let a function return them, with `piece!`: `fn name() -> Html<Picture> {{ piece! {{ source srcset=(url); }} }}`"
+}
+
+place! {
     InRuby ruby: Html<Ruby>,
         "`{Value}` cannot stand in `{Parent}`, which takes phrasing content, `rt` and `rp`"
         "this is not sure to be phrasing content"
-        "let the function that makes it say that it is, with `piece!` instead of `html!`: `fn name() -> Html<Phrasing> {{ piece! {{ ... }} }}`";
+        "let the function that makes it say that it is, with `piece!` instead of `html!`: `fn name() -> Html<Phrasing> {{ piece! {{ ... }} }}`"
+}
+
+place! {
     InMediaOfFlow media_flow: Html<Media<Flow>>,
         "`{Value}` cannot stand in `{Parent}`, which takes `source` and `track`, and then flow content"
         "this is neither"
-        "let a function return them: `fn name() -> Html<Sources> {{ html! {{ source src=(url); }} }}`";
+        "let a function return them: `fn name() -> Html<Sources> {{ html! {{ source src=(url); }} }}`"
+}
+
+place! {
     InMediaOfPhrasing media_phrasing: Html<Media<Phrasing>>,
         "`{Value}` cannot stand in `{Parent}`, which takes `source` and `track`, and then phrasing content"
         "this is not sure to be either"
-        "let a function return them: `fn name() -> Html<Sources> {{ html! {{ source src=(url); }} }}`";
+        "let a function return them: `fn name() -> Html<Sources> {{ html! {{ source src=(url); }} }}`"
 }
 
 // Two places that no piece fits in: what may stand there is written there.
@@ -201,6 +264,7 @@ places! {
 )]
 pub trait InNothing<Parent, Value: ?Sized> {}
 
+#[diagnostic::do_not_recommend]
 impl<Parent, Value: ?Sized> InNothing<Parent, Value> for Unchecked {}
 
 #[inline(always)]
@@ -220,7 +284,9 @@ where
 )]
 pub trait InText<Parent, Value: ?Sized> {}
 
+#[diagnostic::do_not_recommend]
 impl<Parent, Value: ?Sized> InText<Parent, Value> for Text {}
+#[diagnostic::do_not_recommend]
 impl<Parent, Value: ?Sized> InText<Parent, Value> for Unchecked {}
 
 #[inline(always)]
@@ -262,7 +328,7 @@ where
 #[diagnostic::on_unimplemented(
     message = "`{Value}` cannot stand at the top of this `html!`, which is `Html<{Kind}>`",
     label = "this is not `{Kind}`",
-    note = "the elements at the top of an `html!` decide its kind, and the values beside them must be of the same"
+    note = "the elements at the top of an `html!` decide its kind, and the values beside them must be of the same; without elements it is `Html<Flow>`"
 )]
 pub trait AtTop<Kind, Value: ?Sized> {}
 

@@ -6,8 +6,8 @@
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote_spanned;
 
-use super::super::ast::Name;
-use super::super::check::{Checked, Context, Piece};
+use super::super::ast::{Name, Node};
+use super::super::check::{Checked, Context, Piece, visit};
 use super::super::standard::{self, Model, Models, Things};
 
 /// How the code of one template knows its types.
@@ -116,7 +116,7 @@ impl Types<'_> {
     }
 
     /// What comes before all else: of a `piece!`, what is asked of its elements.
-    pub(super) fn start(&self) -> TokenStream {
+    pub(super) fn start(&self, nodes: &[Node]) -> TokenStream {
         if self.piece == Piece::FromRoots {
             return TokenStream::new();
         }
@@ -128,6 +128,14 @@ impl Types<'_> {
             let (element, category) = (element(&root.name.text, site), Ident::new(category, site));
             code.extend(quote_spanned!(site=> #piece.root::<#element, ::skep::html::piece::category::#category>();));
         }
+        visit(nodes, &mut |node| {
+            if let Node::Text(text) = node
+                && !text.value.trim_ascii().is_empty()
+            {
+                let site = Span::mixed_site().located_at(text.span);
+                code.extend(quote_spanned!(site=> #piece.text();));
+            }
+        });
         for (group, name) in self.contained() {
             let site = Span::mixed_site().located_at(name.start);
             let (element, group) = (element(&name.text, site), group.ident(site));

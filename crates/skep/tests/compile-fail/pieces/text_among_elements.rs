@@ -1,7 +1,7 @@
 use skep::html;
 
 fn main() {
-    let (name, count) = (String::from("Ann"), 3);
+    let (name, count) = (String::from("Ann"), 3_u32);
     let _ = html! {
         ul { (name) }
         dl { (count) }

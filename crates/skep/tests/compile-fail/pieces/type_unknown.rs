@@ -1,6 +1,5 @@
-use skep::{html, piece};
+use skep::piece;
 
 fn main() {
-    let _ = html! { p { (piece! { b { "x" } }) } };
     let unused = piece! { b { "x" } };
 }
