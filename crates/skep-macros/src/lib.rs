@@ -85,6 +85,12 @@ pub fn html(template: TokenStream) -> TokenStream {
 
 #[allow(missing_docs, reason = "documented where it is re-exported")]
 #[proc_macro]
+pub fn piece(template: TokenStream) -> TokenStream {
+    html::expand_piece(template.into()).into()
+}
+
+#[allow(missing_docs, reason = "documented where it is re-exported")]
+#[proc_macro]
 pub fn html_unchecked(template: TokenStream) -> TokenStream {
     html::expand_unchecked(template.into()).into()
 }

@@ -8,7 +8,7 @@ use crate::app::Limits;
 use crate::body::{Body, BodyFailure, TooLarge};
 use crate::cookie::{self, Cookie};
 use crate::error::{Error, Result};
-use crate::html::{Buffer, Render};
+use crate::html::{Buffer, Render, Text};
 use crate::link::{self, Destination};
 use crate::request::{Peer, header_text};
 use crate::site::Local;
@@ -56,6 +56,8 @@ impl std::fmt::Display for RequestId {
 }
 
 impl Render for RequestId {
+    type Content = Text;
+
     fn render(&self, out: &mut Buffer) {
         format_args!("{self}").render(out);
     }

@@ -1,6 +1,7 @@
 //! Comments: the form, the preview, what is refused, and what is kept.
 
 use skep::header::{HeaderValue, RETRY_AFTER};
+use skep::html::{Flow, NoForm};
 use skep::prelude::*;
 use skep::sql::query;
 
@@ -160,8 +161,8 @@ fn invalid(problem: Option<&str>) -> Option<&'static str> {
     problem.map(|_| "true")
 }
 
-fn problem(id: &str, problem: Option<&str>) -> Html {
-    html! {
+fn problem(id: &str, problem: Option<&str>) -> Html<Flow, NoForm> {
+    piece! {
         @if let Some(problem) = problem {
             p.problem id=(id) { (problem) }
         }

@@ -30,7 +30,7 @@ fn content(nodes: &[Node], parent: Option<&str>, found: &mut Vec<Diagnostic>) {
 }
 
 /// Calls `each` with the nodes that stand here whatever the control flow, not with those inside elements.
-pub(super) fn visit<'a>(nodes: &'a [Node], each: &mut impl FnMut(&'a Node)) {
+pub(crate) fn visit<'a>(nodes: &'a [Node], each: &mut impl FnMut(&'a Node)) {
     for node in nodes {
         each(node);
         match node {

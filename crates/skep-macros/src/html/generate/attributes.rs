@@ -8,7 +8,7 @@ use super::super::check::literal_start;
 use super::super::names::{self, Place, Url, Verdict};
 use super::{SPLICE_BYTES, Writer, reference};
 
-impl Writer {
+impl Writer<'_> {
     /// A value that brings attributes along may bring content as well: the variables that refer to such come back.
     pub(super) fn attributes(&mut self, element: &Element) -> Vec<Ident> {
         self.classes(element);
@@ -58,7 +58,7 @@ impl Writer {
 
     /// Whether there is a class at all is known at run time only.
     fn only_toggled(&mut self, toggled: &[(&Vec<Node>, &Splice)]) {
-        let (code, bytes) = Self::apart(|writer| {
+        let (code, bytes) = self.apart(|writer| {
             for (name, toggle) in toggled {
                 writer.toggled_class(name, toggle);
             }
@@ -73,7 +73,7 @@ impl Writer {
     }
 
     fn toggled_class(&mut self, name: &[Node], toggle: &Splice) {
-        let (code, bytes) = Self::apart(|writer| {
+        let (code, bytes) = self.apart(|writer| {
             writer.push(" ");
             writer.scope(name, Place::Attribute);
         });
@@ -87,7 +87,7 @@ impl Writer {
         match value {
             Value::None => self.push(&format!(" {name}")),
             Value::Toggle(toggle) => {
-                let (code, bytes) = Self::apart(|writer| writer.push(&format!(" {name}")));
+                let (code, bytes) = self.apart(|writer| writer.push(&format!(" {name}")));
                 self.bytes += bytes;
                 self.emit(&when(toggle, &code));
             }
@@ -139,11 +139,11 @@ impl Writer {
         let site = Span::mixed_site().located_at(option.span);
         let variable = Ident::new("value", site);
         let value = quote!(#variable);
-        let (code, bytes) = Self::apart(|writer| {
+        let (code, bytes) = self.apart(|writer| {
             writer.push(&format!(" {name}=\""));
             let call = match place {
                 Place::Url(kind) => writer.url(&value, option.span, kind),
-                place => writer.write(&value, option.span, place),
+                place => writer.write(&value, option, place),
             };
             writer.emit(&call);
             writer.push("\"");
