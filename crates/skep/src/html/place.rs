@@ -24,8 +24,10 @@ pub enum Closed {}
 pub struct Media<Kind>(Kind);
 
 /// A trait and a function for a thing that an ancestor may forbid. The value comes back as it is, to be written.
+///
+/// The bound is written where the macro is called, because rustc shows it: the way through a macro would be shown too.
 macro_rules! forbid {
-    ($name:ident $function:ident: $thing:path, $message:literal $promise:literal) => {
+    ($name:ident $function:ident: $thing:path, where [$($bound:tt)+], $message:literal $promise:literal) => {
         #[diagnostic::on_unimplemented(
                     message = $message,
                     label = "this is not sure to be without it",
@@ -39,8 +41,7 @@ macro_rules! forbid {
         #[inline(always)]
         pub fn $function<Element, T>(value: &T) -> &T
         where
-            T: Render + ?Sized,
-            T::Content: $name<Element, T>,
+            $($bound)+,
         {
             value
         }
@@ -48,25 +49,25 @@ macro_rules! forbid {
 }
 
 forbid! {
-    LacksForm no_form: Form,
+    LacksForm no_form: Form, where [T: Render + ?Sized, T::Content: LacksForm<Element, T>],
         "`{Value}` may contain a `form`, and a `form` cannot stand in another"
         "let the function that makes it promise to have none, with `piece!` instead of `html!`: `fn name() -> Html<Flow, NoForm> {{ piece! {{ ... }} }}`"
 }
 
 forbid! {
-    LacksHeader no_header: Header,
+    LacksHeader no_header: Header, where [T: Render + ?Sized, T::Content: LacksHeader<Element, T>],
         "`{Value}` may contain a `header` or `footer`, which cannot stand in `{Element}`"
         "let the function that makes it promise to have none, with `piece!` instead of `html!`: `fn name() -> Html<Flow, NoHeader> {{ piece! {{ ... }} }}`"
 }
 
 forbid! {
-    LacksHeading no_heading: Heading,
+    LacksHeading no_heading: Heading, where [T: Render + ?Sized, T::Content: LacksHeading<Element, T>],
         "`{Value}` may contain a heading, a section or a header, which cannot stand in `{Element}`"
         "let the function that makes it promise to have none, with `piece!` instead of `html!`: `fn name() -> Html<Flow, NoHeading> {{ piece! {{ ... }} }}`"
 }
 
 forbid! {
-    LacksInteractive no_interactive: Interactive,
+    LacksInteractive no_interactive: Interactive, where [T: Render + ?Sized, T::Content: LacksInteractive<Element, T>],
         "`{Value}` may contain a link, a button or something else that is interactive, which cannot stand in `{Element}`"
         "let the function that makes it promise to have none, with `piece!` instead of `html!`: `fn name() -> Html<Flow, NoInteractive> {{ piece! {{ ... }} }}`"
 }
@@ -97,9 +98,9 @@ pub trait WithoutAll<Things> {}
 impl<T> WithoutAll<()> for T {}
 impl<T: Without<First> + WithoutAll<Rest>, First, Rest> WithoutAll<(First, Rest)> for T {}
 
-/// A trait and a function for a place, with the message. A call each, because rustc shows the call.
+/// A trait and a function for a place, with the message. A call each, and the bound in it, because rustc shows them.
 macro_rules! place {
-    ($name:ident $function:ident: $place:ty, $message:literal $label:literal $($note:literal)*) => {
+    ($name:ident $function:ident: $place:ty, where [$($bound:tt)+], $message:literal $label:literal $($note:literal)*) => {
         #[diagnostic::on_unimplemented(message = $message, label = $label, $(note = $note),*)]
         pub trait $name<Parent, Value: ?Sized> {}
 
@@ -109,8 +110,7 @@ macro_rules! place {
         #[inline(always)]
         pub fn $function<Parent, T>(value: &T, out: &mut Buffer)
         where
-            T: Render + ?Sized,
-            T::Content: $name<Parent, T>,
+            $($bound)+,
         {
             value.render(out);
         }
@@ -121,14 +121,14 @@ macro_rules! place {
 type Line = Html<Phrasing>;
 
 place! {
-    InFlow flow: Html<Flow>,
+    InFlow flow: Html<Flow>, where [T: Render + ?Sized, T::Content: InFlow<Parent, T>],
         "`{Value}` cannot stand in `{Parent}`, which takes flow content: text, paragraphs, lists, sections, ..."
         "this is not flow content"
         "what is made of `li`, `tr`, `option` and the like stands in the element made for it, such as `ul {{ (items) }}`; a whole page stands alone"
 }
 
 place! {
-    InPhrasing phrasing: Line,
+    InPhrasing phrasing: Line, where [T: Render + ?Sized, T::Content: InPhrasing<Parent, T>],
         "`{Value}` cannot stand in `{Parent}`, which takes phrasing content only: text, and elements such as `a`, `em`, `span`, `img`"
         "this is not sure to be phrasing content"
         "let the function that makes it say that it is, with `piece!` instead of `html!`: `fn name() -> Html<Phrasing> {{ piece! {{ ... }} }}`"
@@ -136,119 +136,119 @@ place! {
 }
 
 place! {
-    InPhrasingAndHeadings phrasing_and_headings: Line,
+    InPhrasingAndHeadings phrasing_and_headings: Line, where [T: Render + ?Sized, T::Content: InPhrasingAndHeadings<Parent, T>],
         "`{Value}` cannot stand in `{Parent}`, which takes phrasing content and headings: text, `em`, `span`, `h2`, ..."
         "this is not sure to be phrasing content"
         "let the function that makes it say that it is, with `piece!` instead of `html!`: `fn name() -> Html<Phrasing> {{ piece! {{ ... }} }}`"
 }
 
 place! {
-    InOptionContent option_content: Line,
+    InOptionContent option_content: Line, where [T: Render + ?Sized, T::Content: InOptionContent<Parent, T>],
         "`{Value}` cannot stand in `{Parent}`, which takes phrasing content only: text, and elements such as `em`, `span`, `img`"
         "this is not sure to be phrasing content"
         "let the function that makes it say that it is, with `piece!` instead of `html!`: `fn name() -> Html<Phrasing> {{ piece! {{ ... }} }}`"
 }
 
 place! {
-    InSuggestions suggestions: Line,
+    InSuggestions suggestions: Line, where [T: Render + ?Sized, T::Content: InSuggestions<Parent, T>],
         "`{Value}` cannot stand in `{Parent}`, which takes phrasing content, or `option` elements that are written in it"
         "this is not sure to be phrasing content"
         "write the elements here: `datalist {{ @for name in names {{ option value=(name) {{}} }} }}`"
 }
 
 place! {
-    InMetadata metadata: Html<Metadata>,
+    InMetadata metadata: Html<Metadata>, where [T: Render + ?Sized, T::Content: InMetadata<Parent, T>],
         "`{Value}` cannot stand in `{Parent}`, which takes `title`, `meta`, `link`, `style` and `script`"
         "this is not sure to be metadata"
         "let a function return them, with `piece!`: `fn name() -> Html<Metadata> {{ piece! {{ link rel=\"stylesheet\" href=(url); }} }}`"
 }
 
 place! {
-    InDocument document: Html<Document>,
+    InDocument document: Html<Document>, where [T: Render + ?Sized, T::Content: InDocument<Parent, T>],
         "`{Value}` cannot stand beside the root of a page: only `(DOCTYPE)` does, before `html`"
         "this is not a page"
         "what a page shows stands in its `body`"
 }
 
 place! {
-    InPageParts page_parts: Html<PageParts>,
+    InPageParts page_parts: Html<PageParts>, where [T: Render + ?Sized, T::Content: InPageParts<Parent, T>],
         "`{Value}` cannot stand in `{Parent}`, which takes a `head` and a `body`"
         "this is neither `head` nor `body`"
         "what a page shows stands in its `body`: `html lang=\"en\" {{ head {{ ... }} body {{ (content) }} }}`"
 }
 
 place! {
-    InItems items: Html<Items>,
+    InItems items: Html<Items>, where [T: Render + ?Sized, T::Content: InItems<Parent, T>],
         "`{Value}` cannot stand in `{Parent}`, which takes `li` elements"
         "this is not made of `li` elements"
         "write `li {{ (value) }}`, or let a function return them: `fn name() -> Html<Items> {{ html! {{ li {{ ... }} }} }}`"
 }
 
 place! {
-    InTerms terms: Html<Terms>,
+    InTerms terms: Html<Terms>, where [T: Render + ?Sized, T::Content: InTerms<Parent, T>],
         "`{Value}` cannot stand in `{Parent}`, which takes `dt` and `dd` elements"
         "this is not made of `dt` and `dd`"
         "write `dt {{ (name) }} dd {{ (value) }}`, or let a function return them: `fn name() -> Html<Terms> {{ html! {{ dt {{ ... }} dd {{ ... }} }} }}`"
 }
 
 place! {
-    InTableParts table_parts: Html<TableParts>,
+    InTableParts table_parts: Html<TableParts>, where [T: Render + ?Sized, T::Content: InTableParts<Parent, T>],
         "`{Value}` cannot stand in `{Parent}`, which takes `caption`, `thead`, `tbody`, `tfoot` and rows"
         "this is no part of a table"
         "write `tr {{ td {{ (value) }} }}`, or let a function return rows: `fn name() -> Html<Rows> {{ html! {{ tr {{ ... }} }} }}`"
 }
 
 place! {
-    InRows rows: Html<Rows>,
+    InRows rows: Html<Rows>, where [T: Render + ?Sized, T::Content: InRows<Parent, T>],
         "`{Value}` cannot stand in `{Parent}`, which takes rows: `tr` elements"
         "this is not made of `tr` elements"
         "write `tr {{ td {{ (value) }} }}`, or let a function return rows: `fn name() -> Html<Rows> {{ html! {{ tr {{ ... }} }} }}`"
 }
 
 place! {
-    InCells cells: Html<Cells>,
+    InCells cells: Html<Cells>, where [T: Render + ?Sized, T::Content: InCells<Parent, T>],
         "`{Value}` cannot stand in `{Parent}`, which takes cells: `td` and `th` elements"
         "this is not made of `td` and `th`"
         "write `td {{ (value) }}`, or let a function return cells: `fn name() -> Html<Cells> {{ html! {{ td {{ ... }} }} }}`"
 }
 
 place! {
-    InColumns columns: Html<Columns>,
+    InColumns columns: Html<Columns>, where [T: Render + ?Sized, T::Content: InColumns<Parent, T>],
         "`{Value}` cannot stand in `{Parent}`, which takes `col` elements"
         "this is not made of `col` elements"
         "let a function return them: `fn name() -> Html<Columns> {{ html! {{ col span=\"2\"; }} }}`"
 }
 
 place! {
-    InOptions options: Html<Options>,
+    InOptions options: Html<Options>, where [T: Render + ?Sized, T::Content: InOptions<Parent, T>],
         "`{Value}` cannot stand in `{Parent}`, which takes `option`, `optgroup` and `hr` elements"
         "this is not made of `option` elements"
         "write `option {{ (value) }}`, or let a function return them: `fn name() -> Html<Options> {{ html! {{ option {{ ... }} }} }}`"
 }
 
 place! {
-    InPicture picture: Html<Picture>,
+    InPicture picture: Html<Picture>, where [T: Render + ?Sized, T::Content: InPicture<Parent, T>],
         "`{Value}` cannot stand in `{Parent}`, which takes `source` elements and an `img`"
         "this is neither `source` nor `img`"
         "let a function return them, with `piece!`: `fn name() -> Html<Picture> {{ piece! {{ source srcset=(url); }} }}`"
 }
 
 place! {
-    InRuby ruby: Html<Ruby>,
+    InRuby ruby: Html<Ruby>, where [T: Render + ?Sized, T::Content: InRuby<Parent, T>],
         "`{Value}` cannot stand in `{Parent}`, which takes phrasing content, `rt` and `rp`"
         "this is not sure to be phrasing content"
         "let the function that makes it say that it is, with `piece!` instead of `html!`: `fn name() -> Html<Phrasing> {{ piece! {{ ... }} }}`"
 }
 
 place! {
-    InMediaOfFlow media_flow: Html<Media<Flow>>,
+    InMediaOfFlow media_flow: Html<Media<Flow>>, where [T: Render + ?Sized, T::Content: InMediaOfFlow<Parent, T>],
         "`{Value}` cannot stand in `{Parent}`, which takes `source` and `track`, and then flow content"
         "this is neither"
         "let a function return them: `fn name() -> Html<Sources> {{ html! {{ source src=(url); }} }}`"
 }
 
 place! {
-    InMediaOfPhrasing media_phrasing: Html<Media<Phrasing>>,
+    InMediaOfPhrasing media_phrasing: Html<Media<Phrasing>>, where [T: Render + ?Sized, T::Content: InMediaOfPhrasing<Parent, T>],
         "`{Value}` cannot stand in `{Parent}`, which takes `source` and `track`, and then phrasing content"
         "this is not sure to be either"
         "let a function return them: `fn name() -> Html<Sources> {{ html! {{ source src=(url); }} }}`"
