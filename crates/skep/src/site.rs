@@ -23,6 +23,7 @@ use crate::cx::{Cx, RequestId};
 use crate::endpoint::Endpoint;
 use crate::error::{Error, Result};
 use crate::error_page::{self, ErrorPage, Failure};
+use crate::form::{Messages, Quota};
 use crate::origin;
 use crate::panic::{self, CatchPanic};
 use crate::param::Pairs;
@@ -48,7 +49,15 @@ pub struct Site {
     pub(crate) trusted_origins: Vec<String>,
     pub(crate) error_page: ErrorPage,
     pub(crate) jobs: Vec<Job>,
+    pub(crate) forms: Forms,
     pub(crate) setup: Setup,
+}
+
+/// What the forms of an application share.
+pub(crate) struct Forms {
+    /// The first is for those who like none.
+    pub(crate) languages: Vec<Messages>,
+    pub(crate) quota: Quota,
 }
 
 /// One thread's view of a [`Site`]: it answers requests. Cloning it is cheap.
@@ -171,7 +180,7 @@ impl Local {
         if !endpoint.is_open_to_others() {
             origin::check(parts, &site.trusted_origins)?;
         }
-        let mut input = Input { parts, path: &found.path, query, body: &[], form: Pairs::default() };
+        let mut input = Input { parts, path: &found.path, query, body: &[], form: None };
         let limit = endpoint.body_limit().unwrap_or(site.setup.limits.body);
         let mut cx = Cx::new(parts, peer, (body, limit), self, id);
         let mut response = endpoint.call(&mut cx, &mut input).await?;

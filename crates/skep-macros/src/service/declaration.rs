@@ -2,7 +2,7 @@
 
 use syn::parse::{Parse, ParseStream};
 use syn::spanned::Spanned;
-use syn::{DeriveInput, Error, Ident, LitInt, LitStr, Result, Token};
+use syn::{DeriveInput, Error, Expr, Ident, LitInt, LitStr, Result, Token};
 
 /// What `#[service(...)]` says.
 pub(super) struct Declaration {
@@ -10,6 +10,10 @@ pub(super) struct Declaration {
     pub(super) path: LitStr,
     pub(super) body: Option<LitInt>,
     pub(super) cross_origin: Option<LitStr>,
+    /// The page that holds the form.
+    pub(super) page: Option<Expr>,
+    /// What judges the fields together.
+    pub(super) rules: Option<Expr>,
 }
 
 impl Declaration {
@@ -40,7 +44,7 @@ impl Parse for Declaration {
         let path = input
             .parse()
             .map_err(|error| Error::new(error.span(), format!("a path in quotes is expected: `{method} \"/path\"`")))?;
-        let mut declaration = Self { method, path, body: None, cross_origin: None };
+        let mut declaration = Self { method, path, body: None, cross_origin: None, page: None, rules: None };
         while !input.is_empty() {
             input.parse::<Token![,]>()?;
             if input.is_empty() {
@@ -62,8 +66,14 @@ impl Declaration {
             self.body = Some(input.parse()?);
         } else if name == "cross_origin" {
             self.cross_origin = Some(input.parse()?);
+        } else if name == "page" {
+            self.page = Some(input.parse()?);
+        } else if name == "rules" {
+            self.rules = Some(input.parse()?);
         } else {
-            let help = format!("`{name}` is unknown here: `body = BYTES` or `cross_origin = \"reason\"`");
+            let help = format!(
+                "`{name}` is unknown here: `body = BYTES`, `page = Service`, `rules = function` or `cross_origin = \"reason\"`"
+            );
             return Err(Error::new(name.span(), help));
         }
         Ok(())

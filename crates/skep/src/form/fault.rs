@@ -117,6 +117,15 @@ impl Fault {
     }
 }
 
+/// In English; [`Fault::text`] knows other languages.
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text(&Messages::ENGLISH))
+    }
+}
+
+impl std::error::Error for Fault {}
+
 /// A fault and the field it is in; the empty name stands for the form as a whole.
 pub(crate) type Named = (&'static str, Fault);
 
@@ -188,7 +197,7 @@ impl<S> Refusal<S> {
     /// assert!(Refusal::<()>::new().judge().is_ok());
     /// ```
     pub fn judge(self) -> Result<()> {
-        if self.is_empty() { Ok(()) } else { Err(Error::refused(self.faults)) }
+        if self.is_empty() { Ok(()) } else { Err(Error::refused(self.faults, &Messages::ENGLISH)) }
     }
 }
 
@@ -206,10 +215,10 @@ impl<S> fmt::Debug for Refusal<S> {
 
 impl Error {
     /// 422 with faults of a form: its page is shown again.
-    pub(crate) fn refused(faults: Vec<Named>) -> Self {
+    pub(crate) fn refused(faults: Vec<Named>, messages: &Messages) -> Self {
         let texts: Vec<String> = faults
             .iter()
-            .map(|(name, fault)| match (*name, fault.text(&Messages::ENGLISH)) {
+            .map(|(name, fault)| match (*name, fault.text(messages)) {
                 ("", text) => text.into_owned(),
                 (name, text) => format!("{name}: {text}"),
             })
@@ -244,6 +253,6 @@ impl<S, T> Name<S, T> {
     /// ```
     #[must_use]
     pub fn refuse(self, message: impl Into<Cow<'static, str>>) -> Error {
-        Error::refused(vec![(self.text(), Fault::Own(message.into()))])
+        Error::refused(vec![(self.text(), Fault::Own(message.into()))], &Messages::ENGLISH)
     }
 }

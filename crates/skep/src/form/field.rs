@@ -8,6 +8,7 @@ use std::marker::PhantomData;
 use super::fault::Fault;
 use super::look::{self, Look};
 use crate::param::{Pairs, Param};
+use crate::service::BodyKind;
 
 /// A type whose values a user can give in a form.
 ///
@@ -96,6 +97,8 @@ pub struct Shape {
     pub pattern: Option<&'static str>,
     /// The kinds of files: `image/*,.pdf`.
     pub accept: Option<&'static str>,
+    /// The most bytes of a file.
+    pub max_bytes: Option<u64>,
     /// Any number of values.
     pub multiple: bool,
     /// It is never shown again: a password.
@@ -126,6 +129,7 @@ impl Default for Shape {
             step: None,
             pattern: None,
             accept: None,
+            max_bytes: None,
             multiple: false,
             secret: false,
             options: Vec::new(),
@@ -386,26 +390,43 @@ impl<S, T> fmt::Debug for Part<S, T> {
 }
 
 /// A field of a service's form as a program sees it: for descriptions of an interface, and for the check that a form
-/// leaves nothing out. In [`FormService::FIELDS`].
+/// leaves nothing out. In [`Service::FIELDS`](crate::Service::FIELDS).
 #[derive(Clone, Copy, Debug)]
 pub struct FieldInfo {
     /// Its name.
     pub name: &'static str,
     /// True if a submission without it is refused.
     pub required: bool,
+    /// True if it comes as a file.
+    pub file: bool,
     /// Its control and its limits; `None` for the query of a GET service, whose types need no control.
     pub shape: Option<fn() -> Shape>,
-}
-
-/// A service that a form leads to. Written by `#[derive(Service)]`.
-pub trait FormService: crate::service::Service {
-    /// The fields that a form sends.
-    const FIELDS: &'static [FieldInfo];
 }
 
 /// A [`FieldInfo`] from the type of the field. For `#[derive(Service)]`.
 #[doc(hidden)]
 #[must_use]
 pub const fn info<T: FormField>(name: &'static str) -> FieldInfo {
-    FieldInfo { name, required: T::REQUIRED, shape: Some(T::shape) }
+    FieldInfo { name, required: T::REQUIRED, file: T::One::FILE, shape: Some(T::shape) }
+}
+
+/// A [`FieldInfo`] of a query. For `#[derive(Service)]`.
+#[doc(hidden)]
+#[must_use]
+pub const fn query_info(name: &'static str, required: bool) -> FieldInfo {
+    FieldInfo { name, required, file: false, shape: None }
+}
+
+/// How the body of a form with these fields comes. For `#[derive(Service)]`.
+#[doc(hidden)]
+#[must_use]
+pub const fn body_of(fields: &[FieldInfo]) -> BodyKind {
+    let mut at = 0;
+    while at < fields.len() {
+        if fields[at].file {
+            return BodyKind::Multipart;
+        }
+        at += 1;
+    }
+    BodyKind::Form
 }

@@ -289,6 +289,13 @@ macro_rules! texts {
             }
         }
 
+        impl<$($generics)*> std::str::FromStr for $type {
+            type Err = Fault;
+            fn from_str(text: &str) -> Result<Self, Fault> {
+                Self::check(text)
+            }
+        }
+
         impl<$($generics)*> std::ops::Deref for $type {
             type Target = str;
             fn deref(&self) -> &str {
