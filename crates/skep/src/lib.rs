@@ -97,5 +97,7 @@ pub use skep_macros::assets;
 /// What an application's source usually needs.
 pub mod prelude {
     pub use crate::html::{DOCTYPE, Html};
+    // The derive alone: whoever writes the trait by hand names it.
     pub use crate::{App, Cookie, Cx, Error, Handle, Or404, Response, Result, Service, Slug, StatusCode, html};
+    pub use skep_macros::Param;
 }

@@ -3,6 +3,8 @@
 //! A [`Param`] is one value with a text form. A [`Field`] is what a service's struct field may be: one value, an
 //! optional one, or many. Whoever implements `Param` for a type of theirs gets all three.
 
+mod choice;
+
 use std::borrow::Cow;
 
 use http::StatusCode;
@@ -11,26 +13,34 @@ use crate::error::{Error, Result};
 use crate::html::{Buffer, PlainText, Render};
 use crate::percent::{self, Place};
 
+pub use choice::Choice;
+/// Writes [`trait@Param`] and [`Choice`] for an enum of names; an example is at [`Choice`].
+pub use skep_macros::Param;
+
 /// A value with a text form, for paths, queries, forms and header fields.
 ///
 /// ```
 /// use std::borrow::Cow;
 /// use skep::param::Param;
 ///
+/// /// Written `12x8`.
 /// #[derive(Debug, PartialEq)]
-/// enum Order { Newest, Oldest }
+/// struct Size { width: u32, height: u32 }
 ///
-/// impl Param for Order {
-///     fn expected() -> Cow<'static, str> { "newest or oldest".into() }
+/// impl Param for Size {
+///     fn expected() -> Cow<'static, str> { "a size such as 12x8".into() }
 ///     fn parse(text: &str) -> Option<Self> {
-///         match text { "newest" => Some(Self::Newest), "oldest" => Some(Self::Oldest), _ => None }
+///         let (width, height) = text.split_once('x')?;
+///         Some(Self { width: u32::parse(width)?, height: u32::parse(height)? })
 ///     }
 ///     fn write(&self, out: &mut String) {
-///         out.push_str(match self { Self::Newest => "newest", Self::Oldest => "oldest" });
+///         out.push_str(&format!("{}x{}", self.width, self.height));
 ///     }
 /// }
-/// assert_eq!(Order::parse("oldest"), Some(Order::Oldest));
+/// assert_eq!(Size::parse("12x8"), Some(Size { width: 12, height: 8 }));
 /// ```
+///
+/// For an enum of names, `#[derive(Param)]` writes it: [`Choice`].
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be a parameter of a service",
     label = "a parameter is a text, a number, a bool, or a type that implements `skep::param::Param`",
