@@ -61,7 +61,6 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::rc::Rc;
 
-pub use choice::Choice;
 pub use complete::complete;
 pub use control::{Controlled, MessageOf};
 pub use fault::{Fault, Refusal};
@@ -248,6 +247,11 @@ impl<S: Service> Form<S> {
     /// The attributes of the `label` of this field.
     pub fn label<'f, T: FormField>(&'f self, name: Name<S, T>) -> Controlled<'f> {
         Controlled::new(&self.core, name.text(), &Which::All, T::shape(), Element::Label)
+    }
+
+    /// The name of the `button` that sends the form and says by its `value` which button it was.
+    pub fn button<'f, T: FormField>(&'f self, name: Name<S, T>) -> Controlled<'f> {
+        Controlled::new(&self.core, name.text(), &Which::All, T::shape(), Element::Button)
     }
 
     /// The attributes of the `label` of a part of a field.

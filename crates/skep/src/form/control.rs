@@ -26,6 +26,8 @@ pub(crate) enum Element {
     Select,
     Fieldset,
     Label,
+    /// One that sends the form, and says by its value which it was.
+    Button,
 }
 
 /// What `html!` says instead of an attribute's name if the element has content of the author's.
@@ -145,7 +147,7 @@ impl<'f> Controlled<'f> {
         for OfferedOption { value, label } in &self.shape.options {
             out.push_trusted("<option");
             out.push_attribute("value", value);
-            if texts.contains(&value.as_str()) {
+            if texts.contains(value) {
                 out.push_trusted(" selected");
             }
             out.push_trusted(">");
@@ -159,7 +161,7 @@ impl<'f> Controlled<'f> {
         for (position, OfferedOption { value, label }) in self.shape.options.iter().enumerate() {
             // Of a group of checkboxes none must be ticked.
             let shape = Shape { required: self.shape.required && !self.shape.multiple, ..self.shape.clone() };
-            let part = Self::new(self.core, self.name, &Which::Choice(value.clone()), shape, Element::Input);
+            let part = Self::new(self.core, self.name, &Which::Choice((*value).to_owned()), shape, Element::Input);
             out.push_trusted("<label><input");
             out.push_attribute("name", self.name);
             out.push_attribute("id", &part.id());
@@ -183,6 +185,7 @@ impl Attributes for Controlled<'_> {
     fn write_attributes(&self, out: &mut Buffer) {
         match self.element {
             Element::Label => return out.push_attribute("for", &self.id()),
+            Element::Button => return out.push_attribute("name", self.name),
             Element::Fieldset => out.push_attribute("id", &self.id()),
             _ => {
                 out.push_attribute("name", self.name);
@@ -196,7 +199,7 @@ impl Attributes for Controlled<'_> {
                 self.flag(out, "required", self.shape.required);
                 self.flag(out, "multiple", self.shape.multiple);
             }
-            Element::Fieldset | Element::Label => {}
+            Element::Fieldset | Element::Label | Element::Button => {}
         }
         self.write_problem(out);
     }
@@ -219,12 +222,12 @@ impl Attributes for Controlled<'_> {
                 self.write_group(out);
                 self.write_message(out);
             }
-            Element::Input | Element::Textarea | Element::Label => {}
+            Element::Input | Element::Textarea | Element::Label | Element::Button => {}
         }
     }
 
     fn write_behind(&self, out: &mut Buffer) {
-        if !matches!(self.element, Element::Fieldset | Element::Label) {
+        if !matches!(self.element, Element::Fieldset | Element::Label | Element::Button) {
             self.write_message(out);
         }
     }

@@ -7,6 +7,7 @@ use std::marker::PhantomData;
 
 use super::fault::Fault;
 use super::look::{self, Look};
+use super::upload::Received;
 use crate::param::{Pairs, Param};
 use crate::service::BodyKind;
 
@@ -111,9 +112,9 @@ pub struct Shape {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OfferedOption {
     /// What is sent.
-    pub value: String,
+    pub value: &'static str,
     /// What is shown.
-    pub label: Cow<'static, str>,
+    pub label: &'static str,
 }
 
 impl Default for Shape {
@@ -136,9 +137,6 @@ impl Default for Shape {
         }
     }
 }
-
-/// A file that was received; what it is made into, [`Upload`](super::Upload) says.
-pub use super::upload::Received;
 
 /// A field of a service's form: a [`Control`], or an `Option`, a `Vec` or a `BTreeSet` of one.
 ///

@@ -72,7 +72,7 @@ pub trait FitsTextarea: FormField {}
 #[diagnostic::on_unimplemented(
     message = "a `select` or `fieldset` does not fit a field of type `{Self}`",
     label = "this field is not a choice",
-    note = "a choice is an enum with `skep::form::Choice`, an `Option` or a set of one; other fields are edited with \
+    note = "a choice is an enum with `#[derive(Param)]`, an `Option` or a set of one; other fields are edited with \
             `input (Service::field);`, a text of several lines with `textarea (Service::field);`"
 )]
 pub trait FitsChoice: FormField {}
