@@ -19,8 +19,9 @@ use diagnostic::Diagnostic;
 
 /// Always an expression of type `Html`, whatever is wrong: one mistake gives one message.
 pub(crate) fn expand(tokens: TokenStream) -> TokenStream {
-    let (nodes, mut diagnostics) = parse::template(tokens);
+    let (mut nodes, mut diagnostics) = parse::template(tokens);
     diagnostics.extend(check::check(&nodes));
+    diagnostics.extend(generate::controls::bind(&mut nodes));
     let code = generate::generate(&nodes);
     if diagnostics.is_empty() {
         return code;
