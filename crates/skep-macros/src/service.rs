@@ -31,11 +31,12 @@ pub(crate) fn derive(input: DeriveInput) -> TokenStream {
             impl ::skep::service::Service for #name {
                 const ROUTE: &'static ::skep::service::Route = &::skep::service::Route::NONE;
 
+                fn write_link(&self, _: &mut ::skep::service::Link<'_>) {}
+            }
+            impl ::skep::service::Served for #name {
                 fn parse(_: &::skep::service::Input<'_>) -> ::skep::Result<Self> {
                     ::core::unreachable!()
                 }
-
-                fn write_link(&self, _: &mut ::skep::service::Link<'_>) {}
             }
             #links
         }
@@ -50,9 +51,6 @@ fn understand(input: &DeriveInput) -> Result<TokenStream> {
     let pattern = Pattern::of(&declaration)?;
     let parameters = parameters::parameters(input, &pattern)?;
     check(&declaration, &pattern, &parameters)?;
-    if declaration.external {
-        return Ok(write::external(input, &declaration, &pattern, &parameters));
-    }
     Ok(write::service(input, &declaration, &pattern, &parameters))
 }
 

@@ -129,6 +129,10 @@ impl<S: Service> Form<S> {
     pub fn of_post(cx: &Cx<'_>, write: impl FnOnce(&mut Link<'_>)) -> Self {
         let mut form = Self::new("post", write);
         form.core.multipart = S::ROUTE.body == BodyKind::Multipart;
+        if S::ROUTE.is_external() {
+            // Neither our token nor anything that was typed goes to another site.
+            return form;
+        }
         form.core.hidden = cx.hidden_fields(S::ROUTE);
         if let Some(submission) = cx.submission().filter(|one| one.service == TypeId::of::<S>()) {
             form.core.complaints = submission.complaints(cx.messages());

@@ -127,8 +127,7 @@ pub fn write_href(destination: &impl Destination, out: &mut Buffer) {
 }
 
 /// The URL as a text of its own.
-#[doc(hidden)]
-pub fn url(destination: &impl Destination) -> String {
+pub(crate) fn url(destination: &impl Destination) -> String {
     let mut url = String::new();
     destination.write_url(&mut url);
     url

@@ -30,7 +30,7 @@ pub use registry::{Registry, Services};
 /// The most parameters that a path may hold.
 pub const MAX_PATH_PARAMETERS: usize = 8;
 
-/// A service: its address, its parameters, its link. Written by `#[derive(Service)]`.
+/// A service, ours or another site's: its address, its parameters, its link. Written by `#[derive(Service)]`.
 ///
 /// ```
 /// use skep::prelude::*;
@@ -50,8 +50,7 @@ pub const MAX_PATH_PARAMETERS: usize = 8;
 /// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a service",
-    label = "write `#[derive(Service)]` and `#[service(GET \"/path\")]` on the struct",
-    note = "a service of another site (`#[service(external ...)]`) is linked to; it is never mounted and has no handler"
+    label = "write `#[derive(Service)]` and `#[service(GET \"/path\")]` on the struct"
 )]
 pub trait Service: Sized + 'static {
     /// Where it is, and what it takes.
@@ -59,16 +58,6 @@ pub trait Service: Sized + 'static {
 
     /// The fields that a form sends: those of the body, or the query of a GET service.
     const FIELDS: &'static [FieldInfo] = &[];
-
-    /// Reads the fields from a request.
-    fn parse(input: &Input<'_>) -> Result<Self>;
-
-    /// Answers again with the page that holds the form, if the service names one: `page = ...`.
-    #[doc(hidden)]
-    fn show_page<'c>(input: &Input<'_>, cx: &'c mut Cx<'_>) -> Result<Option<Answering<'c>>> {
-        let _ = (input, cx);
-        Ok(None)
-    }
 
     /// Writes the link to this value.
     fn write_link(&self, link: &mut Link<'_>);
@@ -78,6 +67,24 @@ pub trait Service: Sized + 'static {
         let mut url = String::with_capacity(Self::ROUTE.pattern.len() + 16);
         self.write_link(&mut Link::new(&mut url));
         url
+    }
+}
+
+/// A service of this site: one that requests come to. Written by `#[derive(Service)]`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no service of this site",
+    label = "only what has `#[derive(Service)]` and `#[service(GET \"/path\")]` is",
+    note = "a service of another site (`#[service(external ...)]`) is linked to: it has no handler, and is never mounted"
+)]
+pub trait Served: Service {
+    /// Reads the fields from a request.
+    fn parse(input: &Input<'_>) -> Result<Self>;
+
+    /// Answers again with the page that holds the form, if the service names one: `page = ...`.
+    #[doc(hidden)]
+    fn show_page<'c>(input: &Input<'_>, cx: &'c mut Cx<'_>) -> Result<Option<Answering<'c>>> {
+        let _ = (input, cx);
+        Ok(None)
     }
 }
 
@@ -105,7 +112,7 @@ pub trait Service: Sized + 'static {
     note = "write `impl Handle for {Self} {{ async fn handle(self, cx: &mut Cx<'_>) -> Result {{ ... }} }}`",
     note = "a service of another site (`#[service(external ...)]`) has none, and is never mounted"
 )]
-pub trait Handle: Service {
+pub trait Handle: Served {
     /// Answers one request.
     #[expect(async_fn_in_trait, reason = "a handler stays on the thread that accepted its connection")]
     async fn handle(self, cx: &mut Cx<'_>) -> Result;
@@ -185,6 +192,12 @@ impl Route {
     #[must_use]
     pub fn path(&self) -> String {
         format!("{}{}", self.prefix, self.pattern)
+    }
+
+    /// True for a service of another site: our secrets must not go there.
+    #[must_use]
+    pub fn is_external(&self) -> bool {
+        !self.pattern.starts_with('/')
     }
 
     /// The path without the parameters at its end, and their names.

@@ -45,7 +45,7 @@ pub(super) fn form(
         #[allow(dead_code)]
         impl #name {
             #[doc = #documentation]
-            #[allow(clippy::needless_pass_by_value)]
+            #[allow(clippy::needless_pass_by_value, clippy::too_many_arguments)]
             #[must_use]
             #visibility fn form(#context #(#arguments),*) -> ::skep::form::Form<Self> {
                 ::skep::form::Form::#make

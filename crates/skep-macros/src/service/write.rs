@@ -18,33 +18,62 @@ pub(super) fn service(
 ) -> TokenStream {
     let name = &input.ident;
     let route = route(name, declaration, parameters);
-    let parse = parse(declaration, parameters, pattern);
-    let page = page(declaration, parameters, pattern);
     let fields = fields(declaration, parameters);
     let link = link(pattern, parameters, &|name| quote!(&self.#name));
     let link_trait = (declaration.method == "GET").then(|| links(name));
     let form = form(input, declaration, pattern, parameters);
+    let served =
+        if declaration.external { external(name, parameters) } else { served(name, declaration, pattern, parameters) };
     quote! {
         #[automatically_derived]
         impl ::skep::service::Service for #name {
             const ROUTE: &'static ::skep::service::Route = #route;
             const FIELDS: &'static [::skep::form::FieldInfo] = &[#(#fields),*];
 
-            #parse
-            #page
-
             fn write_link(&self, link: &mut ::skep::service::Link<'_>) {
                 #link
             }
         }
+        #served
         #form
         #link_trait
+    }
+}
+
+/// What a service has that requests come to.
+fn served(name: &Ident, declaration: &Declaration, pattern: &Pattern, parameters: &[Parameter]) -> TokenStream {
+    let parse = parse(declaration, parameters, pattern);
+    let page = page(declaration, parameters, pattern);
+    quote! {
+        #[automatically_derived]
+        impl ::skep::service::Served for #name {
+            #parse
+            #page
+        }
         const _: fn() = || {
             fn has_a_handler<S: ::skep::service::Handle>() {}
             has_a_handler::<#name>();
         };
         const _: () = {
             ::skep::__declare_service!(#name);
+        };
+    }
+}
+
+/// A service of another site is perhaps never made, and its fields are never read, which is no mistake.
+fn external(name: &Ident, parameters: &[Parameter]) -> TokenStream {
+    let fields: Vec<&Ident> = parameters.iter().map(|parameter| &parameter.name).collect();
+    let kinds = parameters.iter().map(|parameter| &parameter.kind);
+    quote! {
+        const _: () = {
+            #[allow(dead_code, clippy::too_many_arguments)]
+            fn make(#(#fields: #kinds),*) -> #name {
+                #name { #(#fields),* }
+            }
+            #[allow(dead_code)]
+            fn read(value: #name) {
+                #(let _ = value.#fields;)*
+            }
         };
     }
 }
@@ -248,58 +277,6 @@ fn query(parameter: &Parameter, value: &dyn Fn(&Ident) -> TokenStream) -> Option
         Some(default) => quote!(if *#value != #default { #write }),
         None => write,
     })
-}
-
-/// A service of another site: links and forms, and nothing that could be mounted.
-pub(super) fn external(
-    input: &DeriveInput,
-    declaration: &Declaration,
-    pattern: &Pattern,
-    parameters: &[Parameter],
-) -> TokenStream {
-    let (name, visibility) = (&input.ident, &input.vis);
-    let form = form(input, declaration, pattern, parameters);
-    let fields: Vec<&Ident> = parameters.iter().map(|parameter| &parameter.name).collect();
-    let kinds = parameters.iter().map(|parameter| &parameter.kind);
-    let links = (declaration.method == "GET").then(|| {
-        let link = link(pattern, parameters, &|name| quote!(&self.#name));
-        let href = href(name);
-        quote! {
-            #[automatically_derived]
-            impl ::skep::link::Destination for #name {
-                fn write_url(&self, out: &mut ::std::string::String) {
-                    let mut link = ::skep::service::Link::new(out);
-                    let link = &mut link;
-                    #link
-                }
-            }
-            #[automatically_derived]
-            impl #name {
-                /// The whole link to this value.
-                #[allow(dead_code)]
-                #[must_use]
-                #visibility fn url(&self) -> ::std::string::String {
-                    ::skep::link::url(self)
-                }
-            }
-            #href
-        }
-    });
-    quote! {
-        #links
-        #form
-        // A form's target is never made and its fields are never read, which is no mistake.
-        const _: () = {
-            #[allow(dead_code, clippy::too_many_arguments)]
-            fn make(#(#fields: #kinds),*) -> #name {
-                #name { #(#fields),* }
-            }
-            #[allow(dead_code)]
-            fn read(value: #name) {
-                #(let _ = value.#fields;)*
-            }
-        };
-    }
 }
 
 /// A GET service is a destination.
