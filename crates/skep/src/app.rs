@@ -238,8 +238,28 @@ impl App {
     }
 
     /// Mounts services: `.serve::<(Index, Article)>()`. May be called more than once.
+    ///
+    /// Two services of one call that no request can tell apart are an error when the program is built, and otherwise
+    /// when it starts:
+    ///
+    /// ```compile_fail,E0080
+    /// # use skep::prelude::*;
+    /// #[derive(Service)]
+    /// #[service(GET "/writings/{page}")]
+    /// struct Article { page: Slug }
+    ///
+    /// #[derive(Service)]
+    /// #[service(GET "/writings/{number}")]
+    /// struct Numbered { number: u32 }
+    /// # impl Handle for Article { async fn handle(self, _cx: &mut Cx<'_>) -> Result { Ok(Response::text("")) } }
+    /// # impl Handle for Numbered { async fn handle(self, _cx: &mut Cx<'_>) -> Result { Ok(Response::text("")) } }
+    ///
+    /// // Article and Numbered cannot be told apart: both answer at /writings/{page}, ...
+    /// let app = App::new().serve::<(Article, Numbered)>();
+    /// ```
     #[must_use]
     pub fn serve<S: Services>(mut self) -> Self {
+        const { S::TOLD_APART };
         S::register(&mut self);
         self
     }

@@ -4,6 +4,7 @@
 //! link. `#[derive(Service)]` writes [`Service`]; the author writes [`Handle`].
 
 mod registry;
+mod told_apart;
 
 use std::borrow::Cow;
 use std::future::Future;

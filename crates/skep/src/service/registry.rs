@@ -4,6 +4,7 @@
 use std::any::TypeId;
 
 use super::Handle;
+use super::told_apart::Pair;
 #[cfg(not(target_family = "wasm"))]
 use super::{Route, Service};
 
@@ -13,6 +14,10 @@ use super::{Route, Service};
     label = "write `.serve::<(First, Second)>()`, or `.serve::<(Only,)>()` for a single one"
 )]
 pub trait Services {
+    /// Does not evaluate if two of them cannot be told apart by any request.
+    #[doc(hidden)]
+    const TOLD_APART: ();
+
     /// Calls `each` for every service of the tuple.
     fn register(registry: &mut impl Registry);
 }
@@ -24,11 +29,16 @@ pub trait Registry {
 }
 
 macro_rules! tuples_of_services {
-    ($($name:ident)*) => {
-        tuples_of_services!(@ [] $($name)*);
+    ($first:ident $($name:ident)*) => {
+        tuples_of_services!(@ [] $first $($name)*);
     };
     (@ [$($done:ident)*] $next:ident $($rest:ident)*) => {
         impl<$($done: Handle,)* $next: Handle> Services for ($($done,)* $next,) {
+            const TOLD_APART: () = {
+                tuples_of_services!(@before $($done)*);
+                $(let () = Pair::<$done, $next>::TOLD_APART;)*
+            };
+
             fn register(registry: &mut impl Registry) {
                 $(registry.add::<$done>();)*
                 registry.add::<$next>();
@@ -37,6 +47,8 @@ macro_rules! tuples_of_services {
         tuples_of_services!(@ [$($done)* $next] $($rest)*);
     };
     (@ [$($done:ident)*]) => {};
+    (@before) => {};
+    (@before $($done:ident)+) => { let () = <($($done,)+) as Services>::TOLD_APART; };
 }
 
 tuples_of_services!(A B C D E F G H I J K L M N O P Q R S T U V W X);
