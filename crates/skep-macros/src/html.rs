@@ -37,7 +37,8 @@ pub(crate) fn expand_unchecked(tokens: TokenStream) -> TokenStream {
 
 /// Always an expression of type `Html`, whatever is wrong: one mistake gives one message.
 fn expand_with(tokens: TokenStream, piece: Piece, check: impl FnOnce(&[Node]) -> Checked<'_>) -> TokenStream {
-    let (nodes, mut diagnostics) = parse::template(tokens);
+    let (mut nodes, mut diagnostics) = parse::template(tokens);
+    diagnostics.extend(generate::controls::bind(&mut nodes));
     let mut checked = check(&nodes);
     diagnostics.append(&mut checked.diagnostics);
     let code = generate::generate(&nodes, &checked, piece);

@@ -17,12 +17,13 @@ use crate::endpoint::Endpoint;
 use crate::error::{Error, Result};
 use crate::error_page::{self, ErrorPage};
 use crate::files::Files;
+use crate::form::{Messages, Quota};
 use crate::link::BaseUrl;
 use crate::offload::{Inline, Offload};
 use crate::panic;
 use crate::router::{Demand, Entry, Router};
 use crate::service::{Handle, Registry, Services};
-use crate::site::{Site, Values};
+use crate::site::{Forms, Site, Values};
 
 use self::mounted::LeftOut;
 #[cfg(not(target_family = "wasm"))]
@@ -63,6 +64,7 @@ pub struct App {
     migrations: Option<sql::Migrations>,
     starts: Vec<Start>,
     jobs: Vec<Job>,
+    languages: Vec<Messages>,
     problems: Vec<String>,
 }
 
@@ -222,6 +224,7 @@ impl App {
             migrations: None,
             starts: Vec::new(),
             jobs: Vec::new(),
+            languages: Vec::new(),
             problems: Vec::new(),
         }
     }
@@ -329,6 +332,23 @@ impl App {
         self
     }
 
+    /// The languages of the messages beside the fields of forms. A browser says which its user likes (`Accept-Language`);
+    /// who likes none of them gets the first. Without this call they are in English.
+    ///
+    /// ```
+    /// use skep::form::Messages;
+    /// use skep::prelude::*;
+    ///
+    /// const GERMAN: Messages = Messages { language: "de", missing: "Bitte ausfüllen.", ..Messages::ENGLISH };
+    ///
+    /// let app = App::new().languages([Messages::ENGLISH, GERMAN]);
+    /// ```
+    #[must_use]
+    pub fn languages(mut self, languages: impl IntoIterator<Item = Messages>) -> Self {
+        self.languages = languages.into_iter().collect();
+        self
+    }
+
     /// Does something before the first request, with all that [`Site`] lends out: fill a table, read templates. If it fails, the
     /// application does not start.
     ///
@@ -431,6 +451,7 @@ impl App {
             base_url: setup.base_url.clone().or(self.base_url),
             error_page: self.error_page,
             jobs: self.jobs,
+            forms: Forms { languages: self.languages, quota: Quota::default() },
             setup,
         };
         Ok((site, self.starts))

@@ -1,5 +1,9 @@
 //! What a handler sees of its request, and what it may say beside its answer.
 
+use std::cell::{OnceCell, RefCell};
+use std::path::Path;
+use std::rc::Rc;
+
 use bytes::Bytes;
 use http::request::Parts;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Uri, header};
@@ -8,9 +12,11 @@ use crate::app::Limits;
 use crate::body::{Body, BodyFailure, TooLarge};
 use crate::cookie::{self, Cookie};
 use crate::error::{Error, Result};
+use crate::form::{self, Messages, Submission};
 use crate::html::{Buffer, Render, Text};
 use crate::link::{self, Destination};
 use crate::request::{Peer, header_text};
+use crate::service::Route;
 use crate::site::Local;
 #[cfg(not(target_family = "wasm"))]
 use crate::sql;
@@ -41,8 +47,16 @@ pub struct Cx<'r> {
     id: RequestId,
     /// What the answer is to carry; most answers carry nothing of this.
     headers: Option<Box<HeaderMap>>,
+    /// What only requests with a form have.
+    form: OnceCell<Box<FormState>>,
     #[cfg(not(target_family = "wasm"))]
     transaction: Option<Box<sql::Transaction>>,
+}
+
+/// What a request with a form knows of it.
+#[derive(Debug, Default)]
+struct FormState {
+    submission: RefCell<Option<Rc<Submission>>>,
 }
 
 /// The id of a request, as error pages and log lines show it: 16 hexadecimal digits.
@@ -74,6 +88,7 @@ impl<'r> Cx<'r> {
             local,
             id,
             headers: None,
+            form: OnceCell::new(),
             #[cfg(not(target_family = "wasm"))]
             transaction: None,
         }
@@ -243,6 +258,42 @@ impl<'r> Cx<'r> {
     pub async fn read_body(&mut self) -> Result<Bytes> {
         let limit = self.body_limit;
         read_whole(self.take_body(), limit).await
+    }
+
+    /// The folder for everything that outlives the process.
+    #[must_use]
+    pub fn data(&self) -> &'r Path {
+        self.local.site().data()
+    }
+
+    /// The language of the messages that this user gets: one of [`App::languages`](crate::App::languages).
+    #[must_use]
+    pub fn language(&self) -> &'static str {
+        self.messages().language
+    }
+
+    pub(crate) fn messages(&self) -> &'r Messages {
+        form::choose_language(&self.local.site().forms.languages, self.header(&header::ACCEPT_LANGUAGE))
+    }
+
+    /// The submission that this request brought.
+    pub(crate) fn submission(&self) -> Option<Rc<Submission>> {
+        self.form.get()?.submission.borrow().clone()
+    }
+
+    pub(crate) fn set_submission(&self, submission: Rc<Submission>) {
+        self.form.get_or_init(Box::default).submission.replace(Some(submission));
+    }
+
+    /// What every form to this service carries unseen.
+    pub(crate) fn hidden_fields(&self, _route: &Route) -> Vec<(&'static str, String)> {
+        Vec::new()
+    }
+
+    /// Undoes what a handler wrote that refuses its form.
+    pub(crate) fn undo(&mut self) {
+        #[cfg(not(target_family = "wasm"))]
+        drop(self.transaction.take());
     }
 
     pub(crate) fn limits(&self) -> Limits {

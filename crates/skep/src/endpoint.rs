@@ -1,9 +1,10 @@
 //! What answers: a service or a folder, without its type.
 
+use std::any::TypeId;
 use std::fmt;
-use std::future::{Future, ready};
+use std::future::ready;
 use std::marker::PhantomData;
-use std::pin::Pin;
+use std::rc::Rc;
 use std::sync::Arc;
 
 use http::header::CONTENT_TYPE;
@@ -11,12 +12,14 @@ use http::{HeaderMap, StatusCode};
 
 use crate::cx::Cx;
 use crate::error::{Error, Result};
+use crate::error_page;
 use crate::files::Files;
+use crate::form::Submission;
 use crate::param::{Pairs, quoted};
 use crate::percent::{self, Place};
 use crate::request::header_text;
 use crate::response::Response;
-use crate::service::{BodyKind, Handle, Input};
+use crate::service::{Answering, BodyKind, Handle, Input};
 
 /// A service or a folder without its type.
 pub(crate) struct Endpoint {
@@ -26,9 +29,6 @@ pub(crate) struct Endpoint {
     /// The folder, where it is one.
     files: Option<Arc<Files>>,
 }
-
-/// A future of a handler: it stays on its thread.
-type Answering<'r> = Pin<Box<dyn Future<Output = Result> + 'r>>;
 
 trait Answers: Send + Sync {
     fn call<'r>(&'r self, cx: &'r mut Cx<'_>, input: &'r mut Input<'_>) -> Answering<'r>;
@@ -91,7 +91,16 @@ impl<S: Handle> Answers for Typed<S> {
                 Err(error) => Box::pin(ready(Err(error))),
             };
         }
-        Box::pin(async move { read_fields::<S>(cx, input, S::ROUTE.body).await?.handle(cx).await })
+        Box::pin(async move {
+            let result = match read_fields::<S>(cx, input, S::ROUTE.body).await {
+                Ok(service) => service.handle(cx).await,
+                Err(error) => Err(error),
+            };
+            match result {
+                Err(error) if error.is_refusal() => show_again::<S>(cx, input, error).await,
+                other => other,
+            }
+        })
     }
 }
 
@@ -142,12 +151,35 @@ impl Answers for Arc<Files> {
 async fn read_fields<S: Handle>(cx: &mut Cx<'_>, input: &mut Input<'_>, kind: BodyKind) -> Result<S> {
     expect_type(cx.request_headers(), kind)?;
     let body = cx.read_body().await?;
-    let mut input = Input { body: &body, ..Input::new(input.parts, input.path, std::mem::take(&mut input.query)) };
-    if kind == BodyKind::Form {
-        let text = std::str::from_utf8(&body).map_err(|_| Error::bad_request("the form is not UTF-8"))?;
-        input.form = Pairs::decode(text, cx.limits().form_fields)?;
+    if kind == BodyKind::Json {
+        let query = std::mem::take(&mut input.query);
+        return S::parse(&Input { body: &body, ..Input::new(input.parts, input.path, query) });
     }
-    S::parse(&input)
+    let text = std::str::from_utf8(&body).map_err(|_| Error::bad_request("the form is not UTF-8"))?;
+    let pairs = Pairs::decode(text, cx.limits().form_fields)?.into_owned();
+    let submission = Rc::new(Submission::new(TypeId::of::<S>(), pairs, Vec::new()));
+    cx.set_submission(Rc::clone(&submission));
+    input.form = Some(submission);
+    S::parse(input)
+}
+
+/// The page that holds the form, with what was typed and what is wrong with it. A service that names no page, and a
+/// client that wants JSON, get the error itself.
+async fn show_again<S: Handle>(cx: &mut Cx<'_>, input: &Input<'_>, mut error: Error) -> Result {
+    let faults = error.take_faults();
+    let retold = Error::refused(faults.clone(), cx.messages());
+    let Some(submission) = input.form.as_ref() else { return Err(error) };
+    cx.undo();
+    submission.set_faults(faults);
+    let page = if error_page::prefers_json(cx.request_headers()) { None } else { S::show_page(input, cx)? };
+    let (status, headers) = (error.status(), error.headers().clone());
+    let Some(page) = page else {
+        let message = retold.message().unwrap_or_default().to_owned();
+        return Err(error.with_message(message));
+    };
+    let mut response = page.await?.with_status(status);
+    response.headers_mut().extend(headers);
+    Ok(response)
 }
 
 /// 415 unless the body is of the type that the service reads.

@@ -102,7 +102,7 @@ fn json(failure: &Failure) -> Response {
 }
 
 /// True if the client names a JSON type and does not like HTML better (RFC 9110, 12.5.1).
-fn prefers_json(headers: &HeaderMap) -> bool {
+pub(crate) fn prefers_json(headers: &HeaderMap) -> bool {
     let (mut json, mut html) = (0.0_f32, 0.0_f32);
     let fields = headers.get_all(ACCEPT).into_iter().filter_map(|value| value.to_str().ok());
     for range in fields.flat_map(|field| field.split(',')) {

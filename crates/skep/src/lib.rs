@@ -37,6 +37,7 @@ pub mod cx;
 pub mod error;
 pub mod error_page;
 pub mod files;
+pub mod form;
 pub mod html;
 pub mod link;
 pub mod offload;

@@ -23,6 +23,7 @@ use crate::cx::{Cx, RequestId};
 use crate::endpoint::Endpoint;
 use crate::error::{Error, Result};
 use crate::error_page::{self, ErrorPage, Failure};
+use crate::form::{Messages, Quota};
 use crate::link::{self, BaseUrl, Destination};
 use crate::origin;
 use crate::panic::{self, CatchPanic};
@@ -50,7 +51,15 @@ pub struct Site {
     pub(crate) base_url: Option<BaseUrl>,
     pub(crate) error_page: ErrorPage,
     pub(crate) jobs: Vec<Job>,
+    pub(crate) forms: Forms,
     pub(crate) setup: Setup,
+}
+
+/// What the forms of an application share.
+pub(crate) struct Forms {
+    /// The first is for those who like none.
+    pub(crate) languages: Vec<Messages>,
+    pub(crate) quota: Quota,
 }
 
 /// One thread's view of a [`Site`]: it answers requests. Cloning it is cheap.

@@ -4,6 +4,7 @@
 //! lives in the hygiene of the macro, so that no name of the author's is seen or hidden; each splice keeps its own span.
 
 mod attributes;
+pub(super) mod controls;
 mod types;
 
 use proc_macro2::{Ident, Span, TokenStream};
@@ -45,12 +46,14 @@ struct Writer<'t> {
     text: String,
     /// How long the result probably is.
     bytes: usize,
+    /// How many values have brought attributes along: each has a variable of its own.
+    fillers: usize,
 }
 
 impl<'t> Writer<'t> {
     fn new(types: &'t Types<'t>) -> Self {
         let out = Ident::new("out", Span::mixed_site());
-        Self { types, out, code: TokenStream::new(), text: String::new(), bytes: 0 }
+        Self { types, out, code: TokenStream::new(), text: String::new(), bytes: 0, fillers: 0 }
     }
 
     /// Static HTML.
@@ -146,21 +149,25 @@ impl<'t> Writer<'t> {
         self.push(name);
         let fillers = self.attributes(element);
         self.push(">");
-        if standard::is_void(name) {
-            return;
+        if !standard::is_void(name) {
+            self.fill(&fillers, "write_content");
+            if let Body::Nodes(nodes, _) = &element.body {
+                self.content(element, nodes);
+            }
+            self.fill(&fillers, "write_end");
+            self.push("</");
+            self.push(name);
+            self.push(">");
         }
+        self.fill(&fillers, "write_behind");
+    }
+
+    /// Calls this method of `skep::html::Attributes` for the values that brought attributes along.
+    fn fill(&mut self, fillers: &[Ident], method: &str) {
         for filler in fillers {
-            let out = self.out.clone();
-            self.emit(
-                &quote_spanned!(Span::mixed_site()=> ::skep::html::Attributes::write_content(#filler, &mut #out);),
-            );
+            let (out, method) = (self.out.clone(), Ident::new(method, Span::mixed_site()));
+            self.emit(&quote_spanned!(Span::mixed_site()=> ::skep::html::Attributes::#method(#filler, &mut #out);));
         }
-        if let Body::Nodes(nodes, _) = &element.body {
-            self.content(element, nodes);
-        }
-        self.push("</");
-        self.push(name);
-        self.push(">");
     }
 
     fn content(&mut self, element: &Element, nodes: &[Node]) {

@@ -23,7 +23,7 @@ impl Writer<'_> {
         for attribute in &element.attributes {
             match attribute {
                 Attribute::Named { name, value } => self.named(&element.name.text, name, value),
-                Attribute::Splice(splice) => fillers.push(self.attribute_splice(splice, fillers.len())),
+                Attribute::Splice(splice) => fillers.push(self.attribute_splice(splice)),
                 Attribute::Class { .. } | Attribute::Id { .. } => {}
             }
         }
@@ -153,7 +153,9 @@ impl Writer<'_> {
         self.emit(&quote_spanned!(site=> if let ::core::option::Option::Some(#variable) = ::skep::html::optional(#option) { #code }));
     }
 
-    fn attribute_splice(&mut self, splice: &Splice, number: usize) -> Ident {
+    fn attribute_splice(&mut self, splice: &Splice) -> Ident {
+        let number = self.fillers;
+        self.fillers += 1;
         let site = Span::mixed_site().located_at(splice.span);
         let (variable, value, out) =
             (format_ident!("filler{number}", span = site), reference(splice), self.out.clone());
