@@ -94,7 +94,8 @@ fn check(declaration: &Declaration, pattern: &Pattern, parameters: &[Parameter])
 /// What only a form can have, and the one name that its fields cannot.
 fn forms(declaration: &Declaration, parameters: &[Parameter]) -> Result<()> {
     let is_form = |one: &&Parameter| matches!(one.source, Source::Form { .. });
-    let is_input = |one: &&Parameter| is_form(one) || !declaration.has_body() && matches!(one.source, Source::Query { .. });
+    let is_input =
+        |one: &&Parameter| is_form(one) || !declaration.has_body() && matches!(one.source, Source::Query { .. });
     if let Some(wrong) = parameters.iter().filter(is_input).find(|one| one.name == "form") {
         let help = "a field of a form cannot be named `form`: the service's form has this name";
         return Err(Error::new(wrong.name.span(), help));

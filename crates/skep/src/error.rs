@@ -43,7 +43,15 @@ impl Error {
     /// An error with this status and nothing else to say.
     #[must_use]
     pub fn new(status: StatusCode) -> Self {
-        Self { inner: Box::new(Inner { status, message: None, cause: None, headers: HeaderMap::new(), faults: Vec::new() }) }
+        Self {
+            inner: Box::new(Inner {
+                status,
+                message: None,
+                cause: None,
+                headers: HeaderMap::new(),
+                faults: Vec::new(),
+            }),
+        }
     }
 
     /// 400: the request makes no sense; `message` tells the client why.

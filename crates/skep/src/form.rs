@@ -64,7 +64,9 @@ use std::rc::Rc;
 pub use complete::complete;
 pub use control::{Controlled, MessageOf};
 pub use fault::{Fault, Refusal};
-pub use field::{Control, FieldInfo, FormField, ManyOf, Name, OfferedOption, Part, Sent, Shape, body_of, info, query_info};
+pub use field::{
+    Control, FieldInfo, FormField, ManyOf, Name, OfferedOption, Part, Sent, Shape, body_of, info, query_info,
+};
 pub use look::{
     Area, Choose, ChooseMany, FitsChoice, FitsInput, FitsSeveral, FitsTextarea, Line, LineOrArea, Look, Pick, Several,
     Tick,

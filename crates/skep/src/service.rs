@@ -186,7 +186,10 @@ impl Input<'_> {
     /// What is wrong with the form fields that were read.
     #[must_use]
     pub fn refused(&self) -> Error {
-        Error::refused(self.form.as_ref().map(|submission| submission.take_faults()).unwrap_or_default(), &Messages::ENGLISH)
+        Error::refused(
+            self.form.as_ref().map(|submission| submission.take_faults()).unwrap_or_default(),
+            &Messages::ENGLISH,
+        )
     }
 
     /// A header field; 400 if it is missing or wrong.

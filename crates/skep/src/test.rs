@@ -191,7 +191,9 @@ impl Draft<'_> {
         const BOUNDARY: &str = "----skep-boundary-of-the-test-client";
         let mut body = Vec::new();
         let mut part = |head: String, content: &[u8]| {
-            body.extend_from_slice(format!("--{BOUNDARY}\r\nContent-Disposition: form-data; {head}\r\n\r\n").as_bytes());
+            body.extend_from_slice(
+                format!("--{BOUNDARY}\r\nContent-Disposition: form-data; {head}\r\n\r\n").as_bytes(),
+            );
             body.extend_from_slice(content);
             body.extend_from_slice(b"\r\n");
         };

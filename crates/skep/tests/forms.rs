@@ -24,7 +24,8 @@ struct Edit {
 
 impl Handle for Edit {
     async fn handle(self, cx: &mut Cx<'_>) -> Result {
-        let form = Save::form(cx, self.id).value(Save::version, &Hidden(7)).value(Save::title, &"Old \"title\"".parse()?);
+        let form =
+            Save::form(cx, self.id).value(Save::version, &Hidden(7)).value(Save::title, &"Old \"title\"".parse()?);
         Ok(Response::html(html! {
             form (form) {
                 input (Save::version);
@@ -169,7 +170,14 @@ fn a_good_submission_reaches_the_handler_as_values() {
     let answer = client().post("/posts/3", &good());
     let text = answer.text();
     assert_eq!(answer.status(), 200, "{text}");
-    for part in ["Text(\"A day\")", "Lines(\"one\\ntwo\")", "Password(..)", "Decimal(1250)", "public: false", "{Note, Question}"] {
+    for part in [
+        "Text(\"A day\")",
+        "Lines(\"one\\ntwo\")",
+        "Password(..)",
+        "Decimal(1250)",
+        "public: false",
+        "{Note, Question}",
+    ] {
         assert!(text.contains(part), "{part}: {text}");
     }
     assert!(text.contains("links: [Url(\"https://a.example\")]"), "{text}");
@@ -183,7 +191,7 @@ fn a_control_says_what_its_type_knows() {
         r#"<form method="post" action="/posts/3">"#,
         r#"<input name="version" id="save-version" type="hidden" value="7">"#,
         r#"<label for="save-title">Title</label>"#,
-        r#"<input autocomplete="off" name="title" id="save-title" type="text" required minlength="2" maxlength="20" value="Old &quot;title&quot;" aria-describedby="hint">"#,
+        r#"<input name="title" id="save-title" type="text" required minlength="2" maxlength="20" value="Old &quot;title&quot;" aria-describedby="hint" autocomplete="off">"#,
         r#"<textarea name="text" id="save-text" required maxlength="100"></textarea>"#,
         r#"<input name="email" id="save-email" type="email" required maxlength="254">"#,
         r#"<input name="site" id="save-site" type="url" maxlength="2000" pattern="[hH][tT][tT][pP][sS]?://.+">"#,
@@ -200,7 +208,7 @@ fn a_control_says_what_its_type_knows() {
         r#"<fieldset id="save-tags"><legend>Tags</legend><label><input name="tags" id="save-tags-note" type="checkbox" value="note"> Note</label>"#,
         r#"<input name="links" id="save-links-0" type="url""#,
         r#"<label for="save-other-note">Note</label><input name="other" id="save-other-note" type="radio" value="note">"#,
-        r#"<button value="yes" name="preview">Preview</button>"#,
+        r#"<button name="preview" value="yes">Preview</button>"#,
     ] {
         assert!(page.contains(part), "{part}\n{page}");
     }
@@ -209,12 +217,20 @@ fn a_control_says_what_its_type_knows() {
 
 #[test]
 fn what_is_wrong_is_said_beside_the_fields_and_what_was_typed_stays() {
-    let sent = with(&[("title", "x"), ("text", "\n<b>"), ("email", ""), ("password", "short"), ("stars", "9"), ("mood", "rage"), ("public", "on")]);
+    let sent = with(&[
+        ("title", "x"),
+        ("text", "\n<b>"),
+        ("email", ""),
+        ("password", "short"),
+        ("stars", "9"),
+        ("mood", "rage"),
+        ("public", "on"),
+    ]);
     let answer = client().post("/posts/3", &sent);
     let page = answer.text();
     assert_eq!(answer.status(), 422, "{page}");
     for part in [
-        r#"value="x" aria-describedby="save-title-problem hint" aria-invalid="true" autofocus><span class="problem" id="save-title-problem">That is too short: at least 2 characters.</span>"#,
+        r#"value="x" aria-describedby="save-title-problem hint" aria-invalid="true" autofocus autocomplete="off"><span class="problem" id="save-title-problem">That is too short: at least 2 characters.</span>"#,
         "required maxlength=\"100\">\n\n&lt;b&gt;</textarea>",
         r#"aria-invalid="true"><span class="problem" id="save-email-problem">Please fill this in.</span>"#,
         r#"type="number" required min="1" max="5" value="9""#,
@@ -238,7 +254,11 @@ fn rules_and_the_handler_refuse_in_the_same_way() {
     let same = client.post("/posts/3", &with(&[("text", "A day"), ("public", "on")]));
     assert_eq!(same.status(), 422);
     assert!(same.text().contains("The text says more than the title.</span>"), "{}", same.text());
-    assert!(same.text().contains(r#"<p class="problem" role="alert">A public post has a mood.</p>"#), "{}", same.text());
+    assert!(
+        same.text().contains(r#"<p class="problem" role="alert">A public post has a mood.</p>"#),
+        "{}",
+        same.text()
+    );
     let taken = client.post("/posts/3", &with(&[("title", "taken")]));
     assert_eq!(taken.status(), 409);
     assert!(taken.text().contains("There is such a title.</span>"), "{}", taken.text());
@@ -253,14 +273,16 @@ fn the_page_of_a_form_that_was_accepted_shows_what_was_typed() {
 
 #[test]
 fn messages_speak_the_language_of_the_user() {
-    let draft = client().request(skep::Method::POST, "/posts/3").header("accept-language", "de-AT, en;q=0.5");
+    let client = client();
+    let draft = client.request(skep::Method::POST, "/posts/3").header("accept-language", "de-AT, en;q=0.5");
     let answer = draft.form(&with(&[("email", "")])).send();
     assert!(answer.text().contains("Bitte ausfüllen."), "{}", answer.text());
 }
 
 #[test]
 fn whoever_wants_json_gets_no_page() {
-    let draft = client().request(skep::Method::POST, "/posts/3").header("accept", "application/json");
+    let client = client();
+    let draft = client.request(skep::Method::POST, "/posts/3").header("accept", "application/json");
     let answer = draft.form(&with(&[("email", "x"), ("stars", "")])).send();
     assert_eq!((answer.status().as_u16(), answer.header("content-type")), (422, Some("application/json")));
     assert!(answer.text().contains("email: That is not an e-mail address"), "{}", answer.text());
@@ -291,7 +313,10 @@ fn a_client_fills_in_the_form_of_a_page() {
         .tick(Save::public);
     let answer = form.submit();
     let text = answer.text();
-    assert!(text.contains("version: Hidden(7)") && text.contains("public: true") && text.contains("tags: {Note}"), "{text}");
+    assert!(
+        text.contains("version: Hidden(7)") && text.contains("public: true") && text.contains("tags: {Note}"),
+        "{text}"
+    );
     assert!(text.contains("Url(\"http://a\"), Url(\"http://b\")"), "{text}");
 }
 
@@ -308,13 +333,18 @@ fn a_form_in_pieces_and_messages_elsewhere() {
     impl Handle for Pieces {
         async fn handle(self, cx: &mut Cx<'_>) -> Result {
             let form = Save::form(cx, 1).prefixed("again").messages_apart();
-            let page = html! { div { (form.message(Save::email)) } form (form) { (title(&form)) input (Save::email); } };
+            let page =
+                html! { div { (form.message(Save::email)) } form (form) { (title(&form)) input (Save::email); } };
             Ok(Response::html(page))
         }
     }
     let client = Client::new(App::new().serve::<(Pieces,)>());
     let page = client.get("/pieces");
-    assert!(page.text().contains(r#"<label for="again-title">Title</label><input name="title" id="again-title""#), "{}", page.text());
+    assert!(
+        page.text().contains(r#"<label for="again-title">Title</label><input name="title" id="again-title""#),
+        "{}",
+        page.text()
+    );
 }
 
 /// What a form of GET asks for.
@@ -340,5 +370,5 @@ fn a_form_of_get_becomes_a_query() {
     let client = Client::new(App::new().serve::<(Search,)>());
     let page = client.get("/search").form::<Search>().set(Search::q, "a & b").submit();
     assert_eq!(page.url(), "/search?q=a+%26+b");
-    assert!(page.text().contains(r#"<form role="search" method="get" action="/search"><input type="search" name="q" id="search-q" maxlength="80" value="a &amp; b">"#), "{}", page.text());
+    assert!(page.text().contains(r#"<form method="get" action="/search" role="search"><input name="q" id="search-q" maxlength="80" value="a &amp; b" type="search">"#), "{}", page.text());
 }

@@ -98,7 +98,9 @@ mod tests {
     }
 
     #[test]
-    #[should_panic(expected = "this form has no control for `author`, without which `Comment` refuses it: add `input (Comment::author);`")]
+    #[should_panic(
+        expected = "this form has no control for `author`, without which `Comment` refuses it: add `input (Comment::author);`"
+    )]
     fn a_form_that_leaves_one_out_is_told_which() {
         complete("Comment", FIELDS, &["site", "autho"]);
     }

@@ -61,7 +61,8 @@ pub trait Control: Param {
 
     /// The value that `text` stands for, or what is wrong with it.
     fn check(text: &str) -> Result<Self, Fault> {
-        Self::parse(text).ok_or_else(|| if text.is_empty() { Fault::Missing } else { Fault::Expected(Self::expected()) })
+        Self::parse(text)
+            .ok_or_else(|| if text.is_empty() { Fault::Missing } else { Fault::Expected(Self::expected()) })
     }
 
     /// The value that a file stands for. Only types with [`FILE`](Self::FILE) have one.

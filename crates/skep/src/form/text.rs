@@ -99,13 +99,7 @@ fn within(text: &str, min: usize, max: usize) -> Result<(), Fault> {
 
 /// `minlength` says nothing that `required` does not say if it is 1.
 fn text_shape(kind: &'static str, min: usize, max: usize) -> Shape {
-    Shape {
-        kind,
-        required: min > 0,
-        min_length: (min > 1).then_some(min),
-        max_length: Some(max),
-        ..Shape::default()
-    }
+    Shape { kind, required: min > 0, min_length: (min > 1).then_some(min), max_length: Some(max), ..Shape::default() }
 }
 
 fn is_control_but_line(letter: char) -> bool {
@@ -412,10 +406,21 @@ mod tests {
 
     #[test]
     fn only_addresses_of_the_web_are_urls() {
-        for good in ["https://example.org", "HTTP://example.org:8080/a%20b?c#d", "http://[::1]/", "https://bücher.example/"] {
+        for good in
+            ["https://example.org", "HTTP://example.org:8080/a%20b?c#d", "http://[::1]/", "https://bücher.example/"]
+        {
             assert!(Url::check(good).is_ok(), "{good}");
         }
-        for bad in ["example.org", "//example.org", "ftp://example.org", "https://", "https://:80/", "https://a@/", "https://a b/", "https:///a"] {
+        for bad in [
+            "example.org",
+            "//example.org",
+            "ftp://example.org",
+            "https://",
+            "https://:80/",
+            "https://a@/",
+            "https://a b/",
+            "https:///a",
+        ] {
             assert!(Url::check(bad).is_err(), "{bad}");
         }
     }

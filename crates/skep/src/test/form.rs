@@ -75,7 +75,9 @@ impl Answer {
     /// If there is none.
     pub fn form<S: Service>(&self) -> Filled<S> {
         let tags = tags(self.text());
-        let leads = |tag: &Tag<'_>| tag.name == "form" && tag.get("action").is_some_and(|action| fits(&action, S::ROUTE.pattern));
+        let leads = |tag: &Tag<'_>| {
+            tag.name == "form" && tag.get("action").is_some_and(|action| fits(&action, S::ROUTE.pattern))
+        };
         let start = tags.iter().position(leads).unwrap_or_else(|| {
             panic!("{}: no form leads to {} ({}):\n{}", self.url(), S::ROUTE.service, S::ROUTE.pattern, self.text())
         });

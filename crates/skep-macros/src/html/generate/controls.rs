@@ -56,8 +56,7 @@ impl Field {
         let (service, name) = (service.to_string(), field.to_string());
         let name = name.trim_start_matches("r#");
         let is_field = service.starts_with(char::is_uppercase) && name.starts_with(|first: char| !first.is_uppercase());
-        (is_field && path.qself.is_none())
-            .then(|| Self { service: service_of(path), name: name.to_owned(), is_part })
+        (is_field && path.qself.is_none()).then(|| Self { service: service_of(path), name: name.to_owned(), is_part })
     }
 }
 
@@ -183,11 +182,7 @@ fn completeness(service: &TokenStream, given: &[String], span: Span) -> TokenStr
     let call = quote_spanned! {site=>
         ::skep::form::complete(#name, <#service as ::skep::service::Service>::FIELDS, &[#(#given),*])
     };
-    if name == "Self" {
-        quote_spanned!(site=> const { #call };)
-    } else {
-        quote_spanned!(site=> const _: () = #call;)
-    }
+    if name == "Self" { quote_spanned!(site=> const { #call };) } else { quote_spanned!(site=> const _: () = #call;) }
 }
 
 /// `seen` are the fields that have a control already, on this way through the control flow.
