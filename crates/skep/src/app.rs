@@ -19,6 +19,7 @@ use crate::form::{Messages, Quota};
 use crate::offload::{Inline, Offload};
 use crate::panic;
 use crate::router::{Entry, Router};
+use crate::secret::Secret;
 use crate::service::{Handle, Registry, Services};
 use crate::site::{Forms, Site, Values};
 #[cfg(not(target_family = "wasm"))]
@@ -115,6 +116,9 @@ pub struct Setup {
     pub data: PathBuf,
     /// The database is a new one that goes away with the application, and not the one in [`data`](Self::data).
     pub temporary_database: bool,
+    /// The file with the keys that seal what browsers keep, one on a line; `secret` in [`data`](Self::data) if none is named. With
+    /// a [`temporary_database`](Self::temporary_database) the keys are temporary, too.
+    pub secret: Option<PathBuf>,
     /// How the database is used.
     #[cfg(not(target_family = "wasm"))]
     pub sql: sql::Options,
@@ -149,6 +153,7 @@ impl Default for Setup {
         Self {
             data: PathBuf::from("data"),
             temporary_database: false,
+            secret: None,
             #[cfg(not(target_family = "wasm"))]
             sql: sql::Options::default(),
             development: false,
@@ -406,7 +411,7 @@ impl App {
             trusted_origins: self.trusted_origins,
             error_page: self.error_page,
             jobs: self.jobs,
-            forms: Forms { languages: self.languages, quota: Quota::default() },
+            forms: Forms { languages: self.languages, quota: Quota::default(), secret: secret(&setup) },
             setup,
         };
         Ok((site, self.starts))
@@ -416,6 +421,14 @@ impl App {
 impl Registry for App {
     fn add<S: Handle>(&mut self) {
         self.services.push(Entry::of_route(S::ROUTE, Endpoint::of_service::<S>()));
+    }
+}
+
+fn secret(setup: &Setup) -> Secret {
+    match &setup.secret {
+        Some(file) => Secret::in_file(file.clone()),
+        None if setup.temporary_database => Secret::temporary(),
+        None => Secret::in_folder(&setup.data),
     }
 }
 

@@ -15,6 +15,7 @@ use crate::error::{Error, Result};
 use crate::error_page;
 use crate::files::Files;
 use crate::form::Submission;
+use crate::origin;
 use crate::param::Pairs;
 use crate::request::header_text;
 use crate::service::{Answering, BodyKind, Handle, Input};
@@ -24,6 +25,7 @@ pub(crate) struct Endpoint {
     answers: Box<dyn Answers>,
     cross_origin: bool,
     body_limit: Option<u64>,
+    body: BodyKind,
 }
 
 trait Answers: Send + Sync {
@@ -36,11 +38,12 @@ impl Endpoint {
             answers: Box::new(Typed::<S>(PhantomData)),
             cross_origin: S::ROUTE.cross_origin.is_some(),
             body_limit: S::ROUTE.body_limit,
+            body: S::ROUTE.body,
         }
     }
 
     pub(crate) fn of_files(files: Arc<Files>) -> Self {
-        Self { answers: Box::new(files), cross_origin: false, body_limit: None }
+        Self { answers: Box::new(files), cross_origin: false, body_limit: None, body: BodyKind::Unread }
     }
 
     /// `cx` and `input` stay where they are: what is boxed is the handler's own state and little else.
@@ -51,6 +54,17 @@ impl Endpoint {
     /// The most bytes of a body, where it is not what the configuration says.
     pub(crate) fn body_limit(&self) -> Option<u64> {
         self.body_limit
+    }
+
+    /// The browser did not say where the request comes from. A form is read first and brings a token; JSON no form can send without
+    /// the browser asking first (Fetch, 3.2.1); anything else is refused.
+    pub(crate) fn ask_for_token(&self, cx: &Cx<'_>) -> Result<()> {
+        match self.body {
+            BodyKind::Form | BodyKind::Multipart => cx.need_token(),
+            BodyKind::Json => {}
+            BodyKind::Unread => cx.check_token(None)?,
+        }
+        Ok(())
     }
 
     /// True if pages of other sites may send their forms here.
@@ -105,6 +119,9 @@ async fn read_fields<S: Handle>(cx: &mut Cx<'_>, input: &mut Input<'_>, kind: Bo
     }
     let text = std::str::from_utf8(&body).map_err(|_| Error::bad_request("the form is not UTF-8"))?;
     let pairs = Pairs::decode(text, cx.limits().form_fields)?.into_owned();
+    if cx.needs_token() {
+        cx.check_token(pairs.get(origin::TOKEN).next())?;
+    }
     let submission = Rc::new(Submission::new(TypeId::of::<S>(), pairs, Vec::new()));
     cx.set_submission(Rc::clone(&submission));
     input.form = Some(submission);

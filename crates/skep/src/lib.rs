@@ -54,6 +54,7 @@ mod origin;
 mod panic;
 mod percent;
 mod router;
+mod secret;
 
 pub use app::{App, Limits, Setup, StartError};
 pub use body::Body;

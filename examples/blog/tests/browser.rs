@@ -220,7 +220,11 @@ fn a_visitor_reads_comments_and_searches() {
     browser.type_into("#comment-text", "No name.");
     browser.click("form[method=post] button:not([name])");
     browser.wait_for("!!document.querySelector('#comment-author-problem')");
-    assert_eq!(browser.eval("document.activeElement.id"), json!("comment-author"), "the cursor is where something is to mend");
+    assert_eq!(
+        browser.eval("document.activeElement.id"),
+        json!("comment-author"),
+        "the cursor is where something is to mend"
+    );
     assert_eq!(browser.eval("document.querySelector('#comment-text').value"), json!("No name."));
     browser.picture("problem", 1100, false);
 
