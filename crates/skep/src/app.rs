@@ -140,11 +140,24 @@ pub struct Limits {
     pub form_fields: usize,
     /// The most parameters of a query (1000).
     pub query_parameters: usize,
+    /// The most bytes of one file that a form brings (16 MiB); a field may allow fewer.
+    pub upload_file: u64,
+    /// The most bytes of a form with files, all together, unless the service says otherwise (64 MiB).
+    pub upload_total: u64,
+    /// The most bytes of the disk that files of requests take which are being answered, in this process (1 GiB).
+    pub upload_quota: u64,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { body: 1 << 20, form_fields: 1000, query_parameters: 1000 }
+        Self {
+            body: 1 << 20,
+            form_fields: 1000,
+            query_parameters: 1000,
+            upload_file: 16 << 20,
+            upload_total: 64 << 20,
+            upload_quota: 1 << 30,
+        }
     }
 }
 

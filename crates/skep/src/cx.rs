@@ -10,10 +10,10 @@ use http::request::Parts;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Uri, header};
 
 use crate::app::Limits;
-use crate::body::{Body, BodyFailure, TooLarge};
+use crate::body::{Body, BodyError, BodyFailure, TooLarge};
 use crate::cookie::{self, Cookie};
 use crate::error::{Error, Result};
-use crate::form::{self, Messages, Submission};
+use crate::form::{self, FieldInfo, Messages, Receiver, Submission};
 use crate::html::{Buffer, Render};
 use crate::origin;
 use crate::request::{Peer, header_text};
@@ -58,7 +58,7 @@ pub struct Cx<'r> {
 /// The cookie for messages to the next page, and what they are sealed for.
 const FLASH: &str = "skep-flash";
 /// A page that nobody asks for within this time shows them no more.
-const FLASH_LASTS: Duration = Duration::from_secs(600);
+const FLASH_LASTS: Duration = Duration::from_mins(10);
 /// The most bytes of a cookie that every browser keeps are 4096 (RFC 6265bis, 5.6), its name and attributes included.
 const MOST_FLASH: usize = 3900;
 
@@ -282,7 +282,7 @@ impl<'r> Cx<'r> {
                 Ok(token) => fields.push((origin::TOKEN, token)),
                 // The page can be read all the same; what is sent from it is refused.
                 Err(error) => {
-                    tracing::error!(target: "skep::request", id = %self.id, "a form without its token: {error}")
+                    tracing::error!(target: "skep::request", id = %self.id, "a form without its token: {error}");
                 }
             }
         }
@@ -393,6 +393,21 @@ impl<'r> Cx<'r> {
         Ok(())
     }
 
+    /// Reads a form that may hold files.
+    pub(crate) async fn receive(&mut self, route: &'static Route, fields: &'static [FieldInfo]) -> Result<form::Parts> {
+        let site = self.local.site();
+        let receiver = Receiver {
+            fields,
+            limits: self.limits(),
+            total: route.body_limit.unwrap_or(self.limits().upload_total),
+            data: &site.setup.data,
+            quota: &site.forms.quota,
+            offload: &site.setup.offload,
+        };
+        let kind = self.header(&header::CONTENT_TYPE).unwrap_or_default();
+        receiver.receive(kind, self.take_body()).await
+    }
+
     /// Undoes what a handler wrote that refuses its form.
     pub(crate) fn undo(&mut self) {
         #[cfg(not(target_family = "wasm"))]
@@ -420,9 +435,14 @@ pub(crate) async fn read_whole(body: Body, limit: u64) -> Result<Bytes> {
     if http_body::Body::size_hint(&body).lower() > limit {
         return Err(Error::too_large(limit));
     }
-    body.collect(limit).await.map_err(|cause| match cause.downcast::<BodyFailure>() {
+    body.collect(limit).await.map_err(|cause| body_error(cause, limit))
+}
+
+/// What a body that broke off is answered with.
+pub(crate) fn body_error(cause: BodyError, limit: u64) -> Error {
+    match cause.downcast::<BodyFailure>() {
         Ok(failure) => failure.into_error(),
         Err(cause) if cause.is::<TooLarge>() => Error::too_large(limit),
         Err(cause) => Error::bad_request("the body ended before it was complete").with_cause(cause),
-    })
+    }
 }

@@ -14,7 +14,7 @@ use crate::cx::Cx;
 use crate::error::{Error, Result};
 use crate::error_page;
 use crate::files::Files;
-use crate::form::Submission;
+use crate::form::{Parts, Submission};
 use crate::origin;
 use crate::param::Pairs;
 use crate::request::header_text;
@@ -112,17 +112,23 @@ impl Answers for Arc<Files> {
 
 async fn read_fields<S: Handle>(cx: &mut Cx<'_>, input: &mut Input<'_>, kind: BodyKind) -> Result<S> {
     expect_type(cx.request_headers(), kind)?;
-    let body = cx.read_body().await?;
     if kind == BodyKind::Json {
+        let body = cx.read_body().await?;
         let query = std::mem::take(&mut input.query);
         return S::parse(&Input { parts: input.parts, path: input.path, query, body: &body, form: None });
     }
-    let text = std::str::from_utf8(&body).map_err(|_| Error::bad_request("the form is not UTF-8"))?;
-    let pairs = Pairs::decode(text, cx.limits().form_fields)?.into_owned();
+    let Parts { pairs, files } = if is_multipart(cx.request_headers()) {
+        // Boxed: few requests bring files, and their state is large.
+        Box::pin(cx.receive(S::ROUTE, S::FIELDS)).await?
+    } else {
+        let body = cx.read_body().await?;
+        let text = std::str::from_utf8(&body).map_err(|_| Error::bad_request("the form is not UTF-8"))?;
+        Parts { pairs: Pairs::decode(text, cx.limits().form_fields)?.into_owned(), files: Vec::new() }
+    };
     if cx.needs_token() {
         cx.check_token(pairs.get(origin::TOKEN).next())?;
     }
-    let submission = Rc::new(Submission::new(TypeId::of::<S>(), pairs, Vec::new()));
+    let submission = Rc::new(Submission::new(TypeId::of::<S>(), pairs, files));
     cx.set_submission(Rc::clone(&submission));
     input.form = Some(submission);
     S::parse(input)
@@ -149,9 +155,9 @@ async fn show_again<S: Handle>(cx: &mut Cx<'_>, input: &Input<'_>, mut error: Er
 
 /// 415 unless the body is of the type that the service reads.
 fn expect_type(headers: &HeaderMap, kind: BodyKind) -> Result<()> {
-    let sent = header_text(headers, &CONTENT_TYPE).unwrap_or_default();
-    let sent = sent.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+    let sent = media_type(headers);
     let (fits, wanted) = match kind {
+        BodyKind::Multipart => (sent == MULTIPART || sent == FORM_TYPE, MULTIPART),
         BodyKind::Json => (sent == "application/json" || sent.ends_with("+json"), "application/json"),
         // Without a type there is nothing to contradict; a form says so in every browser.
         _ => (sent == FORM_TYPE || sent.is_empty(), FORM_TYPE),
@@ -163,4 +169,14 @@ fn expect_type(headers: &HeaderMap, kind: BodyKind) -> Result<()> {
     Err(Error::new(StatusCode::UNSUPPORTED_MEDIA_TYPE).with_message(format!("{sent} came where {wanted} is expected")))
 }
 
+fn media_type(headers: &HeaderMap) -> String {
+    let sent = header_text(headers, &CONTENT_TYPE).unwrap_or_default();
+    sent.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
+}
+
+fn is_multipart(headers: &HeaderMap) -> bool {
+    media_type(headers) == MULTIPART
+}
+
+const MULTIPART: &str = "multipart/form-data";
 const FORM_TYPE: &str = "application/x-www-form-urlencoded";

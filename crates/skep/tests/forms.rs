@@ -59,6 +59,7 @@ impl Handle for Edit {
 }
 
 #[derive(Debug, Service)]
+#[expect(dead_code, reason = "what is read is seen by `Debug`")]
 #[service(POST "/posts/{id}", page = Edit { id }, rules = Save::rules)]
 struct Save {
     id: u32,
