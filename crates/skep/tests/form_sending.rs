@@ -173,7 +173,7 @@ fn temporary() -> Setup {
 fn in_folder() -> (tempfile::TempDir, Setup) {
     let folder = tempfile::tempdir().unwrap();
     let mut setup = temporary();
-    setup.data = folder.path().to_owned();
+    setup.data = folder.path().into();
     (folder, setup)
 }
 
