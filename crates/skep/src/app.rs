@@ -22,6 +22,7 @@ use crate::link::BaseUrl;
 use crate::offload::{Inline, Offload};
 use crate::panic;
 use crate::router::{Demand, Entry, Router};
+use crate::secret::Secret;
 use crate::service::{Handle, Registry, Services};
 use crate::site::{Forms, Site, Values};
 
@@ -122,6 +123,9 @@ pub struct Setup {
     pub data: PathBuf,
     /// The database is a new one that goes away with the application, and not the one in [`data`](Self::data).
     pub temporary_database: bool,
+    /// The file with the keys that seal what browsers keep, one on a line; `secret` in [`data`](Self::data) if none is named. With
+    /// a [`temporary_database`](Self::temporary_database) the keys are temporary, too.
+    pub secret: Option<PathBuf>,
     /// How the database is used.
     #[cfg(not(target_family = "wasm"))]
     pub sql: sql::Options,
@@ -145,11 +149,24 @@ pub struct Limits {
     pub form_fields: usize,
     /// The most parameters of a query (1000).
     pub query_parameters: usize,
+    /// The most bytes of one file that a form brings (16 MiB); a field may allow fewer.
+    pub upload_file: u64,
+    /// The most bytes of a form with files, all together, unless the service says otherwise (64 MiB).
+    pub upload_total: u64,
+    /// The most bytes of the disk that files of requests take which are being answered, in this process (1 GiB).
+    pub upload_quota: u64,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { body: 1 << 20, form_fields: 1000, query_parameters: 1000 }
+        Self {
+            body: 1 << 20,
+            form_fields: 1000,
+            query_parameters: 1000,
+            upload_file: 16 << 20,
+            upload_total: 64 << 20,
+            upload_quota: 1 << 30,
+        }
     }
 }
 
@@ -158,6 +175,7 @@ impl Default for Setup {
         Self {
             data: PathBuf::from("data"),
             temporary_database: false,
+            secret: None,
             #[cfg(not(target_family = "wasm"))]
             sql: sql::Options::default(),
             base_url: None,
@@ -451,7 +469,7 @@ impl App {
             base_url: setup.base_url.clone().or(self.base_url),
             error_page: self.error_page,
             jobs: self.jobs,
-            forms: Forms { languages: self.languages, quota: Quota::default() },
+            forms: Forms { languages: self.languages, quota: Quota::default(), secret: secret(&setup) },
             setup,
         };
         Ok((site, self.starts))
@@ -464,6 +482,14 @@ impl Registry for App {
         if S::ROUTE.from_query {
             self.services.push(Entry::of_query(S::ROUTE, Endpoint::of_query::<S>));
         }
+    }
+}
+
+fn secret(setup: &Setup) -> Secret {
+    match &setup.secret {
+        Some(file) => Secret::in_file(file.clone()),
+        None if setup.temporary_database => Secret::temporary(),
+        None => Secret::in_folder(&setup.data),
     }
 }
 

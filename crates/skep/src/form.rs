@@ -49,7 +49,9 @@ mod fault;
 mod field;
 mod look;
 mod messages;
+mod multipart;
 mod number;
+mod receive;
 mod submission;
 mod text;
 mod time;
@@ -79,6 +81,7 @@ pub use upload::{AnyFile, FileKind, Received, Upload};
 
 pub(crate) use fault::Named;
 pub(crate) use messages::choose as choose_language;
+pub(crate) use receive::{Parts, Receiver};
 pub(crate) use submission::Submission;
 pub(crate) use upload::Quota;
 
@@ -225,43 +228,43 @@ impl<S: Service> Form<S> {
     }
 
     /// The attributes of the `input` for this field; behind it stands its message.
-    pub fn input<'f, T: FitsInput>(&'f self, name: Name<S, T>) -> Controlled<'f> {
+    pub fn input<T: FitsInput>(&self, name: Name<S, T>) -> Controlled<'_> {
         Controlled::new(&self.core, name.text(), &Which::All, T::shape(), Element::Input)
     }
 
     /// The attributes of the `input` for a part of a field: one choice ([`Name::of`]), one value of a list ([`Name::at`]).
-    pub fn part<'f, T: FormField>(&'f self, part: &Part<S, T>) -> Controlled<'f> {
+    pub fn part<T: FormField>(&self, part: &Part<S, T>) -> Controlled<'_> {
         Controlled::new(&self.core, part.name.text(), &part.which, T::shape(), Element::Input)
     }
 
     /// The attributes and the text of the `textarea` for this field.
-    pub fn textarea<'f, T: FitsTextarea>(&'f self, name: Name<S, T>) -> Controlled<'f> {
+    pub fn textarea<T: FitsTextarea>(&self, name: Name<S, T>) -> Controlled<'_> {
         Controlled::new(&self.core, name.text(), &Which::All, T::shape(), Element::Textarea)
     }
 
     /// The attributes and the options of the `select` for this field.
-    pub fn select<'f, T: FitsChoice>(&'f self, name: Name<S, T>) -> Controlled<'f> {
+    pub fn select<T: FitsChoice>(&self, name: Name<S, T>) -> Controlled<'_> {
         Controlled::new(&self.core, name.text(), &Which::All, T::shape(), Element::Select)
     }
 
     /// The radio buttons or checkboxes of the `fieldset` for this field. They stand behind what the author puts there, which
     /// begins with a `legend`.
-    pub fn fieldset<'f, T: FitsChoice>(&'f self, name: Name<S, T>) -> Controlled<'f> {
+    pub fn fieldset<T: FitsChoice>(&self, name: Name<S, T>) -> Controlled<'_> {
         Controlled::new(&self.core, name.text(), &Which::All, T::shape(), Element::Fieldset)
     }
 
     /// The attributes of the `label` of this field.
-    pub fn label<'f, T: FormField>(&'f self, name: Name<S, T>) -> Controlled<'f> {
+    pub fn label<T: FormField>(&self, name: Name<S, T>) -> Controlled<'_> {
         Controlled::new(&self.core, name.text(), &Which::All, T::shape(), Element::Label)
     }
 
     /// The name of the `button` that sends the form and says by its `value` which button it was.
-    pub fn button<'f, T: FormField>(&'f self, name: Name<S, T>) -> Controlled<'f> {
+    pub fn button<T: FormField>(&self, name: Name<S, T>) -> Controlled<'_> {
         Controlled::new(&self.core, name.text(), &Which::All, T::shape(), Element::Button)
     }
 
     /// The attributes of the `label` of a part of a field.
-    pub fn part_label<'f, T: FormField>(&'f self, part: &Part<S, T>) -> Controlled<'f> {
+    pub fn part_label<T: FormField>(&self, part: &Part<S, T>) -> Controlled<'_> {
         Controlled::new(&self.core, part.name.text(), &part.which, T::shape(), Element::Label)
     }
 }

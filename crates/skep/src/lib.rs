@@ -55,6 +55,7 @@ mod origin;
 mod panic;
 mod percent;
 mod router;
+mod secret;
 
 #[cfg(not(target_family = "wasm"))]
 #[doc(hidden)]

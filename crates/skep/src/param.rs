@@ -177,6 +177,10 @@ impl<'r> Pairs<'r> {
         Pairs { pairs: self.pairs.into_iter().map(|(name, value)| (owned(name), owned(value))).collect() }
     }
 
+    pub(crate) fn push_owned(&mut self, name: String, value: String) {
+        self.pairs.push((Cow::Owned(name), Cow::Owned(value)));
+    }
+
     pub(crate) fn push(&mut self, name: &'r str, value: &'r str) {
         self.pairs.push((Cow::Borrowed(name), Cow::Borrowed(value)));
     }

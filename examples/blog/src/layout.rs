@@ -68,8 +68,8 @@ fn document(title: &str, asked: &str, content: &Html) -> Html<Document> {
                         a href=(Archive) { "Archive" }
                         a href=(Atom) { "Feed" }
                     }
-                    form (Search::form()) role="search" {
-                        input type="search" name="q" aria-label="Search the articles" placeholder="Search" value=(asked);
+                    form (Search::form().prefixed("top").value(Search::q, &Some(asked.to_owned()))) role="search" {
+                        input (Search::q) type="search" aria-label="Search the articles" placeholder="Search";
                     }
                 }
                 main #content { (content) }

@@ -40,8 +40,8 @@ impl Handle for Search {
             asked,
             &html! {
                 h1 { "Search" }
-                form.searching (Search::form()) role="search" {
-                    div { label for="q" { "Words" } input #q type="search" name="q" value=(asked); }
+                form.searching (Search::form().value(Search::q, &self.q)) role="search" {
+                    div { label (Search::q) { "Words" } input (Search::q) type="search"; }
                     button { "Search" }
                 }
                 @if !words.is_empty() {

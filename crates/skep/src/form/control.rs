@@ -2,7 +2,7 @@
 
 use super::Core;
 use super::field::{OfferedOption, Shape, Which};
-use crate::html::{Attributes, Buffer, Render};
+use crate::html::{Attributes, Buffer, Html, Phrasing, Plain, Render};
 
 /// The control of a field: attributes, content and message. [`Form`](super::Form)'s methods make it, and it stands between the
 /// name and the content of an element: `input (form.input(Comment::author));`.
@@ -247,6 +247,8 @@ impl<'f> MessageOf<'f> {
 }
 
 impl Render for MessageOf<'_> {
+    type Content = Html<Phrasing, Plain>;
+
     fn render(&self, out: &mut Buffer) {
         let Some(text) = self.core.complaint(self.name).filter(|_| self.core.shows(self.name)) else { return };
         // A control may stand in a `p` or a `label`, where a `p` may not.

@@ -277,7 +277,9 @@ macro_rules! many {
             }
 
             fn write(&self, each: &mut dyn FnMut(String)) {
-                self.iter().for_each(|value| each(text_of(value)));
+                for value in self {
+                    each(text_of(value));
+                }
             }
         }
     )*};

@@ -6,7 +6,7 @@ use std::fmt;
 use super::fault::Fault;
 use super::field::{Control, Shape};
 use super::look;
-use crate::html::{Buffer, PlainText, Render};
+use crate::html::{Buffer, PlainText, Render, Text};
 use crate::param::Param;
 
 /// A whole number from `MIN` to `MAX`, both included.
@@ -107,10 +107,12 @@ impl<const PLACES: u32, const MIN: i64, const MAX: i64> Control for Decimal<PLAC
         if fraction.len() > places {
             return Err(Fault::TooPrecise { places: PLACES });
         }
-        let (limit, fault) = if sign < 0 { (Self(MIN), true) } else { (Self(MAX), false) };
-        let outside = || match fault {
-            true => Fault::TooSmall { min: limit.to_string() },
-            false => Fault::TooLarge { max: limit.to_string() },
+        let outside = || {
+            if sign < 0 {
+                Fault::TooSmall { min: Self(MIN).to_string() }
+            } else {
+                Fault::TooLarge { max: Self(MAX).to_string() }
+            }
         };
         let steps: i128 = format!("{whole}{fraction:0<places$}").parse::<i128>().map_err(|_| outside())?;
         let steps = i64::try_from(sign * steps).map_err(|_| outside())?;
@@ -162,6 +164,8 @@ macro_rules! shown {
         }
 
         impl<$($generics)*> Render for $type {
+            type Content = Text;
+
             fn render(&self, out: &mut Buffer) {
                 format_args!("{self}").render(out);
             }

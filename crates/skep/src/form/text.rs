@@ -6,7 +6,7 @@ use std::fmt;
 use super::fault::Fault;
 use super::field::{Control, Shape};
 use super::look;
-use crate::html::{Buffer, Href, PlainText, Render};
+use crate::html::{self, Buffer, Href, PlainText, Render};
 use crate::param::Param;
 
 /// A line of text of `MIN` to `MAX` characters, without white space at its ends and without control characters.
@@ -310,6 +310,8 @@ macro_rules! texts {
         }
 
         impl<$($generics)*> Render for $type {
+            type Content = html::Text;
+
             fn render(&self, out: &mut Buffer) {
                 self.0.render(out);
             }

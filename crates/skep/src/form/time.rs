@@ -10,7 +10,7 @@ use std::str::FromStr;
 use super::fault::Fault;
 use super::field::{Control, Shape};
 use super::look;
-use crate::html::{Buffer, PlainText, Render};
+use crate::html::{Buffer, PlainText, Render, Text};
 use crate::param::Param;
 
 /// A day of the Gregorian calendar, from year 1 to 9999.
@@ -257,6 +257,8 @@ macro_rules! fields {
         }
 
         impl Render for $type {
+            type Content = Text;
+
             fn render(&self, out: &mut Buffer) {
                 format_args!("{self}").render(out);
             }

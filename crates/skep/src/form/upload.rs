@@ -122,6 +122,11 @@ impl Quota {
 }
 
 impl Used {
+    /// True before the first was taken.
+    pub(super) fn is_none(&self) -> bool {
+        self.bytes == 0
+    }
+
     /// Takes more, if that stays within `limit`.
     pub(super) fn take(&mut self, bytes: u64, limit: u64) -> bool {
         let before = self.quota.0.fetch_add(bytes, Ordering::Relaxed);

@@ -121,11 +121,19 @@ fn each_part(node: &mut Node, each: &mut dyn FnMut(&mut Vec<Node>)) {
     match node {
         Node::Block(nodes) => each(nodes),
         Node::If(If { branches, otherwise }) => {
-            branches.iter_mut().for_each(|branch| each(&mut branch.nodes));
-            otherwise.iter_mut().for_each(each);
+            for branch in branches {
+                each(&mut branch.nodes);
+            }
+            if let Some(nodes) = otherwise {
+                each(nodes);
+            }
         }
         Node::Loop(body) => each(&mut body.nodes),
-        Node::Match(choice) => choice.arms.iter_mut().for_each(|arm| each(&mut arm.nodes)),
+        Node::Match(choice) => {
+            for arm in &mut choice.arms {
+                each(&mut arm.nodes);
+            }
+        }
         Node::Text(_) | Node::Splice(_) | Node::Element(_) | Node::Let(_) => {}
     }
 }
@@ -147,7 +155,7 @@ struct Literal {
     service: Option<TokenStream>,
     given: Vec<String>,
     /// Nothing in it could write controls that cannot be seen here.
-    is_all_literal: bool,
+    is_visible: bool,
 }
 
 /// The statements before a form that has controls of fields.
@@ -164,11 +172,11 @@ fn form(element: &mut Element, found: &mut Vec<Diagnostic>) -> Option<TokenStrea
     let site = Span::mixed_site().located_at(splice.span);
     let variable = quote_spanned!(site=> form);
     let service = syn::parse2::<Expr>(splice.expr.clone()).ok().and_then(|expr| service_of_form(&expr));
-    let mut literal = Literal { variable: variable.clone(), service, given: Vec::new(), is_all_literal: true };
+    let mut literal = Literal { variable: variable.clone(), service, given: Vec::new(), is_visible: true };
     inside(nodes, &mut literal, &mut Vec::new(), found);
     let service = literal.service?;
     let expr = std::mem::replace(&mut splice.expr, variable.clone());
-    let complete = literal.is_all_literal.then(|| completeness(&service, &literal.given, splice.span));
+    let complete = literal.is_visible.then(|| completeness(&service, &literal.given, splice.span));
     Some(quote_spanned! {site=>
         let #variable = &(#expr);
         #complete
@@ -190,7 +198,7 @@ fn inside(nodes: &mut Vec<Node>, literal: &mut Literal, seen: &mut Vec<String>, 
     for node in nodes {
         match node {
             Node::Text(_) | Node::Let(_) => {}
-            Node::Splice(_) => literal.is_all_literal = false,
+            Node::Splice(_) => literal.is_visible = false,
             Node::Element(element) => {
                 of_element(element, literal, seen, found);
                 let holds_text = names::content_place(&element.name.text) != names::Place::Text;
@@ -202,7 +210,7 @@ fn inside(nodes: &mut Vec<Node>, literal: &mut Literal, seen: &mut Vec<String>, 
             }
             Node::Block(nodes) => inside(nodes, literal, seen, found),
             branching => {
-                literal.is_all_literal = false;
+                literal.is_visible = false;
                 let before = seen.clone();
                 each_part(branching, &mut |nodes| {
                     let mut here = before.clone();
@@ -252,10 +260,10 @@ fn other_control(element: &Element, literal: &mut Literal) {
     }
     for attribute in &element.attributes {
         match attribute {
-            Attribute::Splice(_) => literal.is_all_literal = false,
+            Attribute::Splice(_) => literal.is_visible = false,
             Attribute::Named { name, value } if name.text == "name" => match text(value) {
                 Some(text) => literal.given.push(text),
-                None => literal.is_all_literal = false,
+                None => literal.is_visible = false,
             },
             _ => {}
         }
