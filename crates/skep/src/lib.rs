@@ -102,7 +102,7 @@ pub use skep_macros::html_unchecked;
 /// }
 ///
 /// let page = html! { p { "Written " (day("2026-11-21")) " " a href="/" { (icon()) } } };
-/// assert!(page.as_str().contains("<time datetime="2026-11-21">2026-11-21</time>"));
+/// assert!(page.as_str().contains("<time datetime=\"2026-11-21\">2026-11-21</time>"));
 /// ```
 ///
 /// The syntax is that of [`html!`]. An element that the type does not take, or that its promise rules out, does not
