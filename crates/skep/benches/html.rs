@@ -63,7 +63,7 @@ macro_rules! page {
         fn row(article: &Article, chosen: &str) -> $piece {
             use $html as html;
             html! {
-                article.card.starred[article.id % 2 == 0] {
+                article.card.starred[article.id.is_multiple_of(2)] {
                     h2 { a href={ "/writings/" (article.slug) } title=(article.title) { (article.title) } }
                     p.meta { "By " span.author { (article.author) } ", number " (article.id) }
                     p { (article.summary) }
@@ -130,7 +130,7 @@ mod with_hypertext {
 
     fn row(article: &Article, chosen: &str) -> impl Renderable {
         maud! {
-            article.card.starred[article.id % 2 == 0] {
+            article.card.starred[article.id.is_multiple_of(2)] {
                 h2 { a href={ "/writings/" (article.slug) } title=(article.title) { (article.title) } }
                 p.meta { "By " span.author { (article.author) } ", number " (article.id) }
                 p { (article.summary) }
@@ -178,7 +178,7 @@ mod with_askama {
         ext = "html",
         source = r##"<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>{{ title }} - Bees</title><link rel="stylesheet" href="/static/style.css"></head><body><header><nav><a href="/">Home</a> <a href="/about">About</a></nav></header><main><h1 class="title">Articles</h1><ul class="list" id="articles">
 {%- for article in articles -%}
-<li><article class="card{% if article.id % 2 == 0 %} starred{% endif %}"><h2><a href="/writings/{{ article.slug }}" title="{{ article.title }}">{{ article.title }}</a></h2><p class="meta">By <span class="author">{{ article.author }}</span>, number {{ article.id }}</p><p>{{ article.summary }}</p>
+<li><article class="card{% if article.id.is_multiple_of(2) %} starred{% endif %}"><h2><a href="/writings/{{ article.slug }}" title="{{ article.title }}">{{ article.title }}</a></h2><p class="meta">By <span class="author">{{ article.author }}</span>, number {{ article.id }}</p><p>{{ article.summary }}</p>
 {%- if let Some(comments) = article.comments -%}
 <a class="comments" href="/writings/{{ article.slug }}#comments">{{ comments }} comments</a>
 {%- else -%}

@@ -216,8 +216,6 @@ fn several_parameters_at_the_end_come_from_a_query_and_those_before_stay() {
 
 #[test]
 fn another_sites_services_are_linked_to_and_sent_forms() {
-    let search = Elsewhere { kind: "é".into(), q: String::new(), page: None };
-    assert_eq!(search.url(), "https://example.org/search/%C3%A9?q=");
     #[derive(Service)]
     #[service(GET "/forms")]
     struct Forms;
@@ -231,6 +229,9 @@ fn another_sites_services_are_linked_to_and_sent_forms() {
             }))
         }
     }
+
+    let search = Elsewhere { kind: "é".into(), q: String::new(), page: None };
+    assert_eq!(search.url(), "https://example.org/search/%C3%A9?q=");
     let answer = Client::new(app().serve::<(Forms,)>()).get("/forms");
     let text = answer.text();
     assert!(text.contains("href=\"https://example.org/search/%C3%A9?q=\""), "{text}");

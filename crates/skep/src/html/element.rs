@@ -26,7 +26,7 @@ elements! {
 #[derive(Debug)]
 pub enum custom_element {}
 
-/// An element of SVG or MathML.
+/// An element of SVG or `MathML`.
 #[derive(Debug)]
 pub enum foreign_element {}
 

@@ -96,7 +96,7 @@ impl<C, H> Piece<C, H> {
     }
 
     /// An element is at the top.
-    #[inline(always)]
+    #[inline]
     pub fn root<Element, Category>(&self)
     where
         C: Takes<Element, Category>,
@@ -104,7 +104,7 @@ impl<C, H> Piece<C, H> {
     }
 
     /// Text is at the top.
-    #[inline(always)]
+    #[inline]
     pub fn text(&self)
     where
         C: TakesText,
@@ -112,7 +112,7 @@ impl<C, H> Piece<C, H> {
     }
 
     /// An element is somewhere within that some promise rules out.
-    #[inline(always)]
+    #[inline]
     pub fn contains<Element, Thing>(&self)
     where
         H: Leaves<Thing, Element>,
@@ -120,7 +120,7 @@ impl<C, H> Piece<C, H> {
     }
 
     /// A value at the top.
-    #[inline(always)]
+    #[inline]
     pub fn top<T>(&self, value: &T, out: &mut Buffer)
     where
         T: Render + ?Sized,
@@ -130,7 +130,7 @@ impl<C, H> Piece<C, H> {
     }
 
     /// A value in some element: it comes back as it is, to be written.
-    #[inline(always)]
+    #[inline]
     pub fn within<'v, T>(&self, value: &'v T) -> &'v T
     where
         T: Render + ?Sized,
@@ -140,7 +140,7 @@ impl<C, H> Piece<C, H> {
     }
 
     /// All is written.
-    #[inline(always)]
+    #[inline]
     pub fn finish(self, out: Buffer) -> Html<C, H>
     where
         C: Kind,

@@ -38,7 +38,7 @@ macro_rules! forbid {
         #[diagnostic::do_not_recommend]
         impl<T: Without<$thing>, Element, Value: ?Sized> $name<Element, Value> for T {}
 
-        #[inline(always)]
+        #[inline]
         pub fn $function<Element, T>(value: &T) -> &T
         where
             $($bound)+,
@@ -83,7 +83,7 @@ pub trait LacksSeveral<Elements, Things, Value: ?Sized> {}
 #[diagnostic::do_not_recommend]
 impl<T: WithoutAll<Things>, Elements, Things, Value: ?Sized> LacksSeveral<Elements, Things, Value> for T {}
 
-#[inline(always)]
+#[inline]
 pub fn none_of<Elements, Things, T>(value: &T) -> &T
 where
     T: Render + ?Sized,
@@ -107,7 +107,7 @@ macro_rules! place {
         #[diagnostic::do_not_recommend]
         impl<T: Fits<$place>, Parent, Value: ?Sized> $name<Parent, Value> for T {}
 
-        #[inline(always)]
+        #[inline]
         pub fn $function<Parent, T>(value: &T, out: &mut Buffer)
         where
             $($bound)+,
@@ -267,7 +267,7 @@ pub trait InNothing<Parent, Value: ?Sized> {}
 #[diagnostic::do_not_recommend]
 impl<Parent, Value: ?Sized> InNothing<Parent, Value> for Unchecked {}
 
-#[inline(always)]
+#[inline]
 pub fn nothing<Parent, T>(value: &T, out: &mut Buffer)
 where
     T: Render + ?Sized,
@@ -289,7 +289,7 @@ impl<Parent, Value: ?Sized> InText<Parent, Value> for Text {}
 #[diagnostic::do_not_recommend]
 impl<Parent, Value: ?Sized> InText<Parent, Value> for Unchecked {}
 
-#[inline(always)]
+#[inline]
 pub fn text<Parent, T>(value: &T, out: &mut Buffer)
 where
     T: Render + ?Sized,
@@ -299,7 +299,7 @@ where
 }
 
 /// In `svg` and `math`, in `template`, and where nothing is known.
-#[inline(always)]
+#[inline]
 pub fn free<Parent, T: Render + ?Sized>(value: &T, out: &mut Buffer) {
     value.render(out);
 }
@@ -315,7 +315,7 @@ pub trait InInertPhrasing<Element, Value: ?Sized> {}
 #[diagnostic::do_not_recommend]
 impl<T: Fits<Line> + Without<Interactive>, Element, Value: ?Sized> InInertPhrasing<Element, Value> for T {}
 
-#[inline(always)]
+#[inline]
 pub fn inert_phrasing<Element, T>(value: &T, out: &mut Buffer)
 where
     T: Render + ?Sized,
@@ -335,7 +335,7 @@ pub trait AtTop<Kind, Value: ?Sized> {}
 #[diagnostic::do_not_recommend]
 impl<T: Fits<Html<Kind>>, Kind, Value: ?Sized> AtTop<Kind, Value> for T {}
 
-#[inline(always)]
+#[inline]
 pub fn top<Kind, T>(value: &T, out: &mut Buffer)
 where
     T: Render + ?Sized,

@@ -32,7 +32,7 @@ pub(super) fn check(facts: Facts<'_>, diagnostics: &mut Vec<Diagnostic>) {
     }
 }
 
-fn id_with_space<'t>(facts: Facts<'t>) -> Option<&'t Name> {
+fn id_with_space(facts: Facts<'_>) -> Option<&Name> {
     let id = facts.literal("id")?;
     let is_shorthand = facts.attribute("id").is_none();
     (is_shorthand && value::wrong(Type::Id, &id).is_some()).then_some(&facts.element.name)
@@ -64,10 +64,12 @@ fn of_type(name: &str, kind: Type, value: &Value) -> Option<String> {
         Value::Nodes(_) => format!("`{text}` is no value of `{name}`: it takes {allowed}"),
         _ => format!("`{name}` needs a value: it takes {allowed}"),
     };
-    if let Type::OneOf(words) | Type::Exactly(words) | Type::TokensOf(words) = kind {
-        if let Some(near) = nearest(&text, words.iter().copied().filter(|word| !word.is_empty())) {
-            message.push_str(&format!("; did you mean `{near}`?"));
-        }
+    if let Type::OneOf(words) | Type::Exactly(words) | Type::TokensOf(words) = kind
+        && let Some(near) = nearest(&text, words.iter().copied().filter(|word| !word.is_empty()))
+    {
+        message += "; did you mean `";
+        message += near;
+        message += "`?";
     }
     Some(message)
 }

@@ -20,11 +20,11 @@ fn distance(one: &str, other: &str) -> usize {
         let mut line = vec![row + 1];
         for (column, against) in other.iter().enumerate() {
             let replaced = last[column] + usize::from(letter != against);
-            let mut least = replaced.min(last[column + 1] + 1).min(line[column] + 1);
+            let mut fewest = replaced.min(last[column + 1] + 1).min(line[column] + 1);
             if row > 0 && column > 0 && *letter == other[column - 1] && one[row - 1] == *against {
-                least = least.min(before[column - 1] + 1);
+                fewest = fewest.min(before[column - 1] + 1);
             }
-            line.push(least);
+            line.push(fewest);
         }
         before = std::mem::replace(&mut last, line);
     }

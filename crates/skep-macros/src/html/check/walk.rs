@@ -241,12 +241,12 @@ impl<'t> Walker<'t> {
             return false;
         }
         let all = self.frames.iter().fold(Things::NONE, |all, frame| all.and(frame.excludes));
-        if let Some((thing, _)) = all.common(things).each().next() {
-            if let Some(ancestor) = self.who_forbids(thing) {
-                let message = content::excluded(&name.text, thing, ancestor);
-                self.diagnostics.push(Diagnostic::on(name, message));
-                return false;
-            }
+        if let Some((thing, _)) = all.common(things).each().next()
+            && let Some(ancestor) = self.who_forbids(thing)
+        {
+            let message = content::excluded(&name.text, thing, ancestor);
+            self.diagnostics.push(Diagnostic::on(name, message));
+            return false;
         }
         true
     }
