@@ -1,7 +1,7 @@
 //! What the code that `html!` makes asks of each splice, and what rustc says if the answer is no.
 //!
 //! A function per content model, called with the element whose content the splice is in, and one for each thing that the
-//! elements around it may forbid. Each has a trait of its own, because the message belongs to the trait; the rules are in [`fits`](super::fits).
+//! elements around it may forbid. Each has a trait of its own, because the message belongs to the trait; the rules are in `fits`.
 //! Nothing here is meant to be named by hand.
 
 use super::fits::{Fits, Form, Header, Heading, Interactive, Without};
