@@ -11,6 +11,7 @@ mod layers;
 mod nearest;
 mod page;
 mod table;
+mod take;
 mod value;
 
 use std::net::SocketAddr;
@@ -21,7 +22,7 @@ use skep::link::BaseUrl;
 
 pub(crate) use error::ConfigError;
 pub(crate) use flags::{Command, Flags};
-pub(crate) use layers::{Fixed, Place, Sources};
+pub(crate) use layers::{Fixed, Sources, is_default};
 pub use page::reference;
 pub(crate) use page::{help, print};
 
@@ -29,7 +30,25 @@ pub(crate) use page::{help, print};
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Config {
     pub(crate) listen: Vec<Address>,
+    pub(crate) mpm: Model,
     pub(crate) workers: usize,
+    pub(crate) max_workers: usize,
+    pub(crate) min_spare: usize,
+    pub(crate) max_spare: usize,
+    pub(crate) concurrency: usize,
+    pub(crate) requests_per_worker: u64,
+    pub(crate) max_memory: Option<u64>,
+    pub(crate) max_age: Option<Duration>,
+    pub(crate) hang_timeout: Option<Duration>,
+    pub(crate) start_timeout: Duration,
+    pub(crate) probe: Option<String>,
+    pub(crate) supervise: bool,
+    pub(crate) control: Option<PathBuf>,
+    pub(crate) pid_file: Option<PathBuf>,
+    pub(crate) user: Option<String>,
+    pub(crate) group: Option<String>,
+    pub(crate) no_new_privileges: bool,
+    pub(crate) swap: Swap,
     pub(crate) data: PathBuf,
     pub(crate) base_url: Option<BaseUrl>,
     pub(crate) secret: Option<PathBuf>,
@@ -39,6 +58,23 @@ pub(crate) struct Config {
     pub(crate) log: Log,
     pub(crate) tls: Tls,
     pub(crate) limits: Limits,
+}
+
+/// How requests are spread over processes and threads.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Model {
+    /// One process, a thread for each core.
+    #[default]
+    Thread,
+    /// Processes of one thread, forked from a parent.
+    Prefork,
+}
+
+/// The settings `swap.*`.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Swap {
+    pub(crate) watch: bool,
+    pub(crate) allow_breaking_migration: bool,
 }
 
 /// The settings `log.*`.

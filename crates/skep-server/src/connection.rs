@@ -13,6 +13,7 @@ mod gate;
 mod incoming;
 mod outgoing;
 mod protocol;
+mod share;
 mod socket;
 mod wire;
 
@@ -25,7 +26,7 @@ use std::task::{Poll, Waker};
 
 pub(crate) use closing::refuse;
 use context::Moment;
-pub(crate) use context::{Context, Limits};
+pub(crate) use context::{Context, Guest, Limits, Share};
 pub(crate) use gate::Bounds;
 use skep::Peer;
 pub(crate) use socket::{Plain, Socket};
@@ -34,6 +35,8 @@ use wire::{Beginning, Wire};
 /// One connection, as its parts see it. All of them live on one thread.
 pub(crate) struct Connection {
     context: Rc<Context>,
+    /// Nobody, if it is turned away.
+    guest: Option<Guest>,
     peer: Peer,
     /// The peer as the access log writes it.
     peer_text: String,
@@ -81,8 +84,9 @@ enum End {
 }
 
 /// Serves one connection until it ends.
-pub(crate) async fn serve(context: Rc<Context>, socket: Socket, peer: Peer, http2: bool) {
-    let connection = Rc::new(Connection::new(&context, socket, peer));
+pub(crate) async fn serve(guest: Guest, socket: Socket, peer: Peer, http2: bool) {
+    let context = Rc::clone(guest.context());
+    let connection = Rc::new(Connection::new(&context, Some(guest), socket, peer));
     let _membership = context.join(&connection);
     let beginning = if http2 { Ok(Beginning::Http2) } else { connection.begin().await };
     let end = match beginning {
@@ -96,9 +100,10 @@ pub(crate) async fn serve(context: Rc<Context>, socket: Socket, peer: Peer, http
 }
 
 impl Connection {
-    fn new(context: &Rc<Context>, socket: Socket, peer: Peer) -> Self {
+    fn new(context: &Rc<Context>, guest: Option<Guest>, socket: Socket, peer: Peer) -> Self {
         Self {
             context: Rc::clone(context),
+            guest,
             peer,
             peer_text: peer.address.map_or_else(|| "unix".to_owned(), |address| address.ip().to_string()),
             wire: RefCell::new(Wire::new(socket, context.limits.head)),
@@ -131,8 +136,8 @@ impl Connection {
         .await
     }
 
-    /// Polls `http` until it, its time, or its socket ends. When the thread drains, `drain` tells it so.
-    async fn drive<F>(&self, mut http: Pin<&mut F>, drain: fn(Pin<&mut F>)) -> End
+    /// Polls `http` until it, its time, or its socket ends. When `ends` says that the thread does, `drain` tells it so.
+    async fn drive<F>(&self, mut http: Pin<&mut F>, drain: fn(Pin<&mut F>), ends: fn(&Context) -> bool) -> End
     where
         F: Future<Output = hyper::Result<()>>,
     {
@@ -147,7 +152,7 @@ impl Connection {
                 return Poll::Ready(End::Http(result));
             }
             // What has arrived is served. HTTP/2 then says goodbye; HTTP/1 ends with its answer.
-            if !told && (expired.is_some() || self.context.is_draining()) {
+            if !told && (expired.is_some() || ends(&self.context)) {
                 told = true;
                 drain(http.as_mut());
                 if let Poll::Ready(result) = http.as_mut().poll(cx) {

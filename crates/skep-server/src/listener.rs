@@ -14,6 +14,8 @@ use std::io;
 use std::path::PathBuf;
 
 use crate::config::Address;
+pub(crate) use inherited::take;
+pub(crate) use unix::bind as bind_unix;
 
 /// A listening socket, for one worker.
 #[derive(Debug)]
@@ -87,7 +89,7 @@ impl Listeners {
     }
 
     fn bind_unix(&mut self, path: &std::path::Path, backlog: i32) -> Result<(), ListenError> {
-        let (socket, file) = unix::bind(path, backlog)?;
+        let (socket, file) = unix::listen(path, backlog)?;
         self.files.push(file);
         self.share(&Listener::Unix(socket), Reached::Unix(path.to_owned()))
     }
@@ -118,8 +120,26 @@ impl Listeners {
 
 pub(crate) use unix::SocketFile;
 
+impl From<Listener> for std::os::fd::OwnedFd {
+    fn from(listener: Listener) -> Self {
+        match listener {
+            Listener::Tcp(socket) => socket.into(),
+            Listener::Unix(socket) => socket.into(),
+        }
+    }
+}
+
+impl std::os::fd::AsFd for Listener {
+    fn as_fd(&self) -> std::os::fd::BorrowedFd<'_> {
+        match self {
+            Self::Tcp(socket) => socket.as_fd(),
+            Self::Unix(socket) => socket.as_fd(),
+        }
+    }
+}
+
 impl Listener {
-    fn try_clone(&self) -> io::Result<Self> {
+    pub(crate) fn try_clone(&self) -> io::Result<Self> {
         Ok(match self {
             Self::Tcp(socket) => Self::Tcp(socket.try_clone()?),
             Self::Unix(socket) => Self::Unix(socket.try_clone()?),

@@ -7,6 +7,7 @@
 mod access;
 mod events;
 mod lane;
+mod reopen;
 mod text;
 
 pub(crate) use access::{AccessLog, Line};
@@ -15,6 +16,8 @@ use lane::{Lane, Writer};
 
 use std::io;
 use std::sync::Arc;
+
+pub(crate) use reopen::Files;
 
 /// The writing thread, and what it needs to be asked to stop.
 #[derive(Debug)]
@@ -28,9 +31,22 @@ pub(crate) struct Logs {
 impl Logs {
     /// Starts the writing thread. `buffer` is the most bytes that may wait, for each thread that writes.
     pub(crate) fn start(access: bool, buffer: usize) -> io::Result<Self> {
-        let writer = Writer::start()?;
+        Ok(Self::with(Writer::start()?, access, buffer))
+    }
+
+    /// Without a thread: whoever has a line writes it at once.
+    pub(crate) fn direct(access: bool, buffer: usize) -> Self {
+        Self::with(Writer::direct(), access, buffer)
+    }
+
+    /// From now on a thread writes.
+    pub(crate) fn start_thread(&mut self) -> io::Result<()> {
+        self.writer.start_thread()
+    }
+
+    fn with(writer: Writer, access: bool, buffer: usize) -> Self {
         let events = writer.lane(lane::Stream::Error, buffer);
-        Ok(Self { writer, events, access, buffer })
+        Self { writer, events, access, buffer }
     }
 
     /// Sends the process's events here, from `level` up. The first call counts.
@@ -39,9 +55,19 @@ impl Logs {
         let _ = tracing::subscriber::set_global_default(Events::new(Arc::clone(&self.events), level));
     }
 
+    /// From now on events from `level` up are written.
+    pub(crate) fn change_level(level: tracing::Level) {
+        events::change_level(level);
+    }
+
     /// The access log of one thread, unless there is to be none.
     pub(crate) fn access(&self) -> Option<AccessLog> {
         self.access.then(|| AccessLog::new(self.writer.lane(lane::Stream::Output, self.buffer)))
+    }
+
+    /// Writes all that waits.
+    pub(crate) fn flush(&self) {
+        self.writer.flush();
     }
 
     /// Writes all that waits, and ends the thread.

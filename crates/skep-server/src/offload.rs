@@ -6,6 +6,7 @@
 
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
@@ -25,6 +26,8 @@ pub(crate) struct Pool {
 
 struct Shared {
     most: usize,
+    /// Work is done by whoever brings it.
+    inline: AtomicBool,
     state: Mutex<State>,
     work: Condvar,
 }
@@ -39,7 +42,19 @@ struct State {
 impl Pool {
     /// At most `most` threads. None is started yet.
     pub(crate) fn new(most: usize) -> Self {
-        Self { shared: Arc::new(Shared { most, state: Mutex::default(), work: Condvar::new() }) }
+        Self {
+            shared: Arc::new(Shared {
+                most,
+                inline: AtomicBool::new(false),
+                state: Mutex::default(),
+                work: Condvar::new(),
+            }),
+        }
+    }
+
+    /// Whether whoever brings work waits for it, so that no thread starts.
+    pub(crate) fn work_inline(&self, yes: bool) {
+        self.shared.inline.store(yes, Ordering::Relaxed);
     }
 
     fn start_thread(&self) {
@@ -61,6 +76,9 @@ impl Pool {
 
 impl Offload for Pool {
     fn run(&self, job: Job) {
+        if self.shared.inline.load(Ordering::Relaxed) {
+            return work(job);
+        }
         let mut state = self.shared.lock();
         state.jobs.push_back(job);
         let grow = state.idle < state.jobs.len() && state.threads < self.shared.most;

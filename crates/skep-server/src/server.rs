@@ -2,32 +2,31 @@
 //!
 //! Start reading at [`Server::run`].
 
+mod parts;
+mod running;
+
 use std::ffi::OsString;
 use std::fmt;
 use std::io::{self, Write};
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::thread::{self, JoinHandle};
-use std::time::Duration;
 
-use skep::{App, Setup, Site};
+use skep::App;
 use tokio::sync::{mpsc, watch};
 
-use crate::config::{self, Command, Config, Fixed, Flags, Place, Sources};
-use crate::connection;
+use crate::config::{self, Command, Config, Fixed, Flags, Model, Sources};
 use crate::jobs::Jobs;
 use crate::listener::{Listener, Listeners, SocketFile};
 use crate::log::Logs;
-use crate::offload::Pool;
-use crate::signals::{Outcome, Signals};
+use crate::prefork;
+use crate::seat::{Place, Seat};
+use crate::signals::Signals;
+use crate::supervisor::{self, Supervisor};
 use crate::tls;
-use crate::worker::{Life, Room, Worker};
+use crate::worker::{Life, Room};
 
-/// Something in a worker thread went wrong that is our fault (`EX_SOFTWARE`).
-const BROKEN: u8 = 70;
-
-/// File descriptors that are not connections: listeners, files, databases.
-const SPARE_FILES: u64 = 64;
+pub(crate) use parts::{connections, make_folder, probe, setup, worker, workers};
+pub use running::Running;
 
 /// A server that has not started.
 ///
@@ -43,30 +42,49 @@ pub struct Server {
     arguments: Vec<OsString>,
 }
 
-/// A server that runs in this process. [`stop`](Running::stop) ends it and waits for that; dropping it does not wait.
-#[derive(Debug)]
-pub struct Running {
-    name: String,
-    urls: Vec<String>,
-    life: watch::Sender<Life>,
-    workers: Vec<JoinHandle<()>>,
-    ended: mpsc::UnboundedReceiver<Ended>,
-    jobs: Option<Jobs>,
-    grace: Duration,
-    /// Removed from disk with this.
-    _files: Vec<SocketFile>,
-    logs: Option<Logs>,
-}
-
 /// A worker thread that ended, and whether it should have.
 #[derive(Debug)]
 pub(crate) struct Ended {
     pub(crate) as_told: bool,
 }
 
+/// Where a server's sockets come from.
+#[derive(Clone, Copy)]
+enum Sockets<'s> {
+    /// It opens them itself. `defaulted`: nobody said which.
+    Bind { defaulted: bool },
+    /// A supervisor has them.
+    Given(&'s Seat),
+}
+
+/// Sockets, for each thread its own.
+struct Taken<'s> {
+    threads: Vec<Vec<Listener>>,
+    reached: Vec<crate::listener::Reached>,
+    files: Vec<SocketFile>,
+    seat: Option<&'s Seat>,
+}
+
+impl<'s> Sockets<'s> {
+    fn take(self, config: &Config) -> Result<Taken<'s>, StartError> {
+        match self {
+            Self::Given(seat) => {
+                let threads = seat.listeners()?;
+                Ok(Taken { threads, reached: Vec::new(), files: Vec::new(), seat: Some(seat) })
+            }
+            Self::Bind { defaulted } => {
+                let listeners = Listeners::bind(&config.listen, defaulted, workers(config), config.backlog)?;
+                let reached = listeners.reached().to_vec();
+                let (threads, files) = listeners.split();
+                Ok(Taken { threads, reached, files, seat: None })
+            }
+        }
+    }
+}
+
 /// Why a server did not start. The text, of one line or several, is for whoever starts it.
 #[derive(Debug)]
-pub struct StartError(String);
+pub struct StartError(pub(crate) String);
 
 impl Server {
     /// A server for this application.
@@ -112,13 +130,10 @@ impl Server {
         let flags = Flags::parse(self.arguments.iter().cloned())?;
         let (name, version) = self.name();
         match flags.command {
-            None => {
-                let forgotten = self.app.never_mounted();
-                if !forgotten.is_empty() {
-                    return Err(StartError(forgotten.join("\n")));
-                }
-                let (running, signals) = self.start_with(&flags, &Sources::of_process(), Signals::listen)?;
-                Ok(running.until_signal(signals))
+            None => self.serve(&flags),
+            Some(Command::Control) => {
+                let (config, _) = Config::read(&flags, &self.fixed, &Sources::of_process())?;
+                say(&supervisor::ask(&config, &flags.word).map_err(StartError)?)
             }
             Some(Command::Help) => say(&config::help(&name)),
             Some(Command::Version) => say(&format!("{name} {version}\n")),
@@ -131,38 +146,85 @@ impl Server {
         }
     }
 
+    /// Serves: as a worker if a supervisor has started this process, and otherwise as a supervisor or by itself.
+    fn serve(self, flags: &Flags) -> Result<ExitCode, StartError> {
+        if let Some(seat) = Seat::of_process()? {
+            // The supervisor says why, where it knows what that means.
+            return Ok(self.work(&seat, flags).unwrap_or_else(|error| {
+                seat.say(&format!("failed {}", error.0));
+                ExitCode::FAILURE
+            }));
+        }
+        self.is_complete()?;
+        let (config, values) = Config::read(flags, &self.fixed, &Sources::of_process())?;
+        let defaulted = config::is_default(&values, "listen");
+        if config.supervise {
+            let (name, version) = self.name();
+            // What the application is made of is for workers only.
+            drop(self);
+            return Ok(Supervisor::start(format!("{name} {version}"), config, defaulted)?.run());
+        }
+        let (running, signals) = self.start_with(&config, Sockets::Bind { defaulted }, || Signals::listen(None))?;
+        running.announce();
+        Ok(running.until_told(signals))
+    }
+
+    fn is_complete(&self) -> Result<(), StartError> {
+        let forgotten = self.app.never_mounted();
+        if forgotten.is_empty() { Ok(()) } else { Err(StartError(forgotten.join("\n"))) }
+    }
+
+    /// The life of a worker under a supervisor.
+    fn work(self, seat: &Seat, flags: &Flags) -> Result<ExitCode, StartError> {
+        seat.title("starting");
+        self.is_complete()?;
+        let (config, _) = Config::read(flags, &self.fixed, &Sources::of_process())?;
+        if config.mpm == Model::Prefork {
+            return prefork::run(self.app, &config, seat);
+        }
+        let channel = seat.channel.try_clone()?;
+        let (running, signals) = self.start_with(&config, Sockets::Given(seat), || Signals::listen(Some(channel)))?;
+        seat.title("ready");
+        seat.say("ready");
+        Ok(running.until_told(signals))
+    }
+
     /// Starts, and returns once connections are accepted. Neither the command line nor the environment nor a file is
     /// read: settings are those of [`fix`](Self::fix) and [`arguments`](Self::arguments). For tests, and for programs
-    /// that serve besides doing something else.
+    /// that serve besides doing something else: there is no supervisor, and no other model than `thread`.
     pub fn start(self) -> Result<Running, StartError> {
         let flags = Flags::parse(self.arguments.iter().cloned())?;
-        self.start_with(&flags, &Sources::default(), || Ok(())).map(|(running, ())| running)
+        let (config, values) = Config::read(&flags, &self.fixed, &Sources::default())?;
+        let sockets = Sockets::Bind { defaulted: config::is_default(&values, "listen") };
+        self.start_with(&config, sockets, || Ok(())).map(|(running, ())| running)
     }
 
     /// `before` is called when all is ready and nothing is accepted yet: whoever sees an answer may send a signal, and
     /// whoever waits for a start that hangs may, too, but wants to end it.
     fn start_with<T>(
         self,
-        flags: &Flags,
-        sources: &Sources,
+        config: &Config,
+        sockets: Sockets<'_>,
         before: impl FnOnce() -> io::Result<T>,
     ) -> Result<(Running, T), StartError> {
-        let (config, values) = Config::read(flags, &self.fixed, sources)?;
+        if config.mpm == Model::Prefork {
+            return Err(StartError("mpm = prefork needs a supervisor: leave supervise = true".into()));
+        }
         let (name, version) = self.name();
         let logs = Logs::start(config.log.access, config.log.buffer)?;
         if let Ok(level) = config.log.level.parse() {
             logs.install(level);
         }
         // The addresses first: a second copy must not touch the first one's data.
-        let workers = workers(&config);
-        let defaulted = values.iter().any(|known| known.is("listen") && known.from == Place::Default);
-        let listeners = Listeners::bind(&config.listen, defaulted, workers, config.backlog)?;
+        let taken = sockets.take(config)?;
         let tls = tls::acceptor(&config.tls).map_err(StartError)?;
-        make_folder(&config)?;
-        let site = Arc::new(self.app.open(setup(&config))?);
-        let urls = listeners.reached().iter().map(|reached| reached.url(tls.is_some())).collect();
-        let (sockets, files) = listeners.split();
-        let (life, watching) = watch::channel(Life::Serve);
+        make_folder(config)?;
+        let mut setup = setup(config);
+        setup.careful = taken.seat.is_some_and(|seat| seat.plan.careful);
+        let site = Arc::new(self.app.open(setup)?);
+        probe(&site, config)?;
+        let urls = taken.reached.iter().map(|reached| reached.url(tls.is_some())).collect();
+        let (life, watching) = watch::channel(if taken.seat.is_some() { Life::Wait } else { Life::Serve });
         let (telling, ended) = mpsc::unbounded_channel();
         let mut running = Running {
             name: format!("{name} {version}"),
@@ -172,14 +234,15 @@ impl Server {
             ended,
             jobs: Some(Jobs::start(&site)?),
             grace: config.grace,
-            _files: files,
+            _files: taken.files,
             logs: None,
         };
         let before = before()?;
-        let room = Room::new(connections(&config));
-        for listeners in sockets {
-            let worker = worker(&config, &site, listeners, tls.clone(), &logs, room.clone(), watching.clone());
-            running.workers.push(run_thread(worker, telling.clone())?);
+        let room = Room::new(connections(config));
+        for (number, listeners) in taken.threads.into_iter().enumerate() {
+            let place = taken.seat.map(|seat| Place::new(&seat.board, number));
+            let worker = worker(config, &site, listeners, tls.clone(), &logs, room.clone(), watching.clone(), place);
+            running.workers.push(parts::run_thread(worker, telling.clone())?);
         }
         running.logs = Some(logs);
         Ok((running, before))
@@ -217,75 +280,6 @@ impl Server {
     }
 }
 
-impl Running {
-    /// Where the server can be reached, such as `http://127.0.0.1:8800`, in the order of the setting `listen`.
-    #[must_use]
-    pub fn urls(&self) -> &[String] {
-        &self.urls
-    }
-
-    /// Accepts nothing more, lets requests finish for as long as `grace` says, and returns when all is done.
-    pub fn stop(mut self) {
-        self.drain();
-        self.join();
-    }
-
-    fn drain(&self) {
-        self.life.send_replace(Life::Drain);
-    }
-
-    fn join(&mut self) {
-        for worker in self.workers.drain(..) {
-            // How it ended has been told.
-            let _ = worker.join();
-        }
-        if let Some(jobs) = self.jobs.take() {
-            jobs.finish(self.grace);
-        }
-        if let Some(logs) = self.logs.take() {
-            logs.finish();
-        }
-    }
-
-    fn until_signal(mut self, signals: Signals) -> ExitCode {
-        let threads = match self.workers.len() {
-            1 => "1 thread".to_owned(),
-            count => format!("{count} threads"),
-        };
-        let line = format!("{} listens on {} ({threads})\n", self.name, self.urls.join(" and "));
-        let _ = say(&line);
-        let (switch, workers) = (self.life.clone(), self.workers.len());
-        let drain = || {
-            switch.send_replace(Life::Drain);
-        };
-        match signals.wait(&mut self.ended, workers, drain) {
-            Outcome::Done => {
-                self.join();
-                ExitCode::SUCCESS
-            }
-            Outcome::Broken => {
-                tracing::error!("a worker thread ended by a fault of the server; giving up");
-                self.at_once(BROKEN)
-            }
-            Outcome::AtOnce(signal) => self.at_once(128 + signal),
-        }
-    }
-
-    /// Ends the process without waiting for requests, but not without what the log has.
-    fn at_once(&mut self, code: u8) -> ExitCode {
-        if let Some(logs) = self.logs.take() {
-            logs.finish();
-        }
-        ExitCode::from(code)
-    }
-}
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        self.drain();
-    }
-}
-
 /// What `--check` says of an application with nothing wrong.
 fn services(app: &App) -> String {
     let services = match app.mounted() {
@@ -296,111 +290,10 @@ fn services(app: &App) -> String {
     format!("all is well: {services}\n{}", left_out.collect::<String>())
 }
 
-fn say(text: &str) -> Result<ExitCode, StartError> {
+pub(crate) fn say(text: &str) -> Result<ExitCode, StartError> {
     let mut out = io::stdout().lock();
     out.write_all(text.as_bytes()).and_then(|()| out.flush())?;
     Ok(ExitCode::SUCCESS)
-}
-
-fn setup(config: &Config) -> Setup {
-    let mut setup = Setup::default();
-    setup.data.clone_from(&config.data);
-    setup.base_url.clone_from(&config.base_url);
-    setup.development = config.development;
-    setup.limits.body = config.limits.body;
-    setup.limits.form_fields = config.limits.form_fields;
-    setup.limits.query_parameters = config.limits.query_parameters;
-    setup.limits.upload_file = config.limits.upload_file;
-    setup.limits.upload_quota = config.limits.upload_quota;
-    setup.limits.upload_total = config.limits.upload_total;
-    setup.secret.clone_from(&config.secret);
-    setup.offload = Arc::new(Pool::new(config.limits.blocking_threads));
-    setup
-}
-
-fn worker(
-    config: &Config,
-    site: &Arc<Site>,
-    listeners: Vec<Listener>,
-    tls: Option<tokio_rustls::TlsAcceptor>,
-    logs: &Logs,
-    room: Room,
-    life: watch::Receiver<Life>,
-) -> Worker {
-    let limits = &config.limits;
-    Worker {
-        site: Arc::clone(site),
-        listeners,
-        tls,
-        limits: connection::Limits {
-            head: connection::Bounds { bytes: limits.header_bytes, fields: limits.header_fields, target: limits.url },
-            header_time: limits.header_time,
-            body_idle: limits.body_idle,
-            keep_alive: limits.keep_alive,
-            write_idle: limits.write_idle,
-            requests: limits.requests_per_connection,
-            http2_streams: limits.http2_streams,
-            http2_resets: limits.http2_resets,
-        },
-        tls_handshake: limits.tls_handshake,
-        grace: config.grace,
-        access: logs.access(),
-        room,
-        life,
-    }
-}
-
-/// Runs a worker on a thread of its own, and tells when it ends, however it does.
-fn run_thread(worker: Worker, telling: mpsc::UnboundedSender<Ended>) -> io::Result<JoinHandle<()>> {
-    struct Tell(mpsc::UnboundedSender<Ended>, bool);
-    impl Drop for Tell {
-        fn drop(&mut self) {
-            let _ = self.0.send(Ended { as_told: self.1 });
-        }
-    }
-    thread::Builder::new().name("worker".into()).spawn(move || {
-        let mut tell = Tell(telling, false);
-        let life = worker.life.clone();
-        match worker.run() {
-            Ok(()) => tell.1 = *life.borrow() == Life::Drain,
-            Err(error) => tracing::error!(%error, "a worker thread could not go on"),
-        }
-    })
-}
-
-fn workers(config: &Config) -> usize {
-    match config.workers {
-        0 => thread::available_parallelism().map_or(1, Into::into),
-        workers => workers,
-    }
-}
-
-/// As many connections as were asked for, or as many as this process may have files open.
-fn connections(config: &Config) -> usize {
-    use rustix::process::{Resource, getrlimit, setrlimit};
-    let mut limit = getrlimit(Resource::Nofile);
-    if limit.current != limit.maximum {
-        limit.current = limit.maximum;
-        // Not being allowed to is no reason not to serve.
-        let _ = setrlimit(Resource::Nofile, limit);
-        limit = getrlimit(Resource::Nofile);
-    }
-    let files = limit.current.unwrap_or(u64::MAX).saturating_sub(SPARE_FILES).max(1);
-    let wanted = config.limits.connections;
-    let possible = usize::try_from(files).unwrap_or(usize::MAX);
-    if possible < wanted {
-        tracing::debug!(wanted, possible, "fewer connections: this process may not open more files (ulimit -n)");
-    }
-    wanted.min(possible)
-}
-
-fn make_folder(config: &Config) -> Result<(), StartError> {
-    let folder = &config.data;
-    let wrong = |what: &str, error: &dyn fmt::Display| {
-        StartError(format!("the data folder {} {what}: {error}; name another with --data", folder.display()))
-    };
-    std::fs::create_dir_all(folder).map_err(|error| wrong("cannot be made", &error))?;
-    rustix::fs::access(folder, rustix::fs::Access::WRITE_OK).map_err(|error| wrong("cannot be written", &error))
 }
 
 impl fmt::Display for StartError {

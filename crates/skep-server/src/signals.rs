@@ -1,15 +1,20 @@
-//! Signals, and the end of worker threads: what the main thread waits for.
+//! What the main thread of a server waits for: signals, orders of a supervisor, the end of worker threads.
 
 use std::future::Future;
 use std::io;
+use std::os::unix::net::UnixStream;
 use std::pin::pin;
-use std::task::Poll;
+use std::task::{Context, Poll};
 
+use tokio::io::{AsyncRead, ReadBuf};
 use tokio::runtime::Runtime;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc;
 
+use crate::log::{Files, Logs};
 use crate::server::Ended;
+use crate::worker::Life;
+use crate::{supervisor, sys};
 
 /// How the wait ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,53 +31,74 @@ const INT: u8 = 2;
 const QUIT: u8 = 3;
 const TERM: u8 = 15;
 
-/// The signals this process listens to, from the moment this is made.
+/// The signals this process listens to, from the moment this is made, and the orders of its supervisor if it has one.
 pub(crate) struct Signals {
     runtime: Runtime,
-    signals: [(u8, Signal); 3],
+    signals: Vec<(u8, Signal)>,
+    orders: Option<Orders>,
 }
 
 impl Signals {
-    pub(crate) fn listen() -> io::Result<Self> {
+    /// `channel` leads to a supervisor. It hears the keyboard's signals, and a worker hears it.
+    pub(crate) fn listen(channel: Option<UnixStream>) -> io::Result<Self> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build()?;
         let entered = runtime.enter();
-        let signals = [
-            (INT, signal(SignalKind::interrupt())?),
-            (QUIT, signal(SignalKind::quit())?),
-            (TERM, signal(SignalKind::terminate())?),
-        ];
+        let mut signals = vec![(QUIT, signal(SignalKind::quit())?), (TERM, signal(SignalKind::terminate())?)];
+        let orders = match channel {
+            None => {
+                signals.push((INT, signal(SignalKind::interrupt())?));
+                None
+            }
+            Some(channel) => {
+                for keyboard in [libc::SIGINT, libc::SIGHUP, libc::SIGUSR1, libc::SIGUSR2] {
+                    sys::signals::ignore(keyboard)?;
+                }
+                sys::signals::tell_place_on(supervisor::stack_signal())?;
+                channel.set_nonblocking(true)?;
+                Some(Orders { channel: tokio::net::UnixStream::from_std(channel)?, read: Vec::new() })
+            }
+        };
         drop(entered);
-        Ok(Self { runtime, signals })
+        Ok(Self { runtime, signals, orders })
     }
 
-    /// Waits until all `workers` have ended. TERM and INT call `drain` first; a second one, or QUIT, ends the wait at once.
+    /// Waits until all `workers` have ended. TERM and INT tell them to drain first; a second one, or QUIT, ends the wait at
+    /// once.
     pub(crate) fn wait(
         mut self,
         ended: &mut mpsc::UnboundedReceiver<Ended>,
         workers: usize,
-        drain: impl FnMut(),
+        tell: impl FnMut(Life),
     ) -> Outcome {
-        self.runtime.block_on(watch(&mut self.signals, ended, workers, drain))
+        self.runtime.block_on(watch(&mut self.signals, &mut self.orders, ended, workers, tell))
     }
 }
 
 async fn watch(
     signals: &mut [(u8, Signal)],
+    orders: &mut Option<Orders>,
     ended: &mut mpsc::UnboundedReceiver<Ended>,
     workers: usize,
-    mut drain: impl FnMut(),
+    mut tell: impl FnMut(Life),
 ) -> Outcome {
     let mut left = workers;
     let mut draining = false;
     loop {
-        match next(signals, ended).await {
-            Event::Signal(QUIT) => return Outcome::AtOnce(QUIT),
-            Event::Signal(number) if draining => return Outcome::AtOnce(number),
+        match next(signals, orders, ended).await {
+            Event::Signal(QUIT) | Event::Order(Order::Quit) => return Outcome::AtOnce(QUIT),
+            // The supervisor's end is told by a signal and by its channel; that is one wish, not two.
+            Event::Signal(number) if draining && orders.is_none() => return Outcome::AtOnce(number),
             Event::Signal(number) => {
                 tracing::info!(signal = number, "finishing what runs");
                 draining = true;
-                drain();
+                tell(Life::Drain);
             }
+            // Where no thread has begun, none ends by itself.
+            Event::Order(Order::Life(life)) => {
+                draining |= life != Life::Serve;
+                tell(life);
+            }
+            Event::Order(order) => order.obey(),
             Event::Ended(Some(Ended { as_told: true })) => {
                 left -= 1;
                 if left == 0 {
@@ -86,10 +112,15 @@ async fn watch(
 
 enum Event {
     Signal(u8),
+    Order(Order),
     Ended(Option<Ended>),
 }
 
-async fn next(signals: &mut [(u8, Signal)], ended: &mut mpsc::UnboundedReceiver<Ended>) -> Event {
+async fn next(
+    signals: &mut [(u8, Signal)],
+    orders: &mut Option<Orders>,
+    ended: &mut mpsc::UnboundedReceiver<Ended>,
+) -> Event {
     let mut ended = pin!(ended.recv());
     std::future::poll_fn(|cx| {
         for (number, signal) in &mut *signals {
@@ -97,7 +128,117 @@ async fn next(signals: &mut [(u8, Signal)], ended: &mut mpsc::UnboundedReceiver<
                 return Poll::Ready(Event::Signal(*number));
             }
         }
+        if let Some(orders) = orders
+            && let Poll::Ready(order) = orders.poll_next(cx)
+        {
+            return Poll::Ready(Event::Order(order));
+        }
         ended.as_mut().poll(cx).map(Event::Ended)
     })
     .await
+}
+
+/// What a supervisor can ask of a worker. Its words are those of [`Display`](std::fmt::Display).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Order {
+    /// `serve`: begin to accept; `leave`: accept nothing more, others do; `drain`: accept what waits, and then nothing more.
+    Life(Life),
+    Quit,
+    Reopen(Files),
+    Level(tracing::Level),
+    /// One worker more.
+    Add,
+}
+
+impl Order {
+    pub(crate) fn parse(line: &str) -> Option<Self> {
+        let (word, rest) = line.split_once(' ').unwrap_or((line, ""));
+        Some(match word {
+            "serve" => Self::Life(Life::Serve),
+            "leave" => Self::Life(Life::Leave),
+            "drain" => Self::Life(Life::Drain),
+            "quit" => Self::Quit,
+            "reopen" => Self::Reopen(Files::parse(rest)),
+            "level" => Self::Level(rest.parse().ok()?),
+            "add" => Self::Add,
+            _ => return None,
+        })
+    }
+
+    /// Those that every process obeys alike.
+    pub(crate) fn obey(&self) {
+        match self {
+            Self::Level(level) => Logs::change_level(*level),
+            Self::Reopen(files) => {
+                if let Err(error) = files.reopen() {
+                    tracing::error!(%error, "the log files could not be opened again");
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+impl std::fmt::Display for Order {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Life(Life::Serve | Life::Wait) => f.write_str("serve"),
+            Self::Life(Life::Drain) => f.write_str("drain"),
+            Self::Life(Life::Leave) => f.write_str("leave"),
+            Self::Quit => f.write_str("quit"),
+            Self::Reopen(files) => write!(f, "reopen {}", files.to_order()),
+            Self::Level(level) => write!(f, "level {level}"),
+            Self::Add => f.write_str("add"),
+        }
+    }
+}
+
+/// Orders that arrive, a line each.
+struct Orders {
+    channel: tokio::net::UnixStream,
+    read: Vec<u8>,
+}
+
+impl Orders {
+    /// The next order. Nobody is left to give one: everything that runs is finished, and that is the end.
+    fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Order> {
+        loop {
+            if let Some(end) = self.read.iter().position(|byte| *byte == b'\n') {
+                let line: Vec<u8> = self.read.drain(..=end).collect();
+                let order = std::str::from_utf8(&line[..end]).ok().and_then(Order::parse);
+                if let Some(order) = order {
+                    return Poll::Ready(order);
+                }
+                continue;
+            }
+            let mut bytes = [0; 256];
+            let mut buffer = ReadBuf::new(&mut bytes);
+            match std::pin::Pin::new(&mut self.channel).poll_read(cx, &mut buffer) {
+                Poll::Pending => return Poll::Pending,
+                Poll::Ready(Ok(())) if !buffer.filled().is_empty() => self.read.extend_from_slice(buffer.filled()),
+                Poll::Ready(_) => {
+                    // Once is enough: from now on nothing arrives here.
+                    if std::mem::replace(&mut self.read, b" ".to_vec()) == b" " {
+                        return Poll::Pending;
+                    }
+                    return Poll::Ready(Order::Life(Life::Drain));
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_order_is_read_as_it_was_written() {
+        let orders =
+            [Order::Life(Life::Leave), Order::Life(Life::Drain), Order::Quit, Order::Level(tracing::Level::DEBUG)];
+        for order in orders.into_iter().chain([Order::Add, Order::Reopen(Files::default())]) {
+            assert_eq!(Order::parse(&order.to_string()), Some(order));
+        }
+        assert_eq!(Order::parse("dance"), None);
+    }
 }

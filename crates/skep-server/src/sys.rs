@@ -3,6 +3,10 @@
 //! All `unsafe` of this crate is here, each block with its reason. Nothing here knows HTTP.
 #![allow(unsafe_code)]
 
+pub(crate) mod board;
+pub(crate) mod process;
+pub(crate) mod signals;
+
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 use std::sync::{Mutex, PoisonError};
@@ -54,6 +58,21 @@ pub(crate) fn give_memory_back() {
         }
         // SAFETY: glibc's own function (malloc_trim(3)): any thread may call it at any time, and it touches free memory only.
         unsafe { malloc_trim(0) };
+    }
+}
+
+/// A file descriptor that the runtime tells about.
+pub(crate) fn hear_of(fd: OwnedFd) -> io::Result<tokio::io::unix::AsyncFd<OwnedFd>> {
+    // SAFETY: an `OwnedFd` is valid for as long as it lives, and nobody can replace or close it in there.
+    Ok(unsafe { tokio::io::unix::AsyncFd::register_with_interest(fd, tokio::io::Interest::READABLE)? })
+}
+
+/// All threads allocate from one heap. For a process that forks: it has one thread, and its memory is to lie together.
+pub(crate) fn one_heap() {
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    // SAFETY: glibc's own function (mallopt(3)), called before there are other threads.
+    unsafe {
+        libc::mallopt(libc::M_ARENA_MAX, 1);
     }
 }
 

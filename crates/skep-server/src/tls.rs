@@ -16,6 +16,15 @@ const PROTOCOLS: [&[u8]; 2] = [b"h2", b"http/1.1"];
 
 /// What makes connections secret, if that was asked for. The error is for the person who set it up.
 pub(crate) fn acceptor(tls: &Tls) -> Result<Option<TlsAcceptor>, String> {
+    acceptor_of(tls, &PROTOCOLS)
+}
+
+/// The same, for a server where no connection brings several requests at a time.
+pub(crate) fn acceptor_of_http1(tls: &Tls) -> Result<Option<TlsAcceptor>, String> {
+    acceptor_of(tls, &PROTOCOLS[1..])
+}
+
+fn acceptor_of(tls: &Tls, protocols: &[&[u8]]) -> Result<Option<TlsAcceptor>, String> {
     let (chain, key) = match (&tls.certificate, &tls.key) {
         (Some(_), Some(_)) if tls.self_signed => {
             return Err(
@@ -35,7 +44,7 @@ pub(crate) fn acceptor(tls: &Tls) -> Result<Option<TlsAcceptor>, String> {
         .with_no_client_auth()
         .with_single_cert(chain, key)
         .map_err(|error| mismatch(tls, &error))?;
-    config.alpn_protocols = PROTOCOLS.map(<[u8]>::to_vec).to_vec();
+    config.alpn_protocols = protocols.iter().map(|name| name.to_vec()).collect();
     Ok(Some(TlsAcceptor::from(Arc::new(config))))
 }
 

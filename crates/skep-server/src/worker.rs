@@ -2,6 +2,8 @@
 //!
 //! Everything of a connection, and all that the application does for it, happens on the thread that accepted it.
 
+mod alone;
+
 use std::future::Future;
 use std::io;
 use std::pin::pin;
@@ -15,9 +17,12 @@ use tokio::net::{TcpListener, UnixListener};
 use tokio::sync::watch;
 use tokio_rustls::TlsAcceptor;
 
-use crate::connection::{self, Context, Limits, Plain, Socket};
+use crate::connection::{self, Context, Guest, Limits, Plain, Share, Socket};
 use crate::listener::Listener;
 use crate::log::AccessLog;
+use crate::seat::Place;
+
+pub(crate) use alone::Alone;
 
 /// What a worker needs; it is made on one thread and runs on another.
 pub(crate) struct Worker {
@@ -30,15 +35,29 @@ pub(crate) struct Worker {
     pub(crate) access: Option<AccessLog>,
     pub(crate) room: Room,
     pub(crate) life: watch::Receiver<Life>,
+    /// Where this thread shows that it runs, if somebody watches.
+    pub(crate) place: Option<Place>,
+    pub(crate) share: Share,
 }
 
 /// What the server asks of its workers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Life {
+    /// Everything is ready, and nothing is accepted yet.
+    Wait,
     Serve,
-    /// Accept nothing more, finish what runs.
+    /// Others accept what comes; finish what runs, and let connections end with their next answer.
+    Leave,
+    /// Accept what waits in the queue and nothing more, finish what runs.
     Drain,
 }
+
+/// How long connections that are kept may wait for one more request when their worker leaves. A client that sends just then
+/// gets its answer, and learns from it that the connection ends.
+pub(crate) const LINGER: Duration = Duration::from_secs(1);
+
+/// How often a thread shows that it runs.
+const BEAT: Duration = Duration::from_millis(500);
 
 /// How many connections there may be, in all workers together.
 #[derive(Clone, Debug)]
@@ -47,9 +66,9 @@ pub(crate) struct Room {
     most: usize,
 }
 
-/// A connection's place among those there may be.
+/// A connection's part of the room.
 #[derive(Debug)]
-struct Place {
+struct Part {
     taken: Arc<AtomicUsize>,
 }
 
@@ -70,21 +89,34 @@ impl Worker {
     }
 
     async fn serve(self) -> io::Result<()> {
-        let Self { site, listeners, tls, limits, tls_handshake, grace, access, room, mut life } = self;
-        let context = Context::new(site.local(), limits, access);
+        let Self { site, listeners, tls, limits, tls_handshake, grace, access, room, mut life, place, share } = self;
+        let context = Context::new(site.local(), limits, access, place.clone(), share);
         tokio::task::spawn_local(Rc::clone(&context).keep_time());
+        if let Some(place) = place {
+            place.slot().take();
+            tokio::task::spawn_local(beat(place));
+        }
+        let _ = life.wait_for(|life| *life != Life::Wait).await;
         let door = Rc::new(Door { context: Rc::clone(&context), tls, tls_handshake, room, refusals: Rc::default() });
         let mut accepting = Vec::new();
         for listener in listeners {
             accepting.push(tokio::task::spawn_local(accept(Rc::clone(&door), Acceptor::new(listener)?, life.clone())));
         }
         drop(door);
-        // The server is gone, or wants us to end.
-        let _ = life.wait_for(|life| *life == Life::Drain).await;
+        // The server is gone, or wants us to end, or we had our share.
+        either(life.wait_for(|life| *life != Life::Serve), context.is_spent()).await;
+        if *life.borrow() != Life::Drain {
+            context.leave();
+        }
         for accepting in accepting {
             if let Err(error) = accepting.await {
                 std::panic::resume_unwind(error.into_panic());
             }
+        }
+        if context.is_leaving() {
+            context.show_leaving();
+            let drain = life.wait_for(|life| *life == Life::Drain);
+            let _ = tokio::time::timeout(LINGER.min(grace), either(drain, context.all_gone())).await;
         }
         context.drain();
         if tokio::time::timeout(grace, context.all_gone()).await.is_err() {
@@ -92,6 +124,24 @@ impl Worker {
         }
         Ok(())
     }
+}
+
+/// Never returns. A thread that hangs in a handler does not get here.
+async fn beat(place: Place) {
+    loop {
+        place.slot().beat();
+        tokio::time::sleep(BEAT).await;
+    }
+}
+
+/// Waits for the one or the other.
+async fn either<A, B>(one: impl Future<Output = A>, other: impl Future<Output = B>) {
+    let (mut one, mut other) = (pin!(one), pin!(other));
+    std::future::poll_fn(|cx| {
+        let ready = one.as_mut().poll(cx).is_ready() || other.as_mut().poll(cx).is_ready();
+        if ready { std::task::Poll::Ready(()) } else { std::task::Poll::Pending }
+    })
+    .await;
 }
 
 /// What happens to a connection that was accepted.
@@ -105,25 +155,25 @@ struct Door {
 
 impl Door {
     fn enter(self: &Rc<Self>, plain: Plain, peer: Peer) {
-        let Some(place) = self.room.take() else { return self.refuse(plain) };
-        let door = Rc::clone(self);
+        let Some(part) = self.room.take() else { return self.refuse(plain) };
+        let (door, guest) = (Rc::clone(self), self.context.welcome());
         tokio::task::spawn_local(async move {
-            let _place = place;
+            let _part = part;
             let tls = door.tls.as_ref().filter(|_| matches!(plain, Plain::Tcp(_)));
             let Some(tls) = tls else {
-                return connection::serve(Rc::clone(&door.context), Socket::Plain(plain), peer, false).await;
+                return connection::serve(guest, Socket::Plain(plain), peer, false).await;
             };
             // In a box of its own, so that connections without TLS do not hold room for it.
-            Box::pin(door.encrypt(tls, plain, peer)).await;
+            Box::pin(door.encrypt(guest, tls, plain, peer)).await;
         });
     }
 
-    async fn encrypt(&self, tls: &TlsAcceptor, plain: Plain, peer: Peer) {
+    async fn encrypt(&self, guest: Guest, tls: &TlsAcceptor, plain: Plain, peer: Peer) {
         match tokio::time::timeout(self.tls_handshake, tls.accept(plain)).await {
             Ok(Ok(stream)) => {
                 let http2 = stream.get_ref().1.alpn_protocol() == Some(b"h2");
                 let peer = Peer::new(peer.address, true);
-                connection::serve(Rc::clone(&self.context), Socket::Tls(Box::new(stream)), peer, http2).await;
+                connection::serve(guest, Socket::Tls(Box::new(stream)), peer, http2).await;
             }
             Ok(Err(error)) => tracing::debug!(%error, "TLS handshake failed"),
             Err(_) => tracing::debug!("TLS handshake took too long"),
@@ -170,12 +220,21 @@ impl Acceptor {
     }
 }
 
-/// Accepts until the worker drains. Then the queue is emptied, since what waits there would be reset with the socket.
+/// Accepts until the worker ends. If it drains, the queue is emptied, since what waits there would be reset with the
+/// socket; if it leaves, the queue is for others.
 async fn accept(door: Rc<Door>, acceptor: Acceptor, mut life: watch::Receiver<Life>) {
-    let mut draining = pin!(async move {
-        let _ = life.wait_for(|life| *life == Life::Drain).await;
-    });
+    let context = Rc::clone(&door.context);
+    let mut draining = pin!(either(
+        async move {
+            let _ = life.wait_for(|life| *life != Life::Serve).await;
+        },
+        context.starts_leaving()
+    ));
     loop {
+        either(door.context.has_turn(), draining.as_mut()).await;
+        if door.context.is_leaving() {
+            return;
+        }
         let accepted = {
             let mut accepting = pin!(acceptor.accept());
             std::future::poll_fn(|cx| match accepting.as_mut().poll(cx) {
@@ -214,14 +273,14 @@ impl Room {
         Self { taken: Arc::default(), most }
     }
 
-    fn take(&self) -> Option<Place> {
+    fn take(&self) -> Option<Part> {
         let before = self.taken.fetch_add(1, Ordering::Relaxed);
-        let place = Place { taken: Arc::clone(&self.taken) };
-        (before < self.most).then_some(place)
+        let part = Part { taken: Arc::clone(&self.taken) };
+        (before < self.most).then_some(part)
     }
 }
 
-impl Drop for Place {
+impl Drop for Part {
     fn drop(&mut self) {
         self.taken.fetch_sub(1, Ordering::Relaxed);
     }

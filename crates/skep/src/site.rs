@@ -32,7 +32,7 @@ use crate::percent;
 use crate::request::{Peer, Request};
 use crate::response::Response;
 use crate::router::{Found, NoEndpoint, Router};
-use crate::secret::Secret;
+use crate::secret::{self, Secret};
 use crate::service::Input;
 #[cfg(not(target_family = "wasm"))]
 use crate::sql;
@@ -151,6 +151,25 @@ impl Site {
     #[must_use]
     pub fn db(&self) -> &sql::Database {
         self.database.as_ref().expect(NO_DATABASE)
+    }
+
+    /// Closes what must not be shared with a copy of this process, for a server that forks: connections to the database. They are
+    /// opened again, in each process its own, when they are needed. Nobody may be using them.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use skep::prelude::*;
+    ///
+    /// # let mut setup = skep::Setup::default();
+    /// # setup.temporary_database = true;
+    /// let site = Arc::new(App::new().open(setup).unwrap());
+    /// site.close_for_fork();
+    /// ```
+    pub fn close_for_fork(&self) {
+        #[cfg(not(target_family = "wasm"))]
+        if let Some(database) = &self.database {
+            database.close_idle();
+        }
     }
 
     /// What is to be done again and again beside the requests. Whoever runs the site sees to it: [`Job::run`].
@@ -317,8 +336,9 @@ struct Ids {
 
 impl Ids {
     fn new() -> Self {
-        // The standard library's hasher is seeded from the system's randomness.
-        Self { last: Cell::new(RandomState::new().hash_one(0)) }
+        // From the system, and not from the standard library's hasher: of that, processes that are forked have the same.
+        let seed = secret::random().map_or_else(|_| RandomState::new().hash_one(0), u64::from_ne_bytes);
+        Self { last: Cell::new(seed) }
     }
 
     fn next(&self) -> RequestId {

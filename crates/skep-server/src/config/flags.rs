@@ -19,12 +19,15 @@ pub(crate) struct Flags {
     pub(crate) file: Option<PathBuf>,
     /// Name of the setting, its value, and the flag that said so.
     pub(crate) settings: Vec<(String, String, String)>,
+    /// What to say to the server that runs: `--control`.
+    pub(crate) word: String,
 }
 
 /// What a server can do besides serving.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Command {
     Check,
+    Control,
     PrintConfig,
     Routes,
     Help,
@@ -32,7 +35,7 @@ pub(crate) enum Command {
 }
 
 /// Flags that are no settings: flag, argument, help, and what it does, if it is a command.
-pub(crate) const OTHERS: [(&str, &str, &str, Option<Command>); 7] = [
+pub(crate) const OTHERS: [(&str, &str, &str, Option<Command>); 8] = [
     ("--config", "FILE", "Reads settings from FILE instead of skep.toml in the current directory.", None),
     ("--set", "NAME=VALUE", "Sets any of the settings below.", None),
     (
@@ -40,6 +43,12 @@ pub(crate) const OTHERS: [(&str, &str, &str, Option<Command>); 7] = [
         "",
         "Checks settings, application, certificate, data folder and database, and stops.",
         Some(Command::Check),
+    ),
+    (
+        "--control",
+        "WORD",
+        "Says WORD to the server that runs with these settings: status, \"status json\", swap, upgrade, add, reopen, stop, \"log LEVEL\".",
+        Some(Command::Control),
     ),
     ("--print-config", "", "Prints each setting and where it came from, and stops.", Some(Command::PrintConfig)),
     ("--routes", "", "Prints the table of routes, and stops.", Some(Command::Routes)),
@@ -75,6 +84,9 @@ impl Flags {
     fn take(&mut self, flag: &str, parser: &mut Parser) -> Result<(), lexopt::Error> {
         let command = OTHERS.iter().find(|(name, ..)| *name == flag).and_then(|other| other.3);
         if let Some(command) = command {
+            if command == Command::Control {
+                self.word = parser.value()?.string()?;
+            }
             // The first command counts, but help is always welcome.
             if command == Command::Help || self.command.is_none() {
                 self.command = Some(command);

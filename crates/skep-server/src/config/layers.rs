@@ -50,11 +50,9 @@ pub(crate) struct Sources {
     pub(crate) file: Option<PathBuf>,
 }
 
-impl Known {
-    /// True if this is the value of the setting `name`.
-    pub(crate) fn is(&self, name: &str) -> bool {
-        self.name == name
-    }
+/// True if nobody has said anything about this setting.
+pub(crate) fn is_default(values: &Values, name: &str) -> bool {
+    values.iter().any(|known| known.name == name && known.from == Place::Default)
 }
 
 impl Sources {
@@ -137,9 +135,6 @@ fn unknown(said: &Said) -> String {
 }
 
 fn wrong(setting: &Setting, said: &Said, right: &str) -> String {
-    if setting.name == "mpm" && said.text == "prefork" {
-        return format!("{}: mpm = prefork: this version has only `thread`; `prefork` is not part of it", said.from);
-    }
     format!("{}: {} = \"{}\": expected {right}", said.from, setting.name, said.text)
 }
 
@@ -295,8 +290,8 @@ mod tests {
             "skep.toml:1: grace = \"10\": expected a time from 0 to 1d, such as 10s or 500ms\n\
              skep.toml:3: log.access = \"yes\": expected true or false"
         );
-        let problem = layers("", &[], &["--mpm", "prefork"], &[]).unwrap_err();
-        assert!(problem.contains("not part of it"), "{problem}");
+        let problem = layers("", &[], &["--mpm", "isolate"], &[]).unwrap_err();
+        assert_eq!(problem, "--mpm: mpm = \"isolate\": expected one of thread, prefork");
     }
 
     #[test]

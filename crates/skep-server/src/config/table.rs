@@ -1,12 +1,8 @@
 //! The table of settings. A new setting is a new row here, and nowhere else.
 
-use std::net::{SocketAddr, ToSocketAddrs};
-use std::path::PathBuf;
-
-use skep::link::{BaseUrl, NotABaseUrl};
-
+use super::Config;
+use super::take::Take;
 use super::value::{Kind, Value};
-use super::{Address, Config};
 
 /// One setting.
 pub(crate) struct Setting {
@@ -58,18 +54,134 @@ pub(crate) static SETTINGS: &[Setting] = &[
          `fd:3` for a socket that was opened by whoever started this process. Sockets of systemd (`LISTEN_FDS`) take the \
          place of the default.",
         listen, "--listen" "ADDR"),
+    row!("mpm", Kind::Choice(&["thread", "prefork"]), "thread",
+        "The process model. `thread`: one worker process with a thread for each core. `prefork`: processes with one thread each, \
+         forked from a parent that has initialised the application; what hurts one does not reach the others.",
+        mpm, "--mpm" "MODEL"),
     row!("workers", Kind::Count(0..=1024), "0",
-        "Number of threads that serve; 0 is one for each processor core.",
+        "With `thread` the number of threads that serve, with `prefork` the number of processes to begin with; 0 is one for each \
+         processor core.",
         workers, "--workers" "N"),
-    Setting {
-        name: "mpm",
-        kind: Kind::Choice(&["thread"]),
-        default: "thread",
-        flag: &[("--mpm", "MODEL")],
-        help: "The process model. This version has `thread`: one process, a thread for each core. `prefork` is not part \
-               of it.",
-        set: |_, _| Ok(()),
-    },
+    row!(
+        "max_workers",
+        Kind::Count(1..=4096),
+        "64",
+        "`prefork`: the most processes. Connections beyond what they serve wait in the queue of the socket.",
+        max_workers
+    ),
+    row!(
+        "min_spare",
+        Kind::Count(1..=4096),
+        "1",
+        "`prefork`: when fewer processes than this are free, more are forked.",
+        min_spare
+    ),
+    row!(
+        "max_spare",
+        Kind::Count(1..=4096),
+        "8",
+        "`prefork`: when more processes than this are free, and more than `workers` are there, some are let go.",
+        max_spare
+    ),
+    row!(
+        "concurrency",
+        Kind::Count(1..=100_000),
+        "1",
+        "`prefork`: how many requests a process handles at once. A process that does so many accepts no connection; requests on \
+         connections that it has kept wait.",
+        concurrency
+    ),
+    row!(
+        "requests_per_worker",
+        Kind::Count(0..=1_000_000_000),
+        "0",
+        "After so many requests, give or take a tenth, a worker is replaced; 0 is never. With `prefork` and 1, each request has a process \
+         of its own, which begins with what initialisation has left in memory. Health checks (`/-/live`, `/-/ready`) are not counted.",
+        requests_per_worker
+    ),
+    row!(
+        "max_memory",
+        Kind::Size(0..=1024 * GIB),
+        "0",
+        "A worker that takes more memory (proportional set size) is replaced; 0 is any amount.",
+        max_memory
+    ),
+    row!("max_age", Kind::Time(0..=366 * 24 * HOUR), "0", "A worker that is older is replaced; 0 is any age.", max_age),
+    row!(
+        "hang_timeout",
+        Kind::Time(0..=24 * HOUR),
+        "30s",
+        "A worker of which a thread does not get on for so long is replaced, after the log has shown where it stands; 0 is never.",
+        hang_timeout
+    ),
+    row!(
+        "start_timeout",
+        Kind::Time(100..=24 * HOUR),
+        "60s",
+        "How long a worker may take until it is ready; migrations and what the application does at its start are part of it.",
+        start_timeout
+    ),
+    row!(
+        "probe",
+        Kind::Word,
+        "",
+        "The path of a request that a worker answers to itself before it counts as ready, such as `/`. An answer of 400 or above means that \
+         it is not: at a swap, the old version goes on.",
+        probe
+    ),
+    row!(
+        "supervise",
+        Kind::Switch,
+        "true",
+        "Whether a supervisor watches over the workers. Without it, one plain process serves: a death is an end, and there is no swap.",
+        supervise
+    ),
+    row!(
+        "control",
+        Kind::Path,
+        "",
+        "The unix socket that `--control` talks to. If empty, it is `control` in the folder for data.",
+        control
+    ),
+    row!(
+        "pid_file",
+        Kind::Path,
+        "",
+        "The supervisor writes the number of its process here, and removes the file at its end.",
+        pid_file
+    ),
+    row!(
+        "user",
+        Kind::Word,
+        "",
+        "After sockets are bound, become this user (a name of `/etc/passwd`, or a number). It needs to be started as root.",
+        user
+    ),
+    row!(
+        "group",
+        Kind::Word,
+        "",
+        "After sockets are bound, become this group (a name of `/etc/group`, or a number); the user's own if empty.",
+        group
+    ),
+    row!(
+        "no_new_privileges",
+        Kind::Switch,
+        "true",
+        "Nothing that is started from here can gain rights by set-user-ID programs (`PR_SET_NO_NEW_PRIVS`). An application that sends mail \
+         through such a program turns it off.",
+        no_new_privileges
+    ),
+    row!(
+        "swap.watch",
+        Kind::Switch,
+        "false",
+        "Looks at the executable on disk once a second, and swaps to it when it has changed.",
+        swap.watch
+    ),
+    row!("swap.allow_breaking_migration", Kind::Switch, "false",
+        "A swap runs migrations, too, that the old version may not get on with: those that do more than add.",
+        swap.allow_breaking_migration, "--allow-breaking-migration" ""),
     row!("data", Kind::Path, "data",
         "The folder for everything that outlives the process. It is created if it is missing.",
         data, "--data" "DIR"),
@@ -276,105 +388,3 @@ pub(crate) static SETTINGS: &[Setting] = &[
         limits.write_idle
     ),
 ];
-
-/// What can be made from a value of the right kind.
-trait Take: Sized {
-    fn take(value: &Value) -> Result<Self, String>;
-}
-
-macro_rules! take_number {
-    ($($type:ty),+) => {
-        $(impl Take for $type {
-            fn take(value: &Value) -> Result<Self, String> {
-                match value {
-                    Value::Count(number) | Value::Size(number) => {
-                        Self::try_from(*number).map_err(|_| "that is more than this machine can count".to_owned())
-                    }
-                    _ => unreachable!("the kind of this setting is a number"),
-                }
-            }
-        })+
-    };
-}
-
-take_number!(i32, u32, u64, usize);
-
-impl Take for bool {
-    fn take(value: &Value) -> Result<Self, String> {
-        Ok(matches!(value, Value::Switch(true)))
-    }
-}
-
-impl Take for std::time::Duration {
-    fn take(value: &Value) -> Result<Self, String> {
-        match value {
-            Value::Time(time) => Ok(*time),
-            _ => unreachable!("the kind of this setting is a time"),
-        }
-    }
-}
-
-impl Take for String {
-    fn take(value: &Value) -> Result<Self, String> {
-        Ok(value.to_string())
-    }
-}
-
-impl Take for PathBuf {
-    fn take(value: &Value) -> Result<Self, String> {
-        let path = value.to_string();
-        if path.is_empty() { Err("a path is needed here".to_owned()) } else { Ok(path.into()) }
-    }
-}
-
-impl Take for Option<PathBuf> {
-    fn take(value: &Value) -> Result<Self, String> {
-        Ok(PathBuf::take(value).ok())
-    }
-}
-
-impl Take for Option<BaseUrl> {
-    fn take(value: &Value) -> Result<Self, String> {
-        let text = value.to_string();
-        if text.is_empty() { Ok(None) } else { text.parse().map(Some).map_err(|error: NotABaseUrl| error.to_string()) }
-    }
-}
-
-impl Take for Vec<Address> {
-    fn take(value: &Value) -> Result<Self, String> {
-        let Value::List(list) = value else { unreachable!("the kind of this setting is a list") };
-        list.iter().map(|said| address(said)).collect()
-    }
-}
-
-fn address(said: &str) -> Result<Address, String> {
-    if let Some(path) = said.strip_prefix("unix:") {
-        return if path.is_empty() { Err("unix: needs a path".to_owned()) } else { Ok(Address::Unix(path.into())) };
-    }
-    if let Some(number) = said.strip_prefix("fd:") {
-        return number
-            .parse()
-            .ok()
-            .filter(|fd| *fd >= 0)
-            .map(Address::Inherited)
-            .ok_or_else(|| format!("\"{number}\" is not the number of a file descriptor"));
-    }
-    let (host, port) = said.rsplit_once(':').ok_or_else(|| match said.parse::<u16>() {
-        Ok(port) => format!("a port alone is not an address; write 127.0.0.1:{port}, or :{port} for every address"),
-        Err(_) if said.bytes().all(|byte| byte.is_ascii_digit()) => format!("\"{said}\" is not a port (0 to 65535)"),
-        Err(_) => format!("\"{said}\" has no port; write {said}:8800"),
-    })?;
-    let port: u16 = port.parse().map_err(|_| format!("\"{port}\" is not a port (0 to 65535)"))?;
-    let addresses = resolve(host, port).map_err(|problem| format!("\"{host}\": {problem}"))?;
-    Ok(Address::Tcp { said: said.to_owned(), addresses })
-}
-
-fn resolve(host: &str, port: u16) -> Result<Vec<SocketAddr>, String> {
-    // A v6 socket on `::` takes v4 connections, too.
-    let host = if host.is_empty() || host == "*" { "[::]" } else { host };
-    let mut addresses: Vec<SocketAddr> =
-        format!("{host}:{port}").to_socket_addrs().map_err(|error| error.to_string())?.collect();
-    addresses.sort();
-    addresses.dedup();
-    Ok(addresses)
-}

@@ -34,10 +34,16 @@ pub(super) fn answer(
         let ended = Arc::clone(ended.insert(Arc::default()));
         Body::stream(Arriving::new(incoming, context.limits.body_idle, ended))
     };
+    let health = is_health_check(&parts.uri).then(|| connection.health(&parts.uri));
     let request = Request::new(parts, body).with_peer(connection.peer);
     // hyper moves what it is given several times before it polls it; what the application does is too large for that.
-    let application = (!too_long).then(|| Box::pin(context.local.answer(request)));
-    Answering { application, answer: Some(answer), last, ended }
+    let application = (!too_long && health.is_none()).then(|| Box::pin(context.local.answer(request)));
+    Answering { application, answer: Some(answer), last, ended, health }
+}
+
+/// The paths that whoever spreads the load asks for: `/-/live`, `/-/ready`.
+fn is_health_check(uri: &Uri) -> bool {
+    matches!(uri.path(), "/-/live" | "/-/ready")
 }
 
 /// An answer that is on its way.
@@ -45,6 +51,8 @@ pub(super) struct Answering<F> {
     application: Option<Pin<Box<F>>>,
     answer: Option<Answer>,
     last: bool,
+    /// The answer to a health check.
+    health: Option<Response>,
     /// Whether the last byte of the request's body has been read, if it has one.
     ended: Option<Arc<AtomicBool>>,
 }
@@ -58,6 +66,15 @@ impl<F: Future<Output = Response>> Future for Answering<F> {
         if self.answer.as_ref().is_some_and(|answer| !answer.connection.has_sent_body(cx)) {
             return Poll::Pending;
         }
+        let connection = self.answer.as_ref().map(|answer| Rc::clone(&answer.connection));
+        if let Some((connection, answer)) = connection.zip(self.answer.as_mut())
+            && !answer.turn
+        {
+            if !connection.context.poll_turn(cx.waker()) {
+                return Poll::Pending;
+            }
+            answer.turn = true;
+        }
         let answered = self.application.as_mut().map(|application| application.as_mut().poll(cx));
         if let Some(Poll::Pending) = answered {
             return Poll::Pending;
@@ -65,11 +82,11 @@ impl<F: Future<Output = Response>> Future for Answering<F> {
         let answer = self.answer.take().expect("an answer is not asked for again once it is given");
         let mut response = match answered {
             Some(Poll::Ready(response)) => response,
-            _ => answer.connection.too_long(),
+            _ => self.health.take().unwrap_or_else(|| answer.connection.too_long()),
         };
         // Of a body that is still to come nobody knows whether it comes: the connection ends here.
         let unread = self.ended.as_ref().is_some_and(|ended| !ended.load(Ordering::Relaxed));
-        if self.last || (unread && answer.connection.wire().in_body()) {
+        if self.last || answer.ends_here() || (unread && answer.connection.wire().in_body()) {
             response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
         }
         Poll::Ready(Ok(answer.give(response)))
@@ -80,6 +97,14 @@ impl Connection {
     fn has_sent_body(&self, cx: &mut Context<'_>) -> bool {
         let mut wire = self.wire();
         !wire.has_body() || matches!(wire.poll_flush(cx), Poll::Ready(Ok(())))
+    }
+
+    /// Alive is whoever answers; ready, whoever will take more.
+    fn health(&self, uri: &Uri) -> Response {
+        if uri.path() == "/-/ready" && self.context.is_ending() {
+            return Response::text("leaving\n").with_status(StatusCode::SERVICE_UNAVAILABLE);
+        }
+        Response::text(if uri.path() == "/-/live" { "live\n" } else { "ready\n" })
     }
 
     fn too_long(&self) -> Response {
@@ -96,6 +121,9 @@ pub(crate) struct Answer {
     bytes: u64,
     /// hyper has nothing more to do with it.
     handed_over: bool,
+    http1: bool,
+    /// It is one of those that the thread handles at once.
+    turn: bool,
 }
 
 /// What the access log wants to know of a request.
@@ -110,11 +138,22 @@ impl Answer {
         connection.requests.set(connection.requests.get().saturating_add(1));
         connection.running.set(connection.running.get() + 1);
         connection.quiet.set(false);
+        if !is_health_check(&parts.uri) {
+            connection.context.begin();
+        }
         let entry =
             connection.context.access.as_ref().map(|_| {
                 Box::new(Entry { start: Instant::now(), method: parts.method.clone(), uri: parts.uri.clone() })
             });
-        Self { connection: Rc::clone(connection), entry, status: None, bytes: 0, handed_over: false }
+        Self {
+            connection: Rc::clone(connection),
+            entry,
+            status: None,
+            bytes: 0,
+            handed_over: false,
+            http1: parts.version != Version::HTTP_2,
+            turn: false,
+        }
     }
 
     fn give(mut self, response: Response) -> http::Response<Outgoing> {
@@ -144,6 +183,11 @@ impl Answer {
         }
     }
 
+    /// The thread ends, and the connection with this answer.
+    fn ends_here(&self) -> bool {
+        self.http1 && self.connection.context.is_ending_soon()
+    }
+
     /// True if the connection ends with this answer: it had its share of requests, or a chunked body hides from the
     /// gate where the next request would begin.
     fn is_last(&self, parts: &http::request::Parts) -> bool {
@@ -159,6 +203,12 @@ impl Answer {
 impl Drop for Answer {
     fn drop(&mut self) {
         self.end_turn();
+        if self.turn {
+            if let Some(guest) = &self.connection.guest {
+                guest.settle();
+            }
+            self.connection.context.end_turn();
+        }
         let Some((entry, access)) = self.entry.take().zip(self.connection.context.access.as_ref()) else { return };
         access.write(&Line {
             peer: &self.connection.peer_text,

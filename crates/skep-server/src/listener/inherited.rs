@@ -21,7 +21,7 @@ pub(super) fn of_systemd() -> Vec<i32> {
 }
 
 /// Takes over a listening socket.
-pub(super) fn take(fd: i32) -> Result<(Listener, Reached), ListenError> {
+pub(crate) fn take(fd: i32) -> Result<(Listener, Reached), ListenError> {
     let error = |text: &dyn std::fmt::Display| ListenError(format!("cannot listen on fd:{fd}: {text}"));
     let socket = sys::take_inherited(fd).map_err(|cause| error(&cause))?;
     if !sockopt::socket_acceptconn(&socket).map_err(|cause| error(&cause))? {

@@ -17,9 +17,14 @@ pub(crate) struct SocketFile {
     inode: u64,
 }
 
-pub(super) fn bind(path: &Path, backlog: i32) -> Result<(UnixListener, SocketFile), ListenError> {
-    let error = |text: String| ListenError(format!("cannot listen on unix:{}: {text}", path.display()));
-    make_room(path).map_err(error)?;
+/// A socket at this path, for the server's clients.
+pub(super) fn listen(path: &Path, backlog: i32) -> Result<(UnixListener, SocketFile), ListenError> {
+    bind(path, backlog).map_err(|error| ListenError(format!("cannot listen on unix:{}: {error}", path.display())))
+}
+
+/// A socket at this path, in the place of one that is left over.
+pub(crate) fn bind(path: &Path, backlog: i32) -> io::Result<(UnixListener, SocketFile)> {
+    make_room(path).map_err(io::Error::other)?;
     let open = || -> io::Result<_> {
         let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
         let socket = rustix::net::socket_with(AddressFamily::UNIX, SocketType::STREAM, flags, None)?;
@@ -27,8 +32,15 @@ pub(super) fn bind(path: &Path, backlog: i32) -> Result<(UnixListener, SocketFil
         rustix::net::listen(&socket, backlog)?;
         Ok((UnixListener::from(socket), fs::symlink_metadata(path)?.ino()))
     };
-    let (socket, inode) = open().map_err(|cause| error(cause.to_string()))?;
+    let (socket, inode) = open()?;
     Ok((socket, SocketFile { path: path.to_owned(), inode }))
+}
+
+impl SocketFile {
+    /// One that was made before, by a former program of this process.
+    pub(crate) fn at(path: &Path) -> io::Result<Self> {
+        Ok(Self { path: path.to_owned(), inode: fs::symlink_metadata(path)?.ino() })
+    }
 }
 
 /// A socket that nobody listens on is left over from a process that died. Nothing else is removed.

@@ -2,6 +2,7 @@
 
 use std::fmt::{self, Write};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, Ordering};
 use std::time::SystemTime;
 
 use tracing::field::{Field, Visit};
@@ -16,22 +17,38 @@ use super::text::{write_escaped, write_time};
 #[derive(Debug)]
 pub(crate) struct Events {
     lane: Arc<Lane>,
-    level: Level,
 }
+
+/// The least important level that is written, as [`number`] counts. One for the process, as the subscriber is.
+static LEVEL: AtomicU8 = AtomicU8::new(3);
+
+const LEVELS: [Level; 5] = [Level::ERROR, Level::WARN, Level::INFO, Level::DEBUG, Level::TRACE];
 
 impl Events {
     pub(crate) fn new(lane: Arc<Lane>, level: Level) -> Self {
-        Self { lane, level }
+        LEVEL.store(number(level), Ordering::Relaxed);
+        Self { lane }
     }
+}
+
+fn number(level: Level) -> u8 {
+    LEVELS.iter().zip(1..).find(|(known, _)| **known == level).map_or(0, |(_, number)| number)
+}
+
+/// From now on events from `level` up are written.
+pub(crate) fn change_level(level: Level) {
+    LEVEL.store(number(level), Ordering::Relaxed);
+    // Each place that makes events remembers whether anybody wants them.
+    tracing::callsite::rebuild_interest_cache();
 }
 
 impl Subscriber for Events {
     fn enabled(&self, metadata: &Metadata<'_>) -> bool {
-        metadata.is_event() && *metadata.level() <= self.level
+        metadata.is_event() && number(*metadata.level()) <= LEVEL.load(Ordering::Relaxed)
     }
 
     fn max_level_hint(&self) -> Option<LevelFilter> {
-        Some(self.level.into())
+        LEVELS.get(usize::from(LEVEL.load(Ordering::Relaxed)).wrapping_sub(1)).map(|level| (*level).into())
     }
 
     fn event(&self, event: &Event<'_>) {

@@ -31,6 +31,8 @@ pub(crate) struct Lane {
 
 #[derive(Debug)]
 struct Shared {
+    /// There is no thread: what is pushed is written at once.
+    direct: AtomicBool,
     /// Something waits.
     pending: AtomicBool,
     stopping: AtomicBool,
@@ -42,7 +44,7 @@ struct Shared {
 #[derive(Debug)]
 pub(crate) struct Writer {
     shared: Arc<Shared>,
-    thread: JoinHandle<()>,
+    thread: Option<JoinHandle<()>>,
 }
 
 impl Lane {
@@ -55,6 +57,10 @@ impl Lane {
         }
         let before = lines.len();
         format(&mut lines);
+        if self.shared.direct.load(Ordering::Relaxed) {
+            drop(lines);
+            return self.write(&mut Vec::new());
+        }
         let half = self.limit / 2;
         let hurry = before < half && lines.len() >= half;
         drop(lines);
@@ -111,17 +117,33 @@ impl Shared {
 }
 
 impl Writer {
+    /// Starts the thread.
     pub(crate) fn start() -> io::Result<Self> {
+        let mut writer = Self::direct();
+        writer.start_thread()?;
+        Ok(writer)
+    }
+
+    /// Without a thread: whoever has a line writes it, and waits for that.
+    pub(crate) fn direct() -> Self {
         let shared = Arc::new(Shared {
+            direct: AtomicBool::new(true),
             pending: AtomicBool::new(false),
             stopping: AtomicBool::new(false),
             lanes: Mutex::default(),
             writer: Mutex::default(),
         });
-        let running = Arc::clone(&shared);
+        Self { shared, thread: None }
+    }
+
+    /// From now on a thread writes.
+    pub(crate) fn start_thread(&mut self) -> io::Result<()> {
+        let running = Arc::clone(&self.shared);
         let thread = thread::Builder::new().name("log".into()).stack_size(128 << 10).spawn(move || running.run())?;
-        *lock(&shared.writer) = Some(thread.thread().clone());
-        Ok(Self { shared, thread })
+        *lock(&self.shared.writer) = Some(thread.thread().clone());
+        self.shared.direct.store(false, Ordering::Relaxed);
+        self.thread = Some(thread);
+        Ok(())
     }
 
     /// A new lane of at most `limit` bytes.
@@ -137,11 +159,19 @@ impl Writer {
         lane
     }
 
+    /// Writes all that waits, here and now.
+    pub(crate) fn flush(&self) {
+        let lanes = lock(&self.shared.lanes).clone();
+        lanes.iter().for_each(|lane| lane.write(&mut Vec::new()));
+    }
+
     /// Writes all that waits, and ends the thread.
     pub(crate) fn finish(self) {
         self.shared.stopping.store(true, Ordering::Release);
         self.shared.call();
-        let _ = self.thread.join();
+        if let Some(thread) = self.thread {
+            let _ = thread.join();
+        }
     }
 }
 

@@ -46,11 +46,14 @@ impl Server {
         Self { child, address }
     }
 
-    /// Resident memory in KiB.
+    /// Resident memory of supervisor and workers in KiB.
     fn memory(&self) -> u64 {
-        let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap();
-        let line = status.lines().find(|line| line.starts_with("VmRSS:")).unwrap();
-        line.split_whitespace().nth(1).unwrap().parse().unwrap()
+        let pid = self.child.id();
+        let children = std::fs::read_dir(format!("/proc/{pid}/task")).unwrap().flatten().flat_map(|task| {
+            let text = std::fs::read_to_string(task.path().join("children")).unwrap_or_default();
+            text.split_whitespace().map(|child| child.parse().unwrap()).collect::<Vec<u32>>()
+        });
+        children.chain([pid]).map(resident).sum()
     }
 
     /// The longest of some requests.
@@ -67,6 +70,12 @@ impl Server {
         };
         (0..100).map(one).max().unwrap()
     }
+}
+
+fn resident(pid: u32) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
+    let line = status.lines().find(|line| line.starts_with("VmRSS:")).unwrap();
+    line.split_whitespace().nth(1).unwrap().parse().unwrap()
 }
 
 impl Drop for Server {

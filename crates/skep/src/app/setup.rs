@@ -29,6 +29,8 @@ pub struct Setup {
     pub development: bool,
     /// What a request may cost.
     pub limits: Limits,
+    /// Another version of the application serves meanwhile: migrations that it may not get on with are refused.
+    pub careful: bool,
     /// Where work that blocks is done.
     pub offload: Arc<dyn Offload>,
 }
@@ -75,6 +77,7 @@ impl Default for Setup {
             base_url: None,
             development: false,
             limits: Limits::default(),
+            careful: false,
             offload: Arc::new(Inline),
         }
     }

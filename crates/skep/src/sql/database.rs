@@ -108,6 +108,12 @@ impl Database {
         work(&mut Blocking::new(lease.connection()?))
     }
 
+    /// Closes connections that nobody uses; they are opened again when they are needed.
+    pub(crate) fn close_idle(&self) {
+        self.shared.writer.close_idle();
+        self.shared.readers.close_idle();
+    }
+
     /// Where the file is.
     #[must_use]
     pub fn path(&self) -> &Path {

@@ -58,6 +58,11 @@ impl Pool {
         block_on(self.lease())
     }
 
+    /// Closes connections that nobody uses. Their places stay.
+    pub(super) fn close_idle(&self) {
+        self.queue().idle.fill_with(|| None);
+    }
+
     fn turn(self: &Arc<Self>) -> Result<Turn> {
         let mut queue = self.queue();
         if let Some(connection) = queue.idle.pop() {

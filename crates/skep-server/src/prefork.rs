@@ -1,0 +1,110 @@
+//! The model `prefork`: processes of one thread, forked from a parent that has initialised the application.
+//!
+//! What the parent has made is shared copy-on-write. What must not be shared does not exist when it forks: the application is
+//! initialised on a thread that has ended by then, so that nothing of it is tied to a thread (random state, say); the
+//! database's connections are closed; and a parent that has more threads than one does not fork. Runtime, sockets of clients,
+//! timers, connections and threads are made in each process after the fork, by [`kid`].
+//!
+//! The parent runs nothing of the application after that, and accepts no connection.
+//!
+//! Start reading at [`run`], then [`Parent::run`].
+
+mod kid;
+mod parent;
+
+use std::io;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::thread;
+
+use skep::{App, Site};
+use tokio_rustls::TlsAcceptor;
+
+use crate::config::Config;
+use crate::listener::Listener;
+use crate::log::Logs;
+use crate::offload::Pool;
+use crate::seat::Seat;
+use crate::server::{StartError, make_folder, probe, setup};
+use crate::{supervisor, sys, tls};
+
+use parent::Parent;
+
+/// What all processes of this model begin with.
+struct Common<'s> {
+    config: &'s Config,
+    seat: &'s Seat,
+    site: Arc<Site>,
+    tls: Option<TlsAcceptor>,
+    listeners: Vec<Listener>,
+}
+
+impl Common<'_> {
+    /// Each request has a process of its own.
+    fn is_single(&self) -> bool {
+        self.config.requests_per_worker == 1
+    }
+}
+
+/// The stack of the thread that initialises: as large as a main thread's.
+const STACK: usize = 8 << 20;
+
+/// The life of a parent, from its start to its end.
+pub(crate) fn run(app: App, config: &Config, seat: &Seat) -> Result<ExitCode, StartError> {
+    let logs = Logs::direct(config.log.access, config.log.buffer);
+    if let Ok(level) = config.log.level.parse() {
+        logs.install(level);
+    }
+    sys::one_heap();
+    sys::signals::tell_place_on(supervisor::stack_signal())?;
+    let listeners = seat.listeners()?.into_iter().flatten().collect();
+    // Whoever asks for each request's own process gets it: HTTP/2 would bring several to one.
+    let tls =
+        if config.requests_per_worker == 1 { tls::acceptor_of_http1(&config.tls) } else { tls::acceptor(&config.tls) };
+    let tls = tls.map_err(StartError)?;
+    make_folder(config)?;
+    let pool = Pool::new(config.limits.blocking_threads);
+    pool.work_inline(true);
+    let site = initialise(app, config, seat, &pool)?;
+    pool.work_inline(false);
+    let common = Common { config, seat, site, tls, listeners };
+    Ok(Parent::new(common, logs)?.run())
+}
+
+/// Initialises the application on a thread that is gone when this returns.
+fn initialise(app: App, config: &Config, seat: &Seat, pool: &Pool) -> Result<Arc<Site>, StartError> {
+    let initialise = || -> Result<Arc<Site>, StartError> {
+        let mut setup = setup(config);
+        setup.careful = seat.plan.careful;
+        setup.offload = Arc::new(pool.clone());
+        let site = Arc::new(app.open(setup)?);
+        // Answering once also warms up what is looked up once, such as what this processor can do.
+        probe(&site, config)?;
+        site.close_for_fork();
+        Ok(site)
+    };
+    let site = thread::scope(|scope| -> Result<_, StartError> {
+        let thread =
+            thread::Builder::new().name("initialise".into()).stack_size(STACK).spawn_scoped(scope, initialise)?;
+        thread.join().map_err(|_| StartError("the application panicked while it was initialised".into()))?
+    })?;
+    wait_for_end_of_threads().map_err(|error| StartError(error.to_string()))?;
+    Ok(site)
+}
+
+/// A thread that was joined may take a moment to be gone.
+fn wait_for_end_of_threads() -> io::Result<()> {
+    let mut threads = sys::process::threads()?;
+    for _ in 0..200 {
+        if threads == 1 {
+            return Ok(());
+        }
+        thread::sleep(std::time::Duration::from_millis(1));
+        threads = sys::process::threads()?;
+    }
+    Err(io::Error::other(format!(
+        "with mpm = prefork, initialisation must leave no thread behind, since threads do not exist in forked processes; it left {}: \
+         start them in `App::every`, or use mpm = thread",
+        threads - 1
+    )))
+}

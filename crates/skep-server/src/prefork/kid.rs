@@ -1,0 +1,92 @@
+//! A process that was forked: everything that must not be shared is made here.
+
+use std::io;
+use std::os::fd::OwnedFd;
+use std::sync::atomic::Ordering;
+
+use tokio::sync::watch;
+
+use super::Common;
+use crate::connection::Share;
+use crate::jobs::Jobs;
+use crate::log::Logs;
+use crate::seat::Place;
+use crate::server::{connections, worker};
+use crate::sys;
+use crate::worker::{Alone, Life, Room};
+
+/// Something went wrong that is our fault (`EX_SOFTWARE`).
+const BROKEN: i32 = 70;
+
+/// The life of a process that serves. Gives back its exit code.
+pub(super) fn serve(common: &Common<'_>, logs: &mut Logs, parent: u32, slot: usize, share: u64, bell: &OwnedFd) -> i32 {
+    let result = begin(parent, &[libc::SIGTERM, libc::SIGUSR1, libc::SIGQUIT]).and_then(|signals| {
+        if !common.is_single() {
+            common.seat.title_of(slot, "ready");
+            logs.start_thread()?;
+        }
+        try_serve(common, logs, slot, share, signals, bell)
+    });
+    end(logs, result)
+}
+
+fn try_serve(
+    common: &Common<'_>,
+    logs: &Logs,
+    slot: usize,
+    share: u64,
+    signals: OwnedFd,
+    bell: &OwnedFd,
+) -> io::Result<()> {
+    let place = Place::new(&common.seat.board, slot);
+    let config = common.config;
+    let listeners = common.listeners.iter().map(crate::listener::Listener::try_clone).collect::<io::Result<_>>()?;
+    let (_life, watching) = watch::channel(Life::Serve);
+    let room = Room::new(if common.is_single() { 1 } else { connections(config) });
+    let mut worker =
+        worker(config, &common.site, listeners, common.tls.clone(), logs, room, watching, Some(place.clone()));
+    worker.share = Share::new(config.concurrency, share);
+    let board = &common.seat.board;
+    let on_first = || {
+        let is_free = |slot: &&sys::board::Slot| slot.is_taken() && slot.busy.load(Ordering::Relaxed) == 0;
+        if board.slots().iter().filter(is_free).count() < config.min_spare.max(config.max_spare / 2) {
+            let _ = rustix::io::write(bell, &1_u64.to_ne_bytes());
+        }
+    };
+    Alone { worker, signals, place, single: common.is_single() }.run(on_first)
+}
+
+/// The life of the process that does what is to be done again and again.
+pub(super) fn jobs(common: &Common<'_>, logs: &mut Logs, parent: u32) -> i32 {
+    let result = begin(parent, &[libc::SIGTERM, libc::SIGUSR1]).and_then(|signals| {
+        sys::process::set_title("skep: jobs");
+        logs.start_thread()?;
+        let jobs = Jobs::start(&common.site)?;
+        let mut wait = [rustix::event::PollFd::new(&signals, rustix::event::PollFlags::IN)];
+        while rustix::event::poll(&mut wait, None).is_err() {}
+        jobs.finish(common.config.grace);
+        Ok(())
+    });
+    end(logs, result)
+}
+
+/// Signals come here and not to the parent; when the parent is gone, this process ends.
+fn begin(parent: u32, signals: &[i32]) -> io::Result<OwnedFd> {
+    sys::signals::reset(libc::SIGCHLD)?;
+    let pipe = sys::signals::catch(signals)?;
+    sys::process::end_with(parent)?;
+    sys::process::let_signals_in()?;
+    Ok(pipe)
+}
+
+fn end(logs: &mut Logs, result: io::Result<()>) -> i32 {
+    let code = match result {
+        Ok(()) => 0,
+        Err(error) => {
+            tracing::error!(%error, "a process could not go on");
+            BROKEN
+        }
+    };
+    logs.flush();
+    code
+}

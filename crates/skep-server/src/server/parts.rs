@@ -1,0 +1,149 @@
+//! From settings to the parts of a server.
+
+use std::fmt;
+use std::io;
+use std::sync::Arc;
+use std::thread::{self, JoinHandle};
+
+use skep::{Body, Request, Setup, Site};
+use tokio::sync::{mpsc, watch};
+
+use super::{Ended, StartError};
+use crate::config::Config;
+use crate::connection::{self, Share};
+use crate::listener::Listener;
+use crate::log::Logs;
+use crate::offload::Pool;
+use crate::seat::Place;
+use crate::worker::{Life, Room, Worker};
+
+/// File descriptors that are not connections: listeners, files, databases.
+const SPARE_FILES: u64 = 64;
+
+/// What the application needs to know of where it runs.
+pub(crate) fn setup(config: &Config) -> Setup {
+    let mut setup = Setup::default();
+    setup.data.clone_from(&config.data);
+    setup.base_url.clone_from(&config.base_url);
+    setup.development = config.development;
+    setup.limits.body = config.limits.body;
+    setup.limits.form_fields = config.limits.form_fields;
+    setup.limits.query_parameters = config.limits.query_parameters;
+    setup.limits.upload_file = config.limits.upload_file;
+    setup.limits.upload_quota = config.limits.upload_quota;
+    setup.limits.upload_total = config.limits.upload_total;
+    setup.secret.clone_from(&config.secret);
+    setup.offload = Arc::new(Pool::new(config.limits.blocking_threads));
+    setup
+}
+
+/// A worker that serves these sockets.
+#[expect(clippy::too_many_arguments, reason = "it needs them all")]
+pub(crate) fn worker(
+    config: &Config,
+    site: &Arc<Site>,
+    listeners: Vec<Listener>,
+    tls: Option<tokio_rustls::TlsAcceptor>,
+    logs: &Logs,
+    room: Room,
+    life: watch::Receiver<Life>,
+    place: Option<Place>,
+) -> Worker {
+    let limits = &config.limits;
+    Worker {
+        site: Arc::clone(site),
+        listeners,
+        tls,
+        limits: connection::Limits {
+            head: connection::Bounds { bytes: limits.header_bytes, fields: limits.header_fields, target: limits.url },
+            header_time: limits.header_time,
+            body_idle: limits.body_idle,
+            keep_alive: limits.keep_alive,
+            write_idle: limits.write_idle,
+            requests: limits.requests_per_connection,
+            http2_streams: limits.http2_streams,
+            http2_resets: limits.http2_resets,
+        },
+        tls_handshake: limits.tls_handshake,
+        grace: config.grace,
+        access: logs.access(),
+        room,
+        life,
+        place,
+        share: Share::unlimited(),
+    }
+}
+
+/// Runs a worker on a thread of its own, and tells when it ends, however it does.
+pub(super) fn run_thread(worker: Worker, telling: mpsc::UnboundedSender<Ended>) -> io::Result<JoinHandle<()>> {
+    struct Tell(mpsc::UnboundedSender<Ended>, bool);
+    impl Drop for Tell {
+        fn drop(&mut self) {
+            let _ = self.0.send(Ended { as_told: self.1 });
+        }
+    }
+    thread::Builder::new().name("worker".into()).spawn(move || {
+        let mut tell = Tell(telling, false);
+        let life = worker.life.clone();
+        match worker.run() {
+            Ok(()) => tell.1 = *life.borrow() != Life::Serve,
+            Err(error) => tracing::error!(%error, "a worker thread could not go on"),
+        }
+    })
+}
+
+/// Has the application answer a request before anybody else asks it, if that is wanted.
+pub(crate) fn probe(site: &Arc<Site>, config: &Config) -> Result<(), StartError> {
+    let Some(path) = &config.probe else { return Ok(()) };
+    let request = http::Request::get(path.as_str()).header(http::header::HOST, "localhost").body(());
+    let request = request.map_err(|error| StartError(format!("probe = {path}: {error}")))?;
+    let request = Request::new(request.into_parts().0, Body::empty());
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_io()
+        .enable_time()
+        .build_local(tokio::runtime::LocalOptions::default())?;
+    let answer =
+        runtime.block_on(async { tokio::time::timeout(config.start_timeout, site.local().answer(request)).await });
+    match answer {
+        Ok(answer) if answer.status().as_u16() < 400 => Ok(()),
+        Ok(answer) => Err(StartError(format!("the probe {path} was answered with {}", answer.status()))),
+        Err(_) => Err(StartError(format!("the probe {path} was not answered within {:?}", config.start_timeout))),
+    }
+}
+
+/// How many threads, or processes to begin with.
+pub(crate) fn workers(config: &Config) -> usize {
+    match config.workers {
+        0 => thread::available_parallelism().map_or(1, Into::into),
+        workers => workers,
+    }
+}
+
+/// As many connections as were asked for, or as many as this process may have files open.
+pub(crate) fn connections(config: &Config) -> usize {
+    use rustix::process::{Resource, getrlimit, setrlimit};
+    let mut limit = getrlimit(Resource::Nofile);
+    if limit.current != limit.maximum {
+        limit.current = limit.maximum;
+        // Not being allowed to is no reason not to serve.
+        let _ = setrlimit(Resource::Nofile, limit);
+        limit = getrlimit(Resource::Nofile);
+    }
+    let files = limit.current.unwrap_or(u64::MAX).saturating_sub(SPARE_FILES).max(1);
+    let wanted = config.limits.connections;
+    let possible = usize::try_from(files).unwrap_or(usize::MAX);
+    if possible < wanted {
+        tracing::debug!(wanted, possible, "fewer connections: this process may not open more files (ulimit -n)");
+    }
+    wanted.min(possible)
+}
+
+/// The folder for data is there and can be written.
+pub(crate) fn make_folder(config: &Config) -> Result<(), StartError> {
+    let folder = &config.data;
+    let wrong = |what: &str, error: &dyn fmt::Display| {
+        StartError(format!("the data folder {} {what}: {error}; name another with --data", folder.display()))
+    };
+    std::fs::create_dir_all(folder).map_err(|error| wrong("cannot be made", &error))?;
+    rustix::fs::access(folder, rustix::fs::Access::WRITE_OK).map_err(|error| wrong("cannot be written", &error))
+}

@@ -1,0 +1,101 @@
+//! Becoming somebody who may do less.
+
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use crate::config::Config;
+use crate::sys;
+
+/// Who to become.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Identity {
+    pub(crate) user: u32,
+    pub(crate) group: u32,
+    groups: Vec<u32>,
+}
+
+impl Identity {
+    /// The one that the settings name, if they name one.
+    pub(crate) fn of(config: &Config) -> Result<Option<Self>, String> {
+        if config.user.is_none() && config.group.is_none() {
+            return Ok(None);
+        }
+        let read = |path: &str| fs::read_to_string(path).map_err(|error| format!("{path}: {error}"));
+        let (users, groups) = (read("/etc/passwd")?, read("/etc/group")?);
+        let wanted = config.user.clone().unwrap_or_else(|| rustix::process::getuid().as_raw().to_string());
+        Self::find(&users, &groups, &wanted, config.group.as_deref()).map(Some)
+    }
+
+    /// `passwd(5)`, `group(5)`.
+    fn find(users: &str, groups: &str, user: &str, group: Option<&str>) -> Result<Self, String> {
+        let rows = |text: &str| {
+            text.lines().map(|line| line.split(':').map(ToOwned::to_owned).collect::<Vec<_>>()).collect::<Vec<_>>()
+        };
+        let (users, groups) = (rows(users), rows(groups));
+        let find = |rows: &[Vec<String>], wanted: &str| {
+            rows.iter()
+                .find(|row| row.first().is_some_and(|name| name == wanted) || row.get(2).is_some_and(|id| id == wanted))
+                .cloned()
+        };
+        let number = |row: &[String], at: usize| row.get(at).and_then(|text| text.parse::<u32>().ok());
+        let found = find(&users, user);
+        let id = found.as_deref().and_then(|row| number(row, 2)).or_else(|| user.parse().ok());
+        let id = id.ok_or_else(|| format!("user = {user}: there is no such user in /etc/passwd"))?;
+        let own_group = match group {
+            Some(name) => find(&groups, name)
+                .as_deref()
+                .and_then(|row| number(row, 2))
+                .or_else(|| name.parse().ok())
+                .ok_or_else(|| format!("group = {name}: there is no such group in /etc/group"))?,
+            None => found
+                .as_deref()
+                .and_then(|row| number(row, 3))
+                .ok_or_else(|| format!("user = {user}: set `group`, too: /etc/passwd does not say which"))?,
+        };
+        let name = found.and_then(|row| row.into_iter().next()).unwrap_or_default();
+        let belongs = |row: &&Vec<String>| {
+            row.get(3).is_some_and(|members| !name.is_empty() && members.split(',').any(|member| member == name))
+        };
+        let mut all: Vec<u32> = groups.iter().filter(belongs).filter_map(|row| number(row, 2)).collect();
+        if !all.contains(&own_group) {
+            all.push(own_group);
+        }
+        Ok(Self { user: id, group: own_group, groups: all })
+    }
+
+    /// Gives a file or folder to this identity.
+    pub(crate) fn own(&self, path: &Path) -> io::Result<()> {
+        std::os::unix::fs::chown(path, Some(self.user), Some(self.group))
+    }
+
+    /// Becomes it, for good.
+    pub(crate) fn assume(&self) -> Result<(), String> {
+        let process = (rustix::process::getuid().as_raw(), rustix::process::getgid().as_raw());
+        if process == (self.user, self.group) {
+            return Ok(());
+        }
+        sys::process::become_user(self.user, self.group, &self.groups).map_err(|error| {
+            format!("this process cannot become user {} and group {}: {error}; start it as root, or leave `user` and `group` out", self.user, self.group)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const USERS: &str = "root:x:0:0:root:/root:/bin/sh\nwww:x:33:33::/:/bin/false\n";
+    const GROUPS: &str = "root:x:0:\nwww:x:33:\nmedia:x:44:www,other\n";
+
+    #[test]
+    fn a_user_has_its_group_and_those_that_name_it() {
+        let www = Identity::find(USERS, GROUPS, "www", None).unwrap();
+        assert_eq!((www.user, www.group, www.groups), (33, 33, vec![44, 33]));
+        let other = Identity::find(USERS, GROUPS, "33", Some("media")).unwrap();
+        assert_eq!((other.user, other.group), (33, 44));
+        assert!(Identity::find(USERS, GROUPS, "nobody", None).unwrap_err().contains("no such user"));
+        assert!(Identity::find(USERS, GROUPS, "www", Some("x")).unwrap_err().contains("no such group"));
+        assert!(Identity::find(USERS, GROUPS, "1234", None).unwrap_err().contains("set `group`, too"));
+    }
+}

@@ -1,0 +1,118 @@
+//! What a process does to itself and to those it makes: fork, titles, privileges.
+
+use std::ffi::c_int;
+use std::io;
+
+use rustix::process::{Pid, Signal};
+
+/// A copy of this process runs `child` and ends with the code that it gives back. All signals wait in the copy until
+/// [`let_signals_in`] is called there.
+///
+/// Refused while this process has other threads: they would not exist in the copy, and what they had locked would stay locked.
+pub(crate) fn fork(child: impl FnOnce() -> i32) -> io::Result<Pid> {
+    let threads = threads()?;
+    if threads != 1 {
+        return Err(io::Error::other(format!("this process has {threads} threads and must not fork")));
+    }
+    let before = block_signals()?;
+    // SAFETY: this process has one thread, so that its copy is whole: no lock is held by a thread that does not exist there.
+    match unsafe { libc::fork() } {
+        -1 => {
+            let error = io::Error::last_os_error();
+            restore_signals(&before)?;
+            Err(error)
+        }
+        0 => {
+            // What unwinds must not get into the parent's part of the stack.
+            let code = std::panic::catch_unwind(std::panic::AssertUnwindSafe(child)).unwrap_or(70);
+            // SAFETY: ends the process, without what the parent has registered for its own end.
+            unsafe { libc::_exit(code) }
+        }
+        pid => {
+            restore_signals(&before)?;
+            Pid::from_raw(pid).ok_or_else(|| io::Error::other("fork gave no process id"))
+        }
+    }
+}
+
+/// How many threads this process has.
+pub(crate) fn threads() -> io::Result<usize> {
+    Ok(std::fs::read_dir("/proc/self/task")?.count())
+}
+
+fn block_signals() -> io::Result<libc::sigset_t> {
+    // SAFETY: both sets live through the calls, which fill them.
+    unsafe {
+        let mut all: libc::sigset_t = std::mem::zeroed();
+        let mut before: libc::sigset_t = std::mem::zeroed();
+        libc::sigfillset(&raw mut all);
+        match libc::pthread_sigmask(libc::SIG_SETMASK, &raw const all, &raw mut before) {
+            0 => Ok(before),
+            error => Err(io::Error::from_raw_os_error(error)),
+        }
+    }
+}
+
+fn restore_signals(set: &libc::sigset_t) -> io::Result<()> {
+    // SAFETY: the set is valid and is only read.
+    match unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, std::ptr::from_ref(set), std::ptr::null_mut()) } {
+        0 => Ok(()),
+        error => Err(io::Error::from_raw_os_error(error)),
+    }
+}
+
+/// No signal waits any more.
+pub(crate) fn let_signals_in() -> io::Result<()> {
+    // SAFETY: all zeros is replaced by the empty set before it is read.
+    let none = unsafe {
+        let mut none: libc::sigset_t = std::mem::zeroed();
+        libc::sigemptyset(&raw mut none);
+        none
+    };
+    restore_signals(&none)
+}
+
+/// This process is asked to end (TERM) when the one that made it is gone; now, if it is gone already.
+pub(crate) fn end_with(parent: u32) -> io::Result<()> {
+    rustix::process::set_parent_process_death_signal(Some(Signal::TERM))?;
+    let is_there = rustix::process::getppid().is_some_and(|pid| pid.as_raw_nonzero().get().cast_unsigned() == parent);
+    if is_there { Ok(()) } else { Err(io::Error::other("the supervisor is gone")) }
+}
+
+/// What `ps` shows for this process. Only a process that was started with a first argument that begins with
+/// [`TITLE`] has room for it; others keep what they have.
+pub(crate) fn set_title(title: &str) {
+    let Some(first) = std::env::args_os().next() else { return };
+    let room = first.as_encoded_bytes().len();
+    if !first.as_encoded_bytes().starts_with(TITLE.as_bytes()) {
+        return;
+    }
+    let Some(start) = std::fs::read_to_string("/proc/self/stat").ok().and_then(|stat| arguments_start(&stat)) else {
+        return;
+    };
+    let mut text = title.as_bytes().to_vec();
+    text.resize(room, b' ');
+    // SAFETY: the kernel says that this is where our arguments begin; the first of them is `room` bytes long, as just
+    // read, and its ending zero stays. A thread that reads the arguments meanwhile reads old or new bytes of the same number.
+    unsafe { std::ptr::copy_nonoverlapping(text.as_ptr(), std::ptr::with_exposed_provenance_mut(start), room) };
+}
+
+/// How titles begin.
+pub(crate) const TITLE: &str = "skep:";
+
+/// Field 48 of `/proc/self/stat` (`proc_pid_stat(5)`); the second one, in parentheses, may hold anything.
+fn arguments_start(stat: &str) -> Option<usize> {
+    let (_, rest) = stat.rsplit_once(')')?;
+    rest.split_whitespace().nth(45)?.parse().ok().filter(|start| *start != 0)
+}
+
+/// Becomes this user for good, with these groups and no other.
+pub(crate) fn become_user(user: u32, group: u32, groups: &[u32]) -> io::Result<()> {
+    let check = |result: c_int| if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) };
+    // SAFETY: the list is as long as it says; libc sees to it that all threads change.
+    unsafe {
+        check(libc::setgroups(groups.len(), groups.as_ptr()))?;
+        check(libc::setresgid(group, group, group))?;
+        check(libc::setresuid(user, user, user))
+    }
+}

@@ -1,0 +1,167 @@
+//! The application under test. What it is called, and what is wrong with it, stands behind the end of its executable: so one
+//! build makes many versions.
+
+use std::os::unix::fs::FileExt;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use skep::prelude::*;
+
+/// Set, this executable is the application.
+pub(crate) const PART: &str = "PROCESSES_TEST_APPLICATION";
+
+/// Where the text begins that [`version`] reads, counted from the end of the file.
+pub(crate) const MARK: usize = 32;
+
+/// 13 bytes.
+#[derive(Service)]
+#[service(GET "/")]
+struct Hello;
+
+impl Handle for Hello {
+    async fn handle(self, _cx: &mut Cx<'_>) -> Result {
+        if version() == "unwell" {
+            return Err(Error::internal("this version is unwell"));
+        }
+        Ok(Response::text("Hello, world!"))
+    }
+}
+
+/// A static that counts up, a value that was counted up once by initialisation, and the process.
+#[derive(Service)]
+#[service(GET "/count")]
+struct Count;
+
+static COUNTER: AtomicU64 = AtomicU64::new(0);
+
+impl Handle for Count {
+    async fn handle(self, cx: &mut Cx<'_>) -> Result {
+        let count = COUNTER.fetch_add(1, Ordering::Relaxed) + 1;
+        let started = cx.get::<Started>().0.load(Ordering::Relaxed);
+        Ok(Response::text(format!("{count} {started} {}", std::process::id())))
+    }
+}
+
+/// How often the application was initialised in this process, or in one that it was forked from.
+#[derive(Default)]
+struct Started(AtomicU64);
+
+/// The version, and the process.
+#[derive(Service)]
+#[service(GET "/version")]
+struct Version;
+
+impl Handle for Version {
+    async fn handle(self, _cx: &mut Cx<'_>) -> Result {
+        Ok(Response::text(version()))
+    }
+}
+
+/// Two numbers that nobody can foretell: of this thread's hasher, and of the id of the request.
+#[derive(Service)]
+#[service(GET "/random")]
+struct Random;
+
+impl Handle for Random {
+    async fn handle(self, cx: &mut Cx<'_>) -> Result {
+        Ok(Response::text(cx.id().to_string()))
+    }
+}
+
+#[derive(Service)]
+#[service(GET "/slow/{millis}")]
+struct Slow {
+    millis: u64,
+}
+
+impl Handle for Slow {
+    async fn handle(self, _cx: &mut Cx<'_>) -> Result {
+        tokio::time::sleep(Duration::from_millis(self.millis)).await;
+        Ok(Response::text("at last"))
+    }
+}
+
+/// Keeps its thread for good.
+#[derive(Service)]
+#[service(GET "/hang")]
+struct Hang;
+
+impl Handle for Hang {
+    async fn handle(self, _cx: &mut Cx<'_>) -> Result {
+        hang_for_ever();
+        Ok(Response::text("never"))
+    }
+}
+
+#[inline(never)]
+fn hang_for_ever() {
+    loop {
+        std::thread::sleep(Duration::from_secs(3600));
+    }
+}
+
+/// Ends its process.
+#[derive(Service)]
+#[service(GET "/crash/{how}")]
+struct Crash {
+    how: String,
+}
+
+impl Handle for Crash {
+    async fn handle(self, _cx: &mut Cx<'_>) -> Result {
+        match &*self.how {
+            "abort" => std::process::abort(),
+            "segv" => {
+                let _ = rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::SEGV);
+                std::thread::sleep(Duration::from_secs(1));
+            }
+            _ => std::process::exit(3),
+        }
+        Ok(Response::text("never"))
+    }
+}
+
+/// Forgets 1 MB.
+#[derive(Service)]
+#[service(GET "/leak")]
+struct Leak;
+
+impl Handle for Leak {
+    async fn handle(self, _cx: &mut Cx<'_>) -> Result {
+        let memory: &mut [u8] = Box::leak(vec![1; 1 << 20].into_boxed_slice());
+        Ok(Response::text(memory.len().to_string()))
+    }
+}
+
+/// The name behind the end of this executable; `main` if there is none.
+pub(crate) fn version() -> String {
+    static VERSION: std::sync::OnceLock<String> = std::sync::OnceLock::new();
+    VERSION.get_or_init(|| read_version().unwrap_or_else(|| "main".to_owned())).clone()
+}
+
+fn read_version() -> Option<String> {
+    let file = std::fs::File::open("/proc/self/exe").ok()?;
+    let mut bytes = [0; MARK];
+    file.read_exact_at(&mut bytes, file.metadata().ok()?.len() - MARK as u64).ok()?;
+    let text = std::str::from_utf8(&bytes).ok()?;
+    text.strip_prefix("\nversion ").map(|name| name.trim().to_owned())
+}
+
+pub(crate) fn app() -> App {
+    App::new()
+        .named("test", "1.2.3")
+        .serve::<(Hello, Count, Version, Random, Slow, Hang, Crash, Leak)>()
+        .with(Started::default())
+        .on_start(|site| {
+            site.get::<Started>().0.fetch_add(1, Ordering::Relaxed);
+            match &*version() {
+                "dies" => std::process::abort(),
+                "refuses" => Err(Error::internal("this version does not want to start")),
+                "waits" => {
+                    hang_for_ever();
+                    Ok(())
+                }
+                _ => Ok(()),
+            }
+        })
+}

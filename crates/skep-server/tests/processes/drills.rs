@@ -1,0 +1,2 @@
+//! drills
+pub(crate) const TESTS: &[super::Test] = &[];

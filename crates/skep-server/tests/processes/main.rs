@@ -1,0 +1,48 @@
+//! Whole processes: supervisor, workers, swaps, and disasters under load.
+//!
+//! This executable is both the tests and the application under test, which it is when [`application::PART`] is set. Run one
+//! with `cargo test -p skep-server --test processes -- NAME`; `cargo xtask drill` runs the drills with more load, and
+//! shows what was lost.
+
+mod application;
+mod drills;
+mod load;
+mod models;
+mod server;
+mod supervision;
+mod swaps;
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::process::ExitCode;
+use std::time::Instant;
+
+/// A test, or a drill.
+type Test = (&'static str, fn());
+
+fn main() -> ExitCode {
+    if std::env::var_os(application::PART).is_some() {
+        return skep_server::run(application::app());
+    }
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let filters: Vec<&String> = arguments.iter().filter(|argument| !argument.starts_with("--")).collect();
+    let all = [supervision::TESTS, models::TESTS, swaps::TESTS, drills::TESTS].concat();
+    let chosen = |test: &&Test| filters.is_empty() || filters.iter().any(|filter| test.0.contains(filter.as_str()));
+    if arguments.iter().any(|argument| argument == "--list") {
+        all.iter().filter(chosen).for_each(|(name, _)| println!("{name}: test"));
+        return ExitCode::SUCCESS;
+    }
+    let mut failed = Vec::new();
+    for (name, test) in all.iter().filter(chosen) {
+        let start = Instant::now();
+        let is_well = catch_unwind(AssertUnwindSafe(test)).is_ok();
+        println!("test {name} ... {} ({:.1} s)", if is_well { "ok" } else { "FAILED" }, start.elapsed().as_secs_f32());
+        if !is_well {
+            failed.push(*name);
+        }
+    }
+    if failed.is_empty() {
+        return ExitCode::SUCCESS;
+    }
+    println!("failed: {failed:?}");
+    ExitCode::FAILURE
+}

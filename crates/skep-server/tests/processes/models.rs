@@ -1,0 +1,189 @@
+//! One application, two models: what is shared, and what is not.
+
+use std::collections::HashSet;
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::time::Duration;
+
+use rustix::process::Signal;
+
+use super::Test;
+use super::load::{Load, ask};
+use super::server::{Server, is_there, kill, memory, title};
+
+pub(crate) const TESTS: &[Test] = &[
+    ("a_static_counter_counts_up_with_threads", a_static_counter_counts_up_with_threads),
+    ("a_static_counter_counts_up_for_each_process", a_static_counter_counts_up_for_each_process),
+    (
+        "a_static_counter_is_always_fresh_with_a_process_per_request",
+        a_static_counter_is_always_fresh_with_a_process_per_request,
+    ),
+    (
+        "initialisation_happens_once_and_nothing_random_is_shared",
+        initialisation_happens_once_and_nothing_random_is_shared,
+    ),
+    (
+        "a_process_per_request_takes_one_request_of_a_connection",
+        a_process_per_request_takes_one_request_of_a_connection,
+    ),
+    (
+        "processes_are_added_when_all_are_busy_and_let_go_when_not",
+        processes_are_added_when_all_are_busy_and_let_go_when_not,
+    ),
+    ("a_process_handles_as_many_at_once_as_it_may", a_process_handles_as_many_at_once_as_it_may),
+    (
+        "forked_processes_end_with_their_parent_and_with_the_supervisor",
+        forked_processes_end_with_their_parent_and_with_the_supervisor,
+    ),
+    ("a_forked_process_is_replaced_when_it_had_its_share", a_forked_process_is_replaced_when_it_had_its_share),
+    ("prefork_finishes_what_runs", prefork_finishes_what_runs),
+    ("an_extra_process_costs_little_memory", an_extra_process_costs_little_memory),
+];
+
+/// The counter, how often the application was initialised, the process.
+fn count(server: &Server) -> (u64, u64, i32) {
+    let text = server.get("/count").unwrap();
+    let words: Vec<&str> = text.split(' ').collect();
+    (words[0].parse().unwrap(), words[1].parse().unwrap(), words[2].parse().unwrap())
+}
+
+fn a_static_counter_counts_up_with_threads() {
+    let server = Server::start(&["--workers", "2"]);
+    let counts: Vec<u64> = (0..20).map(|_| count(&server).0).collect();
+    assert_eq!(counts, (1..=20).collect::<Vec<_>>());
+}
+
+fn a_static_counter_counts_up_for_each_process() {
+    let server = Server::start(&["--mpm", "prefork", "--workers", "2"]);
+    let mut counts = std::collections::HashMap::<i32, u64>::new();
+    for _ in 0..40 {
+        let (count, _, process) = count(&server);
+        let known = counts.entry(process).or_default();
+        *known += 1;
+        assert_eq!(count, *known, "process {process}");
+    }
+    assert!(counts.len() <= 3, "{counts:?}");
+}
+
+fn a_static_counter_is_always_fresh_with_a_process_per_request() {
+    let server = Server::start(&["--mpm", "prefork", "--set", "requests_per_worker=1"]);
+    let seen: Vec<_> = (0..40).map(|_| count(&server)).collect();
+    assert!(seen.iter().all(|(count, started, _)| (*count, *started) == (1, 1)), "{seen:?}");
+    assert_eq!(seen.iter().map(|(_, _, process)| process).collect::<HashSet<_>>().len(), 40);
+}
+
+fn initialisation_happens_once_and_nothing_random_is_shared() {
+    let server = Server::start(&["--mpm", "prefork", "--set", "requests_per_worker=1"]);
+    let ids: HashSet<String> = (0..30).map(|_| server.get("/random").unwrap()).collect();
+    assert_eq!(ids.len(), 30, "{ids:?}");
+}
+
+fn a_process_per_request_takes_one_request_of_a_connection() {
+    let server = Server::start(&["--mpm", "prefork", "--set", "requests_per_worker=1"]);
+    let mut stream = TcpStream::connect(&server.address).unwrap();
+    // Two at once: the second is not answered by the process that had the first.
+    stream.write_all("GET /count HTTP/1.1\r\nHost: x\r\n\r\n".repeat(2).as_bytes()).unwrap();
+    let mut all = String::new();
+    let _ = stream.read_to_string(&mut all);
+    assert_eq!(all.matches("HTTP/1.1 200").count(), 1, "{all}");
+    assert!(all.to_ascii_lowercase().contains("connection: close"), "{all}");
+}
+
+fn processes_are_added_when_all_are_busy_and_let_go_when_not() {
+    let settings = ["--mpm", "prefork", "--workers", "1", "--set", "max_workers=6", "--set", "max_spare=2"];
+    let mut server = Server::start(&settings);
+    let busy: Vec<TcpStream> = (0..6)
+        .map(|_| {
+            let mut stream = TcpStream::connect(&server.address).unwrap();
+            stream.write_all(b"GET /slow/1500 HTTP/1.1\r\nHost: x\r\n\r\n").unwrap();
+            stream
+        })
+        .collect();
+    // All six at the same time, each in a process of its own: the parent, and those.
+    server.wait_until("there are as many as there may be", |server| server.family().len() == 7);
+    server.wait_until("all handle one", |server| server.status("places").contains('[') && busy_places(server) == 6);
+    for mut stream in busy {
+        let mut buffer = [0; 1000];
+        assert!(stream.read(&mut buffer).unwrap() > 0);
+    }
+    server.wait_until("those that are not needed are gone", |server| server.family().len() <= 3);
+    let (good, _) = server.control("add");
+    assert!(good);
+}
+
+fn busy_places(server: &Server) -> usize {
+    server.control("status json").1.matches("\"busy\":true").count()
+}
+
+fn a_process_handles_as_many_at_once_as_it_may() {
+    let settings = ["--mpm", "prefork", "--workers", "1", "--set", "max_workers=1", "--set", "concurrency=3"];
+    let server = Server::start(&settings);
+    let start = std::time::Instant::now();
+    let mut load = Load::new(&server.address);
+    (load.path, load.connections) = ("/slow/200", 6);
+    let running = load.start();
+    running.go_on_for(6);
+    let elapsed = start.elapsed();
+    running.stop().assert_nothing_lost();
+    // Three and three: not one after the other, and not all at once.
+    assert!(elapsed >= Duration::from_millis(400) && elapsed < Duration::from_millis(1200), "{elapsed:?}");
+}
+
+fn forked_processes_end_with_their_parent_and_with_the_supervisor() {
+    let mut server = Server::start(&["--mpm", "prefork", "--workers", "3"]);
+    let (parent, family) = (server.worker(), server.family());
+    assert_eq!(title(parent), "skep: parent 1, ready");
+    server.wait_until("all are there", |server| server.family().len() == 4);
+    let kid = *server.family().iter().find(|pid| **pid != parent).unwrap();
+    assert!(title(kid).starts_with("skep: worker 1."), "{}", title(kid));
+    kill(kid, Signal::KILL);
+    server.wait_until("it is replaced", |server| server.family().len() == 4 && !server.family().contains(&kid));
+    assert_eq!(server.worker(), parent);
+    kill(parent, Signal::KILL);
+    assert_eq!(server.get("/").unwrap(), "Hello, world!");
+    server.wait_until("the old ones are gone", |_| !family.iter().any(|pid| is_there(*pid)));
+    let family = server.family();
+    server.signal(Signal::KILL);
+    server.wait_until("all are gone", |_| !family.iter().any(|pid| is_there(*pid)));
+}
+
+fn a_forked_process_is_replaced_when_it_had_its_share() {
+    let server = Server::start(&["--mpm", "prefork", "--workers", "2", "--set", "requests_per_worker=10"]);
+    let mut processes = HashSet::new();
+    for _ in 0..100 {
+        let (count, _, process) = count(&server);
+        assert!(count <= 11, "{count}");
+        processes.insert(process);
+    }
+    assert!(processes.len() >= 9, "{processes:?}");
+    assert!(!server.errors().contains("died"), "{}", server.errors());
+}
+
+fn prefork_finishes_what_runs() {
+    let mut server = Server::start(&["--mpm", "prefork"]);
+    let mut kept = TcpStream::connect(&server.address).unwrap();
+    assert_eq!(ask(&mut kept, "/", false).unwrap().body, "Hello, world!");
+    let mut busy = TcpStream::connect(&server.address).unwrap();
+    busy.write_all(b"GET /slow/300 HTTP/1.1\r\nHost: x\r\n\r\n").unwrap();
+    server.wait_until("it has the request", |server| busy_places(server) == 1);
+    let family = server.family();
+    server.signal(Signal::TERM);
+    let mut answer = String::new();
+    busy.read_to_string(&mut answer).unwrap();
+    assert!(answer.ends_with("at last"), "{answer}");
+    assert_eq!(kept.read(&mut [0; 10]).unwrap(), 0, "a connection that is idle ends in order");
+    assert_eq!(server.wait().code(), Some(0), "{}", server.errors());
+    assert!(!family.iter().any(|pid| is_there(*pid)));
+}
+
+fn an_extra_process_costs_little_memory() {
+    let mut server = Server::start(&["--mpm", "prefork", "--workers", "8"]);
+    server.wait_until("all are there", |server| server.family().len() == 9);
+    (0..50).for_each(|_| assert_eq!(server.get("/").unwrap(), "Hello, world!"));
+    let kids = server.family();
+    let total: u64 = kids.iter().map(|pid| memory(*pid)).sum();
+    println!("  {} KiB for each of 9 processes", total / 9);
+    if !cfg!(debug_assertions) {
+        assert!(total / 9 < 1024, "{} KiB", total / 9);
+    }
+}

@@ -1,0 +1,215 @@
+//! A supervisor, one worker of threads: life, death, signals, words.
+
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::os::unix::net::UnixDatagram;
+use std::time::{Duration, Instant};
+
+use rustix::process::Signal;
+
+use super::Test;
+use super::server::{Server, command, descendants, folder, is_there, kill, memory, title};
+
+pub(crate) const TESTS: &[Test] = &[
+    ("a_supervisor_is_small_and_its_worker_serves", a_supervisor_is_small_and_its_worker_serves),
+    ("term_finishes_what_runs_and_quit_does_not", term_finishes_what_runs_and_quit_does_not),
+    ("a_dead_worker_is_replaced_at_once", a_dead_worker_is_replaced_at_once),
+    ("workers_do_not_outlive_their_supervisor", workers_do_not_outlive_their_supervisor),
+    ("an_application_that_refuses_to_start_says_why", an_application_that_refuses_to_start_says_why),
+    ("words_are_answered", words_are_answered),
+    ("log_files_are_opened_again", log_files_are_opened_again),
+    ("systemd_is_told", systemd_is_told),
+    ("privileges_are_given_up", privileges_are_given_up),
+    ("a_worker_is_replaced_when_it_had_its_share", a_worker_is_replaced_when_it_had_its_share),
+    ("health_checks_are_answered_and_not_counted", health_checks_are_answered_and_not_counted),
+    ("one_plain_process_if_wanted", one_plain_process_if_wanted),
+];
+
+fn a_supervisor_is_small_and_its_worker_serves() {
+    let server = Server::start(&["--workers", "2", "--set", "pid_file=pid"]);
+    assert_eq!(server.get("/").unwrap(), "Hello, world!");
+    let family = server.family();
+    assert_eq!(family.len(), 1, "one worker");
+    assert_eq!(title(family[0]), "skep: worker 1, ready");
+    assert_eq!(std::fs::read_to_string(server.folder.join("pid")).unwrap(), format!("{}\n", server.pid()));
+    println!("  supervisor {} KiB, worker {} KiB", memory(server.pid()), memory(family[0]));
+    // It waits for nothing on the sockets that it holds: all that it waits for is one `poll`.
+    let threads = std::fs::read_dir(format!("/proc/{}/task", server.pid())).unwrap().count();
+    assert_eq!(threads, 1, "a supervisor has one thread");
+    if !cfg!(debug_assertions) {
+        assert!(memory(server.pid()) <= 1536, "{} KiB", memory(server.pid()));
+    }
+}
+
+fn term_finishes_what_runs_and_quit_does_not() {
+    for (signal, code, answered) in [(Signal::TERM, 0, true), (Signal::INT, 0, true), (Signal::QUIT, 131, false)] {
+        let mut server = Server::start(&[]);
+        let mut busy = TcpStream::connect(&server.address).unwrap();
+        busy.write_all(b"GET /slow/300 HTTP/1.1\r\nHost: x\r\n\r\n").unwrap();
+        server.wait_until("it has the request", |server| server.status("requests") == "1");
+        server.signal(signal);
+        let mut answer = String::new();
+        let _ = busy.read_to_string(&mut answer);
+        assert_eq!(answer.ends_with("at last"), answered, "{signal:?}: {answer}");
+        assert_eq!(answer.to_ascii_lowercase().contains("connection: close"), answered, "{answer}");
+        let family = server.family();
+        assert_eq!(server.wait().code(), Some(code));
+        assert!(!family.iter().any(|pid| is_there(*pid)), "a worker is left");
+        assert!(TcpStream::connect(&server.address).is_err());
+    }
+}
+
+fn a_dead_worker_is_replaced_at_once() {
+    let mut server = Server::start(&[]);
+    let first = server.worker();
+    let start = Instant::now();
+    kill(first, Signal::KILL);
+    // The queue is kept: this waits there for the successor.
+    assert_eq!(server.get("/").unwrap(), "Hello, world!");
+    println!("  {:?} from its death to an answer of its successor", start.elapsed());
+    assert_ne!(server.worker(), first);
+    let errors = server.errors();
+    assert!(errors.contains("died: signal 9 (KILL"), "{errors}");
+    assert!(server.get("/crash/abort").is_err());
+    assert_eq!(server.get("/").unwrap(), "Hello, world!");
+    server.wait_until("it is told", |server| server.errors().contains("died: signal 6 (ABRT"));
+    assert!(server.get("/crash/exit").is_err());
+    assert_eq!(server.get("/").unwrap(), "Hello, world!");
+    server.wait_until("it is told", |server| server.errors().contains("died: exit code 3"));
+    assert_eq!(server.status("deaths"), "3");
+}
+
+fn workers_do_not_outlive_their_supervisor() {
+    let mut server = Server::start(&[]);
+    let mut busy = TcpStream::connect(&server.address).unwrap();
+    busy.write_all(b"GET /slow/300 HTTP/1.1\r\nHost: x\r\n\r\n").unwrap();
+    server.wait_until("it has the request", |server| server.status("requests") == "1");
+    let family = server.family();
+    server.signal(Signal::KILL);
+    let mut answer = String::new();
+    busy.read_to_string(&mut answer).unwrap();
+    assert!(answer.ends_with("at last"), "what had begun was not finished: {answer}");
+    server.wait_until("the worker is gone", |_| !family.iter().any(|pid| is_there(*pid)));
+    let again = Server::start(&["--listen", &server.address]);
+    assert_eq!(again.get("/").unwrap(), "Hello, world!");
+}
+
+fn an_application_that_refuses_to_start_says_why() {
+    let folder = folder();
+    super::server::deploy(&folder.join("app"), "refuses");
+    let output = command(&folder, &["--listen", "127.0.0.1:0"]).output().unwrap();
+    let errors = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{errors}");
+    assert!(errors.contains("this version does not want to start"), "{errors}");
+    assert!(output.stdout.is_empty());
+}
+
+fn words_are_answered() {
+    let mut server = Server::start(&["--workers", "2"]);
+    server.get("/").unwrap();
+    let (good, text) = server.control("status");
+    assert!(good && text.contains(&format!("listens on http://{}", server.address)), "{text}");
+    assert!(text.contains("worker 1: process ") && text.contains("1 requests"), "{text}");
+    assert_eq!(text.matches("  process ").count(), 2, "{text}");
+    let (good, text) = server.control("dance");
+    assert!(!good && text.contains("\"dance\" is no word for a server; there are: status"), "{text}");
+    let (good, text) = server.control("log debug");
+    assert!(good && text == "events from DEBUG up are written\n", "{text}");
+    assert!(server.get("/nowhere").is_err());
+    server.wait_until("a debug line came", |server| server.errors().contains("DEBUG skep::request: 404"));
+    let (good, _) = server.control("stop");
+    assert!(good);
+    assert_eq!(server.wait().code(), Some(0));
+    let (good, text) = server.control("status");
+    assert!(!good && text.contains("no server listens on"), "{text}");
+}
+
+fn log_files_are_opened_again() {
+    let folder = folder();
+    let log = folder.join("errors.log");
+    let file = std::fs::File::create(&log).unwrap();
+    let mut command = command(&folder, &["--listen", "127.0.0.1:0", "--set", "log.level=debug"]);
+    // The errors go to a file; what this test reads of them is empty.
+    command.stderr(file);
+    let mut server = Server::start_command(command, folder.clone());
+    std::fs::rename(&log, folder.join("errors.log.1")).unwrap();
+    server.signal(Signal::USR1);
+    server.wait_until("there is a new file", |_| log.exists());
+    let mut written = String::new();
+    server.wait_until("lines go there", |server| {
+        let _ = server.get("/nowhere");
+        written = std::fs::read_to_string(&log).unwrap();
+        written.contains("DEBUG skep::request: 404")
+    });
+}
+
+fn systemd_is_told() {
+    let folder = folder();
+    let socket = UnixDatagram::bind(folder.join("notify")).unwrap();
+    socket.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+    let mut command = command(&folder, &["--listen", "127.0.0.1:0"]);
+    command.env("NOTIFY_SOCKET", folder.join("notify")).env("WATCHDOG_USEC", "1000000");
+    let server = Server::start_command(command, folder);
+    let hear = || {
+        let mut buffer = [0; 512];
+        let count = socket.recv(&mut buffer).unwrap();
+        String::from_utf8_lossy(&buffer[..count]).into_owned()
+    };
+    let first = hear();
+    assert!(first.starts_with(&format!("READY=1\nMAINPID={}\n", server.pid())), "{first}");
+    assert_eq!(hear(), "WATCHDOG=1");
+    server.signal(Signal::HUP);
+    let mut heard = Vec::new();
+    while heard.iter().filter(|line: &&String| line.starts_with("READY=1")).count() == 0 {
+        heard.push(hear());
+    }
+    assert!(heard.iter().any(|line| line.starts_with("RELOADING=1\nMONOTONIC_USEC=")), "{heard:?}");
+    server.signal(Signal::TERM);
+    while !hear().starts_with("STOPPING=1") {}
+}
+
+fn privileges_are_given_up() {
+    if !rustix::process::getuid().is_root() {
+        println!("  left out: this needs to be started as root");
+        return;
+    }
+    let server = Server::start(&["--set", "user=nobody"]);
+    assert_eq!(server.get("/").unwrap(), "Hello, world!");
+    for pid in [server.pid(), server.worker()] {
+        let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
+        let line = |name: &str| status.lines().find(|line| line.starts_with(name)).unwrap().to_owned();
+        assert!(!line("Uid:").split_whitespace().any(|id| id == "0"), "{status}");
+        assert!(line("NoNewPrivs:").ends_with('1'), "{status}");
+    }
+    let (good, text) = server.control("status");
+    assert!(good, "{text}");
+}
+
+fn a_worker_is_replaced_when_it_had_its_share() {
+    let mut server = Server::start(&["--set", "requests_per_worker=20"]);
+    let first = server.worker();
+    (0..30).for_each(|_| assert_eq!(server.get("/").unwrap(), "Hello, world!"));
+    server.wait_until("another serves", |server| server.worker() != first);
+    assert!(server.errors().contains("requests; another takes its place"), "{}", server.errors());
+    drop(server);
+    let mut server = Server::start(&["--set", "max_age=300ms"]);
+    let first = server.worker();
+    server.wait_until("another serves", |server| server.worker() != first);
+    assert!(server.errors().contains("is older than 300ms"), "{}", server.errors());
+}
+
+fn health_checks_are_answered_and_not_counted() {
+    let server = Server::start(&[]);
+    assert_eq!(server.get("/-/live").unwrap(), "live\n");
+    assert_eq!(server.get("/-/ready").unwrap(), "ready\n");
+    assert_eq!(server.get("/").unwrap(), "Hello, world!");
+    assert_eq!(server.status("requests"), "1");
+}
+
+fn one_plain_process_if_wanted() {
+    let server = Server::start(&["--set", "supervise=false"]);
+    assert_eq!(server.get("/").unwrap(), "Hello, world!");
+    assert!(descendants(server.pid()).is_empty());
+    let output = command(&server.folder, &["--set", "supervise=false", "--mpm", "prefork"]).output().unwrap();
+    assert!(String::from_utf8(output.stderr).unwrap().contains("mpm = prefork needs a supervisor"));
+}

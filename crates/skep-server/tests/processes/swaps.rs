@@ -1,0 +1,159 @@
+//! Another version takes over, or does not.
+
+use std::fs;
+use std::io::Read;
+use std::net::TcpStream;
+use std::os::unix::fs::FileExt;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use rustix::process::Signal;
+
+use super::Test;
+use super::load::{Load, ask};
+use super::server::{Server, deploy, deploy_bytes, folder, is_there, title};
+
+pub(crate) const TESTS: &[Test] = &[
+    ("a_swap_brings_the_version_on_disk", a_swap_brings_the_version_on_disk),
+    ("a_kept_connection_learns_of_a_swap_from_an_answer", a_kept_connection_learns_of_a_swap_from_an_answer),
+    ("a_version_that_is_not_well_changes_nothing", a_version_that_is_not_well_changes_nothing),
+    ("a_dead_worker_is_replaced_by_the_version_that_served", a_dead_worker_is_replaced_by_the_version_that_served),
+    ("a_file_that_is_watched_is_swapped_to", a_file_that_is_watched_is_swapped_to),
+    ("the_supervisor_itself_is_upgraded", the_supervisor_itself_is_upgraded),
+    ("prefork_swaps", prefork_swaps),
+];
+
+/// A folder with a version in it.
+fn deployed(version: &str) -> PathBuf {
+    let folder = folder();
+    deploy(&folder.join("app"), version);
+    folder
+}
+
+fn a_swap_brings_the_version_on_disk() {
+    let mut server = Server::start_in(deployed("one"), &[]);
+    assert_eq!(server.get("/version").unwrap(), "one");
+    let before = server.status("version");
+    deploy(&server.folder.join("app"), "two");
+    assert_eq!(server.get("/version").unwrap(), "one");
+    let (good, text) = server.control("swap");
+    assert!(good && text.starts_with("swapped: version "), "{text}");
+    assert_eq!(server.get("/version").unwrap(), "two");
+    assert_ne!(server.status("version"), before);
+    deploy(&server.folder.join("app"), "three");
+    server.signal(Signal::HUP);
+    server.wait_until("the new version serves", |server| server.get("/version").unwrap() == "three");
+    server.wait_until("the old one is gone", |server| server.family().len() == 1);
+    assert_eq!(title(server.family()[0]), "skep: worker 3, ready");
+    assert_eq!(server.status("swap_succeeded"), "true");
+}
+
+fn a_kept_connection_learns_of_a_swap_from_an_answer() {
+    let server = Server::start_in(deployed("one"), &[]);
+    let mut kept = TcpStream::connect(&server.address).unwrap();
+    kept.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+    assert!(!ask(&mut kept, "/version", false).unwrap().closes);
+    deploy(&server.folder.join("app"), "two");
+    assert!(server.control("swap").0);
+    let answer = ask(&mut kept, "/version", false).unwrap();
+    assert!(answer.closes && answer.body == "one", "{}", answer.body);
+    assert_eq!(kept.read(&mut [0; 10]).unwrap(), 0);
+}
+
+fn a_version_that_is_not_well_changes_nothing() {
+    let mut server = Server::start_in(deployed("one"), &["--set", "start_timeout=2s", "--set", "probe=/"]);
+    let app = server.folder.join("app");
+    let good = fs::read(&app).unwrap();
+    let mut foreign = good.clone();
+    foreign[18] ^= 0xff;
+    let broken: [(&str, Box<dyn Fn()>, &str); 7] = [
+        ("truncated", Box::new(|| deploy_bytes(&app, &good[..good.len() / 2])), "not complete"),
+        ("foreign", Box::new(|| deploy_bytes(&app, &foreign)), "another kind of machine"),
+        ("a script", Box::new(|| deploy_bytes(&app, &b"#!/bin/sh\nexit 0\n".repeat(20))), "not an ELF executable"),
+        ("dies", Box::new(|| deploy(&app, "dies")), "died before it was ready: signal 6 (ABRT"),
+        ("refuses", Box::new(|| deploy(&app, "refuses")), "this version does not want to start"),
+        ("never ready", Box::new(|| deploy(&app, "waits")), "was not ready within 2s"),
+        ("unwell", Box::new(|| deploy(&app, "unwell")), "the probe / was answered with 500"),
+    ];
+    for (name, deploy, reason) in &broken {
+        deploy();
+        let (good, text) = server.control("swap");
+        assert!(!good && text.contains("not swapped: ") && text.contains(reason), "{name}: {text}");
+        assert_eq!(server.get("/version").unwrap(), "one", "{name}");
+        assert!(server.control("status").1.contains(&format!("last swap: FAILED")), "{name}");
+    }
+    fs::remove_file(&app).unwrap();
+    deploy(&app, "two");
+    assert!(server.control("swap").0);
+    assert_eq!(server.get("/version").unwrap(), "two");
+    server.wait_until("nothing is left of them", |server| server.family().len() == 1);
+}
+
+fn a_dead_worker_is_replaced_by_the_version_that_served() {
+    let server = Server::start_in(deployed("one"), &[]);
+    deploy(&server.folder.join("app"), "two");
+    assert!(server.get("/crash/abort").is_err());
+    assert_eq!(server.get("/version").unwrap(), "one");
+}
+
+fn a_file_that_is_watched_is_swapped_to() {
+    let mut server = Server::start_in(deployed("one"), &["--set", "swap.watch=true"]);
+    deploy(&server.folder.join("app"), "two");
+    server.wait_until("the new version serves", |server| server.get("/version").unwrap() == "two");
+    // Half a file is not a version, and what is written in place is seen when it is whole.
+    let app = server.folder.join("app");
+    let whole = fs::read(&app).unwrap();
+    fs::remove_file(&app).unwrap();
+    deploy_bytes(&app, &whole[..whole.len() - 100_000]);
+    server.wait_until("that is told", |server| server.errors().contains("not complete"));
+    let file = fs::File::options().write(true).open(&app).unwrap();
+    let mut rest = whole.clone();
+    let mark = whole.len() - super::application::MARK;
+    rest[mark..].copy_from_slice(format!("\nversion {:<23}", "three").as_bytes());
+    file.write_all_at(&rest, 0).unwrap();
+    drop(file);
+    server.wait_until("the whole one serves", |server| server.get("/version").unwrap() == "three");
+}
+
+fn the_supervisor_itself_is_upgraded() {
+    let mut server = Server::start_in(deployed("one"), &["--set", "pid_file=pid"]);
+    let load = Load::new(&server.address).start();
+    load.go_on_for(50);
+    deploy(&server.folder.join("app"), "two");
+    let (good, text) = server.control("upgrade");
+    assert!(good, "{text}");
+    server.wait_until("it says so", |server| server.errors().contains("the supervisor is version"));
+    assert_eq!(server.get("/version").unwrap(), "two");
+    let exe = fs::read(format!("/proc/{}/exe", server.pid())).unwrap();
+    assert!(exe.ends_with(format!("\nversion {:<23}", "two").as_bytes()), "the supervisor runs the new file");
+    assert!(server.folder.join("pid").exists());
+    // It still is a supervisor: of a worker that another program has started.
+    let worker = server.worker();
+    super::server::kill(worker, Signal::TERM);
+    server.wait_until("a worker is replaced", |server| server.worker() != worker);
+    load.go_on_for(50);
+    load.stop().assert_nothing_lost();
+    let family = server.family();
+    server.signal(Signal::TERM);
+    assert_eq!(server.wait().code(), Some(0));
+    assert!(!family.iter().any(|pid| is_there(*pid)));
+}
+
+fn prefork_swaps() {
+    let mut server = Server::start_in(deployed("one"), &["--mpm", "prefork", "--set", "requests_per_worker=1"]);
+    let load = Load::new(&server.address).start();
+    load.go_on_for(50);
+    deploy(&server.folder.join("app"), "two");
+    assert!(server.control("swap").0);
+    assert_eq!(server.get("/version").unwrap(), "two");
+    load.go_on_for(50);
+    deploy(&server.folder.join("app"), "dies");
+    let (good, text) = server.control("swap");
+    assert!(!good, "{text}");
+    load.go_on_for(50);
+    assert_eq!(server.get("/version").unwrap(), "two");
+    load.stop().assert_nothing_lost();
+    server.wait_until("the old parent is gone", |server| {
+        server.control("status json").1.matches("\"number\"").count() == 1
+    });
+}
