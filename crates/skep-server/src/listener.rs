@@ -139,7 +139,7 @@ impl std::os::fd::AsFd for Listener {
 }
 
 impl Listener {
-    pub(crate) fn try_clone(&self) -> io::Result<Self> {
+    fn try_clone(&self) -> io::Result<Self> {
         Ok(match self {
             Self::Tcp(socket) => Self::Tcp(socket.try_clone()?),
             Self::Unix(socket) => Self::Unix(socket.try_clone()?),

@@ -34,7 +34,7 @@ const TERM: u8 = 15;
 /// The signals this process listens to, from the moment this is made, and the orders of its supervisor if it has one.
 pub(crate) struct Signals {
     runtime: Runtime,
-    signals: Vec<(u8, Signal)>,
+    heard: Vec<(u8, Signal)>,
     orders: Option<Orders>,
 }
 
@@ -43,10 +43,10 @@ impl Signals {
     pub(crate) fn listen(channel: Option<UnixStream>) -> io::Result<Self> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build()?;
         let entered = runtime.enter();
-        let mut signals = vec![(QUIT, signal(SignalKind::quit())?), (TERM, signal(SignalKind::terminate())?)];
+        let mut heard = vec![(QUIT, signal(SignalKind::quit())?), (TERM, signal(SignalKind::terminate())?)];
         let orders = match channel {
             None => {
-                signals.push((INT, signal(SignalKind::interrupt())?));
+                heard.push((INT, signal(SignalKind::interrupt())?));
                 None
             }
             Some(channel) => {
@@ -59,7 +59,7 @@ impl Signals {
             }
         };
         drop(entered);
-        Ok(Self { runtime, signals, orders })
+        Ok(Self { runtime, heard, orders })
     }
 
     /// Waits until all `workers` have ended. TERM and INT tell them to drain first; a second one, or QUIT, ends the wait at
@@ -70,7 +70,7 @@ impl Signals {
         workers: usize,
         tell: impl FnMut(Life),
     ) -> Outcome {
-        self.runtime.block_on(watch(&mut self.signals, &mut self.orders, ended, workers, tell))
+        self.runtime.block_on(watch(&mut self.heard, &mut self.orders, ended, workers, tell))
     }
 }
 

@@ -407,7 +407,12 @@ fn open_database(migrations: Option<&sql::Migrations>, setup: &Setup) -> Result<
     let database = if setup.temporary_database {
         sql::Database::temporary(migrations, offload)
     } else {
-        sql::Database::open(setup.data.join(DATABASE), migrations, setup.sql.clone(), offload)
+        let path = setup.data.join(DATABASE);
+        if setup.careful {
+            sql::Database::check_careful(&path, migrations)
+                .map_err(|error| StartError { problems: vec![error.to_string()] })?;
+        }
+        sql::Database::open(path, migrations, setup.sql.clone(), offload)
     };
     database.map(Some).map_err(|error| StartError { problems: vec![error.to_string()] })
 }

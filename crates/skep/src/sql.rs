@@ -60,6 +60,7 @@
 //!
 //! Start reading at [`Local`]: where a statement runs is decided there, by the rules in `sql/history.rs`.
 
+mod additions;
 mod blocking;
 mod connection;
 mod database;

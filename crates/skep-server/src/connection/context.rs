@@ -169,7 +169,7 @@ impl Context {
 
     /// Waits until connections are to end with their next answer.
     pub(crate) async fn starts_leaving(self: Rc<Self>) {
-        self.until(|context| context.is_leaving()).await;
+        self.until(Self::is_leaving).await;
     }
 
     /// Waits until the thread has handled all requests that it was to handle.

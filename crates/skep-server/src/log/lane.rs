@@ -162,7 +162,9 @@ impl Writer {
     /// Writes all that waits, here and now.
     pub(crate) fn flush(&self) {
         let lanes = lock(&self.shared.lanes).clone();
-        lanes.iter().for_each(|lane| lane.write(&mut Vec::new()));
+        for lane in lanes {
+            lane.write(&mut Vec::new());
+        }
     }
 
     /// Writes all that waits, and ends the thread.

@@ -19,7 +19,14 @@ use crate::worker::{Alone, Life, Room};
 const BROKEN: i32 = 70;
 
 /// The life of a process that serves. Gives back its exit code.
-pub(super) fn serve(common: &Common<'_>, logs: &mut Logs, parent: u32, slot: usize, share: u64, bell: &OwnedFd) -> i32 {
+pub(super) fn serve(
+    common: &mut Common<'_>,
+    logs: &mut Logs,
+    parent: u32,
+    slot: usize,
+    share: u64,
+    bell: &OwnedFd,
+) -> i32 {
     let result = begin(parent, &[libc::SIGTERM, libc::SIGUSR1, libc::SIGQUIT]).and_then(|signals| {
         if !common.is_single() {
             common.seat.title_of(slot, "ready");
@@ -31,7 +38,7 @@ pub(super) fn serve(common: &Common<'_>, logs: &mut Logs, parent: u32, slot: usi
 }
 
 fn try_serve(
-    common: &Common<'_>,
+    common: &mut Common<'_>,
     logs: &Logs,
     slot: usize,
     share: u64,
@@ -40,7 +47,8 @@ fn try_serve(
 ) -> io::Result<()> {
     let place = Place::new(&common.seat.board, slot);
     let config = common.config;
-    let listeners = common.listeners.iter().map(crate::listener::Listener::try_clone).collect::<io::Result<_>>()?;
+    // Its own copy of them: whoever closes the last one refuses connections.
+    let listeners = std::mem::take(&mut common.listeners);
     let (_life, watching) = watch::channel(Life::Serve);
     let room = Room::new(if common.is_single() { 1 } else { connections(config) });
     let mut worker =
@@ -57,8 +65,9 @@ fn try_serve(
 }
 
 /// The life of the process that does what is to be done again and again.
-pub(super) fn jobs(common: &Common<'_>, logs: &mut Logs, parent: u32) -> i32 {
+pub(super) fn jobs(common: &mut Common<'_>, logs: &mut Logs, parent: u32) -> i32 {
     let result = begin(parent, &[libc::SIGTERM, libc::SIGUSR1]).and_then(|signals| {
+        common.listeners.clear();
         sys::process::set_title("skep: jobs");
         logs.start_thread()?;
         let jobs = Jobs::start(&common.site)?;

@@ -183,7 +183,7 @@ impl<'s> Parent<'s> {
         // Drawn here: all processes would draw the same.
         let share = jittered(self.common.config.requests_per_worker);
         let parent = std::process::id();
-        let (common, logs, bell) = (&self.common, &mut self.logs, &self.bell);
+        let (common, logs, bell) = (&mut self.common, &mut self.logs, &self.bell);
         let forked = sys::process::fork(|| match role {
             Role::Serves(slot) => kid::serve(common, logs, parent, slot, share, bell),
             Role::Jobs => kid::jobs(common, logs, parent),
@@ -214,8 +214,8 @@ impl<'s> Parent<'s> {
             }
         }
         while let Some(end) = self.orders.iter().position(|byte| *byte == b'\n') {
-            let line: Vec<u8> = self.orders.drain(..=end).collect();
-            match std::str::from_utf8(&line[..end]).ok().and_then(Order::parse) {
+            let said: Vec<u8> = self.orders.drain(..=end).collect();
+            match std::str::from_utf8(&said[..end]).ok().and_then(Order::parse) {
                 Some(Order::Life(Life::Serve)) => self.life = Life::Serve,
                 Some(Order::Life(life)) => self.end(life),
                 Some(Order::Quit) => return true,

@@ -129,7 +129,7 @@ fn seconds(time: Duration) -> String {
 
 fn mib(bytes: Option<u64>) -> String {
     let kib = bytes.unwrap_or_default() >> 10;
-    format!("{}.{} MiB", kib >> 10, (kib & 1023) * 10 >> 10)
+    format!("{}.{} MiB", kib >> 10, ((kib & 1023) * 10) >> 10)
 }
 
 impl Status {

@@ -60,7 +60,7 @@ impl Alone {
         let Self { worker, signals, place, single } = self;
         let slot = place.slot();
         slot.take();
-        let gate = Rc::new(Gate::new(worker.listeners, signals)?);
+        let gate = Gate::new(worker.listeners, signals)?;
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_io()
             .enable_time()
@@ -107,6 +107,7 @@ impl Alone {
         runtime.block_on(async {
             if life == Life::Leave {
                 context.leave();
+                drop(gate);
                 context.show_leaving();
                 let _ = tokio::time::timeout(LINGER.min(grace), context.gets_empty()).await;
             } else {
@@ -114,6 +115,8 @@ impl Alone {
                     enter(&door, visitor);
                     tokio::task::yield_now().await;
                 }
+                // Whoever comes from now on is refused, and does not wait for nothing.
+                drop(gate);
             }
             context.drain();
             if tokio::time::timeout(grace, context.gets_empty()).await.is_err() {
@@ -136,28 +139,31 @@ fn enter(door: &Rc<Door>, visitor: Visitor) {
 async fn serve(door: &Rc<Door>, gate: &Gate, shared: &AsyncFd<OwnedFd>, single: bool) -> io::Result<Life> {
     let context = &door.context;
     loop {
-        let over = either(context.gets_empty(), context.is_spent());
         if single {
             // A signal that comes now finds a process that is about to end by itself.
             context.gets_empty().await;
             return Ok(Life::Leave);
         }
-        let more = async {
+        let over = either(context.gets_empty(), context.is_spent());
+        let mut ready = None;
+        either(over, async {
             context.has_turn().await;
-            if let Ok(mut ready) = shared.readable().await {
-                ready.clear_ready();
-            }
-        };
-        either(over, more).await;
+            ready = Some(shared.readable().await);
+        })
+        .await;
         let life = gate.life();
         if life != Life::Serve || context.share.is_spent() || context.is_empty() {
             return Ok(life);
         }
-        while context.share.has_turn()
-            && let Some(visitor) = gate.accept()
-        {
+        let Some(ready) = ready else { continue };
+        let mut ready = ready?;
+        while context.share.has_turn() {
+            let Some(visitor) = gate.accept() else {
+                // Only now is there nothing left to be told of.
+                ready.clear_ready();
+                break;
+            };
             enter(door, visitor);
-            tokio::task::yield_now().await;
         }
     }
 }

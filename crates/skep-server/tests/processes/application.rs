@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use skep::prelude::*;
+use skep::sql::{Migration, Migrations};
 
 /// Set, this executable is the application.
 pub(crate) const PART: &str = "PROCESSES_TEST_APPLICATION";
@@ -96,7 +97,7 @@ impl Handle for Hang {
 #[inline(never)]
 fn hang_for_ever() {
     loop {
-        std::thread::sleep(Duration::from_secs(3600));
+        std::thread::sleep(Duration::from_hours(1));
     }
 }
 
@@ -111,13 +112,13 @@ impl Handle for Crash {
     async fn handle(self, _cx: &mut Cx<'_>) -> Result {
         match &*self.how {
             "abort" => std::process::abort(),
-            "segv" => {
+            // The standard library looks at the first one, which an access to wrong memory would repeat.
+            "segv" => loop {
                 let _ = rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::SEGV);
-                std::thread::sleep(Duration::from_secs(1));
-            }
+                std::thread::sleep(Duration::from_millis(1));
+            },
             _ => std::process::exit(3),
         }
-        Ok(Response::text("never"))
     }
 }
 
@@ -147,7 +148,21 @@ fn read_version() -> Option<String> {
     text.strip_prefix("\nversion ").map(|name| name.trim().to_owned())
 }
 
+const TABLE: Migration = Migration::new(1, "0001_post.sql", "create table post (title text not null);");
+const ADDS: Migration = Migration::new(2, "0002_add.sql", "alter table post add column body text;");
+const BREAKS: Migration =
+    Migration::new(3, "0003_drop.sql", "-- Nobody needs it.\nalter table post drop column title;");
+
 pub(crate) fn app() -> App {
+    match &*version() {
+        "db one" => plain().database(Migrations::new(&[TABLE])),
+        "db two" => plain().database(Migrations::new(&[TABLE, ADDS])),
+        "db three" => plain().database(Migrations::new(&[TABLE, ADDS, BREAKS])),
+        _ => plain(),
+    }
+}
+
+fn plain() -> App {
     App::new()
         .named("test", "1.2.3")
         .serve::<(Hello, Count, Version, Random, Slow, Hang, Crash, Leak)>()

@@ -21,6 +21,10 @@ pub(crate) const TESTS: &[Test] = &[
     ("a_file_that_is_watched_is_swapped_to", a_file_that_is_watched_is_swapped_to),
     ("the_supervisor_itself_is_upgraded", the_supervisor_itself_is_upgraded),
     ("prefork_swaps", prefork_swaps),
+    (
+        "a_migration_that_does_more_than_add_waits_to_be_allowed",
+        a_migration_that_does_more_than_add_waits_to_be_allowed,
+    ),
 ];
 
 /// A folder with a version in it.
@@ -60,13 +64,16 @@ fn a_kept_connection_learns_of_a_swap_from_an_answer() {
     assert_eq!(kept.read(&mut [0; 10]).unwrap(), 0);
 }
 
+/// What it is called, how it is put there, and what is said of it.
+type Broken<'b> = (&'static str, Box<dyn Fn() + 'b>, &'static str);
+
 fn a_version_that_is_not_well_changes_nothing() {
     let mut server = Server::start_in(deployed("one"), &["--set", "start_timeout=2s", "--set", "probe=/"]);
     let app = server.folder.join("app");
     let good = fs::read(&app).unwrap();
     let mut foreign = good.clone();
     foreign[18] ^= 0xff;
-    let broken: [(&str, Box<dyn Fn()>, &str); 7] = [
+    let broken: [Broken<'_>; 7] = [
         ("truncated", Box::new(|| deploy_bytes(&app, &good[..good.len() / 2])), "not complete"),
         ("foreign", Box::new(|| deploy_bytes(&app, &foreign)), "another kind of machine"),
         ("a script", Box::new(|| deploy_bytes(&app, &b"#!/bin/sh\nexit 0\n".repeat(20))), "not an ELF executable"),
@@ -80,7 +87,7 @@ fn a_version_that_is_not_well_changes_nothing() {
         let (good, text) = server.control("swap");
         assert!(!good && text.contains("not swapped: ") && text.contains(reason), "{name}: {text}");
         assert_eq!(server.get("/version").unwrap(), "one", "{name}");
-        assert!(server.control("status").1.contains(&format!("last swap: FAILED")), "{name}");
+        assert!(server.control("status").1.contains("last swap: FAILED"), "{name}");
     }
     fs::remove_file(&app).unwrap();
     deploy(&app, "two");
@@ -156,4 +163,21 @@ fn prefork_swaps() {
     server.wait_until("the old parent is gone", |server| {
         server.control("status json").1.matches("\"number\"").count() == 1
     });
+}
+
+fn a_migration_that_does_more_than_add_waits_to_be_allowed() {
+    for model in ["thread", "prefork"] {
+        let server = Server::start_in(deployed("db one"), &["--mpm", model]);
+        deploy(&server.folder.join("app"), "db two");
+        let (good, text) = server.control("swap");
+        assert!(good, "{text}");
+        deploy(&server.folder.join("app"), "db three");
+        let (good, text) = server.control("swap");
+        let reason = "migration 0003_drop.sql, line 2 (alter table post drop column title;) does more than add";
+        assert!(!good && text.contains(reason), "{text}");
+        assert_eq!(server.get("/version").unwrap(), "db two");
+        let (good, text) = server.control_with("swap", &["--allow-breaking-migration"]);
+        assert!(good, "{text}");
+        assert_eq!(server.get("/version").unwrap(), "db three");
+    }
 }

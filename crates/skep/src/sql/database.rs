@@ -11,7 +11,7 @@ use super::connection::{Connection, Role};
 use super::error::{Kind, Result};
 use super::local::Local;
 use super::migrations::Migrations;
-use super::open::{OpenError, check, open};
+use super::open::{OpenError, check, check_careful, open};
 use super::options::Options;
 use super::pool::Pool;
 use crate::offload::{Offload, offload};
@@ -63,6 +63,12 @@ impl Database {
     /// or that a migration was edited after it ran. Nothing is run or changed, and a missing file is none of these.
     pub fn check(path: impl AsRef<Path>, migrations: &Migrations) -> Result<(), OpenError> {
         check(path.as_ref(), migrations)
+    }
+
+    /// Says what [`open`](Self::open) would do that another version of the program, which uses this file meanwhile, may not get on
+    /// with: run a migration that does more than add. Nothing is run or changed.
+    pub fn check_careful(path: impl AsRef<Path>, migrations: &Migrations) -> Result<(), OpenError> {
+        check_careful(path.as_ref(), migrations)
     }
 
     /// A database for tests: a new file in the system's temporary directory, removed with the last handle to it. It is

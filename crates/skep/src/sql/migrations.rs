@@ -9,6 +9,7 @@ use rusqlite::fallible_iterator::FallibleIterator;
 use rusqlite::hooks::{AuthAction, AuthContext, Authorization};
 use rusqlite::{Connection, ffi};
 
+use super::additions::first_other;
 use super::error::{Result, sqlite};
 use super::open::Problem;
 
@@ -73,6 +74,17 @@ impl Migrations {
     /// What is wrong with those that ran in this database; pending ones are not.
     pub(super) fn check(&self, connection: &Connection) -> Result<(), Problem> {
         self.next(&applied(connection)?).map(drop)
+    }
+
+    /// What pending ones do more than add, if there is such a thing.
+    pub(super) fn only_add(&self, connection: &Connection) -> Result<(), Problem> {
+        let applied = applied(connection)?;
+        let pending = self.list.iter().filter(|migration| applied.iter().all(|done| done.number != migration.number));
+        let mut others = pending.filter_map(|migration| Some((migration.file, first_other(migration.text)?)));
+        match others.next() {
+            Some((file, (line, statement))) => Err(Problem::Breaking { file, line, statement: statement.to_owned() }),
+            None => Ok(()),
+        }
     }
 
     /// The one to run next, or what is wrong with those that ran.

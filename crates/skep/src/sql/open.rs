@@ -40,6 +40,7 @@ pub(super) enum Problem {
     Disordered { file: &'static str, before: &'static str },
     NotCompiledIn { file: String },
     Migration { file: &'static str, line: usize, statement: String, reason: String },
+    Breaking { file: &'static str, line: usize, statement: String },
     ForeignKey { file: &'static str, table: String, parent: String },
     Sqlite(Error),
 }
@@ -95,6 +96,18 @@ pub(super) fn check(path: &Path, migrations: &Migrations) -> Result<(), OpenErro
     let started = Instant::now();
     let problem = |problem| OpenError { path: path.to_owned(), problem, waited: started.elapsed() };
     if path.exists() { try_check(path, migrations).map_err(problem) } else { Ok(()) }
+}
+
+/// Looks for pending migrations that do more than add.
+pub(super) fn check_careful(path: &Path, migrations: &Migrations) -> Result<(), OpenError> {
+    let started = Instant::now();
+    let problem = |problem| OpenError { path: path.to_owned(), problem, waited: started.elapsed() };
+    let look = || {
+        let raw = rusqlite::Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE).map_err(sqlite)?;
+        raw.busy_timeout(Options::new().busy_timeout).map_err(sqlite)?;
+        migrations.only_add(&raw)
+    };
+    if path.exists() { look().map_err(problem) } else { Ok(()) }
 }
 
 fn try_check(path: &Path, migrations: &Migrations) -> Result<(), Problem> {
@@ -218,6 +231,11 @@ impl fmt::Display for Problem {
             Self::Migration { file, line, statement, reason } => {
                 write!(f, "migration {file} failed at line {line} and was undone: {reason}; in: {statement}")
             }
+            Self::Breaking { file, line, statement } => write!(
+                f,
+                "migration {file}, line {line} ({statement}) does more than add, and another version uses this database: \
+                 --allow-breaking-migration runs it all the same"
+            ),
             Self::ForeignKey { file, table, parent } => write!(
                 f,
                 "migration {file} was undone: it leaves rows of `{table}` that refer to missing rows of `{parent}`"

@@ -1,0 +1,130 @@
+//! Which migrations an older version of the program gets on with: those that only add.
+//!
+//! While one version replaces another, both use the same database. What only adds (tables, columns, indexes, rows) leaves an
+//! older version what it knows. What renames, drops, forbids or deletes may not. That is all that is said here: what a
+//! statement means to a program, nobody can read off it.
+
+/// A word in small letters, a quoted name, or a sign; and where it begins.
+type Token = (usize, String);
+
+/// The first statement that does more than add, and the number of its line.
+///
+/// These only add: `create table`, `view`, `trigger`, `index`; `create unique index` on a table of the same text; `alter table
+/// ... add`; `insert` and `insert or ignore`; `update`; `select`; `drop index`.
+pub(super) fn first_other(text: &str) -> Option<(usize, &str)> {
+    let mut made: Vec<String> = Vec::new();
+    for statement in statements(text) {
+        let words: Vec<&str> = statement.iter().map(|(_, word)| word.as_str()).collect();
+        // `create temporary table`, `create table if not exists`: the same for our purpose.
+        let words: Vec<&str> =
+            words.into_iter().filter(|word| !["temp", "temporary", "if", "not", "exists"].contains(word)).collect();
+        let adds = match words.as_slice() {
+            ["create", "table", name, ..] | ["create", "virtual", "table", name, ..] => {
+                made.push((*name).to_owned());
+                true
+            }
+            ["create", "unique", "index", _, "on", table, ..] => made.iter().any(|name| name == table),
+            ["insert", "or", how, ..] => *how == "ignore",
+            ["create", "view" | "trigger" | "index", ..]
+            | ["drop", "index", ..]
+            | ["alter", "table", _, "add", ..]
+            | ["insert" | "update" | "select" | "with", ..]
+            | [] => true,
+            _ => false,
+        };
+        let begin = statement.first().map_or(0, |(begin, _)| *begin);
+        if !adds {
+            let line = text[begin..].lines().next().unwrap_or_default().trim();
+            return Some((text[..begin].matches('\n').count() + 1, line));
+        }
+    }
+    None
+}
+
+/// A trigger has statements within, and ends with `end`.
+fn statements(text: &str) -> Vec<Vec<Token>> {
+    let mut all = Vec::new();
+    let mut now: Vec<Token> = Vec::new();
+    for token in tokens(text) {
+        if token.1 != ";" {
+            now.push(token);
+            continue;
+        }
+        let is_trigger = now.iter().take(3).any(|(_, word)| word == "trigger");
+        if !is_trigger || now.last().is_some_and(|(_, word)| word == "end") {
+            all.push(std::mem::take(&mut now));
+        }
+    }
+    all.push(now);
+    all.retain(|statement| !statement.is_empty());
+    all
+}
+
+fn tokens(text: &str) -> Vec<Token> {
+    let mut tokens = Vec::new();
+    let mut rest = text;
+    while let Some(first) = rest.chars().next() {
+        let begin = text.len() - rest.len();
+        let length = match first {
+            '-' if rest.starts_with("--") => rest.find('\n').unwrap_or(rest.len()),
+            '/' if rest.starts_with("/*") => rest.find("*/").map_or(rest.len(), |end| end + 2),
+            '\'' | '"' | '`' | '[' => {
+                let close = if first == '[' { ']' } else { first };
+                let length = rest[1..].find(close).map_or(rest.len(), |end| end + 2);
+                if first != '\'' {
+                    tokens.push((begin, rest[1..length].trim_end_matches(close).to_ascii_lowercase()));
+                }
+                length
+            }
+            first if first.is_whitespace() => first.len_utf8(),
+            first if first.is_alphanumeric() || first == '_' => {
+                let is_end = |character: char| !(character.is_alphanumeric() || character == '_');
+                let length = rest.find(is_end).unwrap_or(rest.len());
+                tokens.push((begin, rest[..length].to_ascii_lowercase()));
+                length
+            }
+            sign => {
+                tokens.push((begin, sign.to_string()));
+                sign.len_utf8()
+            }
+        };
+        rest = &rest[length..];
+    }
+    tokens
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_only_adds_passes() {
+        for text in [
+            "-- drop table a;\ncreate table a (b text default ';drop table x');\ncreate unique index c on a (b);",
+            "alter table a add column d integer; update a set d = 1; insert into a values (1);",
+            "create trigger t after insert on a begin insert into f values (new.b); delete from f; end;\nselect 1;",
+            "create virtual table if not exists f using fts5(b); drop index if exists c; insert or ignore into a values (2)",
+            "",
+        ] {
+            assert_eq!(first_other(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_does_more_is_named_with_its_line() {
+        for text in [
+            "drop table a;",
+            "alter table a rename to b;",
+            "alter table a drop column b;",
+            "alter table \"a\" rename column b to c",
+            "delete from a;",
+            "create unique index c on a (b);",
+            "insert or replace into a values (1);",
+            "drop trigger t;",
+            "pragma user_version = 1",
+        ] {
+            let all = format!("create table z (y);\n/* and\n then */ {text}");
+            assert_eq!(first_other(&all), Some((3, text)), "{text}");
+        }
+    }
+}
