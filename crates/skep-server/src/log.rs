@@ -65,13 +65,8 @@ impl Logs {
         self.access.then(|| AccessLog::new(self.writer.lane(lane::Stream::Output, self.buffer)))
     }
 
-    /// Writes all that waits.
-    pub(crate) fn flush(&self) {
-        self.writer.flush();
-    }
-
     /// Writes all that waits, and ends the thread.
-    pub(crate) fn finish(self) {
+    pub(crate) fn finish(&mut self) {
         self.writer.finish();
     }
 }

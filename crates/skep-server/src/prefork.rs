@@ -78,8 +78,8 @@ fn initialise(app: App, config: &Config, seat: &Seat, pool: &Pool) -> Result<Arc
         setup.careful = seat.plan.careful;
         setup.offload = Arc::new(pool.clone());
         let site = Arc::new(app.open(setup)?);
-        // Answering once also warms up what is looked up once, such as what this processor can do.
         probe(&site, config)?;
+        warm_up(&site);
         site.close_for_fork();
         Ok(site)
     };
@@ -90,6 +90,15 @@ fn initialise(app: App, config: &Config, seat: &Seat, pool: &Pool) -> Result<Arc
     })?;
     wait_for_end_of_threads().map_err(|error| StartError(error.to_string()))?;
     Ok(site)
+}
+
+/// Looks up once what each process would otherwise look up for itself. What the processor can do is the dearest of it: in a
+/// virtual machine each question (`cpuid`) is a way out of it and back, and there are twenty of them.
+fn warm_up(site: &Arc<Site>) {
+    #[cfg(target_arch = "x86_64")]
+    let _ = std::arch::is_x86_feature_detected!("avx2");
+    // The cipher of cookies and tokens asks by itself.
+    site.warm_up();
 }
 
 /// A thread that was joined may take a moment to be gone.

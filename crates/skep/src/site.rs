@@ -153,6 +153,13 @@ impl Site {
         self.database.as_ref().expect(NO_DATABASE)
     }
 
+    /// Does once what each copy of this process would otherwise do for itself, for a server that forks: it reads the keys, and finds
+    /// out what the processor offers a cipher. An example is at [`close_for_fork`](Self::close_for_fork).
+    pub fn warm_up(&self) {
+        // Without keys, whoever needs them is told so then.
+        let _ = self.forms.secret.seal("warm up", b"");
+    }
+
     /// Closes what must not be shared with a copy of this process, for a server that forks: connections to the database. They are
     /// opened again, in each process its own, when they are needed. Nobody may be using them.
     ///
@@ -163,6 +170,7 @@ impl Site {
     /// # let mut setup = skep::Setup::default();
     /// # setup.temporary_database = true;
     /// let site = Arc::new(App::new().open(setup).unwrap());
+    /// site.warm_up();
     /// site.close_for_fork();
     /// ```
     pub fn close_for_fork(&self) {

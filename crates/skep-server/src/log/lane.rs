@@ -159,21 +159,15 @@ impl Writer {
         lane
     }
 
-    /// Writes all that waits, here and now.
-    pub(crate) fn flush(&self) {
-        let lanes = lock(&self.shared.lanes).clone();
-        for lane in lanes {
-            lane.write(&mut Vec::new());
-        }
-    }
-
-    /// Writes all that waits, and ends the thread.
-    pub(crate) fn finish(self) {
+    /// Writes all that waits, and ends the thread, if there is one.
+    pub(crate) fn finish(&mut self) {
         self.shared.stopping.store(true, Ordering::Release);
+        let Some(thread) = self.thread.take() else {
+            let lanes = lock(&self.shared.lanes).clone();
+            return lanes.iter().for_each(|lane| lane.write(&mut Vec::new()));
+        };
         self.shared.call();
-        if let Some(thread) = self.thread {
-            let _ = thread.join();
-        }
+        let _ = thread.join();
     }
 }
 
@@ -188,7 +182,7 @@ mod tests {
 
     #[test]
     fn a_full_lane_drops_lines_and_counts_them() {
-        let writer = Writer::start().unwrap();
+        let mut writer = Writer::start().unwrap();
         let lane = writer.lane(Stream::Error, 0);
         lane.push(|_| panic!("there is no room"));
         lane.push(|_| panic!("there is no room"));

@@ -55,9 +55,14 @@ fn try_serve(
         worker(config, &common.site, listeners, common.tls.clone(), logs, room, watching, Some(place.clone()));
     worker.share = Share::new(config.concurrency, share);
     let board = &common.seat.board;
+    let (single, few) = (common.is_single(), config.min_spare.max(config.max_spare / 2));
     let on_first = || {
+        // Others are looked at often enough while they are busy.
+        if !single {
+            return;
+        }
         let is_free = |slot: &&sys::board::Slot| slot.is_taken() && slot.busy.load(Ordering::Relaxed) == 0;
-        if board.slots().iter().filter(is_free).count() < config.min_spare.max(config.max_spare / 2) {
+        if board.slots().iter().filter(is_free).count() < few {
             let _ = rustix::io::write(bell, &1_u64.to_ne_bytes());
         }
     };
@@ -96,6 +101,6 @@ fn end(logs: &mut Logs, result: io::Result<()>) -> i32 {
             BROKEN
         }
     };
-    logs.flush();
+    logs.finish();
     code
 }

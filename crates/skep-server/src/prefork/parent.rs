@@ -57,7 +57,10 @@ pub(super) struct Parent<'s> {
 
 /// How often those that serve are looked at, and how often while some have no time.
 const LOOK: Duration = Duration::from_millis(500);
-const BUSY_LOOK: Duration = Duration::from_millis(100);
+const BUSY_LOOK: Duration = Duration::from_millis(20);
+
+/// Who has been busy for so many milliseconds does not count as free. Most requests are done long before.
+const BUSY_AFTER: u64 = 10;
 
 /// So long a process that hangs has to write where it is.
 const LAST_WORDS: Duration = Duration::from_secs(1);
@@ -114,7 +117,8 @@ impl<'s> Parent<'s> {
     }
 
     fn wait(&self) {
-        let busy = self.kids.iter().any(|kid| self.is_busy(kid) || kid.deadline.is_some());
+        let is_busy = |kid| self.slot(kid).is_some_and(|slot| slot.busy.load(Ordering::Relaxed) != 0);
+        let busy = self.kids.iter().any(|kid| is_busy(kid) || kid.deadline.is_some());
         let pause = if busy { BUSY_LOOK } else { LOOK };
         let timeout = match self.start_at.saturating_duration_since(Instant::now()) {
             Duration::ZERO => pause,
@@ -169,7 +173,9 @@ impl<'s> Parent<'s> {
     }
 
     fn is_busy(&self, kid: &Kid) -> bool {
-        self.slot(kid).is_some_and(|slot| slot.busy.load(Ordering::Relaxed) != 0)
+        let patience = if self.common.is_single() { 0 } else { BUSY_AFTER };
+        let is_busy = |since: u64| since != 0 && board::now().saturating_sub(since) >= patience;
+        self.slot(kid).is_some_and(|slot| is_busy(slot.busy.load(Ordering::Relaxed)))
     }
 
     fn slot(&self, kid: &Kid) -> Option<&board::Slot> {

@@ -56,7 +56,7 @@ impl Running {
         if let Some(jobs) = self.jobs.take() {
             jobs.finish(self.grace);
         }
-        if let Some(logs) = self.logs.take() {
+        if let Some(mut logs) = self.logs.take() {
             logs.finish();
         }
     }
@@ -91,7 +91,7 @@ impl Running {
 
     /// Ends the process without waiting for requests, but not without what the log has.
     fn at_once(&mut self, code: u8) -> ExitCode {
-        if let Some(logs) = self.logs.take() {
+        if let Some(mut logs) = self.logs.take() {
             logs.finish();
         }
         ExitCode::from(code)

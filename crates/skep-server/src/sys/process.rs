@@ -10,9 +10,8 @@ use rustix::process::{Pid, Signal};
 ///
 /// Refused while this process has other threads: they would not exist in the copy, and what they had locked would stay locked.
 pub(crate) fn fork(child: impl FnOnce() -> i32) -> io::Result<Pid> {
-    let threads = threads()?;
-    if threads != 1 {
-        return Err(io::Error::other(format!("this process has {threads} threads and must not fork")));
+    if !is_alone() {
+        return Err(io::Error::other("this process has more than one thread and must not fork"));
     }
     let before = block_signals()?;
     // SAFETY: this process has one thread, so that its copy is whole: no lock is held by a thread that does not exist there.
@@ -33,6 +32,13 @@ pub(crate) fn fork(child: impl FnOnce() -> i32) -> io::Result<Pid> {
             Pid::from_raw(pid).ok_or_else(|| io::Error::other("fork gave no process id"))
         }
     }
+}
+
+/// True if this process has one thread. One system call: to stop sharing what threads share is possible for a thread that
+/// shares it with nobody, and does nothing then (`unshare(2)`, `CLONE_THREAD`).
+fn is_alone() -> bool {
+    // SAFETY: a system call without pointers, which changes nothing.
+    unsafe { libc::unshare(libc::CLONE_THREAD) == 0 }
 }
 
 /// How many threads this process has.

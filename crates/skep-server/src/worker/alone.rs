@@ -94,11 +94,18 @@ impl Alone {
                 if !std::mem::replace(&mut began, true) {
                     tokio::task::spawn_local(Rc::clone(&context).keep_time());
                     tokio::task::spawn_local(beat(place.clone()));
+                }
+                enter(&door, visitor);
+                if single {
+                    // A signal that comes now finds a process that is about to end by itself.
+                    context.gets_empty().await;
+                    return Ok(Life::Leave);
+                }
+                if shared.is_none() {
                     shared = Some(Rc::new(sys::hear_of(gate.epoll.try_clone()?)?));
                 }
                 let shared = shared.clone().ok_or(io::ErrorKind::NotConnected)?;
-                enter(&door, visitor);
-                serve(&door, &gate, &shared, single).await
+                serve(&door, &gate, &shared).await
             })?;
             if life != Life::Serve || context.share.is_spent() || single {
                 break if life == Life::Serve { Life::Leave } else { life };
@@ -123,6 +130,8 @@ impl Alone {
                 tracing::warn!(connections = context.count(), "cut connections that were not done in time");
             }
         });
+        // The process ends: putting its memory in order would cost more than the request did.
+        std::mem::forget((runtime, door, context, shared));
         Ok(())
     }
 }
@@ -136,14 +145,9 @@ fn enter(door: &Rc<Door>, visitor: Visitor) {
 }
 
 /// Serves the connections that are there, and more that come, until none is left or this process is to end.
-async fn serve(door: &Rc<Door>, gate: &Gate, shared: &AsyncFd<OwnedFd>, single: bool) -> io::Result<Life> {
+async fn serve(door: &Rc<Door>, gate: &Gate, shared: &AsyncFd<OwnedFd>) -> io::Result<Life> {
     let context = &door.context;
     loop {
-        if single {
-            // A signal that comes now finds a process that is about to end by itself.
-            context.gets_empty().await;
-            return Ok(Life::Leave);
-        }
         let over = either(context.gets_empty(), context.is_spent());
         let mut ready = None;
         either(over, async {
