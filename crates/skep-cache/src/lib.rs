@@ -1,21 +1,38 @@
 //! A cache with tiers that stay coherent, misses that never stampede, and drivers from memory to Redis.
 
 mod block;
+mod breaker;
+mod cache;
+mod chance;
 mod clock;
+mod codec;
 pub mod driver;
 mod entry;
 mod error;
+mod flight;
+mod key;
+mod life;
 #[cfg(feature = "memory")]
 mod memory;
+mod now;
 mod null;
+mod stats;
 pub mod suite;
+mod tags;
+mod timer;
 
+pub use cache::{Builder, Cache};
 pub use clock::{Clock, Time, Version};
+pub use codec::{Codec, Json, Postcard, Raw};
 pub use driver::Driver;
 pub use error::{Error, Result};
+pub use life::{Answer, Life};
 #[cfg(feature = "memory")]
 pub use memory::Memory;
+pub use now::Now;
 pub use null::Null;
+pub use stats::Stats;
+pub use timer::Sleep;
 
 /// Processor cores, for how finely to divide what threads share.
 #[cfg(feature = "memory")]
