@@ -14,11 +14,13 @@ mod key;
 mod life;
 #[cfg(feature = "memory")]
 mod memory;
+mod mirror;
 mod now;
 mod null;
 mod stats;
 pub mod suite;
 mod tags;
+mod tiered;
 mod timer;
 
 pub use cache::{Builder, Cache};
@@ -29,9 +31,11 @@ pub use error::{Error, Result};
 pub use life::{Answer, Life};
 #[cfg(feature = "memory")]
 pub use memory::Memory;
+pub use mirror::Mirror;
 pub use now::Now;
 pub use null::Null;
 pub use stats::Stats;
+pub use tiered::{Tiered, Writes};
 pub use timer::Sleep;
 
 /// Processor cores, for how finely to divide what threads share.

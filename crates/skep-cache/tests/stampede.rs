@@ -173,7 +173,9 @@ async fn a_panic_goes_on_for_who_computes_and_is_an_error_for_who_waits() {
         panics
             .get_or("a", || async {
                 answer.await.unwrap();
-                if answer_is_bad() { panic!("out of range") }
+                if answer_is_bad() {
+                    panic!("out of range")
+                }
                 is("never").await
             })
             .await
