@@ -6,7 +6,7 @@
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 
 use crate::timer::{Sleep, Timer};
 
@@ -142,10 +142,7 @@ impl Clock {
     #[inline]
     pub fn now(&self) -> Time {
         match &self.0 {
-            Source::System => {
-                let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-                Time(since.as_secs() * 1_000 + u64::from(since.subsec_millis()))
-            }
+            Source::System => system(),
             Source::Manual(manual) => Time(manual.now.load(Ordering::Acquire)),
         }
     }
@@ -190,11 +187,12 @@ impl Clock {
 
     /// The same, for who has just asked for the time.
     pub(crate) fn version_at(&self, now: Time) -> Version {
-        let by_time = (now.millis() << FINE) | node();
+        let node = node(now);
+        let by_time = (now.millis() << FINE) | node;
         let mut drawn = 0;
         self.last()
             .fetch_update(Ordering::AcqRel, Ordering::Acquire, |last| {
-                drawn = by_time.max(((last >> NODE << NODE) | node()) + (1 << NODE));
+                drawn = by_time.max(((last >> NODE << NODE) | node) + (1 << NODE));
                 Some(drawn)
             })
             .ok();
@@ -221,9 +219,33 @@ impl fmt::Debug for Clock {
     }
 }
 
-/// This process's bits of a version. By chance, and not the same after a fork.
-fn node() -> u64 {
-    u64::from(std::process::id()).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - NODE)
+/// The system's time. On Linux the kernel's last tick, at most 4 ms old: reading it costs a fifth, and every hit reads it.
+#[cfg(target_os = "linux")]
+#[inline]
+fn system() -> Time {
+    let now = rustix::time::clock_gettime(rustix::time::ClockId::RealtimeCoarse);
+    let (seconds, nanos) = (u64::try_from(now.tv_sec), u64::try_from(now.tv_nsec));
+    Time(seconds.unwrap_or_default() * 1_000 + nanos.unwrap_or_default() / 1_000_000)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn system() -> Time {
+    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+    Time(since.as_secs() * 1_000 + u64::from(since.subsec_millis()))
+}
+
+/// This process's bits of a version: by chance, and others after a fork. To ask for the process is a system call, so that is done once
+/// for each millisecond at most.
+fn node(now: Time) -> u64 {
+    static LAST: AtomicU64 = AtomicU64::new(0);
+    let mask = (1 << NODE) - 1;
+    let last = LAST.load(Ordering::Relaxed);
+    if last >> NODE == now.millis() {
+        return last & mask;
+    }
+    let node = u64::from(std::process::id()).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - NODE);
+    LAST.store((now.millis() << NODE) | node, Ordering::Relaxed);
+    node
 }
 
 #[cfg(test)]

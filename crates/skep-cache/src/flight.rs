@@ -8,6 +8,7 @@ use std::collections::hash_map::Entry;
 use std::future::Future;
 use std::hash::BuildHasher;
 use std::pin::Pin;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 
@@ -16,6 +17,8 @@ use std::task::{Context, Poll, Waker};
 pub(crate) struct Flights<T> {
     hasher: foldhash::fast::RandomState,
     shards: Box<[Mutex<Departures<T>>]>,
+    /// How many fly, so that writes look for a flight only if there is one.
+    flying: AtomicUsize,
 }
 
 type Departures<T> = HashMap<Box<[u8]>, Arc<Flight<T>>>;
@@ -44,7 +47,11 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 impl<T> Default for Flights<T> {
     fn default() -> Self {
-        Self { hasher: foldhash::fast::RandomState::default(), shards: (0..16).map(|_| Mutex::default()).collect() }
+        Self {
+            hasher: foldhash::fast::RandomState::default(),
+            shards: (0..16).map(|_| Mutex::default()).collect(),
+            flying: AtomicUsize::new(0),
+        }
     }
 }
 
@@ -56,6 +63,7 @@ impl<T> Flights<T> {
             Entry::Vacant(free) => {
                 let flight = Arc::new(Flight { state: Mutex::new(State::Flying(HashMap::new(), 0)) });
                 free.insert(Arc::clone(&flight));
+                self.flying.fetch_add(1, Ordering::SeqCst);
                 Role::Leads(Leader { flights: self, key: key.into(), flight })
             }
         }
@@ -63,7 +71,10 @@ impl<T> Flights<T> {
 
     /// Who comes from now on does not follow who leads now: what it computes may be stale.
     pub(crate) fn detach(&self, key: &[u8]) {
-        lock(self.shard(key)).remove(key);
+        // Who begins to lead after this look reads the driver again before it computes.
+        if self.flying.load(Ordering::SeqCst) > 0 && lock(self.shard(key)).remove(key).is_some() {
+            self.flying.fetch_sub(1, Ordering::SeqCst);
+        }
     }
 
     pub(crate) fn is_flying(&self, key: &[u8]) -> bool {
@@ -108,6 +119,7 @@ impl<T> Leader<'_, T> {
         let mut shard = lock(self.flights.shard(&self.key));
         if shard.get(&self.key).is_some_and(|flying| Arc::ptr_eq(flying, &self.flight)) {
             shard.remove(&self.key);
+            self.flights.flying.fetch_sub(1, Ordering::SeqCst);
         }
     }
 }

@@ -11,11 +11,15 @@ use crate::error::{Error, Result};
 #[derive(Debug)]
 pub(crate) struct Prefix(Box<[u8]>);
 
-/// An encoded key, on the stack.
+/// An encoded key, on the stack if it is not long: futures carry it about.
 pub(crate) struct Key {
-    bytes: [u8; MAX_KEY],
+    bytes: [u8; SHORT],
     length: usize,
+    long: Option<Box<[u8]>>,
 }
+
+/// A key up to this length does not leave the stack.
+const SHORT: usize = 112;
 
 /// Longest namespace, in bytes.
 const NAMESPACE: usize = 64;
@@ -33,29 +37,30 @@ impl Prefix {
 
     #[inline]
     pub(crate) fn key<K: Serialize + ?Sized>(&self, key: &K) -> Result<Key> {
-        let mut bytes = [0; MAX_KEY];
+        let mut bytes = [0; SHORT];
         let start = self.0.len();
         bytes[..start].copy_from_slice(&self.0);
         bytes[start] = WRITTEN;
         match postcard::to_slice(key, &mut bytes[start + 1..]) {
             Ok(written) => {
                 let length = start + 1 + written.len();
-                Ok(Key { bytes, length })
+                Ok(Key { bytes, length, long: None })
             }
-            Err(postcard::Error::SerializeBufferFull) => self.digest(key),
+            Err(postcard::Error::SerializeBufferFull) => self.long(key),
             Err(error) => Err(Error::codec("postcard refuses the key").because(error)),
         }
     }
 
     #[cold]
-    fn digest<K: Serialize + ?Sized>(&self, key: &K) -> Result<Key> {
-        let written = postcard::to_stdvec(key).map_err(|error| Error::codec("the key").because(error))?;
-        let mut bytes = [0; MAX_KEY];
-        let start = self.0.len();
-        bytes[..start].copy_from_slice(&self.0);
-        bytes[start] = DIGEST;
-        bytes[start + 1..start + 33].copy_from_slice(&Sha256::digest(written));
-        Ok(Key { bytes, length: start + 33 })
+    fn long<K: Serialize + ?Sized>(&self, key: &K) -> Result<Key> {
+        let written =
+            postcard::to_stdvec(key).map_err(|error| Error::codec("postcard refuses the key").because(error))?;
+        let long = if self.0.len() + 1 + written.len() <= MAX_KEY {
+            [&*self.0, &[WRITTEN], &written].concat()
+        } else {
+            [&*self.0, &[DIGEST], &Sha256::digest(written)].concat()
+        };
+        Ok(Key { bytes: [0; SHORT], length: 0, long: Some(long.into()) })
     }
 
     pub(crate) fn as_bytes(&self) -> &[u8] {
@@ -74,7 +79,10 @@ impl std::ops::Deref for Key {
 
     #[inline]
     fn deref(&self) -> &[u8] {
-        &self.bytes[..self.length]
+        match &self.long {
+            None => &self.bytes[..self.length],
+            Some(long) => long,
+        }
     }
 }
 

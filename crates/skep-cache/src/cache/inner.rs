@@ -382,6 +382,10 @@ impl<D: Driver, C: Send + Sync + 'static> Inner<D, C> {
         if !self.life.tags.is_empty() {
             self.epochs.ensure(&self.driver, &self.clock, &self.life.tags, self.clock.version_at(now)).await?;
         }
+        if let When::Version(old) = when {
+            // What another process, whose clock is ahead, wrote has a higher version; ours must not be the same again.
+            self.clock.observe(old);
+        }
         let header = self.life.header(false, self.clock.version_at(now), now, self.rules.grace());
         let record = self.encode(&header, &self.life.tags, Some(value))?;
         self.flights.detach(key);

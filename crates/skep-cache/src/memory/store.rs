@@ -36,7 +36,7 @@ const SHARD: u64 = 1 << 20;
 
 impl Store {
     pub(super) fn new(bytes: u64, entries: u64) -> Self {
-        let shards = (bytes / SHARD).clamp(1, 4 * crate::cores()).next_power_of_two();
+        let shards = (bytes / SHARD).clamp(1, 4 * cores()).next_power_of_two();
         // The estimate is for allocations and for the length of the memory of what was evicted.
         let estimate = entries.min(bytes / (OVERHEAD + 256)).max(1);
         let options = OptionsBuilder::new()
@@ -106,6 +106,11 @@ impl Store {
             evicted: Some(self.evicted.load(Ordering::Relaxed)),
         }
     }
+}
+
+/// Processor cores, for how finely to divide what threads share.
+fn cores() -> u64 {
+    std::thread::available_parallelism().map_or(1, |cores| cores.get() as u64)
 }
 
 #[derive(Clone, Debug)]
