@@ -5,6 +5,7 @@ use proc_macro::TokenStream;
 mod assets;
 mod html;
 mod migrations;
+mod param;
 mod row;
 mod service;
 
@@ -42,6 +43,13 @@ mod service;
 #[proc_macro_derive(Service, attributes(service, query, form, json, header))]
 pub fn derive_service(input: TokenStream) -> TokenStream {
     service::derive(syn::parse_macro_input!(input as syn::DeriveInput)).into()
+}
+
+#[allow(missing_docs, reason = "documented where it is re-exported")]
+#[proc_macro_derive(Param, attributes(param))]
+pub fn derive_param(input: TokenStream) -> TokenStream {
+    let input = syn::parse_macro_input!(input as syn::DeriveInput);
+    param::derive(input).unwrap_or_else(syn::Error::into_compile_error).into()
 }
 
 /// A folder inside the executable; documented as `skep::assets`.

@@ -17,6 +17,8 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use skep::link::BaseUrl;
+
 pub(crate) use error::ConfigError;
 pub(crate) use flags::{Command, Flags};
 pub(crate) use layers::{Fixed, Place, Sources};
@@ -29,6 +31,7 @@ pub(crate) struct Config {
     pub(crate) listen: Vec<Address>,
     pub(crate) workers: usize,
     pub(crate) data: PathBuf,
+    pub(crate) base_url: Option<BaseUrl>,
     pub(crate) grace: Duration,
     pub(crate) development: bool,
     pub(crate) backlog: i32,

@@ -2,6 +2,8 @@
 //!
 //! [`App`] only notes. [`App::open`] acts: it finds what is wrong before any socket opens, and gives back a [`Site`].
 
+mod mounted;
+
 use std::any::TypeId;
 use std::collections::HashMap;
 use std::fmt;
@@ -15,11 +17,14 @@ use crate::endpoint::Endpoint;
 use crate::error::{Error, Result};
 use crate::error_page::{self, ErrorPage};
 use crate::files::Files;
+use crate::link::BaseUrl;
 use crate::offload::{Inline, Offload};
 use crate::panic;
-use crate::router::{Entry, Router};
+use crate::router::{Demand, Entry, Router};
 use crate::service::{Handle, Registry, Services};
 use crate::site::{Site, Values};
+
+use self::mounted::LeftOut;
 #[cfg(not(target_family = "wasm"))]
 use crate::sql;
 
@@ -51,6 +56,8 @@ pub struct App {
     folders: Vec<Folder>,
     values: Values,
     trusted_origins: Vec<String>,
+    base_url: Option<BaseUrl>,
+    left_out: Vec<LeftOut>,
     error_page: ErrorPage,
     #[cfg(not(target_family = "wasm"))]
     migrations: Option<sql::Migrations>,
@@ -116,6 +123,8 @@ pub struct Setup {
     /// How the database is used.
     #[cfg(not(target_family = "wasm"))]
     pub sql: sql::Options,
+    /// Scheme and host under which the site is reached; goes before what [`App::base_url`] says.
+    pub base_url: Option<BaseUrl>,
     /// Error pages show all.
     pub development: bool,
     /// What a request may cost.
@@ -149,6 +158,7 @@ impl Default for Setup {
             temporary_database: false,
             #[cfg(not(target_family = "wasm"))]
             sql: sql::Options::default(),
+            base_url: None,
             development: false,
             limits: Limits::default(),
             offload: Arc::new(Inline),
@@ -205,6 +215,8 @@ impl App {
             folders: Vec::new(),
             values: HashMap::new(),
             trusted_origins: Vec::new(),
+            base_url: None,
+            left_out: Vec::new(),
             error_page: error_page::default_page,
             #[cfg(not(target_family = "wasm"))]
             migrations: None,
@@ -223,8 +235,28 @@ impl App {
     }
 
     /// Mounts services: `.serve::<(Index, Article)>()`. May be called more than once.
+    ///
+    /// Two services of one call that no request can tell apart are an error when the program is built, and otherwise
+    /// when it starts:
+    ///
+    /// ```compile_fail,E0080
+    /// # use skep::prelude::*;
+    /// #[derive(Service)]
+    /// #[service(GET "/writings/{page}")]
+    /// struct Article { page: Slug }
+    ///
+    /// #[derive(Service)]
+    /// #[service(GET "/writings/{number}")]
+    /// struct Numbered { number: u32 }
+    /// # impl Handle for Article { async fn handle(self, _cx: &mut Cx<'_>) -> Result { Ok(Response::text("")) } }
+    /// # impl Handle for Numbered { async fn handle(self, _cx: &mut Cx<'_>) -> Result { Ok(Response::text("")) } }
+    ///
+    /// // Article and Numbered cannot be told apart: both answer at /writings/{page}, ...
+    /// let app = App::new().serve::<(Article, Numbered)>();
+    /// ```
     #[must_use]
     pub fn serve<S: Services>(mut self) -> Self {
+        const { S::TOLD_APART };
         S::register(&mut self);
         self
     }
@@ -276,6 +308,17 @@ impl App {
     #[must_use]
     pub fn trust_origin(mut self, origin: impl Into<String>) -> Self {
         self.trusted_origins.push(origin.into());
+        self
+    }
+
+    /// Says under which scheme and host the site is reached, `https://example.org`, unless the setting `base_url` says
+    /// otherwise. What leaves the site begins with it: [`Cx::absolute`](crate::Cx::absolute), an example is there.
+    #[must_use]
+    pub fn base_url(mut self, url: &str) -> Self {
+        match url.parse() {
+            Ok(url) => self.base_url = Some(url),
+            Err(error) => self.problems.push(format!("App::base_url: {error}")),
+        }
         self
     }
 
@@ -368,6 +411,7 @@ impl App {
 
     fn put_together(self, setup: Setup) -> Result<(Site, Vec<Start>), StartError> {
         let mut problems = self.problems;
+        problems.extend(mounted::both(&self.services, &self.left_out));
         problems
             .extend(self.folders.iter().filter_map(|folder| folder.files.check().err()).map(|error| error.to_string()));
         let router = match Router::new(with_folders(self.services, &self.folders)) {
@@ -384,6 +428,7 @@ impl App {
             database: open_database(self.migrations.as_ref(), &setup)?,
             values: self.values,
             trusted_origins: self.trusted_origins,
+            base_url: setup.base_url.clone().or(self.base_url),
             error_page: self.error_page,
             jobs: self.jobs,
             setup,
@@ -394,7 +439,10 @@ impl App {
 
 impl Registry for App {
     fn add<S: Handle>(&mut self) {
-        self.services.push(Entry::of_route(S::ROUTE, Endpoint::of_service::<S>()));
+        self.services.push(Entry::of_route(S::ROUTE, TypeId::of::<S>(), Endpoint::of_service::<S>()));
+        if S::ROUTE.from_query {
+            self.services.push(Entry::of_query(S::ROUTE, Endpoint::of_query::<S>));
+        }
     }
 }
 
@@ -419,7 +467,8 @@ fn with_folders(mut services: Vec<Entry<Endpoint>>, folders: &[Folder]) -> Vec<E
             name: files.to_string(),
             method: Method::GET,
             pattern,
-            required: Vec::new(),
+            demand: Demand::default(),
+            id: None,
             endpoint: Endpoint::of_files(Arc::clone(files)),
         }));
     }
@@ -427,12 +476,11 @@ fn with_folders(mut services: Vec<Entry<Endpoint>>, folders: &[Folder]) -> Vec<E
 }
 
 fn route_line(entry: &Entry<Endpoint>) -> RouteLine {
-    let mut path = entry.pattern.clone();
-    for (position, name) in entry.required.iter().enumerate() {
-        path.push(if position == 0 { '?' } else { '&' });
-        path.push_str(name);
-        path.push('=');
-    }
+    let required = entry.demand.required.iter().map(|name| format!("{name}="));
+    let fixed = entry.demand.when.map(|(name, value)| format!("{name}={value}"));
+    let query: Vec<String> = required.chain(fixed).collect();
+    let mark = if query.is_empty() { "" } else { "?" };
+    let path = format!("{}{mark}{}", entry.pattern, query.join("&"));
     RouteLine { method: entry.method.to_string(), path, target: entry.name.clone() }
 }
 

@@ -9,8 +9,8 @@ use crate::body::{Body, BodyFailure, TooLarge};
 use crate::cookie::{self, Cookie};
 use crate::error::{Error, Result};
 use crate::html::{Buffer, Render};
+use crate::link::{self, Destination};
 use crate::request::{Peer, header_text};
-use crate::service::Service;
 use crate::site::Local;
 #[cfg(not(target_family = "wasm"))]
 use crate::sql;
@@ -190,20 +190,46 @@ impl<'r> Cx<'r> {
         Ok(self.transaction.as_mut().expect("it was begun above"))
     }
 
-    /// Scheme and host that the client used, such as `https://example.org`, for links that leave the site (feeds,
-    /// mails). Without a `Host`, that of a server on this machine.
+    /// Scheme and host of this site, such as `https://example.org`: the setting `base_url`
+    /// ([`App::base_url`](crate::App::base_url)), or else what the client used. Without a `Host`, that of a server on this
+    /// machine.
+    ///
+    /// What a client uses, anybody can write into a request. Set the base URL for what others get to see: mails, and
+    /// pages that a cache keeps.
     #[must_use]
     pub fn origin(&self) -> String {
+        if let Some(base) = self.local.site().base_url() {
+            return base.to_string();
+        }
         let scheme = if self.peer.tls { "https" } else { "http" };
         let host = self.parts.uri.authority().map(http::uri::Authority::as_str);
         let host = host.or_else(|| self.header(&header::HOST)).unwrap_or("localhost");
         format!("{scheme}://{host}")
     }
 
-    /// The absolute link to a service: [`origin`](Self::origin) and [`Service::url`].
+    /// The whole URL, for feeds and mails: a path of this site behind its [`origin`](Self::origin), that of another site
+    /// as it is.
+    ///
+    /// ```
+    /// use skep::prelude::*;
+    ///
+    /// #[derive(Service)]
+    /// #[service(GET "/writings/{page}")]
+    /// struct Article { page: Slug }
+    ///
+    /// impl Handle for Article {
+    ///     async fn handle(self, cx: &mut Cx<'_>) -> Result {
+    ///         Ok(Response::text(cx.absolute(self.at("comments"))))
+    ///     }
+    /// }
+    ///
+    /// let app = App::new().serve::<(Article,)>().base_url("https://example.org");
+    /// let answer = skep::test::Client::new(app).get("/writings/a-day");
+    /// assert_eq!(answer.text(), "https://example.org/writings/a-day#comments");
+    /// ```
     #[must_use]
-    pub fn absolute(&self, service: &impl Service) -> String {
-        self.origin() + &service.url()
+    pub fn absolute(&self, to: impl Destination) -> String {
+        link::absolute(&self.origin(), &to)
     }
 
     /// Takes the body as it comes, without a limit. A service with form fields or JSON has read it already.

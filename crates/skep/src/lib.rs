@@ -38,6 +38,7 @@ pub mod error;
 pub mod error_page;
 pub mod files;
 pub mod html;
+pub mod link;
 pub mod offload;
 pub mod param;
 pub mod request;
@@ -53,6 +54,10 @@ mod origin;
 mod panic;
 mod percent;
 mod router;
+
+#[cfg(not(target_family = "wasm"))]
+#[doc(hidden)]
+pub use inventory as __inventory;
 
 pub use app::{App, Limits, Setup, StartError};
 pub use body::Body;
@@ -93,8 +98,16 @@ pub use skep_macros::html;
 /// script of one line, `println!("cargo::rerun-if-changed=static");`.
 pub use skep_macros::assets;
 
+/// The examples of the pages in `docs` are compiled and run.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/services.md")]
+struct Pages;
+
 /// What an application's source usually needs.
 pub mod prelude {
     pub use crate::html::{DOCTYPE, Html};
+    // The derive alone: whoever writes the trait by hand names it.
+    pub use crate::link::Destination;
     pub use crate::{App, Cookie, Cx, Error, Handle, Or404, Response, Result, Service, Slug, StatusCode, html};
+    pub use skep_macros::Param;
 }

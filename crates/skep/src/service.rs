@@ -3,6 +3,9 @@
 //! A service is a struct. Its fields are its parameters, its [`Handle::handle`] is its answer, and its value is its
 //! link. `#[derive(Service)]` writes [`Service`]; the author writes [`Handle`].
 
+mod registry;
+mod told_apart;
+
 use std::borrow::Cow;
 
 use http::request::Parts;
@@ -15,10 +18,17 @@ use crate::param::{Field, Pairs, Param, QueryWriter, quoted};
 use crate::percent::{self, Place};
 use crate::request::header_text;
 
+#[cfg(not(target_family = "wasm"))]
+#[doc(hidden)]
+pub use registry::Declared;
+#[cfg(not(target_family = "wasm"))]
+pub(crate) use registry::declared;
+pub use registry::{Registry, Services};
+
 /// The most parameters that a path may hold.
 pub const MAX_PATH_PARAMETERS: usize = 8;
 
-/// A service: its address, its parameters, its link. Written by `#[derive(Service)]`.
+/// A service, ours or another site's: its address, its parameters, its link. Written by `#[derive(Service)]`.
 ///
 /// ```
 /// use skep::prelude::*;
@@ -44,9 +54,6 @@ pub trait Service: Sized + 'static {
     /// Where it is, and what it takes.
     const ROUTE: &'static Route;
 
-    /// Reads the fields from a request.
-    fn parse(input: &Input<'_>) -> Result<Self>;
-
     /// Writes the link to this value.
     fn write_link(&self, link: &mut Link<'_>);
 
@@ -56,6 +63,17 @@ pub trait Service: Sized + 'static {
         self.write_link(&mut Link::new(&mut url));
         url
     }
+}
+
+/// A service of this site: one that requests come to. Written by `#[derive(Service)]`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no service of this site",
+    label = "only what has `#[derive(Service)]` and `#[service(GET \"/path\")]` is",
+    note = "a service of another site (`#[service(external ...)]`) is linked to: it has no handler, and is never mounted"
+)]
+pub trait Served: Service {
+    /// Reads the fields from a request.
+    fn parse(input: &Input<'_>) -> Result<Self>;
 }
 
 /// What a service answers.
@@ -79,9 +97,10 @@ pub trait Service: Sized + 'static {
 #[diagnostic::on_unimplemented(
     message = "the service `{Self}` has no handler",
     label = "nothing answers this service",
-    note = "write `impl Handle for {Self} {{ async fn handle(self, cx: &mut Cx<'_>) -> Result {{ ... }} }}`"
+    note = "write `impl Handle for {Self} {{ async fn handle(self, cx: &mut Cx<'_>) -> Result {{ ... }} }}`",
+    note = "a service of another site (`#[service(external ...)]`) has none, and is never mounted"
 )]
-pub trait Handle: Service {
+pub trait Handle: Served {
     /// Answers one request.
     #[expect(async_fn_in_trait, reason = "a handler stays on the thread that accepted its connection")]
     async fn handle(self, cx: &mut Cx<'_>) -> Result;
@@ -94,16 +113,24 @@ pub struct Route {
     pub service: &'static str,
     /// The request method.
     pub method: Method,
-    /// The path, with `{name}` for a segment and `{*name}` for the rest.
+    /// What the path begins with: a [`Prefix`](crate::link::Prefix).
+    pub prefix: &'static str,
+    /// The path behind the prefix, with `{name}` for a segment and `{*name}` for the rest.
     pub pattern: &'static str,
     /// The query parameters.
     pub query: &'static [QueryParameter],
+    /// The name and value that the query must have, and that links have: `when = "action=delete"`.
+    pub when: Option<(&'static str, &'static str)>,
+    /// True if the parameters at the end of the path may also come in the query, and are then redirected to the path.
+    pub from_query: bool,
     /// What the body holds.
     pub body: BodyKind,
     /// The most bytes a body may have, where it is not the limit of the configuration.
     pub body_limit: Option<u64>,
     /// Why requests from other sites may reach this service though it changes something; `None`: they may not.
     pub cross_origin: Option<&'static str>,
+    /// The file that declares it, and the line.
+    pub source: (&'static str, u32),
 }
 
 /// A query parameter of a [`Route`].
@@ -127,8 +154,39 @@ pub enum BodyKind {
 }
 
 impl Route {
-    pub(crate) fn required_query(&self) -> impl Iterator<Item = &'static str> + use<> {
-        self.query.iter().filter(|parameter| parameter.required).map(|parameter| parameter.name)
+    /// For what is no service: what `#[derive(Service)]` writes beside its complaint.
+    #[doc(hidden)]
+    pub const NONE: Self = Self {
+        service: "",
+        method: Method::GET,
+        prefix: "",
+        pattern: "/",
+        query: &[],
+        when: None,
+        from_query: false,
+        body: BodyKind::Unread,
+        body_limit: None,
+        cross_origin: None,
+        source: ("", 0),
+    };
+
+    /// Prefix and pattern.
+    #[must_use]
+    pub fn path(&self) -> String {
+        format!("{}{}", self.prefix, self.pattern)
+    }
+
+    /// The path without the parameters at its end, and their names.
+    pub(crate) fn without_suffix(&self) -> (String, Vec<&'static str>) {
+        let mut rest = self.pattern;
+        let mut names = Vec::new();
+        while let Some((before, name)) = rest.rsplit_once('/').filter(|(_, last)| last.starts_with('{')) {
+            names.push(name.trim_matches(['{', '*', '}']));
+            rest = before;
+        }
+        names.reverse();
+        let rest = if rest.is_empty() { "/" } else { rest };
+        (format!("{}{rest}", self.prefix), names)
     }
 }
 
@@ -137,25 +195,48 @@ impl Route {
 pub struct Input<'r> {
     pub(crate) parts: &'r Parts,
     pub(crate) path: &'r [&'r str; MAX_PATH_PARAMETERS],
+    /// From this position on, path parameters came in the query.
+    pub(crate) from_query: usize,
     pub(crate) query: Pairs<'r>,
     pub(crate) body: &'r [u8],
     pub(crate) form: Pairs<'r>,
 }
 
-impl Input<'_> {
+impl<'r> Input<'r> {
+    pub(crate) fn new(parts: &'r Parts, path: &'r [&'r str; MAX_PATH_PARAMETERS], query: Pairs<'r>) -> Self {
+        Self { parts, path, from_query: MAX_PATH_PARAMETERS, query, body: &[], form: Pairs::default() }
+    }
+
     /// The path parameter at this position. What is no such value is not an address: 404.
     pub fn path<T: Param>(&self, position: usize, name: &'static str) -> Result<T> {
-        let Some(text) = percent::decode_segment(self.path[position]) else {
+        self.part(position, name, percent::decode_segment(self.path[position]))
+    }
+
+    /// The rest of the path, which is the parameter at this position.
+    pub fn tail<T: Param>(&self, position: usize, name: &'static str) -> Result<T> {
+        self.part(position, name, percent::decode_tail(self.path[position]))
+    }
+
+    fn part<T: Param>(&self, position: usize, name: &'static str, text: Option<Cow<'_, str>>) -> Result<T> {
+        let Some(text) = text else {
             return Err(Error::bad_request(format!("{name}: the path is not UTF-8")));
         };
         T::parse(&text).ok_or_else(|| {
-            Error::not_found().with_message(format!("{name}: {} is not {}", quoted(&text), T::expected()))
+            let error = if position < self.from_query { Error::not_found() } else { Error::bad_request("") };
+            error.with_message(format!("{name}: {} is not {}", quoted(&text), T::expected()))
         })
     }
 
     /// A query parameter; 400 if it is missing or wrong.
     pub fn query<F: Field>(&self, name: &'static str) -> Result<F> {
         F::read(name, &self.query)
+    }
+
+    /// A query parameter, or its default if it is missing; 400 if it is wrong.
+    pub fn query_or<T: Param>(&self, name: &'static str, default: impl FnOnce() -> T) -> Result<T> {
+        // A form sends an empty text for a field left empty. Where that is no value, it is none.
+        let empty = || self.query.get(name).all(str::is_empty) && T::parse("").is_none();
+        if !self.query.contains(name) || empty() { Ok(default()) } else { T::read(name, &self.query) }
     }
 
     /// A form field; 400 if it is missing or wrong.
@@ -186,7 +267,9 @@ pub struct Link<'l> {
 }
 
 impl<'l> Link<'l> {
-    pub(crate) fn new(out: &'l mut String) -> Self {
+    /// A link at the end of a text.
+    #[doc(hidden)]
+    pub fn new(out: &'l mut String) -> Self {
         Self { out }
     }
 
@@ -209,12 +292,6 @@ impl<'l> Link<'l> {
     pub fn query(&mut self) -> QueryWriter<'_> {
         QueryWriter::new(self.out)
     }
-}
-
-/// Writes the link to a service where an attribute's value stands. Used by `#[derive(Service)]`.
-#[doc(hidden)]
-pub fn write_href(service: &impl Service, out: &mut Buffer) {
-    out.push_encoded(|text| service.write_link(&mut Link::new(text)));
 }
 
 impl Attributes for FormTarget {
@@ -241,37 +318,3 @@ impl FormTarget {
         Self { method, action: action.into() }
     }
 }
-
-/// A tuple of services, as [`App::serve`](crate::App::serve) takes it.
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` is not a tuple of services with handlers",
-    label = "write `.serve::<(First, Second)>()`, or `.serve::<(Only,)>()` for a single one"
-)]
-pub trait Services {
-    /// Calls `each` for every service of the tuple.
-    fn register(registry: &mut impl Registry);
-}
-
-/// What [`Services::register`] tells the services to.
-pub trait Registry {
-    /// Adds one service.
-    fn add<S: Handle>(&mut self);
-}
-
-macro_rules! tuples_of_services {
-    ($($name:ident)*) => {
-        tuples_of_services!(@ [] $($name)*);
-    };
-    (@ [$($done:ident)*] $next:ident $($rest:ident)*) => {
-        impl<$($done: Handle,)* $next: Handle> Services for ($($done,)* $next,) {
-            fn register(registry: &mut impl Registry) {
-                $(registry.add::<$done>();)*
-                registry.add::<$next>();
-            }
-        }
-        tuples_of_services!(@ [$($done)* $next] $($rest)*);
-    };
-    (@ [$($done:ident)*]) => {};
-}
-
-tuples_of_services!(A B C D E F G H I J K L M N O P Q R S T U V W X);

@@ -59,7 +59,7 @@ impl Handle for Comment {
         if self.author == "nobody" {
             return Err(Error::forbidden("nobody may not write"));
         }
-        Ok(Response::see_other(&Article { page: self.page }))
+        Ok(Response::see_other(Article { page: self.page }))
     }
 }
 
@@ -306,7 +306,8 @@ fn what_is_wrong_is_named_at_the_start() {
             Ok(Response::text(""))
         }
     }
-    let error = App::new().serve::<(Index, Other)>().with(1u8).with(2u8).open(skep::Setup::default()).unwrap_err();
+    let app = App::new().serve::<(Index,)>().serve::<(Other,)>().with(1u8).with(2u8);
+    let error = app.open(skep::Setup::default()).unwrap_err();
     let text = error.to_string();
     assert!(text.contains("Index (GET /) and Other (GET /) cannot be told apart"), "{text}");
     assert!(text.contains("two values of type `u8`"), "{text}");

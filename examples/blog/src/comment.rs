@@ -1,6 +1,6 @@
 //! Comments: the form, the preview, what is refused, and what is kept.
 
-use skep::header::{HeaderValue, LOCATION, RETRY_AFTER};
+use skep::header::{HeaderValue, RETRY_AFTER};
 use skep::prelude::*;
 use skep::sql::query;
 
@@ -78,9 +78,7 @@ impl Handle for Comment {
             return article::show(cx.db(), &self.page, &draft).await;
         }
         let (problem, status, wait) = match keep(cx, &self.page, &draft).await {
-            Ok(Kept::Yes) => {
-                return shown_below(self.page);
-            }
+            Ok(Kept::Yes) => return Ok(Response::see_other(Article { page: self.page }.at("comments"))),
             Ok(Kept::TooMany) => (TOO_MANY, StatusCode::TOO_MANY_REQUESTS, WITHIN_SECONDS),
             // The disk is full, or somebody else holds the database: what was typed must not be lost with it.
             Err(error) if error.status() == StatusCode::SERVICE_UNAVAILABLE => {
@@ -93,13 +91,6 @@ impl Handle for Comment {
         let page = article::show(cx.db(), &self.page, &draft).await?;
         Ok(page.with_status(status).with_header(RETRY_AFTER, HeaderValue::from(wait)))
     }
-}
-
-/// Back to the article, at its comments.
-fn shown_below(page: Slug) -> Result {
-    let article = Article { page };
-    let comments = HeaderValue::try_from(format!("{}#comments", article.url()))?;
-    Ok(Response::see_other(&article).with_header(LOCATION, comments))
 }
 
 const TOO_MANY: &str = "You have written a lot in a short time. Please wait some minutes, then send this again.";

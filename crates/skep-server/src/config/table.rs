@@ -3,6 +3,8 @@
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::path::PathBuf;
 
+use skep::link::{BaseUrl, NotABaseUrl};
+
 use super::value::{Kind, Value};
 use super::{Address, Config};
 
@@ -71,6 +73,15 @@ pub(crate) static SETTINGS: &[Setting] = &[
     row!("data", Kind::Path, "data",
         "The folder for everything that outlives the process. It is created if it is missing.",
         data, "--data" "DIR"),
+    row!(
+        "base_url",
+        Kind::Url,
+        "",
+        "Scheme and host under which the site is reached, such as `https://example.org`. Feeds, mails and whatever else \
+         leaves the site begin with it; without it, with what a request says, which anybody can write. A path has no \
+         place in it: links know theirs while they compile.",
+        base_url, "--base-url" "URL"
+    ),
     row!(
         "grace",
         Kind::Time(0..=24 * HOUR),
@@ -290,6 +301,13 @@ impl Take for PathBuf {
 impl Take for Option<PathBuf> {
     fn take(value: &Value) -> Result<Self, String> {
         Ok(PathBuf::take(value).ok())
+    }
+}
+
+impl Take for Option<BaseUrl> {
+    fn take(value: &Value) -> Result<Self, String> {
+        let text = value.to_string();
+        if text.is_empty() { Ok(None) } else { text.parse().map(Some).map_err(|error: NotABaseUrl| error.to_string()) }
     }
 }
 

@@ -1,0 +1,232 @@
+//! Writes the implementation of a service that was understood.
+
+use proc_macro2::{Span, TokenStream};
+use quote::{quote, quote_spanned};
+use syn::spanned::Spanned;
+use syn::{DeriveInput, Ident};
+
+use super::declaration::Declaration;
+use super::form::form;
+use super::parameters::{Parameter, Source};
+use super::pattern::{Part, Pattern};
+
+pub(super) fn service(
+    input: &DeriveInput,
+    declaration: &Declaration,
+    pattern: &Pattern,
+    parameters: &[Parameter],
+) -> TokenStream {
+    let name = &input.ident;
+    let route = route(name, declaration, parameters);
+    let link = link(pattern, parameters, &|name| quote!(&self.#name));
+    let link_trait = (declaration.method == "GET").then(|| links(name));
+    let form = form(input, declaration, pattern, parameters);
+    let served = if declaration.external { external(name, parameters) } else { served(name, pattern, parameters) };
+    quote! {
+        #[automatically_derived]
+        impl ::skep::service::Service for #name {
+            const ROUTE: &'static ::skep::service::Route = #route;
+
+            fn write_link(&self, link: &mut ::skep::service::Link<'_>) {
+                #link
+            }
+        }
+        #served
+        #form
+        #link_trait
+    }
+}
+
+/// What a service has that requests come to.
+fn served(name: &Ident, pattern: &Pattern, parameters: &[Parameter]) -> TokenStream {
+    let fields = parameters.iter().map(|parameter| read(parameter, pattern));
+    quote! {
+        #[automatically_derived]
+        impl ::skep::service::Served for #name {
+            fn parse(input: &::skep::service::Input<'_>) -> ::skep::Result<Self> {
+                ::core::result::Result::Ok(Self { #(#fields),* })
+            }
+        }
+        const _: fn() = || {
+            fn has_a_handler<S: ::skep::service::Handle>() {}
+            has_a_handler::<#name>();
+        };
+        const _: () = {
+            ::skep::__declare_service!(#name);
+        };
+    }
+}
+
+/// A service of another site is perhaps never made, and its fields are never read, which is no mistake.
+fn external(name: &Ident, parameters: &[Parameter]) -> TokenStream {
+    let fields: Vec<&Ident> = parameters.iter().map(|parameter| &parameter.name).collect();
+    let kinds = parameters.iter().map(|parameter| &parameter.kind);
+    quote! {
+        const _: () = {
+            #[allow(dead_code, clippy::too_many_arguments)]
+            fn make(#(#fields: #kinds),*) -> #name {
+                #name { #(#fields),* }
+            }
+            #[allow(dead_code)]
+            fn read(value: #name) {
+                #(let _ = value.#fields;)*
+            }
+        };
+    }
+}
+
+fn route(name: &Ident, declaration: &Declaration, parameters: &[Parameter]) -> TokenStream {
+    let (method, path) = (&declaration.method, &declaration.path);
+    let service = name.to_string();
+    let query = parameters.iter().filter_map(|parameter| {
+        let Source::Query { name, default } = &parameter.source else { return None };
+        let kind = &parameter.kind;
+        let required = match default {
+            Some(_) => quote!(false),
+            None => quote!(<#kind as ::skep::param::Field>::REQUIRED),
+        };
+        Some(quote!(::skep::service::QueryParameter { name: #name, required: #required }))
+    });
+    let body = if parameters.iter().any(|one| matches!(one.source, Source::Json)) {
+        quote!(Json)
+    } else if parameters.iter().any(|one| matches!(one.source, Source::Form { .. })) {
+        quote!(Form)
+    } else {
+        quote!(Unread)
+    };
+    let prefix =
+        declaration.prefix.as_ref().map_or_else(|| quote!(::skep::link::Prefix::NONE), |prefix| quote!(#prefix));
+    let when = option(declaration.when.as_ref().map(|(name, value)| quote!((#name, #value))).as_ref());
+    let from_query = declaration.from_query.is_some();
+    let limit = option(declaration.body.as_ref());
+    let cross_origin = option(declaration.cross_origin.as_ref());
+    quote! {
+        &::skep::service::Route {
+            service: #service,
+            method: ::skep::Method::#method,
+            prefix: ::skep::link::Prefix::as_str(#prefix),
+            pattern: #path,
+            query: &[#(#query),*],
+            when: #when,
+            from_query: #from_query,
+            body: ::skep::service::BodyKind::#body,
+            body_limit: #limit,
+            cross_origin: #cross_origin,
+            source: (::core::file!(), ::core::line!()),
+        }
+    }
+}
+
+fn option(value: Option<&impl quote::ToTokens>) -> TokenStream {
+    match value {
+        Some(value) => quote!(::core::option::Option::Some(#value)),
+        None => quote!(::core::option::Option::None),
+    }
+}
+
+fn read(parameter: &Parameter, pattern: &Pattern) -> TokenStream {
+    let Parameter { name, kind, source } = parameter;
+    let text = name.to_string();
+    // What does not fit is said at the type that does not fit.
+    let at = kind.span().resolved_at(Span::call_site());
+    let value = match source {
+        Source::Path(position) if pattern.is_tail(*position) => {
+            quote_spanned!(at=> input.tail::<#kind>(#position, #text)?)
+        }
+        Source::Path(position) => quote_spanned!(at=> input.path::<#kind>(#position, #text)?),
+        Source::Query { name, default: None } => quote_spanned!(at=> input.query::<#kind>(#name)?),
+        Source::Query { name, default: Some(default) } => {
+            quote_spanned!(at=> input.query_or::<#kind>(#name, || #default)?)
+        }
+        Source::Form { name } => quote_spanned!(at=> input.form::<#kind>(#name)?),
+        Source::Json => quote_spanned!(at=> input.json::<#kind>(#text)?),
+        Source::Header(name) => quote_spanned!(at=> input.header::<#kind>(#name)?),
+    };
+    quote!(#name: #value)
+}
+
+/// Statements that write the link, from the values that `value` names.
+pub(super) fn link(pattern: &Pattern, parameters: &[Parameter], value: &dyn Fn(&Ident) -> TokenStream) -> TokenStream {
+    let path = parts(pattern.parts(), parameters, value);
+    let when = pattern.when().map(|(name, value)| quote!(query.fixed(#name, #value);));
+    let query: Vec<TokenStream> = parameters.iter().filter_map(|parameter| query(parameter, value)).collect();
+    if query.is_empty() && when.is_none() {
+        return path;
+    }
+    quote! {
+        #path
+        let mut query = link.query();
+        #when
+        #(#query)*
+    }
+}
+
+/// Statements that write the path of a form whose fields become the query.
+pub(super) fn path(pattern: &Pattern, parameters: &[Parameter], value: &dyn Fn(&Ident) -> TokenStream) -> TokenStream {
+    parts(&pattern.without_suffix(), parameters, value)
+}
+
+fn parts(parts: &[Part], parameters: &[Parameter], value: &dyn Fn(&Ident) -> TokenStream) -> TokenStream {
+    let value = |position: usize| {
+        let parameter = parameters.iter().find(|one| matches!(one.source, Source::Path(at) if at == position));
+        value(&parameter.expect("checked: the path's parameters are fields").name)
+    };
+    let statements = parts.iter().map(|part| match part {
+        Part::Prefix(prefix) => quote!(link.literal(::skep::link::Prefix::as_str(#prefix));),
+        Part::Literal(text) => quote!(link.literal(#text);),
+        Part::Segment(position) => {
+            let value = value(*position);
+            quote!(link.segment(#value);)
+        }
+        Part::Tail(position) => {
+            let value = value(*position);
+            quote!(link.tail(#value);)
+        }
+    });
+    quote!(#(#statements)*)
+}
+
+fn query(parameter: &Parameter, value: &dyn Fn(&Ident) -> TokenStream) -> Option<TokenStream> {
+    let Source::Query { name, default } = &parameter.source else { return None };
+    let value = value(&parameter.name);
+    let kind = &parameter.kind;
+    let at = kind.span().resolved_at(Span::call_site());
+    let write = quote_spanned!(at=> <#kind as ::skep::param::Field>::write(#value, #name, &mut query););
+    Some(match default {
+        // One address for one page: a default is not written.
+        Some(default) => quote!(if *#value != #default { #write }),
+        None => write,
+    })
+}
+
+/// A GET service is a destination.
+pub(super) fn links(name: &Ident) -> TokenStream {
+    let href = href(name);
+    quote! {
+        #[automatically_derived]
+        impl ::skep::link::Destination for #name {
+            fn write_url(&self, out: &mut ::std::string::String) {
+                ::skep::service::Service::write_link(self, &mut ::skep::service::Link::new(out));
+            }
+        }
+        #href
+    }
+}
+
+/// A destination may stand in `href`, by value and by reference.
+fn href(name: &Ident) -> TokenStream {
+    quote! {
+        #[automatically_derived]
+        impl ::skep::html::Href for #name {
+            fn write_href(&self, out: &mut ::skep::html::Buffer) {
+                ::skep::link::write_href(self, out);
+            }
+        }
+        #[automatically_derived]
+        impl ::skep::html::Href for &#name {
+            fn write_href(&self, out: &mut ::skep::html::Buffer) {
+                ::skep::link::write_href(*self, out);
+            }
+        }
+    }
+}
