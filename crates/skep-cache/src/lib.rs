@@ -1,0 +1,3 @@
+//! skel
+#[cfg(feature = "memcached")]
+pub mod memcached;
