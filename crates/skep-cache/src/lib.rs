@@ -1,3 +1,0 @@
-//! skel
-#[cfg(feature = "memcached")]
-pub mod memcached;
