@@ -128,18 +128,33 @@ impl Connection {
         self.shared.lock().ended.is_some()
     }
 
-    /// Sends one request, and gives its answer.
-    pub(super) async fn call(&self, request: impl FnOnce(&mut Vec<u8>)) -> Result<Reply, Failure> {
+    /// Sends one request, and gives its answer to who awaits it.
+    pub(super) fn call(&self, request: impl FnOnce(&mut Vec<u8>)) -> Result<Wait<Reply>, Failure> {
         let (sender, answer) = oneshot::channel();
         self.shared.enqueue(Answer::One(sender), request)?;
-        answer.await.unwrap_or_else(|_| Err(self.shared.gone()))
+        Ok(Wait { answer, shared: Arc::clone(&self.shared) })
     }
 
     /// Sends requests that end with a [fence](super::protocol::fence), and gives all answers before the fence's.
-    pub(super) async fn batch(&self, requests: impl FnOnce(&mut Vec<u8>)) -> Result<Vec<Reply>, Failure> {
+    pub(super) fn batch(&self, requests: impl FnOnce(&mut Vec<u8>)) -> Result<Wait<Vec<Reply>>, Failure> {
         let (sender, answer) = oneshot::channel();
         self.shared.enqueue(Answer::Batch(sender, Vec::new()), requests)?;
-        answer.await.unwrap_or_else(|_| Err(self.shared.gone()))
+        Ok(Wait { answer, shared: Arc::clone(&self.shared) })
+    }
+}
+
+/// An answer that is on its way.
+pub(super) struct Wait<T> {
+    answer: oneshot::Receiver<Result<T, Failure>>,
+    shared: Arc<Shared>,
+}
+
+impl<T> Future for Wait<T> {
+    type Output = Result<T, Failure>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let answer = ready!(Pin::new(&mut self.answer).poll(cx));
+        Poll::Ready(answer.unwrap_or_else(|_| Err(self.shared.gone())))
     }
 }
 

@@ -4,7 +4,8 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::protocol::excerpt;
+use super::protocol::{Code, excerpt};
+use crate::error::Error;
 
 /// Why memcached did not answer. Cheap to copy: when a connection ends, everybody who waited on it gets one.
 #[derive(Clone, Debug)]
@@ -54,6 +55,11 @@ impl Failure {
         Self::Garbage { what: format!("{what}: \"{}\"", excerpt(input)).into() }
     }
 
+    /// An answer that does not fit the question.
+    pub(super) fn surprise(code: &Code) -> Self {
+        Self::Garbage { what: format!("{code:?} where that is no answer").into() }
+    }
+
     /// Whether the question never got through, so that asking again on a new connection does no harm.
     pub(super) fn is_end(&self) -> bool {
         matches!(self, Self::Ended { .. })
@@ -79,6 +85,19 @@ impl fmt::Display for Failure {
                 write!(f, "{waiting} requests wait for memcached at {server} already; it is too slow for this load")
             }
             Self::NoRuntime => write!(f, "the memcached driver works inside a tokio runtime with io and time enabled"),
+        }
+    }
+}
+
+impl std::error::Error for Failure {}
+
+impl From<Failure> for Error {
+    fn from(failure: Failure) -> Self {
+        match failure {
+            Failure::KeyEmpty => Self::misused("a key has at least one byte"),
+            Failure::KeyTooLong { bytes, limit } => Self::too_large(bytes, limit),
+            Failure::NoRuntime => Self::misused("the memcached driver works inside a tokio runtime with io and time enabled"),
+            _ => Self::unreachable("asking memcached").because(failure),
         }
     }
 }

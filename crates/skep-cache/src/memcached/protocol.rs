@@ -90,10 +90,10 @@ fn token(letter: u8, number: u64, out: &mut Vec<u8>) {
 }
 
 /// Appends a time to live: seconds, or a moment where the seconds would be read as one. 0 is for ever.
-fn ttl(letter: u8, seconds: u64, out: &mut Vec<u8>) {
+fn ttl(seconds: u64, out: &mut Vec<u8>) {
     let now = || std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(0, |since| since.as_secs());
     let number = if seconds > RELATIVE_LIMIT { now().saturating_add(seconds).min(i32::MAX as u64) } else { seconds };
-    token(letter, number, out);
+    token(b'T', number, out);
 }
 
 /// What of an entry is asked for.
@@ -103,10 +103,6 @@ pub(super) struct Get {
     pub(super) value: bool,
     /// The number that a conditional write compares.
     pub(super) cas: bool,
-    /// Leaves a stub that lives for so many seconds if there is no entry; who made it has won.
-    pub(super) vivify: Option<u64>,
-    /// Gives the entry a new time to live, in seconds.
-    pub(super) touch: Option<u64>,
     /// In a batch: what the answer carries, so that it can be told from others. A miss is then not answered at all.
     pub(super) opaque: Option<u64>,
 }
@@ -119,12 +115,6 @@ pub(super) fn get(key: Key<'_>, what: Get, out: &mut Vec<u8>) {
     }
     if what.cas {
         out.extend_from_slice(b" c");
-    }
-    if let Some(seconds) = what.vivify {
-        ttl(b'N', seconds, out);
-    }
-    if let Some(seconds) = what.touch {
-        ttl(b'T', seconds, out);
     }
     if let Some(opaque) = what.opaque {
         out.extend_from_slice(b" q");
@@ -148,7 +138,7 @@ pub(super) fn set(key: Key<'_>, parts: [&[u8]; 2], seconds: u64, when: If, opaqu
     let size = parts[0].len() + parts[1].len();
     out.reserve(size + KEY_LIMIT + 64);
     key.append("ms ", Some(size), out);
-    ttl(b'T', seconds, out);
+    ttl(seconds, out);
     match when {
         If::Always => {}
         If::Absent => out.extend_from_slice(b" ME"),
@@ -171,15 +161,6 @@ pub(super) fn delete(key: Key<'_>, cas: Option<u64>, out: &mut Vec<u8>) {
         token(b'C', cas, out);
     }
     out.extend_from_slice(b"\r\n");
-}
-
-/// `ma`: adds to a number; it starts as `initial` and lives for `seconds` if there is none.
-pub(super) fn add(key: Key<'_>, delta: u64, initial: u64, seconds: u64, out: &mut Vec<u8>) {
-    key.append("ma ", None, out);
-    ttl(b'N', seconds, out);
-    token(b'J', initial, out);
-    token(b'D', delta, out);
-    out.extend_from_slice(b" v\r\n");
 }
 
 /// `mn`: ends a batch. Its answer comes after all others.
@@ -224,17 +205,11 @@ pub(super) struct Reply {
     pub(super) cas: Option<u64>,
     /// `O`
     pub(super) opaque: Option<u64>,
-    /// `W`: this caller is the one who computes.
-    pub(super) won: bool,
-    /// `X`: marked as stale.
-    pub(super) stale: bool,
-    /// `Z`: somebody else computes.
-    pub(super) taken: bool,
 }
 
 impl Reply {
     fn new(code: Code) -> Self {
-        Self { code, value: Vec::new(), cas: None, opaque: None, won: false, stale: false, taken: false }
+        Self { code, value: Vec::new(), cas: None, opaque: None }
     }
 }
 
@@ -321,9 +296,6 @@ fn read(line: &str) -> Option<(Reply, Option<usize>)> {
         match letter {
             "c" => reply.cas = Some(rest.parse().ok()?),
             "O" => reply.opaque = Some(rest.parse().ok()?),
-            "W" => reply.won = true,
-            "X" => reply.stale = true,
-            "Z" => reply.taken = true,
             // What we did not ask for, and what a later version may add.
             _ => {}
         }
@@ -356,8 +328,8 @@ mod tests {
 
     #[test]
     fn requests_are_the_lines_of_the_protocol() {
-        let what = Get { value: true, cas: true, vivify: Some(30), ..Get::default() };
-        assert_eq!(text(|out| get(key(b"post:1"), what, out)), "mg post:1 v c N30\r\n");
+        let what = Get { value: true, cas: true, ..Get::default() };
+        assert_eq!(text(|out| get(key(b"post:1"), what, out)), "mg post:1 v c\r\n");
         let what = Get { value: true, opaque: Some(7), ..Get::default() };
         assert_eq!(text(|out| get(key(b"a"), what, out)), "mg a v q O7\r\n");
         assert_eq!(
@@ -366,7 +338,6 @@ mod tests {
         );
         assert_eq!(text(|out| set(key(b"a"), [b"", b""], 0, If::Absent, None, out)), "ms a 0 T0 ME\r\n\r\n");
         assert_eq!(text(|out| delete(key(b"a"), Some(9), out)), "md a C9\r\n");
-        assert_eq!(text(|out| add(key(b"n"), 2, 1, 60, out)), "ma n N60 J1 D2 v\r\n");
     }
 
     #[test]
@@ -389,8 +360,8 @@ mod tests {
 
     #[test]
     fn a_time_that_memcached_would_take_for_a_moment_becomes_one() {
-        assert!(text(|out| ttl(b'T', 2_592_000, out)).ends_with("T2592000"));
-        let moment: u64 = text(|out| ttl(b'T', 2_592_001, out)).trim_start_matches(" T").parse().unwrap();
+        assert!(text(|out| ttl(2_592_000, out)).ends_with("T2592000"));
+        let moment: u64 = text(|out| ttl(2_592_001, out)).trim_start_matches(" T").parse().unwrap();
         assert!(moment > 1_700_000_000, "{moment}");
     }
 
@@ -418,9 +389,9 @@ mod tests {
         for size in 1..input.len() {
             let replies = parse(input, size).unwrap();
             assert_eq!(replies.len(), 6, "pieces of {size}");
-            assert_eq!((&replies[0].value[..], replies[0].cas, replies[0].won), (&b"he\r\no"[..], Some(12), true));
+            assert_eq!((&replies[0].value[..], replies[0].cas), (&b"he\r\no"[..], Some(12)));
             assert_eq!(replies[1].code, Code::En);
-            assert_eq!((replies[2].opaque, replies[2].stale, replies[2].taken), (Some(3), true, true));
+            assert_eq!((replies[2].code.clone(), replies[2].opaque), (Code::Hd, Some(3)));
             assert_eq!((replies[3].code.clone(), replies[3].value.len()), (Code::Va, 0));
             assert_eq!(replies[4].code, Code::Error("out of memory".to_owned()));
             assert_eq!(replies[5].code, Code::Mn);

@@ -64,6 +64,11 @@ impl Server {
         self.health.is_down()
     }
 
+    /// What it said, as an error.
+    pub(super) fn refused(&self, said: &str) -> Failure {
+        Failure::Refused { server: Arc::clone(&self.name), said: said.into() }
+    }
+
     /// A connection that works, as far as we know.
     pub(super) async fn connection(&self) -> Result<Arc<Connection>, Failure> {
         let runtime = Handle::try_current().map_err(|_| Failure::NoRuntime)?;
@@ -119,7 +124,7 @@ impl Server {
         };
         let Policy { timeout, value_limit, .. } = self.policy;
         let connection = Connection::new(reader, writer, Settings { server: Arc::clone(&self.name), timeout, value_limit });
-        match tokio::time::timeout(limit, connection.call(protocol::version)).await {
+        match tokio::time::timeout(limit, connection.call(protocol::version)?).await {
             Ok(Ok(reply)) => match reply.code {
                 Code::Version(version) if speaks_meta(&version) => Ok(connection),
                 Code::Version(version) => Err(unreachable(format!(
