@@ -54,7 +54,12 @@ const SLACK: u64 = 2;
 /// # let _ = driver;
 /// # Ok::<(), skep_cache::Error>(())
 /// ```
+#[derive(Clone)]
 pub struct Memcached {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
     servers: Vec<Server>,
     ring: Ring,
     failover: Failover,
@@ -63,7 +68,7 @@ pub struct Memcached {
 
 impl std::fmt::Debug for Memcached {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_list().entries(self.servers.iter().map(|server| &server.name)).finish()
+        f.debug_list().entries(self.inner.servers.iter().map(|server| &server.name)).finish()
     }
 }
 
@@ -78,9 +83,11 @@ impl Memcached {
     ///
     /// See [`Memcached`] for an example.
     pub fn left_out(&self) -> Vec<String> {
-        self.servers.iter().filter(|server| server.is_left_out()).map(|server| server.name.to_string()).collect()
+        self.inner.servers.iter().filter(|server| server.is_left_out()).map(|server| server.name.to_string()).collect()
     }
+}
 
+impl Inner {
     /// The place of the server that a key belongs to, and a connection to it or to who stands in for it.
     async fn connection(&self, key: &[u8]) -> Result<(usize, Arc<Connection>), Failure> {
         let mut tried = Vec::new();
@@ -236,14 +243,14 @@ impl Driver for Memcached {
         let name = name(key)?;
         let wire = Key::new(&name)?;
         let what = Get { value: true, ..Get::default() };
-        let reply = self.ask(key, |out| protocol::get(wire, what, out)).await?;
+        let reply = self.inner.ask(key, |out| protocol::get(wire, what, out)).await?;
         if reply.code == Code::En {
             return Ok(None);
         }
         let shown = show(&Bytes::from(reply.value), now, read);
         if shown.is_err() {
             // Gone with the next read; should removing fail, the next write overwrites it.
-            let _ = self.act(key, Act::Remove(Removal { version: crate::Version::ZERO, until: now }), now).await;
+            let _ = self.inner.act(key, Act::Remove(Removal { version: crate::Version::ZERO, until: now }), now).await;
         }
         shown
     }
@@ -251,36 +258,44 @@ impl Driver for Memcached {
     async fn set(&self, key: &[u8], record: &Record, when: When, now: Time) -> Result<bool> {
         let dead = !record.entry().exists(now);
         if when != When::Always || dead {
-            return Ok(self.act(key, Act::Set(record.clone(), when), now).await?.done());
+            return Ok(self.inner.act(key, Act::Set(record.clone(), when), now).await?.done());
         }
         let name = name(key)?;
         let wire = Key::new(&name)?;
-        if let Err(error) = self.fits(record.bytes().len()) {
+        if let Err(error) = self.inner.fits(record.bytes().len()) {
             // What it should have replaced is old now; memcached does the same with what it finds too large.
-            self.ask(key, |out| protocol::delete(wire, None, out)).await?;
+            self.inner.ask(key, |out| protocol::delete(wire, None, out)).await?;
             return Err(error);
         }
-        self.store(wire, key, &Stored::plain(record), If::Always, now).await
+        self.inner.store(wire, key, &Stored::plain(record), If::Always, now).await
     }
 
     async fn remove(&self, key: &[u8], removal: Removal, now: Time) -> Result<bool> {
-        Ok(self.act(key, Act::Remove(removal), now).await?.done())
+        Ok(self.inner.act(key, Act::Remove(removal), now).await?.done())
     }
 
     async fn lease(&self, key: &[u8], claim: Claim, now: Time) -> Result<Option<Token>> {
-        Ok(self.act(key, Act::Lease(claim), now).await?.lease())
+        Ok(self.inner.act(key, Act::Lease(claim), now).await?.lease())
     }
 
     async fn release(&self, key: &[u8], token: Token, now: Time) -> Result<()> {
-        self.act(key, Act::Release(token), now).await.map(drop)
+        self.inner.act(key, Act::Release(token), now).await.map(drop)
+    }
+
+    /// Released by a task of its own, if there is a runtime; else the lease ends with its time.
+    fn abandon(&self, key: &[u8], token: Token, now: Time) {
+        let (inner, key) = (Arc::clone(&self.inner), key.to_vec());
+        if let Ok(runtime) = tokio::runtime::Handle::try_current() {
+            runtime.spawn(async move { inner.act(&key, Act::Release(token), now).await });
+        }
     }
 
     async fn increment(&self, key: &[u8], by: i64, fresh: &Record, now: Time) -> Result<i64> {
-        Ok(self.act(key, Act::Increment(by, fresh.clone()), now).await?.sum())
+        Ok(self.inner.act(key, Act::Increment(by, fresh.clone()), now).await?.sum())
     }
 
     async fn touch(&self, key: &[u8], fresh_until: Time, dead_at: Time, now: Time) -> Result<bool> {
-        Ok(self.act(key, Act::Touch { fresh_until, dead_at }, now).await?.done())
+        Ok(self.inner.act(key, Act::Touch { fresh_until, dead_at }, now).await?.done())
     }
 
     /// One round trip to each server, all at the same time. What a server in reach has is shown also if another fails.
@@ -289,7 +304,7 @@ impl Driver for Memcached {
         F: FnMut(usize, Entry<'_>) + Send,
     {
         let names = keys.iter().map(|key| name(key)).collect::<Result<Vec<_>>>()?;
-        let (shares, mut failure) = self.split(keys.iter().copied()).await;
+        let (shares, mut failure) = self.inner.split(keys.iter().copied()).await;
         let mut asked = Vec::with_capacity(shares.len());
         for share in &shares {
             asked.push(share.connection.batch(|out| {
@@ -325,9 +340,9 @@ impl Driver for Memcached {
     async fn set_many(&self, entries: &[(&[u8], Record)], now: Time) -> Result<()> {
         let names = entries.iter().map(|(key, _)| name(key)).collect::<Result<Vec<_>>>()?;
         for (_, record) in entries {
-            self.fits(record.bytes().len())?;
+            self.inner.fits(record.bytes().len())?;
         }
-        let (shares, mut failure) = self.split(entries.iter().map(|(key, _)| *key)).await;
+        let (shares, mut failure) = self.inner.split(entries.iter().map(|(key, _)| *key)).await;
         let mut asked = Vec::with_capacity(shares.len());
         for share in &shares {
             asked.push(share.connection.batch(|out| {
@@ -335,7 +350,14 @@ impl Driver for Memcached {
                     let Ok(wire) = Key::new(&names[*place]) else { continue };
                     let stored = Stored::plain(&entries[*place].1);
                     // What is dead already must replace what is there, and lives as short as can be said.
-                    protocol::set(wire, stored.parts(), seconds(stored.ends, now), If::Always, Some(*place as u64), out);
+                    protocol::set(
+                        wire,
+                        stored.parts(),
+                        seconds(stored.ends, now),
+                        If::Always,
+                        Some(*place as u64),
+                        out,
+                    );
                 }
                 protocol::fence(out);
             })?);
@@ -357,7 +379,7 @@ impl Driver for Memcached {
         }
         match (failure, refused) {
             (Some(failure), _) => Err(failure.into()),
-            (None, Some(said)) => Err(self.unstored(&said, 0)),
+            (None, Some(said)) => Err(self.inner.unstored(&said, 0)),
             (None, None) => Ok(()),
         }
     }

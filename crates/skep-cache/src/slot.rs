@@ -183,7 +183,11 @@ fn put(record: &Record, now: Time) -> Change {
 }
 
 fn remove(slot: Slot<'_>, removal: Removal, now: Time) -> Change {
-    if removal.until <= now { Change::Drop } else { Change::Put(Stored::plain(&driver::tombstone(removal, slot.entry))) }
+    if removal.until <= now {
+        Change::Drop
+    } else {
+        Change::Put(Stored::plain(&driver::tombstone(removal, slot.entry)))
+    }
 }
 
 fn lease(slot: Slot<'_>, claim: Claim) -> (Change, Outcome) {

@@ -96,7 +96,9 @@ impl From<Failure> for Error {
         match failure {
             Failure::KeyEmpty => Self::misused("a key has at least one byte"),
             Failure::KeyTooLong { bytes, limit } => Self::too_large(bytes, limit),
-            Failure::NoRuntime => Self::misused("the memcached driver works inside a tokio runtime with io and time enabled"),
+            Failure::NoRuntime => {
+                Self::misused("the memcached driver works inside a tokio runtime with io and time enabled")
+            }
             _ => Self::unreachable("asking memcached").because(failure),
         }
     }

@@ -1,11 +1,12 @@
 //! What can be said about memcached before it is used.
 
+use std::sync::Arc;
 use std::time::Duration;
 
-use super::Memcached;
 use super::address::Address;
 use super::ring::Ring;
 use super::server::{Policy, Server};
+use super::{Inner, Memcached};
 use crate::error::{Error, Result};
 
 /// What becomes of the keys of a server that is away.
@@ -128,7 +129,7 @@ impl Builder {
             servers.push(Server::new(address, *weight, self.policy.clone()));
         }
         let ring = Ring::new(servers.iter().map(|server| (&*server.name, server.weight)));
-        Ok(Memcached { servers, ring, failover: self.failover, value_limit })
+        Ok(Memcached { inner: Arc::new(Inner { servers, ring, failover: self.failover, value_limit }) })
     }
 }
 

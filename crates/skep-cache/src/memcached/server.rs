@@ -123,13 +123,14 @@ impl Server {
             Err(_) => return Err(unreachable(format!("no connection within {limit:?}"))),
         };
         let Policy { timeout, value_limit, .. } = self.policy;
-        let connection = Connection::new(reader, writer, Settings { server: Arc::clone(&self.name), timeout, value_limit });
+        let connection =
+            Connection::new(reader, writer, Settings { server: Arc::clone(&self.name), timeout, value_limit });
         match tokio::time::timeout(limit, connection.call(protocol::version)?).await {
             Ok(Ok(reply)) => match reply.code {
                 Code::Version(version) if speaks_meta(&version) => Ok(connection),
-                Code::Version(version) => Err(unreachable(format!(
-                    "it is memcached {version}, and the meta protocol came with 1.6"
-                ))),
+                Code::Version(version) => {
+                    Err(unreachable(format!("it is memcached {version}, and the meta protocol came with 1.6")))
+                }
                 Code::Error(said) => Err(unreachable(format!("it says: {said}"))),
                 other => Err(unreachable(format!("asked for its version, it answered {other:?}"))),
             },
@@ -185,8 +186,7 @@ impl Health {
             return true;
         }
         let next = now + milliseconds(attempt).max(1);
-        now >= until
-            && self.down_until.compare_exchange(until, next, Ordering::Relaxed, Ordering::Relaxed).is_ok()
+        now >= until && self.down_until.compare_exchange(until, next, Ordering::Relaxed, Ordering::Relaxed).is_ok()
     }
 
     /// Gives how long it is left out now.

@@ -116,7 +116,9 @@ fn what_is_no_memcached_is_told_apart() {
         }
     });
     on_runtime(async {
-        for wanted in ["it is memcached 1.4.2, and the meta protocol came with 1.6", "Too many open connections", "-ERR"] {
+        for wanted in
+            ["it is memcached 1.4.2, and the meta protocol came with 1.6", "Too many open connections", "-ERR"]
+        {
             let error = driver(port).get(b"a", Clock::system().now(), |_| ()).await.unwrap_err().to_string();
             assert!(error.contains(wanted), "{error}");
         }
