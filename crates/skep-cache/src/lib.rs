@@ -14,7 +14,11 @@ mod memory;
 mod null;
 #[cfg(feature = "pool")]
 mod on_pool;
-#[cfg(any(feature = "file", feature = "sqlite", feature = "memcached"))]
+#[cfg(any(feature = "memcached", feature = "redis"))]
+mod reach;
+#[cfg(feature = "redis")]
+pub mod redis;
+#[cfg(any(feature = "file", feature = "sqlite", feature = "memcached", feature = "redis"))]
 mod slot;
 #[cfg(feature = "sqlite")]
 mod sqlite;
@@ -32,6 +36,8 @@ pub use memory::Memory;
 pub use null::Null;
 #[cfg(feature = "pool")]
 pub use on_pool::OnPool;
+#[cfg(feature = "redis")]
+pub use redis::Redis;
 #[cfg(feature = "sqlite")]
 pub use sqlite::Sqlite;
 

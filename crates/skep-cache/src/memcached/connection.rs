@@ -124,7 +124,7 @@ impl Connection {
     }
 
     /// Whether no request will be answered any more.
-    pub(super) fn is_ended(&self) -> bool {
+    pub(super) fn has_ended(&self) -> bool {
         self.shared.lock().ended.is_some()
     }
 

@@ -8,3 +8,5 @@ mod memcached;
 mod misbehaving;
 #[cfg(any(feature = "memcached", feature = "redis"))]
 mod process;
+#[cfg(feature = "redis")]
+mod redis;
