@@ -145,7 +145,9 @@ impl Redis {
 impl Inner {
     async fn link(&self) -> Result<Arc<Shared>> {
         self.reach.link(self.connect()).await.map_err(|missed| match missed {
-            Missed::NoRuntime => Error::misused("the redis driver works inside a tokio runtime with io and time enabled"),
+            Missed::NoRuntime => {
+                Error::misused("the redis driver works inside a tokio runtime with io and time enabled")
+            }
             Missed::LeftOut => self.unreachable("it was not reachable a moment ago, and is left out for a while"),
             Missed::Failed(text) => self.unreachable(&text),
         })
@@ -189,7 +191,13 @@ impl Inner {
     }
 
     /// One step of the script.
-    async fn step<T: FromRedisValue + Send + Sync>(&self, key: &[u8], act: &str, now: Time, more: &[&[u8]]) -> Result<T> {
+    async fn step<T: FromRedisValue + Send + Sync>(
+        &self,
+        key: &[u8],
+        act: &str,
+        now: Time,
+        more: &[&[u8]],
+    ) -> Result<T> {
         let link = self.link().await?;
         let mut connection = link.connection.clone();
         let mut invocation = self.script.key(key);

@@ -11,8 +11,8 @@ use ::redis::aio::MultiplexedConnection;
 use ::redis::{AsyncConnectionConfig, Client, Cmd, ProtocolVersion, PushInfo, PushKind, RedisError, Value};
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
-use super::options::Servers;
 use super::Inner;
+use super::options::Servers;
 use crate::driver::{Change, Listener};
 
 /// How often the server is asked whether it is there, and how long there is between attempts to reach it.
@@ -97,4 +97,3 @@ fn tell(data: Vec<Value>, listener: &Listener) {
         }
     }
 }
-

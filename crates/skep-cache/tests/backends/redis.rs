@@ -74,9 +74,20 @@ mod in_a_cluster_of_three {
         let nodes = ports.iter().map(|port| {
             Process::start("redis-server", |_| {
                 let (port, bus) = (port.to_string(), process::free_port().to_string());
-                ["--port", &port, "--cluster-port", &bus, "--bind", "127.0.0.1", "--cluster-enabled", "yes", "--save", ""]
-                    .map(str::to_owned)
-                    .to_vec()
+                [
+                    "--port",
+                    &port,
+                    "--cluster-port",
+                    &bus,
+                    "--bind",
+                    "127.0.0.1",
+                    "--cluster-enabled",
+                    "yes",
+                    "--save",
+                    "",
+                ]
+                .map(str::to_owned)
+                .to_vec()
             })
         });
         let nodes: Vec<_> = nodes.collect();
@@ -158,7 +169,11 @@ fn a_counter_counts_all_64_bits() {
             let key = format!("edge:{case}").into_bytes();
             let fresh = Record::new(&Header::default(), &[], &start.to_le_bytes());
             assert_eq!(driver.increment(&key, 0, &fresh, now).await.unwrap(), start);
-            assert_eq!(driver.increment(&key, by, &fresh, now).await.unwrap(), start.saturating_add(by), "{start} {by}");
+            assert_eq!(
+                driver.increment(&key, by, &fresh, now).await.unwrap(),
+                start.saturating_add(by),
+                "{start} {by}"
+            );
         }
     });
 }
@@ -323,7 +338,14 @@ fn what_others_change_is_heard_and_so_is_silence() {
         put(&other, "set", "x").await.unwrap();
         hears("set").await;
         let now = Clock::system().now();
-        other.remove(b"removed", Removal { version: Clock::system().version(), until: now.plus(Duration::from_secs(9)) }, now).await.unwrap();
+        other
+            .remove(
+                b"removed",
+                Removal { version: Clock::system().version(), until: now.plus(Duration::from_secs(9)) },
+                now,
+            )
+            .await
+            .unwrap();
         hears("removed").await;
         server.signal("KILL");
         hears("everything").await;
