@@ -43,14 +43,30 @@ mod codec;
 pub mod driver;
 mod entry;
 mod error;
+#[cfg(feature = "file")]
+mod file;
 mod flight;
 mod key;
 mod life;
+#[cfg(feature = "memcached")]
+pub mod memcached;
 #[cfg(feature = "memory")]
 mod memory;
 mod mirror;
 mod now;
 mod null;
+#[cfg(feature = "pool")]
+mod on_pool;
+#[cfg(any(feature = "memcached", feature = "redis"))]
+mod reach;
+#[cfg(feature = "redis")]
+pub mod redis;
+#[cfg(all(feature = "shared", unix))]
+pub mod shared;
+#[cfg(any(feature = "file", feature = "sqlite", feature = "memcached", feature = "redis"))]
+mod slot;
+#[cfg(feature = "sqlite")]
+mod sqlite;
 mod stats;
 pub mod suite;
 mod tags;
@@ -62,12 +78,24 @@ pub use clock::{Clock, Time, Version};
 pub use codec::{Codec, Json, Postcard, Raw};
 pub use driver::Driver;
 pub use error::{Error, Result};
+#[cfg(feature = "file")]
+pub use file::File;
 pub use life::{Answer, Life};
+#[cfg(feature = "memcached")]
+pub use memcached::Memcached;
 #[cfg(feature = "memory")]
 pub use memory::Memory;
 pub use mirror::Mirror;
 pub use now::Now;
 pub use null::Null;
+#[cfg(feature = "pool")]
+pub use on_pool::OnPool;
+#[cfg(feature = "redis")]
+pub use redis::Redis;
+#[cfg(all(feature = "shared", unix))]
+pub use shared::Shared;
+#[cfg(feature = "sqlite")]
+pub use sqlite::Sqlite;
 pub use stats::Stats;
 pub use tiered::{Tiered, Writes};
 pub use timer::Sleep;
