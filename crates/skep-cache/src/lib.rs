@@ -6,9 +6,13 @@ pub mod driver;
 mod entry;
 mod error;
 mod null;
+#[cfg(feature = "shared")]
+pub mod shared;
 pub mod suite;
 
 pub use clock::{Clock, Time, Version};
 pub use driver::Driver;
 pub use error::{Error, Result};
 pub use null::Null;
+#[cfg(feature = "shared")]
+pub use shared::Shared;
