@@ -12,6 +12,9 @@ fn main() {
     let keys: Vec<Vec<u8>> = (0..n).map(|_| { let (a, b) = (rnd(), rnd()); format!("{:08x}-{:04x}-{:04x}-{:04x}-{:012x}", a as u32, a >> 48, (a >> 32) & 0xffff, b >> 48, b & 0xffff_ffff_ffff).into_bytes() }).collect();
     let record = Record::new(&Header::default(), &[], &[b'x'; 160]);
     for k in &keys { assert!(ready(map.set(k, &record, When::Always, now)).unwrap()); }
+    let smaps = std::fs::read_to_string("/proc/self/smaps").unwrap();
+    let at = smaps.find("skep-bench").unwrap();
+    for l in smaps[at..].lines().take(26).filter(|l| l.contains("Pmd") || l.contains("Rss") || l.contains("Huge")) { println!("{l}"); }
     let order: Vec<u32> = (0..2_000_000).map(|_| (rnd() % n) as u32).collect();
     for round in 0..5 {
         let t = Instant::now();

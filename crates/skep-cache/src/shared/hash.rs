@@ -24,7 +24,7 @@ impl Seeds {
     /// elsewhere, which makes all that is there void at once.
     #[inline]
     pub(crate) fn hash(self, generation: u64, key: &[u8]) -> u64 {
-        let (mut a, mut b) = (self.0[0] ^ key.len() as u64, self.0[1].wrapping_add(generation.wrapping_mul(ROOTS[1])));
+        let (mut a, mut b) = (self.0[0], self.0[1].wrapping_add(generation.wrapping_mul(ROOTS[1])));
         let mut pairs = key.chunks_exact(16);
         for pair in &mut pairs {
             a = fold(a ^ word(&pair[..8]), b ^ word(&pair[8..]));
@@ -33,7 +33,8 @@ impl Seeds {
         let rest = pairs.remainder();
         let (low, high) = rest.split_at(rest.len().min(8));
         a = fold(a ^ word(low), b ^ word(high) ^ ROOTS[1]);
-        fold(a ^ ROOTS[2], self.0[1] ^ ROOTS[3]).max(1)
+        let length = (key.len() as u64).wrapping_mul(ROOTS[0]);
+        fold(a ^ ROOTS[2], (self.0[1] ^ ROOTS[3]).wrapping_add(length)).max(1)
     }
 }
 
@@ -86,7 +87,7 @@ mod tests {
 
     #[test]
     fn keys_that_differ_in_one_bit_or_in_length_hash_apart() {
-        let seeds = Seeds([1, 2]);
+        let seeds = Seeds::draw();
         let mut seen = HashSet::new();
         for len in 0..70 {
             let mut key = vec![0; len];

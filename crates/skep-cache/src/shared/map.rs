@@ -188,9 +188,9 @@ impl<G: Ground> Map<G> {
     /// How much is kept.
     pub(crate) fn usage(&self) -> Usage {
         let filled = |shard: &Shard<'_>, at| shard.words.load(at).saturating_sub(shard.words.load(at + 1));
-        let bytes = |shard: Shard<'_>| (filled(&shard, layout::SMALL) + filled(&shard, layout::MAIN)) * 8;
+        let bytes = |shard: Shard<'_>| filled(&shard, layout::SMALL).saturating_add(filled(&shard, layout::MAIN)).saturating_mul(8);
         Usage {
-            entries: Some(self.shards().map(|shard| shard.words.load(layout::LIVE)).sum()),
+            entries: Some(self.shards().map(|shard| shard.words.load(layout::LIVE)).fold(0, u64::saturating_add)),
             bytes: Some(self.shards().map(bytes).fold(0, u64::saturating_add)),
             evicted: Some(self.counted(Count::Evicted)),
         }
@@ -199,16 +199,6 @@ impl<G: Ground> Map<G> {
     /// How often something happened, in all shards.
     pub(crate) fn counted(&self, what: Count) -> u64 {
         self.shards().map(|shard| shard.counted(what)).fold(0, u64::saturating_add)
-    }
-
-    /// Checks the rings of all shards and resets those that make no sense. Nobody else is there.
-    pub(crate) fn check(&self) {
-        for shard in self.shards() {
-            if Writer::check(&shard).is_err() {
-                writer::reset(&shard);
-                self.distrust(self.generation(), "a shard makes no sense");
-            }
-        }
     }
 
     fn put(&self, writer: &mut Writer<'_>, place: Option<Place>, key: Key<'_>, entry: &Entry<'_>) -> Outcome<()> {
@@ -353,3 +343,6 @@ fn may(writer: &Writer<'_>, place: Option<&Place>, key: Key<'_>, new: &Entry<'_>
         When::Leased(token) => writer.leases().holds(key.hash, token.0, now.millis()),
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -62,6 +62,13 @@ impl Head {
         Some(Self { hash, kind, flags, generation, key, value, version, expires, sum, shape })
     }
 
+    /// A filler of so many words.
+    pub(crate) fn filler(words: usize) -> Self {
+        let (hash, version, expires, sum) = (0, 0, 0, 0);
+        let (kind, flags, generation, key, shape) = (Kind::Pad, 0, 0, 0, 0);
+        Self { hash, kind, flags, generation, key, value: words, version, expires, sum, shape }
+    }
+
     /// Whether it marks a removal.
     pub(crate) fn is_grave(&self) -> bool {
         self.flags & GRAVE != 0

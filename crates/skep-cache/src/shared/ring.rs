@@ -97,7 +97,10 @@ impl Ring {
     /// The oldest record, also if it is a filler.
     fn record(&self, words: &Words<'_>) -> Result<Head, Damaged> {
         let at = self.word(self.tail);
-        let head = words.part(at..self.range.end).and_then(Head::load).ok_or(Damaged)?;
+        let left = words.part(at..self.range.end).ok_or(Damaged)?;
+        // What is too short for a header is always filled up, and has no room to say so.
+        let head = if left.len() < record::HEADER { Some(Head::filler(left.len())) } else { Head::load(left) };
+        let head = head.ok_or(Damaged)?;
         let size = head.words();
         let most = (self.head - self.tail).min((self.range.end - at) as u64);
         if size == 0 || size % 2 == 1 || size as u64 > most { Err(Damaged) } else { Ok(head) }

@@ -119,12 +119,12 @@ impl<'a> Writer<'a> {
         self.sketch().add(new.hash, 1);
         self.fade();
         let uses = place.map_or(0, |place| place.slot.uses());
-        self.publish(place, Slot::new(new.hash, at, lap, is_main, uses), new.hash)
+        self.publish(place, Slot::new(new.hash, at, lap, is_main, uses), new.hash, size)
     }
 
     /// Empties the slot of a record.
     pub(crate) fn remove(&mut self, place: Place) {
-        self.vacate(place.at);
+        self.vacate(place.at, &place.head);
     }
 
     /// The claims to compute values of this shard.
@@ -137,16 +137,21 @@ impl<'a> Writer<'a> {
         self.shard.words.count(changes(hash), 1);
     }
 
-    fn publish(&mut self, place: Option<Place>, slot: Slot, hash: u64) -> Result<(), Fault> {
+    fn publish(&mut self, place: Option<Place>, slot: Slot, hash: u64, size: usize) -> Result<(), Fault> {
         let (at, expected) = match place {
             Some(place) => (place.at, place.slot),
             None => self.vacancy(hash),
         };
         if expected.is_empty() {
             self.shard.words.count(layout::LIVE, 1);
-        } else if place.is_none() {
+        } else {
+            let old = self.shard.record(expected).map_or(0, |(_, head)| head.words());
+            self.subtract(layout::FILLED, old as u64);
+        }
+        if place.is_none() && !expected.is_empty() {
             self.shard.count(Count::Evicted);
         }
+        self.shard.words.count(layout::FILLED, size as u64);
         self.replace(at, expected, slot)
     }
 
@@ -171,7 +176,7 @@ impl<'a> Writer<'a> {
     fn room(&mut self, is_main: bool, size: usize) -> Result<(), Damaged> {
         if is_main {
             while !self.main.fits(size, self.reserve()) {
-                self.evict_from_main()?;
+                self.evict_from_main(size)?;
             }
             return Ok(());
         }
@@ -206,17 +211,18 @@ impl<'a> Writer<'a> {
     }
 
     fn deserves_main(&mut self, head: &Head, size: usize, uses: u64) -> Result<bool, Damaged> {
-        if uses >= 2 || head.is_epoch() || self.main.fits(size, self.reserve()) {
+        if uses >= 2 || head.is_epoch() || self.is_sparse() || self.main.fits(size, self.reserve()) {
             return Ok(true);
         }
-        let Some(victim) = self.victim()? else { return Ok(true) };
+        let Some(victim) = self.victim(size)? else { return Ok(true) };
         let sketch = self.sketch();
         Ok(sketch.uses(head.hash) > sketch.uses(victim))
     }
 
-    /// The hash of what would go next from the main ring.
-    fn victim(&mut self) -> Result<Option<u64>, Damaged> {
-        while let Some(head) = self.main.oldest(&self.shard.words)? {
+    /// The hash of what would go next from the main ring; `None` if there is room for a record of this size.
+    fn victim(&mut self, size: usize) -> Result<Option<u64>, Damaged> {
+        while !self.main.fits(size, self.reserve()) {
+            let Some(head) = self.main.oldest(&self.shard.words)? else { return Ok(None) };
             let from = self.main.word(self.main.tail);
             match self.slot_of(&head, from) {
                 Some(at) if !self.is_over(&head) => {
@@ -233,8 +239,8 @@ impl<'a> Writer<'a> {
     }
 
     /// Drops the oldest record of the main ring that gets no other round.
-    fn evict_from_main(&mut self) -> Result<(), Damaged> {
-        if self.victim()?.is_none() {
+    fn evict_from_main(&mut self, size: usize) -> Result<(), Damaged> {
+        if self.victim(size)?.is_none() {
             return Ok(());
         }
         let Some(head) = self.main.oldest(&self.shard.words)? else { return Ok(()) };
@@ -249,7 +255,7 @@ impl<'a> Writer<'a> {
     /// Copies the oldest record of the main ring to its start, if it was used, and few were for this write.
     fn another_round(&mut self, at: usize, from: usize, head: &Head) -> Result<bool, Damaged> {
         let uses = self.shard.slot(at).uses();
-        let is_wanted = uses > 0 || head.is_epoch();
+        let is_wanted = uses > 0 || head.is_epoch() || self.is_sparse();
         if !is_wanted || self.rounds == 0 || !self.main.fits(head.words(), 0) {
             return Ok(false);
         }
@@ -289,13 +295,25 @@ impl<'a> Writer<'a> {
         if !self.is_over(head) {
             self.shard.count(Count::Evicted);
         }
-        self.vacate(at);
+        self.vacate(at, head);
     }
 
-    fn vacate(&mut self, at: usize) {
+    fn vacate(&mut self, at: usize, head: &Head) {
         self.shard.words.at(at).store(Slot::EMPTY.0, Release);
-        let live = self.shard.words.at(layout::LIVE);
-        live.store(live.load(Relaxed).saturating_sub(1), Relaxed);
+        self.subtract(layout::LIVE, 1);
+        self.subtract(layout::FILLED, head.words() as u64);
+    }
+
+    fn subtract(&self, at: usize, by: u64) {
+        let word = self.shard.words.at(at);
+        word.store(word.load(Relaxed).saturating_sub(by), Relaxed);
+    }
+
+    /// Whether much of the rings is taken by what was replaced or removed. Then it is worth while to move what is left together,
+    /// instead of dropping it.
+    fn is_sparse(&self) -> bool {
+        let room = (self.small.len() + self.main.len()) as u64;
+        self.shard.words.load(layout::FILLED) < room / 4 * 3
     }
 
     fn sketch(&self) -> Sketch<'a> {
@@ -305,8 +323,8 @@ impl<'a> Writer<'a> {
     /// Ages a little of the sketch: all of it in the time of ten writes for each entry, as TinyLFU has it.
     fn fade(&mut self) {
         let words = self.shard.words;
-        let step = words.load(layout::LIVE).max(16).saturating_mul(10);
-        let mut due = words.load(layout::ADDITIONS).saturating_add(self.sketch().0.len() as u64);
+        let step = words.load(layout::LIVE).clamp(16, 1 << 32) * 10;
+        let mut due = words.load(layout::ADDITIONS).min(step * 2) + self.sketch().0.len() as u64;
         for _ in 0..LINE {
             if due < step {
                 break;
@@ -315,7 +333,7 @@ impl<'a> Writer<'a> {
             self.sketch().age(words.load(layout::HAND) as usize);
             words.count(layout::HAND, 1);
         }
-        words.at(layout::ADDITIONS).store(due.min(step * 2), Relaxed);
+        words.at(layout::ADDITIONS).store(due, Relaxed);
     }
 }
 
@@ -339,4 +357,5 @@ pub(crate) fn reset(shard: &Shard<'_>) {
     Ring::reset(&shard.words, &shard.map.small, layout::SMALL, laps);
     Ring::reset(&shard.words, &shard.map.main, layout::MAIN, laps);
     shard.words.at(layout::LIVE).store(0, Relaxed);
+    shard.words.at(layout::FILLED).store(0, Relaxed);
 }
