@@ -24,6 +24,7 @@ use std::path::{Path, PathBuf};
 use self::file::Ours;
 use self::layout::Geometry;
 use self::map::Map;
+use self::shard::Count;
 use crate::clock::Time;
 use crate::driver::{self, Claim, Driver, Entry, Header, Ready, Record, Removal, Token, Usage, When};
 use crate::error::Result;
@@ -40,6 +41,18 @@ pub struct Options {
     path: PathBuf,
     bytes: usize,
     largest: Option<usize>,
+}
+
+/// What went wrong; each time, the log said so too (target `skep_cache`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Health {
+    /// Locks of processes that died or stood still while they wrote. That write is lost, and nothing else.
+    pub inherited: u64,
+    /// Entries that were not what had been written. All entries became void each time.
+    pub damaged: u64,
+    /// Shards that made no sense and were emptied. All entries became void each time.
+    pub reset: u64,
 }
 
 thread_local! {
@@ -77,6 +90,15 @@ impl Shared {
     /// A file of this path and size.
     pub fn at(path: impl AsRef<Path>, bytes: usize) -> Options {
         Options { path: path.as_ref().to_owned(), bytes, largest: None }
+    }
+
+    /// What went wrong, in all processes, since the file was made.
+    pub fn health(&self) -> Health {
+        Health {
+            inherited: self.map.counted(Count::Inherited),
+            damaged: self.map.counted(Count::Damaged),
+            reset: self.map.counted(Count::Reset),
+        }
     }
 
     /// Copies the entry of a key into a buffer of the caller's; whether there was one.
