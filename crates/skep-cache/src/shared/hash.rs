@@ -89,7 +89,7 @@ mod tests {
     fn keys_that_differ_in_one_bit_or_in_length_hash_apart() {
         let seeds = Seeds::draw();
         let mut seen = HashSet::new();
-        for len in 0..70 {
+        for len in (0..70).step_by(if cfg!(miri) { 23 } else { 1 }) {
             let mut key = vec![0; len];
             assert!(seen.insert(seeds.hash(0, &key)), "{len} zeros");
             for bit in 0..len * 8 {
@@ -103,12 +103,13 @@ mod tests {
     #[test]
     fn buckets_fill_evenly() {
         let seeds = Seeds::draw();
-        let mut counts = [0_u32; 256];
-        for number in 0..256_000 {
-            counts[(seeds.hash(0, format!("user:{number}").as_bytes()) >> 56) as usize] += 1;
+        let mut counts = [0_u32; 16];
+        for number in 0..if cfg!(miri) { 1_600 } else { 16_000 } {
+            counts[(seeds.hash(0, format!("user:{number}").as_bytes()) >> 60) as usize] += 1;
         }
-        // A thousand each; the standard deviation of a fair draw is 32.
-        assert!(counts.iter().all(|count| (800..1200).contains(count)), "{counts:?}");
+        // A thousand each, or a hundred; the standard deviations of a fair draw are 31 and 10.
+        let fair = if cfg!(miri) { 40..160 } else { 800..1200 };
+        assert!(counts.iter().all(|count| fair.contains(count)), "{counts:?}");
     }
 
     #[test]

@@ -95,10 +95,10 @@ impl Geometry {
     }
 
     fn of(shards: usize, shard: usize, largest: usize) -> Result<Self, String> {
-        // A slot for each 96 bytes or so, and a word of sketch for two to four slots: a record of an entry with a short key and a
-        // value of 16 bytes has 144. What lies in a small index is more often in the processor's cache.
-        let lines = (shard - SKETCH) / 14 / LINE & !1;
-        let sketch = SKETCH..SKETCH + (lines * LINE / 4).max(LINE).next_power_of_two();
+        // A slot for each 192 bytes or so: a small index is more often in the processor's cache. A word of sketch for each
+        // two to four slots.
+        let lines = ((shard - SKETCH) / 26 / LINE & !1).max(2);
+        let sketch = SKETCH..SKETCH + (lines * LINE / 2).next_power_of_two();
         let index = sketch.end.next_multiple_of(LINE)..sketch.end.next_multiple_of(LINE) + lines * LINE;
         let data = (shard - index.end) & !(LINE - 1);
         let small = index.end..index.end + (data / 10).next_multiple_of(LINE);

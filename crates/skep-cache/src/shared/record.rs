@@ -259,7 +259,9 @@ mod tests {
 
     #[test]
     fn what_was_written_is_read_whatever_its_length() {
-        for (key, value) in (0..40).flat_map(|key| (0..40).map(move |value| (key, value))) {
+        let step = if cfg!(miri) { 13 } else { 1 };
+        let lengths = || (0..40).step_by(step);
+        for (key, value) in lengths().flat_map(|key| lengths().map(move |value| (key, value))) {
             let (key, value) = (vec![b'k'; key], vec![b'v'; value]);
             let (seeds, words) = written(&key, &value);
             let head = Head::load(&words).unwrap();

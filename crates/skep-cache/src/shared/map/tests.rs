@@ -130,7 +130,7 @@ fn what_is_used_stays_when_room_is_wanted() {
     let (one, _) = maps();
     let hot: Vec<_> = (0..50).map(|number| format!("hot {number}").into_bytes()).collect();
     hot.iter().for_each(|key| set(&one, key, &[1; 300]));
-    let rounds = if cfg!(miri) { 1_000 } else { 20_000 };
+    let rounds = if cfg!(miri) { 600 } else { 20_000 };
     for number in 0..rounds {
         set(&one, format!("cold {number}").as_bytes(), &[2; 300]);
         get(&one, &hot[number % hot.len()]);
