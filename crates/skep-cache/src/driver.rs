@@ -69,6 +69,14 @@ pub trait Driver: Send + Sync + 'static {
     /// Gives the right back, if the token still has it; else does nothing.
     fn release(&self, key: &[u8], token: Token, now: Time) -> impl Future<Output = Result<()>> + Send;
 
+    /// The same, from where nobody can wait: the holder was dropped. It does not block; at worst the lease ends with its time.
+    ///
+    /// As it stands here it asks [`release`](Driver::release) once, which is enough where that is ready at once. A driver
+    /// that sends something elsewhere queues it.
+    fn abandon(&self, key: &[u8], token: Token, now: Time) {
+        let _ = pin!(self.release(key, token, now)).poll(&mut Context::from_waker(Waker::noop()));
+    }
+
     /// Shows the entries of several keys to `read`, with each one's place in `keys`, in any order; those that are missing are left out.
     fn get_many<F>(&self, keys: &[&[u8]], now: Time, mut read: F) -> impl Future<Output = Result<()>> + Send
     where
@@ -157,7 +165,8 @@ pub trait Driver: Send + Sync + 'static {
         async { Err(Error::unsupported(self.name(), "find the entries of a namespace")) }
     }
 
-    /// A number that is another one after any [`Flags::EPOCH`] entry was written, by whichever process or machine.
+    /// A number that is another one after any [`Flags::EPOCH`] entry was written, by whichever process or machine; it may stay
+    /// for one written [`When::Absent`], as nobody can have known another.
     ///
     /// Who reads it with every hit sees an invalidated tag at once. It must cost next to nothing: no lock, no call to elsewhere. `None`: it
     /// cannot be known so cheaply; the epochs themselves are then read again after a while (`Options::lag`).
@@ -335,6 +344,10 @@ impl<D: Driver> Driver for Arc<D> {
 
     fn release(&self, key: &[u8], token: Token, now: Time) -> impl Future<Output = Result<()>> + Send {
         self.as_ref().release(key, token, now)
+    }
+
+    fn abandon(&self, key: &[u8], token: Token, now: Time) {
+        self.as_ref().abandon(key, token, now);
     }
 
     fn get_many<F>(&self, keys: &[&[u8]], now: Time, read: F) -> impl Future<Output = Result<()>> + Send

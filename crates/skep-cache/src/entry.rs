@@ -24,7 +24,7 @@ const FORMAT: u8 = 0xC1;
 /// | 16..24 | fresh until, milliseconds since 1970 |
 /// | 24..32 | dead at, milliseconds since 1970 |
 /// | 32..36 | idle time in milliseconds, 0 for none |
-/// | 36..40 | free, 0 |
+/// | 36..40 | extra weight in bytes |
 /// | 40..48 | mark: for the tier that keeps this copy |
 ///
 /// ```
@@ -48,6 +48,8 @@ pub struct Header {
     pub dead_at: Time,
     /// How long it lives unread, in milliseconds; 0 means that reading does not matter. `Cache` sees to it, by touching.
     pub idle: u32,
+    /// What it weighs beside its own bytes, where room is bounded in bytes.
+    pub weight: u32,
     /// A tier's note about its copy: what `Driver::stamp` of the tier behind it said.
     pub mark: u64,
 }
@@ -65,6 +67,7 @@ impl Header {
         to[16..24].copy_from_slice(&self.fresh_until.millis().to_le_bytes());
         to[24..32].copy_from_slice(&self.dead_at.millis().to_le_bytes());
         to[32..36].copy_from_slice(&self.idle.to_le_bytes());
+        to[36..40].copy_from_slice(&self.weight.to_le_bytes());
         to[40..48].copy_from_slice(&self.mark.to_le_bytes());
     }
 }
@@ -79,6 +82,7 @@ impl Default for Header {
             fresh_until: Time::NEVER,
             dead_at: Time::NEVER,
             idle: 0,
+            weight: 0,
             mark: 0,
         }
     }
@@ -246,11 +250,12 @@ impl<'a> Entry<'a> {
     pub fn header(&self) -> Header {
         Header {
             flags: self.flags(),
-            cost: u32::from_le_bytes(self.field(4)),
+            cost: self.cost(),
             version: self.version(),
             fresh_until: self.fresh_until(),
             dead_at: self.dead_at(),
-            idle: u32::from_le_bytes(self.field(32)),
+            idle: self.idle(),
+            weight: self.weight(),
             mark: self.mark(),
         }
     }
@@ -279,6 +284,24 @@ impl<'a> Entry<'a> {
         Time::from_millis(u64::from_le_bytes(self.field(24)))
     }
 
+    /// See [`Header::weight`].
+    #[inline]
+    pub fn weight(&self) -> u32 {
+        u32::from_le_bytes(self.field(36))
+    }
+
+    /// See [`Header::idle`].
+    #[inline]
+    pub fn idle(&self) -> u32 {
+        u32::from_le_bytes(self.field(32))
+    }
+
+    /// See [`Header::cost`].
+    #[inline]
+    pub fn cost(&self) -> u32 {
+        u32::from_le_bytes(self.field(4))
+    }
+
     /// See [`Header::mark`].
     #[inline]
     pub fn mark(&self) -> u64 {
@@ -297,11 +320,17 @@ impl<'a> Entry<'a> {
         self.exists(now) && !self.flags().has(Flags::TOMBSTONE)
     }
 
+    /// Whether it has tags.
+    #[inline]
+    pub fn has_tags(&self) -> bool {
+        self.bytes[2] > 0
+    }
+
     /// The hashes of its tags.
     #[inline]
     pub fn tags(&self) -> impl Iterator<Item = u64> + use<'a> {
         let tags = &self.bytes[Header::LEN..self.value_at()];
-        tags.chunks_exact(8).map(|tag| u64::from_le_bytes(tag.try_into().expect("8 bytes")))
+        tags.as_chunks::<8>().0.iter().map(|tag| u64::from_le_bytes(*tag))
     }
 
     /// The value, as the codec wrote it.
@@ -365,6 +394,7 @@ mod tests {
             fresh_until: Time::from_millis(5),
             dead_at: Time::from_millis(6),
             idle: 7,
+            weight: 9,
             mark: 8,
         };
         let record = Record::new(&header, &[1, 2], b"value");

@@ -29,6 +29,7 @@ pub struct Error {
 #[derive(Clone, Debug)]
 enum Kind {
     Unreachable(&'static str),
+    Degraded,
     TooLarge { bytes: usize, limit: usize },
     Unsupported { driver: &'static str, what: &'static str },
     Corrupt(&'static str),
@@ -45,6 +46,11 @@ impl Error {
     #[must_use]
     pub fn unreachable(what: &'static str) -> Self {
         Kind::Unreachable(what).into()
+    }
+
+    /// One tier does not answer, others do: no reason not to ask them.
+    pub(crate) fn degraded() -> Self {
+        Kind::Degraded.into()
     }
 
     /// What does not fit, and what would.
@@ -149,6 +155,7 @@ impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.kind {
             Kind::Unreachable(what) => write!(f, "no answer while {what}"),
+            Kind::Degraded => f.write_str("the far tier does not answer, and the near one has no copy"),
             Kind::TooLarge { bytes, limit } => write!(f, "{bytes} bytes do not fit: the limit is {limit}"),
             Kind::Unsupported { driver, what } => write!(f, "the driver {driver} cannot do this: {what}"),
             Kind::Corrupt(what) => write!(f, "a stored entry is damaged: {what}"),

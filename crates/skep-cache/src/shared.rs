@@ -1,6 +1,13 @@
-//! One file mapping that many processes and restarts share.
+//! One file that many processes map: what one stores, all have, and it outlives them.
 //!
-//! ...
+//! A read takes no lock, makes no system call and allocates nothing. A write takes the lock of one shard for about a microsecond. No
+//! process can harm the others by dying: not at any instruction. docs/cache-shared.md has the layout, the reasons and the measurements.
+//!
+//! The words of the file are atomics, so that all code but [`sys`] is safe Rust, and no number that was read from them is
+//! trusted. The map itself ([`map`]) knows neither files nor systems, so that miri can run it.
+//!
+//! Start reading at [`Map::get`](map::Map::get) and, for writes, at [`writer`].
+
 mod file;
 mod ground;
 mod hash;
@@ -29,14 +36,34 @@ use crate::clock::Time;
 use crate::driver::{self, Claim, Driver, Entry, Header, Ready, Record, Removal, Token, Usage, When};
 use crate::error::Result;
 
-/// A cache in a file that many processes map; what it keeps outlives them.
+/// A cache in a file that many processes map; what it keeps outlives them, but not the run of the machine.
+///
+/// All who open a file must name the same size and largest value: who names others replaces the file by an empty one, and the
+/// rest keep the old one among themselves. The best place is a `tmpfs` such as /dev/shm. All room is taken when the file is
+/// made, so a disk that fills up later does no harm. The file belongs to its user alone (mode 0600); no other program may cut
+/// it short while it is mapped (the system would end the processes that have it). Open one after a fork or before, as you like.
+///
+/// ```
+/// use skep_cache::driver::{Header, Record, When, ready};
+/// use skep_cache::{Clock, Driver, Shared};
+///
+/// let folder = tempfile::tempdir()?;
+/// let (here, now) = (Shared::at(folder.path().join("pages"), 4 << 20).open()?, Clock::system().now());
+/// ready(here.set(b"page:1", &Record::new(&Header::default(), &[], b"hello"), When::Always, now))?;
+///
+/// // In another process:
+/// let there = Shared::at(folder.path().join("pages"), 4 << 20).open()?;
+/// assert_eq!(ready(there.get(b"page:1", now, |entry| entry.value().len()))?, Some(5));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 pub struct Shared {
     map: Map<Ours>,
 }
 
-/// How a shared map is opened.
+/// How a shared map is opened. See [`Shared::at`].
 #[derive(Clone, Debug)]
+#[must_use = "nothing is opened before `open`"]
 pub struct Options {
     path: PathBuf,
     bytes: usize,
@@ -44,6 +71,8 @@ pub struct Options {
 }
 
 /// What went wrong; each time, the log said so too (target `skep_cache`).
+///
+/// See [`Shared::health`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Health {
@@ -64,14 +93,23 @@ thread_local! {
 const KEPT: usize = 64 << 10;
 
 impl Options {
-    /// A value may be that large, with its header, in bytes.
-    #[must_use]
+    /// The largest value, in bytes, with its header and tags; what is larger is refused. If nobody says otherwise, a 256th of the file,
+    /// but at least 4 KiB and at most 1 MiB. The file is divided into shards that hold at least four of them, so a smaller
+    /// number gives more shards (at most 256), in which more processes write at the same time.
+    ///
+    /// See [`Shared::at`] for an example.
     pub fn largest(mut self, bytes: usize) -> Self {
         self.largest = Some(bytes);
         self
     }
 
-    /// Opens the file, or makes it.
+    /// Opens the file, or makes it. One of another version, size or largest value is replaced, and so is a damaged one; the log
+    /// says so (target `skep_cache`).
+    ///
+    /// # Errors
+    ///
+    /// If the file is a symbolic link, belongs to somebody else, may be used by others, or is not a cache and would be lost; if
+    /// there is no room for it; if the size is too small for the largest value. The text says what would be right.
     pub fn open(self) -> io::Result<Shared> {
         let largest = self.largest.unwrap_or((self.bytes / 256).clamp(4 << 10, 1 << 20));
         let invalid = |why| io::Error::new(io::ErrorKind::InvalidInput, format!("{}: {why}", self.path.display()));
@@ -87,12 +125,25 @@ impl Options {
 }
 
 impl Shared {
-    /// A file of this path and size.
+    /// A file of this name, which takes so many bytes (or a little less, as shards are alike): at least 260 KiB.
+    ///
+    /// ```
+    /// # let folder = tempfile::tempdir()?;
+    /// let cache = skep_cache::Shared::at(folder.path().join("pages"), 8 << 20).largest(64 << 10).open()?;
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     pub fn at(path: impl AsRef<Path>, bytes: usize) -> Options {
         Options { path: path.as_ref().to_owned(), bytes, largest: None }
     }
 
     /// What went wrong, in all processes, since the file was made.
+    ///
+    /// ```
+    /// # let folder = tempfile::tempdir()?;
+    /// let cache = skep_cache::Shared::at(folder.path().join("pages"), 1 << 20).open()?;
+    /// assert_eq!(cache.health().damaged, 0);
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     pub fn health(&self) -> Health {
         Health {
             inherited: self.map.counted(Count::Inherited),
@@ -101,7 +152,16 @@ impl Shared {
         }
     }
 
-    /// Copies the entry of a key into a buffer of the caller's; whether there was one.
+    /// Copies the live entry of a key, with its header, into a buffer of the caller's, which gets its length; whether there was
+    /// one. Without one, the buffer holds anything. It allocates only if the buffer is too small.
+    ///
+    /// ```
+    /// # let folder = tempfile::tempdir()?;
+    /// let cache = skep_cache::Shared::at(folder.path().join("pages"), 1 << 20).open()?;
+    /// let mut buffer = Vec::with_capacity(1024);
+    /// assert!(!cache.copy(b"page:1", skep_cache::Clock::system().now(), &mut buffer));
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     #[inline]
     pub fn copy(&self, key: &[u8], now: Time, buffer: &mut Vec<u8>) -> bool {
         self.map.get(key, now, buffer)

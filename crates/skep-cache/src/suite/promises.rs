@@ -4,7 +4,7 @@ use super::{Bench, MINUTE, NEVER, SECOND, counter};
 use crate::clock::{Clock, Version};
 use crate::driver::{Driver, Flags, Header, MAX_KEY, Record, Removal, When};
 
-/// Defines the promises, and [`each_promise!`], which makes a test of each.
+/// Defines the promises, and the list of their names.
 macro_rules! promises {
     ($($(#[$doc:meta])* async fn $name:ident($bench:ident) $body:block)*) => {
         $(
@@ -17,25 +17,8 @@ macro_rules! promises {
             }
         )*
 
-        promises!(@macro ($) $($name)*);
-    };
-    (@macro ($d:tt) $($name:ident)*) => {
-        /// A test for each promise. Use [`suite!`](crate::suite!).
-        #[doc(hidden)]
-        #[macro_export]
-        macro_rules! each_promise {
-            ($d driver:expr, $d runner:path) => {
-                $(
-                    #[test]
-                    fn $name() {
-                        $d runner(async {
-                            let clock = $crate::Clock::manual();
-                            $crate::suite::$name(&$d driver, &clock).await;
-                        });
-                    }
-                )*
-            };
-        }
+        #[cfg(test)]
+        pub(super) const NAMES: &[&str] = &[$(stringify!($name)),*];
     };
 }
 
