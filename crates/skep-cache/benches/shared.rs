@@ -18,7 +18,7 @@ use skep_cache::{Driver, Shared, Time};
 
 const KEYS: usize = 100_000;
 const ASKED: usize = 200_000;
-const ROUNDS: usize = 11;
+const ROUNDS: usize = 9;
 const BYTES: usize = 64 << 20;
 const NOW: Time = Time::from_millis(1_800_000_000_000);
 const FILE: &str = "SKEP_BENCH_FILE";
@@ -84,7 +84,7 @@ impl Subject for Foyer {
         self.0.insert(*key, std::sync::Arc::new([7; 160]));
     }
     fn get(&self, key: &Key) -> bool {
-        self.0.get(key).is_some_and(|entry| read(entry.value()))
+        self.0.get(key).is_some_and(|entry| read(&entry.value()[..]))
     }
 }
 
