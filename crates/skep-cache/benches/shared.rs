@@ -38,7 +38,14 @@ impl Random {
 
     fn key(&mut self) -> Key {
         let (a, b) = (self.next(), self.next());
-        let text = format!("{:08x}-{:04x}-{:04x}-{:04x}-{:012x}", a >> 32, a >> 16 & 0xffff, a & 0xffff, b >> 48, b << 16 >> 16);
+        let text = format!(
+            "{:08x}-{:04x}-{:04x}-{:04x}-{:012x}",
+            a >> 32,
+            a >> 16 & 0xffff,
+            a & 0xffff,
+            b >> 48,
+            b << 16 >> 16
+        );
         text.into_bytes().try_into().expect("36 characters")
     }
 }

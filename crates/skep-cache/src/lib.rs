@@ -17,7 +17,7 @@ mod memory;
 mod mirror;
 mod now;
 mod null;
-#[cfg(feature = "shared")]
+#[cfg(all(feature = "shared", unix))]
 pub mod shared;
 mod stats;
 pub mod suite;
@@ -36,7 +36,7 @@ pub use memory::Memory;
 pub use mirror::Mirror;
 pub use now::Now;
 pub use null::Null;
-#[cfg(feature = "shared")]
+#[cfg(all(feature = "shared", unix))]
 pub use shared::Shared;
 pub use stats::Stats;
 pub use tiered::{Tiered, Writes};

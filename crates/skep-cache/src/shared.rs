@@ -8,6 +8,11 @@
 //!
 //! Start reading at [`Map::get`](map::Map::get) and, for writes, at [`writer`].
 
+#![allow(
+    clippy::cast_possible_truncation,
+    reason = "words are cut into their parts, and no number of a file is larger than its mapping"
+)]
+
 mod file;
 mod ground;
 mod hash;
@@ -174,68 +179,61 @@ impl Driver for Shared {
     }
 
     #[inline]
-    fn get<R, F>(&self, key: &[u8], now: Time, read: F) -> impl Future<Output = Result<Option<R>>> + Send
+    async fn get<R, F>(&self, key: &[u8], now: Time, read: F) -> Result<Option<R>>
     where
         R: Send,
         F: FnOnce(Entry<'_>) -> R + Send,
     {
-        async move {
-            // While the entry is read the buffer is the reader's, who may ask for another entry meanwhile.
-            let mut buffer = BUFFER.take();
-            let found = self.map.get(key, now, &mut buffer);
-            let result = if found { Entry::parse(&buffer).map(|entry| Some(read(entry))) } else { Ok(None) };
-            if buffer.capacity() <= KEPT {
-                BUFFER.set(buffer);
-            }
-            result
+        // While the entry is read the buffer is the reader's, who may ask for another entry meanwhile.
+        let mut buffer = BUFFER.take();
+        let found = self.map.get(key, now, &mut buffer);
+        let result = if found { Entry::parse(&buffer).map(|entry| Some(read(entry))) } else { Ok(None) };
+        if buffer.capacity() <= KEPT {
+            BUFFER.set(buffer);
         }
+        result
     }
 
-    fn set(&self, key: &[u8], record: &Record, when: When, now: Time) -> impl Future<Output = Result<bool>> + Send {
-        async move { self.map.set(key, record, when, now) }
+    async fn set(&self, key: &[u8], record: &Record, when: When, now: Time) -> Result<bool> {
+        self.map.set(key, record, when, now)
     }
 
-    fn remove(&self, key: &[u8], removal: Removal, now: Time) -> impl Future<Output = Result<bool>> + Send {
-        async move { self.map.remove(key, removal, now) }
+    async fn remove(&self, key: &[u8], removal: Removal, now: Time) -> Result<bool> {
+        self.map.remove(key, removal, now)
     }
 
-    fn lease(&self, key: &[u8], claim: Claim, now: Time) -> impl Future<Output = Result<Option<Token>>> + Send {
-        async move { self.map.lease(key, claim, now) }
+    async fn lease(&self, key: &[u8], claim: Claim, now: Time) -> Result<Option<Token>> {
+        self.map.lease(key, claim, now)
     }
 
-    fn release(&self, key: &[u8], token: Token, now: Time) -> impl Future<Output = Result<()>> + Send {
-        async move { self.map.release(key, token, now) }
+    async fn release(&self, key: &[u8], token: Token, now: Time) -> Result<()> {
+        self.map.release(key, token, now)
     }
 
-    fn increment(&self, key: &[u8], by: i64, fresh: &Record, now: Time) -> impl Future<Output = Result<i64>> + Send {
-        async move { self.map.update(key, now, |old| driver::count(old, by, fresh).map(|(next, sum, _)| (Some(next), sum))) }
+    async fn increment(&self, key: &[u8], by: i64, fresh: &Record, now: Time) -> Result<i64> {
+        self.map.update(key, now, |old| driver::count(old, by, fresh).map(|(next, sum, _)| (Some(next), sum)))
     }
 
-    fn touch(&self, key: &[u8], fresh: Time, dead: Time, now: Time) -> impl Future<Output = Result<bool>> + Send {
-        let later = move |old: &Record| {
-            old.with_header(&Header { fresh_until: fresh, dead_at: dead, ..old.entry().header() })
-        };
-        async move { self.map.update(key, now, |old| Ok((old.map(later), old.is_some()))) }
+    async fn touch(&self, key: &[u8], fresh: Time, dead: Time, now: Time) -> Result<bool> {
+        let later =
+            move |old: &Record| old.with_header(&Header { fresh_until: fresh, dead_at: dead, ..old.entry().header() });
+        self.map.update(key, now, |old| Ok((old.map(later), old.is_some())))
     }
 
-    fn keys<F>(&self, prefix: &[u8], now: Time, each: F) -> impl Future<Output = Result<()>> + Send
+    async fn keys<F>(&self, prefix: &[u8], now: Time, each: F) -> Result<()>
     where
         F: FnMut(&[u8]) + Send,
     {
-        async move {
-            self.map.keys(prefix, now, each);
-            Ok(())
-        }
+        self.map.keys(prefix, now, each);
+        Ok(())
     }
 
-    fn clear(&self, prefix: &[u8], now: Time) -> impl Future<Output = Result<()>> + Send {
-        async move {
-            if prefix.is_empty() {
-                self.map.void();
-                return Ok(());
-            }
-            self.map.clear(prefix, now)
+    async fn clear(&self, prefix: &[u8], now: Time) -> Result<()> {
+        if prefix.is_empty() {
+            self.map.void();
+            return Ok(());
         }
+        self.map.clear(prefix, now)
     }
 
     #[inline]

@@ -1,5 +1,5 @@
 //! The driver of shared memory: what every driver promises, and its file.
-#![cfg(feature = "shared")]
+#![cfg(all(feature = "shared", unix))]
 
 use std::fs;
 use std::os::unix::fs::{FileExt, MetadataExt, PermissionsExt, symlink};

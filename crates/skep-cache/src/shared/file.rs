@@ -73,7 +73,10 @@ pub(crate) fn open(path: &Path, geometry: &Geometry) -> io::Result<(Ours, Seeds)
             Opened::Wrong(old, why) => replace(path, geometry, &old, &why)?,
         }
     }
-    Err(io::Error::other(format!("{}: others replace it again and again; is it opened with different sizes?", path.display())))
+    Err(io::Error::other(format!(
+        "{}: others replace it again and again; is it opened with different sizes?",
+        path.display()
+    )))
 }
 
 fn look(path: &Path, geometry: &Geometry) -> io::Result<Opened> {
@@ -149,7 +152,9 @@ fn make(path: &Path, geometry: &Geometry, place: impl FnOnce(&Path) -> io::Resul
     if made.is_err() {
         let _ = std::fs::remove_file(&new);
     }
-    made.map_err(|error| io::Error::new(error.kind(), format!("{} of {} bytes: {error}", path.display(), geometry.bytes)))
+    made.map_err(|error| {
+        io::Error::new(error.kind(), format!("{} of {} bytes: {error}", path.display(), geometry.bytes))
+    })
 }
 
 /// Gets all the room now: a write into a hole of a full disk would end the process.

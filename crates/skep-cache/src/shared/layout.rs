@@ -97,7 +97,7 @@ impl Geometry {
     fn of(shards: usize, shard: usize, largest: usize) -> Result<Self, String> {
         // A slot for each 192 bytes or so: a small index is more often in the processor's cache. A word of sketch for each
         // two to four slots.
-        let lines = ((shard - SKETCH) / 26 / LINE & !1).max(2);
+        let lines = (((shard - SKETCH) / 26 / LINE) & !1).max(2);
         let sketch = SKETCH..SKETCH + (lines * LINE / 2).next_power_of_two();
         let index = sketch.end.next_multiple_of(LINE)..sketch.end.next_multiple_of(LINE) + lines * LINE;
         let data = (shard - index.end) & !(LINE - 1);

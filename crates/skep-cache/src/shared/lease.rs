@@ -62,9 +62,7 @@ impl<'a> Leases<'a> {
             place[2].load(Relaxed) <= now || user != ground.me() && !ground.lives(user)
         };
         let bits = self.taken.load(Relaxed);
-        let is_free = |number: &u32| {
-            self.place(*number).is_some_and(|place| bits >> number & 1 == 0 || is_over(place))
-        };
+        let is_free = |number: &u32| self.place(*number).is_some_and(|place| bits >> number & 1 == 0 || is_over(place));
         let number = match self.of(wish.hash) {
             Some((number, place)) => Some(number).filter(|_| is_over(place)),
             None => (0..u64::BITS).find(is_free),

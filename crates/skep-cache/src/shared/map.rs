@@ -25,7 +25,7 @@ const ATTEMPTS: u32 = 3;
 #[derive(Debug)]
 pub(crate) struct Map<G> {
     pub(crate) ground: G,
-    map: Geometry,
+    geometry: Geometry,
     seeds: Seeds,
 }
 
@@ -39,8 +39,8 @@ struct Key<'a> {
 
 impl<G: Ground> Map<G> {
     /// A map whose ground was found to be of this geometry.
-    pub(crate) fn new(ground: G, map: Geometry, seeds: Seeds) -> Self {
-        Self { ground, map, seeds }
+    pub(crate) fn new(ground: G, geometry: Geometry, seeds: Seeds) -> Self {
+        Self { ground, geometry, seeds }
     }
 
     /// Copies the live entry of a key into the buffer.
@@ -151,9 +151,10 @@ impl<G: Ground> Map<G> {
     pub(crate) fn keys(&self, prefix: &[u8], now: Time, mut each: impl FnMut(&[u8])) {
         let generation = self.generation();
         for shard in self.shards() {
-            for word in shard.part(&self.map.index) {
+            for word in shard.part(&self.geometry.index) {
                 let slot = super::slot::Slot(word.load(Acquire));
-                let Some((words, head)) = Some(slot).filter(|slot| !slot.is_empty()).and_then(|slot| shard.record(slot))
+                let Some((words, head)) =
+                    Some(slot).filter(|slot| !slot.is_empty()).and_then(|slot| shard.record(slot))
                 else {
                     continue;
                 };
@@ -188,7 +189,9 @@ impl<G: Ground> Map<G> {
     /// How much is kept.
     pub(crate) fn usage(&self) -> Usage {
         let filled = |shard: &Shard<'_>, at| shard.words.load(at).saturating_sub(shard.words.load(at + 1));
-        let bytes = |shard: Shard<'_>| filled(&shard, layout::SMALL).saturating_add(filled(&shard, layout::MAIN)).saturating_mul(8);
+        let bytes = |shard: Shard<'_>| {
+            filled(&shard, layout::SMALL).saturating_add(filled(&shard, layout::MAIN)).saturating_mul(8)
+        };
         Usage {
             entries: Some(self.shards().map(|shard| shard.words.load(layout::LIVE)).fold(0, u64::saturating_add)),
             bytes: Some(self.shards().map(bytes).fold(0, u64::saturating_add)),
@@ -203,11 +206,10 @@ impl<G: Ground> Map<G> {
 
     fn put(&self, writer: &mut Writer<'_>, place: Option<Place>, key: Key<'_>, entry: &Entry<'_>) -> Outcome<()> {
         let value = entry.as_bytes();
-        if value.len() > self.map.largest {
-            return Ok(Err(Error::too_large(value.len(), self.map.largest)));
+        if value.len() > self.geometry.largest {
+            return Ok(Err(Error::too_large(value.len(), self.geometry.largest)));
         }
-        let [flags, version, expires] =
-            [u64::from(value[1]), entry.version().to_u64(), entry.dead_at().millis()];
+        let [flags, version, expires] = [u64::from(value[1]), entry.version().to_u64(), entry.dead_at().millis()];
         let new = New {
             hash: key.hash,
             flags: flags as u8,
@@ -263,7 +265,9 @@ impl<G: Ground> Map<G> {
         changes.for_each(|at| shard.words.count(at, 1));
         self.head().at(layout::EPOCHS).fetch_add(1, Release);
         match how {
-            How::Taken => tracing::warn!(target: "skep_cache", "a process stood still while it wrote; its lock is taken away"),
+            How::Taken => {
+                tracing::warn!(target: "skep_cache", "a process stood still while it wrote; its lock is taken away")
+            }
             _ => tracing::warn!(target: "skep_cache", "a process died while it wrote; that write is lost"),
         }
     }
@@ -305,18 +309,18 @@ impl<G: Ground> Map<G> {
 
     #[inline]
     fn shard(&self, hash: u64) -> Shard<'_> {
-        self.number((hash >> 32) as usize & (self.map.shards - 1))
+        self.number((hash >> 32) as usize & (self.geometry.shards - 1))
     }
 
     fn shards(&self) -> impl Iterator<Item = Shard<'_>> {
-        (0..self.map.shards).map(|number| self.number(number))
+        (0..self.geometry.shards).map(|number| self.number(number))
     }
 
     #[inline]
     fn number(&self, number: usize) -> Shard<'_> {
-        let start = layout::HEAD + number * self.map.shard;
-        let words = self.ground.words().get(start..start + self.map.shard).unwrap_or_default();
-        Shard { words: Words(words), map: &self.map, seeds: self.seeds }
+        let start = layout::HEAD + number * self.geometry.shard;
+        let words = self.ground.words().get(start..start + self.geometry.shard).unwrap_or_default();
+        Shard { words: Words(words), map: &self.geometry, seeds: self.seeds }
     }
 }
 

@@ -284,5 +284,4 @@ mod tests {
             words[bit / 64].fetch_xor(1 << (bit % 64), Relaxed);
         }
     }
-
 }

@@ -6,8 +6,8 @@
 use std::ops::Range;
 use std::sync::atomic::Ordering::{Relaxed, Release};
 
-use super::words::Words;
 use super::record::{self, Head, Kind};
+use super::words::Words;
 
 /// A shard says something that cannot be; it has to be reset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -148,7 +148,7 @@ impl<'a> Shard<'a> {
     #[inline]
     fn home(&self, hash: u64) -> usize {
         let lines = (self.map.index.len() / LINE) as u64;
-        ((hash & 0xffff_ffff) * lines >> 32) as usize * LINE
+        (((hash & 0xffff_ffff) * lines) >> 32) as usize * LINE
     }
 
     pub(crate) fn slot(&self, at: usize) -> Slot {

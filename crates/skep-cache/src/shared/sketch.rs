@@ -1,6 +1,6 @@
 //! How often keys were wanted lately, whether they are still here or not.
 //!
-//! A count-min sketch with counters of four bits (Einziger, Friedman, Manes: TinyLFU, 2017), all four of a key in one word. It
+//! A count-min sketch with counters of four bits (Einziger, Friedman, Manes: `TinyLFU`, 2017), all four of a key in one word. It
 //! is written when something is stored or thrown out, never by a read: what is read is counted in its own slot, and
 //! that count comes here when the record moves.
 

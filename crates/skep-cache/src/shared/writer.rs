@@ -9,7 +9,7 @@
 //!
 //! What goes when there is no room: new entries come into the small ring, a tenth of the room. At its end, one that was read
 //! twice moves to the main ring (S3-FIFO: Yang, Zhang, Qiu, Yue, Rashmi, 2023); of the others, those that were wanted more often
-//! lately than what would have to go for them ([`Sketch`], TinyLFU). In the main ring, what was read since it was last
+//! lately than what would have to go for them ([`Sketch`], `TinyLFU`). In the main ring, what was read since it was last
 //! looked at gets another round (CLOCK). What is looked at in one write is bounded, so a write takes constant time.
 
 use std::sync::atomic::Ordering::{Relaxed, Release};
@@ -88,7 +88,11 @@ impl<'a> Writer<'a> {
         self.shard.places(hash).find_map(|at| {
             let slot = self.shard.slot(at);
             let (words, head) = Some(slot).filter(|slot| slot.fits(hash)).and_then(|slot| self.shard.record(slot))?;
-            (head.hash == hash && record::has_key(words, &head, key, self.shard.seeds)).then_some(Place { at, slot, head })
+            (head.hash == hash && record::has_key(words, &head, key, self.shard.seeds)).then_some(Place {
+                at,
+                slot,
+                head,
+            })
         })
     }
 
@@ -225,13 +229,9 @@ impl<'a> Writer<'a> {
             let Some(head) = self.main.oldest(&self.shard.words)? else { return Ok(None) };
             let from = self.main.word(self.main.tail);
             match self.slot_of(&head, from) {
-                Some(at) if !self.is_over(&head) => {
-                    if !self.another_round(at, from, &head)? {
-                        return Ok(Some(head.hash));
-                    }
-                }
-                Some(at) => self.drop_record(at, &head),
-                None => {}
+                Some(at) if self.is_over(&head) => self.drop_record(at, &head),
+                Some(at) if !self.another_round(at, from, &head)? => return Ok(Some(head.hash)),
+                _ => {}
             }
             self.main.advance_tail(&self.shard.words, head.words());
         }
@@ -320,7 +320,7 @@ impl<'a> Writer<'a> {
         Sketch(self.shard.part(&self.shard.map.sketch))
     }
 
-    /// Ages a little of the sketch: all of it in the time of ten writes for each entry, as TinyLFU has it.
+    /// Ages a little of the sketch: all of it in the time of ten writes for each entry, as `TinyLFU` has it.
     fn fade(&mut self) {
         let words = self.shard.words;
         let step = words.load(layout::LIVE).clamp(16, 1 << 32) * 10;

@@ -343,7 +343,8 @@ proptest! {
 fn targets(map: &Map<Memory>) -> Vec<usize> {
     let words = map.ground.words();
     let heads = (0..layout::LEASES).map(|at| layout::HEAD + at);
-    let slots = map.map.index.clone().map(|at| layout::HEAD + at).filter(|at| !Slot(words[*at].load(Relaxed)).is_empty());
+    let slots =
+        map.geometry.index.clone().map(|at| layout::HEAD + at).filter(|at| !Slot(words[*at].load(Relaxed)).is_empty());
     let records = slots.clone().flat_map(|at| {
         let start = layout::HEAD + Slot(words[at].load(Relaxed)).at();
         start..start + record::HEADER
