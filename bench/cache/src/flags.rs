@@ -13,6 +13,7 @@ Usage: cargo xtask peers cache MEASUREMENT... [options]
 
 Measurements, each of three minutes at most:
   traces         hit ratios on public traces
+  posts          the table of the post on Perl's caches, beside Perl's, Rust's, memcached and Redis
 
   --rounds N     rounds, each with every cell once (5)
   --millis N     milliseconds of one figure (100)

@@ -9,8 +9,13 @@ use std::path::Path;
 use std::process::ExitCode;
 
 mod flags;
+mod load;
 mod outcome;
+mod peer;
+mod posts;
 mod record;
+mod rounds;
+mod site;
 mod traces;
 
 use flags::{Flags, Order};
@@ -22,7 +27,7 @@ type Result<T> = std::result::Result<T, Box<dyn Error>>;
 type Measurement = (&'static str, fn(&Flags) -> Result<Outcome>);
 
 /// All there are, in the order in which they run.
-const MEASUREMENTS: [Measurement; 1] = [("traces", traces::run)];
+const MEASUREMENTS: [Measurement; 2] = [("traces", traces::run), ("posts", posts::run)];
 
 /// Where this crate is.
 fn folder() -> &'static Path {
