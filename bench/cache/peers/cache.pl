@@ -2,7 +2,7 @@
 # One of Perl's caches under the same load as the others: see src/load.rs.
 #
 # Arguments: which cache, the file with the keys, a folder, memcached's socket, memcached's host and port, MiB of room.
-# Each line of input asks for a block of load, "sets gets bytes seconds"; each answer is "operations seconds misses".
+# Each line of input is an order: src/peer/process.rs.
 
 use strict;
 use warnings;
@@ -59,9 +59,15 @@ $| = 1;
 print "ready\n";
 
 while (my $order = <STDIN>) {
-    my ($sets, $gets, $bytes, $seconds) = split ' ', $order;
-    $cache->set($_, 'f' x $bytes) for @stored;
-    print join(' ', load($sets, $gets, 'v' x $bytes, $seconds)), "\n";
+    my ($verb, @words) = split ' ', $order;
+    if ($verb eq 'fill') {
+        $cache->set($_, 'f' x $words[0]) for @stored;
+        print "filled\n";
+    }
+    else {
+        my ($sets, $gets, $bytes, $seconds) = @words;
+        print join(' ', load($sets, $gets, 'v' x $bytes, $seconds)), "\n";
+    }
 }
 
 # The clock is read after each batch, and a batch grows until it takes a twentieth of the time.

@@ -15,8 +15,10 @@ mod peer;
 mod posts;
 mod record;
 mod rounds;
+mod shared;
 mod site;
 mod traces;
+mod worker;
 
 use flags::{Flags, Order};
 use outcome::Outcome;
@@ -27,7 +29,7 @@ type Result<T> = std::result::Result<T, Box<dyn Error>>;
 type Measurement = (&'static str, fn(&Flags) -> Result<Outcome>);
 
 /// All there are, in the order in which they run.
-const MEASUREMENTS: [Measurement; 2] = [("traces", traces::run), ("posts", posts::run)];
+const MEASUREMENTS: [Measurement; 3] = [("traces", traces::run), ("posts", posts::run), ("shared", shared::run)];
 
 /// Where this crate is.
 fn folder() -> &'static Path {
@@ -45,6 +47,10 @@ fn main() -> ExitCode {
 }
 
 fn cache_bench() -> Result<()> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    if let Some((worker::WORD, rest)) = arguments.split_first().map(|(first, rest)| (first.as_str(), rest)) {
+        return worker::run(rest);
+    }
     let flags = match flags::read(lexopt::Parser::from_env())? {
         Order::Help => {
             print!("{}", flags::HELP);

@@ -7,8 +7,9 @@ use crate::Result;
 use crate::flags::Flags;
 use crate::load::Mix;
 use crate::outcome::Outcome;
-use crate::peer::{ENTRIES, Entry};
+use crate::peer::ENTRIES;
 use crate::rounds::{self, Rounds};
+use crate::site::Site;
 
 /// Enough that no key is in the processor's nearest cache by chance, few enough that Perl stores them between figures.
 const KEYS: usize = 1000;
@@ -20,7 +21,7 @@ const GOALS: [(&str, &str, f64); 1] = [("skep shared", "Cache::FastMmap", 15.0)]
 
 /// Ours, and the clients of Rust of which ours must be as fast as the best, on one connection, one request at a time.
 const CLIENTS: [(&str, &[&str]); 2] = [
-    ("skep memcached, unix", &["memcache crate, unix", "async-memcached, unix"]),
+    ("skep memcached, unix", &["memcache crate, unix", "memcache crate ascii, unix", "async-memcached, unix"]),
     ("skep redis, unix", &["redis crate, unix", "redis crate async, unix"]),
 ];
 
@@ -31,8 +32,8 @@ pub(crate) fn mixes() -> Vec<Mix> {
 }
 
 pub(crate) fn run(flags: &Flags) -> Result<Outcome> {
-    let entries: Vec<&Entry> = ENTRIES.iter().collect();
-    let rounds = rounds::run(&entries, mixes(), KEYS, ROOM, flags)?;
+    let site = Site::lay_out(KEYS, ROOM)?;
+    let rounds = rounds::run(rounds::start(ENTRIES, &site.start, flags)?, mixes(), false, flags)?;
     let mut outcome = Outcome::new(
         "posts",
         "Operations a second by stores:reads and size of the value; one process, one request at a time, medians.",
@@ -56,12 +57,13 @@ fn matrix(rounds: &Rounds) -> Table {
         return Table::new(["nothing".to_owned()]);
     };
     let rate = |name: &str| rounds.rate(name, mix).map_or(0.0, |spread| spread.median);
-    let mut names = rounds.names.clone();
+    let of_the_post = |name: &&String| ["skep", "CHI", "Cache::"].iter().any(|start| name.starts_with(start));
+    let mut names: Vec<&String> = rounds.names.iter().filter(of_the_post).collect();
     names.sort_by(|one, other| rate(one).total_cmp(&rate(other)));
     let head = ["".to_owned(), "us/operation".to_owned()].into_iter().chain((1..=names.len()).map(|n| n.to_string()));
     let mut table = Table::new(head);
     for (number, name) in names.iter().enumerate() {
-        let cell = |than: &&str| {
+        let cell = |than: &&String| {
             let percent = rounds.ratio(name, than, mix).map_or(0.0, |ratio| (ratio.median - 1.0) * 100.0);
             if name == than { "--".to_owned() } else { format!("{percent:.0}") }
         };
@@ -96,7 +98,9 @@ fn best(rounds: &Rounds, name: &str, others: &[&'static str]) -> Option<String> 
     let sum = |other: &str| -> f64 {
         (0..rounds.mixes.len()).filter_map(|mix| Some(rounds.rate(other, mix)?.median.ln())).sum()
     };
-    let best =
-        others.iter().filter(|other| rounds.names.contains(other)).max_by(|one, two| sum(one).total_cmp(&sum(two)))?;
+    let best = others
+        .iter()
+        .filter(|other| rounds.names.iter().any(|name| name == *other))
+        .max_by(|one, two| sum(one).total_cmp(&sum(two)))?;
     verdict(rounds, name, best, 1.0)
 }

@@ -1,7 +1,6 @@
 //! Rounds: each has every cell once, in random order.
 
 use std::io::{IsTerminal, Write};
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use figures::random::Random;
@@ -11,32 +10,50 @@ use serde_json::{Value, json};
 
 use crate::Result;
 use crate::flags::Flags;
-use crate::load::{Figure, Keys, Mix};
+use crate::load::{Figure, Mix};
 use crate::peer::{Entry, Peer, Start};
-use crate::site::Site;
 
 /// What all cells came to in all rounds.
 pub(crate) struct Rounds {
-    pub(crate) names: Vec<&'static str>,
+    pub(crate) names: Vec<String>,
     pub(crate) mixes: Vec<Mix>,
+    fill_once: bool,
     /// A figure for each name and each mix, for each round.
     rounds: Vec<Vec<Vec<Figure>>>,
     /// Names and mixes, by number, in the order in which they were measured.
     orders: Vec<Vec<(usize, usize)>>,
 }
 
-/// Puts everybody who is wanted under every mix, round by round.
-pub(crate) fn run(entries: &[&Entry], mixes: Vec<Mix>, count: usize, room: u64, flags: &Flags) -> Result<Rounds> {
-    let entries: Vec<_> = entries.iter().filter(|entry| flags.wants(entry.name)).collect();
-    let keys = Arc::new(Keys::new(count));
-    let site = Site::lay_out(&keys)?;
-    let start = Start { site: &site, keys: &keys, room };
-    let mut peers = Vec::new();
-    for entry in &entries {
-        peers.push((entry.start)(&start).map_err(|error| format!("{}: {error}", entry.name))?);
+/// A row of the tables, and the peer in it.
+pub(crate) type Row = (String, Box<dyn Peer>);
+
+/// Starts those who are wanted.
+pub(crate) fn start<'a>(
+    entries: impl IntoIterator<Item = &'a Entry>,
+    start: &Start,
+    flags: &Flags,
+) -> Result<Vec<Row>> {
+    let wanted = entries.into_iter().filter(|entry| flags.wants(entry.name));
+    let row = |entry: &Entry| match (entry.start)(start) {
+        Ok(peer) => Ok((entry.name.to_owned(), peer)),
+        Err(error) => Err(format!("{}: {error}", entry.name).into()),
+    };
+    wanted.map(row).collect()
+}
+
+/// Puts everybody under every mix, round by round. Before each figure the keys are stored anew, unless it is said that
+/// nobody else stores under the same keys and all values have the same size: then once.
+pub(crate) fn run(rows: Vec<Row>, mixes: Vec<Mix>, fill_once: bool, flags: &Flags) -> Result<Rounds> {
+    if rows.is_empty() {
+        return Err("nobody takes part: --only names no row of this measurement".into());
     }
-    let names = entries.iter().map(|entry| entry.name).collect();
-    let mut all = Rounds { names, mixes, rounds: Vec::new(), orders: Vec::new() };
+    let (names, mut peers): (Vec<_>, Vec<_>) = rows.into_iter().unzip();
+    if fill_once {
+        for peer in &mut peers {
+            peer.fill(mixes[0].bytes)?;
+        }
+    }
+    let mut all = Rounds { names, mixes, fill_once, rounds: Vec::new(), orders: Vec::new() };
     for round in 0..flags.rounds {
         all.round(&mut peers, round, flags)?;
     }
@@ -57,7 +74,7 @@ impl Rounds {
                 flags.rounds,
                 self.names[peer]
             ));
-            let figure = peers[peer].work(self.mixes[mix], Duration::from_millis(flags.millis));
+            let figure = self.figure(peers[peer].as_mut(), self.mixes[mix], flags);
             let failed = |error| format!("{}, {}: {error}", self.names[peer], self.mixes[mix]);
             figures[peer][mix] = figure.map_err(failed)?;
         }
@@ -68,8 +85,15 @@ impl Rounds {
         Ok(())
     }
 
+    fn figure(&self, peer: &mut dyn Peer, mix: Mix, flags: &Flags) -> Result<Figure> {
+        if !self.fill_once {
+            peer.fill(mix.bytes)?;
+        }
+        peer.run(mix, Duration::from_millis(flags.millis))
+    }
+
     fn place(&self, name: &str) -> Option<usize> {
-        self.names.iter().position(|other| *other == name)
+        self.names.iter().position(|other| other == name)
     }
 
     /// The rates of one cell, round by round.
@@ -109,7 +133,7 @@ impl Rounds {
         let mut table = Table::new(head);
         for name in &self.names {
             let cells = (0..self.mixes.len()).map(|mix| show(name, mix).unwrap_or("-".into()));
-            table.row([(*name).to_owned()].into_iter().chain(cells).collect());
+            table.row([name.clone()].into_iter().chain(cells).collect());
         }
         table
     }
@@ -174,7 +198,8 @@ mod tests {
     fn rounds(seconds: [[f64; 2]; 2]) -> Rounds {
         let figure = |seconds| Figure { operations: 1000, seconds, misses: 0 };
         Rounds {
-            names: vec!["a", "b"],
+            names: vec!["a".into(), "b".into()],
+            fill_once: false,
             mixes: vec![Mix { sets: 1, gets: 1, bytes: 16 }],
             rounds: seconds.iter().map(|round| round.iter().map(|&seconds| vec![figure(seconds)]).collect()).collect(),
             orders: vec![vec![(1, 0), (0, 0)]; 2],

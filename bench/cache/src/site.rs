@@ -4,7 +4,6 @@ use std::fs;
 use std::io::Read;
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::os::unix::net::UnixStream;
-use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
 use std::time::Duration;
@@ -12,43 +11,52 @@ use std::time::Duration;
 use tempfile::TempDir;
 
 use crate::Result;
-use crate::load::Keys;
+use crate::peer::Start;
 
 /// A folder, and what was started for it. All of it ends with this value.
 pub(crate) struct Site {
     // In this order: servers end before their folder goes.
-    _servers: Vec<Server>,
-    folder: TempDir,
-    pub(crate) memcached_tcp: String,
+    servers: Vec<Server>,
+    _folder: TempDir,
+    /// What the peers need to know of it.
+    pub(crate) start: Start,
 }
 
 impl Site {
-    /// Starts memcached (a socket, and a port of loopback) and Redis (a socket).
-    pub(crate) fn lay_out(keys: &Keys) -> Result<Self> {
+    /// Starts memcached (a socket, and a port of loopback) and Redis (a socket), and writes down the keys.
+    pub(crate) fn lay_out(keys: usize, room: u64) -> Result<Self> {
         let folder = tempfile::Builder::new().prefix("cache-bench").tempdir()?;
         let port = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?.port();
-        let mut site = Self { _servers: Vec::new(), folder, memcached_tcp: format!("127.0.0.1:{port}") };
-        fs::write(site.keys(), keys.lines())?;
-        let (one, two, redis) = (site.memcached(), site.path("redis.sock"), site.path("redis"));
-        fs::create_dir(&redis)?;
-        let memory = ["-u", "root", "-m", "256", "-U", "0"];
-        site.start("memcached", Command::new("memcached").args(memory).arg("-s").arg(&one), || {
-            UnixStream::connect(&one).is_ok()
-        })?;
-        let tcp = Command::new("memcached");
-        let address = site.memcached_tcp.clone();
-        let port = port.to_string();
-        site.start("memcached", { tcp }.args(memory).args(["-l", "127.0.0.1", "-p", &port]), || {
-            TcpStream::connect(&address).is_ok()
-        })?;
-        let mut server = Command::new("redis-server");
-        server.args(["--port", "0", "--save", "", "--appendonly", "no", "--unixsocket"]).arg(&two);
-        server.arg("--dir").arg(&redis);
-        site.start("redis-server", &mut server, || UnixStream::connect(&two).is_ok())?;
+        let start = Start::new(folder.path().to_owned(), format!("127.0.0.1:{port}"), keys, room);
+        fs::write(start.keys_file(), start.keys.lines())?;
+        let mut site = Self { servers: Vec::new(), _folder: folder, start };
+        site.memcached(port)?;
+        site.redis()?;
         Ok(site)
     }
 
-    fn start(&mut self, name: &str, command: &mut Command, is_up: impl Fn() -> bool) -> Result<()> {
+    /// It listens on a socket or on a port, so there are two.
+    fn memcached(&mut self, port: u16) -> Result<()> {
+        let memory = ["-u", "root", "-m", "256", "-U", "0"];
+        let (socket, address) = (self.start.memcached(), self.start.memcached_tcp.clone());
+        let mut by_socket = Command::new("memcached");
+        by_socket.args(memory).arg("-s").arg(&socket);
+        self.server("memcached", &by_socket, || UnixStream::connect(&socket).is_ok())?;
+        let mut by_port = Command::new("memcached");
+        by_port.args(memory).args(["-l", "127.0.0.1", "-p", &port.to_string()]);
+        self.server("memcached", &by_port, || TcpStream::connect(&address).is_ok())
+    }
+
+    /// It keeps nothing on disk.
+    fn redis(&mut self) -> Result<()> {
+        let socket = self.start.redis();
+        let mut server = Command::new("redis-server");
+        server.args(["--port", "0", "--save", "", "--appendonly", "no", "--unixsocket"]).arg(&socket);
+        server.arg("--dir").arg(&self.start.folder);
+        self.server("redis-server", &server, || UnixStream::connect(&socket).is_ok())
+    }
+
+    fn server(&mut self, name: &str, command: &Command, is_up: impl Fn() -> bool) -> Result<()> {
         let child = child(command).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn();
         let child = child.map_err(|error| format!("{name} does not start: {error}"))?;
         let mut server = Server(child);
@@ -59,35 +67,12 @@ impl Site {
                 return Err(format!("{name} ended at once ({status}): {}", said.trim()).into());
             }
             if is_up() {
-                self._servers.push(server);
+                self.servers.push(server);
                 return Ok(());
             }
             sleep(Duration::from_millis(25));
         }
         Err(format!("{name} takes no connection after 5 s").into())
-    }
-
-    pub(crate) fn path(&self, name: &str) -> PathBuf {
-        self.folder.path().join(name)
-    }
-
-    pub(crate) fn folder(&self) -> &Path {
-        self.folder.path()
-    }
-
-    /// memcached's socket.
-    pub(crate) fn memcached(&self) -> PathBuf {
-        self.path("memcached.sock")
-    }
-
-    /// Redis' socket.
-    pub(crate) fn redis(&self) -> PathBuf {
-        self.path("redis.sock")
-    }
-
-    /// The file with the keys.
-    pub(crate) fn keys(&self) -> PathBuf {
-        self.path("keys")
     }
 }
 

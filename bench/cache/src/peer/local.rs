@@ -14,7 +14,7 @@ fn weigh(key: &str, value: &Bytes) -> usize {
 
 struct Moka(moka::sync::Cache<String, Bytes>);
 
-pub(super) fn moka(start: &Start<'_>) -> Result<Box<dyn Peer>> {
+pub(super) fn moka(start: &Start) -> Result<Box<dyn Peer>> {
     let weigher = |key: &String, value: &Bytes| u32::try_from(weigh(key, value)).unwrap_or(u32::MAX);
     here(start, Moka(moka::sync::Cache::builder().max_capacity(start.room).weigher(weigher).build()))
 }
@@ -41,7 +41,7 @@ impl quick_cache::Weighter<String, Bytes> for ByLength {
 
 struct Quick(quick_cache::sync::Cache<String, Bytes, ByLength>);
 
-pub(super) fn quick(start: &Start<'_>) -> Result<Box<dyn Peer>> {
+pub(super) fn quick(start: &Start) -> Result<Box<dyn Peer>> {
     here(start, Quick(quick_cache::sync::Cache::with_weighter(start.keys.count(), start.room, ByLength)))
 }
 
@@ -58,7 +58,7 @@ impl Cache for Quick {
 
 struct Foyer(foyer_memory::Cache<String, Bytes>);
 
-pub(super) fn foyer(start: &Start<'_>) -> Result<Box<dyn Peer>> {
+pub(super) fn foyer(start: &Start) -> Result<Box<dyn Peer>> {
     let cache = CacheBuilder::new(usize::try_from(start.room)?).with_eviction_config(S3FifoConfig::default());
     here(start, Foyer(cache.with_weighter(|key: &String, value: &Bytes| weigh(key, value)).build()))
 }

@@ -13,15 +13,19 @@ use crate::load::{Cache, seen};
 
 struct Memcache(memcache::Client);
 
-pub(super) fn memcache_unix(start: &Start<'_>) -> Result<Box<dyn Peer>> {
-    memcache(start, &format!("memcache+unix://{}", start.site.memcached().display()))
+pub(super) fn memcache_unix(start: &Start) -> Result<Box<dyn Peer>> {
+    memcache(start, &format!("memcache://{}", start.memcached().display()))
 }
 
-pub(super) fn memcache_tcp(start: &Start<'_>) -> Result<Box<dyn Peer>> {
-    memcache(start, &format!("memcache+tcp://{}?tcp_nodelay=true", start.site.memcached_tcp))
+pub(super) fn memcache_ascii(start: &Start) -> Result<Box<dyn Peer>> {
+    memcache(start, &format!("memcache://{}?protocol=ascii", start.memcached().display()))
 }
 
-fn memcache(start: &Start<'_>, url: &str) -> Result<Box<dyn Peer>> {
+pub(super) fn memcache_tcp(start: &Start) -> Result<Box<dyn Peer>> {
+    memcache(start, &format!("memcache://{}?tcp_nodelay=true", start.memcached_tcp))
+}
+
+fn memcache(start: &Start, url: &str) -> Result<Box<dyn Peer>> {
     here(start, Memcache(memcache::Client::connect(url)?))
 }
 
@@ -37,9 +41,9 @@ impl Cache for Memcache {
 
 struct AsyncMemcached(async_memcached::Client);
 
-pub(super) fn async_memcached(start: &Start<'_>) -> Result<Box<dyn Peer>> {
+pub(super) fn async_memcached(start: &Start) -> Result<Box<dyn Peer>> {
     let runtime = runtime()?;
-    let address = format!("unix://{}", start.site.memcached().display());
+    let address = format!("unix://{}", start.memcached().display());
     let client = runtime.block_on(async_memcached::Client::new(address))?;
     within(start, runtime, AsyncMemcached(client))
 }
@@ -57,8 +61,8 @@ impl Cache for AsyncMemcached {
 
 struct Redis(redis::Connection);
 
-pub(super) fn redis_sync(start: &Start<'_>) -> Result<Box<dyn Peer>> {
-    here(start, Redis(redis_client(&start.site.redis())?.get_connection()?))
+pub(super) fn redis_sync(start: &Start) -> Result<Box<dyn Peer>> {
+    here(start, Redis(redis_client(&start.redis())?.get_connection()?))
 }
 
 fn redis_client(socket: &Path) -> Result<redis::Client> {
@@ -78,9 +82,9 @@ impl Cache for Redis {
 
 struct RedisAsync(redis::aio::MultiplexedConnection);
 
-pub(super) fn redis_async(start: &Start<'_>) -> Result<Box<dyn Peer>> {
+pub(super) fn redis_async(start: &Start) -> Result<Box<dyn Peer>> {
     let runtime = runtime()?;
-    let client = redis_client(&start.site.redis())?;
+    let client = redis_client(&start.redis())?;
     let connection = runtime.block_on(client.get_multiplexed_async_connection())?;
     within(start, runtime, RedisAsync(connection))
 }
@@ -109,12 +113,12 @@ enum Dialect {
     Redis,
 }
 
-pub(super) fn bare_memcached(start: &Start<'_>) -> Result<Box<dyn Peer>> {
-    here(start, Bare::connect(&start.site.memcached(), Dialect::Memcached)?)
+pub(super) fn bare_memcached(start: &Start) -> Result<Box<dyn Peer>> {
+    here(start, Bare::connect(&start.memcached(), Dialect::Memcached)?)
 }
 
-pub(super) fn bare_redis(start: &Start<'_>) -> Result<Box<dyn Peer>> {
-    here(start, Bare::connect(&start.site.redis(), Dialect::Redis)?)
+pub(super) fn bare_redis(start: &Start) -> Result<Box<dyn Peer>> {
+    here(start, Bare::connect(&start.redis(), Dialect::Redis)?)
 }
 
 impl Bare {

@@ -37,6 +37,6 @@ impl<D: Driver> Cache for Raw<D> {
     }
 }
 
-pub(super) fn memory(start: &Start<'_>) -> Result<Box<dyn Peer>> {
+pub(super) fn memory(start: &Start) -> Result<Box<dyn Peer>> {
     here(start, raw(Memory::new(start.room)))
 }
