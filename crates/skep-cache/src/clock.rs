@@ -4,9 +4,11 @@
 //! test waits. Drivers have no clock: each call tells them the time.
 
 use std::fmt;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use crate::timer::{Sleep, Timer};
 
 /// A moment, in milliseconds since 1970.
 ///
@@ -113,6 +115,7 @@ enum Source {
 struct Manual {
     now: AtomicU64,
     last: AtomicU64,
+    timer: Arc<Timer>,
 }
 
 /// The highest version that the system's clock has drawn or seen in this process.
@@ -128,7 +131,11 @@ impl Clock {
     /// A clock that stands still (in January 2027) until it is moved with [`Clock::advance`].
     #[must_use]
     pub fn manual() -> Self {
-        Self(Source::Manual(Arc::new(Manual { now: AtomicU64::new(1_800_000_000_000), last: AtomicU64::new(0) })))
+        Self(Source::Manual(Arc::new(Manual {
+            now: AtomicU64::new(1_800_000_000_000),
+            last: AtomicU64::new(0),
+            timer: Arc::default(),
+        })))
     }
 
     /// What time it is.
@@ -151,7 +158,29 @@ impl Clock {
     pub fn advance(&self, duration: Duration) {
         let Source::Manual(manual) = &self.0 else { panic!("only a manual clock can be moved") };
         let millis = u64::try_from(duration.as_millis()).expect("a clock is not moved by 500 million years");
-        manual.now.fetch_add(millis, Ordering::AcqRel);
+        let before = manual.now.fetch_add(millis, Ordering::AcqRel);
+        manual.timer.fire(Time(before + millis));
+    }
+
+    /// Waits for a moment. Needs no runtime: see [`driver::block_on`](crate::driver::block_on).
+    pub fn sleep_until(&self, until: Time) -> Sleep {
+        Sleep::new(self.clone(), until)
+    }
+
+    pub(crate) fn timer(&self) -> Option<Arc<Timer>> {
+        match &self.0 {
+            Source::System => Timer::system(),
+            Source::Manual(manual) => Some(Arc::clone(&manual.timer)),
+        }
+    }
+
+    /// Microseconds since some moment, for measuring how long something took.
+    pub(crate) fn micros(&self) -> u64 {
+        static START: OnceLock<Instant> = OnceLock::new();
+        match &self.0 {
+            Source::System => u64::try_from(START.get_or_init(Instant::now).elapsed().as_micros()).unwrap_or(u64::MAX),
+            Source::Manual(manual) => manual.now.load(Ordering::Acquire) * 1_000,
+        }
     }
 
     /// A version higher than all that this clock drew or saw.

@@ -165,7 +165,8 @@ pub trait Driver: Send + Sync + 'static {
         async { Err(Error::unsupported(self.name(), "find the entries of a namespace")) }
     }
 
-    /// A number that is another one after any [`Flags::EPOCH`] entry was written, by whichever process or machine.
+    /// A number that is another one after any [`Flags::EPOCH`] entry was written, by whichever process or machine; it may stay
+    /// for one written [`When::Absent`], as nobody can have known another.
     ///
     /// Who reads it with every hit sees an invalidated tag at once. It must cost next to nothing: no lock, no call to elsewhere. `None`: it
     /// cannot be known so cheaply; the epochs themselves are then read again after a while (`Options::lag`).

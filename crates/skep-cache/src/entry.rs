@@ -320,11 +320,17 @@ impl<'a> Entry<'a> {
         self.exists(now) && !self.flags().has(Flags::TOMBSTONE)
     }
 
+    /// Whether it has tags.
+    #[inline]
+    pub fn has_tags(&self) -> bool {
+        self.bytes[2] > 0
+    }
+
     /// The hashes of its tags.
     #[inline]
     pub fn tags(&self) -> impl Iterator<Item = u64> + use<'a> {
         let tags = &self.bytes[Header::LEN..self.value_at()];
-        tags.chunks_exact(8).map(|tag| u64::from_le_bytes(tag.try_into().expect("8 bytes")))
+        tags.as_chunks::<8>().0.iter().map(|tag| u64::from_le_bytes(*tag))
     }
 
     /// The value, as the codec wrote it.

@@ -1,7 +1,11 @@
 //! A cache with tiers that stay coherent, misses that never stampede, and drivers from memory to Redis.
 
 mod block;
+mod breaker;
+mod cache;
+mod chance;
 mod clock;
+mod codec;
 pub mod driver;
 mod entry;
 mod error;
@@ -9,8 +13,12 @@ mod error;
 mod file;
 #[cfg(feature = "memcached")]
 pub mod memcached;
+mod flight;
+mod key;
+mod life;
 #[cfg(feature = "memory")]
 mod memory;
+mod now;
 mod null;
 #[cfg(feature = "pool")]
 mod on_pool;
@@ -18,22 +26,31 @@ mod on_pool;
 mod slot;
 #[cfg(feature = "sqlite")]
 mod sqlite;
+mod stats;
 pub mod suite;
+mod tags;
+mod timer;
 
+pub use cache::{Builder, Cache};
 pub use clock::{Clock, Time, Version};
+pub use codec::{Codec, Json, Postcard, Raw};
 pub use driver::Driver;
 pub use error::{Error, Result};
 #[cfg(feature = "file")]
 pub use file::File;
 #[cfg(feature = "memcached")]
 pub use memcached::Memcached;
+pub use life::{Answer, Life};
 #[cfg(feature = "memory")]
 pub use memory::Memory;
+pub use now::Now;
 pub use null::Null;
 #[cfg(feature = "pool")]
 pub use on_pool::OnPool;
 #[cfg(feature = "sqlite")]
 pub use sqlite::Sqlite;
+pub use stats::Stats;
+pub use timer::Sleep;
 
 /// Processor cores, for how finely to divide what threads share.
 #[cfg(feature = "memory")]

@@ -74,11 +74,11 @@ impl Memory {
     }
 
     /// Stores what its caller has decided to store, under the stripe's lock.
-    fn put(&self, key: &[u8], record: Record) -> Result<()> {
+    fn put(&self, key: &[u8], record: Record, when: When) -> Result<()> {
         let epoch = record.entry().flags().has(Flags::EPOCH);
         let pin = epoch && self.pinned.fetch_add(1, Ordering::Relaxed) < PINNED;
         let fits = self.store.insert(key, record, pin);
-        if epoch {
+        if epoch && when != When::Absent {
             self.generation.fetch_add(1, Ordering::Release);
         }
         fits.map_err(|bytes| Error::too_large(bytes, self.store.limit()))
@@ -118,7 +118,7 @@ impl Driver for Memory {
         };
         if allowed {
             leases.remove(key);
-            self.put(key, record.clone())?;
+            self.put(key, record.clone(), when)?;
         }
         Ok(allowed)
     }
@@ -129,7 +129,7 @@ impl Driver for Memory {
         let old = self.store.peek(key);
         let old = old.as_ref().map(Record::entry).filter(|old| old.exists(now));
         if now < removal.until {
-            self.put(key, tombstone(removal, old))?;
+            self.put(key, tombstone(removal, old), When::Always)?;
         } else {
             self.store.remove(key);
         }
@@ -161,7 +161,7 @@ impl Driver for Memory {
         let old = self.store.peek(key).filter(|old| old.entry().is_live(now));
         let (next, sum, _) = count(old.as_ref(), by, fresh)?;
         leases.remove(key);
-        self.put(key, next)?;
+        self.put(key, next, When::Always)?;
         Ok(sum)
     }
 

@@ -27,6 +27,10 @@ struct Kept {
 
 /// What each entry costs beside its key and its bytes: slot, pointers, counts, and the allocator's share.
 const OVERHEAD: u64 = 96;
+/// The part of the room for what was used again, and how many of the evicted are remembered beside each entry. Of a grid over 33
+/// cells (11 public traces, three sizes) these are best in the mean, and within a point of the best of moka's policies in 31.
+const HOT: f64 = 0.8;
+const GHOSTS: f64 = 1.0;
 /// What a shard of a large cache holds at least.
 const SHARD: u64 = 1 << 20;
 
@@ -39,6 +43,8 @@ impl Store {
             .shards(usize::try_from(shards).unwrap_or(1))
             .estimated_items_capacity(usize::try_from(estimate).unwrap_or(usize::MAX))
             .weight_capacity(bytes)
+            .hot_allocation(HOT)
+            .ghost_allocation(GHOSTS)
             .build()
             .expect("all that is required is given");
         let hasher = foldhash::fast::RandomState::default();
@@ -88,9 +94,9 @@ impl Store {
         }
     }
 
-    /// Largest weight that is kept: nine tenths of a shard, as the rest is where newcomers stand.
+    /// Largest weight that is kept: three quarters of a shard, as the rest is where newcomers stand.
     pub(super) fn limit(&self) -> usize {
-        usize::try_from(self.cache.shard_capacity() / 10 * 9).unwrap_or(usize::MAX)
+        usize::try_from(self.cache.shard_capacity() / 4 * 3).unwrap_or(usize::MAX)
     }
 
     pub(super) fn usage(&self) -> Usage {
