@@ -11,17 +11,19 @@ mod entry;
 mod error;
 #[cfg(feature = "file")]
 mod file;
-#[cfg(feature = "memcached")]
-pub mod memcached;
 mod flight;
 mod key;
 mod life;
+#[cfg(feature = "memcached")]
+pub mod memcached;
 #[cfg(feature = "memory")]
 mod memory;
 mod now;
 mod null;
 #[cfg(feature = "pool")]
 mod on_pool;
+#[cfg(feature = "shared")]
+pub mod shared;
 #[cfg(any(feature = "file", feature = "sqlite", feature = "memcached"))]
 mod slot;
 #[cfg(feature = "sqlite")]
@@ -38,15 +40,17 @@ pub use driver::Driver;
 pub use error::{Error, Result};
 #[cfg(feature = "file")]
 pub use file::File;
+pub use life::{Answer, Life};
 #[cfg(feature = "memcached")]
 pub use memcached::Memcached;
-pub use life::{Answer, Life};
 #[cfg(feature = "memory")]
 pub use memory::Memory;
 pub use now::Now;
 pub use null::Null;
 #[cfg(feature = "pool")]
 pub use on_pool::OnPool;
+#[cfg(feature = "shared")]
+pub use shared::Shared;
 #[cfg(feature = "sqlite")]
 pub use sqlite::Sqlite;
 pub use stats::Stats;
