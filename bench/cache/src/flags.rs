@@ -15,6 +15,7 @@ Measurements, each of three minutes at most:
   traces         hit ratios on public traces
   posts          the table of the post on Perl's caches, beside Perl's, Rust's, memcached and Redis
   shared         reads over 100 000 keys, in one process and in two, beside Rust's caches
+  interface      what `Cache` adds to each driver
 
   --rounds N     rounds, each with every cell once (5)
   --millis N     milliseconds of one figure (100)

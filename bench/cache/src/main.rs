@@ -9,6 +9,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 mod flags;
+mod interface;
 mod load;
 mod outcome;
 mod peer;
@@ -29,7 +30,8 @@ type Result<T> = std::result::Result<T, Box<dyn Error>>;
 type Measurement = (&'static str, fn(&Flags) -> Result<Outcome>);
 
 /// All there are, in the order in which they run.
-const MEASUREMENTS: [Measurement; 3] = [("traces", traces::run), ("posts", posts::run), ("shared", shared::run)];
+const MEASUREMENTS: [Measurement; 4] =
+    [("interface", interface::run), ("traces", traces::run), ("posts", posts::run), ("shared", shared::run)];
 
 /// Where this crate is.
 fn folder() -> &'static Path {

@@ -70,7 +70,20 @@ const fn entry(name: &'static str, start: fn(&Start) -> Result<Box<dyn Peer>>) -
 
 /// Everybody, ours first.
 pub(crate) const ENTRIES: &[Entry] = &[
+    entry("skep null", skep::null),
+    entry("skep null, Cache", skep::cached_null),
     entry("skep memory", skep::memory),
+    entry("skep memory, Cache", skep::cached_memory),
+    entry("skep shared", skep::shared),
+    entry("skep shared, Cache", skep::cached_shared),
+    entry("skep file", skep::file),
+    entry("skep file, Cache", skep::cached_file),
+    entry("skep sqlite", skep::sqlite),
+    entry("skep sqlite, Cache", skep::cached_sqlite),
+    entry("skep memcached, unix", skep::memcached_unix),
+    entry("skep memcached, unix, Cache", skep::cached_memcached_unix),
+    entry("skep memcached, tcp", skep::memcached_tcp),
+    entry("skep memcached, tcp, Cache", skep::cached_memcached_tcp),
     entry("moka", local::moka),
     entry("quick_cache", local::quick),
     entry("foyer", local::foyer),

@@ -12,9 +12,9 @@ use crate::rounds::{self, Rounds};
 use crate::site::Site;
 
 /// Enough that no key is in the processor's nearest cache by chance, few enough that Perl stores them between figures.
-const KEYS: usize = 1000;
+pub(crate) const KEYS: usize = 1000;
 /// Room for all of them several times over: nothing is evicted.
-const ROOM: u64 = 64 << 20;
+pub(crate) const ROOM: u64 = 64 << 20;
 
 /// Who of the tables must be faster than whom, how many times, in every cell.
 const GOALS: [(&str, &str, f64); 1] = [("skep shared", "Cache::FastMmap", 15.0)];
@@ -33,7 +33,8 @@ pub(crate) fn mixes() -> Vec<Mix> {
 
 pub(crate) fn run(flags: &Flags) -> Result<Outcome> {
     let site = Site::lay_out(KEYS, ROOM)?;
-    let rounds = rounds::run(rounds::start(ENTRIES, &site.start, flags)?, mixes(), false, flags)?;
+    let all = ENTRIES.iter().filter(|entry| !entry.name.starts_with("skep null"));
+    let rounds = rounds::run(rounds::start(all, &site.start, flags)?, mixes(), false, flags)?;
     let mut outcome = Outcome::new(
         "posts",
         "Operations a second by stores:reads and size of the value; one process, one request at a time, medians.",
