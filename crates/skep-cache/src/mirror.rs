@@ -12,7 +12,7 @@ use crate::error::{Error, Result};
 /// ```
 /// use skep_cache::{Cache, Memory, Mirror};
 ///
-/// let cache = Cache::<str, u32>::new("answers", Mirror::new(Memory::new(1 << 20), Memory::new(1 << 20)))?;
+/// let cache = Cache::<str, u32, _>::new("answers", Mirror::new(Memory::new(1 << 20), Memory::new(1 << 20)))?;
 /// cache.now().set("life", &42)?;
 /// assert_eq!(cache.driver().second().usage().entries, cache.driver().first().usage().entries);
 /// # use skep_cache::Driver;

@@ -53,7 +53,7 @@ pub enum Writes {
 /// let tiers = Tiered::new(Memory::new(1 << 20), far)
 ///     .writes("sessions", Writes::Around)
 ///     .bound(Duration::from_millis(500));
-/// let cache = Cache::<str, u32>::new("answers", tiers)?;
+/// let cache = Cache::<str, u32, _>::new("answers", tiers)?;
 /// cache.now().set("life", &42)?;
 /// assert_eq!(cache.now().get("life")?, Some(42));
 /// # Ok::<(), skep_cache::Error>(())

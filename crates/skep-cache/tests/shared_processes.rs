@@ -69,7 +69,7 @@ fn another_process() {
             println!("ready");
             std::thread::sleep(Duration::from_secs(600));
         }
-        "count" => (0..10_000).for_each(|_| drop(count(&cache))),
+        "count" => (0..10_000).for_each(|_| _ = count(&cache)),
         "compute" => println!("computed {}", compute(&cache)),
         _ => unreachable!("{role}"),
     }
