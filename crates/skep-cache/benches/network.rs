@@ -63,7 +63,7 @@ impl Client for RawRedis {
     }
 
     async fn set(&self, key: &str) {
-        redis::cmd("SET").arg(key).arg(&VALUE[..]).query_async(&mut self.0.clone()).await.unwrap()
+        redis::cmd("SET").arg(key).arg(&VALUE[..]).query_async::<()>(&mut self.0.clone()).await.unwrap();
     }
 }
 
@@ -77,7 +77,7 @@ impl Client for Fred {
     }
 
     async fn set(&self, key: &str) {
-        self.0.set(key, &VALUE[..], None, None, false).await.unwrap()
+        let () = self.0.set(key, &VALUE[..], None, None, false).await.unwrap();
     }
 }
 
@@ -108,6 +108,7 @@ impl Column {
         Self { name, rounds: Default::default() }
     }
 
+    #[expect(clippy::cast_precision_loss, reason = "some thousand calls")]
     async fn round(&mut self, client: &impl Client, keys: &Arc<Vec<String>>, shared: bool) {
         let each = |start: Instant, calls: usize| start.elapsed().as_secs_f64() * 1e6 / calls as f64;
         let start = Instant::now();

@@ -114,6 +114,7 @@ fn spent() -> i64 {
 }
 
 /// Nanoseconds for each operation; `share` gets for one set, none if 0.
+#[expect(clippy::cast_precision_loss, reason = "nanoseconds of a second, and a number of calls")]
 fn run(subject: &dyn Subject, asked: &[Key], share: usize) -> f64 {
     let start = spent();
     let mut hits = 0;
@@ -203,7 +204,11 @@ fn main() {
     let subjects: [(&str, &dyn Subject); 4] =
         [("shared", &map), ("moka", &moka), ("foyer", &foyer), ("HashMap", &plain)];
     let keys = keys();
-    subjects.iter().for_each(|(_, subject)| keys.iter().for_each(|key| subject.set(key)));
+    for (_, subject) in &subjects {
+        for key in &keys {
+            subject.set(key);
+        }
+    }
     let (mine, others) = (asked(&keys, 42), asked(&keys, 77));
     let mut helper = Helper::start(&path);
 

@@ -22,6 +22,7 @@ use crate::stats::{Count, Stats};
 mod builder;
 mod compute;
 mod inner;
+mod packed;
 
 pub use builder::Builder;
 use inner::Inner;
@@ -205,6 +206,7 @@ where
     }
 
     /// The counter under this key.
+    #[expect(clippy::redundant_closure_for_method_calls, reason = "the method's name is not general enough for rustc")]
     pub async fn counter(&self, key: &K) -> Result<Option<i64>> {
         let key = self.inner.prefix.key(key)?;
         self.inner.fresh(&key, |value| value.number()).await
@@ -277,4 +279,4 @@ impl<K: ?Sized, V, D: Driver, C> fmt::Debug for Cache<K, V, D, C> {
 /// How often `update` tries.
 const ATTEMPTS: u32 = 100;
 /// How long the mark of a removal refuses what is older. Longer than a value is likely to be on its way.
-const REMOVAL: Duration = Duration::from_secs(60);
+const REMOVAL: Duration = Duration::from_mins(1);

@@ -306,7 +306,7 @@ pub fn may_replace(when: When, new: Version, old: Option<Entry<'_>>, now: Time) 
         When::Always => true,
         When::Absent => !old.is_some_and(|old| old.is_live(now)),
         When::Version(version) => old.is_some_and(|old| old.is_live(now) && old.version() == version),
-        When::Newer => !old.is_some_and(|old| old.version() >= new),
+        When::Newer => old.is_none_or(|old| old.version() < new),
         When::Leased(_) => false,
     }
 }

@@ -151,7 +151,9 @@ impl Record {
         header.write(u8::try_from(tags.len()).expect("at most 64"), &mut head);
         let mut bytes = BytesMut::with_capacity(Header::LEN + 8 * tags.len() + room);
         bytes.put_slice(&head);
-        tags.iter().for_each(|tag| bytes.put_u64_le(*tag));
+        for tag in tags {
+            bytes.put_u64_le(*tag);
+        }
         bytes
     }
 
@@ -364,9 +366,11 @@ impl<'a> Entry<'a> {
     /// A copy with another header, and the same tags and value.
     #[must_use]
     pub fn with_header(&self, header: &Header) -> Record {
-        let mut bytes = BytesMut::from(self.bytes);
-        let (head, _) = bytes.split_first_chunk_mut::<{ Header::LEN }>().expect("as long as a header");
-        header.write(self.bytes[2], head);
+        let mut head = [0; Header::LEN];
+        header.write(self.bytes[2], &mut head);
+        let mut bytes = BytesMut::with_capacity(self.bytes.len());
+        bytes.put_slice(&head);
+        bytes.put_slice(&self.bytes[Header::LEN..]);
         Record(bytes.freeze())
     }
 

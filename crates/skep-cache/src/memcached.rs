@@ -74,7 +74,6 @@ impl std::fmt::Debug for Memcached {
 
 impl Memcached {
     /// To be told of servers.
-    #[must_use]
     pub fn builder() -> Builder {
         Builder::default()
     }

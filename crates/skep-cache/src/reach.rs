@@ -186,7 +186,7 @@ fn milliseconds(duration: Duration) -> u64 {
 mod tests {
     use super::*;
 
-    const NEVER: Duration = Duration::from_secs(3600);
+    const NEVER: Duration = Duration::from_hours(1);
 
     #[test]
     fn a_server_that_fails_is_left_out_longer_and_longer() {

@@ -17,7 +17,7 @@ use crate::clock::{Time, Version};
 use crate::driver::{Claim, Driver, Entry, Listener, Record, Removal, Token, When};
 use crate::error::{Error, Result};
 use crate::reach::{Link, Missed, Reach};
-use crate::slot::{Act, Change, show};
+use crate::slot::{lease_bytes, show};
 
 mod options;
 mod watch;
@@ -274,8 +274,7 @@ impl Driver for Redis {
     }
 
     async fn lease(&self, key: &[u8], claim: Claim, now: Time) -> Result<Option<Token>> {
-        let Ok((Change::Put(stored), _)) = Act::Lease(claim).apply(&[], now) else { return Ok(None) };
-        let given: i64 = self.inner.step(key, "lease", now, &[stored.parts()[0]]).await?;
+        let given: i64 = self.inner.step(key, "lease", now, &[&lease_bytes(claim)]).await?;
         Ok((given == 1).then_some(claim.token))
     }
 

@@ -326,7 +326,7 @@ mod tests {
     use crate::driver::{Header, ready};
 
     fn record(now: Time) -> Record {
-        Record::new(&Header { dead_at: now.plus(Duration::from_secs(60)), ..Header::default() }, &[], b"x")
+        Record::new(&Header { dead_at: now.plus(Duration::from_mins(1)), ..Header::default() }, &[], b"x")
     }
 
     #[test]
@@ -349,11 +349,11 @@ mod tests {
     fn dead_entries_are_swept_while_others_are_written() {
         let folder = tempfile::tempdir().unwrap();
         let (driver, clock) = (Sqlite::open(folder.path().join("c.db")).unwrap(), Clock::manual());
-        let entries: Vec<_> = (0..500_u32).map(|n| n.to_be_bytes()).collect();
+        let entries: Vec<_> = (0..500_u32).map(u32::to_be_bytes).collect();
         for key in &entries {
             ready(driver.set(key, &record(clock.now()), When::Always, clock.now())).unwrap();
         }
-        clock.advance(Duration::from_secs(60));
+        clock.advance(Duration::from_mins(1));
         for _ in 0..SWEEP_EVERY {
             ready(driver.set(b"other", &record(clock.now()), When::Always, clock.now())).unwrap();
         }
@@ -383,7 +383,7 @@ mod tests {
         std::thread::scope(|scope| {
             for _ in 0..4 {
                 scope.spawn(|| {
-                    (0..50).for_each(|_| assert!(ready(driver.increment(b"n", 1, &fresh, now)).unwrap() > 0))
+                    (0..50).for_each(|_| assert!(ready(driver.increment(b"n", 1, &fresh, now)).unwrap() > 0));
                 });
             }
         });

@@ -85,7 +85,7 @@ pub(crate) struct Bench<'a, D> {
     prefix: &'static str,
 }
 
-const MINUTE: Duration = Duration::from_secs(60);
+const MINUTE: Duration = Duration::from_mins(1);
 const SECOND: Duration = Duration::from_secs(1);
 
 impl<'a, D: Driver> Bench<'a, D> {

@@ -76,7 +76,7 @@ pub struct Tiered<N, F> {
 const FILL: Duration = Duration::from_secs(5);
 /// How old a copy may become where nobody tells of changes, and where messages do, if one is lost.
 const UNTOLD: Duration = Duration::from_secs(1);
-const TOLD: Duration = Duration::from_secs(60);
+const TOLD: Duration = Duration::from_mins(1);
 /// Removals that are made up for when the far tier answers again.
 const MISSED: usize = 10_000;
 

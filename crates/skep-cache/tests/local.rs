@@ -1,10 +1,12 @@
 //! The drivers that keep entries on this machine's disk.
 
+#[cfg(feature = "pool")]
 fn on_runtime<T>(future: impl Future<Output = T>) -> T {
     tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(future)
 }
 
 /// A new folder for one test, inside cargo's; what the last run left there goes first.
+#[cfg(any(feature = "file", feature = "sqlite"))]
 fn folder() -> std::path::PathBuf {
     use std::sync::atomic::{AtomicUsize, Ordering};
     static ROOT: std::sync::LazyLock<std::path::PathBuf> = std::sync::LazyLock::new(|| {

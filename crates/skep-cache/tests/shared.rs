@@ -137,7 +137,7 @@ proptest! {
         (0..500).for_each(|number| set(&cache, &format!("{number}"), &format!("value of {number}")));
         drop(cache);
         let file = fs::File::options().write(true).open(&path).unwrap();
-        let length = file.metadata().unwrap().len() as usize;
+        let length = usize::try_from(file.metadata().unwrap().len()).unwrap();
         for (index, bytes) in &writes {
             // The constants at the start have a test of their own.
             let at = 72 + index.index(length - 72 - bytes.len());

@@ -67,7 +67,7 @@ fn another_process() {
         "hold a lease" => {
             assert!(lease(&cache, b"cold").is_some());
             println!("ready");
-            std::thread::sleep(Duration::from_secs(600));
+            std::thread::sleep(Duration::from_mins(10));
         }
         "count" => (0..10_000).for_each(|_| _ = count(&cache)),
         "compute" => println!("computed {}", compute(&cache)),
@@ -77,8 +77,8 @@ fn another_process() {
 
 /// A value of a length and contents that follow from key and round, so that a reader knows whether it is whole.
 fn value(key: u64, round: u64) -> Vec<u8> {
-    let length = if key % 97 == 0 { 20_000 } else { 16 + key * 37 % 700 };
-    let mut bytes = vec![(round % 251) as u8; 16 + length as usize];
+    let length = if key.is_multiple_of(97) { 20_000 } else { 16 + key * 37 % 700 };
+    let mut bytes = vec![(round % 251) as u8; 16 + usize::try_from(length).unwrap()];
     bytes[..8].copy_from_slice(&key.to_le_bytes());
     bytes[8..16].copy_from_slice(&round.to_le_bytes());
     bytes
@@ -114,7 +114,7 @@ fn write(cache: &Shared) {
 
 fn lease(cache: &Shared, key: &[u8]) -> Option<Token> {
     let clock = Clock::system();
-    let until = clock.now().plus(Duration::from_secs(600));
+    let until = clock.now().plus(Duration::from_mins(10));
     ready(cache.lease(key, Claim { token: Token(clock.version().to_u64()), until }, clock.now())).unwrap()
 }
 
@@ -201,7 +201,9 @@ fn processes_that_count_together_lose_no_step() {
     let path = folder.path().join("cache");
     // All at once, so that they also make the file together.
     let mut children: Vec<_> = (0..3).map(|_| start("count", &path)).collect();
-    children.iter_mut().for_each(|child| assert!(child.child.wait().unwrap().success()));
+    for child in &mut children {
+        assert!(child.child.wait().unwrap().success());
+    }
     assert_eq!(count(&open(&path)), 30_001);
 }
 

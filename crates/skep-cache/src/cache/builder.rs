@@ -6,12 +6,15 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::breaker::Breaker;
 use crate::clock::Clock;
 use crate::codec::Postcard;
 use crate::driver::Driver;
 use crate::error::Result;
+use crate::flight::Flights;
 use crate::key::Prefix;
 use crate::life::Life;
+use crate::stats::Counters;
 use crate::tags::Epochs;
 
 use super::Cache;
@@ -75,7 +78,7 @@ impl<K: ?Sized, V> Builder<K, V> {
             schema: 0,
             codec: Postcard,
             clock: Clock::system(),
-            life: Life::of(Duration::from_secs(3_600)).negative(Duration::from_secs(60)),
+            life: Life::of(Duration::from_hours(1)).negative(Duration::from_mins(1)),
             lag: Duration::from_secs(1),
             rules,
             types: PhantomData,
@@ -263,9 +266,9 @@ impl<K: ?Sized, V, C> Builder<K, V, C> {
             life: self.life,
             rules: self.rules,
             epochs,
-            flights: Default::default(),
-            breaker: Default::default(),
-            counters: Default::default(),
+            flights: Flights::default(),
+            breaker: Breaker::default(),
+            counters: Counters::default(),
         };
         Ok(Cache { inner: Arc::new(inner), types: PhantomData })
     }

@@ -406,7 +406,7 @@ impl<D: Driver, C: Send + Sync + 'static> Inner<D, C> {
                 self.counters.count(Count::Refused);
                 // Somebody set or removed the key since: who waits looks again. Were it only that the time of the
                 // lease was over, that would let all compute, one after the other.
-                if !lease.is_some_and(|lease| now < lease.until) {
+                if lease.is_none_or(|lease| now >= lease.until) {
                     leader.land(Ok(record));
                 }
             }

@@ -21,6 +21,7 @@ use crate::tags::{Epochs, Verdict};
 
 use super::REMOVAL;
 use super::builder::Rules;
+use super::packed;
 
 /// All of a cache but the types of its keys and values.
 pub(crate) struct Inner<D, C> {
@@ -108,7 +109,7 @@ impl<'a> Value<'a> {
 
     fn bytes(&self) -> Result<Cow<'a, [u8]>> {
         if self.0.flags().has(Flags::COMPRESSED) {
-            return decompress(self.0.value()).map(Cow::Owned);
+            return packed::unpack(self.0.value()).map(Cow::Owned);
         }
         Ok(Cow::Borrowed(self.0.value()))
     }
@@ -312,12 +313,16 @@ impl<D: Driver, C: Send + Sync + 'static> Inner<D, C> {
     }
 
     pub(crate) async fn store_many(&self, records: &[(Key, Record)], now: Time) -> Result<bool> {
-        records.iter().for_each(|(key, _)| self.flights.detach(key));
+        for (key, _) in records {
+            self.flights.detach(key);
+        }
         let entries: Vec<(&[u8], Record)> = records.iter().map(|(key, record)| (&**key, record.clone())).collect();
         let stored = self.driver.set_many(&entries, now).await.map(|()| true);
         let stored = self.settle(stored, now, false)?;
         if stored {
-            records.iter().for_each(|_| self.counters.count(Count::Set));
+            for _ in records {
+                self.counters.count(Count::Set);
+            }
         }
         Ok(stored)
     }
@@ -394,6 +399,7 @@ impl<D: Driver, C: Send + Sync + 'static> Inner<D, C> {
         Ok(stored)
     }
 
+    #[expect(clippy::redundant_closure_for_method_calls, reason = "the method's name is not general enough for rustc")]
     pub(crate) async fn increment(&self, key: &[u8], by: i64) -> Result<i64> {
         let now = self.clock.now();
         self.epochs.prepare(&self.driver, &self.clock, now).await?;
@@ -443,7 +449,7 @@ impl<D: Driver, C: Send + Sync + 'static> Inner<D, C> {
         scratch.clear();
         self.codec.encode(value, &mut scratch)?;
         let record = match self.rules.compress {
-            Some(threshold) if scratch.len() >= threshold => compressed(header, tags, &scratch),
+            Some(threshold) if scratch.len() >= threshold => packed::record(header, tags, &scratch),
             _ => Record::new(header, tags, &scratch),
         };
         if scratch.capacity() <= 64 << 10 {
@@ -481,10 +487,7 @@ impl<D: Driver, C: Send + Sync + 'static> Inner<D, C> {
     /// What holds while the driver is not asked.
     #[cold]
     pub(crate) fn resting<T>(&self, instead: T) -> Result<T> {
-        if self.rules.errors {
-            return Err(Error::unreachable("resting: it did not answer lately"));
-        }
-        Ok(instead)
+        if self.rules.errors { Err(Error::unreachable("resting: it did not answer lately")) } else { Ok(instead) }
     }
 
     /// Gives a lease back.
@@ -493,33 +496,4 @@ impl<D: Driver, C: Send + Sync + 'static> Inner<D, C> {
         let released = self.driver.release(key, token, now).await;
         self.settle(released, now, ())
     }
-}
-
-#[cfg(feature = "compress")]
-fn compressed(header: &Header, tags: &[u64], value: &[u8]) -> Record {
-    let packed = lz4_flex::block::compress_prepend_size(value);
-    if packed.len() >= value.len() {
-        return Record::new(header, tags, value);
-    }
-    Record::new(&Header { flags: header.flags.with(Flags::COMPRESSED), ..*header }, tags, &packed)
-}
-
-#[cfg(not(feature = "compress"))]
-fn compressed(header: &Header, tags: &[u64], value: &[u8]) -> Record {
-    Record::new(header, tags, value)
-}
-
-#[cfg(feature = "compress")]
-fn decompress(packed: &[u8]) -> Result<Vec<u8>> {
-    let (length, _) = lz4_flex::block::uncompressed_size(packed).map_err(|error| Error::codec("lz4").because(error))?;
-    // lz4 cannot do better than 255 to 1, so a greater length is damage, and no reason to ask for memory.
-    if length / 255 > packed.len() {
-        return Err(Error::codec("the length before the lz4 block is impossible"));
-    }
-    lz4_flex::block::decompress_size_prepended(packed).map_err(|error| Error::codec("not lz4").because(error))
-}
-
-#[cfg(not(feature = "compress"))]
-fn decompress(_: &[u8]) -> Result<Vec<u8>> {
-    Err(Error::codec("the value is compressed, and this program was built without the feature `compress`"))
 }

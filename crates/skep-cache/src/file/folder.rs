@@ -23,10 +23,10 @@ use crate::slot::{Stored, ends};
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// How exactly it is known when a file was last read: writing it down with each read would cost as much as the read.
-const READ_AGAIN: Duration = Duration::from_secs(60);
+const READ_AGAIN: Duration = Duration::from_mins(1);
 
 /// What a writer that died left behind is removed after this time.
-const ABANDONED: Duration = Duration::from_secs(3600);
+const ABANDONED: Duration = Duration::from_hours(1);
 
 /// How much a folder may hold, or holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -218,7 +218,9 @@ impl Turn<'_> {
                 files.push((read, known.len(), path.clone()));
             }
         })?;
-        gone.iter().for_each(|path| drop(fs::remove_file(path)));
+        for path in &gone {
+            drop(fs::remove_file(path));
+        }
         files.sort_unstable();
         let share = self.folder.share;
         let goal = Budget {

@@ -74,7 +74,7 @@ fn a_file_of_another_key_is_not_taken_for_this_ones() {
 fn the_room_is_bounded_and_what_was_just_read_stays() {
     let root = tempfile::tempdir().unwrap();
     let driver = File::builder(root.path()).max_bytes(2 << 20).open().unwrap();
-    let old = std::time::SystemTime::now() - Duration::from_secs(600);
+    let old = std::time::SystemTime::now() - Duration::from_mins(10);
     for number in 0..400_u32 {
         ready(driver.set(&number.to_le_bytes(), &record(10_000), When::Always, now())).unwrap();
         if number == 5 {
@@ -98,12 +98,12 @@ fn what_is_dead_goes_first() {
     let root = tempfile::tempdir().unwrap();
     let driver = File::builder(root.path()).max_entries(160).open().unwrap();
     let clock = Clock::manual();
-    let end = clock.now().plus(Duration::from_secs(60));
+    let end = clock.now().plus(Duration::from_mins(1));
     let dying = Record::new(&Header { dead_at: end, ..Header::default() }, &[], b"x");
     for number in 0..60_u32 {
         ready(driver.set(&number.to_le_bytes(), &dying, When::Always, clock.now())).unwrap();
     }
-    clock.advance(Duration::from_secs(60));
+    clock.advance(Duration::from_mins(1));
     for number in 1000..1060_u32 {
         ready(driver.set(&number.to_le_bytes(), &record(1), When::Always, clock.now())).unwrap();
     }

@@ -104,7 +104,7 @@ impl Builder {
             ("left_out", left_out.0),
             ("left_out", left_out.1),
         ] {
-            if !(Duration::from_millis(1)..=Duration::from_secs(3600)).contains(&time) {
+            if !(Duration::from_millis(1)..=Duration::from_hours(1)).contains(&time) {
                 return Err(wrong(format!("{name} is {time:?}, and 1 ms to 1 h is possible")));
             }
         }

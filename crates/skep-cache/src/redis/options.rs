@@ -11,9 +11,9 @@ use crate::reach::{Policy, Reach};
 
 /// Where entries are.
 pub(super) enum Servers {
-    One(Client),
+    One(Box<Client>),
     #[cfg(feature = "redis-cluster")]
-    Cluster(::redis::cluster::ClusterClient),
+    Cluster(Box<::redis::cluster::ClusterClient>),
 }
 
 impl Servers {
@@ -97,7 +97,7 @@ impl Builder {
             ("left_out", self.left_out.0),
             ("left_out", self.left_out.1),
         ] {
-            if !(Duration::from_millis(1)..=Duration::from_secs(3600)).contains(&time) {
+            if !(Duration::from_millis(1)..=Duration::from_hours(1)).contains(&time) {
                 return Err(wrong(format!("{name} is {time:?}, and 1 ms to 1 h is possible")));
             }
         }
@@ -140,10 +140,10 @@ impl Builder {
             let builder = builder.connection_timeout(self.connect_timeout).response_timeout(self.timeout);
             // A node that is away is our caller's to hear of soon; the map of the cluster is read anew meanwhile.
             let builder = builder.retries(2).overall_response_timeout(Some(self.timeout));
-            return Ok(Servers::Cluster(builder.build()?));
+            return Ok(Servers::Cluster(Box::new(builder.build()?)));
         }
         debug_assert!(!self.cluster, "only made with the feature");
-        Ok(Servers::One(Client::open(infos.remove(0))?))
+        Ok(Servers::One(Box::new(Client::open(infos.remove(0))?)))
     }
 }
 

@@ -24,7 +24,7 @@ pub(super) fn start(inner: &Arc<Inner>, listener: Listener) -> bool {
         return false;
     };
     let limits = (inner.connect_timeout, inner.timeout);
-    runtime.spawn(listen(client.clone(), limits, Arc::downgrade(inner), listener));
+    runtime.spawn(listen(Client::clone(client), limits, Arc::downgrade(inner), listener));
     true
 }
 

@@ -144,7 +144,7 @@ mod tests {
         for bytes in [1 << 20, (1 << 20) + 4097, 3_000_000, 64 << 20, 1 << 30] {
             let map = Geometry::new(bytes, 4096).unwrap();
             assert!(map.bytes <= bytes && map.bytes * 10 > bytes * 9, "{bytes}: {map:?}");
-            assert!(map.sketch.len().is_power_of_two() && map.index.len() % (2 * LINE) == 0);
+            assert!(map.sketch.len().is_power_of_two() && map.index.len().is_multiple_of(2 * LINE));
             let parts = [&map.sketch, &map.index, &map.small, &map.main];
             assert!(parts.windows(2).all(|pair| pair[0].end <= pair[1].start) && map.main.end <= map.shard);
             assert!(parts[1..].iter().all(|part| part.start % LINE == 0 && part.end % LINE == 0));

@@ -266,7 +266,7 @@ impl<G: Ground> Map<G> {
         self.head().at(layout::EPOCHS).fetch_add(1, Release);
         match how {
             How::Taken => {
-                tracing::warn!(target: "skep_cache", "a process stood still while it wrote; its lock is taken away")
+                tracing::warn!(target: "skep_cache", "a process stood still while it wrote; its lock is taken away");
             }
             _ => tracing::warn!(target: "skep_cache", "a process died while it wrote; that write is lost"),
         }

@@ -102,7 +102,7 @@ pub(crate) fn is_byte_locked(file: impl AsFd, byte: u64) -> io::Result<bool> {
     let mut lock = range(byte);
     // SAFETY: `fcntl` reads and writes the structure, which lives; the descriptor is open.
     let result = unsafe { libc::fcntl(file.as_fd().as_raw_fd(), commands::GET, &raw mut lock) };
-    if result < 0 { Err(io::Error::last_os_error()) } else { Ok(i32::from(lock.l_type) != libc::F_UNLCK as i32) }
+    if result < 0 { Err(io::Error::last_os_error()) } else { Ok(i32::from(lock.l_type) != libc::F_UNLCK) }
 }
 
 #[allow(clippy::cast_lossless, clippy::unnecessary_cast, reason = "the fields' types differ between systems")]

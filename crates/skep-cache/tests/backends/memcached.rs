@@ -172,7 +172,7 @@ fn one_of_many_computes_across_connections() {
                         let (now, mut won) = (Clock::system().now(), 0);
                         for key in 0..50 {
                             let claim =
-                                Claim { token: Token(racer * 1000 + key), until: now.plus(Duration::from_secs(60)) };
+                                Claim { token: Token(racer * 1000 + key), until: now.plus(Duration::from_mins(1)) };
                             let lease = driver.lease(format!("{key}").as_bytes(), claim, now).await.unwrap();
                             won += usize::from(lease.is_some());
                         }

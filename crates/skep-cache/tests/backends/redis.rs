@@ -188,7 +188,7 @@ fn versions_are_compared_in_all_64_bits() {
         for (case, (old, new)) in edges.iter().flat_map(|a| edges.iter().map(move |b| (*a, *b))).enumerate() {
             let key = format!("edge:{case}").into_bytes();
             let of = |version| skep_cache::Version::from_u64(version);
-            let removal = Removal { version: of(old), until: now.plus(Duration::from_secs(60)) };
+            let removal = Removal { version: of(old), until: now.plus(Duration::from_mins(1)) };
             driver.remove(&key, removal, now).await.unwrap();
             let record = Record::new(&Header { version: of(new), ..Header::default() }, &[], b"x");
             assert_eq!(driver.set(&key, &record, When::Newer, now).await.unwrap(), new > old, "{old} {new}");
@@ -223,7 +223,7 @@ fn one_of_many_computes_across_connections() {
             on_runtime(async {
                 let (now, mut won) = (Clock::system().now(), 0);
                 for key in 0..50 {
-                    let claim = Claim { token: Token(racer * 1000 + key), until: now.plus(Duration::from_secs(60)) };
+                    let claim = Claim { token: Token(racer * 1000 + key), until: now.plus(Duration::from_mins(1)) };
                     let lease = driver.lease(format!("{key}").as_bytes(), claim, now).await.unwrap();
                     won += usize::from(lease.is_some());
                 }
@@ -324,7 +324,7 @@ fn what_others_change_is_heard_and_so_is_silence() {
             });
         }));
         assert!(listening);
-        let hears = async |what: &str| {
+        let wait_for = async |what: &str| {
             let start = Instant::now();
             loop {
                 if std::mem::take(&mut *heard.lock().unwrap()).iter().any(|heard| heard == what) {
@@ -334,9 +334,9 @@ fn what_others_change_is_heard_and_so_is_silence() {
                 tokio::time::sleep(Duration::from_millis(5)).await;
             }
         };
-        hears("everything").await;
+        wait_for("everything").await;
         put(&other, "set", "x").await.unwrap();
-        hears("set").await;
+        wait_for("set").await;
         let now = Clock::system().now();
         other
             .remove(
@@ -346,9 +346,9 @@ fn what_others_change_is_heard_and_so_is_silence() {
             )
             .await
             .unwrap();
-        hears("removed").await;
+        wait_for("removed").await;
         server.signal("KILL");
-        hears("everything").await;
+        wait_for("everything").await;
     });
 }
 
