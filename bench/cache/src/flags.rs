@@ -141,13 +141,13 @@ mod tests {
 
     #[test]
     fn nothing_named_is_an_error_that_names_all() {
-        assert!(flags(&[]).unwrap_err().to_string().starts_with("what to measure? One or more of traces"));
+        assert!(flags(&[]).unwrap_err().to_string().starts_with("what to measure? One or more of interface, traces"));
     }
 
     #[test]
     fn a_measurement_that_is_not_there_is_named() {
         let error = flags(&["trace"]).unwrap_err().to_string();
-        assert!(error.starts_with("there is no measurement \"trace\"; there are traces"), "{error}");
+        assert!(error.starts_with("there is no measurement \"trace\"; there are interface, traces"), "{error}");
     }
 
     #[test]

@@ -29,7 +29,7 @@ pub(crate) fn run(flags: &Flags) -> Result<Outcome> {
     };
     outcome.table("How much more it is through `Cache`, in nanoseconds and in percent:", rounds.table("more", more));
     let cached = rounds.names.iter().filter(|name| direct(name).is_some());
-    outcome.verdicts = cached.flat_map(|name| verdicts(&rounds, name)).collect();
+    outcome.verdicts = cached.filter_map(|name| verdicts(&rounds, name)).collect();
     rounds.missed().into_iter().filter(|line| !line.contains("null")).for_each(|warning| outcome.note(warning));
     outcome.raw = rounds.raw();
     Ok(outcome)
@@ -49,9 +49,10 @@ fn verdicts(rounds: &Rounds, name: &str) -> Option<String> {
         Some((found?, rounds.mixes[mix]))
     });
     let (worst, mix) = cells.max_by(|one, other| one.0.median.total_cmp(&other.0.median))?;
-    let goal = match quick {
-        true => format!("{driver}: `Cache` adds at most {NANOS:.0} ns (worst cell {mix})"),
-        false => format!("{driver}: `Cache` takes at most {TIMES} times as long (worst cell {mix})"),
+    let goal = if quick {
+        format!("{driver}: `Cache` adds at most {NANOS:.0} ns (worst cell {mix})")
+    } else {
+        format!("{driver}: `Cache` takes at most {TIMES} times as long (worst cell {mix})")
     };
     Some(verdict(&goal, worst, if quick { NANOS } else { TIMES }, false))
 }

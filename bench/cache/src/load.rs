@@ -1,6 +1,6 @@
 //! The load: which keys, which values, in which order, and the loop that puts it on a cache.
 
-use std::fmt;
+use std::fmt::{self, Write};
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
@@ -62,7 +62,7 @@ impl Keys {
             let (high, low) = (random.number(), random.number());
             let parts = [high >> 32, high >> 16 & 0xffff, high & 0xffff, low >> 48, low & 0xffff_ffff_ffff];
             let [one, two, three, four, five] = parts;
-            text.push_str(&format!("{one:08x}-{two:04x}-{three:04x}-{four:04x}-{five:012x}"));
+            write!(text, "{one:08x}-{two:04x}-{three:04x}-{four:04x}-{five:012x}").expect("a String takes all");
         }
         Self { text, stored: random.order(count) }
     }
@@ -149,7 +149,7 @@ pub(crate) async fn run(
             figure.seconds = now.as_secs_f64();
             return Ok(figure);
         }
-        if (now - before) * 20 < time {
+        if now.saturating_sub(before) * 20 < time {
             batch *= 2;
         }
     }

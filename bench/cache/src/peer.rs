@@ -120,11 +120,11 @@ fn runtime() -> Result<Runtime> {
 }
 
 fn here<C: Cache + 'static>(start: &Start, cache: C) -> Result<Box<dyn Peer>> {
-    within(start, runtime()?, cache)
+    Ok(within(start, runtime()?, cache))
 }
 
-fn within<C: Cache + 'static>(start: &Start, runtime: Runtime, cache: C) -> Result<Box<dyn Peer>> {
-    Ok(Box::new(Here { cache, runtime, keys: start.keys.clone(), place: Place::default() }))
+fn within<C: Cache + 'static>(start: &Start, runtime: Runtime, cache: C) -> Box<dyn Peer> {
+    Box::new(Here { cache, runtime, keys: start.keys.clone(), place: Place::default() })
 }
 
 impl<C: Cache> Peer for Here<C> {

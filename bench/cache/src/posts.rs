@@ -61,7 +61,7 @@ fn matrix(rounds: &Rounds) -> Table {
     let of_the_post = |name: &&String| ["skep", "CHI", "Cache::"].iter().any(|start| name.starts_with(start));
     let mut names: Vec<&String> = rounds.names.iter().filter(of_the_post).collect();
     names.sort_by(|one, other| rate(one).total_cmp(&rate(other)));
-    let head = ["".to_owned(), "us/operation".to_owned()].into_iter().chain((1..=names.len()).map(|n| n.to_string()));
+    let head = [String::new(), "us/operation".to_owned()].into_iter().chain((1..=names.len()).map(|n| n.to_string()));
     let mut table = Table::new(head);
     for (number, name) in names.iter().enumerate() {
         let cell = |than: &&String| {

@@ -45,7 +45,7 @@ pub(super) fn async_memcached(start: &Start) -> Result<Box<dyn Peer>> {
     let runtime = runtime()?;
     let address = format!("unix://{}", start.memcached().display());
     let client = runtime.block_on(async_memcached::Client::new(address))?;
-    within(start, runtime, AsyncMemcached(client))
+    Ok(within(start, runtime, AsyncMemcached(client)))
 }
 
 impl Cache for AsyncMemcached {
@@ -86,7 +86,7 @@ pub(super) fn redis_async(start: &Start) -> Result<Box<dyn Peer>> {
     let runtime = runtime()?;
     let client = redis_client(&start.redis())?;
     let connection = runtime.block_on(client.get_multiplexed_async_connection())?;
-    within(start, runtime, RedisAsync(connection))
+    Ok(within(start, runtime, RedisAsync(connection)))
 }
 
 impl Cache for RedisAsync {

@@ -10,7 +10,7 @@ use std::process::{Command, Stdio};
 
 use crate::Result;
 
-/// Apache-2.0; the traces of cache2k in it are CC BY 4.0, by headissue GmbH, Jens Wilke.
+/// Apache-2.0; the traces of cache2k in it are CC BY 4.0, by headissue `GmbH`, Jens Wilke.
 pub(crate) const ARTIFACT: &str = "com.github.ben-manes.caffeine:simulator:3.2.2";
 
 const FOLDER: &str = "com/github/benmanes/caffeine/cache/simulator/parser";
@@ -97,7 +97,8 @@ impl Trace {
         let file = crate::folder().join("target/traces").join(self.path.replace('/', "-"));
         fs::create_dir_all(file.parent().expect("it is in a folder"))?;
         fs::write(&file, packed)?;
-        let unpack = if self.path.ends_with(".xz") { "xz" } else { "gzip" };
+        let unpack =
+            if Path::new(self.path).extension().is_some_and(|extension| extension == "xz") { "xz" } else { "gzip" };
         let bytes = run(Command::new(unpack).arg("-dc").arg(&file))?;
         fs::remove_file(&file)?;
         let accesses = parse(self.format, &bytes, limit);
