@@ -30,7 +30,7 @@
 //! | say how long and why an entry lives | [`Life`], [`Answer`] |
 //! | choose how values become bytes | [`Postcard`], [`Json`], [`Raw`], [`Codec`] |
 //! | choose where they are kept | [`Memory`], [`Tiered`], [`Mirror`], [`Null`] |
-//! | write a driver | [`Driver`], [`driver`], [`suite`] |
+//! | write a driver | [`Driver`], [`driver`], [`suite`](mod@suite) |
 //! | move time in a test | [`Clock`] |
 //! | know what went on | [`Stats`], [`Error`] |
 
