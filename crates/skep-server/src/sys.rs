@@ -4,6 +4,7 @@
 #![allow(unsafe_code)]
 
 pub(crate) mod board;
+pub(crate) mod pages;
 pub(crate) mod process;
 pub(crate) mod signals;
 

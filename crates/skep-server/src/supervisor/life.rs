@@ -14,6 +14,7 @@ use super::{Coming, End, LAST_MOMENT, LOOK, Supervisor};
 use crate::config::{Config, Model};
 use crate::server::workers;
 use crate::signals::Order;
+use crate::sys;
 use crate::worker::{LINGER, Life};
 
 /// Of the time that a thread may hang, so much passes before it counts as hung; the rest is for its successor.
@@ -60,6 +61,7 @@ impl Supervisor {
             sockets: &self.sockets,
             slots,
             careful: swap.is_some() && self.serving.is_some() && !allowed,
+            large_pages: self.config.mpm == Model::Prefork,
         };
         match Child::start(&start) {
             Ok(child) => {
@@ -100,6 +102,8 @@ impl Supervisor {
         self.start_at = None;
         if !std::mem::replace(&mut self.was_ready, true) {
             self.announce();
+            // What the start took of the program is not needed to wait.
+            sys::pages::let_go_of_program();
         }
         if let Some(swap) = swap {
             self.swapped(swap);

@@ -134,6 +134,12 @@ impl Handle for Leak {
     }
 }
 
+/// 256 MiB that initialisation leaves in memory, in pieces as programs have them.
+fn fill_memory() {
+    let pieces: Vec<Box<[u8]>> = (0..4096).map(|_| vec![1; 64 << 10].into_boxed_slice()).collect();
+    Box::leak(Box::new(pieces));
+}
+
 /// The name behind the end of this executable; `main` if there is none.
 pub(crate) fn version() -> String {
     static VERSION: std::sync::OnceLock<String> = std::sync::OnceLock::new();
@@ -171,6 +177,10 @@ fn plain() -> App {
             site.get::<Started>().0.fetch_add(1, Ordering::Relaxed);
             match &*version() {
                 "dies" => std::process::abort(),
+                "large" => {
+                    fill_memory();
+                    Ok(())
+                }
                 "refuses" => Err(Error::internal("this version does not want to start")),
                 "waits" => {
                     hang_for_ever();
