@@ -111,28 +111,32 @@ impl Alone {
                 break if life == Life::Serve { Life::Leave } else { life };
             }
         };
-        runtime.block_on(async {
-            if life == Life::Leave {
-                context.leave();
-                drop(gate);
-                context.show_leaving();
-                let _ = tokio::time::timeout(LINGER.min(grace), context.gets_empty()).await;
-            } else {
-                while let Some(visitor) = gate.accept() {
-                    enter(&door, visitor);
-                    tokio::task::yield_now().await;
-                }
-                // Whoever comes from now on is refused, and does not wait for nothing.
-                drop(gate);
-            }
-            context.drain();
-            if tokio::time::timeout(grace, context.gets_empty()).await.is_err() {
-                tracing::warn!(connections = context.count(), "cut connections that were not done in time");
-            }
-        });
+        runtime.block_on(finish(&door, gate, life, grace));
         // The process ends: putting its memory in order would cost more than the request did.
         std::mem::forget((runtime, door, context, shared));
         Ok(())
+    }
+}
+
+/// Finishes what runs, and lets nobody in any more: those who wait already, if nobody else will.
+async fn finish(door: &Rc<Door>, gate: Gate, life: Life, grace: std::time::Duration) {
+    let context = &door.context;
+    if life == Life::Leave {
+        context.leave();
+        drop(gate);
+        context.show_leaving();
+        let _ = tokio::time::timeout(LINGER.min(grace), context.gets_empty()).await;
+    } else {
+        while let Some(visitor) = gate.accept() {
+            enter(door, visitor);
+            tokio::task::yield_now().await;
+        }
+        // Whoever comes from now on is refused, and does not wait for nothing.
+        drop(gate);
+    }
+    context.drain();
+    if tokio::time::timeout(grace, context.gets_empty()).await.is_err() {
+        tracing::warn!(connections = context.count(), "cut connections that were not done in time");
     }
 }
 
