@@ -102,12 +102,12 @@ impl Supervisor {
         self.start_at = None;
         if !std::mem::replace(&mut self.was_ready, true) {
             self.announce();
-            // What the start took of the program is not needed to wait.
-            sys::pages::let_go_of_program();
         }
         if let Some(swap) = swap {
             self.swapped(swap);
         }
+        // What that took of the program is not needed to wait.
+        sys::pages::let_go_of_program();
     }
 
     /// It has been told to leave; it is killed if it does not.
