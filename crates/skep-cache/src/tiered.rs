@@ -24,24 +24,11 @@ use crate::error::{Error, Result};
 
 mod back;
 mod worth;
+mod writes;
 
 use back::Back;
 use worth::Worth;
-
-/// How writes of a namespace reach the near tier.
-///
-/// See [`Tiered::writes`].
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Writes {
-    /// Stored in both. For what is read soon after it is written.
-    #[default]
-    Through,
-    /// Stored in the far tier; the near one forgets its copy, and gets it when it is read. For what is written more than read.
-    Around,
-    /// Stored in the near tier now, in the far one within a second or with the 1024th, whichever comes first, when somebody writes or
-    /// [`Tiered::flush`] is called. A crash loses what was not yet there. For what may be lost, like counts of views.
-    Back,
-}
+pub use writes::Writes;
 
 /// A driver made of two.
 ///
@@ -63,6 +50,7 @@ pub struct Tiered<N, F> {
     near: Arc<N>,
     far: F,
     policies: Vec<(Box<[u8]>, Writes)>,
+    otherwise: Writes,
     bound: Duration,
     /// Whether the far driver tells what others change.
     told: bool,
@@ -91,6 +79,7 @@ impl<N: Ready, F: Driver> Tiered<N, F> {
             near,
             far,
             policies: Vec::new(),
+            otherwise: Writes::default(),
             bound: if told { TOLD } else { UNTOLD },
             told,
             breaker: Breaker::default(),
@@ -104,6 +93,13 @@ impl<N: Ready, F: Driver> Tiered<N, F> {
     #[must_use]
     pub fn writes(mut self, namespace: &str, writes: Writes) -> Self {
         self.policies.push(([namespace.as_bytes(), &[0]].concat().into(), writes));
+        self
+    }
+
+    /// How writes of the namespaces that [`writes`](Tiered::writes) does not name reach the near tier ([`Writes::Through`]).
+    #[must_use]
+    pub fn otherwise(mut self, writes: Writes) -> Self {
+        self.otherwise = writes;
         self
     }
 
@@ -151,7 +147,7 @@ impl<N: Ready, F: Driver> Tiered<N, F> {
     }
 
     fn policy(&self, key: &[u8]) -> Writes {
-        self.policies.iter().find(|(prefix, _)| key.starts_with(prefix)).map_or(Writes::Through, |(_, writes)| *writes)
+        self.policies.iter().find(|(prefix, _)| key.starts_with(prefix)).map_or(self.otherwise, |(_, writes)| *writes)
     }
 
     /// Asks the far tier, unless it does not answer at the moment.
