@@ -9,6 +9,7 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use skep::Site;
+use tokio::runtime::Handle;
 
 /// The threads of all jobs.
 #[derive(Debug)]
@@ -25,12 +26,13 @@ struct Stop {
 
 impl Jobs {
     /// Starts what the application asked for. The first runs come at once.
-    pub(crate) fn start(site: &Arc<Site>) -> io::Result<Self> {
+    pub(crate) fn start(site: &Arc<Site>, runtime: Option<&Handle>) -> io::Result<Self> {
         let stop = Arc::<Stop>::default();
         let mut threads = Vec::new();
         for index in 0..site.jobs().len() {
-            let (site, stop) = (Arc::clone(site), Arc::clone(&stop));
+            let (site, stop, runtime) = (Arc::clone(site), Arc::clone(&stop), runtime.cloned());
             threads.push(thread::Builder::new().name("job".into()).spawn(move || {
+                let _entered = runtime.as_ref().map(Handle::enter);
                 let job = &site.jobs()[index];
                 loop {
                     job.run(&site);

@@ -4,6 +4,7 @@
 
 use std::ffi::OsString;
 use std::fmt;
+use std::hash::{DefaultHasher, Hasher};
 use std::io::{self, Write};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -13,6 +14,7 @@ use std::time::Duration;
 use skep::{App, Setup, Site};
 use tokio::sync::{mpsc, watch};
 
+use crate::background::Background;
 use crate::config::{self, Command, Config, Fixed, Flags, Place, Sources};
 use crate::connection;
 use crate::jobs::Jobs;
@@ -52,6 +54,7 @@ pub struct Running {
     workers: Vec<JoinHandle<()>>,
     ended: mpsc::UnboundedReceiver<Ended>,
     jobs: Option<Jobs>,
+    _background: Option<Background>,
     grace: Duration,
     /// Removed from disk with this.
     _files: Vec<SocketFile>,
@@ -159,7 +162,11 @@ impl Server {
         let listeners = Listeners::bind(&config.listen, defaulted, workers, config.backlog)?;
         let tls = tls::acceptor(&config.tls).map_err(StartError)?;
         make_folder(&config)?;
-        let site = Arc::new(self.app.open(setup(&config))?);
+        let background = config.caches.need_a_runtime.then(Background::start).transpose()?;
+        let site = {
+            let _entered = background.as_ref().map(|background| background.handle().enter());
+            Arc::new(self.app.open(setup(&config))?)
+        };
         let urls = listeners.reached().iter().map(|reached| reached.url(tls.is_some())).collect();
         let (sockets, files) = listeners.split();
         let (life, watching) = watch::channel(Life::Serve);
@@ -170,7 +177,8 @@ impl Server {
             life,
             workers: Vec::new(),
             ended,
-            jobs: Some(Jobs::start(&site)?),
+            jobs: Some(Jobs::start(&site, background.as_ref().map(Background::handle))?),
+            _background: background,
             grace: config.grace,
             _files: files,
             logs: None,
@@ -307,6 +315,10 @@ fn setup(config: &Config) -> Setup {
     setup.data.clone_from(&config.data);
     setup.base_url.clone_from(&config.base_url);
     setup.development = config.development;
+    setup.caches.clone_from(&config.caches.tiers);
+    if config.caches.leave_the_process {
+        setup.build = build();
+    }
     setup.limits.body = config.limits.body;
     setup.limits.form_fields = config.limits.form_fields;
     setup.limits.query_parameters = config.limits.query_parameters;
@@ -316,6 +328,15 @@ fn setup(config: &Config) -> Setup {
     setup.secret.clone_from(&config.secret);
     setup.offload = Arc::new(Pool::new(config.limits.blocking_threads));
     setup
+}
+
+/// A number for this build of the application: what another build keeps in a cache is not taken for what this one keeps.
+fn build() -> u32 {
+    let program = std::env::current_exe().and_then(std::fs::read).unwrap_or_default();
+    // Without keys of chance, so that all processes of one build have the same number.
+    let mut hash = DefaultHasher::new();
+    hash.write(&program);
+    u32::try_from(hash.finish() >> 32).unwrap_or_default()
 }
 
 fn worker(

@@ -13,6 +13,7 @@ use std::time::Duration;
 
 use http::Method;
 
+use crate::cache::Caches;
 use crate::endpoint::Endpoint;
 use crate::error::{Error, Result};
 use crate::error_page::{self, ErrorPage};
@@ -334,6 +335,7 @@ impl App {
     pub fn open(self, setup: Setup) -> Result<Site, StartError> {
         panic::install_hook();
         let (site, starts) = self.put_together(setup)?;
+        site.caches().open_configured().map_err(|error| StartError { problems: vec![error.to_string()] })?;
         for start in starts {
             start(&site).map_err(|error| StartError { problems: vec![error.to_string()] })?;
         }
@@ -376,6 +378,7 @@ impl App {
             base_url: setup.base_url.clone().or(self.base_url),
             error_page: self.error_page,
             jobs: self.jobs,
+            caches: Caches::new(setup.caches.clone(), self.name.map_or("skep", |(name, _)| name), setup.build),
             forms: Forms { languages: self.languages, quota: Quota::default(), secret: secret(&setup) },
             setup,
         };

@@ -1,7 +1,7 @@
 //! What a handler sees of its request, and what it may say beside its answer.
 
 use std::cell::{Cell, OnceCell, RefCell};
-use std::path::Path;
+use std::ops::Deref;
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -13,10 +13,10 @@ use crate::app::Limits;
 use crate::body::{Body, BodyError, BodyFailure, TooLarge};
 use crate::cookie::{self, Cookie};
 use crate::error::{Error, Result};
-use crate::form::{self, FieldInfo, Messages, Receiver, Submission};
+use crate::form::{self, FieldInfo, Receiver, Submission};
 use crate::html::{Buffer, Render, Text};
-use crate::link::{self, Destination};
 use crate::origin;
+use crate::public::Public;
 use crate::request::{Peer, header_text};
 use crate::secret::Secret;
 use crate::service::Route;
@@ -41,13 +41,14 @@ use crate::sql;
 /// ```
 #[derive(Debug)]
 pub struct Cx<'r> {
-    parts: &'r Parts,
+    public: Public<'r>,
     peer: Peer,
     body: Body,
     /// In bytes.
     body_limit: u64,
-    local: &'r Local,
     id: RequestId,
+    /// The answer may hold what is this user's.
+    is_private: Cell<bool>,
     /// What the answer is to carry; most answers carry nothing of this.
     headers: Option<Box<HeaderMap>>,
     /// What only requests with a form have.
@@ -95,16 +96,25 @@ impl Render for RequestId {
     }
 }
 
+/// All that is the same for everybody.
+impl<'r> Deref for Cx<'r> {
+    type Target = Public<'r>;
+
+    fn deref(&self) -> &Public<'r> {
+        &self.public
+    }
+}
+
 impl<'r> Cx<'r> {
     pub(crate) fn new(parts: &'r Parts, peer: Peer, body: (Body, u64), local: &'r Local, id: RequestId) -> Self {
         let (body, body_limit) = body;
         Self {
-            parts,
+            public: Public::new(parts, peer.tls, local),
             peer,
             body,
             body_limit,
-            local,
             id,
+            is_private: Cell::new(false),
             headers: None,
             form: OnceCell::new(),
             #[cfg(not(target_family = "wasm"))]
@@ -115,31 +125,32 @@ impl<'r> Cx<'r> {
     /// The method of the request. A service for GET also sees HEAD here.
     #[must_use]
     pub fn method(&self) -> &'r Method {
-        &self.parts.method
+        &self.public.parts().method
     }
 
     /// The address that was asked for, as it was sent.
     #[must_use]
     pub fn uri(&self) -> &'r Uri {
-        &self.parts.uri
+        &self.public.parts().uri
     }
 
     /// The header fields of the request.
     #[must_use]
     pub fn request_headers(&self) -> &'r HeaderMap {
-        &self.parts.headers
+        &self.public.parts().headers
     }
 
     /// One header field of the request, if it is there and is visible ASCII.
     #[must_use]
     pub fn header(&self, name: &HeaderName) -> Option<&'r str> {
-        header_text(&self.parts.headers, name)
+        header_text(&self.public.parts().headers, name)
     }
 
     /// The value of a cookie, as it was sent.
     #[must_use]
     pub fn cookie(&self, name: &str) -> Option<&'r str> {
-        cookie::find(&self.parts.headers, name)
+        self.is_private.set(true);
+        cookie::find(&self.public.parts().headers, name)
     }
 
     /// Sends a cookie with the answer.
@@ -149,6 +160,7 @@ impl<'r> Cx<'r> {
     /// fn greet(cx: &mut Cx<'_>) { cx.set_cookie(&Cookie::new("seen", "yes")); }
     /// ```
     pub fn set_cookie(&mut self, cookie: &Cookie) {
+        self.is_private.set(true);
         self.headers.get_or_insert_default().append(header::SET_COOKIE, cookie.header_value(self.peer.tls));
     }
 
@@ -167,28 +179,6 @@ impl<'r> Cx<'r> {
     #[must_use]
     pub fn id(&self) -> RequestId {
         self.id
-    }
-
-    /// True if the application runs in development: error pages show all, nothing is kept long.
-    #[must_use]
-    pub fn in_development(&self) -> bool {
-        self.local.site().in_development()
-    }
-
-    /// The value given to [`App::with`](crate::App::with): as [`Site::get`](crate::Site::get).
-    #[must_use]
-    pub fn get<T: Send + Sync + 'static>(&self) -> &'r T {
-        self.local.site().get()
-    }
-
-    /// The database: its queries wait without keeping other requests waiting.
-    ///
-    /// # Panics
-    /// If the application has none: [`App::database`](crate::App::database).
-    #[cfg(not(target_family = "wasm"))]
-    #[must_use]
-    pub fn db(&self) -> &'r sql::Local {
-        self.local.db()
     }
 
     /// The transaction of this request, begun by the first call. It is kept if the handler returns `Ok`, and undone if it
@@ -225,48 +215,6 @@ impl<'r> Cx<'r> {
         Ok(self.transaction.as_mut().expect("it was begun above"))
     }
 
-    /// Scheme and host of this site, such as `https://example.org`: the setting `base_url`
-    /// ([`App::base_url`](crate::App::base_url)), or else what the client used. Without a `Host`, that of a server on this
-    /// machine.
-    ///
-    /// What a client uses, anybody can write into a request. Set the base URL for what others get to see: mails, and
-    /// pages that a cache keeps.
-    #[must_use]
-    pub fn origin(&self) -> String {
-        if let Some(base) = self.local.site().base_url() {
-            return base.to_string();
-        }
-        let scheme = if self.peer.tls { "https" } else { "http" };
-        let host = self.parts.uri.authority().map(http::uri::Authority::as_str);
-        let host = host.or_else(|| self.header(&header::HOST)).unwrap_or("localhost");
-        format!("{scheme}://{host}")
-    }
-
-    /// The whole URL, for feeds and mails: a path of this site behind its [`origin`](Self::origin), that of another site
-    /// as it is.
-    ///
-    /// ```
-    /// use skep::prelude::*;
-    ///
-    /// #[derive(Service)]
-    /// #[service(GET "/writings/{page}")]
-    /// struct Article { page: Slug }
-    ///
-    /// impl Handle for Article {
-    ///     async fn handle(self, cx: &mut Cx<'_>) -> Result {
-    ///         Ok(Response::text(cx.absolute(self.at("comments"))))
-    ///     }
-    /// }
-    ///
-    /// let app = App::new().serve::<(Article,)>().base_url("https://example.org");
-    /// let answer = skep::test::Client::new(app).get("/writings/a-day");
-    /// assert_eq!(answer.text(), "https://example.org/writings/a-day#comments");
-    /// ```
-    #[must_use]
-    pub fn absolute(&self, to: impl Destination) -> String {
-        link::absolute(&self.origin(), &to)
-    }
-
     /// Takes the body as it comes, without a limit. A service with form fields or JSON has read it already.
     pub fn take_body(&mut self) -> Body {
         std::mem::take(&mut self.body)
@@ -276,22 +224,6 @@ impl<'r> Cx<'r> {
     pub async fn read_body(&mut self) -> Result<Bytes> {
         let limit = self.body_limit;
         read_whole(self.take_body(), limit).await
-    }
-
-    /// The folder for everything that outlives the process.
-    #[must_use]
-    pub fn data(&self) -> &'r Path {
-        self.local.site().data()
-    }
-
-    /// The language of the messages that this user gets: one of [`App::languages`](crate::App::languages).
-    #[must_use]
-    pub fn language(&self) -> &'static str {
-        self.messages().language
-    }
-
-    pub(crate) fn messages(&self) -> &'r Messages {
-        form::choose_language(&self.local.site().forms.languages, self.header(&header::ACCEPT_LANGUAGE))
     }
 
     /// The submission that this request brought.
@@ -306,7 +238,7 @@ impl<'r> Cx<'r> {
     /// What every form to this service carries unseen.
     pub(crate) fn hidden_fields(&self, route: &Route) -> Vec<(&'static str, String)> {
         let mut fields = Vec::new();
-        if route.cross_origin.is_none() && origin::tells_nothing(&self.parts.headers) {
+        if route.cross_origin.is_none() && origin::tells_nothing(&self.public.parts().headers) {
             match self.token() {
                 Ok(token) => fields.push((origin::TOKEN, token)),
                 // The page can be read all the same; what is sent from it is refused.
@@ -335,7 +267,7 @@ impl<'r> Cx<'r> {
     }
 
     pub(crate) fn secret(&self) -> &'r Secret {
-        &self.local.site().forms.secret
+        &self.public.local().site().forms.secret
     }
 
     pub(crate) fn need_token(&self) {
@@ -424,7 +356,7 @@ impl<'r> Cx<'r> {
 
     /// Reads a form that may hold files.
     pub(crate) async fn receive(&mut self, route: &'static Route, fields: &'static [FieldInfo]) -> Result<form::Parts> {
-        let site = self.local.site();
+        let site = self.public.local().site();
         let receiver = Receiver {
             fields,
             limits: self.limits(),
@@ -437,6 +369,10 @@ impl<'r> Cx<'r> {
         receiver.receive(kind, self.take_body()).await
     }
 
+    fn set_default(&mut self, name: HeaderName, value: HeaderValue) {
+        self.headers.get_or_insert_default().entry(name).or_insert(value);
+    }
+
     /// Undoes what a handler wrote that refuses its form.
     pub(crate) fn undo(&mut self) {
         #[cfg(not(target_family = "wasm"))]
@@ -444,12 +380,15 @@ impl<'r> Cx<'r> {
     }
 
     pub(crate) fn limits(&self) -> Limits {
-        self.local.site().setup.limits
+        self.public.local().site().setup.limits
     }
 
     /// The handler has returned `Ok`: keeps what it wrote, and gives what it said beside its answer.
     pub(crate) async fn complete(mut self) -> Result<Option<Box<HeaderMap>>> {
         self.form_cookies()?;
+        if self.is_private.get() {
+            self.set_default(header::CACHE_CONTROL, HeaderValue::from_static("private, no-cache"));
+        }
         #[cfg(not(target_family = "wasm"))]
         if let Some(transaction) = self.transaction {
             transaction.commit().await?;

@@ -31,9 +31,10 @@ use std::sync::OnceLock;
 use http::header::{ALLOW, LOCATION};
 use http::{HeaderMap, HeaderValue, Method, StatusCode};
 
+#[doc(hidden)]
+pub(crate) use self::conditional::is_unchanged;
 use self::dir::Dir;
 use self::embedded::Embedded;
-#[doc(hidden)]
 pub use self::embedded::EmbeddedFile;
 pub use self::embedded::{Asset, Assets};
 use crate::{Error, Response, Result};

@@ -32,6 +32,7 @@ extern crate self as skep;
 
 pub mod app;
 pub mod body;
+pub mod cache;
 pub mod cookie;
 pub mod cx;
 pub mod error;
@@ -54,6 +55,7 @@ mod endpoint;
 mod origin;
 mod panic;
 mod percent;
+mod public;
 mod router;
 mod secret;
 

@@ -60,6 +60,9 @@ pub trait Service: Sized + 'static {
     /// The fields that a form sends: those of the body, or the query of a GET service.
     const FIELDS: &'static [FieldInfo] = &[];
 
+    /// The header fields that its fields are read from.
+    const HEADERS: &'static [&'static str] = &[];
+
     /// Writes the link to this value.
     fn write_link(&self, link: &mut Link<'_>);
 

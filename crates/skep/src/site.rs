@@ -19,6 +19,7 @@ use http::{HeaderMap, HeaderValue, Method, StatusCode};
 
 use crate::app::{Job, Setup};
 use crate::body::Body;
+use crate::cache::{Cache, Caches, Store};
 use crate::cx::{Cx, RequestId};
 use crate::endpoint::Endpoint;
 use crate::error::{Error, Result};
@@ -53,6 +54,7 @@ pub struct Site {
     pub(crate) error_page: ErrorPage,
     pub(crate) jobs: Vec<Job>,
     pub(crate) forms: Forms,
+    pub(crate) caches: Caches,
     pub(crate) setup: Setup,
 }
 
@@ -141,6 +143,34 @@ impl Site {
     pub fn get<T: Send + Sync + 'static>(&self) -> &T {
         let value = self.values.get(&TypeId::of::<T>()).and_then(|value| value.downcast_ref());
         value.unwrap_or_else(|| panic!("no `{}` was given to App::with", type_name::<T>()))
+    }
+
+    /// Values that are kept, on the tiers that the configuration names for this store. An example is at [`Store`].
+    ///
+    /// # Panics
+    /// If another store has this name and other types, or a file of the cache cannot be opened: answered with 500 and named in
+    /// the log.
+    #[must_use]
+    pub fn cache<K: ?Sized + 'static, V: 'static>(&self, store: &Store<K, V>) -> Cache<K, V> {
+        self.caches.of(store).unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    /// Voids all that was kept with this tag, for code that may block: start-up work and jobs. In a request, there is
+    /// [`Public::invalidate`](crate::cache::Public::invalidate).
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use skep::prelude::*;
+    ///
+    /// let app = App::new().every("articles", Duration::from_secs(60), |site| site.invalidate("articles"));
+    /// # let _ = app;
+    /// ```
+    pub fn invalidate(&self, tag: &str) -> Result<()> {
+        skep_cache::driver::block_on(self.caches.invalidate(tag))
+    }
+
+    pub(crate) fn caches(&self) -> &Caches {
+        &self.caches
     }
 
     /// The database, for code that may block: start-up work and jobs.

@@ -19,6 +19,10 @@ pub(super) fn service(
     let name = &input.ident;
     let route = route(name, declaration, parameters);
     let fields = fields(declaration, parameters);
+    let headers = parameters.iter().filter_map(|parameter| match &parameter.source {
+        Source::Header(name) => Some(name),
+        _ => None,
+    });
     let link = link(pattern, parameters, &|name| quote!(&self.#name));
     let link_trait = (declaration.method == "GET").then(|| links(name));
     let form = form(input, declaration, pattern, parameters);
@@ -29,6 +33,7 @@ pub(super) fn service(
         impl ::skep::service::Service for #name {
             const ROUTE: &'static ::skep::service::Route = #route;
             const FIELDS: &'static [::skep::form::FieldInfo] = &[#(#fields),*];
+            const HEADERS: &'static [&'static str] = &[#(#headers),*];
 
             fn write_link(&self, link: &mut ::skep::service::Link<'_>) {
                 #link

@@ -1,9 +1,11 @@
 //! Where an application runs and what a request may cost, and why it cannot start.
 
+use std::collections::HashMap;
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use crate::cache::Tiers;
 use crate::link::BaseUrl;
 use crate::offload::{Inline, Offload};
 #[cfg(not(target_family = "wasm"))]
@@ -25,6 +27,11 @@ pub struct Setup {
     pub sql: sql::Options,
     /// Scheme and host under which the site is reached; goes before what [`App::base_url`](crate::App::base_url) says.
     pub base_url: Option<BaseUrl>,
+    /// The tiers of caches, by name; `default` is for those that are not named.
+    pub caches: HashMap<String, Tiers>,
+    /// A number that is another one for another build of the application: what is kept where several processes see it is kept for
+    /// each build apart.
+    pub build: u32,
     /// Error pages show all.
     pub development: bool,
     /// What a request may cost.
@@ -73,6 +80,8 @@ impl Default for Setup {
             #[cfg(not(target_family = "wasm"))]
             sql: sql::Options::default(),
             base_url: None,
+            caches: HashMap::new(),
+            build: 0,
             development: false,
             limits: Limits::default(),
             offload: Arc::new(Inline),
