@@ -1,5 +1,6 @@
 //! Lists of articles: all, and those with a tag.
 
+use skep::html::Href;
 use skep::prelude::*;
 use skep::sql::{self, Row, query};
 
@@ -13,17 +14,20 @@ const PER_PAGE: u32 = 20;
 #[derive(Service)]
 #[service(GET "/")]
 pub struct Index {
+    /// Counted from 1.
     #[query(default = 1)]
-    page: u32,
+    pub page: u32,
 }
 
 /// The articles with a tag.
 #[derive(Service)]
 #[service(GET "/tags/{tag}")]
 pub struct Tagged {
-    tag: Slug,
+    /// The tag.
+    pub tag: Slug,
+    /// Counted from 1.
     #[query(default = 1)]
-    page: u32,
+    pub page: u32,
 }
 
 /// An article in a list.
@@ -41,22 +45,6 @@ pub struct Teaser {
     pub tags: String,
 }
 
-impl Index {
-    /// The first page.
-    #[must_use]
-    pub const fn first() -> Self {
-        Self { page: 1 }
-    }
-}
-
-impl Tagged {
-    /// The first page.
-    #[must_use]
-    pub fn first(tag: Slug) -> Self {
-        Self { tag, page: 1 }
-    }
-}
-
 impl Handle for Index {
     async fn handle(self, cx: &mut Cx<'_>) -> Result {
         let total = cx.db().one::<u32>("select count(*) from article").await?.unwrap_or(0);
@@ -64,13 +52,12 @@ impl Handle for Index {
         if self.page == 0 || (teasers.is_empty() && self.page != 1) {
             return Err(Error::not_found());
         }
-        let pages = Pages { page: self.page, total, link: |page| Index { page } };
         Ok(page(
             NAME,
             &html! {
                 h1 { (NAME) }
                 (list(&teasers))
-                (pages.links())
+                (pages(self.page, total, |page| Index { page }))
             },
         ))
     }
@@ -84,7 +71,6 @@ impl Handle for Tagged {
         if self.page == 0 || teasers.is_empty() {
             return Err(Error::not_found());
         }
-        let pages = Pages { page: self.page, total, link: |page| Tagged { tag: self.tag.clone(), page } };
         let title = format!("Articles about {}", self.tag);
         Ok(page(
             &title,
@@ -93,7 +79,7 @@ impl Handle for Tagged {
                 p.meta { "Also as a feed: " a href=(crate::feed::TaggedAtom { tag: self.tag.clone() }) { "Atom" } ", "
                     a href=(crate::feed::TaggedRss { tag: self.tag.clone() }) { "RSS" } }
                 (list(&teasers))
-                (pages.links())
+                (pages(self.page, total, |page| Tagged { tag: self.tag.clone(), page }))
             },
         ))
     }
@@ -134,22 +120,14 @@ pub fn list(teasers: &[Teaser]) -> Html {
 }
 
 /// The way to older and newer articles.
-struct Pages<L> {
-    page: u32,
-    total: u32,
-    link: L,
-}
-
-impl<S: skep::html::Href, L: Fn(u32) -> S> Pages<L> {
-    fn links(&self) -> Html {
-        let last = self.total.div_ceil(PER_PAGE);
-        html! {
-            @if last > 1 {
-                nav.pager aria-label="Pages" {
-                    span { @if self.page > 1 { a rel="prev" href=((self.link)(self.page - 1)) { "← Newer" } } }
-                    span { "Page " (self.page) " of " (last) }
-                    span { @if self.page < last { a rel="next" href=((self.link)(self.page + 1)) { "Older →" } } }
-                }
+fn pages<L: Href>(page: u32, total: u32, link: impl Fn(u32) -> L) -> Html {
+    let last = total.div_ceil(PER_PAGE);
+    html! {
+        @if last > 1 {
+            nav.pager aria-label="Pages" {
+                span { @if page > 1 { a rel="prev" href=(link(page - 1)) { "← Newer" } } }
+                span { "Page " (page) " of " (last) }
+                span { @if page < last { a rel="next" href=(link(page + 1)) { "Older →" } } }
             }
         }
     }
