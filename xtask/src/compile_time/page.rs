@@ -1,6 +1,6 @@
 //! The page that is compiled: a realistic mix of 2 000 elements, the same text for both macros.
 //!
-//! It uses what both macros understand. Every fifth of its pieces is a splice: text, numbers, attributes, links, and what
+//! It uses what both macros understand, and has two splices for every five elements: text, numbers, attributes, links, and what
 //! another function made.
 
 /// How many elements there are at least.
