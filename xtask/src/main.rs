@@ -24,7 +24,7 @@ usage: cargo xtask COMMAND
        --list      name the steps
   setup            only install what is missing
   tidy             only check the shape of the tree
-  peers [ARG...]   run the bench beside the peers; ARGs go to its runner
+  peers [ARG...]   run the bench beside the peers; ARGs go to its runner (`peers cache ...`: that of the cache)
   compile-time [N] compile a large page with html! and with maud's, N times each
   help             this text
 ";
