@@ -71,7 +71,7 @@ fn write_workspace() -> std::io::Result<()> {
     fs::copy(root.join("Cargo.lock"), folder.join("Cargo.lock"))?;
     for (name, imports, badge) in SIDES {
         let dependency = match name {
-            "skep" => format!("skep = {{ path = {:?} }}", root.join("crates/skep")),
+            "skep" => format!("skep = {{ path = '{}' }}", root.join("crates/skep").display()),
             _ => format!("{name} = \"*\""),
         };
         let manifest = format!(

@@ -118,7 +118,7 @@ fn splices() {
     same! {
         { p { (text) (owned) (&owned) (&&owned) } }
         { p { (cow) (boxed) (arc) (-5_i64) (u64::MAX) (1.5_f32) ('<') (true) } }
-        { p { (text.len() + 1) " " ({ let twice = 2 * text.len(); twice }) } }
+        { p { (text.len() + 1) " " ({ let twice = 2 * text.len(); twice + 1 }) } }
         { p { (format_args!("{:>4}|{}", 7, "<b>")) } }
         { p { (Money(5)) } }
         { p { (owned.replace('&', "and")) (std::f32::consts::PI) } }
