@@ -1,4 +1,5 @@
-//! What the project does to itself: `cargo xtask test`, `setup`, `tidy`, `peers`.
+//! What the project does to itself: `cargo xtask test`, `setup`, `tidy`, `peers`,
+//! `compile-time`.
 //!
 //! A check is never more here than a command a developer could type: same profile, same features, same flags, so that
 //! nothing is built twice. Start reading at [`test::run`], or at [`tidy::RULES`] for what a file must look like.
@@ -6,6 +7,7 @@
 use std::process::ExitCode;
 
 mod command;
+mod compile_time;
 mod nearest;
 mod needs;
 mod peers;
@@ -23,10 +25,11 @@ usage: cargo xtask COMMAND
   setup            only install what is missing
   tidy             only check the shape of the tree
   peers [ARG...]   run the bench beside the peers; ARGs go to its runner (`peers cache ...`: that of the cache)
+  compile-time [N] compile a large page with html! and with maud's, N times each
   help             this text
 ";
 
-const COMMANDS: [&str; 5] = ["test", "setup", "tidy", "peers", "help"];
+const COMMANDS: [&str; 6] = ["test", "setup", "tidy", "peers", "compile-time", "help"];
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
@@ -49,6 +52,7 @@ fn run(args: &[String]) -> Result<ExitCode, String> {
         "setup" => none(rest).and_then(|()| setup::run(needs::NEEDS.iter())).map(|()| ExitCode::SUCCESS),
         "tidy" => none(rest).and_then(|()| tidy::run()),
         "peers" => peers::run(rest),
+        "compile-time" => compile_time::run(rest),
         "help" | "--help" | "-h" => help(),
         unknown => Err(nearest::unknown("command", unknown, COMMANDS)),
     }

@@ -91,6 +91,38 @@ mod tests {
         }
     }
 
+    /// An editor completes what it finds at the place of the cursor: it must be in the code, and only its span can say where it was.
+    #[test]
+    fn what_is_being_typed_is_in_the_code_where_it_stands() {
+        for template in [
+            "p { (cursor.) }",
+            "p title=(cursor.) { }",
+            "a href=(cursor::) { }",
+            "p title=[cursor.] { }",
+            "p hidden[cursor.] { }",
+            "p .a[cursor.] { }",
+            "form (cursor.) { input (Comment::cursor_); }",
+            "@if cursor. { }",
+            "@for x in cursor. { }",
+            "@match cursor. { _ => { } }",
+            "div { setcion { (cursor.) } p { div { } } }",
+        ] {
+            let place = template.find("cursor").expect("it is there");
+            let found = idents(expand(template.parse().expect("these are tokens")));
+            assert!(found.contains(&("cursor".to_owned(), place)), "{template}: {found:?}");
+        }
+    }
+
+    /// Each word, and the column in which it stood.
+    fn idents(tokens: TokenStream) -> Vec<(String, usize)> {
+        let each = tokens.into_iter().flat_map(|token| match token {
+            proc_macro2::TokenTree::Group(group) => idents(group.stream()),
+            proc_macro2::TokenTree::Ident(ident) => vec![(ident.to_string(), ident.span().start().column)],
+            _ => Vec::new(),
+        });
+        each.collect()
+    }
+
     #[test]
     fn static_html_is_one_string() {
         let code =

@@ -22,12 +22,17 @@ use crate::error::{Error, Result};
 /// assert!(Tiers::parse(["memory:64MB"]).unwrap_err().to_string().contains("\"64MB\" is no size"));
 /// ```
 #[derive(Clone, Debug)]
-pub struct Tiers(Plan);
+pub struct Tiers {
+    plan: Plan,
+    keeps_nothing: bool,
+}
 
 impl Tiers {
     /// Understands a list of descriptions, near to far.
     pub fn parse<T: AsRef<str>>(list: impl IntoIterator<Item = T>) -> Result<Self, NotTiers> {
-        Plan::parse(list).map(Self).map_err(NotTiers)
+        let list: Vec<T> = list.into_iter().collect();
+        let keeps_nothing = list.iter().all(|tier| tier.as_ref() == "null");
+        Ok(Self { plan: Plan::parse(list).map_err(NotTiers)?, keeps_nothing })
     }
 }
 
@@ -78,7 +83,7 @@ impl Caches {
     pub(crate) fn new(plans: HashMap<String, Tiers>, program: &str, build: u32) -> Self {
         Self {
             plans,
-            usual: Tiers(Plan::parse([USUAL]).expect("it is a plan")),
+            usual: Tiers::parse([USUAL]).expect("it is a list of tiers"),
             program: program.replace(|letter: char| !letter.is_ascii_alphanumeric() && letter != '-', "_"),
             build,
             drivers: Mutex::default(),
@@ -93,30 +98,37 @@ impl Caches {
         self.plans.keys().try_for_each(|name| self.open(name).map(drop))
     }
 
-    fn open(&self, name: &str) -> Result<Open> {
-        let (name, plan) = match self.plans.get(name) {
+    fn plan<'n>(&'n self, name: &'n str) -> (&'n str, &'n Tiers) {
+        match self.plans.get(name) {
             Some(plan) => (name, plan),
             None => (DEFAULT, self.plans.get(DEFAULT).unwrap_or(&self.usual)),
-        };
+        }
+    }
+
+    fn open(&self, name: &str) -> Result<Open> {
+        let (name, plan) = self.plan(name);
         let mut drivers = self.drivers.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(open) = drivers.get(name) {
             return Ok(open.clone());
         }
-        let driver = Arc::new(plan.0.open(&format!("{}-{name}", self.program))?);
+        let driver = Arc::new(plan.plan.open(&format!("{}-{name}", self.program))?);
         let tags = skep_cache::Cache::<str, ()>::builder("tags").build(Arc::clone(&driver))?;
         let open = Open { driver, tags };
         drivers.insert(name.to_owned(), open.clone());
         Ok(open)
     }
 
-    /// The cache of pages and fragments.
-    pub(crate) fn pages(&self) -> Result<&Cache<[u8], Kept>> {
+    /// The cache of pages and fragments; none if it would keep nothing.
+    pub(crate) fn pages(&self) -> Result<Option<&Cache<[u8], Kept>>> {
         if let Some(pages) = self.pages.get() {
-            return Ok(pages);
+            return Ok(Some(pages));
+        }
+        if self.plan(PAGES).1.keeps_nothing {
+            return Ok(None);
         }
         let builder = skep_cache::Cache::builder(PAGES).schema(self.build).stale(STALE);
         let pages = builder.build(self.open(PAGES)?.driver)?;
-        Ok(self.pages.get_or_init(|| pages))
+        Ok(Some(self.pages.get_or_init(|| pages)))
     }
 
     /// The cache of a store.

@@ -16,7 +16,7 @@ use bytes::Bytes;
 use http::StatusCode;
 use serde::{Deserialize, Serialize};
 
-use super::{Answer, Life};
+use super::{Answer, Life, page};
 use crate::error::{Error, Result};
 use crate::public::{Inputs, Public};
 
@@ -41,6 +41,14 @@ impl Kept {
             Self::Failed(..) => "a failure",
             Self::Depends(_) => "a list of inputs",
         }
+    }
+
+    /// With what browsers and proxies are to know of a page that is kept.
+    fn described(mut self, inputs: Inputs) -> Self {
+        if let Self::Page(_, headers, body) = &mut self {
+            page::describe(headers, body, inputs);
+        }
+        self
     }
 
     /// Failures pass, and so do answers that are none.
@@ -111,13 +119,13 @@ impl Public<'_> {
         life: &Life,
         make: impl AsyncFn(&Public<'_>) -> Result<Kept>,
     ) -> Result<Kept> {
-        if self.in_development() {
+        let pages = if self.in_development() { None } else { self.local().site().caches().pages()? };
+        let Some(pages) = pages else {
             let public = self.afresh();
             let made = make(&public).await;
             self.note(public.inputs());
             return made;
-        }
-        let pages = self.local().site().caches().pages()?;
+        };
         let mut inputs = Inputs::NONE;
         loop {
             let key = name.with(inputs, self);
@@ -126,7 +134,7 @@ impl Public<'_> {
                 let public = self.afresh();
                 let made = make(&public).await;
                 Ok::<_, Infallible>(if inputs.holds(public.inputs()) {
-                    answer(made, life, &failure)
+                    answer(made, life, inputs, &failure)
                 } else {
                     Answer::of(Kept::Depends(inputs.and(public.inputs()).bits())).living(Life::of(DEPENDS_LASTS))
                 })
@@ -158,9 +166,9 @@ impl Public<'_> {
 }
 
 /// What is to be stored, or only told to those who wait.
-fn answer(made: Result<Kept>, life: &Life, failure: &RefCell<Option<Error>>) -> Answer<Kept> {
+fn answer(made: Result<Kept>, life: &Life, inputs: Inputs, failure: &RefCell<Option<Error>>) -> Answer<Kept> {
     match made {
-        Ok(kept) if kept.is_to_be_stored() => Answer::of(kept).living(life.clone()),
+        Ok(kept) if kept.is_to_be_stored() => Answer::of(kept.described(inputs)).living(life.clone()),
         Ok(kept) => Answer::of(kept).unstored(),
         Err(error) => {
             let told = Kept::Failed(error.status().as_u16(), error.message().map(str::to_owned));

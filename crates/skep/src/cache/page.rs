@@ -79,8 +79,11 @@ impl<S: PublicPage> Handle for S {
         let fields: Vec<_> = Self::HEADERS.iter().map(|name| bytes_of(cx.request_headers(), name)).collect();
         let name = Name::of_page::<Self>(&self.url(), &fields);
         let make = async |public: &Public<'_>| {
-            let response = self.page(public).await?;
-            kept(response, public.inputs(), Self::HEADERS).await
+            let mut response = self.page(public).await?;
+            for name in Self::HEADERS {
+                response.headers_mut().append(VARY, HeaderValue::from_static(name));
+            }
+            kept(response).await
         };
         match cx.kept(&name, &self.life(), make).await? {
             Kept::Page(status, headers, body) => answer(cx, status, headers, body),
@@ -106,38 +109,37 @@ fn bytes_of<'h>(headers: &'h HeaderMap, name: &'static str) -> &'h [u8] {
 }
 
 /// An answer as it is kept.
-async fn kept(mut response: Response, inputs: Inputs, fields: &[&'static str]) -> Result<Kept> {
+async fn kept(mut response: Response) -> Result<Kept> {
     if response.headers().contains_key(SET_COOKIE) {
         return Err(Error::internal("a page for everybody sets a cookie: it would be everybody's"));
     }
-    let status = response.status();
     let body = std::mem::take(response.body_mut()).collect(u64::MAX).await.map_err(Error::internal)?;
-    let headers = response.headers_mut();
-    if status == StatusCode::OK {
-        if !headers.contains_key(ETAG) {
-            headers.insert(ETAG, tag(headers.get(CONTENT_TYPE), &body)?);
-        }
-        headers.entry(CACHE_CONTROL).or_insert(HeaderValue::from_static("public, no-cache"));
-        if inputs.holds(Inputs::LANGUAGE) {
-            headers.append(VARY, HeaderValue::from_static("accept-language"));
-        }
-        for field in fields {
-            headers.append(VARY, HeaderValue::from_static(field));
-        }
+    let fields = response.headers().iter();
+    let fields = fields.map(|(name, value)| (name.as_str().to_owned(), Bytes::copy_from_slice(value.as_bytes())));
+    Ok(Kept::Page(response.status().as_u16(), fields.collect(), body))
+}
+
+/// Adds what browsers and proxies need to keep a page; what it says itself wins.
+pub(super) fn describe(headers: &mut Vec<(String, Bytes)>, body: &[u8], inputs: Inputs) {
+    let value = |headers: &[(String, Bytes)], name: HeaderName| {
+        headers.iter().find(|(other, _)| *other == name.as_str()).map(|(_, value)| value.clone())
+    };
+    if value(headers, ETAG).is_none() {
+        let kind = value(headers, CONTENT_TYPE).unwrap_or_default();
+        headers.push((ETAG.to_string(), tag(&kind, body).into()));
     }
-    let fields =
-        headers.iter().map(|(name, value)| (name.as_str().to_owned(), Bytes::copy_from_slice(value.as_bytes())));
-    Ok(Kept::Page(status.as_u16(), fields.collect(), body))
+    if value(headers, CACHE_CONTROL).is_none() {
+        headers.push((CACHE_CONTROL.to_string(), Bytes::from_static(b"public, no-cache")));
+    }
+    if inputs.holds(Inputs::LANGUAGE) {
+        headers.push((VARY.to_string(), Bytes::from_static(b"accept-language")));
+    }
 }
 
 /// A strong tag: the same bytes of the same type have the same, whichever process made them.
-fn tag(kind: Option<&HeaderValue>, body: &[u8]) -> Result<HeaderValue> {
-    let mut digest = Sha256::new();
-    digest.update(kind.map(HeaderValue::as_bytes).unwrap_or_default());
-    digest.update([0]);
-    digest.update(body);
-    let hexadecimal = digest.finalize()[..12].iter().map(|byte| format!("{byte:02x}")).collect::<String>();
-    Ok(HeaderValue::try_from(format!("\"{hexadecimal}\""))?)
+fn tag(kind: &[u8], body: &[u8]) -> String {
+    let digest = Sha256::new().chain_update(kind).chain_update([0]).chain_update(body).finalize();
+    digest[..12].iter().fold("\"".to_owned(), |tag, byte| format!("{tag}{byte:02x}")) + "\""
 }
 
 fn answer(cx: &Cx<'_>, status: u16, headers: Vec<(String, Bytes)>, body: Bytes) -> Result {

@@ -153,7 +153,9 @@ struct Literal {
     variable: TokenStream,
     /// The service of the first field.
     service: Option<TokenStream>,
+    /// The fields that controls name, and what those send that the author wrote by hand.
     given: Vec<String>,
+    by_hand: Vec<String>,
     /// Nothing in it could write controls that cannot be seen here.
     is_visible: bool,
 }
@@ -172,11 +174,12 @@ fn form(element: &mut Element, found: &mut Vec<Diagnostic>) -> Option<TokenStrea
     let site = Span::mixed_site().located_at(splice.span);
     let variable = quote_spanned!(site=> form);
     let service = syn::parse2::<Expr>(splice.expr.clone()).ok().and_then(|expr| service_of_form(&expr));
-    let mut literal = Literal { variable: variable.clone(), service, given: Vec::new(), is_visible: true };
+    let mut literal =
+        Literal { variable: variable.clone(), service, given: Vec::new(), by_hand: Vec::new(), is_visible: true };
     inside(nodes, &mut literal, &mut Vec::new(), found);
     let service = literal.service?;
     let expr = std::mem::replace(&mut splice.expr, variable.clone());
-    let complete = literal.is_visible.then(|| completeness(&service, &literal.given, splice.span));
+    let complete = literal.is_visible.then(|| completeness(&service, &literal.given, &literal.by_hand, splice.span));
     Some(quote_spanned! {site=>
         let #variable = &(#expr);
         #complete
@@ -184,11 +187,11 @@ fn form(element: &mut Element, found: &mut Vec<Diagnostic>) -> Option<TokenStrea
 }
 
 /// A constant that does not evaluate if a required field is left out. An item is looked at by every build; `Self` is not known in one.
-fn completeness(service: &TokenStream, given: &[String], span: Span) -> TokenStream {
+fn completeness(service: &TokenStream, given: &[String], by_hand: &[String], span: Span) -> TokenStream {
     let site = Span::mixed_site().located_at(span);
     let name = service.to_string().replace(' ', "");
     let call = quote_spanned! {site=>
-        ::skep::form::complete(#name, <#service as ::skep::service::Service>::FIELDS, &[#(#given),*])
+        ::skep::form::complete(#name, <#service as ::skep::service::Service>::FIELDS, &[#(#given),*], &[#(#by_hand),*])
     };
     if name == "Self" { quote_spanned!(site=> const { #call };) } else { quote_spanned!(site=> const _: () = #call;) }
 }
@@ -262,7 +265,7 @@ fn other_control(element: &Element, literal: &mut Literal) {
         match attribute {
             Attribute::Splice(_) => literal.is_visible = false,
             Attribute::Named { name, value } if name.text == "name" => match text(value) {
-                Some(text) => literal.given.push(text),
+                Some(text) => literal.by_hand.push(text),
                 None => literal.is_visible = false,
             },
             _ => {}
