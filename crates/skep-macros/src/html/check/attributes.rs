@@ -44,7 +44,9 @@ pub(super) fn kind(rules: &Rules, name: &str) -> Option<Type> {
     if attributes::WINDOW_HANDLERS.contains(&name) && rules.name != "body" {
         return None;
     }
-    attributes::global(name).or((rules.name == "embed").then_some(Type::Text))
+    // What is obsolete on every element is so on `embed`, which takes any other.
+    let is_any = rules.name == "embed" && obsolete::attribute(rules.name, name).is_none();
+    attributes::global(name).or(is_any.then_some(Type::Text))
 }
 
 /// What is wrong with the value.
@@ -62,7 +64,7 @@ fn of_type(name: &str, kind: Type, value: &Value) -> Option<String> {
         Value::Nodes(_) => format!("`{text}` is no value of `{name}`: it takes {allowed}"),
         _ => format!("`{name}` needs a value: it takes {allowed}"),
     };
-    if let Type::OneOf(words) | Type::Exactly(words) | Type::TokensOf(words) = kind {
+    if let Type::OneOf(words) | Type::Exactly(words) | Type::TokensOf(words) | Type::ListOf(words) = kind {
         if let Some(near) = nearest(&text, words.iter().copied().filter(|word| !word.is_empty())) {
             message.push_str(&format!("; did you mean `{near}`?"));
         }

@@ -33,6 +33,16 @@ impl<'t> Place<'t> {
     }
 
     pub(super) fn takes(self, name: &str, categories: Categories) -> bool {
+        let never: &[&str] = match self.holder {
+            // 4.10.9: a browser would end the group.
+            Some("optgroup") => &["hr", "optgroup"],
+            // 13.2.6.4.22: a browser would drop them.
+            Some("template") => &["html", "head", "body"],
+            _ => &[],
+        };
+        if never.contains(&name) && self.forgiven.is_none() {
+            return false;
+        }
         // What a browser reads as text, `template` has named already.
         matches!(self.model, Model::Code)
             || self.model == Model::Text && matches!(self.holder, Some("textarea" | "title"))
@@ -100,7 +110,7 @@ pub(super) fn excludes<'t>(facts: Facts<'t>, frames: &[Frame<'t>]) -> Things {
         _ => rules.excludes,
     };
     // 4.4.14: what the ancestors of a `main` may be.
-    if ["html", "body", "div", "form"].contains(&rules.name) { things } else { things.and(Things::MAIN) }
+    if ["html", "body", "div", "form", "template"].contains(&rules.name) { things } else { things.and(Things::MAIN) }
 }
 
 /// Why there is no such element here.
