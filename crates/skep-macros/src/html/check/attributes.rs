@@ -2,7 +2,7 @@
 
 use super::super::ast::{Attribute, Name, Node, Value};
 use super::super::diagnostic::Diagnostic;
-use super::super::standard::{Rules, Type, aria, attributes, elements, foreign, input, obsolete};
+use super::super::standard::{Rules, Type, aria, attributes, elements, input, obsolete};
 use super::content::list;
 use super::facts::{Facts, literal};
 use super::nearest::nearest;
@@ -12,7 +12,7 @@ use super::value;
 const FREE: &[&str] = &["data-", "hx-", "x-", "v-", "sse-", "ws-", "@", ":", "_"];
 
 pub(super) fn check(facts: Facts<'_>, diagnostics: &mut Vec<Diagnostic>) {
-    let Some(rules) = facts.rules else { return };
+    let Some(rules) = facts.rules.filter(|rules| !matches!(rules.name, "svg" | "math")) else { return };
     for attribute in &facts.element.attributes {
         let Attribute::Named { name, value } = attribute else { continue };
         let small = name.text.to_ascii_lowercase();
@@ -111,9 +111,6 @@ fn of_input(facts: Facts<'_>, name: &str) -> Option<String> {
 /// Why there is no such attribute, and what to write instead.
 fn not_an_attribute(rules: &Rules, name: &str) -> Option<String> {
     let element = rules.name;
-    if foreign::is_foreign(element) && matches!(element, "svg" | "math") {
-        return None;
-    }
     if let Some(instead) = obsolete::attribute(element, name) {
         return Some(format!("`{name}` on `{element}` is obsolete: {instead}"));
     }

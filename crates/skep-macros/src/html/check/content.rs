@@ -28,6 +28,11 @@ impl<'t> Place<'t> {
         Self { model, also, holder: Some(holder), is_top: false, forgiven: None }
     }
 
+    /// Is a tag text here? Then `template` has named it already.
+    pub(super) fn has_no_tags(self) -> bool {
+        self.model == Model::Code || self.model == Model::Text && matches!(self.holder, Some("textarea" | "title"))
+    }
+
     pub(super) fn takes_text(self) -> bool {
         self.model.takes_text() || self.forgiven.is_some_and(Model::takes_text)
     }
@@ -43,10 +48,7 @@ impl<'t> Place<'t> {
         if never.contains(&name) && self.forgiven.is_none() {
             return false;
         }
-        // What a browser reads as text, `template` has named already.
-        matches!(self.model, Model::Code)
-            || self.model == Model::Text && matches!(self.holder, Some("textarea" | "title"))
-            || self.model.takes(name, categories)
+        self.model.takes(name, categories)
             || self.also.contains(&name)
             || standard::is_custom(name) && self.model == Model::Foreign
             || self.forgiven.is_some_and(|model| model.takes(name, categories))

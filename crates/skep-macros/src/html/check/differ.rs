@@ -81,14 +81,15 @@ fn the_nu_html_checker_agrees_but_for_a_list() {
 
 /// Every tree once.
 fn trees() -> Vec<Element> {
-    let mut random = Random::new(16);
     let mut trees = corpus::pairs();
     trees.extend(corpus::through_transparent());
     trees.extend(corpus::at_depth());
     trees.extend(corpus::values());
     trees.extend(corpus::inputs());
-    trees.extend(corpus::strangers(&mut random, STRANGERS));
-    for _ in 0..GROWN / 2 {
+    trees.extend(corpus::strangers(STRANGERS));
+    trees.extend(corpus::by_hand());
+    for tree in 0..GROWN / 2 {
+        let mut random = Random::of(&["grown", &tree.to_string()]);
         let grown = grow::grow(&mut random);
         trees.push(grow::mutate(&grown, &mut random));
         trees.push(grown);

@@ -153,6 +153,9 @@ impl<'t> Walker<'t> {
     }
 
     fn element(&mut self, element: &'t Element, place: Place<'t>) {
+        if place.has_no_tags() {
+            return;
+        }
         let facts = Facts::of(element);
         let is_known = self.known(facts, place);
         let is_right = is_known && self.placed(facts, place);

@@ -46,7 +46,6 @@ const ELSEWHERE: &str = "others than HTML define it (CSS Shadow Parts, UI Events
                          Remote Playback, Picture-in-Picture, File and Directory Entries, Storage Access) and browsers have it";
 const RDFA: &str = "RDFa adds it to every element; the HTML standard does not, and we take of RDFa what is on `meta`";
 const LAG: &str = "the standard forbids it, and they do not look";
-const STRICT: &str = "the standard does not forbid it";
 const TEMPLATE: &str = "they do not look into a `template`; the standard asks the same of what stands in it (4.12.3)";
 const PARSER: &str = "in a `template` a browser guesses from the first tag what the rest is, and drops what does not fit: what \
                       stands in a template of ours is not judged as one text";
@@ -64,6 +63,7 @@ pub(super) const DIFFERENCES: &[Difference] = &[
     theirs(&["Text not allowed in element \"svg\""], FOREIGN),
     theirs(&["Text not allowed in element \"math\""], FOREIGN),
     theirs(&["Element \"mfrac\" is missing a required instance"], FOREIGN),
+    Difference { tree: "<svg", ..theirs(&["Attribute \"blocking\" not allowed on element \"style\""], FOREIGN) },
     theirs(&["Table column"], TABLE_MODEL),
     theirs(&["row group established by"], TABLE_MODEL),
     theirs(&["The \"headers\" attribute", "in the same table"], "we look for the `th` on the page, not in the table"),
@@ -113,9 +113,10 @@ pub(super) const DIFFERENCES: &[Difference] = &[
     ours(&["cannot stand in `option`: no interactive content"], LAG),
     ours(&["cannot stand in `option`, at any depth"], LAG),
     ours(&["`style` cannot stand in"], "they take a `style` that is the first in its parent, which the standard does not"),
+    ours(&["`aside` cannot stand in"], LAG),
     ours(&["`audio` cannot stand in"], LAG),
+    ours(&["`img` cannot stand in"], "they do not know that an `img` with `controls` is interactive content (3.2.5.2.7)"),
     ours(&["`video` cannot stand in"], LAG),
-    ours(&["cannot stand in `address`, at any depth"], LAG),
     ours(&["is obsolete:"], "they warn, or do not know that it was HTML's"),
     ours(&["takes no `size`: it belongs to the types"], LAG),
     ours(&["names the id"], LAG),

@@ -4,8 +4,10 @@
 pub(super) struct Random(u64);
 
 impl Random {
-    pub(super) fn new(seed: u64) -> Self {
-        Self(seed)
+    /// With a seed of these words (FNV-1a), so that what else there is changes nothing.
+    pub(super) fn of(words: &[&str]) -> Self {
+        let bytes = words.iter().flat_map(|word| word.bytes().chain([0]));
+        Self(bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)))
     }
 
     fn next(&mut self) -> u64 {
