@@ -42,6 +42,7 @@ struct Verdicts {
 
 #[test]
 fn the_nu_html_checker_agrees_but_for_a_list() {
+    let started = std::time::Instant::now();
     let judged = judge(trees());
     let mut used = vec![0_usize; DIFFERENCES.len()];
     let mut unexplained = String::new();
@@ -68,7 +69,8 @@ fn the_nu_html_checker_agrees_but_for_a_list() {
             }
         }
     }
-    println!("{} trees; both accept {}, both refuse {}", judged.len(), agreed[0], agreed[1]);
+    let seconds = started.elapsed().as_secs();
+    println!("{} trees in {seconds} s; both accept {}, both refuse {}", judged.len(), agreed[0], agreed[1]);
     for (known, times) in DIFFERENCES.iter().zip(&used) {
         println!("{times:>5} {:?} {:?}: {}", known.refused, known.message, known.reason);
     }

@@ -4,6 +4,7 @@
 
 use super::super::ast::{Body, Element, Name};
 use super::super::diagnostic::Diagnostic;
+use super::super::standard::Type;
 use super::facts::{Facts, Presence};
 use super::kids::{Kid, What, kids};
 use super::walk::Frame;
@@ -39,6 +40,7 @@ fn rule<'t, 'd>(name: &str, parent: Option<&str>) -> Option<Rule<'t, 'd>> {
         "ruby" => Order::ruby,
         "datalist" => Order::suggestions,
         "option" if parent != Some("datalist") => Order::option,
+        "time" => Order::time,
         "title" => Order::title,
         "script" => Order::script,
         _ => return None,
@@ -371,6 +373,19 @@ impl Order<'_, '_> {
         };
         if let Some(other) = (0..self.kids.len()).find(is_other) {
             self.say(other, "`datalist` takes `option` elements or other content, not both".into());
+        }
+    }
+
+    /// 4.5.14: without `datetime`, its text is what a machine reads.
+    fn time(&mut self) {
+        let is_text = self.kids.iter().all(|kid| kid.is_sure && matches!(kid.what, What::Text(_)));
+        if self.is_open || !is_text || self.facts.has("datetime") != Presence::No {
+            return;
+        }
+        let Body::Nodes(nodes, _) = &self.facts.element.body else { return };
+        let text = super::template::literal_start(nodes).map(|(text, ..)| text).unwrap_or_default();
+        if let Some(allowed) = super::value::wrong(Type::Time, text.trim_ascii()) {
+            self.miss(&format!("without `datetime` the text of a `time` is {allowed}"));
         }
     }
 

@@ -97,7 +97,8 @@ pub(super) const DIFFERENCES: &[Difference] = &[
     theirs(&["Start tag \"rt\" seen without a \"ruby\""], PARSER),
     Difference { tree: "<template", ..theirs(&["Stray "], PARSER) },
     Difference { tree: "<template", ..theirs(&["seen in \"table\""], PARSER) },
-    Difference { tree: "<template", ..ours(&[], TEMPLATE) },
+    Difference { tree: "<template", ..ours(&[" is obsolete: "], TEMPLATE) },
+    Difference { tree: "<template", ..ours(&["HTML has no element"], TEMPLATE) },
     ours(
         &["holds text only"],
         "a tag in it is text in HTML, so what they see has no such element (`script`, `style`, `title`, `textarea`)",
