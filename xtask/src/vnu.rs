@@ -21,10 +21,8 @@ const QUICK: [&str; 2] = ["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"];
 pub(crate) struct Finding {
     /// The name of the file, without its folder.
     pub(crate) file: String,
-    /// "1.5-1.9": first and last line and column. May be empty.
-    pub(crate) place: String,
     pub(crate) is_error: bool,
-    /// With plain quotation marks around names.
+    /// Where, by line and column, and what: `1.5-1.9: ...`. With plain quotation marks around names.
     pub(crate) text: String,
 }
 
@@ -68,7 +66,7 @@ fn finding(line: &str) -> Result<Option<Finding>, String> {
     let (url, rest) = line.strip_prefix('"').and_then(|line| line.split_once("\":")).ok_or_else(strange)?;
     let file = url.rsplit('/').next().unwrap_or_default().to_owned();
     let (place, rest) = rest.split_once(": ").ok_or_else(strange)?;
-    let found = |is_error, text: &str| Finding { file, place: place.to_owned(), is_error, text: text.to_owned() };
+    let found = |is_error, text: &str| Finding { file, is_error, text: format!("{place}: {text}") };
     match rest.split_once(": ") {
         Some(("error" | "non-document-error" | "error fatal", text)) => Ok(Some(found(true, text))),
         Some(("info warning", text)) => Ok(Some(found(false, text))),

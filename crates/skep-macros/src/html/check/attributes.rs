@@ -30,7 +30,7 @@ pub(super) fn check(facts: Facts<'_>, diagnostics: &mut Vec<Diagnostic>) {
     }
 }
 
-fn id_with_space<'t>(facts: Facts<'t>) -> Option<&'t Name> {
+fn id_with_space(facts: Facts<'_>) -> Option<&Name> {
     let id = facts.literal("id")?;
     let is_shorthand = facts.attribute("id").is_none();
     (is_shorthand && value::wrong(Type::Id, &id).is_some()).then_some(&facts.element.name)

@@ -106,11 +106,8 @@ fn judge(trees: Vec<Element>) -> Vec<Verdicts> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let folder = write(&root, &trees);
     let other = thread::spawn(move || vnu::check(&root, &folder));
-    let judged = trees.iter().map(|tree| Verdicts {
-        text: tree.text(),
-        ours: messages(&tree.template()),
-        theirs: Vec::new(),
-    });
+    let judged =
+        trees.iter().map(|tree| Verdicts { text: tree.text(), ours: messages(&tree.template()), theirs: Vec::new() });
     let mut judged: Vec<Verdicts> = judged.collect();
     let findings = other.join().expect("it does not panic").unwrap_or_else(|error| panic!("{error}"));
     for finding in findings.into_iter().filter(|finding| finding.is_error) {

@@ -84,7 +84,9 @@ fn allowed(kind: Type) -> String {
         Type::Target => "a name that does not begin with `_`, or one of `_blank`, `_self`, `_parent`, `_top`",
         Type::Window => "a name of at least one character that does not begin with `_`",
         Type::Custom => "the name of a custom element: small letters with a hyphen, such as `my-button`",
-        Type::Command => "`show-modal`, `close`, `request-close`, `toggle-popover`, `show-popover`, `hide-popover`, or a name of your own that begins with `--`",
+        Type::Command => {
+            "`show-modal`, `close`, `request-close`, `toggle-popover`, `show-popover`, `hide-popover`, or a name of your own that begins with `--`"
+        }
         Type::Autofill => "`on`, `off`, or what a browser may fill in, such as `email` or `shipping street-address`",
         Type::Integrity => "hashes between spaces, each beginning with `sha256-`, `sha384-` or `sha512-`",
         Type::Floats => "numbers between commas",

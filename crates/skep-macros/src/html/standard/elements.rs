@@ -5,9 +5,9 @@
 //! `controlslist`, `disablepictureinpicture` and `disableremoteplayback` (Remote Playback, Picture-in-Picture) on media.
 
 use super::Type::{
-    self, Address, Addresses, Autofill, Boolean, Command, Count, Exactly, FileTypes, Float, Floats, IdRef, IdRefs, ImageSet,
-    Integer, Integrity, Language, MapName, Mime, Moment, NotEmpty, OneOf, Positive, Size, Step, Target, Text, Time,
-    Tokens, TokensOf, Url, Window,
+    self, Address, Addresses, Autofill, Boolean, Command, Count, Exactly, FileTypes, Float, Floats, IdRef, IdRefs,
+    ImageSet, Integer, Integrity, Language, MapName, Mime, Moment, NotEmpty, OneOf, Positive, Size, Step, Target, Text,
+    Time, Tokens, TokensOf, Url, Window,
 };
 use super::{Categories, Condition, Content, Model, Rules, Things};
 

@@ -171,7 +171,7 @@ pub(super) const RIGHT: &[Right] = &[
     ("4.3.11", "h1 { } @if x { h2 { } } h3 { }"),
     ("4.3.11", "h1 { } section headingoffset=\"1\" { h3 { } }"),
     ("4.3.11", "h1 { } template { h3 { } } h2 { }"),
-    ("4.12.3", r#"a { template { a { } } }"#),
+    ("4.12.3", "a { template { a { } } }"),
     ("4.12.3", "section { template { main { } } }"),
     ("4.3.8", "header { nav { h1 { } } div { section { } } }"),
     ("4.3.8", "article { header { } footer { } } footer { article { } }"),

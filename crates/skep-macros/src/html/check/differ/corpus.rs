@@ -53,7 +53,9 @@ pub(super) fn at_depth() -> Vec<Element> {
     for outer in ELEMENTS.iter().filter(forbids) {
         for inner in ELEMENTS {
             let middle = || if is_phrasing_only(outer) { least("span") } else { least("div") };
-            for attribute in [("title", "x"), ("href", "/x"), ("controls", ""), ("usemap", "#the-map"), ("tabindex", "0")] {
+            for attribute in
+                [("title", "x"), ("href", "/x"), ("controls", ""), ("usemap", "#the-map"), ("tabindex", "0")]
+            {
                 let (name, value) = attribute;
                 let is_global = attributes::global(name).is_some();
                 if is_global || inner.attribute(name).is_some() {
@@ -112,7 +114,9 @@ pub(super) fn inputs() -> Vec<Element> {
                 trees.push(page(least.clone().with(name, value)));
             }
         }
-        for typed in ["2026-09-16", "2026-09", "2026-W38", "12:30", "2026-09-16T12:30", "7", "#c0ffee", "a@b.c", "https://x.y/"] {
+        for typed in
+            ["2026-09-16", "2026-09", "2026-W38", "12:30", "2026-09-16T12:30", "7", "#c0ffee", "a@b.c", "https://x.y/"]
+        {
             trees.push(page(least.clone().with("value", typed)));
         }
     }

@@ -62,7 +62,8 @@ fn attribute(element: &mut Element, rules: &Rules, random: &mut Random) {
 }
 
 fn set(element: &mut Element, name: &str, rules: &Rules, random: &mut Random) {
-    let values: Vec<String> = kind(rules, name).map_or_else(|| vec!["x".to_owned()], |kind| samples(rules.name, name, kind));
+    let values: Vec<String> =
+        kind(rules, name).map_or_else(|| vec!["x".to_owned()], |kind| samples(rules.name, name, kind));
     let value = random.one(&values).clone();
     *element = std::mem::replace(element, Element::new("")).with(name, &value);
 }

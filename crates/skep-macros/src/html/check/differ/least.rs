@@ -87,7 +87,9 @@ fn speaking(mut html: Element) -> Element {
             "the-form" => Element::new("form").with("id", name),
             "the-list" => Element::new("datalist").with("id", name),
             "the-map" => Element::new("map").with("name", name),
-            "the-head" => Element::new("table").holding(Element::new("tr").holding(Element::new("th").with("id", name))),
+            "the-head" => {
+                Element::new("table").holding(Element::new("tr").holding(Element::new("th").with("id", name)))
+            }
             _ => Element::new("div").with("id", name),
         };
         body.kids.push(Tree::Element(witness));

@@ -39,7 +39,9 @@ pub(super) fn samples(element: &str, attribute: &str, kind: Type) -> Vec<String>
         Type::Addresses => &["/x", "/x /y"],
         Type::ImageSet => &["/x 1x", "/x 1x, /y 2x", "/x 1x, /y 1x", "/x 1y", "/x 100w, /y 2x", "/x -1x", ""],
         Type::Moment => &["2026-09-16", "2026-09-16T12:30Z", "2026-09-31", "12:30", "tomorrow", ""],
-        Type::Time => &["2026-09-16", "12:30", "2026-09", "09-16", "2026", "2026-W38", "PT5M", "4h 3m", "2026-13", "noon"],
+        Type::Time => {
+            &["2026-09-16", "12:30", "2026-09", "09-16", "2026", "2026-W38", "PT5M", "4h 3m", "2026-13", "noon"]
+        }
         Type::Mime => &["text/html", "text/html; charset=utf-8", "text", "text/", ""],
         Type::Language | Type::LanguageOrNone => &["en", "de-AT", "zh-Hant-TW", "english_uk", "e", ""],
         Type::MapName => &["#the-map", "the-map", "#", "#missing"],
@@ -89,7 +91,7 @@ fn of_attribute(element: &str, attribute: &str) -> Option<&'static [&'static str
         ("meta", "content") => &["x", ""],
         ("iframe", "srcdoc") => &["<p>x</p>", "<p><div></div>", ""],
         ("iframe", "allow") => &["camera", "camera *; fullscreen", ""],
-        ("input", "dirname") | ("textarea", "dirname") => &["x.dir", ""],
+        ("input" | "textarea", "dirname") => &["x.dir", ""],
         _ => return None,
     })
 }

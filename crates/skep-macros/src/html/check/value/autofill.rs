@@ -105,7 +105,8 @@ fn field(words: &str) -> Option<(&'static str, &'static str)> {
     words.next_if(|word| matches!(*word, "shipping" | "billing"));
     let is_contact = words.next_if(|word| matches!(*word, "home" | "work" | "mobile" | "fax" | "pager")).is_some();
     let name = words.next()?;
-    let find = |fields: &'static [(&'static str, &'static str)]| fields.iter().find(|(known, _)| *known == name).copied();
+    let find =
+        |fields: &'static [(&'static str, &'static str)]| fields.iter().find(|(known, _)| *known == name).copied();
     let found = if is_contact { find(CONTACTS) } else { find(FIELDS).or_else(|| find(CONTACTS)) };
     words.next_if(|word| *word == "webauthn");
     found.filter(|_| words.next().is_none())

@@ -62,12 +62,25 @@ mod tests {
 
     #[test]
     fn what_a_browser_would_mend_is_no_url() {
-        for url in ["/x", "x?y=z#w", "https://a.b:80/", "//a.b/c", "mailto:a@b.c", "foo:bar", "http://[::1]:8/", "a%20b", "ä"] {
+        for url in
+            ["/x", "x?y=z#w", "https://a.b:80/", "//a.b/c", "mailto:a@b.c", "foo:bar", "http://[::1]:8/", "a%20b", "ä"]
+        {
             assert!(is_url(url), "{url}");
         }
-        for url in
-            ["", "/x y", "a|b", "a%2", "x#y#z", "http:x", "http:///x", "//", "http://[x", "http://a:99999/", "a[b", "a\\b"]
-        {
+        for url in [
+            "",
+            "/x y",
+            "a|b",
+            "a%2",
+            "x#y#z",
+            "http:x",
+            "http:///x",
+            "//",
+            "http://[x",
+            "http://a:99999/",
+            "a[b",
+            "a\\b",
+        ] {
             assert!(!is_url(url), "{url}");
         }
         assert!(is_absolute("https://a.b/"));
