@@ -18,7 +18,9 @@ mod site;
 /// Judges the pages of every example.
 pub(crate) fn run() -> Result<ExitCode, String> {
     let complaints = complaints()?;
-    complaints.iter().for_each(|complaint| println!("{complaint}"));
+    for complaint in &complaints {
+        println!("{complaint}");
+    }
     Ok(if complaints.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 

@@ -21,7 +21,7 @@ pub(super) fn check(facts: Facts<'_>, diagnostics: &mut Vec<Diagnostic>) {
         }
         let found = match kind(rules, &small) {
             Some(kind) => of_type(&small, kind, value).or_else(|| of_input(facts, &small)),
-            None => not_an_attribute(rules, &small),
+            None => Some(not_an_attribute(rules, &small)),
         };
         diagnostics.extend(found.map(|message| Diagnostic::on(name, message)));
     }
@@ -64,10 +64,10 @@ fn of_type(name: &str, kind: Type, value: &Value) -> Option<String> {
         Value::Nodes(_) => format!("`{text}` is no value of `{name}`: it takes {allowed}"),
         _ => format!("`{name}` needs a value: it takes {allowed}"),
     };
-    if let Type::OneOf(words) | Type::Exactly(words) | Type::TokensOf(words) | Type::ListOf(words) = kind {
-        if let Some(near) = nearest(&text, words.iter().copied().filter(|word| !word.is_empty())) {
-            message.push_str(&format!("; did you mean `{near}`?"));
-        }
+    if let Type::OneOf(words) | Type::Exactly(words) | Type::TokensOf(words) | Type::ListOf(words) = kind
+        && let Some(near) = nearest(&text, words.iter().copied().filter(|word| !word.is_empty()))
+    {
+        message = format!("{message}; did you mean `{near}`?");
     }
     Some(message)
 }
@@ -109,29 +109,29 @@ fn of_input(facts: Facts<'_>, name: &str) -> Option<String> {
 }
 
 /// Why there is no such attribute, and what to write instead.
-fn not_an_attribute(rules: &Rules, name: &str) -> Option<String> {
+fn not_an_attribute(rules: &Rules, name: &str) -> String {
     let element = rules.name;
     if let Some(instead) = obsolete::attribute(element, name) {
-        return Some(format!("`{name}` on `{element}` is obsolete: {instead}"));
+        return format!("`{name}` on `{element}` is obsolete: {instead}");
     }
     if attributes::WINDOW_HANDLERS.contains(&name) {
-        return Some(format!("`{name}` belongs to `body` alone, because the window fires it"));
+        return format!("`{name}` belongs to `body` alone, because the window fires it");
     }
     let owners: Vec<&str> =
         elements::ELEMENTS.iter().filter(|rules| rules.attribute(name).is_some()).map(|rules| rules.name).collect();
     if !owners.is_empty() {
-        return Some(format!("`{element}` takes no `{name}`: it belongs to {}", some_of(&owners)));
+        return format!("`{element}` takes no `{name}`: it belongs to {}", some_of(&owners));
     }
     let own = rules.attributes.iter().map(|(name, _)| *name);
     let global = attributes::GLOBAL.iter().chain(aria::ATTRIBUTES).map(|(name, _)| *name);
     let near = nearest(name, own.chain(global).chain(attributes::HANDLERS.iter().copied()));
     let elsewhere = elements::ELEMENTS.iter().flat_map(|rules| rules.attributes).map(|(name, _)| *name);
-    Some(match near.or_else(|| nearest(name, elsewhere)) {
+    match near.or_else(|| nearest(name, elsewhere)) {
         Some(near) => format!("HTML has no attribute `{name}`: did you mean `{near}`?"),
         None if name.starts_with("aria-") => format!("WAI-ARIA has no `{name}`"),
         None if name.starts_with("on") => format!("HTML has no event handler `{name}`"),
         None => format!("HTML has no attribute `{name}`: one of your own is named `data-{name}`"),
-    })
+    }
 }
 
 /// The first few.

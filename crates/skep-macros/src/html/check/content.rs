@@ -177,8 +177,7 @@ fn hint(name: &str, model: Model) -> Option<&'static str> {
         ("td" | "th", Model::Rows | Model::TableParts) => Some("write a `tr` around it"),
         (_, Model::Items) => Some("write an `li` around it"),
         (_, Model::Cells) => Some("write a `td` around it"),
-        (_, Model::Metadata) => Some("write it in `body`"),
-        (_, Model::PageParts) => Some("write it in `body`"),
+        (_, Model::Metadata | Model::PageParts) => Some("write it in `body`"),
         ("style", _) => Some("write it in `head`"),
         _ => None,
     }

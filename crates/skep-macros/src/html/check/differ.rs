@@ -63,7 +63,9 @@ fn the_nu_html_checker_agrees_but_for_a_list() {
         for message in messages {
             let explains = |known: &&Difference| known.explains(refused, message, &verdicts.text);
             let found: Vec<usize> = (0..DIFFERENCES.len()).filter(|at| explains(&&DIFFERENCES[*at])).collect();
-            found.iter().for_each(|at| used[*at] += 1);
+            for at in &found {
+                used[*at] += 1;
+            }
             if found.is_empty() {
                 let _ = writeln!(unexplained, "{refused:?}: {message}\n    {}", verdicts.text);
             }
