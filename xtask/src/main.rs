@@ -25,7 +25,7 @@ usage: cargo xtask COMMAND
   setup            only install what is missing
   tidy             only check the shape of the tree
   pages            only check the pages of the examples, with what judges them
-  peers [ARG...]   run the bench beside the peers; ARGs go to its runner
+  peers [ARG...]   run the bench beside the peers; ARGs go to its runner (`peers cache ...`: that of the cache)
   help             this text
 ";
 

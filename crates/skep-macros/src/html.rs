@@ -22,19 +22,26 @@ use diagnostic::Diagnostic;
 
 /// `html!`.
 pub(crate) fn expand(tokens: TokenStream) -> TokenStream {
-    expand_with(tokens, |nodes| check::check(nodes, Piece::FromRoots))
+    expand_with(tokens, Piece::FromRoots, |nodes| check::check(nodes, Piece::FromRoots))
+}
+
+/// `piece!`.
+pub(crate) fn expand_piece(tokens: TokenStream) -> TokenStream {
+    expand_with(tokens, Piece::Inferred, |nodes| check::check(nodes, Piece::Inferred))
 }
 
 /// `html_unchecked!`.
 pub(crate) fn expand_unchecked(tokens: TokenStream) -> TokenStream {
-    expand_with(tokens, check::unchecked)
+    expand_with(tokens, Piece::FromRoots, check::unchecked)
 }
 
 /// Always an expression of type `Html`, whatever is wrong: one mistake gives one message.
-fn expand_with(tokens: TokenStream, check: impl FnOnce(&[Node]) -> Checked<'_>) -> TokenStream {
-    let (nodes, mut diagnostics) = parse::template(tokens);
-    diagnostics.extend(check(&nodes).diagnostics);
-    let code = generate::generate(&nodes);
+fn expand_with(tokens: TokenStream, piece: Piece, check: impl FnOnce(&[Node]) -> Checked<'_>) -> TokenStream {
+    let (mut nodes, mut diagnostics) = parse::template(tokens);
+    diagnostics.extend(generate::controls::bind(&mut nodes));
+    let mut checked = check(&nodes);
+    diagnostics.append(&mut checked.diagnostics);
+    let code = generate::generate(&nodes, &checked, piece);
     if diagnostics.is_empty() {
         return code;
     }

@@ -1,67 +1,42 @@
 //! `derive(Service)`.
 //!
 //! First the declaration is understood ([`Declaration`], [`Parameter`]), with everything that is wrong said at the word
-//! that is wrong; then the implementation is written.
+//! that is wrong; then the implementation is written ([`write`]).
 
-use proc_macro2::{Span, TokenStream};
-use quote::{format_ident, quote, quote_spanned};
-use syn::parse::{Parse, ParseStream};
+use proc_macro2::TokenStream;
+use quote::quote;
 use syn::spanned::Spanned;
-use syn::{Data, DeriveInput, Error, Expr, Field, Fields, Ident, LitInt, LitStr, Result, Token, Type};
+use syn::{DeriveInput, Error, Result};
 
-use self::pattern::{Part, Pattern};
+use self::declaration::Declaration;
+use self::parameters::{Parameter, Source};
+use self::pattern::Pattern;
 
+mod declaration;
+mod form;
+mod parameters;
 mod pattern;
+mod write;
 
 /// As many as `skep::service::MAX_PATH_PARAMETERS`.
 const MAX_PATH_PARAMETERS: usize = 8;
-
-/// What `#[service(...)]` says.
-struct Declaration {
-    method: Ident,
-    path: LitStr,
-    body: Option<LitInt>,
-    cross_origin: Option<LitStr>,
-}
-
-/// A field, and where it is read from.
-struct Parameter {
-    name: Ident,
-    kind: Type,
-    source: Source,
-}
-
-enum Source {
-    Path(usize),
-    Query { name: String, default: Option<Box<Expr>> },
-    Form { name: String },
-    Json,
-    Header(LitStr),
-}
 
 /// What is wrong is said once: the struct counts as a service all the same, so that nothing else complains about it.
 pub(crate) fn derive(input: DeriveInput) -> TokenStream {
     understand(&input).unwrap_or_else(|error| {
         let (name, error) = (&input.ident, error.to_compile_error());
-        let links = links(name);
+        let links = write::links(name);
         quote! {
             #error
             impl ::skep::service::Service for #name {
-                const ROUTE: &'static ::skep::service::Route = &::skep::service::Route {
-                    service: "",
-                    method: ::skep::Method::GET,
-                    pattern: "/",
-                    query: &[],
-                    body: ::skep::service::BodyKind::Unread,
-                    body_limit: ::core::option::Option::None,
-                    cross_origin: ::core::option::Option::None,
-                };
+                const ROUTE: &'static ::skep::service::Route = &::skep::service::Route::NONE;
 
+                fn write_link(&self, _: &mut ::skep::service::Link<'_>) {}
+            }
+            impl ::skep::service::Served for #name {
                 fn parse(_: &::skep::service::Input<'_>) -> ::skep::Result<Self> {
                     ::core::unreachable!()
                 }
-
-                fn write_link(&self, _: &mut ::skep::service::Link<'_>) {}
             }
             #links
         }
@@ -72,146 +47,11 @@ fn understand(input: &DeriveInput) -> Result<TokenStream> {
     if !input.generics.params.is_empty() {
         return Err(Error::new(input.generics.span(), "a service has no type parameters and borrows nothing"));
     }
-    let declaration = declaration(input)?;
-    let pattern = Pattern::parse(&declaration.path)?;
-    let parameters = parameters(input, &pattern)?;
+    let declaration = Declaration::of(input)?;
+    let pattern = Pattern::of(&declaration)?;
+    let parameters = parameters::parameters(input, &pattern)?;
     check(&declaration, &pattern, &parameters)?;
-    Ok(write(input, &declaration, &pattern, &parameters))
-}
-
-fn declaration(input: &DeriveInput) -> Result<Declaration> {
-    let mut found = input.attrs.iter().filter(|attribute| attribute.path().is_ident("service"));
-    let Some(attribute) = found.next() else {
-        let help = "say where the service is: `#[service(GET \"/path\")]`";
-        return Err(Error::new(input.ident.span(), help));
-    };
-    if let Some(second) = found.next() {
-        return Err(Error::new(second.span(), "a service has one address: remove one of the two `#[service(...)]`"));
-    }
-    attribute.parse_args()
-}
-
-impl Parse for Declaration {
-    fn parse(input: ParseStream<'_>) -> Result<Self> {
-        let method: Ident =
-            input.parse().map_err(|error| Error::new(error.span(), "a method is expected first: `GET \"/path\"`"))?;
-        if !METHODS.iter().any(|known| method == known) {
-            let known = METHODS.join(", ");
-            return Err(Error::new(method.span(), format!("`{method}` is no method a service can have: {known}")));
-        }
-        let path = input
-            .parse()
-            .map_err(|error| Error::new(error.span(), format!("a path in quotes is expected: `{method} \"/path\"`")))?;
-        let mut declaration = Self { method, path, body: None, cross_origin: None };
-        while !input.is_empty() {
-            input.parse::<Token![,]>()?;
-            if input.is_empty() {
-                break;
-            }
-            declaration.option(input)?;
-        }
-        Ok(declaration)
-    }
-}
-
-const METHODS: [&str; 5] = ["GET", "POST", "PUT", "PATCH", "DELETE"];
-
-impl Declaration {
-    fn option(&mut self, input: ParseStream<'_>) -> Result<()> {
-        let name: Ident = input.parse()?;
-        input.parse::<Token![=]>()?;
-        if name == "body" {
-            self.body = Some(input.parse()?);
-        } else if name == "cross_origin" {
-            self.cross_origin = Some(input.parse()?);
-        } else {
-            let help = format!("`{name}` is unknown here: `body = BYTES` or `cross_origin = \"reason\"`");
-            return Err(Error::new(name.span(), help));
-        }
-        Ok(())
-    }
-
-    fn has_body(&self) -> bool {
-        self.method != "GET"
-    }
-}
-
-fn parameters(input: &DeriveInput, pattern: &Pattern) -> Result<Vec<Parameter>> {
-    let Data::Struct(data) = &input.data else {
-        return Err(Error::new(input.ident.span(), "a service is a struct: its fields are its parameters"));
-    };
-    match &data.fields {
-        Fields::Named(fields) => fields.named.iter().map(|field| parameter(field, pattern)).collect(),
-        Fields::Unit => Ok(Vec::new()),
-        Fields::Unnamed(fields) => {
-            Err(Error::new(fields.span(), "the fields of a service need names: they are the names of its parameters"))
-        }
-    }
-}
-
-fn parameter(field: &Field, pattern: &Pattern) -> Result<Parameter> {
-    let name = field.ident.clone().expect("only named fields come here");
-    let text = name.to_string().trim_start_matches("r#").to_owned();
-    let source = match (source(field, &text)?, pattern.position(&text)) {
-        (None, Some(position)) => Source::Path(position),
-        (None, None) => Source::Query { name: text, default: None },
-        (Some((_, source)), None) => source,
-        (Some((span, _)), Some(_)) => {
-            return Err(Error::new(span, format!("`{text}` is in the path already: remove this attribute")));
-        }
-    };
-    Ok(Parameter { name, kind: field.ty.clone(), source })
-}
-
-/// What the attribute of a field says, and where it says so.
-fn source(field: &Field, name: &str) -> Result<Option<(Span, Source)>> {
-    let mut found = None;
-    for attribute in &field.attrs {
-        let path = attribute.path();
-        let source = if path.is_ident("form") {
-            Source::Form { name: name.to_owned() }
-        } else if path.is_ident("json") {
-            Source::Json
-        } else if path.is_ident("header") {
-            let name: LitStr = attribute
-                .parse_args()
-                .map_err(|error| Error::new(error.span(), "name the header field: `#[header(\"accept-language\")]`"))?;
-            lower_case(&name)?;
-            Source::Header(name)
-        } else if path.is_ident("query") {
-            Source::Query { name: name.to_owned(), default: default(attribute)? }
-        } else {
-            continue;
-        };
-        if found.is_some() {
-            return Err(Error::new(attribute.span(), "a field is read from one place: remove one of its attributes"));
-        }
-        found = Some((attribute.span(), source));
-    }
-    Ok(found)
-}
-
-fn lower_case(name: &LitStr) -> Result<()> {
-    let text = name.value();
-    let fits = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-' || byte == b'_';
-    if !text.is_empty() && text.bytes().all(fits) {
-        return Ok(());
-    }
-    Err(Error::new(name.span(), "a header name is written in lower case here, such as \"accept-language\""))
-}
-
-fn default(attribute: &syn::Attribute) -> Result<Option<Box<Expr>>> {
-    if matches!(attribute.meta, syn::Meta::Path(_)) {
-        return Ok(None);
-    }
-    attribute.parse_args_with(|input: ParseStream<'_>| {
-        let name: Ident = input.parse()?;
-        if name != "default" {
-            return Err(Error::new(name.span(), format!("`{name}` is unknown here: `#[query(default = expression)]`")));
-        }
-        input.parse::<Token![=]>()?;
-        input.parse().map(Some)
-    })
+    Ok(write::service(input, &declaration, &pattern, &parameters))
 }
 
 fn check(declaration: &Declaration, pattern: &Pattern, parameters: &[Parameter]) -> Result<()> {
@@ -227,6 +67,19 @@ fn check(declaration: &Declaration, pattern: &Pattern, parameters: &[Parameter])
         let help = format!("a path has at most {MAX_PATH_PARAMETERS} parameters; these are {}", names.len());
         return Err(Error::new(declaration.path.span(), help));
     }
+    let unread = |one: &&Parameter| matches!(one.source, Source::Json | Source::Header(_));
+    if let Some(parameter) = parameters.iter().filter(|_| declaration.external).find(unread) {
+        let help = "another site reads this service: a link or a form brings path, query and form fields only";
+        return Err(Error::new(parameter.name.span(), help));
+    }
+    if let Some((name, _)) = &declaration.when
+        && let Some(taken) =
+            parameters.iter().find(|one| matches!(&one.source, Source::Query { name: own, .. } if own == name))
+    {
+        let help = format!("`{name}` has a fixed value here, by `when`: it is no parameter");
+        return Err(Error::new(taken.name.span(), help));
+    }
+    forms(declaration, parameters)?;
     let mut body: Option<&Parameter> = None;
     for parameter in parameters.iter().filter(|one| matches!(one.source, Source::Form { .. } | Source::Json)) {
         if !declaration.has_body() {
@@ -243,179 +96,18 @@ fn check(declaration: &Declaration, pattern: &Pattern, parameters: &[Parameter])
     Ok(())
 }
 
-fn write(input: &DeriveInput, declaration: &Declaration, pattern: &Pattern, parameters: &[Parameter]) -> TokenStream {
-    let name = &input.ident;
-    let route = route(name, declaration, parameters);
-    let fields = parameters.iter().map(read);
-    let link = link(pattern, parameters, &|name| quote!(&self.#name));
-    let link_trait = (declaration.method == "GET").then(|| links(name));
-    let form = form(input, declaration, pattern, parameters);
-    quote! {
-        #[automatically_derived]
-        impl ::skep::service::Service for #name {
-            const ROUTE: &'static ::skep::service::Route = #route;
-
-            fn parse(input: &::skep::service::Input<'_>) -> ::skep::Result<Self> {
-                ::core::result::Result::Ok(Self { #(#fields),* })
-            }
-
-            fn write_link(&self, link: &mut ::skep::service::Link<'_>) {
-                #link
-            }
-        }
-        #form
-        #link_trait
-        const _: fn() = || {
-            fn has_a_handler<S: ::skep::service::Handle>() {}
-            has_a_handler::<#name>();
-        };
+/// What only a form can have, and the one name that its fields cannot.
+fn forms(declaration: &Declaration, parameters: &[Parameter]) -> Result<()> {
+    let is_form = |one: &&Parameter| matches!(one.source, Source::Form { .. });
+    let is_input =
+        |one: &&Parameter| is_form(one) || !declaration.has_body() && matches!(one.source, Source::Query { .. });
+    if let Some(wrong) = parameters.iter().filter(is_input).find(|one| one.name == "form") {
+        let help = "a field of a form cannot be named `form`: the service's form has this name";
+        return Err(Error::new(wrong.name.span(), help));
     }
-}
-
-fn route(name: &Ident, declaration: &Declaration, parameters: &[Parameter]) -> TokenStream {
-    let (method, path) = (&declaration.method, &declaration.path);
-    let service = name.to_string();
-    let query = parameters.iter().filter_map(|parameter| {
-        let Source::Query { name, default } = &parameter.source else { return None };
-        let kind = &parameter.kind;
-        let required = match default {
-            Some(_) => quote!(false),
-            None => quote!(<#kind as ::skep::param::Field>::REQUIRED),
-        };
-        Some(quote!(::skep::service::QueryParameter { name: #name, required: #required }))
-    });
-    let body = if parameters.iter().any(|one| matches!(one.source, Source::Json)) {
-        quote!(Json)
-    } else if parameters.iter().any(|one| matches!(one.source, Source::Form { .. })) {
-        quote!(Form)
-    } else {
-        quote!(Unread)
-    };
-    let limit = option(declaration.body.as_ref());
-    let cross_origin = option(declaration.cross_origin.as_ref());
-    quote! {
-        &::skep::service::Route {
-            service: #service,
-            method: ::skep::Method::#method,
-            pattern: #path,
-            query: &[#(#query),*],
-            body: ::skep::service::BodyKind::#body,
-            body_limit: #limit,
-            cross_origin: #cross_origin,
-        }
+    if let Some(page) = declaration.page.as_ref().filter(|_| !parameters.iter().any(|one| is_form(&one))) {
+        let help = "only a service with `#[form]` fields has a page to show its form again";
+        return Err(Error::new(page.span(), help));
     }
-}
-
-fn option(value: Option<&impl quote::ToTokens>) -> TokenStream {
-    match value {
-        Some(value) => quote!(::core::option::Option::Some(#value)),
-        None => quote!(::core::option::Option::None),
-    }
-}
-
-fn read(parameter: &Parameter) -> TokenStream {
-    let Parameter { name, kind, source } = parameter;
-    let text = name.to_string();
-    // What does not fit is said at the type that does not fit.
-    let at = kind.span().resolved_at(Span::call_site());
-    let value = match source {
-        Source::Path(position) => quote_spanned!(at=> input.path::<#kind>(#position, #text)?),
-        Source::Query { name, default: None } => quote_spanned!(at=> input.query::<#kind>(#name)?),
-        Source::Query { name, default: Some(default) } => {
-            quote_spanned!(at=> input.query::<::core::option::Option<#kind>>(#name)?.unwrap_or_else(|| #default))
-        }
-        Source::Form { name } => quote_spanned!(at=> input.form::<#kind>(#name)?),
-        Source::Json => quote_spanned!(at=> input.json::<#kind>(#text)?),
-        Source::Header(name) => quote_spanned!(at=> input.header::<#kind>(#name)?),
-    };
-    quote!(#name: #value)
-}
-
-/// Statements that write the link, from the values that `value` names.
-fn link(pattern: &Pattern, parameters: &[Parameter], value: &dyn Fn(&Ident) -> TokenStream) -> TokenStream {
-    let path = path(pattern, parameters, value);
-    let query: Vec<TokenStream> = parameters.iter().filter_map(|parameter| query(parameter, value)).collect();
-    if query.is_empty() {
-        return path;
-    }
-    quote! {
-        #path
-        let mut query = link.query();
-        #(#query)*
-    }
-}
-
-fn path(pattern: &Pattern, parameters: &[Parameter], value: &dyn Fn(&Ident) -> TokenStream) -> TokenStream {
-    let parts = pattern.parts().iter().map(|part| match part {
-        Part::Literal(text) => quote!(link.literal(#text);),
-        Part::Segment(position) | Part::Tail(position) => {
-            let write = format_ident!("{}", if matches!(part, Part::Tail(_)) { "tail" } else { "segment" });
-            let parameter = parameters.iter().find(|one| matches!(one.source, Source::Path(at) if at == *position));
-            let value = value(&parameter.expect("checked: the path's parameters are fields").name);
-            quote!(link.#write(#value);)
-        }
-    });
-    quote!(#(#parts)*)
-}
-
-fn query(parameter: &Parameter, value: &dyn Fn(&Ident) -> TokenStream) -> Option<TokenStream> {
-    let Source::Query { name, default } = &parameter.source else { return None };
-    let value = value(&parameter.name);
-    let kind = &parameter.kind;
-    let at = kind.span().resolved_at(Span::call_site());
-    let write = quote_spanned!(at=> <#kind as ::skep::param::Field>::write(#value, #name, &mut query););
-    Some(match default {
-        // One address for one page: a default is not written.
-        Some(default) => quote!(if *#value != #default { #write }),
-        None => write,
-    })
-}
-
-/// A GET service may stand in `href`, by value and by reference.
-fn links(name: &Ident) -> TokenStream {
-    quote! {
-        #[automatically_derived]
-        impl ::skep::html::Href for #name {
-            fn write_href(&self, out: &mut ::skep::html::Buffer) {
-                ::skep::service::write_href(self, out);
-            }
-        }
-        #[automatically_derived]
-        impl ::skep::html::Href for &#name {
-            fn write_href(&self, out: &mut ::skep::html::Buffer) {
-                ::skep::service::write_href(*self, out);
-            }
-        }
-    }
-}
-
-/// `Name::form(...)`, from the parameters that are not the form's own inputs.
-fn form(input: &DeriveInput, declaration: &Declaration, pattern: &Pattern, parameters: &[Parameter]) -> TokenStream {
-    let method = match declaration.method.to_string().as_str() {
-        "GET" => "get",
-        "POST" => "post",
-        // HTML's forms know no other methods (HTML, 4.10.18.6).
-        _ => return TokenStream::new(),
-    };
-    let (name, visibility) = (&input.ident, &input.vis);
-    let is_asked = |one: &&Parameter| match one.source {
-        Source::Path(_) => true,
-        Source::Query { .. } => method == "post",
-        _ => false,
-    };
-    let arguments = parameters.iter().filter(is_asked).map(|Parameter { name, kind, .. }| quote!(#name: #kind));
-    let value = |name: &Ident| quote!(&#name);
-    let write = if method == "post" { link(pattern, parameters, &value) } else { path(pattern, parameters, &value) };
-    let documentation = format!("Where a form that leads to [`{name}`] goes.");
-    quote! {
-        #[automatically_derived]
-        impl #name {
-            #[doc = #documentation]
-            #[allow(dead_code, clippy::needless_pass_by_value)]
-            #[must_use]
-            #visibility fn form(#(#arguments),*) -> ::skep::service::FormTarget {
-                ::skep::service::FormTarget::new(#method, |link| { #write })
-            }
-        }
-    }
+    Ok(())
 }

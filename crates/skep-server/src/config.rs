@@ -17,6 +17,8 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use skep::link::BaseUrl;
+
 pub(crate) use error::ConfigError;
 pub(crate) use flags::{Command, Flags};
 pub(crate) use layers::{Fixed, Place, Sources};
@@ -29,6 +31,8 @@ pub(crate) struct Config {
     pub(crate) listen: Vec<Address>,
     pub(crate) workers: usize,
     pub(crate) data: PathBuf,
+    pub(crate) base_url: Option<BaseUrl>,
+    pub(crate) secret: Option<PathBuf>,
     pub(crate) grace: Duration,
     pub(crate) development: bool,
     pub(crate) backlog: i32,
@@ -70,6 +74,9 @@ pub(crate) struct Limits {
     pub(crate) query_parameters: usize,
     pub(crate) requests_per_connection: u32,
     pub(crate) tls_handshake: Duration,
+    pub(crate) upload_file: u64,
+    pub(crate) upload_quota: u64,
+    pub(crate) upload_total: u64,
     pub(crate) url: usize,
     pub(crate) write_idle: Duration,
 }

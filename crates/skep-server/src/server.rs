@@ -113,6 +113,10 @@ impl Server {
         let (name, version) = self.name();
         match flags.command {
             None => {
+                let forgotten = self.app.never_mounted();
+                if !forgotten.is_empty() {
+                    return Err(StartError(forgotten.join("\n")));
+                }
                 let (running, signals) = self.start_with(&flags, &Sources::of_process(), Signals::listen)?;
                 Ok(running.until_signal(signals))
             }
@@ -184,11 +188,12 @@ impl Server {
     /// `--check`: all that can be wrong, without serving.
     fn check(self, flags: &Flags) -> Result<ExitCode, StartError> {
         let (config, _) = Config::read(flags, &self.fixed, &Sources::of_process())?;
-        let mut problems = Vec::new();
+        let mut problems = self.app.never_mounted();
+        let services = services(&self.app);
         problems.extend(tls::acceptor(&config.tls).err());
         problems.extend(make_folder(&config).err().map(|error| error.0));
         problems.extend(self.app.check(&setup(&config)).err().map(|error| error.to_string()));
-        if problems.is_empty() { say("all is well\n") } else { Err(StartError(problems.join("\n"))) }
+        if problems.is_empty() { say(&services) } else { Err(StartError(problems.join("\n"))) }
     }
 
     /// The application's name, or else the executable's.
@@ -281,6 +286,16 @@ impl Drop for Running {
     }
 }
 
+/// What `--check` says of an application with nothing wrong.
+fn services(app: &App) -> String {
+    let services = match app.mounted() {
+        1 => "1 service is mounted".to_owned(),
+        count => format!("{count} services are mounted"),
+    };
+    let left_out = app.left_out().into_iter().map(|line| format!("left out on purpose: {line}\n"));
+    format!("all is well: {services}\n{}", left_out.collect::<String>())
+}
+
 fn say(text: &str) -> Result<ExitCode, StartError> {
     let mut out = io::stdout().lock();
     out.write_all(text.as_bytes()).and_then(|()| out.flush())?;
@@ -290,10 +305,15 @@ fn say(text: &str) -> Result<ExitCode, StartError> {
 fn setup(config: &Config) -> Setup {
     let mut setup = Setup::default();
     setup.data.clone_from(&config.data);
+    setup.base_url.clone_from(&config.base_url);
     setup.development = config.development;
     setup.limits.body = config.limits.body;
     setup.limits.form_fields = config.limits.form_fields;
     setup.limits.query_parameters = config.limits.query_parameters;
+    setup.limits.upload_file = config.limits.upload_file;
+    setup.limits.upload_quota = config.limits.upload_quota;
+    setup.limits.upload_total = config.limits.upload_total;
+    setup.secret.clone_from(&config.secret);
     setup.offload = Arc::new(Pool::new(config.limits.blocking_threads));
     setup
 }

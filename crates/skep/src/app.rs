@@ -2,10 +2,12 @@
 //!
 //! [`App`] only notes. [`App::open`] acts: it finds what is wrong before any socket opens, and gives back a [`Site`].
 
+mod mounted;
+mod setup;
+
 use std::any::TypeId;
 use std::collections::HashMap;
 use std::fmt;
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -15,11 +17,16 @@ use crate::endpoint::Endpoint;
 use crate::error::{Error, Result};
 use crate::error_page::{self, ErrorPage};
 use crate::files::Files;
-use crate::offload::{Inline, Offload};
+use crate::form::{Messages, Quota};
+use crate::link::BaseUrl;
 use crate::panic;
-use crate::router::{Entry, Router};
+use crate::router::{Demand, Entry, Router};
+use crate::secret::Secret;
 use crate::service::{Handle, Registry, Services};
-use crate::site::{Site, Values};
+use crate::site::{Forms, Site, Values};
+
+use self::mounted::LeftOut;
+pub use self::setup::{Limits, Setup, StartError};
 #[cfg(not(target_family = "wasm"))]
 use crate::sql;
 
@@ -51,11 +58,14 @@ pub struct App {
     folders: Vec<Folder>,
     values: Values,
     trusted_origins: Vec<String>,
+    base_url: Option<BaseUrl>,
+    left_out: Vec<LeftOut>,
     error_page: ErrorPage,
     #[cfg(not(target_family = "wasm"))]
     migrations: Option<sql::Migrations>,
     starts: Vec<Start>,
     jobs: Vec<Job>,
+    languages: Vec<Messages>,
     problems: Vec<String>,
 }
 
@@ -105,79 +115,6 @@ impl fmt::Debug for Job {
     }
 }
 
-/// What an application needs to know of where it runs. A server fills it in; [`Setup::default`] is good for tests.
-#[derive(Clone)]
-#[non_exhaustive]
-pub struct Setup {
-    /// The folder for everything that outlives the process.
-    pub data: PathBuf,
-    /// The database is a new one that goes away with the application, and not the one in [`data`](Self::data).
-    pub temporary_database: bool,
-    /// How the database is used.
-    #[cfg(not(target_family = "wasm"))]
-    pub sql: sql::Options,
-    /// Error pages show all.
-    pub development: bool,
-    /// What a request may cost.
-    pub limits: Limits,
-    /// Where work that blocks is done.
-    pub offload: Arc<dyn Offload>,
-}
-
-/// What one request may cost.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Limits {
-    /// The most bytes of a body, unless the service says otherwise (1 MiB).
-    pub body: u64,
-    /// The most fields of a form (1000).
-    pub form_fields: usize,
-    /// The most parameters of a query (1000).
-    pub query_parameters: usize,
-}
-
-impl Default for Limits {
-    fn default() -> Self {
-        Self { body: 1 << 20, form_fields: 1000, query_parameters: 1000 }
-    }
-}
-
-impl Default for Setup {
-    fn default() -> Self {
-        Self {
-            data: PathBuf::from("data"),
-            temporary_database: false,
-            #[cfg(not(target_family = "wasm"))]
-            sql: sql::Options::default(),
-            development: false,
-            limits: Limits::default(),
-            offload: Arc::new(Inline),
-        }
-    }
-}
-
-/// Why an application cannot start: all that was found wrong, one line each.
-#[derive(Debug)]
-pub struct StartError {
-    problems: Vec<String>,
-}
-
-impl StartError {
-    /// What is wrong, one entry each.
-    #[must_use]
-    pub fn problems(&self) -> &[String] {
-        &self.problems
-    }
-}
-
-impl fmt::Display for StartError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.problems.join("\n"))
-    }
-}
-
-impl std::error::Error for StartError {}
-
 /// A line of the table of routes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RouteLine {
@@ -205,11 +142,14 @@ impl App {
             folders: Vec::new(),
             values: HashMap::new(),
             trusted_origins: Vec::new(),
+            base_url: None,
+            left_out: Vec::new(),
             error_page: error_page::default_page,
             #[cfg(not(target_family = "wasm"))]
             migrations: None,
             starts: Vec::new(),
             jobs: Vec::new(),
+            languages: Vec::new(),
             problems: Vec::new(),
         }
     }
@@ -223,8 +163,28 @@ impl App {
     }
 
     /// Mounts services: `.serve::<(Index, Article)>()`. May be called more than once.
+    ///
+    /// Two services of one call that no request can tell apart are an error when the program is built, and otherwise
+    /// when it starts:
+    ///
+    /// ```compile_fail,E0080
+    /// # use skep::prelude::*;
+    /// #[derive(Service)]
+    /// #[service(GET "/writings/{page}")]
+    /// struct Article { page: Slug }
+    ///
+    /// #[derive(Service)]
+    /// #[service(GET "/writings/{number}")]
+    /// struct Numbered { number: u32 }
+    /// # impl Handle for Article { async fn handle(self, _cx: &mut Cx<'_>) -> Result { Ok(Response::text("")) } }
+    /// # impl Handle for Numbered { async fn handle(self, _cx: &mut Cx<'_>) -> Result { Ok(Response::text("")) } }
+    ///
+    /// // Article and Numbered cannot be told apart: both answer at /writings/{page}, ...
+    /// let app = App::new().serve::<(Article, Numbered)>();
+    /// ```
     #[must_use]
     pub fn serve<S: Services>(mut self) -> Self {
+        const { S::TOLD_APART };
         S::register(&mut self);
         self
     }
@@ -279,10 +239,38 @@ impl App {
         self
     }
 
+    /// Says under which scheme and host the site is reached, `https://example.org`, unless the setting `base_url` says
+    /// otherwise. What leaves the site begins with it: [`Cx::absolute`](crate::Cx::absolute), an example is there.
+    #[must_use]
+    pub fn base_url(mut self, url: &str) -> Self {
+        match url.parse() {
+            Ok(url) => self.base_url = Some(url),
+            Err(error) => self.problems.push(format!("App::base_url: {error}")),
+        }
+        self
+    }
+
     /// Draws error pages in the application's own style.
     #[must_use]
     pub fn error_page(mut self, page: ErrorPage) -> Self {
         self.error_page = page;
+        self
+    }
+
+    /// The languages of the messages beside the fields of forms. A browser says which its user likes (`Accept-Language`);
+    /// who likes none of them gets the first. Without this call they are in English.
+    ///
+    /// ```
+    /// use skep::form::Messages;
+    /// use skep::prelude::*;
+    ///
+    /// const GERMAN: Messages = Messages { language: "de", missing: "Bitte ausfüllen.", ..Messages::ENGLISH };
+    ///
+    /// let app = App::new().languages([Messages::ENGLISH, GERMAN]);
+    /// ```
+    #[must_use]
+    pub fn languages(mut self, languages: impl IntoIterator<Item = Messages>) -> Self {
+        self.languages = languages.into_iter().collect();
         self
     }
 
@@ -368,6 +356,7 @@ impl App {
 
     fn put_together(self, setup: Setup) -> Result<(Site, Vec<Start>), StartError> {
         let mut problems = self.problems;
+        problems.extend(mounted::both(&self.services, &self.left_out));
         problems
             .extend(self.folders.iter().filter_map(|folder| folder.files.check().err()).map(|error| error.to_string()));
         let router = match Router::new(with_folders(self.services, &self.folders)) {
@@ -384,8 +373,10 @@ impl App {
             database: open_database(self.migrations.as_ref(), &setup)?,
             values: self.values,
             trusted_origins: self.trusted_origins,
+            base_url: setup.base_url.clone().or(self.base_url),
             error_page: self.error_page,
             jobs: self.jobs,
+            forms: Forms { languages: self.languages, quota: Quota::default(), secret: secret(&setup) },
             setup,
         };
         Ok((site, self.starts))
@@ -394,7 +385,18 @@ impl App {
 
 impl Registry for App {
     fn add<S: Handle>(&mut self) {
-        self.services.push(Entry::of_route(S::ROUTE, Endpoint::of_service::<S>()));
+        self.services.push(Entry::of_route(S::ROUTE, TypeId::of::<S>(), Endpoint::of_service::<S>()));
+        if S::ROUTE.from_query {
+            self.services.push(Entry::of_query(S::ROUTE, Endpoint::of_query::<S>));
+        }
+    }
+}
+
+fn secret(setup: &Setup) -> Secret {
+    match &setup.secret {
+        Some(file) => Secret::in_file(file.clone()),
+        None if setup.temporary_database => Secret::temporary(),
+        None => Secret::in_folder(&setup.data),
     }
 }
 
@@ -419,7 +421,8 @@ fn with_folders(mut services: Vec<Entry<Endpoint>>, folders: &[Folder]) -> Vec<E
             name: files.to_string(),
             method: Method::GET,
             pattern,
-            required: Vec::new(),
+            demand: Demand::default(),
+            id: None,
             endpoint: Endpoint::of_files(Arc::clone(files)),
         }));
     }
@@ -427,23 +430,16 @@ fn with_folders(mut services: Vec<Entry<Endpoint>>, folders: &[Folder]) -> Vec<E
 }
 
 fn route_line(entry: &Entry<Endpoint>) -> RouteLine {
-    let mut path = entry.pattern.clone();
-    for (position, name) in entry.required.iter().enumerate() {
-        path.push(if position == 0 { '?' } else { '&' });
-        path.push_str(name);
-        path.push('=');
-    }
+    let required = entry.demand.required.iter().map(|name| format!("{name}="));
+    let fixed = entry.demand.when.map(|(name, value)| format!("{name}={value}"));
+    let query: Vec<String> = required.chain(fixed).collect();
+    let mark = if query.is_empty() { "" } else { "?" };
+    let path = format!("{}{mark}{}", entry.pattern, query.join("&"));
     RouteLine { method: entry.method.to_string(), path, target: entry.name.clone() }
 }
 
 impl fmt::Debug for App {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("App").field("services", &self.services.len()).finish_non_exhaustive()
-    }
-}
-
-impl fmt::Debug for Setup {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Setup").field("data", &self.data).finish_non_exhaustive()
     }
 }

@@ -221,6 +221,14 @@ impl Files {
         }
     }
 
+    /// Whether there is a page at the prefix itself: an index, or a listing.
+    pub(crate) fn has_page(&self) -> bool {
+        self.served().is_ok_and(|served| match served {
+            Served::Dir(dir) => dir.has_page("", &self.options),
+            Served::Embedded(embedded) => embedded.has_page(&self.options),
+        })
+    }
+
     fn served(&self) -> io::Result<&Served> {
         if let Some(served) = self.served.get() {
             return Ok(served);

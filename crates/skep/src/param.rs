@@ -3,13 +3,20 @@
 //! A [`Param`] is one value with a text form. A [`Field`] is what a service's struct field may be: one value, an
 //! optional one, or many. Whoever implements `Param` for a type of theirs gets all three.
 
+mod choice;
+mod slug;
+
 use std::borrow::Cow;
 
 use http::StatusCode;
 
 use crate::error::{Error, Result};
-use crate::html::{Buffer, PlainText, Render};
 use crate::percent::{self, Place};
+
+pub use choice::Choice;
+/// Writes [`trait@Param`] and [`Choice`] for an enum of names; an example is at [`Choice`].
+pub use skep_macros::Param;
+pub use slug::{NotASlug, Slug};
 
 /// A value with a text form, for paths, queries, forms and header fields.
 ///
@@ -17,20 +24,24 @@ use crate::percent::{self, Place};
 /// use std::borrow::Cow;
 /// use skep::param::Param;
 ///
+/// /// Written `12x8`.
 /// #[derive(Debug, PartialEq)]
-/// enum Order { Newest, Oldest }
+/// struct Size { width: u32, height: u32 }
 ///
-/// impl Param for Order {
-///     fn expected() -> Cow<'static, str> { "newest or oldest".into() }
+/// impl Param for Size {
+///     fn expected() -> Cow<'static, str> { "a size such as 12x8".into() }
 ///     fn parse(text: &str) -> Option<Self> {
-///         match text { "newest" => Some(Self::Newest), "oldest" => Some(Self::Oldest), _ => None }
+///         let (width, height) = text.split_once('x')?;
+///         Some(Self { width: u32::parse(width)?, height: u32::parse(height)? })
 ///     }
 ///     fn write(&self, out: &mut String) {
-///         out.push_str(match self { Self::Newest => "newest", Self::Oldest => "oldest" });
+///         out.push_str(&format!("{}x{}", self.width, self.height));
 ///     }
 /// }
-/// assert_eq!(Order::parse("oldest"), Some(Order::Oldest));
+/// assert_eq!(Size::parse("12x8"), Some(Size { width: 12, height: 8 }));
 /// ```
+///
+/// For an enum of names, `#[derive(Param)]` writes it: [`Choice`].
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be a parameter of a service",
     label = "a parameter is a text, a number, a bool, or a type that implements `skep::param::Param`",
@@ -98,7 +109,7 @@ impl<T: Param> Field for Option<T> {
 
     fn write(&self, name: &'static str, query: &mut QueryWriter<'_>) {
         if let Some(value) = self {
-            query.pair(name, value);
+            query.pair_unless_empty(name, value);
         }
     }
 }
@@ -132,7 +143,7 @@ pub(crate) fn quoted(text: &str) -> String {
 }
 
 /// The pairs of a query or of a form, decoded.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Pairs<'r> {
     pairs: Vec<(Cow<'r, str>, Cow<'r, str>)>,
 }
@@ -161,12 +172,21 @@ impl<'r> Pairs<'r> {
         Ok(Self { pairs })
     }
 
+    pub(crate) fn into_owned(self) -> Pairs<'static> {
+        let owned = |text: Cow<'r, str>| Cow::Owned(text.into_owned());
+        Pairs { pairs: self.pairs.into_iter().map(|(name, value)| (owned(name), owned(value))).collect() }
+    }
+
+    pub(crate) fn push_owned(&mut self, name: String, value: String) {
+        self.pairs.push((Cow::Owned(name), Cow::Owned(value)));
+    }
+
     pub(crate) fn push(&mut self, name: &'r str, value: &'r str) {
         self.pairs.push((Cow::Borrowed(name), Cow::Borrowed(value)));
     }
 
     /// All values of this name, in order.
-    pub fn get(&self, name: &str) -> impl Iterator<Item = &str> {
+    pub fn get<'p>(&'p self, name: &str) -> impl Iterator<Item = &'p str> {
         self.pairs.iter().filter(move |(key, _)| key == name).map(|(_, value)| value.as_ref())
     }
 
@@ -189,6 +209,14 @@ impl<'l> QueryWriter<'l> {
         Self { out, first: true }
     }
 
+    /// Appends a pair that is the same in all links of a service, and needs no encoding.
+    #[doc(hidden)]
+    pub fn fixed(&mut self, name: &str, value: &str) {
+        self.out.push(if self.first { '?' } else { '&' });
+        self.first = false;
+        self.out.extend([name, "=", value]);
+    }
+
     /// Appends one `name=value`.
     pub fn pair(&mut self, name: &str, value: &impl Param) {
         self.out.push(if self.first { '?' } else { '&' });
@@ -196,6 +224,16 @@ impl<'l> QueryWriter<'l> {
         percent::encode_written(self.out, Place::Form, |out| out.push_str(name));
         self.out.push('=');
         percent::encode_written(self.out, Place::Form, |out| value.write(out));
+    }
+
+    /// Appends one `name=value`, but nothing for an empty value: that would be read as none.
+    fn pair_unless_empty(&mut self, name: &str, value: &impl Param) {
+        let (start, first) = (self.out.len(), self.first);
+        self.pair(name, value);
+        if self.out.ends_with('=') {
+            self.out.truncate(start);
+            self.first = first;
+        }
     }
 }
 
@@ -249,7 +287,7 @@ macro_rules! whole_numbers {
             fn parse(text: &str) -> Option<Self> {
                 // One number, one spelling: "+1" and "01" would be second addresses of the same page.
                 let digits = text.strip_prefix('-').unwrap_or(text);
-                let plain = digits == "0" || !digits.starts_with(['0', '+']);
+                let plain = text == "0" || !digits.starts_with(['0', '+']);
                 if plain { text.parse().ok() } else { None }
             }
             fn write(&self, out: &mut String) {
@@ -280,136 +318,6 @@ macro_rules! decimal_numbers {
 }
 
 decimal_numbers!(f32, f64);
-
-/// The part of an address that names a thing: lower-case ASCII letters, digits and single hyphens between them.
-///
-/// ```
-/// use skep::Slug;
-///
-/// assert_eq!(Slug::of("Hello, Wörld!").as_str(), "hello-world");
-/// assert!("hello-world".parse::<Slug>().is_ok());
-/// assert!("Hello".parse::<Slug>().is_err());
-/// ```
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Slug(String);
-
-impl Slug {
-    /// The most bytes a slug may have.
-    pub const MAX_BYTES: usize = 200;
-
-    /// A slug from any text: what it cannot hold becomes a hyphen. A text with nothing to keep becomes
-    /// `untitled`.
-    #[must_use]
-    pub fn of(title: &str) -> Self {
-        let mut slug = String::with_capacity(title.len());
-        for letter in title.chars().flat_map(char::to_lowercase) {
-            if letter.is_ascii_alphanumeric() {
-                slug.push(letter);
-            } else {
-                let base = ascii_base(letter);
-                if !base.is_empty() {
-                    slug.push_str(base);
-                } else if !slug.is_empty() && !slug.ends_with('-') {
-                    slug.push('-');
-                }
-            }
-            if slug.len() >= Self::MAX_BYTES {
-                break;
-            }
-        }
-        // A letter may stand for two.
-        slug.truncate(Self::MAX_BYTES);
-        let slug = slug.trim_end_matches('-');
-        Self(if slug.is_empty() { "untitled".into() } else { slug.into() })
-    }
-
-    /// The text.
-    #[must_use]
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-}
-
-/// The letters that a letter with a mark stands for in addresses.
-fn ascii_base(letter: char) -> &'static str {
-    match letter {
-        'à'..='å' => "a",
-        'ç' => "c",
-        'è'..='ë' => "e",
-        'ì'..='ï' => "i",
-        'ñ' => "n",
-        'ò'..='ö' | 'ø' => "o",
-        'ù'..='ü' => "u",
-        'ý' | 'ÿ' => "y",
-        'æ' => "ae",
-        'œ' => "oe",
-        'ß' => "ss",
-        _ => "",
-    }
-}
-
-/// A text is not a [`Slug`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct NotASlug;
-
-impl std::fmt::Display for NotASlug {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("a slug has lower-case letters a to z, digits, and single hyphens between them")
-    }
-}
-
-impl std::error::Error for NotASlug {}
-
-impl std::str::FromStr for Slug {
-    type Err = NotASlug;
-
-    fn from_str(text: &str) -> Result<Self, NotASlug> {
-        // One pass: slugs are read from every row of every list.
-        let mut before = b'-';
-        let words = text.bytes().all(|byte| {
-            let fits = byte.is_ascii_lowercase() || byte.is_ascii_digit() || (byte == b'-' && before != b'-');
-            before = byte;
-            fits
-        }) && before != b'-';
-        if words && text.len() <= Self::MAX_BYTES { Ok(Self(text.to_owned())) } else { Err(NotASlug) }
-    }
-}
-
-impl std::fmt::Display for Slug {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl AsRef<str> for Slug {
-    fn as_ref(&self) -> &str {
-        &self.0
-    }
-}
-
-impl Render for Slug {
-    fn render(&self, out: &mut Buffer) {
-        self.0.render(out);
-    }
-}
-
-impl PlainText for Slug {
-    fn write_plain(&self, out: &mut Buffer) {
-        self.0.write_plain(out);
-    }
-}
-
-impl Param for Slug {
-    fn expected() -> Cow<'static, str> {
-        "a name of lower-case letters, digits and hyphens".into()
-    }
-    fn parse(text: &str) -> Option<Self> {
-        text.parse().ok()
-    }
-    fn write(&self, out: &mut String) {
-        out.push_str(&self.0);
-    }
-}
 
 #[cfg(test)]
 mod tests {
@@ -450,6 +358,7 @@ mod tests {
         assert_eq!(i32::parse("-1"), Some(-1));
         assert_eq!(i32::parse("-01"), None);
         assert_eq!(u32::parse("0"), Some(0));
+        assert_eq!(i32::parse("-0"), None);
     }
 
     #[test]
@@ -457,17 +366,5 @@ mod tests {
         assert!(Pairs::decode("a=1&b=2&c=3", 2).is_err());
         assert!(Pairs::decode("a=%ff", 2).is_err());
         assert!(Pairs::decode("%ff=a", 2).is_err());
-    }
-
-    #[test]
-    fn slugs() {
-        assert_eq!(Slug::of("  A  fine -- day ").as_str(), "a-fine-day");
-        assert_eq!(Slug::of("日本").as_str(), "untitled");
-        for wrong in ["", "-a", "a-", "a--b", "A", "a b", "é"] {
-            assert!(wrong.parse::<Slug>().is_err(), "{wrong}");
-        }
-        for long in ["x".repeat(500), format!("{}ßx", "x".repeat(199))] {
-            assert!(Slug::of(&long).as_str().parse::<Slug>().is_ok(), "{long}");
-        }
     }
 }

@@ -13,7 +13,13 @@ pub(crate) enum Place {
     Tail,
     /// A name or value of a query or form.
     Form,
+    /// The id of a place in a page.
+    Fragment,
 }
+
+/// Stands before a segment that a URL cannot have: an empty one, and `.` and `..`, which every browser takes out of a path
+/// however they are escaped (WHATWG URL, 4.4). What looks like such a marked segment is marked once more.
+const MARK: char = '~';
 
 /// What a path segment cannot hold as it is: everything but RFC 3986's `pchar`, and `%` itself.
 const SEGMENT: &AsciiSet = &CONTROLS
@@ -37,6 +43,10 @@ const SEGMENT: &AsciiSet = &CONTROLS
 /// As [`SEGMENT`], but the slashes between segments stay.
 const TAIL: &AsciiSet = &SEGMENT.remove(b'/');
 
+/// As [`SEGMENT`]; `/` and `?` may stand in a fragment (RFC 3986, 3.5). A browser seeks the id as it is written and then
+/// decoded, so that `%` must be escaped, too (HTML, 7.4.6.4).
+const FRAGMENT: &AsciiSet = &SEGMENT.remove(b'/').remove(b'?');
+
 /// What `application/x-www-form-urlencoded` encodes (WHATWG URL, 5.2). A space becomes `+`.
 const FORM: &AsciiSet =
     &percent_encoding::NON_ALPHANUMERIC.remove(b'*').remove(b'-').remove(b'.').remove(b'_').remove(b' ');
@@ -46,12 +56,19 @@ pub(crate) fn encode_written(out: &mut String, place: Place, write: impl FnOnce(
     let start = out.len();
     write(out);
     if out.as_bytes()[start..].iter().all(|byte| byte.is_ascii_alphanumeric() || *byte == b'-') {
+        if out.len() == start && matches!(place, Place::Segment | Place::Tail) {
+            out.push(MARK);
+        }
         return;
     }
     let text = out.split_off(start);
     match place {
-        Place::Segment => out.extend(utf8_percent_encode(&text, SEGMENT)),
-        Place::Tail => out.extend(utf8_percent_encode(&text, TAIL)),
+        Place::Segment => {
+            out.extend(is_marked(&text).then_some(MARK));
+            out.extend(utf8_percent_encode(&text, SEGMENT));
+        }
+        Place::Tail => encode_tail(out, &text),
+        Place::Fragment => out.extend(utf8_percent_encode(&text, FRAGMENT)),
         Place::Form => {
             for (position, word) in text.split(' ').enumerate() {
                 if position > 0 {
@@ -63,15 +80,55 @@ pub(crate) fn encode_written(out: &mut String, place: Place, write: impl FnOnce(
     }
 }
 
+fn encode_tail(out: &mut String, text: &str) {
+    for (position, segment) in text.split('/').enumerate() {
+        if position > 0 {
+            out.push('/');
+        }
+        // "a//b" is a path; but "//b" would be another host where the rest is all there is.
+        let is_marked = is_marked(segment) && (position == 0 || !segment.is_empty());
+        out.extend(is_marked.then_some(MARK));
+        out.extend(utf8_percent_encode(segment, TAIL));
+    }
+}
+
+/// True for the segments that a URL cannot have, marked or not.
+fn is_marked(segment: &str) -> bool {
+    matches!(segment.trim_start_matches(MARK), "" | "." | "..")
+}
+
+fn unmarked(text: Cow<'_, str>) -> Cow<'_, str> {
+    if !is_marked(&text) {
+        return text;
+    }
+    match text {
+        Cow::Borrowed(text) => Cow::Borrowed(text.strip_prefix(MARK).unwrap_or(text)),
+        Cow::Owned(text) => Cow::Owned(text.strip_prefix(MARK).map(str::to_owned).unwrap_or(text)),
+    }
+}
+
 /// A path segment as text, or `None` where its bytes are not UTF-8.
 pub(crate) fn decode_segment(raw: &str) -> Option<Cow<'_, str>> {
+    decode(raw).map(unmarked)
+}
+
+/// The rest of a path as text, or `None` where its bytes are not UTF-8.
+pub(crate) fn decode_tail(raw: &str) -> Option<Cow<'_, str>> {
+    if !raw.contains(MARK) {
+        return decode(raw);
+    }
+    let segments: Option<Vec<_>> = raw.split('/').map(decode_segment).collect();
+    Some(Cow::Owned(segments?.join("/")))
+}
+
+fn decode(raw: &str) -> Option<Cow<'_, str>> {
     percent_decode_str(raw).decode_utf8().ok()
 }
 
 /// A name or value of a query or form as text, or `None` where its bytes are not UTF-8.
 pub(crate) fn decode_form(raw: &str) -> Option<Cow<'_, str>> {
     if !raw.contains('+') {
-        return decode_segment(raw);
+        return decode(raw);
     }
     let spaced = raw.replace('+', " ");
     percent_decode_str(&spaced).decode_utf8().ok().map(|text| Cow::Owned(text.into_owned()))
@@ -118,11 +175,31 @@ mod tests {
 
     #[test]
     fn a_segment_comes_back_as_it_was() {
-        for text in ["plain", "a b", "a/b", "50%", "é", "a?b#c", "..", "", "\u{0}", "{x}"] {
+        for text in ["plain", "a b", "a/b", "50%", "é", "a?b#c", ".", "..", "...", "", "~", "~~.", "~a", "\u{0}", "{x}"]
+        {
             let mut encoded = String::new();
             encode_written(&mut encoded, Place::Segment, |out| out.push_str(text));
             assert!(!encoded.contains('/'), "{encoded}");
+            assert!(!["", ".", ".."].contains(&&*encoded), "a browser takes it out of the path");
             assert_eq!(decode_segment(&encoded).as_deref(), Some(text));
+        }
+    }
+
+    #[test]
+    fn the_rest_of_a_path_comes_back_as_it_was() {
+        for (text, expected) in [
+            ("a/b c", "a/b%20c"),
+            ("", "~"),
+            ("/a", "~/a"),
+            ("a//b/", "a//b/"),
+            ("../.", "~../~."),
+            ("~/~..", "~~/~~.."),
+            ("a/~", "a/~~"),
+        ] {
+            let mut encoded = String::new();
+            encode_written(&mut encoded, Place::Tail, |out| out.push_str(text));
+            assert_eq!(encoded, expected);
+            assert_eq!(decode_tail(&encoded).as_deref(), Some(text));
         }
     }
 

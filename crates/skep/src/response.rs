@@ -4,7 +4,7 @@ use http::header::{CONTENT_TYPE, LOCATION};
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 
 use crate::body::Body;
-use crate::service::Service;
+use crate::link::{self, Destination};
 
 /// What a handler answers with: a status, header fields and a [`Body`].
 ///
@@ -52,7 +52,7 @@ impl Response {
         Ok(Self::typed("application/json", serde_json::to_vec(value)?))
     }
 
-    /// 303: the answer is on the page of this service. Right after a POST, so that reloading does not repeat it.
+    /// 303: the answer is on another page. Right after a POST, so that reloading does not repeat it.
     ///
     /// ```
     /// use skep::prelude::*;
@@ -62,17 +62,22 @@ impl Response {
     /// struct Thanks;
     /// # impl Handle for Thanks { async fn handle(self, _cx: &mut Cx<'_>) -> Result { Ok(Response::text("")) } }
     ///
-    /// assert_eq!(Response::see_other(&Thanks).headers()["location"], "/thanks");
+    /// assert_eq!(Response::see_other(Thanks).headers()["location"], "/thanks");
+    /// assert_eq!(Response::see_other(Thanks.at("next")).headers()["location"], "/thanks#next");
     /// ```
     #[must_use]
-    pub fn see_other(service: &impl Service) -> Self {
-        Self::of_status(StatusCode::SEE_OTHER).with_header(LOCATION, location(service))
+    pub fn see_other(to: impl Destination) -> Self {
+        Self::redirect(StatusCode::SEE_OTHER, &link::url(&to))
     }
 
-    /// 308: the page has moved for good to this service.
+    /// 308: the page has moved there for good. Destinations are those of [`see_other`](Self::see_other).
     #[must_use]
-    pub fn moved(service: &impl Service) -> Self {
-        Self::of_status(StatusCode::PERMANENT_REDIRECT).with_header(LOCATION, location(service))
+    pub fn moved(to: impl Destination) -> Self {
+        Self::redirect(StatusCode::PERMANENT_REDIRECT, &link::url(&to))
+    }
+
+    pub(crate) fn redirect(status: StatusCode, url: &str) -> Self {
+        Self::of_status(status).with_header(LOCATION, HeaderValue::try_from(url).expect("a link is visible ASCII"))
     }
 
     /// The same answer with another status.
@@ -128,8 +133,4 @@ impl Response {
     pub fn into_http(self) -> http::Response<Body> {
         self.inner
     }
-}
-
-fn location(service: &impl Service) -> HeaderValue {
-    HeaderValue::try_from(service.url()).expect("a link is visible ASCII")
 }

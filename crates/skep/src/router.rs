@@ -1,20 +1,23 @@
 //! Which service answers a request.
 //!
-//! Paths are told apart first, the most literal one wins; then methods; then the query parameters a service requires,
-//! most of them first. What cannot be told apart is a [`Conflict`], found before any socket opens.
+//! Paths are told apart first, the most literal one wins; then methods; then what a service requires of the query, most
+//! of it first. What cannot be told apart is a [`Conflict`], found before any socket opens.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::fmt;
 
 use http::{HeaderValue, Method};
 
 use crate::param::Pairs;
 use crate::percent;
-use crate::service::Route;
 
+pub(crate) use self::conflict::Conflict;
+use self::conflict::conflicts;
+pub(crate) use self::entry::{Demand, Entry};
 use self::tree::{Tree, Values};
 
+mod conflict;
+mod entry;
 mod tree;
 
 /// Finds the endpoint for a path, a method and a query.
@@ -33,7 +36,7 @@ struct Resource<E> {
 
 #[derive(Debug)]
 struct Candidate<E> {
-    required: Vec<&'static str>,
+    demand: Demand,
     endpoint: E,
 }
 
@@ -41,39 +44,6 @@ struct Candidate<E> {
 pub(crate) struct Found<'s, 'p, E> {
     resource: &'s Resource<E>,
     pub(crate) path: Values<'p>,
-}
-
-/// Two services that no request can tell apart, or a path that cannot be served.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Conflict(String);
-
-impl fmt::Display for Conflict {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-/// A route and what answers it, before the router is made.
-pub(crate) struct Entry<E> {
-    pub(crate) name: String,
-    pub(crate) method: Method,
-    pub(crate) pattern: String,
-    pub(crate) required: Vec<&'static str>,
-    pub(crate) endpoint: E,
-}
-
-impl<E> Entry<E> {
-    pub(crate) fn of_route(route: &Route, endpoint: E) -> Self {
-        let mut required: Vec<_> = route.required_query().collect();
-        required.sort_unstable();
-        Self {
-            name: route.service.to_owned(),
-            method: route.method.clone(),
-            pattern: route.pattern.to_owned(),
-            required,
-            endpoint,
-        }
-    }
 }
 
 impl<E> Router<E> {
@@ -111,15 +81,22 @@ impl<'s, E> Found<'s, '_, E> {
         let wanted = if *method == Method::HEAD { &Method::GET } else { method };
         let (_, candidates) =
             self.resource.methods.iter().find(|(method, _)| method == wanted).ok_or(NoEndpoint::Method)?;
-        if let [only] = candidates.as_slice() {
+        if let [only] = candidates.as_slice()
+            && only.demand.when.is_none()
+        {
             // Alone, it may complain itself about what is missing.
             return Ok(&only.endpoint);
         }
         candidates
             .iter()
-            .find(|candidate| candidate.required.iter().all(|name| query.contains(name)))
+            .find(|candidate| candidate.demand.is_met(query))
             .map(|candidate| &candidate.endpoint)
-            .ok_or_else(|| NoEndpoint::Parameters(candidates.iter().map(|one| one.required.clone()).collect()))
+            .ok_or_else(|| NoEndpoint::Parameters(candidates.iter().map(|one| one.demand.to_string()).collect()))
+    }
+
+    /// All that answers here.
+    pub(crate) fn endpoints(&self) -> impl Iterator<Item = &'s E> + use<'s, E> {
+        self.resource.methods.iter().flat_map(|(_, candidates)| candidates).map(|candidate| &candidate.endpoint)
     }
 }
 
@@ -127,22 +104,22 @@ impl<'s, E> Found<'s, '_, E> {
 pub(crate) enum NoEndpoint {
     /// No service here answers this method.
     Method,
-    /// Services here answer this method, each with one of these sets of parameters.
-    Parameters(Vec<Vec<&'static str>>),
+    /// Services here answer this method, each with one of these in the query.
+    Parameters(Vec<String>),
 }
 
 impl<E> Resource<E> {
     fn new(entries: Vec<Entry<E>>) -> Self {
         let mut methods: Vec<(Method, Vec<Candidate<E>>)> = Vec::new();
-        for Entry { method, required, endpoint, .. } in entries {
-            let candidate = Candidate { required, endpoint };
+        for Entry { method, demand, endpoint, .. } in entries {
+            let candidate = Candidate { demand, endpoint };
             match methods.iter_mut().find(|(known, _)| *known == method) {
                 Some((_, candidates)) => candidates.push(candidate),
                 None => methods.push((method, vec![candidate])),
             }
         }
         for (_, candidates) in &mut methods {
-            candidates.sort_by_key(|candidate| std::cmp::Reverse(candidate.required.len()));
+            candidates.sort_by_key(|candidate| std::cmp::Reverse(candidate.demand.rank()));
         }
         let allow = allow(methods.iter().map(|(method, _)| method));
         Self { methods, allow }
@@ -170,42 +147,28 @@ fn nameless(pattern: &str) -> String {
     segments.collect::<Vec<_>>().join("/")
 }
 
-fn conflicts<E>(entries: &[Entry<E>]) -> Vec<Conflict> {
-    let mut seen: BTreeMap<(String, &str, &[&str]), &Entry<E>> = BTreeMap::new();
-    let mut conflicts = Vec::new();
-    for entry in entries {
-        let key = (nameless(&entry.pattern), entry.method.as_str(), entry.required.as_slice());
-        if let Some(other) = seen.get(&key) {
-            conflicts.push(Conflict(same(other, entry)));
-        } else {
-            seen.insert(key, entry);
-        }
-    }
-    conflicts
-}
-
-fn same<E>(first: &Entry<E>, second: &Entry<E>) -> String {
-    let Entry { name, method, pattern, required, .. } = second;
-    if first.name == *name {
-        return format!("{name} ({method} {pattern}) is served twice: name it once");
-    }
-    let which = match required.as_slice() {
-        [] => "neither requires a query parameter".to_owned(),
-        names => format!("both require {}", names.join(" and ")),
-    };
-    format!(
-        "{} ({} {}) and {name} ({method} {pattern}) cannot be told apart: {which}; \
-         give one of them another path, another method or a required query parameter of its own",
-        first.name, first.method, first.pattern
-    )
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn entry(name: &'static str, method: Method, pattern: &str, required: &[&'static str]) -> Entry<&'static str> {
-        Entry { name: name.into(), method, pattern: pattern.into(), required: required.to_vec(), endpoint: name }
+        let demand = Demand { required: required.to_vec(), optional: Vec::new(), when: None };
+        Entry { name: name.into(), method, pattern: pattern.into(), demand, id: None, endpoint: name }
+    }
+
+    fn taking(optional: &'static str, mut entry: Entry<&'static str>) -> Entry<&'static str> {
+        entry.demand.optional.push(optional);
+        entry
+    }
+
+    fn when(name: &'static str, value: &'static str, mut entry: Entry<&'static str>) -> Entry<&'static str> {
+        entry.demand.when = Some((name, value));
+        entry
+    }
+
+    fn complaint(entries: Vec<Entry<&'static str>>) -> String {
+        let conflicts = Router::new(entries).expect_err("a conflict");
+        conflicts.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
     }
 
     fn router(entries: Vec<Entry<&'static str>>) -> Router<&'static str> {
@@ -263,13 +226,58 @@ mod tests {
     }
 
     #[test]
+    fn a_fixed_value_tells_services_apart() {
+        let router = router(vec![
+            entry("Rename", Method::POST, "/", &[]),
+            when("action", "delete", entry("Delete", Method::POST, "/", &[])),
+            when("action", "archive", entry("Archive", Method::POST, "/", &[])),
+            when("action", "x", entry("Alone", Method::PUT, "/", &[])),
+        ]);
+        assert_eq!(answer(&router, &Method::POST, "/", ""), "Rename");
+        assert_eq!(answer(&router, &Method::POST, "/", "action=delete"), "Delete");
+        assert_eq!(answer(&router, &Method::POST, "/", "a=1&action=archive"), "Archive");
+        assert_eq!(answer(&router, &Method::POST, "/", "action=other"), "Rename");
+        assert_eq!(answer(&router, &Method::PUT, "/", "action=x"), "Alone");
+        assert_eq!(answer(&router, &Method::PUT, "/", "action=y"), "400");
+    }
+
+    #[test]
     fn what_cannot_be_told_apart_is_named() {
-        let conflicts = Router::new(vec![
-            entry("Article", Method::GET, "/{page}", &[]),
-            entry("Page", Method::GET, "/{name}", &[]),
-        ])
-        .expect_err("a conflict");
-        let text = conflicts[0].to_string();
+        let text =
+            complaint(vec![entry("Article", Method::GET, "/{page}", &[]), entry("Page", Method::GET, "/{name}", &[])]);
         assert!(text.contains("Article (GET /{page}) and Page (GET /{name}) cannot be told apart"), "{text}");
+        let text = complaint(vec![entry("A", Method::GET, "/", &["q"]), entry("A", Method::GET, "/", &["q"])]);
+        assert_eq!(text, "A (GET /) is served twice: name it once");
+        let delete = || when("action", "delete", entry("Delete", Method::POST, "/", &[]));
+        let mut other = delete();
+        other.name = "Remove".into();
+        let text = complaint(vec![delete(), other]);
+        assert!(
+            text.contains("Delete (POST /) and Remove (POST /) cannot be told apart: both require action=delete"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn a_link_that_would_lead_to_another_service_is_named() {
+        let list = || entry("List", Method::GET, "/", &[]);
+        let search = || entry("Search", Method::GET, "/", &["q"]);
+        let text = complaint(vec![taking("q", list()), search()]);
+        assert!(text.contains("a link to List with q would lead to Search"), "{text}");
+        // Of as many required, either might come first.
+        let text =
+            complaint(vec![taking("b", entry("A", Method::GET, "/", &["a"])), entry("B", Method::GET, "/", &["b"])]);
+        assert!(text.contains("a link to A with b would lead to B"), "{text}");
+        // The one that requires more is asked first, whatever the other takes.
+        assert!(Router::new(vec![list(), taking("page", search()), taking("tag", list_of("Tagged", "tags"))]).is_ok());
+        let text = complaint(vec![
+            entry("Do", Method::POST, "/", &["action"]),
+            when("action", "delete", entry("Delete", Method::POST, "/", &[])),
+        ]);
+        assert!(text.contains("a link to Do with action=delete would lead to Delete"), "{text}");
+    }
+
+    fn list_of(name: &'static str, required: &'static str) -> Entry<&'static str> {
+        entry(name, Method::GET, "/", &[required, "all"])
     }
 }

@@ -3,22 +3,35 @@
 //! A service is a struct. Its fields are its parameters, its [`Handle::handle`] is its answer, and its value is its
 //! link. `#[derive(Service)]` writes [`Service`]; the author writes [`Handle`].
 
+mod registry;
+mod told_apart;
+
 use std::borrow::Cow;
+use std::future::Future;
+use std::pin::Pin;
+use std::rc::Rc;
 
 use http::request::Parts;
 use http::{HeaderName, Method};
 
 use crate::cx::Cx;
 use crate::error::{Error, Result};
-use crate::html::{Attributes, Buffer};
+use crate::form::{FieldInfo, FormField, Messages, Submission};
 use crate::param::{Field, Pairs, Param, QueryWriter, quoted};
 use crate::percent::{self, Place};
 use crate::request::header_text;
 
+#[cfg(not(target_family = "wasm"))]
+#[doc(hidden)]
+pub use registry::Declared;
+#[cfg(not(target_family = "wasm"))]
+pub(crate) use registry::declared;
+pub use registry::{Registry, Services};
+
 /// The most parameters that a path may hold.
 pub const MAX_PATH_PARAMETERS: usize = 8;
 
-/// A service: its address, its parameters, its link. Written by `#[derive(Service)]`.
+/// A service, ours or another site's: its address, its parameters, its link. Written by `#[derive(Service)]`.
 ///
 /// ```
 /// use skep::prelude::*;
@@ -44,8 +57,8 @@ pub trait Service: Sized + 'static {
     /// Where it is, and what it takes.
     const ROUTE: &'static Route;
 
-    /// Reads the fields from a request.
-    fn parse(input: &Input<'_>) -> Result<Self>;
+    /// The fields that a form sends: those of the body, or the query of a GET service.
+    const FIELDS: &'static [FieldInfo] = &[];
 
     /// Writes the link to this value.
     fn write_link(&self, link: &mut Link<'_>);
@@ -55,6 +68,24 @@ pub trait Service: Sized + 'static {
         let mut url = String::with_capacity(Self::ROUTE.pattern.len() + 16);
         self.write_link(&mut Link::new(&mut url));
         url
+    }
+}
+
+/// A service of this site: one that requests come to. Written by `#[derive(Service)]`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no service of this site",
+    label = "only what has `#[derive(Service)]` and `#[service(GET \"/path\")]` is",
+    note = "a service of another site (`#[service(external ...)]`) is linked to: it has no handler, and is never mounted"
+)]
+pub trait Served: Service {
+    /// Reads the fields from a request.
+    fn parse(input: &Input<'_>) -> Result<Self>;
+
+    /// Answers again with the page that holds the form, if the service names one: `page = ...`.
+    #[doc(hidden)]
+    fn show_page<'c>(input: &Input<'_>, cx: &'c mut Cx<'_>) -> Result<Option<Answering<'c>>> {
+        let _ = (input, cx);
+        Ok(None)
     }
 }
 
@@ -79,13 +110,18 @@ pub trait Service: Sized + 'static {
 #[diagnostic::on_unimplemented(
     message = "the service `{Self}` has no handler",
     label = "nothing answers this service",
-    note = "write `impl Handle for {Self} {{ async fn handle(self, cx: &mut Cx<'_>) -> Result {{ ... }} }}`"
+    note = "write `impl Handle for {Self} {{ async fn handle(self, cx: &mut Cx<'_>) -> Result {{ ... }} }}`",
+    note = "a service of another site (`#[service(external ...)]`) has none, and is never mounted"
 )]
-pub trait Handle: Service {
+pub trait Handle: Served {
     /// Answers one request.
     #[expect(async_fn_in_trait, reason = "a handler stays on the thread that accepted its connection")]
     async fn handle(self, cx: &mut Cx<'_>) -> Result;
 }
+
+/// A future of a handler: it stays on its thread.
+#[doc(hidden)]
+pub type Answering<'r> = Pin<Box<dyn Future<Output = Result> + 'r>>;
 
 /// Where a service is, and what it takes.
 #[derive(Debug)]
@@ -94,16 +130,24 @@ pub struct Route {
     pub service: &'static str,
     /// The request method.
     pub method: Method,
-    /// The path, with `{name}` for a segment and `{*name}` for the rest.
+    /// What the path begins with: a [`Prefix`](crate::link::Prefix).
+    pub prefix: &'static str,
+    /// The path behind the prefix, with `{name}` for a segment and `{*name}` for the rest.
     pub pattern: &'static str,
     /// The query parameters.
     pub query: &'static [QueryParameter],
+    /// The name and value that the query must have, and that links have: `when = "action=delete"`.
+    pub when: Option<(&'static str, &'static str)>,
+    /// True if the parameters at the end of the path may also come in the query, and are then redirected to the path.
+    pub from_query: bool,
     /// What the body holds.
     pub body: BodyKind,
     /// The most bytes a body may have, where it is not the limit of the configuration.
     pub body_limit: Option<u64>,
     /// Why requests from other sites may reach this service though it changes something; `None`: they may not.
     pub cross_origin: Option<&'static str>,
+    /// The file that declares it, and the line.
+    pub source: (&'static str, u32),
 }
 
 /// A query parameter of a [`Route`].
@@ -122,13 +166,52 @@ pub enum BodyKind {
     Unread,
     /// A form.
     Form,
+    /// A form that may hold files.
+    Multipart,
     /// JSON.
     Json,
 }
 
 impl Route {
-    pub(crate) fn required_query(&self) -> impl Iterator<Item = &'static str> + use<> {
-        self.query.iter().filter(|parameter| parameter.required).map(|parameter| parameter.name)
+    /// For what is no service: what `#[derive(Service)]` writes beside its complaint.
+    #[doc(hidden)]
+    pub const NONE: Self = Self {
+        service: "",
+        method: Method::GET,
+        prefix: "",
+        pattern: "/",
+        query: &[],
+        when: None,
+        from_query: false,
+        body: BodyKind::Unread,
+        body_limit: None,
+        cross_origin: None,
+        source: ("", 0),
+    };
+
+    /// Prefix and pattern.
+    #[must_use]
+    pub fn path(&self) -> String {
+        format!("{}{}", self.prefix, self.pattern)
+    }
+
+    /// True for a service of another site: our secrets must not go there.
+    #[must_use]
+    pub fn is_external(&self) -> bool {
+        !self.pattern.starts_with('/')
+    }
+
+    /// The path without the parameters at its end, and their names.
+    pub(crate) fn without_suffix(&self) -> (String, Vec<&'static str>) {
+        let mut rest = self.pattern;
+        let mut names = Vec::new();
+        while let Some((before, name)) = rest.rsplit_once('/').filter(|(_, last)| last.starts_with('{')) {
+            names.push(name.trim_matches(['{', '*', '}']));
+            rest = before;
+        }
+        names.reverse();
+        let rest = if rest.is_empty() { "/" } else { rest };
+        (format!("{}{rest}", self.prefix), names)
     }
 }
 
@@ -137,19 +220,35 @@ impl Route {
 pub struct Input<'r> {
     pub(crate) parts: &'r Parts,
     pub(crate) path: &'r [&'r str; MAX_PATH_PARAMETERS],
+    /// From this position on, path parameters came in the query.
+    pub(crate) from_query: usize,
     pub(crate) query: Pairs<'r>,
     pub(crate) body: &'r [u8],
-    pub(crate) form: Pairs<'r>,
+    pub(crate) form: Option<Rc<Submission>>,
 }
 
-impl Input<'_> {
+impl<'r> Input<'r> {
+    pub(crate) fn new(parts: &'r Parts, path: &'r [&'r str; MAX_PATH_PARAMETERS], query: Pairs<'r>) -> Self {
+        Self { parts, path, from_query: MAX_PATH_PARAMETERS, query, body: &[], form: None }
+    }
+
     /// The path parameter at this position. What is no such value is not an address: 404.
     pub fn path<T: Param>(&self, position: usize, name: &'static str) -> Result<T> {
-        let Some(text) = percent::decode_segment(self.path[position]) else {
+        self.part(position, name, percent::decode_segment(self.path[position]))
+    }
+
+    /// The rest of the path, which is the parameter at this position.
+    pub fn tail<T: Param>(&self, position: usize, name: &'static str) -> Result<T> {
+        self.part(position, name, percent::decode_tail(self.path[position]))
+    }
+
+    fn part<T: Param>(&self, position: usize, name: &'static str, text: Option<Cow<'_, str>>) -> Result<T> {
+        let Some(text) = text else {
             return Err(Error::bad_request(format!("{name}: the path is not UTF-8")));
         };
         T::parse(&text).ok_or_else(|| {
-            Error::not_found().with_message(format!("{name}: {} is not {}", quoted(&text), T::expected()))
+            let error = if position < self.from_query { Error::not_found() } else { Error::bad_request("") };
+            error.with_message(format!("{name}: {} is not {}", quoted(&text), T::expected()))
         })
     }
 
@@ -158,9 +257,26 @@ impl Input<'_> {
         F::read(name, &self.query)
     }
 
-    /// A form field; 400 if it is missing or wrong.
-    pub fn form<F: Field>(&self, name: &'static str) -> Result<F> {
-        F::read(name, &self.form)
+    /// A query parameter, or its default if it is missing; 400 if it is wrong.
+    pub fn query_or<T: Param>(&self, name: &'static str, default: impl FnOnce() -> T) -> Result<T> {
+        // A form sends an empty text for a field left empty. Where that is no value, it is none.
+        let empty = || self.query.get(name).all(str::is_empty) && T::parse("").is_none();
+        if !self.query.contains(name) || empty() { Ok(default()) } else { T::read(name, &self.query) }
+    }
+
+    /// A form field. What is wrong with it is noted, so that all faults of a form are told at once: [`refused`](Self::refused).
+    pub fn form<F: FormField>(&self, name: &'static str) -> Option<F> {
+        let submission = self.form.as_deref()?;
+        F::read(&submission.sent(name)).map_err(|fault| submission.note((name, fault))).ok()
+    }
+
+    /// What is wrong with the form fields that were read.
+    #[must_use]
+    pub fn refused(&self) -> Error {
+        Error::refused(
+            self.form.as_ref().map(|submission| submission.take_faults()).unwrap_or_default(),
+            &Messages::ENGLISH,
+        )
     }
 
     /// A header field; 400 if it is missing or wrong.
@@ -186,7 +302,9 @@ pub struct Link<'l> {
 }
 
 impl<'l> Link<'l> {
-    pub(crate) fn new(out: &'l mut String) -> Self {
+    /// A link at the end of a text.
+    #[doc(hidden)]
+    pub fn new(out: &'l mut String) -> Self {
         Self { out }
     }
 
@@ -210,68 +328,3 @@ impl<'l> Link<'l> {
         QueryWriter::new(self.out)
     }
 }
-
-/// Writes the link to a service where an attribute's value stands. Used by `#[derive(Service)]`.
-#[doc(hidden)]
-pub fn write_href(service: &impl Service, out: &mut Buffer) {
-    out.push_encoded(|text| service.write_link(&mut Link::new(text)));
-}
-
-impl Attributes for FormTarget {
-    fn write_attributes(&self, out: &mut Buffer) {
-        out.push_attribute("method", self.method);
-        out.push_link("action", &*self.action);
-    }
-}
-
-/// Where a form goes: what `Comment::form(...)` gives for `html!`'s `form (...) { }`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FormTarget {
-    /// The method, in lower case, as the attribute wants it.
-    pub method: &'static str,
-    /// The address.
-    pub action: Cow<'static, str>,
-}
-
-impl FormTarget {
-    /// For `#[derive(Service)]`: the link that `write` writes.
-    pub fn new(method: &'static str, write: impl FnOnce(&mut Link<'_>)) -> Self {
-        let mut action = String::new();
-        write(&mut Link::new(&mut action));
-        Self { method, action: action.into() }
-    }
-}
-
-/// A tuple of services, as [`App::serve`](crate::App::serve) takes it.
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` is not a tuple of services with handlers",
-    label = "write `.serve::<(First, Second)>()`, or `.serve::<(Only,)>()` for a single one"
-)]
-pub trait Services {
-    /// Calls `each` for every service of the tuple.
-    fn register(registry: &mut impl Registry);
-}
-
-/// What [`Services::register`] tells the services to.
-pub trait Registry {
-    /// Adds one service.
-    fn add<S: Handle>(&mut self);
-}
-
-macro_rules! tuples_of_services {
-    ($($name:ident)*) => {
-        tuples_of_services!(@ [] $($name)*);
-    };
-    (@ [$($done:ident)*] $next:ident $($rest:ident)*) => {
-        impl<$($done: Handle,)* $next: Handle> Services for ($($done,)* $next,) {
-            fn register(registry: &mut impl Registry) {
-                $(registry.add::<$done>();)*
-                registry.add::<$next>();
-            }
-        }
-        tuples_of_services!(@ [$($done)* $next] $($rest)*);
-    };
-    (@ [$($done:ident)*]) => {};
-}
-
-tuples_of_services!(A B C D E F G H I J K L M N O P Q R S T U V W X);

@@ -23,6 +23,8 @@ use crate::cx::{Cx, RequestId};
 use crate::endpoint::Endpoint;
 use crate::error::{Error, Result};
 use crate::error_page::{self, ErrorPage, Failure};
+use crate::form::{Messages, Quota};
+use crate::link::{self, BaseUrl, Destination};
 use crate::origin;
 use crate::panic::{self, CatchPanic};
 use crate::param::Pairs;
@@ -30,6 +32,7 @@ use crate::percent;
 use crate::request::{Peer, Request};
 use crate::response::Response;
 use crate::router::{Found, NoEndpoint, Router};
+use crate::secret::Secret;
 use crate::service::Input;
 #[cfg(not(target_family = "wasm"))]
 use crate::sql;
@@ -46,9 +49,19 @@ pub struct Site {
     pub(crate) database: Option<sql::Database>,
     pub(crate) values: Values,
     pub(crate) trusted_origins: Vec<String>,
+    pub(crate) base_url: Option<BaseUrl>,
     pub(crate) error_page: ErrorPage,
     pub(crate) jobs: Vec<Job>,
+    pub(crate) forms: Forms,
     pub(crate) setup: Setup,
+}
+
+/// What the forms of an application share.
+pub(crate) struct Forms {
+    /// The first is for those who like none.
+    pub(crate) languages: Vec<Messages>,
+    pub(crate) quota: Quota,
+    pub(crate) secret: Secret,
 }
 
 /// One thread's view of a [`Site`]: it answers requests. Cloning it is cheap.
@@ -90,6 +103,34 @@ impl Site {
     #[must_use]
     pub fn data(&self) -> &Path {
         &self.setup.data
+    }
+
+    /// Scheme and host under which the site is reached, if a setting or the application says so.
+    #[must_use]
+    pub fn base_url(&self) -> Option<&BaseUrl> {
+        self.base_url.as_ref()
+    }
+
+    /// The whole URL, for what is written while nobody asks: mails that a job sends. `None` without a base URL; in a
+    /// request, [`Cx::absolute`](crate::Cx::absolute) knows what the client used.
+    ///
+    /// ```
+    /// use skep::prelude::*;
+    ///
+    /// #[derive(Service)]
+    /// #[service(GET "/news")]
+    /// struct News;
+    /// # impl Handle for News { async fn handle(self, _cx: &mut Cx<'_>) -> Result { Ok(Response::text("")) } }
+    ///
+    /// let app = App::new().serve::<(News,)>().base_url("https://example.org").on_start(|site| {
+    ///     assert_eq!(site.absolute(News).as_deref(), Some("https://example.org/news"));
+    ///     Ok(())
+    /// });
+    /// # let _ = skep::test::Client::new(app);
+    /// ```
+    #[must_use]
+    pub fn absolute(&self, to: impl Destination) -> Option<String> {
+        self.base_url().map(|base| link::absolute(base.as_str(), &to))
     }
 
     /// The value given to [`App::with`](crate::App::with).
@@ -168,12 +209,13 @@ impl Local {
             return Ok(Response::of_status(StatusCode::NO_CONTENT).with_header(ALLOW, found.allow().clone()));
         }
         let endpoint = endpoint(&found, &parts.method, &query)?;
-        if !endpoint.is_open_to_others() {
-            origin::check(parts, &site.trusted_origins)?;
-        }
-        let mut input = Input { parts, path: &found.path, query, body: &[], form: Pairs::default() };
+        let needs_token = !endpoint.is_open_to_others() && origin::check(parts, &site.trusted_origins)?;
+        let mut input = Input::new(parts, &found.path, query);
         let limit = endpoint.body_limit().unwrap_or(site.setup.limits.body);
         let mut cx = Cx::new(parts, peer, (body, limit), self, id);
+        if needs_token {
+            endpoint.ask_for_token(&cx)?;
+        }
         let mut response = endpoint.call(&mut cx, &mut input).await?;
         if let Some(extra) = cx.complete().await? {
             add_headers(response.headers_mut(), *extra);
@@ -190,7 +232,12 @@ impl Local {
         };
         // "//host" would be a link to another host.
         let leads_out = other.starts_with("//") || other.starts_with("/\\");
-        if other.is_empty() || leads_out || self.site().router.find(&other).is_none() {
+        if other.is_empty() || leads_out {
+            return Err(Error::not_found());
+        }
+        // Most addresses that are none lead to no page with a slash either; a folder has one there only with an index.
+        let is_page = self.site().router.find(&other).is_some_and(|found| found.endpoints().any(Endpoint::has_page));
+        if !is_page {
             return Err(Error::not_found());
         }
         let target = match parts.uri.query() {
@@ -229,10 +276,7 @@ fn without_path(parts: &Parts) -> Option<Result> {
 fn endpoint<'s>(found: &Found<'s, '_, Endpoint>, method: &Method, query: &Pairs<'_>) -> Result<&'s Endpoint> {
     found.endpoint(method, query).map_err(|reason| match reason {
         NoEndpoint::Method => Error::new(StatusCode::METHOD_NOT_ALLOWED).with_header(ALLOW, found.allow().clone()),
-        NoEndpoint::Parameters(sets) => {
-            let sets: Vec<String> = sets.iter().map(|names| names.join(" and ")).collect();
-            Error::bad_request(format!("the query needs {}", sets.join(", or ")))
-        }
+        NoEndpoint::Parameters(sets) => Error::bad_request(format!("the query needs {}", sets.join(", or "))),
     })
 }
 

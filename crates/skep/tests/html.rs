@@ -5,7 +5,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use skep::html;
-use skep::html::{Attributes, Buffer, DOCTYPE, Href, Html, Json, PlainText, Render, Trusted};
+use skep::html::{Attributes, Buffer, DOCTYPE, Href, Html, Json, Phrasing, PlainText, Render, Trusted};
 
 /// `writes!({ template } "html")`.
 macro_rules! writes {
@@ -293,6 +293,8 @@ fn a_service_is_a_link() {
 struct Twice(&'static str);
 
 impl Render for Twice {
+    type Content = Html<Phrasing>;
+
     fn render(&self, out: &mut Buffer) {
         html! { i { (self.0) } b { (self.0) } }.render(out);
     }
@@ -300,7 +302,7 @@ impl Render for Twice {
 
 #[test]
 fn a_type_of_ones_own_is_rendered() {
-    let boxed: Box<dyn Render> = Box::new(Twice("y"));
+    let boxed: Box<dyn Render<Content = Html<Phrasing>>> = Box::new(Twice("y"));
     writes! {
         { p { (Twice("<")) (boxed) } } "<p><i>&lt;</i><b>&lt;</b><i>y</i><b>y</b></p>";
     }

@@ -96,11 +96,11 @@ impl Feed {
         if tag.is_some() && entries.is_empty() {
             return Err(Error::not_found());
         }
-        let link = |entry: &Entry| cx.absolute(&Article { page: entry.slug.clone() });
+        let link = |entry: &Entry| cx.absolute(Article { page: entry.slug.clone() });
         let entries = entries.into_iter().map(|entry| (link(&entry), entry)).collect();
         let (title, home) = match tag {
-            Some(tag) => (format!("{NAME}: {tag}"), cx.absolute(&Tagged::first(tag.clone()))),
-            None => (NAME.to_owned(), cx.absolute(&Index::first())),
+            Some(tag) => (format!("{NAME}: {tag}"), cx.absolute(Tagged::first(tag.clone()))),
+            None => (NAME.to_owned(), cx.absolute(Index::first())),
         };
         Ok(Self { title, origin: cx.origin(), home, itself, entries })
     }

@@ -30,6 +30,7 @@ use std::collections::HashMap;
 use super::ast::{Name, Node, Splice};
 use super::diagnostic::Diagnostic;
 use super::standard::{Model, Models, Things};
+pub(crate) use template::visit;
 
 /// How a template gets its type.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -37,7 +38,6 @@ pub(crate) enum Piece {
     /// `html!`: from its roots.
     FromRoots,
     /// `piece!`: from where it goes. Its roots are reported, not judged.
-    #[allow(dead_code, reason = "`piece!` is made of it")]
     Inferred,
 }
 

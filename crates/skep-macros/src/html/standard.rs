@@ -1,6 +1,6 @@
 //! HTML's own rules, as data: what each element is, what it holds, which attributes it takes.
 //!
-//! Source: the HTML Living Standard of WHATWG as of [`DATE`]; the sections named in the table are its sections.
+//! Source: the HTML Living Standard of WHATWG as of 16 September 2026; the sections named in the table are its sections.
 //! ARIA is WAI-ARIA 1.3. This module says what the standard says and judges nothing: [`check`](super::check) does.
 //!
 //! Start reading at [`Rules`]; the table itself is in [`elements`].
@@ -15,16 +15,12 @@ pub(crate) mod obsolete;
 
 pub(crate) use model::{Model, Models};
 
-/// The date on the standard that the tables follow.
-#[cfg_attr(not(test), allow(dead_code, reason = "said in the documentation, which a test compares"))]
-pub(crate) const DATE: &str = "16 September 2026";
-
 /// All that is known of one element.
 #[derive(Debug)]
 pub(crate) struct Rules {
     pub(crate) name: &'static str,
     /// Of the standard.
-    #[cfg_attr(not(test), allow(dead_code, reason = "for whoever reads the table"))]
+    #[expect(dead_code, reason = "for whoever reads the table beside the standard")]
     pub(crate) section: &'static str,
     /// What it is everywhere.
     pub(crate) categories: Categories,
@@ -56,7 +52,7 @@ impl Categories {
     pub(crate) const LABELABLE: Self = Self(1 << 7);
     /// `script` and `template`: they stand nearly everywhere.
     pub(crate) const SCRIPT_SUPPORTING: Self = Self(1 << 8);
-    /// Elements of SVG and MathML, which are foreign to HTML.
+    /// Elements of SVG and `MathML`, which are foreign to HTML.
     pub(crate) const FOREIGN: Self = Self(1 << 9);
 
     pub(crate) const fn and(self, other: Self) -> Self {

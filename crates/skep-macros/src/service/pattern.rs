@@ -1,28 +1,78 @@
 //! The path of a service: `/writings/{page}/{*rest}`.
 
-use syn::{Error, LitStr, Result};
+use syn::{Error, Expr, LitStr, Result};
+
+use super::declaration::Declaration;
 
 /// A path, taken apart.
 pub(super) struct Pattern {
     parts: Vec<Part>,
     names: Vec<String>,
+    /// So many of the parts are not the suffix that may come in a query instead.
+    before_suffix: usize,
+    /// The query pair that a link always has.
+    when: Option<(String, String)>,
 }
 
 /// A piece of a path. Parameters are known by their position among the parameters.
+#[derive(Clone)]
 pub(super) enum Part {
+    Prefix(Box<Expr>),
     Literal(String),
     Segment(usize),
     Tail(usize),
 }
 
 impl Pattern {
-    pub(super) fn parse(path: &LitStr) -> Result<Self> {
+    pub(super) fn of(declaration: &Declaration) -> Result<Self> {
+        if declaration.external {
+            return Self::external(&declaration.path);
+        }
+        let mut pattern = Self::parse(&declaration.path)?;
+        if let Some(from_query) = &declaration.from_query {
+            pattern.before_suffix = pattern.before_suffix();
+            if pattern.before_suffix == pattern.parts.len() {
+                let help = "the path does not end with a parameter that could come in a query instead";
+                return Err(Error::new(from_query.span(), help));
+            }
+        }
+        if let Some(prefix) = &declaration.prefix {
+            pattern.parts.insert(0, Part::Prefix(Box::new(prefix.clone())));
+            pattern.before_suffix += 1;
+        }
+        pattern.when.clone_from(&declaration.when);
+        Ok(pattern)
+    }
+
+    /// The address of another site: scheme and host, then a path as ours.
+    fn external(address: &LitStr) -> Result<Self> {
+        let text = address.value();
+        let wrong = |help: String| Err(Error::new(address.span(), help));
+        let Some((scheme, rest)) =
+            ["https://", "http://"].iter().find_map(|scheme| Some((scheme, text.strip_prefix(scheme)?)))
+        else {
+            return wrong(format!("an external address is a whole one: \"https://example.org/path\", not \"{text}\""));
+        };
+        let (host, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+        let fits = |byte: u8| byte.is_ascii_alphanumeric() || b"-._:[]".contains(&byte);
+        if host.is_empty() || !host.bytes().all(fits) {
+            return wrong(format!("\"{host}\" is no host: \"{scheme}example.org/path\""));
+        }
+        let path = LitStr::new(if path.is_empty() { "/" } else { path }, address.span());
+        let mut pattern = Self::parse(&path)?;
+        if let Some(Part::Literal(first)) = pattern.parts.first_mut() {
+            first.insert_str(0, &format!("{scheme}{host}"));
+        }
+        Ok(pattern)
+    }
+
+    fn parse(path: &LitStr) -> Result<Self> {
         let text = path.value();
         let wrong = |help: String| Err(Error::new(path.span(), help));
         let Some(rest) = text.strip_prefix('/') else {
             return wrong(format!("a path begins with a slash: \"/{text}\""));
         };
-        let mut pattern = Self { parts: Vec::new(), names: Vec::new() };
+        let mut pattern = Self { parts: Vec::new(), names: Vec::new(), before_suffix: 0, when: None };
         let mut literal = String::from("/");
         let segments: Vec<&str> = rest.split('/').collect();
         for (position, segment) in segments.iter().enumerate() {
@@ -53,7 +103,51 @@ impl Pattern {
         if !literal.is_empty() {
             pattern.parts.push(Part::Literal(literal));
         }
+        pattern.before_suffix = pattern.parts.len();
         Ok(pattern)
+    }
+
+    /// How many parts there are before the parameters at the end.
+    fn before_suffix(&self) -> usize {
+        let is_suffix = |part: &&Part| match part {
+            Part::Segment(_) | Part::Tail(_) => true,
+            Part::Literal(text) => text == "/",
+            Part::Prefix(_) => false,
+        };
+        let suffix = self.parts.iter().rev().take_while(is_suffix).count();
+        // "/new/" is no parameter, and nothing but "/" is no suffix.
+        let has_parameter = matches!(self.parts.last(), Some(Part::Segment(_) | Part::Tail(_)));
+        if has_parameter { self.parts.len() - suffix } else { self.parts.len() }
+    }
+
+    /// True for a parameter that a GET form brings in its query.
+    pub(super) fn comes_from_query(&self, position: usize) -> bool {
+        let suffix = &self.parts[self.before_suffix..];
+        suffix.iter().any(|part| matches!(part, Part::Segment(at) | Part::Tail(at) if *at == position))
+    }
+
+    /// The parts of the address that takes the parameters at the end as a query: all but those, and no slash at the end
+    /// but the first.
+    pub(super) fn without_suffix(&self) -> Vec<Part> {
+        let mut parts = self.parts[..self.before_suffix].to_vec();
+        if self.before_suffix == self.parts.len() {
+            return parts;
+        }
+        let begins = !parts.iter().any(|part| !matches!(part, Part::Prefix(_)));
+        match parts.last_mut() {
+            Some(Part::Literal(text)) if text.len() > 1 => text.truncate(text.trim_end_matches('/').len()),
+            _ if begins => parts.push(Part::Literal("/".to_owned())),
+            _ => {}
+        }
+        parts
+    }
+
+    pub(super) fn is_tail(&self, position: usize) -> bool {
+        self.parts.iter().any(|part| matches!(part, Part::Tail(at) if *at == position))
+    }
+
+    pub(super) fn when(&self) -> Option<&(String, String)> {
+        self.when.as_ref()
     }
 
     pub(super) fn parts(&self) -> &[Part] {

@@ -3,6 +3,8 @@
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::path::PathBuf;
 
+use skep::link::{BaseUrl, NotABaseUrl};
+
 use super::value::{Kind, Value};
 use super::{Address, Config};
 
@@ -71,6 +73,23 @@ pub(crate) static SETTINGS: &[Setting] = &[
     row!("data", Kind::Path, "data",
         "The folder for everything that outlives the process. It is created if it is missing.",
         data, "--data" "DIR"),
+    row!(
+        "base_url",
+        Kind::Url,
+        "",
+        "Scheme and host under which the site is reached, such as `https://example.org`. Feeds, mails and whatever else \
+         leaves the site begin with it; without it, with what a request says, which anybody can write. A path has no \
+         place in it: links know theirs while they compile.",
+        base_url, "--base-url" "URL"
+    ),
+    row!(
+        "secret",
+        Kind::Path,
+        "",
+        "The file with the keys that seal what browsers keep for the application, each 64 hexadecimal digits on a line: the \
+         first one seals, all of them open. If empty, it is `secret` in the folder for data, made when it is first needed.",
+        secret
+    ),
     row!(
         "grace",
         Kind::Time(0..=24 * HOUR),
@@ -222,6 +241,27 @@ pub(crate) static SETTINGS: &[Setting] = &[
         limits.tls_handshake
     ),
     row!(
+        "limits.upload_file",
+        Kind::Size(0..=1024 * GIB),
+        "16MiB",
+        "The most bytes of one file that a form brings; its field says so. A field may allow fewer.",
+        limits.upload_file
+    ),
+    row!(
+        "limits.upload_quota",
+        Kind::Size(0..=1024 * GIB),
+        "1GiB",
+        "The most bytes of the disk that files take whose requests are being answered, for each process (503).",
+        limits.upload_quota
+    ),
+    row!(
+        "limits.upload_total",
+        Kind::Size(0..=1024 * GIB),
+        "64MiB",
+        "The most bytes of a form that holds files, unless a service says otherwise for itself (413).",
+        limits.upload_total
+    ),
+    row!(
         "limits.url",
         Kind::Size(64..=65_534),
         "8KiB",
@@ -290,6 +330,13 @@ impl Take for PathBuf {
 impl Take for Option<PathBuf> {
     fn take(value: &Value) -> Result<Self, String> {
         Ok(PathBuf::take(value).ok())
+    }
+}
+
+impl Take for Option<BaseUrl> {
+    fn take(value: &Value) -> Result<Self, String> {
+        let text = value.to_string();
+        if text.is_empty() { Ok(None) } else { text.parse().map(Some).map_err(|error: NotABaseUrl| error.to_string()) }
     }
 }
 

@@ -16,6 +16,8 @@ pub(crate) enum Kind {
     Choice(&'static [&'static str]),
     /// May be empty, which means none.
     Path,
+    /// May be empty, which means none.
+    Url,
     Addresses,
 }
 
@@ -55,7 +57,7 @@ impl Kind {
             }
             Self::Switch => text.parse().ok().map(Value::Switch),
             Self::Choice(choices) => choices.contains(&text).then(|| Value::Text(text.to_owned())),
-            Self::Path => Some(Value::Text(text.to_owned())),
+            Self::Path | Self::Url => Some(Value::Text(text.to_owned())),
             Self::Addresses => {
                 let list: Vec<String> = text.split(',').map(|part| part.trim().to_owned()).collect();
                 (!list.iter().any(String::is_empty)).then_some(Value::List(list))
@@ -81,6 +83,7 @@ impl fmt::Display for Kind {
             Self::Choice([only]) => write!(f, "{only}"),
             Self::Choice(choices) => write!(f, "one of {}", choices.join(", ")),
             Self::Path => f.write_str("a path"),
+            Self::Url => f.write_str("a URL, or nothing"),
             Self::Addresses => f.write_str("one address or several, such as 127.0.0.1:8800"),
         }
     }

@@ -11,16 +11,34 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use rustix::process::{Pid, Signal, kill_process};
 
+use skep::prelude::*;
+
 use super::support::app;
 
 const PART: &str = "SERVER_TEST_ARGUMENTS";
+
+/// Set, the application does not say that [`Forgotten`] is left out on purpose.
+const FORGET: &str = "SERVER_TEST_FORGET";
+
+#[derive(Service)]
+#[service(GET "/forgotten/{page}")]
+struct Forgotten {
+    page: u8,
+}
+
+impl Handle for Forgotten {
+    async fn handle(self, _cx: &mut Cx<'_>) -> Result {
+        Ok(Response::text(self.page.to_string()))
+    }
+}
 
 /// Not a test: the application, when a test below starts this executable.
 #[test]
 #[ignore = "this is the application of the other tests here"]
 fn the_application() {
     let arguments = std::env::var(PART).unwrap();
-    let server = skep_server::Server::new(app()).fix("mpm", "thread");
+    let app = if std::env::var_os(FORGET).is_some() { app() } else { app().leave_out::<(Forgotten,)>("for a test") };
+    let server = skep_server::Server::new(app).fix("mpm", "thread");
     // `run` would read the test's own command line.
     let code = server.run_with(arguments.split('\n').filter(|argument| !argument.is_empty()));
     // There is no other way to hand on an `ExitCode` from a test.
@@ -169,7 +187,27 @@ fn questions_are_answered_without_serving() {
         "{out}"
     );
     let (code, out, _) = output(&["--check"]);
-    assert!(code == Some(0) && out.contains("all is well"), "{out}");
+    assert!(code == Some(0) && out.contains("all is well: 5 services are mounted\n"), "{out}");
+    assert!(out.contains("left out on purpose: Forgotten (GET /forgotten/{page}): for a test\n"), "{out}");
+}
+
+#[test]
+fn a_service_that_was_never_mounted_is_named_before_a_socket_opens() {
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = taken.local_addr().unwrap().to_string();
+    for arguments in [&["--check"][..], &["--listen", &address]] {
+        let Output { status, stderr, .. } = command(arguments).env(FORGET, "1").output().unwrap();
+        let error = String::from_utf8(stderr).unwrap();
+        assert_eq!(status.code(), Some(1), "{error}");
+        assert!(
+            error.contains("Forgotten (GET /forgotten/{page}, crates/skep-server/tests/server/process.rs:"),
+            "{error}"
+        );
+        assert!(error.contains("is never mounted: add it to `App::serve`"), "{error}");
+        assert!(!error.contains("Length"), "{error}");
+        // The address is taken: whoever had opened a socket would say so.
+        assert!(!error.contains(&address), "{error}");
+    }
 }
 
 #[test]
@@ -184,6 +222,7 @@ fn mistakes_are_explained() {
             "cannot read /no/such: No such file or directory",
         ),
         (&["--check", "--data", "/dev/null/x"], "the data folder /dev/null/x cannot be made: Not a directory"),
+        (&["--base-url", "blog.example"], "is not the address of a site: write https://blog.example"),
         (&["--listen", "9000"], "a port alone is not an address; write 127.0.0.1:9000, or :9000 for every address"),
         (&["--listen", "99999"], "\"99999\" is not a port (0 to 65535)"),
     ] {

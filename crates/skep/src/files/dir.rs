@@ -60,9 +60,10 @@ impl Dir {
     }
 
     /// Whether the directory, asked for with its slash, would be answered with a page.
-    fn has_page(&self, path: &str, options: &Options) -> bool {
-        let index =
-            || self.root.find(&format!("{path}/{}", options.index)).is_ok_and(|opened| opened.kind == Kind::Regular);
+    pub(super) fn has_page(&self, path: &str, options: &Options) -> bool {
+        let slash = if path.is_empty() { "" } else { "/" };
+        let name = format!("{path}{slash}{}", options.index);
+        let index = || self.root.find(&name).is_ok_and(|opened| opened.kind == Kind::Regular);
         options.listing || (!options.index.is_empty() && index())
     }
 

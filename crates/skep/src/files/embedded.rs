@@ -141,6 +141,11 @@ impl Embedded {
         Ok(Self { by_name })
     }
 
+    /// Whether there is a page at the prefix itself.
+    pub(super) fn has_page(&self, options: &Options) -> bool {
+        self.by_name.contains_key(&*options.index)
+    }
+
     pub(super) fn answer(&self, asked: &Asked<'_>, options: &Options) -> Result {
         let is_directory = path::is_directory(asked.path);
         let name = if is_directory {

@@ -6,7 +6,7 @@ use super::super::standard::{Rules, Type, aria, attributes, elements, input, obs
 use super::content::list;
 use super::facts::{Facts, literal};
 use super::nearest::nearest;
-use super::value;
+use super::{template, value};
 
 /// Beginnings of names that HTML leaves to authors, or that are of htmx, Alpine, Vue and their extensions.
 const FREE: &[&str] = &["data-", "hx-", "x-", "v-", "sse-", "ws-", "@", ":", "_"];
@@ -16,7 +16,9 @@ pub(super) fn check(facts: Facts<'_>, diagnostics: &mut Vec<Diagnostic>) {
     for attribute in &facts.element.attributes {
         let Attribute::Named { name, value } = attribute else { continue };
         let small = name.text.to_ascii_lowercase();
-        if FREE.iter().any(|free| small.starts_with(free)) || small.contains([':', '.', '@']) {
+        let is_free = FREE.iter().any(|free| small.starts_with(free)) || small.contains([':', '.', '@']);
+        // What is no name at all has been said to be none.
+        if is_free || !template::is_name(&small) {
             continue;
         }
         let found = match kind(rules, &small) {
@@ -67,7 +69,9 @@ fn of_type(name: &str, kind: Type, value: &Value) -> Option<String> {
     if let Type::OneOf(words) | Type::Exactly(words) | Type::TokensOf(words) | Type::ListOf(words) = kind
         && let Some(near) = nearest(&text, words.iter().copied().filter(|word| !word.is_empty()))
     {
-        message = format!("{message}; did you mean `{near}`?");
+        message += "; did you mean `";
+        message += near;
+        message += "`?";
     }
     Some(message)
 }

@@ -17,7 +17,7 @@ pub(super) enum Presence {
 #[derive(Clone, Copy)]
 pub(super) struct Facts<'t> {
     pub(super) element: &'t Element,
-    /// None if it is of SVG or MathML, a custom element, or unknown.
+    /// None if it is of SVG or `MathML`, a custom element, or unknown.
     pub(super) rules: Option<&'static Rules>,
 }
 

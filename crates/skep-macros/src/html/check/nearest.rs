@@ -15,20 +15,20 @@ fn distance(one: &str, other: &str) -> usize {
         return usize::MAX;
     }
     let mut before: Vec<usize> = Vec::new();
-    let mut above: Vec<usize> = (0..=other.len()).collect();
+    let mut last: Vec<usize> = (0..=other.len()).collect();
     for (row, letter) in one.iter().enumerate() {
         let mut line = vec![row + 1];
         for (column, against) in other.iter().enumerate() {
-            let replaced = above[column] + usize::from(letter != against);
-            let mut least = replaced.min(above[column + 1] + 1).min(line[column] + 1);
+            let replaced = last[column] + usize::from(letter != against);
+            let mut fewest = replaced.min(last[column + 1] + 1).min(line[column] + 1);
             if row > 0 && column > 0 && *letter == other[column - 1] && one[row - 1] == *against {
-                least = least.min(before[column - 1] + 1);
+                fewest = fewest.min(before[column - 1] + 1);
             }
-            line.push(least);
+            line.push(fewest);
         }
-        before = std::mem::replace(&mut above, line);
+        before = std::mem::replace(&mut last, line);
     }
-    above[other.len()]
+    last[other.len()]
 }
 
 #[cfg(test)]

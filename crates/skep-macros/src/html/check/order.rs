@@ -400,14 +400,14 @@ impl Order<'_, '_> {
     fn script(&mut self) {
         let is_code = |kid: &Kid<'_>| matches!(kid.what, What::Text(_));
         let is_comment = super::template::starts_with_comment(self.facts.element);
-        if self.facts.has("src") == Presence::Yes && !is_comment {
-            if let Some(code) = self.kids.iter().position(is_code) {
-                self.say(
-                    code,
-                    "a `script` with `src` runs what is there, not what stands here: write two `script` elements"
-                        .into(),
-                );
-            }
+        if self.facts.has("src") == Presence::Yes
+            && !is_comment
+            && let Some(code) = self.kids.iter().position(is_code)
+        {
+            self.say(
+                code,
+                "a `script` with `src` runs what is there, not what stands here: write two `script` elements".into(),
+            );
         }
     }
 }

@@ -231,13 +231,10 @@ impl<'t> Judge<'t, '_> {
 
     fn lengths(&mut self) {
         let length = |name: &str| self.facts.literal(name).and_then(|length| length.parse::<u64>().ok());
-        if let (Some(least), Some(most)) = (length("minlength"), length("maxlength")) {
-            if least > most {
-                self.say_at(
-                    "minlength",
-                    format!("`minlength` is {least} and `maxlength` {most}: no text is that long"),
-                );
-            }
+        if let (Some(least), Some(most)) = (length("minlength"), length("maxlength"))
+            && least > most
+        {
+            self.say_at("minlength", format!("`minlength` is {least} and `maxlength` {most}: no text is that long"));
         }
     }
 

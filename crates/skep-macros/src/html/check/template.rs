@@ -30,7 +30,7 @@ fn content(nodes: &[Node], parent: Option<&str>, found: &mut Vec<Diagnostic>) {
 }
 
 /// Calls `each` with the nodes that stand here whatever the control flow, not with those inside elements.
-pub(super) fn visit<'a>(nodes: &'a [Node], each: &mut impl FnMut(&'a Node)) {
+pub(crate) fn visit<'a>(nodes: &'a [Node], each: &mut impl FnMut(&'a Node)) {
     for node in nodes {
         each(node);
         match node {
@@ -115,9 +115,14 @@ fn duplicates(element: &Element, found: &mut Vec<Diagnostic>) {
     }
 }
 
-fn named(element: &str, name: &Name, value: &Value, found: &mut Vec<Diagnostic>) {
+/// Whether a parser takes this for the name of an attribute (WHATWG HTML, 13.1.2.3).
+pub(super) fn is_name(text: &str) -> bool {
     let is_forbidden = |letter: char| letter.is_whitespace() || letter.is_control() || "\"'<>/=".contains(letter);
-    if name.text.is_empty() || name.text.contains(is_forbidden) {
+    !text.is_empty() && !text.contains(is_forbidden)
+}
+
+fn named(element: &str, name: &Name, value: &Value, found: &mut Vec<Diagnostic>) {
+    if !is_name(&name.text) {
         let message = "an attribute's name has at least one character, and no space, quote, `<`, `>`, `/` or `=`";
         found.push(Diagnostic::on(name, message));
     }

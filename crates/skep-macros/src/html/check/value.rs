@@ -5,7 +5,7 @@ use super::super::standard::{self, Type};
 /// What would be right, if this is wrong.
 pub(super) fn wrong(kind: Type, value: &str) -> Option<String> {
     let is_right = match kind {
-        Type::Text | Type::Boolean | Type::Handler => true,
+        Type::Text | Type::Boolean | Type::Handler | Type::IdList => true,
         Type::Url => value.trim_ascii().is_empty() || url::is_url(value.trim_ascii()),
         Type::NotEmpty => !value.is_empty(),
         Type::OneOf(words) => words.iter().any(|word| word.eq_ignore_ascii_case(value)),
@@ -24,7 +24,6 @@ pub(super) fn wrong(kind: Type, value: &str) -> Option<String> {
         Type::TokensOf(words) => are_different(value) && are_of(words, value),
         Type::ListOf(words) => are_of(words, value),
         Type::Words => are_different(value) && !value.trim_ascii().is_empty(),
-        Type::IdList => true,
         Type::Address => url::is_url(value.trim_ascii()),
         Type::Addresses => value.split_ascii_whitespace().all(url::is_url),
         Type::ItemTypes => !value.trim_ascii().is_empty() && value.split_ascii_whitespace().all(url::is_absolute),

@@ -279,12 +279,12 @@ impl<'t> Walker<'t> {
             self.diagnostics.push(Diagnostic::on(name, content::not_here(facts, place, self.parent())));
             return false;
         }
-        if let Some((thing, _)) = self.excluded().common(things).each().next() {
-            if let Some(ancestor) = self.who_forbids(thing) {
-                let message = content::excluded(&name.text, thing, ancestor);
-                self.diagnostics.push(Diagnostic::on(name, message));
-                return false;
-            }
+        if let Some((thing, _)) = self.excluded().common(things).each().next()
+            && let Some(ancestor) = self.who_forbids(thing)
+        {
+            let message = content::excluded(&name.text, thing, ancestor);
+            self.diagnostics.push(Diagnostic::on(name, message));
+            return false;
         }
         true
     }

@@ -1,7 +1,7 @@
 //! The elements of HTML (4), sorted by name.
 //!
 //! Beside what the standard names, four kinds of attributes are here that others define and browsers have: `property` on
-//! `meta` (RDFa), `capture` (HTML Media Capture) and `webkitdirectory` (File and Directory Entries) on `input`,
+//! `meta` (`RDFa`), `capture` (HTML Media Capture) and `webkitdirectory` (File and Directory Entries) on `input`,
 //! `controlslist`, `disablepictureinpicture` and `disableremoteplayback` (Remote Playback, Picture-in-Picture) on media.
 
 use super::Type::{

@@ -1,4 +1,4 @@
-//! Elements of SVG and MathML: known by name, content and attributes not checked.
+//! Elements of SVG and `MathML`: known by name, content and attributes not checked.
 
 /// SVG 2 and its filters, animations and masks, sorted. A browser mends the letters' case only of these.
 pub(crate) const SVG: &[&str] = &[
@@ -69,7 +69,7 @@ pub(crate) const SVG: &[&str] = &[
     "view",
 ];
 
-/// MathML 4, sorted.
+/// `MathML` 4, sorted.
 pub(crate) const MATHML: &[&str] = &[
     "annotation",
     "annotation-xml",
@@ -126,7 +126,7 @@ const RESERVED: &[&str] = &[
     "missing-glyph",
 ];
 
-/// Elements of SVG and MathML in which HTML stands again (13.2.6.5).
+/// Elements of SVG and `MathML` in which HTML stands again (13.2.6.5).
 const HOLDS_HTML: &[&str] = &["annotation-xml", "desc", "foreignObject", "mi", "mn", "mo", "ms", "mtext"];
 
 pub(crate) fn is_foreign(name: &str) -> bool {

@@ -58,7 +58,7 @@ pub(crate) enum Model {
     HeadingGroup,
     /// In `ruby`.
     Ruby,
-    /// In SVG and MathML, whose content is not checked.
+    /// In SVG and `MathML`, whose content is not checked.
     Foreign,
 }
 

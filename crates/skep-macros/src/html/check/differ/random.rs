@@ -1,6 +1,6 @@
 //! Chance that is the same in every run.
 
-/// Numbers from a seed (SplitMix64).
+/// Numbers from a seed (`SplitMix64`).
 pub(super) struct Random(u64);
 
 impl Random {

@@ -1,0 +1,184 @@
+//! `derive(Param)`: an enum of names as a parameter, and as what a form lets choose from.
+
+use proc_macro2::TokenStream;
+use quote::quote;
+use syn::parse::ParseStream;
+use syn::spanned::Spanned;
+use syn::{Attribute, Data, DeriveInput, Error, Fields, Ident, LitStr, Result, Token, Variant};
+
+/// A variant, the text it travels as, and what people read.
+struct Choice {
+    variant: Ident,
+    value: LitStr,
+    label: LitStr,
+}
+
+pub(crate) fn derive(input: DeriveInput) -> Result<TokenStream> {
+    let Data::Enum(data) = &input.data else {
+        let help = "`derive(Param)` is for enums whose variants are names; for another type, write `impl Param`";
+        return Err(Error::new(input.ident.span(), help));
+    };
+    if !input.generics.params.is_empty() {
+        return Err(Error::new(input.generics.span(), "an enum of names has no type parameters and borrows nothing"));
+    }
+    if data.variants.is_empty() {
+        return Err(Error::new(input.ident.span(), "there is nothing to choose from: give the enum a variant"));
+    }
+    let choices: Vec<Choice> = data.variants.iter().map(choice).collect::<Result<_>>()?;
+    for (position, one) in choices.iter().enumerate() {
+        if let Some(other) = choices[..position].iter().find(|other| other.value.value() == one.value.value()) {
+            let (first, second, value) = (&other.variant, &one.variant, one.value.value());
+            let help = format!("`{first}` and `{second}` are both written \"{value}\": `#[param(\"another\")]`");
+            return Err(Error::new(one.value.span(), help));
+        }
+    }
+    Ok(write(&input.ident, &choices))
+}
+
+fn choice(variant: &Variant) -> Result<Choice> {
+    if !matches!(variant.fields, Fields::Unit) {
+        let help = "a variant is a name without fields here; for more, write `impl Param`";
+        return Err(Error::new(variant.fields.span(), help));
+    }
+    let words = words(variant.ident.to_string().trim_start_matches("r#"));
+    let span = variant.ident.span();
+    let mut choice = Choice {
+        variant: variant.ident.clone(),
+        value: LitStr::new(&words.join("-"), span),
+        label: LitStr::new(&sentence(&words), span),
+    };
+    for attribute in variant.attrs.iter().filter(|attribute| attribute.path().is_ident("param")) {
+        choice.read(attribute)?;
+    }
+    Ok(choice)
+}
+
+impl Choice {
+    /// `#[param("value", label = "What people read")]`, either or both.
+    fn read(&mut self, attribute: &Attribute) -> Result<()> {
+        const HELP: &str = "`#[param(\"value\")]`, `#[param(label = \"What people read\")]`, or both with a comma";
+        attribute.parse_args_with(|input: ParseStream<'_>| {
+            if input.is_empty() {
+                return Err(input.error(HELP));
+            }
+            while !input.is_empty() {
+                if input.peek(LitStr) {
+                    self.value = input.parse()?;
+                    if self.value.value().is_empty() {
+                        return Err(Error::new(self.value.span(), "an empty value is what a form sends for none"));
+                    }
+                } else {
+                    let name: Ident = input.parse().map_err(|error| Error::new(error.span(), HELP))?;
+                    if name != "label" {
+                        return Err(Error::new(name.span(), format!("`{name}` is unknown here: {HELP}")));
+                    }
+                    input.parse::<Token![=]>()?;
+                    self.label = input.parse()?;
+                }
+                if !input.is_empty() {
+                    input.parse::<Token![,]>()?;
+                }
+            }
+            Ok(())
+        })
+    }
+}
+
+/// The words of a name, in small letters: `NewestFirst` is `newest` and `first`, `HTTPOnly` is `http` and `only`.
+fn words(name: &str) -> Vec<String> {
+    let letters: Vec<char> = name.chars().collect();
+    let mut words: Vec<String> = Vec::new();
+    for (at, &letter) in letters.iter().enumerate() {
+        let before = at.checked_sub(1).map(|before| letters[before]);
+        let after = letters.get(at + 1);
+        let begins = letter.is_uppercase()
+            && before.is_some_and(|before| !before.is_uppercase() || after.is_some_and(|after| after.is_lowercase()));
+        if letter == '_' {
+            words.push(String::new());
+            continue;
+        }
+        if begins || words.is_empty() {
+            words.push(String::new());
+        }
+        let word = words.last_mut().expect("a word was begun");
+        word.extend(letter.to_lowercase());
+    }
+    words.retain(|word| !word.is_empty());
+    words
+}
+
+fn sentence(words: &[String]) -> String {
+    let text = words.join(" ");
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
+
+fn write(name: &Ident, choices: &[Choice]) -> TokenStream {
+    let variants: Vec<&Ident> = choices.iter().map(|choice| &choice.variant).collect();
+    let values: Vec<&LitStr> = choices.iter().map(|choice| &choice.value).collect();
+    let labels = choices.iter().map(|choice| &choice.label);
+    let expected = expected(&values);
+    quote! {
+        #[automatically_derived]
+        impl ::skep::param::Param for #name {
+            fn expected() -> ::std::borrow::Cow<'static, str> {
+                ::std::borrow::Cow::Borrowed(#expected)
+            }
+
+            fn parse(text: &str) -> ::core::option::Option<Self> {
+                match text {
+                    #(#values => ::core::option::Option::Some(Self::#variants),)*
+                    _ => ::core::option::Option::None,
+                }
+            }
+
+            fn write(&self, out: &mut ::std::string::String) {
+                out.push_str(::skep::param::Choice::value(self));
+            }
+        }
+        #[automatically_derived]
+        impl ::skep::param::Choice for #name {
+            const ALL: &'static [Self] = &[#(Self::#variants),*];
+
+            fn value(&self) -> &'static str {
+                match self { #(Self::#variants => #values,)* }
+            }
+
+            fn label(&self) -> &'static str {
+                match self { #(Self::#variants => #labels,)* }
+            }
+        }
+    }
+}
+
+/// "a, b or c".
+fn expected(values: &[&LitStr]) -> String {
+    let values: Vec<String> = values.iter().map(|value| value.value()).collect();
+    match values.split_last() {
+        Some((last, [])) => last.clone(),
+        Some((last, others)) => format!("{} or {last}", others.join(", ")),
+        None => String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_taken_apart_into_words() {
+        for (name, expected) in [
+            ("Newest", "newest"),
+            ("NewestFirst", "newest-first"),
+            ("HTTPOnly", "http-only"),
+            ("OnlyHTTP", "only-http"),
+            ("Utf8Text", "utf8-text"),
+            ("snake_case", "snake-case"),
+            ("ÄrgerÜber", "ärger-über"),
+            ("A", "a"),
+        ] {
+            assert_eq!(words(name).join("-"), expected);
+        }
+        assert_eq!(sentence(&words("NewestFirst")), "Newest first");
+    }
+}

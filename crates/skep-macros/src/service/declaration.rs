@@ -1,0 +1,149 @@
+//! What `#[service(...)]` says.
+
+use syn::parse::{Parse, ParseStream};
+use syn::spanned::Spanned;
+use syn::{DeriveInput, Error, Expr, Ident, LitInt, LitStr, Result, Token};
+
+/// What `#[service(...)]` says.
+pub(super) struct Declaration {
+    /// Of another site: there is nothing to mount.
+    pub(super) external: bool,
+    pub(super) method: Ident,
+    pub(super) path: LitStr,
+    pub(super) prefix: Option<Expr>,
+    pub(super) when: Option<(String, String)>,
+    pub(super) from_query: Option<Ident>,
+    pub(super) body: Option<LitInt>,
+    pub(super) cross_origin: Option<LitStr>,
+    /// The page that holds the form.
+    pub(super) page: Option<Expr>,
+    /// What judges the fields together.
+    pub(super) rules: Option<Expr>,
+}
+
+impl Declaration {
+    pub(super) fn of(input: &DeriveInput) -> Result<Self> {
+        let mut found = input.attrs.iter().filter(|attribute| attribute.path().is_ident("service"));
+        let Some(attribute) = found.next() else {
+            let help = "say where the service is: `#[service(GET \"/path\")]`";
+            return Err(Error::new(input.ident.span(), help));
+        };
+        if let Some(second) = found.next() {
+            return Err(Error::new(
+                second.span(),
+                "a service has one address: remove one of the two `#[service(...)]`",
+            ));
+        }
+        attribute.parse_args()
+    }
+}
+
+impl Parse for Declaration {
+    fn parse(input: ParseStream<'_>) -> Result<Self> {
+        let word = |input: ParseStream<'_>| {
+            let help = "a method is expected first: `GET \"/path\"`";
+            input.parse::<Ident>().map_err(|error| Error::new(error.span(), help))
+        };
+        let first = word(input)?;
+        let external = first == "external";
+        let method = if external { word(input)? } else { first };
+        if !METHODS.iter().any(|known| method == known) {
+            let known = METHODS.join(", ");
+            return Err(Error::new(method.span(), format!("`{method}` is no method a service can have: {known}")));
+        }
+        let path = input
+            .parse()
+            .map_err(|error| Error::new(error.span(), format!("a path in quotes is expected: `{method} \"/path\"`")))?;
+        let mut declaration = Self {
+            external,
+            method,
+            path,
+            prefix: None,
+            when: None,
+            from_query: None,
+            body: None,
+            cross_origin: None,
+            page: None,
+            rules: None,
+        };
+        while !input.is_empty() {
+            input.parse::<Token![,]>()?;
+            if input.is_empty() {
+                break;
+            }
+            declaration.option(input)?;
+        }
+        Ok(declaration)
+    }
+}
+
+const OPTIONS: [&str; 6] = ["body", "cross_origin", "page", "prefix", "rules", "when"];
+
+const OPTIONS_WRITTEN: &str = "`prefix = CONST`, `when = \"name=value\"`, `from_query`, `page = Service`, `rules = function`, `body = BYTES` or `cross_origin = \"reason\"`";
+
+const METHODS: [&str; 5] = ["GET", "POST", "PUT", "PATCH", "DELETE"];
+
+impl Declaration {
+    fn option(&mut self, input: ParseStream<'_>) -> Result<()> {
+        let name: Ident = input.parse()?;
+        if self.external {
+            return Err(Error::new(name.span(), "an external service has a method and an address, and nothing else"));
+        }
+        if name == "from_query" {
+            return self.set_from_query(name);
+        }
+        if !OPTIONS.iter().any(|known| name == known) {
+            let known = OPTIONS_WRITTEN;
+            return Err(Error::new(name.span(), format!("`{name}` is unknown here: {known}")));
+        }
+        input.parse::<Token![=]>()?;
+        if name == "body" {
+            self.body = Some(input.parse()?);
+        } else if name == "prefix" {
+            self.prefix = Some(input.parse()?);
+        } else if name == "when" {
+            self.when = Some(self.pair(&input.parse()?)?);
+        } else if name == "page" {
+            self.page = Some(input.parse()?);
+        } else if name == "rules" {
+            self.rules = Some(input.parse()?);
+        } else {
+            self.cross_origin = Some(input.parse()?);
+        }
+        Ok(())
+    }
+
+    fn set_from_query(&mut self, name: Ident) -> Result<()> {
+        if self.has_body() {
+            let help = "only a GET service is reached by a query: its form is what brings the parameters";
+            return Err(Error::new(name.span(), help));
+        }
+        self.from_query = Some(name);
+        Ok(())
+    }
+
+    /// `"action=delete"`.
+    fn pair(&self, text: &LitStr) -> Result<(String, String)> {
+        if !self.has_body() {
+            let help = "a GET form drops the query of its address, this value with it: tell GET services apart by a \
+                        parameter that one requires";
+            return Err(Error::new(text.span(), help));
+        }
+        let plain = |part: &str| {
+            !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte))
+        };
+        let written = text.value();
+        match written.split_once('=').filter(|(name, value)| plain(name) && plain(value)) {
+            Some((name, value)) => Ok((name.to_owned(), value.to_owned())),
+            None => {
+                let help = "a name and a value of ASCII letters, digits, hyphens, dots and underlines are expected: \
+                            \"action=delete\"";
+                Err(Error::new(text.span(), help))
+            }
+        }
+    }
+
+    pub(super) fn has_body(&self) -> bool {
+        self.method != "GET"
+    }
+}

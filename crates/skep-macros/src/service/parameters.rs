@@ -1,0 +1,101 @@
+//! The fields of a service, and where each is read from.
+
+use proc_macro2::Span;
+use syn::parse::ParseStream;
+use syn::spanned::Spanned;
+use syn::{Data, DeriveInput, Error, Expr, Field, Fields, Ident, LitStr, Result, Token, Type};
+
+use super::pattern::Pattern;
+
+/// A field, and where it is read from.
+pub(super) struct Parameter {
+    pub(super) name: Ident,
+    pub(super) kind: Type,
+    pub(super) source: Source,
+}
+
+pub(super) enum Source {
+    Path(usize),
+    Query { name: String, default: Option<Box<Expr>> },
+    Form { name: String },
+    Json,
+    Header(LitStr),
+}
+
+pub(super) fn parameters(input: &DeriveInput, pattern: &Pattern) -> Result<Vec<Parameter>> {
+    let Data::Struct(data) = &input.data else {
+        return Err(Error::new(input.ident.span(), "a service is a struct: its fields are its parameters"));
+    };
+    match &data.fields {
+        Fields::Named(fields) => fields.named.iter().map(|field| parameter(field, pattern)).collect(),
+        Fields::Unit => Ok(Vec::new()),
+        Fields::Unnamed(fields) => {
+            Err(Error::new(fields.span(), "the fields of a service need names: they are the names of its parameters"))
+        }
+    }
+}
+
+fn parameter(field: &Field, pattern: &Pattern) -> Result<Parameter> {
+    let name = field.ident.clone().expect("only named fields come here");
+    let text = name.to_string().trim_start_matches("r#").to_owned();
+    let source = match (source(field, &text)?, pattern.position(&text)) {
+        (None, Some(position)) => Source::Path(position),
+        (None, None) => Source::Query { name: text, default: None },
+        (Some((_, source)), None) => source,
+        (Some((span, _)), Some(_)) => {
+            return Err(Error::new(span, format!("`{text}` is in the path already: remove this attribute")));
+        }
+    };
+    Ok(Parameter { name, kind: field.ty.clone(), source })
+}
+
+/// What the attribute of a field says, and where it says so.
+fn source(field: &Field, name: &str) -> Result<Option<(Span, Source)>> {
+    let mut found = None;
+    for attribute in &field.attrs {
+        let path = attribute.path();
+        let source = if path.is_ident("form") {
+            Source::Form { name: name.to_owned() }
+        } else if path.is_ident("json") {
+            Source::Json
+        } else if path.is_ident("header") {
+            let name: LitStr = attribute
+                .parse_args()
+                .map_err(|error| Error::new(error.span(), "name the header field: `#[header(\"accept-language\")]`"))?;
+            lower_case(&name)?;
+            Source::Header(name)
+        } else if path.is_ident("query") {
+            Source::Query { name: name.to_owned(), default: default(attribute)? }
+        } else {
+            continue;
+        };
+        if found.is_some() {
+            return Err(Error::new(attribute.span(), "a field is read from one place: remove one of its attributes"));
+        }
+        found = Some((attribute.span(), source));
+    }
+    Ok(found)
+}
+
+fn lower_case(name: &LitStr) -> Result<()> {
+    let text = name.value();
+    let fits = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-' || byte == b'_';
+    if !text.is_empty() && text.bytes().all(fits) {
+        return Ok(());
+    }
+    Err(Error::new(name.span(), "a header name is written in lower case here, such as \"accept-language\""))
+}
+
+fn default(attribute: &syn::Attribute) -> Result<Option<Box<Expr>>> {
+    if matches!(attribute.meta, syn::Meta::Path(_)) {
+        return Ok(None);
+    }
+    attribute.parse_args_with(|input: ParseStream<'_>| {
+        let name: Ident = input.parse()?;
+        if name != "default" {
+            return Err(Error::new(name.span(), format!("`{name}` is unknown here: `#[query(default = expression)]`")));
+        }
+        input.parse::<Token![=]>()?;
+        input.parse().map(Some)
+    })
+}

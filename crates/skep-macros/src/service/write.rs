@@ -1,0 +1,312 @@
+//! Writes the implementation of a service that was understood.
+
+use proc_macro2::{Span, TokenStream};
+use quote::{format_ident, quote, quote_spanned};
+use syn::spanned::Spanned;
+use syn::{DeriveInput, Ident};
+
+use super::declaration::Declaration;
+use super::form::{fields, form};
+use super::parameters::{Parameter, Source};
+use super::pattern::{Part, Pattern};
+
+pub(super) fn service(
+    input: &DeriveInput,
+    declaration: &Declaration,
+    pattern: &Pattern,
+    parameters: &[Parameter],
+) -> TokenStream {
+    let name = &input.ident;
+    let route = route(name, declaration, parameters);
+    let fields = fields(declaration, parameters);
+    let link = link(pattern, parameters, &|name| quote!(&self.#name));
+    let link_trait = (declaration.method == "GET").then(|| links(name));
+    let form = form(input, declaration, pattern, parameters);
+    let served =
+        if declaration.external { external(name, parameters) } else { served(name, declaration, pattern, parameters) };
+    quote! {
+        #[automatically_derived]
+        impl ::skep::service::Service for #name {
+            const ROUTE: &'static ::skep::service::Route = #route;
+            const FIELDS: &'static [::skep::form::FieldInfo] = &[#(#fields),*];
+
+            fn write_link(&self, link: &mut ::skep::service::Link<'_>) {
+                #link
+            }
+        }
+        #served
+        #form
+        #link_trait
+    }
+}
+
+/// What a service has that requests come to.
+fn served(name: &Ident, declaration: &Declaration, pattern: &Pattern, parameters: &[Parameter]) -> TokenStream {
+    let parse = parse(declaration, parameters, pattern);
+    let page = page(declaration, parameters, pattern);
+    quote! {
+        #[automatically_derived]
+        impl ::skep::service::Served for #name {
+            #parse
+            #page
+        }
+        const _: fn() = || {
+            fn has_a_handler<S: ::skep::service::Handle>() {}
+            has_a_handler::<#name>();
+        };
+        const _: () = {
+            ::skep::__declare_service!(#name);
+        };
+    }
+}
+
+/// A service of another site is perhaps never made, and its fields are never read, which is no mistake.
+fn external(name: &Ident, parameters: &[Parameter]) -> TokenStream {
+    let fields: Vec<&Ident> = parameters.iter().map(|parameter| &parameter.name).collect();
+    let kinds = parameters.iter().map(|parameter| &parameter.kind);
+    quote! {
+        const _: () = {
+            #[allow(dead_code, clippy::too_many_arguments)]
+            fn make(#(#fields: #kinds),*) -> #name {
+                #name { #(#fields),* }
+            }
+            #[allow(dead_code)]
+            fn read(value: #name) {
+                #(let _ = value.#fields;)*
+            }
+        };
+    }
+}
+
+fn route(name: &Ident, declaration: &Declaration, parameters: &[Parameter]) -> TokenStream {
+    let (method, path) = (&declaration.method, &declaration.path);
+    let service = name.to_string();
+    let query = parameters.iter().filter_map(|parameter| {
+        let Source::Query { name, default } = &parameter.source else { return None };
+        let kind = &parameter.kind;
+        let required = match default {
+            Some(_) => quote!(false),
+            None => quote!(<#kind as ::skep::param::Field>::REQUIRED),
+        };
+        Some(quote!(::skep::service::QueryParameter { name: #name, required: #required }))
+    });
+    let body = if parameters.iter().any(|one| matches!(one.source, Source::Json)) {
+        quote!(::skep::service::BodyKind::Json)
+    } else if parameters.iter().any(|one| matches!(one.source, Source::Form { .. })) {
+        quote!(::skep::form::body_of(<Self as ::skep::service::Service>::FIELDS))
+    } else {
+        quote!(::skep::service::BodyKind::Unread)
+    };
+    let prefix =
+        declaration.prefix.as_ref().map_or_else(|| quote!(::skep::link::Prefix::NONE), |prefix| quote!(#prefix));
+    let when = option(declaration.when.as_ref().map(|(name, value)| quote!((#name, #value))).as_ref());
+    let from_query = declaration.from_query.is_some();
+    let limit = option(declaration.body.as_ref());
+    let cross_origin = option(declaration.cross_origin.as_ref());
+    quote! {
+        &::skep::service::Route {
+            service: #service,
+            method: ::skep::Method::#method,
+            prefix: ::skep::link::Prefix::as_str(#prefix),
+            pattern: #path,
+            query: &[#(#query),*],
+            when: #when,
+            from_query: #from_query,
+            body: #body,
+            body_limit: #limit,
+            cross_origin: #cross_origin,
+            source: (::core::file!(), ::core::line!()),
+        }
+    }
+}
+
+fn option(value: Option<&impl quote::ToTokens>) -> TokenStream {
+    match value {
+        Some(value) => quote!(::core::option::Option::Some(#value)),
+        None => quote!(::core::option::Option::None),
+    }
+}
+
+/// Path, query and header are read first: what is no address has no form to be shown again.
+fn parse(declaration: &Declaration, parameters: &[Parameter], pattern: &Pattern) -> TokenStream {
+    let input = input();
+    let is_form = |one: &&Parameter| matches!(one.source, Source::Form { .. });
+    let others = parameters.iter().filter(|one| !is_form(one)).map(|one| {
+        let (variable, value) = (variable(one), read(one, pattern));
+        quote!(let #variable = #value?;)
+    });
+    let read_forms = parameters.iter().filter(is_form).map(|one| {
+        let (variable, value) = (variable(one), read(one, pattern));
+        quote!(let #variable = #value;)
+    });
+    let forms: Vec<Ident> = parameters.iter().filter(is_form).map(variable).collect();
+    let judge = (!forms.is_empty()).then(|| {
+        quote! {
+            let (#(::core::option::Option::Some(#forms),)*) = (#(#forms,)*) else {
+                return ::core::result::Result::Err(#input.refused());
+            };
+        }
+    });
+    let fields = parameters.iter().map(|one| {
+        let (name, variable) = (&one.name, variable(one));
+        quote!(#name: #variable)
+    });
+    let service = Ident::new("service", Span::mixed_site());
+    let rules = declaration.rules.as_ref().map(|rules| {
+        quote! {
+            let mut refusal = ::skep::form::Refusal::<Self>::new();
+            (#rules)(&#service, &mut refusal);
+            refusal.judge()?;
+        }
+    });
+    quote! {
+        fn parse(#input: &::skep::service::Input<'_>) -> ::skep::Result<Self> {
+            #(#others)*
+            #(#read_forms)*
+            #judge
+            let #service = Self { #(#fields),* };
+            #rules
+            ::core::result::Result::Ok(#service)
+        }
+    }
+}
+
+/// The author's expression sees path and query parameters under their names, and nothing of ours.
+fn page(declaration: &Declaration, parameters: &[Parameter], pattern: &Pattern) -> Option<TokenStream> {
+    let page = declaration.page.as_ref()?;
+    let (input, cx) = (input(), Ident::new("cx", Span::mixed_site()));
+    let shown = Ident::new("shown", Span::mixed_site());
+    let seen = parameters.iter().filter(|one| matches!(one.source, Source::Path(_) | Source::Query { .. }));
+    let seen = seen.map(|one| {
+        let (name, value) = (&one.name, read(one, pattern));
+        quote!(let #name = #value?;)
+    });
+    Some(quote! {
+        #[allow(unused_variables)]
+        fn show_page<'c>(
+            #input: &::skep::service::Input<'_>,
+            #cx: &'c mut ::skep::Cx<'_>,
+        ) -> ::skep::Result<::core::option::Option<::skep::service::Answering<'c>>> {
+            #(#seen)*
+            let #shown = #page;
+            ::core::result::Result::Ok(::core::option::Option::Some(::std::boxed::Box::pin(
+                ::skep::service::Handle::handle(#shown, #cx),
+            )))
+        }
+    })
+}
+
+fn input() -> Ident {
+    Ident::new("input", Span::mixed_site())
+}
+
+fn variable(parameter: &Parameter) -> Ident {
+    format_ident!("field_{}", parameter.name, span = Span::mixed_site())
+}
+
+/// The expression that reads a parameter: a `Result`, for a form field an `Option`.
+fn read(parameter: &Parameter, pattern: &Pattern) -> TokenStream {
+    let Parameter { name, kind, source } = parameter;
+    let (text, input) = (name.to_string(), input());
+    // What does not fit is said at the type that does not fit.
+    let at = kind.span().resolved_at(Span::call_site());
+    match source {
+        Source::Path(position) if pattern.is_tail(*position) => {
+            quote_spanned!(at=> #input.tail::<#kind>(#position, #text))
+        }
+        Source::Path(position) => quote_spanned!(at=> #input.path::<#kind>(#position, #text)),
+        Source::Query { name, default: None } => quote_spanned!(at=> #input.query::<#kind>(#name)),
+        Source::Query { name, default: Some(default) } => {
+            quote_spanned!(at=> #input.query_or::<#kind>(#name, || #default))
+        }
+        Source::Form { name } => quote_spanned!(at=> #input.form::<#kind>(#name)),
+        Source::Json => quote_spanned!(at=> #input.json::<#kind>(#text)),
+        Source::Header(name) => quote_spanned!(at=> #input.header::<#kind>(#name)),
+    }
+}
+
+/// Statements that write the link, from the values that `value` names.
+pub(super) fn link(pattern: &Pattern, parameters: &[Parameter], value: &dyn Fn(&Ident) -> TokenStream) -> TokenStream {
+    let path = parts(pattern.parts(), parameters, value);
+    let when = pattern.when().map(|(name, value)| quote!(query.fixed(#name, #value);));
+    let query: Vec<TokenStream> = parameters.iter().filter_map(|parameter| query(parameter, value)).collect();
+    if query.is_empty() && when.is_none() {
+        return path;
+    }
+    quote! {
+        #path
+        let mut query = link.query();
+        #when
+        #(#query)*
+    }
+}
+
+/// Statements that write the path of a form whose fields become the query.
+pub(super) fn path(pattern: &Pattern, parameters: &[Parameter], value: &dyn Fn(&Ident) -> TokenStream) -> TokenStream {
+    parts(&pattern.without_suffix(), parameters, value)
+}
+
+fn parts(parts: &[Part], parameters: &[Parameter], value: &dyn Fn(&Ident) -> TokenStream) -> TokenStream {
+    let value = |position: usize| {
+        let parameter = parameters.iter().find(|one| matches!(one.source, Source::Path(at) if at == position));
+        value(&parameter.expect("checked: the path's parameters are fields").name)
+    };
+    let statements = parts.iter().map(|part| match part {
+        Part::Prefix(prefix) => quote!(link.literal(::skep::link::Prefix::as_str(#prefix));),
+        Part::Literal(text) => quote!(link.literal(#text);),
+        Part::Segment(position) => {
+            let value = value(*position);
+            quote!(link.segment(#value);)
+        }
+        Part::Tail(position) => {
+            let value = value(*position);
+            quote!(link.tail(#value);)
+        }
+    });
+    quote!(#(#statements)*)
+}
+
+fn query(parameter: &Parameter, value: &dyn Fn(&Ident) -> TokenStream) -> Option<TokenStream> {
+    let Source::Query { name, default } = &parameter.source else { return None };
+    let value = value(&parameter.name);
+    let kind = &parameter.kind;
+    let at = kind.span().resolved_at(Span::call_site());
+    let write = quote_spanned!(at=> <#kind as ::skep::param::Field>::write(#value, #name, &mut query););
+    Some(match default {
+        // One address for one page: a default is not written.
+        Some(default) => quote!(if *#value != #default { #write }),
+        None => write,
+    })
+}
+
+/// A GET service is a destination.
+pub(super) fn links(name: &Ident) -> TokenStream {
+    let href = href(name);
+    quote! {
+        #[automatically_derived]
+        impl ::skep::link::Destination for #name {
+            fn write_url(&self, out: &mut ::std::string::String) {
+                ::skep::service::Service::write_link(self, &mut ::skep::service::Link::new(out));
+            }
+        }
+        #href
+    }
+}
+
+/// A destination may stand in `href`, by value and by reference.
+fn href(name: &Ident) -> TokenStream {
+    quote! {
+        #[automatically_derived]
+        impl ::skep::html::Href for #name {
+            fn write_href(&self, out: &mut ::skep::html::Buffer) {
+                ::skep::link::write_href(self, out);
+            }
+        }
+        #[automatically_derived]
+        impl ::skep::html::Href for &#name {
+            fn write_href(&self, out: &mut ::skep::html::Buffer) {
+                ::skep::link::write_href(*self, out);
+            }
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! Which services are mounted, and which were forgotten.
+//!
+//! A link to a service that is not mounted leads nowhere, and no compiler sees that. So `#[derive(Service)]` adds each
+//! service to a list of the executable, and whoever starts a whole application asks for what is missing from it:
+//! [`App::never_mounted`]. Tests may open a part of an application.
+
+use std::any::TypeId;
+
+use super::App;
+use crate::endpoint::Endpoint;
+use crate::router::Entry;
+use crate::service::{Handle, Registry, Route, Services};
+
+/// A service that is not mounted on purpose.
+pub(super) struct LeftOut {
+    route: &'static Route,
+    id: TypeId,
+    reason: &'static str,
+}
+
+impl App {
+    /// Says that services are not mounted on purpose, and why: those of a library that this application has no use for.
+    ///
+    /// ```
+    /// use skep::prelude::*;
+    ///
+    /// #[derive(Service)]
+    /// #[service(GET "/wishes")]
+    /// struct Wishes;
+    /// # impl Handle for Wishes { async fn handle(self, _cx: &mut Cx<'_>) -> Result { Ok(Response::text("")) } }
+    ///
+    /// let is_missing = |app: &App| app.never_mounted().iter().any(|line| line.starts_with("Wishes (GET /wishes, "));
+    /// let app = App::new();
+    /// assert!(is_missing(&app));
+    /// let app = app.leave_out::<(Wishes,)>("nobody may wish for anything in this shop");
+    /// assert!(!is_missing(&app));
+    /// ```
+    #[must_use]
+    pub fn leave_out<S: Services>(mut self, reason: &'static str) -> Self {
+        S::register(&mut Leave { app: &mut self, reason });
+        self
+    }
+
+    /// The services of this executable that are neither mounted nor left out on purpose: a line for each, with what to do.
+    /// A server asks for them before it opens a socket, a component has none.
+    #[must_use]
+    pub fn never_mounted(&self) -> Vec<String> {
+        #[cfg(target_family = "wasm")]
+        let lines = Vec::new();
+        #[cfg(not(target_family = "wasm"))]
+        let mut lines: Vec<String> = {
+            let known = |id| {
+                self.services.iter().any(|entry| entry.id == Some(id)) || self.left_out.iter().any(|out| out.id == id)
+            };
+            crate::service::declared().filter(|one| !known((one.id)())).map(|one| line(one.route)).collect()
+        };
+        #[cfg(not(target_family = "wasm"))]
+        lines.sort();
+        lines
+    }
+
+    /// How many services are mounted.
+    #[must_use]
+    pub fn mounted(&self) -> usize {
+        self.services.iter().filter(|entry| entry.id.is_some()).count()
+    }
+
+    /// The services that [`leave_out`](Self::leave_out) named, a line for each, with its reason.
+    #[must_use]
+    pub fn left_out(&self) -> Vec<String> {
+        self.left_out.iter().map(|LeftOut { route, reason, .. }| format!("{}: {reason}", place(route))).collect()
+    }
+}
+
+struct Leave<'a> {
+    app: &'a mut App,
+    reason: &'static str,
+}
+
+impl Registry for Leave<'_> {
+    fn add<S: Handle>(&mut self) {
+        self.app.left_out.push(LeftOut { route: S::ROUTE, id: TypeId::of::<S>(), reason: self.reason });
+    }
+}
+
+/// What is both mounted and left out.
+pub(super) fn both(services: &[Entry<Endpoint>], left_out: &[LeftOut]) -> impl Iterator<Item = String> {
+    let both = left_out.iter().filter(|out| services.iter().any(|entry| entry.id == Some(out.id)));
+    both.map(|out| format!("{} is mounted and left out: remove it from `leave_out`, or from `serve`", place(out.route)))
+}
+
+#[cfg(not(target_family = "wasm"))]
+fn line(route: &Route) -> String {
+    let Route { service, method, source: (file, line), .. } = route;
+    format!(
+        "{service} ({method} {}, {file}:{line}) is never mounted: add it to `App::serve`, or say why not with \
+         `App::leave_out::<({service},)>(\"reason\")`",
+        route.path()
+    )
+}
+
+fn place(route: &Route) -> String {
+    format!("{} ({} {})", route.service, route.method, route.path())
+}

@@ -1,0 +1,155 @@
+//! Names in addresses.
+
+use std::borrow::Cow;
+
+use super::Param;
+use crate::html::{Buffer, PlainText, Render, Text};
+
+/// The part of an address that names a thing: lower-case ASCII letters, digits and single hyphens between them.
+///
+/// ```
+/// use skep::Slug;
+///
+/// assert_eq!(Slug::of("Hello, Wörld!").as_str(), "hello-world");
+/// assert!("hello-world".parse::<Slug>().is_ok());
+/// assert!("Hello".parse::<Slug>().is_err());
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Slug(String);
+
+impl Slug {
+    /// The most bytes a slug may have.
+    pub const MAX_BYTES: usize = 200;
+
+    /// A slug from any text: what it cannot hold becomes a hyphen. A text with nothing to keep becomes
+    /// `untitled`.
+    #[must_use]
+    pub fn of(title: &str) -> Self {
+        let mut slug = String::with_capacity(title.len());
+        for letter in title.chars().flat_map(char::to_lowercase) {
+            if letter.is_ascii_alphanumeric() {
+                slug.push(letter);
+            } else {
+                let base = ascii_base(letter);
+                if !base.is_empty() {
+                    slug.push_str(base);
+                } else if !slug.is_empty() && !slug.ends_with('-') {
+                    slug.push('-');
+                }
+            }
+            if slug.len() >= Self::MAX_BYTES {
+                break;
+            }
+        }
+        // A letter may stand for two.
+        slug.truncate(Self::MAX_BYTES);
+        let slug = slug.trim_end_matches('-');
+        Self(if slug.is_empty() { "untitled".into() } else { slug.into() })
+    }
+
+    /// The text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+/// The letters that a letter with a mark stands for in addresses.
+fn ascii_base(letter: char) -> &'static str {
+    match letter {
+        'à'..='å' => "a",
+        'ç' => "c",
+        'è'..='ë' => "e",
+        'ì'..='ï' => "i",
+        'ñ' => "n",
+        'ò'..='ö' | 'ø' => "o",
+        'ù'..='ü' => "u",
+        'ý' | 'ÿ' => "y",
+        'æ' => "ae",
+        'œ' => "oe",
+        'ß' => "ss",
+        _ => "",
+    }
+}
+
+/// A text is not a [`Slug`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NotASlug;
+
+impl std::fmt::Display for NotASlug {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("a slug has lower-case letters a to z, digits, and single hyphens between them")
+    }
+}
+
+impl std::error::Error for NotASlug {}
+
+impl std::str::FromStr for Slug {
+    type Err = NotASlug;
+
+    fn from_str(text: &str) -> Result<Self, NotASlug> {
+        // One pass: slugs are read from every row of every list.
+        let mut before = b'-';
+        let words = text.bytes().all(|byte| {
+            let fits = byte.is_ascii_lowercase() || byte.is_ascii_digit() || (byte == b'-' && before != b'-');
+            before = byte;
+            fits
+        }) && before != b'-';
+        if words && text.len() <= Self::MAX_BYTES { Ok(Self(text.to_owned())) } else { Err(NotASlug) }
+    }
+}
+
+impl std::fmt::Display for Slug {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl AsRef<str> for Slug {
+    fn as_ref(&self) -> &str {
+        &self.0
+    }
+}
+
+impl Render for Slug {
+    type Content = Text;
+
+    fn render(&self, out: &mut Buffer) {
+        self.0.render(out);
+    }
+}
+
+impl PlainText for Slug {
+    fn write_plain(&self, out: &mut Buffer) {
+        self.0.write_plain(out);
+    }
+}
+
+impl Param for Slug {
+    fn expected() -> Cow<'static, str> {
+        "a name of lower-case letters, digits and hyphens".into()
+    }
+    fn parse(text: &str) -> Option<Self> {
+        text.parse().ok()
+    }
+    fn write(&self, out: &mut String) {
+        out.push_str(&self.0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slugs() {
+        assert_eq!(Slug::of("  A  fine -- day ").as_str(), "a-fine-day");
+        assert_eq!(Slug::of("日本").as_str(), "untitled");
+        for wrong in ["", "-a", "a-", "a--b", "A", "a b", "é"] {
+            assert!(wrong.parse::<Slug>().is_err(), "{wrong}");
+        }
+        for long in ["x".repeat(500), format!("{}ßx", "x".repeat(199))] {
+            assert!(Slug::of(&long).as_str().parse::<Slug>().is_ok(), "{long}");
+        }
+    }
+}

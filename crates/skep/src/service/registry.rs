@@ -1,0 +1,99 @@
+//! Sets of services, and the list of all that were declared.
+
+#[cfg(not(target_family = "wasm"))]
+use std::any::TypeId;
+
+use super::Handle;
+use super::told_apart::Pair;
+#[cfg(not(target_family = "wasm"))]
+use super::{Route, Service};
+
+/// A tuple of services, as [`App::serve`](crate::App::serve) takes it.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a tuple of services with handlers",
+    label = "write `.serve::<(First, Second)>()`, or `.serve::<(Only,)>()` for a single one"
+)]
+pub trait Services {
+    /// Does not evaluate if two of them cannot be told apart by any request.
+    #[doc(hidden)]
+    const TOLD_APART: ();
+
+    /// Calls `each` for every service of the tuple.
+    fn register(registry: &mut impl Registry);
+}
+
+/// What [`Services::register`] tells the services to.
+pub trait Registry {
+    /// Adds one service.
+    fn add<S: Handle>(&mut self);
+}
+
+macro_rules! tuples_of_services {
+    ($first:ident $($name:ident)*) => {
+        tuples_of_services!(@ [] $first $($name)*);
+    };
+    (@ [$($done:ident)*] $next:ident $($rest:ident)*) => {
+        impl<$($done: Handle,)* $next: Handle> Services for ($($done,)* $next,) {
+            const TOLD_APART: () = {
+                tuples_of_services!(@before $($done)*);
+                $(let () = Pair::<$done, $next>::TOLD_APART;)*
+            };
+
+            fn register(registry: &mut impl Registry) {
+                $(registry.add::<$done>();)*
+                registry.add::<$next>();
+            }
+        }
+        tuples_of_services!(@ [$($done)* $next] $($rest)*);
+    };
+    (@ [$($done:ident)*]) => {};
+    (@before) => {};
+    (@before $($done:ident)+) => { let () = <($($done,)+) as Services>::TOLD_APART; };
+}
+
+tuples_of_services!(A B C D E F G H I J K L M N O P Q R S T U V W X);
+
+/// A service that the executable holds, mounted or not. `#[derive(Service)]` adds it to the list.
+#[cfg(not(target_family = "wasm"))]
+#[doc(hidden)]
+#[derive(Debug)]
+pub struct Declared {
+    pub(crate) route: &'static Route,
+    pub(crate) id: fn() -> TypeId,
+}
+
+#[cfg(not(target_family = "wasm"))]
+impl Declared {
+    /// The entry of a service.
+    #[must_use]
+    pub const fn of<S: Service>() -> Self {
+        Self { route: S::ROUTE, id: TypeId::of::<S> }
+    }
+}
+
+#[cfg(not(target_family = "wasm"))]
+inventory::collect!(Declared);
+
+/// Every service of the executable, in no order.
+#[cfg(not(target_family = "wasm"))]
+pub(crate) fn declared() -> impl Iterator<Item = &'static Declared> {
+    inventory::iter::<Declared>.into_iter()
+}
+
+/// Adds a service to the list. A component has no linker that could keep one; the same application, built native, is
+/// where `--check` is.
+#[cfg(not(target_family = "wasm"))]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __declare_service {
+    ($service:ty) => {
+        $crate::__inventory::submit! { $crate::service::Declared::of::<$service>() }
+    };
+}
+
+#[cfg(target_family = "wasm")]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __declare_service {
+    ($service:ty) => {};
+}
