@@ -74,3 +74,19 @@ fn finding(line: &str) -> Result<Option<Finding>, String> {
         _ => Err(strange()),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_warning_counts_and_an_information_does_not() {
+        let line = |rest: &str| format!("\"file:/a/b/007.html\":1.5-1.9: {rest}");
+        let error = finding(&line("error: An \"img\" element: x")).unwrap().unwrap();
+        assert_eq!((error.file.as_str(), error.is_error), ("007.html", true));
+        assert_eq!(error.text, "1.5-1.9: An \"img\" element: x");
+        assert!(!finding(&line("info warning: Section lacks heading.")).unwrap().unwrap().is_error);
+        assert!(finding(&line("info: Trailing slash.")).unwrap().is_none());
+        assert!(finding("java: out of memory").unwrap_err().contains("out of memory"));
+    }
+}
