@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::command;
+use crate::{command, vnu};
 
 /// Something the checks need.
 #[derive(Debug)]
@@ -28,6 +28,8 @@ pub(crate) enum From {
     Target(&'static str),
     /// A program that cargo builds: name and version.
     Crate(&'static str, &'static str),
+    /// A package of npm, `name@version`, and the folder of the repository that it goes to.
+    Npm(&'static str, &'static str),
 }
 
 const WASM: &str = "wasm32-wasip2";
@@ -47,6 +49,28 @@ pub(crate) const NEEDS: &[Need] = &[
         steps: &["test"],
         found: || command::on_path("chromium") && command::on_path("chromedriver"),
         from: From::Debian(&["chromium", "chromium-driver"]),
+    },
+    Need {
+        name: "Java",
+        why: "the Nu Html Checker is written in it",
+        steps: &["test", "pages"],
+        found: || command::succeeds("java", &["-version"]),
+        from: From::Debian(&["default-jre-headless"]),
+    },
+    Need {
+        name: "npm",
+        why: "the Nu Html Checker is a package of it",
+        steps: &["test", "pages"],
+        // Where the package is there already, nothing is asked of npm.
+        found: || vnu::is_there(&command::root()) || command::succeeds("npm", &["--version"]),
+        from: From::Debian(&["npm"]),
+    },
+    Need {
+        name: "the Nu Html Checker",
+        why: "our checker of HTML and the pages of the examples are held against it",
+        steps: &["test", "pages"],
+        found: || vnu::is_there(&command::root()),
+        from: From::Npm("vnu-jar@26.9.27", "target/tools/vnu"),
     },
     Need {
         name: "memcached",
@@ -102,6 +126,15 @@ fn wasm_is_there() -> bool {
 mod tests {
     use super::*;
     use crate::steps;
+
+    #[test]
+    fn the_checker_that_is_installed_is_the_one_that_is_run() {
+        let from = NEEDS.iter().find_map(|need| match need.from {
+            From::Npm(package, folder) => Some((package.to_owned(), command::root().join(folder))),
+            _ => None,
+        });
+        assert_eq!(from, Some((format!("vnu-jar@{}", vnu::VERSION), vnu::folder(&command::root()))));
+    }
 
     #[test]
     fn a_need_names_steps_that_exist() {

@@ -63,6 +63,7 @@ fn plan(missing: &[&Need], machine: Machine) -> Result<Vec<Action>, String> {
             From::Debian(_) => continue,
             From::Component(name) => (&[], vec!["rustup", "component", "add", name]),
             From::Target(name) => (&[], vec!["rustup", "target", "add", name]),
+            From::Npm(package, folder) => (&[], npm(package, folder)),
             From::Crate(name, version) => {
                 (&QUICK_BUILD, vec!["cargo", "install", "--locked", "--quiet", name, "--version", version])
             }
@@ -76,6 +77,13 @@ fn plan(missing: &[&Need], machine: Machine) -> Result<Vec<Action>, String> {
         actions.push(Action { env, line });
     }
     Ok(actions)
+}
+
+/// Nothing of the package is run while it is installed: what it would fetch then, `cargo xtask setup` brings.
+fn npm(package: &'static str, folder: &'static str) -> Vec<&'static str> {
+    let mut install = vec!["npm", "install", "--ignore-scripts", "--no-audit", "--no-fund", "--silent"];
+    install.extend(["--prefix", folder, package]);
+    install
 }
 
 fn debian(missing: &[&Need], machine: Machine) -> Result<Vec<Action>, String> {
@@ -166,6 +174,13 @@ mod tests {
     fn parts_of_the_toolchain_come_from_rustup() {
         let lines = lines(&["clippy", "the target wasm32-wasip2"], ROOT).unwrap();
         assert_eq!(lines, ["rustup component add clippy", "rustup target add wasm32-wasip2"]);
+    }
+
+    #[test]
+    fn packages_of_npm_go_to_a_folder_of_the_project_and_run_nothing() {
+        let lines = lines(&["the Nu Html Checker"], Machine { is_root: false, ..ROOT }).unwrap();
+        assert_eq!(lines.len(), 1);
+        assert!(lines[0].contains("--ignore-scripts") && lines[0].contains("--prefix target/tools/"), "{}", lines[0]);
     }
 
     #[test]

@@ -16,6 +16,8 @@ pub(crate) struct Step {
 pub(crate) enum Work {
     /// Runs [`tidy`](crate::tidy), which is a part of this program.
     Tidy,
+    /// Runs [`pages`](crate::pages), which is another.
+    Pages,
     /// Runs commands, split at spaces, until one fails, with these variables added to their environment.
     Commands(&'static [&'static str], &'static [(&'static str, &'static str)]),
 }
@@ -42,6 +44,11 @@ pub(crate) const STEPS: &[Step] = &[
         name: "test",
         about: "unit, integration, compile-fail, whole-process and documentation tests",
         work: Work::Commands(&["cargo test --workspace --no-fail-fast"], &[]),
+    },
+    Step {
+        name: "pages",
+        about: "every page of the examples passes the Nu Html Checker (`cargo xtask pages`)",
+        work: Work::Pages,
     },
     Step {
         name: "wasm",

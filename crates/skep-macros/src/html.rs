@@ -75,6 +75,25 @@ mod tests {
         }
     }
 
+    /// docs/html.md quotes messages, and says of which day the standard is.
+    #[test]
+    fn the_documentation_says_what_is_said() {
+        let text = include_str!("../../../docs/html.md");
+        let date = "16 September 2026";
+        assert!(text.contains(date) && include_str!("html/standard.rs").contains(date));
+        for template in [
+            "p { a { div { } } }",
+            "ul { \"x\" }",
+            "img src=\"/a\";",
+            "secton { }",
+            "button disabled=\"false\" { \"a\" }",
+        ] {
+            let said = messages(template);
+            assert!(said.iter().all(|message| text.contains(&format!("error: {message}\n"))), "{said:?}");
+            assert_eq!(said.len(), 1, "{template}");
+        }
+    }
+
     #[test]
     fn all_mistakes_are_found_in_one_look() {
         let found =
