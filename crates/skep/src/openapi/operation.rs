@@ -137,7 +137,8 @@ pub(super) fn rename_path_parameters(operation: &mut Value, path: &str, wanted: 
     let name = |segment: &str| segment.strip_prefix('{').and_then(|rest| rest.strip_suffix('}')).map(str::to_owned);
     let names: Vec<(String, String)> =
         path.split('/').zip(wanted.split('/')).filter_map(|(own, wanted)| Some((name(own)?, name(wanted)?))).collect();
-    let parameters = operation["parameters"].as_array_mut().map(Vec::as_mut_slice).unwrap_or_default();
+    let parameters = operation.get_mut("parameters").and_then(Value::as_array_mut);
+    let parameters = parameters.map(Vec::as_mut_slice).unwrap_or_default();
     for parameter in parameters.iter_mut().filter(|one| one["in"] == "path") {
         if let Some((_, wanted)) = names.iter().find(|(own, _)| parameter["name"] == own.as_str()) {
             parameter["name"] = wanted.as_str().into();
@@ -149,8 +150,9 @@ pub(super) fn rename_path_parameters(operation: &mut Value, path: &str, wanted: 
 /// one of them takes is optional, and each answer may be that of either.
 pub(super) fn merge(into: &mut Value, other: Value) {
     let Value::Object(mut other) = other else { return };
-    let (mine, theirs) = (into["parameters"].take(), other.remove("parameters").unwrap_or_default());
-    let parameters = merge_parameters(mine, theirs);
+    let theirs = other.remove("parameters").unwrap_or_default();
+    // Asked for by `[]`, a member that is not there is made.
+    let parameters = merge_parameters(into["parameters"].take(), theirs);
     into["parameters"] = parameters;
     for name in ["summary", "description"] {
         if let Some(text) = other.get(name).and_then(Value::as_str) {
