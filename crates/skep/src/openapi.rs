@@ -25,7 +25,7 @@ use crate::router::{Demand, Entry};
 use crate::service::{Route, Served};
 
 #[doc(hidden)]
-pub use interface::{HasControl, HasNoControl, HasNoSchema, HasSchema, Interface, JsonType, Probe};
+pub use interface::{HasControl, HasNoControl, HasNoSchema, HasNothing, HasSchema, Interface, JsonType, Probe};
 
 /// What is known of a service without its type.
 pub(crate) struct Known {

@@ -60,13 +60,13 @@ pub(super) fn interface(
         if declaration.answers_nothing() {
             return quote!(#interface.answers(#status, ::core::option::Option::None););
         }
-        quote!(#interface.answers(#status, ::core::option::Option::Some((&::skep::openapi::Probe::<#kind>::NEW).json()));)
+        quote!(#interface.answers(#status, ::core::option::Option::Some((&&::skep::openapi::Probe::<#kind>::NEW).json()));)
     });
     quote! {
         ::skep::__described! {
             fn interface() -> ::skep::openapi::Interface {
                 #[allow(unused_imports)]
-                use ::skep::openapi::{HasControl as _, HasNoControl as _, HasNoSchema as _, HasSchema as _};
+                use ::skep::openapi::{HasControl as _, HasNoControl as _, HasNoSchema as _, HasNothing as _, HasSchema as _};
                 let mut #interface = ::skep::openapi::Interface::new(#text, #listed);
                 #(#parameters)*
                 #answer
@@ -81,7 +81,7 @@ fn statement(interface: &Ident, parameter: &Parameter, pattern: &Pattern) -> Tok
     let Parameter { name, kind, source, about } = parameter;
     let text = name.to_string();
     let text = text.trim_start_matches("r#");
-    let shape = quote!((&::skep::openapi::Probe::<#kind>::NEW).parameter());
+    let shape = quote!((&&&::skep::openapi::Probe::<#kind>::NEW).parameter());
     let required = quote!(<#kind as ::skep::param::Field>::REQUIRED);
     match source {
         Source::Path(position) => {
@@ -96,7 +96,7 @@ fn statement(interface: &Ident, parameter: &Parameter, pattern: &Pattern) -> Tok
         Source::Header(name) => quote!(#interface.header(#name, #about, #shape, #required);),
         Source::Form { name } => quote!(#interface.field(#name, #about);),
         Source::Json => {
-            quote!(#interface.takes(#about, (&::skep::openapi::Probe::<#kind>::NEW).json());)
+            quote!(#interface.takes(#about, (&&::skep::openapi::Probe::<#kind>::NEW).json());)
         }
     }
 }

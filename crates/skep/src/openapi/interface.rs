@@ -96,8 +96,9 @@ impl std::fmt::Debug for JsonType {
     }
 }
 
-/// Asks whether a type has a trait, where the type is known: `(&Probe::<T>::NEW).json()` takes the method of `Probe<T>` if
-/// there is one, and otherwise that of `&Probe<T>`, which all types have.
+/// Asks whether a type has a trait, where the type is known: of the methods of one name, the compiler takes that of the type with
+/// the most `&` that has one. `(&&&Probe::<T>::NEW).parameter()` is that of `&&Probe<T>`, or else of `&Probe<T>`, or else of
+/// `Probe<T>`, which all types have.
 #[derive(Debug)]
 pub struct Probe<T>(PhantomData<fn() -> T>);
 
@@ -112,7 +113,7 @@ pub trait HasControl {
     fn parameter(&self) -> Value;
 }
 
-impl<T: FormField> HasControl for Probe<T> {
+impl<T: FormField> HasControl for &&Probe<T> {
     fn parameter(&self) -> Value {
         of_shape(&T::shape())
     }
@@ -131,13 +132,23 @@ impl<T: Field> HasNoControl for &Probe<T> {
     }
 }
 
+/// A type that is no parameter does not compile, and that is said elsewhere.
+pub trait HasNothing {
+    /// No schema at all.
+    fn parameter(&self) -> Value {
+        json!({})
+    }
+}
+
+impl<T> HasNothing for Probe<T> {}
+
 /// A type with a schema.
 pub trait HasSchema {
     /// The type, and its schema if it has one.
     fn json(&self) -> JsonType;
 }
 
-impl<T: JsonSchema> HasSchema for Probe<T> {
+impl<T: JsonSchema> HasSchema for &Probe<T> {
     fn json(&self) -> JsonType {
         JsonType { name: std::any::type_name::<T>(), schema: Some(SchemaGenerator::subschema_for::<T>) }
     }
@@ -149,7 +160,7 @@ pub trait HasNoSchema {
     fn json(&self) -> JsonType;
 }
 
-impl<T> HasNoSchema for &Probe<T> {
+impl<T> HasNoSchema for Probe<T> {
     fn json(&self) -> JsonType {
         JsonType { name: std::any::type_name::<T>(), schema: None }
     }
