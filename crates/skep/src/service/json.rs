@@ -110,7 +110,7 @@ fn pointer(path: &Path) -> String {
     let mut pointer = String::new();
     for segment in path {
         match segment {
-            Segment::Seq { index } => pointer.push_str(&format!("/{index}")),
+            Segment::Seq { index } => pointer.extend(["/", &index.to_string()]),
             Segment::Map { key } => pointer.extend(["/", &key.replace('~', "~0").replace('/', "~1")]),
             Segment::Enum { .. } | Segment::Unknown => {}
         }

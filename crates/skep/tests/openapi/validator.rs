@@ -25,8 +25,10 @@ pub(crate) fn validate(document: &Value) {
     wrong["info"].as_object_mut().expect("it has an info").remove("version");
     assert!(judge(&wrong).contains("'version' is a required property"));
     let mut wrong = document.clone();
-    wrong["paths"]["/api/search/{nowhere}"] = wrong["paths"]["/api/search"].take();
-    assert!(judge(&wrong).contains("nowhere"));
+    let paths = wrong["paths"].as_object_mut().expect("it has paths");
+    let search = paths.remove("/api/search").expect("it has this path");
+    paths.insert("/api/search/{nowhere}".into(), search);
+    assert!(judge(&wrong).contains("Path parameter 'nowhere'"));
 }
 
 fn judge(document: &Value) -> String {
