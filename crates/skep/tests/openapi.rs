@@ -36,7 +36,7 @@ impl Param for Size {
         Some(Self(u32::parse(width)?, u32::parse(height)?))
     }
     fn write(&self, out: &mut String) {
-        *out += &format!("{}x{}", self.0, self.1);
+        out.extend([&*self.0.to_string(), "x", &*self.1.to_string()]);
     }
 }
 
@@ -429,12 +429,12 @@ fn what_is_wrong_is_told_one_by_one() {
 
 #[test]
 fn who_asks_a_json_service_reads_of_errors_in_json_unless_html_is_liked_better() {
+    const PROBLEM: &str = "application/problem+json";
     let client = Client::new(app());
     let kind = |method: Method, url: &str, accept: &str| {
         let answer = client.request(method, url).header("accept", accept).send();
         answer.header("content-type").unwrap().split(';').next().unwrap().to_owned()
     };
-    const PROBLEM: &str = "application/problem+json";
     assert_eq!(kind(Method::GET, "/api/articles/Bees", "*/*"), PROBLEM);
     assert_eq!(kind(Method::POST, "/api/search", "*/*"), PROBLEM);
     assert_eq!(kind(Method::GET, "/api/articles/Bees", "text/html,*/*;q=0.8"), "text/html");

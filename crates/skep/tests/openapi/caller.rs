@@ -151,7 +151,7 @@ fn send(client: &Client, path: &str, method: &Method, all: &[Value], tried: &Val
                 let good = if parameter["schema"]["type"] == "integer" { "7" } else { "bees" };
                 path = path.replace(&format!("{{{name}}}"), &encode(if is_tried { text } else { good }));
             }
-            Some("query") if is_tried => path += &format!("?{name}={}", encode(text)),
+            Some("query") if is_tried => path.extend(["?", name, "=", &encode(text)]),
             Some("header") if is_tried => header = Some(name),
             _ => {}
         }
