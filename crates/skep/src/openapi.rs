@@ -3,7 +3,7 @@
 //! [`App::openapi`] says where it is. It is made once, when the application is opened, and a request for it
 //! costs what a small file costs. Security is left out: what a service asks of its caller stands in its handler.
 //!
-//! Start reading at [`document::document`]. What the derive says of a service is in [`interface`].
+//! Start reading at `document::document`. What the derive says of a service is in `interface`.
 
 mod document;
 mod interface;
