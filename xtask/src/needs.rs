@@ -30,6 +30,8 @@ pub(crate) enum From {
     Crate(&'static str, &'static str),
     /// A package of npm, `name@version`, and the folder of the repository that it goes to.
     Npm(&'static str, &'static str),
+    /// A package of Python, name and version, in a folder of its own below `target/tools`.
+    Python(&'static str, &'static str),
 }
 
 const WASM: &str = "wasm32-wasip2";
@@ -87,6 +89,20 @@ pub(crate) const NEEDS: &[Need] = &[
         from: From::Debian(&["redis-server", "redis-tools"]),
     },
     Need {
+        name: "Python",
+        why: "the validator of OpenAPI documents is written in it",
+        steps: &["test"],
+        found: || command::succeeds("python3", &["-c", "import ensurepip, venv"]),
+        from: From::Debian(&["python3", "python3-venv"]),
+    },
+    Need {
+        name: "openapi-spec-validator",
+        why: "someone else's reading of OpenAPI judges the documents we make",
+        steps: &["test"],
+        found: || is_python_package_there("openapi-spec-validator", "0.9.0"),
+        from: From::Python("openapi-spec-validator", "0.9.0"),
+    },
+    Need {
         name: "rustfmt",
         why: "the format of the source is checked",
         steps: &["format"],
@@ -115,6 +131,17 @@ pub(crate) const NEEDS: &[Need] = &[
         from: From::Crate("cargo-deny", "0.20.2"),
     },
 ];
+
+/// The folder of a package of Python, from the root of the repository.
+pub(crate) fn python_folder(name: &str) -> String {
+    format!("target/tools/{name}")
+}
+
+fn is_python_package_there(name: &str, version: &str) -> bool {
+    let python = command::root().join(python_folder(name)).join("bin/python");
+    let version = format!("from importlib.metadata import version; assert version('{name}') == '{version}'");
+    python.to_str().is_some_and(|python| command::succeeds(python, &["-c", &version]))
+}
 
 /// rustc knows where a target's library would be, also when it is not; so this does not need rustup.
 fn wasm_is_there() -> bool {

@@ -53,7 +53,13 @@ pub(crate) const STEPS: &[Step] = &[
     Step {
         name: "wasm",
         about: "skep builds as a component",
-        work: Work::Commands(&["cargo build -p skep --target wasm32-wasip2"], &[]),
+        work: Work::Commands(
+            &[
+                "cargo build -p skep --target wasm32-wasip2",
+                "cargo build -p skep --target wasm32-wasip2 --features openapi",
+            ],
+            &[],
+        ),
     },
     Step {
         name: "docs",

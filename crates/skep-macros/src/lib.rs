@@ -29,6 +29,9 @@ mod service;
 /// | `page = Article { page }` | the GET service whose page holds the form; it is shown again if a submission is not accepted. Path and query parameters are known by their names |
 /// | `rules = Self::rules` | a `fn(&Self, &mut Refusal<Self>)` that judges the fields together: [`Refusal`](form/struct.Refusal.html) |
 /// | `cross_origin = "reason"` | forms of other sites may reach this service |
+/// | `answers = Type` | it answers JSON: the author writes [`Answer`](service/trait.Answer.html), and not `Handle` |
+/// | `status = 201` | the status of such an answer, instead of 200 (204 for `answers = ()`) |
+/// | `api = false` | a description of the interface leaves it out; with `true`, lists it though it speaks no JSON |
 ///
 /// | on a field | it is read from |
 /// |---|---|

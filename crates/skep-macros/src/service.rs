@@ -14,6 +14,7 @@ use self::pattern::Pattern;
 
 mod declaration;
 mod form;
+mod interface;
 mod parameters;
 mod pattern;
 mod write;

@@ -55,7 +55,7 @@ const DATABASE: &str = "database.sqlite";
 /// ```
 pub struct App {
     name: Option<(&'static str, &'static str)>,
-    services: Vec<Entry<Endpoint>>,
+    pub(crate) services: Vec<Entry<Endpoint>>,
     folders: Vec<Folder>,
     values: Values,
     trusted_origins: Vec<String>,
@@ -67,7 +67,9 @@ pub struct App {
     starts: Vec<Start>,
     jobs: Vec<Job>,
     languages: Vec<Messages>,
-    problems: Vec<String>,
+    #[cfg(feature = "openapi")]
+    pub(crate) document: Option<crate::openapi::Made>,
+    pub(crate) problems: Vec<String>,
 }
 
 /// Files below a prefix that begins and ends with a slash.
@@ -151,6 +153,8 @@ impl App {
             starts: Vec::new(),
             jobs: Vec::new(),
             languages: Vec::new(),
+            #[cfg(feature = "openapi")]
+            document: None,
             problems: Vec::new(),
         }
     }
@@ -356,7 +360,10 @@ impl App {
         self.put_together(nowhere).map(drop)
     }
 
-    fn put_together(self, setup: Setup) -> Result<(Site, Vec<Start>), StartError> {
+    fn put_together(mut self, setup: Setup) -> Result<(Site, Vec<Start>), StartError> {
+        let base_url = setup.base_url.clone().or(self.base_url.take());
+        #[cfg(feature = "openapi")]
+        self.problems.extend(self.describe(base_url.as_ref().map(BaseUrl::as_str)));
         let mut problems = self.problems;
         problems.extend(mounted::both(&self.services, &self.left_out));
         problems
@@ -375,7 +382,7 @@ impl App {
             database: open_database(self.migrations.as_ref(), &setup)?,
             values: self.values,
             trusted_origins: self.trusted_origins,
-            base_url: setup.base_url.clone().or(self.base_url),
+            base_url,
             error_page: self.error_page,
             jobs: self.jobs,
             caches: Caches::new(setup.caches.clone(), self.name.map_or("skep", |(name, _)| name), setup.build),

@@ -30,6 +30,9 @@ pub(crate) struct Endpoint {
     /// The folder, where it is one.
     files: Option<Arc<Files>>,
     body: BodyKind,
+    speaks_json: bool,
+    #[cfg(feature = "openapi")]
+    known: Option<crate::openapi::Known>,
 }
 
 trait Answers: Send + Sync {
@@ -44,23 +47,44 @@ impl Endpoint {
             body_limit: S::ROUTE.body_limit,
             files: None,
             body: S::ROUTE.body,
+            speaks_json: S::ROUTE.speaks_json(),
+            #[cfg(feature = "openapi")]
+            known: Some(crate::openapi::Known::of::<S>()),
         }
     }
 
     /// Sends who comes with all parameters in the query, as from a form, to the service's own address.
     pub(crate) fn of_query<S: Handle>(names: Vec<&'static str>) -> Self {
-        let answers = Box::new(FromQuery::<S> { names, service: PhantomData });
-        Self { answers, cross_origin: false, body_limit: None, body: BodyKind::Unread, files: None }
+        Self::reading(Box::new(FromQuery::<S> { names, service: PhantomData }))
     }
 
     pub(crate) fn of_files(files: Arc<Files>) -> Self {
+        Self { files: Some(Arc::clone(&files)), ..Self::reading(Box::new(files)) }
+    }
+
+    /// One that reads no body and changes nothing.
+    fn reading(answers: Box<dyn Answers>) -> Self {
         Self {
-            answers: Box::new(Arc::clone(&files)),
+            answers,
             cross_origin: false,
             body_limit: None,
+            files: None,
             body: BodyKind::Unread,
-            files: Some(files),
+            speaks_json: false,
+            #[cfg(feature = "openapi")]
+            known: None,
         }
+    }
+
+    #[cfg(feature = "openapi")]
+    pub(crate) fn of_document(made: crate::openapi::Made) -> Self {
+        Self { speaks_json: true, ..Self::reading(Box::new(made)) }
+    }
+
+    /// The service, for the document of the interface.
+    #[cfg(feature = "openapi")]
+    pub(crate) fn known(&self) -> Option<&crate::openapi::Known> {
+        self.known.as_ref()
     }
 
     /// False for a folder that has no page for its own address.
@@ -87,6 +111,11 @@ impl Endpoint {
             BodyKind::Unread => cx.check_token(None)?,
         }
         Ok(())
+    }
+
+    /// True if its clients are programs that read JSON: they are told in JSON what goes wrong, unless they ask for HTML.
+    pub(crate) fn speaks_json(&self) -> bool {
+        self.speaks_json
     }
 
     /// True if pages of other sites may send their forms here.
@@ -168,6 +197,14 @@ impl Answers for Arc<Files> {
     }
 }
 
+#[cfg(feature = "openapi")]
+impl Answers for crate::openapi::Made {
+    fn call<'r>(&'r self, cx: &'r mut Cx<'_>, _input: &'r mut Input<'_>) -> Answering<'r> {
+        let document = self.get().expect("it is made before the application is open");
+        Box::pin(ready(document.answer(cx.method(), cx.request_headers())))
+    }
+}
+
 async fn read_fields<S: Handle>(cx: &mut Cx<'_>, input: &mut Input<'_>, kind: BodyKind) -> Result<S> {
     expect_type(cx.request_headers(), kind)?;
     if kind == BodyKind::Json {
@@ -200,12 +237,10 @@ async fn show_again<S: Handle>(cx: &mut Cx<'_>, input: &Input<'_>, mut error: Er
     let Some(submission) = input.form.as_ref() else { return Err(error) };
     cx.undo();
     submission.set_faults(faults);
-    let page = if error_page::prefers_json(cx.request_headers()) { None } else { S::show_page(input, cx)? };
+    let wants_json = error_page::wants_json(cx.request_headers(), S::ROUTE.speaks_json());
+    let page = if wants_json { None } else { S::show_page(input, cx)? };
     let (status, headers) = (error.status(), error.headers().clone());
-    let Some(page) = page else {
-        let message = retold.message().unwrap_or_default().to_owned();
-        return Err(error.with_message(message));
-    };
+    let Some(page) = page else { return Err(error.in_words_of(retold)) };
     let mut response = page.await?.with_status(status);
     response.headers_mut().extend(headers);
     Ok(response)

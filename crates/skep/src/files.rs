@@ -11,6 +11,8 @@ mod conditional;
 mod dir;
 mod embedded;
 mod encoding;
+#[cfg(feature = "openapi")]
+mod held;
 mod listing;
 mod memory;
 mod mime;
@@ -37,6 +39,8 @@ use self::dir::Dir;
 use self::embedded::Embedded;
 pub use self::embedded::EmbeddedFile;
 pub use self::embedded::{Asset, Assets};
+#[cfg(feature = "openapi")]
+pub(crate) use self::held::Held;
 use crate::{Error, Response, Result};
 
 /// The largest file held in memory, unless [`Files::held_file`] says otherwise: 64 KiB.

@@ -47,6 +47,7 @@ mod complete;
 mod control;
 mod fault;
 mod field;
+mod json;
 mod look;
 mod messages;
 mod multipart;

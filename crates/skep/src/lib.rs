@@ -42,6 +42,8 @@ pub mod form;
 pub mod html;
 pub mod link;
 pub mod offload;
+#[cfg(feature = "openapi")]
+pub mod openapi;
 pub mod param;
 pub mod request;
 pub mod response;
@@ -72,7 +74,7 @@ pub use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 pub use param::Slug;
 pub use request::{Peer, Request};
 pub use response::Response;
-pub use service::{Handle, Service};
+pub use service::{Answer, Handle, Service};
 pub use site::{Local, Site};
 pub use skep_macros::Service;
 #[doc = include_str!("html/syntax.md")]
@@ -151,11 +153,17 @@ pub use skep_macros::assets;
 #[doc = include_str!("../../../docs/services.md")]
 struct Pages;
 
+#[cfg(all(doctest, feature = "openapi"))]
+#[doc = include_str!("../../../docs/api.md")]
+struct PageOfApi;
+
 /// What an application's source usually needs.
 pub mod prelude {
     pub use crate::html::{DOCTYPE, Html};
     // The derive alone: whoever writes the trait by hand names it.
     pub use crate::link::Destination;
-    pub use crate::{App, Cookie, Cx, Error, Handle, Or404, Response, Result, Service, Slug, StatusCode, html, piece};
+    pub use crate::{
+        Answer, App, Cookie, Cx, Error, Handle, Or404, Response, Result, Service, Slug, StatusCode, html, piece,
+    };
     pub use skep_macros::Param;
 }

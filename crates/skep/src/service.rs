@@ -3,6 +3,7 @@
 //! A service is a struct. Its fields are its parameters, its [`Handle::handle`] is its answer, and its value is its
 //! link. `#[derive(Service)]` writes [`Service`]; the author writes [`Handle`].
 
+mod json;
 mod registry;
 mod told_apart;
 
@@ -21,6 +22,7 @@ use crate::param::{Field, Pairs, Param, QueryWriter, quoted};
 use crate::percent::{self, Place};
 use crate::request::header_text;
 
+pub use json::{Answer, AnswersJson, answer_json, answer_nothing};
 #[cfg(not(target_family = "wasm"))]
 #[doc(hidden)]
 pub use registry::Declared;
@@ -83,6 +85,13 @@ pub trait Service: Sized + 'static {
 pub trait Served: Service {
     /// Reads the fields from a request.
     fn parse(input: &Input<'_>) -> Result<Self>;
+
+    /// What a description of the interface says of it.
+    #[cfg(feature = "openapi")]
+    #[doc(hidden)]
+    fn interface() -> crate::openapi::Interface {
+        crate::openapi::Interface::default()
+    }
 
     /// Answers again with the page that holds the form, if the service names one: `page = ...`.
     #[doc(hidden)]
@@ -149,6 +158,8 @@ pub struct Route {
     pub body_limit: Option<u64>,
     /// Why requests from other sites may reach this service though it changes something; `None`: they may not.
     pub cross_origin: Option<&'static str>,
+    /// True if it answers JSON: [`Answer`].
+    pub answers_json: bool,
     /// The file that declares it, and the line.
     pub source: (&'static str, u32),
 }
@@ -189,8 +200,14 @@ impl Route {
         body: BodyKind::Unread,
         body_limit: None,
         cross_origin: None,
+        answers_json: false,
         source: ("", 0),
     };
+
+    /// True if its clients are programs that read JSON.
+    pub(crate) fn speaks_json(&self) -> bool {
+        self.answers_json || self.body == BodyKind::Json
+    }
 
     /// Prefix and pattern.
     #[must_use]
@@ -292,9 +309,9 @@ impl<'r> Input<'r> {
         F::read(name, &pairs)
     }
 
-    /// The JSON body; 400 with line and column if it is not the JSON of such a value.
-    pub fn json<T: serde::de::DeserializeOwned>(&self, name: &'static str) -> Result<T> {
-        serde_json::from_slice(self.body).map_err(|error| Error::bad_request(format!("{name}: {error}")))
+    /// The JSON body: 400 with line and column if it is no JSON, 422 and where it is wrong if it is not such a value.
+    pub fn json<T: serde::de::DeserializeOwned>(&self) -> Result<T> {
+        json::read(self.body)
     }
 }
 

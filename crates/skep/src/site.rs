@@ -198,10 +198,11 @@ impl Local {
         let Request { parts, body, peer } = request;
         let id = self.inner.ids.next();
         async move {
-            let result = CatchPanic(pin!(local.dispatch(&parts, body, peer, id))).await;
+            let speaks_json = Cell::new(false);
+            let result = CatchPanic(pin!(local.dispatch(&parts, body, (peer, id), &speaks_json))).await;
             let mut response = match result.unwrap_or_else(|panicked| Err(Error::internal(panicked))) {
                 Ok(response) => response,
-                Err(error) => local.fail(&error, id, Some(&parts)),
+                Err(error) => local.fail(&error, id, Some(&parts), speaks_json.get()),
             };
             if parts.method == Method::HEAD {
                 drop_body(&mut response);
@@ -213,7 +214,7 @@ impl Local {
     /// The error page for a failure that no service had a part in, such as a broken request line.
     #[must_use]
     pub fn failure(&self, error: &Error) -> Response {
-        self.fail(error, self.inner.ids.next(), None)
+        self.fail(error, self.inner.ids.next(), None, false)
     }
 
     #[cfg(not(target_family = "wasm"))]
@@ -227,7 +228,14 @@ impl Local {
         &self.inner.site
     }
 
-    async fn dispatch(&self, parts: &Parts, body: Body, peer: Peer, id: RequestId) -> Result {
+    /// Whether what was asked speaks JSON is noted in `speaks_json`: it matters most where there is no answer.
+    async fn dispatch(
+        &self,
+        parts: &Parts,
+        body: Body,
+        (peer, id): (Peer, RequestId),
+        speaks_json: &Cell<bool>,
+    ) -> Result {
         let site = self.site();
         if let Some(answer) = without_path(parts) {
             return answer;
@@ -238,7 +246,9 @@ impl Local {
         if parts.method == Method::OPTIONS {
             return Ok(Response::of_status(StatusCode::NO_CONTENT).with_header(ALLOW, found.allow().clone()));
         }
-        let endpoint = endpoint(&found, &parts.method, &query)?;
+        let endpoint = endpoint(&found, &parts.method, &query)
+            .inspect_err(|_| speaks_json.set(found.endpoints().all(Endpoint::speaks_json)))?;
+        speaks_json.set(endpoint.speaks_json());
         let needs_token = !endpoint.is_open_to_others() && origin::check(parts, &site.trusted_origins)?;
         let mut input = Input::new(parts, &found.path, query);
         let limit = endpoint.body_limit().unwrap_or(site.setup.limits.body);
@@ -278,14 +288,14 @@ impl Local {
         Ok(Response::of_status(StatusCode::PERMANENT_REDIRECT).with_header(LOCATION, location))
     }
 
-    fn fail(&self, error: &Error, id: RequestId, parts: Option<&Parts>) -> Response {
+    fn fail(&self, error: &Error, id: RequestId, parts: Option<&Parts>, speaks_json: bool) -> Response {
         log(error, id, parts);
         let site = self.site();
         let failure = Failure::new(error, id, site.in_development());
-        let headers = parts.map(|parts| &parts.headers);
-        panic::catch(|| error_page::render(&failure, error, headers, site.error_page)).unwrap_or_else(|panicked| {
+        let in_json = parts.is_some_and(|parts| error_page::wants_json(&parts.headers, speaks_json));
+        panic::catch(|| error_page::render(&failure, error, in_json, site.error_page)).unwrap_or_else(|panicked| {
             tracing::error!(target: "skep::request", %id, "the error page of the application {panicked}");
-            error_page::render(&failure, error, headers, error_page::default_page)
+            error_page::render(&failure, error, in_json, error_page::default_page)
         })
     }
 }

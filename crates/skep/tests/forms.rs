@@ -286,7 +286,7 @@ fn whoever_wants_json_gets_no_page() {
     let client = client();
     let draft = client.request(skep::Method::POST, "/posts/3").header("accept", "application/json");
     let answer = draft.form(&with(&[("email", "x"), ("stars", "")])).send();
-    assert_eq!((answer.status().as_u16(), answer.header("content-type")), (422, Some("application/json")));
+    assert_eq!((answer.status().as_u16(), answer.header("content-type")), (422, Some("application/problem+json")));
     assert!(answer.text().contains("email: That is not an e-mail address"), "{}", answer.text());
 }
 

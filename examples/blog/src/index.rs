@@ -1,5 +1,7 @@
 //! Lists of articles: all, and those with a tag.
 
+use schemars::JsonSchema;
+use serde::Serialize;
 use skep::cache::{Life, Public, PublicPage};
 use skep::html::Href;
 use skep::prelude::*;
@@ -33,7 +35,7 @@ pub struct Tagged {
 }
 
 /// An article in a list.
-#[derive(Row)]
+#[derive(Row, Serialize, JsonSchema)]
 pub struct Teaser {
     /// Its address.
     pub slug: Slug,

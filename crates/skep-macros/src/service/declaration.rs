@@ -2,7 +2,7 @@
 
 use syn::parse::{Parse, ParseStream};
 use syn::spanned::Spanned;
-use syn::{DeriveInput, Error, Expr, Ident, LitInt, LitStr, Result, Token};
+use syn::{DeriveInput, Error, Expr, Ident, LitBool, LitInt, LitStr, Result, Token, Type};
 
 /// What `#[service(...)]` says.
 pub(super) struct Declaration {
@@ -19,6 +19,12 @@ pub(super) struct Declaration {
     pub(super) page: Option<Expr>,
     /// What judges the fields together.
     pub(super) rules: Option<Expr>,
+    /// What it answers, in JSON.
+    pub(super) answers: Option<Type>,
+    /// The status of such an answer.
+    pub(super) status: Option<LitInt>,
+    /// Whether a description of the interface lists it.
+    pub(super) api: Option<LitBool>,
 }
 
 impl Declaration {
@@ -65,6 +71,9 @@ impl Parse for Declaration {
             cross_origin: None,
             page: None,
             rules: None,
+            answers: None,
+            status: None,
+            api: None,
         };
         while !input.is_empty() {
             input.parse::<Token![,]>()?;
@@ -73,13 +82,17 @@ impl Parse for Declaration {
             }
             declaration.option(input)?;
         }
+        if let Some(status) = declaration.status.as_ref().filter(|_| declaration.answers.is_none()) {
+            let help = "only of an answer in JSON the status is known beforehand: `answers = Type, status = 201`";
+            return Err(Error::new(status.span(), help));
+        }
         Ok(declaration)
     }
 }
 
-const OPTIONS: [&str; 6] = ["body", "cross_origin", "page", "prefix", "rules", "when"];
+const OPTIONS: [&str; 9] = ["answers", "api", "body", "cross_origin", "page", "prefix", "rules", "status", "when"];
 
-const OPTIONS_WRITTEN: &str = "`prefix = CONST`, `when = \"name=value\"`, `from_query`, `page = Service`, `rules = function`, `body = BYTES` or `cross_origin = \"reason\"`";
+const OPTIONS_WRITTEN: &str = "`prefix = CONST`, `when = \"name=value\"`, `from_query`, `page = Service`, `rules = function`, `answers = Type`, `status = 201`, `api = false`, `body = BYTES` or `cross_origin = \"reason\"`";
 
 const METHODS: [&str; 5] = ["GET", "POST", "PUT", "PATCH", "DELETE"];
 
@@ -107,6 +120,12 @@ impl Declaration {
             self.page = Some(input.parse()?);
         } else if name == "rules" {
             self.rules = Some(input.parse()?);
+        } else if name == "answers" {
+            self.answers = Some(input.parse()?);
+        } else if name == "status" {
+            self.status = Some(status(input)?);
+        } else if name == "api" {
+            self.api = Some(input.parse()?);
         } else {
             self.cross_origin = Some(input.parse()?);
         }
@@ -143,7 +162,27 @@ impl Declaration {
         }
     }
 
+    /// `answers = ()`.
+    pub(super) fn answers_nothing(&self) -> bool {
+        matches!(&self.answers, Some(Type::Tuple(tuple)) if tuple.elems.is_empty())
+    }
+
+    /// The status of its answer in JSON: what it says, or 200, or 204 where there is nothing to send.
+    pub(super) fn answer_status(&self) -> u16 {
+        let said = self.status.as_ref().and_then(|status| status.base10_parse().ok());
+        said.unwrap_or(if self.answers_nothing() { 204 } else { 200 })
+    }
+
     pub(super) fn has_body(&self) -> bool {
         self.method != "GET"
     }
+}
+
+/// What goes wrong is an `Err` with a status of its own.
+fn status(input: ParseStream<'_>) -> Result<LitInt> {
+    let status: LitInt = input.parse()?;
+    if status.base10_parse::<u16>().is_ok_and(|status| (200..300).contains(&status)) {
+        return Ok(status);
+    }
+    Err(Error::new(status.span(), "the status of an answer that went well is expected, 200 to 299: `status = 201`"))
 }

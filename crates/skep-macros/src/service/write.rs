@@ -7,6 +7,7 @@ use syn::{DeriveInput, Ident};
 
 use super::declaration::Declaration;
 use super::form::{fields, form};
+use super::interface::{answer, interface};
 use super::parameters::{Parameter, Source};
 use super::pattern::{Part, Pattern};
 
@@ -27,7 +28,7 @@ pub(super) fn service(
     let link_trait = (declaration.method == "GET").then(|| links(name));
     let form = form(input, declaration, pattern, parameters);
     let served =
-        if declaration.external { external(name, parameters) } else { served(name, declaration, pattern, parameters) };
+        if declaration.external { external(name, parameters) } else { served(input, declaration, pattern, parameters) };
     quote! {
         #[automatically_derived]
         impl ::skep::service::Service for #name {
@@ -46,7 +47,10 @@ pub(super) fn service(
 }
 
 /// What a service has that requests come to.
-fn served(name: &Ident, declaration: &Declaration, pattern: &Pattern, parameters: &[Parameter]) -> TokenStream {
+fn served(input: &DeriveInput, declaration: &Declaration, pattern: &Pattern, parameters: &[Parameter]) -> TokenStream {
+    let name = &input.ident;
+    let interface = interface(input, declaration, pattern, parameters);
+    let answer = answer(name, declaration);
     let parse = parse(declaration, parameters, pattern);
     let page = page(declaration, parameters, pattern);
     quote! {
@@ -54,11 +58,9 @@ fn served(name: &Ident, declaration: &Declaration, pattern: &Pattern, parameters
         impl ::skep::service::Served for #name {
             #parse
             #page
+            #interface
         }
-        const _: fn() = || {
-            fn has_a_handler<S: ::skep::service::Handle>() {}
-            has_a_handler::<#name>();
-        };
+        #answer
         const _: () = {
             ::skep::__declare_service!(#name);
         };
@@ -108,6 +110,7 @@ fn route(name: &Ident, declaration: &Declaration, parameters: &[Parameter]) -> T
     let from_query = declaration.from_query.is_some();
     let limit = option(declaration.body.as_ref());
     let cross_origin = option(declaration.cross_origin.as_ref());
+    let answers_json = declaration.answers.is_some();
     quote! {
         &::skep::service::Route {
             service: #service,
@@ -120,6 +123,7 @@ fn route(name: &Ident, declaration: &Declaration, parameters: &[Parameter]) -> T
             body: #body,
             body_limit: #limit,
             cross_origin: #cross_origin,
+            answers_json: #answers_json,
             source: (::core::file!(), ::core::line!()),
         }
     }
@@ -211,7 +215,7 @@ fn variable(parameter: &Parameter) -> Ident {
 
 /// The expression that reads a parameter: a `Result`, for a form field an `Option`.
 fn read(parameter: &Parameter, pattern: &Pattern) -> TokenStream {
-    let Parameter { name, kind, source } = parameter;
+    let Parameter { name, kind, source, .. } = parameter;
     let (text, input) = (name.to_string(), input());
     // What does not fit is said at the type that does not fit.
     let at = kind.span().resolved_at(Span::call_site());
@@ -225,7 +229,7 @@ fn read(parameter: &Parameter, pattern: &Pattern) -> TokenStream {
             quote_spanned!(at=> #input.query_or::<#kind>(#name, || #default))
         }
         Source::Form { name } => quote_spanned!(at=> #input.form::<#kind>(#name)),
-        Source::Json => quote_spanned!(at=> #input.json::<#kind>(#text)),
+        Source::Json => quote_spanned!(at=> #input.json::<#kind>()),
         Source::Header(name) => quote_spanned!(at=> #input.header::<#kind>(#name)),
     }
 }

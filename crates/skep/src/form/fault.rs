@@ -8,7 +8,7 @@ use http::StatusCode;
 
 use super::field::Name;
 use super::messages::Messages;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, Wrong};
 
 /// What is wrong with what was sent for a field. Its text comes from [`Messages`], in the user's language.
 ///
@@ -216,14 +216,14 @@ impl<S> fmt::Debug for Refusal<S> {
 impl Error {
     /// 422 with faults of a form: its page is shown again.
     pub(crate) fn refused(faults: Vec<Named>, messages: &Messages) -> Self {
-        let texts: Vec<String> = faults
-            .iter()
-            .map(|(name, fault)| match (*name, fault.text(messages)) {
-                ("", text) => text.into_owned(),
-                (name, text) => format!("{name}: {text}"),
-            })
-            .collect();
-        Self::new(StatusCode::UNPROCESSABLE_ENTITY).with_message(texts.join(" ")).with_faults(faults)
+        let told: Vec<_> = faults.iter().map(|(name, fault)| (*name, fault.text(messages))).collect();
+        let text = |(name, text): &(&str, Cow<'_, str>)| match *name {
+            "" => text.to_string(),
+            name => format!("{name}: {text}"),
+        };
+        let texts: Vec<String> = told.iter().map(text).collect();
+        let wrong = told.into_iter().map(|(name, text)| Wrong::Field(name, text)).collect();
+        Self::new(StatusCode::UNPROCESSABLE_ENTITY).with_message(texts.join(" ")).with_faults(faults, wrong)
     }
 }
 
