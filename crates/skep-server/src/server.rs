@@ -54,7 +54,6 @@ pub struct Running {
     workers: Vec<JoinHandle<()>>,
     ended: mpsc::UnboundedReceiver<Ended>,
     jobs: Option<Jobs>,
-    _background: Option<Background>,
     grace: Duration,
     /// Removed from disk with this.
     _files: Vec<SocketFile>,
@@ -177,8 +176,7 @@ impl Server {
             life,
             workers: Vec::new(),
             ended,
-            jobs: Some(Jobs::start(&site, background.as_ref().map(Background::handle))?),
-            _background: background,
+            jobs: Some(Jobs::start(&site, background)?),
             grace: config.grace,
             _files: files,
             logs: None,

@@ -169,6 +169,11 @@ impl Site {
         skep_cache::driver::block_on(self.caches.invalidate(tag))
     }
 
+    /// Sends on what caches have kept for later (`writes=back`). Whoever runs the site calls it before the process ends.
+    pub fn flush_caches(&self) -> Result<()> {
+        skep_cache::driver::block_on(self.caches.flush())
+    }
+
     pub(crate) fn caches(&self) -> &Caches {
         &self.caches
     }

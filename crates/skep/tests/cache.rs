@@ -70,10 +70,12 @@ impl PublicPage for Reads {
     async fn page(&self, cx: &Public<'_>) -> Result {
         let mut text = format!("made {}", cx.get::<Made>().once_more());
         if self.what.contains("language") {
-            text += &format!(" in {}", cx.language());
+            text.push_str(" in ");
+            text.push_str(cx.language());
         }
         if self.what.contains("origin") {
-            text += &format!(" at {}", cx.absolute(Reads { what: "x".into() }));
+            text.push_str(" at ");
+            text.push_str(&cx.absolute(Reads { what: "x".into() }));
         }
         if self.what.contains("fragment") {
             text += cx.fragment(&Cells { origin: true }).await?.as_str();

@@ -58,10 +58,13 @@ pub(crate) struct Caches {
     /// Tells what another build of the application kept from what this one does.
     build: u32,
     drivers: Mutex<HashMap<String, Open>>,
-    /// By name; the value is a [`Cache`] of some types.
-    stores: RwLock<HashMap<&'static str, (TypeId, Arc<dyn Any + Send + Sync>)>>,
+    /// By name.
+    stores: RwLock<HashMap<&'static str, Typed>>,
     pages: OnceLock<Cache<[u8], Kept>>,
 }
+
+/// A [`Cache`] of some types, and which.
+type Typed = (TypeId, Arc<dyn Any + Send + Sync>);
 
 /// A driver, and a cache on it that only invalidates.
 #[derive(Clone)]
@@ -152,6 +155,15 @@ impl Caches {
                 type_name::<Store<K, V>>()
             ))),
         }
+    }
+
+    /// Sends on what tiers have kept for later (`writes=back`).
+    pub(crate) async fn flush(&self) -> Result<()> {
+        let drivers = self.drivers.lock().unwrap_or_else(PoisonError::into_inner).values().cloned().collect::<Vec<_>>();
+        for open in drivers {
+            open.driver.flush(skep_cache::Clock::system().now()).await?;
+        }
+        Ok(())
     }
 
     /// Voids what has this tag, wherever it is kept.

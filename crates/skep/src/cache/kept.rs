@@ -122,9 +122,9 @@ impl Public<'_> {
         let pages = if self.in_development() { None } else { self.local().site().caches().pages()? };
         let Some(pages) = pages else {
             let public = self.afresh();
-            let made = make(&public).await;
+            let result = make(&public).await;
             self.note(public.inputs());
-            return made;
+            return result;
         };
         let mut inputs = Inputs::NONE;
         loop {
@@ -132,9 +132,9 @@ impl Public<'_> {
             let failure = RefCell::new(None);
             let compute = async || {
                 let public = self.afresh();
-                let made = make(&public).await;
+                let result = make(&public).await;
                 Ok::<_, Infallible>(if inputs.holds(public.inputs()) {
-                    answer(made, life, inputs, &failure)
+                    answer(result, life, inputs, &failure)
                 } else {
                     Answer::of(Kept::Depends(inputs.and(public.inputs()).bits())).living(Life::of(DEPENDS_LASTS))
                 })
