@@ -1,6 +1,7 @@
 //! What can be said about Redis before it is used.
 
-use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use ::redis::{AsyncConnectionConfig, Client, IntoConnectionInfo, RedisError, Script};
@@ -129,6 +130,9 @@ impl Builder {
                 timeout: self.timeout,
                 connect_timeout: self.connect_timeout,
                 script: Script::new(include_str!("act.lua")),
+                heard: AtomicU64::new(0),
+                waiting: Mutex::default(),
+                waits: AtomicBool::new(false),
             }),
         })
     }
