@@ -142,3 +142,22 @@ fn who_comes_back_after_its_lease_overwrites_nothing() {
         assert_eq!(other.get("a").await.unwrap().as_deref(), Some("in time"));
     });
 }
+
+/// Nothing stale overwrites what is fresh, through all tiers: what began before a removal is not stored after it.
+#[test]
+fn what_another_machine_removed_while_it_was_computed_is_not_stored() {
+    let server = on_socket();
+    on_runtime(async {
+        let (one, other) = (machine(&server), machine(&server));
+        listen(&one, &other).await;
+        let remover = other.clone();
+        let compute = async move || {
+            let read_before = "old".to_owned();
+            remover.remove("a").await.unwrap();
+            Ok::<_, std::io::Error>(read_before)
+        };
+        one.get_or("a", compute).await.unwrap();
+        assert_eq!((one.get("a").await.unwrap(), other.get("a").await.unwrap()), (None, None));
+        assert_eq!(one.stats().refused, 1);
+    });
+}
