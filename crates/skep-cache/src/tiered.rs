@@ -12,8 +12,7 @@
 //!
 //! While the far tier fails, the near one serves what it has. What was to be removed meanwhile is removed when it answers again.
 
-use std::collections::HashSet;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::breaker::Breaker;
@@ -24,12 +23,14 @@ use crate::driver::{
 use crate::error::{Error, Result};
 
 mod back;
+mod missed;
 mod seal;
 mod worth;
 mod writes;
 
 use back::Back;
-use seal::Seal;
+use missed::Missed;
+use seal::{Seal, sum};
 use worth::Worth;
 pub use writes::Writes;
 
@@ -58,7 +59,7 @@ pub struct Tiered<N, F> {
     /// Whether the far driver tells what others change.
     told: bool,
     breaker: Breaker,
-    missed: Mutex<HashSet<Box<[u8]>>>,
+    missed: Missed,
     back: Back,
     worth: Worth,
 }
@@ -68,8 +69,6 @@ const FILL: Duration = Duration::from_secs(5);
 /// How old a copy may become where nobody tells of changes, and where messages do, if one is lost.
 const UNTOLD: Duration = Duration::from_secs(1);
 const TOLD: Duration = Duration::from_mins(1);
-/// Removals that are made up for when the far tier answers again.
-const MISSED: usize = 10_000;
 
 impl<N: Ready, F: Driver> Tiered<N, F> {
     /// Puts `near` in front of `far`.
@@ -86,7 +85,7 @@ impl<N: Ready, F: Driver> Tiered<N, F> {
             bound: if told { TOLD } else { UNTOLD },
             told,
             breaker: Breaker::default(),
-            missed: Mutex::default(),
+            missed: Missed::default(),
             back: Back::default(),
             worth: Worth::default(),
         }
@@ -180,29 +179,14 @@ impl<N: Ready, F: Driver> Tiered<N, F> {
 
     /// Removes what was to be removed while the far tier did not answer.
     async fn make_up(&self, now: Time) -> Result<()> {
-        let missed = std::mem::take(&mut *self.missed());
-        for key in missed {
+        while let Some(key) = self.missed.next() {
             let removed = self.ask(now, self.far.remove(&key, unmarked(now), now)).await;
             if let Err(error) = removed {
-                self.missed().insert(key);
+                self.missed.note(&key);
                 return Err(error);
             }
         }
         Ok(())
-    }
-
-    fn missed(&self) -> MutexGuard<'_, HashSet<Box<[u8]>>> {
-        self.missed.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// A write that failed may have happened or not: what the far tier has under this key is not to be trusted.
-    fn note_missed(&self, key: &[u8]) {
-        let mut missed = self.missed();
-        if missed.len() < MISSED {
-            missed.insert(key.into());
-        } else {
-            tracing::error!(target: "skep_cache", "more writes were missed by the far tier than can be made up for");
-        }
     }
 
     /// Before something is changed: nobody reads the copy, and none that is on its way arrives.
@@ -248,7 +232,7 @@ impl<N: Ready, F: Driver> Tiered<N, F> {
             (Ok(_), _, _) => self.forget(key, now),
             (Err(_), _, _) => {
                 self.forget(key, now);
-                self.note_missed(key);
+                self.missed.note(key);
             }
         }
         written
@@ -274,14 +258,6 @@ impl<N: Ready, F: Driver> Tiered<N, F> {
         let found = found.ok().flatten().flatten();
         self.worth.looked(found.is_some(), start.map(|start| start.elapsed()));
         found
-    }
-}
-
-/// Another number when one of both is another one.
-fn sum(one: Option<u64>, other: Option<u64>) -> Option<u64> {
-    match (one, other) {
-        (Some(one), Some(other)) => Some(one.wrapping_add(other)),
-        (one, other) => one.or(other),
     }
 }
 
@@ -320,7 +296,7 @@ impl<N: Ready, F: Driver> Driver for Tiered<N, F> {
         if copied && let Some(found) = self.copy(key, now, &mut read) {
             return Ok(Some(found));
         }
-        if self.missed().contains(key) {
+        if self.missed.has(key) {
             self.make_up(now).await?;
         }
         let seal = Seal::of(&self.far, key);
@@ -439,7 +415,7 @@ impl<N: Ready, F: Driver> Driver for Tiered<N, F> {
         for (key, _) in entries {
             self.forget(key, now);
             if stored.is_err() {
-                self.note_missed(key);
+                self.missed.note(key);
             }
         }
         stored

@@ -270,7 +270,7 @@ fn what_a_foreign_program_stored_is_a_miss() {
 fn what_is_said_to_weigh_more_takes_more_room() {
     let kept = |weight: u32| {
         let cache = Cache::<u32, u32>::new("test", Memory::new(1 << 20)).unwrap();
-        let life = Life::of(Duration::from_secs(60)).weight(weight);
+        let life = Life::of(Duration::from_mins(1)).weight(weight);
         (0..1_000).for_each(|key| assert!(cache.now().set_for(&key, &key, &life).unwrap()));
         cache.usage().entries.unwrap()
     };

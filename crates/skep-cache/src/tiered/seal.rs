@@ -51,6 +51,14 @@ impl Seal {
     }
 }
 
+/// Another number when one of both is another one.
+pub(super) fn sum(one: Option<u64>, other: Option<u64>) -> Option<u64> {
+    match (one, other) {
+        (Some(one), Some(other)) => Some(one.wrapping_add(other)),
+        (one, other) => one.or(other),
+    }
+}
+
 fn steps(now: Time) -> u64 {
     now.millis() / STEP
 }
