@@ -103,6 +103,6 @@ pub use tiered::{Tiered, Writes};
 pub use timer::Sleep;
 
 /// The examples of the pages in `docs` are compiled.
-#[cfg(all(doctest, feature = "memory"))]
+#[cfg(all(doctest, feature = "memory", feature = "shared", feature = "memcached"))]
 #[doc = include_str!("../../../docs/cache.md")]
 struct Pages;
