@@ -1,7 +1,7 @@
 //! What every driver does: keep bytes under a key, and keep its word about which write may replace which.
 //!
 //! A driver knows neither types nor tags nor computations; [`Cache`](crate::Cache) does. It has no clock either: each call
-//! says what time it is. Whether it keeps the promises below, [`suite`](crate::suite) tells.
+//! says what time it is. Whether it keeps the promises below, [`suite`](mod@crate::suite) tells.
 //!
 //! Start reading at [`Driver`].
 

@@ -30,7 +30,7 @@ const FOLDERS: usize = 16;
 /// One file for each entry.
 ///
 /// Works without a runtime: each call waits in place for the file system, some 10 µs where the system has the file in
-/// memory, and longer for large values and slow disks. Where that must not delay others, put it [`OnPool`](crate::OnPool).
+/// memory, and longer for large values and slow disks. Where that must not delay others, put it `OnPool`.
 /// The folder may be shared by many processes of one machine, not by machines (over NFS).
 ///
 /// ```

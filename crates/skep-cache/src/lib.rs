@@ -31,7 +31,7 @@
 //! | choose how values become bytes | [`Postcard`], [`Json`], [`Raw`], [`Codec`] |
 //! | choose where they are kept | [`Memory`], [`Tiered`], [`Mirror`], [`Null`] and, by features, `Shared`, `File`, `Sqlite`, `Memcached`, `Redis` |
 //! | choose it in a configuration | [`tiers`] |
-//! | write a driver | [`Driver`], [`driver`], [`suite`] |
+//! | write a driver | [`Driver`], [`driver`], [`suite`](mod@suite) |
 //! | move time in a test | [`Clock`] |
 //! | know what went on | [`Stats`], [`Error`] |
 

@@ -3,10 +3,10 @@
 //! A read takes no lock, makes no system call and allocates nothing. A write takes the lock of one shard for about a microsecond. No
 //! process can harm the others by dying: not at any instruction. docs/cache-shared.md has the layout, the reasons and the measurements.
 //!
-//! The words of the file are atomics, so that all code but [`sys`] is safe Rust, and no number that was read from them is
-//! trusted. The map itself ([`map`]) knows neither files nor systems, so that miri can run it.
+//! The words of the file are atomics, so that all code but `sys` is safe Rust, and no number that was read from them is
+//! trusted. The map itself (`map`) knows neither files nor systems, so that miri can run it.
 //!
-//! Start reading at [`Map::get`](map::Map::get) and, for writes, at [`writer`].
+//! Start reading at `Map::get` and, for writes, at `writer`.
 
 #![allow(
     clippy::cast_possible_truncation,

@@ -28,7 +28,7 @@ const IDLE: usize = 8;
 /// Entries in a table of an SQLite database.
 ///
 /// Works without a runtime: each call waits in place for SQLite, some microseconds for a read and for a write what the
-/// disk takes, or longer while another process writes. Where that must not delay others, put it [`OnPool`](crate::OnPool).
+/// disk takes, or longer while another process writes. Where that must not delay others, put it `OnPool`.
 ///
 /// ```
 /// use skep_cache::Sqlite;

@@ -11,17 +11,37 @@ mod diagnostic;
 mod generate;
 mod names;
 mod parse;
+mod standard;
 
 use proc_macro2::{Span, TokenStream};
 use quote::quote_spanned;
 
+use ast::Node;
+use check::{Checked, Piece};
 use diagnostic::Diagnostic;
 
-/// Always an expression of type `Html`, whatever is wrong: one mistake gives one message.
+/// `html!`.
 pub(crate) fn expand(tokens: TokenStream) -> TokenStream {
-    let (nodes, mut diagnostics) = parse::template(tokens);
-    diagnostics.extend(check::check(&nodes));
-    let code = generate::generate(&nodes);
+    expand_with(tokens, Piece::FromRoots, |nodes| check::check(nodes, Piece::FromRoots))
+}
+
+/// `piece!`.
+pub(crate) fn expand_piece(tokens: TokenStream) -> TokenStream {
+    expand_with(tokens, Piece::Inferred, |nodes| check::check(nodes, Piece::Inferred))
+}
+
+/// `html_unchecked!`.
+pub(crate) fn expand_unchecked(tokens: TokenStream) -> TokenStream {
+    expand_with(tokens, Piece::FromRoots, check::unchecked)
+}
+
+/// Always an expression of type `Html`, whatever is wrong: one mistake gives one message.
+fn expand_with(tokens: TokenStream, piece: Piece, check: impl FnOnce(&[Node]) -> Checked<'_>) -> TokenStream {
+    let (mut nodes, mut diagnostics) = parse::template(tokens);
+    diagnostics.extend(generate::controls::bind(&mut nodes));
+    let mut checked = check(&nodes);
+    diagnostics.append(&mut checked.diagnostics);
+    let code = generate::generate(&nodes, &checked, piece);
     if diagnostics.is_empty() {
         return code;
     }
@@ -36,7 +56,7 @@ mod tests {
     /// What is said about a template.
     fn messages(template: &str) -> Vec<String> {
         let (nodes, mut diagnostics) = parse::template(template.parse().expect("these are tokens"));
-        diagnostics.extend(check::check(&nodes));
+        diagnostics.extend(check::check(&nodes, Piece::FromRoots).diagnostics);
         diagnostics.into_iter().map(|diagnostic| diagnostic.message).collect()
     }
 
@@ -57,7 +77,8 @@ mod tests {
 
     #[test]
     fn all_mistakes_are_found_in_one_look() {
-        let found = messages("br { } P { = } @if { } div { a href=\"javascript:x\" a=\"1\" A=\"2\" { } } p \"x\"; p;");
+        let found =
+            messages("br { } P { = } @if { } div { a href=\"javascript:x\" title=\"1\" TITLE=\"2\" { } } p \"x\"; p;");
         assert_eq!(found.len(), 8, "{found:#?}");
     }
 

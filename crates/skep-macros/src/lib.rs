@@ -26,6 +26,8 @@ mod service;
 /// |---|---|
 /// | `GET "/path/{field}/{*rest}"` | method and path; `{*rest}` takes the rest of the path, slashes included |
 /// | `body = 65_536` | the most bytes of the body, instead of the configured limit |
+/// | `page = Article { page }` | the GET service whose page holds the form; it is shown again if a submission is not accepted. Path and query parameters are known by their names |
+/// | `rules = Self::rules` | a `fn(&Self, &mut Refusal<Self>)` that judges the fields together: [`Refusal`](form/struct.Refusal.html) |
 /// | `cross_origin = "reason"` | forms of other sites may reach this service |
 ///
 /// | on a field | it is read from |
@@ -33,13 +35,13 @@ mod service;
 /// | nothing, and the path names it | that segment of the path |
 /// | nothing, or `#[query]` | the query; `Option` and `Vec` as in [`Field`](param/trait.Field.html) |
 /// | `#[query(default = expression)]` | the query, or this value; a link leaves it out where it equals it |
-/// | `#[form]` | the form in the body |
+/// | `#[form]` | the form in the body; its type is a [`FormField`](form/trait.FormField.html) |
 /// | `#[json]` | the whole body, as JSON (`serde::Deserialize`) |
 /// | `#[header("name")]` | the header field |
 ///
-/// For GET and POST it also writes `Name::form(...)`, which takes the path and query parameters and gives the
-/// [`FormTarget`](service/struct.FormTarget.html) of a form that leads to this service. A GET form takes the path's only: its
-/// inputs become the query.
+/// For GET and POST it also writes `Name::form(...)`, the [`Form`](form/struct.Form.html) that leads to this service, and for each field of
+/// that form a constant, `Name::field`, by which controls name it. The form of a POST service takes the request (`cx`), then the
+/// path and query parameters. The form of a GET service takes the path's only: its inputs become the query.
 #[proc_macro_derive(Service, attributes(service, query, form, json, header))]
 pub fn derive_service(input: TokenStream) -> TokenStream {
     service::derive(syn::parse_macro_input!(input as syn::DeriveInput)).into()
@@ -81,4 +83,16 @@ pub fn row(input: TokenStream) -> TokenStream {
 #[proc_macro]
 pub fn html(template: TokenStream) -> TokenStream {
     html::expand(template.into()).into()
+}
+
+#[allow(missing_docs, reason = "documented where it is re-exported")]
+#[proc_macro]
+pub fn piece(template: TokenStream) -> TokenStream {
+    html::expand_piece(template.into()).into()
+}
+
+#[allow(missing_docs, reason = "documented where it is re-exported")]
+#[proc_macro]
+pub fn html_unchecked(template: TokenStream) -> TokenStream {
+    html::expand_unchecked(template.into()).into()
 }

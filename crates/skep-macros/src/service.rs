@@ -79,6 +79,7 @@ fn check(declaration: &Declaration, pattern: &Pattern, parameters: &[Parameter])
         let help = format!("`{name}` has a fixed value here, by `when`: it is no parameter");
         return Err(Error::new(taken.name.span(), help));
     }
+    forms(declaration, parameters)?;
     let mut body: Option<&Parameter> = None;
     for parameter in parameters.iter().filter(|one| matches!(one.source, Source::Form { .. } | Source::Json)) {
         if !declaration.has_body() {
@@ -91,6 +92,22 @@ fn check(declaration: &Declaration, pattern: &Pattern, parameters: &[Parameter])
             return Err(Error::new(parameter.name.span(), help));
         }
         body = Some(parameter);
+    }
+    Ok(())
+}
+
+/// What only a form can have, and the one name that its fields cannot.
+fn forms(declaration: &Declaration, parameters: &[Parameter]) -> Result<()> {
+    let is_form = |one: &&Parameter| matches!(one.source, Source::Form { .. });
+    let is_input =
+        |one: &&Parameter| is_form(one) || !declaration.has_body() && matches!(one.source, Source::Query { .. });
+    if let Some(wrong) = parameters.iter().filter(is_input).find(|one| one.name == "form") {
+        let help = "a field of a form cannot be named `form`: the service's form has this name";
+        return Err(Error::new(wrong.name.span(), help));
+    }
+    if let Some(page) = declaration.page.as_ref().filter(|_| !parameters.iter().any(|one| is_form(&one))) {
+        let help = "only a service with `#[form]` fields has a page to show its form again";
+        return Err(Error::new(page.span(), help));
     }
     Ok(())
 }

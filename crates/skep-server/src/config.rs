@@ -32,6 +32,7 @@ pub(crate) struct Config {
     pub(crate) workers: usize,
     pub(crate) data: PathBuf,
     pub(crate) base_url: Option<BaseUrl>,
+    pub(crate) secret: Option<PathBuf>,
     pub(crate) grace: Duration,
     pub(crate) development: bool,
     pub(crate) backlog: i32,
@@ -73,6 +74,9 @@ pub(crate) struct Limits {
     pub(crate) query_parameters: usize,
     pub(crate) requests_per_connection: u32,
     pub(crate) tls_handshake: Duration,
+    pub(crate) upload_file: u64,
+    pub(crate) upload_quota: u64,
+    pub(crate) upload_total: u64,
     pub(crate) url: usize,
     pub(crate) write_idle: Duration,
 }

@@ -310,6 +310,10 @@ fn setup(config: &Config) -> Setup {
     setup.limits.body = config.limits.body;
     setup.limits.form_fields = config.limits.form_fields;
     setup.limits.query_parameters = config.limits.query_parameters;
+    setup.limits.upload_file = config.limits.upload_file;
+    setup.limits.upload_quota = config.limits.upload_quota;
+    setup.limits.upload_total = config.limits.upload_total;
+    setup.secret.clone_from(&config.secret);
     setup.offload = Arc::new(Pool::new(config.limits.blocking_threads));
     setup
 }

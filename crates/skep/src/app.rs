@@ -3,11 +3,11 @@
 //! [`App`] only notes. [`App::open`] acts: it finds what is wrong before any socket opens, and gives back a [`Site`].
 
 mod mounted;
+mod setup;
 
 use std::any::TypeId;
 use std::collections::HashMap;
 use std::fmt;
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -17,14 +17,16 @@ use crate::endpoint::Endpoint;
 use crate::error::{Error, Result};
 use crate::error_page::{self, ErrorPage};
 use crate::files::Files;
+use crate::form::{Messages, Quota};
 use crate::link::BaseUrl;
-use crate::offload::{Inline, Offload};
 use crate::panic;
 use crate::router::{Demand, Entry, Router};
+use crate::secret::Secret;
 use crate::service::{Handle, Registry, Services};
-use crate::site::{Site, Values};
+use crate::site::{Forms, Site, Values};
 
 use self::mounted::LeftOut;
+pub use self::setup::{Limits, Setup, StartError};
 #[cfg(not(target_family = "wasm"))]
 use crate::sql;
 
@@ -63,6 +65,7 @@ pub struct App {
     migrations: Option<sql::Migrations>,
     starts: Vec<Start>,
     jobs: Vec<Job>,
+    languages: Vec<Messages>,
     problems: Vec<String>,
 }
 
@@ -112,82 +115,6 @@ impl fmt::Debug for Job {
     }
 }
 
-/// What an application needs to know of where it runs. A server fills it in; [`Setup::default`] is good for tests.
-#[derive(Clone)]
-#[non_exhaustive]
-pub struct Setup {
-    /// The folder for everything that outlives the process.
-    pub data: PathBuf,
-    /// The database is a new one that goes away with the application, and not the one in [`data`](Self::data).
-    pub temporary_database: bool,
-    /// How the database is used.
-    #[cfg(not(target_family = "wasm"))]
-    pub sql: sql::Options,
-    /// Scheme and host under which the site is reached; goes before what [`App::base_url`] says.
-    pub base_url: Option<BaseUrl>,
-    /// Error pages show all.
-    pub development: bool,
-    /// What a request may cost.
-    pub limits: Limits,
-    /// Where work that blocks is done.
-    pub offload: Arc<dyn Offload>,
-}
-
-/// What one request may cost.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Limits {
-    /// The most bytes of a body, unless the service says otherwise (1 MiB).
-    pub body: u64,
-    /// The most fields of a form (1000).
-    pub form_fields: usize,
-    /// The most parameters of a query (1000).
-    pub query_parameters: usize,
-}
-
-impl Default for Limits {
-    fn default() -> Self {
-        Self { body: 1 << 20, form_fields: 1000, query_parameters: 1000 }
-    }
-}
-
-impl Default for Setup {
-    fn default() -> Self {
-        Self {
-            data: PathBuf::from("data"),
-            temporary_database: false,
-            #[cfg(not(target_family = "wasm"))]
-            sql: sql::Options::default(),
-            base_url: None,
-            development: false,
-            limits: Limits::default(),
-            offload: Arc::new(Inline),
-        }
-    }
-}
-
-/// Why an application cannot start: all that was found wrong, one line each.
-#[derive(Debug)]
-pub struct StartError {
-    problems: Vec<String>,
-}
-
-impl StartError {
-    /// What is wrong, one entry each.
-    #[must_use]
-    pub fn problems(&self) -> &[String] {
-        &self.problems
-    }
-}
-
-impl fmt::Display for StartError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.problems.join("\n"))
-    }
-}
-
-impl std::error::Error for StartError {}
-
 /// A line of the table of routes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RouteLine {
@@ -222,6 +149,7 @@ impl App {
             migrations: None,
             starts: Vec::new(),
             jobs: Vec::new(),
+            languages: Vec::new(),
             problems: Vec::new(),
         }
     }
@@ -329,6 +257,23 @@ impl App {
         self
     }
 
+    /// The languages of the messages beside the fields of forms. A browser says which its user likes (`Accept-Language`);
+    /// who likes none of them gets the first. Without this call they are in English.
+    ///
+    /// ```
+    /// use skep::form::Messages;
+    /// use skep::prelude::*;
+    ///
+    /// const GERMAN: Messages = Messages { language: "de", missing: "Bitte ausfüllen.", ..Messages::ENGLISH };
+    ///
+    /// let app = App::new().languages([Messages::ENGLISH, GERMAN]);
+    /// ```
+    #[must_use]
+    pub fn languages(mut self, languages: impl IntoIterator<Item = Messages>) -> Self {
+        self.languages = languages.into_iter().collect();
+        self
+    }
+
     /// Does something before the first request, with all that [`Site`] lends out: fill a table, read templates. If it fails, the
     /// application does not start.
     ///
@@ -431,6 +376,7 @@ impl App {
             base_url: setup.base_url.clone().or(self.base_url),
             error_page: self.error_page,
             jobs: self.jobs,
+            forms: Forms { languages: self.languages, quota: Quota::default(), secret: secret(&setup) },
             setup,
         };
         Ok((site, self.starts))
@@ -443,6 +389,14 @@ impl Registry for App {
         if S::ROUTE.from_query {
             self.services.push(Entry::of_query(S::ROUTE, Endpoint::of_query::<S>));
         }
+    }
+}
+
+fn secret(setup: &Setup) -> Secret {
+    match &setup.secret {
+        Some(file) => Secret::in_file(file.clone()),
+        None if setup.temporary_database => Secret::temporary(),
+        None => Secret::in_folder(&setup.data),
     }
 }
 
@@ -487,11 +441,5 @@ fn route_line(entry: &Entry<Endpoint>) -> RouteLine {
 impl fmt::Debug for App {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("App").field("services", &self.services.len()).finish_non_exhaustive()
-    }
-}
-
-impl fmt::Debug for Setup {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Setup").field("data", &self.data).finish_non_exhaustive()
     }
 }

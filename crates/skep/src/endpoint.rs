@@ -1,9 +1,10 @@
 //! What answers: a service or a folder, without its type.
 
+use std::any::TypeId;
 use std::fmt;
-use std::future::{Future, ready};
+use std::future::ready;
 use std::marker::PhantomData;
-use std::pin::Pin;
+use std::rc::Rc;
 use std::sync::Arc;
 
 use http::header::CONTENT_TYPE;
@@ -11,12 +12,15 @@ use http::{HeaderMap, StatusCode};
 
 use crate::cx::Cx;
 use crate::error::{Error, Result};
+use crate::error_page;
 use crate::files::Files;
+use crate::form::{Parts, Submission};
+use crate::origin;
 use crate::param::{Pairs, quoted};
 use crate::percent::{self, Place};
 use crate::request::header_text;
 use crate::response::Response;
-use crate::service::{BodyKind, Handle, Input};
+use crate::service::{Answering, BodyKind, Handle, Input};
 
 /// A service or a folder without its type.
 pub(crate) struct Endpoint {
@@ -25,10 +29,8 @@ pub(crate) struct Endpoint {
     body_limit: Option<u64>,
     /// The folder, where it is one.
     files: Option<Arc<Files>>,
+    body: BodyKind,
 }
-
-/// A future of a handler: it stays on its thread.
-type Answering<'r> = Pin<Box<dyn Future<Output = Result> + 'r>>;
 
 trait Answers: Send + Sync {
     fn call<'r>(&'r self, cx: &'r mut Cx<'_>, input: &'r mut Input<'_>) -> Answering<'r>;
@@ -41,17 +43,24 @@ impl Endpoint {
             cross_origin: S::ROUTE.cross_origin.is_some(),
             body_limit: S::ROUTE.body_limit,
             files: None,
+            body: S::ROUTE.body,
         }
     }
 
     /// Sends who comes with all parameters in the query, as from a form, to the service's own address.
     pub(crate) fn of_query<S: Handle>(names: Vec<&'static str>) -> Self {
         let answers = Box::new(FromQuery::<S> { names, service: PhantomData });
-        Self { answers, cross_origin: false, body_limit: None, files: None }
+        Self { answers, cross_origin: false, body_limit: None, body: BodyKind::Unread, files: None }
     }
 
     pub(crate) fn of_files(files: Arc<Files>) -> Self {
-        Self { answers: Box::new(Arc::clone(&files)), cross_origin: false, body_limit: None, files: Some(files) }
+        Self {
+            answers: Box::new(Arc::clone(&files)),
+            cross_origin: false,
+            body_limit: None,
+            body: BodyKind::Unread,
+            files: Some(files),
+        }
     }
 
     /// False for a folder that has no page for its own address.
@@ -67,6 +76,17 @@ impl Endpoint {
     /// The most bytes of a body, where it is not what the configuration says.
     pub(crate) fn body_limit(&self) -> Option<u64> {
         self.body_limit
+    }
+
+    /// The browser did not say where the request comes from. A form is read first and brings a token; JSON no form can send without
+    /// the browser asking first (Fetch, 3.2.1); anything else is refused.
+    pub(crate) fn ask_for_token(&self, cx: &Cx<'_>) -> Result<()> {
+        match self.body {
+            BodyKind::Form | BodyKind::Multipart => cx.need_token(),
+            BodyKind::Json => {}
+            BodyKind::Unread => cx.check_token(None)?,
+        }
+        Ok(())
     }
 
     /// True if pages of other sites may send their forms here.
@@ -91,7 +111,16 @@ impl<S: Handle> Answers for Typed<S> {
                 Err(error) => Box::pin(ready(Err(error))),
             };
         }
-        Box::pin(async move { read_fields::<S>(cx, input, S::ROUTE.body).await?.handle(cx).await })
+        Box::pin(async move {
+            let result = match read_fields::<S>(cx, input, S::ROUTE.body).await {
+                Ok(service) => service.handle(cx).await,
+                Err(error) => Err(error),
+            };
+            match result {
+                Err(error) if error.is_refusal() => show_again::<S>(cx, input, error).await,
+                other => other,
+            }
+        })
     }
 }
 
@@ -141,20 +170,52 @@ impl Answers for Arc<Files> {
 
 async fn read_fields<S: Handle>(cx: &mut Cx<'_>, input: &mut Input<'_>, kind: BodyKind) -> Result<S> {
     expect_type(cx.request_headers(), kind)?;
-    let body = cx.read_body().await?;
-    let mut input = Input { body: &body, ..Input::new(input.parts, input.path, std::mem::take(&mut input.query)) };
-    if kind == BodyKind::Form {
-        let text = std::str::from_utf8(&body).map_err(|_| Error::bad_request("the form is not UTF-8"))?;
-        input.form = Pairs::decode(text, cx.limits().form_fields)?;
+    if kind == BodyKind::Json {
+        let body = cx.read_body().await?;
+        let query = std::mem::take(&mut input.query);
+        return S::parse(&Input { body: &body, ..Input::new(input.parts, input.path, query) });
     }
-    S::parse(&input)
+    let Parts { pairs, files } = if is_multipart(cx.request_headers()) {
+        // Boxed: few requests bring files, and their state is large.
+        Box::pin(cx.receive(S::ROUTE, S::FIELDS)).await?
+    } else {
+        let body = cx.read_body().await?;
+        let text = std::str::from_utf8(&body).map_err(|_| Error::bad_request("the form is not UTF-8"))?;
+        Parts { pairs: Pairs::decode(text, cx.limits().form_fields)?.into_owned(), files: Vec::new() }
+    };
+    if cx.needs_token() {
+        cx.check_token(pairs.get(origin::TOKEN).next())?;
+    }
+    let submission = Rc::new(Submission::new(TypeId::of::<S>(), pairs, files));
+    cx.set_submission(Rc::clone(&submission));
+    input.form = Some(submission);
+    S::parse(input)
+}
+
+/// The page that holds the form, with what was typed and what is wrong with it. A service that names no page, and a
+/// client that wants JSON, get the error itself.
+async fn show_again<S: Handle>(cx: &mut Cx<'_>, input: &Input<'_>, mut error: Error) -> Result {
+    let faults = error.take_faults();
+    let retold = Error::refused(faults.clone(), cx.messages());
+    let Some(submission) = input.form.as_ref() else { return Err(error) };
+    cx.undo();
+    submission.set_faults(faults);
+    let page = if error_page::prefers_json(cx.request_headers()) { None } else { S::show_page(input, cx)? };
+    let (status, headers) = (error.status(), error.headers().clone());
+    let Some(page) = page else {
+        let message = retold.message().unwrap_or_default().to_owned();
+        return Err(error.with_message(message));
+    };
+    let mut response = page.await?.with_status(status);
+    response.headers_mut().extend(headers);
+    Ok(response)
 }
 
 /// 415 unless the body is of the type that the service reads.
 fn expect_type(headers: &HeaderMap, kind: BodyKind) -> Result<()> {
-    let sent = header_text(headers, &CONTENT_TYPE).unwrap_or_default();
-    let sent = sent.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+    let sent = media_type(headers);
     let (fits, wanted) = match kind {
+        BodyKind::Multipart => (sent == MULTIPART || sent == FORM_TYPE, MULTIPART),
         BodyKind::Json => (sent == "application/json" || sent.ends_with("+json"), "application/json"),
         // Without a type there is nothing to contradict; a form says so in every browser.
         _ => (sent == FORM_TYPE || sent.is_empty(), FORM_TYPE),
@@ -166,4 +227,14 @@ fn expect_type(headers: &HeaderMap, kind: BodyKind) -> Result<()> {
     Err(Error::new(StatusCode::UNSUPPORTED_MEDIA_TYPE).with_message(format!("{sent} came where {wanted} is expected")))
 }
 
+fn media_type(headers: &HeaderMap) -> String {
+    let sent = header_text(headers, &CONTENT_TYPE).unwrap_or_default();
+    sent.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
+}
+
+fn is_multipart(headers: &HeaderMap) -> bool {
+    media_type(headers) == MULTIPART
+}
+
+const MULTIPART: &str = "multipart/form-data";
 const FORM_TYPE: &str = "application/x-www-form-urlencoded";

@@ -9,6 +9,7 @@ use std::fmt;
 
 use http::{HeaderMap, StatusCode};
 
+use crate::form::Named;
 use crate::response::Response;
 
 /// What a handler gives back: `-> Result` for a [`Response`], or `Result<T>` for any other value.
@@ -34,13 +35,23 @@ struct Inner {
     message: Option<Cow<'static, str>>,
     cause: Option<Box<dyn StdError + Send + Sync>>,
     headers: HeaderMap,
+    /// What is wrong with the fields of a form; its page is shown again.
+    faults: Vec<Named>,
 }
 
 impl Error {
     /// An error with this status and nothing else to say.
     #[must_use]
     pub fn new(status: StatusCode) -> Self {
-        Self { inner: Box::new(Inner { status, message: None, cause: None, headers: HeaderMap::new() }) }
+        Self {
+            inner: Box::new(Inner {
+                status,
+                message: None,
+                cause: None,
+                headers: HeaderMap::new(),
+                faults: Vec::new(),
+            }),
+        }
     }
 
     /// 400: the request makes no sense; `message` tells the client why.
@@ -93,6 +104,32 @@ impl Error {
     pub fn with_header(mut self, name: http::HeaderName, value: http::HeaderValue) -> Self {
         self.inner.headers.insert(name, value);
         self
+    }
+
+    /// The same with another status, such as 429 for a form that is sent too often.
+    ///
+    /// ```
+    /// use skep::{Error, StatusCode};
+    /// assert_eq!(Error::not_found().with_status(StatusCode::GONE).status(), 410);
+    /// ```
+    #[must_use]
+    pub fn with_status(mut self, status: StatusCode) -> Self {
+        self.inner.status = status;
+        self
+    }
+
+    pub(crate) fn with_faults(mut self, faults: Vec<Named>) -> Self {
+        self.inner.faults = faults;
+        self
+    }
+
+    /// True if a form is to be shown again.
+    pub(crate) fn is_refusal(&self) -> bool {
+        !self.inner.faults.is_empty()
+    }
+
+    pub(crate) fn take_faults(&mut self) -> Vec<Named> {
+        std::mem::take(&mut self.inner.faults)
     }
 
     /// The status of the answer.

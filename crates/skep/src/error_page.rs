@@ -9,16 +9,17 @@ use http::{HeaderMap, HeaderValue, StatusCode};
 
 use crate::cx::RequestId;
 use crate::error::Error;
-use crate::html::{DOCTYPE, Html, Trusted};
+use crate::html::{DOCTYPE, Document, Html, Trusted};
 use crate::response::Response;
 
 /// What an error page may show: everything in here is meant for the client.
 ///
 /// ```
 /// use skep::error_page::Failure;
+/// use skep::html::Document;
 /// use skep::prelude::*;
 ///
-/// fn page(failure: &Failure) -> Html {
+/// fn page(failure: &Failure) -> Html<Document> {
 ///     html! { (DOCTYPE) html lang="en" { head { title { "Sorry" } } body { h1 { (failure.title()) } } } }
 /// }
 ///
@@ -76,7 +77,7 @@ impl Failure {
 }
 
 /// A function that draws error pages: [`App::error_page`](crate::App::error_page).
-pub type ErrorPage = fn(&Failure) -> Html;
+pub type ErrorPage = fn(&Failure) -> Html<Document>;
 
 /// The answer to a failure.
 pub(crate) fn render(failure: &Failure, error: &Error, request: Option<&HeaderMap>, page: ErrorPage) -> Response {
@@ -101,7 +102,7 @@ fn json(failure: &Failure) -> Response {
 }
 
 /// True if the client names a JSON type and does not like HTML better (RFC 9110, 12.5.1).
-fn prefers_json(headers: &HeaderMap) -> bool {
+pub(crate) fn prefers_json(headers: &HeaderMap) -> bool {
     let (mut json, mut html) = (0.0_f32, 0.0_f32);
     let fields = headers.get_all(ACCEPT).into_iter().filter_map(|value| value.to_str().ok());
     for range in fields.flat_map(|field| field.split(',')) {
@@ -135,7 +136,7 @@ fn explanation(status: StatusCode) -> &'static str {
 }
 
 /// The page that is shown where the application has none of its own.
-pub(crate) fn default_page(failure: &Failure) -> Html {
+pub(crate) fn default_page(failure: &Failure) -> Html<Document> {
     crate::html! {
         (DOCTYPE)
         html lang="en" {

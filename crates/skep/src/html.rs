@@ -4,7 +4,7 @@
 //!
 //! | place | what fits | written as |
 //! |---|---|---|
-//! | text | [`Render`]: text, numbers, [`Html`] | `&`, `<`, `>` escaped; [`Html`] as it is |
+//! | content | [`Render`]: text, numbers, [`Html`] of [a kind that fits](Html#pieces) | `&`, `<`, `>` escaped; [`Html`] as it is |
 //! | attribute value, `textarea`, `title` | [`PlainText`]: text, numbers | `"` escaped too |
 //! | URL attribute (`href`, `src`, `action`, ...) | [`Href`]: services, text | as an attribute; a scheme that runs code becomes `about:invalid` |
 //! | script: `<script>`, `<style>`, `on...`, `x-data`, ... | [`Script`]: [`Json`], [`Trusted`] | JSON that cannot end the script |
@@ -20,18 +20,39 @@
 mod attributes;
 mod buffer;
 mod escape;
+mod fits;
+mod kind;
 mod link;
 mod number;
 mod render;
 mod script;
 mod stream;
 
+pub mod element;
+#[doc(hidden)]
+#[allow(missing_docs, missing_debug_implementations, reason = "named by written code and by rustc's messages only")]
+pub mod piece;
+#[doc(hidden)]
+#[allow(missing_docs, missing_debug_implementations, reason = "named by written code and by rustc's messages only")]
+pub mod place;
+#[doc(hidden)]
+pub mod thing {
+    pub use super::fits::{Form, Header, Heading, Interactive};
+}
+
 use std::fmt;
+use std::marker::PhantomData;
 
 use bytes::Bytes;
 
 pub use attributes::{Attributes, optional};
 pub use buffer::Buffer;
+pub use fits::Fits;
+pub use kind::{
+    Anything, Cells, Columns, Doctype, Document, Flow, Foreign, Items, Kind, Metadata, NoForm, NoHeader, NoHeading,
+    NoInteractive, Options, PageParts, Phrasing, Picture, Plain, Promise, Rows, Ruby, Sources, TableParts, Terms, Text,
+    Unchecked,
+};
 pub use link::{Href, HrefPart, UrlPlace};
 pub use render::{PlainText, Render};
 pub use script::{Json, Script, Trusted};
@@ -45,9 +66,10 @@ use crate::response::Response;
 /// ```
 /// use skep::html::DOCTYPE;
 ///
-/// assert_eq!(skep::html! { (DOCTYPE) p { "Hello" } }.as_str(), "<!DOCTYPE html><p>Hello</p>");
+/// let page = skep::html! { (DOCTYPE) html lang="en" { head { title { "Hello" } } body {} } };
+/// assert!(page.as_str().starts_with("<!DOCTYPE html><html lang=\"en\">"));
 /// ```
-pub const DOCTYPE: Trusted<&str> = Trusted("<!DOCTYPE html>");
+pub const DOCTYPE: Doctype = Doctype(());
 
 /// A piece of HTML: a whole page, or what a function gives back to be spliced into one.
 ///
@@ -55,32 +77,148 @@ pub const DOCTYPE: Trusted<&str> = Trusted("<!DOCTYPE html>");
 /// use skep::html;
 /// use skep::html::Html;
 ///
-/// fn badge(count: u32) -> Html {
-///     html! { span.badge { (count) } }
+/// fn comment(author: &str, text: &str) -> Html {
+///     html! { article { h3 { (author) } p { (text) } } }
 /// }
 ///
-/// assert_eq!(html! { p { "Comments " (badge(3)) } }.as_str(), r#"<p>Comments <span class="badge">3</span></p>"#);
+/// assert_eq!(
+///     html! { section { (comment("Ann", "Fine.")) } }.as_str(),
+///     "<section><article><h3>Ann</h3><p>Fine.</p></article></section>"
+/// );
 /// ```
 ///
 /// Its memory comes from a small pool of the thread and goes back there, so a function that returns a piece costs
 /// a copy of the piece and no allocation.
-#[derive(Clone, Debug, Default)]
-pub struct Html {
+///
+/// # Pieces
+///
+/// Its type says where it may stand, so that HTML's rules hold across functions too. `Html` alone is [`Flow`] content,
+/// of which nothing more is known: it stands in a `div`, an `article`, an `li`, a `td`, in `main` and `body`. A piece for a
+/// place that takes less says so, and is made by [`piece!`](crate::piece!), which sees to it:
+///
+/// ```
+/// use skep::html::{Document, Html, NoInteractive, Phrasing, Rows};
+/// use skep::prelude::*;
+///
+/// fn day(date: &str) -> Html<Phrasing> {
+///     piece! { time datetime=(date) { (date) } }
+/// }
+///
+/// fn badge(count: u32) -> Html<Phrasing, NoInteractive> {
+///     piece! { span.badge { (count) } }
+/// }
+///
+/// fn row(name: &str, comments: u32) -> Html<Rows> {
+///     html! { tr { td { a href="/" { (name) (badge(comments)) } } td { p { (day("2026-11-21")) } } } }
+/// }
+///
+/// fn page(title: &str, content: &Html) -> Html<Document> {
+///     html! {
+///         (DOCTYPE)
+///         html lang="en" { head { title { (title) } } body { (content) } }
+///     }
+/// }
+///
+/// page("Writings", &html! { table { @for name in ["A", "B"] { (row(name, 3)) } } });
+/// ```
+///
+/// | kind | its roots | stands in |
+/// |---|---|---|
+/// | [`Flow`] | text, and all that stands in a page | most elements |
+/// | [`Phrasing`] | text, and what stands in a line: `a`, `em`, `span`, `img` | `p`, `h1`, `span`, `button`, and wherever `Flow` does |
+/// | [`Document`] | `html`, and [`DOCTYPE`] before it | nothing: it is a whole page |
+/// | [`PageParts`] | `head`, `body` | `html` |
+/// | [`Metadata`] | `title`, `meta`, `link` | `head` |
+/// | [`Items`] | `li` | `ul`, `ol`, `menu` |
+/// | [`Terms`] | `dt`, `dd` | `dl` |
+/// | [`TableParts`] | `caption`, `thead`, `tbody` | `table` |
+/// | [`Rows`] | `tr` | `tbody`, `thead`, `tfoot`, `table` |
+/// | [`Cells`] | `td`, `th` | `tr` |
+/// | [`Columns`] | `col` | `colgroup` |
+/// | [`Options`] | `option`, `optgroup` | `select`, `optgroup` |
+/// | [`Sources`], [`Picture`] | `source`, `track`; `source`, `img` | `audio`, `video`; `picture` |
+/// | [`Ruby`], [`Foreign`] | `rt`, `rp`; parts of a drawing or formula | `ruby`; `svg`, `math` |
+///
+/// The second parameter promises what is not in the piece, at any depth:
+///
+/// | promise | not in it | needed in |
+/// |---|---|---|
+/// | [`Anything`] | (no promise) | |
+/// | [`NoForm`] | `form` | `form` |
+/// | [`NoHeader`] | `header`, `footer` | `header`, `footer` |
+/// | [`NoHeading`] | these, headings, `article`, `aside`, `nav`, `section`, `address` | `th`, `dt`, `address` |
+/// | [`NoInteractive`] | links, controls, `tabindex` | `a`, `button` |
+/// | [`Plain`] | all of these | several of these at once |
+///
+/// Phrasing content cannot contain a form, a header or a heading, so `Html<Phrasing>` fits in a `form` as it is.
+/// [`widen`](Self::widen) turns a piece into one that says less.
+pub struct Html<C = Flow, H = Anything> {
     buffer: Buffer,
+    // As of a function, so that a piece can be sent to another thread whatever its kind.
+    kind: PhantomData<fn() -> (C, H)>,
 }
 
 impl Html {
-    /// Takes a string as HTML without looking at it. Whatever a visitor could have written must not be in it
-    /// unless something made it harmless: a sanitiser, a Markdown renderer that escapes.
+    /// Takes a string as HTML, as flow content, without looking at it. Whatever a visitor could have written must not be
+    /// in it unless something made it harmless: a sanitiser, a Markdown renderer that escapes.
     ///
     /// ```
     /// use skep::html::Html;
     ///
-    /// assert_eq!(skep::html! { p { (Html::trusted("<em>ready</em>")) } }.as_str(), "<p><em>ready</em></p>");
+    /// let html = "<p>ready</p>";
+    /// assert_eq!(skep::html! { div { (Html::trusted(html)) } }.as_str(), "<div><p>ready</p></div>");
     /// ```
     #[must_use]
     pub fn trusted(html: impl Into<String>) -> Self {
-        Self { buffer: Buffer::of_trusted(html.into()) }
+        Self::trusted_piece(html)
+    }
+}
+
+impl<C, H> Html<C, H> {
+    /// As [`Html::trusted`], for every other kind of piece: its type comes from where it goes.
+    ///
+    /// ```
+    /// use skep::html::{Html, NoInteractive, Phrasing};
+    ///
+    /// fn icon() -> Html<Phrasing, NoInteractive> {
+    ///     Html::trusted_piece("<svg viewBox=\"0 0 9 9\"><path d=\"M0 0h9v9\"/></svg>")
+    /// }
+    ///
+    /// assert!(skep::html! { button { (icon()) } }.as_str().ends_with("</svg></button>"));
+    /// ```
+    #[must_use]
+    pub fn trusted_piece(html: impl Into<String>) -> Self {
+        Self::of(Buffer::of_trusted(html.into()))
+    }
+
+    /// What the code of `html!` wrote, which knows what it is.
+    #[doc(hidden)]
+    #[inline]
+    #[must_use]
+    pub fn of(buffer: Buffer) -> Self {
+        Self { buffer, kind: PhantomData }
+    }
+
+    /// The same piece, of a type that says less of it: phrasing content as flow content, a promise forgotten. It costs
+    /// nothing.
+    ///
+    /// ```
+    /// use skep::html::{Html, NoInteractive, Phrasing};
+    /// use skep::piece;
+    ///
+    /// fn icon() -> Html<Phrasing, NoInteractive> {
+    ///     piece! { img src="/bee.svg" alt="Bee"; }
+    /// }
+    ///
+    /// let pieces: Vec<Html> = vec![icon().widen(), skep::html! { p { "Hello" } }];
+    /// assert_eq!(pieces.len(), 2);
+    /// ```
+    #[must_use]
+    pub fn widen<D, I>(self) -> Html<D, I>
+    where
+        Self: Fits<Html<D, I>>,
+    {
+        Html::of(self.buffer)
     }
 
     /// The HTML as text.
@@ -114,28 +252,42 @@ impl Html {
     }
 }
 
-impl From<Buffer> for Html {
-    fn from(buffer: Buffer) -> Self {
-        Self { buffer }
+// Derives would ask that the kinds have these traits.
+impl<C, H> Clone for Html<C, H> {
+    fn clone(&self) -> Self {
+        Self::of(self.buffer.clone())
     }
 }
 
-impl fmt::Display for Html {
+// For the usual kind alone, so that `Html::default()` needs no annotation.
+impl Default for Html {
+    fn default() -> Self {
+        Self::of(Buffer::default())
+    }
+}
+
+impl<C, H> fmt::Debug for Html<C, H> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Html").field(&self.as_str()).finish()
+    }
+}
+
+impl From<Buffer> for Html {
+    fn from(buffer: Buffer) -> Self {
+        Self::of(buffer)
+    }
+}
+
+impl<C, H> fmt::Display for Html<C, H> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.as_str())
     }
 }
 
-impl AsRef<[u8]> for Html {
-    fn as_ref(&self) -> &[u8] {
-        self.as_str().as_bytes()
-    }
-}
-
-impl From<Html> for Body {
+impl<C, H> From<Html<C, H>> for Body {
     /// The bytes are not copied, and their memory goes back to the pool once they are sent.
-    fn from(html: Html) -> Self {
-        if html.is_empty() { Self::empty() } else { Bytes::from_owner(html).into() }
+    fn from(html: Html<C, H>) -> Self {
+        if html.is_empty() { Self::empty() } else { Bytes::from_owner(html.buffer).into() }
     }
 }
 
@@ -143,7 +295,7 @@ impl From<Html> for Body {
 const HTML: &str = "text/html; charset=utf-8";
 
 impl Response {
-    /// `text/html`, in UTF-8.
+    /// `text/html`, in UTF-8: a page, or a piece of one for a script that asked for it.
     ///
     /// ```
     /// use skep::Response;
@@ -153,15 +305,17 @@ impl Response {
     /// assert_eq!(response.body().as_whole(), Some(&b"<p>Hello</p>"[..]));
     /// ```
     #[must_use]
-    pub fn html(html: Html) -> Self {
+    pub fn html<C, H>(html: Html<C, H>) -> Self {
         Self::typed(HTML, html)
     }
 
     /// A page sent piece by piece, each as soon as it is made. The example is at [`stream`].
     #[must_use]
-    pub fn html_stream<S, E>(pieces: S) -> Self
+    pub fn html_stream<C, H, S, E>(pieces: S) -> Self
     where
-        S: futures_core::Stream<Item = Result<Html, E>> + Send + 'static,
+        C: 'static,
+        H: 'static,
+        S: futures_core::Stream<Item = Result<Html<C, H>, E>> + Send + 'static,
         E: Into<crate::body::BodyError> + 'static,
     {
         Self::typed(HTML, stream(pieces))

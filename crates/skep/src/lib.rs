@@ -37,6 +37,7 @@ pub mod cx;
 pub mod error;
 pub mod error_page;
 pub mod files;
+pub mod form;
 pub mod html;
 pub mod link;
 pub mod offload;
@@ -54,6 +55,7 @@ mod origin;
 mod panic;
 mod percent;
 mod router;
+mod secret;
 
 #[cfg(not(target_family = "wasm"))]
 #[doc(hidden)]
@@ -73,6 +75,49 @@ pub use site::{Local, Site};
 pub use skep_macros::Service;
 #[doc = include_str!("html/syntax.md")]
 pub use skep_macros::html;
+
+/// [`html!`] without HTML's own rules: for markup that is meant to be wrong, or of a standard newer than this crate.
+///
+/// The syntax, the escaping and the places of values stay, and so does what would make a browser read something else than
+/// what was written: no content in void elements, no element in `textarea`, no code in a URL.
+///
+/// ```
+/// let quirk = skep::html_unchecked! { center { p { "5 < 6" } } };
+/// assert_eq!(quirk.as_str(), "<center><p>5 &lt; 6</p></center>");
+/// ```
+pub use skep_macros::html_unchecked;
+/// Writes a piece of HTML whose type comes from where it goes: what [`html!`] is for flow content, this is for all other
+/// [kinds of pieces](html::Html#pieces).
+///
+/// ```
+/// use skep::html::{Html, NoInteractive, Phrasing};
+/// use skep::{html, piece};
+///
+/// fn day(date: &str) -> Html<Phrasing> {
+///     piece! { time datetime=(date) { (date) } }
+/// }
+///
+/// fn icon() -> Html<Phrasing, NoInteractive> {
+///     piece! { img src="/bee.svg" alt="Bee"; }
+/// }
+///
+/// let page = html! { p { "Written " (day("2026-11-21")) " " a href="/" { (icon()) } } };
+/// assert!(page.as_str().contains("<time datetime=\"2026-11-21\">2026-11-21</time>"));
+/// ```
+///
+/// The syntax is that of [`html!`]. An element that the type does not take, or that its promise rules out, does not
+/// compile, and neither does a value of which that is not sure:
+///
+/// ```compile_fail,E0277
+/// # use skep::html::{Html, Phrasing};
+/// fn day(date: &str) -> Html<Phrasing> {
+///     skep::piece! { div { (date) } } // `div` cannot stand in a piece of type `Html<Phrasing>`
+/// }
+/// ```
+///
+/// There are two macros because Rust has no default for a type that it infers: an `html!` whose type came from its place
+/// would need an annotation wherever that is a `let` or a splice. Where nothing says what it is, a `piece!` does not compile.
+pub use skep_macros::piece;
 
 /// Puts a folder into the executable, and makes each of its files a constant to link to.
 ///
@@ -108,6 +153,6 @@ pub mod prelude {
     pub use crate::html::{DOCTYPE, Html};
     // The derive alone: whoever writes the trait by hand names it.
     pub use crate::link::Destination;
-    pub use crate::{App, Cookie, Cx, Error, Handle, Or404, Response, Result, Service, Slug, StatusCode, html};
+    pub use crate::{App, Cookie, Cx, Error, Handle, Or404, Response, Result, Service, Slug, StatusCode, html, piece};
     pub use skep_macros::Param;
 }

@@ -1,22 +1,24 @@
-//! Defence against forged requests from other sites (CSRF), without tokens.
+//! Defence against forged requests from other sites (CSRF).
 //!
 //! A browser says where a request comes from: `Sec-Fetch-Site` (Fetch Metadata) and, for unsafe methods, `Origin` (RFC 6454,
 //! 7). What changes something must come from the site itself. A request with neither field comes from no browser of
-//! the last years, and so carries nobody's cookies unknowingly: it passes.
+//! the last years. Without cookies it has nobody's rights to abuse, and passes; with cookies it must bring the token
+//! that the form carried: [`token`].
 
-use http::header::{HOST, ORIGIN};
+use http::header::{COOKIE, HOST, ORIGIN};
 use http::request::Parts;
-use http::{HeaderName, Method};
+use http::{HeaderMap, HeaderName, Method};
 
 use crate::error::{Error, Result};
 use crate::request::header_text;
+use crate::secret::Secret;
 
 const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 
-/// Refuses a request that another site made a browser send.
-pub(crate) fn check(parts: &Parts, trusted: &[String]) -> Result<()> {
+/// Refuses a request that another site made a browser send. True if only a token can tell.
+pub(crate) fn check(parts: &Parts, trusted: &[String]) -> Result<bool> {
     if is_safe(&parts.method) {
-        return Ok(());
+        return Ok(false);
     }
     let site = header_text(&parts.headers, &SEC_FETCH_SITE);
     let origin = header_text(&parts.headers, &ORIGIN);
@@ -24,16 +26,46 @@ pub(crate) fn check(parts: &Parts, trusted: &[String]) -> Result<()> {
         (Some(site), _) => matches!(site, "same-origin" | "none"),
         (None, Some(origin)) => is_own(origin, parts),
         // An `Origin` that is no text is none of ours.
-        (None, None) => !parts.headers.contains_key(ORIGIN),
+        (None, None) if parts.headers.contains_key(ORIGIN) => false,
+        (None, None) => return Ok(parts.headers.contains_key(COOKIE)),
     };
     if own || origin.is_some_and(|origin| trusted.iter().any(|trusted| trusted == origin)) {
+        return Ok(false);
+    }
+    let cause = format!("Sec-Fetch-Site {site:?}, Origin {origin:?}, Host {:?}", authority(parts));
+    tracing::warn!(target: "skep::origin", method = %parts.method, path = parts.uri.path(), "a form of another site was refused: {cause}");
+    Err(Error::forbidden("this form was sent from another site").with_cause(cause))
+}
+
+/// True if the browser that asks for a page will not say where its forms come from: they need a token.
+pub(crate) fn tells_nothing(headers: &HeaderMap) -> bool {
+    !headers.contains_key(SEC_FETCH_SITE)
+}
+
+/// The cookie that a token belongs to. Over TLS no other host, and nobody on the way, can set it (RFC 6265bis, 4.1.3.2).
+pub(crate) fn cookie_name(tls: bool) -> &'static str {
+    if tls { "__Host-skep-form" } else { "skep-form" }
+}
+
+/// The field of a form that holds the token.
+pub(crate) const TOKEN: &str = "skep-token";
+const PURPOSE: &str = "form token";
+
+/// The token that goes with a cookie: another site knows neither.
+pub(crate) fn token(secret: &Secret, cookie: &str) -> Result<String> {
+    secret.seal(PURPOSE, cookie.as_bytes())
+}
+
+/// Refuses a form whose token does not go with the cookie.
+pub(crate) fn check_token(secret: &Secret, cookie: Option<&str>, token: Option<&str>) -> Result<()> {
+    let sealed = token.map(|token| secret.open(PURPOSE, token)).transpose()?.flatten();
+    if sealed.is_some() && sealed.as_deref() == cookie.map(str::as_bytes) {
         return Ok(());
     }
-    Err(Error::forbidden("this form was sent from another site").with_cause(format!(
-        "cross-site {}: Sec-Fetch-Site {site:?}, Origin {origin:?}, Host {:?}",
-        parts.method,
-        authority(parts)
-    )))
+    let cause = "neither Sec-Fetch-Site nor Origin, but cookies, and no token of ours";
+    tracing::warn!(target: "skep::origin", "a form that may be of another site was refused: {cause}");
+    let message = "this form does not say that it comes from this site: load its page again, and send it from there";
+    Err(Error::forbidden(message).with_cause(cause))
 }
 
 fn is_safe(method: &Method) -> bool {
@@ -59,7 +91,7 @@ mod tests {
             request = request.header(*name, *value);
         }
         let (parts, ()) = request.body(()).unwrap().into_parts();
-        check(&parts, &["https://partner.example".into()]).is_ok()
+        matches!(check(&parts, &["https://partner.example".into()]), Ok(false))
     }
 
     #[test]
@@ -78,6 +110,7 @@ mod tests {
     fn reading_and_what_is_no_browser_pass() {
         assert!(allowed("GET", &[("sec-fetch-site", "cross-site")]));
         assert!(allowed("POST", &[]));
+        assert!(!allowed("POST", &[("cookie", "a=b")]), "only a token can tell");
     }
 
     #[test]

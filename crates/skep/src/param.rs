@@ -172,12 +172,21 @@ impl<'r> Pairs<'r> {
         Ok(Self { pairs })
     }
 
+    pub(crate) fn into_owned(self) -> Pairs<'static> {
+        let owned = |text: Cow<'r, str>| Cow::Owned(text.into_owned());
+        Pairs { pairs: self.pairs.into_iter().map(|(name, value)| (owned(name), owned(value))).collect() }
+    }
+
+    pub(crate) fn push_owned(&mut self, name: String, value: String) {
+        self.pairs.push((Cow::Owned(name), Cow::Owned(value)));
+    }
+
     pub(crate) fn push(&mut self, name: &'r str, value: &'r str) {
         self.pairs.push((Cow::Borrowed(name), Cow::Borrowed(value)));
     }
 
     /// All values of this name, in order.
-    pub fn get(&self, name: &str) -> impl Iterator<Item = &str> {
+    pub fn get<'p>(&'p self, name: &str) -> impl Iterator<Item = &'p str> {
         self.pairs.iter().filter(move |(key, _)| key == name).map(|(_, value)| value.as_ref())
     }
 

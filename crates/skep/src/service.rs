@@ -7,13 +7,16 @@ mod registry;
 mod told_apart;
 
 use std::borrow::Cow;
+use std::future::Future;
+use std::pin::Pin;
+use std::rc::Rc;
 
 use http::request::Parts;
 use http::{HeaderName, Method};
 
 use crate::cx::Cx;
 use crate::error::{Error, Result};
-use crate::html::{Attributes, Buffer};
+use crate::form::{FieldInfo, FormField, Messages, Submission};
 use crate::param::{Field, Pairs, Param, QueryWriter, quoted};
 use crate::percent::{self, Place};
 use crate::request::header_text;
@@ -54,6 +57,9 @@ pub trait Service: Sized + 'static {
     /// Where it is, and what it takes.
     const ROUTE: &'static Route;
 
+    /// The fields that a form sends: those of the body, or the query of a GET service.
+    const FIELDS: &'static [FieldInfo] = &[];
+
     /// Writes the link to this value.
     fn write_link(&self, link: &mut Link<'_>);
 
@@ -74,6 +80,13 @@ pub trait Service: Sized + 'static {
 pub trait Served: Service {
     /// Reads the fields from a request.
     fn parse(input: &Input<'_>) -> Result<Self>;
+
+    /// Answers again with the page that holds the form, if the service names one: `page = ...`.
+    #[doc(hidden)]
+    fn show_page<'c>(input: &Input<'_>, cx: &'c mut Cx<'_>) -> Result<Option<Answering<'c>>> {
+        let _ = (input, cx);
+        Ok(None)
+    }
 }
 
 /// What a service answers.
@@ -105,6 +118,10 @@ pub trait Handle: Served {
     #[expect(async_fn_in_trait, reason = "a handler stays on the thread that accepted its connection")]
     async fn handle(self, cx: &mut Cx<'_>) -> Result;
 }
+
+/// A future of a handler: it stays on its thread.
+#[doc(hidden)]
+pub type Answering<'r> = Pin<Box<dyn Future<Output = Result> + 'r>>;
 
 /// Where a service is, and what it takes.
 #[derive(Debug)]
@@ -149,6 +166,8 @@ pub enum BodyKind {
     Unread,
     /// A form.
     Form,
+    /// A form that may hold files.
+    Multipart,
     /// JSON.
     Json,
 }
@@ -176,6 +195,12 @@ impl Route {
         format!("{}{}", self.prefix, self.pattern)
     }
 
+    /// True for a service of another site: our secrets must not go there.
+    #[must_use]
+    pub fn is_external(&self) -> bool {
+        !self.pattern.starts_with('/')
+    }
+
     /// The path without the parameters at its end, and their names.
     pub(crate) fn without_suffix(&self) -> (String, Vec<&'static str>) {
         let mut rest = self.pattern;
@@ -199,12 +224,12 @@ pub struct Input<'r> {
     pub(crate) from_query: usize,
     pub(crate) query: Pairs<'r>,
     pub(crate) body: &'r [u8],
-    pub(crate) form: Pairs<'r>,
+    pub(crate) form: Option<Rc<Submission>>,
 }
 
 impl<'r> Input<'r> {
     pub(crate) fn new(parts: &'r Parts, path: &'r [&'r str; MAX_PATH_PARAMETERS], query: Pairs<'r>) -> Self {
-        Self { parts, path, from_query: MAX_PATH_PARAMETERS, query, body: &[], form: Pairs::default() }
+        Self { parts, path, from_query: MAX_PATH_PARAMETERS, query, body: &[], form: None }
     }
 
     /// The path parameter at this position. What is no such value is not an address: 404.
@@ -239,9 +264,19 @@ impl<'r> Input<'r> {
         if !self.query.contains(name) || empty() { Ok(default()) } else { T::read(name, &self.query) }
     }
 
-    /// A form field; 400 if it is missing or wrong.
-    pub fn form<F: Field>(&self, name: &'static str) -> Result<F> {
-        F::read(name, &self.form)
+    /// A form field. What is wrong with it is noted, so that all faults of a form are told at once: [`refused`](Self::refused).
+    pub fn form<F: FormField>(&self, name: &'static str) -> Option<F> {
+        let submission = self.form.as_deref()?;
+        F::read(&submission.sent(name)).map_err(|fault| submission.note((name, fault))).ok()
+    }
+
+    /// What is wrong with the form fields that were read.
+    #[must_use]
+    pub fn refused(&self) -> Error {
+        Error::refused(
+            self.form.as_ref().map(|submission| submission.take_faults()).unwrap_or_default(),
+            &Messages::ENGLISH,
+        )
     }
 
     /// A header field; 400 if it is missing or wrong.
@@ -291,30 +326,5 @@ impl<'l> Link<'l> {
     /// The query, which ends the link.
     pub fn query(&mut self) -> QueryWriter<'_> {
         QueryWriter::new(self.out)
-    }
-}
-
-impl Attributes for FormTarget {
-    fn write_attributes(&self, out: &mut Buffer) {
-        out.push_attribute("method", self.method);
-        out.push_link("action", &*self.action);
-    }
-}
-
-/// Where a form goes: what `Comment::form(...)` gives for `html!`'s `form (...) { }`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FormTarget {
-    /// The method, in lower case, as the attribute wants it.
-    pub method: &'static str,
-    /// The address.
-    pub action: Cow<'static, str>,
-}
-
-impl FormTarget {
-    /// For `#[derive(Service)]`: the link that `write` writes.
-    pub fn new(method: &'static str, write: impl FnOnce(&mut Link<'_>)) -> Self {
-        let mut action = String::new();
-        write(&mut Link::new(&mut action));
-        Self { method, action: action.into() }
     }
 }

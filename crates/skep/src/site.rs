@@ -23,6 +23,7 @@ use crate::cx::{Cx, RequestId};
 use crate::endpoint::Endpoint;
 use crate::error::{Error, Result};
 use crate::error_page::{self, ErrorPage, Failure};
+use crate::form::{Messages, Quota};
 use crate::link::{self, BaseUrl, Destination};
 use crate::origin;
 use crate::panic::{self, CatchPanic};
@@ -31,6 +32,7 @@ use crate::percent;
 use crate::request::{Peer, Request};
 use crate::response::Response;
 use crate::router::{Found, NoEndpoint, Router};
+use crate::secret::Secret;
 use crate::service::Input;
 #[cfg(not(target_family = "wasm"))]
 use crate::sql;
@@ -50,7 +52,16 @@ pub struct Site {
     pub(crate) base_url: Option<BaseUrl>,
     pub(crate) error_page: ErrorPage,
     pub(crate) jobs: Vec<Job>,
+    pub(crate) forms: Forms,
     pub(crate) setup: Setup,
+}
+
+/// What the forms of an application share.
+pub(crate) struct Forms {
+    /// The first is for those who like none.
+    pub(crate) languages: Vec<Messages>,
+    pub(crate) quota: Quota,
+    pub(crate) secret: Secret,
 }
 
 /// One thread's view of a [`Site`]: it answers requests. Cloning it is cheap.
@@ -198,12 +209,13 @@ impl Local {
             return Ok(Response::of_status(StatusCode::NO_CONTENT).with_header(ALLOW, found.allow().clone()));
         }
         let endpoint = endpoint(&found, &parts.method, &query)?;
-        if !endpoint.is_open_to_others() {
-            origin::check(parts, &site.trusted_origins)?;
-        }
+        let needs_token = !endpoint.is_open_to_others() && origin::check(parts, &site.trusted_origins)?;
         let mut input = Input::new(parts, &found.path, query);
         let limit = endpoint.body_limit().unwrap_or(site.setup.limits.body);
         let mut cx = Cx::new(parts, peer, (body, limit), self, id);
+        if needs_token {
+            endpoint.ask_for_token(&cx)?;
+        }
         let mut response = endpoint.call(&mut cx, &mut input).await?;
         if let Some(extra) = cx.complete().await? {
             add_headers(response.headers_mut(), *extra);

@@ -23,6 +23,7 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::future::Future;
 use std::pin::pin;
+use std::rc::Rc;
 use std::sync::Arc;
 use std::task::{Context, Poll, Wake, Waker};
 use std::thread::Thread;
@@ -36,14 +37,20 @@ use crate::percent::{self, Place};
 use crate::request::Request;
 use crate::site::{Local, Site};
 
-/// A browser of sorts: it keeps cookies and follows redirects.
+mod form;
+
+pub use form::Filled;
+
+/// A browser of sorts: it keeps cookies, follows redirects and fills in forms. Clones share their cookies.
 ///
 /// # Panics
 /// Its methods panic where a test should fail: an application that does not start, an address that is none.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Client {
     local: Local,
-    cookies: RefCell<BTreeMap<String, String>>,
+    cookies: Rc<RefCell<BTreeMap<String, String>>>,
+    /// It says where its requests come from, as browsers since 2023 do.
+    tells_site: bool,
 }
 
 /// How many redirects are followed before it counts as a loop.
@@ -66,7 +73,14 @@ impl Client {
     /// One more client of an application that is open already.
     #[must_use]
     pub fn of_site(site: &Arc<Site>) -> Self {
-        Self { local: site.local(), cookies: RefCell::default() }
+        Self { local: site.local(), cookies: Rc::default(), tells_site: true }
+    }
+
+    /// A browser that does not say where its requests come from: one before `Sec-Fetch-Site`, and without `Origin`.
+    #[must_use]
+    pub fn that_tells_no_site(mut self) -> Self {
+        self.tells_site = false;
+        self
     }
 
     /// The answer to GET, redirects followed.
@@ -99,6 +113,9 @@ impl Client {
         *request.headers_mut() = headers.clone();
         let (mut parts, ()) = request.into_parts();
         parts.headers.entry(HOST).or_insert(HeaderValue::from_static("localhost"));
+        if self.tells_site {
+            parts.headers.entry("sec-fetch-site").or_insert(HeaderValue::from_static("same-origin"));
+        }
         if let Some(cookies) = self.cookie_field() {
             parts.headers.insert(COOKIE, cookies);
         }
@@ -107,7 +124,7 @@ impl Client {
         let (parts, body) = response.into_http().into_parts();
         let body =
             block_on(body.collect(u64::MAX)).unwrap_or_else(|error| panic!("{url}: the body broke off: {error}"));
-        Answer { status: parts.status, headers: parts.headers, body, url: url.into() }
+        Answer { status: parts.status, headers: parts.headers, body, url: url.into(), client: self.clone() }
     }
 
     fn cookie_field(&self) -> Option<HeaderValue> {
@@ -165,16 +182,32 @@ impl Draft<'_> {
 
     /// Sends these fields as a form.
     pub fn form(self, fields: &[(&str, &str)]) -> Self {
-        let mut body = String::new();
-        for (position, (name, value)) in fields.iter().enumerate() {
-            if position > 0 {
-                body.push('&');
-            }
-            percent::encode_written(&mut body, Place::Form, |body| body.push_str(name));
-            body.push('=');
-            percent::encode_written(&mut body, Place::Form, |body| body.push_str(value));
+        self.body("application/x-www-form-urlencoded", encoded(fields))
+    }
+
+    /// Sends these fields and files as a form does that has files. A file is the name of its field, its own name, its kind and its
+    /// content.
+    pub fn files(mut self, fields: &[(&str, &str)], files: &[(&str, &str, &str, &[u8])]) -> Self {
+        const BOUNDARY: &str = "----skep-boundary-of-the-test-client";
+        let mut body = Vec::new();
+        let mut part = |head: String, content: &[u8]| {
+            body.extend_from_slice(
+                format!("--{BOUNDARY}\r\nContent-Disposition: form-data; {head}\r\n\r\n").as_bytes(),
+            );
+            body.extend_from_slice(content);
+            body.extend_from_slice(b"\r\n");
+        };
+        for (name, value) in fields {
+            part(format!("name=\"{name}\""), value.as_bytes());
         }
-        self.body("application/x-www-form-urlencoded", body)
+        for (name, file_name, kind, content) in files {
+            part(format!("name=\"{name}\"; filename=\"{file_name}\"\r\nContent-Type: {kind}"), content);
+        }
+        body.extend_from_slice(format!("--{BOUNDARY}--\r\n").as_bytes());
+        self.body = body.into();
+        let kind = HeaderValue::try_from(format!("multipart/form-data; boundary={BOUNDARY}"));
+        self.headers.insert(CONTENT_TYPE, kind.expect("a boundary is visible ASCII"));
+        self
     }
 
     /// Sends this value as JSON.
@@ -226,6 +259,7 @@ pub struct Answer {
     headers: HeaderMap,
     body: Bytes,
     url: String,
+    client: Client,
 }
 
 impl Answer {
@@ -267,6 +301,20 @@ impl Answer {
     pub fn url(&self) -> &str {
         &self.url
     }
+}
+
+/// Pairs as the body of a form, and as a query.
+fn encoded(fields: &[(&str, &str)]) -> String {
+    let mut text = String::new();
+    for (position, (name, value)) in fields.iter().enumerate() {
+        if position > 0 {
+            text.push('&');
+        }
+        percent::encode_written(&mut text, Place::Form, |text| text.push_str(name));
+        text.push('=');
+        percent::encode_written(&mut text, Place::Form, |text| text.push_str(value));
+    }
+    text
 }
 
 /// Runs a future to its end on this thread.

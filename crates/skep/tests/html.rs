@@ -5,7 +5,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use skep::html;
-use skep::html::{Attributes, Buffer, DOCTYPE, Href, Html, Json, PlainText, Render, Trusted};
+use skep::html::{Attributes, Buffer, DOCTYPE, Href, Html, Json, Phrasing, PlainText, Render, Trusted};
 
 /// `writes!({ template } "html")`.
 macro_rules! writes {
@@ -26,7 +26,8 @@ fn elements_text_and_literals() {
         { my-tag {} h1 {} x-2 {} } "<my-tag></my-tag><h1></h1><x-2></x-2>";
         { svg { linearGradient {} path d="M0 0"; circle r=5 {} } }
             r#"<svg><linearGradient></linearGradient><path d="M0 0"></path><circle r="5"></circle></svg>"#;
-        { (DOCTYPE) html lang="en" {} } r#"<!DOCTYPE html><html lang="en"></html>"#;
+        { (DOCTYPE) html lang="en" { head { title { "a" } } } }
+            r#"<!DOCTYPE html><html lang="en"><head><title>a</title></head></html>"#;
         { { "a" { "b" } } } "ab";
         { label for="x" { "L" } input type="text"; } r#"<label for="x">L</label><input type="text">"#;
     }
@@ -38,14 +39,14 @@ fn attributes() {
     let (some, none) = (Some("a\"b"), None::<String>);
     let owned = Some(String::from("kept"));
     writes! {
-        { p title="x" lang='y' data-n=1 data-m=-2 data-f=1.5 data-b=true {} }
-            r#"<p title="x" lang="y" data-n="1" data-m="-2" data-f="1.5" data-b="true"></p>"#;
+        { p title="x" slot='y' data-n=1 data-m=-2 data-f=1.5 data-b=true {} }
+            r#"<p title="x" slot="y" data-n="1" data-m="-2" data-f="1.5" data-b="true"></p>"#;
         { p title=(some.unwrap()) {} } r#"<p title="a&quot;b"></p>"#;
         { p title={ "x" (1) @if yes { "y" } @else { "z" } } {} } r#"<p title="x1y"></p>"#;
         { p title=[some] lang=[none] {} } r#"<p title="a&quot;b"></p>"#;
         { p title=[owned] lang=[&owned] {} } r#"<p title="kept" lang="kept"></p>"#;
         { input disabled; } "<input disabled>";
-        { input disabled[yes] checked[no] required?[yes] readonly?[no]; } "<input disabled required>";
+        { input disabled[yes] autofocus[no] required?[yes] readonly?[no]; } "<input disabled required>";
         { p data-x="1" hx-target="this" xml:lang="en" aria-label="l" {} }
             r#"<p data-x="1" hx-target="this" xml:lang="en" aria-label="l"></p>"#;
         { p hx-on:click="a()" hx-on::after-request="b()" @click="c()" :class="d" x-on:click.prevent="e()" {} }
@@ -56,7 +57,7 @@ fn attributes() {
         { p hidden :title="x" {} } r#"<p hidden :title="x"></p>"#;
         { p "@click"="a()" "x.y"=(1) {} } r#"<p @click="a()" x.y="1"></p>"#;
         { button _="on click log me" {} } r#"<button _="on click log me"></button>"#;
-        { input type="text" name="for" max=(10u8) ; } r#"<input type="text" name="for" max="10">"#;
+        { input type="text" name="for" size=(10u8) ; } r#"<input type="text" name="for" size="10">"#;
     }
 }
 
@@ -170,7 +171,8 @@ fn a_url_that_runs_code_is_refused() {
             { button formaction=(url) {} } "<button formaction=\"about:invalid\"></button>";
             { use "xlink:href"=(url) {} } "<use xlink:href=\"about:invalid\"></use>";
             { object data=(url) {} } "<object data=\"about:invalid\"></object>";
-            { img src=(url) srcset={ "/a 1x, " (url) " 2x" }; } "<img src=\"about:invalid\" srcset=\"about:invalid\">";
+            { img src=(url) srcset={ "/a 1x, " (url) " 2x" } alt=""; }
+                "<img src=\"about:invalid\" srcset=\"about:invalid\" alt=\"\">";
         }
     }
     let script = "script:alert(1)";
@@ -189,11 +191,11 @@ fn other_urls_stay_as_they_are() {
         { a href={ (urls[0]) "#" (id) } {} } "<a href=\"/a?b=1&amp;c=2#5\"></a>";
         { @for url in &urls { a href=(url) {} } } "<a href=\"/a?b=1&amp;c=2\"></a>";
         { a href="https://x.org/?a&b" {} a href="" {} } "<a href=\"https://x.org/?a&amp;b\"></a><a href=\"\"></a>";
-        { img src="data:image/png;base64,AA==" srcset=("/a 1x, /b 2x"); }
-            "<img src=\"data:image/png;base64,AA==\" srcset=\"/a 1x, /b 2x\">";
-        { img src=("data:image/svg+xml,<svg>"); } "<img src=\"data:image/svg+xml,&lt;svg&gt;\">";
+        { img src="data:image/png;base64,AA==" alt="" srcset=("/a 1x, /b 2x"); }
+            "<img src=\"data:image/png;base64,AA==\" alt=\"\" srcset=\"/a 1x, /b 2x\">";
+        { img src=("data:image/svg+xml,<svg>") alt=""; } "<img src=\"data:image/svg+xml,&lt;svg&gt;\" alt=\"\">";
         { a href=(Trusted("javascript:history.back()")) {} } "<a href=\"javascript:history.back()\"></a>";
-        { a href=(Cow::Borrowed("/x")) href2=(1) {} } "<a href=\"/x\" href2=\"1\"></a>";
+        { a href=(Cow::Borrowed("/x")) data-href=(1) {} } "<a href=\"/x\" data-href=\"1\"></a>";
     }
 }
 
@@ -252,9 +254,9 @@ fn a_value_brings_attributes_and_content() {
             "<form class=\"a\" action=\"/a?&quot;&amp;\" method=\"post\" name=\"f\"><input type=\"hidden\">x</form>";
         { form (Form { to: "javascript:x" }); } "<form action=\"about:invalid\" method=\"post\"><input type=\"hidden\"></form>";
         { input (&form) id="i"; } "<input action=\"/a?&quot;&amp;\" method=\"post\" id=\"i\">";
-        { form (form) { form (Form { to: "/b" }) {} } }
-            "<form action=\"/a?&quot;&amp;\" method=\"post\"><input type=\"hidden\">\
-             <form action=\"/b\" method=\"post\"><input type=\"hidden\"></form></form>";
+        { form (form) {} form (Form { to: "/b" }) {} }
+            "<form action=\"/a?&quot;&amp;\" method=\"post\"><input type=\"hidden\"></form>\
+             <form action=\"/b\" method=\"post\"><input type=\"hidden\"></form>";
     }
 }
 
@@ -291,6 +293,8 @@ fn a_service_is_a_link() {
 struct Twice(&'static str);
 
 impl Render for Twice {
+    type Content = Html<Phrasing>;
+
     fn render(&self, out: &mut Buffer) {
         html! { i { (self.0) } b { (self.0) } }.render(out);
     }
@@ -298,7 +302,7 @@ impl Render for Twice {
 
 #[test]
 fn a_type_of_ones_own_is_rendered() {
-    let boxed: Box<dyn Render> = Box::new(Twice("y"));
+    let boxed: Box<dyn Render<Content = Html<Phrasing>>> = Box::new(Twice("y"));
     writes! {
         { p { (Twice("<")) (boxed) } } "<p><i>&lt;</i><b>&lt;</b><i>y</i><b>y</b></p>";
     }

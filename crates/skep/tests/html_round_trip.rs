@@ -1,11 +1,12 @@
 //! Whatever text is spliced, a browser's parser gives that text back: in text, attributes, `textarea`, `title`, `pre` and
-//! scripts. The strings are pseudo-random and the same in each run. NUL is left out: HTML cannot hold it.
+//! scripts, and documents in attributes. The strings are pseudo-random and the same in each run. NUL is left out: HTML
+//! cannot hold it.
 
 use html5ever::tendril::TendrilSink;
 use html5ever::{ParseOpts, parse_document};
 use markup5ever_rcdom::{Handle, NodeData, RcDom};
-use skep::html;
-use skep::html::{DOCTYPE, Html, Json};
+use skep::html::{DOCTYPE, Html, Json, Phrasing};
+use skep::{html_unchecked, piece};
 
 const STRINGS: usize = 3000;
 const LONGEST: u32 = 12;
@@ -113,7 +114,7 @@ fn attribute(dom: &RcDom, element: &str, attribute: &str) -> String {
 #[test]
 fn text_comes_back_from_each_place() {
     for string in strings() {
-        let dom = parse(&html! {
+        let dom = parse(&html_unchecked! {
             (DOCTYPE)
             title { (string) }
             p { (string) }
@@ -130,10 +131,51 @@ fn text_comes_back_from_each_place() {
     }
 }
 
+/// A place of its own each: the value of an option, a class, an id, a value in pieces, and text that another function wrote.
+#[test]
+fn text_comes_back_from_each_way_to_write_it() {
+    fn line(text: &str) -> Html<Phrasing> {
+        piece! { (text) }
+    }
+    for string in strings() {
+        let dom = parse(&html_unchecked! {
+            (DOCTYPE)
+            h1 { (line(&string)) }
+            b title=[Some(&string)] {}
+            i.(string) {}
+            em #(string) {}
+            p aria-label={ @if true { (string) } "'" } {}
+            u { (format_args!("{string}")) }
+            s title=(format_args!("{string}")) {}
+        });
+        for element in ["h1", "u"] {
+            assert_eq!(text(&dom, element), string, "{element}");
+        }
+        for (element, name) in [("b", "title"), ("i", "class"), ("em", "id"), ("s", "title")] {
+            assert_eq!(attribute(&dom, element, name), string, "{element}");
+        }
+        assert_eq!(attribute(&dom, "p", "aria-label"), format!("{string}'"));
+    }
+}
+
+/// The value of `srcdoc` is parsed twice: as an attribute, and as a page.
+#[test]
+fn text_comes_back_from_a_document_in_an_attribute() {
+    for string in strings() {
+        let inner = html_unchecked! { (DOCTYPE) title { (string) } p title=(string) {} b { (string) } };
+        let outer = parse(&html_unchecked! { (DOCTYPE) iframe srcdoc=(inner) {} });
+        let source = attribute(&outer, "iframe", "srcdoc");
+        assert_eq!(source, inner.as_str());
+        let dom = parse(&Html::trusted(source));
+        assert_eq!((text(&dom, "title"), text(&dom, "b")), (string.clone(), string.clone()));
+        assert_eq!(attribute(&dom, "p", "title"), string);
+    }
+}
+
 #[test]
 fn json_comes_back_from_each_script() {
     for string in strings() {
-        let dom = parse(&html! {
+        let dom = parse(&html_unchecked! {
             (DOCTYPE)
             script { (Json(&string)) }
             style { (Json(&string)) }
@@ -150,7 +192,7 @@ fn a_url_comes_back_or_is_refused() {
     let mut refused = 0;
     for string in strings() {
         let (start, end) = string.split_at(string.floor_char_boundary(string.len() / 2));
-        let dom = parse(&html! { (DOCTYPE) a href=(string) {} i href={ (start) (end) } {} });
+        let dom = parse(&html_unchecked! { (DOCTYPE) a href=(string) {} i href={ (start) (end) } {} });
         for url in [attribute(&dom, "a", "href"), attribute(&dom, "i", "href")] {
             if url == "about:invalid" {
                 refused += 1;

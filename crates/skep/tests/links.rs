@@ -170,11 +170,16 @@ fn what_is_below_a_prefix_is_found_there_only() {
 
 #[test]
 fn services_on_a_path_are_told_apart_by_a_fixed_value() {
-    let client = Client::new(app());
-    let (rename, delete) = (Rename::form(7), Delete::form(7, Some(true)));
-    assert_eq!(delete.action, "/shop/items/7?action=delete&force=true");
-    assert_eq!(client.post(&rename.action, &[("name", "x")]).text(), "rename 7 to x");
-    assert_eq!(client.post(&delete.action, &[]).text(), "delete 7 Some(true)");
+    #[derive(Service)]
+    #[service(GET "/forms")]
+    struct Forms;
+    answers! { Forms => |_forms, cx| format!("{} {}", Rename::form(cx, 7).action(), Delete::form(cx, 7, Some(true)).action()); }
+    let client = Client::new(app().serve::<(Forms,)>());
+    let forms = client.get("/forms");
+    let (rename, delete) = forms.text().split_once(' ').unwrap();
+    assert_eq!(delete, "/shop/items/7?action=delete&force=true");
+    assert_eq!(client.post(rename, &[("name", "x")]).text(), "rename 7 to x");
+    assert_eq!(client.post(delete, &[]).text(), "delete 7 Some(true)");
     assert_eq!(Delete { id: 7, force: None }.url(), "/shop/items/7?action=delete");
     assert_eq!(client.post("/shop/items/7?action=other", &[("name", "x")]).text(), "rename 7 to x");
 }
@@ -183,7 +188,7 @@ fn services_on_a_path_are_told_apart_by_a_fixed_value() {
 fn parameters_in_a_query_are_redirected_to_their_path() {
     let client = Client::new(app());
     let form = Article::form();
-    assert_eq!((form.method, form.action.as_ref()), ("get", "/writings"));
+    assert_eq!(form.action(), "/writings");
     assert_eq!(location(&client, "/writings?page=a-day"), (308, "/writings/a-day".into()));
     assert_eq!(location(&client, "/writings?part=2&page=a-day&utm=x"), (308, "/writings/a-day?part=2".into()));
     assert_eq!(client.get("/writings?page=a-day").text(), "article a-day 1");
@@ -199,7 +204,7 @@ fn parameters_in_a_query_are_redirected_to_their_path() {
 fn several_parameters_at_the_end_come_from_a_query_and_those_before_stay() {
     let client = Client::new(app());
     let form = Look::form(Slug::of("en"));
-    assert_eq!(form.action, "/shop/en/look");
+    assert_eq!(form.action(), "/shop/en/look");
     let (status, target) = location(&client, "/shop/en/look?path=a%2F..%2Fb%20c&year=2026&mark=%26");
     assert_eq!((status, target.as_str()), (308, "/shop/en/look/2026/a/~../b%20c?mark=%26"));
     assert_eq!(client.get(&target).text(), "look en 2026 \"a/../b c\" &");
@@ -211,10 +216,24 @@ fn several_parameters_at_the_end_come_from_a_query_and_those_before_stay() {
 
 #[test]
 fn another_sites_services_are_linked_to_and_sent_forms() {
+    #[derive(Service)]
+    #[service(GET "/forms")]
+    struct Forms;
+    impl Handle for Forms {
+        async fn handle(self, cx: &mut Cx<'_>) -> Result {
+            let search = Elsewhere { kind: "é".into(), q: String::new(), page: None };
+            Ok(Response::html(html! {
+                a href=(search) { "x" }
+                form (Elsewhere::form("a b".into())) { input (Elsewhere::q); }
+                form (Pay::form(cx, 7)) { input (Pay::amount); }
+            }))
+        }
+    }
+
     let search = Elsewhere { kind: "é".into(), q: String::new(), page: None };
     assert_eq!(search.url(), "https://example.org/search/%C3%A9?q=");
-    let html = html! { a href=(search) { "x" } form (Elsewhere::form("a b".into())) {} form (Pay::form(7)) {} };
-    let text = html.as_str();
+    let answer = Client::new(app().serve::<(Forms,)>()).get("/forms");
+    let text = answer.text();
     assert!(text.contains("href=\"https://example.org/search/%C3%A9?q=\""), "{text}");
     assert!(text.contains("method=\"get\" action=\"https://example.org/search/a%20b\""), "{text}");
     assert!(text.contains("method=\"post\" action=\"https://pay.example:8443/start/7\""), "{text}");

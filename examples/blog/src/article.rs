@@ -1,9 +1,9 @@
 //! An article: its text, what readers wrote below it, and the form to write more.
 
 use skep::prelude::*;
-use skep::sql::{self, Row, query};
+use skep::sql::{Row, query};
 
-use crate::comment::{self, Draft};
+use crate::comment;
 use crate::layout::{self, day, page};
 use crate::markdown;
 
@@ -33,12 +33,13 @@ struct Comment {
 
 impl Handle for Article {
     async fn handle(self, cx: &mut Cx<'_>) -> Result {
-        show(cx.db(), &self.page, &Draft::default()).await
+        show(cx, &self.page, None).await
     }
 }
 
-/// The page of an article, with a comment that is being written.
-pub async fn show(db: &sql::Local, slug: &Slug, draft: &Draft) -> Result {
+/// The page of an article, perhaps with a comment as it would look.
+pub async fn show(cx: &Cx<'_>, slug: &Slug, preview: Option<Html>) -> Result {
+    let db = cx.db();
     let article = db.one::<Text>(query(TEXT, slug)).await?.or_404()?;
     let comments = db.all::<Comment>(query(COMMENTS, slug)).await?;
     Ok(page(
@@ -55,7 +56,7 @@ pub async fn show(db: &sql::Local, slug: &Slug, draft: &Draft) -> Result {
                 @for comment in &comments {
                     (below(comment))
                 }
-                (comment::form(slug, draft))
+                (comment::form(cx, slug, preview))
             }
         },
     ))

@@ -2,6 +2,7 @@
 
 use skep::error_page::Failure;
 use skep::header::{CONTENT_SECURITY_POLICY, HeaderValue};
+use skep::html::{Document, NoInteractive, Phrasing};
 use skep::prelude::*;
 
 use crate::Static;
@@ -32,7 +33,7 @@ pub fn page_about(title: &str, asked: &str, content: &Html) -> Response {
 
 /// Error pages look like all others.
 #[must_use]
-pub fn error_page(failure: &Failure) -> Html {
+pub fn error_page(failure: &Failure) -> Html<Document> {
     let content = html! {
         h1 { (failure.title()) }
         p { (failure.message()) }
@@ -46,7 +47,7 @@ pub fn error_page(failure: &Failure) -> Html {
 }
 
 /// The whole document; `asked` is what the search box holds.
-fn document(title: &str, asked: &str, content: &Html) -> Html {
+fn document(title: &str, asked: &str, content: &Html) -> Html<Document> {
     html! {
         (DOCTYPE)
         html lang="en" {
@@ -67,8 +68,8 @@ fn document(title: &str, asked: &str, content: &Html) -> Html {
                         a href=(Archive) { "Archive" }
                         a href=(Atom) { "Feed" }
                     }
-                    form (Search::form()) role="search" {
-                        input type="search" name="q" aria-label="Search the articles" placeholder="Search" value=(asked);
+                    form (Search::form().prefixed("top").value(Search::q, &Some(asked.to_owned()))) role="search" {
+                        input (Search::q) type="search" aria-label="Search the articles" placeholder="Search";
                     }
                 }
                 main #content { (content) }
@@ -82,8 +83,8 @@ fn document(title: &str, asked: &str, content: &Html) -> Html {
 }
 
 /// The skep: a straw beehive.
-fn mark() -> Html {
-    html! {
+fn mark() -> Html<Phrasing, NoInteractive> {
+    piece! {
         svg viewBox="0 0 24 24" aria-hidden="true" {
             path d="M12 2C8.5 2 6.6 4 6 6h12c-.6-2-2.5-4-6-4zM5 7.5h14c.6.9.9 1.9 1 3H4c.1-1.1.4-2.1 1-3zM3.5 12h17c.3 1 .5 2 .5 3H3c0-1 .2-2 .5-3zM3 16.500h5.500a3.6 3.6 0 0 1 7 0H21V19c0 1.7-1.3 3-3 3h-2.500v-4a3.5 3.5 0 0 0-7 0v4H6c-1.7 0-3-1.3-3-3z" {}
         }
@@ -104,8 +105,8 @@ pub fn tags<'t>(tags: impl Iterator<Item = &'t str>) -> Html {
 
 /// A day for people, from `2026-11-21`.
 #[must_use]
-pub fn day(published: &str) -> Html {
-    html! {
+pub fn day(published: &str) -> Html<Phrasing> {
+    piece! {
         time datetime=(published) {
             @match in_words(published) {
                 Some((day, month, year)) => { (day) " " (month) " " (year) },

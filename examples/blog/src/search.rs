@@ -1,5 +1,6 @@
 //! Full-text search.
 
+use skep::html::Phrasing;
 use skep::prelude::*;
 use skep::sql::{Row, query};
 
@@ -39,8 +40,8 @@ impl Handle for Search {
             asked,
             &html! {
                 h1 { "Search" }
-                form.searching (Search::form()) role="search" {
-                    div { label for="q" { "Words" } input #q type="search" name="q" value=(asked); }
+                form.searching (Search::form().value(Search::q, &self.q)) role="search" {
+                    div { label (Search::q) { "Words" } input (Search::q) type="search"; }
                     button { "Search" }
                 }
                 @if !words.is_empty() {
@@ -98,8 +99,8 @@ fn plain(excerpt: &str) -> String {
 }
 
 /// An excerpt with its hits marked.
-fn marked(excerpt: &str) -> Html {
-    html! {
+fn marked(excerpt: &str) -> Html<Phrasing> {
+    piece! {
         @for piece in plain(excerpt).split_inclusive(['\u{2}', '\u{3}']) {
             @if let Some(hit) = piece.strip_suffix('\u{3}') { mark { (hit) } }
             @else { (piece.trim_end_matches('\u{2}')) }

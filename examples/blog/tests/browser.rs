@@ -205,8 +205,8 @@ fn a_visitor_reads_comments_and_searches() {
     browser.picture("article-light", 1100, false);
     browser.picture("article-phone-dark", 390, true);
 
-    browser.type_into("#author", "Ann");
-    browser.type_into("#text", "What a *fine* page.");
+    browser.type_into("#comment-author", "Ann");
+    browser.type_into("#comment-text", "What a *fine* page.");
     browser.click("button[name=preview]");
     browser.wait_for("!!document.querySelector('.preview em')");
     assert_eq!(browser.text("#comments"), "No comments yet");
@@ -217,11 +217,15 @@ fn a_visitor_reads_comments_and_searches() {
 
     // The browser's own checks are put aside, to see what the server says.
     browser.eval("document.querySelector('form[method=post]').noValidate = true");
-    browser.type_into("#text", "No name.");
+    browser.type_into("#comment-text", "No name.");
     browser.click("form[method=post] button:not([name])");
-    browser.wait_for("!!document.querySelector('#author-problem')");
-    assert_eq!(browser.eval("document.activeElement.id"), json!("author"), "the cursor is where something is to mend");
-    assert_eq!(browser.eval("document.querySelector('#text').value"), json!("No name."));
+    browser.wait_for("!!document.querySelector('#comment-author-problem')");
+    assert_eq!(
+        browser.eval("document.activeElement.id"),
+        json!("comment-author"),
+        "the cursor is where something is to mend"
+    );
+    assert_eq!(browser.eval("document.querySelector('#comment-text').value"), json!("No name."));
     browser.picture("problem", 1100, false);
 
     browser.type_into("header input[type=search]", "escaping\u{e007}");

@@ -1,196 +1,162 @@
-//! What HTML forbids, as far as `html!` looks today: a function from a template to diagnostics.
+//! What HTML forbids: a function from a template to diagnostics, and to what the code needs to know.
 //!
 //! It changes nothing, and code is made of a wrong template as well, so that rustc's own messages come with ours.
+//! What a splice holds is not known here: it is taken for right, and [`Context`] says what its type must promise.
+//! Of branches that exclude each other, each is judged for itself.
+//!
+//! Start reading at [`check`]. What the standard says stands in [`standard`](super::standard); what is wrong whatever
+//! the standard says (code in a URL, say) in [`template`].
 
-use super::ast::{Attribute, Body, Element, If, Name, Node, Splice, Text, Value};
+mod attributes;
+#[cfg(test)]
+mod cases;
+mod content;
+mod facts;
+mod ids;
+mod kids;
+mod nearest;
+mod order;
+mod required;
+mod template;
+mod value;
+mod walk;
+
+pub(super) use template::literal_start;
+
+use std::collections::HashMap;
+
+use super::ast::{Name, Node, Splice};
 use super::diagnostic::Diagnostic;
-use super::names::{self, Place, Url, Verdict};
+use super::standard::{Model, Models, Things};
+pub(crate) use template::visit;
 
-pub(crate) fn check(nodes: &[Node]) -> Vec<Diagnostic> {
-    let mut found = Vec::new();
-    content(nodes, None, &mut found);
-    found
+/// How a template gets its type.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Piece {
+    /// `html!`: from its roots.
+    FromRoots,
+    /// `piece!`: from where it goes. Its roots are reported, not judged.
+    Inferred,
 }
 
-/// `parent` is the name of the element that these nodes are the content of, where it is known.
-fn content(nodes: &[Node], parent: Option<&str>, found: &mut Vec<Diagnostic>) {
-    visit(nodes, &mut |node| {
-        if let Node::Element(child) = node {
-            if let Some(parent) = parent.filter(|parent| names::content_place(parent) != Place::Text) {
-                let message =
-                    format!("`{parent}` holds text only: a browser would show `<{}>` as text", child.name.text);
-                found.push(Diagnostic::on(&child.name, message));
-            }
-            element(child, found);
-        }
-    });
-    if let Some(parent) = parent.filter(|parent| names::RAW.contains(parent)) {
-        raw(nodes, parent, found);
+/// What is known of a template.
+pub(crate) struct Checked<'t> {
+    pub(crate) diagnostics: Vec<Diagnostic>,
+    /// What the template is: the first of [`Model::KINDS`] that all its roots fit. [`Model::Flow`] if there are only text
+    /// and splices, [`Model::Root`] for [`Piece::Inferred`].
+    pub(crate) kind: Model,
+    /// Every element that what is around the template judges: its roots, and what stands in transparent roots.
+    pub(crate) roots: Vec<Root<'t>>,
+    /// The first of each thing that an element around the template may forbid.
+    pub(crate) contains: Vec<(Things, &'t Name)>,
+    contexts: HashMap<*const Splice, Context<'t>>,
+}
+
+/// An element at the top of a template.
+pub(crate) struct Root<'t> {
+    pub(crate) name: &'t Name,
+    /// What it may be a part of.
+    pub(crate) fits: Models,
+}
+
+/// What is asked of a splice in content.
+#[derive(Clone, Debug)]
+pub(crate) struct Context<'t> {
+    /// What may stand here.
+    pub(crate) model: Model,
+    /// Elements that may stand here besides: `figcaption` in `figure`.
+    pub(crate) also: &'static [&'static str],
+    /// The element whose content it is. None at the top.
+    pub(crate) parent: Option<&'t str>,
+    /// What may not stand here at any depth, each with the nearest ancestor that forbids it. `main` is left out: nearly
+    /// every element forbids it, and a type that says so would stand at every turn.
+    pub(crate) forbidden: Vec<(Things, &'t str)>,
+}
+
+impl<'t> Checked<'t> {
+    /// Of a splice of this template that stands in content, not in an attribute.
+    pub(crate) fn context(&self, splice: &Splice) -> Option<&Context<'t>> {
+        self.contexts.get(&std::ptr::from_ref(splice))
     }
 }
 
-/// Calls `each` with the nodes that stand here whatever the control flow, not with those inside elements.
-fn visit<'a>(nodes: &'a [Node], each: &mut impl FnMut(&'a Node)) {
-    for node in nodes {
-        each(node);
-        match node {
-            Node::Block(nodes) => visit(nodes, each),
-            Node::If(If { branches, otherwise }) => {
-                for branch in branches {
-                    visit(&branch.nodes, each);
-                }
-                visit(otherwise.as_deref().unwrap_or_default(), each);
-            }
-            Node::Loop(body) => visit(&body.nodes, each),
-            Node::Match(choice) => choice.arms.iter().for_each(|arm| visit(&arm.nodes, each)),
-            Node::Text(_) | Node::Splice(_) | Node::Element(_) | Node::Let(_) => {}
-        }
-    }
+/// All of HTML's rules.
+pub(crate) fn check(nodes: &[Node], piece: Piece) -> Checked<'_> {
+    let mut diagnostics = template::check(nodes);
+    let mut checked = walk::walk(nodes, piece);
+    diagnostics.append(&mut checked.diagnostics);
+    Checked { diagnostics, ..checked }
 }
 
-fn element(element: &Element, found: &mut Vec<Diagnostic>) {
-    name(&element.name, found);
-    body(element, found);
-    duplicates(element, found);
-    for attribute in &element.attributes {
-        match attribute {
-            Attribute::Named { name, value } => named(&element.name.text, name, value, found),
-            Attribute::Class { name, .. } | Attribute::Id { name, .. } => no_elements(name, found),
-            Attribute::Splice(_) => {}
-        }
-    }
-    if let Body::Nodes(nodes, _) = &element.body {
-        content(nodes, Some(&element.name.text), found);
-    }
+/// Only what holds without HTML's rules: `html_unchecked!`.
+pub(crate) fn unchecked(nodes: &[Node]) -> Checked<'_> {
+    let diagnostics = template::check(nodes);
+    Checked { diagnostics, kind: Model::Flow, roots: Vec::new(), contains: Vec::new(), contexts: HashMap::new() }
 }
 
-fn name(name: &Name, found: &mut Vec<Diagnostic>) {
-    if !names::is_well_cased(&name.text) {
-        let small = name.text.to_ascii_lowercase();
-        found.push(Diagnostic::on(name, format!("HTML's elements have small letters: write `{small}`")));
-    }
-}
+#[cfg(test)]
+mod tests {
+    use super::super::parse;
+    use super::*;
 
-fn body(element: &Element, found: &mut Vec<Diagnostic>) {
-    let name = &element.name.text;
-    let is_filled = element.attributes.iter().any(|attribute| matches!(attribute, Attribute::Splice(_)));
-    match &element.body {
-        Body::Nodes(_, braces) if element.is(names::VOID) => {
-            found.push(Diagnostic::new(*braces, format!("`{name}` has no content: write `{name};`")));
-        }
-        Body::None if !element.is(names::VOID) && !is_filled && !names::may_be_empty(name) => {
-            let message = format!("`{name}` has an end tag, also when it is empty: write `{name} {{}}`");
-            found.push(Diagnostic::on(&element.name, message));
-        }
-        _ => {}
+    fn nodes(template: &str) -> Vec<Node> {
+        parse::template(template.parse().expect("these are tokens")).0
     }
-}
 
-/// A browser takes the first of two attributes with one name and drops the other.
-fn duplicates(element: &Element, found: &mut Vec<Diagnostic>) {
-    let mut seen: Vec<String> = Vec::new();
-    let has_classes = element.attributes.iter().any(|attribute| matches!(attribute, Attribute::Class { .. }));
-    for attribute in &element.attributes {
-        match attribute {
-            Attribute::Named { name, .. } if has_classes && name.text.eq_ignore_ascii_case("class") => {
-                let message =
-                    "this element has its `class` from `.name`: write `.(value)` here, or all classes in `class=`";
-                found.push(Diagnostic::on(name, message));
-            }
-            Attribute::Named { name, .. } => {
-                let small = name.text.to_ascii_lowercase();
-                if seen.contains(&small) {
-                    found.push(Diagnostic::on(name, format!("this element already has an attribute `{small}`")));
-                }
-                seen.push(small);
-            }
-            Attribute::Id { span, .. } => {
-                if seen.iter().any(|name| name == "id") {
-                    found.push(Diagnostic::new(*span, "this element already has an `id`"));
-                }
-                seen.push("id".into());
-            }
-            Attribute::Class { .. } | Attribute::Splice(_) => {}
+    #[test]
+    fn the_roots_say_what_a_piece_is() {
+        for (template, kind) in [
+            ("", Model::Flow),
+            ("\"text\" (x)", Model::Flow),
+            ("p { } em { }", Model::Flow),
+            ("script { } template { }", Model::Flow),
+            ("title { \"a\" } script { }", Model::Metadata),
+            ("html { head { title { \"a\" } } }", Model::Document),
+            ("@for x in y { li { } }", Model::Items),
+            ("dt { } dd { }", Model::Terms),
+            ("tr { } tr { }", Model::Rows),
+            ("tbody { } tr { }", Model::TableParts),
+            ("td { } @if x { th { } }", Model::Cells),
+            ("option { \"a\" } hr;", Model::Options),
+            ("path; g { }", Model::Foreign),
+        ] {
+            let nodes = nodes(template);
+            let checked = check(&nodes, Piece::FromRoots);
+            assert_eq!(checked.kind, kind, "{template}");
+            assert!(checked.diagnostics.is_empty(), "{template} {:?}", checked.diagnostics);
         }
     }
-}
 
-fn named(element: &str, name: &Name, value: &Value, found: &mut Vec<Diagnostic>) {
-    let is_forbidden = |letter: char| letter.is_whitespace() || letter.is_control() || "\"'<>/=".contains(letter);
-    if name.text.is_empty() || name.text.contains(is_forbidden) {
-        let message = "an attribute's name has at least one character, and no space, quote, `<`, `>`, `/` or `=`";
-        found.push(Diagnostic::on(name, message));
+    #[test]
+    fn a_splice_knows_where_it_stands() {
+        let template = nodes("a href=\"/\" { b { ins { (x) } } }");
+        let checked = check(&template, Piece::FromRoots);
+        let [Node::Element(a)] = template.as_slice() else { panic!("one element") };
+        let context = checked.context(splice(a)).expect("it stands in content");
+        assert_eq!((context.model, context.parent), (Model::Phrasing, Some("ins")));
+        let forbidden: Vec<_> = context.forbidden.iter().map(|(thing, by)| (*thing, *by)).collect();
+        assert_eq!(forbidden, [(Things::ANCHOR, "a"), (Things::INTERACTIVE, "a"), (Things::TABINDEX, "a")]);
+        let contains: Vec<_> = checked.contains.iter().map(|(thing, name)| (*thing, name.text.as_str())).collect();
+        assert_eq!(contains, [(Things::ANCHOR, "a"), (Things::INTERACTIVE, "a")]);
     }
-    let Value::Nodes(nodes) = value else { return };
-    no_elements(nodes, found);
-    if name.text.eq_ignore_ascii_case("attributeName") {
-        animation(name, nodes, found);
-    }
-    if let Place::Url(kind) = names::attribute_place(element, &name.text) {
-        url(nodes, kind, found);
-    }
-}
 
-fn no_elements(nodes: &[Node], found: &mut Vec<Diagnostic>) {
-    visit(nodes, &mut |node| {
-        if let Node::Element(child) = node {
-            found.push(Diagnostic::on(&child.name, "an attribute's value is text: no element fits in here"));
+    /// The first one in an element.
+    fn splice(element: &super::super::ast::Element) -> &Splice {
+        let super::super::ast::Body::Nodes(nodes, _) = &element.body else { panic!("it has content") };
+        match nodes.as_slice() {
+            [Node::Splice(splice)] => splice,
+            [Node::Element(inner)] => splice(inner),
+            _ => panic!("one node"),
         }
-    });
-}
-
-/// SVG can animate a link, and its values would need the check of URLs.
-fn animation(name: &Name, nodes: &[Node], found: &mut Vec<Diagnostic>) {
-    let Some((target, true, _)) = literal_start(nodes) else {
-        found.push(Diagnostic::on(name, "the name of the animated attribute stands in quotes"));
-        return;
-    };
-    if matches!(target.trim().to_ascii_lowercase().as_str(), "href" | "xlink:href") {
-        found.push(Diagnostic::on(name, "a link cannot be animated: its values could be URLs that run code"));
     }
-}
 
-fn url(nodes: &[Node], kind: Url, found: &mut Vec<Diagnostic>) {
-    let Some((start, complete, span)) = literal_start(nodes) else { return };
-    if let Verdict::Refused(scheme) = names::judge(&start, complete, kind) {
-        let way = "if it must be, write `(Trusted(\"...\"))`, with `skep::html::Trusted`";
-        found.push(Diagnostic::new(span, format!("a browser may run what a `{scheme}` URL holds: {way}")));
+    #[test]
+    fn what_is_in_a_transparent_root_is_a_root() {
+        let template = nodes("a { ins { div { p { } } } }");
+        let checked = check(&template, Piece::Inferred);
+        let roots: Vec<_> = checked.roots.iter().map(|root| root.name.text.as_str()).collect();
+        assert_eq!(roots, ["a", "ins", "div"]);
+        let flow_only = |root: &Root<'_>| root.fits.has(Model::Flow) && !root.fits.has(Model::Phrasing);
+        assert_eq!(checked.roots.iter().map(flow_only).collect::<Vec<_>>(), [false, false, true]);
     }
-}
-
-/// The text that a value begins with, and whether it is all of the value.
-pub(super) fn literal_start(nodes: &[Node]) -> Option<(String, bool, proc_macro2::Span)> {
-    let texts: Vec<&Text> = nodes
-        .iter()
-        .map_while(|node| match node {
-            Node::Text(text) => Some(text),
-            _ => None,
-        })
-        .collect();
-    let span = texts.first()?.span;
-    let start = texts.iter().map(|text| text.value.as_str()).collect();
-    Some((start, texts.len() == nodes.len(), span))
-}
-
-/// What would end a `<script>` or `<style>` too early. `<!--` starts a state in which `</script>` may not end it
-/// (WHATWG HTML, 4.12.1.3).
-fn raw(nodes: &[Node], parent: &str, found: &mut Vec<Diagnostic>) {
-    let end = format!("</{parent}");
-    let mut before = String::new();
-    visit(nodes, &mut |node| match node {
-        Node::Text(text) => {
-            before.push_str(&text.value.to_ascii_lowercase());
-            for forbidden in [end.as_str(), "<!--"] {
-                if before.contains(forbidden) {
-                    let escaped = forbidden.replacen('<', if parent == "style" { "\\3c " } else { "\\x3c" }, 1);
-                    let message =
-                        format!("`{forbidden}` must not stand in a `{parent}`: in a string, write `{escaped}`");
-                    found.push(Diagnostic::new(text.span, message));
-                    before.clear();
-                }
-            }
-        }
-        Node::Splice(Splice { .. }) => before.clear(),
-        _ => {}
-    });
 }

@@ -4,32 +4,41 @@
 //! lives in the hygiene of the macro, so that no name of the author's is seen or hidden; each splice keeps its own span.
 
 mod attributes;
+pub(super) mod controls;
+mod types;
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 
 use super::ast::{Body, Element, If, Match, Node, Splice};
+use super::check::{Checked, Piece};
 use super::names::{self, Place};
+use super::standard;
+use types::Types;
 
 /// How many bytes a splice is guessed to take, and how often a loop runs. Only the first size of the buffer hangs on it.
 const SPLICE_BYTES: usize = 24;
 const LOOP_TURNS: usize = 8;
 
 /// An expression of type `skep::html::Html`.
-pub(crate) fn generate(nodes: &[Node]) -> TokenStream {
-    let mut writer = Writer::new();
+pub(crate) fn generate(nodes: &[Node], checked: &Checked<'_>, piece: Piece) -> TokenStream {
+    let types = Types { checked, piece };
+    let mut writer = Writer::new(&types);
     writer.nodes(nodes, Place::Text);
     writer.flush();
     let Writer { out, code, bytes, .. } = writer;
+    let (start, finish) = (types.start(nodes), types.finish(&out));
     let site = Span::mixed_site();
     quote_spanned! {site=> {
+        #start
         let mut #out = ::skep::html::Buffer::with_capacity(#bytes);
         #code
-        ::skep::html::Html::from(#out)
+        #finish
     }}
 }
 
-struct Writer {
+struct Writer<'t> {
+    types: &'t Types<'t>,
     /// The variable that is the buffer.
     out: Ident,
     code: TokenStream,
@@ -37,12 +46,14 @@ struct Writer {
     text: String,
     /// How long the result probably is.
     bytes: usize,
+    /// How many values have brought attributes along: each has a variable of its own.
+    fillers: usize,
 }
 
-impl Writer {
-    fn new() -> Self {
+impl<'t> Writer<'t> {
+    fn new(types: &'t Types<'t>) -> Self {
         let out = Ident::new("out", Span::mixed_site());
-        Self { out, code: TokenStream::new(), text: String::new(), bytes: 0 }
+        Self { types, out, code: TokenStream::new(), text: String::new(), bytes: 0, fillers: 0 }
     }
 
     /// Static HTML.
@@ -66,15 +77,15 @@ impl Writer {
     }
 
     /// The code that `write` makes, on the same buffer, and its probable length.
-    fn apart(write: impl FnOnce(&mut Self)) -> (TokenStream, usize) {
-        let mut writer = Self::new();
+    fn apart(&self, write: impl FnOnce(&mut Self)) -> (TokenStream, usize) {
+        let mut writer = Self::new(self.types);
         write(&mut writer);
         writer.flush();
         (writer.code, writer.bytes)
     }
 
     fn block(&mut self, nodes: &[Node], place: Place, turns: usize) -> TokenStream {
-        let (code, bytes) = Self::apart(|writer| writer.nodes(nodes, place));
+        let (code, bytes) = self.apart(|writer| writer.nodes(nodes, place));
         self.bytes += bytes * turns;
         code
     }
@@ -108,16 +119,16 @@ impl Writer {
     fn splice(&mut self, splice: &Splice, place: Place) {
         self.bytes += SPLICE_BYTES;
         let value = reference(splice);
-        let call = self.write(&value, splice.span, place);
+        let call = self.write(&value, splice, place);
         self.emit(&call);
     }
 
     /// The call that writes `value`, an expression that is a reference.
-    fn write(&self, value: &TokenStream, span: Span, place: Place) -> TokenStream {
-        let out = &self.out;
+    fn write(&self, value: &TokenStream, splice: &Splice, place: Place) -> TokenStream {
+        let (out, span) = (&self.out, splice.span);
         let site = Span::mixed_site().located_at(span);
         match place {
-            Place::Text => quote_spanned!(site=> ::skep::html::Render::render(#value, &mut #out);),
+            Place::Text => self.types.write(self.types.checked.context(splice), value, out, span),
             Place::PlainText | Place::Attribute => {
                 quote_spanned!(site=> ::skep::html::PlainText::write_plain(#value, &mut #out);)
             }
@@ -138,21 +149,25 @@ impl Writer {
         self.push(name);
         let fillers = self.attributes(element);
         self.push(">");
-        if element.is(names::VOID) {
-            return;
+        if !standard::is_void(name) {
+            self.fill(&fillers, "write_content");
+            if let Body::Nodes(nodes, _) = &element.body {
+                self.content(element, nodes);
+            }
+            self.fill(&fillers, "write_end");
+            self.push("</");
+            self.push(name);
+            self.push(">");
         }
+        self.fill(&fillers, "write_behind");
+    }
+
+    /// Calls this method of `skep::html::Attributes` for the values that brought attributes along.
+    fn fill(&mut self, fillers: &[Ident], method: &str) {
         for filler in fillers {
-            let out = self.out.clone();
-            self.emit(
-                &quote_spanned!(Span::mixed_site()=> ::skep::html::Attributes::write_content(#filler, &mut #out);),
-            );
+            let (out, method) = (self.out.clone(), Ident::new(method, Span::mixed_site()));
+            self.emit(&quote_spanned!(Span::mixed_site()=> ::skep::html::Attributes::#method(#filler, &mut #out);));
         }
-        if let Body::Nodes(nodes, _) = &element.body {
-            self.content(element, nodes);
-        }
-        self.push("</");
-        self.push(name);
-        self.push(">");
     }
 
     fn content(&mut self, element: &Element, nodes: &[Node]) {

@@ -2,6 +2,8 @@
 //!
 //! Sources: WHATWG HTML (13.1.2 elements, attributes index), SVG 2, and the documentation of htmx and Alpine.
 
+use super::standard;
+
 /// Where a value stands, which decides what may stand there and how it is written.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Place {
@@ -27,9 +29,6 @@ pub(crate) enum Url {
     Media,
     MediaSet,
 }
-
-pub(crate) const VOID: &[&str] =
-    &["area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source", "track", "wbr"];
 
 /// Elements of SVG whose content is usually nothing: here `;` stands for `{}`.
 const EMPTY_SVG: &[&str] = &[
@@ -65,25 +64,6 @@ const EMPTY_SVG: &[&str] = &[
     "stop",
     "use",
     "view",
-];
-
-/// The other elements of SVG whose names have capital letters.
-const CAMEL_CASE: &[&str] = &[
-    "clipPath",
-    "feComponentTransfer",
-    "feConvolveMatrix",
-    "feDiffuseLighting",
-    "feDisplacementMap",
-    "feDistantLight",
-    "feMerge",
-    "fePointLight",
-    "feSpecularLighting",
-    "feSpotLight",
-    "foreignObject",
-    "glyphRef",
-    "linearGradient",
-    "radialGradient",
-    "textPath",
 ];
 
 /// Elements whose content is code.
@@ -130,9 +110,7 @@ pub(crate) fn may_be_empty(element: &str) -> bool {
 
 /// Is this the name of an element, as to its letters? Capital ones are for SVG only.
 pub(crate) fn is_well_cased(element: &str) -> bool {
-    !element.contains(|letter: char| letter.is_ascii_uppercase())
-        || CAMEL_CASE.contains(&element)
-        || EMPTY_SVG.contains(&element)
+    !element.contains(|letter: char| letter.is_ascii_uppercase()) || standard::foreign::is_foreign(element)
 }
 
 pub(crate) fn content_place(element: &str) -> Place {

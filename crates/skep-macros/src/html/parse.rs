@@ -11,6 +11,7 @@ use syn::{Ident, Lit, Token, token};
 use super::ast::{Attribute, Body, Element, Name, Node, Splice, Text};
 use super::diagnostic::Diagnostic;
 use super::names;
+use super::standard;
 
 /// All of a template that could be read, and what is wrong with the rest.
 pub(crate) fn template(tokens: TokenStream) -> (Vec<Node>, Vec<Diagnostic>) {
@@ -230,7 +231,7 @@ fn unexpected(input: ParseStream<'_>) -> Diagnostic {
 
 /// What follows the attributes is neither content nor `;`.
 fn without_body(input: ParseStream<'_>, name: &Name) -> Diagnostic {
-    let is_void = names::VOID.contains(&name.text.as_str());
+    let is_void = standard::is_void(&name.text);
     let name_text = &name.text;
     if is_void {
         Diagnostic::on(name, format!("`{name_text}` has no content and ends with `;`: write `{name_text};`"))

@@ -15,6 +15,10 @@ pub(super) struct Declaration {
     pub(super) from_query: Option<Ident>,
     pub(super) body: Option<LitInt>,
     pub(super) cross_origin: Option<LitStr>,
+    /// The page that holds the form.
+    pub(super) page: Option<Expr>,
+    /// What judges the fields together.
+    pub(super) rules: Option<Expr>,
 }
 
 impl Declaration {
@@ -50,8 +54,18 @@ impl Parse for Declaration {
         let path = input
             .parse()
             .map_err(|error| Error::new(error.span(), format!("a path in quotes is expected: `{method} \"/path\"`")))?;
-        let mut declaration =
-            Self { external, method, path, prefix: None, when: None, from_query: None, body: None, cross_origin: None };
+        let mut declaration = Self {
+            external,
+            method,
+            path,
+            prefix: None,
+            when: None,
+            from_query: None,
+            body: None,
+            cross_origin: None,
+            page: None,
+            rules: None,
+        };
         while !input.is_empty() {
             input.parse::<Token![,]>()?;
             if input.is_empty() {
@@ -63,10 +77,9 @@ impl Parse for Declaration {
     }
 }
 
-const OPTIONS: [&str; 4] = ["body", "cross_origin", "prefix", "when"];
+const OPTIONS: [&str; 6] = ["body", "cross_origin", "page", "prefix", "rules", "when"];
 
-const OPTIONS_WRITTEN: &str =
-    "`prefix = CONST`, `when = \"name=value\"`, `from_query`, `body = BYTES` or `cross_origin = \"reason\"`";
+const OPTIONS_WRITTEN: &str = "`prefix = CONST`, `when = \"name=value\"`, `from_query`, `page = Service`, `rules = function`, `body = BYTES` or `cross_origin = \"reason\"`";
 
 const METHODS: [&str; 5] = ["GET", "POST", "PUT", "PATCH", "DELETE"];
 
@@ -90,6 +103,10 @@ impl Declaration {
             self.prefix = Some(input.parse()?);
         } else if name == "when" {
             self.when = Some(self.pair(&input.parse()?)?);
+        } else if name == "page" {
+            self.page = Some(input.parse()?);
+        } else if name == "rules" {
+            self.rules = Some(input.parse()?);
         } else {
             self.cross_origin = Some(input.parse()?);
         }

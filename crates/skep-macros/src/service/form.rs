@@ -1,15 +1,16 @@
-//! `Name::form(...)`: where the form of a service goes.
+//! `Name::form(...)` and `Name::field`: where the form of a service goes, and what its inputs are.
 
-use proc_macro2::TokenStream;
-use quote::quote;
-use syn::{DeriveInput, Ident};
+use proc_macro2::{Span, TokenStream};
+use quote::{quote, quote_spanned};
+use syn::spanned::Spanned;
+use syn::{DeriveInput, Ident, Visibility};
 
 use super::declaration::Declaration;
 use super::parameters::{Parameter, Source};
 use super::pattern::Pattern;
 use super::write::{link, path};
 
-/// `Name::form(...)`, from the parameters that are not the form's own inputs.
+/// `Name::form(...)`, from the parameters that are not the form's own inputs, and a constant for each of these.
 pub(super) fn form(
     input: &DeriveInput,
     declaration: &Declaration,
@@ -31,16 +32,66 @@ pub(super) fn form(
     let arguments = parameters.iter().filter(is_asked).map(|Parameter { name, kind, .. }| quote!(#name: #kind));
     let value = |name: &Ident| quote!(&#name);
     let write = if method == "post" { link(pattern, parameters, &value) } else { path(pattern, parameters, &value) };
-    let documentation = format!("Where a form that leads to [`{name}`] goes.");
+    let documentation = format!("The form that leads to [`{name}`].");
+    let names = names(declaration, parameters, visibility);
+    let cx = Ident::new("cx", Span::mixed_site());
+    let (context, make) = if method == "post" {
+        (Some(quote!(#cx: &::skep::Cx<'_>,)), quote!(of_post(#cx, |link| { #write })))
+    } else {
+        (None, quote!(of_get(|link| { #write })))
+    };
     quote! {
         #[automatically_derived]
+        #[allow(dead_code)]
         impl #name {
             #[doc = #documentation]
-            #[allow(dead_code, clippy::needless_pass_by_value, clippy::too_many_arguments)]
+            #[allow(clippy::needless_pass_by_value, clippy::too_many_arguments)]
             #[must_use]
-            #visibility fn form(#(#arguments),*) -> ::skep::service::FormTarget {
-                ::skep::service::FormTarget::new(#method, |link| { #write })
+            #visibility fn form(#context #(#arguments),*) -> ::skep::form::Form<Self> {
+                ::skep::form::Form::#make
             }
+            #(#names)*
         }
     }
+}
+
+/// The parameters that are the form's own inputs, with their names.
+fn inputs<'p>(
+    declaration: &Declaration,
+    parameters: &'p [Parameter],
+) -> impl Iterator<Item = (&'p Parameter, &'p String)> {
+    let is_get = declaration.method == "GET";
+    parameters.iter().filter_map(move |parameter| match &parameter.source {
+        Source::Form { name } => Some((parameter, name)),
+        Source::Query { name, .. } if is_get => Some((parameter, name)),
+        _ => None,
+    })
+}
+
+/// `Name::field`, for each input of the form.
+fn names(declaration: &Declaration, parameters: &[Parameter], visibility: &Visibility) -> Vec<TokenStream> {
+    let names = inputs(declaration, parameters).map(|(Parameter { name, kind, .. }, text)| {
+        let documentation = format!("The field `{text}` of the form.");
+        quote! {
+            #[doc = #documentation]
+            #[allow(non_upper_case_globals, private_interfaces)]
+            #visibility const #name: ::skep::form::Name<Self, #kind> = ::skep::form::Name::new(#text);
+        }
+    });
+    names.collect()
+}
+
+/// What a program may know of the inputs: `Service::FIELDS`.
+pub(super) fn fields(declaration: &Declaration, parameters: &[Parameter]) -> Vec<TokenStream> {
+    let fields = inputs(declaration, parameters).map(|(Parameter { kind, source, .. }, text)| {
+        let at = kind.span().resolved_at(Span::call_site());
+        match source {
+            Source::Query { default: Some(_), .. } => quote!(::skep::form::query_info(#text, false)),
+            Source::Query { .. } => {
+                quote_spanned!(at=> ::skep::form::query_info(#text, <#kind as ::skep::param::Field>::REQUIRED))
+            }
+            _ => quote_spanned!(at=> ::skep::form::info::<#kind>(#text)),
+        }
+    });
+    fields.collect()
 }

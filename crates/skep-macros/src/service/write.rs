@@ -1,12 +1,12 @@
 //! Writes the implementation of a service that was understood.
 
 use proc_macro2::{Span, TokenStream};
-use quote::{quote, quote_spanned};
+use quote::{format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{DeriveInput, Ident};
 
 use super::declaration::Declaration;
-use super::form::form;
+use super::form::{fields, form};
 use super::parameters::{Parameter, Source};
 use super::pattern::{Part, Pattern};
 
@@ -18,14 +18,17 @@ pub(super) fn service(
 ) -> TokenStream {
     let name = &input.ident;
     let route = route(name, declaration, parameters);
+    let fields = fields(declaration, parameters);
     let link = link(pattern, parameters, &|name| quote!(&self.#name));
     let link_trait = (declaration.method == "GET").then(|| links(name));
     let form = form(input, declaration, pattern, parameters);
-    let served = if declaration.external { external(name, parameters) } else { served(name, pattern, parameters) };
+    let served =
+        if declaration.external { external(name, parameters) } else { served(name, declaration, pattern, parameters) };
     quote! {
         #[automatically_derived]
         impl ::skep::service::Service for #name {
             const ROUTE: &'static ::skep::service::Route = #route;
+            const FIELDS: &'static [::skep::form::FieldInfo] = &[#(#fields),*];
 
             fn write_link(&self, link: &mut ::skep::service::Link<'_>) {
                 #link
@@ -38,14 +41,14 @@ pub(super) fn service(
 }
 
 /// What a service has that requests come to.
-fn served(name: &Ident, pattern: &Pattern, parameters: &[Parameter]) -> TokenStream {
-    let fields = parameters.iter().map(|parameter| read(parameter, pattern));
+fn served(name: &Ident, declaration: &Declaration, pattern: &Pattern, parameters: &[Parameter]) -> TokenStream {
+    let parse = parse(declaration, parameters, pattern);
+    let page = page(declaration, parameters, pattern);
     quote! {
         #[automatically_derived]
         impl ::skep::service::Served for #name {
-            fn parse(input: &::skep::service::Input<'_>) -> ::skep::Result<Self> {
-                ::core::result::Result::Ok(Self { #(#fields),* })
-            }
+            #parse
+            #page
         }
         const _: fn() = || {
             fn has_a_handler<S: ::skep::service::Handle>() {}
@@ -88,11 +91,11 @@ fn route(name: &Ident, declaration: &Declaration, parameters: &[Parameter]) -> T
         Some(quote!(::skep::service::QueryParameter { name: #name, required: #required }))
     });
     let body = if parameters.iter().any(|one| matches!(one.source, Source::Json)) {
-        quote!(Json)
+        quote!(::skep::service::BodyKind::Json)
     } else if parameters.iter().any(|one| matches!(one.source, Source::Form { .. })) {
-        quote!(Form)
+        quote!(::skep::form::body_of(<Self as ::skep::service::Service>::FIELDS))
     } else {
-        quote!(Unread)
+        quote!(::skep::service::BodyKind::Unread)
     };
     let prefix =
         declaration.prefix.as_ref().map_or_else(|| quote!(::skep::link::Prefix::NONE), |prefix| quote!(#prefix));
@@ -109,7 +112,7 @@ fn route(name: &Ident, declaration: &Declaration, parameters: &[Parameter]) -> T
             query: &[#(#query),*],
             when: #when,
             from_query: #from_query,
-            body: ::skep::service::BodyKind::#body,
+            body: #body,
             body_limit: #limit,
             cross_origin: #cross_origin,
             source: (::core::file!(), ::core::line!()),
@@ -124,25 +127,102 @@ fn option(value: Option<&impl quote::ToTokens>) -> TokenStream {
     }
 }
 
+/// Path, query and header are read first: what is no address has no form to be shown again.
+fn parse(declaration: &Declaration, parameters: &[Parameter], pattern: &Pattern) -> TokenStream {
+    let input = input();
+    let is_form = |one: &&Parameter| matches!(one.source, Source::Form { .. });
+    let others = parameters.iter().filter(|one| !is_form(one)).map(|one| {
+        let (variable, value) = (variable(one), read(one, pattern));
+        quote!(let #variable = #value?;)
+    });
+    let read_forms = parameters.iter().filter(is_form).map(|one| {
+        let (variable, value) = (variable(one), read(one, pattern));
+        quote!(let #variable = #value;)
+    });
+    let forms: Vec<Ident> = parameters.iter().filter(is_form).map(variable).collect();
+    let judge = (!forms.is_empty()).then(|| {
+        quote! {
+            let (#(::core::option::Option::Some(#forms),)*) = (#(#forms,)*) else {
+                return ::core::result::Result::Err(#input.refused());
+            };
+        }
+    });
+    let fields = parameters.iter().map(|one| {
+        let (name, variable) = (&one.name, variable(one));
+        quote!(#name: #variable)
+    });
+    let service = Ident::new("service", Span::mixed_site());
+    let rules = declaration.rules.as_ref().map(|rules| {
+        quote! {
+            let mut refusal = ::skep::form::Refusal::<Self>::new();
+            (#rules)(&#service, &mut refusal);
+            refusal.judge()?;
+        }
+    });
+    quote! {
+        fn parse(#input: &::skep::service::Input<'_>) -> ::skep::Result<Self> {
+            #(#others)*
+            #(#read_forms)*
+            #judge
+            let #service = Self { #(#fields),* };
+            #rules
+            ::core::result::Result::Ok(#service)
+        }
+    }
+}
+
+/// The author's expression sees path and query parameters under their names, and nothing of ours.
+fn page(declaration: &Declaration, parameters: &[Parameter], pattern: &Pattern) -> Option<TokenStream> {
+    let page = declaration.page.as_ref()?;
+    let (input, cx) = (input(), Ident::new("cx", Span::mixed_site()));
+    let shown = Ident::new("shown", Span::mixed_site());
+    let seen = parameters.iter().filter(|one| matches!(one.source, Source::Path(_) | Source::Query { .. }));
+    let seen = seen.map(|one| {
+        let (name, value) = (&one.name, read(one, pattern));
+        quote!(let #name = #value?;)
+    });
+    Some(quote! {
+        #[allow(unused_variables)]
+        fn show_page<'c>(
+            #input: &::skep::service::Input<'_>,
+            #cx: &'c mut ::skep::Cx<'_>,
+        ) -> ::skep::Result<::core::option::Option<::skep::service::Answering<'c>>> {
+            #(#seen)*
+            let #shown = #page;
+            ::core::result::Result::Ok(::core::option::Option::Some(::std::boxed::Box::pin(
+                ::skep::service::Handle::handle(#shown, #cx),
+            )))
+        }
+    })
+}
+
+fn input() -> Ident {
+    Ident::new("input", Span::mixed_site())
+}
+
+fn variable(parameter: &Parameter) -> Ident {
+    format_ident!("field_{}", parameter.name, span = Span::mixed_site())
+}
+
+/// The expression that reads a parameter: a `Result`, for a form field an `Option`.
 fn read(parameter: &Parameter, pattern: &Pattern) -> TokenStream {
     let Parameter { name, kind, source } = parameter;
-    let text = name.to_string();
+    let (text, input) = (name.to_string(), input());
     // What does not fit is said at the type that does not fit.
     let at = kind.span().resolved_at(Span::call_site());
-    let value = match source {
+    match source {
         Source::Path(position) if pattern.is_tail(*position) => {
-            quote_spanned!(at=> input.tail::<#kind>(#position, #text)?)
+            quote_spanned!(at=> #input.tail::<#kind>(#position, #text))
         }
-        Source::Path(position) => quote_spanned!(at=> input.path::<#kind>(#position, #text)?),
-        Source::Query { name, default: None } => quote_spanned!(at=> input.query::<#kind>(#name)?),
+        Source::Path(position) => quote_spanned!(at=> #input.path::<#kind>(#position, #text)),
+        Source::Query { name, default: None } => quote_spanned!(at=> #input.query::<#kind>(#name)),
         Source::Query { name, default: Some(default) } => {
-            quote_spanned!(at=> input.query_or::<#kind>(#name, || #default)?)
+            quote_spanned!(at=> #input.query_or::<#kind>(#name, || #default))
         }
-        Source::Form { name } => quote_spanned!(at=> input.form::<#kind>(#name)?),
-        Source::Json => quote_spanned!(at=> input.json::<#kind>(#text)?),
-        Source::Header(name) => quote_spanned!(at=> input.header::<#kind>(#name)?),
-    };
-    quote!(#name: #value)
+        Source::Form { name } => quote_spanned!(at=> #input.form::<#kind>(#name)),
+        Source::Json => quote_spanned!(at=> #input.json::<#kind>(#text)),
+        Source::Header(name) => quote_spanned!(at=> #input.header::<#kind>(#name)),
+    }
 }
 
 /// Statements that write the link, from the values that `value` names.

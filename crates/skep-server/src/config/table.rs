@@ -83,6 +83,14 @@ pub(crate) static SETTINGS: &[Setting] = &[
         base_url, "--base-url" "URL"
     ),
     row!(
+        "secret",
+        Kind::Path,
+        "",
+        "The file with the keys that seal what browsers keep for the application, each 64 hexadecimal digits on a line: the \
+         first one seals, all of them open. If empty, it is `secret` in the folder for data, made when it is first needed.",
+        secret
+    ),
+    row!(
         "grace",
         Kind::Time(0..=24 * HOUR),
         "10s",
@@ -231,6 +239,27 @@ pub(crate) static SETTINGS: &[Setting] = &[
         "10s",
         "How long a TLS handshake may take before the connection is closed.",
         limits.tls_handshake
+    ),
+    row!(
+        "limits.upload_file",
+        Kind::Size(0..=1024 * GIB),
+        "16MiB",
+        "The most bytes of one file that a form brings; its field says so. A field may allow fewer.",
+        limits.upload_file
+    ),
+    row!(
+        "limits.upload_quota",
+        Kind::Size(0..=1024 * GIB),
+        "1GiB",
+        "The most bytes of the disk that files take whose requests are being answered, for each process (503).",
+        limits.upload_quota
+    ),
+    row!(
+        "limits.upload_total",
+        Kind::Size(0..=1024 * GIB),
+        "64MiB",
+        "The most bytes of a form that holds files, unless a service says otherwise for itself (413).",
+        limits.upload_total
     ),
     row!(
         "limits.url",

@@ -42,6 +42,18 @@ pub trait Attributes {
     fn write_content(&self, out: &mut Buffer) {
         let _ = out;
     }
+
+    /// Writes what belongs at the end of the element's content, such as the options of a `select`. Nothing, if not said
+    /// otherwise; never called for an element without content.
+    fn write_end(&self, out: &mut Buffer) {
+        let _ = out;
+    }
+
+    /// Writes what belongs right behind the element, such as a message about what was typed there. Nothing, if not said
+    /// otherwise.
+    fn write_behind(&self, out: &mut Buffer) {
+        let _ = out;
+    }
 }
 
 /// The value of `name=[here]`. Only the code that `html!` makes calls it; its type is what a wrong value is told.
@@ -59,5 +71,13 @@ impl<T: Attributes + ?Sized> Attributes for &T {
 
     fn write_content(&self, out: &mut Buffer) {
         T::write_content(self, out);
+    }
+
+    fn write_end(&self, out: &mut Buffer) {
+        T::write_end(self, out);
+    }
+
+    fn write_behind(&self, out: &mut Buffer) {
+        T::write_behind(self, out);
     }
 }

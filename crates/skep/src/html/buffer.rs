@@ -186,8 +186,14 @@ impl Buffer {
     }
 
     /// Writes a document as the value of `srcdoc`.
-    pub fn push_document(&mut self, html: &super::Html) {
+    pub fn push_document<C, H>(&mut self, html: &super::Html<C, H>) {
         self.push_plain(html.as_str());
+    }
+}
+
+impl AsRef<[u8]> for Buffer {
+    fn as_ref(&self) -> &[u8] {
+        self.text.as_bytes()
     }
 }
 

@@ -5,16 +5,18 @@ use std::fmt::{self, Write};
 use std::rc::Rc;
 use std::sync::Arc;
 
-use super::{Buffer, Html, Trusted, number};
+use super::{Buffer, Doctype, Html, Text, Trusted, Unchecked, number};
 
 /// What can stand in the text of a page: `p { (here) }`.
 ///
 /// ```
-/// use skep::html::{Buffer, Render};
+/// use skep::html::{self, Buffer, Render};
 ///
 /// struct Price { cents: u32 }
 ///
 /// impl Render for Price {
+///     type Content = html::Text;
+///
 ///     fn render(&self, out: &mut Buffer) {
 ///         format_args!("{}.{:02} €", self.cents / 100, self.cents % 100).render(out);
 ///     }
@@ -23,7 +25,26 @@ use super::{Buffer, Html, Trusted, number};
 /// assert_eq!(skep::html! { b { (Price { cents: 1250 }) } }.as_str(), "<b>12.50 €</b>");
 /// ```
 ///
-/// A type whose HTML has elements can build them with `html!` and render that.
+/// A type whose HTML has elements can build them with `html!` or `piece!` and render that:
+///
+/// ```
+/// use skep::html::{Buffer, Html, Phrasing, Render};
+/// use skep::piece;
+///
+/// struct User { name: String }
+///
+/// impl Render for User {
+///     type Content = Html<Phrasing>;
+///
+///     fn render(&self, out: &mut Buffer) {
+///         let link: Self::Content = piece! { a href={ "/users/" (self.name) } { (self.name) } };
+///         link.render(out);
+///     }
+/// }
+///
+/// let ann = User { name: "ann".into() };
+/// assert_eq!(skep::html! { p { (ann) } }.as_str(), r#"<p><a href="/users/ann">ann</a></p>"#);
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be shown on a page",
     label = "not text, a number or `Html`",
@@ -31,6 +52,10 @@ use super::{Buffer, Html, Trusted, number};
     note = "a type of your own can implement `skep::html::Render`"
 )]
 pub trait Render {
+    /// What it writes, which decides where it may stand: [`Text`], or the type of a piece, such as [`Html`] or
+    /// `Html<Phrasing>`.
+    type Content;
+
     /// Writes the value, escaped.
     fn render(&self, out: &mut Buffer);
 }
@@ -63,14 +88,27 @@ pub trait PlainText {
     fn write_plain(&self, out: &mut Buffer);
 }
 
-impl Render for Html {
+impl<C, H> Render for Html<C, H> {
+    type Content = Self;
+
     #[inline]
     fn render(&self, out: &mut Buffer) {
         out.push_trusted(self.as_str());
     }
 }
 
+impl Render for Doctype {
+    type Content = Self;
+
+    #[inline]
+    fn render(&self, out: &mut Buffer) {
+        out.push_trusted("<!DOCTYPE html>");
+    }
+}
+
 impl<T: AsRef<str>> Render for Trusted<T> {
+    type Content = Unchecked;
+
     #[inline]
     fn render(&self, out: &mut Buffer) {
         out.push_trusted(self.0.as_ref());
@@ -78,6 +116,8 @@ impl<T: AsRef<str>> Render for Trusted<T> {
 }
 
 impl Render for str {
+    type Content = Text;
+
     #[inline]
     fn render(&self, out: &mut Buffer) {
         out.push_text(self);
@@ -92,6 +132,8 @@ impl PlainText for str {
 }
 
 impl Render for char {
+    type Content = Text;
+
     fn render(&self, out: &mut Buffer) {
         out.push_text(self.encode_utf8(&mut [0; 4]));
     }
@@ -104,6 +146,8 @@ impl PlainText for char {
 }
 
 impl Render for fmt::Arguments<'_> {
+    type Content = Text;
+
     fn render(&self, out: &mut Buffer) {
         write(*self, |text| out.push_text(text));
     }
@@ -134,6 +178,8 @@ fn write(arguments: fmt::Arguments<'_>, push: impl FnMut(&str)) {
 macro_rules! impl_harmless {
     ($($type:ty, |$value:ident, $out:ident| $write:expr;)*) => {$(
         impl Render for $type {
+            type Content = Text;
+
             #[inline]
             fn render(&self, out: &mut Buffer) {
                 let ($value, $out) = (*self, out);
@@ -171,6 +217,8 @@ impl_harmless! {
 macro_rules! impl_through {
     ($([$($generics:tt)*] $type:ty => $target:ty;)*) => {$(
         impl<$($generics)*> Render for $type where $target: Render {
+            type Content = <$target as Render>::Content;
+
             #[inline]
             fn render(&self, out: &mut Buffer) {
                 <$target as Render>::render(&**self, out);

@@ -20,7 +20,7 @@ use crate::body::{Body, BodyError};
 /// use skep::{Response, html};
 ///
 /// async fn row(number: u32) -> Result<Html, std::io::Error> {
-///     Ok(html! { li { (number) } })
+///     Ok(html! { p { (number) } })
 /// }
 ///
 /// let head = stream::iter([Ok(html! { h1 { "Rows" } })]);
@@ -28,9 +28,11 @@ use crate::body::{Body, BodyError};
 /// let response = Response::html_stream(head.chain(rows));
 /// assert_eq!(response.body().len(), None);
 /// ```
-pub fn stream<S, E>(pieces: S) -> Body
+pub fn stream<C, H, S, E>(pieces: S) -> Body
 where
-    S: Stream<Item = Result<Html, E>> + Send + 'static,
+    C: 'static,
+    H: 'static,
+    S: Stream<Item = Result<Html<C, H>, E>> + Send + 'static,
     E: Into<BodyError> + 'static,
 {
     Body::stream(Pieces { pieces: Box::pin(pieces) })
@@ -40,9 +42,9 @@ struct Pieces<S> {
     pieces: Pin<Box<S>>,
 }
 
-impl<S, E> http_body::Body for Pieces<S>
+impl<C, H, S, E> http_body::Body for Pieces<S>
 where
-    S: Stream<Item = Result<Html, E>>,
+    S: Stream<Item = Result<Html<C, H>, E>>,
     E: Into<BodyError>,
 {
     type Data = Bytes;
@@ -53,7 +55,7 @@ where
             return Poll::Ready(match ready!(self.pieces.as_mut().poll_next(cx)) {
                 // An empty chunk would end a chunked body.
                 Some(Ok(html)) if html.is_empty() => continue,
-                Some(Ok(html)) => Some(Ok(Frame::data(Bytes::from_owner(html)))),
+                Some(Ok(html)) => Some(Ok(Frame::data(Bytes::from_owner(html.buffer)))),
                 Some(Err(error)) => Some(Err(error.into())),
                 None => None,
             });

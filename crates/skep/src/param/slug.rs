@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::Param;
-use crate::html::{Buffer, PlainText, Render};
+use crate::html::{Buffer, PlainText, Render, Text};
 
 /// The part of an address that names a thing: lower-case ASCII letters, digits and single hyphens between them.
 ///
@@ -112,6 +112,8 @@ impl AsRef<str> for Slug {
 }
 
 impl Render for Slug {
+    type Content = Text;
+
     fn render(&self, out: &mut Buffer) {
         self.0.render(out);
     }

@@ -8,7 +8,7 @@ use super::super::check::literal_start;
 use super::super::names::{self, Place, Url, Verdict};
 use super::{SPLICE_BYTES, Writer, reference};
 
-impl Writer {
+impl Writer<'_> {
     /// A value that brings attributes along may bring content as well: the variables that refer to such come back.
     pub(super) fn attributes(&mut self, element: &Element) -> Vec<Ident> {
         self.classes(element);
@@ -23,7 +23,7 @@ impl Writer {
         for attribute in &element.attributes {
             match attribute {
                 Attribute::Named { name, value } => self.named(&element.name.text, name, value),
-                Attribute::Splice(splice) => fillers.push(self.attribute_splice(splice, fillers.len())),
+                Attribute::Splice(splice) => fillers.push(self.attribute_splice(splice)),
                 Attribute::Class { .. } | Attribute::Id { .. } => {}
             }
         }
@@ -58,7 +58,7 @@ impl Writer {
 
     /// Whether there is a class at all is known at run time only.
     fn only_toggled(&mut self, toggled: &[(&Vec<Node>, &Splice)]) {
-        let (code, bytes) = Self::apart(|writer| {
+        let (code, bytes) = self.apart(|writer| {
             for (name, toggle) in toggled {
                 writer.toggled_class(name, toggle);
             }
@@ -73,7 +73,7 @@ impl Writer {
     }
 
     fn toggled_class(&mut self, name: &[Node], toggle: &Splice) {
-        let (code, bytes) = Self::apart(|writer| {
+        let (code, bytes) = self.apart(|writer| {
             writer.push(" ");
             writer.scope(name, Place::Attribute);
         });
@@ -87,7 +87,7 @@ impl Writer {
         match value {
             Value::None => self.push(&format!(" {name}")),
             Value::Toggle(toggle) => {
-                let (code, bytes) = Self::apart(|writer| writer.push(&format!(" {name}")));
+                let (code, bytes) = self.apart(|writer| writer.push(&format!(" {name}")));
                 self.bytes += bytes;
                 self.emit(&when(toggle, &code));
             }
@@ -139,11 +139,11 @@ impl Writer {
         let site = Span::mixed_site().located_at(option.span);
         let variable = Ident::new("value", site);
         let value = quote!(#variable);
-        let (code, bytes) = Self::apart(|writer| {
+        let (code, bytes) = self.apart(|writer| {
             writer.push(&format!(" {name}=\""));
             let call = match place {
                 Place::Url(kind) => writer.url(&value, option.span, kind),
-                place => writer.write(&value, option.span, place),
+                place => writer.write(&value, option, place),
             };
             writer.emit(&call);
             writer.push("\"");
@@ -153,7 +153,9 @@ impl Writer {
         self.emit(&quote_spanned!(site=> if let ::core::option::Option::Some(#variable) = ::skep::html::optional(#option) { #code }));
     }
 
-    fn attribute_splice(&mut self, splice: &Splice, number: usize) -> Ident {
+    fn attribute_splice(&mut self, splice: &Splice) -> Ident {
+        let number = self.fillers;
+        self.fillers += 1;
         let site = Span::mixed_site().located_at(splice.span);
         let (variable, value, out) =
             (format_ident!("filler{number}", span = site), reference(splice), self.out.clone());

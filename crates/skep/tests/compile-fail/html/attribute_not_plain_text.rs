@@ -6,6 +6,6 @@ fn main() {
     let _ = html! {
         p title=(Money) { }
         p title=(html! { b { } }) { }
-        title { (html! { }) }
+        textarea { (html! { }) }
     };
 }

@@ -4,6 +4,8 @@ fn main() {
     let _ = html! {
         title { b { "x" } }
         script { p { } }
+    };
+    let _ = html! {
         textarea { @if true { br; } }
         p title={ b { } } { }
     };

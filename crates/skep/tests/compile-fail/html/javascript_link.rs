@@ -5,6 +5,6 @@ fn main() {
         a href="javascript:alert(1)" { }
         a href={ " Java" "Script:" (1) } { }
         form action="data:text/html,x" { }
-        img src="data:text/html,x";
+        img src="data:text/html,x" alt="";
     };
 }

@@ -1,0 +1,317 @@
+//! Controls of forms: `input (Comment::author);` in a literal `form (Comment::form(...)) { ... }`.
+//!
+//! The form is bound once, before its element, and each control asks it for what was typed and what is wrong: the template is
+//! rewritten to what a function that is handed a form would say, `input (form.input(Comment::author));`. That a field
+//! exists and fits, the compiler sees by its type. That none is there twice or left out is found here.
+
+use proc_macro2::{Span, TokenStream};
+use quote::{quote, quote_spanned};
+use syn::{Expr, ExprPath};
+
+use super::super::ast::{Attribute, Body, Element, If, Node, Splice, Value};
+use super::super::diagnostic::Diagnostic;
+use super::super::names;
+
+/// Rewrites the controls of all literal forms.
+pub(crate) fn bind(nodes: &mut Vec<Node>) -> Vec<Diagnostic> {
+    let mut found = Vec::new();
+    outside(nodes, &mut found);
+    found
+}
+
+/// The elements that a field can stand in, and the method of `skep::form::Form` that knows how.
+const CONTROLS: [(&str, &str); 6] = [
+    ("input", "input"),
+    ("textarea", "textarea"),
+    ("select", "select"),
+    ("fieldset", "fieldset"),
+    ("label", "label"),
+    ("button", "button"),
+];
+
+/// What a control names: `Comment::author`, `Comment::kind.of(Kind::Note)`, `Comment::links.at(0)`.
+struct Field {
+    service: TokenStream,
+    name: String,
+    /// One choice or one value of it.
+    is_part: bool,
+}
+
+impl Field {
+    /// A path to a name in small letters behind one with a capital: constants of other kinds are written in capitals.
+    fn of(splice: &Splice) -> Option<Self> {
+        match syn::parse2(splice.expr.clone()).ok()? {
+            Expr::Path(path) => Self::of_path(&path, false),
+            Expr::MethodCall(call) if call.method == "of" || call.method == "at" => match *call.receiver {
+                Expr::Path(path) => Self::of_path(&path, true),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    fn of_path(path: &ExprPath, is_part: bool) -> Option<Self> {
+        let segments: Vec<_> = path.path.segments.iter().map(|segment| &segment.ident).collect();
+        let [.., service, field] = segments.as_slice() else { return None };
+        let (service, name) = (service.to_string(), field.to_string());
+        let name = name.trim_start_matches("r#");
+        let is_field = service.starts_with(char::is_uppercase) && name.starts_with(|first: char| !first.is_uppercase());
+        (is_field && path.qself.is_none()).then(|| Self { service: service_of(path), name: name.to_owned(), is_part })
+    }
+}
+
+/// The path without its last word.
+fn service_of(path: &ExprPath) -> TokenStream {
+    let leading = path.path.leading_colon;
+    let count = path.path.segments.len() - 1;
+    let segments = path.path.segments.iter().take(count);
+    quote!(#leading #(#segments)::*)
+}
+
+/// `Comment` of `Comment::form(...)`, also with calls behind it: `.value(...)`.
+fn service_of_form(expr: &Expr) -> Option<TokenStream> {
+    match expr {
+        Expr::MethodCall(call) => service_of_form(&call.receiver),
+        Expr::Call(call) => match &*call.func {
+            Expr::Path(path) if path.qself.is_none() => {
+                let segments: Vec<_> = path.path.segments.iter().map(|segment| segment.ident.to_string()).collect();
+                match segments.as_slice() {
+                    [.., service, form] if form == "form" && service.starts_with(char::is_uppercase) => {
+                        Some(service_of(path))
+                    }
+                    _ => None,
+                }
+            }
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+fn outside(nodes: &mut Vec<Node>, found: &mut Vec<Diagnostic>) {
+    for node in nodes {
+        match node {
+            Node::Element(element) if element.is(&["form"]) => {
+                if let Some(statements) = form(element, found) {
+                    let element = std::mem::replace(node, Node::Block(Vec::new()));
+                    *node = Node::Block(vec![Node::Let(statements), element]);
+                }
+            }
+            Node::Element(element) => {
+                if let Some((field, method, span)) = control(element) {
+                    let (service, name) = (field.service.to_string().replace(' ', ""), field.name);
+                    let message = format!(
+                        "this control stands in no literal `form (...) {{ }}`: hand the form on, and write \
+                         `(form.{method}({service}::{name}))`"
+                    );
+                    found.push(Diagnostic::new(span, message));
+                    element.attributes.retain(|attribute| !matches!(attribute, Attribute::Splice(_)));
+                }
+                if let Body::Nodes(nodes, _) = &mut element.body {
+                    outside(nodes, found);
+                }
+            }
+            other => each_part(other, &mut |nodes| outside(nodes, found)),
+        }
+    }
+}
+
+/// The nodes inside of control flow.
+fn each_part(node: &mut Node, each: &mut dyn FnMut(&mut Vec<Node>)) {
+    match node {
+        Node::Block(nodes) => each(nodes),
+        Node::If(If { branches, otherwise }) => {
+            for branch in branches {
+                each(&mut branch.nodes);
+            }
+            if let Some(nodes) = otherwise {
+                each(nodes);
+            }
+        }
+        Node::Loop(body) => each(&mut body.nodes),
+        Node::Match(choice) => {
+            for arm in &mut choice.arms {
+                each(&mut arm.nodes);
+            }
+        }
+        Node::Text(_) | Node::Splice(_) | Node::Element(_) | Node::Let(_) => {}
+    }
+}
+
+/// The field that an element edits or labels.
+fn control(element: &Element) -> Option<(Field, &'static str, Span)> {
+    let (_, method) = CONTROLS.into_iter().find(|(name, _)| element.name.text == *name)?;
+    element.attributes.iter().find_map(|attribute| match attribute {
+        Attribute::Splice(splice) => Some((Field::of(splice)?, method, splice.span)),
+        _ => None,
+    })
+}
+
+/// What is known of a literal form.
+struct Literal {
+    /// The variable that the form is bound to.
+    variable: TokenStream,
+    /// The service of the first field.
+    service: Option<TokenStream>,
+    given: Vec<String>,
+    /// Nothing in it could write controls that cannot be seen here.
+    is_visible: bool,
+}
+
+/// The statements before a form that has controls of fields.
+fn form(element: &mut Element, found: &mut Vec<Diagnostic>) -> Option<TokenStream> {
+    let Body::Nodes(nodes, _) = &mut element.body else { return None };
+    let splice = element.attributes.iter_mut().find_map(|attribute| match attribute {
+        Attribute::Splice(splice) => Some(splice),
+        _ => None,
+    });
+    let Some(splice) = splice else {
+        outside(nodes, found);
+        return None;
+    };
+    let site = Span::mixed_site().located_at(splice.span);
+    let variable = quote_spanned!(site=> form);
+    let service = syn::parse2::<Expr>(splice.expr.clone()).ok().and_then(|expr| service_of_form(&expr));
+    let mut literal = Literal { variable: variable.clone(), service, given: Vec::new(), is_visible: true };
+    inside(nodes, &mut literal, &mut Vec::new(), found);
+    let service = literal.service?;
+    let expr = std::mem::replace(&mut splice.expr, variable.clone());
+    let complete = literal.is_visible.then(|| completeness(&service, &literal.given, splice.span));
+    Some(quote_spanned! {site=>
+        let #variable = &(#expr);
+        #complete
+    })
+}
+
+/// A constant that does not evaluate if a required field is left out. An item is looked at by every build; `Self` is not known in one.
+fn completeness(service: &TokenStream, given: &[String], span: Span) -> TokenStream {
+    let site = Span::mixed_site().located_at(span);
+    let name = service.to_string().replace(' ', "");
+    let call = quote_spanned! {site=>
+        ::skep::form::complete(#name, <#service as ::skep::service::Service>::FIELDS, &[#(#given),*])
+    };
+    if name == "Self" { quote_spanned!(site=> const { #call };) } else { quote_spanned!(site=> const _: () = #call;) }
+}
+
+/// `seen` are the fields that have a control already, on this way through the control flow.
+fn inside(nodes: &mut Vec<Node>, literal: &mut Literal, seen: &mut Vec<String>, found: &mut Vec<Diagnostic>) {
+    for node in nodes {
+        match node {
+            Node::Text(_) | Node::Let(_) => {}
+            Node::Splice(_) => literal.is_visible = false,
+            Node::Element(element) => {
+                of_element(element, literal, seen, found);
+                let holds_text = names::content_place(&element.name.text) != names::Place::Text;
+                if let Body::Nodes(nodes, _) = &mut element.body
+                    && !holds_text
+                {
+                    inside(nodes, literal, seen, found);
+                }
+            }
+            Node::Block(nodes) => inside(nodes, literal, seen, found),
+            branching => {
+                literal.is_visible = false;
+                let before = seen.clone();
+                each_part(branching, &mut |nodes| {
+                    let mut here = before.clone();
+                    inside(nodes, literal, &mut here, found);
+                    seen.extend(here);
+                });
+            }
+        }
+    }
+}
+
+fn of_element(element: &mut Element, literal: &mut Literal, seen: &mut Vec<String>, found: &mut Vec<Diagnostic>) {
+    let Some((field, method, span)) = control(element) else {
+        return other_control(element, literal);
+    };
+    if !matches!(method, "label" | "button") {
+        if !field.is_part && seen.contains(&field.name) {
+            found.push(Diagnostic::new(span, format!("the field `{}` has a control in this form already", field.name)));
+        }
+        seen.push(field.name.clone());
+        literal.given.push(field.name.clone());
+    }
+    literal.service.get_or_insert_with(|| field.service.clone());
+    let beside = beside(element, method, found);
+    let form = &literal.variable;
+    for attribute in &mut element.attributes {
+        let Attribute::Splice(splice) = attribute else { continue };
+        let Some(field) = Field::of(splice) else { continue };
+        let method = match (method, field.is_part) {
+            ("input", true) => "part",
+            ("label", true) => "part_label",
+            (method, _) => method,
+        };
+        let method = syn::Ident::new(method, Span::mixed_site().located_at(splice.span));
+        let (expr, site) = (&splice.expr, Span::mixed_site().located_at(splice.span));
+        let reference = field.is_part.then(|| quote!(&));
+        splice.expr = quote_spanned! {site=>
+            ::skep::form::Form::#method(#form, #reference #expr).beside(&[#(#beside),*])
+        };
+    }
+}
+
+/// A control that the author writes by hand sends what its `name` says.
+fn other_control(element: &Element, literal: &mut Literal) {
+    if !element.is(&["input", "select", "textarea", "button"]) {
+        return;
+    }
+    for attribute in &element.attributes {
+        match attribute {
+            Attribute::Splice(_) => literal.is_visible = false,
+            Attribute::Named { name, value } if name.text == "name" => match text(value) {
+                Some(text) => literal.given.push(text),
+                None => literal.is_visible = false,
+            },
+            _ => {}
+        }
+    }
+}
+
+/// The literal text of a value.
+fn text(value: &Value) -> Option<String> {
+    let Value::Nodes(nodes) = value else { return None };
+    nodes.iter().map(|node| if let Node::Text(text) = node { Some(text.value.as_str()) } else { None }).collect()
+}
+
+/// What the author writes on a control, so that it is not written twice: pairs of a name and a text.
+fn beside(element: &mut Element, method: &str, found: &mut Vec<Diagnostic>) -> Vec<TokenStream> {
+    let mut pairs = Vec::new();
+    if matches!(&element.body, Body::Nodes(nodes, _) if !nodes.is_empty()) {
+        pairs.push(quote!(("{}", "")));
+    }
+    element.attributes.retain(|attribute| {
+        let (name, value) = match attribute {
+            Attribute::Named { name, value } => (name, value),
+            Attribute::Id { span, .. } if method != "label" && method != "button" => {
+                found.push(Diagnostic::new(*span, FIXED));
+                return false;
+            }
+            _ => return true,
+        };
+        let key = name.text.to_ascii_lowercase();
+        if matches!(key.as_str(), "id" | "name") && method != "label" && (method != "button" || key == "name")
+            || key == "for" && method == "label"
+        {
+            found.push(Diagnostic::on(name, FIXED));
+            return false;
+        }
+        let given = text(value).unwrap_or_default();
+        if key == "aria-describedby" {
+            if given.is_empty() {
+                let message = "write the ids in quotes: that of the field's message is added to them";
+                found.push(Diagnostic::on(name, message));
+            }
+            pairs.push(quote!((#key, #given)));
+            return false;
+        }
+        pairs.push(quote!((#key, #given)));
+        true
+    });
+    pairs
+}
+
+const FIXED: &str = "the field says this by itself: label, control and message belong together by it; \
+    to have the form twice in a page, give one of them another `.prefixed(\"...\")`";

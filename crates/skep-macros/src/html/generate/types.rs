@@ -1,0 +1,357 @@
+//! What is asked of a splice by type, and which type the template has.
+//!
+//! The checker says what may stand at a place and what is forbidden there; here that becomes the name of a function of
+//! `skep::html::place`, whose bounds ask it of the value. All tokens have the span of what they are about.
+
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::quote_spanned;
+
+use super::super::ast::{Name, Node};
+use super::super::check::{Checked, Context, Piece, visit};
+use super::super::standard::{self, Model, Models, Things};
+
+/// How the code of one template knows its types.
+pub(super) struct Types<'t> {
+    pub(super) checked: &'t Checked<'t>,
+    pub(super) piece: Piece,
+}
+
+/// What an ancestor may forbid, as far as types tell it: each is a promise of `skep::html`.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Group {
+    Form,
+    Header,
+    Heading,
+    Interactive,
+}
+
+impl Group {
+    fn of(thing: Things) -> Option<Self> {
+        match thing {
+            Things::FORM => Some(Self::Form),
+            Things::HEADER => Some(Self::Header),
+            Things::HEADING | Things::SECTIONING | Things::ADDRESS => Some(Self::Heading),
+            Things::INTERACTIVE | Things::ANCHOR | Things::TABINDEX | Things::NOT_IN_CANVAS => Some(Self::Interactive),
+            _ => None,
+        }
+    }
+
+    fn ident(self, span: Span) -> Ident {
+        Ident::new(&format!("{self:?}"), span)
+    }
+}
+
+/// What elements at the top can be, by the kinds that take them: the same list as in `skep::html::piece::category`.
+const CATEGORIES: &[(&str, &[Model])] = &[
+    ("Block", &[Model::Flow]),
+    ("Line", &[Model::Flow, Model::Phrasing, Model::Ruby]),
+    ("Embedded", &[Model::Flow, Model::Phrasing, Model::Ruby, Model::Foreign]),
+    ("Division", &[Model::Flow, Model::Terms, Model::Options]),
+    ("Separator", &[Model::Flow, Model::Options]),
+    ("Image", &[Model::Flow, Model::Phrasing, Model::Picture, Model::Ruby]),
+    (
+        "Script",
+        &[
+            Model::Flow,
+            Model::Phrasing,
+            Model::Metadata,
+            Model::Items,
+            Model::Terms,
+            Model::Rows,
+            Model::Cells,
+            Model::TableParts,
+            Model::Options,
+            Model::Picture,
+            Model::Ruby,
+            Model::Foreign,
+        ],
+    ),
+    (
+        "Template",
+        &[
+            Model::Flow,
+            Model::Phrasing,
+            Model::Metadata,
+            Model::Items,
+            Model::Terms,
+            Model::Rows,
+            Model::Cells,
+            Model::TableParts,
+            Model::Columns,
+            Model::Options,
+            Model::Picture,
+            Model::Ruby,
+        ],
+    ),
+    ("Head", &[Model::Metadata]),
+    ("HeadOrDrawing", &[Model::Metadata, Model::Foreign]),
+    ("HeadOrLine", &[Model::Flow, Model::Phrasing, Model::Metadata, Model::Ruby]),
+    ("NoScript", &[Model::Flow, Model::Phrasing, Model::Metadata, Model::Options, Model::Ruby]),
+    ("Page", &[Model::Document]),
+    ("PagePart", &[Model::PageParts]),
+    ("Item", &[Model::Items]),
+    ("Term", &[Model::Terms]),
+    ("Row", &[Model::Rows, Model::TableParts]),
+    ("Cell", &[Model::Cells]),
+    ("TablePart", &[Model::TableParts]),
+    ("Column", &[Model::Columns]),
+    ("Choice", &[Model::Options]),
+    ("Source", &[Model::Sources, Model::Picture]),
+    ("Track", &[Model::Sources]),
+    ("Annotation", &[Model::Ruby]),
+    ("Drawing", &[Model::Foreign]),
+];
+
+/// None if no piece can have such a root: the checker has said so.
+fn category(fits: Models) -> Option<&'static str> {
+    let kinds = || Model::KINDS.iter().chain(&[Model::Phrasing]);
+    let is_it = |models: &[Model]| kinds().all(|kind| fits.has(*kind) == models.contains(kind));
+    CATEGORIES.iter().find(|(_, models)| is_it(models)).map(|(name, _)| *name)
+}
+
+impl Types<'_> {
+    /// The variable that stands for the type of a `piece!`.
+    fn variable() -> Ident {
+        Ident::new("piece", Span::mixed_site())
+    }
+
+    /// What comes before all else: of a `piece!`, what is asked of its elements.
+    pub(super) fn start(&self, nodes: &[Node]) -> TokenStream {
+        if self.piece == Piece::FromRoots {
+            return TokenStream::new();
+        }
+        let piece = Self::variable();
+        let mut code = quote_spanned!(Span::mixed_site()=> let #piece = ::skep::html::piece::Piece::new(););
+        for root in &self.checked.roots {
+            let Some(category) = category(root.fits) else { continue };
+            let site = Span::mixed_site().located_at(root.name.start);
+            let (element, category) = (element(&root.name.text, site), Ident::new(category, site));
+            code.extend(quote_spanned!(site=> #piece.root::<#element, ::skep::html::piece::category::#category>();));
+        }
+        visit(nodes, &mut |node| {
+            if let Node::Text(text) = node
+                && !text.value.trim_ascii().is_empty()
+            {
+                let site = Span::mixed_site().located_at(text.span);
+                code.extend(quote_spanned!(site=> #piece.text();));
+            }
+        });
+        for (group, name) in self.contained() {
+            let site = Span::mixed_site().located_at(name.start);
+            let (element, group) = (element(&name.text, site), group.ident(site));
+            code.extend(quote_spanned!(site=> #piece.contains::<#element, ::skep::html::thing::#group>();));
+        }
+        code
+    }
+
+    /// The first of each group that is somewhere in the template.
+    fn contained(&self) -> Vec<(Group, &Name)> {
+        let mut found: Vec<(Group, &Name)> = Vec::new();
+        for (thing, name) in &self.checked.contains {
+            let Some(group) = Group::of(*thing) else { continue };
+            if found.iter().all(|(known, _)| *known != group) {
+                found.push((group, name));
+            }
+        }
+        found
+    }
+
+    /// The value of the macro call.
+    pub(super) fn finish(&self, out: &Ident) -> TokenStream {
+        let (site, piece) = (Span::mixed_site(), Self::variable());
+        if self.piece == Piece::Inferred {
+            return quote_spanned!(site=> #piece.finish(#out));
+        }
+        let kind = kind(self.checked.kind, site);
+        quote_spanned!(site=> ::skep::html::Html::<#kind, ::skep::html::Anything>::of(#out))
+    }
+
+    /// The call that writes `value`, a reference, as content.
+    pub(super) fn write(
+        &self,
+        context: Option<&Context<'_>>,
+        value: &TokenStream,
+        out: &Ident,
+        span: Span,
+    ) -> TokenStream {
+        let (site, piece) = (Span::mixed_site().located_at(span), Self::variable());
+        let Some(context) = context else {
+            return quote_spanned!(site=> ::skep::html::Render::render(#value, &mut #out););
+        };
+        let inferred = self.piece == Piece::Inferred;
+        let (function, subject, groups) = question(context, site);
+        let mut value = lacking(&groups, value, site);
+        if inferred && context.model == Model::Root {
+            return quote_spanned!(site=> #piece.top(#value, &mut #out););
+        }
+        // What stands in a `template` is no part of the page yet.
+        if inferred && context.parent != Some("template") {
+            value = quote_spanned!(site=> #piece.within(#value));
+        }
+        quote_spanned!(site=> ::skep::html::place::#function::<#subject, _>(#value, &mut #out);)
+    }
+}
+
+/// The function, its first parameter (the element, or the kind at the top), and what it leaves to be asked.
+fn question<'t>(context: &Context<'t>, site: Span) -> (Ident, TokenStream, Vec<(Group, &'t str)>) {
+    let groups = groups(context);
+    let function = |name| Ident::new(name, site);
+    if let Some(&[(_, ancestor)]) = is_line(context.model).then_some(groups.as_slice()) {
+        return (function("inert_phrasing"), element(ancestor, site), Vec::new());
+    }
+    match context.parent {
+        Some(parent) => (function(place(context)), element(parent, site), groups),
+        None if matches!(context.model, Model::Root | Model::Anything) => {
+            (function("free"), quote_spanned!(site=> ::skep::html::element::top), groups)
+        }
+        None => (function("top"), kind(context.model, site), groups),
+    }
+}
+
+/// Where all that fits is phrasing content.
+fn is_line(model: Model) -> bool {
+    matches!(model, Model::Phrasing | Model::PhrasingAndHeadings | Model::OptionContent | Model::Suggestions)
+}
+
+/// The function of `skep::html::place` for such content.
+fn place(context: &Context<'_>) -> &'static str {
+    let is_media = context.also.contains(&"source");
+    match context.model {
+        Model::Root | Model::Anything | Model::Foreign | Model::Sources => "free",
+        Model::Nothing | Model::HeadNoscript | Model::TermGroup | Model::HeadingGroup => "nothing",
+        Model::Text | Model::Code => "text",
+        Model::Flow if is_media => "media_flow",
+        Model::Phrasing if is_media => "media_phrasing",
+        Model::Flow => "flow",
+        Model::Phrasing => "phrasing",
+        Model::PhrasingAndHeadings => "phrasing_and_headings",
+        Model::OptionContent => "option_content",
+        Model::Suggestions => "suggestions",
+        Model::Metadata => "metadata",
+        Model::Document => "document",
+        Model::PageParts => "page_parts",
+        Model::Items => "items",
+        Model::Terms => "terms",
+        Model::TableParts => "table_parts",
+        Model::Rows => "rows",
+        Model::Cells => "cells",
+        Model::Columns => "columns",
+        Model::Options => "options",
+        Model::Picture => "picture",
+        Model::Ruby => "ruby",
+    }
+}
+
+/// What is forbidden around, each with who forbids it; only what the kind that stands here could contain at all.
+fn groups<'t>(context: &Context<'t>) -> Vec<(Group, &'t str)> {
+    let mut groups: Vec<(Group, &str)> = Vec::new();
+    for (thing, ancestor) in &context.forbidden {
+        if let Some(group) = Group::of(*thing)
+            && groups.iter().all(|(known, _)| *known != group)
+        {
+            groups.push((group, ancestor));
+        }
+    }
+    // Who promises to have no heading promises to have no header.
+    if groups.iter().any(|(group, _)| *group == Group::Heading) {
+        groups.retain(|(group, _)| *group != Group::Header);
+    }
+    match context.model {
+        model if is_line(model) || model == Model::Ruby => {
+            groups.retain(|(group, _)| *group == Group::Interactive);
+        }
+        Model::Metadata | Model::Columns | Model::Options | Model::Picture | Model::Sources => groups.clear(),
+        _ => {}
+    }
+    groups
+}
+
+/// The value, asked whether it lacks all of that.
+fn lacking(groups: &[(Group, &str)], value: &TokenStream, site: Span) -> TokenStream {
+    match groups {
+        [] => value.clone(),
+        [(group, ancestor)] => {
+            let function = Ident::new(&format!("no_{group:?}").to_lowercase(), site);
+            let ancestor = element(ancestor, site);
+            quote_spanned!(site=> ::skep::html::place::#function::<#ancestor, _>(#value))
+        }
+        several => {
+            let mut names: Vec<&str> = several.iter().map(|(_, ancestor)| *ancestor).collect();
+            names.dedup();
+            let elements = names.iter().map(|name| element(name, site));
+            let things = several.iter().rfold(quote_spanned!(site=> ()), |rest, (group, _)| {
+                let group = group.ident(site);
+                quote_spanned!(site=> (::skep::html::thing::#group, #rest))
+            });
+            quote_spanned!(site=> ::skep::html::place::none_of::<(#(#elements,)*), #things, _>(#value))
+        }
+    }
+}
+
+/// The name of an element as a type.
+fn element(name: &str, site: Span) -> TokenStream {
+    let name = if standard::element(name).is_some() {
+        name
+    } else if standard::is_custom(name) {
+        "custom_element"
+    } else {
+        "foreign_element"
+    };
+    let name = Ident::new(name, site);
+    quote_spanned!(site=> ::skep::html::element::#name)
+}
+
+/// A kind of piece. What has none was reported; it is flow content, so that nothing else is said of it.
+fn kind(model: Model, site: Span) -> TokenStream {
+    let is_kind = Model::KINDS.contains(&model);
+    let name = Ident::new(&if is_kind { format!("{model:?}") } else { "Flow".to_owned() }, site);
+    quote_spanned!(site=> ::skep::html::#name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::standard::{Categories, elements::ELEMENTS, foreign};
+    use super::*;
+
+    /// With and without what they are on a condition.
+    fn categories() -> impl Iterator<Item = (&'static str, Categories)> {
+        ELEMENTS.iter().flat_map(|rules| {
+            let more = rules.conditional.map(|(_, more)| (rules.name, rules.categories.and(more)));
+            [Some((rules.name, rules.categories)), more].into_iter().flatten()
+        })
+    }
+
+    #[test]
+    fn every_element_that_can_be_a_root_has_a_category() {
+        for (name, categories) in categories() {
+            let fits = Model::that_take(name, categories);
+            let can_be_root = Model::KINDS.iter().any(|kind| fits.has(*kind));
+            assert_eq!(category(fits).is_some(), can_be_root, "{name}");
+        }
+        for name in foreign::SVG {
+            assert!(category(Model::that_take(name, Categories::FOREIGN)).is_some(), "{name}");
+        }
+        assert!(category(Model::that_take("my-element", Categories::PHRASING)).is_some());
+    }
+
+    /// The two lists stand in two crates, because a macro cannot ask the types.
+    #[test]
+    fn skep_has_the_same_elements_and_the_same_categories() {
+        let elements = include_str!("../../../../skep/src/html/element.rs");
+        let (_, list) = elements.split_once("elements! {\n").expect("the list begins");
+        let (list, _) = list.split_once('}').expect("the list ends");
+        let names: Vec<&str> = ELEMENTS.iter().map(|rules| rules.name).collect();
+        assert_eq!(list.split_whitespace().collect::<Vec<_>>(), names);
+
+        let categories = include_str!("../../../../skep/src/html/piece.rs");
+        for (name, models) in CATEGORIES {
+            let line = categories.lines().find_map(|line| line.trim().strip_prefix(&format!("{name}: ")));
+            let mut kinds: Vec<String> =
+                line.unwrap_or_else(|| panic!("no {name}")).trim_end_matches(';').split(' ').map(Into::into).collect();
+            let mut models: Vec<String> = models.iter().map(|model| format!("{model:?}")).collect();
+            kinds.sort();
+            models.sort();
+            assert_eq!(kinds, models, "{name}");
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! Where an application runs and what a request may cost, and why it cannot start.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use crate::link::BaseUrl;
+use crate::offload::{Inline, Offload};
+#[cfg(not(target_family = "wasm"))]
+use crate::sql;
+
+/// What an application needs to know of where it runs. A server fills it in; [`Setup::default`] is good for tests.
+#[derive(Clone)]
+#[non_exhaustive]
+pub struct Setup {
+    /// The folder for everything that outlives the process.
+    pub data: PathBuf,
+    /// The database is a new one that goes away with the application, and not the one in [`data`](Self::data).
+    pub temporary_database: bool,
+    /// The file with the keys that seal what browsers keep, one on a line; `secret` in [`data`](Self::data) if none is named. With
+    /// a [`temporary_database`](Self::temporary_database) the keys are temporary, too.
+    pub secret: Option<PathBuf>,
+    /// How the database is used.
+    #[cfg(not(target_family = "wasm"))]
+    pub sql: sql::Options,
+    /// Scheme and host under which the site is reached; goes before what [`App::base_url`](crate::App::base_url) says.
+    pub base_url: Option<BaseUrl>,
+    /// Error pages show all.
+    pub development: bool,
+    /// What a request may cost.
+    pub limits: Limits,
+    /// Where work that blocks is done.
+    pub offload: Arc<dyn Offload>,
+}
+
+/// What one request may cost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Limits {
+    /// The most bytes of a body, unless the service says otherwise (1 MiB).
+    pub body: u64,
+    /// The most fields of a form (1000).
+    pub form_fields: usize,
+    /// The most parameters of a query (1000).
+    pub query_parameters: usize,
+    /// The most bytes of one file that a form brings (16 MiB); a field may allow fewer.
+    pub upload_file: u64,
+    /// The most bytes of a form with files, all together, unless the service says otherwise (64 MiB).
+    pub upload_total: u64,
+    /// The most bytes of the disk that files of requests take which are being answered, in this process (1 GiB).
+    pub upload_quota: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            body: 1 << 20,
+            form_fields: 1000,
+            query_parameters: 1000,
+            upload_file: 16 << 20,
+            upload_total: 64 << 20,
+            upload_quota: 1 << 30,
+        }
+    }
+}
+
+impl Default for Setup {
+    fn default() -> Self {
+        Self {
+            data: PathBuf::from("data"),
+            temporary_database: false,
+            secret: None,
+            #[cfg(not(target_family = "wasm"))]
+            sql: sql::Options::default(),
+            base_url: None,
+            development: false,
+            limits: Limits::default(),
+            offload: Arc::new(Inline),
+        }
+    }
+}
+
+/// Why an application cannot start: all that was found wrong, one line each.
+#[derive(Debug)]
+pub struct StartError {
+    pub(super) problems: Vec<String>,
+}
+
+impl StartError {
+    /// What is wrong, one entry each.
+    #[must_use]
+    pub fn problems(&self) -> &[String] {
+        &self.problems
+    }
+}
+
+impl fmt::Display for StartError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.problems.join("\n"))
+    }
+}
+
+impl std::error::Error for StartError {}
+
+impl fmt::Debug for Setup {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Setup").field("data", &self.data).finish_non_exhaustive()
+    }
+}

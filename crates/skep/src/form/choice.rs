@@ -1,0 +1,19 @@
+//! One of a few: an enum in a form.
+
+use super::fault::Fault;
+use super::field::{Control, OfferedOption, Shape};
+use super::look;
+use crate::param::Choice;
+
+impl<T: Choice> Control for T {
+    type Look = look::Choose;
+
+    fn shape() -> Shape {
+        let option = |choice: &Self| OfferedOption { value: choice.value(), label: choice.label() };
+        Shape { kind: "radio", options: Self::ALL.iter().map(option).collect(), ..Shape::default() }
+    }
+
+    fn check(text: &str) -> Result<Self, Fault> {
+        if text.is_empty() { Err(Fault::Missing) } else { Self::parse(text).ok_or(Fault::NotChoice) }
+    }
+}

@@ -1,0 +1,107 @@
+//! A literal form that leaves a required field out does not compile.
+//!
+//! `html!` knows which fields a form has, the service knows which it needs: they meet in a constant.
+
+use super::field::FieldInfo;
+
+/// Stops the compiler if `given` lacks a field that is required. Only the code that `html!` makes calls it.
+#[doc(hidden)]
+pub const fn complete(service: &str, fields: &[FieldInfo], given: &[&str]) {
+    let mut at = 0;
+    while at < fields.len() {
+        if fields[at].required && !contains(given, fields[at].name) {
+            let mut message = Message { bytes: [0; LONGEST], len: 0 };
+            message.push("this form has no control for `");
+            message.push(fields[at].name);
+            message.push("`, without which `");
+            message.push(service);
+            message.push("` refuses it: add `input (");
+            message.push(service);
+            message.push("::");
+            message.push(fields[at].name);
+            message.push(");` or another control, or make the field an `Option`");
+            panic!("{}", message.text());
+        }
+        at += 1;
+    }
+}
+
+const LONGEST: usize = 512;
+
+/// What a constant can put together: it has no `String`.
+struct Message {
+    bytes: [u8; LONGEST],
+    len: usize,
+}
+
+impl Message {
+    const fn push(&mut self, text: &str) {
+        let text = text.as_bytes();
+        // A message that is too long loses a word, never part of one.
+        if self.len + text.len() > LONGEST {
+            return;
+        }
+        let mut at = 0;
+        while at < text.len() {
+            self.bytes[self.len] = text[at];
+            self.len += 1;
+            at += 1;
+        }
+    }
+
+    const fn text(&self) -> &str {
+        let (text, _) = self.bytes.split_at(self.len);
+        match str::from_utf8(text) {
+            Ok(text) => text,
+            Err(_) => "this form has no control for a required field",
+        }
+    }
+}
+
+const fn contains(names: &[&str], name: &str) -> bool {
+    let mut at = 0;
+    while at < names.len() {
+        if is_same(names[at].as_bytes(), name.as_bytes()) {
+            return true;
+        }
+        at += 1;
+    }
+    false
+}
+
+const fn is_same(one: &[u8], other: &[u8]) -> bool {
+    if one.len() != other.len() {
+        return false;
+    }
+    let mut at = 0;
+    while at < one.len() {
+        if one[at] != other[at] {
+            return false;
+        }
+        at += 1;
+    }
+    true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FIELDS: &[FieldInfo] = &[
+        FieldInfo { name: "author", required: true, file: false, shape: None },
+        FieldInfo { name: "site", required: false, file: false, shape: None },
+    ];
+
+    #[test]
+    fn a_form_with_all_required_fields_is_complete() {
+        complete("Comment", FIELDS, &["text", "author"]);
+    }
+
+    #[test]
+    #[should_panic(
+        expected = "this form has no control for `author`, without which `Comment` refuses it: add `input (Comment::author);`"
+    )]
+    fn a_form_that_leaves_one_out_is_told_which() {
+        complete("Comment", FIELDS, &["site", "autho"]);
+    }
+}

@@ -1,0 +1,433 @@
+//! What a field of a form is: one small trait, [`Control`], makes any type one.
+
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+use std::fmt;
+use std::marker::PhantomData;
+
+use super::fault::Fault;
+use super::look::{self, Look};
+use super::upload::Received;
+use crate::param::{Pairs, Param};
+use crate::service::BodyKind;
+
+/// A type whose values a user can give in a form.
+///
+/// Only [`Look`](Self::Look) must be said: which elements fit. The rest of what a browser should know stands in
+/// [`shape`](Self::shape), and [`check`](Self::check) says what is wrong with a text.
+///
+/// ```
+/// use std::borrow::Cow;
+/// use skep::form::{self, Control, Fault, Shape};
+/// use skep::param::Param;
+///
+/// /// A post code of five digits.
+/// struct PostCode(String);
+///
+/// impl Param for PostCode {
+///     fn expected() -> Cow<'static, str> { "five digits".into() }
+///     fn parse(text: &str) -> Option<Self> {
+///         (text.len() == 5 && text.bytes().all(|byte| byte.is_ascii_digit())).then(|| Self(text.into()))
+///     }
+///     fn write(&self, out: &mut String) { out.push_str(&self.0); }
+/// }
+///
+/// impl Control for PostCode {
+///     type Look = form::Line;
+///     fn shape() -> Shape { Shape { pattern: Some("[0-9]{5}"), ..Shape::default() } }
+/// }
+/// assert!(PostCode::check("1010").is_err());
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be a field of a form",
+    label = "a field is a type of `skep::form`, a text, a number, a bool, or a type that implements `skep::form::Control`",
+    note = "it may also be an `Option`, a `Vec` or a `BTreeSet` of such a type"
+)]
+pub trait Control: Param {
+    /// The elements it can be edited with: [`form::Line`](super::Line) if it is text of one line.
+    type Look: Look;
+
+    /// True if a submission that does not mention the field at all is refused. A checkbox that is not ticked is not mentioned.
+    const REQUIRED: bool = true;
+
+    /// True if it comes as a file.
+    const FILE: bool = false;
+
+    /// What a browser should know.
+    #[must_use]
+    fn shape() -> Shape {
+        Shape::default()
+    }
+
+    /// The value that `text` stands for, or what is wrong with it.
+    fn check(text: &str) -> Result<Self, Fault> {
+        Self::parse(text)
+            .ok_or_else(|| if text.is_empty() { Fault::Missing } else { Fault::Expected(Self::expected()) })
+    }
+
+    /// The value that a file stands for. Only types with [`FILE`](Self::FILE) have one.
+    fn of_file(file: &Received) -> Result<Self, Fault> {
+        let _ = file;
+        Err(Fault::Expected(Self::expected()))
+    }
+}
+
+/// What a browser should know of a field: the attributes of its control.
+///
+/// ```
+/// use skep::form::{Control, Text};
+///
+/// assert_eq!(Text::<1, 80>::shape().max_length, Some(80));
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Shape {
+    /// The `type` of an `input`.
+    pub kind: &'static str,
+    /// True if it must not be empty.
+    pub required: bool,
+    /// The fewest UTF-16 code units.
+    pub min_length: Option<usize>,
+    /// The most UTF-16 code units.
+    pub max_length: Option<usize>,
+    /// The least number, date or time.
+    pub min: Option<String>,
+    /// The greatest number, date or time.
+    pub max: Option<String>,
+    /// The step between numbers or times.
+    pub step: Option<Cow<'static, str>>,
+    /// A regular expression of JavaScript that a text matches as a whole.
+    pub pattern: Option<&'static str>,
+    /// The kinds of files: `image/*,.pdf`.
+    pub accept: Option<&'static str>,
+    /// The most bytes of a file.
+    pub max_bytes: Option<u64>,
+    /// Any number of values.
+    pub multiple: bool,
+    /// It is never shown again: a password.
+    pub secret: bool,
+    /// What there is to choose from.
+    pub options: Vec<OfferedOption>,
+}
+
+/// One of the [`options`](Shape::options) of a field.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OfferedOption {
+    /// What is sent.
+    pub value: &'static str,
+    /// What is shown.
+    pub label: &'static str,
+}
+
+impl Default for Shape {
+    /// A line of text that must be given.
+    fn default() -> Self {
+        Self {
+            kind: "text",
+            required: true,
+            min_length: None,
+            max_length: None,
+            min: None,
+            max: None,
+            step: None,
+            pattern: None,
+            accept: None,
+            max_bytes: None,
+            multiple: false,
+            secret: false,
+            options: Vec::new(),
+        }
+    }
+}
+
+/// A field of a service's form: a [`Control`], or an `Option`, a `Vec` or a `BTreeSet` of one.
+///
+/// Nobody implements it: [`Control`] is for that.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be a field of a form",
+    label = "a field is a type of `skep::form`, a text, a number, a bool, or a type that implements `skep::form::Control`",
+    note = "it may also be an `Option`, a `Vec` or a `BTreeSet` of such a type"
+)]
+pub trait FormField: Sized {
+    /// The elements it can be edited with.
+    type Look: Look;
+    /// One value of it.
+    type One: Control;
+    /// True if a submission that does not mention the field at all is refused.
+    const REQUIRED: bool;
+
+    /// What a browser should know.
+    #[must_use]
+    fn shape() -> Shape;
+
+    /// Reads the field.
+    fn read(sent: &Sent<'_>) -> Result<Self, Fault>;
+
+    /// Hands out the texts that [`read`](Self::read) turns back into this value.
+    fn write(&self, each: &mut dyn FnMut(String));
+}
+
+/// What was sent for one field.
+#[derive(Clone, Copy, Debug)]
+pub struct Sent<'s> {
+    pub(crate) name: &'static str,
+    pub(crate) pairs: &'s Pairs<'static>,
+    pub(crate) files: &'s [(String, Received)],
+}
+
+impl<'s> Sent<'s> {
+    fn texts(&self) -> impl Iterator<Item = &'s str> + use<'s> {
+        self.pairs.get(self.name)
+    }
+
+    fn files(&self) -> impl Iterator<Item = &'s Received> + use<'s> {
+        let (name, files) = (self.name, self.files);
+        // A browser sends a field without a file as an empty file without a name (HTML, 4.10.22.4).
+        files.iter().filter(move |(key, _)| key == name).map(|(_, file)| file).filter(|file| !file.is_none())
+    }
+
+    /// The only value, if there is one.
+    fn one<T: Control>(&self) -> Result<Option<T>, Fault> {
+        if T::FILE {
+            let mut files = self.files();
+            let first = files.next().map(T::of_file).transpose()?;
+            return if files.next().is_some() { Err(Fault::Repeated) } else { Ok(first) };
+        }
+        let mut texts = self.texts();
+        let Some(first) = texts.next() else { return Ok(None) };
+        if texts.next().is_some() {
+            return Err(Fault::Repeated);
+        }
+        T::check(first).map(Some)
+    }
+
+    fn all<T: Control, C: FromIterator<T>>(&self) -> Result<C, Fault> {
+        if T::FILE {
+            return self.files().map(T::of_file).collect();
+        }
+        self.texts().filter(|text| !text.is_empty()).map(T::check).collect()
+    }
+}
+
+fn text_of<T: Param>(value: &T) -> String {
+    let mut text = String::new();
+    value.write(&mut text);
+    text
+}
+
+impl<T: Control> FormField for T {
+    type Look = T::Look;
+    type One = T;
+    const REQUIRED: bool = T::REQUIRED;
+
+    fn shape() -> Shape {
+        T::shape()
+    }
+
+    fn read(sent: &Sent<'_>) -> Result<Self, Fault> {
+        match sent.one()? {
+            Some(value) => Ok(value),
+            None if T::REQUIRED => Err(Fault::Missing),
+            None => T::check(""),
+        }
+    }
+
+    fn write(&self, each: &mut dyn FnMut(String)) {
+        each(text_of(self));
+    }
+}
+
+impl<T: Control> FormField for Option<T> {
+    type Look = T::Look;
+    type One = T;
+    const REQUIRED: bool = false;
+
+    fn shape() -> Shape {
+        Shape { required: false, ..T::shape() }
+    }
+
+    fn read(sent: &Sent<'_>) -> Result<Self, Fault> {
+        // What a browser sends for a control that was left empty is no value.
+        match sent.one() {
+            Err(Fault::Missing) => Ok(None),
+            Err(_) if sent.texts().eq([""]) => Ok(None),
+            other => other,
+        }
+    }
+
+    fn write(&self, each: &mut dyn FnMut(String)) {
+        if let Some(value) = self {
+            each(text_of(value));
+        }
+    }
+}
+
+macro_rules! many {
+    ($($collection:ident: $($bound:ident)*;)*) => {$(
+        impl<T: Control<Look: ManyOf> $(+ $bound)*> FormField for $collection<T> {
+            type Look = <T::Look as ManyOf>::Many;
+            type One = T;
+            const REQUIRED: bool = false;
+
+            fn shape() -> Shape {
+                Shape { required: false, multiple: true, ..T::shape() }
+            }
+
+            fn read(sent: &Sent<'_>) -> Result<Self, Fault> {
+                sent.all()
+            }
+
+            fn write(&self, each: &mut dyn FnMut(String)) {
+                for value in self {
+                    each(text_of(value));
+                }
+            }
+        }
+    )*};
+}
+
+many! { Vec:; BTreeSet: Ord; }
+
+/// What several of a look look like.
+pub trait ManyOf: Look {
+    /// The look of a list or a set.
+    type Many: Look;
+}
+
+impl ManyOf for look::Line {
+    type Many = look::Several;
+}
+impl ManyOf for look::LineOrArea {
+    type Many = look::Several;
+}
+impl ManyOf for look::Choose {
+    type Many = look::ChooseMany;
+}
+impl ManyOf for look::Pick {
+    type Many = look::Pick;
+}
+
+/// The name of a form's field, together with its service and its type: `Comment::author`. `#[derive(Service)]` makes one
+/// constant for each field of the form.
+///
+/// ```
+/// use skep::form::Text;
+/// use skep::prelude::*;
+///
+/// #[derive(Service)]
+/// #[service(POST "/comments")]
+/// struct Comment { #[form] author: Text<1, 80> }
+/// # impl Handle for Comment { async fn handle(self, _cx: &mut Cx<'_>) -> Result { Ok(Response::text("")) } }
+///
+/// assert_eq!(Comment::author.text(), "author");
+/// ```
+pub struct Name<S, T> {
+    text: &'static str,
+    marker: PhantomData<fn() -> (S, T)>,
+}
+
+impl<S, T> Name<S, T> {
+    /// For `#[derive(Service)]`.
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn new(text: &'static str) -> Self {
+        Self { text, marker: PhantomData }
+    }
+
+    /// The name as the form sends it.
+    #[must_use]
+    pub const fn text(self) -> &'static str {
+        self.text
+    }
+}
+
+impl<S, T: look::FitsChoice> Name<S, T> {
+    /// One choice of this field, for an `input` and its `label`: `input (Post::kind.of(Kind::Note));`
+    #[must_use]
+    pub fn of(self, choice: T::One) -> Part<S, T> {
+        Part { name: self, which: Which::Choice(text_of(&choice)) }
+    }
+}
+
+impl<S, T: look::FitsSeveral> Name<S, T> {
+    /// One value of this list, counted from 0, for an `input` and its `label`: `input (Recipe::steps.at(0));`
+    #[must_use]
+    pub fn at(self, position: usize) -> Part<S, T> {
+        Part { name: self, which: Which::Item(position) }
+    }
+}
+
+/// A part of a field: one of its choices ([`Name::of`]) or of its values ([`Name::at`]).
+pub struct Part<S, T> {
+    pub(crate) name: Name<S, T>,
+    pub(crate) which: Which,
+}
+
+/// Which part of a field.
+#[derive(Clone, Debug)]
+pub(crate) enum Which {
+    All,
+    Choice(String),
+    Item(usize),
+}
+
+impl<S, T> Clone for Name<S, T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<S, T> Copy for Name<S, T> {}
+
+impl<S, T> fmt::Debug for Name<S, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Name").field(&self.text).finish()
+    }
+}
+
+impl<S, T> fmt::Debug for Part<S, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Part").field(&self.name.text).field(&self.which).finish()
+    }
+}
+
+/// A field of a service's form as a program sees it: for descriptions of an interface, and for the check that a form
+/// leaves nothing out. In [`Service::FIELDS`](crate::Service::FIELDS).
+#[derive(Clone, Copy, Debug)]
+pub struct FieldInfo {
+    /// Its name.
+    pub name: &'static str,
+    /// True if a submission without it is refused.
+    pub required: bool,
+    /// True if it comes as a file.
+    pub file: bool,
+    /// Its control and its limits; `None` for the query of a GET service, whose types need no control.
+    pub shape: Option<fn() -> Shape>,
+}
+
+/// A [`FieldInfo`] from the type of the field. For `#[derive(Service)]`.
+#[doc(hidden)]
+#[must_use]
+pub const fn info<T: FormField>(name: &'static str) -> FieldInfo {
+    FieldInfo { name, required: T::REQUIRED, file: T::One::FILE, shape: Some(T::shape) }
+}
+
+/// A [`FieldInfo`] of a query. For `#[derive(Service)]`.
+#[doc(hidden)]
+#[must_use]
+pub const fn query_info(name: &'static str, required: bool) -> FieldInfo {
+    FieldInfo { name, required, file: false, shape: None }
+}
+
+/// How the body of a form with these fields comes. For `#[derive(Service)]`.
+#[doc(hidden)]
+#[must_use]
+pub const fn body_of(fields: &[FieldInfo]) -> BodyKind {
+    let mut at = 0;
+    while at < fields.len() {
+        if fields[at].file {
+            return BodyKind::Multipart;
+        }
+        at += 1;
+    }
+    BodyKind::Form
+}

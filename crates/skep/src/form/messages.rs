@@ -1,0 +1,166 @@
+//! The messages of forms, in the user's language.
+
+use std::fmt;
+
+/// The messages of forms in one language. All fields must be given, so a translation that lacks one does not compile.
+/// [`App::languages`](crate::App::languages) takes them.
+///
+/// ```
+/// use skep::form::Messages;
+///
+/// const ENGLISH_FOR_BEES: Messages = Messages { missing: "Bzz: something must be in here.", ..Messages::ENGLISH };
+/// assert_eq!(ENGLISH_FOR_BEES.language, "en");
+/// ```
+#[derive(Clone, Copy)]
+pub struct Messages {
+    /// The language as HTML's `lang` and `Accept-Language` name it: `en`, `pt-BR`.
+    pub language: &'static str,
+    /// A required field is empty.
+    pub missing: &'static str,
+    /// One value is expected, and several came.
+    pub repeated: &'static str,
+    /// The text is shorter than this many characters.
+    pub too_short: fn(min: usize) -> String,
+    /// The text is longer than this many characters; it has so many.
+    pub too_long: fn(max: usize, length: usize) -> String,
+    /// Line breaks and control characters do not fit here.
+    pub not_one_line: &'static str,
+    /// Control characters do not fit here.
+    pub control_characters: &'static str,
+    /// Not an e-mail address.
+    pub not_email: &'static str,
+    /// Not an address of the web.
+    pub not_url: &'static str,
+    /// Not a number.
+    pub not_number: &'static str,
+    /// Not a whole number.
+    pub not_whole: &'static str,
+    /// Less than this number or date.
+    pub too_small: fn(min: &str) -> String,
+    /// More than this number or date.
+    pub too_large: fn(max: &str) -> String,
+    /// More digits behind the point than these.
+    pub too_precise: fn(places: u32) -> String,
+    /// Not a date.
+    pub not_date: &'static str,
+    /// Not a time of day.
+    pub not_time: &'static str,
+    /// Not a date with a time.
+    pub not_date_time: &'static str,
+    /// None of the choices.
+    pub not_choice: &'static str,
+    /// The file has more than this many bytes.
+    pub file_too_large: fn(limit: u64) -> String,
+    /// The file is not of these kinds, as in the attribute `accept`.
+    pub file_kind: fn(accept: &str) -> String,
+    /// Not what a type of the application expects; it says what, in English: "a whole number from 0 to 255".
+    pub expected: fn(expected: &str) -> String,
+    /// The form was changed by nobody but shown too long ago, or its token is not ours: send it again.
+    pub expired: &'static str,
+    /// A form that is accepted once was sent a second time.
+    pub spent: &'static str,
+}
+
+impl Messages {
+    /// English, which is what an application speaks that says nothing about languages.
+    pub const ENGLISH: Self = Self {
+        language: "en",
+        missing: "Please fill this in.",
+        repeated: "One value is expected here, and several came.",
+        too_short: |min| format!("That is too short: at least {}.", characters(min)),
+        too_long: |max, length| format!("That is too long: {} at most, and these are {length}.", characters(max)),
+        not_one_line: "Line breaks and control characters do not fit in here.",
+        control_characters: "Control characters do not fit in here.",
+        not_email: "That is not an e-mail address: it looks like name@example.org.",
+        not_url: "That is not an address of the web: it begins with https:// or http://.",
+        not_number: "That is not a number.",
+        not_whole: "That is not a whole number.",
+        too_small: |min| format!("That is too little: {min} is the least."),
+        too_large: |max| format!("That is too much: {max} is the most."),
+        too_precise: |places| match places {
+            0 => "No digits behind the point fit in here.".to_owned(),
+            1 => "At most one digit behind the point fits in here.".to_owned(),
+            _ => format!("At most {places} digits behind the point fit in here."),
+        },
+        not_date: "That is not a date: it looks like 2026-12-31.",
+        not_time: "That is not a time of day: it looks like 18:30.",
+        not_date_time: "That is not a date with a time: it looks like 2026-12-31T18:30.",
+        not_choice: "Please choose one of those offered.",
+        file_too_large: |limit| format!("That file is too large: {} at most.", bytes(limit)),
+        file_kind: |accept| format!("A file of this kind does not fit here, but these do: {accept}."),
+        expected: |expected| format!("This does not fit: {expected} is expected."),
+        expired: "This form was shown too long ago. Please look it through and send it again.",
+        spent: "This form was sent before, and is accepted once only. Nothing was done a second time.",
+    };
+}
+
+fn characters(count: usize) -> String {
+    if count == 1 { "one character".to_owned() } else { format!("{count} characters") }
+}
+
+fn bytes(count: u64) -> String {
+    match count {
+        0..10_000 => format!("{count} bytes"),
+        10_000..10_000_000 => format!("{} kB", count / 1000),
+        _ => format!("{} MB", count / 1_000_000),
+    }
+}
+
+impl fmt::Debug for Messages {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Messages").field("language", &self.language).finish_non_exhaustive()
+    }
+}
+
+/// The best of `languages` for an `Accept-Language` (RFC 9110, 12.5.4; the lookup of RFC 4647, 3.4): the first where nothing fits.
+pub(crate) fn choose<'m>(languages: &'m [Messages], accept: Option<&str>) -> &'m Messages {
+    let first = languages.first().unwrap_or(&Messages::ENGLISH);
+    let mut best: Option<(f32, &Messages)> = None;
+    for range in accept.unwrap_or_default().split(',') {
+        let mut parts = range.split(';').map(str::trim);
+        let wanted = parts.next().unwrap_or_default();
+        let quality = parts.find_map(|part| part.strip_prefix("q=")).map_or(1.0, |q| q.parse().unwrap_or(0.0));
+        let fitting = if wanted == "*" { Some(first) } else { look_up(languages, wanted) };
+        // Of two that are liked the same, the first named wins.
+        if let Some(found) = fitting.filter(|_| quality > best.map_or(0.0, |(quality, _)| quality)) {
+            best = Some((quality, found));
+        }
+    }
+    best.map_or(first, |(_, messages)| messages)
+}
+
+/// `de-AT` is served by `de-AT`, else by `de`, else by any `de-...`.
+fn look_up<'m>(languages: &'m [Messages], wanted: &str) -> Option<&'m Messages> {
+    let exact = languages.iter().find(|one| one.language.eq_ignore_ascii_case(wanted));
+    let primary = |tag: &'m str| tag.split('-').next().unwrap_or_default();
+    let wanted_primary = wanted.split('-').next().filter(|tag| !tag.is_empty())?;
+    exact
+        .or_else(|| languages.iter().find(|one| one.language.eq_ignore_ascii_case(wanted_primary)))
+        .or_else(|| languages.iter().find(|one| primary(one.language).eq_ignore_ascii_case(wanted_primary)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const GERMAN: Messages = Messages { language: "de", ..Messages::ENGLISH };
+    const BRAZILIAN: Messages = Messages { language: "pt-BR", ..Messages::ENGLISH };
+
+    fn chosen(accept: &str) -> &'static str {
+        choose(&[Messages::ENGLISH, GERMAN, BRAZILIAN], Some(accept)).language
+    }
+
+    #[test]
+    fn the_language_is_the_one_liked_best() {
+        assert_eq!(chosen("de"), "de");
+        assert_eq!(chosen("de-AT, en;q=0.5"), "de");
+        assert_eq!(chosen("pt, de;q=0.9"), "pt-BR");
+        assert_eq!(chosen("fr, de;q=0.3, en;q=0.2"), "de");
+        assert_eq!(chosen("en;q=0.2, de;q=0.3"), "de");
+        assert_eq!(chosen("de;q=0, *"), "en");
+        assert_eq!(chosen("fr"), "en");
+        assert_eq!(chosen(",;q=x, -, "), "en");
+        assert_eq!(choose(&[GERMAN], None).language, "de");
+        assert_eq!(choose(&[], None).language, "en");
+    }
+}

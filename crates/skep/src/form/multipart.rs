@@ -1,0 +1,284 @@
+//! `multipart/form-data` (RFC 7578), taken apart as it arrives.
+//!
+//! [`Parser`] is fed bytes and gives parts; it keeps no more of them than a delimiter or a part's head is long. Where the parts go,
+//! and how much of each is kept, the reader beside it decides.
+
+/// The most bytes of a part's head. Browsers send a few hundred.
+const MOST_HEAD: usize = 8 << 10;
+
+/// The most bytes that may pad a delimiter (RFC 2046, 5.1.1).
+const MOST_PADDING: usize = 64;
+
+/// Takes a body apart.
+#[derive(Debug)]
+pub(super) struct Parser {
+    /// A line break, two hyphens and the boundary.
+    delimiter: Vec<u8>,
+    buffer: Vec<u8>,
+    state: State,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    /// Before the first delimiter.
+    Preamble,
+    /// Behind a delimiter: another part, or the end.
+    Delimiter,
+    Head,
+    Content,
+    End,
+}
+
+/// What comes next.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Event {
+    /// More bytes must be pushed first.
+    NeedsMore,
+    Part(Head),
+    Content(Vec<u8>),
+    PartEnd,
+    End,
+}
+
+/// What a part says of itself.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Head {
+    pub(super) name: String,
+    pub(super) file_name: Option<String>,
+    pub(super) content_type: String,
+}
+
+/// Why the bytes are no such form.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Broken(pub(super) &'static str);
+
+impl Parser {
+    pub(super) fn new(boundary: &str) -> Self {
+        // The first delimiter may stand at the very start, without the line break before it.
+        let delimiter = format!("\r\n--{boundary}").into_bytes();
+        Self { delimiter, buffer: b"\r\n".to_vec(), state: State::Preamble }
+    }
+
+    pub(super) fn push(&mut self, bytes: &[u8]) {
+        self.buffer.extend_from_slice(bytes);
+    }
+
+    pub(super) fn next(&mut self) -> Result<Event, Broken> {
+        loop {
+            match self.state {
+                State::Preamble => match find(&self.buffer, &self.delimiter) {
+                    Some(at) => self.enter(State::Delimiter, at + self.delimiter.len()),
+                    None => {
+                        self.buffer.drain(..self.settled());
+                        return Ok(Event::NeedsMore);
+                    }
+                },
+                State::Delimiter => match self.behind_delimiter()? {
+                    Some(event) => return Ok(event),
+                    None if self.state == State::Delimiter => return Ok(Event::NeedsMore),
+                    None => {}
+                },
+                State::Head => return self.head(),
+                State::Content => return Ok(self.content()),
+                State::End => return Ok(Event::End),
+            }
+        }
+    }
+
+    fn enter(&mut self, state: State, consumed: usize) {
+        self.buffer.drain(..consumed);
+        self.state = state;
+    }
+
+    /// How many bytes can be no part of a delimiter.
+    fn settled(&self) -> usize {
+        self.buffer.len().saturating_sub(self.delimiter.len() - 1)
+    }
+
+    fn behind_delimiter(&mut self) -> Result<Option<Event>, Broken> {
+        if self.buffer.starts_with(b"--") {
+            self.enter(State::End, 2);
+            return Ok(Some(Event::End));
+        }
+        match find(&self.buffer, b"\r\n") {
+            Some(at) if self.buffer[..at].iter().all(|byte| matches!(byte, b' ' | b'\t')) => {
+                self.enter(State::Head, at + 2);
+                Ok(None)
+            }
+            None if self.buffer.len() < MOST_PADDING => Ok(None),
+            _ => Err(Broken("a delimiter is followed by neither a line break nor two hyphens")),
+        }
+    }
+
+    fn head(&mut self) -> Result<Event, Broken> {
+        let Some(end) = find(&self.buffer, b"\r\n\r\n") else {
+            return if self.buffer.len() > MOST_HEAD { Err(TOO_LONG) } else { Ok(Event::NeedsMore) };
+        };
+        if end > MOST_HEAD {
+            return Err(TOO_LONG);
+        }
+        let head = Head::parse(&self.buffer[..end])?;
+        self.enter(State::Content, end + 4);
+        Ok(Event::Part(head))
+    }
+
+    fn content(&mut self) -> Event {
+        match find(&self.buffer, &self.delimiter) {
+            Some(0) => {
+                self.enter(State::Delimiter, self.delimiter.len());
+                Event::PartEnd
+            }
+            Some(at) => Event::Content(self.buffer.drain(..at).collect()),
+            None if self.settled() > 0 => Event::Content(self.buffer.drain(..self.settled()).collect()),
+            None => Event::NeedsMore,
+        }
+    }
+}
+
+const TOO_LONG: Broken = Broken("the head of a part is too long");
+
+fn find(bytes: &[u8], wanted: &[u8]) -> Option<usize> {
+    let (&first, rest) = wanted.split_first()?;
+    let mut from = 0;
+    while let Some(at) = bytes[from..].iter().position(|&byte| byte == first) {
+        let behind = &bytes[from + at + 1..];
+        if behind.starts_with(rest) {
+            return Some(from + at);
+        }
+        from += at + 1;
+    }
+    None
+}
+
+impl Head {
+    fn parse(bytes: &[u8]) -> Result<Self, Broken> {
+        let text = std::str::from_utf8(bytes).map_err(|_| Broken("the head of a part is not UTF-8"))?;
+        let mut head = None;
+        let mut content_type = "";
+        for line in text.split("\r\n") {
+            let (name, value) = line.split_once(':').ok_or(Broken("a line in the head of a part has no colon"))?;
+            if name.trim().eq_ignore_ascii_case("content-disposition") {
+                head = Some((parameter(value, "name"), parameter(value, "filename")));
+            } else if name.trim().eq_ignore_ascii_case("content-type") {
+                content_type = value.trim();
+            }
+        }
+        match head {
+            Some((Some(name), file_name)) => Ok(Self { name, file_name, content_type: content_type.to_owned() }),
+            _ => Err(Broken("a part does not say which field it is for")),
+        }
+    }
+}
+
+/// A parameter of `Content-Disposition`. What would end it comes as percent-encoded by browsers (HTML, 4.10.22.7).
+fn parameter(value: &str, wanted: &str) -> Option<String> {
+    let mut rest = value.split_once(';')?.1;
+    loop {
+        let (name, behind) = rest.split_once('=')?;
+        let behind = behind.trim_start();
+        let (text, next) = match behind.strip_prefix('"') {
+            Some(quoted) => quoted.split_once('"')?,
+            None => behind.split_once(';').unwrap_or((behind, "")),
+        };
+        if name.trim_matches([' ', '\t', ';']).eq_ignore_ascii_case(wanted) {
+            return Some(text.trim_end().replace("%22", "\"").replace("%0D", "\r").replace("%0A", "\n"));
+        }
+        rest = next;
+    }
+}
+
+/// The boundary that `Content-Type` names (RFC 2046, 5.1.1: 1 to 70 characters).
+pub(super) fn boundary(content_type: &str) -> Option<String> {
+    parameter(content_type, "boundary").filter(|boundary| (1..=70).contains(&boundary.len()))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// All parts, the body given in pieces of this size.
+    fn parts(body: &[u8], step: usize) -> Result<Vec<(Head, Vec<u8>)>, Broken> {
+        let mut parser = Parser::new("x");
+        let mut pieces = body.chunks(step.max(1));
+        let mut parts: Vec<(Head, Vec<u8>)> = Vec::new();
+        loop {
+            match parser.next()? {
+                Event::NeedsMore => match pieces.next() {
+                    Some(piece) => parser.push(piece),
+                    None => return Err(Broken("cut off")),
+                },
+                Event::Part(head) => parts.push((head, Vec::new())),
+                Event::Content(bytes) => parts.last_mut().expect("a part has begun").1.extend(bytes),
+                Event::PartEnd => {}
+                Event::End => return Ok(parts),
+            }
+            assert!(parser.buffer.len() <= MOST_HEAD + parser.delimiter.len() + step + MOST_PADDING);
+        }
+    }
+
+    fn body(parts: &[(&str, &[u8])]) -> Vec<u8> {
+        let mut body = Vec::new();
+        for (head, content) in parts {
+            body.extend_from_slice(format!("--x\r\nContent-Disposition: form-data; {head}\r\n\r\n").as_bytes());
+            body.extend_from_slice(content);
+            body.extend_from_slice(b"\r\n");
+        }
+        body.extend_from_slice(b"--x--\r\n");
+        body
+    }
+
+    #[test]
+    fn parts_come_out_as_they_went_in_however_they_are_cut() {
+        let content = b"\r\n--\r\n--y\r\n\r\n--xx";
+        let sent = body(&[("name=\"a\"", b"1"), ("name=\"f\"; filename=\"q%22.txt\"", content), ("name=empty", b"")]);
+        // "--xx" in the content would be a delimiter; a browser chooses a boundary that is none.
+        assert!(parts(&sent, 1).is_err());
+        let sent = body(&[
+            ("name=\"a\"", b"1"),
+            ("name=\"f\"; filename=\"q%22.txt\"", b"\r\n--\r\n-x\r"),
+            ("name=empty", b""),
+        ]);
+        for step in 1..sent.len() {
+            let found = parts(&sent, step).unwrap();
+            assert_eq!(found.len(), 3);
+            assert_eq!((found[0].0.name.as_str(), &found[0].1[..]), ("a", &b"1"[..]));
+            assert_eq!((found[1].0.file_name.as_deref(), &found[1].1[..]), (Some("q\".txt"), &b"\r\n--\r\n-x\r"[..]));
+            assert_eq!((found[2].0.name.as_str(), found[2].1.len()), ("empty", 0));
+        }
+    }
+
+    #[test]
+    fn what_is_no_form_is_refused() {
+        let nameless = b"--x\r\nContent-Type: text/plain\r\n\r\n1\r\n--x--".to_vec();
+        let endless = [b"--x\r\n".as_slice(), &[b'a'; 9000]].concat();
+        for sent in [
+            Vec::new(),
+            b"--y--".to_vec(),
+            nameless,
+            endless,
+            b"--xyz\r\n".to_vec(),
+            b"--x\r\nno colon\r\n\r\n".to_vec(),
+        ] {
+            assert!(parts(&sent, 7).is_err(), "{sent:?}");
+        }
+        assert_eq!(boundary("multipart/form-data; charset=utf-8; boundary=\"a b\"").as_deref(), Some("a b"));
+        assert_eq!(boundary("multipart/form-data"), None);
+        assert_eq!(boundary(&format!("multipart/form-data; boundary={}", "a".repeat(71))), None);
+    }
+
+    proptest! {
+        #[test]
+        fn no_bytes_make_it_panic_or_hoard(sent in "(--x|\r\n|:|;|=|\"|Content-Disposition: form-data; name=a|--|[a-z ]){0,40}", step in 1..9_usize) {
+            let _ = parts(sent.as_bytes(), step);
+        }
+
+        #[test]
+        fn any_content_without_the_delimiter_survives(content in proptest::collection::vec(any::<u8>(), 0..200), step in 1..50_usize) {
+            prop_assume!(find(&[b"\r\n", &content[..]].concat(), b"\r\n--x").is_none());
+            let sent = body(&[("name=\"a\"; filename=\"b\"", &content)]);
+            prop_assert_eq!(&parts(&sent, step).unwrap()[0].1, &content);
+        }
+    }
+}

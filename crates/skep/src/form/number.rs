@@ -1,0 +1,298 @@
+//! Fields of numbers, and yes or no.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use super::fault::Fault;
+use super::field::{Control, Shape};
+use super::look;
+use crate::html::{Buffer, PlainText, Render, Text};
+use crate::param::Param;
+
+/// A whole number from `MIN` to `MAX`, both included.
+///
+/// ```
+/// use skep::form::{Control, Fault, Whole};
+///
+/// assert_eq!(Whole::<1, 12>::check("7").unwrap().get(), 7);
+/// assert_eq!(Whole::<1, 12>::check("13").unwrap_err(), Fault::TooLarge { max: "12".into() });
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Whole<const MIN: i64, const MAX: i64>(i64);
+
+impl<const MIN: i64, const MAX: i64> Whole<MIN, MAX> {
+    /// This number, if it lies between the two.
+    #[must_use]
+    pub fn new(number: i64) -> Option<Self> {
+        (MIN..=MAX).contains(&number).then_some(Self(number))
+    }
+
+    /// The number.
+    #[must_use]
+    pub fn get(self) -> i64 {
+        self.0
+    }
+}
+
+impl<const MIN: i64, const MAX: i64> Control for Whole<MIN, MAX> {
+    type Look = look::Line;
+
+    fn shape() -> Shape {
+        number_shape(&MIN, &MAX)
+    }
+
+    fn check(text: &str) -> Result<Self, Fault> {
+        let number = within(whole(text)?, MIN.into(), MAX.into())?;
+        Ok(Self(i64::try_from(number).expect("it lies between two i64")))
+    }
+}
+
+/// An exact decimal number with `PLACES` digits behind the point, such as an amount of money: `Decimal<2>`. `MIN` and `MAX`
+/// count in its smallest steps.
+///
+/// ```
+/// use skep::form::{Control, Decimal, Fault};
+///
+/// let price = Decimal::<2>::check("12.5").unwrap();
+/// assert_eq!((price.steps(), price.to_string()), (1250, "12.50".to_owned()));
+/// assert_eq!(Decimal::<2>::check("0.125").unwrap_err(), Fault::TooPrecise { places: 2 });
+/// assert_eq!(Decimal::<2, 0, 99_99>::check("100").unwrap_err(), Fault::TooLarge { max: "99.99".into() });
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Decimal<const PLACES: u32, const MIN: i64 = { i64::MIN }, const MAX: i64 = { i64::MAX }>(i64);
+
+impl<const PLACES: u32, const MIN: i64, const MAX: i64> Decimal<PLACES, MIN, MAX> {
+    /// So many of its smallest steps, if that lies between the limits.
+    #[must_use]
+    pub fn of_steps(steps: i64) -> Option<Self> {
+        (MIN..=MAX).contains(&steps).then_some(Self(steps))
+    }
+
+    /// How many of its smallest steps: cents, if it has two places.
+    #[must_use]
+    pub fn steps(self) -> i64 {
+        self.0
+    }
+}
+
+/// More places than an `i64` has digits make no sense.
+const MOST_PLACES: u32 = 18;
+
+impl<const PLACES: u32, const MIN: i64, const MAX: i64> Control for Decimal<PLACES, MIN, MAX> {
+    type Look = look::Line;
+
+    fn shape() -> Shape {
+        const { assert!(PLACES <= MOST_PLACES, "a Decimal has at most 18 places") };
+        Shape {
+            min: (MIN > i64::MIN).then(|| Self(MIN).to_string()),
+            max: (MAX < i64::MAX).then(|| Self(MAX).to_string()),
+            step: Some(step(PLACES)),
+            ..number_shape(&0, &0)
+        }
+    }
+
+    fn check(text: &str) -> Result<Self, Fault> {
+        let text = text.trim();
+        if text.is_empty() {
+            return Err(Fault::Missing);
+        }
+        let (sign, digits) = text.strip_prefix('-').map_or((1, text), |rest| (-1, rest));
+        let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
+        let all_digits = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
+        if whole.is_empty() || !all_digits(whole) || !all_digits(fraction) || digits.ends_with('.') {
+            return Err(Fault::NotNumber);
+        }
+        let fraction = fraction.trim_end_matches('0');
+        let places = PLACES as usize;
+        if fraction.len() > places {
+            return Err(Fault::TooPrecise { places: PLACES });
+        }
+        let outside = || {
+            if sign < 0 {
+                Fault::TooSmall { min: Self(MIN).to_string() }
+            } else {
+                Fault::TooLarge { max: Self(MAX).to_string() }
+            }
+        };
+        let steps: i128 = format!("{whole}{fraction:0<places$}").parse::<i128>().map_err(|_| outside())?;
+        let steps = i64::try_from(sign * steps).map_err(|_| outside())?;
+        match steps {
+            steps if steps < MIN => Err(Fault::TooSmall { min: Self(MIN).to_string() }),
+            steps if steps > MAX => Err(Fault::TooLarge { max: Self(MAX).to_string() }),
+            steps => Ok(Self(steps)),
+        }
+    }
+}
+
+fn step(places: u32) -> Cow<'static, str> {
+    match places {
+        0 => "1".into(),
+        places => format!("0.{:0>width$}", 1, width = places as usize).into(),
+    }
+}
+
+impl<const PLACES: u32, const MIN: i64, const MAX: i64> fmt::Display for Decimal<PLACES, MIN, MAX> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if PLACES == 0 {
+            return write!(f, "{}", self.0);
+        }
+        let unit = 10_u64.pow(PLACES.min(MOST_PLACES));
+        let (steps, sign) = (self.0.unsigned_abs(), if self.0 < 0 { "-" } else { "" });
+        write!(f, "{sign}{}.{:0>width$}", steps / unit, steps % unit, width = PLACES as usize)
+    }
+}
+
+impl<const MIN: i64, const MAX: i64> fmt::Display for Whole<MIN, MAX> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.0)
+    }
+}
+
+/// What both have: they are parameters, and can be shown.
+macro_rules! shown {
+    ($([$($generics:tt)*] $type:ty, $expected:expr;)*) => {$(
+        impl<$($generics)*> Param for $type {
+            fn expected() -> Cow<'static, str> {
+                $expected.into()
+            }
+            fn parse(text: &str) -> Option<Self> {
+                Self::check(text).ok()
+            }
+            fn write(&self, out: &mut String) {
+                out.push_str(&self.to_string());
+            }
+        }
+
+        impl<$($generics)*> Render for $type {
+            type Content = Text;
+
+            fn render(&self, out: &mut Buffer) {
+                format_args!("{self}").render(out);
+            }
+        }
+
+        impl<$($generics)*> PlainText for $type {
+            fn write_plain(&self, out: &mut Buffer) {
+                format_args!("{self}").write_plain(out);
+            }
+        }
+    )*};
+}
+
+shown! {
+    [const MIN: i64, const MAX: i64] Whole<MIN, MAX>, format!("a whole number from {MIN} to {MAX}");
+    [const PLACES: u32, const MIN: i64, const MAX: i64] Decimal<PLACES, MIN, MAX>,
+        format!("a number with at most {PLACES} digits behind the point");
+}
+
+fn number_shape(min: &dyn fmt::Display, max: &dyn fmt::Display) -> Shape {
+    Shape { kind: "number", min: Some(min.to_string()), max: Some(max.to_string()), ..Shape::default() }
+}
+
+/// A whole number, as long as it is one: what is beyond all limits is a number all the same.
+fn whole(text: &str) -> Result<i128, Fault> {
+    let text = text.trim();
+    if text.is_empty() {
+        return Err(Fault::Missing);
+    }
+    let digits = text.strip_prefix('-').unwrap_or(text);
+    if !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit()) {
+        let beyond = if digits.len() < text.len() { i128::MIN } else { i128::MAX };
+        return Ok(text.parse().unwrap_or(beyond));
+    }
+    let is_number = text.parse::<f64>().is_ok_and(f64::is_finite);
+    Err(if is_number { Fault::NotWhole } else { Fault::NotNumber })
+}
+
+fn within(number: i128, min: i128, max: i128) -> Result<i128, Fault> {
+    match number {
+        number if number < min => Err(Fault::TooSmall { min: min.to_string() }),
+        number if number > max => Err(Fault::TooLarge { max: max.to_string() }),
+        number => Ok(number),
+    }
+}
+
+macro_rules! whole_numbers {
+    ($($number:ty)*) => {$(
+        impl Control for $number {
+            type Look = look::Line;
+
+            fn shape() -> Shape {
+                number_shape(&<$number>::MIN, &<$number>::MAX)
+            }
+
+            fn check(text: &str) -> Result<Self, Fault> {
+                let limit = |number| i128::try_from(number).unwrap_or(i128::MAX);
+                let number = within(whole(text)?, limit(<$number>::MIN), limit(<$number>::MAX))?;
+                // Only a u128 beyond all i128 gets lost on the way.
+                <$number>::try_from(number).map_err(|_| Fault::NotNumber)
+            }
+        }
+    )*};
+}
+
+whole_numbers!(u8 u16 u32 u64 usize i8 i16 i32 i64 isize);
+
+macro_rules! decimal_numbers {
+    ($($number:ty)*) => {$(
+        impl Control for $number {
+            type Look = look::Line;
+
+            fn shape() -> Shape {
+                Shape { kind: "number", step: Some("any".into()), ..Shape::default() }
+            }
+
+            fn check(text: &str) -> Result<Self, Fault> {
+                match text.trim() {
+                    "" => Err(Fault::Missing),
+                    text => text.parse().ok().filter(|number: &$number| number.is_finite()).ok_or(Fault::NotNumber),
+                }
+            }
+        }
+    )*};
+}
+
+decimal_numbers!(f32 f64);
+
+/// Ticked or not: a browser does not mention a checkbox that is not.
+impl Control for bool {
+    type Look = look::Tick;
+    const REQUIRED: bool = false;
+
+    fn shape() -> Shape {
+        Shape { kind: "checkbox", required: false, ..Shape::default() }
+    }
+
+    fn check(text: &str) -> Result<Self, Fault> {
+        if text.is_empty() { Ok(false) } else { Self::parse(text).ok_or(Fault::NotChoice) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_number_that_does_not_fit_says_why() {
+        assert_eq!(u8::check("256").unwrap_err(), Fault::TooLarge { max: "255".into() });
+        assert_eq!(u8::check("-1").unwrap_err(), Fault::TooSmall { min: "0".into() });
+        assert_eq!(u8::check(&"9".repeat(60)).unwrap_err(), Fault::TooLarge { max: "255".into() });
+        assert_eq!(i32::check("1.5").unwrap_err(), Fault::NotWhole);
+        assert_eq!(i32::check("one").unwrap_err(), Fault::NotNumber);
+        assert_eq!(i32::check(" ").unwrap_err(), Fault::Missing);
+        assert_eq!(u64::check(&u64::MAX.to_string()), Ok(u64::MAX));
+        assert_eq!(f64::check("nan").unwrap_err(), Fault::NotNumber);
+    }
+
+    #[test]
+    fn decimals_are_exact() {
+        assert_eq!(Decimal::<2>::check("-0.01").unwrap().steps(), -1);
+        assert_eq!(Decimal::<2>::check("1.500").unwrap().to_string(), "1.50");
+        assert_eq!(Decimal::<0>::check("12").unwrap().to_string(), "12");
+        assert_eq!(Decimal::<3>::shape().step.as_deref(), Some("0.001"));
+        for wrong in ["", ".5", "5.", "1,5", "+1", "1e3", "--1", "-"] {
+            assert!(Decimal::<2>::check(wrong).is_err(), "{wrong}");
+        }
+        assert!(Decimal::<2>::check(&"9".repeat(60)).is_err());
+    }
+}

@@ -1,0 +1,234 @@
+//! Reads a form that may hold files: text into memory, files to the disk, each within its limit.
+
+use std::fs::{self, File};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::pin::Pin;
+use std::sync::Arc;
+
+use http::StatusCode;
+
+use super::field::FieldInfo;
+use super::multipart::{Broken, Event, Head, Parser, boundary};
+use super::upload::{Content, Quota, Received, Temporary};
+use crate::app::Limits;
+use crate::body::Body;
+use crate::cx::body_error;
+use crate::error::{Error, Result};
+use crate::offload::{Offload, offload};
+use crate::param::Pairs;
+
+/// A file up to this many bytes stays in memory.
+const IN_MEMORY: usize = 64 << 10;
+
+/// So many bytes are collected before they are written: each writing is a way to another thread and back.
+const AT_ONCE: usize = 256 << 10;
+
+/// The folder in the data folder for files that are being received.
+const FOLDER: &str = "uploads";
+
+/// What receiving needs to know.
+pub(crate) struct Receiver<'r> {
+    pub(crate) fields: &'static [FieldInfo],
+    pub(crate) limits: Limits,
+    /// The most bytes of the body.
+    pub(crate) total: u64,
+    pub(crate) data: &'r Path,
+    pub(crate) quota: &'r Quota,
+    pub(crate) offload: &'r Arc<dyn Offload>,
+}
+
+/// What was received.
+#[derive(Default)]
+pub(crate) struct Parts {
+    pub(crate) pairs: Pairs<'static>,
+    pub(crate) files: Vec<(String, Received)>,
+}
+
+/// The part that is arriving.
+enum Part {
+    Text(String, Vec<u8>),
+    File(String, Incoming),
+}
+
+/// A file that is arriving.
+struct Incoming {
+    file: Received,
+    limit: u64,
+    /// What is not yet written.
+    pending: Vec<u8>,
+    disk: Option<(Arc<File>, Temporary)>,
+}
+
+impl Receiver<'_> {
+    /// Reads the body.
+    ///
+    /// # Errors
+    /// 400 if it is no such form, 413 if it or its texts are too long or its parts too many, 503 if the disk's quota is used up. A single
+    /// file that is too large is none: its field says so.
+    pub(crate) async fn receive(&self, content_type: &str, mut body: Body) -> Result<Parts> {
+        let boundary = boundary(content_type).ok_or_else(|| Error::bad_request("the form names no boundary"))?;
+        if http_body::Body::size_hint(&body).lower() > self.total {
+            return Err(Error::too_large(self.total));
+        }
+        let (mut parser, mut parts) = (Parser::new(&boundary), Parts::default());
+        let (mut open, mut count, mut texts, mut total) = (None, 0, 0, 0);
+        loop {
+            match parser.next().map_err(|Broken(why)| Error::bad_request(format!("the form is broken: {why}")))? {
+                Event::NeedsMore => {
+                    let Some(bytes) = next_bytes(&mut body).await.map_err(|cause| body_error(cause, self.total))?
+                    else {
+                        return Err(Error::bad_request("the form ended before it was complete"));
+                    };
+                    total += bytes.len() as u64;
+                    if total > self.total {
+                        return Err(Error::too_large(self.total));
+                    }
+                    parser.push(&bytes);
+                }
+                Event::Part(head) => {
+                    count += 1;
+                    open = Some(self.begin(head, count)?);
+                }
+                Event::Content(bytes) => match &mut open {
+                    Some(Part::Text(_, text)) => {
+                        texts += bytes.len() as u64;
+                        if texts > self.limits.body {
+                            return Err(Error::too_large(self.limits.body));
+                        }
+                        text.extend_from_slice(&bytes);
+                    }
+                    Some(Part::File(_, incoming)) => incoming.push(&bytes, self).await?,
+                    None => {}
+                },
+                Event::PartEnd => parts.end(open.take()).await?,
+                Event::End => return Ok(parts),
+            }
+        }
+    }
+
+    fn begin(&self, head: Head, count: usize) -> Result<Part> {
+        let most = self.limits.form_fields;
+        if count > most {
+            let message = format!("there are more than the {most} fields allowed here");
+            return Err(Error::new(StatusCode::PAYLOAD_TOO_LARGE).with_message(message));
+        }
+        let Head { name, file_name, content_type } = head;
+        let field = self.fields.iter().find(|field| field.file && field.name == name);
+        let Some(field) = field else {
+            if file_name.is_some() {
+                return Err(Error::bad_request(format!("{} takes no file", crate::param::quoted(&name))));
+            }
+            return Ok(Part::Text(name, Vec::new()));
+        };
+        let own = field.shape.and_then(|shape| shape().max_bytes).unwrap_or(u64::MAX);
+        let file = Received {
+            file_name: file_name.unwrap_or_default(),
+            content_type,
+            len: 0,
+            beyond: None,
+            content: Content::Memory(bytes::Bytes::new()),
+            offload: Arc::clone(self.offload),
+        };
+        let limit = own.min(self.limits.upload_file);
+        Ok(Part::File(name, Incoming { file, limit, pending: Vec::new(), disk: None }))
+    }
+}
+
+impl Parts {
+    async fn end(&mut self, part: Option<Part>) -> Result<()> {
+        match part {
+            Some(Part::Text(name, bytes)) => {
+                let text = String::from_utf8(bytes).map_err(|_| {
+                    Error::bad_request(format!("{}: the value is not UTF-8", crate::param::quoted(&name)))
+                })?;
+                self.pairs.push_owned(name, text);
+            }
+            Some(Part::File(name, incoming)) => self.files.push((name, incoming.end().await?)),
+            None => {}
+        }
+        Ok(())
+    }
+}
+
+impl Incoming {
+    async fn push(&mut self, bytes: &[u8], receiver: &Receiver<'_>) -> Result<()> {
+        if self.file.beyond.is_some() {
+            return Ok(());
+        }
+        self.file.len += bytes.len() as u64;
+        if self.file.len > self.limit {
+            // The field will say so; what came is not kept.
+            self.file.beyond = Some(self.limit);
+            (self.pending, self.disk) = (Vec::new(), None);
+            return Ok(());
+        }
+        self.pending.extend_from_slice(bytes);
+        if self.disk.is_none() && self.pending.len() > IN_MEMORY {
+            self.disk = Some(create(receiver).await?);
+        }
+        if let Some((_, temporary)) = &mut self.disk {
+            let taken = if temporary.used.is_none() { self.pending.len() } else { bytes.len() };
+            if !temporary.used.take(taken as u64, receiver.limits.upload_quota) {
+                let message = "there is no room for files at the moment: please try again later";
+                return Err(Error::new(StatusCode::SERVICE_UNAVAILABLE)
+                    .with_message(message)
+                    .with_cause("limits.upload_quota is used up"));
+            }
+            if self.pending.len() >= AT_ONCE {
+                self.write().await?;
+            }
+        }
+        Ok(())
+    }
+
+    async fn write(&mut self) -> Result<()> {
+        let Some((file, _)) = &self.disk else { return Ok(()) };
+        let (file, bytes) = (Arc::clone(file), std::mem::take(&mut self.pending));
+        offload(&*self.file.offload, move || (&*file).write_all(&bytes)).await??;
+        Ok(())
+    }
+
+    async fn end(mut self) -> Result<Received> {
+        self.write().await?;
+        self.file.content = match self.disk {
+            Some((_, temporary)) => Content::Disk(Arc::new(temporary)),
+            None => Content::Memory(self.pending.into()),
+        };
+        Ok(self.file)
+    }
+}
+
+/// A file of our own in the data folder.
+async fn create(receiver: &Receiver<'_>) -> Result<(Arc<File>, Temporary)> {
+    let name = u128::from_ne_bytes(crate::secret::random()?);
+    let path: PathBuf = receiver.data.join(FOLDER).join(format!("{name:032x}"));
+    let used = receiver.quota.none_used();
+    let made = {
+        let path = path.clone();
+        offload(&**receiver.offload, move || {
+            fs::create_dir_all(path.parent().unwrap_or(Path::new(".")))?;
+            let mut options = File::options();
+            options.write(true).create_new(true);
+            #[cfg(unix)]
+            std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+            options.open(&path)
+        })
+        .await??
+    };
+    Ok((Arc::new(made), Temporary { path, used }))
+}
+
+async fn next_bytes(body: &mut Body) -> Result<Option<bytes::Bytes>, crate::body::BodyError> {
+    loop {
+        let frame = std::future::poll_fn(|cx| http_body::Body::poll_frame(Pin::new(&mut *body), cx)).await;
+        match frame.transpose()? {
+            None => return Ok(None),
+            Some(frame) => {
+                if let Ok(bytes) = frame.into_data() {
+                    return Ok(Some(bytes));
+                }
+            }
+        }
+    }
+}

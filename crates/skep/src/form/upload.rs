@@ -1,0 +1,315 @@
+//! Files that users send.
+//!
+//! What is small stays in memory; the rest is written to a file in the data folder as it arrives, within limits, and is removed when the
+//! last [`Upload`] of it is dropped. Only [`Upload::keep`] makes it stay.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::fs;
+use std::io;
+use std::marker::PhantomData;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use bytes::Bytes;
+
+use super::fault::Fault;
+use super::field::{Control, Shape};
+use super::look;
+use crate::error::Result;
+use crate::offload::{Offload, offload};
+use crate::param::Param;
+
+/// Which files an [`Upload`] takes.
+///
+/// ```
+/// use skep::form::{Control, FileKind, Upload};
+///
+/// struct Photo;
+/// impl FileKind for Photo {
+///     const ACCEPT: Option<&'static str> = Some("image/jpeg,image/png");
+///     const MAX: u64 = 5_000_000;
+/// }
+/// assert_eq!(Upload::<Photo>::shape().accept, Some("image/jpeg,image/png"));
+/// ```
+pub trait FileKind: 'static {
+    /// The kinds of files, as in HTML's `accept`: media types such as `image/png` and `image/*`, and endings such as `.pdf`.
+    /// The browser says what kind a file is of; what is in it, only a look into it tells.
+    const ACCEPT: Option<&'static str> = None;
+
+    /// The most bytes of one file; the configuration may allow fewer.
+    const MAX: u64 = u64::MAX;
+}
+
+/// Any file, as large as the configuration allows.
+#[derive(Clone, Copy, Debug)]
+pub struct AnyFile;
+
+impl FileKind for AnyFile {}
+
+/// A file that a user sent: `#[form] picture: Upload<Photo>`, or `Option<Upload>` if there need not be one.
+///
+/// A service without such a field refuses files. The limits are `limits.upload_file`, `limits.upload_total` and
+/// `limits.upload_quota` of the configuration, and [`FileKind::MAX`].
+///
+/// ```
+/// use skep::form::Upload;
+/// use skep::prelude::*;
+///
+/// #[derive(Service)]
+/// #[service(POST "/files")]
+/// struct Send { #[form] file: Upload }
+///
+/// impl Handle for Send {
+///     async fn handle(self, _cx: &mut Cx<'_>) -> Result {
+///         Ok(Response::text(format!("{} bytes", self.file.len())))
+///     }
+/// }
+///
+/// let client = skep::test::Client::new(App::new().serve::<(Send,)>());
+/// let answer = client.request(skep::Method::POST, "/files").files(&[], &[("file", "a.txt", "text/plain", b"Hello")]).send();
+/// assert_eq!(answer.text(), "5 bytes");
+/// ```
+pub struct Upload<K = AnyFile> {
+    received: Received,
+    kind: PhantomData<fn() -> K>,
+}
+
+/// A file as it came, before its field has looked at it.
+#[derive(Clone)]
+pub struct Received {
+    pub(super) file_name: String,
+    pub(super) content_type: String,
+    pub(super) len: u64,
+    /// It was larger than this, and what was too much was not kept.
+    pub(super) beyond: Option<u64>,
+    pub(super) content: Content,
+    pub(super) offload: Arc<dyn Offload>,
+}
+
+#[derive(Clone)]
+pub(super) enum Content {
+    Memory(Bytes),
+    Disk(Arc<Temporary>),
+}
+
+/// A file in the data folder that goes away with its last user, and its part of the quota.
+pub(super) struct Temporary {
+    pub(super) path: PathBuf,
+    pub(super) used: Used,
+}
+
+/// How much of the disk the uploads of this process take at the moment.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Quota(Arc<AtomicU64>);
+
+/// A part of the [`Quota`]: given back when dropped.
+pub(super) struct Used {
+    quota: Quota,
+    bytes: u64,
+}
+
+impl Quota {
+    pub(super) fn none_used(&self) -> Used {
+        Used { quota: self.clone(), bytes: 0 }
+    }
+
+    #[cfg(test)]
+    pub(crate) fn used(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+impl Used {
+    /// True before the first was taken.
+    pub(super) fn is_none(&self) -> bool {
+        self.bytes == 0
+    }
+
+    /// Takes more, if that stays within `limit`.
+    pub(super) fn take(&mut self, bytes: u64, limit: u64) -> bool {
+        let before = self.quota.0.fetch_add(bytes, Ordering::Relaxed);
+        self.bytes += bytes;
+        before.saturating_add(bytes) <= limit
+    }
+}
+
+impl Drop for Used {
+    fn drop(&mut self) {
+        self.quota.0.fetch_sub(self.bytes, Ordering::Relaxed);
+    }
+}
+
+impl Drop for Temporary {
+    fn drop(&mut self) {
+        // Removing a name is short, but may wait for the disk; a request with a file of this size has waited for it before.
+        if let Err(error) = fs::remove_file(&self.path)
+            && error.kind() != io::ErrorKind::NotFound
+        {
+            tracing::warn!(target: "skep::upload", path = %self.path.display(), "an upload could not be removed: {error}");
+        }
+    }
+}
+
+impl Received {
+    /// What a browser sends where no file was picked.
+    pub(super) fn is_none(&self) -> bool {
+        self.file_name.is_empty() && self.len == 0 && self.beyond.is_none()
+    }
+}
+
+impl<K> Upload<K> {
+    /// What the user's file was called, without a folder before it. It is text of the user's: make a name of your own for
+    /// the file you keep.
+    #[must_use]
+    pub fn file_name(&self) -> &str {
+        let name = &self.received.file_name;
+        name.rsplit(['/', '\\']).next().unwrap_or(name)
+    }
+
+    /// What the browser takes it for: `image/png`. Empty if it does not say.
+    #[must_use]
+    pub fn content_type(&self) -> &str {
+        &self.received.content_type
+    }
+
+    /// The number of bytes.
+    #[must_use]
+    pub fn len(&self) -> u64 {
+        self.received.len
+    }
+
+    /// True if there is no byte in it.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// All of it. It is read elsewhere, so nothing else waits for it; how large it may be, [`FileKind::MAX`] says.
+    pub async fn read(&self) -> Result<Bytes> {
+        match &self.received.content {
+            Content::Memory(bytes) => Ok(bytes.clone()),
+            Content::Disk(file) => {
+                let file = Arc::clone(file);
+                Ok(offload(&*self.received.offload, move || fs::read(&file.path)).await??.into())
+            }
+        }
+    }
+
+    /// Makes the file stay, at this path. What was there before is replaced.
+    ///
+    /// ```
+    /// use skep::form::Upload;
+    /// use skep::prelude::*;
+    ///
+    /// #[derive(Service)]
+    /// #[service(POST "/pictures")]
+    /// struct Send { #[form] picture: Upload }
+    ///
+    /// impl Handle for Send {
+    ///     async fn handle(self, cx: &mut Cx<'_>) -> Result {
+    ///         self.picture.keep(cx.data().join("pictures").join(cx.id().to_string())).await?;
+    ///         Ok(Response::text("kept"))
+    ///     }
+    /// }
+    /// ```
+    pub async fn keep(self, path: impl Into<PathBuf>) -> Result<()> {
+        let (path, Received { content, offload: pool, .. }) = (path.into(), self.received);
+        offload(&*pool, move || keep(&content, &path)).await??;
+        Ok(())
+    }
+}
+
+/// In one step, where the file system can: nobody sees half a file.
+fn keep(content: &Content, path: &Path) -> io::Result<()> {
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder)?;
+    }
+    match content {
+        Content::Memory(bytes) => fs::write(path, bytes),
+        Content::Disk(file) => match fs::rename(&file.path, path) {
+            Err(error) if error.kind() == io::ErrorKind::CrossesDevices => fs::copy(&file.path, path).map(drop),
+            other => other,
+        },
+    }
+}
+
+impl<K: FileKind> Control for Upload<K> {
+    type Look = look::Pick;
+    const FILE: bool = true;
+
+    fn shape() -> Shape {
+        let max_bytes = (K::MAX < u64::MAX).then_some(K::MAX);
+        Shape { kind: "file", accept: K::ACCEPT, max_bytes, ..Shape::default() }
+    }
+
+    fn of_file(file: &Received) -> Result<Self, Fault> {
+        let limit = file.beyond.or((file.len > K::MAX).then_some(K::MAX));
+        if let Some(limit) = limit {
+            return Err(Fault::FileTooLarge { limit });
+        }
+        match K::ACCEPT.filter(|accept| !accepts(accept, &file.content_type, &file.file_name)) {
+            Some(accept) => Err(Fault::FileKind { accept }),
+            None => Ok(Self { received: file.clone(), kind: PhantomData }),
+        }
+    }
+}
+
+/// HTML, 4.10.5.1.17: media types, `image/*` and its like, endings of names.
+fn accepts(accept: &str, content_type: &str, file_name: &str) -> bool {
+    let kind = content_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+    let name = file_name.to_ascii_lowercase();
+    accept.split(',').map(|one| one.trim().to_ascii_lowercase()).any(|one| match one.strip_suffix("/*") {
+        Some(group) => kind.split_once('/').is_some_and(|(kind, _)| kind == group),
+        None if one.starts_with('.') => name.ends_with(&one),
+        None => one == kind,
+    })
+}
+
+/// A file is no text: it stands in no link.
+impl<K> Param for Upload<K> {
+    fn expected() -> Cow<'static, str> {
+        "a file".into()
+    }
+    fn parse(_text: &str) -> Option<Self> {
+        None
+    }
+    fn write(&self, _out: &mut String) {}
+}
+
+impl<K> fmt::Debug for Upload<K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&self.received, f)
+    }
+}
+
+impl fmt::Debug for Received {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Upload({:?}, {} bytes)", self.file_name, self.len)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_accepted_by_its_kind_or_the_end_of_its_name() {
+        assert!(accepts("image/png, .PDF", "application/pdf", "A.pdf"));
+        assert!(accepts("image/*", "image/webp", "a"));
+        assert!(accepts("text/plain", "Text/Plain; charset=utf-8", "a"));
+        assert!(!accepts("image/*", "imagex/png", "a.png"));
+        assert!(!accepts(".png", "image/png", "png"));
+    }
+
+    #[test]
+    fn what_was_used_of_the_quota_is_given_back() {
+        let quota = Quota::default();
+        let mut used = quota.none_used();
+        assert!(used.take(6, 10) && !used.take(6, 10));
+        assert_eq!(quota.used(), 12);
+        drop(used);
+        assert_eq!(quota.used(), 0);
+    }
+}

@@ -1,0 +1,210 @@
+//! What the application keeps in a browser that nobody but the application may read or make.
+//!
+//! A text is sealed with XChaCha20-Poly1305 for one purpose, under a key that the browser never sees; for another purpose, or changed
+//! in one bit, it does not open. The keys stand in a file, `secret` in the data folder, which the first use makes.
+
+use std::fmt;
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use chacha20poly1305::aead::{Aead, Payload};
+use chacha20poly1305::{KeyInit, XChaCha20Poly1305, XNonce};
+
+use crate::error::{Error, Result};
+
+/// The name of the file in the data folder.
+const FILE: &str = "secret";
+const KEY_BYTES: usize = 32;
+const NONCE_BYTES: usize = 24;
+
+/// The keys of an application, read or made when they are first needed.
+pub(crate) struct Secret {
+    /// None: keys that go away with the application.
+    file: Option<PathBuf>,
+    keys: OnceLock<Keys>,
+}
+
+/// The first one seals, all of them open: that is how keys are changed.
+struct Keys(Vec<XChaCha20Poly1305>);
+
+impl Secret {
+    /// The keys of this file.
+    pub(crate) fn in_file(file: PathBuf) -> Self {
+        Self { file: Some(file), keys: OnceLock::new() }
+    }
+
+    /// The keys of the file in this data folder.
+    pub(crate) fn in_folder(data: &Path) -> Self {
+        Self::in_file(data.join(FILE))
+    }
+
+    /// Keys that go away with the application.
+    pub(crate) fn temporary() -> Self {
+        Self { file: None, keys: OnceLock::new() }
+    }
+
+    /// A text that only [`open`](Self::open) with the same purpose reads; it fits into a cookie.
+    pub(crate) fn seal(&self, purpose: &str, text: &[u8]) -> Result<String> {
+        let nonce: [u8; NONCE_BYTES] = random()?;
+        let payload = Payload { msg: text, aad: purpose.as_bytes() };
+        let sealed = self.keys()?.0[0].encrypt(&XNonce::from(nonce), payload);
+        let sealed = sealed.map_err(|_| Error::internal("a text could not be sealed"))?;
+        Ok(URL_SAFE_NO_PAD.encode([&nonce[..], &sealed].concat()))
+    }
+
+    /// What was sealed, if it was sealed here and for this purpose.
+    pub(crate) fn open(&self, purpose: &str, sealed: &str) -> Result<Option<Vec<u8>>> {
+        let Ok(bytes) = URL_SAFE_NO_PAD.decode(sealed) else { return Ok(None) };
+        let Some((nonce, sealed)) = bytes.split_first_chunk::<NONCE_BYTES>() else { return Ok(None) };
+        let (keys, nonce) = (self.keys()?, XNonce::from(*nonce));
+        let payload = || Payload { msg: sealed, aad: purpose.as_bytes() };
+        Ok(keys.0.iter().find_map(|key| key.decrypt(&nonce, payload()).ok()))
+    }
+
+    fn keys(&self) -> Result<&Keys> {
+        if let Some(keys) = self.keys.get() {
+            return Ok(keys);
+        }
+        let text = match &self.file {
+            Some(file) => read_or_make(file)
+                .map_err(|error| io::Error::new(error.kind(), format!("the keys in {}: {error}", file.display())))?,
+            None => new_key()?,
+        };
+        let keys = Keys::parse(&text).map_err(|problem| {
+            Error::internal(format!(
+                "the keys in {}: {problem}",
+                self.file.as_deref().unwrap_or(Path::new("-")).display()
+            ))
+        })?;
+        Ok(self.keys.get_or_init(|| keys))
+    }
+}
+
+impl Keys {
+    fn parse(text: &str) -> Result<Self, String> {
+        let key = |(position, word): (usize, &str)| {
+            hexadecimal(word).map(|key| XChaCha20Poly1305::new(&key.into())).ok_or_else(|| {
+                // The word itself may be a key with a slip in it, and belongs in no log.
+                format!(
+                    "key {} is not one: a key has {} hexadecimal digits, each on a line",
+                    position + 1,
+                    2 * KEY_BYTES
+                )
+            })
+        };
+        let keys: Vec<_> = text.split_whitespace().enumerate().map(key).collect::<Result<_, _>>()?;
+        if keys.is_empty() { Err("there is none: remove the file to have one made".into()) } else { Ok(Self(keys)) }
+    }
+}
+
+fn hexadecimal(word: &str) -> Option<[u8; KEY_BYTES]> {
+    let digits = word.as_bytes();
+    if digits.len() != 2 * KEY_BYTES {
+        return None;
+    }
+    let mut key = [0; KEY_BYTES];
+    for (byte, pair) in key.iter_mut().zip(digits.chunks_exact(2)) {
+        let high = char::from(pair[0]).to_digit(16)?;
+        let low = char::from(pair[1]).to_digit(16)?;
+        *byte = u8::try_from(high * 16 + low).ok()?;
+    }
+    Some(key)
+}
+
+/// Random bytes from the operating system.
+pub(crate) fn random<const COUNT: usize>() -> Result<[u8; COUNT]> {
+    let mut bytes = [0; COUNT];
+    getrandom::fill(&mut bytes).map_err(|error| Error::internal(format!("no random bytes: {error}")))?;
+    Ok(bytes)
+}
+
+fn new_key() -> Result<String> {
+    use std::fmt::Write;
+    let mut text = String::new();
+    for byte in random::<KEY_BYTES>()? {
+        write!(text, "{byte:02x}")?;
+    }
+    text.push('\n');
+    Ok(text)
+}
+
+/// The file appears whole: of several processes that make it at once, one wins, and all read what it wrote.
+fn read_or_make(file: &Path) -> io::Result<String> {
+    match fs::read_to_string(file) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+        other => return other,
+    }
+    if let Some(folder) = file.parent() {
+        fs::create_dir_all(folder)?;
+    }
+    let key = new_key().map_err(|error| io::Error::other(error.to_string()))?;
+    let own = file.with_extension(format!("{}.new", std::process::id()));
+    let mut options = fs::OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(&own)?.write_all(key.as_bytes())?;
+    let made = fs::hard_link(&own, file);
+    fs::remove_file(&own)?;
+    match made {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
+        _ => fs::read_to_string(file),
+    }
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Secret(..)")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sealed_text_opens_for_its_purpose_only_and_not_if_it_was_changed() {
+        let secret = Secret::temporary();
+        let sealed = secret.seal("flash", b"Saved.").unwrap();
+        assert_eq!(secret.open("flash", &sealed).unwrap().as_deref(), Some(&b"Saved."[..]));
+        assert_eq!(secret.open("form", &sealed).unwrap(), None);
+        assert_eq!(Secret::temporary().open("flash", &sealed).unwrap(), None);
+        for at in 0..sealed.len() {
+            let mut changed = sealed.clone().into_bytes();
+            changed[at] = if changed[at] == b'A' { b'B' } else { b'A' };
+            assert_eq!(secret.open("flash", std::str::from_utf8(&changed).unwrap()).unwrap(), None, "{at}");
+        }
+        assert_eq!(secret.open("flash", "").unwrap(), None);
+    }
+
+    #[test]
+    fn the_file_is_made_once_for_its_owner_only_and_keys_can_be_changed() {
+        let folder = tempfile::tempdir().unwrap();
+        let data = folder.path().join("data");
+        let sealed = Secret::in_folder(&data).seal("x", b"kept").unwrap();
+        let old = fs::read_to_string(data.join(FILE)).unwrap();
+        assert_eq!(Secret::in_folder(&data).open("x", &sealed).unwrap().as_deref(), Some(&b"kept"[..]));
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt;
+            assert_eq!(fs::metadata(data.join(FILE)).unwrap().permissions().mode() & 0o777, 0o600);
+        }
+        assert_eq!(fs::read_dir(&data).unwrap().count(), 1);
+        fs::write(data.join(FILE), format!("{}{old}", new_key().unwrap())).unwrap();
+        let changed = Secret::in_folder(&data);
+        assert_eq!(changed.open("x", &sealed).unwrap().as_deref(), Some(&b"kept"[..]));
+        assert_eq!(Secret::in_folder(&data).open("x", &changed.seal("x", b"new").unwrap()).unwrap().unwrap(), b"new");
+    }
+
+    #[test]
+    fn a_file_with_no_keys_is_named_and_not_repeated() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join(FILE), "abc123").unwrap();
+        let error = Secret::in_folder(folder.path()).seal("x", b"").unwrap_err().to_string();
+        assert!(error.contains("key 1 is not one") && !error.contains("abc123"), "{error}");
+    }
+}

@@ -1,0 +1,7 @@
+use skep::html;
+
+fn main() {
+    let _ = html! {
+        li { "a" } p { "b" }
+    };
+}

@@ -1,0 +1,11 @@
+use skep::html;
+
+fn main() {
+    let name = "Ann";
+    let heading = html! { h1 { "Ann" } };
+    let _ = html! {
+        hgroup { (heading) }
+        dl { div { (name) } }
+        ruby { "a" rt { "b" } rp { (heading) } }
+    };
+}

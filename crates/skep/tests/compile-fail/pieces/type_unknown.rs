@@ -1,0 +1,5 @@
+use skep::piece;
+
+fn main() {
+    let unused = piece! { b { "x" } };
+}

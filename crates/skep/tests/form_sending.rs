@@ -1,0 +1,285 @@
+//! What happens around a form: where it may come from, what the next page says, and files.
+
+use skep::form::{FileKind, Text, Upload};
+use skep::prelude::*;
+use skep::test::Client;
+use skep::{Method, Setup};
+
+/// The page of the form.
+#[derive(Service)]
+#[service(GET "/")]
+struct Page;
+
+impl Handle for Page {
+    async fn handle(self, cx: &mut Cx<'_>) -> Result {
+        Ok(Response::html(html! {
+            @for text in cx.flashes() { p role="status" { (text) } }
+            form (Send::form(cx)) { input (Send::text); }
+        }))
+    }
+}
+
+#[derive(Service)]
+#[service(POST "/send", page = Page)]
+struct Send {
+    #[form]
+    text: Text<1, 80>,
+}
+
+impl Handle for Send {
+    async fn handle(self, cx: &mut Cx<'_>) -> Result {
+        cx.flash(format!("Sent: {}", self.text));
+        cx.flash("Once.");
+        Ok(Response::see_other(&Page))
+    }
+}
+
+#[derive(Service)]
+#[service(GET "/seen")]
+struct Seen;
+
+impl Handle for Seen {
+    async fn handle(self, cx: &mut Cx<'_>) -> Result {
+        cx.set_cookie(&Cookie::new("user", "ann"));
+        Ok(Response::text(""))
+    }
+}
+
+/// Reads no fields.
+#[derive(Service)]
+#[service(POST "/like")]
+struct Like;
+
+impl Handle for Like {
+    async fn handle(self, _cx: &mut Cx<'_>) -> Result {
+        Ok(Response::text("liked"))
+    }
+}
+
+fn app() -> App {
+    App::new().serve::<(Page, Send, Seen, Like, Picture, Pictures)>()
+}
+
+#[test]
+fn a_flash_message_survives_the_redirect_and_is_shown_once() {
+    let client = Client::new(app());
+    let page = client.get("/").form::<Send>().set(Send::text, "a <b>").submit();
+    assert!(
+        page.text().starts_with(r#"<p role="status">Sent: a &lt;b&gt;</p><p role="status">Once.</p>"#),
+        "{}",
+        page.text()
+    );
+    assert!(client.get("/").text().starts_with("<form"));
+}
+
+#[test]
+fn a_flash_message_is_read_and_made_by_nobody_else() {
+    let client = Client::new(app());
+    let answer = client.request(Method::POST, "/send").form(&[("text", "secret words")]).without_following().send();
+    let cookie = answer.header("set-cookie").unwrap();
+    assert!(cookie.starts_with("skep-flash=") && cookie.contains("HttpOnly") && !cookie.contains("secret"), "{cookie}");
+    let forged = Client::new(app());
+    let page = forged.request(Method::GET, "/").header("cookie", "skep-flash=WyJmb3JnZWQiXQ").send();
+    assert!(page.text().starts_with("<form"), "{}", page.text());
+}
+
+#[test]
+fn a_browser_that_tells_its_site_gets_no_token() {
+    assert!(!Client::new(app()).get("/").text().contains("skep-token"));
+}
+
+#[test]
+fn a_browser_that_tells_nothing_brings_the_token_of_its_form() {
+    let client = Client::new(app()).that_tells_no_site();
+    let form = client.get("/").form::<Send>().set(Send::text, "x");
+    assert!(client.cookie("skep-form").is_some());
+    assert!(form.submit().text().contains("Sent: x"));
+    assert_eq!(client.post("/send", &[("text", "forged")]).status(), 403);
+    assert_eq!(client.post("/send", &[("text", "forged"), ("skep-token", "x")]).status(), 403);
+    assert_eq!(client.post("/like", &[]).status(), 403, "there is no form to carry a token");
+}
+
+#[test]
+fn the_token_of_another_browser_is_none() {
+    let site = std::sync::Arc::new(app().open(temporary()).unwrap());
+    let (mine, theirs) = (Client::of_site(&site).that_tells_no_site(), Client::of_site(&site).that_tells_no_site());
+    let page = theirs.get("/");
+    let token = page.text().split("name=\"skep-token\" value=\"").nth(1).unwrap().split('"').next().unwrap();
+    let _ = mine.get("/");
+    assert_eq!(mine.post("/send", &[("text", "forged"), ("skep-token", token)]).status(), 403);
+    assert_eq!(theirs.post("/send", &[("text", "own"), ("skep-token", token)]).status(), 200);
+}
+
+#[test]
+fn what_is_no_browser_and_has_no_cookies_passes() {
+    let client = Client::new(app()).that_tells_no_site();
+    assert_eq!(client.post("/like", &[]).text(), "liked");
+    let _ = client.get("/seen");
+    assert_eq!(client.post("/like", &[]).status(), 403);
+}
+
+/// A small picture.
+#[derive(Debug)]
+struct Png;
+
+impl FileKind for Png {
+    const ACCEPT: Option<&'static str> = Some("image/png");
+    const MAX: u64 = 300_000;
+}
+
+#[derive(Service)]
+#[service(GET "/pictures")]
+struct Pictures;
+
+impl Handle for Pictures {
+    async fn handle(self, cx: &mut Cx<'_>) -> Result {
+        Ok(Response::html(html! {
+            form (Picture::form(cx)) {
+                input (Picture::title);
+                input (Picture::file);
+                input (Picture::more);
+            }
+        }))
+    }
+}
+
+#[derive(Debug, Service)]
+#[service(POST "/pictures", page = Pictures)]
+struct Picture {
+    #[form]
+    title: Text<1, 80>,
+    #[form]
+    file: Upload<Png>,
+    #[form]
+    more: Vec<Upload>,
+}
+
+impl Handle for Picture {
+    async fn handle(self, cx: &mut Cx<'_>) -> Result {
+        let bytes = self.file.read().await?;
+        let text =
+            format!("{} {:?} {} {}", self.title, self.file, bytes.iter().all(|byte| *byte == 7), self.more.len());
+        self.file.keep(cx.data().join("kept")).await?;
+        Ok(Response::text(text))
+    }
+}
+
+fn temporary() -> Setup {
+    let mut setup = Setup::default();
+    setup.temporary_database = true;
+    setup
+}
+
+fn in_folder() -> (tempfile::TempDir, Setup) {
+    let folder = tempfile::tempdir().unwrap();
+    let mut setup = temporary();
+    setup.data = folder.path().into();
+    (folder, setup)
+}
+
+#[test]
+fn a_file_arrives_is_kept_and_leaves_nothing_behind() {
+    for size in [10, 100_000, 300_000] {
+        let (folder, setup) = in_folder();
+        let client = Client::with_setup(app(), setup);
+        let page = client.get("/pictures");
+        assert!(page.text().contains(r#"enctype="multipart/form-data""#), "{}", page.text());
+        assert!(
+            page.text().contains(r#"<input name="file" id="picture-file" type="file" required accept="image/png">"#)
+        );
+        assert!(page.text().contains(r#"type="file" multiple>"#), "{}", page.text());
+        let form = page.form::<Picture>().set(Picture::title, "Bees").pick(
+            Picture::file,
+            "C:\\a.png",
+            "image/png",
+            &vec![7; size],
+        );
+        let answer = form.pick(Picture::more, "b", "", b"1").pick(Picture::more, "c", "", b"2").submit();
+        assert_eq!(answer.text(), format!("Bees Upload(\"C:\\\\a.png\", {size} bytes) true 2"));
+        assert_eq!(std::fs::read(folder.path().join("kept")).unwrap(), vec![7; size]);
+        let left = std::fs::read_dir(folder.path().join("uploads")).map_or(0, Iterator::count);
+        assert_eq!(left, 0);
+    }
+}
+
+#[test]
+fn a_file_that_does_not_fit_is_said_beside_its_field() {
+    let (folder, setup) = in_folder();
+    let client = Client::with_setup(app(), setup);
+    let send = |kind, size| {
+        let form = client.get("/pictures").form::<Picture>().set(Picture::title, "Bees");
+        form.pick(Picture::file, "a", kind, &vec![7; size]).submit()
+    };
+    let large = send("image/png", 300_001);
+    assert_eq!(large.status(), 422);
+    assert!(
+        large.text().contains("That file is too large: 300 kB at most.</span>")
+            && large.text().contains("value=\"Bees\""),
+        "{}",
+        large.text()
+    );
+    assert!(send("text/html", 5).text().contains("these do: image/png."));
+    let missing = client.get("/pictures").form::<Picture>().set(Picture::title, "Bees").submit();
+    assert!(missing.text().contains("picture-file-problem"), "{}", missing.text());
+    assert_eq!(std::fs::read_dir(folder.path().join("uploads")).map_or(0, Iterator::count), 0);
+}
+
+#[test]
+fn the_limits_of_uploads_hold() {
+    let (_folder, mut setup) = in_folder();
+    (setup.limits.upload_total, setup.limits.upload_quota, setup.limits.form_fields) = (400_000, 150_000, 3);
+    let client = Client::with_setup(app(), setup);
+    let send = |files: &[(&str, &str, &str, &[u8])], fields: &[(&str, &str)]| {
+        client.request(Method::POST, "/pictures").files(fields, files).send().status().as_u16()
+    };
+    let content = vec![7; 500_000];
+    assert_eq!(send(&[("file", "a", "image/png", &content)], &[("title", "x")]), 413);
+    assert_eq!(send(&[("file", "a", "image/png", &content[..200_000])], &[("title", "x")]), 503);
+    assert_eq!(
+        send(&[("file", "a", "image/png", &content[..100_000])], &[("title", "x")]),
+        200,
+        "the quota was given back"
+    );
+    assert_eq!(send(&[("title", "a", "text/plain", b"x")], &[]), 400, "title takes no file");
+    assert_eq!(send(&[], &[("title", "1"), ("a", "2"), ("b", "3"), ("c", "4")]), 413);
+}
+
+#[test]
+fn a_service_without_a_file_refuses_files() {
+    let client = Client::new(app());
+    let answer = client.request(Method::POST, "/send").files(&[("text", "x")], &[("f", "a", "", b"1")]).send();
+    assert_eq!(answer.status(), 415);
+}
+
+#[test]
+fn a_broken_body_is_the_clients_fault() {
+    let client = Client::new(app());
+    for (kind, body) in [
+        ("multipart/form-data", ""),
+        ("multipart/form-data; boundary=x", ""),
+        ("multipart/form-data; boundary=x", "--x\r\nContent-Disposition: form-data; name=\"title\"\r\n\r\ncut"),
+        (
+            "multipart/form-data; boundary=x",
+            "--x\r\nContent-Disposition: form-data; name=\"title\"\r\n\r\n\u{0}\r\n--xy",
+        ),
+    ] {
+        assert_eq!(client.request(Method::POST, "/pictures").body(kind, body).send().status(), 400, "{kind} {body}");
+    }
+}
+
+mod any_body {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(200))]
+
+        #[test]
+        fn is_answered_and_never_a_fault_of_ours(body in "(text|=|&|%|%4|%41|\\+|[a-z\u{e9}\u{1F41D}]|\u{0}|\r\n){0,40}") {
+            let client = Client::new(app());
+            let answer = client.request(Method::POST, "/send").body("application/x-www-form-urlencoded", body);
+            prop_assert!(answer.send().status().as_u16() < 500);
+        }
+    }
+}
