@@ -12,3 +12,5 @@ mod misbehaving;
 mod process;
 #[cfg(feature = "redis")]
 mod redis;
+#[cfg(feature = "redis-tls")]
+mod tls;
