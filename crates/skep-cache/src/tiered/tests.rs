@@ -277,6 +277,26 @@ fn what_the_far_tier_missed_is_removed_when_it_answers_again() {
     assert_eq!(bench.get().unwrap(), None);
 }
 
+#[test]
+fn a_near_tier_that_saves_nothing_rests_and_costs_no_truth() {
+    // What is behind is as fast as what is in front, and every value is read once: copies are in vain.
+    let (tiers, now) = (Tiered::new(Memory::new(1 << 20), Memory::new(1 << 20)), Clock::manual().now());
+    let mut round = 0_u64;
+    while tiers.is_near_used() {
+        round += 1;
+        // Two stretches in which it loses will do; a machine that is busy may make some look better.
+        assert!(round < 2_000_000, "it is still used");
+        let record = Record::new(&Header::default(), &[], &round.to_le_bytes());
+        ready(tiers.set(b"a\0key", &record, When::Always, now)).unwrap();
+        let got = ready(tiers.get(b"a\0key", now, |entry| entry.value() == round.to_le_bytes())).unwrap();
+        assert_eq!(got, Some(true));
+    }
+    let value = |value: &[u8]| Record::new(&Header::default(), &[], value);
+    ready(tiers.set(b"a\0key", &value(b"new"), When::Always, now)).unwrap();
+    assert_eq!(ready(tiers.get(b"a\0key", now, |entry| entry.value().to_vec())).unwrap().as_deref(), Some(&b"new"[..]));
+    assert_eq!(tiers.near().usage().entries, Some(0), "no copy is kept while it rests");
+}
+
 /// Two processes of one machine, as it were, in front of a server that tells nobody of anything.
 #[cfg(all(feature = "shared", unix))]
 mod of_three_with_a_shared_middle {
