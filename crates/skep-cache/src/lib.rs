@@ -101,3 +101,8 @@ pub use sqlite::Sqlite;
 pub use stats::Stats;
 pub use tiered::{Tiered, Writes};
 pub use timer::Sleep;
+
+/// The examples of the pages in `docs` are compiled.
+#[cfg(all(doctest, feature = "memory", feature = "shared", feature = "memcached"))]
+#[doc = include_str!("../../../docs/cache.md")]
+struct Pages;

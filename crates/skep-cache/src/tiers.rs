@@ -1,7 +1,7 @@
 //! Drivers from a configuration: a list of tiers, each a line of text, becomes a driver when the program runs.
 //!
 //! Which drivers there are is known when the program is built, so there is no box and no call through a table: an enum
-//! of drivers [is a driver](choice), at the price of one comparison.
+//! of drivers is a driver (`choice`), at the price of one comparison.
 //!
 //! Start reading at [`Plan::parse`] and [`Plan::open`].
 

@@ -69,9 +69,10 @@ pub(super) fn lints(source: &Source) -> Vec<Complaint> {
     vec![source.complaint(1, "the crate has lints of its own; `[lints] workspace = true` takes everybody's")]
 }
 
-/// The bench is a workspace of its own, with other people's frameworks in it.
+/// The bench is a workspace of its own, with other people's frameworks in it; what fuzzes a crate is one that needs nightly Rust.
 fn is_of_a_crate(source: &Source) -> bool {
     source.path.ends_with("/Cargo.toml")
+        && !source.path.ends_with("/fuzz/Cargo.toml")
         && ["crates/", "examples/", "xtask/"].iter().any(|top| source.path.starts_with(top))
 }
 

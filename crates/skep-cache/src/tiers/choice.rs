@@ -82,6 +82,16 @@ macro_rules! choice {
                 match self { $($(#[$cfg])* Self::$variant(driver) => driver.stamp(key)),* }
             }
 
+            #[inline]
+            fn generation_here(&self) -> Option<u64> {
+                match self { $($(#[$cfg])* Self::$variant(driver) => driver.generation_here()),* }
+            }
+
+            #[inline]
+            fn stamp_here(&self, key: &[u8]) -> Option<u64> {
+                match self { $($(#[$cfg])* Self::$variant(driver) => driver.stamp_here(key)),* }
+            }
+
             fn watch(&self, listener: Listener) -> bool {
                 match self { $($(#[$cfg])* Self::$variant(driver) => driver.watch(listener)),* }
             }
