@@ -3,6 +3,7 @@
 use proc_macro::TokenStream;
 
 mod assets;
+mod group;
 mod html;
 mod migrations;
 mod param;
@@ -52,6 +53,13 @@ pub fn derive_service(input: TokenStream) -> TokenStream {
 pub fn derive_param(input: TokenStream) -> TokenStream {
     let input = syn::parse_macro_input!(input as syn::DeriveInput);
     param::derive(input).unwrap_or_else(syn::Error::into_compile_error).into()
+}
+
+#[allow(missing_docs, reason = "documented where it is re-exported")]
+#[proc_macro_derive(Group, attributes(garde))]
+pub fn derive_group(input: TokenStream) -> TokenStream {
+    let input = syn::parse_macro_input!(input as syn::DeriveInput);
+    group::derive(&input).unwrap_or_else(syn::Error::into_compile_error).into()
 }
 
 /// A folder inside the executable; documented as `skep::assets`.

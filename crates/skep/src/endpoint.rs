@@ -186,7 +186,7 @@ async fn read_fields<S: Handle>(cx: &mut Cx<'_>, input: &mut Input<'_>, kind: Bo
     if cx.needs_token() {
         cx.check_token(pairs.get(origin::TOKEN).next())?;
     }
-    let submission = Rc::new(Submission::new(TypeId::of::<S>(), pairs, files));
+    let submission = Rc::new(Submission::new(TypeId::of::<S>(), S::FIELDS, pairs, files));
     cx.set_submission(Rc::clone(&submission));
     input.form = Some(submission);
     S::parse(input)

@@ -266,8 +266,7 @@ impl<'r> Input<'r> {
 
     /// A form field. What is wrong with it is noted, so that all faults of a form are told at once: [`refused`](Self::refused).
     pub fn form<F: FormField>(&self, name: &'static str) -> Option<F> {
-        let submission = self.form.as_deref()?;
-        F::read(&submission.sent(name)).map_err(|fault| submission.note((name, fault))).ok()
+        self.form.as_deref()?.read(name.into())
     }
 
     /// What is wrong with the form fields that were read.

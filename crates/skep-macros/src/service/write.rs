@@ -55,6 +55,8 @@ fn served(name: &Ident, declaration: &Declaration, pattern: &Pattern, parameters
             has_a_handler::<#name>();
         };
         const _: () = {
+            // What is wrong with a field's type is said when it is declared, not first where it is mounted.
+            let _ = <#name as ::skep::service::Service>::FIELDS;
             ::skep::__declare_service!(#name);
         };
     }

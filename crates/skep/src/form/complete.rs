@@ -88,8 +88,8 @@ mod tests {
     use super::*;
 
     const FIELDS: &[FieldInfo] = &[
-        FieldInfo { name: "author", required: true, file: false, shape: None },
-        FieldInfo { name: "site", required: false, file: false, shape: None },
+        FieldInfo { name: "author", required: true, file: false, shape: None, group: &[] },
+        FieldInfo { name: "site", required: false, file: false, shape: None, group: &[] },
     ];
 
     #[test]

@@ -83,6 +83,9 @@ pub enum Fault {
     },
     /// What the type expects, in its own words: [`Param::expected`](crate::param::Param::expected).
     Expected(Cow<'static, str>),
+    /// Something is wrong in a row of a list, and said there.
+    #[doc(hidden)]
+    InRow,
     /// What the application says, in its own words.
     Own(Cow<'static, str>),
 }
@@ -112,6 +115,7 @@ impl Fault {
             Self::FileTooLarge { limit } => (messages.file_too_large)(*limit).into(),
             Self::FileKind { accept } => (messages.file_kind)(accept).into(),
             Self::Expected(expected) => (messages.expected)(expected).into(),
+            Self::InRow => Cow::Borrowed(""),
             Self::Own(text) => text.clone(),
         }
     }
@@ -127,7 +131,7 @@ impl fmt::Display for Fault {
 impl std::error::Error for Fault {}
 
 /// A fault and the field it is in; the empty name stands for the form as a whole.
-pub(crate) type Named = (&'static str, Fault);
+pub(crate) type Named = (Cow<'static, str>, Fault);
 
 /// Why a submission is not accepted, from rules that no single type can know: fields that contradict each other, a name that
 /// is taken. The user gets the form's page again, as with any other fault: status 422, messages beside the fields,
@@ -181,7 +185,7 @@ impl<S> Refusal<S> {
 
     /// Something is wrong with the form as a whole: the message stands at its start.
     pub fn whole(&mut self, message: impl Into<Cow<'static, str>>) {
-        self.faults.push(("", Fault::Own(message.into())));
+        self.faults.push((Cow::Borrowed(""), Fault::Own(message.into())));
     }
 
     /// True if nothing is wrong.
@@ -218,7 +222,7 @@ impl Error {
     pub(crate) fn refused(faults: Vec<Named>, messages: &Messages) -> Self {
         let texts: Vec<String> = faults
             .iter()
-            .map(|(name, fault)| match (*name, fault.text(messages)) {
+            .map(|(name, fault)| match (&**name, fault.text(messages)) {
                 ("", text) => text.into_owned(),
                 (name, text) => format!("{name}: {text}"),
             })

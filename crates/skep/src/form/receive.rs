@@ -114,8 +114,7 @@ impl Receiver<'_> {
             return Err(Error::new(StatusCode::PAYLOAD_TOO_LARGE).with_message(message));
         }
         let Head { name, file_name, content_type } = head;
-        let field = self.fields.iter().find(|field| field.file && field.name == name);
-        let Some(field) = field else {
+        let Some(field) = super::rows::file_field(self.fields, &name) else {
             if file_name.is_some() {
                 return Err(Error::bad_request(format!("{} takes no file", crate::param::quoted(&name))));
             }
