@@ -13,14 +13,14 @@ use crate::app::Limits;
 use crate::body::{Body, BodyError, BodyFailure, TooLarge};
 use crate::cookie::{self, Cookie};
 use crate::error::{Error, Result};
-use crate::form::{self, FieldInfo, Messages, Receiver, Submission};
+use crate::form::{self, once, FieldInfo, Messages, Receiver, Submission};
 use crate::html::{Buffer, Render, Text};
 use crate::link::{self, Destination};
 use crate::origin;
 use crate::request::{Peer, header_text};
 use crate::secret::Secret;
 use crate::service::Route;
-use crate::site::Local;
+use crate::site::{Forms, Local};
 #[cfg(not(target_family = "wasm"))]
 use crate::sql;
 
@@ -71,6 +71,8 @@ struct FormState {
     needs_token: Cell<bool>,
     /// The token's cookie, made for a browser that had none.
     cookie: OnceCell<String>,
+    /// The page holds a token that goes with the cookie.
+    is_bound: Cell<bool>,
     /// What the page before said.
     flashes: OnceCell<Vec<String>>,
     /// What the next page is to say.
@@ -306,14 +308,19 @@ impl<'r> Cx<'r> {
     /// What every form to this service carries unseen.
     pub(crate) fn hidden_fields(&self, route: &Route) -> Vec<(&'static str, String)> {
         let mut fields = Vec::new();
-        if route.cross_origin.is_none() && origin::tells_nothing(&self.parts.headers) {
-            match self.token() {
-                Ok(token) => fields.push((origin::TOKEN, token)),
-                // The page can be read all the same; what is sent from it is refused.
-                Err(error) => {
-                    tracing::error!(target: "skep::request", id = %self.id, "a form without its token: {error}");
-                }
+        let mut push = |name, token: Result<String>| match token {
+            Ok(token) => fields.push((name, token)),
+            // The page can be read all the same; what is sent from it is refused.
+            Err(error) => {
+                tracing::error!(target: "skep::request", id = %self.id, "a form without its token: {error}");
             }
+        };
+        if route.cross_origin.is_none() && origin::tells_nothing(&self.parts.headers) {
+            push(origin::TOKEN, self.bound_cookie().and_then(|cookie| origin::token(self.secret(), cookie)));
+        }
+        if route.once.is_some() {
+            let token = |cookie: &str| once::token(self.secret(), &self.forms().once, route, cookie);
+            push(once::FIELD, self.bound_cookie().and_then(token));
         }
         fields
     }
@@ -322,20 +329,54 @@ impl<'r> Cx<'r> {
         self.form.get_or_init(Box::default)
     }
 
-    fn token(&self) -> Result<String> {
-        if let Some(cookie) = self.cookie(origin::cookie_name(self.peer.tls)) {
-            return origin::token(self.secret(), cookie);
+    /// The cookie that tokens are bound to, made if there is none. A page with a token in it is for this browser only.
+    fn bound_cookie(&self) -> Result<&str> {
+        let form = self.form_state();
+        form.is_bound.set(true);
+        if let Some(cookie) = self.form_cookie() {
+            return Ok(cookie);
         }
-        let cookie = &self.form_state().cookie;
-        if cookie.get().is_none() {
+        if form.cookie.get().is_none() {
             let id = u128::from_ne_bytes(crate::secret::random()?);
-            let _ = cookie.set(format!("{id:032x}"));
+            let _ = form.cookie.set(format!("{id:032x}"));
         }
-        origin::token(self.secret(), cookie.get().map_or("", String::as_str))
+        Ok(form.cookie.get().map_or("", String::as_str))
+    }
+
+    /// The cookie that tokens are bound to, if the browser sent it.
+    pub(crate) fn form_cookie(&self) -> Option<&'r str> {
+        self.cookie(origin::cookie_name(self.peer.tls))
     }
 
     pub(crate) fn secret(&self) -> &'r Secret {
-        &self.local.site().forms.secret
+        &self.forms().secret
+    }
+
+    pub(crate) fn forms(&self) -> &'r Forms {
+        &self.local.site().forms
+    }
+
+    #[cfg(target_family = "wasm")]
+    pub(crate) fn has_database(&self) -> bool {
+        false
+    }
+
+    #[cfg(not(target_family = "wasm"))]
+    pub(crate) fn has_database(&self) -> bool {
+        self.local.has_database()
+    }
+
+    /// The transaction of the request, for who ends it.
+    #[cfg(not(target_family = "wasm"))]
+    pub(crate) fn take_transaction(&mut self) -> Option<Box<sql::Transaction>> {
+        self.transaction.take()
+    }
+
+    /// The whole body, which stays where it is.
+    pub(crate) async fn look_into_body(&mut self) -> Result<Bytes> {
+        let bytes = self.read_body().await?;
+        self.body = bytes.clone().into();
+        Ok(bytes)
     }
 
     pub(crate) fn need_token(&self) {
@@ -347,7 +388,7 @@ impl<'r> Cx<'r> {
     }
 
     pub(crate) fn check_token(&self, token: Option<&str>) -> Result<()> {
-        origin::check_token(self.secret(), self.cookie(origin::cookie_name(self.peer.tls)), token)
+        origin::check_token(self.secret(), self.form_cookie(), token)
     }
 
     /// Says this on the next page that the user sees and that asks for it ([`flashes`](Self::flashes)), once: usually behind a redirect.
@@ -403,6 +444,10 @@ impl<'r> Cx<'r> {
     /// The cookies that a request with a form leaves behind.
     fn form_cookies(&mut self) -> Result<()> {
         let Some(form) = self.form.take() else { return Ok(()) };
+        let headers = self.headers.get_or_insert_default();
+        if form.is_bound.get() && !headers.contains_key(header::CACHE_CONTROL) {
+            headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("private, no-cache"));
+        }
         if let Some(cookie) = form.cookie.get() {
             self.set_cookie(&Cookie::new(origin::cookie_name(self.peer.tls), cookie.as_str()));
         }

@@ -51,6 +51,7 @@ mod look;
 mod messages;
 mod multipart;
 mod number;
+pub(crate) mod once;
 mod receive;
 mod rows;
 mod submission;

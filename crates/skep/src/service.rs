@@ -10,6 +10,7 @@ use std::borrow::Cow;
 use std::future::Future;
 use std::pin::Pin;
 use std::rc::Rc;
+use std::time::Duration;
 
 use http::request::Parts;
 use http::{HeaderName, Method};
@@ -87,6 +88,13 @@ pub trait Served: Service {
         let _ = (input, cx);
         Ok(None)
     }
+
+    /// The address of that page.
+    #[doc(hidden)]
+    fn page_url(input: &Input<'_>) -> Result<Option<String>> {
+        let _ = input;
+        Ok(None)
+    }
 }
 
 /// What a service answers.
@@ -146,6 +154,8 @@ pub struct Route {
     pub body_limit: Option<u64>,
     /// Why requests from other sites may reach this service though it changes something; `None`: they may not.
     pub cross_origin: Option<&'static str>,
+    /// A submission of its form is accepted once, and for so long after the form was shown.
+    pub once: Option<Duration>,
     /// The file that declares it, and the line.
     pub source: (&'static str, u32),
 }
@@ -186,6 +196,7 @@ impl Route {
         body: BodyKind::Unread,
         body_limit: None,
         cross_origin: None,
+        once: None,
         source: ("", 0),
     };
 

@@ -19,6 +19,8 @@ pub(super) struct Declaration {
     pub(super) page: Option<Expr>,
     /// What judges the fields together.
     pub(super) rules: Option<Expr>,
+    /// A submission is accepted once, for so many seconds.
+    pub(super) once: Option<(LitStr, u64)>,
 }
 
 impl Declaration {
@@ -65,6 +67,7 @@ impl Parse for Declaration {
             cross_origin: None,
             page: None,
             rules: None,
+            once: None,
         };
         while !input.is_empty() {
             input.parse::<Token![,]>()?;
@@ -77,9 +80,9 @@ impl Parse for Declaration {
     }
 }
 
-const OPTIONS: [&str; 6] = ["body", "cross_origin", "page", "prefix", "rules", "when"];
+const OPTIONS: [&str; 7] = ["body", "cross_origin", "once", "page", "prefix", "rules", "when"];
 
-const OPTIONS_WRITTEN: &str = "`prefix = CONST`, `when = \"name=value\"`, `from_query`, `page = Service`, `rules = function`, `body = BYTES` or `cross_origin = \"reason\"`";
+const OPTIONS_WRITTEN: &str = "`prefix = CONST`, `when = \"name=value\"`, `from_query`, `page = Service`, `rules = function`, `once = \"2h\"`, `body = BYTES` or `cross_origin = \"reason\"`";
 
 const METHODS: [&str; 5] = ["GET", "POST", "PUT", "PATCH", "DELETE"];
 
@@ -105,6 +108,8 @@ impl Declaration {
             self.when = Some(self.pair(&input.parse()?)?);
         } else if name == "page" {
             self.page = Some(input.parse()?);
+        } else if name == "once" {
+            self.once = Some(self.time(input.parse()?)?);
         } else if name == "rules" {
             self.rules = Some(input.parse()?);
         } else {
@@ -138,6 +143,31 @@ impl Declaration {
             None => {
                 let help = "a name and a value of ASCII letters, digits, hyphens, dots and underlines are expected: \
                             \"action=delete\"";
+                Err(Error::new(text.span(), help))
+            }
+        }
+    }
+
+    /// `"90s"`, `"20m"`, `"2h"`, `"7d"`.
+    fn time(&self, text: LitStr) -> Result<(LitStr, u64)> {
+        const UNITS: [(&str, u64); 4] = [("s", 1), ("m", 60), ("h", 3600), ("d", 86_400)];
+        const MOST: u64 = 366 * 86_400;
+        if self.method != "POST" {
+            let help = "only the form of a POST service is accepted once: a GET service changes nothing, and other methods \
+                        have no form";
+            return Err(Error::new(text.span(), help));
+        }
+        let written = text.value();
+        let seconds = UNITS.iter().find_map(|(unit, seconds)| {
+            let number = written.strip_suffix(unit)?;
+            let plain = number.bytes().all(|byte| byte.is_ascii_digit());
+            number.parse::<u64>().ok().filter(|_| plain)?.checked_mul(*seconds)
+        });
+        match seconds.filter(|seconds| (1..=MOST).contains(seconds)) {
+            Some(seconds) => Ok((text, seconds)),
+            None => {
+                let help = "for how long after it was shown the form is accepted, from a second to a year: \"90s\", \
+                            \"20m\", \"2h\" or \"7d\"";
                 Err(Error::new(text.span(), help))
             }
         }

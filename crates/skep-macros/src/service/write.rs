@@ -92,9 +92,10 @@ fn route(name: &Ident, declaration: &Declaration, parameters: &[Parameter]) -> T
         };
         Some(quote!(::skep::service::QueryParameter { name: #name, required: #required }))
     });
+    let once = option(declaration.once.as_ref().map(|(_, seconds)| quote!(::core::time::Duration::from_secs(#seconds))).as_ref());
     let body = if parameters.iter().any(|one| matches!(one.source, Source::Json)) {
         quote!(::skep::service::BodyKind::Json)
-    } else if parameters.iter().any(|one| matches!(one.source, Source::Form { .. })) {
+    } else if declaration.once.is_some() || parameters.iter().any(|one| matches!(one.source, Source::Form { .. })) {
         quote!(::skep::form::body_of(<Self as ::skep::service::Service>::FIELDS))
     } else {
         quote!(::skep::service::BodyKind::Unread)
@@ -117,6 +118,7 @@ fn route(name: &Ident, declaration: &Declaration, parameters: &[Parameter]) -> T
             body: #body,
             body_limit: #limit,
             cross_origin: #cross_origin,
+            once: #once,
             source: (::core::file!(), ::core::line!()),
         }
     }
@@ -183,7 +185,15 @@ fn page(declaration: &Declaration, parameters: &[Parameter], pattern: &Pattern) 
         let (name, value) = (&one.name, read(one, pattern));
         quote!(let #name = #value?;)
     });
+    let seen: Vec<TokenStream> = seen.collect();
     Some(quote! {
+        #[allow(unused_variables)]
+        fn page_url(#input: &::skep::service::Input<'_>) -> ::skep::Result<::core::option::Option<::std::string::String>> {
+            #(#seen)*
+            let #shown = #page;
+            ::core::result::Result::Ok(::core::option::Option::Some(::skep::service::Service::url(&#shown)))
+        }
+
         #[allow(unused_variables)]
         fn show_page<'c>(
             #input: &::skep::service::Input<'_>,

@@ -83,6 +83,12 @@ pub enum Fault {
     },
     /// What the type expects, in its own words: [`Param::expected`](crate::param::Param::expected).
     Expected(Cow<'static, str>),
+    /// The form was shown too long ago, or its token is not ours.
+    Expired,
+    /// The browser kept no cookie, without which a form that is accepted once cannot be sent.
+    NoCookie,
+    /// A form that is accepted once was accepted before.
+    Spent,
     /// Something is wrong in a row of a list, and said there.
     #[doc(hidden)]
     InRow,
@@ -115,6 +121,9 @@ impl Fault {
             Self::FileTooLarge { limit } => (messages.file_too_large)(*limit).into(),
             Self::FileKind { accept } => (messages.file_kind)(accept).into(),
             Self::Expected(expected) => (messages.expected)(expected).into(),
+            Self::Expired => messages.expired.into(),
+            Self::NoCookie => messages.no_cookie.into(),
+            Self::Spent => messages.spent.into(),
             Self::InRow => Cow::Borrowed(""),
             Self::Own(text) => text.clone(),
         }
