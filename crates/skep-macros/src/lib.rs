@@ -56,7 +56,7 @@ pub fn derive_param(input: TokenStream) -> TokenStream {
 }
 
 #[allow(missing_docs, reason = "documented where it is re-exported")]
-#[proc_macro_derive(Group, attributes(garde))]
+#[proc_macro_derive(Group)]
 pub fn derive_group(input: TokenStream) -> TokenStream {
     let input = syn::parse_macro_input!(input as syn::DeriveInput);
     group::derive(&input).unwrap_or_else(syn::Error::into_compile_error).into()

@@ -47,6 +47,8 @@ mod complete;
 mod control;
 mod fault;
 mod field;
+#[cfg(feature = "garde")]
+mod garde;
 mod look;
 mod messages;
 mod multipart;
@@ -71,6 +73,9 @@ use std::rc::Rc;
 pub use complete::complete;
 pub use control::{Controlled, MessageOf};
 pub use fault::{Fault, Refusal};
+#[cfg(feature = "garde")]
+#[doc(hidden)]
+pub use self::garde::judge_by_garde;
 pub use field::{
     Control, FieldInfo, FormField, ManyOf, Name, OfferedOption, Part, Sent, Shape, body_of, info, query_info, row_info,
 };

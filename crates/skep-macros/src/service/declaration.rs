@@ -1,8 +1,9 @@
 //! What `#[service(...)]` says.
 
+use proc_macro2::Span;
 use syn::parse::{Parse, ParseStream};
 use syn::spanned::Spanned;
-use syn::{DeriveInput, Error, Expr, Ident, LitInt, LitStr, Result, Token};
+use syn::{Data, DeriveInput, Error, Expr, Ident, LitInt, LitStr, Result, Token};
 
 /// What `#[service(...)]` says.
 pub(super) struct Declaration {
@@ -19,6 +20,8 @@ pub(super) struct Declaration {
     pub(super) page: Option<Expr>,
     /// What judges the fields together.
     pub(super) rules: Option<Expr>,
+    /// Fields have rules of the crate `garde`: where the first one stands.
+    pub(super) garde: Option<Span>,
     /// A submission is accepted once, for so many seconds.
     pub(super) once: Option<(LitStr, u64)>,
 }
@@ -36,8 +39,19 @@ impl Declaration {
                 "a service has one address: remove one of the two `#[service(...)]`",
             ));
         }
-        attribute.parse_args()
+        let declaration: Self = attribute.parse_args()?;
+        Ok(Self { garde: garde(input), ..declaration })
     }
+}
+
+/// Where the first rule of `garde` stands. Whether the struct derives `garde::Validate` no macro can see; its attributes it can.
+fn garde(input: &DeriveInput) -> Option<Span> {
+    let fields = match &input.data {
+        Data::Struct(data) => data.fields.iter().flat_map(|field| &field.attrs).collect(),
+        _ => Vec::new(),
+    };
+    let first = input.attrs.iter().chain(fields).find(|attribute| attribute.path().is_ident("garde"));
+    first.map(|attribute| attribute.span().resolved_at(Span::call_site()))
 }
 
 impl Parse for Declaration {
@@ -67,6 +81,7 @@ impl Parse for Declaration {
             cross_origin: None,
             page: None,
             rules: None,
+            garde: None,
             once: None,
         };
         while !input.is_empty() {

@@ -156,10 +156,13 @@ fn parse(declaration: &Declaration, parameters: &[Parameter], pattern: &Pattern)
         quote!(#name: #variable)
     });
     let service = Ident::new("service", Span::mixed_site());
-    let rules = declaration.rules.as_ref().map(|rules| {
+    let garde = declaration.garde.map(|at| quote_spanned!(at=> ::skep::__judge_by_garde!(&#service, &mut refusal);));
+    let rules = declaration.rules.as_ref().map(|rules| quote!((#rules)(&#service, &mut refusal);));
+    let rules = (garde.is_some() || rules.is_some()).then(|| {
         quote! {
             let mut refusal = ::skep::form::Refusal::<Self>::new();
-            (#rules)(&#service, &mut refusal);
+            #garde
+            #rules
             refusal.judge()?;
         }
     });

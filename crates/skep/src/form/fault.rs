@@ -189,12 +189,16 @@ impl<S> Refusal<S> {
 
     /// This is wrong with this field.
     pub fn fault<T>(&mut self, name: Name<S, T>, fault: Fault) {
-        self.faults.push((name.text(), fault));
+        self.named(name.text(), fault);
+    }
+
+    pub(super) fn named(&mut self, name: Cow<'static, str>, fault: Fault) {
+        self.faults.push((name, fault));
     }
 
     /// Something is wrong with the form as a whole: the message stands at its start.
     pub fn whole(&mut self, message: impl Into<Cow<'static, str>>) {
-        self.faults.push((Cow::Borrowed(""), Fault::Own(message.into())));
+        self.named(Cow::Borrowed(""), Fault::Own(message.into()));
     }
 
     /// True if nothing is wrong.

@@ -62,6 +62,11 @@ impl<const MIN: i64, const MAX: i64> Control for Whole<MIN, MAX> {
 pub struct Decimal<const PLACES: u32, const MIN: i64 = { i64::MIN }, const MAX: i64 = { i64::MAX }>(i64);
 
 impl<const PLACES: u32, const MIN: i64, const MAX: i64> Decimal<PLACES, MIN, MAX> {
+    #[cfg(feature = "garde")]
+    pub(super) const LEAST: Self = Self(MIN);
+    #[cfg(feature = "garde")]
+    pub(super) const MOST: Self = Self(MAX);
+
     /// So many of its smallest steps, if that lies between the limits.
     #[must_use]
     pub fn of_steps(steps: i64) -> Option<Self> {
