@@ -20,8 +20,8 @@ pub(crate) enum Work {
     Commands(&'static [&'static str], &'static [(&'static str, &'static str)]),
 }
 
-/// Every step, the quick ones first. All of them build with the same profile, features and flags; `RUSTDOCFLAGS`,
-/// unlike `RUSTFLAGS`, rebuilds nothing but documentation. The bench, a workspace of its own, is only formatted here: its
+/// Every step, the quick ones first. All of them build with the same profile, features and flags, but for what a feature adds at the
+/// end of a step; `RUSTDOCFLAGS`, unlike `RUSTFLAGS`, rebuilds nothing but documentation. The bench, a workspace of its own, is only formatted here: its
 /// peers bring frameworks of their own, which take minutes to build.
 pub(crate) const STEPS: &[Step] = &[
     Step {
@@ -41,7 +41,10 @@ pub(crate) const STEPS: &[Step] = &[
     Step {
         name: "test",
         about: "unit, integration, compile-fail, whole-process and documentation tests",
-        work: Work::Commands(&["cargo test --workspace --no-fail-fast"], &[]),
+        work: Work::Commands(
+            &["cargo test --workspace --no-fail-fast", "cargo test -p skep --features garde --test form_garde --lib form"],
+            &[],
+        ),
     },
     Step {
         name: "wasm",

@@ -376,7 +376,7 @@ impl ManyOf for look::Grouped {
 pub struct Name<S, T> {
     text: &'static str,
     /// The list and the row of it that the field stands in.
-    row: Option<(&'static str, usize)>,
+    place: Option<(&'static str, usize)>,
     marker: PhantomData<fn() -> (S, T)>,
 }
 
@@ -385,13 +385,13 @@ impl<S, T> Name<S, T> {
     #[doc(hidden)]
     #[must_use]
     pub const fn new(text: &'static str) -> Self {
-        Self { text, row: None, marker: PhantomData }
+        Self { text, place: None, marker: PhantomData }
     }
 
     /// The name as the form sends it: `author`, in a row of a list `lines.0.product`.
     #[must_use]
     pub fn text(self) -> Cow<'static, str> {
-        match self.row {
+        match self.place {
             None => Cow::Borrowed(self.text),
             Some((list, row)) => Cow::Owned(format!("{list}.{row}.{}", self.text)),
         }
@@ -399,16 +399,19 @@ impl<S, T> Name<S, T> {
 
     /// The list and the row of it that the field stands in.
     pub(crate) const fn place(self) -> Option<(&'static str, usize)> {
-        self.row
+        self.place
     }
 }
 
-impl<S, T: look::FitsRows> Name<S, T> {
+impl<S, T: FormField> Name<S, T> {
     /// A field of one row of this list, counted from 0: `input (Order::lines.row(0, Line::product));`. An example is at
     /// [`Group`](derive@super::Group).
     #[must_use]
-    pub const fn row<U>(self, row: usize, field: Name<T::One, U>) -> Name<S, U> {
-        Name { text: field.text, row: Some((self.text, row)), marker: PhantomData }
+    pub const fn row<U>(self, row: usize, field: Name<T::One, U>) -> Name<S, U>
+    where
+        T: look::FitsRows,
+    {
+        Name { text: field.text, place: Some((self.text, row)), marker: PhantomData }
     }
 }
 

@@ -1,7 +1,6 @@
 //! Rules that nobody asks would be a false comfort.
 
 use garde::Validate;
-use skep::form::Text;
 use skep::prelude::*;
 
 #[derive(Service, Validate)]
@@ -9,12 +8,12 @@ use skep::prelude::*;
 struct Comment {
     #[form]
     #[garde(ascii)]
-    author: Text<1, 80>,
+    author: String,
 }
 
 impl Handle for Comment {
     async fn handle(self, _cx: &mut Cx<'_>) -> Result {
-        Ok(Response::text(self.author.as_str().to_owned()))
+        Ok(Response::text(self.author))
     }
 }
 
