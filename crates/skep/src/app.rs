@@ -17,9 +17,9 @@ use crate::endpoint::Endpoint;
 use crate::error::{Error, Result};
 use crate::error_page::{self, ErrorPage};
 use crate::files::Files;
-use crate::form::once::Ledger;
 #[cfg(not(target_family = "wasm"))]
 use crate::form::once;
+use crate::form::once::Ledger;
 use crate::form::{Messages, Quota};
 use crate::link::BaseUrl;
 use crate::panic;

@@ -13,7 +13,7 @@ use crate::app::Limits;
 use crate::body::{Body, BodyError, BodyFailure, TooLarge};
 use crate::cookie::{self, Cookie};
 use crate::error::{Error, Result};
-use crate::form::{self, once, FieldInfo, Messages, Receiver, Submission};
+use crate::form::{self, FieldInfo, Messages, Receiver, Submission, once};
 use crate::html::{Buffer, Render, Text};
 use crate::link::{self, Destination};
 use crate::origin;

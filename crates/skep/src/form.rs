@@ -70,23 +70,21 @@ use std::marker::PhantomData;
 use std::ops::Range;
 use std::rc::Rc;
 
-pub use complete::complete;
-pub use control::{Controlled, MessageOf};
-pub use fault::{Fault, Refusal};
 #[cfg(feature = "garde")]
 #[doc(hidden)]
 pub use self::garde::judge_by_garde;
+pub use complete::complete;
+pub use control::{Controlled, MessageOf};
+pub use fault::{Fault, Refusal};
 pub use field::{
     Control, FieldInfo, FormField, ManyOf, Name, OfferedOption, Part, Sent, Shape, body_of, info, query_info, row_info,
 };
 pub use look::{
-    Area, Choose, ChooseMany, FitsChoice, FitsInput, FitsRows, FitsSeveral, FitsTextarea, Grouped, Line, LineOrArea, Look,
-    Pick, Rows, Several, Tick,
+    Area, Choose, ChooseMany, FitsChoice, FitsInput, FitsRows, FitsSeveral, FitsTextarea, Grouped, Line, LineOrArea,
+    Look, Pick, Rows, Several, Tick,
 };
 pub use messages::Messages;
 pub use number::{Decimal, Whole};
-pub use text::{Email, Hidden, Lines, Password, Text, Url};
-pub use time::{Date, DateTime, Time};
 /// Makes a struct a group of fields that a form repeats: the rows of `#[form] lines: Vec<Line>`.
 ///
 /// ```
@@ -137,6 +135,8 @@ pub use time::{Date, DateTime, Time};
 /// row that was begun must be filled in; the browser cannot know that of a spare one, so there the server alone says it. How
 /// many rows there must be is for `rules`.
 pub use skep_macros::Group;
+pub use text::{Email, Hidden, Lines, Password, Text, Url};
+pub use time::{Date, DateTime, Time};
 pub use upload::{AnyFile, FileKind, Received, Upload};
 
 pub(crate) use fault::Named;

@@ -148,7 +148,11 @@ fn what_breaks_a_rule_stands_beside_its_field() {
 #[test]
 fn garde_and_the_rules_speak_together_and_a_parameter_without_control_is_named() {
     let answer = client().post("/rooms/41", &with(&[("wishes", "!")]));
-    assert!(answer.text().contains(r#"<p class="problem" role="alert">room: greater than 40</p>"#), "{}", answer.text());
+    assert!(
+        answer.text().contains(r#"<p class="problem" role="alert">room: greater than 40</p>"#),
+        "{}",
+        answer.text()
+    );
     let both = client().post("/rooms/7", &GOOD);
     assert!(both.text().contains("Room 7 is for three nights or more."), "{}", both.text());
     assert!(both.text().contains("does not contain"), "{}", both.text());
@@ -157,5 +161,9 @@ fn garde_and_the_rules_speak_together_and_a_parameter_without_control_is_named()
 #[test]
 fn what_a_type_says_comes_first() {
     let answer = client().post("/rooms/3", &with(&[("name", ""), ("nights", "1")]));
-    assert!(answer.text().contains("Please fill this in.") && !answer.text().contains("lower than"), "{}", answer.text());
+    assert!(
+        answer.text().contains("Please fill this in.") && !answer.text().contains("lower than"),
+        "{}",
+        answer.text()
+    );
 }

@@ -92,7 +92,9 @@ fn route(name: &Ident, declaration: &Declaration, parameters: &[Parameter]) -> T
         };
         Some(quote!(::skep::service::QueryParameter { name: #name, required: #required }))
     });
-    let once = option(declaration.once.as_ref().map(|(_, seconds)| quote!(::core::time::Duration::from_secs(#seconds))).as_ref());
+    let once = option(
+        declaration.once.as_ref().map(|(_, seconds)| quote!(::core::time::Duration::from_secs(#seconds))).as_ref(),
+    );
     let body = if parameters.iter().any(|one| matches!(one.source, Source::Json)) {
         quote!(::skep::service::BodyKind::Json)
     } else if declaration.once.is_some() || parameters.iter().any(|one| matches!(one.source, Source::Form { .. })) {

@@ -36,13 +36,7 @@ pub(crate) enum Element {
 const CONTENT: &str = "{}";
 
 impl<'f> Controlled<'f> {
-    pub(super) fn new(
-        core: &'f Core,
-        name: Cow<'static, str>,
-        which: &Which,
-        shape: Shape,
-        element: Element,
-    ) -> Self {
+    pub(super) fn new(core: &'f Core, name: Cow<'static, str>, which: &Which, shape: Shape, element: Element) -> Self {
         Self { core, name, which: which.clone(), shape, element, beside: &[] }
     }
 
@@ -169,7 +163,8 @@ impl<'f> Controlled<'f> {
         for (position, OfferedOption { value, label }) in self.shape.options.iter().enumerate() {
             // Of a group of checkboxes none must be ticked.
             let shape = Shape { required: self.shape.required && !self.shape.multiple, ..self.shape.clone() };
-            let part = Self::new(self.core, self.name.clone(), &Which::Choice((*value).to_owned()), shape, Element::Input);
+            let part =
+                Self::new(self.core, self.name.clone(), &Which::Choice((*value).to_owned()), shape, Element::Input);
             out.push_trusted("<label><input");
             out.push_attribute("name", &*self.name);
             out.push_attribute("id", &part.id());

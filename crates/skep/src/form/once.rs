@@ -92,7 +92,8 @@ impl Ledger {
 
     fn claim(&self, key: Key, now: u64) -> Claim<'_> {
         let mut kept = self.kept();
-        while kept.first_key_value().is_some_and(|((until, _), state)| *until < now && matches!(state, State::Done(_))) {
+        while kept.first_key_value().is_some_and(|((until, _), state)| *until < now && matches!(state, State::Done(_)))
+        {
             kept.pop_first();
         }
         let is_full = kept.len() >= self.most;

@@ -75,13 +75,21 @@ mod tests {
     #[test]
     fn rows_without_content_are_left_out_and_the_others_close_up_in_their_order() {
         let form = "lines.7.product=b&lines.2.product=&lines.2.id=5&x=&lines.4.id=9&lines.4.product=a&lines.4.other=o";
-        let expected = [("lines.1.product", "b"), ("x", ""), ("lines.0.id", "9"), ("lines.0.product", "a"), ("lines.0.other", "o")];
+        let expected = [
+            ("lines.1.product", "b"),
+            ("x", ""),
+            ("lines.0.id", "9"),
+            ("lines.0.product", "a"),
+            ("lines.0.other", "o"),
+        ];
         assert_eq!(closed(form), expected.map(|(name, text)| (name.to_owned(), text.to_owned())));
     }
 
     #[test]
     fn what_is_no_row_is_left_alone() {
-        for name in ["lines", "lines.", "lines.0", "lines.x.product", "lines.01.product", "lines.-1.product", "other.0.product"] {
+        for name in
+            ["lines", "lines.", "lines.0", "lines.x.product", "lines.01.product", "lines.-1.product", "other.0.product"]
+        {
             assert_eq!(closed(&format!("{name}=1")), [(name.to_owned(), "1".to_owned())]);
         }
         assert_eq!(split("lines.4294967295.product", "lines"), Some((u32::MAX as usize, "product")));
