@@ -29,6 +29,7 @@ mod service;
 /// | `body = 65_536` | the most bytes of the body, instead of the configured limit |
 /// | `page = Article { page }` | the GET service whose page holds the form; it is shown again if a submission is not accepted. Path and query parameters are known by their names |
 /// | `rules = Self::rules` | a `fn(&Self, &mut Refusal<Self>)` that judges the fields together: [`Refusal`](form/struct.Refusal.html) |
+/// | `once = "2h"` | a submission is accepted once, and for so long (`s`, `m`, `h`, `d`) after its form was shown |
 /// | `cross_origin = "reason"` | forms of other sites may reach this service |
 ///
 /// | on a field | it is read from |

@@ -201,8 +201,10 @@ fn scaled(text: &str, places: u32) -> Result<i128, Fault> {
     let dropped = i64::try_from(digits.len() - significant.len()).unwrap_or(i64::MAX);
     let behind = i64::try_from(fraction.len()).unwrap_or(i64::MAX);
     let power = power.saturating_add(dropped).saturating_sub(behind).saturating_add(places.into());
-    let factor = u32::try_from(power).map(|power| 10_i128.checked_pow(power));
-    let factor = factor.or_else(|_| if power < 0 { Err(Fault::TooPrecise { places }) } else { Ok(None) })?;
+    if power < 0 {
+        return Err(Fault::TooPrecise { places });
+    }
+    let factor = u32::try_from(power).ok().and_then(|power| 10_i128.checked_pow(power));
     let number = number.parse::<i128>().ok().zip(factor).and_then(|(number, factor)| number.checked_mul(factor));
     Ok(match (number, is_negative) {
         (Some(number), true) => -number,
