@@ -10,15 +10,11 @@ const FORMS: &[&str] = &[
     "a=%00&a=%ff&%=&=&&a&+=+&n.x.name=1&n.00.count=2&n.4294967295.name=z",
 ];
 
-const ADDRESSES: &[&str] = &[
-    "a%20b?q=%C3%A9&list=1&list=2",
-    "-7/one/two%2Fthree?n=3",
-    "%2e%2e/%2E?q=+&q",
-    "~../a//b/?list=&n=07",
-    "form?x#y",
-];
+const ADDRESSES: &[&str] =
+    &["a%20b?q=%C3%A9&list=1&list=2", "-7/one/two%2Fthree?n=3", "%2e%2e/%2E?q=+&q", "~../a//b/?list=&n=07", "form?x#y"];
 
-const LINKS: &[&str] = &["..\u{1}a/../b\u{1}+ &=?#%\u{1}one\u{1}", "\u{1}\u{1}", "é/\\\u{1}//x\u{1}javascript:", "~.%2e\u{0}"];
+const LINKS: &[&str] =
+    &["..\u{1}a/../b\u{1}+ &=?#%\u{1}one\u{1}", "\u{1}\u{1}", "é/\\\u{1}//x\u{1}javascript:", "~.%2e\u{0}"];
 
 const HEADS: &[&str] = &[
     "Content-Disposition: form-data; name=\"text\"",

@@ -49,6 +49,7 @@ mod fault;
 mod field;
 #[cfg(feature = "garde")]
 mod garde;
+mod info;
 mod look;
 mod messages;
 mod multipart;
@@ -76,9 +77,8 @@ pub use self::garde::judge_by_garde;
 pub use complete::complete;
 pub use control::{Controlled, MessageOf};
 pub use fault::{Fault, Refusal};
-pub use field::{
-    Control, FieldInfo, FormField, ManyOf, Name, OfferedOption, Part, Sent, Shape, body_of, info, query_info, row_info,
-};
+pub use field::{Control, FormField, ManyOf, Name, OfferedOption, Part, Sent, Shape};
+pub use info::{FieldInfo, body_of, info, query_info, row_info};
 pub use look::{
     Area, Choose, ChooseMany, FitsChoice, FitsInput, FitsRows, FitsSeveral, FitsTextarea, Grouped, Line, LineOrArea,
     Look, Pick, Rows, Several, Tick,

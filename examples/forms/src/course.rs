@@ -112,7 +112,7 @@ pub struct Register {
     #[form]
     hives: Whole<1, 50>,
     #[form]
-    fee: Decimal<2, 0, 500_00>,
+    fee: Decimal<2, 0, 50_000>,
     #[form]
     height: Option<f64>,
     #[form]

@@ -2,7 +2,7 @@
 //!
 //! `html!` knows which fields a form has, the service knows which it needs: they meet in a constant.
 
-use super::field::FieldInfo;
+use super::info::FieldInfo;
 
 /// Stops the compiler if `given` lacks a field that is required. Only the code that `html!` makes calls it.
 #[doc(hidden)]

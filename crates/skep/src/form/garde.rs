@@ -11,7 +11,7 @@ use ::garde::rules::length::utf16::HasUtf16CodeUnits;
 use ::garde::rules::range::{Bounds, OutOfBounds};
 
 use super::fault::Fault;
-use super::field::FieldInfo;
+use super::info::FieldInfo;
 use super::{Decimal, Email, Lines, Password, Refusal, Text, Url, Whole};
 use crate::service::Service;
 
@@ -146,7 +146,7 @@ impl<const PLACES: u32, const MIN: i64, const MAX: i64> Bounds for Decimal<PLACE
 
 #[cfg(test)]
 mod tests {
-    use super::super::field::info;
+    use super::super::info::info;
     use super::*;
 
     #[test]

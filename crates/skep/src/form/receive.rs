@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use http::StatusCode;
 
-use super::field::FieldInfo;
+use super::info::FieldInfo;
 use super::multipart::{Broken, Event, Head, Parser, boundary};
 use super::upload::{Content, Quota, Received, Temporary};
 use crate::app::Limits;

@@ -7,7 +7,7 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::field::FieldInfo;
+use super::info::FieldInfo;
 use super::upload::Received;
 use crate::param::{Pairs, Param};
 
@@ -59,7 +59,7 @@ fn is_hidden(field: &FieldInfo) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::field::info;
+    use super::super::info::info;
     use super::*;
     use crate::form::Hidden;
 

@@ -6,7 +6,8 @@ use std::cell::RefCell;
 use std::fmt;
 
 use super::fault::{Fault, Named};
-use super::field::{FieldInfo, FormField, Sent};
+use super::field::{FormField, Sent};
+use super::info::FieldInfo;
 use super::messages::Messages;
 use super::rows;
 use super::upload::Received;

@@ -82,7 +82,7 @@ impl Browser {
         Self { session: format!("{base}/{id}"), _driver: driver }
     }
 
-    /// Sends a command of the WebDriver protocol.
+    /// Sends a command of the protocol of `WebDriver`.
     pub fn post(&self, command: &str, body: &Value) -> Value {
         call(&format!("{}/{command}", self.session), body)
     }
@@ -129,7 +129,7 @@ impl Browser {
         self.post(&format!("element/{}/value", self.element(selector)), &json!({ "text": text }));
     }
 
-    /// Sends a command of the DevTools protocol.
+    /// Sends a command of the protocol of `DevTools`.
     pub fn cdp(&self, command: &str, parameters: Value) -> Value {
         self.post("goog/cdp/execute", &json!({ "cmd": command, "params": parameters }))
     }

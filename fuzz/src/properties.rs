@@ -3,6 +3,7 @@
 //! Each function takes the bytes that a fuzzer made up, and panics if something does not hold. None of them knows the insides of Skep:
 //! they send requests to a small application and look at its answers. `cargo fuzz run NAME` runs one for as long as
 //! you like, and `crates/skep/tests/fuzzed.rs` some hundred times in each test run.
+#![allow(unreachable_pub, reason = "as a module of a test nobody reaches it")]
 
 use std::cell::OnceCell;
 use std::collections::{BTreeSet, VecDeque};
@@ -27,6 +28,7 @@ enum Kind {
 }
 
 #[derive(Debug, Group)]
+#[allow(dead_code, reason = "what was read is seen by `Debug`")]
 struct Line {
     id: Option<Hidden<u32>>,
     name: Text<1, 10>,
@@ -69,6 +71,7 @@ impl Handle for Page {
 }
 
 #[derive(Debug, Service)]
+#[allow(dead_code, reason = "what was read is seen by `Debug`")]
 #[service(POST "/form", page = Page)]
 struct Send {
     #[form]
@@ -119,12 +122,11 @@ struct Files {
 
 impl Handle for Files {
     async fn handle(self, _cx: &mut Cx<'_>) -> Result {
-        let mut answer = format!("{:?}\n", self.text);
+        let mut lines = vec![format!("{:?}", self.text)];
         for file in &self.file {
-            let head = (file.file_name(), file.content_type(), file.read().await?);
-            answer.push_str(&format!("{head:?}\n"));
+            lines.push(format!("{:?}", (file.file_name(), file.content_type(), file.read().await?)));
         }
-        Ok(Response::text(answer))
+        Ok(Response::text(lines.join("\n")))
     }
 }
 
@@ -138,7 +140,7 @@ struct Segment {
 
 #[derive(Service)]
 #[service(GET "/rest/{first}/{*rest}")]
-struct Rest {
+struct Tail {
     first: i64,
     rest: String,
     #[query(default = 7)]
@@ -151,7 +153,7 @@ impl Handle for Segment {
     }
 }
 
-impl Handle for Rest {
+impl Handle for Tail {
     async fn handle(self, _cx: &mut Cx<'_>) -> Result {
         Ok(answer(&self, &(self.first, &self.rest, self.n)))
     }
@@ -175,7 +177,7 @@ fn with<R>(work: impl FnOnce(&Site) -> R) -> R {
             let mut setup = Setup::default();
             setup.temporary_database = true;
             setup.data = std::env::temp_dir();
-            let app = App::new().serve::<(Page, Send, Files, Segment, Rest)>();
+            let app = App::new().serve::<(Page, Send, Files, Segment, Tail)>();
             let site = Arc::new(app.open(setup).expect("the application starts"));
             Site { client: Client::of_site(&site), local: site.local() }
         }))
@@ -275,12 +277,12 @@ pub fn sent_and_received(texts: &[String], files: &[(String, Vec<u8>)]) {
     body.extend_from_slice(b"--b--\r\n");
     // A list has no empty values.
     let texts: Vec<&String> = texts.iter().filter(|text| !text.is_empty()).collect();
-    let mut expected = format!("{texts:?}\n");
+    let mut expected = vec![format!("{texts:?}")];
     for (name, content) in files.iter().filter(|(name, content)| !name.is_empty() || !content.is_empty()) {
         let name = name.rsplit(['/', '\\']).next().unwrap_or_default();
-        expected.push_str(&format!("{:?}\n", (name, "", Bytes::copy_from_slice(content))));
+        expected.push(format!("{:?}", (name, "", Bytes::copy_from_slice(content))));
     }
-    assert_eq!(with(|site| post(site, Body::from(body))), (200, expected));
+    assert_eq!(with(|site| post(site, Body::from(body))), (200, expected.join("\n")));
 }
 
 /// Status and text of the answer.
@@ -362,7 +364,7 @@ pub fn link(data: &[u8]) {
     let expected = format!("{:?}", (&value, &q, &list));
     leads_to(&Segment { value, q, list }.url(), &expected);
     let expected = format!("{:?}", (first, &rest, n));
-    leads_to(&Rest { first, rest, n }.url(), &expected);
+    leads_to(&Tail { first, rest, n }.url(), &expected);
 }
 
 fn leads_to(link: &str, expected: &str) {
