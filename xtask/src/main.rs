@@ -22,7 +22,7 @@ usage: cargo xtask COMMAND
        --list      name the steps
   setup            only install what is missing
   tidy             only check the shape of the tree
-  peers [ARG...]   run the bench beside the peers; ARGs go to its runner
+  peers [ARG...]   run the bench beside the peers; ARGs go to its runner (`peers cache ...`: that of the cache)
   help             this text
 ";
 

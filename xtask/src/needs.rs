@@ -49,6 +49,20 @@ pub(crate) const NEEDS: &[Need] = &[
         from: From::Debian(&["chromium", "chromium-driver"]),
     },
     Need {
+        name: "memcached",
+        why: "the cache is tried on real servers",
+        steps: &["test"],
+        found: || command::on_path("memcached"),
+        from: From::Debian(&["memcached"]),
+    },
+    Need {
+        name: "Redis",
+        why: "the cache is tried on real servers, also in a cluster",
+        steps: &["test"],
+        found: || command::on_path("redis-server") && command::on_path("redis-cli"),
+        from: From::Debian(&["redis-server", "redis-tools"]),
+    },
+    Need {
         name: "rustfmt",
         why: "the format of the source is checked",
         steps: &["format"],

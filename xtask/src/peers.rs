@@ -1,18 +1,42 @@
-//! The bench beside the peers. It is a workspace of its own, with a lock file of its own, in `bench/`.
+//! The bench beside the peers. It is a workspace of its own, with a lock file of its own, in `bench/`; the bench of the cache is another
+//! one, in `bench/cache`.
 
 use std::process::{ExitCode, Stdio};
 
 use crate::command;
 
-const MANIFEST: &str = "bench/Cargo.toml";
+const SERVERS: (&str, &str) = ("bench/Cargo.toml", "runner");
+const CACHE: (&str, &str) = ("bench/cache/Cargo.toml", "cache-bench");
 
 /// Builds the bench's runner and hands it the arguments. What it measures, and how, it says itself: `--help`.
 pub(crate) fn run(args: &[String]) -> Result<ExitCode, String> {
-    if !command::root().join(MANIFEST).is_file() {
-        return Err(format!("{MANIFEST} is not there, and `peers` runs what is in it"));
+    let ((manifest, package), args) = chosen(args);
+    if !command::root().join(manifest).is_file() {
+        return Err(format!("{manifest} is not there, and `peers` runs what is in it"));
     }
     let mut runner = command::program("cargo");
-    runner.args(["run", "--release", "--manifest-path", MANIFEST, "-p", "runner", "--"]).args(args);
+    runner.args(["run", "--release", "--manifest-path", manifest, "-p", package, "--"]).args(args);
     let status = runner.stdin(Stdio::inherit()).status().map_err(|error| format!("cargo does not start: {error}"))?;
     Ok(if status.success() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// `cargo xtask peers cache ...` is about caches, all else about servers.
+fn chosen(args: &[String]) -> ((&'static str, &'static str), &[String]) {
+    match args.split_first() {
+        Some((first, rest)) if first == "cache" => (CACHE, rest),
+        _ => (SERVERS, args),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_bench_of_the_cache_is_asked_for_by_its_name() {
+        let args = ["cache", "posts"].map(String::from);
+        assert_eq!(chosen(&args), (CACHE, &args[1..]));
+        assert_eq!(chosen(&args[1..]), (SERVERS, &args[1..]));
+        assert_eq!(chosen(&[]), (SERVERS, &[][..]));
+    }
 }

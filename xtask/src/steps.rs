@@ -28,7 +28,11 @@ pub(crate) const STEPS: &[Step] = &[
         name: "format",
         about: "rustfmt would change nothing",
         work: Work::Commands(
-            &["cargo fmt --all --check", "cargo fmt --all --manifest-path bench/Cargo.toml --check"],
+            &[
+                "cargo fmt --all --check",
+                "cargo fmt --all --manifest-path bench/Cargo.toml --check",
+                "cargo fmt --manifest-path fuzz/Cargo.toml --check",
+            ],
             &[],
         ),
     },

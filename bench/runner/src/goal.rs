@@ -1,7 +1,7 @@
 //! What Skep must reach, and whether it did.
 
 use crate::measure::Measure;
-use crate::stats::Spread;
+use figures::stats::Spread;
 
 /// A promise about one variant of an experiment.
 #[derive(Debug, Clone, Copy)]

@@ -18,13 +18,11 @@ mod machine;
 mod measure;
 mod proc;
 mod program;
-mod random;
 mod record;
 mod report;
 mod run;
 mod server;
 mod site;
-mod stats;
 
 use std::error::Error;
 use std::fs;

@@ -2,18 +2,17 @@
 
 use std::fmt::Write;
 
+use figures::stats::{Spread, ratios};
+use figures::table::Table;
+
 use crate::experiment::{ALL, Load};
 use crate::flags::Flags;
 use crate::goal::Goal;
 use crate::machine::Machine;
 use crate::measure::Measure;
 use crate::run::Outcome;
-use crate::stats::{Spread, ratios};
 
 mod notes;
-mod table;
-
-use table::Table;
 
 /// The experiments, who takes part, and what must be reached.
 pub(crate) fn list() -> String {

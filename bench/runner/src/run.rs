@@ -21,10 +21,10 @@ use crate::flags::Flags;
 use crate::http;
 use crate::measure::{Measure, Sample};
 use crate::program::Program;
-use crate::random::Random;
 use crate::server::Server;
 use crate::site::Site;
 use cell::Cell;
+use figures::random::Random;
 
 /// What came out of one load of one experiment.
 pub(crate) struct Outcome {

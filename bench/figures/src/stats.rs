@@ -2,17 +2,21 @@
 
 /// The middle of some figures, and how far they lie apart.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Spread {
-    pub(crate) median: f64,
-    pub(crate) least: f64,
-    pub(crate) most: f64,
+pub struct Spread {
+    /// The middle one.
+    pub median: f64,
+    /// The smallest.
+    pub least: f64,
+    /// The largest.
+    pub most: f64,
     /// The median distance from the median: what a usual round is off by.
-    pub(crate) deviation: f64,
+    pub deviation: f64,
 }
 
 impl Spread {
     /// Of nothing there is none.
-    pub(crate) fn of(values: &[f64]) -> Option<Self> {
+    #[must_use]
+    pub fn of(values: &[f64]) -> Option<Self> {
         let median = median(values)?;
         let distances: Vec<f64> = values.iter().map(|value| (value - median).abs()).collect();
         Some(Self {
@@ -25,7 +29,8 @@ impl Spread {
 }
 
 /// The middle one, or between the two middle ones.
-pub(crate) fn median(values: &[f64]) -> Option<f64> {
+#[must_use]
+pub fn median(values: &[f64]) -> Option<f64> {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
     let upper = *sorted.get(sorted.len() / 2)?;
@@ -38,7 +43,8 @@ pub(crate) fn median(values: &[f64]) -> Option<f64> {
 /// How many times the other's figure is ours, round by round.
 ///
 /// A round counts only if both have a figure in it, and the other's is not zero.
-pub(crate) fn ratios(ours: &[Option<f64>], others: &[Option<f64>]) -> Vec<f64> {
+#[must_use]
+pub fn ratios(ours: &[Option<f64>], others: &[Option<f64>]) -> Vec<f64> {
     let pairs = ours.iter().zip(others).filter_map(|(ours, other)| Some(((*ours)?, (*other)?)));
     pairs.filter(|(_, other)| *other != 0.0).map(|(ours, other)| ours / other).collect()
 }

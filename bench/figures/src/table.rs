@@ -3,19 +3,21 @@
 use std::fmt;
 
 /// Rows of cells; the first row is the head.
-pub(crate) struct Table(Vec<Vec<String>>);
+pub struct Table(Vec<Vec<String>>);
 
 impl Table {
-    pub(crate) fn new(head: impl IntoIterator<Item = String>) -> Self {
+    /// A table without rows yet.
+    pub fn new(head: impl IntoIterator<Item = String>) -> Self {
         Self(vec![head.into_iter().collect()])
     }
 
     /// Adds columns.
-    pub(crate) fn head(&mut self, more: impl IntoIterator<Item = String>) {
+    pub fn head(&mut self, more: impl IntoIterator<Item = String>) {
         self.0[0].extend(more);
     }
 
-    pub(crate) fn row(&mut self, row: Vec<String>) {
+    /// Adds a row.
+    pub fn row(&mut self, row: Vec<String>) {
         self.0.push(row);
     }
 

@@ -3,15 +3,24 @@
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// A xorshift generator: 64 bits, never zero.
-pub(crate) struct Random(u64);
+pub struct Random(u64);
 
 impl Random {
-    pub(crate) fn from_clock() -> Self {
+    /// Another order in each run.
+    #[must_use]
+    pub fn from_clock() -> Self {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         Self(now.as_secs() << 30 | u64::from(now.subsec_nanos()) | 1)
     }
 
-    fn next(&mut self) -> u64 {
+    /// The same numbers in each run, for data that two programs must agree on.
+    #[must_use]
+    pub fn from_seed(seed: u64) -> Self {
+        Self(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1)
+    }
+
+    /// Any number but zero.
+    pub fn number(&mut self) -> u64 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;
@@ -19,10 +28,13 @@ impl Random {
     }
 
     /// The numbers below `count`, each once.
-    pub(crate) fn order(&mut self, count: usize) -> Vec<usize> {
+    ///
+    /// # Panics
+    /// Never: what is picked is below `count`.
+    pub fn order(&mut self, count: usize) -> Vec<usize> {
         let mut order: Vec<usize> = (0..count).collect();
         for last in (1..count).rev() {
-            let pick = self.next() % (last as u64 + 1);
+            let pick = self.number() % (last as u64 + 1);
             order.swap(last, usize::try_from(pick).expect("it is below `count`"));
         }
         order

@@ -1,0 +1,499 @@
+//! The way to the driver: what is fresh, what is void, and what happens when it fails.
+
+use std::borrow::Cow;
+use std::cell::Cell;
+use std::time::Duration;
+
+use bytes::{Bytes, BytesMut};
+use serde::de::DeserializeOwned;
+
+use crate::breaker::Breaker;
+use crate::chance;
+use crate::clock::{Clock, Time, Version};
+use crate::codec::Codec;
+use crate::driver::{Driver, Entry, Flags, Header, Record, Removal, Token, When};
+use crate::error::{Error, Result};
+use crate::flight::Flights;
+use crate::key::{Key, Prefix};
+use crate::life::Life;
+use crate::stats::{Count, Counters};
+use crate::tags::{Epochs, Verdict};
+
+use super::REMOVAL;
+use super::builder::Rules;
+use super::packed;
+
+/// All of a cache but the types of its keys and values.
+pub(crate) struct Inner<D, C> {
+    pub(crate) driver: D,
+    pub(crate) codec: C,
+    pub(crate) prefix: Prefix,
+    pub(crate) clock: Clock,
+    pub(crate) life: Life,
+    pub(crate) rules: Rules,
+    pub(crate) epochs: Epochs,
+    pub(crate) flights: Flights<Result<Record>>,
+    pub(crate) breaker: Breaker,
+    pub(crate) counters: Counters,
+}
+
+/// How good an entry is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum State {
+    Fresh,
+    /// Fresh, and this caller was drawn to compute it anew ahead of time.
+    Early,
+    /// To be given while one computes anew.
+    Stale,
+    /// To be given only if that fails.
+    Spare,
+}
+
+/// What a look at the driver showed.
+pub(crate) enum Seen<T> {
+    Nothing,
+    /// `None` is the answer "there is none".
+    There(State, Option<T>),
+}
+
+/// What could be said while the driver lent its entry.
+enum Glance<T> {
+    Seen(Seen<T>),
+    /// Read it again with this new end: it was used.
+    Used(Seen<T>, Time, Time),
+    Void,
+    Unknown(Record),
+}
+
+/// The value of an entry: its bytes, still as stored.
+pub(crate) struct Value<'a>(Entry<'a>);
+
+impl<'a> Value<'a> {
+    pub(crate) fn of(entry: Entry<'a>) -> Self {
+        Self(entry)
+    }
+
+    pub(crate) fn decode<V, C: Codec<V>>(self, codec: &C) -> Result<V> {
+        self.plain()?;
+        if C::SHARES && !self.0.flags().has(Flags::COMPRESSED) {
+            return codec.decode_shared(self.0.value_bytes());
+        }
+        match self.bytes()? {
+            Cow::Borrowed(bytes) => codec.decode(bytes),
+            Cow::Owned(bytes) if C::SHARES => codec.decode_shared(Bytes::from(bytes)),
+            Cow::Owned(bytes) => codec.decode(&bytes),
+        }
+    }
+
+    pub(crate) fn with_bytes<R>(self, read: impl FnOnce(&[u8]) -> R) -> Result<R> {
+        Ok(read(&self.bytes()?))
+    }
+
+    pub(crate) fn version(&self) -> Version {
+        self.0.version()
+    }
+
+    pub(crate) fn number(self) -> Result<i64> {
+        match self.0.value().try_into() {
+            Ok(bytes) if self.0.flags().has(Flags::COUNTER) => Ok(i64::from_le_bytes(bytes)),
+            _ => Err(Error::codec("a value and not a counter is under this key")),
+        }
+    }
+
+    fn plain(&self) -> Result<()> {
+        if self.0.flags().has(Flags::COUNTER) {
+            return Err(Error::codec("a counter and not a value is under this key"));
+        }
+        Ok(())
+    }
+
+    fn bytes(&self) -> Result<Cow<'a, [u8]>> {
+        if self.0.flags().has(Flags::COMPRESSED) {
+            return packed::unpack(self.0.value()).map(Cow::Owned);
+        }
+        Ok(Cow::Borrowed(self.0.value()))
+    }
+}
+
+impl<D: Driver, C: Send + Sync + 'static> Inner<D, C> {
+    /// The fresh value, or nothing.
+    #[inline]
+    pub(crate) async fn fresh<T: Send>(
+        &self,
+        key: &[u8],
+        decode: impl FnOnce(Value<'_>) -> Result<T> + Send,
+    ) -> Result<Option<T>> {
+        let found = match self.look(key, self.clock.now(), decode).await? {
+            Seen::There(State::Fresh | State::Early, value) => value,
+            Seen::There(State::Stale | State::Spare, _) | Seen::Nothing => {
+                self.counters.count(Count::Miss);
+                return Ok(None);
+            }
+        };
+        self.counters.count(Count::Hit);
+        Ok(found)
+    }
+
+    pub(crate) async fn fresh_header(&self, key: &[u8]) -> Result<Option<Header>> {
+        self.fresh(key, |value| Ok(value.0.header())).await
+    }
+
+    /// Looks whether there is an entry that may be given; counts nothing but failures.
+    #[inline]
+    pub(crate) async fn look<T: Send>(
+        &self,
+        key: &[u8],
+        now: Time,
+        decode: impl FnOnce(Value<'_>) -> Result<T> + Send,
+    ) -> Result<Seen<T>> {
+        if !self.breaker.allows(now) {
+            return self.resting(Seen::Nothing);
+        }
+        let generation = self.epochs.generation(&self.driver, now);
+        let mut decode = Some(decode);
+        let glance = self.driver.get(key, now, |entry| match self.epochs.judge(&entry, generation) {
+            Verdict::Valid => self.open(entry, now, decode.take().expect("lent once")),
+            Verdict::Void => Glance::Void,
+            Verdict::Unknown => Glance::Unknown(entry.to_record()),
+        });
+        match self.settle(glance.await, now, None)? {
+            Some(Glance::Seen(seen)) => Ok(seen),
+            None | Some(Glance::Void) => Ok(Seen::Nothing),
+            Some(glance) => self.look_closer(key, now, glance, decode).await,
+        }
+    }
+
+    /// What cannot be done while the driver lends its entry.
+    async fn look_closer<T: Send>(
+        &self,
+        key: &[u8],
+        now: Time,
+        glance: Glance<T>,
+        decode: Option<impl FnOnce(Value<'_>) -> Result<T> + Send>,
+    ) -> Result<Seen<T>> {
+        let glance = match (glance, decode) {
+            (Glance::Unknown(record), Some(decode)) => {
+                let verdict = self.epochs.judge_now(&self.driver, &self.clock, record.entry(), now).await;
+                match self.settle(verdict, now, Verdict::Void)? {
+                    Verdict::Valid => self.open(record.entry(), now, decode),
+                    Verdict::Void | Verdict::Unknown => Glance::Void,
+                }
+            }
+            (glance, _) => glance,
+        };
+        match glance {
+            Glance::Seen(seen) => Ok(seen),
+            Glance::Used(seen, fresh_until, dead_at) => {
+                let touched = self.driver.touch(key, fresh_until, dead_at, now).await;
+                self.settle(touched, now, false)?;
+                Ok(seen)
+            }
+            Glance::Void | Glance::Unknown(_) => Ok(Seen::Nothing),
+        }
+    }
+
+    #[inline]
+    fn open<T>(&self, entry: Entry<'_>, now: Time, decode: impl FnOnce(Value<'_>) -> Result<T>) -> Glance<T> {
+        let Some(state) = self.state(&entry, now) else { return Glance::Void };
+        let value = if entry.flags().has(Flags::NEGATIVE) {
+            None
+        } else {
+            match decode(Value(entry)) {
+                Ok(value) => Some(value),
+                Err(error) => {
+                    self.undecodable(&error);
+                    return Glance::Void;
+                }
+            }
+        };
+        let seen = Seen::There(state, value);
+        match self.used(&entry, now) {
+            Some(dead_at) => Glance::Used(seen, entry.fresh_until(), dead_at),
+            None => Glance::Seen(seen),
+        }
+    }
+
+    #[inline]
+    fn state(&self, entry: &Entry<'_>, now: Time) -> Option<State> {
+        let until = entry.fresh_until();
+        if now < until {
+            let early = entry.cost() > 0 && self.is_drawn(entry.cost(), until.since(now));
+            return Some(if early { State::Early } else { State::Fresh });
+        }
+        if now < until.plus(self.rules.stale) {
+            return Some(State::Stale);
+        }
+        (now < until.plus(self.rules.stale_if_error)).then_some(State::Spare)
+    }
+
+    /// `XFetch`: whether a value that took `cost` microseconds, and has so much left, is computed anew by this caller.
+    fn is_drawn(&self, cost: u32, left: Duration) -> bool {
+        let reach = f64::from(cost) / 1e6 * self.rules.early;
+        // A draw of 32 bits is never beyond 23 times; most hits are spared it.
+        let left = left.as_secs_f64();
+        left < reach * 23.0 && left <= reach * -(1.0 - chance::draw()).ln()
+    }
+
+    /// The new end of an entry with an idle time, if an eighth of that has passed since it was last moved.
+    #[inline]
+    fn used(&self, entry: &Entry<'_>, now: Time) -> Option<Time> {
+        let idle = Duration::from_millis(u64::from(entry.idle()));
+        if idle.is_zero() {
+            return None;
+        }
+        let dead_at = now.plus(idle).min(entry.fresh_until().plus(self.rules.grace()));
+        (dead_at.since(entry.dead_at()) > idle / 8).then_some(dead_at)
+    }
+
+    #[cold]
+    fn undecodable(&self, error: &Error) {
+        self.counters.count(Count::Undecodable);
+        tracing::debug!(target: "skep_cache", driver = self.driver.name(), %error, "an entry is a miss");
+    }
+
+    pub(crate) async fn fresh_many<T: Send>(
+        &self,
+        keys: &[Key],
+        decode: impl Fn(Value<'_>) -> Result<T> + Send + Sync,
+    ) -> Result<Vec<Option<T>>> {
+        let now = self.clock.now();
+        let mut found: Vec<Option<Record>> = keys.iter().map(|_| None).collect();
+        if self.breaker.allows(now) {
+            let keys: Vec<&[u8]> = keys.iter().map(|key| &**key).collect();
+            let got = self.driver.get_many(&keys, now, |place, entry| found[place] = Some(entry.to_record())).await;
+            self.settle(got, now, ())?;
+        }
+        let mut values = Vec::with_capacity(keys.len());
+        for (record, key) in found.iter().zip(keys) {
+            let seen = match record {
+                Some(record) => self.look_closer(key, now, Glance::Unknown(record.clone()), Some(&decode)).await?,
+                None => Seen::Nothing,
+            };
+            let value = match seen {
+                Seen::There(State::Fresh | State::Early, value) => value,
+                _ => None,
+            };
+            self.counters.count(if value.is_some() { Count::Hit } else { Count::Miss });
+            values.push(value);
+        }
+        Ok(values)
+    }
+
+    /// The version for what is about to be stored, after all epochs that may void it. `None`: the driver fails.
+    #[inline]
+    pub(crate) async fn ready_to_write(&self, tags: &[u64], now: Time) -> Result<Option<Version>> {
+        if !self.breaker.allows(now) {
+            return self.resting(None);
+        }
+        let prepared = self.epochs.prepare(&self.driver, &self.clock, now).await.map(Some);
+        if self.settle(prepared, now, None)?.is_none() {
+            return Ok(None);
+        }
+        let version = self.clock.version_at(now);
+        if !tags.is_empty() {
+            let ensured = self.epochs.ensure(&self.driver, &self.clock, tags, version).await.map(Some);
+            if self.settle(ensured, now, None)?.is_none() {
+                return Ok(None);
+            }
+            // Epochs just read may be newer than what was drawn before.
+            return Ok(Some(self.clock.version_at(now)));
+        }
+        Ok(Some(version))
+    }
+
+    #[inline]
+    pub(crate) async fn store(&self, key: &[u8], record: &Record, now: Time) -> Result<bool> {
+        self.flights.detach(key);
+        let stored = self.driver.set(key, record, When::Always, now).await;
+        let stored = self.settle(stored, now, false)?;
+        if stored {
+            self.counters.count(Count::Set);
+        }
+        Ok(stored)
+    }
+
+    pub(crate) async fn store_many(&self, records: &[(Key, Record)], now: Time) -> Result<bool> {
+        for (key, _) in records {
+            self.flights.detach(key);
+        }
+        let entries: Vec<(&[u8], Record)> = records.iter().map(|(key, record)| (&**key, record.clone())).collect();
+        let stored = self.driver.set_many(&entries, now).await.map(|()| true);
+        let stored = self.settle(stored, now, false)?;
+        if stored {
+            for _ in records {
+                self.counters.count(Count::Set);
+            }
+        }
+        Ok(stored)
+    }
+
+    pub(crate) async fn remove(&self, key: &[u8]) -> Result<bool> {
+        let now = self.clock.now();
+        self.flights.detach(key);
+        self.counters.count(Count::Removal);
+        if !self.breaker.allows(now) {
+            return self.resting(false);
+        }
+        let removal = Removal { version: self.clock.version_at(now), until: now.plus(REMOVAL) };
+        let removed = self.driver.remove(key, removal, now).await;
+        self.settle(removed, now, false)
+    }
+
+    pub(crate) async fn clear(&self) -> Result<()> {
+        let now = self.clock.now();
+        if !self.breaker.allows(now) {
+            return self.resting(());
+        }
+        let voided = self.epochs.invalidate_all(&self.driver, &self.clock, self.rules.skew).await;
+        self.settle(voided, now, ())?;
+        match self.driver.clear(self.prefix.as_bytes(), now).await {
+            Err(error) if error.is_unsupported() => Ok(()),
+            cleared => self.settle(cleared, now, ()),
+        }
+    }
+
+    pub(crate) async fn invalidate(&self, tag: &str) -> Result<()> {
+        let now = self.clock.now();
+        if !self.breaker.allows(now) {
+            return self.resting(());
+        }
+        let voided = self.epochs.invalidate(&self.driver, &self.clock, crate::tags::hash(tag), self.rules.skew).await;
+        self.settle(voided, now, ())
+    }
+
+    /// What is there, and the condition that it still is. The driver's failure is an error.
+    pub(crate) async fn for_update<T: Send>(
+        &self,
+        key: &[u8],
+        decode: impl FnOnce(Value<'_>) -> Result<T> + Send,
+    ) -> Result<(Option<T>, When)> {
+        let now = self.clock.now();
+        let found = self.driver.get(key, now, |entry| entry.to_record()).await?;
+        let Some(record) = found else { return Ok((None, When::Absent)) };
+        let when = When::Version(record.entry().version());
+        let seen = self.look_closer(key, now, Glance::Unknown(record), Some(decode)).await?;
+        match seen {
+            Seen::There(State::Fresh | State::Early, value) => Ok((value, when)),
+            _ => Ok((None, when)),
+        }
+    }
+
+    pub(crate) async fn replace<V>(&self, key: &[u8], value: &V, when: When) -> Result<bool>
+    where
+        C: Codec<V>,
+    {
+        let now = self.clock.now();
+        self.epochs.prepare(&self.driver, &self.clock, now).await?;
+        if !self.life.tags.is_empty() {
+            self.epochs.ensure(&self.driver, &self.clock, &self.life.tags, self.clock.version_at(now)).await?;
+        }
+        if let When::Version(old) = when {
+            // What another process, whose clock is ahead, wrote has a higher version; ours must not be the same again.
+            self.clock.observe(old);
+        }
+        let header = self.life.header(false, self.clock.version_at(now), now, self.rules.grace());
+        let record = self.encode(&header, &self.life.tags, Some(value))?;
+        self.flights.detach(key);
+        let stored = self.driver.set(key, &record, when, now).await?;
+        self.counters.count(if stored { Count::Set } else { Count::Refused });
+        Ok(stored)
+    }
+
+    #[expect(clippy::redundant_closure_for_method_calls, reason = "the method's name is not general enough for rustc")]
+    pub(crate) async fn increment(&self, key: &[u8], by: i64) -> Result<i64> {
+        let now = self.clock.now();
+        self.epochs.prepare(&self.driver, &self.clock, now).await?;
+        // A counter that is void or stale must begin anew.
+        if let (None, When::Version(_)) = self.for_update(key, |value| value.number()).await? {
+            let removal = Removal { version: self.clock.version_at(now), until: now };
+            self.driver.remove(key, removal, now).await?;
+        }
+        let version = self.clock.version_at(now);
+        let header = self.life.header(false, version, now, Duration::ZERO);
+        let fresh = Record::new(&Header { flags: Flags::COUNTER, ..header }, &[], &0_i64.to_le_bytes());
+        let sum = self.driver.increment(key, by, &fresh, now).await?;
+        self.counters.count(Count::Set);
+        Ok(sum)
+    }
+
+    pub(crate) async fn touch(&self, key: &[u8], ttl: Duration) -> Result<bool> {
+        let now = self.clock.now();
+        if self.fresh_header(key).await?.is_none() {
+            return Ok(false);
+        }
+        let fresh_until = now.plus(ttl);
+        let touched = self.driver.touch(key, fresh_until, fresh_until.plus(self.rules.grace()), now).await;
+        self.settle(touched, now, false)
+    }
+
+    pub(crate) async fn keys<O: DeserializeOwned + Send>(&self) -> Result<Vec<O>> {
+        let now = self.clock.now();
+        let mut keys = Vec::new();
+        let note = |key: &[u8]| keys.extend(self.prefix.decode::<O>(key));
+        let listed = self.driver.keys(self.prefix.as_bytes(), now, note).await;
+        self.settle(listed, now, ())?;
+        Ok(keys)
+    }
+
+    /// Encodes a value, or that there is none.
+    pub(crate) fn encode<V>(&self, header: &Header, tags: &[u64], value: Option<&V>) -> Result<Record>
+    where
+        C: Codec<V>,
+    {
+        thread_local! {
+            /// Where values are encoded before their length is known. Taken while in use: encoding may itself use a cache.
+            static SCRATCH: Cell<BytesMut> = Cell::new(BytesMut::new());
+        }
+        let Some(value) = value else { return Ok(Record::new(header, tags, &[])) };
+        let mut scratch = SCRATCH.take();
+        scratch.clear();
+        self.codec.encode(value, &mut scratch)?;
+        let record = match self.rules.compress {
+            Some(threshold) if scratch.len() >= threshold => packed::record(header, tags, &scratch),
+            _ => Record::new(header, tags, &scratch),
+        };
+        if scratch.capacity() <= 64 << 10 {
+            SCRATCH.set(scratch);
+        }
+        Ok(record)
+    }
+
+    /// The driver's answer; or, if it failed, `instead`, unless failures are to be errors.
+    #[inline]
+    pub(crate) fn settle<T>(&self, answer: Result<T>, now: Time, instead: T) -> Result<T> {
+        match answer {
+            Ok(answer) => {
+                self.breaker.succeeded();
+                Ok(answer)
+            }
+            Err(error) => self.failed(error, now).map(|()| instead),
+        }
+    }
+
+    #[cold]
+    fn failed(&self, error: Error, now: Time) -> Result<()> {
+        if error.is_unsupported() {
+            return Err(error);
+        }
+        self.counters.count(Count::Failure);
+        let driver = self.driver.name();
+        tracing::warn!(target: "skep_cache", driver, %error, "the driver failed");
+        if error.is_unreachable() && self.breaker.failed(now) {
+            tracing::error!(target: "skep_cache", driver, "the driver is not asked for a while: it does not answer");
+        }
+        if self.rules.errors { Err(error) } else { Ok(()) }
+    }
+
+    /// What holds while the driver is not asked.
+    #[cold]
+    pub(crate) fn resting<T>(&self, instead: T) -> Result<T> {
+        if self.rules.errors { Err(Error::unreachable("resting: it did not answer lately")) } else { Ok(instead) }
+    }
+
+    /// Gives a lease back.
+    pub(crate) async fn release(&self, key: &[u8], token: Token) -> Result<()> {
+        let now = self.clock.now();
+        let released = self.driver.release(key, token, now).await;
+        self.settle(released, now, ())
+    }
+}

@@ -1,0 +1,269 @@
+//! What time it is: for an entry's end, for waiting, and for telling older from newer.
+//!
+//! A [`Clock`] is a value. The system's is right for programs; a manual one stands still until a test moves it, so no
+//! test waits. Drivers have no clock: each call tells them the time.
+
+use std::fmt;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
+
+use crate::timer::{Sleep, Timer};
+
+/// A moment, in milliseconds since 1970.
+///
+/// ```
+/// use std::time::Duration;
+/// use skep_cache::Time;
+///
+/// assert_eq!(Time::from_millis(1_000).plus(Duration::from_secs(1)), Time::from_millis(2_000));
+/// assert_eq!(Time::NEVER.plus(Duration::from_secs(1)), Time::NEVER);
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Time(u64);
+
+impl Time {
+    /// The moment that does not come.
+    pub const NEVER: Self = Self(u64::MAX);
+
+    /// So many milliseconds after 1970 began.
+    #[must_use]
+    pub const fn from_millis(millis: u64) -> Self {
+        Self(millis)
+    }
+
+    /// Milliseconds since 1970.
+    pub const fn millis(self) -> u64 {
+        self.0
+    }
+
+    /// This much later. What would be later than [`Time::NEVER`] is never.
+    #[must_use]
+    pub fn plus(self, duration: Duration) -> Self {
+        Self(self.0.saturating_add(u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)))
+    }
+
+    /// How long from an earlier moment to this one; zero if it is not earlier.
+    #[must_use]
+    pub fn since(self, earlier: Self) -> Duration {
+        Duration::from_millis(self.0.saturating_sub(earlier.0))
+    }
+}
+
+/// Tells older from newer: a later version of a key has a higher number.
+///
+/// The upper 42 bits are milliseconds, the lower 22 tell apart what happened within one: 10 are drawn by chance once for each
+/// process, so that two processes do not draw the same number, 12 count. A clock that has seen a higher version than its own draws above that.
+///
+/// ```
+/// use skep_cache::Clock;
+///
+/// let clock = Clock::manual();
+/// assert!(clock.version() < clock.version());
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Version(u64);
+
+/// Bits below the milliseconds.
+const FINE: u32 = 22;
+/// Bits that are the process's own.
+const NODE: u32 = 10;
+
+impl Version {
+    /// Older than all that a clock draws.
+    pub const ZERO: Self = Self(0);
+
+    /// The version with this number, as it was stored.
+    #[must_use]
+    pub const fn from_u64(number: u64) -> Self {
+        Self(number)
+    }
+
+    /// The number, to be stored.
+    pub const fn to_u64(self) -> u64 {
+        self.0
+    }
+
+    /// The next one that this process would not draw by itself: for a change made of what is already there.
+    #[must_use]
+    pub const fn successor(self) -> Self {
+        Self(self.0.saturating_add(1 << NODE))
+    }
+}
+
+/// Where the time comes from. Clones share it.
+///
+/// ```
+/// use std::time::Duration;
+/// use skep_cache::Clock;
+///
+/// let clock = Clock::manual();
+/// let start = clock.now();
+/// clock.advance(Duration::from_secs(60));
+/// assert_eq!(clock.now().since(start), Duration::from_secs(60));
+/// ```
+#[derive(Clone, Default)]
+pub struct Clock(Source);
+
+#[derive(Clone, Default)]
+enum Source {
+    #[default]
+    System,
+    Manual(Arc<Manual>),
+}
+
+struct Manual {
+    now: AtomicU64,
+    last: AtomicU64,
+    timer: Arc<Timer>,
+}
+
+/// The highest version that the system's clock has drawn or seen in this process.
+static LAST: AtomicU64 = AtomicU64::new(0);
+
+impl Clock {
+    /// The system's clock.
+    #[must_use]
+    pub fn system() -> Self {
+        Self(Source::System)
+    }
+
+    /// A clock that stands still (in January 2027) until it is moved with [`Clock::advance`].
+    #[must_use]
+    pub fn manual() -> Self {
+        Self(Source::Manual(Arc::new(Manual {
+            now: AtomicU64::new(1_800_000_000_000),
+            last: AtomicU64::new(0),
+            timer: Arc::default(),
+        })))
+    }
+
+    /// What time it is.
+    #[inline]
+    pub fn now(&self) -> Time {
+        match &self.0 {
+            Source::System => system(),
+            Source::Manual(manual) => Time(manual.now.load(Ordering::Acquire)),
+        }
+    }
+
+    /// Moves a manual clock.
+    ///
+    /// # Panics
+    ///
+    /// If it is the system's.
+    pub fn advance(&self, duration: Duration) {
+        let Source::Manual(manual) = &self.0 else { panic!("only a manual clock can be moved") };
+        let millis = u64::try_from(duration.as_millis()).expect("a clock is not moved by 500 million years");
+        let before = manual.now.fetch_add(millis, Ordering::AcqRel);
+        manual.timer.fire(Time(before + millis));
+    }
+
+    /// Waits for a moment. Needs no runtime: see [`driver::block_on`](crate::driver::block_on).
+    pub fn sleep_until(&self, until: Time) -> Sleep {
+        Sleep::new(self.clone(), until)
+    }
+
+    pub(crate) fn timer(&self) -> Option<Arc<Timer>> {
+        match &self.0 {
+            Source::System => Timer::system(),
+            Source::Manual(manual) => Some(Arc::clone(&manual.timer)),
+        }
+    }
+
+    /// Microseconds since some moment, for measuring how long something took.
+    pub(crate) fn micros(&self) -> u64 {
+        static START: OnceLock<Instant> = OnceLock::new();
+        match &self.0 {
+            Source::System => u64::try_from(START.get_or_init(Instant::now).elapsed().as_micros()).unwrap_or(u64::MAX),
+            Source::Manual(manual) => manual.now.load(Ordering::Acquire) * 1_000,
+        }
+    }
+
+    /// A version higher than all that this clock drew or saw.
+    pub fn version(&self) -> Version {
+        self.version_at(self.now())
+    }
+
+    /// The same, for who has just asked for the time.
+    pub(crate) fn version_at(&self, now: Time) -> Version {
+        let node = node(now);
+        let by_time = (now.millis() << FINE) | node;
+        let mut drawn = 0;
+        self.last()
+            .fetch_update(Ordering::AcqRel, Ordering::Acquire, |last| {
+                drawn = by_time.max(((last >> NODE << NODE) | node) + (1 << NODE));
+                Some(drawn)
+            })
+            .ok();
+        Version(drawn)
+    }
+
+    /// Makes all later versions of this clock higher than `seen`, which came from elsewhere.
+    pub fn observe(&self, seen: Version) {
+        self.last().fetch_max(seen.0, Ordering::AcqRel);
+    }
+
+    fn last(&self) -> &AtomicU64 {
+        match &self.0 {
+            Source::System => &LAST,
+            Source::Manual(manual) => &manual.last,
+        }
+    }
+}
+
+impl fmt::Debug for Clock {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = if matches!(self.0, Source::System) { "system" } else { "manual" };
+        write!(f, "Clock({name}, {} ms)", self.now().millis())
+    }
+}
+
+/// The system's time. On Linux the kernel's last tick, at most 4 ms old: reading it costs a fifth, and every hit reads it.
+#[cfg(target_os = "linux")]
+#[inline]
+fn system() -> Time {
+    let now = rustix::time::clock_gettime(rustix::time::ClockId::RealtimeCoarse);
+    let (seconds, nanos) = (u64::try_from(now.tv_sec), u64::try_from(now.tv_nsec));
+    Time(seconds.unwrap_or_default() * 1_000 + nanos.unwrap_or_default() / 1_000_000)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn system() -> Time {
+    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+    Time(since.as_secs() * 1_000 + u64::from(since.subsec_millis()))
+}
+
+/// This process's bits of a version: by chance, and others after a fork. To ask for the process is a system call, so that is done once
+/// for each millisecond at most.
+fn node(now: Time) -> u64 {
+    static LAST: AtomicU64 = AtomicU64::new(0);
+    let mask = (1 << NODE) - 1;
+    let last = LAST.load(Ordering::Relaxed);
+    if last >> NODE == now.millis() {
+        return last & mask;
+    }
+    let node = u64::from(std::process::id()).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - NODE);
+    LAST.store((now.millis() << NODE) | node, Ordering::Relaxed);
+    node
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_version_is_higher_than_the_one_before() {
+        let clock = Clock::manual();
+        let drawn: Vec<_> = (0..10_000).map(|_| clock.version()).collect();
+        assert!(drawn.is_sorted_by(|a, b| a < b));
+    }
+
+    #[test]
+    fn a_version_seen_elsewhere_is_exceeded() {
+        let clock = Clock::manual();
+        let far_ahead = Version::from_u64(clock.version().to_u64() + (1 << 40));
+        clock.observe(far_ahead);
+        assert!(clock.version() > far_ahead);
+    }
+}

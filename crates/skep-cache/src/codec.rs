@@ -1,0 +1,144 @@
+//! How values become bytes, and bytes values again.
+
+use bytes::{BufMut, Bytes, BytesMut};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::error::{Error, Result};
+
+/// Turns values into bytes and back. One for each cache, chosen by type.
+///
+/// ```
+/// use skep_cache::{Cache, Json, Memory};
+///
+/// let cache = Cache::<str, Vec<u8>>::builder("numbers").codec(Json).build(Memory::new(1 << 20))?;
+/// cache.now().set("small", &vec![1, 2, 3])?;
+/// assert_eq!(cache.now().read("small", |bytes| bytes.to_vec())?, Some(b"[1,2,3]".to_vec()));
+/// # Ok::<(), skep_cache::Error>(())
+/// ```
+pub trait Codec<V>: Send + Sync + 'static {
+    /// Whether decoding wants to keep the bytes: [`decode_shared`](Codec::decode_shared) is called then.
+    const SHARES: bool = false;
+
+    /// Appends the value's bytes.
+    fn encode(&self, value: &V, to: &mut BytesMut) -> Result<()>;
+
+    /// The value of these bytes. They may be anything: what makes no sense is an error, and then a miss.
+    fn decode(&self, bytes: &[u8]) -> Result<V>;
+
+    /// The same from bytes that the value may keep.
+    fn decode_shared(&self, bytes: Bytes) -> Result<V> {
+        self.decode(&bytes)
+    }
+}
+
+/// Small and fast; the bytes name no fields, so change the cache's `schema` whenever the type changes.
+///
+/// See [`Codec`] for an example with another one.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Postcard;
+
+/// Lets postcard append to our bytes.
+struct Appender<'a>(&'a mut BytesMut);
+
+impl postcard::ser_flavors::Flavor for Appender<'_> {
+    type Output = ();
+
+    fn try_push(&mut self, byte: u8) -> postcard::Result<()> {
+        self.0.put_u8(byte);
+        Ok(())
+    }
+
+    fn try_extend(&mut self, bytes: &[u8]) -> postcard::Result<()> {
+        self.0.put_slice(bytes);
+        Ok(())
+    }
+
+    fn finalize(self) -> postcard::Result<()> {
+        Ok(())
+    }
+}
+
+impl<V: Serialize + DeserializeOwned> Codec<V> for Postcard {
+    fn encode(&self, value: &V, to: &mut BytesMut) -> Result<()> {
+        postcard::serialize_with_flavor(value, Appender(to))
+            .map_err(|error| Error::codec("postcard refuses the value").because(error))
+    }
+
+    fn decode(&self, bytes: &[u8]) -> Result<V> {
+        match postcard::take_from_bytes(bytes) {
+            Ok((value, [])) => Ok(value),
+            Ok(_) => Err(Error::codec("bytes are left over behind the value")),
+            Err(error) => Err(Error::codec("the bytes are no such value").because(error)),
+        }
+    }
+}
+
+/// Readable for people and other programs; a field that came later may have a default.
+///
+/// See [`Codec`] for an example.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Json;
+
+impl<V: Serialize + DeserializeOwned> Codec<V> for Json {
+    fn encode(&self, value: &V, to: &mut BytesMut) -> Result<()> {
+        serde_json::to_writer(to.writer(), value).map_err(|error| Error::codec("not JSON").because(error))
+    }
+
+    fn decode(&self, bytes: &[u8]) -> Result<V> {
+        serde_json::from_slice(bytes).map_err(|error| Error::codec("the JSON is no such value").because(error))
+    }
+}
+
+/// Bytes as they are: for `Bytes` (shared with the driver where it can be), `Vec<u8>` and `String`.
+///
+/// ```
+/// use skep_cache::{Cache, Memory, Raw};
+///
+/// let cache = Cache::<str, String>::builder("pages").codec(Raw).build(Memory::new(1 << 20))?;
+/// cache.now().set("/", &"<h1>Hello".to_owned())?;
+/// assert_eq!(cache.now().get("/")?.as_deref(), Some("<h1>Hello"));
+/// # Ok::<(), skep_cache::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Raw;
+
+impl Codec<Bytes> for Raw {
+    const SHARES: bool = true;
+
+    fn encode(&self, value: &Bytes, to: &mut BytesMut) -> Result<()> {
+        to.put_slice(value);
+        Ok(())
+    }
+
+    fn decode(&self, bytes: &[u8]) -> Result<Bytes> {
+        Ok(Bytes::copy_from_slice(bytes))
+    }
+
+    fn decode_shared(&self, bytes: Bytes) -> Result<Bytes> {
+        Ok(bytes)
+    }
+}
+
+impl Codec<Vec<u8>> for Raw {
+    fn encode(&self, value: &Vec<u8>, to: &mut BytesMut) -> Result<()> {
+        to.put_slice(value);
+        Ok(())
+    }
+
+    fn decode(&self, bytes: &[u8]) -> Result<Vec<u8>> {
+        Ok(bytes.to_vec())
+    }
+}
+
+impl Codec<String> for Raw {
+    fn encode(&self, value: &String, to: &mut BytesMut) -> Result<()> {
+        to.put_slice(value.as_bytes());
+        Ok(())
+    }
+
+    fn decode(&self, bytes: &[u8]) -> Result<String> {
+        let text = std::str::from_utf8(bytes);
+        text.map(str::to_owned).map_err(|error| Error::codec("the bytes are not UTF-8").because(error))
+    }
+}

@@ -1,0 +1,421 @@
+//! What a driver stores: one run of bytes, encoded once, the same in all tiers.
+//!
+//! A [`Header`] of 48 bytes (little endian), the hashes of its tags (8 bytes each), then the value as the codec wrote it. A [`Record`] owns such
+//! bytes, an [`Entry`] looks at them. Drivers read from the header when the entry dies and how new it is, and nothing else.
+
+use bytes::{BufMut, Bytes, BytesMut};
+
+use crate::clock::{Time, Version};
+use crate::error::{Error, Result};
+
+/// The first byte of every entry; another one is another layout, and a miss.
+const FORMAT: u8 = 0xC1;
+
+/// What stands before the value: 48 bytes.
+///
+/// | bytes | what |
+/// |---|---|
+/// | 0 | 0xC1, the layout |
+/// | 1 | [`Flags`] |
+/// | 2 | how many tags |
+/// | 3 | free, 0 |
+/// | 4..8 | what it cost to compute, in microseconds |
+/// | 8..16 | version |
+/// | 16..24 | fresh until, milliseconds since 1970 |
+/// | 24..32 | dead at, milliseconds since 1970 |
+/// | 32..36 | idle time in milliseconds, 0 for none |
+/// | 36..40 | extra weight in bytes |
+/// | 40..48 | mark: for the tier that keeps this copy |
+///
+/// ```
+/// use skep_cache::driver::{Header, Record};
+///
+/// let record = Record::new(&Header::default(), &[], b"hello");
+/// assert_eq!(record.entry().value(), b"hello");
+/// assert_eq!(record.bytes().len(), 48 + 5);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Header {
+    /// What kind of entry it is.
+    pub flags: Flags,
+    /// What it cost to compute, in microseconds (at most 71 minutes). Who refreshes early weighs it.
+    pub cost: u32,
+    /// How new it is.
+    pub version: Version,
+    /// From here on it is stale: to be computed anew, and shown only while or because that does not succeed.
+    pub fresh_until: Time,
+    /// From here on it is gone. Nobody gets it, and a driver may drop it.
+    pub dead_at: Time,
+    /// How long it lives unread, in milliseconds; 0 means that reading does not matter. `Cache` sees to it, by touching.
+    pub idle: u32,
+    /// What it weighs beside its own bytes, where room is bounded in bytes.
+    pub weight: u32,
+    /// A tier's note about its copy: what `Driver::stamp` of the tier behind it said.
+    pub mark: u64,
+}
+
+impl Header {
+    /// How long it is, in bytes.
+    pub const LEN: usize = 48;
+
+    fn write(&self, tags: u8, to: &mut [u8; Self::LEN]) {
+        to[0] = FORMAT;
+        to[1] = self.flags.0;
+        to[2] = tags;
+        to[4..8].copy_from_slice(&self.cost.to_le_bytes());
+        to[8..16].copy_from_slice(&self.version.to_u64().to_le_bytes());
+        to[16..24].copy_from_slice(&self.fresh_until.millis().to_le_bytes());
+        to[24..32].copy_from_slice(&self.dead_at.millis().to_le_bytes());
+        to[32..36].copy_from_slice(&self.idle.to_le_bytes());
+        to[36..40].copy_from_slice(&self.weight.to_le_bytes());
+        to[40..48].copy_from_slice(&self.mark.to_le_bytes());
+    }
+}
+
+impl Default for Header {
+    /// A plain value of version 0 that never ends.
+    fn default() -> Self {
+        Self {
+            flags: Flags::NONE,
+            cost: 0,
+            version: Version::ZERO,
+            fresh_until: Time::NEVER,
+            dead_at: Time::NEVER,
+            idle: 0,
+            weight: 0,
+            mark: 0,
+        }
+    }
+}
+
+/// What kind of entry it is; a set of the constants.
+///
+/// ```
+/// use skep_cache::driver::Flags;
+///
+/// let flags = Flags::NEGATIVE.with(Flags::COMPRESSED);
+/// assert!(flags.has(Flags::NEGATIVE) && !flags.has(Flags::TOMBSTONE));
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Flags(u8);
+
+impl Flags {
+    /// A plain value.
+    pub const NONE: Self = Self(0);
+    /// Not a value but the mark of a removal: what is older is refused until it dies. Readers get nothing.
+    pub const TOMBSTONE: Self = Self(1);
+    /// The version before which the entries of a tag are void. A driver evicts these last, if it can choose, and
+    /// changes its [`generation`](crate::Driver::generation) when one is written.
+    pub const EPOCH: Self = Self(2);
+    /// The answer "there is none".
+    pub const NEGATIVE: Self = Self(4);
+    /// The value is compressed.
+    pub const COMPRESSED: Self = Self(8);
+    /// A number that [`increment`](crate::Driver::increment) counts: an `i64`, little endian.
+    pub const COUNTER: Self = Self(16);
+
+    /// Both sets together.
+    #[must_use]
+    pub const fn with(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
+    /// Whether all of `other` are in it.
+    pub const fn has(self, other: Self) -> bool {
+        self.0 & other.0 == other.0
+    }
+}
+
+/// An encoded entry that owns its bytes. A clone shares them.
+///
+/// See [`Header`] for an example.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Record(Bytes);
+
+impl Record {
+    /// Most tags an entry may have.
+    pub const MAX_TAGS: usize = 64;
+
+    /// Encodes an entry. Tags beyond [`Record::MAX_TAGS`] are the caller's mistake and are left out.
+    #[must_use]
+    pub fn new(header: &Header, tags: &[u64], value: &[u8]) -> Self {
+        let mut bytes = Self::begin(header, tags, value.len());
+        bytes.put_slice(value);
+        Self(bytes.freeze())
+    }
+
+    /// All that stands before the value, with room for it.
+    pub(crate) fn begin(header: &Header, tags: &[u64], room: usize) -> BytesMut {
+        let tags = &tags[..tags.len().min(Self::MAX_TAGS)];
+        let mut head = [0; Header::LEN];
+        header.write(u8::try_from(tags.len()).expect("at most 64"), &mut head);
+        let mut bytes = BytesMut::with_capacity(Header::LEN + 8 * tags.len() + room);
+        bytes.put_slice(&head);
+        for tag in tags {
+            bytes.put_u64_le(*tag);
+        }
+        bytes
+    }
+
+    /// The mark that a removal leaves.
+    #[must_use]
+    pub fn tombstone(mark: Removal) -> Self {
+        let Removal { version, until } = mark;
+        let flags = Flags::TOMBSTONE;
+        Self::new(&Header { flags, version, fresh_until: until, dead_at: until, ..Header::default() }, &[], &[])
+    }
+
+    /// Bytes that came from elsewhere.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::is_corrupt`] if they are no entry.
+    pub fn parse(bytes: Bytes) -> Result<Self> {
+        Entry::parse(&bytes)?;
+        Ok(Self(bytes))
+    }
+
+    /// To look at it.
+    #[inline]
+    pub fn entry(&self) -> Entry<'_> {
+        Entry { bytes: &self.0, owner: Some(&self.0) }
+    }
+
+    /// All of it: what a driver stores.
+    pub fn bytes(&self) -> &Bytes {
+        &self.0
+    }
+
+    /// A copy with another header, and the same tags and value.
+    #[must_use]
+    pub fn with_header(&self, header: &Header) -> Self {
+        self.entry().with_header(header)
+    }
+}
+
+/// A removal: what is older than `version` is refused until `until`.
+///
+/// See [`Driver::remove`](crate::Driver::remove).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Removal {
+    /// What is not newer is refused.
+    pub version: Version,
+    /// So long.
+    pub until: Time,
+}
+
+/// An encoded entry that somebody else owns: what a driver lends to a reader.
+///
+/// ```
+/// use skep_cache::driver::{Entry, Header, Record};
+///
+/// let record = Record::new(&Header::default(), &[7], b"hello");
+/// let entry = Entry::parse(record.bytes())?;
+/// assert_eq!(entry.value(), b"hello");
+/// assert_eq!(entry.tags().collect::<Vec<_>>(), [7]);
+/// # Ok::<(), skep_cache::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct Entry<'a> {
+    bytes: &'a [u8],
+    owner: Option<&'a Bytes>,
+}
+
+impl<'a> Entry<'a> {
+    /// Looks at stored bytes.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::is_corrupt`] if they are no entry.
+    #[inline]
+    pub fn parse(bytes: &'a [u8]) -> Result<Self> {
+        if bytes.len() < Header::LEN || bytes.len() < Header::LEN + 8 * usize::from(bytes[2]) {
+            return Err(Error::corrupt("it is shorter than its header"));
+        }
+        if bytes[0] != FORMAT {
+            return Err(Error::corrupt("it does not begin as an entry of this version"));
+        }
+        Ok(Self { bytes, owner: None })
+    }
+
+    /// The same, for a driver that holds [`Bytes`]: readers who want to keep the value share it.
+    ///
+    /// # Errors
+    ///
+    /// As [`Entry::parse`].
+    #[inline]
+    pub fn parse_shared(bytes: &'a Bytes) -> Result<Self> {
+        Ok(Self { owner: Some(bytes), ..Self::parse(bytes)? })
+    }
+
+    /// All of the header.
+    pub fn header(&self) -> Header {
+        Header {
+            flags: self.flags(),
+            cost: self.cost(),
+            version: self.version(),
+            fresh_until: self.fresh_until(),
+            dead_at: self.dead_at(),
+            idle: self.idle(),
+            weight: self.weight(),
+            mark: self.mark(),
+        }
+    }
+
+    /// What kind of entry it is.
+    #[inline]
+    pub fn flags(&self) -> Flags {
+        Flags(self.bytes[1])
+    }
+
+    /// How new it is.
+    #[inline]
+    pub fn version(&self) -> Version {
+        Version::from_u64(u64::from_le_bytes(self.field(8)))
+    }
+
+    /// See [`Header::fresh_until`].
+    #[inline]
+    pub fn fresh_until(&self) -> Time {
+        Time::from_millis(u64::from_le_bytes(self.field(16)))
+    }
+
+    /// See [`Header::dead_at`].
+    #[inline]
+    pub fn dead_at(&self) -> Time {
+        Time::from_millis(u64::from_le_bytes(self.field(24)))
+    }
+
+    /// See [`Header::weight`].
+    #[inline]
+    pub fn weight(&self) -> u32 {
+        u32::from_le_bytes(self.field(36))
+    }
+
+    /// See [`Header::idle`].
+    #[inline]
+    pub fn idle(&self) -> u32 {
+        u32::from_le_bytes(self.field(32))
+    }
+
+    /// See [`Header::cost`].
+    #[inline]
+    pub fn cost(&self) -> u32 {
+        u32::from_le_bytes(self.field(4))
+    }
+
+    /// See [`Header::mark`].
+    #[inline]
+    pub fn mark(&self) -> u64 {
+        u64::from_le_bytes(self.field(40))
+    }
+
+    /// Whether a driver still knows it: neither dead nor the mark of a removal that has ended.
+    #[inline]
+    pub fn exists(&self, now: Time) -> bool {
+        now < self.dead_at()
+    }
+
+    /// Whether a reader may get it: it exists, and is not the mark of a removal.
+    #[inline]
+    pub fn is_live(&self, now: Time) -> bool {
+        self.exists(now) && !self.flags().has(Flags::TOMBSTONE)
+    }
+
+    /// Whether it has tags.
+    #[inline]
+    pub fn has_tags(&self) -> bool {
+        self.bytes[2] > 0
+    }
+
+    /// The hashes of its tags.
+    #[inline]
+    pub fn tags(&self) -> impl Iterator<Item = u64> + use<'a> {
+        let tags = &self.bytes[Header::LEN..self.value_at()];
+        tags.as_chunks::<8>().0.iter().map(|tag| u64::from_le_bytes(*tag))
+    }
+
+    /// The value, as the codec wrote it.
+    #[inline]
+    pub fn value(&self) -> &'a [u8] {
+        &self.bytes[self.value_at()..]
+    }
+
+    /// The value to keep: shared with the driver where it can be, else copied.
+    pub fn value_bytes(&self) -> Bytes {
+        match self.owner {
+            Some(owner) => owner.slice(self.value_at()..),
+            None => Bytes::copy_from_slice(self.value()),
+        }
+    }
+
+    /// All of it, header and value.
+    #[inline]
+    pub fn as_bytes(&self) -> &'a [u8] {
+        self.bytes
+    }
+
+    /// The entry to keep: shared with the driver where it can be, else copied.
+    pub fn to_record(&self) -> Record {
+        match self.owner {
+            Some(owner) => Record(owner.clone()),
+            None => Record(Bytes::copy_from_slice(self.bytes)),
+        }
+    }
+
+    /// A copy with another header, and the same tags and value.
+    #[must_use]
+    pub fn with_header(&self, header: &Header) -> Record {
+        let mut head = [0; Header::LEN];
+        header.write(self.bytes[2], &mut head);
+        let mut bytes = BytesMut::with_capacity(self.bytes.len());
+        bytes.put_slice(&head);
+        bytes.put_slice(&self.bytes[Header::LEN..]);
+        Record(bytes.freeze())
+    }
+
+    #[inline]
+    fn value_at(&self) -> usize {
+        Header::LEN + 8 * usize::from(self.bytes[2])
+    }
+
+    #[inline]
+    fn field<const N: usize>(&self, at: usize) -> [u8; N] {
+        self.bytes[at..at + N].try_into().expect("parsed: the header is whole")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_header_is_read_as_it_was_written() {
+        let header = Header {
+            flags: Flags::NEGATIVE.with(Flags::COUNTER),
+            cost: 3,
+            version: Version::from_u64(4),
+            fresh_until: Time::from_millis(5),
+            dead_at: Time::from_millis(6),
+            idle: 7,
+            weight: 9,
+            mark: 8,
+        };
+        let record = Record::new(&header, &[1, 2], b"value");
+        assert_eq!(record.entry().header(), header);
+        let other = Header { mark: 9, ..header };
+        assert_eq!(record.with_header(&other), Record::new(&other, &[1, 2], b"value"));
+    }
+
+    #[test]
+    fn bytes_that_are_no_entry_are_refused() {
+        let whole = Record::new(&Header::default(), &[1], b"");
+        let whole = whole.bytes();
+        for cut in 0..whole.len() {
+            assert!(Entry::parse(&whole[..cut]).unwrap_err().is_corrupt(), "{cut} bytes");
+        }
+        let mut foreign = whole.to_vec();
+        foreign[0] = b'{';
+        assert!(Entry::parse(&foreign).unwrap_err().is_corrupt());
+    }
+}

@@ -1,0 +1,235 @@
+//! One computes, the others wait: within this process, whatever runtimes and threads they are on.
+//!
+//! Who comes first for a key leads; who comes later follows. A leader that lands gives all the same; one that is dropped
+//! before lets a follower lead. It knows nothing of caches and starts nothing.
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::future::Future;
+use std::hash::BuildHasher;
+use std::pin::Pin;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, Waker};
+
+/// The flights of a cache, by key.
+#[derive(Debug)]
+pub(crate) struct Flights<T> {
+    hasher: foldhash::fast::RandomState,
+    shards: Box<[Mutex<Departures<T>>]>,
+    /// How many fly, so that writes look for a flight only if there is one.
+    flying: AtomicUsize,
+}
+
+type Departures<T> = HashMap<Box<[u8]>, Arc<Flight<T>>>;
+
+#[derive(Debug)]
+struct Flight<T> {
+    state: Mutex<State<T>>,
+}
+
+#[derive(Debug)]
+enum State<T> {
+    Flying(HashMap<u64, Waker>, u64),
+    Landed(T),
+    Abandoned,
+}
+
+/// What a caller is.
+pub(crate) enum Role<'a, T> {
+    Leads(Leader<'a, T>),
+    Follows(Follower<T>),
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl<T> Default for Flights<T> {
+    fn default() -> Self {
+        Self {
+            hasher: foldhash::fast::RandomState::default(),
+            shards: (0..16).map(|_| Mutex::default()).collect(),
+            flying: AtomicUsize::new(0),
+        }
+    }
+}
+
+impl<T> Flights<T> {
+    /// Leads, or follows who does.
+    pub(crate) fn join(&self, key: &[u8]) -> Role<'_, T> {
+        match lock(self.shard(key)).entry(key.into()) {
+            Entry::Occupied(flying) => Role::Follows(Follower { flight: Arc::clone(flying.get()), number: None }),
+            Entry::Vacant(free) => {
+                let flight = Arc::new(Flight { state: Mutex::new(State::Flying(HashMap::new(), 0)) });
+                free.insert(Arc::clone(&flight));
+                self.flying.fetch_add(1, Ordering::SeqCst);
+                Role::Leads(Leader { flights: self, key: key.into(), flight })
+            }
+        }
+    }
+
+    /// Who comes from now on does not follow who leads now: what it computes may be stale.
+    pub(crate) fn detach(&self, key: &[u8]) {
+        // Who begins to lead after this look reads the driver again before it computes.
+        if self.flying.load(Ordering::SeqCst) > 0 && lock(self.shard(key)).remove(key).is_some() {
+            self.flying.fetch_sub(1, Ordering::SeqCst);
+        }
+    }
+
+    pub(crate) fn is_flying(&self, key: &[u8]) -> bool {
+        lock(self.shard(key)).contains_key(key)
+    }
+
+    fn shard(&self, key: &[u8]) -> &Mutex<Departures<T>> {
+        let shards = self.shards.len();
+        &self.shards[usize::try_from(self.hasher.hash_one(key) >> 40).unwrap_or_default() % shards]
+    }
+
+    #[cfg(test)]
+    pub(crate) fn len(&self) -> usize {
+        self.shards.iter().map(|shard| lock(shard).len()).sum()
+    }
+}
+
+impl<T> Flight<T> {
+    fn end(&self, state: State<T>) {
+        let before = std::mem::replace(&mut *lock(&self.state), state);
+        if let State::Flying(waiting, _) = before {
+            waiting.into_values().for_each(Waker::wake);
+        }
+    }
+}
+
+/// Computes for all. Dropped before it [lands](Leader::land), it lets a follower lead.
+pub(crate) struct Leader<'a, T> {
+    flights: &'a Flights<T>,
+    key: Box<[u8]>,
+    flight: Arc<Flight<T>>,
+}
+
+impl<T> Leader<'_, T> {
+    /// Gives this to all who follow.
+    pub(crate) fn land(self, outcome: T) {
+        self.leave();
+        self.flight.end(State::Landed(outcome));
+    }
+
+    fn leave(&self) {
+        let mut shard = lock(self.flights.shard(&self.key));
+        if shard.get(&self.key).is_some_and(|flying| Arc::ptr_eq(flying, &self.flight)) {
+            shard.remove(&self.key);
+            self.flights.flying.fetch_sub(1, Ordering::SeqCst);
+        }
+    }
+}
+
+impl<T> Drop for Leader<'_, T> {
+    fn drop(&mut self) {
+        self.leave();
+        let flying = matches!(*lock(&self.flight.state), State::Flying(..));
+        if flying {
+            self.flight.end(State::Abandoned);
+        }
+    }
+}
+
+/// Waits for the leader. `None`: it was dropped, so somebody else has to lead.
+pub(crate) struct Follower<T> {
+    flight: Arc<Flight<T>>,
+    number: Option<u64>,
+}
+
+impl<T: Clone> Future for Follower<T> {
+    type Output = Option<T>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let flight = Arc::clone(&self.flight);
+        match &mut *lock(&flight.state) {
+            State::Landed(outcome) => Poll::Ready(Some(outcome.clone())),
+            State::Abandoned => Poll::Ready(None),
+            State::Flying(waiting, last) => {
+                let number = *self.number.get_or_insert_with(|| {
+                    *last += 1;
+                    *last
+                });
+                waiting.entry(number).and_modify(|waker| waker.clone_from(cx.waker())).or_insert(cx.waker().clone());
+                Poll::Pending
+            }
+        }
+    }
+}
+
+impl<T> Drop for Follower<T> {
+    fn drop(&mut self) {
+        if let (Some(number), State::Flying(waiting, _)) = (self.number, &mut *lock(&self.flight.state)) {
+            waiting.remove(&number);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::block::block_on;
+
+    fn follower(flights: &Flights<u32>) -> Follower<u32> {
+        match flights.join(b"key") {
+            Role::Follows(follower) => follower,
+            Role::Leads(_) => panic!("nobody leads"),
+        }
+    }
+
+    fn leader(flights: &Flights<u32>) -> Leader<'_, u32> {
+        match flights.join(b"key") {
+            Role::Leads(leader) => leader,
+            Role::Follows(_) => panic!("somebody leads"),
+        }
+    }
+
+    #[test]
+    fn all_get_what_the_leader_computed() {
+        let flights = Flights::default();
+        let leads = leader(&flights);
+        let (one, two) = (follower(&flights), follower(&flights));
+        leads.land(7);
+        assert_eq!((block_on(one), block_on(two)), (Some(7), Some(7)));
+        assert_eq!(flights.len(), 0);
+    }
+
+    #[test]
+    fn a_dropped_leader_lets_another_lead() {
+        let flights = Flights::default();
+        let leads = leader(&flights);
+        let follows = follower(&flights);
+        drop(leads);
+        assert_eq!(block_on(follows), None);
+        drop(leader(&flights));
+        assert_eq!(flights.len(), 0);
+    }
+
+    #[test]
+    fn who_comes_after_a_detachment_does_not_follow() {
+        let flights = Flights::default();
+        let old = leader(&flights);
+        let before = follower(&flights);
+        flights.detach(b"key");
+        let new = leader(&flights);
+        old.land(1);
+        let after = follower(&flights);
+        new.land(2);
+        assert_eq!((block_on(before), block_on(after)), (Some(1), Some(2)));
+    }
+
+    #[test]
+    fn a_follower_on_another_thread_is_woken() {
+        let flights = Flights::default();
+        let leads = leader(&flights);
+        let follows = follower(&flights);
+        std::thread::scope(|scope| {
+            let waiting = scope.spawn(|| block_on(follows));
+            leads.land(3);
+            assert_eq!(waiting.join().unwrap(), Some(3));
+        });
+    }
+}

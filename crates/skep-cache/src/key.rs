@@ -1,0 +1,115 @@
+//! A typed key as bytes: namespace, schema, then the key as postcard writes it, or its digest if that is too long.
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use sha2::{Digest, Sha256};
+
+use crate::driver::MAX_KEY;
+use crate::error::{Error, Result};
+
+/// The part that all keys of a cache share: `namespace`, 0, schema (4 bytes, big endian).
+#[derive(Debug)]
+pub(crate) struct Prefix(Box<[u8]>);
+
+/// An encoded key, on the stack if it is not long: futures carry it about.
+pub(crate) struct Key {
+    bytes: [u8; SHORT],
+    length: usize,
+    long: Option<Box<[u8]>>,
+}
+
+/// A key up to this length does not leave the stack.
+const SHORT: usize = 112;
+
+/// Longest namespace, in bytes.
+const NAMESPACE: usize = 64;
+/// Follows the prefix of a key that is written out, and of one that is a digest.
+const WRITTEN: u8 = 0;
+const DIGEST: u8 = 1;
+
+impl Prefix {
+    pub(crate) fn new(namespace: &str, schema: u32) -> Result<Self> {
+        if namespace.is_empty() || namespace.len() > NAMESPACE || namespace.bytes().any(|byte| byte == 0) {
+            return Err(Error::misused("a namespace has 1 to 64 bytes, none of them 0"));
+        }
+        Ok(Self([namespace.as_bytes(), &[0], &schema.to_be_bytes()].concat().into()))
+    }
+
+    #[inline]
+    pub(crate) fn key<K: Serialize + ?Sized>(&self, key: &K) -> Result<Key> {
+        let mut bytes = [0; SHORT];
+        let start = self.0.len();
+        bytes[..start].copy_from_slice(&self.0);
+        bytes[start] = WRITTEN;
+        match postcard::to_slice(key, &mut bytes[start + 1..]) {
+            Ok(written) => {
+                let length = start + 1 + written.len();
+                Ok(Key { bytes, length, long: None })
+            }
+            Err(postcard::Error::SerializeBufferFull) => self.long(key),
+            Err(error) => Err(Error::codec("postcard refuses the key").because(error)),
+        }
+    }
+
+    #[cold]
+    fn long<K: Serialize + ?Sized>(&self, key: &K) -> Result<Key> {
+        let written =
+            postcard::to_stdvec(key).map_err(|error| Error::codec("postcard refuses the key").because(error))?;
+        let long = if self.0.len() + 1 + written.len() <= MAX_KEY {
+            [&*self.0, &[WRITTEN], &written].concat()
+        } else {
+            [&*self.0, &[DIGEST], &Sha256::digest(written)].concat()
+        };
+        Ok(Key { bytes: [0; SHORT], length: 0, long: Some(long.into()) })
+    }
+
+    pub(crate) fn as_bytes(&self) -> &[u8] {
+        &self.0
+    }
+
+    /// The key again, if it was not too long to be written out.
+    pub(crate) fn decode<K: DeserializeOwned>(&self, key: &[u8]) -> Option<K> {
+        let (kind, written) = key.strip_prefix(&*self.0)?.split_first()?;
+        (*kind == WRITTEN).then(|| postcard::from_bytes(written).ok())?
+    }
+}
+
+impl std::ops::Deref for Key {
+    type Target = [u8];
+
+    #[inline]
+    fn deref(&self) -> &[u8] {
+        match &self.long {
+            None => &self.bytes[..self.length],
+            Some(long) => long,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_is_listed_as_it_was_given() {
+        let prefix = Prefix::new("posts", 1).unwrap();
+        assert_eq!(prefix.decode::<(u32, String)>(&prefix.key(&(7_u32, "a")).unwrap()), Some((7, "a".to_owned())));
+    }
+
+    #[test]
+    fn keys_of_any_length_fit_and_differ() {
+        let prefix = Prefix::new(&"n".repeat(NAMESPACE), 1).unwrap();
+        let (a, b) = ("a".repeat(1_000), format!("{}b", "a".repeat(999)));
+        let keys = [prefix.key(&a).unwrap(), prefix.key(&b).unwrap(), prefix.key("a").unwrap()];
+        assert!(keys.iter().all(|key| key.len() <= MAX_KEY));
+        assert!(keys[0][..] != keys[1][..] && keys[0][..] != keys[2][..]);
+    }
+
+    #[test]
+    fn namespaces_and_schemas_are_kept_apart() {
+        let key = |namespace, schema| Prefix::new(namespace, schema).unwrap().key("a").unwrap().to_vec();
+        let keys = [key("a", 1), key("a", 2), key("ab", 1)];
+        assert!(keys[0] != keys[1] && keys[0] != keys[2] && !keys[2].starts_with(&keys[0]));
+        assert!(Prefix::new("a\0b", 1).is_err() && Prefix::new("", 1).is_err());
+    }
+}

@@ -1,0 +1,136 @@
+//! Where a server is, and how a connection to it begins.
+
+use std::fmt;
+use std::io;
+use std::path::PathBuf;
+use std::pin::Pin;
+use std::str::FromStr;
+use std::task::{Context, Poll};
+
+use tokio::io::{AsyncRead, ReadBuf};
+use tokio::net::{TcpStream, UnixStream, tcp, unix};
+
+/// What memcached listens on, if nobody says otherwise.
+const PORT: u16 = 11211;
+
+/// Where a server listens.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Address {
+    /// `name:port`, looked up anew for each connection, so that a moved server is found.
+    Tcp(String),
+    Unix(PathBuf),
+}
+
+impl FromStr for Address {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if let Some(path) = text.strip_prefix("unix:") {
+            return Ok(Self::Unix(path.into()));
+        }
+        if text.starts_with('/') {
+            return Ok(Self::Unix(text.into()));
+        }
+        let text = text.strip_prefix("tcp://").unwrap_or(text);
+        let bare = text.starts_with('[') && text.ends_with(']') || !text.contains(':');
+        let whole = if bare { format!("{text}:{PORT}") } else { text.to_owned() };
+        match whole.rsplit_once(':') {
+            Some((host, port)) if is_host(host) && port.parse::<u16>().is_ok() => Ok(Self::Tcp(whole)),
+            _ => Err(format!(
+                "\"{text}\" is no address of a server; right would be \"cache1:{PORT}\", \"[::1]:{PORT}\" or \
+                 \"/run/memcached.sock\""
+            )),
+        }
+    }
+}
+
+fn is_host(host: &str) -> bool {
+    let inside = host.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
+    let name = inside.unwrap_or(host);
+    !name.is_empty() && !name.contains(['/', ' ', '@']) && inside.is_some() == name.contains(':')
+}
+
+impl fmt::Display for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Tcp(address) => f.write_str(address),
+            Self::Unix(path) => write!(f, "{}", path.display()),
+        }
+    }
+}
+
+impl Address {
+    pub(super) async fn connect(&self) -> io::Result<(Reader, Writer)> {
+        match self {
+            Self::Tcp(address) => {
+                let stream = TcpStream::connect(address.as_str()).await?;
+                // Requests are whole when they are written; waiting for more would only add time.
+                stream.set_nodelay(true)?;
+                let (reader, writer) = stream.into_split();
+                Ok((Reader::Tcp(reader), Writer::Tcp(writer)))
+            }
+            Self::Unix(path) => {
+                let (reader, writer) = UnixStream::connect(path).await?.into_split();
+                Ok((Reader::Unix(reader), Writer::Unix(writer)))
+            }
+        }
+    }
+}
+
+/// What the server sends.
+pub(super) enum Reader {
+    Tcp(tcp::OwnedReadHalf),
+    Unix(unix::OwnedReadHalf),
+}
+
+impl Reader {
+    /// What tokio's `poll_read` does, for either kind: after a short read it does not ask again until the system says
+    /// so, which saves a system call per answer.
+    pub(super) fn poll_read(&mut self, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        match self {
+            Self::Tcp(half) => Pin::new(half).poll_read(cx, buffer),
+            Self::Unix(half) => Pin::new(half).poll_read(cx, buffer),
+        }
+    }
+}
+
+/// What the server is sent. Writing needs no exclusive access, so that whoever asks can do it at once.
+pub(super) enum Writer {
+    Tcp(tcp::OwnedWriteHalf),
+    Unix(unix::OwnedWriteHalf),
+}
+
+impl Writer {
+    pub(super) fn try_write(&self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Self::Tcp(half) => half.try_write(bytes),
+            Self::Unix(half) => half.try_write(bytes),
+        }
+    }
+
+    pub(super) fn poll_write_ready(&self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        match self {
+            Self::Tcp(half) => half.as_ref().poll_write_ready(cx),
+            Self::Unix(half) => half.as_ref().poll_write_ready(cx),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_is_a_host_with_a_port_or_a_path() {
+        let tcp = |text: &str| Ok(Address::Tcp(text.to_owned()));
+        assert_eq!("cache1".parse(), tcp("cache1:11211"));
+        assert_eq!("tcp://cache1:7".parse(), tcp("cache1:7"));
+        assert_eq!("[::1]".parse(), tcp("[::1]:11211"));
+        assert_eq!("[::1]:7".parse(), tcp("[::1]:7"));
+        assert_eq!("unix:cache.sock".parse(), Ok(Address::Unix("cache.sock".into())));
+        assert_eq!("/run/m.sock".parse(), Ok(Address::Unix("/run/m.sock".into())));
+        for wrong in ["", "cache1:", "cache1:99999", "::1", "::1:7", "http://cache1:80", "a b:7", ":7"] {
+            assert!(wrong.parse::<Address>().is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,358 @@
+//! Entries in Redis or Valkey: one server, or a cluster.
+//!
+//! Plain reads and writes are `GET` and `SET`; all else is one script (`redis/act.lua`), so every call is one round trip.
+//! A cluster needs nothing more: each call is about one key, and leases are in the key they are for.
+//!
+//! Start reading at [`Redis`].
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use ::redis::aio::{ConnectionLike, MultiplexedConnection};
+use ::redis::{Cmd, FromRedisValue, Pipeline, RedisError, RedisFuture, Script, Value};
+use bytes::Bytes;
+
+use crate::clock::{Time, Version};
+use crate::driver::{Claim, Driver, Entry, Listener, Record, Removal, Token, When};
+use crate::error::{Error, Result};
+use crate::reach::{Link, Missed, Reach};
+use crate::slot::{lease_bytes, show};
+
+mod options;
+mod watch;
+
+pub use options::Builder;
+
+use options::Servers;
+
+/// What the server is told to keep longer, in milliseconds: our header decides, and clocks differ.
+const SLACK: u64 = 2_000;
+
+/// Entries in Redis (6.2 or later) or Valkey: one server, or a cluster (feature `redis-cluster`).
+///
+/// Needs a tokio runtime with io and time; connections belong to the runtime that first needs them, and many tasks share
+/// one. Nothing is connected before it is needed, and a server that is away is an error that [is
+/// unreachable](Error::is_unreachable), never a hang.
+///
+/// ```
+/// use skep_cache::Redis;
+///
+/// let driver = Redis::builder("unix:///run/redis.sock").build()?;
+/// # let _ = driver;
+/// # Ok::<(), skep_cache::Error>(())
+/// ```
+#[derive(Clone)]
+pub struct Redis {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    servers: Servers,
+    /// For errors; without the password.
+    name: String,
+    timeout: Duration,
+    connect_timeout: Duration,
+    reach: Reach<Shared>,
+    script: Script,
+}
+
+impl std::fmt::Debug for Redis {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("Redis").field(&self.inner.name).finish()
+    }
+}
+
+/// A connection that many tasks share.
+struct Shared {
+    connection: Connection,
+    ended: AtomicBool,
+}
+
+#[derive(Clone)]
+enum Connection {
+    One(MultiplexedConnection),
+    #[cfg(feature = "redis-cluster")]
+    Cluster(::redis::cluster_async::ClusterConnection),
+}
+
+impl Link for Shared {
+    fn is_ended(&self) -> bool {
+        self.ended.load(Ordering::Relaxed)
+    }
+}
+
+impl ConnectionLike for Connection {
+    fn req_packed_command<'a>(&'a mut self, cmd: &'a Cmd) -> RedisFuture<'a, Value> {
+        match self {
+            Self::One(connection) => connection.req_packed_command(cmd),
+            #[cfg(feature = "redis-cluster")]
+            Self::Cluster(connection) => connection.req_packed_command(cmd),
+        }
+    }
+
+    fn req_packed_commands<'a>(
+        &'a mut self,
+        pipeline: &'a Pipeline,
+        offset: usize,
+        count: usize,
+    ) -> RedisFuture<'a, Vec<Value>> {
+        match self {
+            Self::One(connection) => connection.req_packed_commands(pipeline, offset, count),
+            #[cfg(feature = "redis-cluster")]
+            Self::Cluster(connection) => connection.req_packed_commands(pipeline, offset, count),
+        }
+    }
+
+    fn get_db(&self) -> i64 {
+        match self {
+            Self::One(connection) => connection.get_db(),
+            #[cfg(feature = "redis-cluster")]
+            Self::Cluster(connection) => connection.get_db(),
+        }
+    }
+}
+
+impl Redis {
+    /// To be told about one server: `redis://[user:password@]host[:6379][/database]`, `unix:///path`, or `rediss://...`
+    /// for TLS (feature `redis-tls`).
+    pub fn builder(url: impl Into<String>) -> Builder {
+        Builder::new(vec![url.into()], false)
+    }
+
+    /// To be told about a cluster, by some of its nodes; the others are found through them.
+    ///
+    /// ```
+    /// use skep_cache::Redis;
+    ///
+    /// let driver = Redis::cluster(["redis://node1:6379", "redis://node2:6379"]).build()?;
+    /// # let _ = driver;
+    /// # Ok::<(), skep_cache::Error>(())
+    /// ```
+    #[cfg(feature = "redis-cluster")]
+    pub fn cluster<T: Into<String>>(nodes: impl IntoIterator<Item = T>) -> Builder {
+        Builder::new(nodes.into_iter().map(Into::into).collect(), true)
+    }
+
+    /// Whether the server could not be reached a moment ago and is not asked again yet; for a status page.
+    ///
+    /// See [`Redis`] for an example.
+    pub fn is_left_out(&self) -> bool {
+        self.inner.reach.is_left_out()
+    }
+}
+
+impl Inner {
+    async fn link(&self) -> Result<Arc<Shared>> {
+        self.reach.link(self.connect()).await.map_err(|missed| match missed {
+            Missed::NoRuntime => {
+                Error::misused("the redis driver works inside a tokio runtime with io and time enabled")
+            }
+            Missed::LeftOut => self.unreachable("it was not reachable a moment ago, and is left out for a while"),
+            Missed::Failed(text) => self.unreachable(&text),
+        })
+    }
+
+    async fn connect(&self) -> Result<Shared, String> {
+        let limit = self.connect_timeout;
+        let connecting = self.servers.connect(limit, self.timeout);
+        match tokio::time::timeout(limit, connecting).await {
+            Ok(Ok(connection)) => Ok(Shared { connection, ended: AtomicBool::new(false) }),
+            Ok(Err(error)) => Err(error.to_string()),
+            Err(_) => Err(format!("no connection within {limit:?}")),
+        }
+    }
+
+    fn unreachable(&self, why: &str) -> Error {
+        Error::unreachable("asking Redis").because(format!("Redis at {}: {why}", self.name))
+    }
+
+    /// Within the time limit, whatever happens.
+    async fn within<T>(&self, link: &Shared, answer: impl Future<Output = Result<T, RedisError>> + Send) -> Result<T> {
+        let answer = match answer.await {
+            Ok(answer) => return Ok(answer),
+            Err(error) => error,
+        };
+        if answer.is_timeout() {
+            // Late answers would pile up; a new connection tells whether the server is there at all.
+            link.ended.store(true, Ordering::Relaxed);
+            return Err(self.unreachable(&format!("no answer within {:?}", self.timeout)));
+        }
+        if answer.is_unrecoverable_error() || answer.is_connection_dropped() || answer.is_io_error() {
+            link.ended.store(true, Ordering::Relaxed);
+        }
+        Err(self.unreachable(&answer.to_string()))
+    }
+
+    async fn ask<T: FromRedisValue>(&self, cmd: &Cmd) -> Result<T> {
+        let link = self.link().await?;
+        let mut connection = link.connection.clone();
+        self.within(&link, cmd.query_async(&mut connection)).await
+    }
+
+    /// One step of the script.
+    async fn step<T: FromRedisValue + Send + Sync>(
+        &self,
+        key: &[u8],
+        act: &str,
+        now: Time,
+        more: &[&[u8]],
+    ) -> Result<T> {
+        let link = self.link().await?;
+        let mut connection = link.connection.clone();
+        let mut invocation = self.script.key(key);
+        invocation.arg(act).arg(now.millis());
+        for argument in more {
+            invocation.arg(*argument);
+        }
+        self.within(&link, invocation.invoke_async(&mut connection)).await
+    }
+
+    async fn release(&self, key: &[u8], token: Token, now: Time) -> Result<()> {
+        self.step::<i64>(key, "release", now, &[&token.0.to_le_bytes()]).await.map(drop)
+    }
+}
+
+/// `SET`, with the end as a hint.
+fn set(key: &[u8], record: &Record, now: Time) -> Cmd {
+    let mut cmd = Cmd::new();
+    let ends = record.entry().dead_at();
+    if ends <= now {
+        cmd.arg("DEL").arg(key);
+        return cmd;
+    }
+    cmd.arg("SET").arg(key).arg(&record.bytes()[..]);
+    if ends != Time::NEVER {
+        let left = u64::try_from(ends.since(now).as_millis()).unwrap_or(u64::MAX);
+        // What Redis takes as an end; later is never.
+        if left < 1 << 46 {
+            cmd.arg("PX").arg(left + SLACK);
+        }
+    }
+    cmd
+}
+
+impl Driver for Redis {
+    fn name(&self) -> &'static str {
+        "redis"
+    }
+
+    async fn get<R, F>(&self, key: &[u8], now: Time, read: F) -> Result<Option<R>>
+    where
+        R: Send,
+        F: FnOnce(Entry<'_>) -> R + Send,
+    {
+        let mut cmd = Cmd::new();
+        cmd.arg("GET").arg(key);
+        let found: Option<Vec<u8>> = self.inner.ask(&cmd).await?;
+        let Some(bytes) = found else { return Ok(None) };
+        let shown = show(&Bytes::from(bytes), now, read);
+        if shown.is_err() {
+            // Gone with the next read; should removing fail, the next write overwrites it.
+            let mark = Record::tombstone(Removal { version: Version::ZERO, until: now });
+            let _ = self.inner.step::<i64>(key, "remove", now, &[mark.bytes()]).await;
+        }
+        shown
+    }
+
+    async fn set(&self, key: &[u8], record: &Record, when: When, now: Time) -> Result<bool> {
+        let number = |number: u64| number.to_le_bytes();
+        let (word, what) = match when {
+            When::Always => return self.inner.ask::<Value>(&set(key, record, now)).await.map(|_| true),
+            When::Absent => ("absent", [0; 8]),
+            When::Newer => ("newer", [0; 8]),
+            When::Version(version) => ("version", number(version.to_u64())),
+            When::Leased(token) => ("leased", number(token.0)),
+        };
+        let stored: i64 = self.inner.step(key, "set", now, &[word.as_bytes(), &what, record.bytes()]).await?;
+        Ok(stored == 1)
+    }
+
+    async fn remove(&self, key: &[u8], removal: Removal, now: Time) -> Result<bool> {
+        let mark = Record::tombstone(removal);
+        Ok(self.inner.step::<i64>(key, "remove", now, &[mark.bytes()]).await? == 1)
+    }
+
+    async fn lease(&self, key: &[u8], claim: Claim, now: Time) -> Result<Option<Token>> {
+        let given: i64 = self.inner.step(key, "lease", now, &[&lease_bytes(claim)]).await?;
+        Ok((given == 1).then_some(claim.token))
+    }
+
+    async fn release(&self, key: &[u8], token: Token, now: Time) -> Result<()> {
+        self.inner.release(key, token, now).await
+    }
+
+    /// Released by a task of its own, if there is a runtime; else the lease ends with its time.
+    fn abandon(&self, key: &[u8], token: Token, now: Time) {
+        let (inner, key) = (Arc::clone(&self.inner), key.to_vec());
+        if let Ok(runtime) = tokio::runtime::Handle::try_current() {
+            runtime.spawn(async move { inner.release(&key, token, now).await });
+        }
+    }
+
+    async fn increment(&self, key: &[u8], by: i64, fresh: &Record, now: Time) -> Result<i64> {
+        let step = Version::ZERO.successor().to_u64().to_string();
+        let arguments: [&[u8]; 3] = [&by.to_le_bytes(), fresh.bytes(), step.as_bytes()];
+        let sum: Vec<u8> = self.inner.step(key, "increment", now, &arguments).await?;
+        let sum = sum.try_into().map_err(|_| Error::corrupt("a counter is 8 bytes"))?;
+        Ok(i64::from_le_bytes(sum))
+    }
+
+    async fn touch(&self, key: &[u8], fresh_until: Time, dead_at: Time, now: Time) -> Result<bool> {
+        let mut ends = [0; 16];
+        ends[..8].copy_from_slice(&fresh_until.millis().to_le_bytes());
+        ends[8..].copy_from_slice(&dead_at.millis().to_le_bytes());
+        Ok(self.inner.step::<i64>(key, "touch", now, &[&ends]).await? == 1)
+    }
+
+    /// One round trip; in a cluster one to each node that has some.
+    async fn get_many<F>(&self, keys: &[&[u8]], now: Time, mut read: F) -> Result<()>
+    where
+        F: FnMut(usize, Entry<'_>) + Send,
+    {
+        if keys.is_empty() {
+            return Ok(());
+        }
+        let mut cmd = Cmd::new();
+        cmd.arg("MGET").arg(keys);
+        let found: Vec<Option<Vec<u8>>> = self.inner.ask(&cmd).await?;
+        for (place, bytes) in found.into_iter().enumerate() {
+            if let Some(bytes) = bytes {
+                // A damaged one is a miss here, and an error to who asks for it alone.
+                let _ = show(&Bytes::from(bytes), now, |entry| read(place, entry));
+            }
+        }
+        Ok(())
+    }
+
+    /// One round trip; in a cluster one for each key, all at the same time.
+    async fn set_many(&self, entries: &[(&[u8], Record)], now: Time) -> Result<()> {
+        if entries.is_empty() {
+            return Ok(());
+        }
+        let link = self.inner.link().await?;
+        let mut connection = link.connection.clone();
+        if self.inner.servers.is_cluster() {
+            let mut tasks = tokio::task::JoinSet::new();
+            for (key, record) in entries {
+                let (cmd, mut connection) = (set(key, record, now), connection.clone());
+                tasks.spawn(async move { cmd.query_async::<Value>(&mut connection).await });
+            }
+            while let Some(done) = tasks.join_next().await {
+                let done = done.map_err(|error| self.inner.unreachable(&error.to_string()))?;
+                self.inner.within(&link, async { done }).await?;
+            }
+            return Ok(());
+        }
+        let mut pipeline = Pipeline::with_capacity(entries.len());
+        for (key, record) in entries {
+            pipeline.add_command(set(key, record, now)).ignore();
+        }
+        self.inner.within(&link, pipeline.query_async::<()>(&mut connection)).await
+    }
+
+    /// On one server: told by the server itself (`CLIENT TRACKING`), of every key, whoever changed it. Not in a cluster.
+    fn watch(&self, listener: Listener) -> bool {
+        watch::start(&self.inner, listener)
+    }
+}

@@ -1,0 +1,276 @@
+//! The file that a map stands on: how it is made, found, replaced, and who uses it.
+//!
+//! A file becomes visible when it is whole: it is made under another name, with all its room reserved, and then linked. One that
+//! is not right (another version, another size, damaged constants) is replaced by a new one under the same name; who has the old
+//! one mapped keeps it to the end. So no file of ours ever gets shorter while somebody has it mapped.
+//!
+//! Each user of the file holds a lock on one byte far behind its end; the byte's number is the user's. The system frees it when
+//! the user dies, in whatever way, so others can ask whether he lives: process numbers, which are used again and differ
+//! between containers, play no part.
+
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
+use std::sync::atomic::{AtomicU32, AtomicU64};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use rustix::fs::{FallocateFlags, FlockOperation};
+use rustix::io::Errno;
+
+use super::ground::Ground;
+use super::hash::Seeds;
+use super::layout::{self, CONSTANTS, Geometry};
+use super::lease;
+use super::sys::{self, Mapping};
+
+/// How often a file is looked for anew because somebody else replaced it.
+const ATTEMPTS: u32 = 20;
+/// How long one process waits for another that replaces the file.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// The byte of user 0; no file is so long.
+const USERS: u64 = 1 << 40;
+/// More than the processes of a machine.
+const MOST_USERS: u64 = 0xffff;
+/// Who could not get a number: he is believed to live, and his locks are taken away by time only.
+const NOBODY: u64 = MOST_USERS;
+
+/// A file in use.
+#[derive(Debug)]
+pub(crate) struct Ours {
+    mapping: Mapping,
+    geometry: Geometry,
+    file: Mutex<File>,
+    path: PathBuf,
+    user: AtomicU64,
+    /// The process that took the number; its children must take their own.
+    process: AtomicU32,
+}
+
+/// What was found under a name.
+enum Opened {
+    Right(File, Seeds),
+    /// Not right, and why.
+    Wrong(File, String),
+    Missing,
+}
+
+/// Opens the file under this name, or makes it.
+pub(crate) fn open(path: &Path, geometry: &Geometry) -> io::Result<(Ours, Seeds)> {
+    for _ in 0..ATTEMPTS {
+        match look(path, geometry)? {
+            Opened::Right(file, seeds) => return Ok((Ours::new(file, path, geometry)?, seeds)),
+            Opened::Missing => make(path, geometry, |new| {
+                let linked = rustix::fs::link(new, path);
+                let _ = std::fs::remove_file(new);
+                match linked {
+                    Err(Errno::EXIST) => Ok(()),
+                    linked => linked.map_err(io::Error::from),
+                }
+            })?,
+            Opened::Wrong(old, why) => replace(path, geometry, &old, &why)?,
+        }
+    }
+    Err(io::Error::other(format!(
+        "{}: others replace it again and again; is it opened with different sizes?",
+        path.display()
+    )))
+}
+
+fn look(path: &Path, geometry: &Geometry) -> io::Result<Opened> {
+    let flags = libc::O_NOFOLLOW | libc::O_CLOEXEC | libc::O_NONBLOCK;
+    let file = match File::options().read(true).write(true).custom_flags(flags).open(path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Opened::Missing),
+        Err(error) if error.raw_os_error() == Some(libc::ELOOP) => {
+            return Err(refused(path, "it is a symbolic link; name the file itself"));
+        }
+        Err(error) => return Err(io::Error::new(error.kind(), format!("{}: {error}", path.display()))),
+    };
+    let meta = file.metadata()?;
+    if !meta.is_file() {
+        return Err(refused(path, "it is not a file; name one that is, or one that is not there yet"));
+    }
+    if meta.uid() != rustix::process::geteuid().as_raw() {
+        return Err(refused(path, "it belongs to another user; name a file of your own"));
+    }
+    if meta.mode() & 0o077 != 0 {
+        return Err(refused(path, "others may use it; chmod 600 makes it yours alone"));
+    }
+    let mut words = [0; CONSTANTS + 1];
+    let mut bytes = [0; (CONSTANTS + 1) * 8];
+    let read = file.read_at(&mut bytes, 0)?;
+    words.iter_mut().zip(bytes.chunks_exact(8)).for_each(|(word, bytes)| *word = super::hash::word(bytes));
+    let is_ours = bytes[..read].starts_with(layout::NAME) || bytes.iter().all(|byte| *byte == 0);
+    if !is_ours {
+        return Err(refused(path, "it is no cache of ours and would be lost; remove it, or name another file"));
+    }
+    Ok(match geometry.check(&words) {
+        Err(why) => Opened::Wrong(file, why),
+        Ok(_) if meta.len() != geometry.bytes as u64 => Opened::Wrong(file, format!("it has {} bytes", meta.len())),
+        Ok(seeds) => Opened::Right(file, seeds),
+    })
+}
+
+fn refused(path: &Path, why: &str) -> io::Error {
+    io::Error::new(io::ErrorKind::PermissionDenied, format!("{} is not used: {why}", path.display()))
+}
+
+/// Puts a new file in the place of one that is not right. Of several who want to, one does.
+fn replace(path: &Path, geometry: &Geometry, old: &File, why: &str) -> io::Result<()> {
+    let end = Instant::now() + PATIENCE;
+    while let Err(error) = rustix::fs::flock(old, FlockOperation::NonBlockingLockExclusive) {
+        if error != Errno::WOULDBLOCK || Instant::now() > end {
+            return Err(io::Error::new(io::Error::from(error).kind(), format!("{}: {error}", path.display())));
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let old = old.metadata()?;
+    let is_there = std::fs::symlink_metadata(path).is_ok_and(|now| (now.dev(), now.ino()) == (old.dev(), old.ino()));
+    if !is_there {
+        return Ok(());
+    }
+    tracing::warn!(target: "skep_cache", path = %path.display(), why, "a shared map is replaced by an empty one");
+    make(path, geometry, |new| std::fs::rename(new, path))
+}
+
+/// Makes a whole file under another name and hands it on.
+fn make(path: &Path, geometry: &Geometry, place: impl FnOnce(&Path) -> io::Result<()>) -> io::Result<()> {
+    let name = path.file_name().ok_or_else(|| refused(path, "it has no name; name a file"))?;
+    let [random, _] = Seeds::draw().0;
+    let new = path.with_file_name(format!(".{}.{random:016x}", name.display()));
+    let options = File::options().read(true).write(true).create_new(true).mode(0o600).clone();
+    let made = options.open(&new).and_then(|file| {
+        reserve(&file, geometry.bytes)?;
+        let constants = geometry.constants(Seeds::draw());
+        let bytes: Vec<u8> = constants.iter().flat_map(|word| word.to_le_bytes()).collect();
+        file.write_all_at(&bytes, 0)?;
+        place(&new)
+    });
+    if made.is_err() {
+        let _ = std::fs::remove_file(&new);
+    }
+    made.map_err(|error| {
+        io::Error::new(error.kind(), format!("{} of {} bytes: {error}", path.display(), geometry.bytes))
+    })
+}
+
+/// Gets all the room now: a write into a hole of a full disk would end the process.
+fn reserve(mut file: &File, bytes: usize) -> io::Result<()> {
+    match rustix::fs::fallocate(file, FallocateFlags::empty(), 0, bytes as u64) {
+        Err(Errno::OPNOTSUPP | Errno::NOSYS | Errno::INVAL) => {
+            let zeros = vec![0; 1 << 20];
+            let sizes = (0..bytes).step_by(zeros.len()).map(|at| zeros.len().min(bytes - at));
+            sizes.into_iter().try_for_each(|size| file.write_all(&zeros[..size]))
+        }
+        reserved => reserved.map_err(io::Error::from),
+    }
+}
+
+/// A number of this run of the machine. What a disk kept of a mapping when the machine went down may be a mixture of old and
+/// new; zero where we cannot know.
+fn boot() -> u64 {
+    let mut id = String::new();
+    let read = File::open("/proc/sys/kernel/random/boot_id").and_then(|file| file.take(64).read_to_string(&mut id));
+    read.map_or(0, |_| Seeds([1, 2]).hash(0, id.trim().as_bytes()))
+}
+
+impl Ours {
+    fn new(file: File, path: &Path, geometry: &Geometry) -> io::Result<Self> {
+        let mapping = Mapping::new(&file, geometry.words())?;
+        mapping.ask_for_huge_pages();
+        let ours = Self {
+            mapping,
+            geometry: geometry.clone(),
+            file: Mutex::new(file),
+            path: path.to_owned(),
+            user: AtomicU64::new(NOBODY),
+            process: AtomicU32::new(0),
+        };
+        ours.enrol()?;
+        Ok(ours)
+    }
+
+    /// Whether the machine was started anew since the file was last used; says so to all who come later.
+    pub(crate) fn is_from_another_run(&self) -> bool {
+        let (word, boot) = (&self.mapping.words()[layout::BOOT], boot());
+        let before = word.load(Acquire);
+        before != boot && word.compare_exchange(before, boot, AcqRel, Relaxed).is_ok() && before != 0
+    }
+
+    /// Takes a number that nobody has, and under which nothing was left.
+    fn enrol(&self) -> io::Result<u64> {
+        let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+        let process = std::process::id();
+        if self.process.load(Acquire) == process {
+            return Ok(self.user.load(Acquire));
+        }
+        if self.process.load(Acquire) != 0 {
+            // A lock belongs to the opened file, which a child shares with its parent: open it again.
+            *file = self.open_again(&file)?;
+        }
+        let start = Seeds::draw().0[0];
+        for number in 0..MOST_USERS - 1 {
+            let user = 1 + (start.wrapping_add(number)) % (MOST_USERS - 1);
+            if !self.has_left_traces(user) && sys::lock_byte(&*file, USERS + user)? {
+                self.user.store(user, Release);
+                self.process.store(process, Release);
+                return Ok(user);
+            }
+        }
+        Err(io::Error::other(format!("{}: {MOST_USERS} users have it open, which is the most", self.path.display())))
+    }
+
+    fn open_again(&self, file: &File) -> io::Result<File> {
+        use std::os::fd::AsRawFd;
+        let again = |path: &Path| File::options().read(true).write(true).open(path);
+        let own = format!("/proc/self/fd/{}", file.as_raw_fd());
+        let opened = again(Path::new(&own)).or_else(|_| again(&self.path))?;
+        let (old, new) = (file.metadata()?, opened.metadata()?);
+        if (old.dev(), old.ino()) != (new.dev(), new.ino()) {
+            return Err(refused(&self.path, "another file has its name now; open it anew after a fork"));
+        }
+        Ok(opened)
+    }
+
+    /// Whether a lock or a lease still bears this number: its owner died, and somebody has to find that out first.
+    fn has_left_traces(&self, user: u64) -> bool {
+        let words = self.mapping.words();
+        let shards = (0..self.geometry.shards).map(|shard| layout::HEAD + shard * self.geometry.shard);
+        shards.into_iter().any(|start| {
+            let leases = &words[start + layout::LEASES..][..layout::MOST_LEASES * lease::WORDS];
+            words[start + layout::LOCK].load(Relaxed) >> 48 == user
+                || leases.chunks_exact(lease::WORDS).any(|place| place[lease::USER].load(Relaxed) == user)
+        })
+    }
+}
+
+impl Ground for Ours {
+    #[inline]
+    fn words(&self) -> &[AtomicU64] {
+        self.mapping.words()
+    }
+
+    #[inline]
+    fn me(&self) -> u64 {
+        if self.process.load(Relaxed) == std::process::id() {
+            return self.user.load(Relaxed);
+        }
+        self.enrol().unwrap_or(NOBODY)
+    }
+
+    fn lives(&self, user: u64) -> bool {
+        if user == NOBODY || user == self.me() {
+            return true;
+        }
+        let file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+        sys::is_byte_locked(&*file, USERS + user).unwrap_or(true)
+    }
+
+    fn millis(&self) -> u64 {
+        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
+    }
+}

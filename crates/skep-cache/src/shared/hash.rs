@@ -1,0 +1,134 @@
+//! The hash of a key and the sum over a record, both keyed by numbers drawn when the file was made.
+//!
+//! A hash decides where a key lies; without the seeds nobody can choose keys that all lie in one bucket. A sum is there
+//! for damage, not for forgers: whoever may write the file may write anything. Both are part of the layout: whoever
+//! changes them counts [`VERSION`](super::layout::VERSION) up.
+
+use std::hash::{BuildHasher, Hasher, RandomState};
+
+/// Odd numbers without a pattern: the fractional parts of the square roots of 2, 3, 5 and 7.
+const ROOTS: [u64; 4] = [0x6a09_e667_f3bc_c909, 0xbb67_ae85_84ca_a73b, 0x3c6e_f372_fe94_f82b, 0xa54f_f53a_5f1d_36f1];
+
+/// Two secret numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Seeds(pub(crate) [u64; 2]);
+
+impl Seeds {
+    /// Draws them. `RandomState` is the standard library's only door to the system's randomness.
+    pub(crate) fn draw() -> Self {
+        let draw = || RandomState::new().build_hasher().finish();
+        Self([draw(), draw()])
+    }
+
+    /// The hash of a key in a generation of the file: never 0, so that 0 is no key's. In another generation the same key lies
+    /// elsewhere, which makes all that is there void at once.
+    #[inline]
+    pub(crate) fn hash(self, generation: u64, key: &[u8]) -> u64 {
+        let (mut a, mut b) = (self.0[0], self.0[1].wrapping_add(generation.wrapping_mul(ROOTS[1])));
+        let mut pairs = key.chunks_exact(16);
+        for pair in &mut pairs {
+            a = fold(a ^ word(&pair[..8]), b ^ word(&pair[8..]));
+            b = b.wrapping_add(ROOTS[0]);
+        }
+        let rest = pairs.remainder();
+        let (low, high) = rest.split_at(rest.len().min(8));
+        a = fold(a ^ word(low), b ^ word(high) ^ ROOTS[1]);
+        let length = (key.len() as u64).wrapping_mul(ROOTS[0]);
+        fold(a ^ ROOTS[2], (self.0[1] ^ ROOTS[3]).wrapping_add(length)).max(1)
+    }
+}
+
+/// Up to eight bytes as a number.
+pub(crate) fn word(bytes: &[u8]) -> u64 {
+    if let Ok(bytes) = bytes.try_into() {
+        return u64::from_le_bytes(bytes);
+    }
+    let mut word = [0; 8];
+    let len = bytes.len().min(8);
+    word[..len].copy_from_slice(&bytes[..len]);
+    u64::from_le_bytes(word)
+}
+
+/// Both halves of the product, one upon the other: each bit of it depends on most bits of the factors.
+pub(crate) fn fold(a: u64, b: u64) -> u64 {
+    let product = u128::from(a) * u128::from(b);
+    (product as u64) ^ ((product >> 64) as u64)
+}
+
+/// A sum over words, in order. Each pair is multiplied with keys of its place and added (the scheme of NH in UMAC,
+/// RFC 4418): no product waits for another, so that summing is as fast as copying.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Sum {
+    total: u128,
+    key: u64,
+}
+
+impl Sum {
+    pub(crate) fn new(seeds: Seeds, hash: u64) -> Self {
+        Self { total: u128::from(hash), key: seeds.0[1] ^ ROOTS[0] }
+    }
+
+    #[inline]
+    pub(crate) fn pair(&mut self, a: u64, b: u64) {
+        let product = u128::from(a.wrapping_add(self.key)) * u128::from(b.wrapping_add(self.key.rotate_left(32)));
+        self.total = self.total.wrapping_add(product);
+        self.key = self.key.wrapping_add(ROOTS[1]);
+    }
+
+    pub(crate) fn finish(self) -> u64 {
+        fold((self.total as u64) ^ ROOTS[2], ((self.total >> 64) as u64) ^ self.key)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashSet;
+
+    #[test]
+    fn keys_that_differ_in_one_bit_or_in_length_hash_apart() {
+        let seeds = Seeds::draw();
+        let mut seen = HashSet::new();
+        for len in (0..70).step_by(if cfg!(miri) { 23 } else { 1 }) {
+            let mut key = vec![0; len];
+            assert!(seen.insert(seeds.hash(0, &key)), "{len} zeros");
+            for bit in 0..len * 8 {
+                key[bit / 8] ^= 1 << (bit % 8);
+                assert!(seen.insert(seeds.hash(0, &key)), "bit {bit} of {len} bytes");
+                key[bit / 8] ^= 1 << (bit % 8);
+            }
+        }
+    }
+
+    #[test]
+    fn buckets_fill_evenly() {
+        let seeds = Seeds::draw();
+        let mut counts = [0_u32; 16];
+        for number in 0..if cfg!(miri) { 1_600 } else { 16_000 } {
+            counts[(seeds.hash(0, format!("user:{number}").as_bytes()) >> 60) as usize] += 1;
+        }
+        // A thousand each, or a hundred; the standard deviations of a fair draw are 31 and 10.
+        let fair = if cfg!(miri) { 40..160 } else { 800..1200 };
+        assert!(counts.iter().all(|count| fair.contains(count)), "{counts:?}");
+    }
+
+    #[test]
+    fn a_sum_notices_every_bit_and_every_swap() {
+        let sum = |words: &[u64]| {
+            let mut sum = Sum::new(Seeds([3, 4]), 5);
+            words.chunks(2).for_each(|pair| sum.pair(pair[0], *pair.get(1).unwrap_or(&0)));
+            sum.finish()
+        };
+        let words: Vec<u64> = (0..20).collect();
+        let right = sum(&words);
+        for bit in 0..20 * 64 {
+            let mut wrong = words.clone();
+            wrong[bit / 64] ^= 1 << (bit % 64);
+            assert_ne!(sum(&wrong), right, "bit {bit}");
+        }
+        let mut swapped = words.clone();
+        swapped.swap(2, 4);
+        assert_ne!(sum(&swapped), right);
+        assert_ne!(sum(&words[..18]), right);
+    }
+}

@@ -1,0 +1,352 @@
+//! The map: what a driver promises, done on words that others change too.
+//!
+//! It knows nothing of files and systems; those are its [`Ground`].
+
+use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
+use std::sync::atomic::fence;
+
+use super::ground::Ground;
+use super::hash::Seeds;
+use super::layout::{self, Geometry};
+use super::lease::Wish;
+use super::lock::{self, Busy, How};
+use super::record::{self, New};
+use super::shard::{Count, Found, Shard};
+use super::words::Words;
+use super::writer::{self, Fault, Place, Writer};
+use crate::clock::Time;
+use crate::driver::{Claim, Entry, Record, Removal, Token, Usage, When};
+use crate::error::{Error, Result};
+
+/// How often a write is done again in a shard that had to be reset.
+const ATTEMPTS: u32 = 3;
+
+/// A map on some ground.
+#[derive(Debug)]
+pub(crate) struct Map<G> {
+    pub(crate) ground: G,
+    geometry: Geometry,
+    seeds: Seeds,
+}
+
+/// A key with all that follows from it.
+#[derive(Clone, Copy, Debug)]
+struct Key<'a> {
+    bytes: &'a [u8],
+    hash: u64,
+    generation: u64,
+}
+
+impl<G: Ground> Map<G> {
+    /// A map whose ground was found to be of this geometry.
+    pub(crate) fn new(ground: G, geometry: Geometry, seeds: Seeds) -> Self {
+        Self { ground, geometry, seeds }
+    }
+
+    /// Copies the live entry of a key into the buffer.
+    #[inline]
+    pub(crate) fn get(&self, key: &[u8], now: Time, out: &mut Vec<u8>) -> bool {
+        let key = self.key(key);
+        match self.shard(key.hash).get(key.hash, key.bytes, now.millis(), out) {
+            Found::Hit => true,
+            Found::Miss => false,
+            Found::Damaged => {
+                self.distrust(key.generation, "an entry is not what was written");
+                false
+            }
+        }
+    }
+
+    /// Stores an entry if the condition holds.
+    pub(crate) fn set(&self, key: &[u8], record: &Record, when: When, now: Time) -> Result<bool> {
+        let entry = record.entry();
+        self.write(key, now, |writer, key| {
+            let place = writer.find(key.hash, key.bytes);
+            if !may(writer, place.as_ref(), key, &entry, when, now) {
+                return Ok(Ok(false));
+            }
+            self.put(writer, place, key, &entry).map(|stored| stored.map(|()| true))
+        })
+    }
+
+    /// Removes an entry; a mark stays.
+    pub(crate) fn remove(&self, key: &[u8], removal: Removal, now: Time) -> Result<bool> {
+        self.write(key, now, |writer, key| {
+            let place = writer.find(key.hash, key.bytes);
+            let old = place.filter(|place| exists(place, key, now));
+            let was_live = old.is_some_and(|old| !old.head.is_grave());
+            if removal.until > now {
+                let version = old.map_or(0, |old| old.head.version).max(removal.version.to_u64());
+                let version = crate::Version::from_u64(version);
+                let mark = Record::tombstone(Removal { version, ..removal });
+                return self.put(writer, place, key, &mark.entry()).map(|stored| stored.map(|()| was_live));
+            }
+            writer.leases().end(key.hash, None);
+            if let Some(place) = place {
+                writer.remove(place);
+                writer.tell(key.hash);
+            }
+            Ok(Ok(was_live))
+        })
+    }
+
+    /// Replaces an entry by what is made of it, in one step; `change` must not take long. What it gives back beside.
+    pub(crate) fn update<R>(
+        &self,
+        key: &[u8],
+        now: Time,
+        mut change: impl FnMut(Option<&Record>) -> Result<(Option<Record>, R)>,
+    ) -> Result<R> {
+        let mut bytes = Vec::new();
+        self.write(key, now, |writer, key| {
+            let place = writer.find(key.hash, key.bytes);
+            let old = match place.filter(|place| exists(place, key, now) && !place.head.is_grave()) {
+                None => None,
+                Some(place) => {
+                    writer.value(&place, key.bytes, &mut bytes)?;
+                    Some(Entry::parse(&bytes).map_err(|_| Fault::Damaged)?.to_record())
+                }
+            };
+            match change(old.as_ref()) {
+                Err(error) => Ok(Err(error)),
+                Ok((None, result)) => Ok(Ok(result)),
+                Ok((Some(new), result)) => {
+                    self.put(writer, place, key, &new.entry()).map(|stored| stored.map(|()| result))
+                }
+            }
+        })
+    }
+
+    /// Takes the right to compute a value.
+    pub(crate) fn lease(&self, key: &[u8], claim: Claim, now: Time) -> Result<Option<Token>> {
+        self.write(key, now, |writer, key| {
+            let wish = Wish { hash: key.hash, token: claim.token.0, until: claim.until.millis() };
+            let is_taken = writer.leases().take(wish, now.millis(), &self.ground);
+            Ok(Ok(is_taken.then_some(claim.token)))
+        })
+    }
+
+    /// Gives it back.
+    pub(crate) fn release(&self, key: &[u8], token: Token, now: Time) -> Result<()> {
+        self.write(key, now, |writer, key| {
+            writer.leases().end(key.hash, Some(token.0));
+            Ok(Ok(()))
+        })
+    }
+
+    /// Makes everything void, at once; the room is freed little by little.
+    pub(crate) fn void(&self) {
+        self.head().at(layout::VOIDED).fetch_add(1, AcqRel);
+    }
+
+    /// Removes all entries whose keys begin so.
+    pub(crate) fn clear(&self, prefix: &[u8], now: Time) -> Result<()> {
+        let mut keys = Vec::new();
+        self.keys(prefix, now, |key| keys.push(key.to_vec()));
+        let removal = Removal { version: crate::Version::ZERO, until: now };
+        keys.iter().try_for_each(|key| self.remove(key, removal, now).map(drop))
+    }
+
+    /// Shows all keys that begin so and have a live entry.
+    pub(crate) fn keys(&self, prefix: &[u8], now: Time, mut each: impl FnMut(&[u8])) {
+        let generation = self.generation();
+        for shard in self.shards() {
+            for word in shard.part(&self.geometry.index) {
+                let slot = super::slot::Slot(word.load(Acquire));
+                let Some((words, head)) =
+                    Some(slot).filter(|slot| !slot.is_empty()).and_then(|slot| shard.record(slot))
+                else {
+                    continue;
+                };
+                let key = record::key_of(words, &head, self.seeds);
+                fence(Acquire);
+                let is_same = super::slot::Slot(word.load(Relaxed)).same(slot);
+                let is_live = !head.is_grave() && head.expires > now.millis();
+                match key.filter(|key| is_same && is_live && self.seeds.hash(generation, key) == head.hash) {
+                    Some(key) if key.starts_with(prefix) => each(&key),
+                    _ => {}
+                }
+            }
+        }
+    }
+
+    /// Another number after each write to this key.
+    #[inline]
+    pub(crate) fn stamp(&self, key: &[u8]) -> u64 {
+        let key = self.key(key);
+        let changes = self.shard(key.hash).words.at(writer::changes(key.hash)).load(Acquire);
+        // A generation is one large step, so that it is not confused with a few writes.
+        changes.wrapping_add(key.generation << 48)
+    }
+
+    /// Another number after each write of an epoch.
+    #[inline]
+    pub(crate) fn epochs(&self) -> u64 {
+        let head = self.head();
+        head.at(layout::EPOCHS).load(Acquire).wrapping_add(self.generation() << 48)
+    }
+
+    /// How much is kept.
+    pub(crate) fn usage(&self) -> Usage {
+        let filled = |shard: &Shard<'_>, at| shard.words.load(at).saturating_sub(shard.words.load(at + 1));
+        let bytes = |shard: Shard<'_>| {
+            filled(&shard, layout::SMALL).saturating_add(filled(&shard, layout::MAIN)).saturating_mul(8)
+        };
+        Usage {
+            entries: Some(self.shards().map(|shard| shard.words.load(layout::LIVE)).fold(0, u64::saturating_add)),
+            bytes: Some(self.shards().map(bytes).fold(0, u64::saturating_add)),
+            evicted: Some(self.counted(Count::Evicted)),
+        }
+    }
+
+    /// How often something happened, in all shards.
+    pub(crate) fn counted(&self, what: Count) -> u64 {
+        self.shards().map(|shard| shard.counted(what)).fold(0, u64::saturating_add)
+    }
+
+    fn put(&self, writer: &mut Writer<'_>, place: Option<Place>, key: Key<'_>, entry: &Entry<'_>) -> Outcome<()> {
+        let value = entry.as_bytes();
+        if value.len() > self.geometry.largest {
+            return Ok(Err(Error::too_large(value.len(), self.geometry.largest)));
+        }
+        let [flags, version, expires] = [u64::from(value[1]), entry.version().to_u64(), entry.dead_at().millis()];
+        let new = New {
+            hash: key.hash,
+            flags: flags as u8,
+            generation: key.generation as u8,
+            key: key.bytes,
+            value,
+            version,
+            expires,
+        };
+        writer.put(place, &new)?;
+        writer.leases().end(key.hash, None);
+        writer.tell(key.hash);
+        if new.flags & record::EPOCH != 0 {
+            self.head().at(layout::EPOCHS).fetch_add(1, Release);
+        }
+        Ok(Ok(()))
+    }
+
+    /// Works on a shard under its lock. A shard that makes no sense is reset, and the work is done again.
+    fn write<R>(
+        &self,
+        key: &[u8],
+        now: Time,
+        mut work: impl FnMut(&mut Writer<'_>, Key<'_>) -> Outcome<R>,
+    ) -> Result<R> {
+        if key.len() > crate::driver::MAX_KEY {
+            return Err(Error::too_large(key.len(), crate::driver::MAX_KEY));
+        }
+        for _ in 0..ATTEMPTS {
+            let key = self.key(key);
+            let shard = self.shard(key.hash);
+            let (held, how) = lock::lock(shard.words, &self.ground).map_err(busy)?;
+            if how != How::Free {
+                self.take_over(&shard, how);
+            }
+            let outcome = Writer::new(shard, held, now.millis(), key.generation)
+                .map_err(Fault::from)
+                .and_then(|mut writer| work(&mut writer, key));
+            match outcome {
+                Ok(result) => return result,
+                Err(Fault::Busy) => return Err(busy(Busy)),
+                Err(Fault::Damaged) => self.reset(&shard, key.generation)?,
+            }
+        }
+        Err(Error::corrupt("the shard is damaged again each time it was reset"))
+    }
+
+    /// Goes on where another one stopped. Every step leaves a shard sound; only what follows the last one may be missing.
+    #[cold]
+    fn take_over(&self, shard: &Shard<'_>, how: How) {
+        shard.count(Count::Inherited);
+        let changes = layout::CHANGES..layout::CHANGES + layout::MOST_CHANGES;
+        changes.for_each(|at| shard.words.count(at, 1));
+        self.head().at(layout::EPOCHS).fetch_add(1, Release);
+        match how {
+            How::Taken => {
+                tracing::warn!(target: "skep_cache", "a process stood still while it wrote; its lock is taken away");
+            }
+            _ => tracing::warn!(target: "skep_cache", "a process died while it wrote; that write is lost"),
+        }
+    }
+
+    #[cold]
+    fn reset(&self, shard: &Shard<'_>, generation: u64) -> Result<()> {
+        let (_held, _) = lock::lock(shard.words, &self.ground).map_err(busy)?;
+        // Somebody else may have been faster.
+        if Writer::check(shard).is_err() {
+            writer::reset(shard);
+        }
+        self.distrust(generation, "a shard makes no sense");
+        Ok(())
+    }
+
+    /// Makes everything void: among what was damaged may have been the mark of a removal or the epoch of a tag, and without it,
+    /// something stale would come back.
+    #[cold]
+    fn distrust(&self, generation: u64, why: &'static str) {
+        let voided = self.head().at(layout::VOIDED);
+        if voided.compare_exchange(generation, generation.wrapping_add(1), AcqRel, Relaxed).is_ok() {
+            tracing::warn!(target: "skep_cache", why, "a shared map is damaged, and begins anew");
+        }
+    }
+
+    fn head(&self) -> Words<'_> {
+        Words(self.ground.words())
+    }
+
+    fn generation(&self) -> u64 {
+        self.head().at(layout::VOIDED).load(Acquire)
+    }
+
+    #[inline]
+    fn key<'a>(&self, bytes: &'a [u8]) -> Key<'a> {
+        let generation = self.generation();
+        Key { bytes, hash: self.seeds.hash(generation, bytes), generation }
+    }
+
+    #[inline]
+    fn shard(&self, hash: u64) -> Shard<'_> {
+        self.number((hash >> 32) as usize & (self.geometry.shards - 1))
+    }
+
+    fn shards(&self) -> impl Iterator<Item = Shard<'_>> {
+        (0..self.geometry.shards).map(|number| self.number(number))
+    }
+
+    #[inline]
+    fn number(&self, number: usize) -> Shard<'_> {
+        let start = layout::HEAD + number * self.geometry.shard;
+        let words = self.ground.words().get(start..start + self.geometry.shard).unwrap_or_default();
+        Shard { words: Words(words), map: &self.geometry, seeds: self.seeds }
+    }
+}
+
+/// What work under a lock gives: a fault of the map, or a result that the caller gets.
+type Outcome<R> = std::result::Result<Result<R>, Fault>;
+
+fn busy(Busy: Busy) -> Error {
+    Error::unreachable("waiting for another process that writes to the shared map")
+}
+
+fn exists(place: &Place, key: Key<'_>, now: Time) -> bool {
+    place.head.expires > now.millis() && place.head.generation == key.generation as u8
+}
+
+/// Whether the condition of a write holds.
+fn may(writer: &Writer<'_>, place: Option<&Place>, key: Key<'_>, new: &Entry<'_>, when: When, now: Time) -> bool {
+    let old = place.filter(|place| exists(place, key, now));
+    let live = old.filter(|old| !old.head.is_grave());
+    match when {
+        When::Always => true,
+        When::Absent => live.is_none(),
+        When::Version(version) => live.is_some_and(|live| live.head.version == version.to_u64()),
+        When::Newer => old.is_none_or(|old| old.head.version < new.version().to_u64()),
+        When::Leased(token) => writer.leases().holds(key.hash, token.0, now.millis()),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,367 @@
+//! The map on plain memory: against a model, with threads, and damaged in all ways. Run with miri too:
+//! `cargo +nightly miri test -p skep-cache --lib shared::map`.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicU64, AtomicUsize};
+use std::thread;
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::Version;
+use crate::driver::Header;
+use crate::shared::slot::Slot;
+
+/// Memory, and users that tests may kill.
+#[derive(Debug)]
+struct Memory {
+    words: Arc<Vec<AtomicU64>>,
+    me: u64,
+    alive: Arc<AtomicU64>,
+    millis: Arc<AtomicU64>,
+}
+
+impl Ground for Memory {
+    fn words(&self) -> &[AtomicU64] {
+        &self.words
+    }
+    fn me(&self) -> u64 {
+        self.me
+    }
+    fn lives(&self, user: u64) -> bool {
+        user < 64 && self.alive.load(Relaxed) >> user & 1 == 1
+    }
+    fn millis(&self) -> u64 {
+        // Whoever waits asks for the time, and each time a little has passed.
+        self.millis.fetch_add(20, Relaxed)
+    }
+}
+
+const NOW: Time = Time::from_millis(1_000_000);
+
+/// A map of the least size there is, and another user of it.
+fn maps() -> (Map<Memory>, Map<Memory>) {
+    let geometry = Geometry::new(300 << 10, 4096).unwrap();
+    let words: Arc<Vec<_>> = Arc::new((0..geometry.words()).map(|_| AtomicU64::new(0)).collect());
+    let (alive, millis) = (Arc::new(AtomicU64::new(u64::MAX)), Arc::default());
+    let user = |me| {
+        let ground = Memory { words: words.clone(), me, alive: Arc::clone(&alive), millis: Arc::clone(&millis) };
+        Map::new(ground, geometry.clone(), Seeds([0x1234_5678_9abc_def1, 0xfedc_ba98_7654_3211]))
+    };
+    (user(1), user(2))
+}
+
+fn record(value: &[u8], version: u64) -> Record {
+    Record::new(&Header { version: Version::from_u64(version), ..Header::default() }, &[], value)
+}
+
+fn set(map: &Map<Memory>, key: &[u8], value: &[u8]) {
+    assert!(map.set(key, &record(value, 1), When::Always, NOW).unwrap());
+}
+
+fn get(map: &Map<Memory>, key: &[u8]) -> Option<Vec<u8>> {
+    let mut buffer = Vec::new();
+    map.get(key, NOW, &mut buffer).then(|| Entry::parse(&buffer).unwrap().value().to_vec())
+}
+
+fn lock_of(map: &Map<Memory>) -> &AtomicU64 {
+    &map.ground.words()[layout::HEAD + layout::LOCK]
+}
+
+#[test]
+fn what_one_user_sets_the_other_gets() {
+    let (one, other) = maps();
+    set(&one, b"key", b"value");
+    assert_eq!(get(&other, b"key").as_deref(), Some(&b"value"[..]));
+}
+
+#[test]
+fn the_lock_of_a_dead_user_is_inherited_and_nothing_else_is_lost() {
+    let (one, other) = maps();
+    set(&one, b"kept", b"value");
+    lock_of(&one).store(1 << 48 | 0x4d, Relaxed);
+    one.ground.alive.fetch_and(!(1 << 1), Relaxed);
+    set(&other, b"key", b"new");
+    assert_eq!(get(&other, b"kept").as_deref(), Some(&b"value"[..]));
+    assert_eq!(other.counted(Count::Inherited), 1);
+    assert_eq!(lock_of(&one).load(Relaxed), 0x4e, "it is free again");
+}
+
+#[test]
+fn a_user_who_stands_still_costs_the_others_one_write_and_no_read() {
+    let (one, other) = maps();
+    set(&one, b"key", b"value");
+    lock_of(&one).store(1 << 48 | 0x4d, Relaxed);
+    let error = other.set(b"key", &record(b"new", 2), When::Always, NOW).unwrap_err();
+    assert!(error.is_unreachable(), "{error}");
+    assert_eq!(get(&other, b"key").as_deref(), Some(&b"value"[..]));
+    // Ten seconds later his lock is taken away.
+    other.ground.millis.fetch_add(20_000, Relaxed);
+    set(&other, b"key", b"newer");
+    assert_eq!(get(&one, b"key").as_deref(), Some(&b"newer"[..]));
+}
+
+#[test]
+fn a_lease_ends_with_its_user() {
+    let (one, other) = maps();
+    let claim = |token| Claim { token: Token(token), until: NOW.plus(std::time::Duration::from_mins(1)) };
+    assert_eq!(one.lease(b"key", claim(5), NOW).unwrap(), Some(Token(5)));
+    assert_eq!(other.lease(b"key", claim(6), NOW).unwrap(), None);
+    one.ground.alive.fetch_and(!(1 << 1), Relaxed);
+    assert_eq!(other.lease(b"key", claim(7), NOW).unwrap(), Some(Token(7)));
+    assert!(!one.set(b"key", &record(b"late", 1), When::Leased(Token(5)), NOW).unwrap(), "a fence");
+    assert!(other.set(b"key", &record(b"first", 1), When::Leased(Token(7)), NOW).unwrap());
+}
+
+#[test]
+fn a_full_table_of_leases_refuses_and_is_no_error() {
+    let (one, _) = maps();
+    let claim = |token| Claim { token: Token(token), until: Time::from_millis(NOW.millis() + 10) };
+    let lease = |number: u64, now| one.lease(format!("key {number}").as_bytes(), claim(number), now).unwrap();
+    let granted = (0..100).filter(|number| lease(*number, NOW).is_some()).count();
+    assert_eq!(granted, layout::MOST_LEASES);
+    assert!(lease(200, Time::from_millis(NOW.millis() + 10)).is_some(), "the others have ended");
+}
+
+#[test]
+fn what_is_used_stays_when_room_is_wanted() {
+    let (one, _) = maps();
+    let hot: Vec<_> = (0..50).map(|number| format!("hot {number}").into_bytes()).collect();
+    for key in &hot {
+        set(&one, key, &[1; 300]);
+    }
+    let rounds = if cfg!(miri) { 600 } else { 20_000 };
+    for number in 0..rounds {
+        set(&one, format!("cold {number}").as_bytes(), &[2; 300]);
+        get(&one, &hot[number % hot.len()]);
+    }
+    let kept = hot.iter().filter(|key| get(&one, key).is_some()).count();
+    assert!(kept >= 48, "{kept} of 50");
+    assert!(one.usage().evicted.unwrap() > 0);
+    assert_eq!(one.counted(Count::Reset) + one.counted(Count::Damaged), 0);
+}
+
+#[test]
+fn replacing_half_of_what_fits_again_and_again_evicts_nothing() {
+    let (one, _) = maps();
+    let rounds = if cfg!(miri) { 2 } else { 200 };
+    for round in 0..rounds {
+        (0..300_u64).for_each(|number| set(&one, format!("{number}").as_bytes(), &[round; 300]));
+    }
+    assert_eq!(one.usage().evicted, Some(0));
+    assert!((0..300).all(|number| get(&one, format!("{number}").as_bytes()) == Some(vec![rounds - 1; 300])));
+}
+
+#[test]
+fn clearing_everything_frees_the_room_too() {
+    let (one, _) = maps();
+    (0..400_u64).for_each(|number| set(&one, format!("old {number}").as_bytes(), &[1; 300]));
+    (0..400_u64).for_each(|number| drop(get(&one, format!("old {number}").as_bytes())));
+    one.void();
+    (0..400_u64).for_each(|number| set(&one, format!("new {number}").as_bytes(), &[2; 300]));
+    assert!((0..400).all(|number| get(&one, format!("old {number}").as_bytes()).is_none()));
+    let kept = (0..400).filter(|number| get(&one, format!("new {number}").as_bytes()).is_some()).count();
+    assert!(kept > 390, "{kept} of 400");
+}
+
+/// The protocol of reads, with writers that overtake them: no value is ever torn or another key's.
+#[test]
+fn readers_beside_writers_see_whole_values_of_their_key() {
+    let (one, other) = maps();
+    let (one, other) = (Arc::new(one), Arc::new(other));
+    let (rounds, keys) = if cfg!(miri) { (60, 3) } else { (20_000, 200) };
+    let seen = AtomicUsize::new(0);
+    let value = |key: usize, round: usize| {
+        let length = 17 + (key * 31 + round * 7) % if cfg!(miri) { 30 } else { 3000 };
+        [&[key as u8][..], &vec![round as u8; length]].concat()
+    };
+    thread::scope(|scope| {
+        for map in [&one, &other] {
+            scope.spawn(|| {
+                (0..rounds).for_each(|round| {
+                    let key = round % keys;
+                    set(map, format!("key {key}").as_bytes(), &value(key, round));
+                });
+            });
+            scope.spawn(|| {
+                for round in 0..rounds {
+                    let key = round * 7 % keys;
+                    if let Some(bytes) = get(map, format!("key {key}").as_bytes()) {
+                        seen.fetch_add(1, Relaxed);
+                        assert_eq!(bytes[0], key as u8, "another key's");
+                        assert!(bytes[1..].windows(2).all(|pair| pair[0] == pair[1]), "torn");
+                    }
+                }
+            });
+        }
+    });
+    assert!(seen.into_inner() > 0);
+    assert_eq!(one.counted(Count::Reset) + one.counted(Count::Damaged), 0);
+}
+
+#[derive(Clone, Debug)]
+enum Step {
+    Set(u8, u16, When),
+    Remove(u8, bool),
+    Get(u8),
+    Lease(u8),
+    Void,
+}
+
+fn steps() -> impl Strategy<Value = Vec<Step>> {
+    let when = prop_oneof![
+        Just(When::Always),
+        Just(When::Absent),
+        Just(When::Newer),
+        (0..20_u64).prop_map(|version| When::Version(Version::from_u64(version))),
+        (0..20_u64).prop_map(|token| When::Leased(Token(token))),
+    ];
+    let step = prop_oneof![
+        8 => (0..12_u8, 0..2000_u16, when).prop_map(|(key, length, when)| Step::Set(key, length, when)),
+        2 => (0..12_u8, any::<bool>()).prop_map(|(key, mark)| Step::Remove(key, mark)),
+        8 => (0..12_u8).prop_map(Step::Get),
+        2 => (0..12_u8).prop_map(Step::Lease),
+        1 => Just(Step::Void),
+    ];
+    prop::collection::vec(step, 1..if cfg!(miri) { 20 } else { 300 })
+}
+
+/// What a map of twelve keys, in which nothing has to go, must do.
+#[derive(Default)]
+struct Model {
+    entries: HashMap<u8, (u64, Option<Vec<u8>>)>,
+    leases: HashMap<u8, u64>,
+}
+
+impl Model {
+    fn may(&self, key: u8, version: u64, when: When) -> bool {
+        let old = self.entries.get(&key);
+        let live = old.filter(|old| old.1.is_some());
+        match when {
+            When::Always => true,
+            When::Absent => live.is_none(),
+            When::Version(wanted) => live.is_some_and(|live| live.0 == wanted.to_u64()),
+            When::Newer => old.is_none_or(|old| old.0 < version),
+            When::Leased(token) => self.leases.get(&key) == Some(&token.0),
+        }
+    }
+}
+
+fn check(steps: Vec<Step>) {
+    let (map, _) = maps();
+    let mut model = Model::default();
+    for (at, step) in steps.into_iter().enumerate() {
+        let version = at as u64 % 20;
+        match step {
+            Step::Set(key, length, when) => {
+                let value = vec![at as u8; usize::from(length)];
+                let stored = map.set(&[key], &record(&value, version), when, NOW).unwrap();
+                assert_eq!(stored, model.may(key, version, when), "{at}: {when:?}");
+                if stored {
+                    model.entries.insert(key, (version, Some(value)));
+                    model.leases.remove(&key);
+                }
+            }
+            Step::Remove(key, has_mark) => {
+                let until = if has_mark { Time::NEVER } else { NOW };
+                let removed = map.remove(&[key], Removal { version: Version::from_u64(version), until }, NOW).unwrap();
+                let old = model.entries.remove(&key);
+                assert_eq!(removed, old.as_ref().is_some_and(|old| old.1.is_some()));
+                model.leases.remove(&key);
+                if has_mark {
+                    model.entries.insert(key, (version.max(old.map_or(0, |old| old.0)), None));
+                }
+            }
+            Step::Get(key) => {
+                let right = model.entries.get(&key).and_then(|entry| entry.1.clone());
+                assert_eq!(get(&map, &[key]), right, "{at}");
+            }
+            Step::Lease(key) => {
+                let claim = Claim { token: Token(version), until: Time::NEVER };
+                let granted = map.lease(&[key], claim, NOW).unwrap().is_some();
+                assert_eq!(granted, !model.leases.contains_key(&key));
+                model.leases.entry(key).or_insert(version);
+            }
+            Step::Void => {
+                map.void();
+                model = Model::default();
+            }
+        }
+    }
+    let mut keys = Vec::new();
+    map.keys(b"", NOW, |key| keys.push(key[0]));
+    keys.sort_unstable();
+    let mut right: Vec<_> = model.entries.iter().filter(|(_, entry)| entry.1.is_some()).map(|(key, _)| *key).collect();
+    right.sort_unstable();
+    assert_eq!(keys, right);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: if cfg!(miri) { 2 } else { 300 }, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_map_does_what_its_model_does(steps in steps()) {
+        check(steps);
+    }
+
+    /// Whatever is written over the file: no panic, no endless loop, and no value that nobody stored under that key.
+    #[test]
+    fn damage_is_a_miss_and_never_a_wrong_value(
+        seed in any::<u64>(),
+        flips in prop::collection::vec((any::<prop::sample::Index>(), any::<u64>(), any::<bool>()), 1..40),
+    ) {
+        let (one, other) = maps();
+        let keys = if cfg!(miri) { 20 } else { 300_u64 };
+        (0..keys).for_each(|number| set(&one, format!("{number}").as_bytes(), format!("{number}:{seed}").as_bytes()));
+        let words = one.ground.words();
+        let targets = targets(&one);
+        for (index, bits, is_anywhere) in flips {
+            let at = if is_anywhere { index.index(words.len()) } else { targets[index.index(targets.len())] };
+            let bits = if bits % 3 == 0 { bits } else { 1 << (bits % 64) };
+            words[at].fetch_xor(bits, Relaxed);
+        }
+        // A lock that damage made up belongs to nobody who lives.
+        one.ground.alive.store(0b110, Relaxed);
+        for round in 0..3 {
+            for number in 0..keys {
+                let key = format!("{number}");
+                if let Some(value) = get(&other, key.as_bytes()) {
+                    prop_assert_eq!(value, format!("{number}:{seed}").into_bytes());
+                }
+                if number % 3 == round {
+                    let _ = other.set(key.as_bytes(), &record(format!("{number}:{seed}").as_bytes(), 2), When::Newer, NOW);
+                    let _ = other.remove(format!("{}", number + 1).as_bytes(), Removal { version: Version::ZERO, until: NOW }, NOW);
+                }
+            }
+            other.keys(b"", NOW, |key| assert!(String::from_utf8_lossy(key).parse::<u64>().is_ok()));
+            let _ = (other.usage(), other.stamp(b"1"), other.epochs());
+        }
+    }
+}
+
+/// Words that matter most: those that say where things are.
+fn targets(map: &Map<Memory>) -> Vec<usize> {
+    let words = map.ground.words();
+    let heads = (0..layout::LEASES).map(|at| layout::HEAD + at);
+    let slots =
+        map.geometry.index.clone().map(|at| layout::HEAD + at).filter(|at| !Slot(words[*at].load(Relaxed)).is_empty());
+    let records = slots.clone().flat_map(|at| {
+        let start = layout::HEAD + Slot(words[at].load(Relaxed)).at();
+        start..start + record::HEADER
+    });
+    let records: Vec<_> = records.collect();
+    heads.chain(slots).chain(records).collect()
+}
+
+#[test]
+fn a_shard_that_makes_no_sense_is_reset_and_counted() {
+    let (one, other) = maps();
+    (0..100_u64).for_each(|number| set(&one, format!("{number}").as_bytes(), b"value"));
+    one.ground.words()[layout::HEAD + layout::SMALL].store(u64::MAX, Relaxed);
+    set(&other, b"key", b"value");
+    assert_eq!(get(&one, b"key").as_deref(), Some(&b"value"[..]));
+    assert_eq!(get(&one, b"5"), None, "among what is lost may be the mark of a removal: all is void");
+    assert_eq!(one.counted(Count::Reset), 1);
+}

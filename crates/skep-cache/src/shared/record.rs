@@ -1,0 +1,287 @@
+//! One key with its value, as it lies in a ring.
+//!
+//! ```text
+//! word 0      hash of the key, never 0
+//! word 1      kind (8 bits), flags (8), generation (8), length of the key (8), length of the value (32)
+//! word 2      version
+//! word 3      when it is dead, in milliseconds since 1970
+//! word 4      sum of all the others
+//! word 5 ..   key, from the next word on the value; the last word of each filled up with zeros
+//! ```
+//! A record is an even number of words. Nothing read here is trusted: a length leads nowhere before it was compared with
+//! the memory there is.
+
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
+
+use super::hash::{Seeds, Sum, word};
+
+/// Words of the header.
+pub(crate) const HEADER: usize = 5;
+/// Flags of an entry that matter here; see [`Flags`](crate::driver::Flags).
+pub(crate) const GRAVE: u8 = 1;
+pub(crate) const EPOCH: u8 = 2;
+
+/// What a record is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// Nothing, up to the end of the ring.
+    Pad = 1,
+    /// An entry.
+    Entry = 2,
+}
+
+/// A record without its bytes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Head {
+    pub(crate) hash: u64,
+    pub(crate) kind: Kind,
+    pub(crate) flags: u8,
+    pub(crate) generation: u8,
+    pub(crate) key: usize,
+    pub(crate) value: usize,
+    pub(crate) version: u64,
+    pub(crate) expires: u64,
+    sum: u64,
+    shape: u64,
+}
+
+impl Head {
+    /// The header that begins here; `None` if no header of ours looks so, or it ends after the slice.
+    #[inline]
+    pub(crate) fn load(words: &[AtomicU64]) -> Option<Self> {
+        let words: &[AtomicU64; HEADER] = words.first_chunk()?;
+        let [hash, shape, version, expires, sum] = [0, 1, 2, 3, 4].map(|at| words[at].load(Relaxed));
+        let kind = match shape >> 56 {
+            1 => Kind::Pad,
+            2 => Kind::Entry,
+            _ => return None,
+        };
+        let (key, value) = ((shape >> 32 & 0xff) as usize, (shape & 0xffff_ffff) as usize);
+        let (flags, generation) = ((shape >> 48) as u8, (shape >> 40) as u8);
+        Some(Self { hash, kind, flags, generation, key, value, version, expires, sum, shape })
+    }
+
+    /// A filler of so many words.
+    pub(crate) fn filler(words: usize) -> Self {
+        let (hash, version, expires, sum) = (0, 0, 0, 0);
+        let (kind, flags, generation, key, shape) = (Kind::Pad, 0, 0, 0, 0);
+        Self { hash, kind, flags, generation, key, value: words, version, expires, sum, shape }
+    }
+
+    /// Whether it marks a removal.
+    pub(crate) fn is_grave(&self) -> bool {
+        self.flags & GRAVE != 0
+    }
+
+    /// Whether it is the epoch of a tag, which goes last.
+    pub(crate) fn is_epoch(&self) -> bool {
+        self.flags & EPOCH != 0
+    }
+
+    /// Words of the whole record.
+    #[inline]
+    pub(crate) fn words(&self) -> usize {
+        if self.kind == Kind::Pad { self.value } else { size(self.key, self.value) }
+    }
+}
+
+/// What is to be written.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct New<'a> {
+    pub(crate) hash: u64,
+    pub(crate) flags: u8,
+    pub(crate) generation: u8,
+    pub(crate) key: &'a [u8],
+    pub(crate) value: &'a [u8],
+    pub(crate) version: u64,
+    pub(crate) expires: u64,
+}
+
+/// Words of a record with a key and a value of so many bytes.
+pub(crate) fn size(key: usize, value: usize) -> usize {
+    (HEADER + key.div_ceil(8) + value.div_ceil(8)).next_multiple_of(2)
+}
+
+/// Writes a filler over all words.
+pub(crate) fn pad(words: &[AtomicU64]) {
+    if let [hash, shape, ..] = words {
+        hash.store(0, Relaxed);
+        shape.store((Kind::Pad as u64) << 56 | words.len() as u64, Relaxed);
+    }
+}
+
+/// Writes a record; the slice is as long as [`size`] says.
+pub(crate) fn write(words: &[AtomicU64], seeds: Seeds, new: &New<'_>) {
+    let shape = (Kind::Entry as u64) << 56
+        | u64::from(new.flags) << 48
+        | u64::from(new.generation) << 40
+        | (new.key.len() as u64 & 0xff) << 32
+        | new.value.len() as u64 & 0xffff_ffff;
+    let mut sum = Sum::new(seeds, new.hash);
+    sum.pair(shape, new.version);
+    sum.pair(new.expires, 0);
+    let (header, bytes) = words.split_at(HEADER);
+    let (key, value) = bytes.split_at(new.key.len().div_ceil(8));
+    fill(key, new.key, &mut sum);
+    fill(value, new.value, &mut sum);
+    let numbers = [new.hash, shape, new.version, new.expires, sum.finish()];
+    header.iter().zip(numbers).for_each(|(word, number)| word.store(number, Relaxed));
+}
+
+fn fill(words: &[AtomicU64], bytes: &[u8], sum: &mut Sum) {
+    let (pairs, rest) = bytes.split_at(bytes.len() / 16 * 16);
+    for (to, from) in words.chunks_exact(2).zip(pairs.chunks_exact(16)) {
+        let (a, b) = (word(&from[..8]), word(&from[8..]));
+        to[0].store(a, Relaxed);
+        to[1].store(b, Relaxed);
+        sum.pair(a, b);
+    }
+    if rest.is_empty() {
+        return;
+    }
+    let (low, high) = rest.split_at(rest.len().min(8));
+    let last = [word(low), word(high)];
+    words[pairs.len() / 8..].iter().zip(last).for_each(|(to, from)| to.store(from, Relaxed));
+    sum.pair(last[0], last[1]);
+}
+
+/// Whether the record has this key; its words go into the sum.
+#[inline]
+fn sum_key(words: &[AtomicU64], key: &[u8], sum: &mut Sum) -> bool {
+    let (pairs, rest) = key.split_at(key.len() / 16 * 16);
+    let mut wrong = 0;
+    for (at, key) in words.chunks_exact(2).zip(pairs.chunks_exact(16)) {
+        let (a, b) = (at[0].load(Relaxed), at[1].load(Relaxed));
+        wrong |= a ^ word(&key[..8]) | b ^ word(&key[8..]);
+        sum.pair(a, b);
+    }
+    if !rest.is_empty() {
+        let (low, high) = rest.split_at(rest.len().min(8));
+        let last = words.get(pairs.len() / 8..).unwrap_or_default();
+        let [a, b] = [0, 1].map(|at| last.get(at).map_or(0, |word| word.load(Relaxed)));
+        wrong |= a ^ word(low) | b ^ word(high);
+        sum.pair(a, b);
+    }
+    wrong == 0
+}
+
+/// Copies bytes out of words into a slice that is as long as they are.
+#[inline]
+fn copy(words: &[AtomicU64], out: &mut [u8], sum: &mut Sum) {
+    let at = out.len() / 16 * 16;
+    let (pairs, rest) = out.split_at_mut(at);
+    for (to, from) in pairs.chunks_exact_mut(16).zip(words.chunks_exact(2)) {
+        let (a, b) = (from[0].load(Relaxed), from[1].load(Relaxed));
+        to[..8].copy_from_slice(&a.to_le_bytes());
+        to[8..].copy_from_slice(&b.to_le_bytes());
+        sum.pair(a, b);
+    }
+    if !rest.is_empty() {
+        let last = words.get(at / 8..).unwrap_or_default();
+        let [a, b] = [0, 1].map(|at| last.get(at).map_or(0, |word| word.load(Relaxed)));
+        let bytes = (u128::from(b) << 64 | u128::from(a)).to_le_bytes();
+        rest.copy_from_slice(&bytes[..rest.len()]);
+        sum.pair(a, b);
+    }
+}
+
+/// What became of reading a record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Copied {
+    /// The bytes are in the buffer, and the sum is right.
+    Whole,
+    /// It is another key's.
+    OtherKey,
+    /// Not what was written.
+    Damaged,
+}
+
+/// Copies the value of a record with this key and hash into the buffer, which gets its length.
+#[inline]
+pub(crate) fn read(words: &[AtomicU64], head: &Head, key: &[u8], seeds: Seeds, out: &mut Vec<u8>) -> Copied {
+    if head.key != key.len() {
+        return Copied::OtherKey;
+    }
+    let Some(bytes) = words.get(HEADER..head.words()) else { return Copied::Damaged };
+    let mut sum = Sum::new(seeds, head.hash);
+    sum.pair(head.shape, head.version);
+    sum.pair(head.expires, 0);
+    let (its_key, value) = bytes.split_at(key.len().div_ceil(8));
+    if !sum_key(its_key, key, &mut sum) {
+        return Copied::OtherKey;
+    }
+    resize(out, head.value);
+    copy(value, out, &mut sum);
+    if sum.finish() == head.sum { Copied::Whole } else { Copied::Damaged }
+}
+
+/// Whether the record has this key; the rest of it is not looked at.
+pub(crate) fn has_key(words: &[AtomicU64], head: &Head, key: &[u8], seeds: Seeds) -> bool {
+    let bytes = words.get(HEADER..HEADER + key.len().div_ceil(8));
+    head.key == key.len() && bytes.is_some_and(|bytes| sum_key(bytes, key, &mut Sum::new(seeds, head.hash)))
+}
+
+/// The key of a record, if the record is whole.
+pub(crate) fn key_of(words: &[AtomicU64], head: &Head, seeds: Seeds) -> Option<Vec<u8>> {
+    let mut key = vec![0; head.key];
+    let bytes = words.get(HEADER..head.words())?;
+    copy(bytes, &mut key, &mut Sum::new(seeds, head.hash));
+    let is_whole = read(words, head, &key, seeds, &mut Vec::new()) == Copied::Whole;
+    (is_whole).then_some(key)
+}
+
+/// Writes zeros only where the buffer grows.
+fn resize(out: &mut Vec<u8>, len: usize) {
+    if out.len() < len {
+        out.resize(len, 0);
+    } else {
+        out.truncate(len);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn region(words: usize) -> Vec<AtomicU64> {
+        (0..words).map(|_| AtomicU64::new(0)).collect()
+    }
+
+    fn written(key: &[u8], value: &[u8]) -> (Seeds, Vec<AtomicU64>) {
+        let seeds = Seeds([1, 2]);
+        let words = region(size(key.len(), value.len()));
+        let hash = seeds.hash(0, key);
+        let new = New { hash, flags: 9, generation: 5, key, value, version: 3, expires: 4 };
+        write(&words, seeds, &new);
+        (seeds, words)
+    }
+
+    #[test]
+    fn what_was_written_is_read_whatever_its_length() {
+        let step = if cfg!(miri) { 13 } else { 1 };
+        let lengths = || (0..40).step_by(step);
+        for (key, value) in lengths().flat_map(|key| lengths().map(move |value| (key, value))) {
+            let (key, value) = (vec![b'k'; key], vec![b'v'; value]);
+            let (seeds, words) = written(&key, &value);
+            let head = Head::load(&words).unwrap();
+            assert_eq!((head.version, head.expires, head.flags), (3, 4, 9));
+            let mut out = vec![1; 20];
+            assert_eq!(read(&words, &head, &key, seeds, &mut out), Copied::Whole);
+            assert_eq!(out, value);
+            assert_eq!(key_of(&words, &head, seeds), Some(key));
+        }
+    }
+
+    #[test]
+    fn a_flipped_bit_anywhere_is_noticed() {
+        let (seeds, words) = written(b"a key", b"a value of some length");
+        for bit in 0..words.len() * 64 {
+            words[bit / 64].fetch_xor(1 << (bit % 64), Relaxed);
+            let head = Head::load(&words);
+            let copied = head.map(|head| read(&words, &head, b"a key", seeds, &mut Vec::new()));
+            assert_ne!(copied, Some(Copied::Whole), "bit {bit}");
+            words[bit / 64].fetch_xor(1 << (bit % 64), Relaxed);
+        }
+    }
+}

@@ -1,0 +1,177 @@
+//! One part of the file: an index and the records it points to. Here is how it is read.
+//!
+//! A read takes no lock. It finds a slot whose tag fits, copies the record, and looks at the slot again: a writer changes
+//! the slot before it touches the record's words, so an unchanged slot means that the copy is whole (a seqlock with a
+//! number for each key instead of one for all). The slot counts the laps of the ring; it would have to come round 4096
+//! times during one read to fool it, and then there is the sum.
+//!
+//! How it is written: [`writer`](super::writer).
+
+use std::ops::Range;
+use std::sync::atomic::Ordering::{Acquire, Relaxed};
+use std::sync::atomic::{AtomicU64, fence};
+
+use super::hash::Seeds;
+use super::layout::{COUNTS, Geometry, LINE};
+use super::record::{self, Copied, Head, Kind};
+use super::slot::Slot;
+use super::words::Words;
+
+/// How often a read begins anew because its key was written meanwhile, before it says that there is nothing.
+const ATTEMPTS: u32 = 1000;
+
+/// What is counted in each shard.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Count {
+    /// Entries that went for want of room.
+    Evicted = 0,
+    /// Locks of the dead and of those who stood still.
+    Inherited = 1,
+    /// Times the shard was emptied because it made no sense.
+    Reset = 2,
+    /// Records that were not what had been written.
+    Damaged = 3,
+}
+
+/// A shard, for one key.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Shard<'a> {
+    pub(crate) words: Words<'a>,
+    pub(crate) map: &'a Geometry,
+    pub(crate) seeds: Seeds,
+}
+
+/// What a read found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Found {
+    /// The value is in the buffer.
+    Hit,
+    /// Nothing.
+    Miss,
+    /// Something that nobody wrote so.
+    Damaged,
+}
+
+/// What one attempt found.
+enum Look {
+    Found(Found),
+    Changed,
+}
+
+impl<'a> Shard<'a> {
+    /// Copies the value of a key into the buffer.
+    #[inline]
+    pub(crate) fn get(&self, hash: u64, key: &[u8], now: u64, out: &mut Vec<u8>) -> Found {
+        for _ in 0..ATTEMPTS {
+            match self.look(hash, key, now, out) {
+                Look::Found(found) => return found,
+                Look::Changed => std::hint::spin_loop(),
+            }
+        }
+        Found::Miss
+    }
+
+    #[inline]
+    fn look(&self, hash: u64, key: &[u8], now: u64, out: &mut Vec<u8>) -> Look {
+        for line in self.lines(hash) {
+            let slots = line.each_ref().map(|slot| Slot(slot.load(Acquire)));
+            for (at, slot) in slots.into_iter().enumerate().filter(|(_, slot)| slot.fits(hash)) {
+                let found = self.read(slot, hash, key, now, out);
+                fence(Acquire);
+                let is_same = Slot(line[at].load(Relaxed)).same(slot);
+                match found {
+                    _ if !is_same => return Look::Changed,
+                    None => {}
+                    Some(Found::Hit) => {
+                        use_once(&line[at], slot);
+                        return Look::Found(Found::Hit);
+                    }
+                    Some(Found::Miss) => return Look::Found(Found::Miss),
+                    Some(Found::Damaged) => {
+                        self.forget(&line[at], slot);
+                        return Look::Found(Found::Damaged);
+                    }
+                }
+            }
+        }
+        Look::Found(Found::Miss)
+    }
+
+    /// What lies where a slot points to; `None` if it is another key's.
+    #[inline]
+    fn read(&self, slot: Slot, hash: u64, key: &[u8], now: u64, out: &mut Vec<u8>) -> Option<Found> {
+        let Some((words, head)) = self.record(slot) else { return Some(Found::Damaged) };
+        if head.hash != hash {
+            // Most likely another key with the same tag; a hash that was damaged is found when the place is filled anew.
+            return None;
+        }
+        if head.value > self.map.largest {
+            return Some(Found::Damaged);
+        }
+        match record::read(words, &head, key, self.seeds, out) {
+            Copied::OtherKey => None,
+            Copied::Damaged => Some(Found::Damaged),
+            Copied::Whole if head.is_grave() || head.expires <= now => Some(Found::Miss),
+            Copied::Whole => Some(Found::Hit),
+        }
+    }
+
+    /// A damaged record is not found again. This is the only slot that a reader empties.
+    #[cold]
+    fn forget(&self, word: &AtomicU64, slot: Slot) {
+        let _ = word.compare_exchange(slot.0, Slot::EMPTY.0, Relaxed, Relaxed);
+        self.count(Count::Damaged);
+    }
+
+    /// The record that a slot points to, with all words up to the end of the shard.
+    #[inline]
+    pub(crate) fn record(&self, slot: Slot) -> Option<(&'a [AtomicU64], Head)> {
+        let words = self.words.part(slot.at()..self.map.main.end)?;
+        let head = Head::load(words)?;
+        (head.kind == Kind::Entry && slot.at() >= self.map.small.start).then_some((words, head))
+    }
+
+    /// The two lines of the index where a key may be, the likely one first. They are neighbours, so that the processor's
+    /// prefetcher has the second at hand.
+    #[inline]
+    pub(crate) fn lines(&self, hash: u64) -> impl Iterator<Item = &'a [AtomicU64; LINE]> {
+        let home = self.home(hash);
+        [home, home ^ LINE].into_iter().filter_map(|at| self.words.0.get(self.map.index.start + at..)?.first_chunk())
+    }
+
+    /// The words of the index where a key may be, relative to the shard.
+    pub(crate) fn places(&self, hash: u64) -> impl Iterator<Item = usize> {
+        let home = self.home(hash);
+        [home, home ^ LINE].into_iter().flat_map(move |at| (at..at + LINE).map(move |at| self.map.index.start + at))
+    }
+
+    #[inline]
+    fn home(&self, hash: u64) -> usize {
+        let lines = (self.map.index.len() / LINE) as u64;
+        (((hash & 0xffff_ffff) * lines) >> 32) as usize * LINE
+    }
+
+    pub(crate) fn slot(&self, at: usize) -> Slot {
+        Slot(self.words.at(at).load(Relaxed))
+    }
+
+    pub(crate) fn part(&self, range: &Range<usize>) -> &'a [AtomicU64] {
+        self.words.part(range.clone()).unwrap_or_default()
+    }
+
+    pub(crate) fn count(&self, what: Count) {
+        self.words.at(COUNTS + what as usize).fetch_add(1, Relaxed);
+    }
+
+    pub(crate) fn counted(&self, what: Count) -> u64 {
+        self.words.load(COUNTS + what as usize)
+    }
+}
+
+/// Counts a use, up to three: a key that is read often is not written by its readers.
+#[inline]
+fn use_once(word: &AtomicU64, slot: Slot) {
+    if let Some(used) = slot.used() {
+        let _ = word.compare_exchange(slot.0, used.0, Relaxed, Relaxed);
+    }
+}

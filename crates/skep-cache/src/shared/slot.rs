@@ -1,0 +1,87 @@
+//! One place of the index: 64 bits that say where a record lies, changed in one step.
+
+/// Where a record lies, and how often it was read since somebody asked.
+///
+/// ```text
+///  63      48 47   36  35   34  33 32 31           0
+/// |   tag    |  lap  |full|main|uses |   offset     |   offset in units of 16 bytes from the shard's start
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Slot(pub(crate) u64);
+
+const USES: u64 = 3 << 32;
+const MAIN: u64 = 1 << 34;
+const FULL: u64 = 1 << 35;
+
+impl Slot {
+    pub(crate) const EMPTY: Self = Self(0);
+    /// What the two bits can count.
+    pub(crate) const MOST_USES: u64 = 3;
+
+    /// A slot for a record at this word of the shard. The lap counts how often the ring has come round: a reader that slept
+    /// while the same place was filled anew sees another slot.
+    pub(crate) fn new(hash: u64, at: usize, lap: u64, is_main: bool, uses: u64) -> Self {
+        let tag = hash & (0xffff << 48);
+        let main = if is_main { MAIN } else { 0 };
+        Self(tag | (lap & 0xfff) << 36 | FULL | main | uses.min(Self::MOST_USES) << 32 | (at as u64 / 2) & 0xffff_ffff)
+    }
+
+    /// Whether the record may be that of this hash.
+    pub(crate) fn fits(self, hash: u64) -> bool {
+        self.0 & FULL != 0 && (self.0 ^ hash) >> 48 == 0
+    }
+
+    pub(crate) fn is_empty(self) -> bool {
+        self.0 & FULL == 0
+    }
+
+    /// The word of the shard where the record begins.
+    pub(crate) fn at(self) -> usize {
+        (self.0 & 0xffff_ffff) as usize * 2
+    }
+
+    pub(crate) fn is_main(self) -> bool {
+        self.0 & MAIN != 0
+    }
+
+    pub(crate) fn uses(self) -> u64 {
+        (self.0 & USES) >> 32
+    }
+
+    /// The same place, used once more; `None` if the count is full.
+    pub(crate) fn used(self) -> Option<Self> {
+        (self.0 & USES != USES).then(|| Self(self.0 + (1 << 32)))
+    }
+
+    /// Whether both point to the same record, however often it was used.
+    pub(crate) fn same(self, other: Self) -> bool {
+        (self.0 ^ other.0) & !USES == 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_slot_gives_back_what_was_put_in() {
+        let slot = Slot::new(0xabcd_0000_0000_0001, 4242, 4097, true, 9);
+        assert!(slot.fits(0xabcd_1111_2222_3333) && !slot.fits(0xabce_0000_0000_0001));
+        assert_eq!((slot.at(), slot.uses(), slot.is_main(), slot.is_empty()), (4242, 3, true, false));
+        assert_eq!(slot.used(), None);
+        assert!(!slot.same(Slot::new(0xabcd_0000_0000_0001, 4242, 4098, true, 9)));
+    }
+
+    #[test]
+    fn counting_a_use_changes_nothing_else() {
+        let slot = Slot::new(7 << 50, 2, 1, false, 0);
+        let used = slot.used().unwrap();
+        assert!(used.same(slot));
+        assert_eq!((used.uses(), used.at(), used.is_main()), (1, 2, false));
+    }
+
+    #[test]
+    fn an_empty_slot_fits_nothing() {
+        assert!(Slot::EMPTY.is_empty() && !Slot::EMPTY.fits(0));
+    }
+}

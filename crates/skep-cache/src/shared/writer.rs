@@ -1,0 +1,361 @@
+//! How a shard is written: under its lock, and so that every single step leaves it sound.
+//!
+//! 1. Room is made: the slot of an old record is emptied, then the ring's tail moves over the record.
+//! 2. The record is written behind the ring's head, where nobody looks.
+//! 3. The head moves over it.
+//! 4. Its slot is set in one step, over the slot of what it replaces.
+//!
+//! Whoever is killed between two of these steps loses his write and nothing else; whoever comes next goes on.
+//!
+//! What goes when there is no room: new entries come into the small ring, a tenth of the room. At its end, one that was read
+//! twice moves to the main ring (S3-FIFO: Yang, Zhang, Qiu, Yue, Rashmi, 2023); of the others, those that were wanted more often
+//! lately than what would have to go for them ([`Sketch`], `TinyLFU`). In the main ring, what was read since it was last
+//! looked at gets another round (CLOCK). What is looked at in one write is bounded, so a write takes constant time.
+
+use std::sync::atomic::Ordering::{Relaxed, Release};
+use std::sync::atomic::fence;
+
+use super::layout::{self, LINE};
+use super::lease::Leases;
+use super::lock::{Busy, Held};
+use super::record::{self, Head, New};
+use super::ring::{Damaged, Ring};
+use super::shard::{Count, Shard};
+use super::sketch::Sketch;
+use super::slot::Slot;
+
+/// How many records get another round for one write.
+const ROUNDS: u32 = 32;
+
+/// Why a write was not done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fault {
+    /// Another one held the lock, or took it from us.
+    Busy,
+    /// The shard must be reset.
+    Damaged,
+}
+
+impl From<Damaged> for Fault {
+    fn from(Damaged: Damaged) -> Self {
+        Self::Damaged
+    }
+}
+
+impl From<Busy> for Fault {
+    fn from(Busy: Busy) -> Self {
+        Self::Busy
+    }
+}
+
+/// A shard whose lock we hold.
+#[derive(Debug)]
+pub(crate) struct Writer<'a> {
+    pub(crate) shard: Shard<'a>,
+    held: Held<'a>,
+    small: Ring,
+    main: Ring,
+    now: u64,
+    generation: u8,
+    rounds: u32,
+}
+
+/// Where the record of a key is.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Place {
+    at: usize,
+    slot: Slot,
+    pub(crate) head: Head,
+}
+
+impl<'a> Writer<'a> {
+    pub(crate) fn new(shard: Shard<'a>, held: Held<'a>, now: u64, generation: u64) -> Result<Self, Damaged> {
+        let small = Ring::load(&shard.words, &shard.map.small, layout::SMALL)?;
+        let main = Ring::load(&shard.words, &shard.map.main, layout::MAIN)?;
+        Ok(Self { shard, held, small, main, now, generation: generation as u8, rounds: ROUNDS })
+    }
+
+    /// Whether a shard's rings can be.
+    pub(crate) fn check(shard: &Shard<'a>) -> Result<(), Damaged> {
+        let mut small = Ring::load(&shard.words, &shard.map.small, layout::SMALL)?;
+        let mut main = Ring::load(&shard.words, &shard.map.main, layout::MAIN)?;
+        small.walk(&shard.words)?;
+        main.walk(&shard.words)
+    }
+
+    /// The record of a key, be it dead or alive.
+    pub(crate) fn find(&self, hash: u64, key: &[u8]) -> Option<Place> {
+        self.shard.places(hash).find_map(|at| {
+            let slot = self.shard.slot(at);
+            let (words, head) = Some(slot).filter(|slot| slot.fits(hash)).and_then(|slot| self.shard.record(slot))?;
+            (head.hash == hash && record::has_key(words, &head, key, self.shard.seeds)).then_some(Place {
+                at,
+                slot,
+                head,
+            })
+        })
+    }
+
+    /// The value of a record that was found, if it is whole.
+    pub(crate) fn value(&self, place: &Place, key: &[u8], out: &mut Vec<u8>) -> Result<(), Damaged> {
+        let (words, head) = self.shard.record(place.slot).ok_or(Damaged)?;
+        let copied = record::read(words, &head, key, self.shard.seeds, out);
+        if copied == record::Copied::Whole { Ok(()) } else { Err(Damaged) }
+    }
+
+    /// Stores a record, over the one that [`find`](Self::find) found.
+    pub(crate) fn put(&mut self, place: Option<Place>, new: &New<'_>) -> Result<(), Fault> {
+        let size = record::size(new.key.len(), new.value.len());
+        let is_main = place.is_some_and(|place| place.slot.is_main()) || size * 4 > self.small.len();
+        let evicted = (self.small.tail, self.main.head, self.main.tail);
+        self.room(is_main, size)?;
+        let has_moved = evicted != (self.small.tail, self.main.head, self.main.tail);
+        let place = if has_moved { self.find(new.hash, new.key) } else { place };
+        fence(Release);
+        let ring = if is_main { &mut self.main } else { &mut self.small };
+        let position = ring.begin(&self.shard.words, size);
+        let (at, lap) = (ring.word(position), ring.lap(position));
+        record::write(self.shard.words.part(at..at + size).ok_or(Damaged)?, self.shard.seeds, new);
+        if !self.held.is_mine() {
+            return Err(Fault::Busy);
+        }
+        ring.advance_head(&self.shard.words, size);
+        self.sketch().add(new.hash, 1);
+        self.fade();
+        let uses = place.map_or(0, |place| place.slot.uses());
+        self.publish(place, Slot::new(new.hash, at, lap, is_main, uses), new.hash, size)
+    }
+
+    /// Empties the slot of a record.
+    pub(crate) fn remove(&mut self, place: Place) {
+        self.vacate(place.at, &place.head);
+    }
+
+    /// The claims to compute values of this shard.
+    pub(crate) fn leases(&self) -> Leases<'a> {
+        leases(&self.shard)
+    }
+
+    /// Lets everybody know that a key was written or removed.
+    pub(crate) fn tell(&self, hash: u64) {
+        self.shard.words.count(changes(hash), 1);
+    }
+
+    fn publish(&mut self, place: Option<Place>, slot: Slot, hash: u64, size: usize) -> Result<(), Fault> {
+        let (at, expected) = match place {
+            Some(place) => (place.at, place.slot),
+            None => self.vacancy(hash),
+        };
+        if expected.is_empty() {
+            self.shard.words.count(layout::LIVE, 1);
+        } else {
+            let old = self.shard.record(expected).map_or(0, |(_, head)| head.words());
+            self.subtract(layout::FILLED, old as u64);
+        }
+        if place.is_none() && !expected.is_empty() {
+            self.shard.count(Count::Evicted);
+        }
+        self.shard.words.count(layout::FILLED, size as u64);
+        self.replace(at, expected, slot)
+    }
+
+    /// Sets a slot, unless somebody else did: then our lock was taken away.
+    fn replace(&self, at: usize, expected: Slot, slot: Slot) -> Result<(), Fault> {
+        let word = self.shard.words.at(at);
+        let swap = |now| {
+            let is_expected = Slot(now).same(expected) || expected.is_empty() && Slot(now).is_empty();
+            is_expected.then_some(slot.0)
+        };
+        word.fetch_update(Release, Relaxed, swap).map(drop).map_err(|_| Fault::Busy)
+    }
+
+    /// A place for a new key: an empty one, or that of the least used.
+    fn vacancy(&self, hash: u64) -> (usize, Slot) {
+        let slots = self.shard.places(hash).map(|at| (at, self.shard.slot(at)));
+        let least = |(_, slot): &(usize, Slot)| if slot.is_empty() { 0 } else { slot.uses() + 1 };
+        slots.min_by_key(least).unwrap_or((self.shard.map.index.start, Slot::EMPTY))
+    }
+
+    /// Makes room for a record in a ring.
+    fn room(&mut self, is_main: bool, size: usize) -> Result<(), Damaged> {
+        if is_main {
+            while !self.main.fits(size, self.reserve()) {
+                self.evict_from_main(size)?;
+            }
+            return Ok(());
+        }
+        while !self.small.fits(size, 0) {
+            self.evict_from_small()?;
+        }
+        Ok(())
+    }
+
+    /// What stays free in the main ring, so that a record can move from its end to its start.
+    fn reserve(&self) -> usize {
+        self.main.len() / 32 / LINE * LINE
+    }
+
+    /// Drops or moves on the oldest record of the small ring.
+    fn evict_from_small(&mut self) -> Result<(), Damaged> {
+        let Some(head) = self.small.oldest(&self.shard.words)? else { return Ok(()) };
+        let (from, size) = (self.small.word(self.small.tail), head.words());
+        if let Some(at) = self.slot_of(&head, from) {
+            let uses = self.shard.slot(at).uses();
+            self.sketch().add(head.hash, uses);
+            let stays = !self.is_over(&head) && self.deserves_main(&head, size, uses)?;
+            if stays {
+                self.room(true, size)?;
+                self.relocate(at, from, size, 0)?;
+            } else {
+                self.drop_record(at, &head);
+            }
+        }
+        self.small.advance_tail(&self.shard.words, size);
+        Ok(())
+    }
+
+    fn deserves_main(&mut self, head: &Head, size: usize, uses: u64) -> Result<bool, Damaged> {
+        if uses >= 2 || head.is_epoch() || self.is_sparse() || self.main.fits(size, self.reserve()) {
+            return Ok(true);
+        }
+        let Some(victim) = self.victim(size)? else { return Ok(true) };
+        let sketch = self.sketch();
+        Ok(sketch.uses(head.hash) > sketch.uses(victim))
+    }
+
+    /// The hash of what would go next from the main ring; `None` if there is room for a record of this size.
+    fn victim(&mut self, size: usize) -> Result<Option<u64>, Damaged> {
+        while !self.main.fits(size, self.reserve()) {
+            let Some(head) = self.main.oldest(&self.shard.words)? else { return Ok(None) };
+            let from = self.main.word(self.main.tail);
+            match self.slot_of(&head, from) {
+                Some(at) if self.is_over(&head) => self.drop_record(at, &head),
+                Some(at) if !self.another_round(at, from, &head)? => return Ok(Some(head.hash)),
+                _ => {}
+            }
+            self.main.advance_tail(&self.shard.words, head.words());
+        }
+        Ok(None)
+    }
+
+    /// Drops the oldest record of the main ring that gets no other round.
+    fn evict_from_main(&mut self, size: usize) -> Result<(), Damaged> {
+        if self.victim(size)?.is_none() {
+            return Ok(());
+        }
+        let Some(head) = self.main.oldest(&self.shard.words)? else { return Ok(()) };
+        let from = self.main.word(self.main.tail);
+        if let Some(at) = self.slot_of(&head, from) {
+            self.drop_record(at, &head);
+        }
+        self.main.advance_tail(&self.shard.words, head.words());
+        Ok(())
+    }
+
+    /// Copies the oldest record of the main ring to its start, if it was used, and few were for this write.
+    fn another_round(&mut self, at: usize, from: usize, head: &Head) -> Result<bool, Damaged> {
+        let uses = self.shard.slot(at).uses();
+        let is_wanted = uses > 0 || head.is_epoch() || self.is_sparse();
+        if !is_wanted || self.rounds == 0 || !self.main.fits(head.words(), 0) {
+            return Ok(false);
+        }
+        self.rounds -= 1;
+        self.sketch().add(head.hash, uses.min(1));
+        self.relocate(at, from, head.words(), uses.saturating_sub(1))?;
+        Ok(true)
+    }
+
+    /// Copies a record to the start of the main ring, where it fits, and has its slot point there.
+    fn relocate(&mut self, at: usize, from: usize, size: usize, uses: u64) -> Result<(), Damaged> {
+        fence(Release);
+        let words = self.shard.words;
+        let position = self.main.begin(&words, size);
+        let (to, lap) = (self.main.word(position), self.main.lap(position));
+        let (source, target) = words.part(from..from + size).zip(words.part(to..to + size)).ok_or(Damaged)?;
+        source.iter().zip(target).for_each(|(from, to)| to.store(from.load(Relaxed), Relaxed));
+        self.main.advance_head(&words, size);
+        let old = self.shard.slot(at);
+        let slot = Slot::new(source[0].load(Relaxed), to, lap, true, uses);
+        // A reader may have emptied the slot, or our lock was taken away: then the copy is nobody's.
+        let _ = self.replace(at, old, slot);
+        Ok(())
+    }
+
+    /// Where the slot is that points to a record in a ring; `None` if it was replaced or removed.
+    fn slot_of(&self, head: &Head, from: usize) -> Option<usize> {
+        let points_here = |slot: Slot| !slot.is_empty() && slot.at() == from;
+        self.shard.places(head.hash).find(|at| points_here(self.shard.slot(*at)))
+    }
+
+    fn is_over(&self, head: &Head) -> bool {
+        head.expires <= self.now || head.generation != self.generation
+    }
+
+    fn drop_record(&mut self, at: usize, head: &Head) {
+        if !self.is_over(head) {
+            self.shard.count(Count::Evicted);
+        }
+        self.vacate(at, head);
+    }
+
+    fn vacate(&mut self, at: usize, head: &Head) {
+        self.shard.words.at(at).store(Slot::EMPTY.0, Release);
+        self.subtract(layout::LIVE, 1);
+        self.subtract(layout::FILLED, head.words() as u64);
+    }
+
+    fn subtract(&self, at: usize, by: u64) {
+        let word = self.shard.words.at(at);
+        word.store(word.load(Relaxed).saturating_sub(by), Relaxed);
+    }
+
+    /// Whether much of the rings is taken by what was replaced or removed. Then it is worth while to move what is left together,
+    /// instead of dropping it.
+    fn is_sparse(&self) -> bool {
+        let room = (self.small.len() + self.main.len()) as u64;
+        self.shard.words.load(layout::FILLED) < room / 4 * 3
+    }
+
+    fn sketch(&self) -> Sketch<'a> {
+        Sketch(self.shard.part(&self.shard.map.sketch))
+    }
+
+    /// Ages a little of the sketch: all of it in the time of ten writes for each entry, as `TinyLFU` has it.
+    fn fade(&mut self) {
+        let words = self.shard.words;
+        let step = words.load(layout::LIVE).clamp(16, 1 << 32) * 10;
+        let mut due = words.load(layout::ADDITIONS).min(step * 2) + self.sketch().0.len() as u64;
+        for _ in 0..LINE {
+            if due < step {
+                break;
+            }
+            due -= step;
+            self.sketch().age(words.load(layout::HAND) as usize);
+            words.count(layout::HAND, 1);
+        }
+        words.at(layout::ADDITIONS).store(due, Relaxed);
+    }
+}
+
+/// The claims of a shard.
+fn leases<'a>(shard: &Shard<'a>) -> Leases<'a> {
+    let end = layout::LEASES + layout::MOST_LEASES * super::lease::WORDS;
+    Leases { taken: shard.words.at(layout::LEASED), places: shard.part(&(layout::LEASES..end)) }
+}
+
+/// The counter of a shard that changes when this key is written.
+pub(crate) fn changes(hash: u64) -> usize {
+    layout::CHANGES + (hash >> 40) as usize % layout::MOST_CHANGES
+}
+
+/// Empties a shard that makes no sense. The lock is held, or nobody else is there.
+pub(crate) fn reset(shard: &Shard<'_>) {
+    shard.part(&shard.map.index).iter().for_each(|slot| slot.store(Slot::EMPTY.0, Relaxed));
+    fence(Release);
+    shard.count(Count::Reset);
+    let laps = shard.counted(Count::Reset);
+    Ring::reset(&shard.words, &shard.map.small, layout::SMALL, laps);
+    Ring::reset(&shard.words, &shard.map.main, layout::MAIN, laps);
+    shard.words.at(layout::LIVE).store(0, Relaxed);
+    shard.words.at(layout::FILLED).store(0, Relaxed);
+}

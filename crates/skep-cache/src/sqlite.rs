@@ -1,0 +1,392 @@
+//! Entries in a table of an SQLite database: the application's, or one of its own.
+//!
+//! Survives restarts and `kill -9`, is shared by the processes of one machine, and each step is a transaction. Reads wait
+//! for nobody (write-ahead log). For sessions, and whatever must not be lost when memory is short.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use bytes::Bytes;
+use rusqlite::{Connection, OptionalExtension, TransactionBehavior};
+
+use crate::clock::Time;
+use crate::driver::{Claim, Driver, Entry, Ready, Record, Removal, Token, Usage, When};
+use crate::error::{Error, Result};
+use crate::slot::{self, Act, Change, Outcome, Stored};
+
+/// How many writes of one driver lie between two sweeps.
+const SWEEP_EVERY: u64 = 256;
+
+/// How many dead entries one sweep removes at most, so that no write waits long for it. More than come between two.
+const SWEEP_ROWS: u32 = 1024;
+
+/// Connections that are kept for the next caller.
+const IDLE: usize = 8;
+
+/// Entries in a table of an SQLite database.
+///
+/// Works without a runtime: each call waits in place for SQLite, some microseconds for a read and for a write what the
+/// disk takes, or longer while another process writes. Where that must not delay others, put it `OnPool`.
+///
+/// ```
+/// use skep_cache::Sqlite;
+///
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("sessions.db");
+/// let driver = Sqlite::open(path)?;
+/// # let _ = driver;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct Sqlite {
+    path: PathBuf,
+    table: String,
+    busy: Duration,
+    idle: Mutex<Vec<Connection>>,
+    writes: AtomicU64,
+    usage: Mutex<Usage>,
+}
+
+impl Sqlite {
+    /// Entries in the table `skep_cache` of this database. Both are made if they are not there.
+    ///
+    /// # Errors
+    ///
+    /// If the file is no database or may not be written.
+    pub fn open(path: impl AsRef<Path>) -> Result<Self> {
+        Self::open_table(path, "skep_cache")
+    }
+
+    /// The same, in a table of another name: letters, digits and `_`.
+    ///
+    /// # Errors
+    ///
+    /// As [`Sqlite::open`]; and if the name is no such name.
+    ///
+    /// See [`Sqlite`] for an example.
+    pub fn open_table(path: impl AsRef<Path>, table: &str) -> Result<Self> {
+        let is_name = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
+        if table.is_empty() || !table.bytes().all(is_name) || table.as_bytes()[0].is_ascii_digit() {
+            let error = Error::misused("a table's name is letters, digits and `_`, and begins with no digit");
+            return Err(error.because(format!("got \"{table}\"")));
+        }
+        let driver = Self {
+            path: path.as_ref().to_owned(),
+            table: table.to_owned(),
+            busy: Duration::from_secs(5),
+            idle: Mutex::default(),
+            writes: AtomicU64::new(0),
+            usage: Mutex::default(),
+        };
+        let create = format!(
+            "create table if not exists {table} (key blob primary key, slot blob not null, ends integer not null);
+             create index if not exists {table}_ends on {table} (ends);"
+        );
+        driver.with(|connection| connection.execute_batch(&create))?;
+        driver.count()?;
+        Ok(driver)
+    }
+
+    /// How long a write waits for another process's, at most (5 s, if nobody says otherwise).
+    #[must_use]
+    pub fn busy(mut self, limit: Duration) -> Self {
+        self.busy = limit;
+        // They were opened with another limit.
+        lock(&self.idle).clear();
+        self
+    }
+
+    /// Gives the caller a connection of its own for the length of the call.
+    fn with<T>(&self, call: impl FnOnce(&mut Connection) -> rusqlite::Result<T>) -> Result<T> {
+        let kept = lock(&self.idle).pop();
+        let mut connection = match kept {
+            Some(connection) => connection,
+            None => self.connect().map_err(|error| self.failed("opening", error))?,
+        };
+        let result = call(&mut connection).map_err(|error| self.failed("using", error))?;
+        let mut idle = lock(&self.idle);
+        if idle.len() < IDLE {
+            idle.push(connection);
+        }
+        Ok(result)
+    }
+
+    fn connect(&self) -> rusqlite::Result<Connection> {
+        let connection = Connection::open(&self.path)?;
+        connection.busy_timeout(self.busy)?;
+        connection.pragma_update(None, "journal_mode", "wal")?;
+        // A cache may lose its last writes when the power fails; with the log it is never damaged by that.
+        connection.pragma_update(None, "synchronous", "normal")?;
+        connection.set_prepared_statement_cache_capacity(16);
+        Ok(connection)
+    }
+
+    fn failed(&self, what: &'static str, error: rusqlite::Error) -> Error {
+        let what = if what == "opening" { "opening the SQLite database" } else { "using the SQLite database" };
+        Error::unreachable(what).because(format!("{}: {error}", self.path.display()))
+    }
+
+    /// Reads, decides and writes in one transaction.
+    fn act(&self, key: &[u8], act: &Act, now: Time) -> Result<Outcome> {
+        let mut decided = Ok(Outcome::Done(false));
+        self.with(|connection| {
+            let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+            let bytes = self.read(&transaction, key)?.unwrap_or_default();
+            match act.apply(&bytes, now) {
+                Ok((change, outcome)) => {
+                    self.write(&transaction, key, change)?;
+                    decided = Ok(outcome);
+                }
+                Err(error) => decided = Err(error),
+            }
+            self.sweep(&transaction, now)?;
+            transaction.commit()
+        })?;
+        decided
+    }
+
+    fn read(&self, connection: &Connection, key: &[u8]) -> rusqlite::Result<Option<Vec<u8>>> {
+        let select = format!("select slot from {} where key = ?", self.table);
+        connection.prepare_cached(&select)?.query_row([key], |row| row.get(0)).optional()
+    }
+
+    fn write(&self, connection: &Connection, key: &[u8], change: Change) -> rusqlite::Result<()> {
+        match change {
+            Change::Keep => Ok(()),
+            Change::Drop => {
+                let delete = format!("delete from {} where key = ?", self.table);
+                connection.prepare_cached(&delete)?.execute([key]).map(drop)
+            }
+            Change::Put(stored) => {
+                let insert = format!(
+                    "insert into {} (key, slot, ends) values (?1, ?2, ?3)
+                     on conflict (key) do update set slot = ?2, ends = ?3",
+                    self.table
+                );
+                let row = (key, stored.to_vec(), column(stored.ends));
+                connection.prepare_cached(&insert)?.execute(row).map(drop)
+            }
+        }
+    }
+
+    /// Now and then removes what is dead.
+    fn sweep(&self, connection: &Connection, now: Time) -> rusqlite::Result<()> {
+        if !self.writes.fetch_add(1, Ordering::Relaxed).is_multiple_of(SWEEP_EVERY) {
+            return Ok(());
+        }
+        let sweep = format!(
+            "delete from {0} where rowid in (select rowid from {0} where ends <= ? limit {SWEEP_ROWS})",
+            self.table
+        );
+        connection.prepare_cached(&sweep)?.execute([column(now)]).map(drop)
+    }
+
+    /// Removes all dead entries now, and counts the others; drivers that write do the first by themselves, in pieces.
+    ///
+    /// # Errors
+    ///
+    /// If the database does not answer.
+    ///
+    /// See [`Sqlite`] for an example.
+    pub fn tidy(&self, now: Time) -> Result<()> {
+        let sweep = format!("delete from {} where ends <= ?", self.table);
+        self.with(|connection| connection.execute(&sweep, [column(now)]))?;
+        self.count()
+    }
+
+    fn count(&self) -> Result<()> {
+        let count = format!("select count(*), coalesce(sum(length(key) + length(slot)), 0) from {}", self.table);
+        let (entries, bytes) = self.with(|connection| {
+            connection.query_row(&count, [], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?)))
+        })?;
+        *lock(&self.usage) =
+            Usage { entries: u64::try_from(entries).ok(), bytes: u64::try_from(bytes).ok(), evicted: Some(0) };
+        Ok(())
+    }
+
+    fn each_key(&self, prefix: &[u8], now: Time, mut each: impl FnMut(&[u8])) -> Result<()> {
+        let select = format!("select key, slot from {} where key >= ? and ends > ? order by key", self.table);
+        self.with(|connection| {
+            let mut statement = connection.prepare_cached(&select)?;
+            let mut rows = statement.query((prefix, column(now)))?;
+            while let Some(row) = rows.next()? {
+                let key = row.get_ref(0)?.as_blob()?;
+                if !key.starts_with(prefix) {
+                    break;
+                }
+                let slot = row.get_ref(1)?.as_blob()?;
+                let entry = Entry::parse(&slot[slot::entry_at(slot)..]);
+                if entry.is_ok_and(|entry| entry.is_live(now)) {
+                    each(key);
+                }
+            }
+            Ok(())
+        })
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// SQLite's integers end where "never" is far enough.
+fn column(time: Time) -> i64 {
+    i64::try_from(time.millis()).unwrap_or(i64::MAX)
+}
+
+impl Driver for Sqlite {
+    fn name(&self) -> &'static str {
+        "sqlite"
+    }
+
+    async fn get<R, F>(&self, key: &[u8], now: Time, read: F) -> Result<Option<R>>
+    where
+        R: Send,
+        F: FnOnce(Entry<'_>) -> R + Send,
+    {
+        let Some(bytes) = self.with(|connection| self.read(connection, key))? else { return Ok(None) };
+        let shown = slot::show(&Bytes::from(bytes), now, read);
+        if shown.is_err() {
+            self.act(key, &Act::Remove(Removal { version: crate::Version::ZERO, until: now }), now)?;
+        }
+        shown
+    }
+
+    async fn set(&self, key: &[u8], record: &Record, when: When, now: Time) -> Result<bool> {
+        Ok(self.act(key, &Act::Set(record.clone(), when), now)?.done())
+    }
+
+    async fn remove(&self, key: &[u8], removal: Removal, now: Time) -> Result<bool> {
+        Ok(self.act(key, &Act::Remove(removal), now)?.done())
+    }
+
+    async fn lease(&self, key: &[u8], claim: Claim, now: Time) -> Result<Option<Token>> {
+        Ok(self.act(key, &Act::Lease(claim), now)?.lease())
+    }
+
+    async fn release(&self, key: &[u8], token: Token, now: Time) -> Result<()> {
+        self.act(key, &Act::Release(token), now).map(drop)
+    }
+
+    async fn increment(&self, key: &[u8], by: i64, fresh: &Record, now: Time) -> Result<i64> {
+        Ok(self.act(key, &Act::Increment(by, fresh.clone()), now)?.sum())
+    }
+
+    async fn touch(&self, key: &[u8], fresh_until: Time, dead_at: Time, now: Time) -> Result<bool> {
+        Ok(self.act(key, &Act::Touch { fresh_until, dead_at }, now)?.done())
+    }
+
+    /// All in one transaction.
+    async fn set_many(&self, entries: &[(&[u8], Record)], now: Time) -> Result<()> {
+        self.with(|connection| {
+            let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+            for (key, record) in entries {
+                self.write(&transaction, key, Change::Put(Stored::plain(record)))?;
+            }
+            self.sweep(&transaction, now)?;
+            transaction.commit()
+        })
+    }
+
+    async fn keys<F>(&self, prefix: &[u8], now: Time, each: F) -> Result<()>
+    where
+        F: FnMut(&[u8]) + Send,
+    {
+        self.each_key(prefix, now, each)
+    }
+
+    async fn clear(&self, prefix: &[u8], now: Time) -> Result<()> {
+        let mut keys = Vec::new();
+        self.each_key(prefix, now, |key| keys.push(key.to_vec()))?;
+        self.with(|connection| {
+            let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+            for key in &keys {
+                self.write(&transaction, key, Change::Drop)?;
+            }
+            transaction.commit()
+        })?;
+        // What is dead has gone unseen, and takes room too.
+        self.tidy(now)
+    }
+
+    /// As of the start or the last [`Sqlite::tidy`].
+    fn usage(&self) -> Usage {
+        *lock(&self.usage)
+    }
+}
+
+impl Ready for Sqlite {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::clock::Clock;
+    use crate::driver::{Header, ready};
+
+    fn record(now: Time) -> Record {
+        Record::new(&Header { dead_at: now.plus(Duration::from_mins(1)), ..Header::default() }, &[], b"x")
+    }
+
+    #[test]
+    fn entries_survive_and_share_the_applications_database() {
+        let folder = tempfile::tempdir().unwrap();
+        let (path, now) = (folder.path().join("app.db"), Clock::system().now());
+        let application = Connection::open(&path).unwrap();
+        application.execute_batch("create table post (title text); insert into post values ('hello')").unwrap();
+        let driver = Sqlite::open(&path).unwrap();
+        ready(driver.set(b"a", &record(now), When::Always, now)).unwrap();
+        drop(driver);
+        let driver = Sqlite::open(&path).unwrap();
+        assert_eq!(ready(driver.get(b"a", now, |entry| entry.value().len())).unwrap(), Some(1));
+        assert_eq!(driver.usage().entries, Some(1));
+        let title: String = application.query_row("select title from post", [], |row| row.get(0)).unwrap();
+        assert_eq!(title, "hello");
+    }
+
+    #[test]
+    fn dead_entries_are_swept_while_others_are_written() {
+        let folder = tempfile::tempdir().unwrap();
+        let (driver, clock) = (Sqlite::open(folder.path().join("c.db")).unwrap(), Clock::manual());
+        let entries: Vec<_> = (0..500_u32).map(u32::to_be_bytes).collect();
+        for key in &entries {
+            ready(driver.set(key, &record(clock.now()), When::Always, clock.now())).unwrap();
+        }
+        clock.advance(Duration::from_mins(1));
+        for _ in 0..SWEEP_EVERY {
+            ready(driver.set(b"other", &record(clock.now()), When::Always, clock.now())).unwrap();
+        }
+        driver.count().unwrap();
+        assert_eq!(driver.usage().entries, Some(1));
+    }
+
+    #[test]
+    fn a_file_that_is_no_database_is_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("notes.txt");
+        std::fs::write(&path, "this is not a database, and longer than the header of one would be, which is 100 bytes")
+            .unwrap();
+        let error = Sqlite::open(&path).unwrap_err();
+        assert!(error.is_unreachable(), "{error}");
+        assert!(error.to_string().contains("notes.txt: file is not a database"), "{error}");
+        let error = Sqlite::open_table(folder.path().join("a.db"), "a; drop").unwrap_err().to_string();
+        assert!(error.contains("letters, digits and `_`"), "{error}");
+    }
+
+    #[test]
+    fn a_counter_loses_nothing_between_threads() {
+        let folder = tempfile::tempdir().unwrap();
+        let driver = Sqlite::open(folder.path().join("c.db")).unwrap();
+        let fresh = Record::new(&Header::default(), &[], &0_i64.to_le_bytes());
+        let now = Clock::system().now();
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    (0..50).for_each(|_| assert!(ready(driver.increment(b"n", 1, &fresh, now)).unwrap() > 0));
+                });
+            }
+        });
+        assert_eq!(ready(driver.increment(b"n", 0, &fresh, now)).unwrap(), 200);
+    }
+}

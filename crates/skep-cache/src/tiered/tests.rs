@@ -1,0 +1,277 @@
+//! What tiers promise.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+
+use super::*;
+use crate::{Clock, Memory};
+
+mod of_two {
+    use super::*;
+    crate::suite!(Tiered::new(Memory::new(1 << 20), Memory::new(1 << 20)));
+}
+
+mod of_three {
+    use super::*;
+    crate::suite!(Tiered::new(
+        Memory::new(1 << 20),
+        Tiered::new(Memory::new(1 << 20), Memory::new(1 << 20)).writes("a", Writes::Around)
+    ));
+}
+
+mod with_stamps {
+    use super::*;
+    crate::suite!(Tiered::new(Memory::new(1 << 20), Far { stamps: true, ..Far::new() }));
+}
+
+/// A far tier that several processes use: it counts, tells, and fails as told.
+#[derive(Default)]
+struct Far {
+    memory: Option<Memory>,
+    stamps: bool,
+    tells: bool,
+    down: AtomicBool,
+    reads: AtomicUsize,
+    stamp: AtomicU64,
+    listeners: Mutex<Vec<Listener>>,
+}
+
+impl Far {
+    fn new() -> Self {
+        Self { memory: Some(Memory::new(1 << 20)), ..Self::default() }
+    }
+
+    fn memory(&self) -> Result<&Memory> {
+        if self.down.load(Ordering::Relaxed) {
+            return Err(Error::unreachable("asking"));
+        }
+        self.memory.as_ref().ok_or(Error::unreachable("asking"))
+    }
+
+    fn changed(&self, key: &[u8]) {
+        self.stamp.fetch_add(1, Ordering::Relaxed);
+        self.listeners.lock().unwrap().iter().for_each(|listener| listener(Change::Key(key)));
+    }
+}
+
+impl Driver for Far {
+    fn name(&self) -> &'static str {
+        "far"
+    }
+
+    async fn get<R: Send, F: FnOnce(Entry<'_>) -> R + Send>(
+        &self,
+        key: &[u8],
+        now: Time,
+        read: F,
+    ) -> Result<Option<R>> {
+        self.reads.fetch_add(1, Ordering::Relaxed);
+        self.memory()?.get(key, now, read).await
+    }
+
+    async fn set(&self, key: &[u8], record: &Record, when: When, now: Time) -> Result<bool> {
+        let stored = self.memory()?.set(key, record, when, now).await;
+        self.changed(key);
+        stored
+    }
+
+    async fn remove(&self, key: &[u8], removal: Removal, now: Time) -> Result<bool> {
+        let removed = self.memory()?.remove(key, removal, now).await;
+        self.changed(key);
+        removed
+    }
+
+    async fn lease(&self, key: &[u8], claim: Claim, now: Time) -> Result<Option<Token>> {
+        self.memory()?.lease(key, claim, now).await
+    }
+
+    async fn release(&self, key: &[u8], token: Token, now: Time) -> Result<()> {
+        self.memory()?.release(key, token, now).await
+    }
+
+    fn stamp(&self, _: &[u8]) -> Option<u64> {
+        self.stamps.then(|| self.stamp.load(Ordering::Relaxed))
+    }
+
+    fn watch(&self, listener: Listener) -> bool {
+        if self.tells {
+            self.listeners.lock().unwrap().push(listener);
+        }
+        self.tells
+    }
+}
+
+impl Ready for Far {}
+
+struct Bench {
+    clock: Clock,
+    far: Arc<Far>,
+    tiers: Tiered<Memory, Arc<Far>>,
+}
+
+fn bench(far: Far) -> Bench {
+    let far = Arc::new(far);
+    Bench { clock: Clock::manual(), tiers: Tiered::new(Memory::new(1 << 20), Arc::clone(&far)), far }
+}
+
+impl Bench {
+    fn set(&self, driver: &impl Driver, value: &str) -> Result<bool> {
+        let record = Record::new(&Header { version: self.clock.version(), ..Header::default() }, &[], value.as_bytes());
+        ready(driver.set(b"a\0key", &record, When::Always, self.clock.now()))
+    }
+
+    fn get(&self) -> Result<Option<String>> {
+        let read = |entry: Entry<'_>| String::from_utf8_lossy(entry.value()).into_owned();
+        ready(self.tiers.get(b"a\0key", self.clock.now(), read))
+    }
+
+    fn remove(&self) -> Result<bool> {
+        let removal = Removal { version: self.clock.version(), until: self.clock.now() };
+        ready(self.tiers.remove(b"a\0key", removal, self.clock.now()))
+    }
+
+    fn reads(&self) -> usize {
+        self.far.reads.load(Ordering::Relaxed)
+    }
+}
+
+#[test]
+fn what_is_near_is_not_asked_of_the_far_tier() {
+    let bench = bench(Far::new());
+    bench.set(&bench.tiers, "written").unwrap();
+    assert_eq!(bench.get().unwrap().as_deref(), Some("written"));
+    assert_eq!(bench.reads(), 0, "stored through");
+    bench.clock.advance(UNTOLD);
+    for _ in 0..3 {
+        assert_eq!(bench.get().unwrap().as_deref(), Some("written"));
+    }
+    assert_eq!(bench.reads(), 1, "kept when read");
+}
+
+#[test]
+fn a_change_by_others_is_seen_within_the_bound() {
+    let bench = bench(Far::new());
+    bench.set(&bench.tiers, "ours").unwrap();
+    bench.set(&*bench.far, "theirs").unwrap();
+    bench.clock.advance(UNTOLD.saturating_sub(Duration::from_millis(1)));
+    assert_eq!(bench.get().unwrap().as_deref(), Some("ours"));
+    bench.clock.advance(Duration::from_millis(1));
+    assert_eq!(bench.get().unwrap().as_deref(), Some("theirs"));
+}
+
+#[test]
+fn a_change_by_others_that_is_told_is_seen_at_once() {
+    let bench = bench(Far { tells: true, ..Far::new() });
+    bench.set(&*bench.far, "one").unwrap();
+    assert_eq!(bench.get().unwrap().as_deref(), Some("one"));
+    bench.set(&*bench.far, "two").unwrap();
+    assert_eq!(bench.get().unwrap().as_deref(), Some("two"));
+    let listener = Arc::clone(&bench.far.listeners.lock().unwrap()[0]);
+    let before = bench.reads();
+    bench.get().unwrap();
+    assert_eq!(bench.reads(), before);
+    listener(Change::Everything);
+    bench.get().unwrap();
+    assert_eq!(bench.reads(), before + 1);
+}
+
+#[test]
+fn with_stamps_nothing_stale_is_read() {
+    let bench = bench(Far { stamps: true, ..Far::new() });
+    for value in ["one", "two", "three"] {
+        bench.set(&*bench.far, value).unwrap();
+        assert_eq!(bench.get().unwrap().as_deref(), Some(value));
+        let before = bench.reads();
+        assert_eq!(bench.get().unwrap().as_deref(), Some(value));
+        assert_eq!(bench.reads(), before, "a copy whose stamp is right is used");
+    }
+}
+
+#[test]
+fn a_copy_on_its_way_does_not_overwrite_a_newer_value() {
+    let bench = bench(Far::new());
+    let now = bench.clock.now();
+    bench.set(&*bench.far, "old").unwrap();
+    let token = bench.tiers.expect(b"a\0key", now, 1_000).unwrap();
+    let old = ready(bench.far.get(b"a\0key", now, |entry| entry.to_record())).unwrap().unwrap();
+    bench.set(&bench.tiers, "new").unwrap();
+    assert!(!bench.tiers.fill(b"a\0key", old.entry(), token, None, now));
+    assert_eq!(bench.get().unwrap().as_deref(), Some("new"));
+}
+
+#[test]
+fn writers_at_once_leave_the_tiers_alike() {
+    let (near, far) = (Memory::new(1 << 20), Arc::new(Memory::new(1 << 20)));
+    let (tiers, clock) = (Tiered::new(near, Arc::clone(&far)), Clock::manual());
+    let now = clock.now();
+    for round in 0..300_u64 {
+        std::thread::scope(|scope| {
+            for writer in 0..3_u64 {
+                let (tiers, clock) = (&tiers, &clock);
+                scope.spawn(move || {
+                    let header = Header { version: clock.version(), ..Header::default() };
+                    let record = Record::new(&header, &[], &(round * 3 + writer).to_le_bytes());
+                    ready(tiers.set(b"a\0key", &record, When::Always, now)).unwrap();
+                    ready(tiers.get(b"a\0key", now, |_| ())).unwrap();
+                });
+            }
+        });
+        let value = |entry: Entry<'_>| entry.value().to_vec();
+        assert_eq!(ready(tiers.get(b"a\0key", now, value)).unwrap(), ready(far.get(b"a\0key", now, value)).unwrap());
+    }
+}
+
+#[test]
+fn around_writes_the_far_tier_and_forgets_the_copy() {
+    let mut bench = bench(Far::new());
+    bench.tiers = bench.tiers.writes("a", Writes::Around);
+    bench.set(&bench.tiers, "one").unwrap();
+    assert_eq!(bench.tiers.near().usage().entries, Some(0));
+    bench.get().unwrap();
+    bench.set(&bench.tiers, "two").unwrap();
+    assert_eq!(bench.get().unwrap().as_deref(), Some("two"));
+}
+
+#[test]
+fn back_writes_the_far_tier_within_a_second() {
+    let mut bench = bench(Far::new());
+    bench.tiers = bench.tiers.writes("a", Writes::Back);
+    let far = |bench: &Bench| ready(bench.far.get(b"a\0key", bench.clock.now(), |_| ())).unwrap().is_some();
+    bench.set(&bench.tiers, "one").unwrap();
+    assert!(!far(&bench));
+    assert_eq!(bench.get().unwrap().as_deref(), Some("one"));
+    bench.clock.advance(Duration::from_secs(1));
+    bench.set(&bench.tiers, "two").unwrap();
+    assert!(far(&bench));
+    bench.set(&bench.tiers, "three").unwrap();
+    assert!(bench.remove().unwrap());
+    assert_eq!(bench.get().unwrap(), None, "what was kept for later is not written after its removal");
+    bench.set(&bench.tiers, "four").unwrap();
+    ready(bench.tiers.flush(bench.clock.now())).unwrap();
+    assert!(far(&bench));
+}
+
+#[test]
+fn while_the_far_tier_fails_the_near_one_serves() {
+    let mut bench = bench(Far::new());
+    bench.tiers = bench.tiers.bound(Duration::from_mins(10));
+    bench.set(&bench.tiers, "kept").unwrap();
+    bench.far.down.store(true, Ordering::Relaxed);
+    for _ in 0..10 {
+        assert_eq!(bench.get().unwrap().as_deref(), Some("kept"));
+        let failed = ready(bench.tiers.get(b"another", bench.clock.now(), |_| ())).unwrap_err();
+        assert!(!failed.is_unreachable(), "the tiers as a whole do answer");
+    }
+    assert_eq!(bench.reads(), 5, "it is not asked ten times");
+}
+
+#[test]
+fn what_the_far_tier_missed_is_removed_when_it_answers_again() {
+    let bench = bench(Far::new());
+    bench.set(&bench.tiers, "old").unwrap();
+    bench.far.down.store(true, Ordering::Relaxed);
+    bench.remove().unwrap_err();
+    assert!(bench.get().is_err() || bench.get().unwrap().is_none());
+    bench.far.down.store(false, Ordering::Relaxed);
+    bench.clock.advance(Duration::from_mins(1));
+    assert_eq!(bench.get().unwrap(), None);
+}

@@ -1,0 +1,196 @@
+//! Wakes who waits for a moment, without a runtime.
+//!
+//! The system's clock has one thread for it, started when somebody first waits; most programs never do. A manual clock
+//! has none: moving it wakes.
+
+use std::collections::BTreeMap;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, Waker};
+
+use crate::clock::{Clock, Time};
+
+/// Who waits, by when and by a number that tells them apart.
+#[derive(Debug, Default)]
+pub(crate) struct Timer {
+    queue: Mutex<Queue>,
+    earlier: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct Queue {
+    waiting: BTreeMap<(Time, u64), Waker>,
+    last: u64,
+}
+
+impl Timer {
+    fn lock(&self) -> MutexGuard<'_, Queue> {
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn add(&self, until: Time, waker: Waker) -> (Time, u64) {
+        let mut queue = self.lock();
+        queue.last += 1;
+        let place = (until, queue.last);
+        queue.waiting.insert(place, waker);
+        if queue.waiting.first_key_value().is_some_and(|(first, _)| *first == place) {
+            self.earlier.notify_one();
+        }
+        place
+    }
+
+    fn remove(&self, place: (Time, u64)) {
+        self.lock().waiting.remove(&place);
+    }
+
+    /// Wakes all whose moment has come.
+    pub(crate) fn fire(&self, now: Time) {
+        let mut queue = self.lock();
+        let later = queue.waiting.split_off(&(now, u64::MAX));
+        let due = std::mem::replace(&mut queue.waiting, later);
+        drop(queue);
+        due.into_values().for_each(Waker::wake);
+    }
+
+    /// The thread of the system's clock.
+    fn run(&self) {
+        let clock = Clock::system();
+        loop {
+            self.fire(clock.now());
+            let queue = self.lock();
+            match queue.waiting.first_key_value().map(|(&(until, _), _)| until) {
+                Some(until) => {
+                    let _ = self.earlier.wait_timeout(queue, until.since(clock.now()));
+                }
+                None => drop(self.earlier.wait(queue)),
+            }
+        }
+    }
+
+    /// The system's, running in this process: a thread does not survive a fork, so a child starts its own.
+    pub(crate) fn system() -> Option<Arc<Self>> {
+        static RUNNING: Mutex<Option<(u32, Arc<Timer>)>> = Mutex::new(None);
+        let mut running = RUNNING.lock().unwrap_or_else(PoisonError::into_inner);
+        let process = std::process::id();
+        if let Some((started_by, timer)) = &*running
+            && *started_by == process
+        {
+            return Some(Arc::clone(timer));
+        }
+        let timer = Arc::new(Self::default());
+        let runner = Arc::clone(&timer);
+        let thread = std::thread::Builder::new().name("skep-cache timer".into()).spawn(move || runner.run());
+        if let Err(error) = thread {
+            tracing::error!(target: "skep_cache", %error, "no thread for time limits: they do not end anything");
+            return None;
+        }
+        *running = Some((process, Arc::clone(&timer)));
+        Some(timer)
+    }
+}
+
+/// Ready when its moment has come. From [`Clock::sleep_until`].
+#[derive(Debug)]
+pub struct Sleep {
+    clock: Clock,
+    until: Time,
+    waiting: Option<(Arc<Timer>, (Time, u64), Waker)>,
+}
+
+impl Sleep {
+    pub(crate) fn new(clock: Clock, until: Time) -> Self {
+        Self { clock, until, waiting: None }
+    }
+
+    fn leave(&mut self) {
+        if let Some((timer, place, _)) = self.waiting.take() {
+            timer.remove(place);
+        }
+    }
+}
+
+impl Future for Sleep {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        if self.clock.now() >= self.until {
+            self.leave();
+            return Poll::Ready(());
+        }
+        if self.waiting.as_ref().is_some_and(|(_, _, waker)| waker.will_wake(cx.waker())) {
+            return Poll::Pending;
+        }
+        self.leave();
+        if self.until < Time::NEVER
+            && let Some(timer) = self.clock.timer()
+        {
+            let place = timer.add(self.until, cx.waker().clone());
+            self.waiting = Some((timer, place, cx.waker().clone()));
+        }
+        // A manual clock may have been moved since it was asked.
+        if self.clock.now() >= self.until {
+            self.leave();
+            return Poll::Ready(());
+        }
+        Poll::Pending
+    }
+}
+
+impl Drop for Sleep {
+    fn drop(&mut self) {
+        self.leave();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicBool, Ordering};
+    use std::task::Wake;
+    use std::time::{Duration, Instant};
+
+    use super::*;
+    use crate::block::block_on;
+
+    struct Noted(AtomicBool);
+
+    impl Wake for Noted {
+        fn wake(self: Arc<Self>) {
+            self.0.store(true, Ordering::Release);
+        }
+    }
+
+    #[test]
+    fn moving_a_manual_clock_wakes_whose_moment_has_come() {
+        let clock = Clock::manual();
+        let mut sleep = Box::pin(clock.sleep_until(clock.now().plus(Duration::from_secs(2))));
+        let noted = Arc::new(Noted(AtomicBool::new(false)));
+        let waker = Waker::from(Arc::clone(&noted));
+        let mut cx = Context::from_waker(&waker);
+        assert!(sleep.as_mut().poll(&mut cx).is_pending());
+        clock.advance(Duration::from_secs(1));
+        assert!(!noted.0.load(Ordering::Acquire));
+        clock.advance(Duration::from_secs(1));
+        assert!(noted.0.load(Ordering::Acquire));
+        assert!(sleep.as_mut().poll(&mut cx).is_ready());
+    }
+
+    #[test]
+    fn the_system_s_clock_wakes_without_a_runtime() {
+        let clock = Clock::system();
+        let start = Instant::now();
+        block_on(clock.sleep_until(clock.now().plus(Duration::from_millis(20))));
+        assert!(start.elapsed() >= Duration::from_millis(15), "{:?}", start.elapsed());
+    }
+
+    #[test]
+    fn who_stops_waiting_leaves_nothing_behind() {
+        let clock = Clock::manual();
+        let mut sleep = Box::pin(clock.sleep_until(clock.now().plus(Duration::from_secs(2))));
+        assert!(sleep.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
+        let timer = clock.timer().unwrap();
+        assert_eq!(timer.lock().waiting.len(), 1);
+        drop(sleep);
+        assert!(timer.lock().waiting.is_empty());
+    }
+}

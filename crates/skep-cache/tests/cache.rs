@@ -1,0 +1,267 @@
+//! What a cache promises about values: how long they live, what voids them, what fails.
+
+#![cfg(feature = "memory")]
+
+use std::time::Duration;
+
+use skep_cache::driver::{Header, Record, When, block_on, ready};
+use skep_cache::{Cache, Clock, Codec, Driver, Json, Life, Memory, Null, Raw};
+
+const SECOND: Duration = Duration::from_secs(1);
+
+fn cache(clock: &Clock) -> Cache<str, String> {
+    Cache::builder("test").clock(clock.clone()).ttl(60 * SECOND).build(Memory::new(1 << 20)).unwrap()
+}
+
+fn text(text: &str) -> String {
+    text.to_owned()
+}
+
+#[test]
+fn what_is_set_is_got_until_it_ends() {
+    let clock = Clock::manual();
+    let cache = cache(&clock);
+    assert!(cache.now().set("a", &text("hello")).unwrap());
+    clock.advance(59 * SECOND);
+    assert_eq!(cache.now().get("a").unwrap().as_deref(), Some("hello"));
+    assert_eq!(cache.now().expires_at("a").unwrap().map(|at| at.since(clock.now())), Some(SECOND));
+    clock.advance(SECOND);
+    assert_eq!(cache.now().get("a").unwrap(), None);
+}
+
+#[test]
+fn an_entry_may_have_a_life_of_its_own() {
+    let clock = Clock::manual();
+    let cache = cache(&clock);
+    cache.now().set_for("a", &text("short"), &Life::of(SECOND)).unwrap();
+    cache.now().set_for("b", &text("long"), &Life::of(Duration::MAX)).unwrap();
+    clock.advance(SECOND);
+    assert_eq!(cache.now().get("a").unwrap(), None);
+    clock.advance(1_000_000_000 * SECOND);
+    assert_eq!(cache.now().get("b").unwrap().as_deref(), Some("long"));
+}
+
+#[test]
+fn jitter_is_drawn_once_and_within_its_bounds() {
+    let clock = Clock::manual();
+    let cache = cache(&clock);
+    let life = Life::of(100 * SECOND).jitter(0.5);
+    let mut ends = Vec::new();
+    for key in 0..100 {
+        let key = key.to_string();
+        cache.now().set_for(&key, &text("x"), &life).unwrap();
+        let end = cache.now().expires_at(&key).unwrap();
+        assert_eq!(cache.now().expires_at(&key).unwrap(), end);
+        ends.push(end.unwrap().since(clock.now()));
+    }
+    assert!(ends.iter().all(|end| (50 * SECOND..=100 * SECOND).contains(end)));
+    ends.sort();
+    assert!(ends[90].checked_sub(ends[10]).unwrap() > 20 * SECOND, "spread");
+}
+
+#[test]
+fn an_unread_entry_ends_and_a_read_one_lives_on() {
+    let clock = Clock::manual();
+    let cache = cache(&clock);
+    let life = Life::of(100 * SECOND).idle(10 * SECOND);
+    cache.now().set_for("read", &text("x"), &life).unwrap();
+    cache.now().set_for("unread", &text("x"), &life).unwrap();
+    for _ in 0..11 {
+        clock.advance(9 * SECOND);
+        assert!(cache.now().get("read").unwrap().is_some());
+    }
+    assert_eq!(cache.now().get("unread").unwrap(), None);
+    clock.advance(SECOND);
+    assert_eq!(cache.now().get("read").unwrap(), None, "it lives 100 s at most");
+}
+
+#[test]
+fn namespaces_do_not_see_each_other() {
+    let memory = std::sync::Arc::new(Memory::new(1 << 20));
+    let one = Cache::<str, u32, _>::new("one", memory.clone()).unwrap();
+    let two = Cache::<str, u32, _>::new("two", memory).unwrap();
+    one.now().set("a", &1).unwrap();
+    two.now().set("a", &2).unwrap();
+    one.now().clear().unwrap();
+    assert_eq!((one.now().get("a").unwrap(), two.now().get("a").unwrap()), (None, Some(2)));
+    one.now().set("a", &3).unwrap();
+    assert_eq!(one.now().get("a").unwrap(), Some(3), "set after clearing");
+}
+
+#[test]
+fn a_changed_type_is_a_miss() {
+    let memory = std::sync::Arc::new(Memory::new(1 << 20));
+    let old = Cache::<str, (u32, String), _>::new("posts", memory.clone()).unwrap();
+    old.now().set("a", &(1, text("title"))).unwrap();
+    let schema = Cache::<str, u64>::builder("posts").schema(1).build(memory.clone()).unwrap();
+    assert_eq!(schema.now().get("a").unwrap(), None);
+    let forgotten = Cache::<str, (String, String), _>::new("posts", memory).unwrap();
+    assert_eq!(forgotten.now().get("a").unwrap(), None);
+    assert_eq!(forgotten.stats().undecodable, 1);
+}
+
+#[test]
+fn keys_are_of_any_type_and_listed() {
+    let cache = Cache::<(u32, String), u32>::new("test", Memory::new(1 << 20)).unwrap();
+    cache.now().set(&(1, text("a")), &1).unwrap();
+    cache.now().set(&(2, text("b")), &2).unwrap();
+    let mut keys = cache.now().keys::<(u32, String)>().unwrap();
+    keys.sort();
+    assert_eq!(keys, [(1, text("a")), (2, text("b"))]);
+}
+
+#[test]
+fn a_tag_voids_its_entries_and_no_others() {
+    let clock = Clock::manual();
+    let memory = std::sync::Arc::new(Memory::new(1 << 20));
+    let one = Cache::<str, u32>::builder("one").clock(clock.clone()).build(memory.clone()).unwrap();
+    let two = Cache::<str, u32>::builder("two").clock(clock.clone()).build(memory).unwrap();
+    let life = Life::of(60 * SECOND);
+    one.now().set_for("ab", &1, &life.clone().tag("a").tag("b")).unwrap();
+    one.now().set_for("b", &2, &life.clone().tag("b")).unwrap();
+    one.now().set("none", &3).unwrap();
+    two.now().set_for("a", &4, &life.clone().tag("a")).unwrap();
+    assert_eq!(one.now().get("ab").unwrap(), Some(1));
+    two.now().invalidate_tag("a").unwrap();
+    assert_eq!(one.now().get("ab").unwrap(), None);
+    assert_eq!(two.now().get("a").unwrap(), None, "of all caches on the driver");
+    assert_eq!((one.now().get("b").unwrap(), one.now().get("none").unwrap()), (Some(2), Some(3)));
+    one.now().set_for("ab", &5, &life.tag("a")).unwrap();
+    assert_eq!(one.now().get("ab").unwrap(), Some(5), "stored after the invalidation");
+}
+
+#[test]
+fn a_lost_epoch_voids_and_never_revives() {
+    let memory = std::sync::Arc::new(Memory::new(1 << 20));
+    let cache = Cache::<str, u32, _>::new("test", memory.clone()).unwrap();
+    let tagged = Life::of(60 * SECOND).tag("a");
+    cache.now().set_for("x", &1, &tagged).unwrap();
+    cache.now().invalidate_tag("a").unwrap();
+    ready(memory.clear(b"\0tag", Clock::system().now())).unwrap();
+    cache.now().invalidate_tag("another, so that epochs are read again").unwrap();
+    assert_eq!(cache.now().get("x").unwrap(), None);
+    cache.now().set_for("x", &2, &tagged).unwrap();
+    assert_eq!(cache.now().get("x").unwrap(), Some(2));
+}
+
+#[test]
+fn updates_are_atomic() {
+    let cache = Cache::<str, u64>::new("test", Memory::new(1 << 20)).unwrap();
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                for _ in 0..250 {
+                    while cache.now().update("sum", |sum| sum.unwrap_or(0) + 1).is_err() {}
+                    cache.now().increment("counter", 1).unwrap();
+                }
+            });
+        }
+    });
+    assert_eq!(cache.now().get("sum").unwrap(), Some(1_000));
+    assert_eq!(cache.now().counter("counter").unwrap(), Some(1_000));
+}
+
+#[test]
+fn a_counter_is_no_value_and_begins_anew_after_a_clear() {
+    let clock = Clock::manual();
+    let cache = cache(&clock);
+    assert_eq!(cache.now().increment("hits", 5).unwrap(), 5);
+    assert_eq!(cache.now().get("hits").unwrap(), None);
+    cache.now().clear().unwrap();
+    assert_eq!(cache.now().increment("hits", 1).unwrap(), 1);
+    clock.advance(60 * SECOND);
+    assert_eq!(cache.now().counter("hits").unwrap(), None);
+    assert_eq!(cache.now().increment("hits", 1).unwrap(), 1);
+}
+
+#[test]
+fn touching_prolongs() {
+    let clock = Clock::manual();
+    let cache = cache(&clock);
+    cache.now().set("a", &text("x")).unwrap();
+    clock.advance(30 * SECOND);
+    assert!(cache.now().touch("a", 60 * SECOND).unwrap());
+    clock.advance(59 * SECOND);
+    assert!(cache.now().get("a").unwrap().is_some());
+    clock.advance(SECOND);
+    assert!(!cache.now().touch("a", 60 * SECOND).unwrap());
+}
+
+#[test]
+fn many_are_read_and_written_together() {
+    let cache = cache(&Clock::manual());
+    let (one, two) = (text("1"), text("2"));
+    assert!(cache.now().set_many([("a", &one), ("b", &two)]).unwrap());
+    assert_eq!(cache.now().get_many(["a", "c", "b"]).unwrap(), [Some(one), None, Some(two)]);
+    assert_eq!((cache.stats().hits, cache.stats().misses, cache.stats().sets), (2, 1, 2));
+}
+
+#[test]
+fn raw_bytes_are_shared_with_the_driver() {
+    let cache = Cache::<str, bytes::Bytes>::builder("raw").codec(Raw).build(Memory::new(1 << 20)).unwrap();
+    cache.now().set("a", &bytes::Bytes::from_static(b"hello")).unwrap();
+    let (one, two) = (cache.now().get("a").unwrap().unwrap(), cache.now().get("a").unwrap().unwrap());
+    assert_eq!(one, "hello");
+    assert_eq!(one.as_ptr(), two.as_ptr());
+    assert_eq!(cache.now().read("a", <[u8]>::len).unwrap(), Some(5));
+}
+
+#[test]
+fn a_codec_refuses_what_it_did_not_write() {
+    assert!(Codec::<String>::decode(&Json, b"{").is_err());
+    assert!(Codec::<String>::decode(&Raw, &[0xff]).is_err());
+    assert!(Codec::<u8>::decode(&skep_cache::Postcard, &[1, 2]).is_err());
+}
+
+#[cfg(feature = "compress")]
+#[test]
+fn large_values_are_compressed_and_damage_is_a_miss() {
+    let memory = std::sync::Arc::new(Memory::new(1 << 20));
+    let cache = Cache::<str, String>::builder("test").compress(1_000).build(memory.clone()).unwrap();
+    let large = "la".repeat(50_000);
+    cache.now().set("a", &large).unwrap();
+    assert!(memory.usage().bytes.unwrap() < 5_000);
+    assert_eq!(cache.now().get("a").unwrap(), Some(large.clone()));
+    let (now, mut key) = (Clock::system().now(), Vec::new());
+    ready(memory.keys(b"test", now, |found| key = found.to_vec())).unwrap();
+    let record = ready(memory.get(&key, now, |entry| entry.to_record())).unwrap().unwrap();
+    for length in [0_u32, 1, 99_999, u32::MAX] {
+        let mut damaged = record.entry().value().to_vec();
+        damaged[..4].copy_from_slice(&length.to_le_bytes());
+        let damaged = Record::new(&record.entry().header(), &[], &damaged);
+        ready(memory.set(&key, &damaged, When::Always, now)).unwrap();
+        assert_eq!(cache.now().get("a").unwrap(), None, "{length}");
+    }
+}
+
+#[test]
+fn a_value_that_does_not_fit_is_not_stored_and_no_error() {
+    let cache = Cache::<str, Vec<u8>>::new("test", Memory::new(1 << 20)).unwrap();
+    assert!(!cache.now().set("a", &vec![0; 2 << 20]).unwrap());
+    assert_eq!(cache.stats().failures, 1);
+    let strict = Cache::<str, Vec<u8>>::builder("test").errors().build(Memory::new(1 << 20)).unwrap();
+    assert!(strict.now().set("a", &vec![0; 2 << 20]).unwrap_err().is_too_large());
+}
+
+#[test]
+fn a_switched_off_cache_computes_each_time() {
+    let cache = Cache::<str, u32, _>::new("test", Null).unwrap();
+    for expected in 0..3 {
+        assert_eq!(cache.now().get_or("a", || Ok::<_, std::io::Error>(expected)).unwrap(), expected);
+    }
+    assert!(cache.now().keys::<String>().unwrap().is_empty());
+}
+
+#[test]
+fn what_a_foreign_program_stored_is_a_miss() {
+    let memory = std::sync::Arc::new(Memory::new(1 << 20));
+    let cache = Cache::<str, String, _>::new("test", memory.clone()).unwrap();
+    cache.now().set("a", &text("x")).unwrap();
+    let (now, mut key) = (Clock::system().now(), Vec::new());
+    ready(memory.keys(b"test", now, |found| key = found.to_vec())).unwrap();
+    let version = Clock::system().version();
+    let foreign = Record::new(&Header { version, ..Header::default() }, &[], &[0xff; 3]);
+    ready(memory.set(&key, &foreign, When::Always, now)).unwrap();
+    assert_eq!(cache.now().get("a").unwrap(), None);
+    assert_eq!(block_on(cache.get_or("a", || async { Ok::<_, std::io::Error>(text("new")) })).unwrap(), "new");
+}
