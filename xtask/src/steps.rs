@@ -46,10 +46,7 @@ pub(crate) const STEPS: &[Step] = &[
         name: "test",
         about: "unit, integration, compile-fail, whole-process and documentation tests",
         work: Work::Commands(
-            &[
-                "cargo test --workspace --no-fail-fast",
-                "cargo test -p skep --features garde --test form_garde --lib form",
-            ],
+            &["cargo test --workspace --no-fail-fast", "cargo test -p skep --features garde --lib --test form_garde"],
             &[],
         ),
     },
