@@ -80,8 +80,8 @@ pub use fault::{Fault, Refusal};
 pub use field::{Control, FormField, ManyOf, Name, OfferedOption, Part, Sent, Shape};
 pub use info::{FieldInfo, body_of, info, query_info, row_info};
 pub use look::{
-    Area, Choose, ChooseMany, FitsChoice, FitsInput, FitsRows, FitsSeveral, FitsTextarea, Grouped, Line, LineOrArea,
-    Look, Pick, Rows, Several, Tick,
+    Area, Choose, ChooseMany, FitsChoice, FitsInput, FitsRows, FitsSeveral, FitsTextarea, Grouped, Groups, Line,
+    LineOrArea, Look, Pick, Several, Tick,
 };
 pub use messages::Messages;
 pub use number::{Decimal, Whole};

@@ -356,7 +356,7 @@ impl ManyOf for look::Pick {
     type Many = look::Pick;
 }
 impl ManyOf for look::Grouped {
-    type Many = look::Rows;
+    type Many = look::Groups;
 }
 
 /// The name of a form's field, together with its service and its type: `Comment::author`. `#[derive(Service)]` makes one

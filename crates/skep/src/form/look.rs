@@ -8,7 +8,7 @@ use super::field::FormField;
 /// What a field looks like: which elements it can be edited with.
 ///
 /// One of [`Line`], [`Area`], [`LineOrArea`], [`Tick`], [`Choose`], [`ChooseMany`], [`Several`], [`Pick`], [`Grouped`] and
-/// [`Rows`].
+/// [`Groups`].
 pub trait Look {}
 
 macro_rules! looks {
@@ -41,7 +41,7 @@ looks! {
     /// Several fields together, which only a list holds: `#[derive(Group)]`.
     Grouped: ;
     /// Any number of rows, each with the fields of a group.
-    Rows: LooksLikeRows;
+    Groups: LooksLikeRows;
 }
 
 #[doc(hidden)]
