@@ -22,15 +22,19 @@ pub(crate) enum Work {
     Commands(&'static [&'static str], &'static [(&'static str, &'static str)]),
 }
 
-/// Every step, the quick ones first. All of them build with the same profile, features and flags; `RUSTDOCFLAGS`,
-/// unlike `RUSTFLAGS`, rebuilds nothing but documentation. The bench, a workspace of its own, is only formatted here: its
+/// Every step, the quick ones first. All of them build with the same profile, features and flags, but for what a feature adds at the
+/// end of a step; `RUSTDOCFLAGS`, unlike `RUSTFLAGS`, rebuilds nothing but documentation. The bench, a workspace of its own, is only formatted here: its
 /// peers bring frameworks of their own, which take minutes to build.
 pub(crate) const STEPS: &[Step] = &[
     Step {
         name: "format",
         about: "rustfmt would change nothing",
         work: Work::Commands(
-            &["cargo fmt --all --check", "cargo fmt --all --manifest-path bench/Cargo.toml --check"],
+            &[
+                "cargo fmt --all --check",
+                "cargo fmt --all --manifest-path bench/Cargo.toml --check",
+                "cargo fmt --manifest-path fuzz/Cargo.toml --check",
+            ],
             &[],
         ),
     },
@@ -43,7 +47,10 @@ pub(crate) const STEPS: &[Step] = &[
     Step {
         name: "test",
         about: "unit, integration, compile-fail, whole-process and documentation tests",
-        work: Work::Commands(&["cargo test --workspace --no-fail-fast"], &[]),
+        work: Work::Commands(
+            &["cargo test --workspace --no-fail-fast", "cargo test -p skep --features garde --lib --test form_garde"],
+            &[],
+        ),
     },
     Step {
         name: "pages",

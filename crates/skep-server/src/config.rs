@@ -84,6 +84,7 @@ pub(crate) struct Limits {
     pub(crate) http2_resets: usize,
     pub(crate) http2_streams: u32,
     pub(crate) keep_alive: Duration,
+    pub(crate) once: usize,
     pub(crate) query_parameters: usize,
     pub(crate) requests_per_connection: u32,
     pub(crate) tls_handshake: Duration,

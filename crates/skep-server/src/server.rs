@@ -319,6 +319,7 @@ fn setup(config: &Config) -> Setup {
     }
     setup.limits.body = config.limits.body;
     setup.limits.form_fields = config.limits.form_fields;
+    setup.limits.once = config.limits.once;
     setup.limits.query_parameters = config.limits.query_parameters;
     setup.limits.upload_file = config.limits.upload_file;
     setup.limits.upload_quota = config.limits.upload_quota;

@@ -18,6 +18,9 @@ use crate::endpoint::Endpoint;
 use crate::error::{Error, Result};
 use crate::error_page::{self, ErrorPage};
 use crate::files::Files;
+#[cfg(not(target_family = "wasm"))]
+use crate::form::once;
+use crate::form::once::Ledger;
 use crate::form::{Messages, Quota};
 use crate::link::BaseUrl;
 use crate::panic;
@@ -70,6 +73,9 @@ pub struct App {
     #[cfg(feature = "openapi")]
     pub(crate) document: Option<crate::openapi::Made>,
     pub(crate) problems: Vec<String>,
+    /// A form of it is accepted once only.
+    #[cfg(not(target_family = "wasm"))]
+    has_once: bool,
 }
 
 /// Files below a prefix that begins and ends with a slash.
@@ -155,6 +161,8 @@ impl App {
             languages: Vec::new(),
             #[cfg(feature = "openapi")]
             document: None,
+            #[cfg(not(target_family = "wasm"))]
+            has_once: false,
             problems: Vec::new(),
         }
     }
@@ -376,17 +384,18 @@ impl App {
             }
         };
         let Some(router) = router.filter(|_| problems.is_empty()) else { return Err(StartError { problems }) };
+        let once = Ledger::new(setup.limits.once);
         let site = Site {
             router,
             #[cfg(not(target_family = "wasm"))]
-            database: open_database(self.migrations.as_ref(), &setup)?,
+            database: open_database(self.migrations.as_ref(), &setup, self.has_once)?,
             values: self.values,
             trusted_origins: self.trusted_origins,
             base_url,
             error_page: self.error_page,
             jobs: self.jobs,
             caches: Caches::new(setup.caches.clone(), self.name.map_or("skep", |(name, _)| name), setup.build),
-            forms: Forms { languages: self.languages, quota: Quota::default(), secret: secret(&setup) },
+            forms: Forms { languages: self.languages, quota: Quota::default(), secret: secret(&setup), once },
             setup,
         };
         Ok((site, self.starts))
@@ -396,6 +405,10 @@ impl App {
 impl Registry for App {
     fn add<S: Handle>(&mut self) {
         self.services.push(Entry::of_route(S::ROUTE, TypeId::of::<S>(), Endpoint::of_service::<S>()));
+        #[cfg(not(target_family = "wasm"))]
+        {
+            self.has_once |= S::ROUTE.once.is_some();
+        }
         if S::ROUTE.from_query {
             self.services.push(Entry::of_query(S::ROUTE, Endpoint::of_query::<S>));
         }
@@ -411,7 +424,11 @@ fn secret(setup: &Setup) -> Secret {
 }
 
 #[cfg(not(target_family = "wasm"))]
-fn open_database(migrations: Option<&sql::Migrations>, setup: &Setup) -> Result<Option<sql::Database>, StartError> {
+fn open_database(
+    migrations: Option<&sql::Migrations>,
+    setup: &Setup,
+    has_once: bool,
+) -> Result<Option<sql::Database>, StartError> {
     let Some(migrations) = migrations else { return Ok(None) };
     let offload = Arc::clone(&setup.offload);
     let database = if setup.temporary_database {
@@ -419,7 +436,13 @@ fn open_database(migrations: Option<&sql::Migrations>, setup: &Setup) -> Result<
     } else {
         sql::Database::open(setup.data.join(DATABASE), migrations, setup.sql.clone(), offload)
     };
-    database.map(Some).map_err(|error| StartError { problems: vec![error.to_string()] })
+    let database = database.map_err(|error| StartError { problems: vec![error.to_string()] })?;
+    if has_once {
+        // The framework's own table: it is no migration of the application's.
+        let made = database.write(|db| db.execute(once::TABLE));
+        made.map_err(|error| StartError { problems: vec![format!("the table of one-shot forms: {error}")] })?;
+    }
+    Ok(Some(database))
 }
 
 /// A folder answers for its prefix and for all below it, where no service does.

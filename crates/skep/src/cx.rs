@@ -1,9 +1,9 @@
 //! What a handler sees of its request, and what it may say beside its answer.
 
-use std::cell::{Cell, OnceCell, RefCell};
+mod forms;
+
+use std::cell::{Cell, OnceCell};
 use std::ops::Deref;
-use std::rc::Rc;
-use std::time::Duration;
 
 use bytes::Bytes;
 use http::request::Parts;
@@ -13,16 +13,14 @@ use crate::app::Limits;
 use crate::body::{Body, BodyError, BodyFailure, TooLarge};
 use crate::cookie::{self, Cookie};
 use crate::error::{Error, Result};
-use crate::form::{self, FieldInfo, Receiver, Submission};
 use crate::html::{Buffer, Render, Text};
-use crate::origin;
 use crate::public::Public;
 use crate::request::{Peer, header_text};
-use crate::secret::Secret;
-use crate::service::Route;
 use crate::site::Local;
 #[cfg(not(target_family = "wasm"))]
 use crate::sql;
+
+use self::forms::FormState;
 
 /// One request, as its handler sees it.
 ///
@@ -55,27 +53,6 @@ pub struct Cx<'r> {
     form: OnceCell<Box<FormState>>,
     #[cfg(not(target_family = "wasm"))]
     transaction: Option<Box<sql::Transaction>>,
-}
-
-/// The cookie for messages to the next page, and what they are sealed for.
-const FLASH: &str = "skep-flash";
-/// A page that nobody asks for within this time shows them no more.
-const FLASH_LASTS: Duration = Duration::from_mins(10);
-/// The most bytes of a cookie that every browser keeps are 4096 (RFC 6265bis, 5.6), its name and attributes included.
-const MOST_FLASH: usize = 3900;
-
-/// What a request with a form knows of it.
-#[derive(Debug, Default)]
-struct FormState {
-    submission: RefCell<Option<Rc<Submission>>>,
-    /// Only a token can tell where this submission comes from.
-    needs_token: Cell<bool>,
-    /// The token's cookie, made for a browser that had none.
-    cookie: OnceCell<String>,
-    /// What the page before said.
-    flashes: OnceCell<Vec<String>>,
-    /// What the next page is to say.
-    flash: RefCell<Vec<String>>,
 }
 
 /// The id of a request, as error pages and log lines show it: 16 hexadecimal digits.
@@ -226,153 +203,6 @@ impl<'r> Cx<'r> {
         read_whole(self.take_body(), limit).await
     }
 
-    /// The submission that this request brought.
-    pub(crate) fn submission(&self) -> Option<Rc<Submission>> {
-        self.form.get()?.submission.borrow().clone()
-    }
-
-    pub(crate) fn set_submission(&self, submission: Rc<Submission>) {
-        self.form_state().submission.replace(Some(submission));
-    }
-
-    /// What every form to this service carries unseen.
-    pub(crate) fn hidden_fields(&self, route: &Route) -> Vec<(&'static str, String)> {
-        let mut fields = Vec::new();
-        if route.cross_origin.is_none() && origin::tells_nothing(&self.public.parts().headers) {
-            match self.token() {
-                Ok(token) => fields.push((origin::TOKEN, token)),
-                // The page can be read all the same; what is sent from it is refused.
-                Err(error) => {
-                    tracing::error!(target: "skep::request", id = %self.id, "a form without its token: {error}");
-                }
-            }
-        }
-        fields
-    }
-
-    fn form_state(&self) -> &FormState {
-        self.form.get_or_init(Box::default)
-    }
-
-    fn token(&self) -> Result<String> {
-        if let Some(cookie) = self.cookie(origin::cookie_name(self.peer.tls)) {
-            return origin::token(self.secret(), cookie);
-        }
-        let cookie = &self.form_state().cookie;
-        if cookie.get().is_none() {
-            let id = u128::from_ne_bytes(crate::secret::random()?);
-            let _ = cookie.set(format!("{id:032x}"));
-        }
-        origin::token(self.secret(), cookie.get().map_or("", String::as_str))
-    }
-
-    pub(crate) fn secret(&self) -> &'r Secret {
-        &self.public.local().site().forms.secret
-    }
-
-    pub(crate) fn need_token(&self) {
-        self.form_state().needs_token.set(true);
-    }
-
-    pub(crate) fn needs_token(&self) -> bool {
-        self.form.get().is_some_and(|form| form.needs_token.get())
-    }
-
-    pub(crate) fn check_token(&self, token: Option<&str>) -> Result<()> {
-        origin::check_token(self.secret(), self.cookie(origin::cookie_name(self.peer.tls)), token)
-    }
-
-    /// Says this on the next page that the user sees and that asks for it ([`flashes`](Self::flashes)), once: usually behind a redirect.
-    /// Until then it is kept in the browser, in a cookie that only this application can read.
-    ///
-    /// ```
-    /// use skep::prelude::*;
-    ///
-    /// #[derive(Service)]
-    /// #[service(GET "/")]
-    /// struct Index;
-    ///
-    /// impl Handle for Index {
-    ///     async fn handle(self, cx: &mut Cx<'_>) -> Result {
-    ///         Ok(Response::html(html! { @for text in cx.flashes() { p role="status" { (text) } } }))
-    ///     }
-    /// }
-    ///
-    /// #[derive(Service)]
-    /// #[service(POST "/save")]
-    /// struct Save;
-    ///
-    /// impl Handle for Save {
-    ///     async fn handle(self, cx: &mut Cx<'_>) -> Result {
-    ///         cx.flash("Saved.");
-    ///         Ok(Response::see_other(&Index))
-    ///     }
-    /// }
-    ///
-    /// let client = skep::test::Client::new(App::new().serve::<(Index, Save)>());
-    /// assert_eq!(client.post("/save", &[]).text(), r#"<p role="status">Saved.</p>"#);
-    /// assert_eq!(client.get("/").text(), "");
-    /// ```
-    pub fn flash(&mut self, text: impl Into<String>) {
-        self.form_state().flash.borrow_mut().push(text.into());
-    }
-
-    /// What the page before said with [`flash`](Self::flash). The answer to this request makes the browser forget it.
-    ///
-    /// It is this user's, and borrows from the request: it cannot be kept for another.
-    #[must_use]
-    pub fn flashes(&self) -> &[String] {
-        let Some(sealed) = self.cookie(FLASH) else { return &[] };
-        self.form_state().flashes.get_or_init(|| {
-            let opened = self.secret().open(FLASH, sealed).unwrap_or_else(|error| {
-                tracing::error!(target: "skep::request", id = %self.id, "a flash message cannot be read: {error}");
-                None
-            });
-            opened.and_then(|text| serde_json::from_slice(&text).ok()).unwrap_or_default()
-        })
-    }
-
-    /// The cookies that a request with a form leaves behind.
-    fn form_cookies(&mut self) -> Result<()> {
-        let Some(form) = self.form.take() else { return Ok(()) };
-        if let Some(cookie) = form.cookie.get() {
-            self.set_cookie(&Cookie::new(origin::cookie_name(self.peer.tls), cookie.as_str()));
-        }
-        let flash = form.flash.take();
-        if !flash.is_empty() {
-            let sealed = self.secret().seal(FLASH, &serde_json::to_vec(&flash)?)?;
-            if sealed.len() > MOST_FLASH {
-                return Err(Error::internal(format!(
-                    "flash messages of {} bytes do not fit in a cookie",
-                    sealed.len()
-                )));
-            }
-            self.set_cookie(&Cookie::new(FLASH, sealed).lasting(FLASH_LASTS));
-        } else if form.flashes.get().is_some() {
-            self.set_cookie(&Cookie::removal(FLASH));
-        }
-        Ok(())
-    }
-
-    /// Reads a form that may hold files.
-    pub(crate) async fn receive(&mut self, route: &'static Route, fields: &'static [FieldInfo]) -> Result<form::Parts> {
-        let site = self.public.local().site();
-        let receiver = Receiver {
-            fields,
-            limits: self.limits(),
-            total: route.body_limit.unwrap_or(self.limits().upload_total),
-            data: &site.setup.data,
-            quota: &site.forms.quota,
-            offload: &site.setup.offload,
-        };
-        let kind = self.header(&header::CONTENT_TYPE).unwrap_or_default();
-        receiver.receive(kind, self.take_body()).await
-    }
-
-    fn set_default(&mut self, name: HeaderName, value: HeaderValue) {
-        self.headers.get_or_insert_default().entry(name).or_insert(value);
-    }
-
     /// Undoes what a handler wrote that refuses its form.
     pub(crate) fn undo(&mut self) {
         #[cfg(not(target_family = "wasm"))]
@@ -387,7 +217,8 @@ impl<'r> Cx<'r> {
     pub(crate) async fn complete(mut self) -> Result<Option<Box<HeaderMap>>> {
         self.form_cookies()?;
         if self.is_private.get() {
-            self.set_default(header::CACHE_CONTROL, HeaderValue::from_static("private, no-cache"));
+            let headers = self.headers.get_or_insert_default();
+            headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("private, no-cache"));
         }
         #[cfg(not(target_family = "wasm"))]
         if let Some(transaction) = self.transaction {

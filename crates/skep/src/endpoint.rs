@@ -14,7 +14,7 @@ use crate::cx::Cx;
 use crate::error::{Error, Result};
 use crate::error_page;
 use crate::files::Files;
-use crate::form::{Parts, Submission};
+use crate::form::{Parts, Submission, once};
 use crate::origin;
 use crate::param::{Pairs, quoted};
 use crate::percent::{self, Place};
@@ -37,6 +37,12 @@ pub(crate) struct Endpoint {
 
 trait Answers: Send + Sync {
     fn call<'r>(&'r self, cx: &'r mut Cx<'_>, input: &'r mut Input<'_>) -> Answering<'r>;
+
+    /// The page that holds the form of this service.
+    fn page_url(&self, input: &Input<'_>) -> Option<String> {
+        let _ = input;
+        None
+    }
 }
 
 impl Endpoint {
@@ -97,17 +103,28 @@ impl Endpoint {
         self.answers.call(cx, input)
     }
 
+    /// The page that holds the form of this service, if it names one.
+    pub(crate) fn page_url(&self, input: &Input<'_>) -> Option<String> {
+        self.answers.page_url(input)
+    }
+
     /// The most bytes of a body, where it is not what the configuration says.
     pub(crate) fn body_limit(&self) -> Option<u64> {
         self.body_limit
     }
 
     /// The browser did not say where the request comes from. A form is read first and brings a token; JSON no form can send without
-    /// the browser asking first (Fetch, 3.2.1); anything else is refused.
-    pub(crate) fn ask_for_token(&self, cx: &Cx<'_>) -> Result<()> {
+    /// the browser asking first (Fetch, 3.2.1); a body that the service reads by itself is looked into.
+    pub(crate) async fn ask_for_token(&self, cx: &mut Cx<'_>) -> Result<()> {
         match self.body {
             BodyKind::Form | BodyKind::Multipart => cx.need_token(),
             BodyKind::Json => {}
+            BodyKind::Unread if is_form(cx.request_headers()) => {
+                let body = cx.look_into_body().await?;
+                let text = std::str::from_utf8(&body).unwrap_or_default();
+                let pairs = Pairs::decode(text, cx.limits().form_fields)?;
+                cx.check_token(pairs.get(origin::TOKEN).next())?;
+            }
             BodyKind::Unread => cx.check_token(None)?,
         }
         Ok(())
@@ -133,6 +150,10 @@ impl fmt::Debug for Endpoint {
 struct Typed<S>(PhantomData<fn() -> S>);
 
 impl<S: Handle> Answers for Typed<S> {
+    fn page_url(&self, input: &Input<'_>) -> Option<String> {
+        S::page_url(input).ok().flatten()
+    }
+
     fn call<'r>(&'r self, cx: &'r mut Cx<'_>, input: &'r mut Input<'_>) -> Answering<'r> {
         if S::ROUTE.body == BodyKind::Unread {
             return match S::parse(input) {
@@ -142,6 +163,8 @@ impl<S: Handle> Answers for Typed<S> {
         }
         Box::pin(async move {
             let result = match read_fields::<S>(cx, input, S::ROUTE.body).await {
+                // Boxed: few forms are accepted once, and their state is large.
+                Ok(service) if S::ROUTE.once.is_some() => Box::pin(once::handle(cx, service)).await,
                 Ok(service) => service.handle(cx).await,
                 Err(error) => Err(error),
             };
@@ -223,7 +246,7 @@ async fn read_fields<S: Handle>(cx: &mut Cx<'_>, input: &mut Input<'_>, kind: Bo
     if cx.needs_token() {
         cx.check_token(pairs.get(origin::TOKEN).next())?;
     }
-    let submission = Rc::new(Submission::new(TypeId::of::<S>(), pairs, files));
+    let submission = Rc::new(Submission::new(TypeId::of::<S>(), S::FIELDS, pairs, files));
     cx.set_submission(Rc::clone(&submission));
     input.form = Some(submission);
     S::parse(input)
@@ -265,6 +288,10 @@ fn expect_type(headers: &HeaderMap, kind: BodyKind) -> Result<()> {
 fn media_type(headers: &HeaderMap) -> String {
     let sent = header_text(headers, &CONTENT_TYPE).unwrap_or_default();
     sent.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
+}
+
+fn is_form(headers: &HeaderMap) -> bool {
+    media_type(headers) == FORM_TYPE
 }
 
 fn is_multipart(headers: &HeaderMap) -> bool {

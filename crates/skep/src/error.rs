@@ -45,7 +45,7 @@ struct Inner {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Wrong {
     /// A field of a form; the empty name is the form as a whole.
-    Field(&'static str, Cow<'static, str>),
+    Field(Cow<'static, str>, Cow<'static, str>),
     /// A value in a JSON body, by its JSON Pointer (RFC 6901).
     Value(Cow<'static, str>, Cow<'static, str>),
 }

@@ -109,7 +109,7 @@ fn problem(failure: &Failure, error: &Error) -> Response {
 
 fn entry(wrong: &Wrong) -> serde_json::Value {
     match wrong {
-        Wrong::Field("", text) => serde_json::json!({ "detail": text }),
+        Wrong::Field(name, text) if name.is_empty() => serde_json::json!({ "detail": text }),
         Wrong::Field(name, text) => serde_json::json!({ "detail": text, "field": name }),
         Wrong::Value(pointer, text) => serde_json::json!({ "detail": text, "pointer": fragment(pointer) }),
     }

@@ -211,6 +211,20 @@ impl<'r> Pairs<'r> {
         self.pairs.iter().filter(move |(key, _)| key == name).map(|(_, value)| value.as_ref())
     }
 
+    /// All of them, in order.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.pairs.iter().map(|(name, value)| (name.as_ref(), value.as_ref()))
+    }
+
+    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
+        self.iter().map(|(name, _)| name)
+    }
+
+    /// The same under other names; one without a name is left out.
+    pub(crate) fn renamed(self, name_of: impl Fn(&str) -> Option<Cow<'r, str>>) -> Self {
+        Self { pairs: self.pairs.into_iter().filter_map(|(name, value)| Some((name_of(&name)?, value))).collect() }
+    }
+
     /// True if a value of this name was sent.
     #[must_use]
     pub fn contains(&self, name: &str) -> bool {

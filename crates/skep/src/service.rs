@@ -11,6 +11,7 @@ use std::borrow::Cow;
 use std::future::Future;
 use std::pin::Pin;
 use std::rc::Rc;
+use std::time::Duration;
 
 use http::request::Parts;
 use http::{HeaderName, Method};
@@ -99,6 +100,13 @@ pub trait Served: Service {
         let _ = (input, cx);
         Ok(None)
     }
+
+    /// The address of that page.
+    #[doc(hidden)]
+    fn page_url(input: &Input<'_>) -> Result<Option<String>> {
+        let _ = input;
+        Ok(None)
+    }
 }
 
 /// What a service answers.
@@ -160,6 +168,8 @@ pub struct Route {
     pub cross_origin: Option<&'static str>,
     /// True if it answers JSON: [`Answer`].
     pub answers_json: bool,
+    /// A submission of its form is accepted once, and for so long after the form was shown.
+    pub once: Option<Duration>,
     /// The file that declares it, and the line.
     pub source: (&'static str, u32),
 }
@@ -201,6 +211,7 @@ impl Route {
         body_limit: None,
         cross_origin: None,
         answers_json: false,
+        once: None,
         source: ("", 0),
     };
 
@@ -286,8 +297,7 @@ impl<'r> Input<'r> {
 
     /// A form field. What is wrong with it is noted, so that all faults of a form are told at once: [`refused`](Self::refused).
     pub fn form<F: FormField>(&self, name: &'static str) -> Option<F> {
-        let submission = self.form.as_deref()?;
-        F::read(&submission.sent(name)).map_err(|fault| submission.note((name, fault))).ok()
+        self.form.as_deref()?.read(name.into())
     }
 
     /// What is wrong with the form fields that were read.

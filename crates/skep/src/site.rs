@@ -24,6 +24,7 @@ use crate::cx::{Cx, RequestId};
 use crate::endpoint::Endpoint;
 use crate::error::{Error, Result};
 use crate::error_page::{self, ErrorPage, Failure};
+use crate::form::once::Ledger;
 use crate::form::{Messages, Quota};
 use crate::link::{self, BaseUrl, Destination};
 use crate::origin;
@@ -64,6 +65,7 @@ pub(crate) struct Forms {
     pub(crate) languages: Vec<Messages>,
     pub(crate) quota: Quota,
     pub(crate) secret: Secret,
+    pub(crate) once: Ledger,
 }
 
 /// One thread's view of a [`Site`]: it answers requests. Cloning it is cheap.
@@ -223,6 +225,11 @@ impl Local {
     }
 
     #[cfg(not(target_family = "wasm"))]
+    pub(crate) fn has_database(&self) -> bool {
+        self.inner.db.is_some()
+    }
+
+    #[cfg(not(target_family = "wasm"))]
     pub(crate) fn db(&self) -> &sql::Local {
         self.inner.db.as_ref().expect(NO_DATABASE)
     }
@@ -251,15 +258,20 @@ impl Local {
         if parts.method == Method::OPTIONS {
             return Ok(Response::of_status(StatusCode::NO_CONTENT).with_header(ALLOW, found.allow().clone()));
         }
-        let endpoint = endpoint(&found, &parts.method, &query)
-            .inspect_err(|_| speaks_json.set(found.endpoints().all(Endpoint::speaks_json)))?;
+        let mut input = Input::new(parts, &found.path, query);
+        let endpoint = match endpoint(&found, &parts.method, &input.query) {
+            Ok(endpoint) => endpoint,
+            Err(error) => {
+                speaks_json.set(found.endpoints().all(Endpoint::speaks_json));
+                return page_of_form(&found, &input).ok_or(error);
+            }
+        };
         speaks_json.set(endpoint.speaks_json());
         let needs_token = !endpoint.is_open_to_others() && origin::check(parts, &site.trusted_origins)?;
-        let mut input = Input::new(parts, &found.path, query);
         let limit = endpoint.body_limit().unwrap_or(site.setup.limits.body);
         let mut cx = Cx::new(parts, peer, (body, limit), self, id);
         if needs_token {
-            endpoint.ask_for_token(&cx)?;
+            endpoint.ask_for_token(&mut cx).await?;
         }
         let mut response = endpoint.call(&mut cx, &mut input).await?;
         if let Some(extra) = cx.complete().await? {
@@ -323,6 +335,15 @@ fn endpoint<'s>(found: &Found<'s, '_, Endpoint>, method: &Method, query: &Pairs<
         NoEndpoint::Method => Error::new(StatusCode::METHOD_NOT_ALLOWED).with_header(ALLOW, found.allow().clone()),
         NoEndpoint::Parameters(sets) => Error::bad_request(format!("the query needs {}", sets.join(", or "))),
     })
+}
+
+/// Who asks for the address of a form that was not accepted, by a reload or a bookmark, is led to the page that holds it.
+fn page_of_form(found: &Found<'_, '_, Endpoint>, input: &Input<'_>) -> Option<Response> {
+    if !matches!(input.parts.method, Method::GET | Method::HEAD) {
+        return None;
+    }
+    let form = found.endpoint(&Method::POST, &input.query).ok()?;
+    Some(Response::redirect(StatusCode::SEE_OTHER, &form.page_url(input)?))
 }
 
 /// Adds what the handler said through its [`Cx`]; the answer's own fields win, cookies add up.

@@ -62,6 +62,8 @@ fn served(input: &DeriveInput, declaration: &Declaration, pattern: &Pattern, par
         }
         #answer
         const _: () = {
+            // What is wrong with a field's type is said when it is declared, not first where it is mounted.
+            let _ = <#name as ::skep::service::Service>::FIELDS;
             ::skep::__declare_service!(#name);
         };
     }
@@ -97,9 +99,12 @@ fn route(name: &Ident, declaration: &Declaration, parameters: &[Parameter]) -> T
         };
         Some(quote!(::skep::service::QueryParameter { name: #name, required: #required }))
     });
+    let once = option(
+        declaration.once.as_ref().map(|(_, seconds)| quote!(::core::time::Duration::from_secs(#seconds))).as_ref(),
+    );
     let body = if parameters.iter().any(|one| matches!(one.source, Source::Json)) {
         quote!(::skep::service::BodyKind::Json)
-    } else if parameters.iter().any(|one| matches!(one.source, Source::Form { .. })) {
+    } else if declaration.once.is_some() || parameters.iter().any(|one| matches!(one.source, Source::Form { .. })) {
         quote!(::skep::form::body_of(<Self as ::skep::service::Service>::FIELDS))
     } else {
         quote!(::skep::service::BodyKind::Unread)
@@ -124,6 +129,7 @@ fn route(name: &Ident, declaration: &Declaration, parameters: &[Parameter]) -> T
             body_limit: #limit,
             cross_origin: #cross_origin,
             answers_json: #answers_json,
+            once: #once,
             source: (::core::file!(), ::core::line!()),
         }
     }
@@ -161,10 +167,13 @@ fn parse(declaration: &Declaration, parameters: &[Parameter], pattern: &Pattern)
         quote!(#name: #variable)
     });
     let service = Ident::new("service", Span::mixed_site());
-    let rules = declaration.rules.as_ref().map(|rules| {
+    let garde = declaration.garde.map(|at| quote_spanned!(at=> ::skep::__judge_by_garde!(&#service, &mut refusal);));
+    let rules = declaration.rules.as_ref().map(|rules| quote!((#rules)(&#service, &mut refusal);));
+    let rules = (garde.is_some() || rules.is_some()).then(|| {
         quote! {
             let mut refusal = ::skep::form::Refusal::<Self>::new();
-            (#rules)(&#service, &mut refusal);
+            #garde
+            #rules
             refusal.judge()?;
         }
     });
@@ -190,7 +199,15 @@ fn page(declaration: &Declaration, parameters: &[Parameter], pattern: &Pattern) 
         let (name, value) = (&one.name, read(one, pattern));
         quote!(let #name = #value?;)
     });
+    let seen: Vec<TokenStream> = seen.collect();
     Some(quote! {
+        #[allow(unused_variables)]
+        fn page_url(#input: &::skep::service::Input<'_>) -> ::skep::Result<::core::option::Option<::std::string::String>> {
+            #(#seen)*
+            let #shown = #page;
+            ::core::result::Result::Ok(::core::option::Option::Some(::skep::service::Service::url(&#shown)))
+        }
+
         #[allow(unused_variables)]
         fn show_page<'c>(
             #input: &::skep::service::Input<'_>,

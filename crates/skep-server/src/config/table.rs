@@ -242,6 +242,14 @@ pub(crate) static SETTINGS: &[Setting] = &[
         limits.keep_alive
     ),
     row!(
+        "limits.once",
+        Kind::Count(1..=100_000_000),
+        "100000",
+        "The most submissions of one-shot forms that a process keeps in mind (503). Without a database they are kept until \
+         the time of their form is over, with one only while they are being answered.",
+        limits.once
+    ),
+    row!(
         "limits.query_parameters",
         Kind::Count(1..=1_000_000),
         "1000",

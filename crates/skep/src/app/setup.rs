@@ -48,6 +48,9 @@ pub struct Limits {
     pub body: u64,
     /// The most fields of a form (1000).
     pub form_fields: usize,
+    /// The most submissions of one-shot forms that are kept in mind in this process (100 000): without a database until their
+    /// time is over, with one while they are being answered.
+    pub once: usize,
     /// The most parameters of a query (1000).
     pub query_parameters: usize,
     /// The most bytes of one file that a form brings (16 MiB); a field may allow fewer.
@@ -63,6 +66,7 @@ impl Default for Limits {
         Self {
             body: 1 << 20,
             form_fields: 1000,
+            once: 100_000,
             query_parameters: 1000,
             upload_file: 16 << 20,
             upload_total: 64 << 20,

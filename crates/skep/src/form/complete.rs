@@ -2,7 +2,7 @@
 //!
 //! `html!` knows which fields a form has, the service knows which it needs: they meet in a constant.
 
-use super::field::FieldInfo;
+use super::info::FieldInfo;
 
 /// Stops the compiler if a field that is required is neither `given` nor sent by a control that the author wrote `by_hand`. Only
 /// the code that `html!` makes calls it.
@@ -109,8 +109,8 @@ mod tests {
     use super::*;
 
     const FIELDS: &[FieldInfo] = &[
-        FieldInfo { name: "author", required: true, file: false, shape: None },
-        FieldInfo { name: "site", required: false, file: false, shape: None },
+        FieldInfo { name: "author", required: true, file: false, shape: None, group: &[] },
+        FieldInfo { name: "site", required: false, file: false, shape: None, group: &[] },
     ];
 
     #[test]
