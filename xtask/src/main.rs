@@ -1,4 +1,5 @@
-//! What the project does to itself: `cargo xtask test`, `setup`, `tidy`, `peers`, `drill`.
+//! What the project does to itself: `cargo xtask test`, `setup`, `tidy`, `pages`, `peers`,
+//! `compile-time`, `drill`.
 //!
 //! A check is never more here than a command a developer could type: same profile, same features, same flags, so that
 //! nothing is built twice. Start reading at [`test::run`], or at [`tidy::RULES`] for what a file must look like.
@@ -6,15 +7,18 @@
 use std::process::ExitCode;
 
 mod command;
+mod compile_time;
 mod drill;
 mod nearest;
 mod needs;
+mod pages;
 mod peers;
 mod report;
 mod setup;
 mod steps;
 mod test;
 mod tidy;
+mod vnu;
 
 const HELP: &str = "\
 usage: cargo xtask COMMAND
@@ -23,12 +27,14 @@ usage: cargo xtask COMMAND
        --list      name the steps
   setup            only install what is missing
   tidy             only check the shape of the tree
+  pages            only check the pages of the examples, with what judges them
   peers [ARG...]   run the bench beside the peers; ARGs go to its runner (`peers cache ...`: that of the cache)
+  compile-time [N] compile a large page with html! and with maud's, N times each
   drill [NAME...]  re-enact disasters under load, and show what was lost
   help             this text
 ";
 
-const COMMANDS: [&str; 6] = ["test", "setup", "tidy", "peers", "drill", "help"];
+const COMMANDS: [&str; 8] = ["test", "setup", "tidy", "pages", "peers", "compile-time", "drill", "help"];
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
@@ -50,7 +56,9 @@ fn run(args: &[String]) -> Result<ExitCode, String> {
         "test" => test::run(rest),
         "setup" => none(rest).and_then(|()| setup::run(needs::NEEDS.iter())).map(|()| ExitCode::SUCCESS),
         "tidy" => none(rest).and_then(|()| tidy::run()),
+        "pages" => none(rest).and_then(|()| pages::run()),
         "peers" => peers::run(rest),
+        "compile-time" => compile_time::run(rest),
         "drill" => drill::run(rest),
         "help" | "--help" | "-h" => help(),
         unknown => Err(nearest::unknown("command", unknown, COMMANDS)),

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::command;
+use crate::{command, vnu};
 
 /// Something the checks need.
 #[derive(Debug)]
@@ -28,6 +28,10 @@ pub(crate) enum From {
     Target(&'static str),
     /// A program that cargo builds: name and version.
     Crate(&'static str, &'static str),
+    /// A package of npm, `name@version`, and the folder of the repository that it goes to.
+    Npm(&'static str, &'static str),
+    /// A package of Python, name and version, in a folder of its own below `target/tools`.
+    Python(&'static str, &'static str),
 }
 
 const WASM: &str = "wasm32-wasip2";
@@ -49,6 +53,28 @@ pub(crate) const NEEDS: &[Need] = &[
         from: From::Debian(&["chromium", "chromium-driver"]),
     },
     Need {
+        name: "Java",
+        why: "the Nu Html Checker is written in it",
+        steps: &["test", "pages"],
+        found: || command::succeeds("java", &["-version"]),
+        from: From::Debian(&["default-jre-headless"]),
+    },
+    Need {
+        name: "npm",
+        why: "the Nu Html Checker is a package of it",
+        steps: &["test", "pages"],
+        // Where the package is there already, nothing is asked of npm.
+        found: || vnu::is_there(&command::root()) || command::succeeds("npm", &["--version"]),
+        from: From::Debian(&["npm"]),
+    },
+    Need {
+        name: "the Nu Html Checker",
+        why: "our checker of HTML and the pages of the examples are held against it",
+        steps: &["test", "pages"],
+        found: || vnu::is_there(&command::root()),
+        from: From::Npm("vnu-jar@26.9.27", "target/tools/vnu"),
+    },
+    Need {
         name: "memcached",
         why: "the cache is tried on real servers",
         steps: &["test"],
@@ -61,6 +87,20 @@ pub(crate) const NEEDS: &[Need] = &[
         steps: &["test"],
         found: || command::on_path("redis-server") && command::on_path("redis-cli"),
         from: From::Debian(&["redis-server", "redis-tools"]),
+    },
+    Need {
+        name: "Python",
+        why: "the validator of OpenAPI documents is written in it",
+        steps: &["test"],
+        found: || command::succeeds("python3", &["-c", "import ensurepip, venv"]),
+        from: From::Debian(&["python3", "python3-venv"]),
+    },
+    Need {
+        name: "openapi-spec-validator",
+        why: "someone else's reading of OpenAPI judges the documents we make",
+        steps: &["test"],
+        found: || is_python_package_there("openapi-spec-validator", "0.9.0"),
+        from: From::Python("openapi-spec-validator", "0.9.0"),
     },
     Need {
         name: "rustfmt",
@@ -92,6 +132,17 @@ pub(crate) const NEEDS: &[Need] = &[
     },
 ];
 
+/// The folder of a package of Python, from the root of the repository.
+pub(crate) fn python_folder(name: &str) -> String {
+    format!("target/tools/{name}")
+}
+
+fn is_python_package_there(name: &str, version: &str) -> bool {
+    let python = command::root().join(python_folder(name)).join("bin/python");
+    let version = format!("from importlib.metadata import version; assert version('{name}') == '{version}'");
+    python.to_str().is_some_and(|python| command::succeeds(python, &["-c", &version]))
+}
+
 /// rustc knows where a target's library would be, also when it is not; so this does not need rustup.
 fn wasm_is_there() -> bool {
     let folder = command::output("rustc", &["--print", "target-libdir", "--target", WASM]);
@@ -102,6 +153,15 @@ fn wasm_is_there() -> bool {
 mod tests {
     use super::*;
     use crate::steps;
+
+    #[test]
+    fn the_checker_that_is_installed_is_the_one_that_is_run() {
+        let from = NEEDS.iter().find_map(|need| match need.from {
+            From::Npm(package, folder) => Some((package.to_owned(), command::root().join(folder))),
+            _ => None,
+        });
+        assert_eq!(from, Some((format!("vnu-jar@{}", vnu::VERSION), vnu::folder(&command::root()))));
+    }
 
     #[test]
     fn a_need_names_steps_that_exist() {

@@ -7,7 +7,7 @@ use std::fmt;
 use std::process::Stdio;
 
 use crate::command;
-use crate::needs::{From, Need};
+use crate::needs::{From, Need, python_folder};
 
 /// How a program is built that is run for a second now and then: without the optimisation it asks for (one unit, LTO
 /// over all of it), cargo-deny is there after 95 s on two cores, and still answers within one.
@@ -30,7 +30,7 @@ struct Machine {
 #[derive(Debug, PartialEq)]
 struct Action {
     env: &'static [(&'static str, &'static str)],
-    line: Vec<&'static str>,
+    line: Vec<String>,
 }
 
 /// Installs those of `needs` that are missing, saying what and why.
@@ -59,10 +59,15 @@ pub(crate) fn run<'a>(needs: impl Iterator<Item = &'a Need>) -> Result<(), Strin
 fn plan(missing: &[&Need], machine: Machine) -> Result<Vec<Action>, String> {
     let mut actions = debian(missing, machine)?;
     for need in missing {
-        let (env, line): (&[_], _) = match need.from {
+        let (env, line): (&[_], Vec<&str>) = match need.from {
             From::Debian(_) => continue,
+            From::Python(name, version) => {
+                actions.extend(python(name, version));
+                continue;
+            }
             From::Component(name) => (&[], vec!["rustup", "component", "add", name]),
             From::Target(name) => (&[], vec!["rustup", "target", "add", name]),
+            From::Npm(package, folder) => (&[], npm(package, folder)),
             From::Crate(name, version) => {
                 (&QUICK_BUILD, vec!["cargo", "install", "--locked", "--quiet", name, "--version", version])
             }
@@ -73,9 +78,30 @@ fn plan(missing: &[&Need], machine: Machine) -> Result<Vec<Action>, String> {
                 need.name
             ));
         }
-        actions.push(Action { env, line });
+        actions.push(action(env, line));
     }
     Ok(actions)
+}
+
+/// Nothing of the package is run while it is installed: what it would fetch then, `cargo xtask setup` brings.
+fn npm(package: &'static str, folder: &'static str) -> Vec<&'static str> {
+    let mut install = vec!["npm", "install", "--ignore-scripts", "--no-audit", "--no-fund", "--silent"];
+    install.extend(["--prefix", folder, package]);
+    install
+}
+
+fn action(env: &'static [(&'static str, &'static str)], line: impl IntoIterator<Item = impl Into<String>>) -> Action {
+    Action { env, line: line.into_iter().map(Into::into).collect() }
+}
+
+/// A folder with a Python of its own, and the package in it: what the system has is left alone.
+fn python(name: &str, version: &str) -> [Action; 2] {
+    let folder = python_folder(name);
+    let (python, package) = (format!("{folder}/bin/python"), format!("{name}=={version}"));
+    [
+        action(&[], ["python3", "-m", "venv", "--clear", &folder]),
+        action(&[], [&*python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", &package]),
+    ]
 }
 
 fn debian(missing: &[&Need], machine: Machine) -> Result<Vec<Action>, String> {
@@ -104,7 +130,7 @@ fn apt(packages: Vec<&'static str>) -> Vec<Action> {
     install.push("--no-install-recommends");
     install.extend(packages);
     let env = &[("DEBIAN_FRONTEND", "noninteractive")];
-    vec![Action { env, line: vec!["apt-get", "-qq", "update"] }, Action { env, line: install }]
+    vec![action(env, ["apt-get", "-qq", "update"]), action(env, install)]
 }
 
 impl Machine {
@@ -119,7 +145,10 @@ impl Machine {
 
 impl Action {
     fn run(&self) -> Result<(), String> {
-        let mut program = command::program(self.line[0]);
+        // A path counts from the root of the repository, where the program is to run.
+        let name = &self.line[0];
+        let path = command::root().join(name);
+        let mut program = command::program(if name.contains('/') { path.to_str().unwrap_or(name) } else { name });
         program.args(&self.line[1..]).envs(self.env.iter().copied());
         // dpkg speaks at length of each package it unpacks; what goes wrong it says on stderr.
         if self.line[0] == "apt-get" {
@@ -169,6 +198,13 @@ mod tests {
     }
 
     #[test]
+    fn packages_of_npm_go_to_a_folder_of_the_project_and_run_nothing() {
+        let lines = lines(&["the Nu Html Checker"], Machine { is_root: false, ..ROOT }).unwrap();
+        assert_eq!(lines.len(), 1);
+        assert!(lines[0].contains("--ignore-scripts") && lines[0].contains("--prefix target/tools/"), "{}", lines[0]);
+    }
+
+    #[test]
     fn a_person_who_is_not_root_gets_the_command_to_run() {
         let error = lines(&["Chromium"], Machine { is_root: false, ..ROOT }).unwrap_err();
         assert!(error.contains("sudo sh -c 'apt-get update && apt-get install"), "{error}");
@@ -185,6 +221,14 @@ mod tests {
         assert!(error.contains("install what Debian calls chromium chromium-driver"), "{error}");
         let error = lines(&["clippy"], Machine { has_rustup: false, ..ROOT }).unwrap_err();
         assert!(error.contains("install clippy the way you installed Rust"), "{error}");
+    }
+
+    #[test]
+    fn what_python_runs_is_pinned_and_has_a_folder_of_its_own() {
+        let lines = lines(&["openapi-spec-validator"], Machine { is_root: false, ..ROOT }).unwrap();
+        assert_eq!(lines[0], "python3 -m venv --clear target/tools/openapi-spec-validator");
+        assert!(lines[1].starts_with("target/tools/openapi-spec-validator/bin/python -m pip install "), "{}", lines[1]);
+        assert!(lines[1].ends_with(" openapi-spec-validator==0.9.0"), "{}", lines[1]);
     }
 
     #[test]

@@ -16,19 +16,25 @@ pub(crate) struct Step {
 pub(crate) enum Work {
     /// Runs [`tidy`](crate::tidy), which is a part of this program.
     Tidy,
+    /// Runs [`pages`](crate::pages), which is another.
+    Pages,
     /// Runs commands, split at spaces, until one fails, with these variables added to their environment.
     Commands(&'static [&'static str], &'static [(&'static str, &'static str)]),
 }
 
-/// Every step, the quick ones first. All of them build with the same profile, features and flags; `RUSTDOCFLAGS`,
-/// unlike `RUSTFLAGS`, rebuilds nothing but documentation. The bench, a workspace of its own, is only formatted here: its
+/// Every step, the quick ones first. All of them build with the same profile, features and flags, but for what a feature adds at the
+/// end of a step; `RUSTDOCFLAGS`, unlike `RUSTFLAGS`, rebuilds nothing but documentation. The bench, a workspace of its own, is only formatted here: its
 /// peers bring frameworks of their own, which take minutes to build.
 pub(crate) const STEPS: &[Step] = &[
     Step {
         name: "format",
         about: "rustfmt would change nothing",
         work: Work::Commands(
-            &["cargo fmt --all --check", "cargo fmt --all --manifest-path bench/Cargo.toml --check"],
+            &[
+                "cargo fmt --all --check",
+                "cargo fmt --all --manifest-path bench/Cargo.toml --check",
+                "cargo fmt --manifest-path fuzz/Cargo.toml --check",
+            ],
             &[],
         ),
     },
@@ -41,12 +47,26 @@ pub(crate) const STEPS: &[Step] = &[
     Step {
         name: "test",
         about: "unit, integration, compile-fail, whole-process and documentation tests",
-        work: Work::Commands(&["cargo test --workspace --no-fail-fast"], &[]),
+        work: Work::Commands(
+            &["cargo test --workspace --no-fail-fast", "cargo test -p skep --features garde --lib --test form_garde"],
+            &[],
+        ),
+    },
+    Step {
+        name: "pages",
+        about: "every page of the examples passes the Nu Html Checker (`cargo xtask pages`)",
+        work: Work::Pages,
     },
     Step {
         name: "wasm",
         about: "skep builds as a component",
-        work: Work::Commands(&["cargo build -p skep --target wasm32-wasip2"], &[]),
+        work: Work::Commands(
+            &[
+                "cargo build -p skep --target wasm32-wasip2",
+                "cargo build -p skep --target wasm32-wasip2 --features openapi",
+            ],
+            &[],
+        ),
     },
     Step {
         name: "docs",

@@ -3,6 +3,7 @@
 //! A step that fails does not keep the others from running. What a step prints goes to `target/xtask/STEP.log`, and is
 //! shown when the step fails: who runs this wants to know what is wrong, not what is right.
 
+use std::fmt::Display;
 use std::fs::{self, File};
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
@@ -11,7 +12,7 @@ use std::time::Instant;
 
 use crate::report::{self, Outcome};
 use crate::steps::{self, STEPS, Step, Work};
-use crate::{command, needs, setup, tidy};
+use crate::{command, needs, pages, setup, tidy};
 
 /// Runs the steps named by `args`, or all of them.
 pub(crate) fn run(args: &[String]) -> Result<ExitCode, String> {
@@ -58,11 +59,8 @@ fn log_of(step: &Step) -> Result<PathBuf, String> {
 fn work(step: &Step, log: &Path) -> Result<bool, String> {
     let mut file = File::create(log).map_err(|error| format!("{}: {error}", log.display()))?;
     match step.work {
-        Work::Tidy => {
-            let complaints = tidy::complaints()?;
-            complaints.iter().try_for_each(|complaint| writeln!(file, "{complaint}")).map_err(|e| e.to_string())?;
-            Ok(complaints.is_empty())
-        }
+        Work::Tidy => write(&mut file, &tidy::complaints()?),
+        Work::Pages => write(&mut file, &pages::complaints()?),
         Work::Commands(lines, env) => {
             for line in lines {
                 if !command(line, env, &file)? {
@@ -72,6 +70,12 @@ fn work(step: &Step, log: &Path) -> Result<bool, String> {
             Ok(true)
         }
     }
+}
+
+/// Whether there is nothing to complain of.
+fn write<C: Display>(file: &mut File, complaints: &[C]) -> Result<bool, String> {
+    complaints.iter().try_for_each(|complaint| writeln!(file, "{complaint}")).map_err(|error| error.to_string())?;
+    Ok(complaints.is_empty())
 }
 
 /// Runs one command, with what it prints, in the order in which it prints it, added to `log`.

@@ -163,7 +163,8 @@ where
 
     /// Voids all entries with this tag, of all caches on this driver: one write, however many they are. See [`Life::tag`].
     ///
-    /// On one machine this holds from when it returns; on others, as far as clocks agree (see [`Builder::skew`]).
+    /// In this process it holds from when it returns; in others at once, or within [`Builder::lag`], as the driver can tell. Between
+    /// machines it is as exact as their clocks (see [`Builder::skew`]).
     pub async fn invalidate_tag(&self, tag: &str) -> Result<()> {
         self.inner.invalidate(tag).await
     }

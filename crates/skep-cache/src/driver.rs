@@ -182,6 +182,19 @@ pub trait Driver: Send + Sync + 'static {
         None
     }
 
+    /// The same for changes that come to be known here at no cost, which are not all: those of this machine, or those that
+    /// were told of. What stands in front compares it and reads again after a while all the same. `None`: none are.
+    fn generation_here(&self) -> Option<u64> {
+        None
+    }
+
+    /// [`stamp`](Driver::stamp) for changes that come to be known here at no cost, which are not all. A tier in front compares
+    /// it, and its bound in time holds all the same. `None`: none are.
+    fn stamp_here(&self, key: &[u8]) -> Option<u64> {
+        let _ = key;
+        None
+    }
+
     /// From now on, calls `listener` with what others changed, for a tier in front. Whether the driver can.
     ///
     /// What this process itself changed may be told too. The listener does not block.
@@ -386,6 +399,14 @@ impl<D: Driver> Driver for Arc<D> {
 
     fn stamp(&self, key: &[u8]) -> Option<u64> {
         self.as_ref().stamp(key)
+    }
+
+    fn generation_here(&self) -> Option<u64> {
+        self.as_ref().generation_here()
+    }
+
+    fn stamp_here(&self, key: &[u8]) -> Option<u64> {
+        self.as_ref().stamp_here(key)
     }
 
     fn watch(&self, listener: Listener) -> bool {

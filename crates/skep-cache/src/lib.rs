@@ -29,7 +29,8 @@
 //! | read, store and compute | [`Cache`], [`Builder`], [`Now`] |
 //! | say how long and why an entry lives | [`Life`], [`Answer`] |
 //! | choose how values become bytes | [`Postcard`], [`Json`], [`Raw`], [`Codec`] |
-//! | choose where they are kept | [`Memory`], [`Tiered`], [`Mirror`], [`Null`] |
+//! | choose where they are kept | [`Memory`], [`Tiered`], [`Mirror`], [`Null`] and, by features, `Shared`, `File`, `Sqlite`, `Memcached`, `Redis` |
+//! | choose it in a configuration | [`tiers`] |
 //! | write a driver | [`Driver`], [`driver`], [`suite`](mod@suite) |
 //! | move time in a test | [`Clock`] |
 //! | know what went on | [`Stats`], [`Error`] |
@@ -71,6 +72,7 @@ mod stats;
 pub mod suite;
 mod tags;
 mod tiered;
+pub mod tiers;
 mod timer;
 
 pub use cache::{Builder, Cache};
@@ -99,3 +101,8 @@ pub use sqlite::Sqlite;
 pub use stats::Stats;
 pub use tiered::{Tiered, Writes};
 pub use timer::Sleep;
+
+/// The examples of the pages in `docs` are compiled.
+#[cfg(all(doctest, feature = "memory", feature = "shared", feature = "memcached"))]
+#[doc = include_str!("../../../docs/cache.md")]
+struct Pages;

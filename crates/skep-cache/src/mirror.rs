@@ -145,6 +145,14 @@ impl<A: Driver, B: Driver> Driver for Mirror<A, B> {
         self.first.stamp(key)
     }
 
+    fn generation_here(&self) -> Option<u64> {
+        self.first.generation_here()
+    }
+
+    fn stamp_here(&self, key: &[u8]) -> Option<u64> {
+        self.first.stamp_here(key)
+    }
+
     fn watch(&self, listener: Listener) -> bool {
         self.first.watch(listener)
     }

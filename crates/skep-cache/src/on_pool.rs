@@ -145,6 +145,14 @@ impl<D: Ready> Driver for OnPool<D> {
         self.driver.stamp(key)
     }
 
+    fn generation_here(&self) -> Option<u64> {
+        self.driver.generation_here()
+    }
+
+    fn stamp_here(&self, key: &[u8]) -> Option<u64> {
+        self.driver.stamp_here(key)
+    }
+
     fn watch(&self, listener: Listener) -> bool {
         self.driver.watch(listener)
     }

@@ -5,8 +5,8 @@
 //!
 //! Start reading at [`Redis`].
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use ::redis::aio::{ConnectionLike, MultiplexedConnection};
@@ -55,6 +55,10 @@ struct Inner {
     connect_timeout: Duration,
     reach: Reach<Shared>,
     script: Script,
+    /// Changes of epochs that were told, and listeners who wait for a runtime to be told on.
+    heard: AtomicU64,
+    waiting: Mutex<Vec<Listener>>,
+    waits: AtomicBool,
 }
 
 impl std::fmt::Debug for Redis {
@@ -143,7 +147,10 @@ impl Redis {
 }
 
 impl Inner {
-    async fn link(&self) -> Result<Arc<Shared>> {
+    async fn link(self: &Arc<Self>) -> Result<Arc<Shared>> {
+        if self.waits.load(Ordering::Relaxed) {
+            watch::start(self);
+        }
         self.reach.link(self.connect()).await.map_err(|missed| match missed {
             Missed::NoRuntime => {
                 Error::misused("the redis driver works inside a tokio runtime with io and time enabled")
@@ -184,7 +191,7 @@ impl Inner {
         Err(self.unreachable(&answer.to_string()))
     }
 
-    async fn ask<T: FromRedisValue>(&self, cmd: &Cmd) -> Result<T> {
+    async fn ask<T: FromRedisValue>(self: &Arc<Self>, cmd: &Cmd) -> Result<T> {
         let link = self.link().await?;
         let mut connection = link.connection.clone();
         self.within(&link, cmd.query_async(&mut connection)).await
@@ -192,7 +199,7 @@ impl Inner {
 
     /// One step of the script.
     async fn step<T: FromRedisValue + Send + Sync>(
-        &self,
+        self: &Arc<Self>,
         key: &[u8],
         act: &str,
         now: Time,
@@ -208,7 +215,7 @@ impl Inner {
         self.within(&link, invocation.invoke_async(&mut connection)).await
     }
 
-    async fn release(&self, key: &[u8], token: Token, now: Time) -> Result<()> {
+    async fn release(self: &Arc<Self>, key: &[u8], token: Token, now: Time) -> Result<()> {
         self.step::<i64>(key, "release", now, &[&token.0.to_le_bytes()]).await.map(drop)
     }
 }
@@ -352,7 +359,14 @@ impl Driver for Redis {
     }
 
     /// On one server: told by the server itself (`CLIENT TRACKING`), of every key, whoever changed it. Not in a cluster.
+    ///
+    /// The task that listens runs on the runtime of the caller, or if there is none, on that of the first call that has one.
     fn watch(&self, listener: Listener) -> bool {
-        watch::start(&self.inner, listener)
+        watch::ask(&self.inner, listener)
+    }
+
+    /// The epochs that were told of, if somebody [watches](Driver::watch).
+    fn generation_here(&self) -> Option<u64> {
+        Some(self.inner.heard.load(Ordering::Acquire))
     }
 }

@@ -4,7 +4,8 @@
 //! write, however many entries have the tag, and takes the way through tiers and machines that every write takes. Where
 //! a tag's epoch is missing, because it was evicted, its entries are void: losing it can cost a miss, never show what is stale.
 //!
-//! Epochs read are kept until the driver's generation changes, or where it has none, for the cache's `lag`.
+//! Epochs read are kept until the driver's generation changes; where it has none, for the cache's `lag`, or until the driver
+//! hears of a change.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -78,7 +79,11 @@ impl Epochs {
     /// The number under which what was read counts as known.
     #[inline]
     pub(crate) fn generation<D: Driver>(&self, driver: &D, now: Time) -> u64 {
-        let generation = driver.generation().unwrap_or_else(|| now.millis() / self.lag);
+        let generation = driver.generation().unwrap_or_else(|| {
+            // Spread over all bits, so that no change of the one looks like none because the other changed too.
+            let here = driver.generation_here().unwrap_or(0).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+            (now.millis() / self.lag).wrapping_add(here)
+        });
         generation.wrapping_add(self.bumps.load(Ordering::Acquire) << 40)
     }
 

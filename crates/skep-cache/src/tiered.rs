@@ -6,13 +6,13 @@
 //!   here or elsewhere, ends that lease, so a copy of what was true before is refused.
 //! - What others change reaches the near tier in one of three ways, the first that the far driver can: by
 //!   [`stamp`](Driver::stamp), compared with every hit: nothing stale is ever read; by [`watch`](Driver::watch): as long as a message takes, and
-//!   never longer than [`bound`](Tiered::bound); or by that bound alone.
+//!   never longer than [`bound`](Tiered::bound); or by that bound alone. Of three tiers, the middle one may be shared by the processes of a
+//!   machine: its stamps ([`stamp_here`](Driver::stamp_here)) tell the first at once what these write, whatever the last one can.
 //! - Epochs of tags are asked of the far tier; `Cache` keeps them.
 //!
 //! While the far tier fails, the near one serves what it has. What was to be removed meanwhile is removed when it answers again.
 
-use std::collections::HashSet;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::breaker::Breaker;
@@ -23,25 +23,16 @@ use crate::driver::{
 use crate::error::{Error, Result};
 
 mod back;
+mod missed;
+mod seal;
 mod worth;
+mod writes;
 
 use back::Back;
+use missed::Missed;
+use seal::{Seal, sum};
 use worth::Worth;
-
-/// How writes of a namespace reach the near tier.
-///
-/// See [`Tiered::writes`].
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Writes {
-    /// Stored in both. For what is read soon after it is written.
-    #[default]
-    Through,
-    /// Stored in the far tier; the near one forgets its copy, and gets it when it is read. For what is written more than read.
-    Around,
-    /// Stored in the near tier now, in the far one within a second or with the 1024th, whichever comes first, when somebody writes or
-    /// [`Tiered::flush`] is called. A crash loses what was not yet there. For what may be lost, like counts of views.
-    Back,
-}
+pub use writes::Writes;
 
 /// A driver made of two.
 ///
@@ -63,11 +54,12 @@ pub struct Tiered<N, F> {
     near: Arc<N>,
     far: F,
     policies: Vec<(Box<[u8]>, Writes)>,
+    otherwise: Writes,
     bound: Duration,
     /// Whether the far driver tells what others change.
     told: bool,
     breaker: Breaker,
-    missed: Mutex<HashSet<Box<[u8]>>>,
+    missed: Missed,
     back: Back,
     worth: Worth,
 }
@@ -77,8 +69,6 @@ const FILL: Duration = Duration::from_secs(5);
 /// How old a copy may become where nobody tells of changes, and where messages do, if one is lost.
 const UNTOLD: Duration = Duration::from_secs(1);
 const TOLD: Duration = Duration::from_mins(1);
-/// Removals that are made up for when the far tier answers again.
-const MISSED: usize = 10_000;
 
 impl<N: Ready, F: Driver> Tiered<N, F> {
     /// Puts `near` in front of `far`.
@@ -91,10 +81,11 @@ impl<N: Ready, F: Driver> Tiered<N, F> {
             near,
             far,
             policies: Vec::new(),
+            otherwise: Writes::default(),
             bound: if told { TOLD } else { UNTOLD },
             told,
             breaker: Breaker::default(),
-            missed: Mutex::default(),
+            missed: Missed::default(),
             back: Back::default(),
             worth: Worth::default(),
         }
@@ -104,6 +95,13 @@ impl<N: Ready, F: Driver> Tiered<N, F> {
     #[must_use]
     pub fn writes(mut self, namespace: &str, writes: Writes) -> Self {
         self.policies.push(([namespace.as_bytes(), &[0]].concat().into(), writes));
+        self
+    }
+
+    /// How writes of the namespaces that [`writes`](Tiered::writes) does not name reach the near tier ([`Writes::Through`]).
+    #[must_use]
+    pub fn otherwise(mut self, writes: Writes) -> Self {
+        self.otherwise = writes;
         self
     }
 
@@ -146,12 +144,17 @@ impl<N: Ready, F: Driver> Tiered<N, F> {
         let stored = self.ask(now, self.far.set_many(&borrowed, now)).await;
         if stored.is_err() {
             self.back.restore(entries);
+        } else {
+            // Others may have read what was there before, and share the near tier.
+            for (key, _) in &entries {
+                self.forget(key, now);
+            }
         }
         stored
     }
 
     fn policy(&self, key: &[u8]) -> Writes {
-        self.policies.iter().find(|(prefix, _)| key.starts_with(prefix)).map_or(Writes::Through, |(_, writes)| *writes)
+        self.policies.iter().find(|(prefix, _)| key.starts_with(prefix)).map_or(self.otherwise, |(_, writes)| *writes)
     }
 
     /// Asks the far tier, unless it does not answer at the moment.
@@ -176,29 +179,14 @@ impl<N: Ready, F: Driver> Tiered<N, F> {
 
     /// Removes what was to be removed while the far tier did not answer.
     async fn make_up(&self, now: Time) -> Result<()> {
-        let missed = std::mem::take(&mut *self.missed());
-        for key in missed {
+        while let Some(key) = self.missed.next() {
             let removed = self.ask(now, self.far.remove(&key, unmarked(now), now)).await;
             if let Err(error) = removed {
-                self.missed().insert(key);
+                self.missed.note(&key);
                 return Err(error);
             }
         }
         Ok(())
-    }
-
-    fn missed(&self) -> MutexGuard<'_, HashSet<Box<[u8]>>> {
-        self.missed.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// A write that failed may have happened or not: what the far tier has under this key is not to be trusted.
-    fn note_missed(&self, key: &[u8]) {
-        let mut missed = self.missed();
-        if missed.len() < MISSED {
-            missed.insert(key.into());
-        } else {
-            tracing::error!(target: "skep_cache", "more writes were missed by the far tier than can be made up for");
-        }
     }
 
     /// Before something is changed: nobody reads the copy, and none that is on its way arrives.
@@ -214,10 +202,9 @@ impl<N: Ready, F: Driver> Tiered<N, F> {
     }
 
     /// Stores a copy. Whether nobody wrote the key since it was expected.
-    fn fill(&self, key: &[u8], entry: Entry<'_>, token: Token, stamp: Option<u64>, now: Time) -> bool {
+    fn fill(&self, key: &[u8], entry: Entry<'_>, token: Token, seal: Seal, now: Time) -> bool {
         // The end of the entry itself stays as it is: what readers do with it must not depend on the tier.
-        let mark = stamp.unwrap_or_else(|| now.plus(self.bound).millis());
-        let record = entry.with_header(&Header { mark, ..entry.header() });
+        let record = entry.with_header(&Header { mark: seal.mark(now, self.bound), ..entry.header() });
         let start = self.worth.samples().then(Instant::now);
         let filled = ready(self.near.set(key, &record, When::Leased(token), now)).unwrap_or(false);
         self.worth.filled(start.map(|start| start.elapsed()));
@@ -236,16 +223,16 @@ impl<N: Ready, F: Driver> Tiered<N, F> {
         self.back.forget(key);
         self.forget(key, now);
         // With stamps a copy would need the stamp of this very write, which nobody knows.
-        let copy = copy.filter(|_| self.worth.is_on() && self.far.stamp(key).is_none());
+        let copy = copy.filter(|_| self.worth.is_on() && Seal::of(&self.far, key) == Seal::Time);
         let token = copy.and_then(|_| self.expect(key, now, self.worth.number()));
         let written = self.ask(now, call).await;
         match (&written, copy, token) {
-            (Ok(true), Some(record), Some(token)) if self.fill(key, record.entry(), token, None, now) => {}
+            (Ok(true), Some(record), Some(token)) if self.fill(key, record.entry(), token, Seal::Time, now) => {}
             (Ok(false), _, Some(token)) => drop(ready(self.near.release(key, token, now))),
             (Ok(_), _, _) => self.forget(key, now),
             (Err(_), _, _) => {
                 self.forget(key, now);
-                self.note_missed(key);
+                self.missed.note(key);
             }
         }
         written
@@ -263,11 +250,10 @@ impl<N: Ready, F: Driver> Tiered<N, F> {
         now: Time,
         read: &mut Option<G>,
     ) -> Option<R> {
-        let stamp = self.far.stamp(key);
+        let seal = Seal::of(&self.far, key);
         let start = self.worth.samples().then(Instant::now);
         let found = ready(self.near.get(key, now, |entry| {
-            let valid = stamp.map_or_else(|| now.millis() < entry.mark(), |stamp| entry.mark() == stamp);
-            if valid { read.take().map(|read| read(entry)) } else { None }
+            if seal.holds(entry.mark(), now, self.bound) { read.take().map(|read| read(entry)) } else { None }
         }));
         let found = found.ok().flatten().flatten();
         self.worth.looked(found.is_some(), start.map(|start| start.elapsed()));
@@ -310,16 +296,16 @@ impl<N: Ready, F: Driver> Driver for Tiered<N, F> {
         if copied && let Some(found) = self.copy(key, now, &mut read) {
             return Ok(Some(found));
         }
-        if self.missed().contains(key) {
+        if self.missed.has(key) {
             self.make_up(now).await?;
         }
-        let stamp = self.far.stamp(key);
+        let seal = Seal::of(&self.far, key);
         let token = if copied { self.expect(key, now, self.worth.number()) } else { None };
         let start = self.worth.samples().then(Instant::now);
         let found = self.ask(
             now,
             self.far.get(key, now, |entry| {
-                let filled = token.is_some_and(|token| self.fill(key, entry, token, stamp, now));
+                let filled = token.is_some_and(|token| self.fill(key, entry, token, seal, now));
                 (filled, read.take().map(|read| read(entry)))
             }),
         );
@@ -336,7 +322,12 @@ impl<N: Ready, F: Driver> Driver for Tiered<N, F> {
     async fn set(&self, key: &[u8], record: &Record, when: When, now: Time) -> Result<bool> {
         self.worth.wrote();
         if record.entry().flags().has(Flags::EPOCH) {
-            return self.ask(now, self.far.set(key, record, when, now)).await;
+            let stored = self.ask(now, self.far.set(key, record, when, now)).await?;
+            if stored && self.far.generation().is_none() {
+                // It is read from the far tier; this changes the near one's generation, for all who share that.
+                let _ = ready(self.near.set(key, record, When::Newer, now));
+            }
+            return Ok(stored);
         }
         match self.policy(key) {
             Writes::Back if when == When::Always => {
@@ -388,7 +379,7 @@ impl<N: Ready, F: Driver> Driver for Tiered<N, F> {
                 continue;
             }
             let token = if copied { self.expect(key, now, self.worth.number()) } else { None };
-            left.push((place, token, self.far.stamp(key)));
+            left.push((place, token, Seal::of(&self.far, key)));
         }
         if left.is_empty() {
             return Ok(());
@@ -398,9 +389,9 @@ impl<N: Ready, F: Driver> Driver for Tiered<N, F> {
         let got = self.ask(
             now,
             self.far.get_many(&asked, now, |at, entry| {
-                let (place, token, stamp) = left[at];
+                let (place, token, seal) = left[at];
                 if let Some(token) = token {
-                    self.fill(keys[place], entry, token, stamp, now);
+                    self.fill(keys[place], entry, token, seal, now);
                 }
                 read(place, entry);
             }),
@@ -424,7 +415,7 @@ impl<N: Ready, F: Driver> Driver for Tiered<N, F> {
         for (key, _) in entries {
             self.forget(key, now);
             if stored.is_err() {
-                self.note_missed(key);
+                self.missed.note(key);
             }
         }
         stored
@@ -467,6 +458,15 @@ impl<N: Ready, F: Driver> Driver for Tiered<N, F> {
 
     fn stamp(&self, key: &[u8]) -> Option<u64> {
         self.far.stamp(key)
+    }
+
+    fn generation_here(&self) -> Option<u64> {
+        sum(self.near.generation(), self.far.generation_here())
+    }
+
+    /// Every write goes through the near tier, so where others share that, it knows of theirs.
+    fn stamp_here(&self, key: &[u8]) -> Option<u64> {
+        sum(self.near.stamp(key), self.far.stamp_here(key))
     }
 
     fn watch(&self, listener: Listener) -> bool {

@@ -265,3 +265,15 @@ fn what_a_foreign_program_stored_is_a_miss() {
     assert_eq!(cache.now().get("a").unwrap(), None);
     assert_eq!(block_on(cache.get_or("a", || async { Ok::<_, std::io::Error>(text("new")) })).unwrap(), "new");
 }
+
+#[test]
+fn what_is_said_to_weigh_more_takes_more_room() {
+    let kept = |weight: u32| {
+        let cache = Cache::<u32, u32>::new("test", Memory::new(1 << 20)).unwrap();
+        let life = Life::of(Duration::from_mins(1)).weight(weight);
+        (0..1_000).for_each(|key| assert!(cache.now().set_for(&key, &key, &life).unwrap()));
+        cache.usage().entries.unwrap()
+    };
+    assert!(kept(0) > 1_000);
+    assert!((50..110).contains(&kept(10_000)), "{}", kept(10_000));
+}

@@ -75,6 +75,25 @@ mod tests {
         }
     }
 
+    /// docs/html.md quotes messages, and says of which day the standard is.
+    #[test]
+    fn the_documentation_says_what_is_said() {
+        let text = include_str!("../../../docs/html.md");
+        let date = "16 September 2026";
+        assert!(text.contains(date) && include_str!("html/standard.rs").contains(date));
+        for template in [
+            "p { a { div { } } }",
+            "ul { \"x\" }",
+            "img src=\"/a\";",
+            "secton { }",
+            "button disabled=\"false\" { \"a\" }",
+        ] {
+            let said = messages(template);
+            assert!(said.iter().all(|message| text.contains(&format!("error: {message}\n"))), "{said:?}");
+            assert_eq!(said.len(), 1, "{template}");
+        }
+    }
+
     #[test]
     fn all_mistakes_are_found_in_one_look() {
         let found =
@@ -89,6 +108,38 @@ mod tests {
         {
             assert!(!messages(template).is_empty(), "{template}");
         }
+    }
+
+    /// An editor completes what it finds at the place of the cursor: it must be in the code, and only its span can say where it was.
+    #[test]
+    fn what_is_being_typed_is_in_the_code_where_it_stands() {
+        for template in [
+            "p { (cursor.) }",
+            "p title=(cursor.) { }",
+            "a href=(cursor::) { }",
+            "p title=[cursor.] { }",
+            "p hidden[cursor.] { }",
+            "p .a[cursor.] { }",
+            "form (cursor.) { input (Comment::cursor_); }",
+            "@if cursor. { }",
+            "@for x in cursor. { }",
+            "@match cursor. { _ => { } }",
+            "div { setcion { (cursor.) } p { div { } } }",
+        ] {
+            let place = template.find("cursor").expect("it is there");
+            let found = idents(expand(template.parse().expect("these are tokens")));
+            assert!(found.contains(&("cursor".to_owned(), place)), "{template}: {found:?}");
+        }
+    }
+
+    /// Each word, and the column in which it stood.
+    fn idents(tokens: TokenStream) -> Vec<(String, usize)> {
+        let each = tokens.into_iter().flat_map(|token| match token {
+            proc_macro2::TokenTree::Group(group) => idents(group.stream()),
+            proc_macro2::TokenTree::Ident(ident) => vec![(ident.to_string(), ident.span().start().column)],
+            _ => Vec::new(),
+        });
+        each.collect()
     }
 
     #[test]

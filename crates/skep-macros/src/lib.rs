@@ -3,6 +3,7 @@
 use proc_macro::TokenStream;
 
 mod assets;
+mod group;
 mod html;
 mod migrations;
 mod param;
@@ -28,7 +29,11 @@ mod service;
 /// | `body = 65_536` | the most bytes of the body, instead of the configured limit |
 /// | `page = Article { page }` | the GET service whose page holds the form; it is shown again if a submission is not accepted. Path and query parameters are known by their names |
 /// | `rules = Self::rules` | a `fn(&Self, &mut Refusal<Self>)` that judges the fields together: [`Refusal`](form/struct.Refusal.html) |
+/// | `once = "2h"` | a submission is accepted once, and for so long (`s`, `m`, `h`, `d`) after its form was shown |
 /// | `cross_origin = "reason"` | forms of other sites may reach this service |
+/// | `answers = Type` | it answers JSON: the author writes [`Answer`](service/trait.Answer.html), and not `Handle` |
+/// | `status = 201` | the status of such an answer, instead of 200 (204 for `answers = ()`) |
+/// | `api = false` | a description of the interface leaves it out; with `true`, lists it though it speaks no JSON |
 ///
 /// | on a field | it is read from |
 /// |---|---|
@@ -52,6 +57,13 @@ pub fn derive_service(input: TokenStream) -> TokenStream {
 pub fn derive_param(input: TokenStream) -> TokenStream {
     let input = syn::parse_macro_input!(input as syn::DeriveInput);
     param::derive(input).unwrap_or_else(syn::Error::into_compile_error).into()
+}
+
+#[allow(missing_docs, reason = "documented where it is re-exported")]
+#[proc_macro_derive(Group)]
+pub fn derive_group(input: TokenStream) -> TokenStream {
+    let input = syn::parse_macro_input!(input as syn::DeriveInput);
+    group::derive(&input).unwrap_or_else(syn::Error::into_compile_error).into()
 }
 
 /// A folder inside the executable; documented as `skep::assets`.

@@ -14,6 +14,7 @@ use self::pattern::Pattern;
 
 mod declaration;
 mod form;
+mod interface;
 mod parameters;
 mod pattern;
 mod write;
@@ -93,6 +94,12 @@ fn check(declaration: &Declaration, pattern: &Pattern, parameters: &[Parameter])
         }
         body = Some(parameter);
     }
+    if let Some((text, _)) = &declaration.once
+        && let Some(json) = parameters.iter().find(|one| matches!(one.source, Source::Json))
+    {
+        let help = format!("`once = \"{}\"` is for forms: what sends JSON carries no hidden field", text.value());
+        return Err(Error::new(json.name.span(), help));
+    }
     Ok(())
 }
 
@@ -105,7 +112,8 @@ fn forms(declaration: &Declaration, parameters: &[Parameter]) -> Result<()> {
         let help = "a field of a form cannot be named `form`: the service's form has this name";
         return Err(Error::new(wrong.name.span(), help));
     }
-    if let Some(page) = declaration.page.as_ref().filter(|_| !parameters.iter().any(|one| is_form(&one))) {
+    let has_form = declaration.once.is_some() || parameters.iter().any(|one| is_form(&one));
+    if let Some(page) = declaration.page.as_ref().filter(|_| !has_form) {
         let help = "only a service with `#[form]` fields has a page to show its form again";
         return Err(Error::new(page.span(), help));
     }

@@ -14,10 +14,12 @@ mod table;
 mod take;
 mod value;
 
+use std::collections::HashMap;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use skep::cache::{NotTiers, Tiers};
 use skep::link::BaseUrl;
 
 pub(crate) use error::ConfigError;
@@ -52,6 +54,7 @@ pub(crate) struct Config {
     pub(crate) data: PathBuf,
     pub(crate) base_url: Option<BaseUrl>,
     pub(crate) secret: Option<PathBuf>,
+    pub(crate) caches: Caches,
     pub(crate) grace: Duration,
     pub(crate) development: bool,
     pub(crate) backlog: i32,
@@ -75,6 +78,16 @@ pub(crate) enum Model {
 pub(crate) struct Swap {
     pub(crate) watch: bool,
     pub(crate) allow_breaking_migration: bool,
+}
+
+/// The settings `cache.NAME.tiers`.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Caches {
+    pub(crate) tiers: HashMap<String, Tiers>,
+    /// Some are shared with other processes, or outlive this one.
+    pub(crate) leave_the_process: bool,
+    /// Some are asked over a connection.
+    pub(crate) need_a_runtime: bool,
 }
 
 /// The settings `log.*`.
@@ -107,6 +120,7 @@ pub(crate) struct Limits {
     pub(crate) http2_resets: usize,
     pub(crate) http2_streams: u32,
     pub(crate) keep_alive: Duration,
+    pub(crate) once: usize,
     pub(crate) query_parameters: usize,
     pub(crate) requests_per_connection: u32,
     pub(crate) tls_handshake: Duration,
@@ -145,6 +159,24 @@ impl Config {
                 problems.push(format!("{}: {} = {}: {problem}", known.from, setting.name, known.value));
             }
         }
+        for known in values.iter().skip(table::SETTINGS.len()) {
+            if let Err(problem) = config.caches.take(known) {
+                problems.push(format!("{}: {} = \"{}\": {problem}", known.from, known.name, known.value));
+            }
+        }
         if problems.is_empty() { Ok((config, values)) } else { Err(ConfigError::new(problems)) }
+    }
+}
+
+impl Caches {
+    fn take(&mut self, known: &layers::Known) -> Result<(), NotTiers> {
+        let (Some(name), value::Value::List(list)) = (table::cache_of(&known.name), &known.value) else {
+            return Ok(());
+        };
+        let is = |kinds: &[&str]| list.iter().any(|tier| kinds.iter().any(|kind| tier.starts_with(kind)));
+        self.leave_the_process |= list.iter().any(|tier| !tier.starts_with("memory") && !tier.starts_with("null"));
+        self.need_a_runtime |= is(&["memcached", "redis"]);
+        self.tiers.insert(name.to_owned(), Tiers::parse(list)?);
+        Ok(())
     }
 }

@@ -9,10 +9,15 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use skep::Site;
+use tokio::runtime::Handle;
+
+use crate::background::Background;
 
 /// The threads of all jobs.
 #[derive(Debug)]
 pub(crate) struct Jobs {
+    site: Arc<Site>,
+    background: Option<Background>,
     stop: Arc<Stop>,
     threads: Vec<JoinHandle<()>>,
 }
@@ -25,12 +30,14 @@ struct Stop {
 
 impl Jobs {
     /// Starts what the application asked for. The first runs come at once.
-    pub(crate) fn start(site: &Arc<Site>) -> io::Result<Self> {
+    pub(crate) fn start(site: &Arc<Site>, background: Option<Background>) -> io::Result<Self> {
         let stop = Arc::<Stop>::default();
         let mut threads = Vec::new();
         for index in 0..site.jobs().len() {
             let (site, stop) = (Arc::clone(site), Arc::clone(&stop));
+            let runtime = background.as_ref().map(Background::handle).cloned();
             threads.push(thread::Builder::new().name("job".into()).spawn(move || {
+                let _entered = runtime.as_ref().map(Handle::enter);
                 let job = &site.jobs()[index];
                 loop {
                     job.run(&site);
@@ -40,10 +47,11 @@ impl Jobs {
                 }
             })?);
         }
-        Ok(Self { stop, threads })
+        Ok(Self { site: Arc::clone(site), background, stop, threads })
     }
 
-    /// Lets no job begin again, and waits for those that run, but not longer than `grace`.
+    /// Lets no job begin again, and waits for those that run, but not longer than `grace`. Then nothing more comes, and
+    /// what caches have kept for later is sent on.
     pub(crate) fn finish(self, grace: Duration) {
         *self.stop.asked.lock().unwrap_or_else(PoisonError::into_inner) = true;
         self.stop.changed.notify_all();
@@ -52,6 +60,10 @@ impl Jobs {
             while !thread.is_finished() && Instant::now() < deadline {
                 thread::sleep(Duration::from_millis(5));
             }
+        }
+        let _entered = self.background.as_ref().map(|background| background.handle().enter());
+        if let Err(error) = self.site.flush_caches() {
+            tracing::warn!("what a cache had kept for later is lost: {error}");
         }
     }
 }

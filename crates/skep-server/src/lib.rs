@@ -23,6 +23,7 @@
 //! | `signals` | how the main thread waits |
 //! | `sys` | the few places that need `unsafe` |
 
+mod background;
 mod config;
 mod connection;
 mod jobs;

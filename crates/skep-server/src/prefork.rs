@@ -20,6 +20,7 @@ use std::thread;
 use skep::{App, Site};
 use tokio_rustls::TlsAcceptor;
 
+use crate::background::Background;
 use crate::config::Config;
 use crate::listener::Listener;
 use crate::log::Logs;
@@ -77,6 +78,8 @@ fn initialise(app: App, config: &Config, seat: &Seat, pool: &Pool) -> Result<Arc
         let mut setup = setup(config);
         setup.careful = seat.plan.careful;
         setup.offload = Arc::new(pool.clone());
+        let background = config.caches.need_a_runtime.then(Background::start).transpose()?;
+        let _entered = background.as_ref().map(|background| background.handle().enter());
         let site = Arc::new(app.open(setup)?);
         probe(&site, config)?;
         warm_up(&site);

@@ -14,6 +14,7 @@ use std::sync::Arc;
 use skep::App;
 use tokio::sync::{mpsc, watch};
 
+use crate::background::Background;
 use crate::config::{self, Command, Config, Fixed, Flags, Model, Sources};
 use crate::jobs::Jobs;
 use crate::listener::{Listener, Listeners, SocketFile};
@@ -219,9 +220,13 @@ impl Server {
         let taken = sockets.take(config)?;
         let tls = tls::acceptor(&config.tls).map_err(StartError)?;
         make_folder(config)?;
+        let background = config.caches.need_a_runtime.then(Background::start).transpose()?;
         let mut setup = setup(config);
         setup.careful = taken.seat.is_some_and(|seat| seat.plan.careful);
-        let site = Arc::new(self.app.open(setup)?);
+        let site = {
+            let _entered = background.as_ref().map(|background| background.handle().enter());
+            Arc::new(self.app.open(setup)?)
+        };
         probe(&site, config)?;
         let urls = taken.reached.iter().map(|reached| reached.url(tls.is_some())).collect();
         let (life, watching) = watch::channel(if taken.seat.is_some() { Life::Wait } else { Life::Serve });
@@ -232,7 +237,7 @@ impl Server {
             life,
             workers: Vec::new(),
             ended,
-            jobs: Some(Jobs::start(&site)?),
+            jobs: Some(Jobs::start(&site, background)?),
             grace: config.grace,
             _files: taken.files,
             logs: None,

@@ -5,15 +5,88 @@
 //! Each is written as its documentation shows: a function per part of the page, which in askama is an include.
 //! hypertext's parts are lazy and all written into one string; skep's and maud's are strings that are copied.
 //!
-//! Run: `cargo bench -p skep --bench html`. On a busy machine, compare the fastest of each.
+//! Run: `cargo bench -p skep --bench html`. All take turns, in an order that changes; a ratio is made within a round, so that
+//! what slows the machine for a while slows both sides of it. For a profile, or to count instructions, let one run alone:
+//! `perf stat -e instructions:u target/release/deps/html-* skep 100000`, and once more with other turns: the difference is pages
+//! and nothing else.
 
 use std::hint::black_box;
+use std::process::ExitCode;
+use std::time::Instant;
 
-use divan::{Bencher, counter::BytesCount};
+/// How often each has its turn, and how many pages it makes then: about 5 ms.
+const ROUNDS: usize = 201;
+const PAGES: u32 = 400;
 
-fn main() {
+type Page = fn(&[Article], &str);
+
+const ALL: [(&str, Page); 4] = [
+    ("skep", |articles, chosen| drop(with_skep::page(articles, chosen))),
+    ("maud", |articles, chosen| drop(with_maud::page(articles, chosen))),
+    ("hypertext", |articles, chosen| drop(with_hypertext::page(articles, chosen))),
+    ("askama", |articles, chosen| drop(with_askama::page(articles, chosen))),
+];
+
+fn main() -> ExitCode {
     assert_all_write_the_same();
-    divan::main();
+    let args: Vec<String> = std::env::args().skip(1).filter(|arg| arg != "--bench").collect();
+    match args.as_slice() {
+        [] => side_by_side(),
+        [name, pages] => return alone(name, pages),
+        _ => return usage(),
+    }
+    ExitCode::SUCCESS
+}
+
+fn usage() -> ExitCode {
+    eprintln!("usage: html [NAME PAGES], where NAME is one of {:?}", ALL.map(|(name, _)| name));
+    ExitCode::FAILURE
+}
+
+/// Makes so many pages, for a profiler to look at.
+fn alone(name: &str, pages: &str) -> ExitCode {
+    let found = ALL.into_iter().find(|(known, _)| *known == name);
+    let (Some((_, page)), Ok(pages)) = (found, pages.parse()) else { return usage() };
+    let articles = articles();
+    println!("{:.0} ns per page", turn(page, &articles, pages));
+    ExitCode::SUCCESS
+}
+
+/// Nanoseconds per page.
+fn turn(page: Page, articles: &[Article], pages: u32) -> f64 {
+    let start = Instant::now();
+    for _ in 0..pages {
+        page(black_box(articles), black_box("web"));
+    }
+    start.elapsed().as_secs_f64() * 1e9 / f64::from(pages)
+}
+
+fn side_by_side() {
+    let articles = articles();
+    let bytes = with_skep::page(&articles, "web").as_str().len();
+    let mut rounds: Vec<[f64; ALL.len()]> = Vec::new();
+    // The first round warms up.
+    for round in 0..=ROUNDS {
+        let mut times = [0.0; ALL.len()];
+        for at in 0..ALL.len() {
+            let at = (at + round) % ALL.len();
+            times[at] = turn(ALL[at].1, &articles, PAGES);
+        }
+        rounds.push(times);
+    }
+    println!("a page of {bytes} bytes, {ROUNDS} rounds of {PAGES}\n");
+    println!("           median ns   fastest ns   median of its ratio to skep");
+    for (at, (name, _)) in ALL.iter().enumerate() {
+        let mut times: Vec<f64> = rounds[1..].iter().map(|times| times[at]).collect();
+        let ratio = median(&mut rounds[1..].iter().map(|times| times[at] / times[0]).collect::<Vec<_>>());
+        println!("{name:10} {:9.0} {:12.0} {ratio:13.2}", median(&mut times), times[0]);
+    }
+}
+
+/// Sorts them, too.
+fn median(values: &mut [f64]) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values[values.len() / 2]
 }
 
 struct Article {
@@ -53,7 +126,7 @@ macro_rules! page {
                 "Articles",
                 html! {
                     h1.title { "Articles" }
-                    ul #articles.list {
+                    ul.list #articles {
                         @for article in articles { li { (row(article, chosen)) } }
                     }
                 },
@@ -121,7 +194,7 @@ mod with_hypertext {
     pub(crate) fn page(articles: &[Article], chosen: &str) -> String {
         let content = maud! {
             h1.title { "Articles" }
-            ul #articles.list {
+            ul.list id="articles" {
                 @for article in articles { li { (row(article, chosen)) } }
             }
         };
@@ -211,29 +284,13 @@ fn assert_all_write_the_same() {
         ("hypertext", with_hypertext::page(&articles, "web")),
         ("askama", with_askama::page(&articles, "web")),
     ] {
-        assert_eq!(respelled(&page), ours, "{name}");
+        let page = respelled(&page);
+        let same = page.bytes().zip(ours.bytes()).take_while(|(one, other)| one == other).count();
+        assert!(page == ours, "{name} differs at byte {same}: {:.60}", page.get(same..).unwrap_or_default());
     }
 }
 
 /// askama writes numbers where the others write names.
 fn respelled(page: &str) -> String {
     page.replace("&#38;", "&amp;").replace("&#60;", "&lt;").replace("&#62;", "&gt;")
-}
-
-macro_rules! benches {
-    ($($name:ident: $module:ident;)*) => {$(
-        #[divan::bench]
-        fn $name(bencher: Bencher<'_, '_>) {
-            let articles = articles();
-            let bytes = BytesCount::new(with_skep::page(&articles, "web").as_str().len());
-            bencher.counter(bytes).bench(|| drop($module::page(black_box(&articles), black_box("web"))));
-        }
-    )*};
-}
-
-benches! {
-    askama: with_askama;
-    hypertext: with_hypertext;
-    maud: with_maud;
-    skep: with_skep;
 }

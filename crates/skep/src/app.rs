@@ -13,10 +13,14 @@ use std::time::Duration;
 
 use http::Method;
 
+use crate::cache::Caches;
 use crate::endpoint::Endpoint;
 use crate::error::{Error, Result};
 use crate::error_page::{self, ErrorPage};
 use crate::files::Files;
+#[cfg(not(target_family = "wasm"))]
+use crate::form::once;
+use crate::form::once::Ledger;
 use crate::form::{Messages, Quota};
 use crate::link::BaseUrl;
 use crate::panic;
@@ -54,7 +58,7 @@ const DATABASE: &str = "database.sqlite";
 /// ```
 pub struct App {
     name: Option<(&'static str, &'static str)>,
-    services: Vec<Entry<Endpoint>>,
+    pub(crate) services: Vec<Entry<Endpoint>>,
     folders: Vec<Folder>,
     values: Values,
     trusted_origins: Vec<String>,
@@ -66,7 +70,12 @@ pub struct App {
     starts: Vec<Start>,
     jobs: Vec<Job>,
     languages: Vec<Messages>,
-    problems: Vec<String>,
+    #[cfg(feature = "openapi")]
+    pub(crate) document: Option<crate::openapi::Made>,
+    pub(crate) problems: Vec<String>,
+    /// A form of it is accepted once only.
+    #[cfg(not(target_family = "wasm"))]
+    has_once: bool,
 }
 
 /// Files below a prefix that begins and ends with a slash.
@@ -150,6 +159,10 @@ impl App {
             starts: Vec::new(),
             jobs: Vec::new(),
             languages: Vec::new(),
+            #[cfg(feature = "openapi")]
+            document: None,
+            #[cfg(not(target_family = "wasm"))]
+            has_once: false,
             problems: Vec::new(),
         }
     }
@@ -211,7 +224,7 @@ impl App {
     }
 
     /// Gives the application a SQLite database, `database.sqlite` in the folder for data, with these
-    /// [`migrations!`](crate::sql::migrations): [`Cx::db`](crate::Cx::db), [`Site::db`].
+    /// [`migrations!`](crate::sql::migrations): [`Cx::db`](crate::cache::Public::db), [`Site::db`].
     #[cfg(not(target_family = "wasm"))]
     #[must_use]
     pub fn database(mut self, migrations: sql::Migrations) -> Self {
@@ -221,7 +234,7 @@ impl App {
         self
     }
 
-    /// Gives handlers a value to share, one of each type: [`Cx::get`](crate::Cx::get) lends it out.
+    /// Gives handlers a value to share, one of each type: [`Cx::get`](crate::cache::Public::get) lends it out.
     ///
     /// It lives as long as the process and is seen by all requests; what belongs to one user does not belong here.
     #[must_use]
@@ -240,7 +253,7 @@ impl App {
     }
 
     /// Says under which scheme and host the site is reached, `https://example.org`, unless the setting `base_url` says
-    /// otherwise. What leaves the site begins with it: [`Cx::absolute`](crate::Cx::absolute), an example is there.
+    /// otherwise. What leaves the site begins with it: [`Cx::absolute`](crate::cache::Public::absolute), an example is there.
     #[must_use]
     pub fn base_url(mut self, url: &str) -> Self {
         match url.parse() {
@@ -334,6 +347,7 @@ impl App {
     pub fn open(self, setup: Setup) -> Result<Site, StartError> {
         panic::install_hook();
         let (site, starts) = self.put_together(setup)?;
+        site.caches().open_configured().map_err(|error| StartError { problems: vec![error.to_string()] })?;
         for start in starts {
             start(&site).map_err(|error| StartError { problems: vec![error.to_string()] })?;
         }
@@ -354,7 +368,10 @@ impl App {
         self.put_together(nowhere).map(drop)
     }
 
-    fn put_together(self, setup: Setup) -> Result<(Site, Vec<Start>), StartError> {
+    fn put_together(mut self, setup: Setup) -> Result<(Site, Vec<Start>), StartError> {
+        let base_url = setup.base_url.clone().or(self.base_url.take());
+        #[cfg(feature = "openapi")]
+        self.problems.extend(self.describe(base_url.as_ref().map(BaseUrl::as_str)));
         let mut problems = self.problems;
         problems.extend(mounted::both(&self.services, &self.left_out));
         problems
@@ -367,16 +384,18 @@ impl App {
             }
         };
         let Some(router) = router.filter(|_| problems.is_empty()) else { return Err(StartError { problems }) };
+        let once = Ledger::new(setup.limits.once);
         let site = Site {
             router,
             #[cfg(not(target_family = "wasm"))]
-            database: open_database(self.migrations.as_ref(), &setup)?,
+            database: open_database(self.migrations.as_ref(), &setup, self.has_once)?,
             values: self.values,
             trusted_origins: self.trusted_origins,
-            base_url: setup.base_url.clone().or(self.base_url),
+            base_url,
             error_page: self.error_page,
             jobs: self.jobs,
-            forms: Forms { languages: self.languages, quota: Quota::default(), secret: secret(&setup) },
+            caches: Caches::new(setup.caches.clone(), self.name.map_or("skep", |(name, _)| name), setup.build),
+            forms: Forms { languages: self.languages, quota: Quota::default(), secret: secret(&setup), once },
             setup,
         };
         Ok((site, self.starts))
@@ -386,6 +405,10 @@ impl App {
 impl Registry for App {
     fn add<S: Handle>(&mut self) {
         self.services.push(Entry::of_route(S::ROUTE, TypeId::of::<S>(), Endpoint::of_service::<S>()));
+        #[cfg(not(target_family = "wasm"))]
+        {
+            self.has_once |= S::ROUTE.once.is_some();
+        }
         if S::ROUTE.from_query {
             self.services.push(Entry::of_query(S::ROUTE, Endpoint::of_query::<S>));
         }
@@ -401,7 +424,11 @@ fn secret(setup: &Setup) -> Secret {
 }
 
 #[cfg(not(target_family = "wasm"))]
-fn open_database(migrations: Option<&sql::Migrations>, setup: &Setup) -> Result<Option<sql::Database>, StartError> {
+fn open_database(
+    migrations: Option<&sql::Migrations>,
+    setup: &Setup,
+    has_once: bool,
+) -> Result<Option<sql::Database>, StartError> {
     let Some(migrations) = migrations else { return Ok(None) };
     let offload = Arc::clone(&setup.offload);
     let database = if setup.temporary_database {
@@ -414,7 +441,13 @@ fn open_database(migrations: Option<&sql::Migrations>, setup: &Setup) -> Result<
         }
         sql::Database::open(path, migrations, setup.sql.clone(), offload)
     };
-    database.map(Some).map_err(|error| StartError { problems: vec![error.to_string()] })
+    let database = database.map_err(|error| StartError { problems: vec![error.to_string()] })?;
+    if has_once {
+        // The framework's own table: it is no migration of the application's.
+        let made = database.write(|db| db.execute(once::TABLE));
+        made.map_err(|error| StartError { problems: vec![format!("the table of one-shot forms: {error}")] })?;
+    }
+    Ok(Some(database))
 }
 
 /// A folder answers for its prefix and for all below it, where no service does.

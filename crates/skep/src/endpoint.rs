@@ -14,7 +14,7 @@ use crate::cx::Cx;
 use crate::error::{Error, Result};
 use crate::error_page;
 use crate::files::Files;
-use crate::form::{Parts, Submission};
+use crate::form::{Parts, Submission, once};
 use crate::origin;
 use crate::param::{Pairs, quoted};
 use crate::percent::{self, Place};
@@ -30,10 +30,19 @@ pub(crate) struct Endpoint {
     /// The folder, where it is one.
     files: Option<Arc<Files>>,
     body: BodyKind,
+    speaks_json: bool,
+    #[cfg(feature = "openapi")]
+    known: Option<crate::openapi::Known>,
 }
 
 trait Answers: Send + Sync {
     fn call<'r>(&'r self, cx: &'r mut Cx<'_>, input: &'r mut Input<'_>) -> Answering<'r>;
+
+    /// The page that holds the form of this service.
+    fn page_url(&self, input: &Input<'_>) -> Option<String> {
+        let _ = input;
+        None
+    }
 }
 
 impl Endpoint {
@@ -44,23 +53,44 @@ impl Endpoint {
             body_limit: S::ROUTE.body_limit,
             files: None,
             body: S::ROUTE.body,
+            speaks_json: S::ROUTE.speaks_json(),
+            #[cfg(feature = "openapi")]
+            known: Some(crate::openapi::Known::of::<S>()),
         }
     }
 
     /// Sends who comes with all parameters in the query, as from a form, to the service's own address.
     pub(crate) fn of_query<S: Handle>(names: Vec<&'static str>) -> Self {
-        let answers = Box::new(FromQuery::<S> { names, service: PhantomData });
-        Self { answers, cross_origin: false, body_limit: None, body: BodyKind::Unread, files: None }
+        Self::reading(Box::new(FromQuery::<S> { names, service: PhantomData }))
     }
 
     pub(crate) fn of_files(files: Arc<Files>) -> Self {
+        Self { files: Some(Arc::clone(&files)), ..Self::reading(Box::new(files)) }
+    }
+
+    /// One that reads no body and changes nothing.
+    fn reading(answers: Box<dyn Answers>) -> Self {
         Self {
-            answers: Box::new(Arc::clone(&files)),
+            answers,
             cross_origin: false,
             body_limit: None,
+            files: None,
             body: BodyKind::Unread,
-            files: Some(files),
+            speaks_json: false,
+            #[cfg(feature = "openapi")]
+            known: None,
         }
+    }
+
+    #[cfg(feature = "openapi")]
+    pub(crate) fn of_document(made: crate::openapi::Made) -> Self {
+        Self { speaks_json: true, ..Self::reading(Box::new(made)) }
+    }
+
+    /// The service, for the document of the interface.
+    #[cfg(feature = "openapi")]
+    pub(crate) fn known(&self) -> Option<&crate::openapi::Known> {
+        self.known.as_ref()
     }
 
     /// False for a folder that has no page for its own address.
@@ -73,20 +103,36 @@ impl Endpoint {
         self.answers.call(cx, input)
     }
 
+    /// The page that holds the form of this service, if it names one.
+    pub(crate) fn page_url(&self, input: &Input<'_>) -> Option<String> {
+        self.answers.page_url(input)
+    }
+
     /// The most bytes of a body, where it is not what the configuration says.
     pub(crate) fn body_limit(&self) -> Option<u64> {
         self.body_limit
     }
 
     /// The browser did not say where the request comes from. A form is read first and brings a token; JSON no form can send without
-    /// the browser asking first (Fetch, 3.2.1); anything else is refused.
-    pub(crate) fn ask_for_token(&self, cx: &Cx<'_>) -> Result<()> {
+    /// the browser asking first (Fetch, 3.2.1); a body that the service reads by itself is looked into.
+    pub(crate) async fn ask_for_token(&self, cx: &mut Cx<'_>) -> Result<()> {
         match self.body {
             BodyKind::Form | BodyKind::Multipart => cx.need_token(),
             BodyKind::Json => {}
+            BodyKind::Unread if is_form(cx.request_headers()) => {
+                let body = cx.look_into_body().await?;
+                let text = std::str::from_utf8(&body).unwrap_or_default();
+                let pairs = Pairs::decode(text, cx.limits().form_fields)?;
+                cx.check_token(pairs.get(origin::TOKEN).next())?;
+            }
             BodyKind::Unread => cx.check_token(None)?,
         }
         Ok(())
+    }
+
+    /// True if its clients are programs that read JSON: they are told in JSON what goes wrong, unless they ask for HTML.
+    pub(crate) fn speaks_json(&self) -> bool {
+        self.speaks_json
     }
 
     /// True if pages of other sites may send their forms here.
@@ -104,6 +150,10 @@ impl fmt::Debug for Endpoint {
 struct Typed<S>(PhantomData<fn() -> S>);
 
 impl<S: Handle> Answers for Typed<S> {
+    fn page_url(&self, input: &Input<'_>) -> Option<String> {
+        S::page_url(input).ok().flatten()
+    }
+
     fn call<'r>(&'r self, cx: &'r mut Cx<'_>, input: &'r mut Input<'_>) -> Answering<'r> {
         if S::ROUTE.body == BodyKind::Unread {
             return match S::parse(input) {
@@ -113,6 +163,8 @@ impl<S: Handle> Answers for Typed<S> {
         }
         Box::pin(async move {
             let result = match read_fields::<S>(cx, input, S::ROUTE.body).await {
+                // Boxed: few forms are accepted once, and their state is large.
+                Ok(service) if S::ROUTE.once.is_some() => Box::pin(once::handle(cx, service)).await,
                 Ok(service) => service.handle(cx).await,
                 Err(error) => Err(error),
             };
@@ -168,6 +220,14 @@ impl Answers for Arc<Files> {
     }
 }
 
+#[cfg(feature = "openapi")]
+impl Answers for crate::openapi::Made {
+    fn call<'r>(&'r self, cx: &'r mut Cx<'_>, _input: &'r mut Input<'_>) -> Answering<'r> {
+        let document = self.get().expect("it is made before the application is open");
+        Box::pin(ready(document.answer(cx.method(), cx.request_headers())))
+    }
+}
+
 async fn read_fields<S: Handle>(cx: &mut Cx<'_>, input: &mut Input<'_>, kind: BodyKind) -> Result<S> {
     expect_type(cx.request_headers(), kind)?;
     if kind == BodyKind::Json {
@@ -186,7 +246,7 @@ async fn read_fields<S: Handle>(cx: &mut Cx<'_>, input: &mut Input<'_>, kind: Bo
     if cx.needs_token() {
         cx.check_token(pairs.get(origin::TOKEN).next())?;
     }
-    let submission = Rc::new(Submission::new(TypeId::of::<S>(), pairs, files));
+    let submission = Rc::new(Submission::new(TypeId::of::<S>(), S::FIELDS, pairs, files));
     cx.set_submission(Rc::clone(&submission));
     input.form = Some(submission);
     S::parse(input)
@@ -200,12 +260,10 @@ async fn show_again<S: Handle>(cx: &mut Cx<'_>, input: &Input<'_>, mut error: Er
     let Some(submission) = input.form.as_ref() else { return Err(error) };
     cx.undo();
     submission.set_faults(faults);
-    let page = if error_page::prefers_json(cx.request_headers()) { None } else { S::show_page(input, cx)? };
+    let wants_json = error_page::wants_json(cx.request_headers(), S::ROUTE.speaks_json());
+    let page = if wants_json { None } else { S::show_page(input, cx)? };
     let (status, headers) = (error.status(), error.headers().clone());
-    let Some(page) = page else {
-        let message = retold.message().unwrap_or_default().to_owned();
-        return Err(error.with_message(message));
-    };
+    let Some(page) = page else { return Err(error.in_words_of(retold)) };
     let mut response = page.await?.with_status(status);
     response.headers_mut().extend(headers);
     Ok(response)
@@ -230,6 +288,10 @@ fn expect_type(headers: &HeaderMap, kind: BodyKind) -> Result<()> {
 fn media_type(headers: &HeaderMap) -> String {
     let sent = header_text(headers, &CONTENT_TYPE).unwrap_or_default();
     sent.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
+}
+
+fn is_form(headers: &HeaderMap) -> bool {
+    media_type(headers) == FORM_TYPE
 }
 
 fn is_multipart(headers: &HeaderMap) -> bool {

@@ -37,6 +37,17 @@ struct Inner {
     headers: HeaderMap,
     /// What is wrong with the fields of a form; its page is shown again.
     faults: Vec<Named>,
+    /// What is wrong, one by one, for clients that read JSON.
+    wrong: Vec<Wrong>,
+}
+
+/// One of the things that are wrong with what a client sent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Wrong {
+    /// A field of a form; the empty name is the form as a whole.
+    Field(Cow<'static, str>, Cow<'static, str>),
+    /// A value in a JSON body, by its JSON Pointer (RFC 6901).
+    Value(Cow<'static, str>, Cow<'static, str>),
 }
 
 impl Error {
@@ -50,6 +61,7 @@ impl Error {
                 cause: None,
                 headers: HeaderMap::new(),
                 faults: Vec::new(),
+                wrong: Vec::new(),
             }),
         }
     }
@@ -85,6 +97,34 @@ impl Error {
         Self::new(StatusCode::INTERNAL_SERVER_ERROR).with_cause(cause)
     }
 
+    /// 422: a value in a JSON body cannot be accepted. `pointer` is its JSON Pointer (RFC 6901), such as `/author/name`; the empty
+    /// text is the body as a whole. For rules that need the database; what a type can know, its `Deserialize` says.
+    ///
+    /// ```
+    /// use skep::Error;
+    ///
+    /// let error = Error::wrong("/title", "this title is taken").and_wrong("/tags/0", "there is no such tag");
+    /// assert_eq!(error.status(), 422);
+    /// assert_eq!(error.message(), Some("/title: this title is taken; /tags/0: there is no such tag"));
+    /// ```
+    #[must_use]
+    pub fn wrong(pointer: impl Into<Cow<'static, str>>, message: impl Into<Cow<'static, str>>) -> Self {
+        Self::new(StatusCode::UNPROCESSABLE_ENTITY).and_wrong(pointer, message)
+    }
+
+    /// One more value that is [`wrong`](Self::wrong).
+    #[must_use]
+    pub fn and_wrong(mut self, pointer: impl Into<Cow<'static, str>>, message: impl Into<Cow<'static, str>>) -> Self {
+        let (pointer, message) = (pointer.into(), message.into());
+        let text = if pointer.is_empty() { message.to_string() } else { format!("{pointer}: {message}") };
+        self.inner.message = Some(match self.inner.message.take() {
+            Some(before) => format!("{before}; {text}").into(),
+            None => text.into(),
+        });
+        self.inner.wrong.push(Wrong::Value(pointer, message));
+        self
+    }
+
     /// What the client is told. Without it, the status explains itself.
     #[must_use]
     pub fn with_message(mut self, message: impl Into<Cow<'static, str>>) -> Self {
@@ -118,9 +158,23 @@ impl Error {
         self
     }
 
-    pub(crate) fn with_faults(mut self, faults: Vec<Named>) -> Self {
+    /// `wrong` says the same as `faults`, in words.
+    pub(crate) fn with_faults(mut self, faults: Vec<Named>, wrong: Vec<Wrong>) -> Self {
         self.inner.faults = faults;
+        self.inner.wrong = wrong;
         self
+    }
+
+    /// The same in the words of another.
+    pub(crate) fn in_words_of(mut self, other: Self) -> Self {
+        self.inner.message = other.inner.message;
+        self.inner.wrong = other.inner.wrong;
+        self
+    }
+
+    /// What is wrong, one by one.
+    pub(crate) fn each_wrong(&self) -> &[Wrong] {
+        &self.inner.wrong
     }
 
     /// True if a form is to be shown again.

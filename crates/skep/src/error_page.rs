@@ -1,15 +1,16 @@
 //! The one place where a failure becomes an answer.
 //!
 //! Whatever goes wrong, from a broken request line to a panic in a handler, the client gets the same page: as HTML or,
-//! for those who ask for it, as JSON, with an id that is also in the log. The insides are in the log only, and in
-//! development on the page as well.
+//! for programs, as `application/problem+json` (RFC 9457), with an id that is also in the log. The insides are in the log
+//! only, and in development on the page as well.
 
 use http::header::{ACCEPT, CACHE_CONTROL};
 use http::{HeaderMap, HeaderValue, StatusCode};
 
 use crate::cx::RequestId;
-use crate::error::Error;
+use crate::error::{Error, Wrong};
 use crate::html::{DOCTYPE, Document, Html, Trusted};
+use crate::percent::{self, Place};
 use crate::response::Response;
 
 /// What an error page may show: everything in here is meant for the client.
@@ -80,29 +81,53 @@ impl Failure {
 pub type ErrorPage = fn(&Failure) -> Html<Document>;
 
 /// The answer to a failure.
-pub(crate) fn render(failure: &Failure, error: &Error, request: Option<&HeaderMap>, page: ErrorPage) -> Response {
-    let mut response = if request.is_some_and(prefers_json) { json(failure) } else { Response::html(page(failure)) };
+pub(crate) fn render(failure: &Failure, error: &Error, in_json: bool, page: ErrorPage) -> Response {
+    let mut response = if in_json { problem(failure, error) } else { Response::html(page(failure)) };
     let headers = response.headers_mut();
     headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
     headers.extend(error.headers().clone());
     response.with_status(failure.status)
 }
 
-fn json(failure: &Failure) -> Response {
+/// RFC 9457. Without a `type` the status says what kind of problem it is; `id` and `cause` are members of our own, and `errors`
+/// is the one of the RFC's example, with the name of a form's field where there is no JSON to point into.
+fn problem(failure: &Failure, error: &Error) -> Response {
     let mut body = serde_json::json!({
-        "status": failure.status.as_u16(),
         "title": failure.title(),
-        "message": failure.message(),
+        "status": failure.status.as_u16(),
+        "detail": failure.message(),
         "id": failure.id.to_string(),
     });
-    if let Some(detail) = &failure.detail {
-        body["detail"] = detail.as_str().into();
+    if !error.each_wrong().is_empty() {
+        body["errors"] = error.each_wrong().iter().map(entry).collect();
     }
-    Response::typed("application/json", body.to_string())
+    if let Some(cause) = &failure.detail {
+        body["cause"] = cause.as_str().into();
+    }
+    Response::typed(PROBLEM_JSON, body.to_string())
 }
 
-/// True if the client names a JSON type and does not like HTML better (RFC 9110, 12.5.1).
-pub(crate) fn prefers_json(headers: &HeaderMap) -> bool {
+fn entry(wrong: &Wrong) -> serde_json::Value {
+    match wrong {
+        Wrong::Field(name, text) if name.is_empty() => serde_json::json!({ "detail": text }),
+        Wrong::Field(name, text) => serde_json::json!({ "detail": text, "field": name }),
+        Wrong::Value(pointer, text) => serde_json::json!({ "detail": text, "pointer": fragment(pointer) }),
+    }
+}
+
+/// A JSON Pointer as the fragment of a URI (RFC 6901, 6).
+fn fragment(pointer: &str) -> String {
+    let mut text = "#".to_owned();
+    percent::encode_written(&mut text, Place::Fragment, |out| out.push_str(pointer));
+    text
+}
+
+/// The media type of RFC 9457.
+pub(crate) const PROBLEM_JSON: &str = "application/problem+json";
+
+/// What a client wants an error to look like (RFC 9110, 12.5.1): what it says it likes better, and otherwise what it
+/// came to hear, which is JSON if what it asked `speaks_json`.
+pub(crate) fn wants_json(headers: &HeaderMap, speaks_json: bool) -> bool {
     let (mut json, mut html) = (0.0_f32, 0.0_f32);
     let fields = headers.get_all(ACCEPT).into_iter().filter_map(|value| value.to_str().ok());
     for range in fields.flat_map(|field| field.split(',')) {
@@ -115,7 +140,7 @@ pub(crate) fn prefers_json(headers: &HeaderMap) -> bool {
             html = html.max(quality);
         }
     }
-    json > html
+    json > html || (speaks_json && json >= html)
 }
 
 fn explanation(status: StatusCode) -> &'static str {
@@ -173,7 +198,23 @@ mod tests {
     fn prefers(accept: &str) -> bool {
         let mut headers = HeaderMap::new();
         headers.insert(ACCEPT, accept.parse().unwrap());
-        prefers_json(&headers)
+        wants_json(&headers, false)
+    }
+
+    #[test]
+    fn who_asks_what_speaks_json_gets_it_unless_html_is_liked_better() {
+        let wants = |accept: &'static str| {
+            wants_json(&[(ACCEPT, HeaderValue::from_static(accept))].into_iter().collect(), true)
+        };
+        assert!(wants("*/*"));
+        assert!(wants("text/html, application/json"));
+        assert!(!wants("text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"));
+    }
+
+    #[test]
+    fn a_pointer_becomes_the_fragment_of_a_uri() {
+        assert_eq!(fragment(""), "#");
+        assert_eq!(fragment("/author/0/first name"), "#/author/0/first%20name");
     }
 
     #[test]

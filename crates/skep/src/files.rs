@@ -11,6 +11,8 @@ mod conditional;
 mod dir;
 mod embedded;
 mod encoding;
+#[cfg(feature = "openapi")]
+mod held;
 mod listing;
 mod memory;
 mod mime;
@@ -31,11 +33,14 @@ use std::sync::OnceLock;
 use http::header::{ALLOW, LOCATION};
 use http::{HeaderMap, HeaderValue, Method, StatusCode};
 
+#[doc(hidden)]
+pub(crate) use self::conditional::is_unchanged;
 use self::dir::Dir;
 use self::embedded::Embedded;
-#[doc(hidden)]
 pub use self::embedded::EmbeddedFile;
 pub use self::embedded::{Asset, Assets};
+#[cfg(feature = "openapi")]
+pub(crate) use self::held::Held;
 use crate::{Error, Response, Result};
 
 /// The largest file held in memory, unless [`Files::held_file`] says otherwise: 64 KiB.

@@ -47,34 +47,95 @@ mod complete;
 mod control;
 mod fault;
 mod field;
+#[cfg(feature = "garde")]
+mod garde;
+mod info;
+mod json;
 mod look;
 mod messages;
 mod multipart;
 mod number;
+pub(crate) mod once;
 mod receive;
+mod rows;
 mod submission;
 mod text;
 mod time;
 mod upload;
 
 use std::any::TypeId;
+use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
 use std::fmt;
+use std::iter;
 use std::marker::PhantomData;
+use std::ops::Range;
 use std::rc::Rc;
 
+#[cfg(feature = "garde")]
+#[doc(hidden)]
+pub use self::garde::judge_by_garde;
 pub use complete::complete;
 pub use control::{Controlled, MessageOf};
 pub use fault::{Fault, Refusal};
-pub use field::{
-    Control, FieldInfo, FormField, ManyOf, Name, OfferedOption, Part, Sent, Shape, body_of, info, query_info,
-};
+pub use field::{Control, FormField, ManyOf, Name, OfferedOption, Part, Sent, Shape};
+pub use info::{FieldInfo, body_of, info, query_info, row_info};
 pub use look::{
-    Area, Choose, ChooseMany, FitsChoice, FitsInput, FitsSeveral, FitsTextarea, Line, LineOrArea, Look, Pick, Several,
-    Tick,
+    Area, Choose, ChooseMany, FitsChoice, FitsInput, FitsRows, FitsSeveral, FitsTextarea, Grouped, Groups, Line,
+    LineOrArea, Look, Pick, Several, Tick,
 };
 pub use messages::Messages;
 pub use number::{Decimal, Whole};
+/// Makes a struct a group of fields that a form repeats: the rows of `#[form] lines: Vec<Line>`.
+///
+/// ```
+/// use skep::form::{Group, Text, Whole};
+/// use skep::prelude::*;
+///
+/// #[derive(Group)]
+/// struct Line { product: Text<1, 80>, amount: Whole<1, 99> }
+///
+/// #[derive(Service)]
+/// #[service(POST "/orders", page = Basket)]
+/// struct Order { #[form] lines: Vec<Line> }
+///
+/// #[derive(Service)]
+/// #[service(GET "/basket")]
+/// struct Basket;
+///
+/// impl Handle for Basket {
+///     async fn handle(self, cx: &mut Cx<'_>) -> Result {
+///         let form = Order::form(cx);
+///         Ok(Response::html(html! {
+///             form (form) {
+///                 @for row in form.rows(Order::lines, 3) {
+///                     input (Order::lines.row(row, Line::product)) aria-label="Product";
+///                     input (Order::lines.row(row, Line::amount)) aria-label="Amount";
+///                 }
+///                 button { "Order" }
+///             }
+///         }))
+///     }
+/// }
+///
+/// impl Handle for Order {
+///     async fn handle(self, _cx: &mut Cx<'_>) -> Result {
+///         let amounts: Vec<_> = self.lines.iter().map(|line| line.amount.get()).collect();
+///         Ok(Response::text(format!("{amounts:?}")))
+///     }
+/// }
+///
+/// let client = skep::test::Client::new(App::new().serve::<(Basket, Order)>());
+/// let form = client.get("/basket").form::<Order>();
+/// let form = form.set(Order::lines.row(2, Line::product), "Honey").set(Order::lines.row(2, Line::amount), "3");
+/// assert_eq!(form.submit().text(), "[3]");
+/// ```
+///
+/// A row in which nothing was given is none, whatever hidden fields it has; the others close up, so the first of them is row 0 in the `Vec`,
+/// in messages, and in the form if it is shown again. [`Form::rows`] says how many there are to show, with some to spare. A
+/// row that was begun must be filled in; the browser cannot know that of a spare one, so there the server alone says it. How
+/// many rows there must be is for `rules`.
+pub use skep_macros::Group;
 pub use text::{Email, Hidden, Lines, Password, Text, Url};
 pub use time::{Date, DateTime, Time};
 pub use upload::{AnyFile, FileKind, Received, Upload};
@@ -112,9 +173,9 @@ pub(crate) struct Core {
     /// What was typed, if this request is a submission of this form.
     typed: Option<Rc<Submission>>,
     /// The messages for it, in the user's language.
-    complaints: Vec<(&'static str, String)>,
+    complaints: Vec<(Cow<'static, str>, String)>,
     /// What the author gave to be edited.
-    given: Vec<(&'static str, String)>,
+    given: Vec<(String, String)>,
     /// What the ids of the controls begin with.
     prefix: String,
     /// The author places the messages.
@@ -122,7 +183,7 @@ pub(crate) struct Core {
     /// The first wrong field has the focus.
     focused: Cell<bool>,
     /// The fields whose messages have been written.
-    shown: RefCell<Vec<&'static str>>,
+    shown: RefCell<Vec<String>>,
 }
 
 impl<S: Service> Form<S> {
@@ -187,9 +248,9 @@ impl<S: Service> Form<S> {
     /// ```
     #[must_use]
     pub fn value<T: FormField>(mut self, name: Name<S, T>, value: &T) -> Self {
-        let given = &mut self.core.given;
-        given.retain(|(other, _)| *other != name.text());
-        value.write(&mut |text| given.push((name.text(), text)));
+        let (name, given) = (name.text(), &mut self.core.given);
+        given.retain(|(other, _)| *other != name && rows::count(iter::once(other.as_str()), &name) == 0);
+        value.give(&name, &mut |name, text| given.push((name, text)));
         self
     }
 
@@ -227,67 +288,89 @@ impl<S: Service> Form<S> {
         !self.core.complaints.is_empty()
     }
 
+    /// The numbers of the rows to show of a list of groups: those that were typed or given, and `spare` ones behind them.
+    /// An example is at [`Group`](derive@Group).
+    #[must_use]
+    pub fn rows<T: FitsRows>(&self, name: Name<S, T>, spare: usize) -> Range<usize> {
+        0..self.core.rows(&name.text()) + spare
+    }
+
+    fn control<T: FormField>(&self, name: Name<S, T>, which: &Which, element: Element) -> Controlled<'_> {
+        let mut shape = T::shape();
+        // A row may be left empty as a whole; the browser cannot know that, so what it must hold the server says.
+        shape.required &= name.place().is_none_or(|(list, row)| row < self.core.rows(list));
+        Controlled::new(&self.core, name.text(), which, shape, element)
+    }
+
     /// The attributes of the `input` for this field; behind it stands its message.
     pub fn input<T: FitsInput>(&self, name: Name<S, T>) -> Controlled<'_> {
-        Controlled::new(&self.core, name.text(), &Which::All, T::shape(), Element::Input)
+        self.control(name, &Which::All, Element::Input)
     }
 
     /// The attributes of the `input` for a part of a field: one choice ([`Name::of`]), one value of a list ([`Name::at`]).
     pub fn part<T: FormField>(&self, part: &Part<S, T>) -> Controlled<'_> {
-        Controlled::new(&self.core, part.name.text(), &part.which, T::shape(), Element::Input)
+        self.control(part.name, &part.which, Element::Input)
     }
 
     /// The attributes and the text of the `textarea` for this field.
     pub fn textarea<T: FitsTextarea>(&self, name: Name<S, T>) -> Controlled<'_> {
-        Controlled::new(&self.core, name.text(), &Which::All, T::shape(), Element::Textarea)
+        self.control(name, &Which::All, Element::Textarea)
     }
 
     /// The attributes and the options of the `select` for this field.
     pub fn select<T: FitsChoice>(&self, name: Name<S, T>) -> Controlled<'_> {
-        Controlled::new(&self.core, name.text(), &Which::All, T::shape(), Element::Select)
+        self.control(name, &Which::All, Element::Select)
     }
 
     /// The radio buttons or checkboxes of the `fieldset` for this field. They stand behind what the author puts there, which
     /// begins with a `legend`.
     pub fn fieldset<T: FitsChoice>(&self, name: Name<S, T>) -> Controlled<'_> {
-        Controlled::new(&self.core, name.text(), &Which::All, T::shape(), Element::Fieldset)
+        self.control(name, &Which::All, Element::Fieldset)
     }
 
     /// The attributes of the `label` of this field.
     pub fn label<T: FormField>(&self, name: Name<S, T>) -> Controlled<'_> {
-        Controlled::new(&self.core, name.text(), &Which::All, T::shape(), Element::Label)
+        self.control(name, &Which::All, Element::Label)
     }
 
     /// The name of the `button` that sends the form and says by its `value` which button it was.
     pub fn button<T: FormField>(&self, name: Name<S, T>) -> Controlled<'_> {
-        Controlled::new(&self.core, name.text(), &Which::All, T::shape(), Element::Button)
+        self.control(name, &Which::All, Element::Button)
     }
 
     /// The attributes of the `label` of a part of a field.
     pub fn part_label<T: FormField>(&self, part: &Part<S, T>) -> Controlled<'_> {
-        Controlled::new(&self.core, part.name.text(), &part.which, T::shape(), Element::Label)
+        self.control(part.name, &part.which, Element::Label)
     }
 }
 
 impl Core {
     /// The texts that a field shows: those that were typed, else those that the author gave.
-    fn texts(&self, name: &'static str) -> Vec<&str> {
+    fn texts(&self, name: &str) -> Vec<&str> {
         match &self.typed {
             Some(submission) => submission.pairs.get(name).collect(),
             None => self.given.iter().filter(|(other, _)| *other == name).map(|(_, text)| text.as_str()).collect(),
         }
     }
 
+    /// How many rows of a list were typed or given.
+    fn rows(&self, list: &str) -> usize {
+        match &self.typed {
+            Some(submission) => submission.rows(list),
+            None => rows::count(self.given.iter().map(|(name, _)| name.as_str()), list),
+        }
+    }
+
     fn complaint(&self, name: &str) -> Option<&str> {
-        self.complaints.iter().find(|(other, _)| *other == name).map(|(_, text)| text.as_str())
+        self.complaints.iter().find(|(other, _)| other == name).map(|(_, text)| text.as_str())
     }
 
     /// True for the first who asks: a message is written once.
-    fn shows(&self, name: &'static str) -> bool {
+    fn shows(&self, name: &str) -> bool {
         let mut shown = self.shown.borrow_mut();
-        let first = !shown.contains(&name);
+        let first = !shown.iter().any(|other| other == name);
         if first {
-            shown.push(name);
+            shown.push(name.to_owned());
         }
         first
     }
@@ -310,11 +393,24 @@ impl<S> Attributes for Form<S> {
             out.push_trusted(">");
         }
         if let Some(text) = self.core.complaint("").filter(|_| !self.core.apart && self.core.shows("")) {
-            out.push_trusted("<p class=\"problem\" role=\"alert\">");
-            out.push_text(text);
-            out.push_trusted("</p>");
+            write_alert(text, out);
         }
     }
+
+    /// What is wrong with a field that has no control here, or with a list as a whole, must not go unsaid.
+    fn write_end(&self, out: &mut Buffer) {
+        for (name, text) in self.core.complaints.iter().filter(|_| !self.core.apart) {
+            if self.core.shows(name) {
+                write_alert(text, out);
+            }
+        }
+    }
+}
+
+fn write_alert(text: &str, out: &mut Buffer) {
+    out.push_trusted("<p class=\"problem\" role=\"alert\">");
+    out.push_text(text);
+    out.push_trusted("</p>");
 }
 
 impl<S> fmt::Debug for Form<S> {

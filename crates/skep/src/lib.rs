@@ -32,6 +32,7 @@ extern crate self as skep;
 
 pub mod app;
 pub mod body;
+pub mod cache;
 pub mod cookie;
 pub mod cx;
 pub mod error;
@@ -41,6 +42,8 @@ pub mod form;
 pub mod html;
 pub mod link;
 pub mod offload;
+#[cfg(feature = "openapi")]
+pub mod openapi;
 pub mod param;
 pub mod request;
 pub mod response;
@@ -54,12 +57,35 @@ mod endpoint;
 mod origin;
 mod panic;
 mod percent;
+mod public;
 mod router;
 mod secret;
 
 #[cfg(not(target_family = "wasm"))]
 #[doc(hidden)]
 pub use inventory as __inventory;
+
+/// For `#[derive(Service)]`: the rules of `garde` on its fields.
+#[cfg(feature = "garde")]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __judge_by_garde {
+    ($service:expr, $refusal:expr) => {
+        $crate::form::judge_by_garde($service, $refusal)
+    };
+}
+
+#[cfg(not(feature = "garde"))]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __judge_by_garde {
+    ($service:expr, $refusal:expr) => {
+        ::core::compile_error!(
+            "nobody would ask these rules: skep has them asked with its feature `garde` (in Cargo.toml: \
+             skep = { version = \"...\", features = [\"garde\"] })"
+        )
+    };
+}
 
 pub use app::{App, Limits, Setup, StartError};
 pub use body::Body;
@@ -70,7 +96,7 @@ pub use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 pub use param::Slug;
 pub use request::{Peer, Request};
 pub use response::Response;
-pub use service::{Handle, Service};
+pub use service::{Answer, Handle, Service};
 pub use site::{Local, Site};
 pub use skep_macros::Service;
 #[doc = include_str!("html/syntax.md")]
@@ -145,14 +171,22 @@ pub use skep_macros::assets;
 
 /// The examples of the pages in `docs` are compiled and run.
 #[cfg(doctest)]
+#[doc = include_str!("../../../docs/caching.md")]
+#[doc = include_str!("../../../docs/html.md")]
 #[doc = include_str!("../../../docs/services.md")]
 struct Pages;
+
+#[cfg(all(doctest, feature = "openapi"))]
+#[doc = include_str!("../../../docs/api.md")]
+struct PageOfApi;
 
 /// What an application's source usually needs.
 pub mod prelude {
     pub use crate::html::{DOCTYPE, Html};
     // The derive alone: whoever writes the trait by hand names it.
     pub use crate::link::Destination;
-    pub use crate::{App, Cookie, Cx, Error, Handle, Or404, Response, Result, Service, Slug, StatusCode, html, piece};
+    pub use crate::{
+        Answer, App, Cookie, Cx, Error, Handle, Or404, Response, Result, Service, Slug, StatusCode, html, piece,
+    };
     pub use skep_macros::Param;
 }

@@ -68,6 +68,14 @@ pub trait Field: Sized {
     /// True if a request without it is refused, or belongs to another service on the same path.
     const REQUIRED: bool;
 
+    /// True if any number of values may come.
+    #[doc(hidden)]
+    const REPEATED: bool = false;
+
+    /// What one value looks like: [`Param::expected`].
+    #[doc(hidden)]
+    fn one_expected() -> Cow<'static, str>;
+
     /// Reads the field from the pairs that were sent.
     fn read(name: &'static str, pairs: &Pairs<'_>) -> Result<Self>;
 
@@ -77,6 +85,10 @@ pub trait Field: Sized {
 
 impl<T: Param> Field for T {
     const REQUIRED: bool = true;
+
+    fn one_expected() -> Cow<'static, str> {
+        T::expected()
+    }
 
     fn read(name: &'static str, pairs: &Pairs<'_>) -> Result<Self> {
         let mut values = pairs.get(name);
@@ -97,6 +109,10 @@ impl<T: Param> Field for T {
 impl<T: Param> Field for Option<T> {
     const REQUIRED: bool = false;
 
+    fn one_expected() -> Cow<'static, str> {
+        T::expected()
+    }
+
     // An empty value is no value: that is what a browser sends for a field left empty.
     fn read(name: &'static str, pairs: &Pairs<'_>) -> Result<Self> {
         let mut values = pairs.get(name).filter(|text| !text.is_empty());
@@ -116,6 +132,11 @@ impl<T: Param> Field for Option<T> {
 
 impl<T: Param> Field for Vec<T> {
     const REQUIRED: bool = false;
+    const REPEATED: bool = true;
+
+    fn one_expected() -> Cow<'static, str> {
+        T::expected()
+    }
 
     fn read(name: &'static str, pairs: &Pairs<'_>) -> Result<Self> {
         pairs.get(name).map(|text| parse(name, text)).collect()
@@ -188,6 +209,20 @@ impl<'r> Pairs<'r> {
     /// All values of this name, in order.
     pub fn get<'p>(&'p self, name: &str) -> impl Iterator<Item = &'p str> {
         self.pairs.iter().filter(move |(key, _)| key == name).map(|(_, value)| value.as_ref())
+    }
+
+    /// All of them, in order.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.pairs.iter().map(|(name, value)| (name.as_ref(), value.as_ref()))
+    }
+
+    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
+        self.iter().map(|(name, _)| name)
+    }
+
+    /// The same under other names; one without a name is left out.
+    pub(crate) fn renamed(self, name_of: impl Fn(&str) -> Option<Cow<'r, str>>) -> Self {
+        Self { pairs: self.pairs.into_iter().filter_map(|(name, value)| Some((name_of(&name)?, value))).collect() }
     }
 
     /// True if a value of this name was sent.

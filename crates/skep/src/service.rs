@@ -3,6 +3,7 @@
 //! A service is a struct. Its fields are its parameters, its [`Handle::handle`] is its answer, and its value is its
 //! link. `#[derive(Service)]` writes [`Service`]; the author writes [`Handle`].
 
+mod json;
 mod registry;
 mod told_apart;
 
@@ -10,6 +11,7 @@ use std::borrow::Cow;
 use std::future::Future;
 use std::pin::Pin;
 use std::rc::Rc;
+use std::time::Duration;
 
 use http::request::Parts;
 use http::{HeaderName, Method};
@@ -21,6 +23,7 @@ use crate::param::{Field, Pairs, Param, QueryWriter, quoted};
 use crate::percent::{self, Place};
 use crate::request::header_text;
 
+pub use json::{Answer, AnswersJson, answer_json, answer_nothing};
 #[cfg(not(target_family = "wasm"))]
 #[doc(hidden)]
 pub use registry::Declared;
@@ -60,6 +63,9 @@ pub trait Service: Sized + 'static {
     /// The fields that a form sends: those of the body, or the query of a GET service.
     const FIELDS: &'static [FieldInfo] = &[];
 
+    /// The header fields that its fields are read from.
+    const HEADERS: &'static [&'static str] = &[];
+
     /// Writes the link to this value.
     fn write_link(&self, link: &mut Link<'_>);
 
@@ -81,10 +87,24 @@ pub trait Served: Service {
     /// Reads the fields from a request.
     fn parse(input: &Input<'_>) -> Result<Self>;
 
+    /// What a description of the interface says of it.
+    #[cfg(feature = "openapi")]
+    #[doc(hidden)]
+    fn interface() -> crate::openapi::Interface {
+        crate::openapi::Interface::default()
+    }
+
     /// Answers again with the page that holds the form, if the service names one: `page = ...`.
     #[doc(hidden)]
     fn show_page<'c>(input: &Input<'_>, cx: &'c mut Cx<'_>) -> Result<Option<Answering<'c>>> {
         let _ = (input, cx);
+        Ok(None)
+    }
+
+    /// The address of that page.
+    #[doc(hidden)]
+    fn page_url(input: &Input<'_>) -> Result<Option<String>> {
+        let _ = input;
         Ok(None)
     }
 }
@@ -146,6 +166,10 @@ pub struct Route {
     pub body_limit: Option<u64>,
     /// Why requests from other sites may reach this service though it changes something; `None`: they may not.
     pub cross_origin: Option<&'static str>,
+    /// True if it answers JSON: [`Answer`].
+    pub answers_json: bool,
+    /// A submission of its form is accepted once, and for so long after the form was shown.
+    pub once: Option<Duration>,
     /// The file that declares it, and the line.
     pub source: (&'static str, u32),
 }
@@ -186,8 +210,15 @@ impl Route {
         body: BodyKind::Unread,
         body_limit: None,
         cross_origin: None,
+        answers_json: false,
+        once: None,
         source: ("", 0),
     };
+
+    /// True if its clients are programs that read JSON.
+    pub(crate) fn speaks_json(&self) -> bool {
+        self.answers_json || self.body == BodyKind::Json
+    }
 
     /// Prefix and pattern.
     #[must_use]
@@ -266,8 +297,7 @@ impl<'r> Input<'r> {
 
     /// A form field. What is wrong with it is noted, so that all faults of a form are told at once: [`refused`](Self::refused).
     pub fn form<F: FormField>(&self, name: &'static str) -> Option<F> {
-        let submission = self.form.as_deref()?;
-        F::read(&submission.sent(name)).map_err(|fault| submission.note((name, fault))).ok()
+        self.form.as_deref()?.read(name.into())
     }
 
     /// What is wrong with the form fields that were read.
@@ -289,9 +319,9 @@ impl<'r> Input<'r> {
         F::read(name, &pairs)
     }
 
-    /// The JSON body; 400 with line and column if it is not the JSON of such a value.
-    pub fn json<T: serde::de::DeserializeOwned>(&self, name: &'static str) -> Result<T> {
-        serde_json::from_slice(self.body).map_err(|error| Error::bad_request(format!("{name}: {error}")))
+    /// The JSON body: 400 with line and column if it is no JSON, 422 and where it is wrong if it is not such a value.
+    pub fn json<T: serde::de::DeserializeOwned>(&self) -> Result<T> {
+        json::read(self.body)
     }
 }
 

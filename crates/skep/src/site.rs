@@ -19,10 +19,12 @@ use http::{HeaderMap, HeaderValue, Method, StatusCode};
 
 use crate::app::{Job, Setup};
 use crate::body::Body;
+use crate::cache::{Cache, Caches, Store};
 use crate::cx::{Cx, RequestId};
 use crate::endpoint::Endpoint;
 use crate::error::{Error, Result};
 use crate::error_page::{self, ErrorPage, Failure};
+use crate::form::once::Ledger;
 use crate::form::{Messages, Quota};
 use crate::link::{self, BaseUrl, Destination};
 use crate::origin;
@@ -53,6 +55,7 @@ pub struct Site {
     pub(crate) error_page: ErrorPage,
     pub(crate) jobs: Vec<Job>,
     pub(crate) forms: Forms,
+    pub(crate) caches: Caches,
     pub(crate) setup: Setup,
 }
 
@@ -62,6 +65,7 @@ pub(crate) struct Forms {
     pub(crate) languages: Vec<Messages>,
     pub(crate) quota: Quota,
     pub(crate) secret: Secret,
+    pub(crate) once: Ledger,
 }
 
 /// One thread's view of a [`Site`]: it answers requests. Cloning it is cheap.
@@ -112,7 +116,7 @@ impl Site {
     }
 
     /// The whole URL, for what is written while nobody asks: mails that a job sends. `None` without a base URL; in a
-    /// request, [`Cx::absolute`](crate::Cx::absolute) knows what the client used.
+    /// request, [`Cx::absolute`](crate::cache::Public::absolute) knows what the client used.
     ///
     /// ```
     /// use skep::prelude::*;
@@ -141,6 +145,39 @@ impl Site {
     pub fn get<T: Send + Sync + 'static>(&self) -> &T {
         let value = self.values.get(&TypeId::of::<T>()).and_then(|value| value.downcast_ref());
         value.unwrap_or_else(|| panic!("no `{}` was given to App::with", type_name::<T>()))
+    }
+
+    /// Values that are kept, on the tiers that the configuration names for this store. An example is at [`Store`].
+    ///
+    /// # Panics
+    /// If another store has this name and other types, or a file of the cache cannot be opened: answered with 500 and named in
+    /// the log.
+    #[must_use]
+    pub fn cache<K: ?Sized + 'static, V: 'static>(&self, store: &Store<K, V>) -> Cache<K, V> {
+        self.caches.of(store).unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    /// Voids all that was kept with this tag, for code that may block: start-up work and jobs. In a request, there is
+    /// [`Public::invalidate`](crate::cache::Public::invalidate).
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use skep::prelude::*;
+    ///
+    /// let app = App::new().every("articles", Duration::from_secs(60), |site| site.invalidate("articles"));
+    /// # let _ = app;
+    /// ```
+    pub fn invalidate(&self, tag: &str) -> Result<()> {
+        skep_cache::driver::block_on(self.caches.invalidate(tag))
+    }
+
+    /// Sends on what caches have kept for later (`writes=back`). Whoever runs the site calls it before the process ends.
+    pub fn flush_caches(&self) -> Result<()> {
+        skep_cache::driver::block_on(self.caches.flush())
+    }
+
+    pub(crate) fn caches(&self) -> &Caches {
+        &self.caches
     }
 
     /// The database, for code that may block: start-up work and jobs.
@@ -195,10 +232,11 @@ impl Local {
         let Request { parts, body, peer } = request;
         let id = self.inner.ids.next();
         async move {
-            let result = CatchPanic(pin!(local.dispatch(&parts, body, peer, id))).await;
+            let speaks_json = Cell::new(false);
+            let result = CatchPanic(pin!(local.dispatch(&parts, body, (peer, id), &speaks_json))).await;
             let mut response = match result.unwrap_or_else(|panicked| Err(Error::internal(panicked))) {
                 Ok(response) => response,
-                Err(error) => local.fail(&error, id, Some(&parts)),
+                Err(error) => local.fail(&error, id, Some(&parts), speaks_json.get()),
             };
             if parts.method == Method::HEAD {
                 drop_body(&mut response);
@@ -210,7 +248,12 @@ impl Local {
     /// The error page for a failure that no service had a part in, such as a broken request line.
     #[must_use]
     pub fn failure(&self, error: &Error) -> Response {
-        self.fail(error, self.inner.ids.next(), None)
+        self.fail(error, self.inner.ids.next(), None, false)
+    }
+
+    #[cfg(not(target_family = "wasm"))]
+    pub(crate) fn has_database(&self) -> bool {
+        self.inner.db.is_some()
     }
 
     #[cfg(not(target_family = "wasm"))]
@@ -224,7 +267,14 @@ impl Local {
         &self.inner.site
     }
 
-    async fn dispatch(&self, parts: &Parts, body: Body, peer: Peer, id: RequestId) -> Result {
+    /// Whether what was asked speaks JSON is noted in `speaks_json`: it matters most where there is no answer.
+    async fn dispatch(
+        &self,
+        parts: &Parts,
+        body: Body,
+        (peer, id): (Peer, RequestId),
+        speaks_json: &Cell<bool>,
+    ) -> Result {
         let site = self.site();
         if let Some(answer) = without_path(parts) {
             return answer;
@@ -235,13 +285,20 @@ impl Local {
         if parts.method == Method::OPTIONS {
             return Ok(Response::of_status(StatusCode::NO_CONTENT).with_header(ALLOW, found.allow().clone()));
         }
-        let endpoint = endpoint(&found, &parts.method, &query)?;
-        let needs_token = !endpoint.is_open_to_others() && origin::check(parts, &site.trusted_origins)?;
         let mut input = Input::new(parts, &found.path, query);
+        let endpoint = match endpoint(&found, &parts.method, &input.query) {
+            Ok(endpoint) => endpoint,
+            Err(error) => {
+                speaks_json.set(found.endpoints().all(Endpoint::speaks_json));
+                return page_of_form(&found, &input).ok_or(error);
+            }
+        };
+        speaks_json.set(endpoint.speaks_json());
+        let needs_token = !endpoint.is_open_to_others() && origin::check(parts, &site.trusted_origins)?;
         let limit = endpoint.body_limit().unwrap_or(site.setup.limits.body);
         let mut cx = Cx::new(parts, peer, (body, limit), self, id);
         if needs_token {
-            endpoint.ask_for_token(&cx)?;
+            endpoint.ask_for_token(&mut cx).await?;
         }
         let mut response = endpoint.call(&mut cx, &mut input).await?;
         if let Some(extra) = cx.complete().await? {
@@ -275,14 +332,14 @@ impl Local {
         Ok(Response::of_status(StatusCode::PERMANENT_REDIRECT).with_header(LOCATION, location))
     }
 
-    fn fail(&self, error: &Error, id: RequestId, parts: Option<&Parts>) -> Response {
+    fn fail(&self, error: &Error, id: RequestId, parts: Option<&Parts>, speaks_json: bool) -> Response {
         log(error, id, parts);
         let site = self.site();
         let failure = Failure::new(error, id, site.in_development());
-        let headers = parts.map(|parts| &parts.headers);
-        panic::catch(|| error_page::render(&failure, error, headers, site.error_page)).unwrap_or_else(|panicked| {
+        let in_json = parts.is_some_and(|parts| error_page::wants_json(&parts.headers, speaks_json));
+        panic::catch(|| error_page::render(&failure, error, in_json, site.error_page)).unwrap_or_else(|panicked| {
             tracing::error!(target: "skep::request", %id, "the error page of the application {panicked}");
-            error_page::render(&failure, error, headers, error_page::default_page)
+            error_page::render(&failure, error, in_json, error_page::default_page)
         })
     }
 }
@@ -305,6 +362,15 @@ fn endpoint<'s>(found: &Found<'s, '_, Endpoint>, method: &Method, query: &Pairs<
         NoEndpoint::Method => Error::new(StatusCode::METHOD_NOT_ALLOWED).with_header(ALLOW, found.allow().clone()),
         NoEndpoint::Parameters(sets) => Error::bad_request(format!("the query needs {}", sets.join(", or "))),
     })
+}
+
+/// Who asks for the address of a form that was not accepted, by a reload or a bookmark, is led to the page that holds it.
+fn page_of_form(found: &Found<'_, '_, Endpoint>, input: &Input<'_>) -> Option<Response> {
+    if !matches!(input.parts.method, Method::GET | Method::HEAD) {
+        return None;
+    }
+    let form = found.endpoint(&Method::POST, &input.query).ok()?;
+    Some(Response::redirect(StatusCode::SEE_OTHER, &form.page_url(input)?))
 }
 
 /// Adds what the handler said through its [`Cx`]; the answer's own fields win, cookies add up.

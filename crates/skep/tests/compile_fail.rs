@@ -5,4 +5,7 @@
 fn what_is_wrong_does_not_compile() {
     let cases = trybuild::TestCases::new();
     cases.compile_fail("tests/compile-fail/*/*.rs");
+    // With the feature it compiles.
+    #[cfg(not(feature = "garde"))]
+    cases.compile_fail("tests/compile-fail/form/garde/*.rs");
 }

@@ -2,6 +2,7 @@
 
 use skep::form::{FileKind, Text, Upload};
 use skep::prelude::*;
+use skep::sql::{Migration, Migrations, query};
 use skep::test::Client;
 use skep::{Method, Setup};
 
@@ -15,6 +16,7 @@ impl Handle for Page {
         Ok(Response::html(html! {
             @for text in cx.flashes() { p role="status" { (text) } }
             form (Send::form(cx)) { input (Send::text); }
+            form (Like::form(cx)) { button { "Like" } }
         }))
     }
 }
@@ -96,7 +98,8 @@ fn a_browser_that_tells_nothing_brings_the_token_of_its_form() {
     assert!(form.submit().text().contains("Sent: x"));
     assert_eq!(client.post("/send", &[("text", "forged")]).status(), 403);
     assert_eq!(client.post("/send", &[("text", "forged"), ("skep-token", "x")]).status(), 403);
-    assert_eq!(client.post("/like", &[]).status(), 403, "there is no form to carry a token");
+    assert_eq!(client.post("/like", &[]).status(), 403);
+    assert_eq!(client.get("/").form::<Like>().submit().text(), "liked", "a form without fields carries it too");
 }
 
 #[test]
@@ -282,4 +285,59 @@ mod any_body {
             prop_assert!(answer.send().status().as_u16() < 500);
         }
     }
+}
+
+#[derive(Service)]
+#[service(GET "/names")]
+struct Names;
+
+impl Handle for Names {
+    async fn handle(self, cx: &mut Cx<'_>) -> Result {
+        Ok(Response::html(html! { form (Register::form(cx)) { input (Register::name); } }))
+    }
+}
+
+/// A rule that only the database can judge.
+#[derive(Service)]
+#[service(POST "/names", page = Names)]
+struct Register {
+    #[form]
+    name: Text<1, 40>,
+}
+
+impl Handle for Register {
+    async fn handle(self, cx: &mut Cx<'_>) -> Result {
+        let db = cx.transaction().await?;
+        db.execute(query("insert into attempt default values", ())).await?;
+        let insert = query("insert into taken (name) values (?) on conflict do nothing", self.name.as_str());
+        if db.execute(insert).await?.rows == 0 {
+            return Err(Register::name.refuse("This name is taken."));
+        }
+        Ok(Response::text(format!("welcome, {}", self.name)))
+    }
+}
+
+#[test]
+fn a_rule_that_needs_the_database_is_the_handlers_and_undoes_what_it_wrote() {
+    static TABLES: [Migration; 1] = [Migration::new(
+        1,
+        "0001_names.sql",
+        "create table taken (name text primary key) strict; create table attempt (id integer primary key) strict;",
+    )];
+    let app = App::new().serve::<(Names, Register)>().database(Migrations::new(&TABLES));
+    let site = std::sync::Arc::new(app.open(temporary()).unwrap());
+    let client = Client::of_site(&site);
+    let send = || client.get("/names").form::<Register>().set(Register::name, "Bee").submit();
+    assert_eq!(send().text(), "welcome, Bee");
+    let taken = send();
+    assert_eq!(taken.status(), 422);
+    assert!(
+        taken.text().contains(
+            r#"value="Bee" aria-describedby="register-name-problem" aria-invalid="true" autofocus><span class="problem" id="register-name-problem">This name is taken.</span>"#
+        ),
+        "{}",
+        taken.text()
+    );
+    let attempts = site.db().write(|db| db.all::<i64>(query("select id from attempt", ()))).unwrap();
+    assert_eq!(attempts, [1], "what the refused one wrote is undone");
 }

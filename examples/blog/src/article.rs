@@ -1,10 +1,14 @@
 //! An article: its text, what readers wrote below it, and the form to write more.
 
+use std::time::Duration;
+
+use skep::cache::{Fragment, Life, Public};
 use skep::prelude::*;
 use skep::sql::{Row, query};
 
 use crate::comment;
 use crate::layout::{self, day, page};
+use crate::library;
 use crate::markdown;
 
 /// One article.
@@ -13,14 +17,6 @@ use crate::markdown;
 pub struct Article {
     /// Its address.
     pub page: Slug,
-}
-
-#[derive(Row)]
-struct Text {
-    title: String,
-    published: String,
-    markdown: String,
-    tags: String,
 }
 
 #[derive(Row)]
@@ -37,34 +33,78 @@ impl Handle for Article {
     }
 }
 
-/// The page of an article, perhaps with a comment as it would look.
+/// The page of an article, perhaps with a comment as it would look. Its form is one reader's; the rest is kept for all.
 pub async fn show(cx: &Cx<'_>, slug: &Slug, preview: Option<Html>) -> Result {
-    let db = cx.db();
-    let article = db.one::<Text>(query(TEXT, slug)).await?.or_404()?;
-    let comments = db.all::<Comment>(query(COMMENTS, slug)).await?;
+    let title = cx.db().one::<String>(query("select title from article where slug = ?", slug)).await?.or_404()?;
+    let text = cx.fragment(&Text { page: slug.clone() }).await?;
+    let comments = cx.fragment(&Comments { page: slug.clone() }).await?;
     Ok(page(
-        &article.title,
+        &title,
         &html! {
-            article {
-                h1 { (article.title) }
-                p.meta { (day(&article.published)) " · " a rel="bookmark" href=(Article { page: slug.clone() }) { "Permalink" } }
-                (layout::tags(article.tags.split_whitespace()))
-                (markdown::article(&article.markdown))
-            }
+            (text)
             section aria-labelledby="comments" {
-                h2 #comments { (heading(comments.len())) }
-                @for comment in &comments {
-                    (below(comment))
-                }
+                (comments)
                 (comment::form(cx, slug, preview))
             }
         },
     ))
 }
 
-const TEXT: &str = "select title, published, markdown, tags from article where slug = ?";
+/// What was written in an article.
+#[derive(Hash)]
+struct Text {
+    page: Slug,
+}
 
-const COMMENTS: &str = "select id, author, html, written from comment where slug = ? order by id";
+#[derive(Row)]
+struct Written {
+    title: String,
+    published: String,
+    markdown: String,
+    tags: String,
+}
+
+impl Fragment for Text {
+    fn life(&self) -> Life {
+        library::until_an_article_changes()
+    }
+
+    async fn make(&self, cx: &Public<'_>) -> Result<Html> {
+        let query = query("select title, published, markdown, tags from article where slug = ?", &self.page);
+        let article = cx.db().one::<Written>(query).await?.or_404()?;
+        Ok(html! {
+            article {
+                h1 { (article.title) }
+                p.meta { (day(&article.published)) " · " a rel="bookmark" href=(Article { page: self.page.clone() }) { "Permalink" } }
+                (layout::tags(article.tags.split_whitespace()))
+                (markdown::article(&article.markdown))
+            }
+        })
+    }
+}
+
+/// What readers wrote below it.
+#[derive(Hash)]
+struct Comments {
+    page: Slug,
+}
+
+impl Fragment for Comments {
+    fn life(&self) -> Life {
+        Life::of(Duration::from_hours(1)).tag(&comment::tag(&self.page))
+    }
+
+    async fn make(&self, cx: &Public<'_>) -> Result<Html> {
+        let query = query("select id, author, html, written from comment where slug = ? order by id", &self.page);
+        let comments = cx.db().all::<Comment>(query).await?;
+        Ok(html! {
+            h2 #comments { (heading(comments.len())) }
+            @for comment in &comments {
+                (below(comment))
+            }
+        })
+    }
+}
 
 fn heading(comments: usize) -> String {
     match comments {

@@ -5,12 +5,14 @@ use std::time::{Duration, UNIX_EPOCH};
 
 use quick_xml::Writer;
 use quick_xml::events::{BytesDecl, BytesText, Event};
+use skep::cache::{Life, Public, PublicPage};
 use skep::prelude::*;
 use skep::sql::{Row, query};
 
 use crate::article::Article;
 use crate::index::{Index, Tagged};
 use crate::layout::NAME;
+use crate::library;
 use crate::markdown;
 
 /// All articles as Atom.
@@ -62,36 +64,48 @@ struct Feed {
 /// Articles in a feed.
 const MOST: u32 = 20;
 
-impl Handle for Atom {
-    async fn handle(self, cx: &mut Cx<'_>) -> Result {
-        let itself = cx.absolute(&self);
-        Feed::read(cx, None, itself).await?.atom()
+impl PublicPage for Atom {
+    fn life(&self) -> Life {
+        library::until_an_article_changes()
+    }
+
+    async fn page(&self, cx: &Public<'_>) -> Result {
+        Feed::read(cx, None, self).await?.atom()
     }
 }
 
-impl Handle for Rss {
-    async fn handle(self, cx: &mut Cx<'_>) -> Result {
-        let itself = cx.absolute(&self);
-        Feed::read(cx, None, itself).await?.rss()
+impl PublicPage for Rss {
+    fn life(&self) -> Life {
+        library::until_an_article_changes()
+    }
+
+    async fn page(&self, cx: &Public<'_>) -> Result {
+        Feed::read(cx, None, self).await?.rss()
     }
 }
 
-impl Handle for TaggedAtom {
-    async fn handle(self, cx: &mut Cx<'_>) -> Result {
-        let itself = cx.absolute(&self);
-        Feed::read(cx, Some(&self.tag), itself).await?.atom()
+impl PublicPage for TaggedAtom {
+    fn life(&self) -> Life {
+        library::until_an_article_changes()
+    }
+
+    async fn page(&self, cx: &Public<'_>) -> Result {
+        Feed::read(cx, Some(&self.tag), self).await?.atom()
     }
 }
 
-impl Handle for TaggedRss {
-    async fn handle(self, cx: &mut Cx<'_>) -> Result {
-        let itself = cx.absolute(&self);
-        Feed::read(cx, Some(&self.tag), itself).await?.rss()
+impl PublicPage for TaggedRss {
+    fn life(&self) -> Life {
+        library::until_an_article_changes()
+    }
+
+    async fn page(&self, cx: &Public<'_>) -> Result {
+        Feed::read(cx, Some(&self.tag), self).await?.rss()
     }
 }
 
 impl Feed {
-    async fn read(cx: &Cx<'_>, tag: Option<&Slug>, itself: String) -> Result<Self> {
+    async fn read(cx: &Public<'_>, tag: Option<&Slug>, itself: impl Destination) -> Result<Self> {
         let entries = cx.db().all::<Entry>(query(ENTRIES, (tag, MOST))).await?;
         if tag.is_some() && entries.is_empty() {
             return Err(Error::not_found());
@@ -99,10 +113,10 @@ impl Feed {
         let link = |entry: &Entry| cx.absolute(Article { page: entry.slug.clone() });
         let entries = entries.into_iter().map(|entry| (link(&entry), entry)).collect();
         let (title, home) = match tag {
-            Some(tag) => (format!("{NAME}: {tag}"), cx.absolute(Tagged::first(tag.clone()))),
-            None => (NAME.to_owned(), cx.absolute(Index::first())),
+            Some(tag) => (format!("{NAME}: {tag}"), cx.absolute(Tagged { tag: tag.clone(), page: 1 })),
+            None => (NAME.to_owned(), cx.absolute(Index { page: 1 })),
         };
-        Ok(Self { title, origin: cx.origin(), home, itself, entries })
+        Ok(Self { title, origin: cx.origin(), home, itself: cx.absolute(itself), entries })
     }
 
     fn atom(&self) -> Result {

@@ -1,10 +1,15 @@
 //! Lists of articles: all, and those with a tag.
 
+use schemars::JsonSchema;
+use serde::Serialize;
+use skep::cache::{Life, Public, PublicPage};
+use skep::html::Href;
 use skep::prelude::*;
 use skep::sql::{self, Row, query};
 
 use crate::article::Article;
 use crate::layout::{self, NAME, day, page};
+use crate::library;
 
 /// Articles on a page of a list.
 const PER_PAGE: u32 = 20;
@@ -13,21 +18,24 @@ const PER_PAGE: u32 = 20;
 #[derive(Service)]
 #[service(GET "/")]
 pub struct Index {
+    /// Counted from 1.
     #[query(default = 1)]
-    page: u32,
+    pub page: u32,
 }
 
 /// The articles with a tag.
 #[derive(Service)]
 #[service(GET "/tags/{tag}")]
 pub struct Tagged {
-    tag: Slug,
+    /// The tag.
+    pub tag: Slug,
+    /// Counted from 1.
     #[query(default = 1)]
-    page: u32,
+    pub page: u32,
 }
 
 /// An article in a list.
-#[derive(Row)]
+#[derive(Row, Serialize, JsonSchema)]
 pub struct Teaser {
     /// Its address.
     pub slug: Slug,
@@ -41,50 +49,40 @@ pub struct Teaser {
     pub tags: String,
 }
 
-impl Index {
-    /// The first page.
-    #[must_use]
-    pub const fn first() -> Self {
-        Self { page: 1 }
+impl PublicPage for Index {
+    fn life(&self) -> Life {
+        library::until_an_article_changes()
     }
-}
 
-impl Tagged {
-    /// The first page.
-    #[must_use]
-    pub fn first(tag: Slug) -> Self {
-        Self { tag, page: 1 }
-    }
-}
-
-impl Handle for Index {
-    async fn handle(self, cx: &mut Cx<'_>) -> Result {
+    async fn page(&self, cx: &Public<'_>) -> Result {
         let total = cx.db().one::<u32>("select count(*) from article").await?.unwrap_or(0);
         let teasers = teasers(cx.db(), None, self.page).await?;
         if self.page == 0 || (teasers.is_empty() && self.page != 1) {
             return Err(Error::not_found());
         }
-        let pages = Pages { page: self.page, total, link: |page| Index { page } };
         Ok(page(
             NAME,
             &html! {
                 h1 { (NAME) }
                 (list(&teasers))
-                (pages.links())
+                (pages(self.page, total, |page| Index { page }))
             },
         ))
     }
 }
 
-impl Handle for Tagged {
-    async fn handle(self, cx: &mut Cx<'_>) -> Result {
+impl PublicPage for Tagged {
+    fn life(&self) -> Life {
+        library::until_an_article_changes()
+    }
+
+    async fn page(&self, cx: &Public<'_>) -> Result {
         let count = query("select count(*) from article_tag where tag = ?", &self.tag);
         let total = cx.db().one::<u32>(count).await?.unwrap_or(0);
         let teasers = teasers(cx.db(), Some(&self.tag), self.page).await?;
         if self.page == 0 || teasers.is_empty() {
             return Err(Error::not_found());
         }
-        let pages = Pages { page: self.page, total, link: |page| Tagged { tag: self.tag.clone(), page } };
         let title = format!("Articles about {}", self.tag);
         Ok(page(
             &title,
@@ -93,7 +91,7 @@ impl Handle for Tagged {
                 p.meta { "Also as a feed: " a href=(crate::feed::TaggedAtom { tag: self.tag.clone() }) { "Atom" } ", "
                     a href=(crate::feed::TaggedRss { tag: self.tag.clone() }) { "RSS" } }
                 (list(&teasers))
-                (pages.links())
+                (pages(self.page, total, |page| Tagged { tag: self.tag.clone(), page }))
             },
         ))
     }
@@ -134,22 +132,14 @@ pub fn list(teasers: &[Teaser]) -> Html {
 }
 
 /// The way to older and newer articles.
-struct Pages<L> {
-    page: u32,
-    total: u32,
-    link: L,
-}
-
-impl<S: skep::html::Href, L: Fn(u32) -> S> Pages<L> {
-    fn links(&self) -> Html {
-        let last = self.total.div_ceil(PER_PAGE);
-        html! {
-            @if last > 1 {
-                nav.pager aria-label="Pages" {
-                    span { @if self.page > 1 { a rel="prev" href=((self.link)(self.page - 1)) { "← Newer" } } }
-                    span { "Page " (self.page) " of " (last) }
-                    span { @if self.page < last { a rel="next" href=((self.link)(self.page + 1)) { "Older →" } } }
-                }
+fn pages<L: Href>(page: u32, total: u32, link: impl Fn(u32) -> L) -> Html {
+    let last = total.div_ceil(PER_PAGE);
+    html! {
+        @if last > 1 {
+            nav.pager aria-label="Pages" {
+                span { @if page > 1 { a rel="prev" href=(link(page - 1)) { "← Newer" } } }
+                span { "Page " (page) " of " (last) }
+                span { @if page < last { a rel="next" href=(link(page + 1)) { "Older →" } } }
             }
         }
     }

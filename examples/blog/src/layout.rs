@@ -21,14 +21,7 @@ const POLICY: &str = "default-src 'none'; style-src 'self'; img-src 'self' data:
 /// A page of the blog.
 #[must_use]
 pub fn page(title: &str, content: &Html) -> Response {
-    page_about(title, "", content)
-}
-
-/// A page that answers a search: the box at the top holds what was asked.
-#[must_use]
-pub fn page_about(title: &str, asked: &str, content: &Html) -> Response {
-    Response::html(document(title, asked, content))
-        .with_header(CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY))
+    Response::html(document(title, content)).with_header(CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY))
 }
 
 /// Error pages look like all others.
@@ -40,14 +33,13 @@ pub fn error_page(failure: &Failure) -> Html<Document> {
         @if let Some(detail) = failure.detail() {
             pre { (detail) }
         }
-        p { a href=(Index::first()) { "All articles" } " · " a href=(Search { q: None }) { "Search" } }
+        p { a href=(Index { page: 1 }) { "All articles" } " · " a href=(Search { q: None }) { "Search" } }
         p.hint { "Error " (failure.status().as_u16()) ", known to our log as " code { (failure.id()) } "." }
     };
-    document(failure.title(), "", &content)
+    document(failure.title(), &content)
 }
 
-/// The whole document; `asked` is what the search box holds.
-fn document(title: &str, asked: &str, content: &Html) -> Html<Document> {
+fn document(title: &str, content: &Html) -> Html<Document> {
     html! {
         (DOCTYPE)
         html lang="en" {
@@ -63,12 +55,12 @@ fn document(title: &str, asked: &str, content: &Html) -> Html<Document> {
             body {
                 a.skip href="#content" { "To the content" }
                 header {
-                    a.brand href=(Index::first()) { (mark()) (NAME) }
+                    a.brand href=(Index { page: 1 }) { (mark()) (NAME) }
                     nav aria-label="Main" {
                         a href=(Archive) { "Archive" }
                         a href=(Atom) { "Feed" }
                     }
-                    form (Search::form().prefixed("top").value(Search::q, &Some(asked.to_owned()))) role="search" {
+                    form (Search::form().prefixed("top")) role="search" {
                         input (Search::q) type="search" aria-label="Search the articles" placeholder="Search";
                     }
                 }
@@ -97,7 +89,7 @@ pub fn tags<'t>(tags: impl Iterator<Item = &'t str>) -> Html {
     html! {
         ul.tags aria-label="Tags" {
             @for tag in tags.filter_map(|tag| tag.parse::<Slug>().ok()) {
-                li { a href=(Tagged::first(tag.clone())) { (tag) } }
+                li { a href=(Tagged { tag: tag.clone(), page: 1 }) { (tag) } }
             }
         }
     }
@@ -117,23 +109,10 @@ pub fn day(published: &str) -> Html<Phrasing> {
 }
 
 fn in_words(published: &str) -> Option<(&str, &'static str, &str)> {
-    const MONTHS: [&str; 12] = [
-        "January",
-        "February",
-        "March",
-        "April",
-        "May",
-        "June",
-        "July",
-        "August",
-        "September",
-        "October",
-        "November",
-        "December",
-    ];
+    const MONTHS: &str = "January February March April May June July August September October November December";
     let (year, rest) = published.split_once('-')?;
     let (month, day) = rest.split_once('-')?;
-    let month = MONTHS.get(month.parse::<usize>().ok()?.checked_sub(1)?)?;
+    let month = MONTHS.split(' ').nth(month.parse::<usize>().ok()?.checked_sub(1)?)?;
     Some((day.trim_start_matches('0'), month, year))
 }
 

@@ -8,6 +8,7 @@ use std::time::Duration;
 use skep::prelude::*;
 use skep::sql::migrations;
 
+pub mod api;
 pub mod archive;
 pub mod article;
 pub mod comment;
@@ -37,6 +38,8 @@ pub fn app() -> App {
         .serve::<(index::Index, index::Tagged, archive::Archive, search::Search)>()
         .serve::<(article::Article, comment::Comment)>()
         .serve::<(feed::Atom, feed::Rss, feed::TaggedAtom, feed::TaggedRss)>()
+        .serve::<(api::Articles,)>()
+        .openapi("/api.json")
         .files("/static", Static::files())
         .database(migrations!("migrations"))
         .with(Library::default())

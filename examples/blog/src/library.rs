@@ -9,9 +9,10 @@ use std::fs;
 use std::io;
 use std::path::Path;
 use std::sync::Mutex;
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use skep::Site;
+use skep::cache::Life;
 use skep::prelude::*;
 use skep::sql::{self, Blocking, query};
 
@@ -41,6 +42,14 @@ struct Changes {
 }
 
 const FOLDER: &str = "articles";
+/// The tag of all that is made of articles.
+const ARTICLES: &str = "articles";
+
+/// The life of a page that is made of articles.
+#[must_use]
+pub fn until_an_article_changes() -> Life {
+    Life::of(Duration::from_hours(1)).tag(ARTICLES)
+}
 
 /// Before the first request: a folder for a new blog, with the articles of this one, and all files read.
 pub fn open(site: &Site) -> Result<()> {
@@ -62,6 +71,7 @@ pub fn look(site: &Site) -> Result<()> {
     }
     let changes = read(&folder, &seen, &now);
     site.db().write(|db| db.transaction(|db| store(db, &changes)))?;
+    site.invalidate(ARTICLES)?;
     *seen = now;
     Ok(())
 }

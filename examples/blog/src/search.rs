@@ -5,7 +5,7 @@ use skep::prelude::*;
 use skep::sql::{Row, query};
 
 use crate::article::Article;
-use crate::layout::{self, day};
+use crate::layout::{day, page};
 
 /// The articles that speak of something.
 #[derive(Service)]
@@ -35,9 +35,8 @@ impl Handle for Search {
             hits = cx.db().all::<Hit>(query(HITS, (&words, MOST))).await?;
         }
         let title = if asked.is_empty() { "Search".into() } else { format!("Search: {asked}") };
-        Ok(layout::page_about(
+        Ok(page(
             &title,
-            asked,
             &html! {
                 h1 { "Search" }
                 form.searching (Search::form().value(Search::q, &self.q)) role="search" {

@@ -272,3 +272,13 @@ fn a_second_start_finds_what_the_first_one_left() {
     assert!(again.get("/writings/a").contains("kept"));
     assert!(Path::new(&again.articles()).join("a.md").exists());
 }
+
+#[test]
+fn programs_read_the_list_in_json() {
+    let blog = Blog::with(&[("bees.md", &article("Bees", "2026-11-21", "\"insects\"", "They hum."))]);
+    let articles: serde_json::Value = serde_json::from_str(blog.client.get("/api/articles").text()).unwrap();
+    assert_eq!((&articles[0]["slug"], &articles[0]["title"]), (&"bees".into(), &"Bees".into()));
+    assert_eq!(blog.client.get("/api/articles?tag=nothing").text(), "[]");
+    let document: serde_json::Value = serde_json::from_str(blog.client.get("/api.json").text()).unwrap();
+    assert_eq!(document["paths"].as_object().map(serde_json::Map::len), Some(1));
+}

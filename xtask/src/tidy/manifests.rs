@@ -44,7 +44,9 @@ fn wrong(source: &Source, package: &str, dependency: &Dependency<'_>) -> Option<
     let name = dependency.name;
     let is_ours = name == "skep" || name.starts_with("skep-");
     let allowed = ARROWS.iter().find(|(of, _)| *of == package).map_or(&[][..], |(_, allowed)| allowed);
-    if is_ours && !source.path.starts_with(EXAMPLES) && !allowed.contains(&name) {
+    // For its tests, a crate names itself: that is how they get a feature that is off by default.
+    let is_itself = name == package && dependency.for_tests;
+    if is_ours && !is_itself && !source.path.starts_with(EXAMPLES) && !allowed.contains(&name) {
         let allowed = if allowed.is_empty() { "none of ours".to_owned() } else { allowed.join(", ") };
         return Some(format!("{package} names {name}; it may name {allowed} (ARCHITECTURE.md has the arrows)"));
     }
@@ -67,9 +69,10 @@ pub(super) fn lints(source: &Source) -> Vec<Complaint> {
     vec![source.complaint(1, "the crate has lints of its own; `[lints] workspace = true` takes everybody's")]
 }
 
-/// The bench is a workspace of its own, with other people's frameworks in it.
+/// The bench is a workspace of its own, with other people's frameworks in it; what fuzzes a crate is one that needs nightly Rust.
 fn is_of_a_crate(source: &Source) -> bool {
     source.path.ends_with("/Cargo.toml")
+        && !source.path.ends_with("/fuzz/Cargo.toml")
         && ["crates/", "examples/", "xtask/"].iter().any(|top| source.path.starts_with(top))
 }
 
@@ -115,6 +118,7 @@ mod tests {
         assert_eq!(complaints("skep", "[dependencies]\nskep-macros.workspace = true"), [0; 0]);
         assert_eq!(complaints("skep", "[dependencies]\nskep-server.workspace = true"), [5]);
         assert_eq!(complaints("skep-cache", "[dev-dependencies]\nskep = { path = \"../skep\" }"), [5]);
+        assert_eq!(complaints("skep", "[dev-dependencies]\nskep = { path = \".\" }"), [0; 0]);
         assert_eq!(complaints("skep-new", "[dependencies]\nskep.workspace = true"), [5]);
     }
 

@@ -1,7 +1,9 @@
 //! Our drivers, called directly and through `Cache`.
 
 use skep_cache::driver::{Header, Record, When};
-use skep_cache::{Cache as Typed, Clock, Driver, File, Memcached, Memory, Null, Raw as Bytes, Shared, Sqlite, Time};
+use skep_cache::{
+    Cache as Typed, Clock, Driver, File, Memcached, Memory, Null, Raw as Bytes, Redis, Shared, Sqlite, Tiered, Time,
+};
 
 use super::{Peer, Start, here};
 use crate::Result;
@@ -82,6 +84,14 @@ both! {
     sqlite cached_sqlite: |start| Ok(Sqlite::open(start.folder.join("cache.sqlite"))?);
     memcached_unix cached_memcached_unix: |start| memcached(start.memcached().display().to_string());
     memcached_tcp cached_memcached_tcp: |start| memcached(start.memcached_tcp.clone());
+    redis_unix cached_redis_unix: |start| redis(start);
+    tiers cached_tiers: |start| {
+        Ok(Tiered::new(Memory::new(start.room), memcached(start.memcached().display().to_string())?))
+    };
+}
+
+fn redis(start: &Start) -> Result<Redis> {
+    Ok(Redis::builder(format!("unix://{}", start.redis().display())).build()?)
 }
 
 fn memcached(server: String) -> Result<Memcached> {

@@ -1,6 +1,7 @@
 //! What can be said about Redis before it is used.
 
-use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use ::redis::{AsyncConnectionConfig, Client, IntoConnectionInfo, RedisError, Script};
@@ -104,6 +105,8 @@ impl Builder {
         if !(1..=64).contains(&self.connections) {
             return Err(wrong(format!("{} connections are asked for, and 1 to 64 are possible", self.connections)));
         }
+        #[cfg(feature = "redis-tls")]
+        choose_cryptography(&self.urls);
         let mut names = Vec::new();
         let mut infos = Vec::new();
         for url in &self.urls {
@@ -129,6 +132,9 @@ impl Builder {
                 timeout: self.timeout,
                 connect_timeout: self.connect_timeout,
                 script: Script::new(include_str!("act.lua")),
+                heard: AtomicU64::new(0),
+                waiting: Mutex::default(),
+                waits: AtomicBool::new(false),
             }),
         })
     }
@@ -144,6 +150,16 @@ impl Builder {
         }
         debug_assert!(!self.cluster, "only made with the feature");
         Ok(Servers::One(Box::new(Client::open(infos.remove(0))?)))
+    }
+}
+
+/// TLS asks the process which cryptography to use, and panics if nobody has said so and several are built in. Who has chosen
+/// keeps what was chosen.
+#[cfg(feature = "redis-tls")]
+fn choose_cryptography(urls: &[String]) {
+    if urls.iter().any(|url| url.starts_with("rediss:")) && rustls::crypto::CryptoProvider::get_default().is_none() {
+        // Refused only if somebody chose meanwhile, which will do.
+        let _ = rustls::crypto::ring::default_provider().install_default();
     }
 }
 

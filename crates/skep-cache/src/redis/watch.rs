@@ -4,7 +4,8 @@
 //! changes by other programs, evictions and expiries are told too. While the connection is away anything may have changed;
 //! the listener hears that when it ends and again when the next one stands. A server that is silent is asked for a sign of life each second.
 
-use std::sync::{Arc, Weak};
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
 use ::redis::aio::MultiplexedConnection;
@@ -18,14 +19,43 @@ use crate::driver::{Change, Listener};
 /// How often the server is asked whether it is there, and how long there is between attempts to reach it.
 const BEAT: Duration = Duration::from_secs(1);
 
-/// Starts listening on a task of this runtime, until the driver is dropped. Whether it could.
-pub(super) fn start(inner: &Arc<Inner>, listener: Listener) -> bool {
-    let (Servers::One(client), Ok(runtime)) = (&inner.servers, tokio::runtime::Handle::try_current()) else {
+/// Notes a listener, and starts listening if there is a runtime. Whether this server can tell.
+pub(super) fn ask(inner: &Arc<Inner>, listener: Listener) -> bool {
+    if inner.servers.is_cluster() {
         return false;
-    };
-    let limits = (inner.connect_timeout, inner.timeout);
-    runtime.spawn(listen(Client::clone(client), limits, Arc::downgrade(inner), listener));
+    }
+    let heard = Arc::downgrade(inner);
+    let listener: Listener = Arc::new(move |change| {
+        listener(change);
+        note_epoch(&heard, change);
+    });
+    lock(inner).push(listener);
+    inner.waits.store(true, Ordering::Relaxed);
+    start(inner);
     true
+}
+
+/// An epoch was written, or may have been. No namespace begins with 0.
+fn note_epoch(driver: &Weak<Inner>, change: Change<'_>) {
+    if !matches!(change, Change::Key(key) if key.first() != Some(&0))
+        && let Some(inner) = driver.upgrade()
+    {
+        inner.heard.fetch_add(1, Ordering::AcqRel);
+    }
+}
+
+fn lock(inner: &Inner) -> MutexGuard<'_, Vec<Listener>> {
+    inner.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Starts listening for those who wait, on a task of this runtime, if there is one; until the driver is dropped.
+pub(super) fn start(inner: &Arc<Inner>) {
+    let (Servers::One(client), Ok(runtime)) = (&inner.servers, tokio::runtime::Handle::try_current()) else { return };
+    inner.waits.store(false, Ordering::Relaxed);
+    for listener in std::mem::take(&mut *lock(inner)) {
+        let limits = (inner.connect_timeout, inner.timeout);
+        runtime.spawn(listen(Client::clone(client), limits, Arc::downgrade(inner), listener));
+    }
 }
 
 async fn listen(client: Client, limits: (Duration, Duration), driver: Weak<Inner>, listener: Listener) {

@@ -1,5 +1,6 @@
 //! What tiers promise.
 
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
 use super::*;
@@ -194,7 +195,7 @@ fn a_copy_on_its_way_does_not_overwrite_a_newer_value() {
     let token = bench.tiers.expect(b"a\0key", now, 1_000).unwrap();
     let old = ready(bench.far.get(b"a\0key", now, |entry| entry.to_record())).unwrap().unwrap();
     bench.set(&bench.tiers, "new").unwrap();
-    assert!(!bench.tiers.fill(b"a\0key", old.entry(), token, None, now));
+    assert!(!bench.tiers.fill(b"a\0key", old.entry(), token, Seal::Time, now));
     assert_eq!(bench.get().unwrap().as_deref(), Some("new"));
 }
 
@@ -274,4 +275,101 @@ fn what_the_far_tier_missed_is_removed_when_it_answers_again() {
     bench.far.down.store(false, Ordering::Relaxed);
     bench.clock.advance(Duration::from_mins(1));
     assert_eq!(bench.get().unwrap(), None);
+}
+
+#[test]
+fn a_near_tier_that_saves_nothing_rests_and_costs_no_truth() {
+    // What is behind is as fast as what is in front, and every value is read once: copies are in vain.
+    let (tiers, now) = (Tiered::new(Memory::new(1 << 20), Memory::new(1 << 20)), Clock::manual().now());
+    let mut round = 0_u64;
+    while tiers.is_near_used() {
+        round += 1;
+        // Two stretches in which it loses will do; a machine that is busy may make some look better.
+        assert!(round < 2_000_000, "it is still used");
+        let record = Record::new(&Header::default(), &[], &round.to_le_bytes());
+        ready(tiers.set(b"a\0key", &record, When::Always, now)).unwrap();
+        let got = ready(tiers.get(b"a\0key", now, |entry| entry.value() == round.to_le_bytes())).unwrap();
+        assert_eq!(got, Some(true));
+    }
+    let value = |value: &[u8]| Record::new(&Header::default(), &[], value);
+    ready(tiers.set(b"a\0key", &value(b"new"), When::Always, now)).unwrap();
+    assert_eq!(ready(tiers.get(b"a\0key", now, |entry| entry.value().to_vec())).unwrap().as_deref(), Some(&b"new"[..]));
+    assert_eq!(tiers.near().usage().entries, Some(0), "no copy is kept while it rests");
+}
+
+/// Two processes of one machine, as it were, in front of a server that tells nobody of anything.
+#[cfg(all(feature = "shared", unix))]
+mod of_three_with_a_shared_middle {
+    use super::*;
+    use crate::{Cache, Life, Shared};
+
+    type Three = Tiered<Memory, Tiered<Shared, Arc<Far>>>;
+
+    struct Machine {
+        _folder: tempfile::TempDir,
+        clock: Clock,
+        far: Arc<Far>,
+        caches: [Cache<str, String, Three>; 2],
+    }
+
+    fn machine() -> Machine {
+        let folder = tempfile::tempdir().unwrap();
+        let (clock, far) = (Clock::manual(), Arc::new(Far::new()));
+        let caches = [(), ()].map(|()| {
+            let shared = Shared::at(folder.path().join("map"), 1 << 20).open().unwrap();
+            let rear = Tiered::new(shared, Arc::clone(&far));
+            let driver = Tiered::new(Memory::new(1 << 20), rear);
+            let builder = Cache::builder("pages").clock(clock.clone()).lag(Duration::from_mins(1));
+            builder.build(driver).unwrap()
+        });
+        Machine { _folder: folder, clock, far, caches }
+    }
+
+    fn get(cache: &Cache<str, String, Three>) -> Option<String> {
+        cache.now().get("a").unwrap()
+    }
+
+    #[test]
+    fn what_one_process_writes_the_other_reads_at_once() {
+        let Machine { far, caches: [one, other], .. } = &machine();
+        for round in 0..100 {
+            let value = round.to_string();
+            one.now().set("a", &value).unwrap();
+            for _ in 0..3 {
+                assert_eq!(get(other), Some(value.clone()));
+            }
+            other.now().remove("a").unwrap();
+            assert_eq!(get(one), None);
+        }
+        one.now().set("a", &"kept".to_owned()).unwrap();
+        (0..3).for_each(|_| drop(get(other)));
+        let before = far.reads.load(Ordering::Relaxed);
+        (0..10).for_each(|_| drop(get(other)));
+        assert_eq!(far.reads.load(Ordering::Relaxed), before, "its own copy serves");
+        assert_eq!(other.driver().near().usage().entries, Some(1));
+    }
+
+    #[test]
+    fn what_other_machines_write_is_seen_within_the_bounds() {
+        let Machine { clock, far, caches: [one, other], .. } = &machine();
+        one.now().set("a", &"old".to_owned()).unwrap();
+        (0..3).for_each(|_| drop(get(other)));
+        let elsewhere = Cache::<str, String>::builder("pages").clock(clock.clone()).build(Arc::clone(far)).unwrap();
+        elsewhere.now().set("a", &"new".to_owned()).unwrap();
+        clock.advance(UNTOLD * 2);
+        assert_eq!(get(other).as_deref(), Some("new"), "a copy of a copy is as old as both bounds together at most");
+    }
+
+    #[test]
+    fn a_tag_that_one_process_invalidates_is_void_for_the_other_at_once() {
+        let [one, other] = &machine().caches;
+        one.now().set_for("a", &"x".to_owned(), &Life::of(Duration::from_hours(1)).tag("t")).unwrap();
+        (0..3).for_each(|_| assert_eq!(get(other).as_deref(), Some("x")));
+        one.now().invalidate_tag("t").unwrap();
+        assert_eq!(get(other), None, "without waiting for the lag");
+        one.now().set("a", &"y".to_owned()).unwrap();
+        (0..3).for_each(|_| assert_eq!(get(other).as_deref(), Some("y")));
+        other.now().clear().unwrap();
+        assert_eq!(get(one), None);
+    }
 }

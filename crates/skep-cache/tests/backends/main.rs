@@ -2,6 +2,8 @@
 //!
 //! Each test starts the servers it needs, on sockets of its own.
 
+#[cfg(feature = "redis")]
+mod machines;
 #[cfg(feature = "memcached")]
 mod memcached;
 #[cfg(feature = "memcached")]
@@ -10,3 +12,5 @@ mod misbehaving;
 mod process;
 #[cfg(feature = "redis")]
 mod redis;
+#[cfg(feature = "redis-tls")]
+mod tls;

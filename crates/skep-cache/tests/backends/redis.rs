@@ -11,7 +11,7 @@ use skep_cache::{Clock, Driver, Redis};
 use crate::process::{self, Process, on_runtime};
 
 /// Redis on a unix socket in its folder.
-fn on_socket() -> Process {
+pub(crate) fn on_socket() -> Process {
     let arguments = |folder: &Path| {
         let socket = folder.join("r.sock").display().to_string();
         ["--port", "0", "--unixsocket", &socket, "--save", ""].map(str::to_owned).to_vec()

@@ -11,6 +11,8 @@ mod attributes;
 #[cfg(test)]
 mod cases;
 mod content;
+#[cfg(test)]
+mod differ;
 mod facts;
 mod ids;
 mod kids;

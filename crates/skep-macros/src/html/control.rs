@@ -4,6 +4,7 @@ use proc_macro2::{Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
 use syn::ext::IdentExt;
 use syn::parse::ParseStream;
+use syn::parse::discouraged::Speculative;
 use syn::{Expr, Ident, Pat, Token, token};
 
 use super::ast::{Arm, Branch, If, Loop, Match, Node};
@@ -126,7 +127,26 @@ fn condition(input: ParseStream<'_>, word: Span, form: &str) -> Result<TokenStre
     if input.is_empty() || input.peek(token::Brace) {
         return Err(Diagnostic::new(word, format!("a Rust expression is missing here: write `{form}`")));
     }
-    Ok(Expr::parse_without_eager_brace(input)?.into_token_stream())
+    let ahead = input.fork();
+    match Expr::parse_without_eager_brace(&ahead) {
+        Ok(expr) => {
+            input.advance_to(&ahead);
+            Ok(expr.into_token_stream())
+        }
+        Err(error) => unread(input).ok_or_else(|| error.into()),
+    }
+}
+
+/// All that stands before the next brace. What is no expression yet is being typed: rustc says what is wrong with it, and an editor
+/// completes it.
+fn unread(input: ParseStream<'_>) -> Option<TokenStream> {
+    let ahead = input.fork();
+    let mut tokens = TokenStream::new();
+    while !ahead.peek(token::Brace) {
+        tokens.extend([ahead.parse::<TokenTree>().ok()?]);
+    }
+    input.advance_to(&ahead);
+    Some(tokens)
 }
 
 /// `let` up to its `;`, unread: `let ... else` has braces of its own.

@@ -100,7 +100,7 @@ impl<'t> Writer<'t> {
                 Node::If(branches) => self.conditional(branches, place),
                 Node::Loop(body) => {
                     let (head, code) = (&body.head, self.block(&body.nodes, place, LOOP_TURNS));
-                    self.emit(&quote!(#head { #code }));
+                    self.emit(&braced(head, &code));
                 }
                 Node::Match(choice) => self.choice(choice, place),
                 Node::Let(binding) => self.emit(binding),
@@ -210,7 +210,8 @@ impl<'t> Writer<'t> {
         for (at, branch) in conditional.branches.iter().enumerate() {
             let (condition, block) = (&branch.condition, self.block(&branch.nodes, place, 1));
             let link = (at > 0).then(|| quote!(else));
-            code.extend(quote!(#link if #condition { #block }));
+            let branch = braced(condition, &block);
+            code.extend(quote!(#link if #branch));
         }
         if let Some(nodes) = &conditional.otherwise {
             let block = self.block(nodes, place, 1);
@@ -225,9 +226,16 @@ impl<'t> Writer<'t> {
             let (head, block) = (&arm.head, self.block(&arm.nodes, place, 1));
             arms.extend(quote!(#head => { #block }));
         }
-        let expr = &choice.expr;
-        self.emit(&quote!(match #expr { #arms }));
+        let choice = braced(&choice.expr, &arms);
+        self.emit(&quote!(match #choice));
     }
+}
+
+/// `head { code }`. The braces say that they are where the head ends: if that is only half an expression, rustc complains of them.
+fn braced(head: &TokenStream, code: &TokenStream) -> TokenStream {
+    let end = head.clone().into_iter().last().map_or_else(Span::mixed_site, |token| token.span());
+    let site = Span::mixed_site().located_at(end);
+    quote_spanned!(site=> #head { #code })
 }
 
 /// `&(expr)`, where the author wrote `(expr)` or `[expr]`.

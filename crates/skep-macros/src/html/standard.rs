@@ -178,18 +178,26 @@ pub(crate) enum Type {
     UpTo(u8),
     Integer,
     Float,
+    /// A number greater than zero.
+    Size,
     /// A number greater than zero, or `any`.
     Step,
     /// An id that it gives to this element.
     Id,
     /// The id of another element.
     IdRef,
-    /// Ids of other elements, between spaces.
+    /// Different ids of other elements, between spaces.
     IdRefs,
+    /// Ids of other elements, between spaces: to WAI-ARIA one may stand there twice.
+    IdList,
     /// Different words between spaces.
     Tokens,
+    /// At least one word.
+    Words,
     /// Different words of these between spaces.
     TokensOf(&'static [&'static str]),
+    /// Words of these between spaces: one may stand there twice.
+    ListOf(&'static [&'static str]),
     /// May be empty: then it is this page.
     Url,
     /// A URL that is not empty.
@@ -213,12 +221,24 @@ pub(crate) enum Type {
     Keys,
     /// The name of a window, or `_blank`, `_self`, `_parent`, `_top`.
     Target,
+    /// A name for a window, which does not begin with `_`.
+    Window,
     /// Numbers between commas.
     Floats,
     /// MIME types, `audio/*` and the like, `.ending`: between commas.
     FileTypes,
     /// Code that an event runs.
     Handler,
+    /// The name of a custom element.
+    Custom,
+    /// What a button does, or a name of one's own that begins with `--` (4.10.6).
+    Command,
+    /// `on`, `off`, or what a browser may fill in (4.10.19.7.1).
+    Autofill,
+    /// Hashes of a file between spaces (Subresource Integrity, 3.5).
+    Integrity,
+    /// Absolute URLs between spaces, at least one.
+    ItemTypes,
 }
 
 impl Rules {

@@ -3,7 +3,10 @@
 use proc_macro2::Span;
 use syn::parse::ParseStream;
 use syn::spanned::Spanned;
-use syn::{Data, DeriveInput, Error, Expr, Field, Fields, Ident, LitStr, Result, Token, Type};
+use syn::{
+    Attribute, Data, DeriveInput, Error, Expr, ExprLit, Field, Fields, Ident, Lit, LitStr, Meta, MetaNameValue, Result,
+    Token, Type,
+};
 
 use super::pattern::Pattern;
 
@@ -12,6 +15,8 @@ pub(super) struct Parameter {
     pub(super) name: Ident,
     pub(super) kind: Type,
     pub(super) source: Source,
+    /// Its documentation.
+    pub(super) about: String,
 }
 
 pub(super) enum Source {
@@ -46,7 +51,21 @@ fn parameter(field: &Field, pattern: &Pattern) -> Result<Parameter> {
             return Err(Error::new(span, format!("`{text}` is in the path already: remove this attribute")));
         }
     };
-    Ok(Parameter { name, kind: field.ty.clone(), source })
+    Ok(Parameter { name, kind: field.ty.clone(), source, about: about(&field.attrs) })
+}
+
+/// The text of doc comments.
+pub(super) fn about(attributes: &[Attribute]) -> String {
+    let lines = attributes.iter().filter_map(|attribute| match &attribute.meta {
+        Meta::NameValue(MetaNameValue { path, value: Expr::Lit(ExprLit { lit: Lit::Str(text), .. }), .. })
+            if path.is_ident("doc") =>
+        {
+            Some(text.value())
+        }
+        _ => None,
+    });
+    let lines: Vec<String> = lines.map(|line| line.strip_prefix(' ').unwrap_or(&line).trim_end().to_owned()).collect();
+    lines.join("\n").trim().to_owned()
 }
 
 /// What the attribute of a field says, and where it says so.

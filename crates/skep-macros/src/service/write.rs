@@ -7,6 +7,7 @@ use syn::{DeriveInput, Ident};
 
 use super::declaration::Declaration;
 use super::form::{fields, form};
+use super::interface::{answer, interface};
 use super::parameters::{Parameter, Source};
 use super::pattern::{Part, Pattern};
 
@@ -19,16 +20,21 @@ pub(super) fn service(
     let name = &input.ident;
     let route = route(name, declaration, parameters);
     let fields = fields(declaration, parameters);
+    let headers = parameters.iter().filter_map(|parameter| match &parameter.source {
+        Source::Header(name) => Some(name),
+        _ => None,
+    });
     let link = link(pattern, parameters, &|name| quote!(&self.#name));
     let link_trait = (declaration.method == "GET").then(|| links(name));
     let form = form(input, declaration, pattern, parameters);
     let served =
-        if declaration.external { external(name, parameters) } else { served(name, declaration, pattern, parameters) };
+        if declaration.external { external(name, parameters) } else { served(input, declaration, pattern, parameters) };
     quote! {
         #[automatically_derived]
         impl ::skep::service::Service for #name {
             const ROUTE: &'static ::skep::service::Route = #route;
             const FIELDS: &'static [::skep::form::FieldInfo] = &[#(#fields),*];
+            const HEADERS: &'static [&'static str] = &[#(#headers),*];
 
             fn write_link(&self, link: &mut ::skep::service::Link<'_>) {
                 #link
@@ -41,7 +47,10 @@ pub(super) fn service(
 }
 
 /// What a service has that requests come to.
-fn served(name: &Ident, declaration: &Declaration, pattern: &Pattern, parameters: &[Parameter]) -> TokenStream {
+fn served(input: &DeriveInput, declaration: &Declaration, pattern: &Pattern, parameters: &[Parameter]) -> TokenStream {
+    let name = &input.ident;
+    let interface = interface(input, declaration, pattern, parameters);
+    let answer = answer(name, declaration);
     let parse = parse(declaration, parameters, pattern);
     let page = page(declaration, parameters, pattern);
     quote! {
@@ -49,12 +58,12 @@ fn served(name: &Ident, declaration: &Declaration, pattern: &Pattern, parameters
         impl ::skep::service::Served for #name {
             #parse
             #page
+            #interface
         }
-        const _: fn() = || {
-            fn has_a_handler<S: ::skep::service::Handle>() {}
-            has_a_handler::<#name>();
-        };
+        #answer
         const _: () = {
+            // What is wrong with a field's type is said when it is declared, not first where it is mounted.
+            let _ = <#name as ::skep::service::Service>::FIELDS;
             ::skep::__declare_service!(#name);
         };
     }
@@ -90,9 +99,12 @@ fn route(name: &Ident, declaration: &Declaration, parameters: &[Parameter]) -> T
         };
         Some(quote!(::skep::service::QueryParameter { name: #name, required: #required }))
     });
+    let once = option(
+        declaration.once.as_ref().map(|(_, seconds)| quote!(::core::time::Duration::from_secs(#seconds))).as_ref(),
+    );
     let body = if parameters.iter().any(|one| matches!(one.source, Source::Json)) {
         quote!(::skep::service::BodyKind::Json)
-    } else if parameters.iter().any(|one| matches!(one.source, Source::Form { .. })) {
+    } else if declaration.once.is_some() || parameters.iter().any(|one| matches!(one.source, Source::Form { .. })) {
         quote!(::skep::form::body_of(<Self as ::skep::service::Service>::FIELDS))
     } else {
         quote!(::skep::service::BodyKind::Unread)
@@ -103,6 +115,7 @@ fn route(name: &Ident, declaration: &Declaration, parameters: &[Parameter]) -> T
     let from_query = declaration.from_query.is_some();
     let limit = option(declaration.body.as_ref());
     let cross_origin = option(declaration.cross_origin.as_ref());
+    let answers_json = declaration.answers.is_some();
     quote! {
         &::skep::service::Route {
             service: #service,
@@ -115,6 +128,8 @@ fn route(name: &Ident, declaration: &Declaration, parameters: &[Parameter]) -> T
             body: #body,
             body_limit: #limit,
             cross_origin: #cross_origin,
+            answers_json: #answers_json,
+            once: #once,
             source: (::core::file!(), ::core::line!()),
         }
     }
@@ -152,10 +167,13 @@ fn parse(declaration: &Declaration, parameters: &[Parameter], pattern: &Pattern)
         quote!(#name: #variable)
     });
     let service = Ident::new("service", Span::mixed_site());
-    let rules = declaration.rules.as_ref().map(|rules| {
+    let garde = declaration.garde.map(|at| quote_spanned!(at=> ::skep::__judge_by_garde!(&#service, &mut refusal);));
+    let rules = declaration.rules.as_ref().map(|rules| quote!((#rules)(&#service, &mut refusal);));
+    let rules = (garde.is_some() || rules.is_some()).then(|| {
         quote! {
             let mut refusal = ::skep::form::Refusal::<Self>::new();
-            (#rules)(&#service, &mut refusal);
+            #garde
+            #rules
             refusal.judge()?;
         }
     });
@@ -181,7 +199,15 @@ fn page(declaration: &Declaration, parameters: &[Parameter], pattern: &Pattern) 
         let (name, value) = (&one.name, read(one, pattern));
         quote!(let #name = #value?;)
     });
+    let seen: Vec<TokenStream> = seen.collect();
     Some(quote! {
+        #[allow(unused_variables)]
+        fn page_url(#input: &::skep::service::Input<'_>) -> ::skep::Result<::core::option::Option<::std::string::String>> {
+            #(#seen)*
+            let #shown = #page;
+            ::core::result::Result::Ok(::core::option::Option::Some(::skep::service::Service::url(&#shown)))
+        }
+
         #[allow(unused_variables)]
         fn show_page<'c>(
             #input: &::skep::service::Input<'_>,
@@ -206,7 +232,7 @@ fn variable(parameter: &Parameter) -> Ident {
 
 /// The expression that reads a parameter: a `Result`, for a form field an `Option`.
 fn read(parameter: &Parameter, pattern: &Pattern) -> TokenStream {
-    let Parameter { name, kind, source } = parameter;
+    let Parameter { name, kind, source, .. } = parameter;
     let (text, input) = (name.to_string(), input());
     // What does not fit is said at the type that does not fit.
     let at = kind.span().resolved_at(Span::call_site());
@@ -220,7 +246,7 @@ fn read(parameter: &Parameter, pattern: &Pattern) -> TokenStream {
             quote_spanned!(at=> #input.query_or::<#kind>(#name, || #default))
         }
         Source::Form { name } => quote_spanned!(at=> #input.form::<#kind>(#name)),
-        Source::Json => quote_spanned!(at=> #input.json::<#kind>(#text)),
+        Source::Json => quote_spanned!(at=> #input.json::<#kind>()),
         Source::Header(name) => quote_spanned!(at=> #input.header::<#kind>(#name)),
     }
 }

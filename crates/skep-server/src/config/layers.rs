@@ -1,5 +1,6 @@
 //! Where values come from, and which wins: default < file < environment < flags < fixed by the program.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -10,13 +11,13 @@ use toml::de::{DeTable, DeValue};
 use super::error::ConfigError;
 use super::flags::Flags;
 use super::nearest::nearest;
-use super::table::{SETTINGS, Setting};
-use super::value::Value;
+use super::table::{CACHE, SETTINGS, Setting, cache_of};
+use super::value::{self, Value};
 
 /// A value, and where it came from.
 #[derive(Clone, Debug)]
 pub(crate) struct Known {
-    name: &'static str,
+    pub(crate) name: Cow<'static, str>,
     pub(crate) value: Value,
     pub(crate) from: Place,
 }
@@ -31,7 +32,7 @@ pub(crate) enum Place {
     Program,
 }
 
-/// One value for each setting, in the order of the table.
+/// One value for each setting, in the order of the table, and behind them those of caches.
 pub(crate) type Values = Vec<Known>;
 
 /// A value that the program itself has fixed.
@@ -95,20 +96,29 @@ fn merge(said: Vec<Said>) -> Result<Values, ConfigError> {
             .kind
             .parse(setting.default)
             .map_err(|problem| ConfigError::one(format!("the default of {} is not {problem}", setting.name)))?;
-        values.push(Known { name: setting.name, value, from: Place::Default });
+        values.push(Known { name: setting.name.into(), value, from: Place::Default });
     }
     let mut problems = Vec::new();
     for said in said {
-        let Some(index) = SETTINGS.iter().position(|setting| setting.name == said.name) else {
+        let Some(setting) = setting_of(&said.name) else {
             problems.push(unknown(&said));
             continue;
         };
-        match SETTINGS[index].kind.parse(&said.text) {
-            Ok(value) => put(&mut values[index], value, said.from),
-            Err(right) => problems.push(wrong(&SETTINGS[index], &said, &right)),
+        match setting.kind.parse(&said.text) {
+            Ok(value) => match values.iter_mut().find(|known| known.name == said.name) {
+                Some(known) => put(known, value, said.from),
+                None => values.push(Known { name: said.name.into(), value, from: said.from }),
+            },
+            Err(right) => problems.push(wrong(&said, &right)),
         }
     }
     if problems.is_empty() { Ok(values) } else { Err(ConfigError::new(problems)) }
+}
+
+/// The row of a setting; those of all caches have one row.
+fn setting_of(name: &str) -> Option<&'static Setting> {
+    let row = if cache_of(name).is_some() { CACHE } else { name };
+    SETTINGS.iter().find(|setting| setting.name == row && name != CACHE)
 }
 
 /// A later layer replaces an earlier one; a flag that is repeated adds to its list.
@@ -117,7 +127,7 @@ fn put(known: &mut Known, value: Value, from: Place) {
         (Value::List(list), Value::List(more)) if known.from == from && matches!(from, Place::Flag(_)) => {
             list.extend(more);
         }
-        (_, value) => *known = Known { name: known.name, value, from },
+        (_, value) => *known = Known { name: std::mem::take(&mut known.name), value, from },
     }
 }
 
@@ -134,8 +144,8 @@ fn unknown(said: &Said) -> String {
     }
 }
 
-fn wrong(setting: &Setting, said: &Said, right: &str) -> String {
-    format!("{}: {} = \"{}\": expected {right}", said.from, setting.name, said.text)
+fn wrong(said: &Said, right: &str) -> String {
+    format!("{}: {} = \"{}\": expected {right}", said.from, said.name, said.text.replace(value::LINE, ", "))
 }
 
 /// `SKEP_LIMITS_BODY` for `limits.body`.
@@ -145,9 +155,12 @@ pub(crate) fn variable_of(name: &str) -> String {
 
 fn variables(sources: &Sources) -> impl Iterator<Item = Said> {
     sources.variables.iter().filter(|(variable, _)| variable.starts_with("SKEP_")).map(|(variable, text)| {
-        let known = SETTINGS.iter().find(|setting| variable_of(setting.name) == *variable);
-        let name =
-            known.map_or_else(|| variable["SKEP_".len()..].to_ascii_lowercase(), |setting| setting.name.to_owned());
+        let known = SETTINGS.iter().find(|setting| setting.name != CACHE && variable_of(setting.name) == *variable);
+        let name = match (known, variable.strip_prefix("SKEP_CACHE_").and_then(|rest| rest.strip_suffix("_TIERS"))) {
+            (Some(setting), _) => setting.name.to_owned(),
+            (None, Some(cache)) => format!("cache.{}.tiers", cache.to_ascii_lowercase()),
+            (None, None) => variable["SKEP_".len()..].to_ascii_lowercase(),
+        };
         Said { name, text: text.clone(), from: Place::Variable(variable.clone()) }
     })
 }
@@ -198,7 +211,9 @@ fn text_of(value: &DeValue<'_>) -> String {
         DeValue::Integer(number) => number.as_str().replace('_', ""),
         DeValue::Float(number) => number.as_str().to_owned(),
         DeValue::Boolean(on) => on.to_string(),
-        DeValue::Array(list) => list.iter().map(Spanned::get_ref).map(text_of).collect::<Vec<_>>().join(","),
+        DeValue::Array(list) => {
+            list.iter().map(Spanned::get_ref).map(text_of).collect::<Vec<_>>().join(&value::LINE.to_string())
+        }
         DeValue::Datetime(time) => time.to_string(),
         DeValue::Table(_) => "a table".to_owned(),
     }
@@ -292,6 +307,22 @@ mod tests {
         );
         let problem = layers("", &[], &["--mpm", "isolate"], &[]).unwrap_err();
         assert_eq!(problem, "--mpm: mpm = \"isolate\": expected one of thread, prefork");
+    }
+
+    #[test]
+    fn each_cache_has_tiers_of_its_own() {
+        let file = "[cache.pages]\ntiers = [\"memory:1MiB\", \"memcached:a,b\"]\n";
+        let variables = [("SKEP_CACHE_RATES_TIERS", "memory:1MiB; shared:2MiB")];
+        let values = layers(file, &variables, &["--set", "cache.default.tiers=null"], &[]).unwrap();
+        let of = |name: &str| values.iter().find(|known| known.name == name).map(|known| known.value.clone());
+        let list = |list: &[&str]| Some(Value::List(list.iter().map(ToString::to_string).collect()));
+        assert_eq!(of("cache.pages.tiers"), list(&["memory:1MiB", "memcached:a,b"]));
+        assert_eq!(of("cache.rates.tiers"), list(&["memory:1MiB", "shared:2MiB"]));
+        assert_eq!(of("cache.default.tiers"), list(&["null"]));
+        let problem = layers("[cache.Pages]\ntiers = \"null\"", &[], &[], &[]).unwrap_err();
+        assert_eq!(problem, "skep.toml:2: there is no setting \"cache.Pages.tiers\"; did you mean cache.NAME.tiers?");
+        let problem = layers("[cache.pages]\ntiers = []", &[], &[], &[]).unwrap_err();
+        assert!(problem.starts_with("skep.toml:2: cache.pages.tiers = \"\": expected one to three tiers"), "{problem}");
     }
 
     #[test]

@@ -60,8 +60,10 @@ fn entry(page: &mut String, name: &str, help: &str) {
 pub(crate) fn print(values: &Values) -> String {
     let rows: Vec<_> = SETTINGS
         .iter()
+        .map(|setting| setting.name)
         .zip(values)
-        .map(|(setting, known)| (format!("{} = {}", setting.name, known.value), &known.from))
+        .chain(values.iter().skip(SETTINGS.len()).map(|known| (&*known.name, known)))
+        .map(|(name, known)| (format!("{name} = {}", known.value), &known.from))
         .collect();
     let width = rows.iter().map(|(left, _)| left.len()).max().unwrap_or_default();
     rows.iter().fold(String::new(), |mut page, (left, from)| {

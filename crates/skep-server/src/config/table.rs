@@ -24,6 +24,16 @@ impl Setting {
     }
 }
 
+/// The setting of which there is one for each cache.
+pub(super) const CACHE: &str = "cache.NAME.tiers";
+
+/// The cache that a setting is of.
+pub(super) fn cache_of(setting: &str) -> Option<&str> {
+    let name = setting.strip_prefix("cache.")?.strip_suffix(".tiers")?;
+    let fits = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-' || byte == b'_';
+    ((1..=64).contains(&name.len()) && name.bytes().all(fits)).then_some(name)
+}
+
 /// A row: name, kind, default, help, place in [`Config`], and a flag if it has one.
 macro_rules! row {
     ($name:literal, $kind:expr, $default:literal, $help:literal, $($place:ident).+ $(, $flag:literal $argument:literal)?) => {
@@ -202,6 +212,18 @@ pub(crate) static SETTINGS: &[Setting] = &[
          first one seals, all of them open. If empty, it is `secret` in the folder for data, made when it is first needed.",
         secret
     ),
+    Setting {
+        name: CACHE,
+        kind: Kind::Tiers,
+        default: "memory:16MiB",
+        flag: &[],
+        help: "Where the cache NAME keeps its values: `pages` (pages and fragments), a store of the application, or `default` \
+               for all that have no tiers of their own. From near to far, each `memory:SIZE`, `shared:SIZE` (among processes), \
+               `file:SIZE path=DIR`, `sqlite:FILE`, `memcached:HOST`, `redis:HOST` or `null`; \
+               [cache-drivers.md](cache-drivers.md) has their options. In a file it is `[cache.pages] tiers = [\"...\", \"...\"]`.",
+        // The values have names of their own: `Config::read` takes them.
+        set: |_, _| Ok(()),
+    },
     row!(
         "grace",
         Kind::Time(0..=24 * HOUR),
@@ -330,6 +352,14 @@ pub(crate) static SETTINGS: &[Setting] = &[
         "75s",
         "How long a connection may wait for its next request before it is closed.",
         limits.keep_alive
+    ),
+    row!(
+        "limits.once",
+        Kind::Count(1..=100_000_000),
+        "100000",
+        "The most submissions of one-shot forms that a process keeps in mind (503). Without a database they are kept until \
+         the time of their form is over, with one only while they are being answered.",
+        limits.once
     ),
     row!(
         "limits.query_parameters",

@@ -21,6 +21,8 @@ pub(crate) enum Kind {
     /// May be empty, which means none.
     Url,
     Addresses,
+    /// The tiers of a cache, near to far.
+    Tiers,
 }
 
 /// What a setting was given.
@@ -60,13 +62,20 @@ impl Kind {
             Self::Switch => text.parse().ok().map(Value::Switch),
             Self::Choice(choices) => choices.contains(&text).then(|| Value::Text(text.to_owned())),
             Self::Path | Self::Url | Self::Word => Some(Value::Text(text.to_owned())),
-            Self::Addresses => {
-                let list: Vec<String> = text.split(',').map(|part| part.trim().to_owned()).collect();
-                (!list.iter().any(String::is_empty)).then_some(Value::List(list))
-            }
+            Self::Addresses => list(text, &[',', LINE]),
+            // An address of a tier may have commas in it.
+            Self::Tiers => list(text, &[';', LINE]),
         };
         value.ok_or_else(|| self.to_string())
     }
+}
+
+/// What stands between the elements of a list in a file, where an element may be any text.
+pub(super) const LINE: char = '\n';
+
+fn list(text: &str, between: &[char]) -> Option<Value> {
+    let list: Vec<String> = text.split(between).map(|part| part.trim().to_owned()).collect();
+    (!list.iter().any(String::is_empty)).then_some(Value::List(list))
 }
 
 impl fmt::Display for Kind {
@@ -88,6 +97,7 @@ impl fmt::Display for Kind {
             Self::Word => f.write_str("a text, or nothing"),
             Self::Url => f.write_str("a URL, or nothing"),
             Self::Addresses => f.write_str("one address or several, such as 127.0.0.1:8800"),
+            Self::Tiers => f.write_str("one to three tiers, near to far, such as memory:64MiB; redis:cache1:6379"),
         }
     }
 }

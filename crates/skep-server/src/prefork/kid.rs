@@ -7,6 +7,7 @@ use std::sync::atomic::Ordering;
 use tokio::sync::watch;
 
 use super::Common;
+use crate::background::Background;
 use crate::connection::Share;
 use crate::jobs::Jobs;
 use crate::log::Logs;
@@ -75,7 +76,8 @@ pub(super) fn jobs(common: &mut Common<'_>, logs: &mut Logs, parent: u32) -> i32
         common.listeners.clear();
         sys::process::set_title("skep: jobs");
         logs.start_thread()?;
-        let jobs = Jobs::start(&common.site)?;
+        let background = common.config.caches.need_a_runtime.then(Background::start).transpose()?;
+        let jobs = Jobs::start(&common.site, background)?;
         let mut wait = [rustix::event::PollFd::new(&signals, rustix::event::PollFlags::IN)];
         while rustix::event::poll(&mut wait, None).is_err() {}
         jobs.finish(common.config.grace);

@@ -1,6 +1,7 @@
 //! From settings to the parts of a server.
 
 use std::fmt;
+use std::hash::{DefaultHasher, Hasher};
 use std::io;
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
@@ -26,8 +27,13 @@ pub(crate) fn setup(config: &Config) -> Setup {
     setup.data.clone_from(&config.data);
     setup.base_url.clone_from(&config.base_url);
     setup.development = config.development;
+    setup.caches.clone_from(&config.caches.tiers);
+    if config.caches.leave_the_process {
+        setup.build = build();
+    }
     setup.limits.body = config.limits.body;
     setup.limits.form_fields = config.limits.form_fields;
+    setup.limits.once = config.limits.once;
     setup.limits.query_parameters = config.limits.query_parameters;
     setup.limits.upload_file = config.limits.upload_file;
     setup.limits.upload_quota = config.limits.upload_quota;
@@ -35,6 +41,16 @@ pub(crate) fn setup(config: &Config) -> Setup {
     setup.secret.clone_from(&config.secret);
     setup.offload = Arc::new(Pool::new(config.limits.blocking_threads));
     setup
+}
+
+/// A number for this build of the application: what another build keeps in a cache is not taken for what this one keeps.
+fn build() -> u32 {
+    // Not by its path: another file may have that by now.
+    let program = std::fs::read("/proc/self/exe").unwrap_or_default();
+    // Without keys of chance, so that all processes of one build have the same number.
+    let mut hash = DefaultHasher::new();
+    hash.write(&program);
+    u32::try_from(hash.finish() >> 32).unwrap_or_default()
 }
 
 /// A worker that serves these sockets.

@@ -1,9 +1,11 @@
 //! Where an application runs and what a request may cost, and why it cannot start.
 
+use std::collections::HashMap;
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use crate::cache::Tiers;
 use crate::link::BaseUrl;
 use crate::offload::{Inline, Offload};
 #[cfg(not(target_family = "wasm"))]
@@ -25,6 +27,11 @@ pub struct Setup {
     pub sql: sql::Options,
     /// Scheme and host under which the site is reached; goes before what [`App::base_url`](crate::App::base_url) says.
     pub base_url: Option<BaseUrl>,
+    /// The tiers of caches, by name; `default` is for those that are not named.
+    pub caches: HashMap<String, Tiers>,
+    /// A number that is another one for another build of the application: what is kept where several processes see it is kept for
+    /// each build apart.
+    pub build: u32,
     /// Error pages show all.
     pub development: bool,
     /// What a request may cost.
@@ -43,6 +50,9 @@ pub struct Limits {
     pub body: u64,
     /// The most fields of a form (1000).
     pub form_fields: usize,
+    /// The most submissions of one-shot forms that are kept in mind in this process (100 000): without a database until their
+    /// time is over, with one while they are being answered.
+    pub once: usize,
     /// The most parameters of a query (1000).
     pub query_parameters: usize,
     /// The most bytes of one file that a form brings (16 MiB); a field may allow fewer.
@@ -58,6 +68,7 @@ impl Default for Limits {
         Self {
             body: 1 << 20,
             form_fields: 1000,
+            once: 100_000,
             query_parameters: 1000,
             upload_file: 16 << 20,
             upload_total: 64 << 20,
@@ -75,6 +86,8 @@ impl Default for Setup {
             #[cfg(not(target_family = "wasm"))]
             sql: sql::Options::default(),
             base_url: None,
+            caches: HashMap::new(),
+            build: 0,
             development: false,
             limits: Limits::default(),
             careful: false,

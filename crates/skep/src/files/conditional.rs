@@ -44,6 +44,11 @@ pub(super) fn evaluate(headers: &HeaderMap, validators: Validators<'_>) -> Verdi
     if unchanged { Verdict::NotModified } else { Verdict::Proceed }
 }
 
+/// True if the client has what has this strong tag: a 304 is enough.
+pub(crate) fn is_unchanged(headers: &HeaderMap, tag: &[u8]) -> bool {
+    headers.contains_key(IF_NONE_MATCH) && matches(headers, &IF_NONE_MATCH, tag, Comparison::Weak)
+}
+
 /// Whether `Range` counts (RFC 9110, 13.1.5): there is no `If-Range`, or it names what is there now.
 pub(super) fn range_counts(headers: &HeaderMap, validators: Validators<'_>, now: SystemTime) -> bool {
     let mut fields = headers.get_all(IF_RANGE).iter();

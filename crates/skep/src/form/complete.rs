@@ -2,14 +2,20 @@
 //!
 //! `html!` knows which fields a form has, the service knows which it needs: they meet in a constant.
 
-use super::field::FieldInfo;
+use super::info::FieldInfo;
 
-/// Stops the compiler if `given` lacks a field that is required. Only the code that `html!` makes calls it.
+/// Stops the compiler if a field that is required is neither `given` nor sent by a control that the author wrote `by_hand`. Only
+/// the code that `html!` makes calls it.
+///
+/// What is given and no field was misspelt. That rustc says itself, and nothing is missed besides.
 #[doc(hidden)]
-pub const fn complete(service: &str, fields: &[FieldInfo], given: &[&str]) {
+pub const fn complete(service: &str, fields: &[FieldInfo], given: &[&str], by_hand: &[&str]) {
+    if !are_fields(given, fields) {
+        return;
+    }
     let mut at = 0;
     while at < fields.len() {
-        if fields[at].required && !contains(given, fields[at].name) {
+        if fields[at].required && !contains(given, fields[at].name) && !contains(by_hand, fields[at].name) {
             let mut message = Message { bytes: [0; LONGEST], len: 0 };
             message.push("this form has no control for `");
             message.push(fields[at].name);
@@ -58,6 +64,21 @@ impl Message {
     }
 }
 
+const fn are_fields(names: &[&str], fields: &[FieldInfo]) -> bool {
+    let mut at = 0;
+    while at < names.len() {
+        let mut field = 0;
+        while field < fields.len() && !is_same(names[at].as_bytes(), fields[field].name.as_bytes()) {
+            field += 1;
+        }
+        if field == fields.len() {
+            return false;
+        }
+        at += 1;
+    }
+    true
+}
+
 const fn contains(names: &[&str], name: &str) -> bool {
     let mut at = 0;
     while at < names.len() {
@@ -88,13 +109,19 @@ mod tests {
     use super::*;
 
     const FIELDS: &[FieldInfo] = &[
-        FieldInfo { name: "author", required: true, file: false, shape: None },
-        FieldInfo { name: "site", required: false, file: false, shape: None },
+        FieldInfo { name: "author", required: true, file: false, shape: None, group: &[] },
+        FieldInfo { name: "site", required: false, file: false, shape: None, group: &[] },
     ];
 
     #[test]
     fn a_form_with_all_required_fields_is_complete() {
-        complete("Comment", FIELDS, &["text", "author"]);
+        complete("Comment", FIELDS, &["author"], &[]);
+        complete("Comment", FIELDS, &["site"], &["text", "author"]);
+    }
+
+    #[test]
+    fn beside_a_misspelt_field_none_is_missed() {
+        complete("Comment", FIELDS, &["site", "autho"], &[]);
     }
 
     #[test]
@@ -102,6 +129,6 @@ mod tests {
         expected = "this form has no control for `author`, without which `Comment` refuses it: add `input (Comment::author);`"
     )]
     fn a_form_that_leaves_one_out_is_told_which() {
-        complete("Comment", FIELDS, &["site", "autho"]);
+        complete("Comment", FIELDS, &["site"], &["autho"]);
     }
 }

@@ -1,5 +1,7 @@
 //! Writes controls: their attributes, what they hold, and the message behind them.
 
+use std::borrow::Cow;
+
 use super::Core;
 use super::field::{OfferedOption, Shape, Which};
 use crate::html::{Attributes, Buffer, Html, Phrasing, Plain, Render};
@@ -10,7 +12,7 @@ use crate::html::{Attributes, Buffer, Html, Phrasing, Plain, Render};
 #[must_use = "a control stands in `html!`"]
 pub struct Controlled<'f> {
     core: &'f Core,
-    name: &'static str,
+    name: Cow<'static, str>,
     which: Which,
     shape: Shape,
     element: Element,
@@ -34,7 +36,7 @@ pub(crate) enum Element {
 const CONTENT: &str = "{}";
 
 impl<'f> Controlled<'f> {
-    pub(super) fn new(core: &'f Core, name: &'static str, which: &Which, shape: Shape, element: Element) -> Self {
+    pub(super) fn new(core: &'f Core, name: Cow<'static, str>, which: &Which, shape: Shape, element: Element) -> Self {
         Self { core, name, which: which.clone(), shape, element, beside: &[] }
     }
 
@@ -71,7 +73,7 @@ impl<'f> Controlled<'f> {
     }
 
     fn id(&self) -> String {
-        let base = id(self.core, self.name);
+        let base = id(self.core, &self.name);
         match &self.which {
             Which::All => base,
             Which::Choice(choice) => format!("{base}-{choice}"),
@@ -81,7 +83,7 @@ impl<'f> Controlled<'f> {
 
     fn write_input(&self, out: &mut Buffer) {
         let Shape { kind, multiple, .. } = self.shape;
-        let texts = self.core.texts(self.name);
+        let texts = self.core.texts(&self.name);
         match &self.which {
             Which::Choice(choice) => {
                 out.push_attribute("type", if multiple { "checkbox" } else { "radio" });
@@ -123,10 +125,14 @@ impl<'f> Controlled<'f> {
         }
     }
 
-    /// What ties a wrong field to its message, and brings the user there.
+    /// What ties a wrong field to its message, and brings the user there. To a hidden field nobody comes, and it takes no
+    /// `aria-*` (ARIA in HTML, 4).
     fn write_problem(&self, out: &mut Buffer) {
+        if self.shape.kind == "hidden" {
+            return;
+        }
         let own = self.given("aria-describedby");
-        let problem = self.core.complaint(self.name).map(|_| problem_id(self.core, self.name));
+        let problem = self.core.complaint(&self.name).map(|_| problem_id(self.core, &self.name));
         let described: Vec<&str> = problem.as_deref().into_iter().chain(own).filter(|id| !id.is_empty()).collect();
         if !described.is_empty() {
             out.push_attribute("aria-describedby", &described.join(" "));
@@ -139,7 +145,7 @@ impl<'f> Controlled<'f> {
     }
 
     fn write_options(&self, out: &mut Buffer) {
-        let texts = self.core.texts(self.name);
+        let texts = self.core.texts(&self.name);
         if !self.shape.multiple && self.given(CONTENT).is_none() {
             // A `select` that must be filled begins with an option that is none (HTML, 4.10.7).
             out.push_trusted("<option value=\"\">–</option>");
@@ -161,12 +167,13 @@ impl<'f> Controlled<'f> {
         for (position, OfferedOption { value, label }) in self.shape.options.iter().enumerate() {
             // Of a group of checkboxes none must be ticked.
             let shape = Shape { required: self.shape.required && !self.shape.multiple, ..self.shape.clone() };
-            let part = Self::new(self.core, self.name, &Which::Choice((*value).to_owned()), shape, Element::Input);
+            let part =
+                Self::new(self.core, self.name.clone(), &Which::Choice((*value).to_owned()), shape, Element::Input);
             out.push_trusted("<label><input");
-            out.push_attribute("name", self.name);
+            out.push_attribute("name", &*self.name);
             out.push_attribute("id", &part.id());
             part.write_input(out);
-            let is_wrong = position == 0 && self.core.complaint(self.name).is_some();
+            let is_wrong = position == 0 && self.core.complaint(&self.name).is_some();
             part.flag(out, "autofocus", is_wrong && !self.core.focused.replace(true));
             out.push_trusted("> ");
             out.push_text(label);
@@ -176,7 +183,7 @@ impl<'f> Controlled<'f> {
 
     fn write_message(&self, out: &mut Buffer) {
         if !self.core.apart {
-            MessageOf::new(self.core, self.name).render(out);
+            MessageOf::new(self.core, self.name.clone()).render(out);
         }
     }
 }
@@ -185,10 +192,10 @@ impl Attributes for Controlled<'_> {
     fn write_attributes(&self, out: &mut Buffer) {
         match self.element {
             Element::Label => return out.push_attribute("for", &self.id()),
-            Element::Button => return out.push_attribute("name", self.name),
+            Element::Button => return out.push_attribute("name", &*self.name),
             Element::Fieldset => out.push_attribute("id", &self.id()),
             _ => {
-                out.push_attribute("name", self.name);
+                out.push_attribute("name", &*self.name);
                 out.push_attribute("id", &self.id());
             }
         }
@@ -205,7 +212,7 @@ impl Attributes for Controlled<'_> {
     }
 
     fn write_content(&self, out: &mut Buffer) {
-        if let (Element::Textarea, Some(text)) = (self.element, self.core.texts(self.name).first()) {
+        if let (Element::Textarea, Some(text)) = (self.element, self.core.texts(&self.name).first()) {
             // A browser drops a line feed right behind the tag.
             if text.starts_with(['\n', '\r']) {
                 out.push_trusted("\n");
@@ -237,11 +244,11 @@ impl Attributes for Controlled<'_> {
 #[derive(Debug)]
 pub struct MessageOf<'f> {
     core: &'f Core,
-    name: &'static str,
+    name: Cow<'static, str>,
 }
 
 impl<'f> MessageOf<'f> {
-    pub(super) fn new(core: &'f Core, name: &'static str) -> Self {
+    pub(super) fn new(core: &'f Core, name: Cow<'static, str>) -> Self {
         Self { core, name }
     }
 }
@@ -250,10 +257,10 @@ impl Render for MessageOf<'_> {
     type Content = Html<Phrasing, Plain>;
 
     fn render(&self, out: &mut Buffer) {
-        let Some(text) = self.core.complaint(self.name).filter(|_| self.core.shows(self.name)) else { return };
+        let Some(text) = self.core.complaint(&self.name).filter(|_| self.core.shows(&self.name)) else { return };
         // A control may stand in a `p` or a `label`, where a `p` may not.
         out.push_trusted("<span class=\"problem\"");
-        out.push_attribute("id", &problem_id(self.core, self.name));
+        out.push_attribute("id", &problem_id(self.core, &self.name));
         out.push_trusted(">");
         out.push_text(text);
         out.push_trusted("</span>");
@@ -261,7 +268,7 @@ impl Render for MessageOf<'_> {
 }
 
 fn id(core: &Core, name: &str) -> String {
-    format!("{}-{}", core.prefix, name.replace('_', "-"))
+    format!("{}-{}", core.prefix, name.replace(['_', '.'], "-"))
 }
 
 fn problem_id(core: &Core, name: &str) -> String {

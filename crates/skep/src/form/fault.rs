@@ -8,7 +8,7 @@ use http::StatusCode;
 
 use super::field::Name;
 use super::messages::Messages;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, Wrong};
 
 /// What is wrong with what was sent for a field. Its text comes from [`Messages`], in the user's language.
 ///
@@ -83,6 +83,15 @@ pub enum Fault {
     },
     /// What the type expects, in its own words: [`Param::expected`](crate::param::Param::expected).
     Expected(Cow<'static, str>),
+    /// The form was shown too long ago, or its token is not ours.
+    Expired,
+    /// The browser kept no cookie, without which a form that is accepted once cannot be sent.
+    NoCookie,
+    /// A form that is accepted once was accepted before.
+    Spent,
+    /// Something is wrong in a row of a list, and said there.
+    #[doc(hidden)]
+    InRow,
     /// What the application says, in its own words.
     Own(Cow<'static, str>),
 }
@@ -112,6 +121,10 @@ impl Fault {
             Self::FileTooLarge { limit } => (messages.file_too_large)(*limit).into(),
             Self::FileKind { accept } => (messages.file_kind)(accept).into(),
             Self::Expected(expected) => (messages.expected)(expected).into(),
+            Self::Expired => messages.expired.into(),
+            Self::NoCookie => messages.no_cookie.into(),
+            Self::Spent => messages.spent.into(),
+            Self::InRow => Cow::Borrowed(""),
             Self::Own(text) => text.clone(),
         }
     }
@@ -127,7 +140,7 @@ impl fmt::Display for Fault {
 impl std::error::Error for Fault {}
 
 /// A fault and the field it is in; the empty name stands for the form as a whole.
-pub(crate) type Named = (&'static str, Fault);
+pub(crate) type Named = (Cow<'static, str>, Fault);
 
 /// Why a submission is not accepted, from rules that no single type can know: fields that contradict each other, a name that
 /// is taken. The user gets the form's page again, as with any other fault: status 422, messages beside the fields,
@@ -176,12 +189,16 @@ impl<S> Refusal<S> {
 
     /// This is wrong with this field.
     pub fn fault<T>(&mut self, name: Name<S, T>, fault: Fault) {
-        self.faults.push((name.text(), fault));
+        self.named(name.text(), fault);
+    }
+
+    pub(super) fn named(&mut self, name: Cow<'static, str>, fault: Fault) {
+        self.faults.push((name, fault));
     }
 
     /// Something is wrong with the form as a whole: the message stands at its start.
     pub fn whole(&mut self, message: impl Into<Cow<'static, str>>) {
-        self.faults.push(("", Fault::Own(message.into())));
+        self.named(Cow::Borrowed(""), Fault::Own(message.into()));
     }
 
     /// True if nothing is wrong.
@@ -216,14 +233,14 @@ impl<S> fmt::Debug for Refusal<S> {
 impl Error {
     /// 422 with faults of a form: its page is shown again.
     pub(crate) fn refused(faults: Vec<Named>, messages: &Messages) -> Self {
-        let texts: Vec<String> = faults
-            .iter()
-            .map(|(name, fault)| match (*name, fault.text(messages)) {
-                ("", text) => text.into_owned(),
-                (name, text) => format!("{name}: {text}"),
-            })
-            .collect();
-        Self::new(StatusCode::UNPROCESSABLE_ENTITY).with_message(texts.join(" ")).with_faults(faults)
+        let told: Vec<_> = faults.iter().map(|(name, fault)| (name.clone(), fault.text(messages))).collect();
+        let text = |(name, text): &(Cow<'_, str>, Cow<'_, str>)| match &**name {
+            "" => text.to_string(),
+            name => format!("{name}: {text}"),
+        };
+        let texts: Vec<String> = told.iter().map(text).collect();
+        let wrong = told.into_iter().map(|(name, text)| Wrong::Field(name, text)).collect();
+        Self::new(StatusCode::UNPROCESSABLE_ENTITY).with_message(texts.join(" ")).with_faults(faults, wrong)
     }
 }
 

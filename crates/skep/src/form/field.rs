@@ -6,10 +6,11 @@ use std::fmt;
 use std::marker::PhantomData;
 
 use super::fault::Fault;
+use super::info::FieldInfo;
 use super::look::{self, Look};
+use super::submission::Submission;
 use super::upload::Received;
-use crate::param::{Pairs, Param};
-use crate::service::BodyKind;
+use crate::param::Param;
 
 /// A type whose values a user can give in a form.
 ///
@@ -53,6 +54,10 @@ pub trait Control: Param {
     /// True if it comes as a file.
     const FILE: bool = false;
 
+    /// The fields of a group that is repeated; `#[derive(Group)]` writes it.
+    #[doc(hidden)]
+    const GROUP: &'static [FieldInfo] = &[];
+
     /// What a browser should know.
     #[must_use]
     fn shape() -> Shape {
@@ -69,6 +74,19 @@ pub trait Control: Param {
     fn of_file(file: &Received) -> Result<Self, Fault> {
         let _ = file;
         Err(Fault::Expected(Self::expected()))
+    }
+
+    /// The value that a row of a group stands for; what is wrong in it is noted.
+    #[doc(hidden)]
+    fn of_row(row: &Sent<'_>) -> Option<Self> {
+        let _ = row;
+        None
+    }
+
+    /// Hands out the fields of a group, each with its name.
+    #[doc(hidden)]
+    fn give_row(&self, each: &mut dyn FnMut(&str, String)) {
+        let _ = each;
     }
 }
 
@@ -154,6 +172,8 @@ pub trait FormField: Sized {
     type One: Control;
     /// True if a submission that does not mention the field at all is refused.
     const REQUIRED: bool;
+    /// True if it holds any number of values.
+    const MANY: bool = false;
 
     /// What a browser should know.
     #[must_use]
@@ -164,23 +184,35 @@ pub trait FormField: Sized {
 
     /// Hands out the texts that [`read`](Self::read) turns back into this value.
     fn write(&self, each: &mut dyn FnMut(String));
+
+    /// The same, each with the name of its control.
+    #[doc(hidden)]
+    fn give(&self, name: &str, each: &mut dyn FnMut(String, String)) {
+        self.write(&mut |text| each(name.to_owned(), text));
+    }
 }
 
 /// What was sent for one field.
 #[derive(Clone, Copy, Debug)]
 pub struct Sent<'s> {
-    pub(crate) name: &'static str,
-    pub(crate) pairs: &'s Pairs<'static>,
-    pub(crate) files: &'s [(String, Received)],
+    pub(crate) name: &'s str,
+    pub(crate) submission: &'s Submission,
 }
 
 impl<'s> Sent<'s> {
+    /// A field of this row. What is wrong with it is noted.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn field<F: FormField>(&self, name: &str) -> Option<F> {
+        self.submission.read(Cow::Owned(format!("{}.{name}", self.name)))
+    }
+
     fn texts(&self) -> impl Iterator<Item = &'s str> + use<'s> {
-        self.pairs.get(self.name)
+        self.submission.pairs.get(self.name)
     }
 
     fn files(&self) -> impl Iterator<Item = &'s Received> + use<'s> {
-        let (name, files) = (self.name, self.files);
+        let (name, files) = (self.name, &self.submission.files);
         // A browser sends a field without a file as an empty file without a name (HTML, 4.10.22.4).
         files.iter().filter(move |(key, _)| key == name).map(|(_, file)| file).filter(|file| !file.is_none())
     }
@@ -203,6 +235,13 @@ impl<'s> Sent<'s> {
     fn all<T: Control, C: FromIterator<T>>(&self) -> Result<C, Fault> {
         if T::FILE {
             return self.files().map(T::of_file).collect();
+        }
+        if !T::GROUP.is_empty() {
+            let names = (0..self.submission.rows(self.name)).map(|row| format!("{}.{row}", self.name));
+            // All rows are read first, so that all that is wrong is told at once.
+            let rows: Vec<Option<T>> =
+                names.map(|name| T::of_row(&Sent { name: &name, submission: self.submission })).collect();
+            return rows.into_iter().collect::<Option<C>>().ok_or(Fault::InRow);
         }
         self.texts().filter(|text| !text.is_empty()).map(T::check).collect()
     }
@@ -267,6 +306,7 @@ macro_rules! many {
             type Look = <T::Look as ManyOf>::Many;
             type One = T;
             const REQUIRED: bool = false;
+            const MANY: bool = true;
 
             fn shape() -> Shape {
                 Shape { required: false, multiple: true, ..T::shape() }
@@ -279,6 +319,16 @@ macro_rules! many {
             fn write(&self, each: &mut dyn FnMut(String)) {
                 for value in self {
                     each(text_of(value));
+                }
+            }
+
+            fn give(&self, name: &str, each: &mut dyn FnMut(String, String)) {
+                for (row, value) in self.iter().enumerate() {
+                    if T::GROUP.is_empty() {
+                        each(name.to_owned(), text_of(value));
+                    } else {
+                        value.give_row(&mut |field, text| each(format!("{name}.{row}.{field}"), text));
+                    }
                 }
             }
         }
@@ -305,6 +355,9 @@ impl ManyOf for look::Choose {
 impl ManyOf for look::Pick {
     type Many = look::Pick;
 }
+impl ManyOf for look::Grouped {
+    type Many = look::Groups;
+}
 
 /// The name of a form's field, together with its service and its type: `Comment::author`. `#[derive(Service)]` makes one
 /// constant for each field of the form.
@@ -322,6 +375,8 @@ impl ManyOf for look::Pick {
 /// ```
 pub struct Name<S, T> {
     text: &'static str,
+    /// The list and the row of it that the field stands in.
+    place: Option<(&'static str, usize)>,
     marker: PhantomData<fn() -> (S, T)>,
 }
 
@@ -330,13 +385,33 @@ impl<S, T> Name<S, T> {
     #[doc(hidden)]
     #[must_use]
     pub const fn new(text: &'static str) -> Self {
-        Self { text, marker: PhantomData }
+        Self { text, place: None, marker: PhantomData }
     }
 
-    /// The name as the form sends it.
+    /// The name as the form sends it: `author`, in a row of a list `lines.0.product`.
     #[must_use]
-    pub const fn text(self) -> &'static str {
-        self.text
+    pub fn text(self) -> Cow<'static, str> {
+        match self.place {
+            None => Cow::Borrowed(self.text),
+            Some((list, row)) => Cow::Owned(format!("{list}.{row}.{}", self.text)),
+        }
+    }
+
+    /// The list and the row of it that the field stands in.
+    pub(crate) const fn place(self) -> Option<(&'static str, usize)> {
+        self.place
+    }
+}
+
+impl<S, T: FormField> Name<S, T> {
+    /// A field of one row of this list, counted from 0: `input (Order::lines.row(0, Line::product));`. An example is at
+    /// [`Group`](derive@super::Group).
+    #[must_use]
+    pub const fn row<U>(self, row: usize, field: Name<T::One, U>) -> Name<S, U>
+    where
+        T: look::FitsRows,
+    {
+        Name { text: field.text, place: Some((self.text, row)), marker: PhantomData }
     }
 }
 
@@ -388,46 +463,4 @@ impl<S, T> fmt::Debug for Part<S, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("Part").field(&self.name.text).field(&self.which).finish()
     }
-}
-
-/// A field of a service's form as a program sees it: for descriptions of an interface, and for the check that a form
-/// leaves nothing out. In [`Service::FIELDS`](crate::Service::FIELDS).
-#[derive(Clone, Copy, Debug)]
-pub struct FieldInfo {
-    /// Its name.
-    pub name: &'static str,
-    /// True if a submission without it is refused.
-    pub required: bool,
-    /// True if it comes as a file.
-    pub file: bool,
-    /// Its control and its limits; `None` for the query of a GET service, whose types need no control.
-    pub shape: Option<fn() -> Shape>,
-}
-
-/// A [`FieldInfo`] from the type of the field. For `#[derive(Service)]`.
-#[doc(hidden)]
-#[must_use]
-pub const fn info<T: FormField>(name: &'static str) -> FieldInfo {
-    FieldInfo { name, required: T::REQUIRED, file: T::One::FILE, shape: Some(T::shape) }
-}
-
-/// A [`FieldInfo`] of a query. For `#[derive(Service)]`.
-#[doc(hidden)]
-#[must_use]
-pub const fn query_info(name: &'static str, required: bool) -> FieldInfo {
-    FieldInfo { name, required, file: false, shape: None }
-}
-
-/// How the body of a form with these fields comes. For `#[derive(Service)]`.
-#[doc(hidden)]
-#[must_use]
-pub const fn body_of(fields: &[FieldInfo]) -> BodyKind {
-    let mut at = 0;
-    while at < fields.len() {
-        if fields[at].file {
-            return BodyKind::Multipart;
-        }
-        at += 1;
-    }
-    BodyKind::Form
 }

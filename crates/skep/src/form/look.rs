@@ -7,7 +7,8 @@ use super::field::FormField;
 
 /// What a field looks like: which elements it can be edited with.
 ///
-/// One of [`Line`], [`Area`], [`LineOrArea`], [`Tick`], [`Choose`], [`ChooseMany`], [`Several`] and [`Pick`].
+/// One of [`Line`], [`Area`], [`LineOrArea`], [`Tick`], [`Choose`], [`ChooseMany`], [`Several`], [`Pick`], [`Grouped`] and
+/// [`Groups`].
 pub trait Look {}
 
 macro_rules! looks {
@@ -37,6 +38,10 @@ looks! {
     Several: LooksLikeSeveral;
     /// A file to be picked: an `input`.
     Pick: LooksLikeInput;
+    /// Several fields together, which only a list holds: `#[derive(Group)]`.
+    Grouped: ;
+    /// Any number of rows, each with the fields of a group.
+    Groups: LooksLikeRows;
 }
 
 #[doc(hidden)]
@@ -47,6 +52,8 @@ pub trait LooksLikeTextarea {}
 pub trait LooksLikeChoice {}
 #[doc(hidden)]
 pub trait LooksLikeSeveral {}
+#[doc(hidden)]
+pub trait LooksLikeRows {}
 
 /// A field that an `input` can edit.
 #[diagnostic::on_unimplemented(
@@ -55,7 +62,8 @@ pub trait LooksLikeSeveral {}
     note = "a text of several lines has a `textarea (Service::field);`",
     note = "a choice has a `select (Service::field);`, a `fieldset (Service::field) {{ legend {{ \"...\" }} }}`, or an \
             `input (Service::field.of(choice));` for each choice",
-    note = "a list has an `input (Service::field.at(0));` for each of its values"
+    note = "a list has an `input (Service::field.at(0));` for each of its values, a list of groups an \
+            `input (Service::field.row(0, Group::field));` for each field of its rows"
 )]
 pub trait FitsInput: FormField {}
 
@@ -85,6 +93,14 @@ pub trait FitsChoice: FormField {}
 )]
 pub trait FitsSeveral: FormField {}
 
+/// A list whose rows have fields of their own.
+#[diagnostic::on_unimplemented(
+    message = "a field of type `{Self}` has no rows",
+    label = "only a `Vec` of a type with `#[derive(Group)]` has rows",
+    note = "write `input (Service::field);`, for a list of single values `input (Service::field.at(0));`"
+)]
+pub trait FitsRows: FormField {}
+
 #[diagnostic::do_not_recommend]
 impl<T: FormField<Look: LooksLikeInput>> FitsInput for T {}
 #[diagnostic::do_not_recommend]
@@ -93,3 +109,5 @@ impl<T: FormField<Look: LooksLikeTextarea>> FitsTextarea for T {}
 impl<T: FormField<Look: LooksLikeChoice>> FitsChoice for T {}
 #[diagnostic::do_not_recommend]
 impl<T: FormField<Look: LooksLikeSeveral>> FitsSeveral for T {}
+#[diagnostic::do_not_recommend]
+impl<T: FormField<Look: LooksLikeRows>> FitsRows for T {}

@@ -55,8 +55,10 @@ pub struct Messages {
     pub file_kind: fn(accept: &str) -> String,
     /// Not what a type of the application expects; it says what, in English: "a whole number from 0 to 255".
     pub expected: fn(expected: &str) -> String,
-    /// The form was changed by nobody but shown too long ago, or its token is not ours: send it again.
+    /// A form that is accepted once was shown too long ago, or its token is not ours: it is to be sent again.
     pub expired: &'static str,
+    /// The browser kept no cookie, without which a form that is accepted once cannot be sent.
+    pub no_cookie: &'static str,
     /// A form that is accepted once was sent a second time.
     pub spent: &'static str,
 }
@@ -90,6 +92,7 @@ impl Messages {
         file_kind: |accept| format!("A file of this kind does not fit here, but these do: {accept}."),
         expected: |expected| format!("This does not fit: {expected} is expected."),
         expired: "This form was shown too long ago. Please look it through and send it again.",
+        no_cookie: "Your browser sent no cookie of this site, which this form needs. Please allow it, and send this again.",
         spent: "This form was sent before, and is accepted once only. Nothing was done a second time.",
     };
 }

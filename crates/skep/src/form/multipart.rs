@@ -158,7 +158,8 @@ impl Head {
         for line in text.split("\r\n") {
             let (name, value) = line.split_once(':').ok_or(Broken("a line in the head of a part has no colon"))?;
             if name.trim().eq_ignore_ascii_case("content-disposition") {
-                head = Some((parameter(value, "name"), parameter(value, "filename")));
+                let name_of = |wanted| parameter(value, wanted).map(unescaped);
+                head = Some((name_of("name"), name_of("filename")));
             } else if name.trim().eq_ignore_ascii_case("content-type") {
                 content_type = value.trim();
             }
@@ -170,18 +171,23 @@ impl Head {
     }
 }
 
-/// A parameter of `Content-Disposition`. What would end it comes as percent-encoded by browsers (HTML, 4.10.22.7).
-fn parameter(value: &str, wanted: &str) -> Option<String> {
+/// What would end a name comes as percent signs from browsers (HTML, 4.10.22.8).
+fn unescaped(name: &str) -> String {
+    name.replace("%22", "\"").replace("%0D", "\r").replace("%0A", "\n")
+}
+
+/// A parameter behind a header field's value; in quotes it keeps its spaces.
+fn parameter<'v>(value: &'v str, wanted: &str) -> Option<&'v str> {
     let mut rest = value.split_once(';')?.1;
     loop {
         let (name, behind) = rest.split_once('=')?;
         let behind = behind.trim_start();
         let (text, next) = match behind.strip_prefix('"') {
             Some(quoted) => quoted.split_once('"')?,
-            None => behind.split_once(';').unwrap_or((behind, "")),
+            None => behind.split_once(';').map_or((behind.trim_end(), ""), |(text, next)| (text.trim_end(), next)),
         };
         if name.trim_matches([' ', '\t', ';']).eq_ignore_ascii_case(wanted) {
-            return Some(text.trim_end().replace("%22", "\"").replace("%0D", "\r").replace("%0A", "\n"));
+            return Some(text);
         }
         rest = next;
     }
@@ -189,7 +195,7 @@ fn parameter(value: &str, wanted: &str) -> Option<String> {
 
 /// The boundary that `Content-Type` names (RFC 2046, 5.1.1: 1 to 70 characters).
 pub(super) fn boundary(content_type: &str) -> Option<String> {
-    parameter(content_type, "boundary").filter(|boundary| (1..=70).contains(&boundary.len()))
+    parameter(content_type, "boundary").filter(|boundary| (1..=70).contains(&boundary.len())).map(ToOwned::to_owned)
 }
 
 #[cfg(test)]

@@ -62,6 +62,11 @@ impl<const MIN: i64, const MAX: i64> Control for Whole<MIN, MAX> {
 pub struct Decimal<const PLACES: u32, const MIN: i64 = { i64::MIN }, const MAX: i64 = { i64::MAX }>(i64);
 
 impl<const PLACES: u32, const MIN: i64, const MAX: i64> Decimal<PLACES, MIN, MAX> {
+    #[cfg(feature = "garde")]
+    pub(super) const LEAST: Self = Self(MIN);
+    #[cfg(feature = "garde")]
+    pub(super) const MOST: Self = Self(MAX);
+
     /// So many of its smallest steps, if that lies between the limits.
     #[must_use]
     pub fn of_steps(steps: i64) -> Option<Self> {
@@ -92,33 +97,10 @@ impl<const PLACES: u32, const MIN: i64, const MAX: i64> Control for Decimal<PLAC
     }
 
     fn check(text: &str) -> Result<Self, Fault> {
-        let text = text.trim();
-        if text.is_empty() {
-            return Err(Fault::Missing);
-        }
-        let (sign, digits) = text.strip_prefix('-').map_or((1, text), |rest| (-1, rest));
-        let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
-        let all_digits = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
-        if whole.is_empty() || !all_digits(whole) || !all_digits(fraction) || digits.ends_with('.') {
-            return Err(Fault::NotNumber);
-        }
-        let fraction = fraction.trim_end_matches('0');
-        let places = PLACES as usize;
-        if fraction.len() > places {
-            return Err(Fault::TooPrecise { places: PLACES });
-        }
-        let outside = || {
-            if sign < 0 {
-                Fault::TooSmall { min: Self(MIN).to_string() }
-            } else {
-                Fault::TooLarge { max: Self(MAX).to_string() }
-            }
-        };
-        let steps: i128 = format!("{whole}{fraction:0<places$}").parse::<i128>().map_err(|_| outside())?;
-        let steps = i64::try_from(sign * steps).map_err(|_| outside())?;
-        match steps {
-            steps if steps < MIN => Err(Fault::TooSmall { min: Self(MIN).to_string() }),
-            steps if steps > MAX => Err(Fault::TooLarge { max: Self(MAX).to_string() }),
+        let steps = scaled(text, PLACES)?;
+        match i64::try_from(steps).unwrap_or(if steps < 0 { i64::MIN } else { i64::MAX }) {
+            _ if steps < MIN.into() => Err(Fault::TooSmall { min: Self(MIN).to_string() }),
+            _ if steps > MAX.into() => Err(Fault::TooLarge { max: Self(MAX).to_string() }),
             steps => Ok(Self(steps)),
         }
     }
@@ -189,19 +171,65 @@ fn number_shape(min: &dyn fmt::Display, max: &dyn fmt::Display) -> Shape {
     Shape { kind: "number", min: Some(min.to_string()), max: Some(max.to_string()), ..Shape::default() }
 }
 
-/// A whole number, as long as it is one: what is beyond all limits is a number all the same.
+/// A whole number, also written `1e3` or `7.0`: browsers take that for one, and send it as it was typed.
 fn whole(text: &str) -> Result<i128, Fault> {
+    scaled(text, 0).map_err(|fault| if matches!(fault, Fault::TooPrecise { .. }) { Fault::NotWhole } else { fault })
+}
+
+/// A number as HTML knows them (2.3.4.3), exactly, in steps of so many digits behind the point. What is beyond all limits stays
+/// beyond them.
+fn scaled(text: &str, places: u32) -> Result<i128, Fault> {
     let text = text.trim();
     if text.is_empty() {
         return Err(Fault::Missing);
     }
-    let digits = text.strip_prefix('-').unwrap_or(text);
-    if !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit()) {
-        let beyond = if digits.len() < text.len() { i128::MIN } else { i128::MAX };
-        return Ok(text.parse().unwrap_or(beyond));
+    let (is_negative, number) = text.strip_prefix('-').map_or((false, text), |rest| (true, rest));
+    let (mantissa, power) = match number.split_once(['e', 'E']) {
+        Some((mantissa, power)) => (mantissa, exponent(power)?),
+        None => (number, 0),
+    };
+    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    if mantissa.is_empty() || mantissa.ends_with('.') || !all_digits(whole) || !all_digits(fraction) {
+        return Err(Fault::NotNumber);
     }
-    let is_number = text.parse::<f64>().is_ok_and(f64::is_finite);
-    Err(if is_number { Fault::NotWhole } else { Fault::NotNumber })
+    let digits = format!("{whole}{fraction}");
+    let significant = digits.trim_end_matches('0');
+    let number = significant.trim_start_matches('0');
+    if number.is_empty() {
+        return Ok(0);
+    }
+    let dropped = i64::try_from(digits.len() - significant.len()).unwrap_or(i64::MAX);
+    let behind = i64::try_from(fraction.len()).unwrap_or(i64::MAX);
+    let power = power.saturating_add(dropped).saturating_sub(behind).saturating_add(places.into());
+    if power < 0 {
+        return Err(Fault::TooPrecise { places });
+    }
+    let factor = u32::try_from(power).ok().and_then(|power| 10_i128.checked_pow(power));
+    let number = number.parse::<i128>().ok().zip(factor).and_then(|(number, factor)| number.checked_mul(factor));
+    Ok(match (number, is_negative) {
+        (Some(number), true) => -number,
+        (Some(number), false) => number,
+        (None, true) => i128::MIN,
+        (None, false) => i128::MAX,
+    })
+}
+
+/// What stands behind the `e`.
+fn exponent(text: &str) -> Result<i64, Fault> {
+    let (is_negative, digits) = match text.strip_prefix('-') {
+        Some(digits) => (true, digits),
+        None => (false, text.strip_prefix('+').unwrap_or(text)),
+    };
+    if digits.is_empty() || !all_digits(digits) {
+        return Err(Fault::NotNumber);
+    }
+    // More than a browser can compute with is all the same.
+    let power = digits.parse::<i64>().unwrap_or(i64::MAX).min(1 << 40);
+    Ok(if is_negative { -power } else { power })
+}
+
+fn all_digits(part: &str) -> bool {
+    part.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 fn within(number: i128, min: i128, max: i128) -> Result<i128, Fault> {
@@ -290,9 +318,18 @@ mod tests {
         assert_eq!(Decimal::<2>::check("1.500").unwrap().to_string(), "1.50");
         assert_eq!(Decimal::<0>::check("12").unwrap().to_string(), "12");
         assert_eq!(Decimal::<3>::shape().step.as_deref(), Some("0.001"));
-        for wrong in ["", ".5", "5.", "1,5", "+1", "1e3", "--1", "-"] {
+        for (text, steps) in
+            [(".5", 50), ("1e3", 100_000), ("1250e-3", 125), ("-0", 0), ("0e99999999999999999999", 0), ("007", 700)]
+        {
+            assert_eq!(Decimal::<2>::check(text).unwrap().steps(), steps, "{text}");
+        }
+        for wrong in ["", "5.", "1,5", "+1", "--1", "-", ".", "e5", "1e", "1e+", "1e1.5", "1.0.0", "0x1", "∞"] {
             assert!(Decimal::<2>::check(wrong).is_err(), "{wrong}");
         }
+        assert_eq!(Decimal::<2>::check("1e-3").unwrap_err(), Fault::TooPrecise { places: 2 });
+        assert!(matches!(Decimal::<2>::check("-1e99999999999999999999"), Err(Fault::TooSmall { .. })));
+        assert_eq!(i32::check("1.0e1"), Ok(10));
+        assert_eq!(i32::check("1e-1").unwrap_err(), Fault::NotWhole);
         assert!(Decimal::<2>::check(&"9".repeat(60)).is_err());
     }
 }

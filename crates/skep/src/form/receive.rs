@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use http::StatusCode;
 
-use super::field::FieldInfo;
+use super::info::FieldInfo;
 use super::multipart::{Broken, Event, Head, Parser, boundary};
 use super::upload::{Content, Quota, Received, Temporary};
 use crate::app::Limits;
@@ -114,8 +114,7 @@ impl Receiver<'_> {
             return Err(Error::new(StatusCode::PAYLOAD_TOO_LARGE).with_message(message));
         }
         let Head { name, file_name, content_type } = head;
-        let field = self.fields.iter().find(|field| field.file && field.name == name);
-        let Some(field) = field else {
+        let Some(field) = super::rows::file_field(self.fields, &name) else {
             if file_name.is_some() {
                 return Err(Error::bad_request(format!("{} takes no file", crate::param::quoted(&name))));
             }

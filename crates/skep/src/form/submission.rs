@@ -1,12 +1,15 @@
 //! What a user sent, kept until it is answered: the form may have to be shown again with it.
 
 use std::any::TypeId;
+use std::borrow::Cow;
 use std::cell::RefCell;
 use std::fmt;
 
-use super::fault::Named;
-use super::field::Sent;
+use super::fault::{Fault, Named};
+use super::field::{FormField, Sent};
+use super::info::FieldInfo;
 use super::messages::Messages;
+use super::rows;
 use super::upload::Received;
 use crate::param::Pairs;
 
@@ -19,16 +22,32 @@ pub(crate) struct Submission {
 }
 
 impl Submission {
-    pub(crate) fn new(service: TypeId, pairs: Pairs<'static>, files: Vec<(String, Received)>) -> Self {
+    pub(crate) fn new(
+        service: TypeId,
+        fields: &[FieldInfo],
+        pairs: Pairs<'static>,
+        files: Vec<(String, Received)>,
+    ) -> Self {
+        let (pairs, files) = rows::close_up(fields, pairs, files);
         Self { service, pairs, files, faults: RefCell::default() }
     }
 
-    pub(crate) fn sent(&self, name: &'static str) -> Sent<'_> {
-        Sent { name, pairs: &self.pairs, files: &self.files }
+    /// Reads a field. What is wrong with it is noted.
+    pub(crate) fn read<F: FormField>(&self, name: Cow<'static, str>) -> Option<F> {
+        match F::read(&Sent { name: &name, submission: self }) {
+            Ok(value) => Some(value),
+            Err(Fault::InRow) => None,
+            Err(fault) => {
+                self.faults.borrow_mut().push((name, fault));
+                None
+            }
+        }
     }
 
-    pub(crate) fn note(&self, fault: Named) {
-        self.faults.borrow_mut().push(fault);
+    /// How many rows of this list were filled in.
+    pub(super) fn rows(&self, list: &str) -> usize {
+        let files = self.files.iter().map(|(name, _)| name.as_str());
+        rows::count(self.pairs.names().chain(files), list)
     }
 
     pub(crate) fn take_faults(&self) -> Vec<Named> {
@@ -39,8 +58,8 @@ impl Submission {
         self.faults.replace(faults);
     }
 
-    pub(crate) fn complaints(&self, messages: &Messages) -> Vec<(&'static str, String)> {
-        self.faults.borrow().iter().map(|(name, fault)| (*name, fault.text(messages).into_owned())).collect()
+    pub(crate) fn complaints(&self, messages: &Messages) -> Vec<(Cow<'static, str>, String)> {
+        self.faults.borrow().iter().map(|(name, fault)| (name.clone(), fault.text(messages).into_owned())).collect()
     }
 }
 

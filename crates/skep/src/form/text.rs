@@ -183,7 +183,8 @@ impl Control for Url {
         Shape {
             kind: "url",
             max_length: Some(LONGEST_URL),
-            pattern: Some("[hH][tT][tT][pP][sS]?://.+"),
+            // What `check` refuses, too: no host, and what no address has as it is.
+            pattern: Some(r#"[hH][tT][tT][pP][sS]?://[^\s\/:?#"<>\\^`\{\|\}][^\s"<>\\^`\{\|\}]*"#),
             ..Shape::default()
         }
     }

@@ -228,12 +228,13 @@ impl fmt::Display for DateTime {
 }
 
 macro_rules! fields {
-    ($($type:ty, $kind:literal, $step:expr, $expected:literal;)*) => {$(
+    ($($type:ty, $kind:literal, $step:expr, $max:expr, $expected:literal;)*) => {$(
         impl Control for $type {
             type Look = look::Line;
 
             fn shape() -> Shape {
-                Shape { kind: $kind, step: $step, ..Shape::default() }
+                let max: Option<&str> = $max;
+                Shape { kind: $kind, step: $step, max: max.map(Into::into), ..Shape::default() }
             }
 
             fn check(text: &str) -> Result<Self, Fault> {
@@ -273,10 +274,11 @@ macro_rules! fields {
 }
 
 fields! {
-    Date, "date", None, "a date such as 2026-12-31";
+    // A browser knows years of six digits, and offers them where nothing says otherwise.
+    Date, "date", None, Some("9999-12-31"), "a date such as 2026-12-31";
     // Whole minutes are what a browser offers; a value with seconds that is shown for editing stays valid with "any".
-    Time, "time", Some("any".into()), "a time such as 18:30";
-    DateTime, "datetime-local", Some("any".into()), "a date and a time such as 2026-12-31T18:30";
+    Time, "time", Some("any".into()), None, "a time such as 18:30";
+    DateTime, "datetime-local", Some("any".into()), Some("9999-12-31T23:59:59.999"), "a date and a time such as 2026-12-31T18:30";
 }
 
 #[cfg(test)]

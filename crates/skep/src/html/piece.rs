@@ -62,6 +62,8 @@ pub mod category {
         Track: Sources;
         Annotation: Ruby;
         Drawing: Foreign;
+        // Nothing is of it. With one category only, a kind would be explained by its implementation.
+        Nowhere: Document PageParts Metadata Items Terms TableParts Rows Cells Columns Options Sources Picture Foreign;
     }
 }
 

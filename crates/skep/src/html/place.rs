@@ -306,7 +306,7 @@ pub fn free<Parent, T: Render + ?Sized>(value: &T, out: &mut Buffer) {
 
 /// Phrasing content without anything interactive: one message where two rules meet, as in `button` and in links.
 #[diagnostic::on_unimplemented(
-    message = "`{Value}` cannot stand in `{Element}`, where only phrasing content without links, buttons and other interactive elements stands here",
+    message = "`{Value}` cannot stand in `{Element}`, which takes phrasing content here, without links, buttons and other interactive elements",
     label = "this is not sure to be both",
     note = "let the function that makes it say so, with `piece!` instead of `html!`: `fn name() -> Html<Phrasing, NoInteractive> {{ piece! {{ ... }} }}`"
 )]

@@ -144,13 +144,13 @@ impl<S> Filled<S> {
     pub fn pick<T>(mut self, name: Name<S, T>, file_name: &str, content_type: &str, content: &[u8]) -> Self {
         let offers = |control: &Control| control.kind == Kind::File && control.name == name.text();
         assert!(self.controls.iter().any(offers), "{}: the form takes no file for {}", self.action, name.text());
-        self.files.push((name.text().into(), file_name.into(), content_type.into(), content.into()));
+        self.files.push((name.text().into_owned(), file_name.into(), content_type.into(), content.into()));
         self
     }
 
     /// Sends by the button of this name and value.
     pub fn press<T>(mut self, name: Name<S, T>, value: impl Into<String>) -> Self {
-        self.pressed.push((name.text().into(), value.into()));
+        self.pressed.push((name.text().into_owned(), value.into()));
         self
     }
 

@@ -2,7 +2,7 @@
 
 use super::super::ast::{Attribute, Name, Node, Value};
 use super::super::diagnostic::Diagnostic;
-use super::super::standard::{Rules, Type, aria, attributes, elements, foreign, input, obsolete};
+use super::super::standard::{Rules, Type, aria, attributes, elements, input, obsolete};
 use super::content::list;
 use super::facts::{Facts, literal};
 use super::nearest::nearest;
@@ -12,7 +12,7 @@ use super::{template, value};
 const FREE: &[&str] = &["data-", "hx-", "x-", "v-", "sse-", "ws-", "@", ":", "_"];
 
 pub(super) fn check(facts: Facts<'_>, diagnostics: &mut Vec<Diagnostic>) {
-    let Some(rules) = facts.rules else { return };
+    let Some(rules) = facts.rules.filter(|rules| !matches!(rules.name, "svg" | "math")) else { return };
     for attribute in &facts.element.attributes {
         let Attribute::Named { name, value } = attribute else { continue };
         let small = name.text.to_ascii_lowercase();
@@ -23,7 +23,7 @@ pub(super) fn check(facts: Facts<'_>, diagnostics: &mut Vec<Diagnostic>) {
         }
         let found = match kind(rules, &small) {
             Some(kind) => of_type(&small, kind, value).or_else(|| of_input(facts, &small)),
-            None => not_an_attribute(rules, &small),
+            None => Some(not_an_attribute(rules, &small)),
         };
         diagnostics.extend(found.map(|message| Diagnostic::on(name, message)));
     }
@@ -46,7 +46,9 @@ pub(super) fn kind(rules: &Rules, name: &str) -> Option<Type> {
     if attributes::WINDOW_HANDLERS.contains(&name) && rules.name != "body" {
         return None;
     }
-    attributes::global(name).or((rules.name == "embed").then_some(Type::Text))
+    // What is obsolete on every element is so on `embed`, which takes any other.
+    let is_any = rules.name == "embed" && obsolete::attribute(rules.name, name).is_none();
+    attributes::global(name).or(is_any.then_some(Type::Text))
 }
 
 /// What is wrong with the value.
@@ -64,7 +66,7 @@ fn of_type(name: &str, kind: Type, value: &Value) -> Option<String> {
         Value::Nodes(_) => format!("`{text}` is no value of `{name}`: it takes {allowed}"),
         _ => format!("`{name}` needs a value: it takes {allowed}"),
     };
-    if let Type::OneOf(words) | Type::Exactly(words) | Type::TokensOf(words) = kind
+    if let Type::OneOf(words) | Type::Exactly(words) | Type::TokensOf(words) | Type::ListOf(words) = kind
         && let Some(near) = nearest(&text, words.iter().copied().filter(|word| !word.is_empty()))
     {
         message += "; did you mean `";
@@ -111,32 +113,29 @@ fn of_input(facts: Facts<'_>, name: &str) -> Option<String> {
 }
 
 /// Why there is no such attribute, and what to write instead.
-fn not_an_attribute(rules: &Rules, name: &str) -> Option<String> {
+fn not_an_attribute(rules: &Rules, name: &str) -> String {
     let element = rules.name;
-    if foreign::is_foreign(element) && matches!(element, "svg" | "math") {
-        return None;
-    }
     if let Some(instead) = obsolete::attribute(element, name) {
-        return Some(format!("`{name}` on `{element}` is obsolete: {instead}"));
+        return format!("`{name}` on `{element}` is obsolete: {instead}");
     }
     if attributes::WINDOW_HANDLERS.contains(&name) {
-        return Some(format!("`{name}` belongs to `body` alone, because the window fires it"));
+        return format!("`{name}` belongs to `body` alone, because the window fires it");
     }
     let owners: Vec<&str> =
         elements::ELEMENTS.iter().filter(|rules| rules.attribute(name).is_some()).map(|rules| rules.name).collect();
     if !owners.is_empty() {
-        return Some(format!("`{element}` takes no `{name}`: it belongs to {}", some_of(&owners)));
+        return format!("`{element}` takes no `{name}`: it belongs to {}", some_of(&owners));
     }
     let own = rules.attributes.iter().map(|(name, _)| *name);
     let global = attributes::GLOBAL.iter().chain(aria::ATTRIBUTES).map(|(name, _)| *name);
     let near = nearest(name, own.chain(global).chain(attributes::HANDLERS.iter().copied()));
     let elsewhere = elements::ELEMENTS.iter().flat_map(|rules| rules.attributes).map(|(name, _)| *name);
-    Some(match near.or_else(|| nearest(name, elsewhere)) {
+    match near.or_else(|| nearest(name, elsewhere)) {
         Some(near) => format!("HTML has no attribute `{name}`: did you mean `{near}`?"),
         None if name.starts_with("aria-") => format!("WAI-ARIA has no `{name}`"),
         None if name.starts_with("on") => format!("HTML has no event handler `{name}`"),
         None => format!("HTML has no attribute `{name}`: one of your own is named `data-{name}`"),
-    })
+    }
 }
 
 /// The first few.

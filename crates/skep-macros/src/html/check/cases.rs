@@ -18,7 +18,7 @@ const WRONG: &[&[Wrong]] = &[document::WRONG, content::WRONG, depth::WRONG, attr
 const RIGHT: &[&[Right]] = &[document::RIGHT, content::RIGHT, depth::RIGHT, attributes::RIGHT];
 
 /// All that is said about a template.
-fn messages(template: &str) -> Vec<String> {
+pub(super) fn messages(template: &str) -> Vec<String> {
     let (nodes, mut diagnostics) = parse::template(template.parse().expect("these are tokens"));
     diagnostics.extend(check(&nodes, Piece::FromRoots).diagnostics);
     diagnostics.into_iter().map(|diagnostic| diagnostic.message).collect()

@@ -28,15 +28,27 @@ impl<'t> Place<'t> {
         Self { model, also, holder: Some(holder), is_top: false, forgiven: None }
     }
 
+    /// Is a tag text here? Then `template` has named it already.
+    pub(super) fn has_no_tags(self) -> bool {
+        self.model == Model::Code || self.model == Model::Text && matches!(self.holder, Some("textarea" | "title"))
+    }
+
     pub(super) fn takes_text(self) -> bool {
         self.model.takes_text() || self.forgiven.is_some_and(Model::takes_text)
     }
 
     pub(super) fn takes(self, name: &str, categories: Categories) -> bool {
-        // What a browser reads as text, `template` has named already.
-        matches!(self.model, Model::Code)
-            || self.model == Model::Text && matches!(self.holder, Some("textarea" | "title"))
-            || self.model.takes(name, categories)
+        let never: &[&str] = match self.holder {
+            // 4.10.9: a browser would end the group.
+            Some("optgroup") => &["hr", "optgroup"],
+            // 13.2.6.4.22: a browser would drop them.
+            Some("template") => &["html", "head", "body"],
+            _ => &[],
+        };
+        if never.contains(&name) && self.forgiven.is_none() {
+            return false;
+        }
+        self.model.takes(name, categories)
             || self.also.contains(&name)
             || standard::is_custom(name) && self.model == Model::Foreign
             || self.forgiven.is_some_and(|model| model.takes(name, categories))
@@ -100,7 +112,7 @@ pub(super) fn excludes<'t>(facts: Facts<'t>, frames: &[Frame<'t>]) -> Things {
         _ => rules.excludes,
     };
     // 4.4.14: what the ancestors of a `main` may be.
-    if ["html", "body", "div", "form"].contains(&rules.name) { things } else { things.and(Things::MAIN) }
+    if ["html", "body", "div", "form", "template"].contains(&rules.name) { things } else { things.and(Things::MAIN) }
 }
 
 /// Why there is no such element here.

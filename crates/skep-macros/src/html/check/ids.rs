@@ -66,7 +66,7 @@ impl<'t> Ids<'t> {
             (Some(Type::IdRef), "form") => Wanted::Element("form"),
             (Some(Type::IdRef), "list") => Wanted::Element("datalist"),
             (Some(Type::IdRefs), "headers") => Wanted::Element("th"),
-            (Some(Type::IdRef | Type::IdRefs), _) => Wanted::Any,
+            (Some(Type::IdRef | Type::IdRefs | Type::IdList), _) => Wanted::Any,
             _ => return,
         };
         for word in value.split_ascii_whitespace() {

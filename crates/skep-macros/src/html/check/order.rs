@@ -4,6 +4,7 @@
 
 use super::super::ast::{Body, Element, Name};
 use super::super::diagnostic::Diagnostic;
+use super::super::standard::Type;
 use super::facts::{Facts, Presence};
 use super::kids::{Kid, What, kids};
 use super::walk::Frame;
@@ -12,8 +13,9 @@ pub(super) fn check(facts: Facts<'_>, frames: &[Frame<'_>], diagnostics: &mut Ve
     let Body::Nodes(nodes, _) = &facts.element.body else { return };
     let parent = frames.last().map(|frame| frame.facts.name());
     let Some(judge) = rule(facts.name(), parent) else { return };
-    // Script-supporting elements may stand anywhere between; of `head` they are the content.
-    let is_judged = |kid: &Kid<'_>| facts.name() == "head" || !matches!(kid.name(), "script" | "template");
+    // Script-supporting elements may stand anywhere between where the standard says so; elsewhere they are content.
+    let is_between = matches!(facts.name(), "table" | "dl" | "div" | "picture" | "hgroup" | "datalist");
+    let is_judged = |kid: &Kid<'_>| !is_between || !matches!(kid.name(), "script" | "template");
     let kids: Vec<Kid<'_>> = kids(nodes).into_iter().filter(is_judged).collect();
     let is_open = facts.is_filled() || kids.iter().any(|kid| matches!(kid.what, What::Splice));
     judge(&mut Order { facts, name: &facts.element.name, kids, is_open, diagnostics });
@@ -38,6 +40,7 @@ fn rule<'t, 'd>(name: &str, parent: Option<&str>) -> Option<Rule<'t, 'd>> {
         "ruby" => Order::ruby,
         "datalist" => Order::suggestions,
         "option" if parent != Some("datalist") => Order::option,
+        "time" => Order::time,
         "title" => Order::title,
         "script" => Order::script,
         _ => return None,
@@ -249,7 +252,14 @@ impl Order<'_, '_> {
 
     /// 4.10.7: one must choose, so nothing is chosen at first.
     fn placeholder(&mut self) {
-        let Some(first) = self.kids.iter().position(|kid| kid.name() != "button") else { return };
+        let is_before = |kid: &Kid<'_>| matches!(kid.name(), "button" | "script" | "template");
+        let Some(first) = self.kids.iter().position(|kid| !is_before(kid)) else {
+            if self.is_open {
+                return;
+            }
+            self.miss("a `required` drop-down box begins with an option that chooses nothing: `option value=\"\" { \"...\" }`");
+            return;
+        };
         let Some(option) = self.kids[first].element().filter(|element| element.is(&["option"])).map(Facts::of) else {
             return;
         };
@@ -330,28 +340,29 @@ impl Order<'_, '_> {
 
     /// 4.5.10: text, then `rt`, or `rp`, `rt`, `rp`.
     fn ruby(&mut self) {
+        let is_known = !self.is_open && self.kids.iter().all(|kid| kid.is_sure);
         if let Some(first) = self.kids.first().filter(|kid| kid.is_sure && matches!(kid.name(), "rt" | "rp")) {
             let message = format!("`ruby` begins with the text that `{}` annotates", first.name());
             self.say(0, message);
-        }
-        if !self.is_open && !self.has("rt") {
+        } else if !self.is_open && !self.has("rt") || is_known && !self.ends_annotated() {
             self.miss("`ruby` needs an `rt` behind its text");
+        } else if let Some(loose) = (0..self.kids.len()).find(|at| is_known && self.is_loose(*at)) {
+            self.say(loose, "an `rp` stands before and behind an `rt`: write `rp`, `rt`, `rp`".into());
         }
-        for at in 0..self.kids.len() {
-            let beside = |other: Option<usize>| {
-                other
-                    .and_then(|other| self.kids.get(other))
-                    .is_none_or(|kid| !kid.is_sure || matches!(kid.what, What::Splice))
-            };
-            let is = |other: Option<usize>| {
-                other.and_then(|other| self.kids.get(other)).is_some_and(|kid| kid.name() == "rt")
-            };
-            let (before, behind) = (at.checked_sub(1), Some(at + 1));
-            let is_unknown = self.is_open && (beside(before) || beside(behind));
-            if self.kids[at].name() == "rp" && self.kids[at].is_sure && !is_unknown && !is(before) && !is(behind) {
-                self.say(at, "an `rp` stands directly before or behind an `rt`".into());
-            }
-        }
+    }
+
+    fn ends_annotated(&self) -> bool {
+        self.kids.last().is_some_and(|kid| matches!(kid.name(), "rt" | "rp"))
+    }
+
+    /// Is it an `rp` without an `rt` beside it, or without the other `rp`?
+    fn is_loose(&self, at: usize) -> bool {
+        let is = |other: Option<usize>, name: &str| {
+            other.and_then(|other| self.kids.get(other)).is_some_and(|kid| kid.name() == name)
+        };
+        let opens = is(Some(at + 1), "rt") && is(Some(at + 2), "rp");
+        let closes = is(at.checked_sub(1), "rt") && is(at.checked_sub(2), "rp");
+        self.kids[at].name() == "rp" && !opens && !closes
     }
 
     fn suggestions(&mut self) {
@@ -362,6 +373,19 @@ impl Order<'_, '_> {
         };
         if let Some(other) = (0..self.kids.len()).find(is_other) {
             self.say(other, "`datalist` takes `option` elements or other content, not both".into());
+        }
+    }
+
+    /// 4.5.14: without `datetime`, its text is what a machine reads.
+    fn time(&mut self) {
+        let is_text = self.kids.iter().all(|kid| kid.is_sure && matches!(kid.what, What::Text(_)));
+        if self.is_open || !is_text || self.facts.has("datetime") != Presence::No {
+            return;
+        }
+        let Body::Nodes(nodes, _) = &self.facts.element.body else { return };
+        let text = super::template::literal_start(nodes).map(|(text, ..)| text).unwrap_or_default();
+        if let Some(allowed) = super::value::wrong(Type::Time, text.trim_ascii()) {
+            self.miss(&format!("without `datetime` the text of a `time` is {allowed}"));
         }
     }
 

@@ -4,6 +4,7 @@
 
 use super::super::ast::Body;
 use super::super::diagnostic::Diagnostic;
+use super::super::standard::input;
 use super::facts::{Facts, Presence};
 use super::kids::kids;
 use super::walk::Frame;
@@ -25,10 +26,11 @@ pub(super) fn check<'t>(facts: Facts<'t>, frames: &[Frame<'t>], diagnostics: &mu
         "li" => judge.item(),
         "link" => judge.link(),
         "meta" => judge.meta(),
-        "meter" => judge.ordered(&["min", "low", "high", "max"], "value"),
+        "meter" => judge.ordered(&["min", "low", "high", "max"], &["value", "low", "high", "optimum"]),
         "optgroup" => judge.option_group(),
-        "progress" => judge.ordered(&["max"], "value"),
+        "progress" => judge.ordered(&["max"], &["value"]),
         "script" => judge.script(),
+        "select" => judge.select(),
         "source" => judge.source(),
         "textarea" => judge.textarea(),
         "track" => judge.track(),
@@ -197,13 +199,28 @@ impl<'t> Judge<'t, '_> {
             self.say("`input` with `type=\"button\"` needs a `value`: the words on it".into());
         }
         self.typed_value(&kind);
+        self.autofill(&kind);
         self.lengths();
+    }
+
+    /// 4.10.19.7.1: what a browser fills in must fit what one can type.
+    fn autofill(&mut self, kind: &str) {
+        let Some(field) = self.facts.literal("autocomplete") else { return };
+        let kind = if kind.is_empty() && self.is_missing("type") { "text" } else { kind };
+        let takes = input::types("autocomplete").is_some_and(|types| types.contains(&kind));
+        if takes && !super::value::fits(kind, &field) {
+            let message = format!("an `input` with `type=\"{kind}\"` cannot hold `{field}`: write the type that can");
+            self.say_at("autocomplete", message);
+        }
     }
 
     /// 4.10.5.1: what a value of this type looks like.
     fn typed_value(&mut self, kind: &str) {
         for attribute in ["value", "min", "max"] {
-            let Some(value) = self.facts.literal(attribute).filter(|value| !value.is_empty()) else { continue };
+            // Without a value nothing is typed yet; a bound that is there has one.
+            let is_bound = attribute != "value" && input::types(attribute).is_some_and(|types| types.contains(&kind));
+            let found = self.facts.literal(attribute).filter(|value| is_bound || kind == "range" || !value.is_empty());
+            let Some(value) = found else { continue };
             if let Some(allowed) = super::value::of_input(kind, &value) {
                 let message =
                     format!("`{value}` is no {attribute} of an `input` with `type=\"{kind}\"`: it takes {allowed}");
@@ -291,12 +308,12 @@ impl<'t> Judge<'t, '_> {
         }
     }
 
-    /// 4.10.13, 4.10.14: numbers in this order, and the value between the first and the last.
-    fn ordered(&mut self, names: &[&str], value: &str) {
+    /// 4.10.13, 4.10.14: numbers in this order, and others between the first and the last.
+    fn ordered(&mut self, names: &[&str], inside: &[&str]) {
         let number = |name: &str| self.facts.literal(name).and_then(|number| number.parse::<f64>().ok());
         let numbers: Vec<(&str, f64)> = names.iter().filter_map(|name| Some((*name, number(name)?))).collect();
         let bound = |name: &str, default: f64| if self.is_missing(name) { Some(default) } else { number(name) };
-        let (least, most, given) = (bound("min", 0.0), bound("max", 1.0), number(value));
+        let (least, most) = (bound("min", 0.0), bound("max", 1.0));
         let wrong: Option<(String, String)> = numbers
             .windows(2)
             .find(|pair| pair[0].1 > pair[1].1)
@@ -305,10 +322,13 @@ impl<'t> Judge<'t, '_> {
             self.say_at(&low, format!("`{low}` is greater than `{high}`"));
             return;
         }
-        let Some(number) = given else { return };
-        if least.is_some_and(|least| number < least) || most.is_some_and(|most| number > most) {
-            let range = format!("{} to {}", least.unwrap_or_default(), most.unwrap_or_default());
-            self.say_at(value, format!("`{value}` is {number}, outside its range {range}: write `min` and `max`"));
+        for name in inside {
+            let Some(number) = number(name) else { continue };
+            if least.is_some_and(|least| number < least) || most.is_some_and(|most| number > most) {
+                let range = format!("{} to {}", least.unwrap_or_default(), most.unwrap_or_default());
+                self.say_at(name, format!("`{name}` is {number}, outside its range {range}: write `min` and `max`"));
+                return;
+            }
         }
     }
 
@@ -319,7 +339,9 @@ impl<'t> Judge<'t, '_> {
         if self.is_missing("src") {
             if is_classic {
                 self.never("async", "it belongs to a `script` with `src`");
-                self.never("defer", "it belongs to a `script` with `src`");
+                for attribute in ["defer", "blocking", "fetchpriority"] {
+                    self.never(attribute, "it belongs to a `script` with `src`");
+                }
             }
             self.never("integrity", "it belongs to a `script` with `src`");
             return;
@@ -330,6 +352,14 @@ impl<'t> Judge<'t, '_> {
         }
         if matches!(kind.as_deref(), Some("importmap" | "speculationrules")) {
             self.never("src", "an import map stands in the page");
+        }
+    }
+
+    /// 4.10.19.7.1: nobody chooses a passkey from a list.
+    fn select(&mut self) {
+        let field = self.facts.literal("autocomplete").unwrap_or_default().to_ascii_lowercase();
+        if field.split_ascii_whitespace().any(|word| word == "webauthn") {
+            self.say_at("autocomplete", "`webauthn` belongs to `input` and `textarea`".into());
         }
     }
 

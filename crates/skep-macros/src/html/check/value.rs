@@ -1,11 +1,12 @@
 //! Whether a literal value is of its type.
 
-use super::super::standard::Type;
+use super::super::standard::{self, Type};
 
 /// What would be right, if this is wrong.
 pub(super) fn wrong(kind: Type, value: &str) -> Option<String> {
     let is_right = match kind {
-        Type::Text | Type::Boolean | Type::Handler | Type::Url => true,
+        Type::Text | Type::Boolean | Type::Handler | Type::IdList => true,
+        Type::Url => value.trim_ascii().is_empty() || url::is_url(value.trim_ascii()),
         Type::NotEmpty => !value.is_empty(),
         Type::OneOf(words) => words.iter().any(|word| word.eq_ignore_ascii_case(value)),
         Type::Exactly(words) => words.contains(&value),
@@ -14,17 +15,18 @@ pub(super) fn wrong(kind: Type, value: &str) -> Option<String> {
         Type::UpTo(most) => is_digits(value) && value.parse::<u8>().is_ok_and(|number| number <= most),
         Type::Integer => is_digits(value.strip_prefix('-').unwrap_or(value)),
         Type::Float => is_float(value),
+        Type::Size => is_float(value) && value.parse::<f64>().is_ok_and(|size| size > 0.0),
         Type::Step => {
             value.eq_ignore_ascii_case("any") || is_float(value) && value.parse::<f64>().is_ok_and(|step| step > 0.0)
         }
         Type::Id | Type::IdRef => !value.is_empty() && !value.contains(|letter: char| letter.is_ascii_whitespace()),
         Type::IdRefs | Type::Tokens => are_different(value),
-        Type::TokensOf(words) => {
-            let is_known = |token: &str| words.iter().any(|word| word.eq_ignore_ascii_case(token));
-            are_different(value) && value.split_ascii_whitespace().all(is_known)
-        }
-        Type::Address => is_address(value),
-        Type::Addresses => value.split_ascii_whitespace().all(is_address),
+        Type::TokensOf(words) => are_different(value) && are_of(words, value),
+        Type::ListOf(words) => are_of(words, value),
+        Type::Words => are_different(value) && !value.trim_ascii().is_empty(),
+        Type::Address => url::is_url(value.trim_ascii()),
+        Type::Addresses => value.split_ascii_whitespace().all(url::is_url),
+        Type::ItemTypes => !value.trim_ascii().is_empty() && value.split_ascii_whitespace().all(url::is_absolute),
         Type::ImageSet => is_image_set(value),
         Type::Moment => time::is_moment(value),
         Type::Time => time::is_time(value),
@@ -34,6 +36,11 @@ pub(super) fn wrong(kind: Type, value: &str) -> Option<String> {
         Type::MapName => value.len() > 1 && value.starts_with('#'),
         Type::Keys => are_different(value) && value.split_ascii_whitespace().all(|key| key.chars().count() == 1),
         Type::Target => is_target(value),
+        Type::Window => !value.is_empty() && !value.starts_with('_'),
+        Type::Custom => standard::is_custom(value),
+        Type::Command => is_command(value),
+        Type::Autofill => autofill::is_right(value),
+        Type::Integrity => value.split_ascii_whitespace().all(is_hash),
         Type::Floats => value.split(',').all(|number| is_float(number.trim_ascii())),
         Type::FileTypes => value.split(',').all(|kind| is_file_type(kind.trim_ascii())),
     };
@@ -44,21 +51,27 @@ pub(super) fn wrong(kind: Type, value: &str) -> Option<String> {
 fn allowed(kind: Type) -> String {
     let fixed = match kind {
         Type::OneOf(words) | Type::Exactly(words) => return quoted(words),
-        Type::TokensOf(words) if words.len() > 30 => "known words between spaces, each once",
+        Type::ListOf(words) if words.len() > 30 => "known words between spaces",
+        Type::ListOf(words) => return format!("words of these between spaces: {}", quoted(words)),
         Type::TokensOf(words) => return format!("words of these between spaces, each once: {}", quoted(words)),
         Type::UpTo(most) => return format!("an integer from 0 to {most}"),
-        Type::Text | Type::Boolean | Type::Handler | Type::Url => "any text",
+        Type::Text | Type::Boolean | Type::Handler => "any text",
+        Type::Url => "a URL without spaces: a `%20` stands for a space",
         Type::NotEmpty => "a text that is not empty",
         Type::Count => "an integer that is not negative, such as `40`, without a unit",
         Type::Positive => "an integer greater than zero",
         Type::Integer => "an integer",
         Type::Float => "a number, such as `0.5`",
+        Type::Size => "a number greater than zero",
         Type::Step => "a number greater than zero, or `any`",
         Type::Id => "a name of at least one character, without spaces",
         Type::IdRef => "one id, without spaces",
         Type::IdRefs => "ids between spaces, each once",
+        Type::IdList => "ids between spaces",
+        Type::Words => "at least one word, and none twice",
         Type::Tokens => "words between spaces, each once",
-        Type::Address => "a URL that is not empty and has no spaces in it",
+        Type::Address => "a URL that is not empty and has no spaces in it: a `%20` stands for a space",
+        Type::ItemTypes => "absolute URLs between spaces, such as `https://schema.org/Person`",
         Type::Addresses => "URLs between spaces",
         Type::ImageSet => "images between commas, each a URL and then a width or density: `a.png 1x, b.png 2x`",
         Type::Moment => "a date or a date with time: `2026-09-16`, `2026-09-16T12:00Z`",
@@ -68,6 +81,13 @@ fn allowed(kind: Type) -> String {
         Type::MapName => "`#` and the name of a `map`",
         Type::Keys => "single characters between spaces, each once",
         Type::Target => "a name that does not begin with `_`, or one of `_blank`, `_self`, `_parent`, `_top`",
+        Type::Window => "a name of at least one character that does not begin with `_`",
+        Type::Custom => "the name of a custom element: small letters with a hyphen, such as `my-button`",
+        Type::Command => {
+            "`show-modal`, `close`, `request-close`, `toggle-popover`, `show-popover`, `hide-popover`, or a name of your own that begins with `--`"
+        }
+        Type::Autofill => "`on`, `off`, or what a browser may fill in, such as `email` or `shipping street-address`",
+        Type::Integrity => "hashes between spaces, each beginning with `sha256-`, `sha384-` or `sha512-`",
         Type::Floats => "numbers between commas",
         Type::FileTypes => "MIME types, `image/*`, `audio/*`, `video/*` or endings such as `.pdf`, between commas",
     };
@@ -106,9 +126,17 @@ fn are_different(value: &str) -> bool {
     value.split_ascii_whitespace().all(|token| seen.insert(token))
 }
 
-fn is_address(value: &str) -> bool {
-    let value = value.trim_ascii();
-    !value.is_empty() && !value.contains(|letter: char| letter.is_ascii_whitespace())
+fn are_of(words: &[&str], value: &str) -> bool {
+    value.split_ascii_whitespace().all(|token| words.iter().any(|word| word.eq_ignore_ascii_case(token)))
+}
+
+fn is_command(value: &str) -> bool {
+    let known = ["toggle-popover", "show-popover", "hide-popover", "close", "request-close", "show-modal"];
+    value.starts_with("--") || known.iter().any(|word| word.eq_ignore_ascii_case(value))
+}
+
+fn is_hash(hash: &str) -> bool {
+    ["sha256-", "sha384-", "sha512-"].iter().any(|kind| hash.strip_prefix(kind).is_some_and(|rest| !rest.is_empty()))
 }
 
 /// 4.8.4.2.1: candidates of one kind of descriptor, none twice.
@@ -195,12 +223,17 @@ pub(super) fn of_input(kind: &str, value: &str) -> Option<&'static str> {
         "number" | "range" => (is_float(value), "a number"),
         "color" => (is_color, "a colour: `#c0ffee`"),
         "email" => (value.split(',').all(is_email), "an email address"),
+        "url" => (url::is_absolute(value.trim_ascii()), "a whole URL: `https://example.org/`"),
         _ => return None,
     };
     (!is_right).then_some(allowed)
 }
 
+pub(super) use autofill::fits;
+
+mod autofill;
 mod time;
+mod url;
 
 #[cfg(test)]
 mod tests;

@@ -33,6 +33,8 @@ pub(super) struct Walker<'t> {
     /// Where it is in the control flow.
     path: Path,
     forks: usize,
+    /// The heading before this place, if it is sure which one that is: its level.
+    heading: Option<u8>,
     /// Every `main` that shows, and where.
     mains: Vec<Path>,
     /// The controls that stand in a `label`, by how deep the label is.
@@ -93,7 +95,7 @@ impl<'t> Walker<'t> {
                     let arms = branches.iter().map(|branch| branch.nodes.as_slice()).chain(otherwise.as_deref());
                     self.arms(arms, place);
                 }
-                Node::Loop(body) => self.nodes(&body.nodes, place),
+                Node::Loop(body) => self.arms(std::iter::once(body.nodes.as_slice()), place),
                 Node::Match(choice) => self.arms(choice.arms.iter().map(|arm| arm.nodes.as_slice()), place),
                 Node::Let(_) => {}
             }
@@ -103,11 +105,16 @@ impl<'t> Walker<'t> {
     fn arms(&mut self, arms: impl Iterator<Item = &'t [Node]>, place: Place<'t>) {
         let fork = self.forks;
         self.forks += 1;
+        let before = self.heading;
+        let mut is_same = true;
         for (arm, nodes) in arms.enumerate() {
+            self.heading = before;
             self.path.push((fork, arm));
             self.nodes(nodes, place);
             self.path.pop();
+            is_same &= self.heading == before;
         }
+        self.heading = before.filter(|_| is_same);
     }
 
     fn text(&mut self, text: &Text, place: Place<'t>) {
@@ -122,15 +129,21 @@ impl<'t> Walker<'t> {
         if !(place.is_top && place.model == Model::Document) {
             self.ids.hide();
         }
-        let all = self.frames.iter().fold(Things::NONE, |all, frame| all.and(frame.excludes));
-        let each = all.each().filter(|(thing, _)| *thing != Things::MAIN);
+        let each = self.excluded().each().filter(|(thing, _)| *thing != Things::MAIN);
         let forbidden = each.filter_map(|(thing, _)| Some((thing, self.who_forbids(thing)?))).collect();
         let context = Context { model: place.model, also: place.also, parent: self.parent(), forbidden };
         self.contexts.insert(std::ptr::from_ref(splice), context);
+        self.heading = None;
     }
 
     fn parent(&self) -> Option<&'t str> {
         self.frames.last().map(|frame| frame.facts.name())
+    }
+
+    /// What the ancestors forbid. What stands in a `template` has none beyond it (4.12.3).
+    fn excluded(&self) -> Things {
+        let inner = self.frames.iter().rposition(|frame| frame.facts.name() == "template").map_or(0, |at| at + 1);
+        self.frames[inner..].iter().fold(Things::NONE, |all, frame| all.and(frame.excludes))
     }
 
     /// The nearest ancestor that forbids a thing.
@@ -140,6 +153,9 @@ impl<'t> Walker<'t> {
     }
 
     fn element(&mut self, element: &'t Element, place: Place<'t>) {
+        if place.has_no_tags() {
+            return;
+        }
         let facts = Facts::of(element);
         let is_known = self.known(facts, place);
         let is_right = is_known && self.placed(facts, place);
@@ -177,10 +193,33 @@ impl<'t> Walker<'t> {
         if facts.categories(false).has(Categories::LABELABLE) {
             self.in_label(facts);
         }
+        self.outline(facts);
         if name.text == "selectedcontent" && !self.is_in_select_button() {
             let message = "`selectedcontent` stands in the `button` that a `select` begins with";
             self.diagnostics.push(Diagnostic::on(name, message));
         }
+    }
+
+    /// 4.3.11: a heading is at most one level below the one before it.
+    fn outline(&mut self, facts: Facts<'t>) {
+        let name = &facts.element.name;
+        let level = match name.text.as_bytes() {
+            [b'h', digit @ b'1'..=b'6'] => digit - b'0',
+            _ => return,
+        };
+        let is_moved = |facts: Facts<'_>| {
+            let moves = ["headingoffset", "headingreset", "hidden"];
+            facts.name() == "template" || moves.iter().any(|name| facts.has(name) != Presence::No)
+        };
+        if is_moved(facts) || self.frames.iter().any(|frame| is_moved(frame.facts)) {
+            self.heading = None;
+            return;
+        }
+        if let Some(before) = self.heading.filter(|before| level > before + 1) {
+            let message = format!("`{}` skips a level behind `h{before}`: write `h{}`", name.text, before + 1);
+            self.diagnostics.push(Diagnostic::on(name, message));
+        }
+        self.heading = Some(level);
     }
 
     fn is_in_select_button(&self) -> bool {
@@ -240,8 +279,7 @@ impl<'t> Walker<'t> {
             self.diagnostics.push(Diagnostic::on(name, content::not_here(facts, place, self.parent())));
             return false;
         }
-        let all = self.frames.iter().fold(Things::NONE, |all, frame| all.and(frame.excludes));
-        if let Some((thing, _)) = all.common(things).each().next()
+        if let Some((thing, _)) = self.excluded().common(things).each().next()
             && let Some(ancestor) = self.who_forbids(thing)
         {
             let message = content::excluded(&name.text, thing, ancestor);

@@ -6,7 +6,7 @@
 
 use proc_macro2::{Span, TokenStream};
 use quote::{quote, quote_spanned};
-use syn::{Expr, ExprPath};
+use syn::{Expr, ExprMethodCall, ExprPath};
 
 use super::super::ast::{Attribute, Body, Element, If, Node, Splice, Value};
 use super::super::diagnostic::Diagnostic;
@@ -29,34 +29,54 @@ const CONTROLS: [(&str, &str); 6] = [
     ("button", "button"),
 ];
 
-/// What a control names: `Comment::author`, `Comment::kind.of(Kind::Note)`, `Comment::links.at(0)`.
+/// What a control names: `Comment::author`, `Comment::kind.of(Kind::Note)`, `Comment::links.at(0)`,
+/// `Order::lines.row(0, Line::product)`.
 struct Field {
     service: TokenStream,
     name: String,
+    which: Which,
+}
+
+/// How much of a field a control names.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Which {
+    All,
     /// One choice or one value of it.
-    is_part: bool,
+    Part,
+    /// A field of one of its rows.
+    Row,
 }
 
 impl Field {
     /// A path to a name in small letters behind one with a capital: constants of other kinds are written in capitals.
     fn of(splice: &Splice) -> Option<Self> {
         match syn::parse2(splice.expr.clone()).ok()? {
-            Expr::Path(path) => Self::of_path(&path, false),
-            Expr::MethodCall(call) if call.method == "of" || call.method == "at" => match *call.receiver {
-                Expr::Path(path) => Self::of_path(&path, true),
-                _ => None,
-            },
+            Expr::Path(path) => Self::of_path(&path, Which::All),
+            Expr::MethodCall(call) => Self::of_call(&call),
             _ => None,
         }
     }
 
-    fn of_path(path: &ExprPath, is_part: bool) -> Option<Self> {
+    fn of_call(call: &ExprMethodCall) -> Option<Self> {
+        let is_row = call.method == "row";
+        if !is_row && call.method != "of" && call.method != "at" {
+            return None;
+        }
+        let which = if is_row { Which::Row } else { Which::Part };
+        match &*call.receiver {
+            Expr::Path(path) => Self::of_path(path, which),
+            Expr::MethodCall(inner) if !is_row => Self::of_call(inner).map(|field| Self { which, ..field }),
+            _ => None,
+        }
+    }
+
+    fn of_path(path: &ExprPath, which: Which) -> Option<Self> {
         let segments: Vec<_> = path.path.segments.iter().map(|segment| &segment.ident).collect();
         let [.., service, field] = segments.as_slice() else { return None };
         let (service, name) = (service.to_string(), field.to_string());
         let name = name.trim_start_matches("r#");
         let is_field = service.starts_with(char::is_uppercase) && name.starts_with(|first: char| !first.is_uppercase());
-        (is_field && path.qself.is_none()).then(|| Self { service: service_of(path), name: name.to_owned(), is_part })
+        (is_field && path.qself.is_none()).then(|| Self { service: service_of(path), name: name.to_owned(), which })
     }
 }
 
@@ -153,7 +173,9 @@ struct Literal {
     variable: TokenStream,
     /// The service of the first field.
     service: Option<TokenStream>,
+    /// The fields that controls name, and what those send that the author wrote by hand.
     given: Vec<String>,
+    by_hand: Vec<String>,
     /// Nothing in it could write controls that cannot be seen here.
     is_visible: bool,
 }
@@ -172,11 +194,12 @@ fn form(element: &mut Element, found: &mut Vec<Diagnostic>) -> Option<TokenStrea
     let site = Span::mixed_site().located_at(splice.span);
     let variable = quote_spanned!(site=> form);
     let service = syn::parse2::<Expr>(splice.expr.clone()).ok().and_then(|expr| service_of_form(&expr));
-    let mut literal = Literal { variable: variable.clone(), service, given: Vec::new(), is_visible: true };
+    let mut literal =
+        Literal { variable: variable.clone(), service, given: Vec::new(), by_hand: Vec::new(), is_visible: true };
     inside(nodes, &mut literal, &mut Vec::new(), found);
     let service = literal.service?;
     let expr = std::mem::replace(&mut splice.expr, variable.clone());
-    let complete = literal.is_visible.then(|| completeness(&service, &literal.given, splice.span));
+    let complete = literal.is_visible.then(|| completeness(&service, &literal.given, &literal.by_hand, splice.span));
     Some(quote_spanned! {site=>
         let #variable = &(#expr);
         #complete
@@ -184,11 +207,11 @@ fn form(element: &mut Element, found: &mut Vec<Diagnostic>) -> Option<TokenStrea
 }
 
 /// A constant that does not evaluate if a required field is left out. An item is looked at by every build; `Self` is not known in one.
-fn completeness(service: &TokenStream, given: &[String], span: Span) -> TokenStream {
+fn completeness(service: &TokenStream, given: &[String], by_hand: &[String], span: Span) -> TokenStream {
     let site = Span::mixed_site().located_at(span);
     let name = service.to_string().replace(' ', "");
     let call = quote_spanned! {site=>
-        ::skep::form::complete(#name, <#service as ::skep::service::Service>::FIELDS, &[#(#given),*])
+        ::skep::form::complete(#name, <#service as ::skep::service::Service>::FIELDS, &[#(#given),*], &[#(#by_hand),*])
     };
     if name == "Self" { quote_spanned!(site=> const { #call };) } else { quote_spanned!(site=> const _: () = #call;) }
 }
@@ -227,7 +250,7 @@ fn of_element(element: &mut Element, literal: &mut Literal, seen: &mut Vec<Strin
         return other_control(element, literal);
     };
     if !matches!(method, "label" | "button") {
-        if !field.is_part && seen.contains(&field.name) {
+        if field.which == Which::All && seen.contains(&field.name) {
             found.push(Diagnostic::new(span, format!("the field `{}` has a control in this form already", field.name)));
         }
         seen.push(field.name.clone());
@@ -239,14 +262,14 @@ fn of_element(element: &mut Element, literal: &mut Literal, seen: &mut Vec<Strin
     for attribute in &mut element.attributes {
         let Attribute::Splice(splice) = attribute else { continue };
         let Some(field) = Field::of(splice) else { continue };
-        let method = match (method, field.is_part) {
-            ("input", true) => "part",
-            ("label", true) => "part_label",
+        let method = match (method, field.which) {
+            ("input", Which::Part) => "part",
+            ("label", Which::Part) => "part_label",
             (method, _) => method,
         };
         let method = syn::Ident::new(method, Span::mixed_site().located_at(splice.span));
         let (expr, site) = (&splice.expr, Span::mixed_site().located_at(splice.span));
-        let reference = field.is_part.then(|| quote!(&));
+        let reference = (field.which == Which::Part).then(|| quote!(&));
         splice.expr = quote_spanned! {site=>
             ::skep::form::Form::#method(#form, #reference #expr).beside(&[#(#beside),*])
         };
@@ -262,7 +285,7 @@ fn other_control(element: &Element, literal: &mut Literal) {
         match attribute {
             Attribute::Splice(_) => literal.is_visible = false,
             Attribute::Named { name, value } if name.text == "name" => match text(value) {
-                Some(text) => literal.given.push(text),
+                Some(text) => literal.by_hand.push(text),
                 None => literal.is_visible = false,
             },
             _ => {}

@@ -288,9 +288,15 @@ fn lacking(groups: &[(Group, &str)], value: &TokenStream, site: Span) -> TokenSt
     }
 }
 
+/// Elements with the name of a module or a crate: rustc's messages would say the whole path of such a type.
+const SHARED_NAMES: [&str; 7] = ["body", "form", "header", "html", "link", "option", "time"];
+
 /// The name of an element as a type.
 fn element(name: &str, site: Span) -> TokenStream {
-    let name = if standard::element(name).is_some() {
+    let long = format!("{name}_element");
+    let name = if SHARED_NAMES.contains(&name) {
+        &long
+    } else if standard::element(name).is_some() {
         name
     } else if standard::is_custom(name) {
         "custom_element"
@@ -340,8 +346,9 @@ mod tests {
         let elements = include_str!("../../../../skep/src/html/element.rs");
         let (_, list) = elements.split_once("elements! {\n").expect("the list begins");
         let (list, _) = list.split_once('}').expect("the list ends");
-        let names: Vec<&str> = ELEMENTS.iter().map(|rules| rules.name).collect();
-        assert_eq!(list.split_whitespace().collect::<Vec<_>>(), names);
+        let types = ELEMENTS.iter().map(|rules| element(rules.name, Span::call_site()).to_string().replace(' ', ""));
+        let names = list.split_whitespace().map(|name| format!("::skep::html::element::{name}"));
+        assert_eq!(names.collect::<Vec<_>>(), types.collect::<Vec<_>>());
 
         let categories = include_str!("../../../../skep/src/html/piece.rs");
         for (name, models) in CATEGORIES {

@@ -1,7 +1,7 @@
 //! Attributes that every element takes, and the values that several attributes share.
 
 use super::Type::{
-    self, Boolean, Id, IdRefs, Integer, Keys, LanguageOrNone, NotEmpty, OneOf, Text, Tokens, TokensOf, UpTo, Url,
+    self, Boolean, Custom, Id, IdRefs, Integer, ItemTypes, Keys, LanguageOrNone, ListOf, OneOf, Text, UpTo, Url, Words,
 };
 
 /// Global attributes (3.2.6, 6, 5.2 for microdata, 4.13.3 for `is`, CSS for `part` and `exportparts`). `role` and
@@ -23,17 +23,17 @@ pub(crate) const GLOBAL: &[(&str, Type)] = &[
     ("id", Id),
     ("inert", Boolean),
     ("inputmode", OneOf(&["none", "text", "tel", "email", "url", "numeric", "decimal", "search"])),
-    ("is", NotEmpty),
+    ("is", Custom),
     ("itemid", Url),
-    ("itemprop", Tokens),
+    ("itemprop", Words),
     ("itemref", IdRefs),
     ("itemscope", Boolean),
-    ("itemtype", Tokens),
+    ("itemtype", ItemTypes),
     ("lang", LanguageOrNone),
     ("nonce", Text),
     ("part", Text),
     ("popover", OneOf(&["auto", "manual", "hint", ""])),
-    ("role", TokensOf(super::aria::ROLES)),
+    ("role", ListOf(super::aria::ROLES)),
     ("slot", Text),
     ("spellcheck", OneOf(&["true", "false", ""])),
     ("style", Text),

@@ -5,8 +5,9 @@
 //! `controlslist`, `disablepictureinpicture` and `disableremoteplayback` (Remote Playback, Picture-in-Picture) on media.
 
 use super::Type::{
-    self, Address, Addresses, Boolean, Count, Exactly, FileTypes, Float, Floats, IdRef, IdRefs, ImageSet, Integer,
-    Language, MapName, Mime, Moment, NotEmpty, OneOf, Positive, Step, Target, Text, Time, Tokens, TokensOf, Url,
+    self, Address, Addresses, Autofill, Boolean, Command, Count, Exactly, FileTypes, Float, Floats, IdRef, IdRefs,
+    ImageSet, Integer, Integrity, Language, MapName, Mime, Moment, NotEmpty, OneOf, Positive, Size, Step, Target, Text,
+    Time, Tokens, TokensOf, Url, Window,
 };
 use super::{Categories, Condition, Content, Model, Rules, Things};
 
@@ -170,7 +171,7 @@ pub(crate) const ELEMENTS: &[Rules] = &[
     )
     .excluding(Things::INTERACTIVE.and(Things::TABINDEX))
     .with(&[
-        ("command", Text),
+        ("command", Command),
         ("commandfor", IdRef),
         ("disabled", Boolean),
         ("form", IdRef),
@@ -264,7 +265,7 @@ pub(crate) const ELEMENTS: &[Rules] = &[
         ("allowfullscreen", Boolean),
         ("height", Count),
         ("loading", LOADING),
-        ("name", Target),
+        ("name", Window),
         ("referrerpolicy", POLICY),
         ("sandbox", TokensOf(SANDBOX)),
         ("src", Address),
@@ -295,8 +296,8 @@ pub(crate) const ELEMENTS: &[Rules] = &[
             ("accept", FileTypes),
             ("alpha", Boolean),
             ("alt", NotEmpty),
-            ("autocomplete", Tokens),
-            ("capture", OneOf(&["user", "environment", ""])),
+            ("autocomplete", Autofill),
+            ("capture", OneOf(&["user", "environment"])),
             ("checked", Boolean),
             ("colorspace", OneOf(&["limited-srgb", "display-p3"])),
             ("dirname", NotEmpty),
@@ -355,7 +356,7 @@ pub(crate) const ELEMENTS: &[Rules] = &[
             ("hreflang", Language),
             ("imagesizes", Text),
             ("imagesrcset", ImageSet),
-            ("integrity", Text),
+            ("integrity", Integrity),
             ("media", Text),
             ("referrerpolicy", POLICY),
             ("rel", Tokens),
@@ -385,7 +386,7 @@ pub(crate) const ELEMENTS: &[Rules] = &[
             ),
             ("media", Text),
             ("name", NotEmpty),
-            ("property", NotEmpty),
+            ("property", Text),
         ]),
     Rules::new(
         "meter",
@@ -404,7 +405,7 @@ pub(crate) const ELEMENTS: &[Rules] = &[
             ("data", Address),
             ("form", IdRef),
             ("height", Count),
-            ("name", Target),
+            ("name", Window),
             ("type", Mime),
             ("width", Count),
         ])
@@ -415,7 +416,7 @@ pub(crate) const ELEMENTS: &[Rules] = &[
         ("type", Exactly(&["1", "a", "A", "i", "I"])),
     ]),
     Rules::new("optgroup", "4.10.9", Categories::NONE, Content::Model(Model::Options, &["legend"]))
-        .with(&[("disabled", Boolean), ("label", NotEmpty)]),
+        .with(&[("disabled", Boolean), ("label", Text)]),
     Rules::new("option", "4.10.10", Categories::NONE, Content::Model(Model::OptionContent, &[]))
         .excluding(Things::INTERACTIVE.and(Things::DATALIST).and(Things::OBJECT).and(Things::TABINDEX))
         .with(&[("disabled", Boolean), ("label", NotEmpty), ("selected", Boolean), ("value", Text)]),
@@ -436,7 +437,7 @@ pub(crate) const ELEMENTS: &[Rules] = &[
         Content::Model(Model::Phrasing, &[]),
     )
     .excluding(Things::PROGRESS)
-    .with(&[("max", Float), ("value", Float)]),
+    .with(&[("max", Size), ("value", Float)]),
     Rules::new("q", "4.5.7", Categories::PHRASING, Content::Model(Model::Phrasing, &[])).with(&[("cite", Url)]),
     Rules::new("rp", "4.5.12", Categories::NONE, Content::Model(Model::Text, &[])),
     Rules::new("rt", "4.5.11", Categories::NONE, Content::Model(Model::Phrasing, &[])),
@@ -455,7 +456,7 @@ pub(crate) const ELEMENTS: &[Rules] = &[
         ("crossorigin", CORS),
         ("defer", Boolean),
         ("fetchpriority", PRIORITY),
-        ("integrity", Text),
+        ("integrity", Integrity),
         ("nomodule", Boolean),
         ("referrerpolicy", POLICY),
         ("src", Address),
@@ -470,7 +471,7 @@ pub(crate) const ELEMENTS: &[Rules] = &[
         Content::Model(Model::Options, &["button"]),
     )
     .with(&[
-        ("autocomplete", Tokens),
+        ("autocomplete", Autofill),
         ("disabled", Boolean),
         ("form", IdRef),
         ("multiple", Boolean),
@@ -532,7 +533,7 @@ pub(crate) const ELEMENTS: &[Rules] = &[
         Content::Model(Model::Text, &[]),
     )
     .with(&[
-        ("autocomplete", Tokens),
+        ("autocomplete", Autofill),
         ("cols", Positive),
         ("dirname", NotEmpty),
         ("disabled", Boolean),

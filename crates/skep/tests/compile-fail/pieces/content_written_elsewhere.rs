@@ -6,6 +6,6 @@ fn main() {
     let _ = html! {
         hgroup { (heading) }
         dl { div { (name) } }
-        ruby { "a" rt { "b" } rp { (heading) } }
+        ruby { "a" rp { "(" } rt { "b" } rp { (heading) } }
     };
 }

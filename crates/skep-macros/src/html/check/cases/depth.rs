@@ -4,6 +4,11 @@ use super::{Right, Wrong};
 
 /// Each with the section of the standard and a part of the message.
 pub(super) const WRONG: &[Wrong] = &[
+    ("4.3.11", "h1 { } h3 { }", "`h3` skips a level behind `h1`: write `h2`"),
+    ("4.3.11", "h2 { } div { p { } section { h4 { } } }", "`h4` skips a level behind `h2`"),
+    ("4.3.11", "h1 { } @for x in y { h3 { } }", "`h3` skips a level behind `h1`"),
+    ("4.3.11", "h1 { } @if x { h2 { } } @else { h4 { } }", "`h4` skips a level behind `h1`"),
+    ("4.3.11", "hgroup { h1 { } } h6 { }", "`h6` skips a level behind `h1`"),
     ("4.3.8", "header { header { } }", "`header` cannot stand in another `header`"),
     ("4.3.8", "header { div { footer { } } }", "`footer` cannot stand in `header`"),
     ("4.3.8", "header { section { header { } } }", "`header` cannot stand in another `header`"),
@@ -160,6 +165,14 @@ pub(super) const WRONG: &[Wrong] = &[
 ];
 
 pub(super) const RIGHT: &[Right] = &[
+    ("4.3.11", "h1 { } h2 { } h3 { } h2 { } h1 { }"),
+    ("4.3.11", "h3 { } h4 { }"),
+    ("4.3.11", "h1 { } (x) h3 { }"),
+    ("4.3.11", "h1 { } @if x { h2 { } } h3 { }"),
+    ("4.3.11", "h1 { } section headingoffset=\"1\" { h3 { } }"),
+    ("4.3.11", "h1 { } template { h3 { } } h2 { }"),
+    ("4.12.3", "a { template { a { } } }"),
+    ("4.12.3", "section { template { main { } } }"),
     ("4.3.8", "header { nav { h1 { } } div { section { } } }"),
     ("4.3.8", "article { header { } footer { } } footer { article { } }"),
     ("4.3.10", r#"address { p { a href="mailto:a@example.org" { "a" } } ul { li { } } }"#),

@@ -72,6 +72,8 @@ pub(super) const WRONG: &[Wrong] = &[
     ("4.12.1", r#"script src="/a.js" { "run()" }"#, "runs what is there"),
     ("4.12.1", r#"script async { "run()" }"#, "takes no `async` here"),
     ("4.12.1", r#"script defer { "run()" }"#, "takes no `defer` here"),
+    ("4.12.1", r#"script blocking="render" { "run()" }"#, "takes no `blocking` here"),
+    ("4.12.1", r#"script fetchpriority="low" { "run()" }"#, "takes no `fetchpriority` here"),
     ("4.12.1", r#"script type="module" defer src="/a.js" { }"#, "takes no `defer` here"),
     ("4.12.1", r#"script type="module" nomodule src="/a.js" { }"#, "takes no `nomodule` here"),
     ("4.12.1", r#"script integrity="sha256-x" { "run()" }"#, "takes no `integrity` here"),

@@ -1,0 +1,170 @@
+//! What descriptions promise.
+
+use super::*;
+use crate::driver::{Header, block_on};
+use crate::{Cache, Clock, Writes};
+
+mod as_a_driver {
+    use super::*;
+    crate::suite!(Plan::parse(["memory:1MiB", "memory:2MiB writes=around", "memory:4MiB"]).unwrap().open("x").unwrap());
+}
+
+fn refused(list: &[&str]) -> String {
+    let error = Plan::parse(list).unwrap_err().to_string();
+    error.strip_prefix("the tiers of a cache are wrong: ").expect("that is what all begin with").to_owned()
+}
+
+#[cfg(any(feature = "memcached", feature = "redis"))]
+fn is_right(list: &[&str]) {
+    if let Err(error) = Plan::parse(list) {
+        panic!("{list:?}: {error}");
+    }
+}
+
+#[test]
+fn a_list_becomes_a_driver_of_that_many_tiers() {
+    let open = |list: &[&str]| Plan::parse(list).unwrap().open("x").unwrap();
+    assert!(matches!(open(&["memory:1MiB"]), Tiers::One(Far::Near(Near::Memory(_)))));
+    assert!(matches!(open(&["memory:1MiB", "null"]), Tiers::Two(_)));
+    assert!(matches!(open(&["memory:1MiB", "null", "memory:1MiB"]), Tiers::Three(_)));
+    assert_eq!(refused(&[]), "there are 0, and one to 3 are possible");
+    assert_eq!(refused(&["null"; 4]), "there are 4, and one to 3 are possible");
+}
+
+#[test]
+fn what_is_wrong_is_named_with_what_would_be_right() {
+    assert_eq!(
+        refused(&["memory:1MiB", "memroy:1MiB"]),
+        "tier 2 of 2, \"memroy:1MiB\": there is no driver `memroy`; there are memory, shared, file, sqlite, memcached, redis, \
+         rediss, redis-cluster, null"
+    );
+    assert_eq!(
+        refused(&["memory"]),
+        "tier 1 of 1, \"memory\": \"\" is no size: write a whole number and B, KiB, MiB or GiB, as in 64MiB"
+    );
+    assert!(refused(&["memory:1MiB", "memory:1MiB bound=1s"]).contains("`bound` is no option of memory"));
+    assert!(
+        refused(&["memory:1MiB writes=never", "null"]).contains("writes: \"never\" is none of through, around, back")
+    );
+    assert!(refused(&["memory:1MiB bound=1", "null"]).contains("bound: \"1\" is no time"));
+    assert!(refused(&["memory:1MiB entries=many"]).contains("entries: \"many\" is no whole number"));
+    assert!(refused(&["null:1MiB"]).contains("null takes nothing"));
+    for name in ["", "a/b", "..", "a b"] {
+        let error = Plan::parse(["null"]).unwrap().open(name).unwrap_err().to_string();
+        assert!(error.contains("is no name of a file"), "{error}");
+    }
+}
+
+#[test]
+fn how_writes_reach_a_tier_is_as_described() {
+    let clock = Clock::manual();
+    let tiers = Plan::parse(["memory:1MiB writes=back bound=2s", "memory:1MiB"]).unwrap().open("x").unwrap();
+    let Tiers::Two(two) = &tiers else { panic!("{tiers:?}") };
+    let entries = || two.far().usage().entries;
+    let record = Record::new(&Header::default(), &[], b"x");
+    block_on(tiers.set(b"key", &record, When::Always, clock.now())).unwrap();
+    assert_eq!(entries(), Some(0));
+    block_on(tiers.flush(clock.now())).unwrap();
+    assert_eq!(entries(), Some(1));
+    let around = Plan::parse(["memory:1MiB writes=around", "memory:1MiB"]).unwrap().open("x").unwrap();
+    block_on(around.set(b"key", &record, When::Always, clock.now())).unwrap();
+    let Tiers::Two(two) = &around else { panic!("{around:?}") };
+    assert_eq!((two.near().usage().entries, two.far().usage().entries), (Some(0), Some(1)));
+    assert_eq!(Writes::default(), Writes::Through);
+}
+
+#[test]
+#[cfg(all(feature = "shared", unix))]
+fn a_shared_tier_is_the_same_for_all_who_name_it_alike() {
+    let folder = tempfile::tempdir().unwrap();
+    let described = format!("shared:1MiB largest=8KiB path={}", folder.path().join("map").display());
+    let plan = Plan::parse(["memory:1MiB", &described]).unwrap();
+    let cache = || Cache::<str, u32>::builder("x").build(plan.open("x").unwrap()).unwrap();
+    let (one, other) = (cache(), cache());
+    block_on(async {
+        one.set("a", &1).await.unwrap();
+        assert_eq!(other.get("a").await.unwrap(), Some(1));
+        one.set("a", &2).await.unwrap();
+        assert_eq!(other.get("a").await.unwrap(), Some(2), "its copy is not used after the other's write");
+    });
+    let wrong = Plan::parse(["shared:1MiB path=/no/such/folder/map"]).unwrap().open("x").unwrap_err().to_string();
+    assert!(wrong.contains("/no/such/folder/map"), "{wrong}");
+}
+
+#[test]
+#[cfg(all(feature = "shared", unix))]
+fn a_shared_tier_without_a_path_has_the_name_of_the_cache() {
+    let name = format!("skep-cache-test-{}", std::process::id());
+    let tiers = Plan::parse(["shared:1MiB"]).unwrap().open(&name).unwrap();
+    let user = rustix::process::getuid().as_raw();
+    let path = std::path::PathBuf::from(format!("/dev/shm/skep-cache-{user}-{name}"));
+    let path = if path.exists() { path } else { std::env::temp_dir().join(path.file_name().unwrap()) };
+    drop(tiers);
+    std::fs::remove_file(path).unwrap();
+}
+
+#[test]
+#[cfg(all(feature = "file", feature = "sqlite"))]
+fn what_is_on_a_disk_needs_a_path() {
+    let folder = tempfile::tempdir().unwrap();
+    let (files, table) = (folder.path().join("files"), folder.path().join("c.db"));
+    for pool in if cfg!(feature = "pool") { &["yes", "no"][..] } else { &["no"] } {
+        let files = format!("file:1MiB path={} entries=100 pool={pool}", files.display());
+        let table = format!("sqlite:{} table=pages busy=1s pool={pool}", table.display());
+        for described in [&files, &table] {
+            drop(Plan::parse([described]).unwrap().open("x").unwrap());
+            let behind = Plan::parse(["memory:1MiB", described]).unwrap().open("x").unwrap();
+            let cache = Cache::<str, u32>::builder(pool).build(behind).unwrap();
+            block_on(async {
+                cache.set("a", &1).await.unwrap();
+                assert_eq!(cache.get("a").await.unwrap(), Some(1));
+            });
+        }
+    }
+    assert!(refused(&["file:1MiB"]).contains("right would be \"file:1GiB path="));
+    assert!(refused(&["sqlite"]).contains("right would be \"sqlite:/"));
+}
+
+#[test]
+#[cfg(feature = "memcached")]
+fn memcached_has_one_server_or_many() {
+    is_right(&["memory:1MiB", "memcached:/run/memcached.sock"]);
+    is_right(&["memcached:cache1,cache2:11212 timeout=50ms connections=2 largest=512KiB failover=move"]);
+    assert!(refused(&["memcached"]).contains("right would be \"memcached:cache1:11211,cache2:11211\""));
+    assert!(refused(&["memcached:http://x"]).contains("is no address of a server"));
+    let error = refused(&["memcached:a", "null"]);
+    assert!(error.contains("memcached cannot stand in front of another tier"), "{error}");
+}
+
+#[test]
+#[cfg(feature = "redis")]
+fn redis_is_named_in_any_usual_way() {
+    for redis in
+        ["redis:cache1", "redis:cache1:6379", "redis:unix:/run/r.sock", "redis:/run/r.sock", "redis://:secret@cache1/2"]
+    {
+        is_right(&["memory:1MiB", "shared:1MiB", redis]);
+    }
+    assert!(refused(&["redis"]).contains("right would be \"redis:cache1:6379\""));
+    let error = refused(&["redis://:secret@cache1/2 timout=1s"]);
+    assert!(error.contains("`timout` is no option of redis; there are timeout, connections"), "{error}");
+    assert!(error.contains("redis://...@cache1/2") && !error.contains("secret"), "{error}");
+    let clustered = Plan::parse(["redis-cluster:a:1,b:2"]);
+    assert_eq!(clustered.is_ok(), cfg!(feature = "redis-cluster"));
+}
+
+#[test]
+#[cfg(not(feature = "redis"))]
+fn what_this_program_was_built_without_is_said() {
+    assert!(refused(&["redis:x"]).contains("the feature `redis` of skep-cache"));
+}
+
+#[test]
+fn a_call_through_all_of_them_is_small() {
+    let tiers = Plan::parse(["memory:1MiB", "memory:1MiB", "memory:1MiB"]).unwrap().open("x").unwrap();
+    let now = Clock::manual().now();
+    let size = size_of_val(&tiers.get(b"key", now, |_| ()));
+    assert!(size < 4_096, "{size}");
+    let cache = Cache::<str, u32>::builder("x").build(tiers).unwrap();
+    let size = size_of_val(&cache.get_or("a", async || Ok::<_, Error>(1)));
+    assert!(size < 8_192, "{size}");
+}

@@ -1,0 +1,113 @@
+//! A small tree of HTML, and its two ways of being written: as a template of ours, and as text.
+
+use std::fmt::Write as _;
+
+use super::super::super::{names, standard};
+
+#[derive(Clone, Debug)]
+pub(super) enum Tree {
+    Text(String),
+    Element(Element),
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Element {
+    pub(super) name: String,
+    pub(super) attributes: Vec<(String, String)>,
+    pub(super) kids: Vec<Tree>,
+}
+
+impl Element {
+    pub(super) fn new(name: &str) -> Self {
+        Self { name: name.to_owned(), attributes: Vec::new(), kids: Vec::new() }
+    }
+
+    /// With an attribute in place of the one of this name.
+    pub(super) fn with(mut self, name: &str, value: &str) -> Self {
+        self.attributes.retain(|(known, _)| known != name);
+        self.attributes.push((name.to_owned(), value.to_owned()));
+        self
+    }
+
+    pub(super) fn holding(mut self, kid: Self) -> Self {
+        self.kids.push(Tree::Element(kid));
+        self
+    }
+
+    pub(super) fn saying(mut self, text: &str) -> Self {
+        self.kids.push(Tree::Text(text.to_owned()));
+        self
+    }
+
+    /// As it stands in `html!`.
+    pub(super) fn template(&self) -> String {
+        let mut text = self.name.clone();
+        for (name, value) in &self.attributes {
+            let _ = if value.is_empty() { write!(text, " {name}") } else { write!(text, " {name}={value:?}") };
+        }
+        if self.kids.is_empty() && standard::is_void(&self.name) {
+            return text + ";";
+        }
+        let kids: Vec<String> = self.kids.iter().map(Tree::template).collect();
+        text + " { " + &kids.join(" ") + " }"
+    }
+
+    /// As a browser gets it.
+    pub(super) fn text(&self) -> String {
+        let mut text = format!("<{}", self.name);
+        for (name, value) in &self.attributes {
+            let value = value.replace('&', "&amp;").replace('"', "&quot;").replace('<', "&lt;");
+            let _ = write!(text, " {name}=\"{value}\"");
+        }
+        text.push('>');
+        if self.kids.is_empty() && standard::is_void(&self.name) {
+            return text;
+        }
+        let is_code = names::RAW.contains(&self.name.as_str());
+        for kid in &self.kids {
+            match kid {
+                Tree::Element(element) => text.push_str(&element.text()),
+                Tree::Text(code) if is_code => text.push_str(code),
+                Tree::Text(plain) => text.push_str(&plain.replace('&', "&amp;").replace('<', "&lt;")),
+            }
+        }
+        text + "</" + &self.name + ">"
+    }
+
+    /// Every element in it, itself included.
+    pub(super) fn visit<'e>(&'e self, each: &mut impl FnMut(&'e Self)) {
+        each(self);
+        for kid in &self.kids {
+            if let Tree::Element(element) = kid {
+                element.visit(each);
+            }
+        }
+    }
+
+    /// The element at this place of a walk through the tree, itself the first.
+    pub(super) fn at(&mut self, place: &mut usize) -> Option<&mut Self> {
+        if *place == 0 {
+            return Some(self);
+        }
+        *place -= 1;
+        self.kids.iter_mut().find_map(|kid| match kid {
+            Tree::Element(element) => element.at(place),
+            Tree::Text(_) => None,
+        })
+    }
+
+    pub(super) fn size(&self) -> usize {
+        let mut size = 0;
+        self.visit(&mut |_| size += 1);
+        size
+    }
+}
+
+impl Tree {
+    fn template(&self) -> String {
+        match self {
+            Self::Text(text) => format!("{text:?}"),
+            Self::Element(element) => element.template(),
+        }
+    }
+}

@@ -1,0 +1,102 @@
+//! What a service answers, if it is JSON, and what a description of the interface says of it.
+
+use proc_macro2::{Span, TokenStream};
+use quote::{quote, quote_spanned};
+use syn::spanned::Spanned;
+use syn::{DeriveInput, Ident};
+
+use super::declaration::Declaration;
+use super::parameters::{Parameter, Source, about};
+use super::pattern::Pattern;
+
+/// The handler of a service that answers JSON; of any other, the author writes it.
+pub(super) fn answer(name: &Ident, declaration: &Declaration) -> TokenStream {
+    let Some(kind) = &declaration.answers else {
+        return quote! {
+            const _: fn() = || {
+                fn has_a_handler<S: ::skep::service::Handle>() {}
+                has_a_handler::<#name>();
+            };
+        };
+    };
+    let at = kind.span().resolved_at(Span::call_site());
+    let status = declaration.answer_status();
+    let (service, cx) = (Ident::new("self", Span::call_site()), Ident::new("cx", Span::mixed_site()));
+    let send = if declaration.answers_nothing() {
+        quote_spanned!(at=> ::skep::service::answer_nothing::<Self>(#service, #cx, #status).await)
+    } else {
+        quote_spanned!(at=> ::skep::service::answer_json::<Self>(#service, #cx, #status).await)
+    };
+    quote! {
+        #[automatically_derived]
+        impl ::skep::service::AnswersJson for #name {
+            type Json = #kind;
+        }
+        #[automatically_derived]
+        impl ::skep::service::Handle for #name {
+            async fn handle(self, #cx: &mut ::skep::Cx<'_>) -> ::skep::Result {
+                #send
+            }
+        }
+    }
+}
+
+/// `Served::interface`, which is there only if `skep` has the feature for it.
+pub(super) fn interface(
+    input: &DeriveInput,
+    declaration: &Declaration,
+    pattern: &Pattern,
+    parameters: &[Parameter],
+) -> TokenStream {
+    let text = about(&input.attrs);
+    let listed = match &declaration.api {
+        Some(api) => quote!(::core::option::Option::Some(#api)),
+        None => quote!(::core::option::Option::None),
+    };
+    let interface = Ident::new("interface", Span::mixed_site());
+    let parameters = parameters.iter().map(|one| statement(&interface, one, pattern));
+    let answer = declaration.answers.as_ref().map(|kind| {
+        let status = declaration.answer_status();
+        if declaration.answers_nothing() {
+            return quote!(#interface.answers(#status, ::core::option::Option::None););
+        }
+        quote!(#interface.answers(#status, ::core::option::Option::Some((&&::skep::openapi::Probe::<#kind>::NEW).json()));)
+    });
+    quote! {
+        ::skep::__described! {
+            fn interface() -> ::skep::openapi::Interface {
+                #[allow(unused_imports)]
+                use ::skep::openapi::{HasControl as _, HasNoControl as _, HasNoSchema as _, HasNothing as _, HasSchema as _};
+                let mut #interface = ::skep::openapi::Interface::new(#text, #listed);
+                #(#parameters)*
+                #answer
+                #interface
+            }
+        }
+    }
+}
+
+/// The statement that describes one parameter.
+fn statement(interface: &Ident, parameter: &Parameter, pattern: &Pattern) -> TokenStream {
+    let Parameter { name, kind, source, about } = parameter;
+    let text = name.to_string();
+    let text = text.trim_start_matches("r#");
+    let shape = quote!((&&&::skep::openapi::Probe::<#kind>::NEW).parameter());
+    let required = quote!(<#kind as ::skep::param::Field>::REQUIRED);
+    match source {
+        Source::Path(position) => {
+            let is_tail = pattern.is_tail(*position);
+            quote!(#interface.path(#text, #about, #shape, #is_tail);)
+        }
+        Source::Query { name, default: None } => quote!(#interface.query(#name, #about, #shape, #required);),
+        Source::Query { name, default: Some(default) } => quote! {
+            let default: #kind = #default;
+            #interface.query_or(#name, #about, #shape, &default);
+        },
+        Source::Header(name) => quote!(#interface.header(#name, #about, #shape, #required);),
+        Source::Form { name } => quote!(#interface.field(#name, #about);),
+        Source::Json => {
+            quote!(#interface.takes(#about, (&&::skep::openapi::Probe::<#kind>::NEW).json());)
+        }
+    }
+}

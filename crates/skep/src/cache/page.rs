@@ -1,0 +1,163 @@
+//! Pages that are the same for everybody.
+
+use std::future::Future;
+
+use bytes::Bytes;
+use http::header::{CACHE_CONTROL, CONTENT_LENGTH, CONTENT_TYPE, ETAG, SET_COOKIE, VARY};
+use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
+use sha2::{Digest, Sha256};
+
+use super::kept::{Kept, Name};
+use super::{Life, Public};
+use crate::cx::Cx;
+use crate::error::{Error, Result};
+use crate::files::is_unchanged;
+use crate::public::Inputs;
+use crate::response::Response;
+use crate::service::{Handle, Served};
+
+/// A service whose answer is the same for everybody, and is kept. Written instead of [`Handle`].
+///
+/// The answer is made from the fields of the service and from a [`Public`], in which there is no cookie, no flash message and no user:
+/// what is one user's does not get in, by type. It is kept for each value of the fields, and of whatever else it asks the `Public` for.
+///
+/// ```
+/// use std::time::Duration;
+/// use skep::cache::{Life, Public, PublicPage};
+/// use skep::prelude::*;
+///
+/// #[derive(Service)]
+/// #[service(GET "/")]
+/// struct Index;
+///
+/// impl PublicPage for Index {
+///     fn life(&self) -> Life { Life::of(Duration::from_mins(10)).tag("articles") }
+///
+///     async fn page(&self, cx: &Public<'_>) -> Result {
+///         Ok(Response::html(html! { p { "Made once, shown to all." } }))
+///     }
+/// }
+///
+/// #[derive(Service)]
+/// #[service(POST "/publish")]
+/// struct Publish;
+///
+/// impl Handle for Publish {
+///     async fn handle(self, cx: &mut Cx<'_>) -> Result {
+///         cx.invalidate("articles").await?;
+///         Ok(Response::see_other(Index))
+///     }
+/// }
+///
+/// let client = skep::test::Client::new(App::new().serve::<(Index, Publish)>());
+/// let answer = client.get("/");
+/// assert_eq!(answer.headers()["cache-control"], "public, no-cache");
+/// let again = client.request(skep::Method::GET, "/").header("if-none-match", answer.headers()["etag"].to_str().unwrap());
+/// assert_eq!(again.send().status(), 304);
+/// ```
+///
+/// An answer of status 200 is kept, no other; an error reaches those who wait for the same page, and is not kept. Unless the page
+/// says otherwise, it gets an `ETag`, `Cache-Control: public, no-cache` (browsers and proxies may keep it, and ask each time
+/// whether it is still the same) and a `Vary` for what it read. A page with a `Set-Cookie` is an error. In development
+/// nothing is kept.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no page for everybody",
+    note = "write `impl PublicPage for {Self} {{ fn life(&self) -> Life {{ ... }} async fn page(&self, cx: &Public<'_>) -> Result {{ ... }} }}`"
+)]
+pub trait PublicPage: Served {
+    /// How long it is kept, and the tags that end that. A stale one is shown for up to a minute while one request makes it anew.
+    fn life(&self) -> Life;
+
+    /// Makes it.
+    fn page(&self, cx: &Public<'_>) -> impl Future<Output = Result>;
+}
+
+#[diagnostic::do_not_recommend]
+impl<S: PublicPage> Handle for S {
+    async fn handle(self, cx: &mut Cx<'_>) -> Result {
+        const { assert!(is_public::<Self>(), "a page for everybody cannot read cookies or credentials: #[header(...)]") };
+        let fields: Vec<_> = Self::HEADERS.iter().map(|name| bytes_of(cx.request_headers(), name)).collect();
+        let name = Name::of_page::<Self>(&self.url(), &fields);
+        let make = async |public: &Public<'_>| {
+            let mut response = self.page(public).await?;
+            for name in Self::HEADERS {
+                response.headers_mut().append(VARY, HeaderValue::from_static(name));
+            }
+            kept(response).await
+        };
+        match cx.kept(&name, &self.life(), make).await? {
+            Kept::Page(status, headers, body) => answer(cx, status, headers, body),
+            other => Err(Error::internal(format!("a cache keeps {} under the name of a page", other.kind()))),
+        }
+    }
+}
+
+const fn is_public<S: Served>() -> bool {
+    let mut at = 0;
+    while at < S::HEADERS.len() {
+        let name = S::HEADERS[at].as_bytes();
+        if matches!(name, b"cookie" | b"authorization" | b"proxy-authorization") {
+            return false;
+        }
+        at += 1;
+    }
+    true
+}
+
+fn bytes_of<'h>(headers: &'h HeaderMap, name: &'static str) -> &'h [u8] {
+    headers.get(name).map(HeaderValue::as_bytes).unwrap_or_default()
+}
+
+/// An answer as it is kept.
+async fn kept(mut response: Response) -> Result<Kept> {
+    if response.headers().contains_key(SET_COOKIE) {
+        return Err(Error::internal("a page for everybody sets a cookie: it would be everybody's"));
+    }
+    let body = std::mem::take(response.body_mut()).collect(u64::MAX).await.map_err(Error::internal)?;
+    let fields = response.headers().iter();
+    let fields = fields.map(|(name, value)| (name.as_str().to_owned(), Bytes::copy_from_slice(value.as_bytes())));
+    Ok(Kept::Page(response.status().as_u16(), fields.collect(), body))
+}
+
+/// Adds what browsers and proxies need to keep a page; what it says itself wins.
+pub(super) fn describe(headers: &mut Vec<(String, Bytes)>, body: &[u8], inputs: Inputs) {
+    let value = |headers: &[(String, Bytes)], name: HeaderName| {
+        headers.iter().find(|(other, _)| *other == name.as_str()).map(|(_, value)| value.clone())
+    };
+    if value(headers, ETAG).is_none() {
+        let kind = value(headers, CONTENT_TYPE).unwrap_or_default();
+        headers.push((ETAG.to_string(), tag(&kind, body).into()));
+    }
+    if value(headers, CACHE_CONTROL).is_none() {
+        headers.push((CACHE_CONTROL.to_string(), Bytes::from_static(b"public, no-cache")));
+    }
+    if inputs.holds(Inputs::LANGUAGE) {
+        headers.push((VARY.to_string(), Bytes::from_static(b"accept-language")));
+    }
+}
+
+/// A strong tag: the same bytes of the same type have the same, whichever process made them.
+fn tag(kind: &[u8], body: &[u8]) -> String {
+    let digest = Sha256::new().chain_update(kind).chain_update([0]).chain_update(body).finalize();
+    digest[..12].iter().fold("\"".to_owned(), |tag, byte| format!("{tag}{byte:02x}")) + "\""
+}
+
+fn answer(cx: &Cx<'_>, status: u16, headers: Vec<(String, Bytes)>, body: Bytes) -> Result {
+    let mut response = Response::new(body).with_status(StatusCode::from_u16(status)?);
+    let own = response.headers_mut();
+    own.reserve(headers.len());
+    for (name, value) in headers {
+        own.append(HeaderName::from_bytes(name.as_bytes())?, HeaderValue::from_maybe_shared(value)?);
+    }
+    let is_read = matches!(*cx.method(), Method::GET | Method::HEAD) && status == StatusCode::OK;
+    let tag = own.get(ETAG).filter(|_| is_read).map(HeaderValue::as_bytes);
+    if tag.is_some_and(|tag| is_unchanged(cx.request_headers(), tag)) {
+        let _ = std::mem::take(response.body_mut());
+        // What describes the body is not sent without it (RFC 9110, 15.4.5).
+        for name in [CONTENT_TYPE, CONTENT_LENGTH] {
+            response.headers_mut().remove(name);
+        }
+        return Ok(response.with_status(StatusCode::NOT_MODIFIED));
+    }
+    Ok(response)
+}

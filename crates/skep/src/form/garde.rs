@@ -1,0 +1,169 @@
+//! Rules of the crate `garde` on the fields of a service: the feature `garde`.
+
+use std::borrow::Cow;
+
+use ::garde::Validate;
+use ::garde::rules::AsStr;
+use ::garde::rules::length::bytes::HasBytes;
+use ::garde::rules::length::chars::HasChars;
+use ::garde::rules::length::simple::HasSimpleLength;
+use ::garde::rules::length::utf16::HasUtf16CodeUnits;
+use ::garde::rules::range::{Bounds, OutOfBounds};
+
+use super::fault::Fault;
+use super::info::FieldInfo;
+use super::{Decimal, Email, Lines, Password, Refusal, Text, Url, Whole};
+use crate::service::Service;
+
+/// Asks the rules of the fields. What they say stands beside the fields, in their words.
+#[doc(hidden)]
+pub fn judge_by_garde<S>(service: &S, refusal: &mut Refusal<S>)
+where
+    S: Service + Validate<Context: Default>,
+{
+    let Err(report) = service.validate() else { return };
+    for (path, error) in report.iter() {
+        let path = path.to_string();
+        let (name, message) = match name(S::FIELDS, &path) {
+            Some(name) => (name.into(), error.to_string()),
+            // A parameter of the path has no control that this could stand beside.
+            None => (Cow::Borrowed(""), format!("{path}: {error}")),
+        };
+        refusal.named(name, Fault::Own(message.into()));
+    }
+}
+
+/// The field of a path: `lines[0].product` is `lines.0.product`, `tags[1]` is `tags`.
+fn name(fields: &[FieldInfo], path: &str) -> Option<String> {
+    let first = path.split(['.', '[']).next()?;
+    let field = fields.iter().find(|field| field.name == first)?;
+    let row = path.strip_prefix(first)?.strip_prefix('[').and_then(|rest| rest.split_once("]."));
+    let named = row.and_then(|(row, rest)| {
+        let sub = rest.split(['.', '[']).next()?;
+        field.group.iter().any(|field| field.name == sub).then(|| format!("{first}.{row}.{sub}"))
+    });
+    Some(named.unwrap_or_else(|| first.to_owned()))
+}
+
+macro_rules! texts {
+    ($($text:ident [$($generics:tt)*] $($arguments:ident),*;)*) => { $(
+        impl<$($generics)*> AsStr for $text<$($arguments),*> {
+            fn as_str(&self) -> &str {
+                plain(self)
+            }
+        }
+        impl<$($generics)*> HasSimpleLength for $text<$($arguments),*> {
+            fn length(&self) -> usize {
+                plain(self).length()
+            }
+        }
+        impl<$($generics)*> HasBytes for $text<$($arguments),*> {
+            fn num_bytes(&self) -> usize {
+                plain(self).len()
+            }
+        }
+        impl<$($generics)*> HasChars for $text<$($arguments),*> {
+            fn num_chars(&self) -> usize {
+                plain(self).chars().count()
+            }
+        }
+        impl<$($generics)*> HasUtf16CodeUnits for $text<$($arguments),*> {
+            fn num_code_units(&self) -> usize {
+                plain(self).encode_utf16().count()
+            }
+        }
+    )* };
+}
+
+texts! {
+    Text [const MIN: usize, const MAX: usize] MIN, MAX;
+    Lines [const MIN: usize, const MAX: usize] MIN, MAX;
+    Password [const MIN: usize, const MAX: usize] MIN, MAX;
+    Email [];
+    Url [];
+}
+
+/// The text in one of our types.
+trait Plain {
+    fn text(&self) -> &str;
+}
+
+fn plain(of: &impl Plain) -> &str {
+    of.text()
+}
+
+impl<const MIN: usize, const MAX: usize> Plain for Text<MIN, MAX> {
+    fn text(&self) -> &str {
+        self
+    }
+}
+
+impl<const MIN: usize, const MAX: usize> Plain for Lines<MIN, MAX> {
+    fn text(&self) -> &str {
+        self
+    }
+}
+
+impl<const MIN: usize, const MAX: usize> Plain for Password<MIN, MAX> {
+    fn text(&self) -> &str {
+        self.reveal()
+    }
+}
+
+impl Plain for Email {
+    fn text(&self) -> &str {
+        self
+    }
+}
+
+impl Plain for Url {
+    fn text(&self) -> &str {
+        self
+    }
+}
+
+/// `range(min = 2)` compares with a whole number.
+impl<const MIN: i64, const MAX: i64> Bounds for Whole<MIN, MAX> {
+    type Size = i64;
+    const MIN: i64 = MIN;
+    const MAX: i64 = MAX;
+
+    fn validate_bounds(&self, lower: i64, upper: i64) -> Result<(), OutOfBounds> {
+        self.get().validate_bounds(lower, upper)
+    }
+}
+
+/// `range(min = Decimal::of_steps(150).unwrap())`
+impl<const PLACES: u32, const MIN: i64, const MAX: i64> Bounds for Decimal<PLACES, MIN, MAX> {
+    type Size = Self;
+    const MIN: Self = Self::LEAST;
+    const MAX: Self = Self::MOST;
+
+    fn validate_bounds(&self, lower: Self, upper: Self) -> Result<(), OutOfBounds> {
+        self.steps().validate_bounds(lower.steps(), upper.steps())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::info::info;
+    use super::*;
+
+    #[test]
+    fn a_path_of_garde_leads_to_the_control() {
+        const GROUP: &[FieldInfo] = &[info::<String>("product")];
+        let field = |name, group| FieldInfo { name, required: false, file: false, shape: None, group };
+        let fields = [field("author", &[]), field("tags", &[]), field("lines", GROUP)];
+        for (path, expected) in [
+            ("author", Some("author")),
+            ("tags[1]", Some("tags")),
+            ("lines", Some("lines")),
+            ("lines[0].product", Some("lines.0.product")),
+            ("lines[12].product[3]", Some("lines.12.product")),
+            ("lines[0].other", Some("lines")),
+            ("page", None),
+        ] {
+            assert_eq!(name(&fields, path).as_deref(), expected, "{path}");
+        }
+    }
+}

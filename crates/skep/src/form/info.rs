@@ -1,0 +1,59 @@
+//! The fields of a service's form as constants: what a compiler and a description of the interface can ask.
+
+use super::field::{Control, FormField, Shape};
+use crate::service::BodyKind;
+
+/// A field of a service's form as a program sees it: for descriptions of an interface, and for the check that a form
+/// leaves nothing out. In [`Service::FIELDS`](crate::Service::FIELDS).
+#[derive(Clone, Copy, Debug)]
+pub struct FieldInfo {
+    /// Its name.
+    pub name: &'static str,
+    /// True if a submission without it is refused.
+    pub required: bool,
+    /// True if it comes as a file.
+    pub file: bool,
+    /// Its control and its limits; `None` for the query of a GET service, whose types need no control.
+    pub shape: Option<fn() -> Shape>,
+    /// The fields of each row, if it is a list of groups: the first row's `product` in `lines` is sent as `lines.0.product`.
+    pub group: &'static [FieldInfo],
+}
+
+/// A [`FieldInfo`] from the type of the field. For `#[derive(Service)]`.
+#[doc(hidden)]
+#[must_use]
+pub const fn info<T: FormField>(name: &'static str) -> FieldInfo {
+    let group = <T::One as Control>::GROUP;
+    assert!(T::MANY || group.is_empty(), "a group stands in a list: write `Vec<...>`");
+    FieldInfo { name, required: T::REQUIRED, file: T::One::FILE, shape: Some(T::shape), group }
+}
+
+/// The fields of a group. For `#[derive(Group)]`.
+#[doc(hidden)]
+#[must_use]
+pub const fn row_info<T: FormField>(name: &'static str) -> FieldInfo {
+    let info = info::<T>(name);
+    assert!(info.group.is_empty(), "a group holds no list of groups: make the form flatter");
+    info
+}
+
+/// A [`FieldInfo`] of a query. For `#[derive(Service)]`.
+#[doc(hidden)]
+#[must_use]
+pub const fn query_info(name: &'static str, required: bool) -> FieldInfo {
+    FieldInfo { name, required, file: false, shape: None, group: &[] }
+}
+
+/// How the body of a form with these fields comes. For `#[derive(Service)]`.
+#[doc(hidden)]
+#[must_use]
+pub const fn body_of(fields: &[FieldInfo]) -> BodyKind {
+    let mut at = 0;
+    while at < fields.len() {
+        if fields[at].file || matches!(body_of(fields[at].group), BodyKind::Multipart) {
+            return BodyKind::Multipart;
+        }
+        at += 1;
+    }
+    BodyKind::Form
+}

@@ -1,0 +1,97 @@
+//! Lists of groups: `lines.0.product`, `lines.0.amount`, `lines.1.product`, ...
+//!
+//! A page offers more rows than a user fills in, and a script adds and removes some. So rows come with gaps: those in which nothing
+//! was given are left out, and the others close up, in their order. From then on a row has one number: in the `Vec`, in a message, and in the
+//! form that is shown again.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::info::FieldInfo;
+use super::upload::Received;
+use crate::param::{Pairs, Param};
+
+/// What [`close_up`] works on.
+type Parts = (Pairs<'static>, Vec<(String, Received)>);
+
+/// Leaves out the rows in which nothing was given, and numbers the others from 0.
+pub(super) fn close_up(fields: &[FieldInfo], mut pairs: Pairs<'static>, mut files: Vec<(String, Received)>) -> Parts {
+    for list in fields.iter().filter(|field| !field.group.is_empty()) {
+        let is_given = |sub: &str| list.group.iter().any(|field| field.name == sub && !is_hidden(field));
+        let texts = pairs.iter().filter(|(_, text)| !text.is_empty()).map(|(name, _)| name);
+        let picked = files.iter().filter(|(_, file)| !file.is_none()).map(|(name, _)| name.as_str());
+        let filled = texts.chain(picked).filter_map(|name| split(name, list.name));
+        let filled: BTreeSet<usize> = filled.filter(|(_, sub)| is_given(sub)).map(|(row, _)| row).collect();
+        let numbers: BTreeMap<usize, usize> = filled.into_iter().enumerate().map(|(new, old)| (old, new)).collect();
+        let renamed = |name: &str| match split(name, list.name) {
+            Some((row, sub)) => numbers.get(&row).map(|row| format!("{}.{row}.{sub}", list.name)),
+            None => Some(name.to_owned()),
+        };
+        pairs = pairs.renamed(|name| renamed(name).map(Cow::Owned));
+        files = files.into_iter().filter_map(|(name, file)| Some((renamed(&name)?, file))).collect();
+    }
+    (pairs, files)
+}
+
+/// The number of rows of a list, from the names of its controls.
+pub(super) fn count<'n>(names: impl Iterator<Item = &'n str>, list: &str) -> usize {
+    names.filter_map(|name| split(name, list)).map(|(row, _)| row + 1).max().unwrap_or(0)
+}
+
+/// The field of this name that takes files.
+pub(super) fn file_field<'f>(fields: &'f [FieldInfo], name: &str) -> Option<&'f FieldInfo> {
+    fields.iter().find_map(|field| match split(name, field.name) {
+        Some((_, sub)) => field.group.iter().find(|field| field.file && field.name == sub),
+        None => Some(field).filter(|field| field.file && field.name == name),
+    })
+}
+
+/// `lines.3.product` is row 3 and `product` of `lines`. A number has one spelling; one that no page has is no row.
+fn split<'n>(name: &'n str, list: &str) -> Option<(usize, &'n str)> {
+    let (row, sub) = name.strip_prefix(list)?.strip_prefix('.')?.split_once('.')?;
+    Some((u32::parse(row)? as usize, sub))
+}
+
+/// What the page wrote into a row is not given by the user.
+fn is_hidden(field: &FieldInfo) -> bool {
+    field.shape.is_some_and(|shape| shape().kind == "hidden")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::info::info;
+    use super::*;
+    use crate::form::Hidden;
+
+    const GROUP: &[FieldInfo] = &[info::<String>("product"), info::<Hidden<u32>>("id")];
+
+    fn closed(form: &str) -> Vec<(String, String)> {
+        let list = FieldInfo { name: "lines", required: false, file: false, shape: None, group: GROUP };
+        let pairs = Pairs::decode(form, 100).unwrap().into_owned();
+        let (pairs, _) = close_up(&[list], pairs, Vec::new());
+        pairs.iter().map(|(name, text)| (name.to_owned(), text.to_owned())).collect()
+    }
+
+    #[test]
+    fn rows_without_content_are_left_out_and_the_others_close_up_in_their_order() {
+        let form = "lines.7.product=b&lines.2.product=&lines.2.id=5&x=&lines.4.id=9&lines.4.product=a&lines.4.other=o";
+        let expected = [
+            ("lines.1.product", "b"),
+            ("x", ""),
+            ("lines.0.id", "9"),
+            ("lines.0.product", "a"),
+            ("lines.0.other", "o"),
+        ];
+        assert_eq!(closed(form), expected.map(|(name, text)| (name.to_owned(), text.to_owned())));
+    }
+
+    #[test]
+    fn what_is_no_row_is_left_alone() {
+        for name in
+            ["lines", "lines.", "lines.0", "lines.x.product", "lines.01.product", "lines.-1.product", "other.0.product"]
+        {
+            assert_eq!(closed(&format!("{name}=1")), [(name.to_owned(), "1".to_owned())]);
+        }
+        assert_eq!(split("lines.4294967295.product", "lines"), Some((u32::MAX as usize, "product")));
+    }
+}

@@ -1,0 +1,115 @@
+//! An OpenAPI 3.1 document, made from the services: what a program must know to call them.
+//!
+//! [`App::openapi`] says where it is. It is made once, when the application is opened, and a request for it
+//! costs what a small file costs. Security is left out: what a service asks of its caller stands in its handler.
+//!
+//! Start reading at `document::document`. What the derive says of a service is in `interface`.
+
+mod document;
+mod interface;
+mod operation;
+mod schema;
+
+use std::fmt;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::{Arc, OnceLock};
+
+use bytes::Bytes;
+use http::HeaderValue;
+
+use crate::app::App;
+use crate::endpoint::Endpoint;
+use crate::files::Held;
+use crate::form::FieldInfo;
+use crate::router::{Demand, Entry};
+use crate::service::{Route, Served};
+
+#[doc(hidden)]
+pub use interface::{HasControl, HasNoControl, HasNoSchema, HasNothing, HasSchema, Interface, JsonType, Probe};
+
+/// What is known of a service without its type.
+pub(crate) struct Known {
+    route: &'static Route,
+    fields: &'static [FieldInfo],
+    interface: fn() -> Interface,
+}
+
+impl Known {
+    pub(crate) fn of<S: Served>() -> Self {
+        Self { route: S::ROUTE, fields: S::FIELDS, interface: S::interface }
+    }
+}
+
+impl fmt::Debug for Known {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.route.service)
+    }
+}
+
+/// The document, once it is made.
+pub(crate) type Made = Arc<OnceLock<Held>>;
+
+impl App {
+    /// Answers at this path with an OpenAPI 3.1 document of the services that speak JSON: those that answer it
+    /// ([`Answer`](crate::service::Answer)) or take it (`#[json]`). `api = true` adds another, `api = false` leaves one out.
+    ///
+    /// Title and version are those of [`App::named`]. Types that come and go as JSON derive `schemars::JsonSchema`; one that
+    /// does not is named at the start. What else the document says, and what the server does about it, is in `docs/api.md`.
+    ///
+    /// ```
+    /// use skep::prelude::*;
+    ///
+    /// /// Adds two numbers.
+    /// #[derive(Service)]
+    /// #[service(GET "/api/sum", answers = u32)]
+    /// struct Sum { a: u16, b: u16 }
+    ///
+    /// impl Answer for Sum {
+    ///     async fn answer(self, _cx: &mut Cx<'_>) -> Result<u32> {
+    ///         Ok(u32::from(self.a) + u32::from(self.b))
+    ///     }
+    /// }
+    ///
+    /// let app = App::new().named("adder", "1.0.0").serve::<(Sum,)>().openapi("/api.json");
+    /// let answer = skep::test::Client::new(app).get("/api.json");
+    /// let document: serde_json::Value = serde_json::from_str(answer.text()).unwrap();
+    /// assert_eq!(document["paths"]["/api/sum"]["get"]["summary"], "Adds two numbers.");
+    /// ```
+    #[must_use]
+    pub fn openapi(mut self, path: &str) -> Self {
+        if !path.starts_with('/') || path.contains(['{', '}', '?', '#']) {
+            self.problems.push(format!("App::openapi: {path:?} is no path; \"/api.json\" would be one"));
+        }
+        let made = Made::default();
+        self.services.push(Entry {
+            name: "the OpenAPI document".to_owned(),
+            method: http::Method::GET,
+            pattern: path.to_owned(),
+            demand: Demand::default(),
+            id: None,
+            endpoint: Endpoint::of_document(Arc::clone(&made)),
+        });
+        if self.document.replace(made).is_some() {
+            self.problems.push("an application has one OpenAPI document: App::openapi was called twice".into());
+        }
+        self
+    }
+
+    /// Makes the document, or says what it lacks.
+    pub(crate) fn describe(&self, base_url: Option<&str>) -> Vec<String> {
+        let Some(made) = &self.document else { return Vec::new() };
+        let known: Vec<&Known> = self.services.iter().filter_map(|entry| entry.endpoint.known()).collect();
+        match document::document(self.name(), base_url, &known) {
+            Ok(text) => {
+                // Whoever asks twice is told by the tag that nothing changed: from run to run the same text has the same.
+                let mut hasher = DefaultHasher::new();
+                text.hash(&mut hasher);
+                let tag = HeaderValue::try_from(format!("\"{:016x}\"", hasher.finish())).expect("digits are ASCII");
+                let json = HeaderValue::from_static("application/json");
+                made.get_or_init(|| Held::new(Bytes::from(text), json, tag));
+                Vec::new()
+            }
+            Err(problems) => problems,
+        }
+    }
+}

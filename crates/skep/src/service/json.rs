@@ -1,0 +1,149 @@
+//! Services that speak JSON: how a body is read, and what answers.
+
+use http::StatusCode;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_path_to_error::{Path, Segment};
+
+use super::Served;
+use crate::cx::Cx;
+use crate::error::{Error, Result};
+use crate::response::Response;
+
+/// What a service answers that answers JSON: the value itself, and not a [`Response`].
+///
+/// `answers = Type` says on the service what the value is; another does not compile. So whoever calls the service can be told
+/// what comes: `App::openapi` does.
+///
+/// ```
+/// use serde::Serialize;
+/// use skep::prelude::*;
+///
+/// #[derive(Serialize)]
+/// struct Summary { title: String }
+///
+/// /// The newest articles.
+/// #[derive(Service)]
+/// #[service(GET "/api/articles", answers = Vec<Summary>)]
+/// struct Articles;
+///
+/// impl Answer for Articles {
+///     async fn answer(self, _cx: &mut Cx<'_>) -> Result<Vec<Summary>> {
+///         Ok(vec![Summary { title: "Bees".into() }])
+///     }
+/// }
+///
+/// let client = skep::test::Client::new(App::new().serve::<(Articles,)>());
+/// assert_eq!(client.get("/api/articles").text(), r#"[{"title":"Bees"}]"#);
+/// ```
+///
+/// The status is 200, or what `status = 201` says. `answers = ()` is an answer without a body: 204. What goes wrong is told as
+/// `application/problem+json` (RFC 9457), unless the client likes HTML better.
+#[diagnostic::on_unimplemented(
+    message = "the service `{Self}` has no answer",
+    label = "nothing answers this service",
+    note = "write `impl Answer for {Self} {{ async fn answer(self, cx: &mut Cx<'_>) -> Result<...> {{ ... }} }}`, with the type that `answers = ...` names"
+)]
+pub trait Answer: AnswersJson {
+    /// Answers one request.
+    #[expect(async_fn_in_trait, reason = "a handler stays on the thread that accepted its connection")]
+    async fn answer(self, cx: &mut Cx<'_>) -> Result<Self::Json>;
+}
+
+/// A service with a type of answer: `#[service(GET "/path", answers = Type)]`. Written by `#[derive(Service)]`; an example is at
+/// [`Answer`].
+#[diagnostic::on_unimplemented(
+    message = "the service `{Self}` does not say what it answers",
+    label = "write `answers = Type` into its `#[service(...)]`",
+    note = "what answers with a `Response`, such as a page, is a `Handle`"
+)]
+pub trait AnswersJson: Served {
+    /// What it answers.
+    type Json;
+}
+
+/// What `#[derive(Service)]` writes for a [`Handle`](super::Handle).
+#[doc(hidden)]
+pub async fn answer_json<S: Answer<Json: Serialize>>(service: S, cx: &mut Cx<'_>, status: u16) -> Result {
+    let value = service.answer(cx).await?;
+    let status = StatusCode::from_u16(status).expect("the derive takes 200 to 299 only");
+    Ok(Response::json(&value)?.with_status(status))
+}
+
+/// The same for `answers = ()`.
+#[doc(hidden)]
+pub async fn answer_nothing<S: Answer<Json = ()>>(service: S, cx: &mut Cx<'_>, status: u16) -> Result {
+    service.answer(cx).await?;
+    Ok(Response::of_status(StatusCode::from_u16(status).expect("the derive takes 200 to 299 only")))
+}
+
+/// What `#[derive(Service)]` writes for a description of the interface is compiled only if there is one.
+#[cfg(feature = "openapi")]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __described {
+    ($($item:tt)*) => { $($item)* };
+}
+
+#[cfg(not(feature = "openapi"))]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __described {
+    ($($item:tt)*) => {};
+}
+
+/// A value from a JSON body. What is no JSON is not understood, 400; JSON that is no such value is wrong somewhere, 422.
+pub(super) fn read<T: DeserializeOwned>(body: &[u8]) -> Result<T> {
+    let not_json = |error: &serde_json::Error| Error::bad_request(format!("the body is not JSON: {error}"));
+    let mut reader = serde_json::Deserializer::from_slice(body);
+    let value = serde_path_to_error::deserialize(&mut reader).map_err(|error| {
+        let pointer = pointer(error.path());
+        let error = error.into_inner();
+        if error.is_data() { Error::wrong(pointer, error.to_string()) } else { not_json(&error) }
+    })?;
+    reader.end().map_err(|error| not_json(&error))?;
+    Ok(value)
+}
+
+/// RFC 6901. What serde cannot place belongs to what is around it.
+fn pointer(path: &Path) -> String {
+    let mut pointer = String::new();
+    for segment in path {
+        match segment {
+            Segment::Seq { index } => pointer.extend(["/", &index.to_string()]),
+            Segment::Map { key } => pointer.extend(["/", &key.replace('~', "~0").replace('/', "~1")]),
+            Segment::Enum { .. } | Segment::Unknown => {}
+        }
+    }
+    pointer
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+
+    use super::*;
+    use crate::error::Wrong;
+
+    fn wrong<T: DeserializeOwned>(body: &str) -> (u16, String, Vec<Wrong>) {
+        let error = read::<T>(body.as_bytes()).err().expect("refused");
+        (error.status().as_u16(), error.message().unwrap_or_default().to_owned(), error.each_wrong().to_vec())
+    }
+
+    #[test]
+    fn what_is_no_json_is_not_understood() {
+        let (status, message, wrong_values) = wrong::<Vec<u8>>("[1,");
+        assert_eq!((status, wrong_values.len()), (400, 0));
+        assert_eq!(message, "the body is not JSON: EOF while parsing a value at line 1 column 3");
+        assert_eq!(wrong::<Vec<u8>>("[1] 2").0, 400);
+        assert_eq!(wrong::<Vec<u8>>("").0, 400);
+    }
+
+    #[test]
+    fn a_wrong_value_is_named_by_its_pointer() {
+        let (status, message, wrong_values) = wrong::<HashMap<String, Vec<u8>>>(r#"{"a/b":[1,300]}"#);
+        assert_eq!(status, 422);
+        assert_eq!(message, "/a~1b/1: invalid value: integer `300`, expected u8 at line 1 column 13");
+        assert!(matches!(&wrong_values[..], [Wrong::Value(pointer, _)] if pointer == "/a~1b/1"));
+    }
+}

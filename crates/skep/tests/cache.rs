@@ -1,0 +1,409 @@
+//! Pages, fragments and values that are kept: what is kept, for whom, and what ends it.
+
+use std::cell::Cell;
+use std::future::Future;
+use std::pin::pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use std::task::{Context, Poll, Waker};
+use std::time::Duration;
+
+use skep::cache::{Fragment, Life, Public, PublicPage, Store, Tiers};
+use skep::form::Messages;
+use skep::header::{HeaderValue, SET_COOKIE};
+use skep::html::Rows;
+use skep::prelude::*;
+use skep::test::{Answer, Client};
+use skep::{Method, Setup};
+
+/// How often something was made, of an application.
+#[derive(Default)]
+struct Made(AtomicU32);
+
+impl Made {
+    fn once_more(&self) -> u32 {
+        self.0.fetch_add(1, Relaxed) + 1
+    }
+}
+
+fn hour() -> Life {
+    Life::of(Duration::from_hours(1))
+}
+
+#[derive(Service)]
+#[service(GET "/plain/{name}")]
+struct Plain {
+    name: String,
+    #[query(default = 1)]
+    page: u32,
+}
+
+impl PublicPage for Plain {
+    fn life(&self) -> Life {
+        hour().tag("all").tag(&format!("name:{}", self.name))
+    }
+
+    async fn page(&self, cx: &Public<'_>) -> Result {
+        match &*self.name {
+            "missing" => return Err(Error::not_found().with_message("no such name")),
+            "gone" => return Ok(Response::text("gone").with_status(StatusCode::GONE)),
+            "cookie" => return Ok(Response::text("").with_header(SET_COOKIE, HeaderValue::from_static("a=b"))),
+            "panic" => panic!("on purpose"),
+            _ => {}
+        }
+        Ok(Response::text(format!("{} {} made {}", self.name, self.page, cx.get::<Made>().once_more())))
+    }
+}
+
+/// What it reads hangs on its parameter.
+#[derive(Service)]
+#[service(GET "/reads/{what}")]
+struct Reads {
+    what: String,
+}
+
+impl PublicPage for Reads {
+    fn life(&self) -> Life {
+        hour()
+    }
+
+    async fn page(&self, cx: &Public<'_>) -> Result {
+        let mut text = format!("made {}", cx.get::<Made>().once_more());
+        if self.what.contains("language") {
+            text.push_str(" in ");
+            text.push_str(cx.language());
+        }
+        if self.what.contains("origin") {
+            text.push_str(" at ");
+            text.push_str(&cx.absolute(Reads { what: "x".into() }));
+        }
+        if self.what.contains("fragment") {
+            text += cx.fragment(&Cells { origin: true }).await?.as_str();
+        }
+        Ok(Response::text(text))
+    }
+}
+
+#[derive(Service)]
+#[service(GET "/agent")]
+struct Agent {
+    #[header("user-agent")]
+    agent: Option<String>,
+}
+
+impl PublicPage for Agent {
+    fn life(&self) -> Life {
+        hour()
+    }
+
+    async fn page(&self, cx: &Public<'_>) -> Result {
+        Ok(Response::text(format!("{:?} made {}", self.agent, cx.get::<Made>().once_more())))
+    }
+}
+
+#[derive(Hash)]
+struct Cells {
+    origin: bool,
+}
+
+impl Fragment<Rows> for Cells {
+    fn life(&self) -> Life {
+        hour().tag("all")
+    }
+
+    async fn make(&self, cx: &Public<'_>) -> Result<Html<Rows>> {
+        let origin = if self.origin { cx.origin() } else { String::new() };
+        Ok(html! { tr { td { (cx.get::<Made>().once_more()) } td { (origin) } } })
+    }
+}
+
+/// A page that is one user's, with a part that is not.
+#[derive(Service)]
+#[service(GET "/mine")]
+struct Mine;
+
+impl Handle for Mine {
+    async fn handle(self, cx: &mut Cx<'_>) -> Result {
+        let rows = cx.fragment(&Cells { origin: false }).await?;
+        Ok(Response::html(html! { p { (cx.cookie("name").unwrap_or("nobody")) } table { tbody { (rows) } } }))
+    }
+}
+
+const COUNTS: Store<str, u32> = Store::with("counts", |counts| counts.ttl(Duration::from_mins(5)));
+/// Of the same name, and not the same.
+const CLASHING: Store<str, String> = Store::new("counts");
+
+#[derive(Service)]
+#[service(GET "/count/{key}")]
+struct Count {
+    key: String,
+}
+
+impl Handle for Count {
+    async fn handle(self, cx: &mut Cx<'_>) -> Result {
+        let made = cx
+            .cache(&COUNTS)
+            .get_or(&self.key, async || Ok::<_, std::convert::Infallible>(cx.get::<Made>().once_more()))
+            .await?;
+        if self.key == "clash" {
+            let _ = cx.cache(&CLASHING);
+        }
+        Ok(Response::text(made.to_string()))
+    }
+}
+
+#[derive(Service)]
+#[service(POST "/changed/{tag}")]
+struct Changed {
+    tag: String,
+}
+
+impl Handle for Changed {
+    async fn handle(self, cx: &mut Cx<'_>) -> Result {
+        cx.invalidate(&self.tag).await?;
+        Ok(Response::of_status(StatusCode::NO_CONTENT))
+    }
+}
+
+fn app() -> App {
+    App::new().serve::<(Plain, Reads, Agent, Mine, Count, Changed)>().with(Made::default())
+}
+
+fn setup() -> Setup {
+    let mut setup = Setup::default();
+    setup.temporary_database = true;
+    setup
+}
+
+fn text(client: &Client, url: &str) -> String {
+    client.get(url).text().to_owned()
+}
+
+#[test]
+fn a_page_is_made_once_for_each_of_its_parameters() {
+    let client = Client::new(app());
+    assert_eq!(text(&client, "/plain/a"), "a 1 made 1");
+    assert_eq!(text(&client, "/plain/a"), "a 1 made 1");
+    assert_eq!(text(&client, "/plain/a?page=1"), "a 1 made 1");
+    assert_eq!(text(&client, "/plain/a?page=2"), "a 2 made 2");
+    assert_eq!(text(&client, "/plain/b"), "b 1 made 3");
+    // What the service does not declare, it does not read.
+    assert_eq!(text(&client, "/plain/a?other=1"), "a 1 made 1");
+}
+
+#[test]
+fn a_tag_ends_what_has_it_and_nothing_else() {
+    let client = Client::new(app());
+    assert_eq!((text(&client, "/plain/a"), text(&client, "/plain/b")), ("a 1 made 1".into(), "b 1 made 2".into()));
+    assert_eq!(client.post("/changed/name:a", &[]).status(), 204);
+    assert_eq!((text(&client, "/plain/a"), text(&client, "/plain/b")), ("a 1 made 3".into(), "b 1 made 2".into()));
+    client.post("/changed/all", &[]);
+    assert_eq!((text(&client, "/plain/a"), text(&client, "/plain/b")), ("a 1 made 4".into(), "b 1 made 5".into()));
+    client.post("/changed/nobody-has-this", &[]);
+    assert_eq!(text(&client, "/plain/a"), "a 1 made 4");
+}
+
+#[test]
+fn code_that_may_block_ends_it_too() {
+    let site = Arc::new(app().open(setup()).unwrap());
+    let client = Client::of_site(&site);
+    site.invalidate("all").unwrap();
+    assert_eq!(text(&client, "/plain/a"), "a 1 made 1");
+    site.invalidate("all").unwrap();
+    assert_eq!(text(&client, "/plain/a"), "a 1 made 2");
+}
+
+#[test]
+fn what_a_browser_has_is_not_sent_again() {
+    let client = Client::new(app());
+    let first = client.get("/plain/a");
+    assert_eq!(first.headers()["cache-control"], "public, no-cache");
+    let tag = first.headers()["etag"].to_str().unwrap().to_owned();
+    let conditional = |tag: &str| client.request(Method::GET, "/plain/a").header("if-none-match", tag).send();
+    let unchanged = conditional(&tag);
+    assert_eq!((unchanged.status().as_u16(), unchanged.text()), (304, ""));
+    assert_eq!(unchanged.headers()["etag"], tag.as_str());
+    assert!(!unchanged.headers().contains_key("content-type"));
+    assert_eq!(conditional("\"other\"").status(), 200);
+    client.post("/changed/all", &[]);
+    assert_eq!(conditional(&tag).text(), "a 1 made 2");
+    // The same bytes have the same tag, whoever made them.
+    assert_eq!(Client::new(app()).get("/plain/a").headers()["etag"], tag.as_str());
+    assert_ne!(Client::new(app()).get("/plain/b").headers()["etag"], tag.as_str());
+    let head = client.request(Method::HEAD, "/plain/a").send();
+    assert_eq!((head.text(), head.headers()["content-length"].to_str().unwrap()), ("", "10"));
+}
+
+#[test]
+fn only_good_answers_are_kept() {
+    let client = Client::new(app());
+    for _ in 0..2 {
+        let missing = client.get("/plain/missing");
+        assert_eq!(missing.status(), 404);
+        assert!(missing.text().contains("no such name"));
+        assert_eq!(client.get("/plain/gone").status(), 410);
+        assert!(!client.get("/plain/gone").headers().contains_key("etag"));
+        assert_eq!(client.get("/plain/panic").status(), 500);
+        let cookie = client.get("/plain/cookie");
+        assert_eq!(cookie.status(), 500);
+        assert!(!cookie.headers().contains_key("set-cookie"));
+    }
+    assert_eq!(text(&client, "/plain/a"), "a 1 made 1");
+}
+
+#[test]
+fn what_a_page_reads_it_is_kept_by() {
+    let mut german = Messages::ENGLISH;
+    german.language = "de";
+    let client = Client::new(app().languages([Messages::ENGLISH, german]));
+    let get = |what: &str, language: &'static str, host: &'static str| -> Answer {
+        let url = format!("/reads/{what}");
+        client.request(Method::GET, &url).header("accept-language", language).header("host", host).send()
+    };
+    for (language, host) in [("en", "a"), ("de", "a"), ("en", "b"), ("de", "b"), ("en", "a")] {
+        for what in ["language", "origin", "language-origin"] {
+            let answer = get(what, language, host);
+            let text = answer.text();
+            assert_eq!(text.contains(" in "), what.contains("language"), "{text}");
+            assert!(
+                !what.contains("language") || text.contains(&format!(" in {language}")),
+                "{what} {language}: {text}"
+            );
+            assert!(!what.contains("origin") || text.contains(&format!(" at http://{host}/")), "{what} {host}: {text}");
+            let vary = answer.headers().get("vary").map(|vary| vary.to_str().unwrap().to_owned());
+            assert_eq!(vary.as_deref(), what.contains("language").then_some("accept-language"));
+        }
+    }
+    // From now on, all of these are kept.
+    let kept = |what: &str, language, host| get(what, language, host).text() == get(what, language, host).text();
+    assert!(kept("language", "de", "c") && kept("origin", "fr", "c") && kept("language-origin", "de", "c"));
+    assert_eq!(get("language", "de", "x").text(), get("language", "de", "y").text(), "the host is not read");
+    assert_eq!(get("origin", "de", "a").text(), get("origin", "en", "a").text(), "the language is not read");
+}
+
+#[test]
+fn what_a_fragment_reads_the_page_around_it_reads() {
+    let client = Client::new(app());
+    let get = |host: &'static str| {
+        client.request(Method::GET, "/reads/fragment").header("host", host).send().text().to_owned()
+    };
+    assert!(get("a").contains("http://a") && get("b").contains("http://b"));
+    // The fragment is kept already when another page takes it.
+    let other = |host: &'static str| client.request(Method::GET, "/reads/other-fragment").header("host", host).send();
+    assert!(other("a").text().contains("http://a") && other("b").text().contains("http://b"));
+    assert_eq!(get("a"), get("a"));
+}
+
+#[test]
+fn a_header_field_that_a_service_declares_is_part_of_the_key() {
+    let client = Client::new(app());
+    let get = |agent: &'static str| client.request(Method::GET, "/agent").header("user-agent", agent).send();
+    assert_eq!(get("a").text(), "Some(\"a\") made 1");
+    assert_eq!(get("b").text(), "Some(\"b\") made 2");
+    assert_eq!(get("a").text(), "Some(\"a\") made 1");
+    assert_eq!(get("a").headers()["vary"], "user-agent");
+}
+
+#[test]
+fn a_part_for_all_stands_in_a_page_for_one() {
+    let app = app();
+    let site = Arc::new(app.open(setup()).unwrap());
+    let ann = Client::of_site(&site);
+    let get = |name: &'static str| ann.request(Method::GET, "/mine").header("cookie", name).send();
+    assert_eq!(get("name=Ann").text(), "<p>Ann</p><table><tbody><tr><td>1</td><td></td></tr></tbody></table>");
+    assert_eq!(get("name=Bob").text(), "<p>Bob</p><table><tbody><tr><td>1</td><td></td></tr></tbody></table>");
+    assert_eq!(get("name=Bob").headers()["cache-control"], "private, no-cache");
+    assert!(!get("name=Bob").headers().contains_key("etag"));
+}
+
+#[test]
+fn values_are_kept_by_store_and_key() {
+    let client = Client::new(app());
+    assert_eq!((text(&client, "/count/a"), text(&client, "/count/a")), ("1".into(), "1".into()));
+    assert_eq!(text(&client, "/count/b"), "2");
+    assert_eq!(client.get("/count/clash").status(), 500, "two stores of one name");
+}
+
+#[test]
+fn tiers_are_a_matter_of_configuration() {
+    let caches = [("pages", "null"), ("default", "memory:1MiB")]
+        .map(|(name, tier)| (name.to_owned(), Tiers::parse([tier]).unwrap()));
+    let mut setup = setup();
+    setup.caches = caches.into();
+    let client = Client::with_setup(app(), setup);
+    assert_eq!((text(&client, "/plain/a"), text(&client, "/plain/a")), ("a 1 made 1".into(), "a 1 made 2".into()));
+    assert_eq!((text(&client, "/count/a"), text(&client, "/count/a")), ("3".into(), "3".into()));
+}
+
+#[test]
+fn in_development_nothing_is_kept() {
+    let mut development = setup();
+    development.development = true;
+    let client = Client::with_setup(app(), development);
+    assert_eq!((text(&client, "/plain/a"), text(&client, "/plain/a")), ("a 1 made 1".into(), "a 1 made 2".into()));
+}
+
+/// A page that takes as long as it is told to.
+#[derive(Service)]
+#[service(GET "/slow")]
+struct Slow;
+
+#[derive(Default)]
+struct Gate(std::sync::atomic::AtomicBool);
+
+impl PublicPage for Slow {
+    fn life(&self) -> Life {
+        hour()
+    }
+
+    async fn page(&self, cx: &Public<'_>) -> Result {
+        let made = cx.get::<Made>().once_more();
+        let (polled, gate) = (Cell::new(false), cx.get::<Gate>());
+        std::future::poll_fn(|context| {
+            polled.set(true);
+            if gate.0.load(Relaxed) {
+                return Poll::Ready(());
+            }
+            context.waker().wake_by_ref();
+            Poll::Pending
+        })
+        .await;
+        Ok(Response::text(format!("made {made} in {}", cx.language())))
+    }
+}
+
+#[test]
+fn many_who_ask_at_once_wait_for_one_and_each_gets_its_own() {
+    let mut german = Messages::ENGLISH;
+    german.language = "de";
+    let app = App::new().serve::<(Slow,)>().with(Made::default()).with(Gate::default());
+    let app = app.languages([Messages::ENGLISH, german]);
+    let site = Arc::new(app.open(setup()).unwrap());
+    let local = site.local();
+    let request = |language: &'static str| {
+        let request = http::Request::get("/slow").header("accept-language", language).header("host", "x");
+        let (parts, ()) = request.body(()).unwrap().into_parts();
+        Box::pin(local.answer(skep::Request::new(parts, skep::Body::empty())))
+    };
+    let mut waiting: Vec<_> = (0..50).map(|at| (at % 2 == 0, request(if at % 2 == 0 { "en" } else { "de" }))).collect();
+    let mut context = Context::from_waker(Waker::noop());
+    for (_, answer) in &mut waiting {
+        assert!(pin!(answer).poll(&mut context).is_pending());
+    }
+    site.get::<Gate>().0.store(true, Relaxed);
+    let mut done = 0;
+    for _ in 0..200 {
+        waiting.retain_mut(|(english, answer)| match answer.as_mut().poll(&mut context) {
+            Poll::Ready(response) => {
+                let text = String::from_utf8(response.body().as_whole().unwrap().to_vec()).unwrap();
+                assert!(text.ends_with(if *english { " in en" } else { " in de" }), "{text}");
+                done += 1;
+                false
+            }
+            Poll::Pending => true,
+        });
+    }
+    assert_eq!((done, waiting.len()), (50, 0));
+    // Once to find that it reads the language, and once for each language.
+    assert_eq!(site.get::<Made>().0.load(Relaxed), 3);
+}

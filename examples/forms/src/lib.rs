@@ -1,0 +1,46 @@
+//! Forms: a course with every kind of field, and an order with lines that is accepted once.
+
+pub mod course;
+pub mod order;
+
+use skep::html::Document;
+use skep::prelude::*;
+
+use course::{Course, Register};
+use order::{Order, Shop, Thanks};
+
+skep::assets!(pub Static = "static" at "/static");
+
+/// The application.
+#[must_use]
+pub fn app() -> App {
+    App::new()
+        .named(env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION"))
+        .serve::<(Course, Register, Shop, Order, Thanks)>()
+        .files("/static", Static::files())
+        .with(order::Orders::default())
+}
+
+/// A page, and what the one before has to say.
+fn page(cx: &Cx<'_>, title: &str, content: &Html) -> Html<Document> {
+    html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                title { (title) }
+                link rel="stylesheet" href=(Static::FORMS_CSS);
+                link rel="icon" href=(Static::FAVICON_SVG) type="image/svg+xml";
+            }
+            body {
+                nav { a href=(Course) { "A course" } " " a href=(Shop) { "An order" } }
+                main {
+                    h1 { (title) }
+                    @for text in cx.flashes() { p.done role="status" { (text) } }
+                    (content)
+                }
+            }
+        }
+    }
+}

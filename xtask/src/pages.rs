@@ -1,0 +1,85 @@
+//! `cargo xtask pages`: every page of the examples passes the Nu Html Checker, with no error and no warning.
+//!
+//! Each example is built and started as for a visitor, with a data folder of its own. From the paths that its table of
+//! routes names, every link is followed and every form is sent empty, so that pages with complaints are seen as well as
+//! those that a visitor hopes for, and a page that is not there. Start reading at [`run`].
+
+use std::fs;
+use std::path::Path;
+use std::process::ExitCode;
+
+use crate::{command, vnu};
+use crawl::Page;
+use site::Site;
+
+mod crawl;
+mod site;
+
+/// Judges the pages of every example.
+pub(crate) fn run() -> Result<ExitCode, String> {
+    let complaints = complaints()?;
+    for complaint in &complaints {
+        println!("{complaint}");
+    }
+    Ok(if complaints.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// What is wrong with the pages: "example: GET /path, status: line and column: what".
+pub(crate) fn complaints() -> Result<Vec<String>, String> {
+    let root = command::root();
+    let names = examples(&root)?;
+    build(&names)?;
+    let mut complaints = Vec::new();
+    for name in &names {
+        let site = Site::start(&root, name)?;
+        let pages = crawl::all(&site)?;
+        println!("{name}: {} pages", pages.len());
+        complaints.extend(judge(&root, name, &pages)?);
+    }
+    Ok(complaints)
+}
+
+fn judge(root: &Path, name: &str, pages: &[Page]) -> Result<Vec<String>, String> {
+    let folder = root.join("target/pages").join(name);
+    let unwritten = |error: std::io::Error| format!("{}: {error}", folder.display());
+    let _ = fs::remove_dir_all(&folder);
+    fs::create_dir_all(&folder).map_err(unwritten)?;
+    for (at, page) in pages.iter().enumerate() {
+        fs::write(folder.join(format!("{at:03}.html")), &page.html).map_err(unwritten)?;
+    }
+    let findings = vnu::check(root, &folder)?;
+    let findings: Vec<_> =
+        findings.into_iter().filter(|finding| finding.is_error || !is_guess(&finding.text)).collect();
+    let complaint = |finding: vnu::Finding| {
+        let at: usize = finding.file.trim_end_matches(".html").parse().ok()?;
+        let what = if finding.is_error { "" } else { "warning: " };
+        Some(format!("{name}: {}: {what}{}", pages.get(at)?.called, finding.text))
+    };
+    findings
+        .into_iter()
+        .map(|finding| complaint(finding).ok_or_else(|| "it speaks of no page of ours".into()))
+        .collect()
+}
+
+/// A warning that is the checker's guess and no rule: the last day of a date with a year of four digits keeps browsers
+/// from offering six.
+fn is_guess(warning: &str) -> bool {
+    warning.contains("\"9999-12-31") && warning.contains("Year may be mistyped")
+}
+
+/// The packages in `examples`, which have the names of their folders.
+fn examples(root: &Path) -> Result<Vec<String>, String> {
+    let folders = fs::read_dir(root.join("examples")).map_err(|error| format!("examples: {error}"))?;
+    let has_manifest = |folder: &fs::DirEntry| folder.path().join("Cargo.toml").is_file();
+    let folders = folders.flatten().filter(has_manifest);
+    let mut names: Vec<String> = folders.map(|folder| folder.file_name().to_string_lossy().into_owned()).collect();
+    names.sort();
+    Ok(names)
+}
+
+fn build(names: &[String]) -> Result<(), String> {
+    let mut cargo = command::program("cargo");
+    cargo.arg("build").args(names.iter().flat_map(|name| ["-p", name.as_str()]));
+    let status = cargo.status().map_err(|error| format!("cargo does not start: {error}"))?;
+    if status.success() { Ok(()) } else { Err("the examples do not build".to_owned()) }
+}

@@ -1,0 +1,121 @@
+//! An example that runs, and answers on a port of its own.
+
+use std::fs;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+/// So long one answer may take.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Ends with this value.
+pub(super) struct Site {
+    server: Child,
+    program: PathBuf,
+    address: String,
+}
+
+/// What came of a request.
+pub(super) struct Answer {
+    pub(super) status: u16,
+    /// Of the body, without parameters.
+    pub(super) kind: String,
+    pub(super) location: Option<String>,
+    pub(super) body: String,
+}
+
+impl Site {
+    /// With an empty data folder.
+    pub(super) fn start(root: &Path, name: &str) -> Result<Self, String> {
+        let program = target(root).join("debug").join(name);
+        let data = root.join("target/pages").join(format!("{name}.data"));
+        let _ = fs::remove_dir_all(&data);
+        fs::create_dir_all(&data).map_err(|error| format!("{}: {error}", data.display()))?;
+        let mut command = Command::new(&program);
+        command.args(["--listen", "127.0.0.1:0", "--set", "log.access=false", "--data"]).arg(&data);
+        command.current_dir(&data).stdout(Stdio::piped()).stderr(Stdio::null());
+        let mut server = command.spawn().map_err(|error| format!("{name} does not start: {error}"))?;
+        let said = server.stdout.take().map(BufReader::new).ok_or("its output is ours")?;
+        let mut lines = said.lines().map_while(Result::ok);
+        let found = lines.find_map(|line| line.split_once("http://").map(|(_, rest)| rest.to_owned()));
+        let mut site = Self { server, program, address: String::new() };
+        let found = found.ok_or_else(|| format!("{name} ended without listening"))?;
+        found.split_whitespace().next().unwrap_or_default().clone_into(&mut site.address);
+        // Whatever else it says is read, so that it never waits for us.
+        std::thread::spawn(move || lines.for_each(drop));
+        Ok(site)
+    }
+
+    /// The paths of its table of routes that need no parameter.
+    pub(super) fn paths(&self) -> Result<Vec<String>, String> {
+        let output = Command::new(&self.program).arg("--routes").output();
+        let output = output.map_err(|error| format!("{} does not start: {error}", self.program.display()))?;
+        let table = String::from_utf8_lossy(&output.stdout);
+        let gets = table.lines().filter_map(|line| line.strip_prefix("GET"));
+        let paths = gets.filter_map(|line| line.split_whitespace().next());
+        Ok(paths.filter(|path| !path.contains('{')).map(ToOwned::to_owned).collect())
+    }
+
+    pub(super) fn get(&self, path: &str) -> Result<Answer, String> {
+        self.ask("GET", path, "")
+    }
+
+    /// Sends a form without any field.
+    pub(super) fn post(&self, path: &str) -> Result<Answer, String> {
+        let form = "Content-Type: application/x-www-form-urlencoded\r\nContent-Length: 0\r\n";
+        self.ask("POST", path, form)
+    }
+
+    /// As a browser of ours: from a page of the same site. The answer ends where the connection ends (HTTP/1.0).
+    fn ask(&self, method: &str, path: &str, more: &str) -> Result<Answer, String> {
+        let (host, wrong) = (&self.address, |error: std::io::Error| format!("{method} {path}: {error}"));
+        let mut stream = TcpStream::connect(host).map_err(wrong)?;
+        stream.set_read_timeout(Some(PATIENCE)).map_err(wrong)?;
+        let head = format!(
+            "{method} {path} HTTP/1.0\r\nHost: {host}\r\nOrigin: http://{host}\r\nSec-Fetch-Site: same-origin\r\n\
+             Accept: text/html\r\n{more}\r\n"
+        );
+        stream.write_all(head.as_bytes()).map_err(wrong)?;
+        let mut bytes = Vec::new();
+        stream.read_to_end(&mut bytes).map_err(wrong)?;
+        answer(&String::from_utf8_lossy(&bytes)).ok_or_else(|| format!("{method} {path}: what came is no answer"))
+    }
+}
+
+impl Drop for Site {
+    fn drop(&mut self) {
+        let _ = self.server.kill();
+        let _ = self.server.wait();
+    }
+}
+
+/// Where cargo puts what it builds.
+fn target(root: &Path) -> PathBuf {
+    std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), |folder| root.join(folder))
+}
+
+fn answer(text: &str) -> Option<Answer> {
+    let (head, body) = text.split_once("\r\n\r\n")?;
+    let mut lines = head.lines();
+    let status = lines.next()?.split(' ').nth(1)?.parse().ok()?;
+    let headers: Vec<(&str, &str)> = lines.filter_map(|line| line.split_once(": ")).collect();
+    let header =
+        |name: &str| headers.iter().find(|(known, _)| known.eq_ignore_ascii_case(name)).map(|(_, value)| *value);
+    let kind = header("content-type").unwrap_or_default().split(';').next().unwrap_or_default().to_owned();
+    Some(Answer { status, kind, location: header("location").map(ToOwned::to_owned), body: body.to_owned() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_answer_has_a_status_a_type_and_a_body() {
+        let found =
+            answer("HTTP/1.0 404 Not Found\r\nContent-Type: text/html; charset=utf-8\r\n\r\n<p>\r\n\r\n").unwrap();
+        assert_eq!((found.status, found.kind.as_str(), found.body.as_str()), (404, "text/html", "<p>\r\n\r\n"));
+        assert!(answer("nothing").is_none());
+    }
+}
