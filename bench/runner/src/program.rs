@@ -114,8 +114,9 @@ fn line(command: &Command) -> String {
     words.map(OsStr::to_string_lossy).collect::<Vec<_>>().join(" ")
 }
 
-/// The flags that every Skep application has.
+/// The flags that every Skep application has. One process, as its peers are: what is measured is the one that was started.
 fn skep(command: &mut Command, place: &Place, log: bool) {
     command.arg("--listen").arg(format!("127.0.0.1:{}", place.port));
-    command.args(["--workers", "1", "--set", &format!("log.access={log}"), "--data"]).arg(&place.dir);
+    command.args(["--workers", "1", "--set", "supervise=false"]);
+    command.args(["--set", &format!("log.access={log}"), "--data"]).arg(&place.dir);
 }

@@ -27,7 +27,7 @@ use std::hash::Hash;
 pub use skep_cache::{Answer, Builder, Life, Stats};
 
 pub use crate::public::Public;
-pub(crate) use caches::Caches;
+pub(crate) use caches::{Caches, Pages};
 pub use caches::{NotTiers, Tiers};
 pub use page::PublicPage;
 

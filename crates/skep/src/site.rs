@@ -3,7 +3,7 @@
 //! Start reading at [`Local::answer`]: the way of every request.
 
 use std::any::{Any, TypeId, type_name};
-use std::cell::Cell;
+use std::cell::{Cell, OnceCell};
 use std::collections::HashMap;
 use std::fmt;
 use std::future::Future;
@@ -19,7 +19,7 @@ use http::{HeaderMap, HeaderValue, Method, StatusCode};
 
 use crate::app::{Job, Setup};
 use crate::body::Body;
-use crate::cache::{Cache, Caches, Store};
+use crate::cache::{Cache, Caches, Pages, Store};
 use crate::cx::{Cx, RequestId};
 use crate::endpoint::Endpoint;
 use crate::error::{Error, Result};
@@ -78,6 +78,7 @@ struct LocalParts {
     site: Arc<Site>,
     #[cfg(not(target_family = "wasm"))]
     db: Option<sql::Local>,
+    pages: OnceCell<Option<Arc<Pages>>>,
     ids: Ids,
 }
 
@@ -92,6 +93,7 @@ impl Site {
             site: Arc::clone(self),
             #[cfg(not(target_family = "wasm"))]
             db: self.database.as_ref().map(sql::Database::local),
+            pages: OnceCell::new(),
             ids: Ids::new(),
         };
         Local { inner: Rc::new(parts) }
@@ -197,7 +199,7 @@ impl Site {
         let _ = self.forms.secret.seal("warm up", b"");
     }
 
-    /// Closes what must not be shared with a copy of this process, for a server that forks: connections to the database. They are
+    /// Closes what must not be shared with a copy of this process, for a server that forks: connections to the database and of caches. They are
     /// opened again, in each process its own, when they are needed. Nobody may be using them.
     ///
     /// ```
@@ -215,6 +217,7 @@ impl Site {
         if let Some(database) = &self.database {
             database.close_idle();
         }
+        self.caches.close_for_fork();
     }
 
     /// What is to be done again and again beside the requests. Whoever runs the site sees to it: [`Job::run`].
@@ -259,6 +262,15 @@ impl Local {
     #[cfg(not(target_family = "wasm"))]
     pub(crate) fn db(&self) -> &sql::Local {
         self.inner.db.as_ref().expect(NO_DATABASE)
+    }
+
+    /// The cache of pages and fragments, if it keeps any.
+    pub(crate) fn pages(&self) -> Result<Option<&Pages>> {
+        if let Some(pages) = self.inner.pages.get() {
+            return Ok(pages.as_deref());
+        }
+        let pages = self.site().caches().pages()?;
+        Ok(self.inner.pages.get_or_init(|| pages).as_deref())
     }
 
     /// The application.

@@ -218,7 +218,7 @@ pub(crate) static SETTINGS: &[Setting] = &[
         default: "memory:16MiB",
         flag: &[],
         help: "Where the cache NAME keeps its values: `pages` (pages and fragments), a store of the application, or `default` \
-               for all that have no tiers of their own. From near to far, each `memory:SIZE`, `shared:SIZE` (among processes), \
+               for all that have no tiers of their own (with `prefork` it is `shared:16MiB`, unless set). From near to far, each `memory:SIZE`, `shared:SIZE` (among processes), \
                `file:SIZE path=DIR`, `sqlite:FILE`, `memcached:HOST`, `redis:HOST` or `null`; \
                [cache-drivers.md](cache-drivers.md) has their options. In a file it is `[cache.pages] tiers = [\"...\", \"...\"]`.",
         // The values have names of their own: `Config::read` takes them.

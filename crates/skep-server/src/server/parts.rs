@@ -6,11 +6,12 @@ use std::io;
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 
+use skep::cache::Tiers;
 use skep::{Body, Request, Setup, Site};
 use tokio::sync::{mpsc, watch};
 
 use super::{Ended, StartError};
-use crate::config::Config;
+use crate::config::{Config, Model};
 use crate::connection::{self, Share};
 use crate::listener::Listener;
 use crate::log::Logs;
@@ -21,6 +22,9 @@ use crate::worker::{Life, Room, Worker};
 /// File descriptors that are not connections: listeners, files, databases.
 const SPARE_FILES: u64 = 64;
 
+/// Where processes that are forked from one keep what nobody says otherwise of.
+const FORKED: &str = "shared:16MiB";
+
 /// What the application needs to know of where it runs.
 pub(crate) fn setup(config: &Config) -> Setup {
     let mut setup = Setup::default();
@@ -28,7 +32,12 @@ pub(crate) fn setup(config: &Config) -> Setup {
     setup.base_url.clone_from(&config.base_url);
     setup.development = config.development;
     setup.caches.clone_from(&config.caches.tiers);
-    if config.caches.leave_the_process {
+    let is_forked = config.mpm == Model::Prefork;
+    if is_forked {
+        // What one process keeps is of use to the others.
+        setup.caches.entry("default".into()).or_insert_with(|| Tiers::parse([FORKED]).expect("it is a list of tiers"));
+    }
+    if is_forked || config.caches.leave_the_process {
         setup.build = build();
     }
     setup.limits.body = config.limits.body;

@@ -3,7 +3,7 @@
 use std::any::{Any, TypeId, type_name};
 use std::collections::HashMap;
 use std::fmt;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::Duration;
 
 use skep_cache::tiers::{self, Plan};
@@ -25,6 +25,8 @@ use crate::error::{Error, Result};
 pub struct Tiers {
     plan: Plan,
     keeps_nothing: bool,
+    /// An open driver of these tiers may be used by a copy of this process.
+    survives_fork: bool,
 }
 
 impl Tiers {
@@ -32,7 +34,10 @@ impl Tiers {
     pub fn parse<T: AsRef<str>>(list: impl IntoIterator<Item = T>) -> Result<Self, NotTiers> {
         let list: Vec<T> = list.into_iter().collect();
         let keeps_nothing = list.iter().all(|tier| tier.as_ref() == "null");
-        Ok(Self { plan: Plan::parse(list).map_err(NotTiers)?, keeps_nothing })
+        let has_no_connection =
+            |tier: &T| ["memory:", "shared:", "null"].iter().any(|kind| tier.as_ref().starts_with(kind));
+        let survives_fork = list.iter().all(has_no_connection);
+        Ok(Self { plan: Plan::parse(list).map_err(NotTiers)?, keeps_nothing, survives_fork })
     }
 }
 
@@ -60,8 +65,12 @@ pub(crate) struct Caches {
     drivers: Mutex<HashMap<String, Open>>,
     /// By name.
     stores: RwLock<HashMap<&'static str, Typed>>,
-    pages: OnceLock<Cache<[u8], Kept>>,
+    /// One for all threads: who makes a page, makes it for them too. Each thread keeps its own hold of it.
+    pages: Mutex<Option<Arc<Pages>>>,
 }
+
+/// The cache of pages and fragments.
+pub(crate) type Pages = Cache<[u8], Kept>;
 
 /// A [`Cache`] of some types, and which.
 type Typed = (TypeId, Arc<dyn Any + Send + Sync>);
@@ -91,7 +100,7 @@ impl Caches {
             build,
             drivers: Mutex::default(),
             stores: RwLock::default(),
-            pages: OnceLock::new(),
+            pages: Mutex::default(),
         }
     }
 
@@ -122,16 +131,28 @@ impl Caches {
     }
 
     /// The cache of pages and fragments; none if it would keep nothing.
-    pub(crate) fn pages(&self) -> Result<Option<&Cache<[u8], Kept>>> {
-        if let Some(pages) = self.pages.get() {
-            return Ok(Some(pages));
-        }
+    pub(crate) fn pages(&self) -> Result<Option<Arc<Pages>>> {
         if self.plan(PAGES).1.keeps_nothing {
             return Ok(None);
         }
+        let known = self.pages.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        if known.is_some() {
+            return Ok(known);
+        }
         let builder = skep_cache::Cache::builder(PAGES).schema(self.build).stale(STALE);
-        let pages = builder.build(self.open(PAGES)?.driver)?;
-        Ok(Some(self.pages.get_or_init(|| pages)))
+        let made = Arc::new(builder.build(self.open(PAGES)?.driver)?);
+        let mut pages = self.pages.lock().unwrap_or_else(PoisonError::into_inner);
+        Ok(Some(Arc::clone(pages.get_or_insert(made))))
+    }
+
+    /// Closes what copies of this process must not share: connections. They are opened again when they are needed.
+    pub(crate) fn close_for_fork(&self) {
+        let is_kept = |name: &str| self.plan(name).1.survives_fork;
+        self.drivers.lock().unwrap_or_else(PoisonError::into_inner).retain(|name, _| is_kept(name));
+        self.stores.write().unwrap_or_else(PoisonError::into_inner).retain(|name, _| is_kept(name));
+        if !is_kept(PAGES) {
+            *self.pages.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        }
     }
 
     /// The cache of a store.

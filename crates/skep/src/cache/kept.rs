@@ -119,7 +119,7 @@ impl Public<'_> {
         life: &Life,
         make: impl AsyncFn(&Public<'_>) -> Result<Kept>,
     ) -> Result<Kept> {
-        let pages = if self.in_development() { None } else { self.local().site().caches().pages()? };
+        let pages = if self.in_development() { None } else { self.local().pages()? };
         let Some(pages) = pages else {
             let public = self.afresh();
             let result = make(&public).await;
