@@ -5,6 +5,7 @@ use std::os::unix::fs::FileExt;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use skep::cache::{Life, Public, PublicPage};
 use skep::prelude::*;
 use skep::sql::{Migration, Migrations};
 
@@ -46,6 +47,21 @@ impl Handle for Count {
 /// How often the application was initialised in this process, or in one that it was forked from.
 #[derive(Default)]
 struct Started(AtomicU64);
+
+/// The process that made it: whoever asks gets the same answer as long as it is kept.
+#[derive(Service)]
+#[service(GET "/kept")]
+struct Kept;
+
+impl PublicPage for Kept {
+    fn life(&self) -> Life {
+        Life::of(Duration::from_hours(1))
+    }
+
+    async fn page(&self, _cx: &Public<'_>) -> Result {
+        Ok(Response::text(std::process::id().to_string()))
+    }
+}
 
 /// The version, and the process.
 #[derive(Service)]
@@ -129,7 +145,8 @@ struct Leak;
 
 impl Handle for Leak {
     async fn handle(self, _cx: &mut Cx<'_>) -> Result {
-        let memory: &mut [u8] = Box::leak(vec![1; 1 << 20].into_boxed_slice());
+        // What nobody looks at, an optimiser does not even allocate.
+        let memory: &mut [u8] = std::hint::black_box(Box::leak(vec![1; 1 << 20].into_boxed_slice()));
         Ok(Response::text(memory.len().to_string()))
     }
 }
@@ -171,7 +188,7 @@ pub(crate) fn app() -> App {
 fn plain() -> App {
     App::new()
         .named("test", "1.2.3")
-        .serve::<(Hello, Count, Version, Random, Slow, Hang, Crash, Leak)>()
+        .serve::<(Hello, Kept, Count, Version, Random, Slow, Hang, Crash, Leak)>()
         .with(Started::default())
         .on_start(|site| {
             site.get::<Started>().0.fetch_add(1, Ordering::Relaxed);

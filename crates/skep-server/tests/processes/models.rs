@@ -36,6 +36,7 @@ pub(crate) const TESTS: &[Test] = &[
         forked_processes_end_with_their_parent_and_with_the_supervisor,
     ),
     ("a_forked_process_is_replaced_when_it_had_its_share", a_forked_process_is_replaced_when_it_had_its_share),
+    ("what_one_forked_process_keeps_all_have", what_one_forked_process_keeps_all_have),
     ("prefork_finishes_what_runs", prefork_finishes_what_runs),
     ("an_extra_process_costs_little_memory", an_extra_process_costs_little_memory),
 ];
@@ -70,6 +71,17 @@ fn a_static_counter_is_always_fresh_with_a_process_per_request() {
     let seen: Vec<_> = (0..40).map(|_| count(&server)).collect();
     assert!(seen.iter().all(|(count, started, _)| (*count, *started) == (1, 1)), "{seen:?}");
     assert_eq!(seen.iter().map(|(_, _, process)| process).collect::<HashSet<_>>().len(), 40);
+}
+
+fn what_one_forked_process_keeps_all_have() {
+    for each in ["0", "1"] {
+        let requests = format!("requests_per_worker={each}");
+        let server = Server::start(&["--mpm", "prefork", "--workers", "3", "--set", &requests]);
+        let made: HashSet<String> = (0..30).map(|_| server.get("/kept").unwrap()).collect();
+        assert_eq!(made.len(), 1, "{requests}: {made:?}");
+        let asked: HashSet<i32> = (0..30).map(|_| count(&server).2).collect();
+        assert!(each == "0" || asked.len() == 30, "{asked:?}");
+    }
 }
 
 fn initialisation_happens_once_and_nothing_random_is_shared() {
