@@ -203,19 +203,17 @@ async fn create(receiver: &Receiver<'_>) -> Result<(Arc<File>, Temporary)> {
     let name = u128::from_ne_bytes(crate::secret::random()?);
     let path: PathBuf = receiver.data.join(FOLDER).join(format!("{name:032x}"));
     let used = receiver.quota.none_used();
-    let made = {
-        let path = path.clone();
-        offload(&**receiver.offload, move || {
-            fs::create_dir_all(path.parent().unwrap_or(Path::new(".")))?;
-            let mut options = File::options();
-            options.write(true).create_new(true);
-            #[cfg(unix)]
-            std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-            options.open(&path)
-        })
-        .await??
-    };
-    Ok((Arc::new(made), Temporary { path, used }))
+    let made = offload(&**receiver.offload, move || {
+        fs::create_dir_all(path.parent().unwrap_or(Path::new(".")))?;
+        let mut options = File::options();
+        options.write(true).create_new(true);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        let file = options.open(&path)?;
+        // Made where the file is made: if the client has gone meanwhile, both go together.
+        std::io::Result::Ok((Arc::new(file), Temporary { path, used }))
+    });
+    Ok(made.await??)
 }
 
 async fn next_bytes(body: &mut Body) -> Result<Option<bytes::Bytes>, crate::body::BodyError> {
