@@ -391,10 +391,10 @@ impl App {
             database: open_database(self.migrations.as_ref(), &setup, self.has_once)?,
             values: self.values,
             trusted_origins: self.trusted_origins,
+            caches: Caches::new(&setup, self.name.map_or("skep", |(name, _)| name), base_url.as_ref()),
             base_url,
             error_page: self.error_page,
             jobs: self.jobs,
-            caches: Caches::new(setup.caches.clone(), self.name.map_or("skep", |(name, _)| name), setup.build),
             forms: Forms { languages: self.languages, quota: Quota::default(), secret: secret(&setup), once },
             setup,
         };

@@ -58,7 +58,7 @@ pub struct Store<K: ?Sized, V> {
 }
 
 impl<K: ?Sized, V> Store<K, V> {
-    /// With the usual settings: an hour to live. The name has 1 to 64 lower-case letters, digits, `-` and `_`. See
+    /// With the usual settings: an hour to live. The name has 1 to 48 lower-case letters, digits, `-` and `_`. See
     /// [`Store`] for an example.
     #[must_use]
     pub const fn new(name: &'static str) -> Self {
