@@ -125,8 +125,8 @@ pub trait Fragment<C = Flow, H = Anything>: Hash + 'static {
 
 impl Public<'_> {
     /// The part of a page, kept or made. An example is at [`Fragment`].
-    pub async fn fragment<C, H, F: Fragment<C, H>>(&self, fragment: &F) -> Result<Html<C, H>> {
-        let name = Name::of_fragment(fragment);
+    pub async fn fragment<C: 'static, H: 'static, F: Fragment<C, H>>(&self, fragment: &F) -> Result<Html<C, H>> {
+        let name = Name::of_fragment::<F, Html<C, H>>(fragment);
         let make = async |cx: &Public<'_>| {
             let html = fragment.make(cx).await?;
             Ok(Kept::Piece(html.into_string()))

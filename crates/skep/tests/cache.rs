@@ -457,3 +457,44 @@ fn what_was_made_while_a_transaction_was_open_is_void_once_it_is_kept() {
     assert!(writing.as_mut().poll(&mut context).is_ready());
     assert_eq!(text(&client, "/notes"), "Some(1)");
 }
+
+/// The same data, for two places.
+#[derive(Hash)]
+struct Twice;
+
+impl Fragment<Rows> for Twice {
+    fn life(&self) -> Life {
+        hour()
+    }
+
+    async fn make(&self, _cx: &Public<'_>) -> Result<Html<Rows>> {
+        Ok(html! { tr { td { "row" } } })
+    }
+}
+
+impl Fragment for Twice {
+    fn life(&self) -> Life {
+        hour()
+    }
+
+    async fn make(&self, _cx: &Public<'_>) -> Result<Html> {
+        Ok(html! { p { "paragraph" } })
+    }
+}
+
+#[derive(Service)]
+#[service(GET "/twice")]
+struct Both;
+
+impl Handle for Both {
+    async fn handle(self, cx: &mut Cx<'_>) -> Result {
+        let (rows, text): (Html<Rows>, Html) = (cx.fragment(&Twice).await?, cx.fragment(&Twice).await?);
+        Ok(Response::html(html! { table { tbody { (rows) } } (text) }))
+    }
+}
+
+#[test]
+fn a_fragment_for_two_places_is_kept_for_each() {
+    let client = Client::new(App::new().serve::<(Both,)>());
+    assert_eq!(text(&client, "/twice"), "<table><tbody><tr><td>row</td></tr></tbody></table><p>paragraph</p>");
+}
