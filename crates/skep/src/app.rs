@@ -21,7 +21,7 @@ use crate::files::Files;
 #[cfg(not(target_family = "wasm"))]
 use crate::form::once;
 use crate::form::once::Ledger;
-use crate::form::{Messages, Quota};
+use crate::form::{Messages, Quota, remove_old_uploads};
 use crate::link::BaseUrl;
 use crate::panic;
 use crate::router::{Demand, Entry, Router};
@@ -347,6 +347,7 @@ impl App {
     pub fn open(self, setup: Setup) -> Result<Site, StartError> {
         panic::install_hook();
         let (site, starts) = self.put_together(setup)?;
+        remove_old_uploads(site.data());
         site.caches().open_configured().map_err(|error| StartError { problems: vec![error.to_string()] })?;
         for start in starts {
             start(&site).map_err(|error| StartError { problems: vec![error.to_string()] })?;

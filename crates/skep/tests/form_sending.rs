@@ -373,3 +373,17 @@ fn a_file_that_is_made_after_its_client_has_gone_is_not_left_behind() {
     jobs.into_iter().for_each(|job| job());
     assert_eq!(std::fs::read_dir(folder.path().join("uploads")).unwrap().count(), 0);
 }
+
+#[test]
+fn what_a_killed_process_received_is_removed_by_a_later_one() {
+    let (folder, setup) = in_folder();
+    let uploads = folder.path().join("uploads");
+    std::fs::create_dir(&uploads).unwrap();
+    let now = std::time::SystemTime::now();
+    for (name, hours) in [("old", 25), ("new", 1)] {
+        let file = std::fs::File::create(uploads.join(name)).unwrap();
+        file.set_modified(now - std::time::Duration::from_hours(hours)).unwrap();
+    }
+    let _site = app().open(setup).unwrap();
+    assert!(!uploads.join("old").exists() && uploads.join("new").exists());
+}

@@ -5,6 +5,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::sync::Arc;
+use std::time::Duration;
 
 use http::StatusCode;
 
@@ -195,6 +196,22 @@ impl Incoming {
             None => Content::Memory(self.pending.into()),
         };
         Ok(self.file)
+    }
+}
+
+/// What a process that was killed left behind is removed after this time: no request takes as long.
+const ABANDONED: Duration = Duration::from_hours(24);
+
+/// Removes the files of requests that nobody answers any more. Those of other processes that share the folder stay.
+pub(crate) fn remove_old_uploads(data: &Path) {
+    let Ok(files) = fs::read_dir(data.join(FOLDER)) else { return };
+    for file in files.flatten() {
+        let written = file.metadata().and_then(|known| known.modified());
+        if written.is_ok_and(|written| written.elapsed().is_ok_and(|age| age > ABANDONED))
+            && let Err(error) = fs::remove_file(file.path())
+        {
+            tracing::warn!(target: "skep::upload", path = %file.path().display(), "an old upload could not be removed: {error}");
+        }
     }
 }
 
