@@ -23,6 +23,7 @@ mod builder;
 mod compute;
 mod inner;
 mod packed;
+mod voiding;
 
 pub use builder::Builder;
 use inner::Inner;

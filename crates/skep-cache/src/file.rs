@@ -86,7 +86,12 @@ impl File {
                     let number = |size| usize::try_from(size).unwrap_or(usize::MAX);
                     return Err(Error::too_large(number(size), number(self.value_limit)));
                 }
-                turn.write(&name, key, &stored, now).map_err(failed("writing a file"))?;
+                let written = turn.write(&name, key, &stored, now);
+                if written.is_err() && matches!(act, Act::Set(..) | Act::Remove(_)) {
+                    // The disk is full, perhaps. Better nothing than what this should have replaced.
+                    turn.remove(&name).map_err(failed("removing a file"))?;
+                }
+                written.map_err(failed("writing a file"))?;
             }
         }
         Ok(outcome)

@@ -141,6 +141,31 @@ impl Epochs {
         })
     }
 
+    /// Whether an invalidation voids what was just computed. It need not be stored, so an epoch that is missing tells of none.
+    pub(crate) async fn is_void<D: Driver>(
+        &self,
+        driver: &D,
+        clock: &Clock,
+        entry: Entry<'_>,
+        now: Time,
+    ) -> Result<bool> {
+        let generation = self.prepare(driver, clock, now).await?;
+        if entry.version().to_u64() <= self.own.load(Ordering::Acquire) {
+            return Ok(true);
+        }
+        for tag in entry.tags() {
+            let mut epoch = self.known(tag, generation);
+            if epoch.is_none() {
+                epoch = driver.get(&key(tag), now, |epoch| epoch.version()).await?;
+                epoch.into_iter().for_each(|epoch| self.note(tag, epoch, generation, clock));
+            }
+            if epoch.is_some_and(|epoch| entry.version() <= epoch) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
     /// Makes sure that the namespace's epoch is known. Gives back the generation for which it is.
     pub(crate) async fn prepare<D: Driver>(&self, driver: &D, clock: &Clock, now: Time) -> Result<u64> {
         let generation = self.generation(driver, now);

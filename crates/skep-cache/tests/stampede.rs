@@ -393,3 +393,37 @@ fn a_future_over_sendable_parts_is_sendable() {
     assert_eq!(block_on(sendable(cache.get_many(["a"]))).unwrap().len(), 1);
     assert!(block_on(sendable(cache.update("a", Option::unwrap_or_default))).is_ok());
 }
+
+#[tokio::test]
+async fn who_asks_after_an_invalidation_does_not_get_what_was_computed_before() {
+    let (memory, clock, cache) = one();
+    let life = || Life::of(60 * SECOND).tag("comments");
+    // What is voided by its tag, by its namespace; and what is kept, and what is not.
+    for (round, (clear, keep)) in [(false, true), (true, true), (false, false)].into_iter().enumerate() {
+        let key = format!("page {round}");
+        let (begun, gate) = (AtomicU32::new(0), tokio::sync::Notify::new());
+        let compute = |value: &'static str| {
+            let (begun, gate) = (&begun, &gate);
+            move || async move {
+                if begun.fetch_add(1, Ordering::Relaxed) == 0 {
+                    gate.notified().await;
+                }
+                let answer = Answer::of(value.to_owned()).living(life());
+                Ok::<_, io::Error>(if keep { answer } else { answer.unstored() })
+            }
+        };
+        let mut before = pin!(cache.get_or(&key, compute("without the comment")));
+        assert!(ready_now(before.as_mut()).await.is_none());
+        if clear {
+            cache.clear().await.unwrap()
+        } else {
+            process(&memory, &clock).invalidate_tag("comments").await.unwrap()
+        }
+        let mut after = pin!(cache.get_or(&key, compute("with the comment")));
+        assert!(ready_now(after.as_mut()).await.is_none());
+        gate.notify_one();
+        assert_eq!(before.await.unwrap(), "without the comment");
+        assert_eq!(after.await.unwrap(), "with the comment", "{key}");
+        assert_eq!(begun.load(Ordering::Relaxed), 2);
+    }
+}

@@ -21,7 +21,7 @@ use crate::files::Files;
 #[cfg(not(target_family = "wasm"))]
 use crate::form::once;
 use crate::form::once::Ledger;
-use crate::form::{Messages, Quota};
+use crate::form::{Messages, Quota, remove_old_uploads};
 use crate::link::BaseUrl;
 use crate::panic;
 use crate::router::{Demand, Entry, Router};
@@ -347,6 +347,7 @@ impl App {
     pub fn open(self, setup: Setup) -> Result<Site, StartError> {
         panic::install_hook();
         let (site, starts) = self.put_together(setup)?;
+        remove_old_uploads(site.data());
         site.caches().open_configured().map_err(|error| StartError { problems: vec![error.to_string()] })?;
         for start in starts {
             start(&site).map_err(|error| StartError { problems: vec![error.to_string()] })?;
@@ -391,10 +392,10 @@ impl App {
             database: open_database(self.migrations.as_ref(), &setup, self.has_once)?,
             values: self.values,
             trusted_origins: self.trusted_origins,
+            caches: Caches::new(&setup, self.name.map_or("skep", |(name, _)| name), base_url.as_ref()),
             base_url,
             error_page: self.error_page,
             jobs: self.jobs,
-            caches: Caches::new(setup.caches.clone(), self.name.map_or("skep", |(name, _)| name), setup.build),
             forms: Forms { languages: self.languages, quota: Quota::default(), secret: secret(&setup), once },
             setup,
         };

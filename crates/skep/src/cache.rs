@@ -58,7 +58,7 @@ pub struct Store<K: ?Sized, V> {
 }
 
 impl<K: ?Sized, V> Store<K, V> {
-    /// With the usual settings: an hour to live. The name has 1 to 64 lower-case letters, digits, `-` and `_`. See
+    /// With the usual settings: an hour to live. The name has 1 to 48 lower-case letters, digits, `-` and `_`. See
     /// [`Store`] for an example.
     #[must_use]
     pub const fn new(name: &'static str) -> Self {
@@ -125,8 +125,8 @@ pub trait Fragment<C = Flow, H = Anything>: Hash + 'static {
 
 impl Public<'_> {
     /// The part of a page, kept or made. An example is at [`Fragment`].
-    pub async fn fragment<C, H, F: Fragment<C, H>>(&self, fragment: &F) -> Result<Html<C, H>> {
-        let name = Name::of_fragment(fragment);
+    pub async fn fragment<C: 'static, H: 'static, F: Fragment<C, H>>(&self, fragment: &F) -> Result<Html<C, H>> {
+        let name = Name::of_fragment::<F, Html<C, H>>(fragment);
         let make = async |cx: &Public<'_>| {
             let html = fragment.make(cx).await?;
             Ok(Kept::Piece(html.into_string()))

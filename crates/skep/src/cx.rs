@@ -53,6 +53,9 @@ pub struct Cx<'r> {
     form: OnceCell<Box<FormState>>,
     #[cfg(not(target_family = "wasm"))]
     transaction: Option<Box<sql::Transaction>>,
+    /// There was one, which perhaps has ended.
+    #[cfg(not(target_family = "wasm"))]
+    has_begun: bool,
 }
 
 /// The id of a request, as error pages and log lines show it: 16 hexadecimal digits.
@@ -96,6 +99,8 @@ impl<'r> Cx<'r> {
             form: OnceCell::new(),
             #[cfg(not(target_family = "wasm"))]
             transaction: None,
+            #[cfg(not(target_family = "wasm"))]
+            has_begun: false,
         }
     }
 
@@ -188,6 +193,7 @@ impl<'r> Cx<'r> {
     pub async fn transaction(&mut self) -> Result<&mut sql::Transaction> {
         if self.transaction.is_none() {
             self.transaction = Some(Box::new(self.db().transaction().await?));
+            self.has_begun = true;
         }
         Ok(self.transaction.as_mut().expect("it was begun above"))
     }
@@ -221,10 +227,22 @@ impl<'r> Cx<'r> {
             headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("private, no-cache"));
         }
         #[cfg(not(target_family = "wasm"))]
-        if let Some(transaction) = self.transaction {
+        self.keep().await?;
+        Ok(self.headers)
+    }
+
+    /// Ends the transaction. What was made meanwhile, of what was there before, is void as well.
+    #[cfg(not(target_family = "wasm"))]
+    async fn keep(&mut self) -> Result<()> {
+        if let Some(transaction) = self.transaction.take() {
             transaction.commit().await?;
         }
-        Ok(self.headers)
+        if self.has_begun {
+            for tag in self.public.voided() {
+                self.public.invalidate(&tag).await?;
+            }
+        }
+        Ok(())
     }
 }
 

@@ -142,7 +142,7 @@ pub use upload::{AnyFile, FileKind, Received, Upload};
 
 pub(crate) use fault::Named;
 pub(crate) use messages::choose as choose_language;
-pub(crate) use receive::{Parts, Receiver};
+pub(crate) use receive::{Parts, Receiver, remove_old_uploads};
 pub(crate) use submission::Submission;
 pub(crate) use upload::Quota;
 

@@ -1,6 +1,6 @@
 //! What is the same for everybody: all that a page may see that a cache keeps.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::fmt;
 use std::path::Path;
 
@@ -50,6 +50,8 @@ pub struct Public<'r> {
     tls: bool,
     local: &'r Local,
     read: Cell<Inputs>,
+    /// The tags that were voided.
+    voided: RefCell<Vec<String>>,
 }
 
 /// What a page read of the request, besides the parameters of its service. What is kept is kept for each value of these.
@@ -80,7 +82,7 @@ impl Inputs {
 
 impl<'r> Public<'r> {
     pub(crate) fn new(parts: &'r Parts, tls: bool, local: &'r Local) -> Self {
-        Self { parts, tls, local, read: Cell::new(Inputs::NONE) }
+        Self { parts, tls, local, read: Cell::new(Inputs::NONE), voided: RefCell::default() }
     }
 
     /// The same request, of which nothing was read yet.
@@ -103,6 +105,11 @@ impl<'r> Public<'r> {
 
     pub(crate) fn note(&self, inputs: Inputs) {
         self.read.set(self.read.get().and(inputs));
+    }
+
+    /// What was voided so far.
+    pub(crate) fn voided(&self) -> Vec<String> {
+        self.voided.take()
     }
 
     /// The values of these inputs, each behind a zero byte, which none of them contains.
@@ -173,10 +180,13 @@ impl<'r> Public<'r> {
         self.local.site().cache(store)
     }
 
-    /// Voids all that was kept with this tag: pages, fragments and values, in all tiers.
+    /// Voids all that was kept with this tag: pages, fragments and values, in all tiers. While the request's
+    /// [`transaction`](crate::Cx::transaction) is open, others still read what was there before; so once it is kept, this is done
+    /// again.
     ///
     /// An example is at [`PublicPage`](crate::cache::PublicPage).
     pub async fn invalidate(&self, tag: &str) -> crate::Result<()> {
+        self.voided.borrow_mut().push(tag.to_owned());
         self.local.site().caches().invalidate(tag).await
     }
 

@@ -13,6 +13,7 @@ use skep::form::Messages;
 use skep::header::{HeaderValue, SET_COOKIE};
 use skep::html::Rows;
 use skep::prelude::*;
+use skep::sql::{Migration, Migrations};
 use skep::test::{Answer, Client};
 use skep::{Method, Setup};
 
@@ -406,4 +407,94 @@ fn many_who_ask_at_once_wait_for_one_and_each_gets_its_own() {
     assert_eq!((done, waiting.len()), (50, 0));
     // Once to find that it reads the language, and once for each language.
     assert_eq!(site.get::<Made>().0.load(Relaxed), 3);
+}
+
+#[derive(Service)]
+#[service(GET "/notes")]
+struct Notes;
+
+impl PublicPage for Notes {
+    fn life(&self) -> Life {
+        hour().tag("notes")
+    }
+
+    async fn page(&self, cx: &Public<'_>) -> Result {
+        let notes = cx.db().one::<i64>("select count(*) from note").await?;
+        Ok(Response::text(format!("{notes:?}")))
+    }
+}
+
+const NOTES: Migrations =
+    Migrations::new(&[Migration::new(1, "0001_note.sql", "create table note (text text not null)")]);
+
+/// Waits between its last word and the end of its transaction, as a handler does that answers a page.
+#[derive(Service)]
+#[service(POST "/notes")]
+struct Write;
+
+impl Handle for Write {
+    async fn handle(self, cx: &mut Cx<'_>) -> Result {
+        cx.transaction().await?.execute("insert into note values ('x')").await?;
+        cx.invalidate("notes").await?;
+        let gate = cx.get::<Gate>();
+        std::future::poll_fn(|_| if gate.0.load(Relaxed) { Poll::Ready(()) } else { Poll::Pending }).await;
+        Ok(Response::see_other(Notes))
+    }
+}
+
+#[test]
+fn what_was_made_while_a_transaction_was_open_is_void_once_it_is_kept() {
+    let app = App::new().serve::<(Notes, Write)>().database(NOTES).with(Gate::default());
+    let site = Arc::new(app.open(setup()).unwrap());
+    let client = Client::of_site(&site);
+    let local = site.local();
+    let (parts, ()) = http::Request::post("/notes").body(()).unwrap().into_parts();
+    let mut writing = pin!(local.answer(skep::Request::new(parts, skep::Body::empty())));
+    let mut context = Context::from_waker(Waker::noop());
+    assert!(writing.as_mut().poll(&mut context).is_pending());
+    assert_eq!(text(&client, "/notes"), "Some(0)", "it is made while the other one still writes");
+    site.get::<Gate>().0.store(true, Relaxed);
+    assert!(writing.as_mut().poll(&mut context).is_ready());
+    assert_eq!(text(&client, "/notes"), "Some(1)");
+}
+
+/// The same data, for two places.
+#[derive(Hash)]
+struct Twice;
+
+impl Fragment<Rows> for Twice {
+    fn life(&self) -> Life {
+        hour()
+    }
+
+    async fn make(&self, _cx: &Public<'_>) -> Result<Html<Rows>> {
+        Ok(html! { tr { td { "row" } } })
+    }
+}
+
+impl Fragment for Twice {
+    fn life(&self) -> Life {
+        hour()
+    }
+
+    async fn make(&self, _cx: &Public<'_>) -> Result<Html> {
+        Ok(html! { p { "paragraph" } })
+    }
+}
+
+#[derive(Service)]
+#[service(GET "/twice")]
+struct Both;
+
+impl Handle for Both {
+    async fn handle(self, cx: &mut Cx<'_>) -> Result {
+        let (rows, text): (Html<Rows>, Html) = (cx.fragment(&Twice).await?, cx.fragment(&Twice).await?);
+        Ok(Response::html(html! { table { tbody { (rows) } } (text) }))
+    }
+}
+
+#[test]
+fn a_fragment_for_two_places_is_kept_for_each() {
+    let client = Client::new(App::new().serve::<(Both,)>());
+    assert_eq!(text(&client, "/twice"), "<table><tbody><tr><td>row</td></tr></tbody></table><p>paragraph</p>");
 }

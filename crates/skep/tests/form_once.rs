@@ -20,6 +20,7 @@ impl Handle for Shop {
         Ok(Response::html(html! {
             form (Order::form(cx)) { input (Order::thing); button { "Order" } }
             form (Brief::form(cx)) { button { "Quick" } }
+            form (Gift::form(cx)) { button { "Surprise" } }
         }))
     }
 }
@@ -69,6 +70,17 @@ impl Handle for Brief {
     }
 }
 
+/// Another one on the same path.
+#[derive(Service)]
+#[service(POST "/orders", when = "gift=yes", page = Shop, once = "2h")]
+struct Gift;
+
+impl Handle for Gift {
+    async fn handle(self, _cx: &mut Cx<'_>) -> Result {
+        Ok(Response::text("gift"))
+    }
+}
+
 #[derive(Service)]
 #[service(GET "/thanks/{number}")]
 struct Thanks {
@@ -88,7 +100,7 @@ struct Orders(AtomicUsize);
 const TABLE: Migration = Migration::new(1, "0001_bought.sql", "create table bought (thing text not null) strict");
 
 fn app() -> App {
-    App::new().serve::<(Shop, Order, Brief, Thanks)>().with(Orders::default()).with(Barrier::new(2))
+    App::new().serve::<(Shop, Order, Brief, Gift, Thanks)>().with(Orders::default()).with(Barrier::new(2))
 }
 
 fn with_database() -> App {
@@ -297,4 +309,13 @@ fn whoever_asks_for_the_address_of_a_form_is_led_to_its_page() {
     let answer = client.request(skep::Method::GET, "/orders").without_following().send();
     assert_eq!((answer.status(), answer.header(header::LOCATION.as_str())), (StatusCode::SEE_OTHER, Some("/shop")));
     assert_eq!(client.request(skep::Method::PUT, "/orders").send().status(), 405);
+}
+
+#[test]
+fn the_token_of_another_service_on_the_same_path_is_none() {
+    let client = Client::new(app());
+    let page = client.get("/shop");
+    assert_eq!(order(&client, &token(&page, "/orders?gift=yes"), "book").status(), 422);
+    let gift = client.post("/orders?gift=yes", &[("skep-once", &token(&page, "/orders?gift=yes"))]);
+    assert_eq!(gift.text(), "gift");
 }

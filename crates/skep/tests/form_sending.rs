@@ -1,5 +1,7 @@
 //! What happens around a form: where it may come from, what the next page says, and files.
 
+use std::future::Future;
+
 use skep::form::{FileKind, Text, Upload};
 use skep::prelude::*;
 use skep::sql::{Migration, Migrations, query};
@@ -340,4 +342,48 @@ fn a_rule_that_needs_the_database_is_the_handlers_and_undoes_what_it_wrote() {
     );
     let attempts = site.db().write(|db| db.all::<i64>(query("select id from attempt", ()))).unwrap();
     assert_eq!(attempts, [1], "what the refused one wrote is undone");
+}
+
+/// Does nothing before it is told to, like a pool that is busy.
+#[derive(Default)]
+struct Later(std::sync::Mutex<Vec<Box<dyn FnOnce() + std::marker::Send>>>);
+
+impl skep::offload::Offload for Later {
+    fn run(&self, job: Box<dyn FnOnce() + std::marker::Send>) {
+        self.0.lock().unwrap().push(job);
+    }
+}
+
+#[test]
+fn a_file_that_is_made_after_its_client_has_gone_is_not_left_behind() {
+    let (folder, mut setup) = in_folder();
+    let pool = std::sync::Arc::new(Later::default());
+    setup.offload = std::sync::Arc::<Later>::clone(&pool);
+    let site = std::sync::Arc::new(app().open(setup).unwrap());
+    let mut body = b"--x\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a\"\r\n\r\n".to_vec();
+    body.resize(200_000, 7);
+    let request = http::Request::post("/pictures").header("content-type", "multipart/form-data; boundary=x");
+    let (parts, ()) = request.body(()).unwrap().into_parts();
+    let mut answer = Box::pin(site.local().answer(skep::Request::new(parts, body.into())));
+    let mut context = std::task::Context::from_waker(std::task::Waker::noop());
+    assert!(answer.as_mut().poll(&mut context).is_pending());
+    drop(answer);
+    let jobs = std::mem::take(&mut *pool.0.lock().unwrap());
+    assert_eq!(jobs.len(), 1, "the file is to be made");
+    jobs.into_iter().for_each(|job| job());
+    assert_eq!(std::fs::read_dir(folder.path().join("uploads")).unwrap().count(), 0);
+}
+
+#[test]
+fn what_a_killed_process_received_is_removed_by_a_later_one() {
+    let (folder, setup) = in_folder();
+    let uploads = folder.path().join("uploads");
+    std::fs::create_dir(&uploads).unwrap();
+    let now = std::time::SystemTime::now();
+    for (name, hours) in [("old", 25), ("new", 1)] {
+        let file = std::fs::File::create(uploads.join(name)).unwrap();
+        file.set_modified(now - std::time::Duration::from_hours(hours)).unwrap();
+    }
+    let _site = app().open(setup).unwrap();
+    assert!(!uploads.join("old").exists() && uploads.join("new").exists());
 }

@@ -229,6 +229,7 @@ impl<D: Driver, C: Send + Sync + 'static> Inner<D, C> {
                 }
                 spare => spare,
             };
+            let asked = self.clock.version();
             let follower = match self.flights.join(key) {
                 Role::Leads(leader) => return self.lead(key, leader, spare, soft, compute).await,
                 Role::Follows(follower) => follower,
@@ -238,10 +239,13 @@ impl<D: Driver, C: Send + Sync + 'static> Inner<D, C> {
                 return Ok(value);
             }
             match follower.await {
-                Some(Ok(record)) => {
+                Some(Ok(record)) if record.entry().version() > asked || !self.is_void(&record).await? => {
                     self.counters.count(Count::Waited);
                     return self.value(&record);
                 }
+                // It was invalidated since its computation began, perhaps before this caller asked. What is computed next
+                // begins later than that.
+                Some(Ok(_)) => {}
                 Some(Err(error)) => return self.instead(spare, error),
                 // The leader was dropped, or what it computed was out of date.
                 None => {}

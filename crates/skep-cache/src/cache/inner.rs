@@ -339,28 +339,6 @@ impl<D: Driver, C: Send + Sync + 'static> Inner<D, C> {
         self.settle(removed, now, false)
     }
 
-    pub(crate) async fn clear(&self) -> Result<()> {
-        let now = self.clock.now();
-        if !self.breaker.allows(now) {
-            return self.resting(());
-        }
-        let voided = self.epochs.invalidate_all(&self.driver, &self.clock, self.rules.skew).await;
-        self.settle(voided, now, ())?;
-        match self.driver.clear(self.prefix.as_bytes(), now).await {
-            Err(error) if error.is_unsupported() => Ok(()),
-            cleared => self.settle(cleared, now, ()),
-        }
-    }
-
-    pub(crate) async fn invalidate(&self, tag: &str) -> Result<()> {
-        let now = self.clock.now();
-        if !self.breaker.allows(now) {
-            return self.resting(());
-        }
-        let voided = self.epochs.invalidate(&self.driver, &self.clock, crate::tags::hash(tag), self.rules.skew).await;
-        self.settle(voided, now, ())
-    }
-
     /// What is there, and the condition that it still is. The driver's failure is an error.
     pub(crate) async fn for_update<T: Send>(
         &self,

@@ -43,6 +43,27 @@ fn entries_survive_and_only_their_owner_may_read_them() {
 }
 
 #[test]
+fn what_cannot_be_replaced_is_removed() {
+    let root = tempfile::tempdir().unwrap();
+    let driver = open(root.path());
+    let removal = Removal { version: Clock::system().version(), until: now().plus(Duration::from_mins(1)) };
+    for is_set in [true, false] {
+        ready(driver.set(b"a", &record(1), When::Always, now())).unwrap();
+        // As on a full disk: no new file can be written.
+        let new = path(&driver, b"a").with_extension("new");
+        fs::create_dir(&new).unwrap();
+        let done = if is_set {
+            ready(driver.set(b"a", &record(2), When::Always, now()))
+        } else {
+            ready(driver.remove(b"a", removal, now()))
+        };
+        assert!(done.is_err());
+        assert_eq!(length(&driver, b"a").unwrap(), None, "the old value is stale");
+        fs::remove_dir(&new).unwrap();
+    }
+}
+
+#[test]
 fn a_damaged_file_is_an_error_once_and_removed() {
     let root = tempfile::tempdir().unwrap();
     let driver = open(root.path());

@@ -6,11 +6,14 @@ use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::Duration;
 
+use sha2::{Digest, Sha256};
 use skep_cache::tiers::{self, Plan};
 
 use super::kept::Kept;
 use super::{Builder, Cache, Store};
+use crate::app::Setup;
 use crate::error::{Error, Result};
+use crate::link::BaseUrl;
 
 /// The tiers of one cache, as a configuration describes them: near to far, such as `memory:64MiB` and `redis:cache1:6379`.
 /// [`skep_cache::tiers::Plan`] has the table of descriptions.
@@ -58,8 +61,10 @@ pub(crate) struct Caches {
     /// Which caches have tiers of their own, by name; `default` is for all others.
     plans: HashMap<String, Tiers>,
     usual: Tiers,
-    /// The application's name, for the names of files.
+    /// The application's name and its site's, for the names of files.
     program: String,
+    /// Tells this site from others that are kept in the same place.
+    site: String,
     /// Tells what another build of the application kept from what this one does.
     build: u32,
     drivers: Mutex<HashMap<String, Open>>,
@@ -91,13 +96,32 @@ const USUAL: &str = "memory:16MiB";
 /// So long a page is shown after its end, while one request makes it anew.
 const STALE: Duration = Duration::from_mins(1);
 
+/// The longest name of a store: a namespace has 64 bytes.
+const MOST_NAME: usize = 48;
+
+/// What is kept is one site's: the same program may serve several, each with data of its own, and each on its own host.
+fn site(setup: &Setup, program: &str, base_url: Option<&BaseUrl>) -> String {
+    let data = std::path::absolute(&setup.data).unwrap_or_else(|_| setup.data.clone());
+    let digest = Sha256::new()
+        .chain_update(program)
+        .chain_update([0])
+        .chain_update(data.as_os_str().as_encoded_bytes())
+        .chain_update([0])
+        .chain_update(base_url.map_or("", BaseUrl::as_str))
+        .finalize();
+    digest[..6].iter().fold(String::new(), |site, byte| format!("{site}{byte:02x}"))
+}
+
 impl Caches {
-    pub(crate) fn new(plans: HashMap<String, Tiers>, program: &str, build: u32) -> Self {
+    pub(crate) fn new(setup: &Setup, program: &str, base_url: Option<&BaseUrl>) -> Self {
+        let site = site(setup, program, base_url);
+        let program = program.replace(|letter: char| !letter.is_ascii_alphanumeric() && letter != '-', "_");
         Self {
-            plans,
+            plans: setup.caches.clone(),
             usual: Tiers::parse([USUAL]).expect("it is a list of tiers"),
-            program: program.replace(|letter: char| !letter.is_ascii_alphanumeric() && letter != '-', "_"),
-            build,
+            program: format!("{program}-{site}"),
+            site,
+            build: setup.build,
             drivers: Mutex::default(),
             stores: RwLock::default(),
             pages: Mutex::default(),
@@ -139,7 +163,8 @@ impl Caches {
         if known.is_some() {
             return Ok(known);
         }
-        let builder = skep_cache::Cache::builder(PAGES).schema(self.build).stale(STALE);
+        // No store has such a name.
+        let builder = skep_cache::Cache::builder(&format!("#{PAGES}@{}", self.site)).schema(self.build).stale(STALE);
         let made = Arc::new(builder.build(self.open(PAGES)?.driver)?);
         let mut pages = self.pages.lock().unwrap_or_else(PoisonError::into_inner);
         Ok(Some(Arc::clone(pages.get_or_insert(made))))
@@ -162,7 +187,8 @@ impl Caches {
         let (there, cache) = match known {
             Some(known) => known,
             None => {
-                let settings: Builder<K, V> = (store.settings)(skep_cache::Cache::builder(store.name));
+                let settings: Builder<K, V> =
+                    (store.settings)(skep_cache::Cache::builder(&self.namespace(store.name)?));
                 let cache: Cache<K, V> = settings.build(self.open(store.name)?.driver)?;
                 let mut stores = self.stores.write().unwrap_or_else(PoisonError::into_inner);
                 stores.entry(store.name).or_insert_with(|| (types, Arc::new(cache))).clone()
@@ -176,6 +202,16 @@ impl Caches {
                 type_name::<Store<K, V>>()
             ))),
         }
+    }
+
+    fn namespace(&self, store: &str) -> Result<String> {
+        let is_name = |letter: u8| letter.is_ascii_lowercase() || letter.is_ascii_digit() || b"-_".contains(&letter);
+        if !(1..=MOST_NAME).contains(&store.len()) || !store.bytes().all(is_name) {
+            return Err(Error::internal(format!(
+                "{store:?} is no name of a store: that has 1 to {MOST_NAME} of the characters a-z, 0-9, - and _"
+            )));
+        }
+        Ok(format!("{store}@{}", self.site))
     }
 
     /// Sends on what tiers have kept for later (`writes=back`).
@@ -199,5 +235,36 @@ impl Caches {
             result = result.and(done.map_err(Error::from));
         }
         result
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_one_site_keeps_no_other_sees() {
+        let (mut here, mut there) = (Setup::default(), Setup::default());
+        (here.data, there.data) = ("/srv/ann".into(), "/srv/bob".into());
+        let host: BaseUrl = "https://example.org".parse().unwrap();
+        let sites = [
+            site(&here, "blog", None),
+            site(&there, "blog", None),
+            site(&here, "shop", None),
+            site(&here, "blog", Some(&host)),
+        ];
+        for (at, one) in sites.iter().enumerate() {
+            assert!(!sites[..at].contains(one), "{at}");
+        }
+        assert_eq!(site(&here, "blog", Some(&host)), sites[3], "of all processes of a site it is the same");
+    }
+
+    #[test]
+    fn no_store_is_named_like_another_cache() {
+        let caches = Caches::new(&Setup::default(), "blog", None);
+        for name in ["", "Rates", "a b", "#pages", &"a".repeat(MOST_NAME + 1)] {
+            assert!(caches.namespace(name).is_err(), "{name:?}");
+        }
+        assert!(caches.namespace(&"a".repeat(MOST_NAME)).unwrap().len() <= 64);
     }
 }

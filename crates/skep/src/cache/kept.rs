@@ -75,9 +75,9 @@ impl Name {
         name
     }
 
-    /// The name of a fragment: its type, and all that is in it.
-    pub(super) fn of_fragment<F: Hash + 'static>(fragment: &F) -> Self {
-        let mut name = Self::of_type::<F>(32);
+    /// The name of a fragment: its type, that of its HTML `P`, and all that is in it.
+    pub(super) fn of_fragment<F: Hash + 'static, P: 'static>(fragment: &F) -> Self {
+        let mut name = Self::of_type::<(F, P)>(32);
         fragment.hash(&mut name);
         name
     }

@@ -14,7 +14,7 @@ use crate::error::{Error, Result};
 use crate::files::is_unchanged;
 use crate::public::Inputs;
 use crate::response::Response;
-use crate::service::{Handle, Served};
+use crate::service::{BodyKind, Handle, Served};
 
 /// A service whose answer is the same for everybody, and is kept. Written instead of [`Handle`].
 ///
@@ -60,6 +60,25 @@ use crate::service::{Handle, Served};
 /// says otherwise, it gets an `ETag`, `Cache-Control: public, no-cache` (browsers and proxies may keep it, and ask each time
 /// whether it is still the same) and a `Vary` for what it read. A page with a `Set-Cookie` is an error. In development
 /// nothing is kept.
+///
+/// Only a service for GET is one: what a form or a JSON body holds is in no address, and its answer is not everybody's.
+///
+/// ```compile_fail,E0080
+/// use skep::cache::{Life, Public, PublicPage};
+/// use skep::prelude::*;
+///
+/// #[derive(Service)]
+/// #[service(POST "/search")]
+/// struct Search { #[form] words: String }
+///
+/// impl PublicPage for Search {
+///     fn life(&self) -> Life { Life::of(std::time::Duration::from_mins(10)) }
+///
+///     async fn page(&self, cx: &Public<'_>) -> Result { Ok(Response::text(self.words.clone())) }
+/// }
+///
+/// let app = App::new().serve::<(Search,)>();
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no page for everybody",
     note = "write `impl PublicPage for {Self} {{ fn life(&self) -> Life {{ ... }} async fn page(&self, cx: &Public<'_>) -> Result {{ ... }} }}`"
@@ -76,6 +95,12 @@ pub trait PublicPage: Served {
 impl<S: PublicPage> Handle for S {
     async fn handle(self, cx: &mut Cx<'_>) -> Result {
         const { assert!(is_public::<Self>(), "a page for everybody cannot read cookies or credentials: #[header(...)]") };
+        const {
+            assert!(
+                is_read::<Self>(),
+                "a page for everybody answers GET, and all that it is asked for is in its address"
+            )
+        };
         let fields: Vec<_> = Self::HEADERS.iter().map(|name| bytes_of(cx.request_headers(), name)).collect();
         let name = Name::of_page::<Self>(&self.url(), &fields);
         let make = async |public: &Public<'_>| {
@@ -90,6 +115,11 @@ impl<S: PublicPage> Handle for S {
             other => Err(Error::internal(format!("a cache keeps {} under the name of a page", other.kind()))),
         }
     }
+}
+
+/// A form and a JSON body are in no link, so they would be in no key: who sent other ones would get this one's answer.
+const fn is_read<S: Served>() -> bool {
+    matches!((&S::ROUTE.method, S::ROUTE.body), (&Method::GET, BodyKind::Unread))
 }
 
 const fn is_public<S: Served>() -> bool {

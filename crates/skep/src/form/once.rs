@@ -132,8 +132,9 @@ pub(crate) fn token(secret: &Secret, ledger: &Ledger, route: &Route, cookie: &st
     secret.seal(&purpose(route), &text)
 }
 
+/// With the service's name: several may answer one path.
 fn purpose(route: &Route) -> String {
-    format!("form {FIELD} {} {}", route.method, route.path())
+    format!("form {FIELD} {} {} {}", route.method, route.path(), route.service)
 }
 
 /// What a submission's token says, or why it is not accepted.

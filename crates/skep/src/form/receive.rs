@@ -5,6 +5,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::sync::Arc;
+use std::time::Duration;
 
 use http::StatusCode;
 
@@ -198,24 +199,38 @@ impl Incoming {
     }
 }
 
+/// What a process that was killed left behind is removed after this time: no request takes as long.
+const ABANDONED: Duration = Duration::from_hours(24);
+
+/// Removes the files of requests that nobody answers any more. Those of other processes that share the folder stay.
+pub(crate) fn remove_old_uploads(data: &Path) {
+    let Ok(files) = fs::read_dir(data.join(FOLDER)) else { return };
+    for file in files.flatten() {
+        let written = file.metadata().and_then(|known| known.modified());
+        if written.is_ok_and(|written| written.elapsed().is_ok_and(|age| age > ABANDONED))
+            && let Err(error) = fs::remove_file(file.path())
+        {
+            tracing::warn!(target: "skep::upload", path = %file.path().display(), "an old upload could not be removed: {error}");
+        }
+    }
+}
+
 /// A file of our own in the data folder.
 async fn create(receiver: &Receiver<'_>) -> Result<(Arc<File>, Temporary)> {
     let name = u128::from_ne_bytes(crate::secret::random()?);
     let path: PathBuf = receiver.data.join(FOLDER).join(format!("{name:032x}"));
     let used = receiver.quota.none_used();
-    let made = {
-        let path = path.clone();
-        offload(&**receiver.offload, move || {
-            fs::create_dir_all(path.parent().unwrap_or(Path::new(".")))?;
-            let mut options = File::options();
-            options.write(true).create_new(true);
-            #[cfg(unix)]
-            std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-            options.open(&path)
-        })
-        .await??
-    };
-    Ok((Arc::new(made), Temporary { path, used }))
+    let made = offload(&**receiver.offload, move || {
+        fs::create_dir_all(path.parent().unwrap_or(Path::new(".")))?;
+        let mut options = File::options();
+        options.write(true).create_new(true);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        let file = options.open(&path)?;
+        // Made where the file is made: if the client has gone meanwhile, both go together.
+        std::io::Result::Ok((Arc::new(file), Temporary { path, used }))
+    });
+    Ok(made.await??)
 }
 
 async fn next_bytes(body: &mut Body) -> Result<Option<bytes::Bytes>, crate::body::BodyError> {
