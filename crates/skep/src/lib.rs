@@ -48,6 +48,7 @@ pub mod param;
 pub mod request;
 pub mod response;
 pub mod service;
+pub mod session;
 pub mod site;
 #[cfg(not(target_family = "wasm"))]
 pub mod sql;

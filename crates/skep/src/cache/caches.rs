@@ -9,7 +9,7 @@ use std::time::Duration;
 use skep_cache::tiers::{self, Plan};
 
 use super::kept::Kept;
-use super::{Builder, Cache, Store};
+use super::{Builder, Cache, Clock, Store};
 use crate::error::{Error, Result};
 
 /// The tiers of one cache, as a configuration describes them: near to far, such as `memory:64MiB` and `redis:cache1:6379`.
@@ -25,6 +25,8 @@ use crate::error::{Error, Result};
 pub struct Tiers {
     plan: Plan,
     keeps_nothing: bool,
+    /// Writing waits for a disk, in place.
+    blocks: bool,
 }
 
 impl Tiers {
@@ -32,7 +34,11 @@ impl Tiers {
     pub fn parse<T: AsRef<str>>(list: impl IntoIterator<Item = T>) -> Result<Self, NotTiers> {
         let list: Vec<T> = list.into_iter().collect();
         let keeps_nothing = list.iter().all(|tier| tier.as_ref() == "null");
-        Ok(Self { plan: Plan::parse(list).map_err(NotTiers)?, keeps_nothing })
+        let is = |tier: &T, kinds: [&str; 2]| kinds.iter().any(|kind| tier.as_ref().starts_with(kind));
+        let waits_for_disk = |tier: &T| is(tier, ["sqlite", "file"]) && !tier.as_ref().contains("pool=yes");
+        // What is asked over a connection needs the runtime of its thread, and waits there without blocking.
+        let blocks = list.iter().any(waits_for_disk) && !list.iter().any(|tier| is(tier, ["memcached", "redis"]));
+        Ok(Self { plan: Plan::parse(list).map_err(NotTiers)?, keeps_nothing, blocks })
     }
 }
 
@@ -57,6 +63,7 @@ pub(crate) struct Caches {
     program: String,
     /// Tells what another build of the application kept from what this one does.
     build: u32,
+    clock: Clock,
     drivers: Mutex<HashMap<String, Open>>,
     /// By name.
     stores: RwLock<HashMap<&'static str, Typed>>,
@@ -83,12 +90,13 @@ const USUAL: &str = "memory:16MiB";
 const STALE: Duration = Duration::from_mins(1);
 
 impl Caches {
-    pub(crate) fn new(plans: HashMap<String, Tiers>, program: &str, build: u32) -> Self {
+    pub(crate) fn new(plans: HashMap<String, Tiers>, program: &str, build: u32, clock: Clock) -> Self {
         Self {
             plans,
             usual: Tiers::parse([USUAL]).expect("it is a list of tiers"),
             program: program.replace(|letter: char| !letter.is_ascii_alphanumeric() && letter != '-', "_"),
             build,
+            clock,
             drivers: Mutex::default(),
             stores: RwLock::default(),
             pages: OnceLock::new(),
@@ -99,6 +107,12 @@ impl Caches {
     /// first used: an application that keeps nothing has none.
     pub(crate) fn open_configured(&self) -> Result<()> {
         self.plans.keys().try_for_each(|name| self.open(name).map(drop))
+    }
+
+    /// The driver of a cache that is configured by its own name, and whether writing to it waits for a disk.
+    pub(crate) fn configured(&self, name: &str) -> Result<Option<(Arc<tiers::Tiers>, bool)>> {
+        let Some(plan) = self.plans.get(name) else { return Ok(None) };
+        Ok(Some((self.open(name)?.driver, plan.blocks)))
     }
 
     fn plan<'n>(&'n self, name: &'n str) -> (&'n str, &'n Tiers) {
@@ -115,7 +129,8 @@ impl Caches {
             return Ok(open.clone());
         }
         let driver = Arc::new(plan.plan.open(&format!("{}-{name}", self.program))?);
-        let tags = skep_cache::Cache::<str, ()>::builder("tags").build(Arc::clone(&driver))?;
+        let tags =
+            skep_cache::Cache::<str, ()>::builder("tags").clock(self.clock.clone()).build(Arc::clone(&driver))?;
         let open = Open { driver, tags };
         drivers.insert(name.to_owned(), open.clone());
         Ok(open)
@@ -129,7 +144,7 @@ impl Caches {
         if self.plan(PAGES).1.keeps_nothing {
             return Ok(None);
         }
-        let builder = skep_cache::Cache::builder(PAGES).schema(self.build).stale(STALE);
+        let builder = skep_cache::Cache::builder(PAGES).schema(self.build).stale(STALE).clock(self.clock.clone());
         let pages = builder.build(self.open(PAGES)?.driver)?;
         Ok(Some(self.pages.get_or_init(|| pages)))
     }
@@ -141,7 +156,8 @@ impl Caches {
         let (there, cache) = match known {
             Some(known) => known,
             None => {
-                let settings: Builder<K, V> = (store.settings)(skep_cache::Cache::builder(store.name));
+                let settings: Builder<K, V> =
+                    (store.settings)(skep_cache::Cache::builder(store.name).clock(self.clock.clone()));
                 let cache: Cache<K, V> = settings.build(self.open(store.name)?.driver)?;
                 let mut stores = self.stores.write().unwrap_or_else(PoisonError::into_inner);
                 stores.entry(store.name).or_insert_with(|| (types, Arc::new(cache))).clone()
@@ -161,7 +177,7 @@ impl Caches {
     pub(crate) async fn flush(&self) -> Result<()> {
         let drivers = self.drivers.lock().unwrap_or_else(PoisonError::into_inner).values().cloned().collect::<Vec<_>>();
         for open in drivers {
-            open.driver.flush(skep_cache::Clock::system().now()).await?;
+            open.driver.flush(self.clock.now()).await?;
         }
         Ok(())
     }
