@@ -144,10 +144,11 @@ pub(crate) const ALL: &[Experiment] = &[
     },
     Experiment {
         name: "list",
-        about: "the blog's first page: 20 rows and a count from SQLite, rendered, nothing cached",
+        about: "the blog's first page: 20 rows and a count from SQLite, rendered; nothing cached but in skep-cached",
         loads: KEEP_ALIVE,
         variants: &[
-            variant("skep", Program::SkepBlog, "/"),
+            variant("skep", Program::SkepBlog { cached: false }, "/"),
+            variant("skep-cached", Program::SkepBlog { cached: true }, "/"),
             variant("axum", Program::AxumBlog { tuned: false }, "/"),
             variant("axum-tuned", Program::AxumBlog { tuned: true }, "/"),
         ],
@@ -169,10 +170,11 @@ pub(crate) const ALL: &[Experiment] = &[
     },
     Experiment {
         name: "markdown",
-        about: "an article from 5 KB of Markdown, nothing cached",
+        about: "an article from 5 KB of Markdown; nothing cached but in skep-cached",
         loads: &[Load::Loop],
         variants: &[
-            variant("skep", Program::SkepBlog, "/writings/second-number"),
+            variant("skep", Program::SkepBlog { cached: false }, "/writings/second-number"),
+            variant("skep-cached", Program::SkepBlog { cached: true }, "/writings/second-number"),
             variant("pulldown-cmark", Program::Markdown, ""),
         ],
         same: Same::Times(1, "Measure the weather"),
@@ -183,7 +185,7 @@ pub(crate) const ALL: &[Experiment] = &[
         about: "from spawn to the first answer, on an existing database where there is one",
         loads: &[Load::Start],
         variants: &[
-            variant("skep", Program::SkepBlog, "/"),
+            variant("skep", Program::SkepBlog { cached: true }, "/"),
             variant("skep-hello", Program::SkepHello { log: false }, "/"),
             variant("axum-blog", Program::AxumBlog { tuned: false }, "/"),
             variant("hyper", Program::Hyper, "/"),

@@ -14,7 +14,10 @@ pub(crate) enum Program {
     SkepHello {
         log: bool,
     },
-    SkepBlog,
+    SkepBlog {
+        /// Pages are kept as the application says, and not made for each request.
+        cached: bool,
+    },
     SkepStatic,
     Hyper,
     Axum,
@@ -45,7 +48,7 @@ impl Program {
     pub(crate) fn need(self) -> Need {
         match self {
             Self::SkepHello { .. } => Need::Skep("hello"),
-            Self::SkepBlog => Need::Skep("blog"),
+            Self::SkepBlog { .. } => Need::Skep("blog"),
             Self::SkepStatic => Need::Alone("skep-static"),
             Self::Hyper => Need::Peer("peer-hyper"),
             Self::Axum => Need::Peer("peer-axum"),
@@ -63,9 +66,12 @@ impl Program {
         let mut command = Command::new(build::executable(self.need()));
         match self {
             Self::SkepHello { log } => skep(&mut command, place, log),
-            Self::SkepBlog => {
+            Self::SkepBlog { cached } => {
                 site::write_articles(&place.dir)?;
                 skep(&mut command, place, false);
+                if !cached {
+                    command.args(["--set", "cache.pages.tiers=null"]);
+                }
             }
             Self::SkepStatic => {
                 skep(&mut command, place, false);
