@@ -40,6 +40,7 @@ pub(crate) struct Config {
     pub(crate) development: bool,
     pub(crate) backlog: i32,
     pub(crate) log: Log,
+    pub(crate) session: Session,
     pub(crate) tls: Tls,
     pub(crate) limits: Limits,
 }
@@ -60,6 +61,13 @@ pub(crate) struct Log {
     pub(crate) access: bool,
     pub(crate) level: String,
     pub(crate) buffer: usize,
+}
+
+/// The settings `session.*`.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Session {
+    pub(crate) idle: Duration,
+    pub(crate) life: Duration,
 }
 
 /// The settings `tls.*`.
@@ -87,6 +95,7 @@ pub(crate) struct Limits {
     pub(crate) once: usize,
     pub(crate) query_parameters: usize,
     pub(crate) requests_per_connection: u32,
+    pub(crate) session: usize,
     pub(crate) tls_handshake: Duration,
     pub(crate) upload_file: u64,
     pub(crate) upload_quota: u64,

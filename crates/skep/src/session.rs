@@ -5,7 +5,13 @@
 //! unless it is one that was given out, and is stored as a digest only: who steals the store can be nobody.
 //!
 //! [`Cx::session`](crate::Cx::session) lends it to a handler. [`Public`](crate::cache::Public) has none, so what a cache keeps for
-//! all cannot hold what is one user's.
+//! all cannot hold what is one user's:
+//!
+//! ```compile_fail,E0599
+//! async fn greeting(cx: &skep::cache::Public<'_>) {
+//!     let _ = cx.session(); // there is no such method
+//! }
+//! ```
 //!
 //! Start reading at [`Session::set`]; where sessions are kept, [`store`] says.
 
