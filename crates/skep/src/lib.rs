@@ -176,6 +176,10 @@ pub use skep_macros::assets;
 #[doc = include_str!("../../../docs/services.md")]
 struct Pages;
 
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/sessions.md")]
+struct PageOfSessions;
+
 #[cfg(all(doctest, feature = "openapi"))]
 #[doc = include_str!("../../../docs/api.md")]
 struct PageOfApi;
