@@ -35,7 +35,7 @@ use crate::error::{Error, Result};
 use id::Id;
 pub(crate) use id::cookie_name;
 pub(crate) use store::Sessions;
-use store::{Change, Found, Outcome, Values};
+use store::{Change, Found, Outcome, Values, When};
 
 /// Names a value in sessions, and its type.
 ///
@@ -214,7 +214,7 @@ impl<'c> Session<'c> {
     /// As [`Session`] says; and 500 if the session would be larger than [`Limits::session`](crate::Limits::session).
     pub async fn set<T: Serialize>(&self, key: &Key<T>, value: &T) -> Result<()> {
         let new = Some(serde_json::to_string(value)?);
-        self.change(Change { name: key.name, only_if: None, new }).await.map(drop)
+        self.change(Change { name: key.name, when: When::Always, new }).await.map(drop)
     }
 
     /// Changes a value in one step that no other request comes between: `change` gets what is there, and is called again when
@@ -228,7 +228,7 @@ impl<'c> Session<'c> {
             let old = self.text(key).await?;
             let value = change(old.as_deref().and_then(|text| decode(key, text)));
             let new = Some(serde_json::to_string(&value)?);
-            if self.change(Change { name: key.name, only_if: Some(old), new }).await? {
+            if self.change(Change { name: key.name, when: When::There(old), new }).await? {
                 return Ok(value);
             }
         }
@@ -240,7 +240,7 @@ impl<'c> Session<'c> {
         if self.text(key).await?.is_none() {
             return Ok(());
         }
-        self.change(Change { name: key.name, only_if: None, new: None }).await.map(drop)
+        self.change(Change { name: key.name, when: When::Always, new: None }).await.map(drop)
     }
 
     /// Gives the session another id and a life from now on; its values stay. For the moment at which a user has shown who they

@@ -132,7 +132,7 @@ fn passing(clock: &Clock) -> Setup {
 /// In this folder.
 fn lasting(data: &Path, clock: &Clock) -> Setup {
     let mut setup = Setup::default();
-    setup.data = data.to_owned();
+    data.clone_into(&mut setup.data);
     setup.clock = clock.clone();
     setup
 }

@@ -74,9 +74,15 @@ pub(super) enum Found {
 /// A change of one value.
 pub(super) struct Change {
     pub(super) name: &'static str,
-    /// Only if this is there.
-    pub(super) only_if: Option<Option<String>>,
+    pub(super) when: When,
     pub(super) new: Option<String>,
+}
+
+/// The condition of a change.
+pub(super) enum When {
+    Always,
+    /// This is there, or nothing.
+    There(Option<String>),
 }
 
 /// What became of a change.
@@ -333,11 +339,7 @@ impl Stored {
 
 impl Change {
     fn apply(&self, values: &mut Values, limit: usize) -> Outcome {
-        if self
-            .only_if
-            .as_ref()
-            .is_some_and(|expected| expected.as_deref() != values.get(self.name).map(String::as_str))
-        {
+        if matches!(&self.when, When::There(expected) if expected.as_ref() != values.get(self.name)) {
             return Outcome::Differs;
         }
         let Some(new) = &self.new else {
