@@ -295,6 +295,7 @@ impl Place {
     }
 
     #[cfg(not(feature = "local-tiers"))]
+    #[expect(clippy::unnecessary_wraps, reason = "a file may not open, memory can always be had")]
     fn usual(&self) -> skep_cache::Result<(Near, Blocks)> {
         if self.file.is_some() {
             tracing::info!(target: "skep::session", "sessions end with this process: skep was built without `local-tiers`");
