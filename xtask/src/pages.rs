@@ -48,6 +48,8 @@ fn judge(root: &Path, name: &str, pages: &[Page]) -> Result<Vec<String>, String>
         fs::write(folder.join(format!("{at:03}.html")), &page.html).map_err(unwritten)?;
     }
     let findings = vnu::check(root, &folder)?;
+    let findings: Vec<_> =
+        findings.into_iter().filter(|finding| finding.is_error || !is_guess(&finding.text)).collect();
     let complaint = |finding: vnu::Finding| {
         let at: usize = finding.file.trim_end_matches(".html").parse().ok()?;
         let what = if finding.is_error { "" } else { "warning: " };
@@ -57,6 +59,12 @@ fn judge(root: &Path, name: &str, pages: &[Page]) -> Result<Vec<String>, String>
         .into_iter()
         .map(|finding| complaint(finding).ok_or_else(|| "it speaks of no page of ours".into()))
         .collect()
+}
+
+/// A warning that is the checker's guess and no rule: the last day of a date with a year of four digits keeps browsers
+/// from offering six.
+fn is_guess(warning: &str) -> bool {
+    warning.contains("\"9999-12-31") && warning.contains("Year may be mistyped")
 }
 
 /// The packages in `examples`, which have the names of their folders.

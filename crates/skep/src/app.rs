@@ -225,7 +225,7 @@ impl App {
     }
 
     /// Gives the application a SQLite database, `database.sqlite` in the folder for data, with these
-    /// [`migrations!`](crate::sql::migrations): [`Cx::db`](crate::Cx::db), [`Site::db`].
+    /// [`migrations!`](crate::sql::migrations): [`Cx::db`](crate::cache::Public::db), [`Site::db`].
     #[cfg(not(target_family = "wasm"))]
     #[must_use]
     pub fn database(mut self, migrations: sql::Migrations) -> Self {
@@ -235,7 +235,7 @@ impl App {
         self
     }
 
-    /// Gives handlers a value to share, one of each type: [`Cx::get`](crate::Cx::get) lends it out.
+    /// Gives handlers a value to share, one of each type: [`Cx::get`](crate::cache::Public::get) lends it out.
     ///
     /// It lives as long as the process and is seen by all requests; what belongs to one user does not belong here.
     #[must_use]
@@ -254,7 +254,7 @@ impl App {
     }
 
     /// Says under which scheme and host the site is reached, `https://example.org`, unless the setting `base_url` says
-    /// otherwise. What leaves the site begins with it: [`Cx::absolute`](crate::Cx::absolute), an example is there.
+    /// otherwise. What leaves the site begins with it: [`Cx::absolute`](crate::cache::Public::absolute), an example is there.
     #[must_use]
     pub fn base_url(mut self, url: &str) -> Self {
         match url.parse() {

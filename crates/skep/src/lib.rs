@@ -172,6 +172,7 @@ pub use skep_macros::assets;
 
 /// The examples of the pages in `docs` are compiled and run.
 #[cfg(doctest)]
+#[doc = include_str!("../../../docs/caching.md")]
 #[doc = include_str!("../../../docs/html.md")]
 #[doc = include_str!("../../../docs/services.md")]
 struct Pages;

@@ -2,7 +2,7 @@
 //!
 //! A link is a value without context: it is the same wherever it is written, and wrong ones do not compile. So all that
 //! it needs is known while compiling, a [`Prefix`] included; what only the running server knows, scheme and host, is
-//! added by [`Cx::absolute`](crate::Cx::absolute).
+//! added by [`Cx::absolute`](crate::cache::Public::absolute).
 
 mod base_url;
 mod prefix;

@@ -118,7 +118,7 @@ impl Site {
     }
 
     /// The whole URL, for what is written while nobody asks: mails that a job sends. `None` without a base URL; in a
-    /// request, [`Cx::absolute`](crate::Cx::absolute) knows what the client used.
+    /// request, [`Cx::absolute`](crate::cache::Public::absolute) knows what the client used.
     ///
     /// ```
     /// use skep::prelude::*;

@@ -125,8 +125,12 @@ impl<'f> Controlled<'f> {
         }
     }
 
-    /// What ties a wrong field to its message, and brings the user there.
+    /// What ties a wrong field to its message, and brings the user there. To a hidden field nobody comes, and it takes no
+    /// `aria-*` (ARIA in HTML, 4).
     fn write_problem(&self, out: &mut Buffer) {
+        if self.shape.kind == "hidden" {
+            return;
+        }
         let own = self.given("aria-describedby");
         let problem = self.core.complaint(&self.name).map(|_| problem_id(self.core, &self.name));
         let described: Vec<&str> = problem.as_deref().into_iter().chain(own).filter(|id| !id.is_empty()).collect();
