@@ -59,6 +59,7 @@ pub(crate) struct Config {
     pub(crate) development: bool,
     pub(crate) backlog: i32,
     pub(crate) log: Log,
+    pub(crate) session: Session,
     pub(crate) tls: Tls,
     pub(crate) limits: Limits,
 }
@@ -98,6 +99,13 @@ pub(crate) struct Log {
     pub(crate) buffer: usize,
 }
 
+/// The settings `session.*`.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Session {
+    pub(crate) idle: Duration,
+    pub(crate) life: Duration,
+}
+
 /// The settings `tls.*`.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Tls {
@@ -123,6 +131,7 @@ pub(crate) struct Limits {
     pub(crate) once: usize,
     pub(crate) query_parameters: usize,
     pub(crate) requests_per_connection: u32,
+    pub(crate) session: usize,
     pub(crate) tls_handshake: Duration,
     pub(crate) upload_file: u64,
     pub(crate) upload_quota: u64,

@@ -27,6 +27,7 @@ use crate::panic;
 use crate::router::{Demand, Entry, Router};
 use crate::secret::Secret;
 use crate::service::{Handle, Registry, Services};
+use crate::session::Sessions;
 use crate::site::{Forms, Site, Values};
 
 use self::mounted::LeftOut;
@@ -348,7 +349,7 @@ impl App {
         panic::install_hook();
         let (site, starts) = self.put_together(setup)?;
         remove_old_uploads(site.data());
-        site.caches().open_configured().map_err(|error| StartError { problems: vec![error.to_string()] })?;
+        site.open_caches().map_err(|error| StartError { problems: vec![error.to_string()] })?;
         for start in starts {
             start(&site).map_err(|error| StartError { problems: vec![error.to_string()] })?;
         }
@@ -386,6 +387,7 @@ impl App {
         };
         let Some(router) = router.filter(|_| problems.is_empty()) else { return Err(StartError { problems }) };
         let once = Ledger::new(setup.limits.once);
+        let program = self.name.map_or("skep", |(name, _)| name);
         let site = Site {
             router,
             #[cfg(not(target_family = "wasm"))]
@@ -396,6 +398,7 @@ impl App {
             base_url,
             error_page: self.error_page,
             jobs: self.jobs,
+            sessions: Sessions::new(&setup, program),
             forms: Forms { languages: self.languages, quota: Quota::default(), secret: secret(&setup), once },
             setup,
         };

@@ -24,7 +24,7 @@ use std::fmt;
 use std::future::Future;
 use std::hash::Hash;
 
-pub use skep_cache::{Answer, Builder, Life, Stats};
+pub use skep_cache::{Answer, Builder, Clock, Life, Stats};
 
 pub use crate::public::Public;
 pub(crate) use caches::{Caches, Pages};

@@ -16,6 +16,7 @@ use crate::error::{Error, Result};
 use crate::html::{Buffer, Render, Text};
 use crate::public::Public;
 use crate::request::{Peer, header_text};
+use crate::session::{self, Session};
 use crate::site::Local;
 #[cfg(not(target_family = "wasm"))]
 use crate::sql;
@@ -51,6 +52,8 @@ pub struct Cx<'r> {
     headers: Option<Box<HeaderMap>>,
     /// What only requests with a form have.
     form: OnceCell<Box<FormState>>,
+    /// What only requests with a session have.
+    session: OnceCell<Box<session::State>>,
     #[cfg(not(target_family = "wasm"))]
     transaction: Option<Box<sql::Transaction>>,
     /// There was one, which perhaps has ended.
@@ -97,6 +100,7 @@ impl<'r> Cx<'r> {
             is_private: Cell::new(false),
             headers: None,
             form: OnceCell::new(),
+            session: OnceCell::new(),
             #[cfg(not(target_family = "wasm"))]
             transaction: None,
             #[cfg(not(target_family = "wasm"))]
@@ -144,6 +148,16 @@ impl<'r> Cx<'r> {
     pub fn set_cookie(&mut self, cookie: &Cookie) {
         self.is_private.set(true);
         self.headers.get_or_insert_default().append(header::SET_COOKIE, cookie.header_value(self.peer.tls));
+    }
+
+    /// What is kept of this user from request to request. An example is at [`Session`].
+    ///
+    /// Nothing is read before it is asked for, and nothing stored before something is set.
+    #[must_use]
+    pub fn session(&self) -> Session<'_> {
+        let cookie = self.cookie(session::cookie_name(self.peer.tls));
+        let state = self.session.get_or_init(Box::default);
+        Session::new(state, &self.public.local().site().sessions, cookie, self.peer.tls)
     }
 
     /// Sets a header field of the answer. One that the answer itself sets wins.
@@ -219,12 +233,30 @@ impl<'r> Cx<'r> {
         self.public.local().site().setup.limits
     }
 
+    /// The handler has returned an error. What it did to the session is done, and the browser must hear of it: else it would
+    /// have no session after one was renewed.
+    pub(crate) fn fail(&self, error: Error) -> Error {
+        match self.session.get().and_then(|session| session.take_cookie()) {
+            Some(cookie) => error
+                .with_header(header::SET_COOKIE, cookie.header_value(self.peer.tls))
+                .with_header(header::CACHE_CONTROL, PRIVATE),
+            None => error,
+        }
+    }
+
+    fn session_cookie(&mut self) {
+        if let Some(cookie) = self.session.get().and_then(|session| session.take_cookie()) {
+            self.set_cookie(&cookie);
+        }
+    }
+
     /// The handler has returned `Ok`: keeps what it wrote, and gives what it said beside its answer.
     pub(crate) async fn complete(mut self) -> Result<Option<Box<HeaderMap>>> {
         self.form_cookies()?;
+        self.session_cookie();
         if self.is_private.get() {
             let headers = self.headers.get_or_insert_default();
-            headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("private, no-cache"));
+            headers.entry(header::CACHE_CONTROL).or_insert(PRIVATE);
         }
         #[cfg(not(target_family = "wasm"))]
         self.keep().await?;
@@ -245,6 +277,9 @@ impl<'r> Cx<'r> {
         Ok(())
     }
 }
+
+/// The `Cache-Control` of what may hold what is one user's.
+const PRIVATE: HeaderValue = HeaderValue::from_static("private, no-cache");
 
 /// Reads a body up to a limit.
 pub(crate) async fn read_whole(body: Body, limit: u64) -> Result<Bytes> {

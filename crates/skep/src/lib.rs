@@ -48,6 +48,7 @@ pub mod param;
 pub mod request;
 pub mod response;
 pub mod service;
+pub mod session;
 pub mod site;
 #[cfg(not(target_family = "wasm"))]
 pub mod sql;
@@ -175,6 +176,10 @@ pub use skep_macros::assets;
 #[doc = include_str!("../../../docs/html.md")]
 #[doc = include_str!("../../../docs/services.md")]
 struct Pages;
+
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/sessions.md")]
+struct PageOfSessions;
 
 #[cfg(all(doctest, feature = "openapi"))]
 #[doc = include_str!("../../../docs/api.md")]

@@ -36,6 +36,7 @@ use crate::response::Response;
 use crate::router::{Found, NoEndpoint, Router};
 use crate::secret::{self, Secret};
 use crate::service::Input;
+use crate::session::Sessions;
 #[cfg(not(target_family = "wasm"))]
 use crate::sql;
 
@@ -56,6 +57,7 @@ pub struct Site {
     pub(crate) jobs: Vec<Job>,
     pub(crate) forms: Forms,
     pub(crate) caches: Caches,
+    pub(crate) sessions: Sessions,
     pub(crate) setup: Setup,
 }
 
@@ -176,6 +178,15 @@ impl Site {
     /// Sends on what caches have kept for later (`writes=back`). Whoever runs the site calls it before the process ends.
     pub fn flush_caches(&self) -> Result<()> {
         skep_cache::driver::block_on(self.caches.flush())
+    }
+
+    /// Opens what is configured of caches and sessions, to find what is wrong with it before a request does.
+    pub(crate) fn open_caches(&self) -> Result<()> {
+        self.caches.open_configured()?;
+        match self.caches.configured("sessions")? {
+            Some((driver, blocks)) => self.sessions.keep_on(driver, blocks),
+            None => Ok(()),
+        }
     }
 
     pub(crate) fn caches(&self) -> &Caches {
@@ -312,7 +323,10 @@ impl Local {
         if needs_token {
             endpoint.ask_for_token(&mut cx).await?;
         }
-        let mut response = endpoint.call(&mut cx, &mut input).await?;
+        let mut response = match endpoint.call(&mut cx, &mut input).await {
+            Ok(response) => response,
+            Err(error) => return Err(cx.fail(error)),
+        };
         if let Some(extra) = cx.complete().await? {
             add_headers(response.headers_mut(), *extra);
         }

@@ -56,6 +56,7 @@ const MIB: u64 = 1 << 20;
 const GIB: u64 = 1 << 30;
 const SECOND: u64 = 1000;
 const HOUR: u64 = 3600 * SECOND;
+const DAY: u64 = 24 * HOUR;
 
 /// All settings, in the order of their names within each group.
 pub(crate) static SETTINGS: &[Setting] = &[
@@ -217,8 +218,9 @@ pub(crate) static SETTINGS: &[Setting] = &[
         kind: Kind::Tiers,
         default: "memory:16MiB",
         flag: &[],
-        help: "Where the cache NAME keeps its values: `pages` (pages and fragments), a store of the application, or `default` \
-               for all that have no tiers of their own (with `prefork` it is `shared:16MiB`, unless set). From near to far, each `memory:SIZE`, `shared:SIZE` (among processes), \
+        help: "Where the cache NAME keeps its values: `pages` (pages and fragments), `sessions` (if not said, `sessions.sqlite` in the \
+               folder for data), a store of the application, or `default` for all others that have no tiers of their own (with \
+               `prefork` it is `shared:16MiB`, unless set). From near to far, each `memory:SIZE`, `shared:SIZE` (among processes), \
                `file:SIZE path=DIR`, `sqlite:FILE`, `memcached:HOST`, `redis:HOST` or `null`; \
                [cache-drivers.md](cache-drivers.md) has their options. In a file it is `[cache.pages] tiers = [\"...\", \"...\"]`.",
         // The values have names of their own: `Config::read` takes them.
@@ -266,6 +268,20 @@ pub(crate) static SETTINGS: &[Setting] = &[
         "info",
         "The least important events that are written to standard error.",
         log.level
+    ),
+    row!(
+        "session.idle",
+        Kind::Time(60 * SECOND..=400 * DAY),
+        "14d",
+        "A session that nobody uses for so long ends, to within ten minutes or an eighth of it, whichever is less.",
+        session.idle
+    ),
+    row!(
+        "session.life",
+        Kind::Time(60 * SECOND..=400 * DAY),
+        "90d",
+        "A session ends so long after it began or was renewed, however much it is used. Browsers keep no cookie for longer          than 400 days.",
+        session.life
     ),
     row!("tls.certificate", Kind::Path, "",
         "The certificate chain as a PEM file, the server's own first. With it, TCP listeners speak TLS.",
@@ -374,6 +390,13 @@ pub(crate) static SETTINGS: &[Setting] = &[
         "0",
         "How many requests one HTTP/1 connection may bring before it is closed; 0 is any number.",
         limits.requests_per_connection
+    ),
+    row!(
+        "limits.session",
+        Kind::Size(0..=16 * MIB),
+        "64KiB",
+        "The most bytes of one session: its names, and its values as JSON (500 for the request that wants to store more).",
+        limits.session
     ),
     row!(
         "limits.tls_handshake",

@@ -5,9 +5,10 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use crate::cache::Tiers;
+use crate::cache::{Clock, Tiers};
 use crate::link::BaseUrl;
 use crate::offload::{Inline, Offload};
+use crate::session;
 #[cfg(not(target_family = "wasm"))]
 use crate::sql;
 
@@ -32,6 +33,10 @@ pub struct Setup {
     /// A number that is another one for another build of the application: what is kept where several processes see it is kept for
     /// each build apart.
     pub build: u32,
+    /// How long sessions last.
+    pub session: session::Rules,
+    /// What time it is for caches and sessions. Tests give one that they move.
+    pub clock: Clock,
     /// Error pages show all.
     pub development: bool,
     /// What a request may cost.
@@ -55,6 +60,8 @@ pub struct Limits {
     pub once: usize,
     /// The most parameters of a query (1000).
     pub query_parameters: usize,
+    /// The most bytes of one session: its names, and its values as JSON (64 KiB).
+    pub session: usize,
     /// The most bytes of one file that a form brings (16 MiB); a field may allow fewer.
     pub upload_file: u64,
     /// The most bytes of a form with files, all together, unless the service says otherwise (64 MiB).
@@ -70,6 +77,7 @@ impl Default for Limits {
             form_fields: 1000,
             once: 100_000,
             query_parameters: 1000,
+            session: 64 << 10,
             upload_file: 16 << 20,
             upload_total: 64 << 20,
             upload_quota: 1 << 30,
@@ -88,6 +96,8 @@ impl Default for Setup {
             base_url: None,
             caches: HashMap::new(),
             build: 0,
+            session: session::Rules::default(),
+            clock: Clock::system(),
             development: false,
             limits: Limits::default(),
             careful: false,

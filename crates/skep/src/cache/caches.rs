@@ -10,7 +10,7 @@ use sha2::{Digest, Sha256};
 use skep_cache::tiers::{self, Plan};
 
 use super::kept::Kept;
-use super::{Builder, Cache, Store};
+use super::{Builder, Cache, Clock, Store};
 use crate::app::Setup;
 use crate::error::{Error, Result};
 use crate::link::BaseUrl;
@@ -30,6 +30,8 @@ pub struct Tiers {
     keeps_nothing: bool,
     /// An open driver of these tiers may be used by a copy of this process.
     survives_fork: bool,
+    /// Writing waits for a disk, in place.
+    blocks: bool,
 }
 
 impl Tiers {
@@ -37,10 +39,12 @@ impl Tiers {
     pub fn parse<T: AsRef<str>>(list: impl IntoIterator<Item = T>) -> Result<Self, NotTiers> {
         let list: Vec<T> = list.into_iter().collect();
         let keeps_nothing = list.iter().all(|tier| tier.as_ref() == "null");
-        let has_no_connection =
-            |tier: &T| ["memory:", "shared:", "null"].iter().any(|kind| tier.as_ref().starts_with(kind));
-        let survives_fork = list.iter().all(has_no_connection);
-        Ok(Self { plan: Plan::parse(list).map_err(NotTiers)?, keeps_nothing, survives_fork })
+        let is = |tier: &T, kinds: &[&str]| kinds.iter().any(|kind| tier.as_ref().starts_with(kind));
+        let waits_for_disk = |tier: &T| is(tier, &["sqlite", "file"]) && !tier.as_ref().contains("pool=yes");
+        // What is asked over a connection needs the runtime of its thread, and waits there without blocking.
+        let blocks = list.iter().any(waits_for_disk) && !list.iter().any(|tier| is(tier, &["memcached", "redis"]));
+        let survives_fork = list.iter().all(|tier| is(tier, &["memory:", "shared:", "null"]));
+        Ok(Self { plan: Plan::parse(list).map_err(NotTiers)?, keeps_nothing, survives_fork, blocks })
     }
 }
 
@@ -67,6 +71,7 @@ pub(crate) struct Caches {
     site: String,
     /// Tells what another build of the application kept from what this one does.
     build: u32,
+    clock: Clock,
     drivers: Mutex<HashMap<String, Open>>,
     /// By name.
     stores: RwLock<HashMap<&'static str, Typed>>,
@@ -122,6 +127,7 @@ impl Caches {
             program: format!("{program}-{site}"),
             site,
             build: setup.build,
+            clock: setup.clock.clone(),
             drivers: Mutex::default(),
             stores: RwLock::default(),
             pages: Mutex::default(),
@@ -132,6 +138,12 @@ impl Caches {
     /// first used: an application that keeps nothing has none.
     pub(crate) fn open_configured(&self) -> Result<()> {
         self.plans.keys().try_for_each(|name| self.open(name).map(drop))
+    }
+
+    /// The driver of a cache that is configured by its own name, and whether writing to it waits for a disk.
+    pub(crate) fn configured(&self, name: &str) -> Result<Option<(Arc<tiers::Tiers>, bool)>> {
+        let Some(plan) = self.plans.get(name) else { return Ok(None) };
+        Ok(Some((self.open(name)?.driver, plan.blocks)))
     }
 
     fn plan<'n>(&'n self, name: &'n str) -> (&'n str, &'n Tiers) {
@@ -148,7 +160,8 @@ impl Caches {
             return Ok(open.clone());
         }
         let driver = Arc::new(plan.plan.open(&format!("{}-{name}", self.program))?);
-        let tags = skep_cache::Cache::<str, ()>::builder("tags").build(Arc::clone(&driver))?;
+        let tags =
+            skep_cache::Cache::<str, ()>::builder("tags").clock(self.clock.clone()).build(Arc::clone(&driver))?;
         let open = Open { driver, tags };
         drivers.insert(name.to_owned(), open.clone());
         Ok(open)
@@ -164,7 +177,10 @@ impl Caches {
             return Ok(known);
         }
         // No store has such a name.
-        let builder = skep_cache::Cache::builder(&format!("#{PAGES}@{}", self.site)).schema(self.build).stale(STALE);
+        let builder = skep_cache::Cache::builder(&format!("#{PAGES}@{}", self.site))
+            .schema(self.build)
+            .stale(STALE)
+            .clock(self.clock.clone());
         let made = Arc::new(builder.build(self.open(PAGES)?.driver)?);
         let mut pages = self.pages.lock().unwrap_or_else(PoisonError::into_inner);
         Ok(Some(Arc::clone(pages.get_or_insert(made))))
@@ -187,8 +203,9 @@ impl Caches {
         let (there, cache) = match known {
             Some(known) => known,
             None => {
-                let settings: Builder<K, V> =
-                    (store.settings)(skep_cache::Cache::builder(&self.namespace(store.name)?));
+                let settings: Builder<K, V> = (store.settings)(
+                    skep_cache::Cache::builder(&self.namespace(store.name)?).clock(self.clock.clone()),
+                );
                 let cache: Cache<K, V> = settings.build(self.open(store.name)?.driver)?;
                 let mut stores = self.stores.write().unwrap_or_else(PoisonError::into_inner);
                 stores.entry(store.name).or_insert_with(|| (types, Arc::new(cache))).clone()
@@ -218,7 +235,7 @@ impl Caches {
     pub(crate) async fn flush(&self) -> Result<()> {
         let drivers = self.drivers.lock().unwrap_or_else(PoisonError::into_inner).values().cloned().collect::<Vec<_>>();
         for open in drivers {
-            open.driver.flush(skep_cache::Clock::system().now()).await?;
+            open.driver.flush(self.clock.now()).await?;
         }
         Ok(())
     }

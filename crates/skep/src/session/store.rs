@@ -1,0 +1,358 @@
+//! Where sessions are kept: an entry for each in the cache `sessions`, all of its values together.
+//!
+//! Each change is one step of the cache (`Cache::update`), so that no other request comes between. What waits for a disk waits
+//! where blocking harms no one; reading a local store does not wait.
+//!
+//! A session that was renewed or ended leaves a mark for a minute. By it, a request that was on its way knows that it is late; else it
+//! would begin another session, and its cookie would take the place of the renewed one's.
+
+use std::collections::BTreeMap;
+use std::future::Future;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use skep_cache::driver::block_on;
+use skep_cache::tiers::{Far, Near, Tiers};
+use skep_cache::{Clock, Life, Memory, Time};
+
+use super::id::{Id, Name};
+use super::{Rules, unavailable};
+use crate::app::Setup;
+use crate::cache::Cache;
+use crate::error::Result;
+use crate::offload::{Offload, offload};
+
+/// What a session holds: JSON by name.
+pub(super) type Values = BTreeMap<String, String>;
+
+/// The sessions of an application.
+pub(crate) struct Sessions {
+    place: Arc<Place>,
+    rules: Rules,
+    /// In bytes.
+    limit: usize,
+    clock: Clock,
+    program: String,
+    offload: Arc<dyn Offload>,
+}
+
+/// Opened when it is first needed: an application without sessions has no file for them.
+struct Place {
+    cache: OnceLock<(Cache<[u8], Stored>, Blocks)>,
+    opening: Mutex<()>,
+    /// The file of who configures nothing; without one, memory.
+    file: Option<PathBuf>,
+    rules: Rules,
+    clock: Clock,
+}
+
+/// Writing waits for a disk, in place.
+type Blocks = bool;
+
+#[derive(Clone, Serialize, Deserialize)]
+struct Stored {
+    /// In milliseconds since 1970.
+    begun: u64,
+    /// When it was last noted that somebody uses it.
+    seen: u64,
+    /// Not 0: it was renewed or ended, and until then it is remembered.
+    over_until: u64,
+    values: Values,
+}
+
+/// What is known under an id.
+pub(super) enum Found {
+    /// Nobody was given this id, or it is over for long.
+    Nothing,
+    /// It was renewed or ended a moment ago.
+    Over,
+    Values(Values),
+}
+
+/// A change of one value.
+pub(super) struct Change {
+    pub(super) name: &'static str,
+    pub(super) when: When,
+    pub(super) new: Option<String>,
+}
+
+/// The condition of a change.
+pub(super) enum When {
+    Always,
+    /// This is there, or nothing.
+    There(Option<String>),
+}
+
+/// What became of a change.
+#[derive(Clone, Copy)]
+pub(super) enum Outcome {
+    Done,
+    Differs,
+    Over,
+    TooLarge { bytes: usize, limit: usize },
+}
+
+/// How long it is remembered that a session was renewed or ended.
+const MARK_LASTS: Duration = Duration::from_mins(1);
+/// How exactly it is known when a session was last used, at least.
+const SEEN_EVERY: Duration = Duration::from_mins(10);
+/// Without a place that outlives the process. It takes memory only as it fills.
+const MEMORY: u64 = 64 << 20;
+/// The file in the data folder.
+const FILE: &str = "sessions.sqlite";
+
+impl Sessions {
+    pub(crate) fn new(setup: &Setup, program: &str) -> Self {
+        let file = (!setup.temporary_database).then(|| setup.data.join(FILE));
+        let (rules, clock) = (setup.session, setup.clock.clone());
+        let place = Place { cache: OnceLock::new(), opening: Mutex::default(), file, rules, clock: clock.clone() };
+        Self {
+            place: Arc::new(place),
+            rules,
+            limit: setup.limits.session,
+            clock,
+            program: program.to_owned(),
+            offload: Arc::clone(&setup.offload),
+        }
+    }
+
+    /// Keeps them where a configuration says, which was opened already.
+    pub(crate) fn keep_on(&self, driver: Arc<Tiers>, blocks: Blocks) -> Result<()> {
+        let cache = self.place.build(driver)?;
+        let _ = self.place.cache.set((cache, blocks));
+        Ok(())
+    }
+
+    pub(super) fn rules(&self) -> Rules {
+        self.rules
+    }
+
+    /// What the session of this id holds. From time to time it is noted that it is used.
+    pub(super) async fn find(&self, id: &Id) -> Result<Found> {
+        let name = id.name(&self.program);
+        let stored = self.read(move |cache| async move { cache.get(&name[..]).await }).await?;
+        let (now, Some(stored)) = (self.clock.now(), stored) else { return Ok(Found::Nothing) };
+        if stored.is_over() {
+            return Ok(stored.found(now));
+        }
+        if now.since(Time::from_millis(stored.begun)) >= self.rules.life {
+            self.write(move |cache| async move { cache.remove(&name[..]).await }).await?;
+            return Ok(Found::Nothing);
+        }
+        if now.since(Time::from_millis(stored.seen)) < SEEN_EVERY.min(self.rules.idle / 8) {
+            return Ok(stored.found(now));
+        }
+        let noted = self.write(move |cache| async move {
+            update(&cache, &name, now, |old| old.map(|old| Stored { seen: now.millis(), ..old })).await
+        });
+        match noted.await {
+            Ok(noted) => Ok(noted.found(now)),
+            Err(error) => {
+                // What was asked for is known all the same.
+                tracing::warn!(target: "skep::session", "that a session is used could not be noted: {error}");
+                Ok(stored.found(now))
+            }
+        }
+    }
+
+    /// Changes a value, and gives back what the session holds now.
+    pub(super) async fn change(&self, id: &Id, change: Change, may_begin: bool) -> Result<(Outcome, Values)> {
+        let (name, now, limit) = (id.name(&self.program), self.clock.now(), self.limit);
+        self.write(move |cache| async move {
+            let mut outcome = Outcome::Over;
+            let stored = update(&cache, &name, now, |old| {
+                outcome = Outcome::Over;
+                let mut stored = old.or_else(|| may_begin.then(|| Stored::new(Values::new(), now)))?;
+                outcome = change.apply(&mut stored.values, limit);
+                stored.seen = now.millis();
+                // One that would begin with what does not fit does not begin.
+                (!matches!(outcome, Outcome::TooLarge { .. }) || !may_begin).then_some(stored)
+            });
+            let values = stored.await?.values;
+            Ok((outcome, values))
+        })
+        .await
+    }
+
+    /// Moves a session to another id, and gives back what it holds; none if another request was faster.
+    ///
+    /// The new one is there before the old one is over: if the store fails in between, the user has the old one.
+    pub(super) async fn renew(&self, old: &Id, new: &Id, values: &Values) -> Result<Option<Values>> {
+        let (old, new, values) = (old.name(&self.program), new.name(&self.program), values.clone());
+        let now = self.clock.now();
+        self.write(move |cache| async move {
+            set(&cache, &new, &Stored::new(values.clone(), now)).await?;
+            let Some(last) = end(&cache, &old, now).await? else {
+                cache.remove(&new[..]).await?;
+                return Ok(None);
+            };
+            if last != values {
+                set(&cache, &new, &Stored::new(last.clone(), now)).await?;
+            }
+            Ok(Some(last))
+        })
+        .await
+    }
+
+    pub(super) async fn end(&self, id: &Id) -> Result<()> {
+        let (name, now) = (id.name(&self.program), self.clock.now());
+        self.write(move |cache| async move { end(&cache, &name, now).await.map(drop) }).await
+    }
+
+    async fn read<T, F>(&self, work: impl FnOnce(Cache<[u8], Stored>) -> F + Send + 'static) -> Result<T>
+    where
+        T: Send + 'static,
+        F: Future<Output = skep_cache::Result<T>>,
+    {
+        match self.place.cache.get() {
+            Some((cache, _)) => work(cache.clone()).await.map_err(unavailable),
+            None => self.write(work).await,
+        }
+    }
+
+    async fn write<T, F>(&self, work: impl FnOnce(Cache<[u8], Stored>) -> F + Send + 'static) -> Result<T>
+    where
+        T: Send + 'static,
+        F: Future<Output = skep_cache::Result<T>>,
+    {
+        match self.place.cache.get() {
+            Some((cache, false)) => work(cache.clone()).await.map_err(unavailable),
+            _ => {
+                let place = Arc::clone(&self.place);
+                let done = offload(&*self.offload, move || block_on(work(place.open()?)));
+                done.await.map_err(unavailable)?.map_err(unavailable)
+            }
+        }
+    }
+}
+
+/// Changes what is stored in one step. There is `None` where there is no session, and to be none after it.
+async fn update(
+    cache: &Cache<[u8], Stored>,
+    name: &Name,
+    now: Time,
+    mut change: impl FnMut(Option<Stored>) -> Option<Stored> + Send,
+) -> skep_cache::Result<Stored> {
+    let stored = cache.update(&name[..], |old| match old {
+        Some(old) if old.is_over() => old,
+        old => change(old).unwrap_or_else(|| Stored::over(now)),
+    });
+    let stored = stored.await?;
+    if stored.is_over() && stored.over_until <= now.millis() {
+        cache.remove(&name[..]).await?;
+    }
+    Ok(stored)
+}
+
+/// Ends a session, and gives back what it held at its end.
+async fn end(cache: &Cache<[u8], Stored>, name: &Name, now: Time) -> skep_cache::Result<Option<Values>> {
+    let (mut last, mark) = (None, Stored::over(now.plus(MARK_LASTS)));
+    let ended = update(cache, name, now, |old| {
+        last = old.map(|old| old.values);
+        last.is_some().then(|| mark.clone())
+    });
+    ended.await?;
+    if last.is_some() {
+        cache.set_for(&name[..], &mark, &Life::of(MARK_LASTS)).await?;
+    }
+    Ok(last)
+}
+
+async fn set(cache: &Cache<[u8], Stored>, name: &Name, stored: &Stored) -> skep_cache::Result<()> {
+    let refused = || skep_cache::Error::unreachable("storing a session").because("it was not taken");
+    if cache.set(&name[..], stored).await? { Ok(()) } else { Err(refused()) }
+}
+
+impl Place {
+    /// May wait for a disk.
+    fn open(&self) -> skep_cache::Result<Cache<[u8], Stored>> {
+        let _one_at_a_time = self.opening.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((cache, _)) = self.cache.get() {
+            return Ok(cache.clone());
+        }
+        let (near, blocks) = self.usual()?;
+        let cache = self.build(Arc::new(Tiers::One(Far::Near(near))))?;
+        let _ = self.cache.set((cache.clone(), blocks));
+        Ok(cache)
+    }
+
+    fn build(&self, driver: Arc<Tiers>) -> skep_cache::Result<Cache<[u8], Stored>> {
+        let builder = skep_cache::Cache::builder("sessions of users").ttl(self.rules.idle).clock(self.clock.clone());
+        // Nobody clears this cache: its epoch need not be looked up again and again.
+        builder.errors().lag(Duration::from_hours(24)).build(driver)
+    }
+
+    #[cfg(feature = "local-tiers")]
+    fn usual(&self) -> skep_cache::Result<(Near, Blocks)> {
+        let Some(file) = &self.file else { return Ok((Near::Memory(Memory::new(MEMORY)), false)) };
+        prepare(file).map_err(|error| {
+            skep_cache::Error::unreachable("opening the file of sessions")
+                .because(format!("{}: {error}", file.display()))
+        })?;
+        Ok((Near::Sqlite(skep_cache::Sqlite::open(file)?), true))
+    }
+
+    #[cfg(not(feature = "local-tiers"))]
+    #[expect(clippy::unnecessary_wraps, reason = "a file may not open, memory can always be had")]
+    fn usual(&self) -> skep_cache::Result<(Near, Blocks)> {
+        if self.file.is_some() {
+            tracing::info!(target: "skep::session", "sessions end with this process: skep was built without `local-tiers`");
+        }
+        Ok((Near::Memory(Memory::new(MEMORY)), false))
+    }
+}
+
+/// What users keep is nobody's to read but ours. SQLite gives the files beside it the same rights.
+#[cfg(feature = "local-tiers")]
+fn prepare(file: &std::path::Path) -> std::io::Result<()> {
+    file.parent().map_or(Ok(()), std::fs::create_dir_all)?;
+    let mut options = std::fs::OpenOptions::new();
+    options.append(true).create(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(file).map(drop)
+}
+
+impl Stored {
+    fn new(values: Values, now: Time) -> Self {
+        Self { begun: now.millis(), seen: now.millis(), over_until: 0, values }
+    }
+
+    /// The mark of one that was renewed or ended.
+    fn over(until: Time) -> Self {
+        Self { begun: 0, seen: 0, over_until: until.millis(), values: Values::new() }
+    }
+
+    fn is_over(&self) -> bool {
+        self.over_until > 0
+    }
+
+    fn found(self, now: Time) -> Found {
+        match self.over_until {
+            0 => Found::Values(self.values),
+            until if until > now.millis() => Found::Over,
+            _ => Found::Nothing,
+        }
+    }
+}
+
+impl Change {
+    fn apply(&self, values: &mut Values, limit: usize) -> Outcome {
+        if matches!(&self.when, When::There(expected) if expected.as_ref() != values.get(self.name)) {
+            return Outcome::Differs;
+        }
+        let Some(new) = &self.new else {
+            values.remove(self.name);
+            return Outcome::Done;
+        };
+        let others = values.iter().filter(|(name, _)| *name != self.name).map(|(name, value)| name.len() + value.len());
+        let bytes = others.sum::<usize>() + self.name.len() + new.len();
+        if bytes > limit {
+            return Outcome::TooLarge { bytes, limit };
+        }
+        values.insert(self.name.to_owned(), new.clone());
+        Outcome::Done
+    }
+}
