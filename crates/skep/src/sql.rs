@@ -64,6 +64,7 @@ mod blocking;
 mod connection;
 mod database;
 mod error;
+mod forms;
 mod history;
 mod local;
 mod migrations;
