@@ -76,7 +76,7 @@ impl Answer {
     /// If there is none.
     pub fn form<S: Service>(&self) -> Filled<S> {
         let tags = tags(self.text());
-        let start = tags.iter().position(|tag| leads(tag, &S::ROUTE)).unwrap_or_else(|| {
+        let start = tags.iter().position(|tag| leads(tag, S::ROUTE)).unwrap_or_else(|| {
             panic!("{}: no form leads to {} ({}):\n{}", self.url(), S::ROUTE.service, S::ROUTE.pattern, self.text())
         });
         let end = tags[start..].iter().position(|tag| tag.name == "/form").map_or(tags.len(), |end| start + end);
