@@ -148,6 +148,23 @@ fn write(name: &Ident, choices: &[Choice]) -> TokenStream {
                 match self { #(Self::#variants => #labels,)* }
             }
         }
+        // There is no database in a WebAssembly build.
+        #[cfg(not(target_family = "wasm"))]
+        #[automatically_derived]
+        impl ::skep::sql::ToValue for #name {
+            fn to_value(&self) -> ::core::result::Result<::skep::sql::Value<'_>, ::skep::sql::Unfit> {
+                ::skep::sql::ToValue::to_value(::skep::param::Choice::value(self))
+            }
+        }
+        #[cfg(not(target_family = "wasm"))]
+        #[automatically_derived]
+        impl ::skep::sql::FromValue for #name {
+            fn from_value(value: ::skep::sql::Value<'_>) -> ::core::result::Result<Self, ::skep::sql::Unfit> {
+                let text = <::std::string::String as ::skep::sql::FromValue>::from_value(value)?;
+                <Self as ::skep::param::Param>::parse(&text)
+                    .ok_or_else(|| ::skep::sql::Unfit::because(::std::format!("{text:?} is not {}", #expected)))
+            }
+        }
     }
 }
 

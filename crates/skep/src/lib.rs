@@ -190,6 +190,8 @@ pub mod prelude {
     pub use crate::html::{DOCTYPE, Html};
     // The derive alone: whoever writes the trait by hand names it.
     pub use crate::link::Destination;
+    // For what its derive writes, `rating.label()`; nobody else needs the name.
+    pub use crate::param::Choice as _;
     pub use crate::{
         Answer, App, Cookie, Cx, Error, Handle, Or404, Response, Result, Service, Slug, StatusCode, html, piece,
     };

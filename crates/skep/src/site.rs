@@ -91,6 +91,10 @@ impl Site {
     /// This thread's view.
     #[must_use]
     pub fn local(self: &Arc<Self>) -> Local {
+        // After a fork some are to be opened anew; what cannot be, whoever needs it is told.
+        if let Err(error) = self.open_caches() {
+            tracing::error!(target: "skep::request", "a cache cannot be opened: {error}");
+        }
         let parts = LocalParts {
             site: Arc::clone(self),
             #[cfg(not(target_family = "wasm"))]
@@ -229,6 +233,7 @@ impl Site {
             database.close_idle();
         }
         self.caches.close_for_fork();
+        self.sessions.close_for_fork();
     }
 
     /// What is to be done again and again beside the requests. Whoever runs the site sees to it: [`Job::run`].

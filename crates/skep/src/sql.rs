@@ -65,6 +65,7 @@ mod blocking;
 mod connection;
 mod database;
 mod error;
+mod forms;
 mod history;
 mod local;
 mod migrations;

@@ -387,3 +387,78 @@ fn what_a_killed_process_received_is_removed_by_a_later_one() {
     let _site = app().open(setup).unwrap();
     assert!(!uploads.join("old").exists() && uploads.join("new").exists());
 }
+
+mod two_forms_on_one_page {
+    use super::*;
+
+    const SHOP: skep::link::Prefix = skep::link::Prefix::new("/shop");
+
+    #[derive(Service)]
+    #[service(GET "/items/{id}", prefix = SHOP)]
+    struct Item {
+        id: u32,
+    }
+
+    #[derive(Service)]
+    #[service(GET "/items", prefix = SHOP)]
+    struct Search {
+        q: Option<String>,
+    }
+
+    #[derive(Service)]
+    #[service(POST "/items", prefix = SHOP)]
+    struct Add {
+        #[form]
+        name: String,
+    }
+
+    #[derive(Service)]
+    #[service(POST "/items/{id}", prefix = SHOP)]
+    struct Rename {
+        id: u32,
+        #[form]
+        name: String,
+    }
+
+    #[derive(Service)]
+    #[service(POST "/items/{id}", prefix = SHOP, when = "action=delete")]
+    struct Delete {
+        id: u32,
+    }
+
+    impl Handle for Item {
+        async fn handle(self, cx: &mut Cx<'_>) -> Result {
+            Ok(Response::html(html! {
+                form (Delete::form(cx, self.id)) { button { "Delete" } }
+                form (Rename::form(cx, self.id)) { input (Rename::name) aria-label="Name"; button { "Rename" } }
+                form (Search::form()) { input (Search::q) aria-label="Words"; button { "Search" } }
+                form (Add::form(cx)) { input (Add::name) aria-label="Name"; button { "Add" } }
+            }))
+        }
+    }
+
+    macro_rules! says {
+        ($($name:ident $text:expr;)*) => {$(
+            impl Handle for $name {
+                async fn handle(self, _cx: &mut Cx<'_>) -> Result { Ok(Response::text($text(self))) }
+            }
+        )*};
+    }
+
+    says! {
+        Search |one: Search| format!("search {:?}", one.q);
+        Add |one: Add| format!("add {}", one.name);
+        Rename |one: Rename| format!("rename {} {}", one.id, one.name);
+        Delete |one: Delete| format!("delete {}", one.id);
+    }
+
+    #[test]
+    fn a_test_is_given_the_form_of_the_service_that_it_names() {
+        let client = Client::new(App::new().serve::<(Item, Search, Add, Rename, Delete)>());
+        let page = client.get(&Item { id: 7 }.url());
+        assert_eq!(page.form::<Delete>().submit().text(), "delete 7");
+        assert_eq!(page.form::<Rename>().set(Rename::name, "Bees").submit().text(), "rename 7 Bees");
+        assert_eq!(page.form::<Search>().set(Search::q, "bees").submit().text(), "search Some(\"bees\")");
+        assert_eq!(page.form::<Add>().set(Add::name, "Wax").submit().text(), "add Wax");
+    }
+}

@@ -99,10 +99,20 @@ pub(super) fn read<T: DeserializeOwned>(body: &[u8]) -> Result<T> {
     let value = serde_path_to_error::deserialize(&mut reader).map_err(|error| {
         let pointer = pointer(error.path());
         let error = error.into_inner();
-        if error.is_data() { Error::wrong(pointer, error.to_string()) } else { not_json(&error) }
+        if error.is_data() { Error::wrong(pointer, without_place(&error)) } else { not_json(&error) }
     })?;
     reader.end().map_err(|error| not_json(&error))?;
     Ok(value)
+}
+
+/// What is wrong, without line and column: the pointer says where, and the message may be a sentence of a form's.
+fn without_place(error: &serde_json::Error) -> String {
+    let mut text = error.to_string();
+    let place = format!(" at line {} column {}", error.line(), error.column());
+    if text.ends_with(&place) {
+        text.truncate(text.len() - place.len());
+    }
+    text
 }
 
 /// RFC 6901. What serde cannot place belongs to what is around it.
@@ -143,7 +153,7 @@ mod tests {
     fn a_wrong_value_is_named_by_its_pointer() {
         let (status, message, wrong_values) = wrong::<HashMap<String, Vec<u8>>>(r#"{"a/b":[1,300]}"#);
         assert_eq!(status, 422);
-        assert_eq!(message, "/a~1b/1: invalid value: integer `300`, expected u8 at line 1 column 13");
+        assert_eq!(message, "/a~1b/1: invalid value: integer `300`, expected u8");
         assert!(matches!(&wrong_values[..], [Wrong::Value(pointer, _)] if pointer == "/a~1b/1"));
     }
 }

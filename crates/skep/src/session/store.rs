@@ -9,7 +9,7 @@
 use std::collections::BTreeMap;
 use std::future::Future;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -40,7 +40,7 @@ pub(crate) struct Sessions {
 
 /// Opened when it is first needed: an application without sessions has no file for them.
 struct Place {
-    cache: OnceLock<(Cache<[u8], Stored>, Blocks)>,
+    cache: Mutex<Option<(Cache<[u8], Stored>, Blocks)>>,
     opening: Mutex<()>,
     /// The file of who configures nothing; without one, memory.
     file: Option<PathBuf>,
@@ -107,7 +107,7 @@ impl Sessions {
     pub(crate) fn new(setup: &Setup, program: &str) -> Self {
         let file = (!setup.temporary_database).then(|| setup.data.join(FILE));
         let (rules, clock) = (setup.session, setup.clock.clone());
-        let place = Place { cache: OnceLock::new(), opening: Mutex::default(), file, rules, clock: clock.clone() };
+        let place = Place { cache: Mutex::default(), opening: Mutex::default(), file, rules, clock: clock.clone() };
         Self {
             place: Arc::new(place),
             rules,
@@ -120,9 +120,16 @@ impl Sessions {
 
     /// Keeps them where a configuration says, which was opened already.
     pub(crate) fn keep_on(&self, driver: Arc<Tiers>, blocks: Blocks) -> Result<()> {
-        let cache = self.place.build(driver)?;
-        let _ = self.place.cache.set((cache, blocks));
+        if self.place.opened().is_none() {
+            let cache = self.place.build(driver)?;
+            self.place.keep(cache, blocks);
+        }
         Ok(())
+    }
+
+    /// Closes what a copy of this process must not share.
+    pub(crate) fn close_for_fork(&self) {
+        *self.place.cache.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 
     pub(super) fn rules(&self) -> Rules {
@@ -206,8 +213,8 @@ impl Sessions {
         T: Send + 'static,
         F: Future<Output = skep_cache::Result<T>>,
     {
-        match self.place.cache.get() {
-            Some((cache, _)) => work(cache.clone()).await.map_err(unavailable),
+        match self.place.opened() {
+            Some((cache, _)) => work(cache).await.map_err(unavailable),
             None => self.write(work).await,
         }
     }
@@ -217,8 +224,8 @@ impl Sessions {
         T: Send + 'static,
         F: Future<Output = skep_cache::Result<T>>,
     {
-        match self.place.cache.get() {
-            Some((cache, false)) => work(cache.clone()).await.map_err(unavailable),
+        match self.place.opened() {
+            Some((cache, false)) => work(cache).await.map_err(unavailable),
             _ => {
                 let place = Arc::clone(&self.place);
                 let done = offload(&*self.offload, move || block_on(work(place.open()?)));
@@ -266,15 +273,23 @@ async fn set(cache: &Cache<[u8], Stored>, name: &Name, stored: &Stored) -> skep_
 }
 
 impl Place {
+    fn opened(&self) -> Option<(Cache<[u8], Stored>, Blocks)> {
+        self.cache.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn keep(&self, cache: Cache<[u8], Stored>, blocks: Blocks) {
+        *self.cache.lock().unwrap_or_else(PoisonError::into_inner) = Some((cache, blocks));
+    }
+
     /// May wait for a disk.
     fn open(&self) -> skep_cache::Result<Cache<[u8], Stored>> {
         let _one_at_a_time = self.opening.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((cache, _)) = self.cache.get() {
-            return Ok(cache.clone());
+        if let Some((cache, _)) = self.opened() {
+            return Ok(cache);
         }
         let (near, blocks) = self.usual()?;
         let cache = self.build(Arc::new(Tiers::One(Far::Near(near))))?;
-        let _ = self.cache.set((cache.clone(), blocks));
+        self.keep(cache.clone(), blocks);
         Ok(cache)
     }
 

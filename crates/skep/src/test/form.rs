@@ -7,7 +7,8 @@ use std::marker::PhantomData;
 
 use super::{Answer, Client};
 use crate::form::Name;
-use crate::service::Service;
+use crate::percent;
+use crate::service::{Route, Service};
 
 /// A form of a page that was answered, being filled in: [`Answer::form`].
 ///
@@ -75,10 +76,7 @@ impl Answer {
     /// If there is none.
     pub fn form<S: Service>(&self) -> Filled<S> {
         let tags = tags(self.text());
-        let leads = |tag: &Tag<'_>| {
-            tag.name == "form" && tag.get("action").is_some_and(|action| fits(&action, S::ROUTE.pattern))
-        };
-        let start = tags.iter().position(leads).unwrap_or_else(|| {
+        let start = tags.iter().position(|tag| leads(tag, S::ROUTE)).unwrap_or_else(|| {
             panic!("{}: no form leads to {} ({}):\n{}", self.url(), S::ROUTE.service, S::ROUTE.pattern, self.text())
         });
         let end = tags[start..].iter().position(|tag| tag.name == "/form").map_or(tags.len(), |end| start + end);
@@ -189,9 +187,32 @@ impl<S> fmt::Debug for Filled<S> {
     }
 }
 
-/// Is this the address of a route with this pattern?
-fn fits(action: &str, pattern: &str) -> bool {
-    let path = action.split('?').next().unwrap_or_default();
+/// Is this a form of this route, and not of another one on the same path?
+fn leads(tag: &Tag<'_>, route: &Route) -> bool {
+    let method = tag.get("method").unwrap_or_else(|| "get".into());
+    let Some(action) =
+        tag.get("action").filter(|_| tag.name == "form" && method.eq_ignore_ascii_case(route.method.as_str()))
+    else {
+        return false;
+    };
+    let (path, query) = action.split_once('?').unwrap_or((&action, ""));
+    // A form that asks sends its query by its controls.
+    let is_asked = method == "get" || asks(query, route);
+    is_asked && path.strip_prefix(route.prefix).is_some_and(|path| fits(path, route.pattern))
+}
+
+/// Has the query what the route must have, and nothing that it does not know?
+fn asks(query: &str, route: &Route) -> bool {
+    let mut pairs =
+        query.split('&').filter(|pair| !pair.is_empty()).map(|pair| pair.split_once('=').unwrap_or((pair, "")));
+    let known =
+        |name| percent::decode_form(name).is_some_and(|name| route.query.iter().any(|known| known.name == name));
+    let has_fixed = route.when.is_none_or(|fixed| pairs.clone().any(|pair| pair == fixed));
+    has_fixed && pairs.all(|pair| known(pair.0) || Some(pair) == route.when)
+}
+
+/// Is this the path of a route with this pattern?
+fn fits(path: &str, pattern: &str) -> bool {
     let (mut segments, mut wanted) = (path.split('/'), pattern.split('/'));
     loop {
         match (segments.next(), wanted.next()) {
