@@ -157,7 +157,9 @@ impl Epochs {
             let mut epoch = self.known(tag, generation);
             if epoch.is_none() {
                 epoch = driver.get(&key(tag), now, |epoch| epoch.version()).await?;
-                epoch.into_iter().for_each(|epoch| self.note(tag, epoch, generation, clock));
+                if let Some(epoch) = epoch {
+                    self.note(tag, epoch, generation, clock);
+                }
             }
             if epoch.is_some_and(|epoch| entry.version() <= epoch) {
                 return Ok(true);

@@ -415,9 +415,9 @@ async fn who_asks_after_an_invalidation_does_not_get_what_was_computed_before() 
         let mut before = pin!(cache.get_or(&key, compute("without the comment")));
         assert!(ready_now(before.as_mut()).await.is_none());
         if clear {
-            cache.clear().await.unwrap()
+            cache.clear().await.unwrap();
         } else {
-            process(&memory, &clock).invalidate_tag("comments").await.unwrap()
+            process(&memory, &clock).invalidate_tag("comments").await.unwrap();
         }
         let mut after = pin!(cache.get_or(&key, compute("with the comment")));
         assert!(ready_now(after.as_mut()).await.is_none());

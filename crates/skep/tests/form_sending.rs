@@ -370,7 +370,9 @@ fn a_file_that_is_made_after_its_client_has_gone_is_not_left_behind() {
     drop(answer);
     let jobs = std::mem::take(&mut *pool.0.lock().unwrap());
     assert_eq!(jobs.len(), 1, "the file is to be made");
-    jobs.into_iter().for_each(|job| job());
+    for job in jobs {
+        job();
+    }
     assert_eq!(std::fs::read_dir(folder.path().join("uploads")).unwrap().count(), 0);
 }
 

@@ -245,10 +245,9 @@ impl<D: Driver, C: Send + Sync + 'static> Inner<D, C> {
                 }
                 // It was invalidated since its computation began, perhaps before this caller asked. What is computed next
                 // begins later than that.
-                Some(Ok(_)) => {}
                 Some(Err(error)) => return self.instead(spare, error),
-                // The leader was dropped, or what it computed was out of date.
-                None => {}
+                // The leader was dropped, or what it computed was out of date, for this caller at least.
+                Some(Ok(_)) | None => {}
             }
         }
     }

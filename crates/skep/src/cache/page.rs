@@ -99,7 +99,7 @@ impl<S: PublicPage> Handle for S {
             assert!(
                 is_read::<Self>(),
                 "a page for everybody answers GET, and all that it is asked for is in its address"
-            )
+            );
         };
         let fields: Vec<_> = Self::HEADERS.iter().map(|name| bytes_of(cx.request_headers(), name)).collect();
         let name = Name::of_page::<Self>(&self.url(), &fields);

@@ -38,9 +38,12 @@ pub(crate) struct Sessions {
     offload: Arc<dyn Offload>,
 }
 
+/// A store of sessions that is open.
+type Opened = (Cache<[u8], Stored>, Blocks);
+
 /// Opened when it is first needed: an application without sessions has no file for them.
 struct Place {
-    cache: Mutex<Option<(Cache<[u8], Stored>, Blocks)>>,
+    cache: Mutex<Option<Opened>>,
     opening: Mutex<()>,
     /// The file of who configures nothing; without one, memory.
     file: Option<PathBuf>,
@@ -273,7 +276,7 @@ async fn set(cache: &Cache<[u8], Stored>, name: &Name, stored: &Stored) -> skep_
 }
 
 impl Place {
-    fn opened(&self) -> Option<(Cache<[u8], Stored>, Blocks)> {
+    fn opened(&self) -> Option<Opened> {
         self.cache.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 

@@ -81,7 +81,7 @@ mod tests {
     fn what_the_type_refuses_is_said() {
         assert_eq!(refused::<Email>("x"), "not an e-mail address");
         assert_eq!(refused::<Rating>("bad"), "\"bad\" is not great or so-so");
-        let six = Whole::<1, 5>::from_value(Value::Integer(6)).err().expect("6 is too much");
+        let six = Whole::<1, 5>::from_value(Value::Integer(6)).expect_err("6 is too much");
         assert_eq!(six.to_string(), "6 does not lie between 1 and 5");
     }
 }
