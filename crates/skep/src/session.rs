@@ -13,7 +13,7 @@
 //! }
 //! ```
 //!
-//! Start reading at [`Session::set`]; where sessions are kept, [`store`] says.
+//! Start reading at [`Session::set`]; where sessions are kept, `store` says.
 
 mod id;
 mod store;
