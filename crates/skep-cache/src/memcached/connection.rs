@@ -419,16 +419,17 @@ impl Task {
             ready!(alarm.as_mut().poll(cx));
             let now = Instant::now();
             let next = self.shared.expire(now);
-            let waits = !self.shared.lock().waiting.is_empty();
-            let limit = self.moved + self.shared.settings.timeout;
-            if waits && now >= limit {
+            let first = self.shared.lock().waiting.front().map(|waiting| waiting.until);
+            self.alarm = None;
+            let Some(first) = first else { continue };
+            // What was asked just now may not have been sent yet, on a connection where nothing has moved for long: a thread
+            // that was kept busy elsewhere hears an old alarm late.
+            let limit = first.max(self.moved + self.shared.settings.timeout);
+            if now >= limit {
                 return Poll::Ready(self.shared.timed_out());
             }
-            self.alarm = None;
-            if waits {
-                let moment = next.map_or(limit, |next| next.min(limit));
-                self.alarm = Some(Box::pin(tokio::time::sleep_until(moment)));
-            }
+            let moment = next.map_or(limit, |next| next.min(limit));
+            self.alarm = Some(Box::pin(tokio::time::sleep_until(moment)));
         }
     }
 }
