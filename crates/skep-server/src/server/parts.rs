@@ -172,6 +172,9 @@ pub(crate) fn make_folder(config: &Config) -> Result<(), StartError> {
     let wrong = |what: &str, error: &dyn fmt::Display| {
         StartError(format!("the data folder {} {what}: {error}; name another with --data", folder.display()))
     };
+    if folder.exists() && !folder.is_dir() {
+        return Err(StartError(format!("{} is no folder; name another for data with --data", folder.display())));
+    }
     std::fs::create_dir_all(folder).map_err(|error| wrong("cannot be made", &error))?;
     rustix::fs::access(folder, rustix::fs::Access::WRITE_OK).map_err(|error| wrong("cannot be written", &error))
 }

@@ -222,6 +222,7 @@ fn mistakes_are_explained() {
             "cannot read /no/such: No such file or directory",
         ),
         (&["--check", "--data", "/dev/null/x"], "the data folder /dev/null/x cannot be made: Not a directory"),
+        (&["--check", "--data", "/dev/null"], "/dev/null is no folder; name another for data with --data"),
         (&["--base-url", "blog.example"], "is not the address of a site: write https://blog.example"),
         (&["--listen", "9000"], "a port alone is not an address; write 127.0.0.1:9000, or :9000 for every address"),
         (&["--listen", "99999"], "\"99999\" is not a port (0 to 65535)"),
