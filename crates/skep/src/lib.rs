@@ -181,6 +181,10 @@ struct Pages;
 #[doc = include_str!("../../../docs/sessions.md")]
 struct PageOfSessions;
 
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/sql.md")]
+struct PageOfSql;
+
 #[cfg(all(doctest, feature = "openapi"))]
 #[doc = include_str!("../../../docs/api.md")]
 struct PageOfApi;

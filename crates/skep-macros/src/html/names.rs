@@ -188,6 +188,8 @@ pub(crate) fn judge(start: &str, complete: bool, url: Url) -> Verdict {
 
 fn judge_media(kind: &str, complete: bool) -> Verdict {
     match kind.split_once('/') {
+        // Empty, which is how a page says that it has no icon.
+        None if complete && kind == "," => Verdict::Harmless,
         Some(("image" | "audio" | "video" | "font", _)) => Verdict::Harmless,
         None if !complete => Verdict::Unknown,
         _ => Verdict::Refused("data:"),
@@ -233,6 +235,9 @@ mod tests {
         assert_eq!(judge(" \u{1}Java\tScript\n:x", false, Url::Link), Verdict::Refused("javascript:"));
         assert_eq!(judge("data:image/png,", false, Url::Media), Verdict::Harmless);
         assert_eq!(judge("data:", false, Url::Media), Verdict::Unknown);
+        assert_eq!(judge("data:,", true, Url::Media), Verdict::Harmless);
+        assert_eq!(judge("data:,", false, Url::Media), Verdict::Unknown);
+        assert_eq!(judge("data:,x", true, Url::Media), Verdict::Refused("data:"));
         assert_eq!(judge("data:image/png,", false, Url::Link), Verdict::Refused("data:"));
         assert_eq!(judge("/a 1x,\njavascript:x", true, Url::MediaSet), Verdict::Refused("javascript:"));
         assert_eq!(judge("/a 1x, ", false, Url::MediaSet), Verdict::Unknown);

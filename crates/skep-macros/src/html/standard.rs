@@ -174,8 +174,8 @@ pub(crate) enum Type {
     Count,
     /// An integer greater than zero.
     Positive,
-    /// An integer from 0 to this.
-    UpTo(u8),
+    /// An integer from this to that.
+    Between(u16, u16),
     Integer,
     Float,
     /// A number greater than zero.

@@ -4,7 +4,8 @@
 
 use super::super::ast::Body;
 use super::super::diagnostic::Diagnostic;
-use super::super::standard::input;
+use super::super::names::{self, Url, Verdict};
+use super::super::standard::{Type, input};
 use super::facts::{Facts, Presence};
 use super::kids::kids;
 use super::walk::Frame;
@@ -201,6 +202,7 @@ impl<'t> Judge<'t, '_> {
         self.typed_value(&kind);
         self.autofill(&kind);
         self.lengths();
+        self.bounds(&kind);
     }
 
     /// 4.10.19.7.1: what a browser fills in must fit what one can type.
@@ -235,6 +237,22 @@ impl<'t> Judge<'t, '_> {
             && least > most
         {
             self.say_at("minlength", format!("`minlength` is {least} and `maxlength` {most}: no text is that long"));
+        }
+    }
+
+    /// 4.10.5.3.7. A range of times may go over midnight.
+    fn bounds(&mut self, kind: &str) {
+        let (Some(least), Some(most)) = (self.facts.literal("min"), self.facts.literal("max")) else { return };
+        let is_empty = match kind {
+            "number" | "range" => {
+                matches!((least.parse::<f64>(), most.parse::<f64>()), (Ok(least), Ok(most)) if least > most)
+            }
+            // Of the same length they are sorted as they are written; a year of five digits is judged by no one.
+            "date" | "month" | "week" | "datetime-local" => least.len() == most.len() && least > most,
+            _ => false,
+        };
+        if is_empty {
+            self.say_at("min", format!("`min` is {least} and `max` {most}: nothing is between"));
         }
     }
 
@@ -296,6 +314,29 @@ impl<'t> Judge<'t, '_> {
         let is_theme = self.facts.literal("name").is_none_or(|name| name.eq_ignore_ascii_case("theme-color"));
         if !is_theme {
             self.never("media", "it belongs to `name=\"theme-color\"`");
+        }
+        self.refresh();
+    }
+
+    /// 4.2.5.3: seconds, and where to go then.
+    fn refresh(&mut self) {
+        let is_refresh = self.facts.literal("http-equiv").is_some_and(|kind| kind.eq_ignore_ascii_case("refresh"));
+        let Some(content) = self.facts.literal("content").filter(|_| is_refresh) else { return };
+        let (seconds, address) = content.split_once(';').map_or((content.as_str(), None), |(seconds, address)| {
+            let (name, url) = address.trim_ascii_start().split_once('=').unwrap_or_default();
+            (seconds, Some(url).filter(|_| name.trim_ascii_end().eq_ignore_ascii_case("url")))
+        });
+        let has_seconds = !seconds.is_empty() && seconds.bytes().all(|digit| digit.is_ascii_digit());
+        let goes = address.is_some() || !content.contains(';');
+        if !has_seconds || !goes {
+            let message = "`content` of a refresh is seconds, or seconds and an address: `5; url=/next`";
+            return self.say_at("content", message.into());
+        }
+        let Some(url) = address.map(str::trim_ascii) else { return };
+        if let Verdict::Refused(scheme) = names::judge(url.trim_matches(['"', '\'']), true, Url::Link) {
+            self.say_at("content", format!("a `{scheme}` URL runs code: a refresh leads to a page"));
+        } else if url.starts_with(['"', '\'']) || super::value::wrong(Type::Address, url).is_some() {
+            self.say_at("content", format!("`{url}` is no URL, or stands in quotes, which do not belong here"));
         }
     }
 

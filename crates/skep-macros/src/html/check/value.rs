@@ -12,7 +12,9 @@ pub(super) fn wrong(kind: Type, value: &str) -> Option<String> {
         Type::Exactly(words) => words.contains(&value),
         Type::Count => is_digits(value),
         Type::Positive => is_digits(value) && value.contains(|digit: char| digit != '0'),
-        Type::UpTo(most) => is_digits(value) && value.parse::<u8>().is_ok_and(|number| number <= most),
+        Type::Between(least, most) => {
+            is_digits(value) && value.parse::<u16>().is_ok_and(|number| (least..=most).contains(&number))
+        }
         Type::Integer => is_digits(value.strip_prefix('-').unwrap_or(value)),
         Type::Float => is_float(value),
         Type::Size => is_float(value) && value.parse::<f64>().is_ok_and(|size| size > 0.0),
@@ -54,7 +56,7 @@ fn allowed(kind: Type) -> String {
         Type::ListOf(words) if words.len() > 30 => "known words between spaces",
         Type::ListOf(words) => return format!("words of these between spaces: {}", quoted(words)),
         Type::TokensOf(words) => return format!("words of these between spaces, each once: {}", quoted(words)),
-        Type::UpTo(most) => return format!("an integer from 0 to {most}"),
+        Type::Between(least, most) => return format!("an integer from {least} to {most}"),
         Type::Text | Type::Boolean | Type::Handler => "any text",
         Type::Url => "a URL without spaces: a `%20` stands for a space",
         Type::NotEmpty => "a text that is not empty",

@@ -1,7 +1,8 @@
 //! Attributes that every element takes, and the values that several attributes share.
 
 use super::Type::{
-    self, Boolean, Custom, Id, IdRefs, Integer, ItemTypes, Keys, LanguageOrNone, ListOf, OneOf, Text, UpTo, Url, Words,
+    self, Between, Boolean, Custom, Id, IdRefs, Integer, ItemTypes, Keys, LanguageOrNone, ListOf, OneOf, Text, Url,
+    Words,
 };
 
 /// Global attributes (3.2.6, 6, 5.2 for microdata, 4.13.3 for `is`, CSS for `part` and `exportparts`). `role` and
@@ -17,7 +18,7 @@ pub(crate) const GLOBAL: &[(&str, Type)] = &[
     ("draggable", OneOf(&["true", "false"])),
     ("enterkeyhint", OneOf(&["enter", "done", "go", "next", "previous", "search", "send"])),
     ("exportparts", Text),
-    ("headingoffset", UpTo(8)),
+    ("headingoffset", Between(0, 8)),
     ("headingreset", Boolean),
     ("hidden", OneOf(&["until-found", "hidden", ""])),
     ("id", Id),

@@ -5,9 +5,9 @@
 //! `controlslist`, `disablepictureinpicture` and `disableremoteplayback` (Remote Playback, Picture-in-Picture) on media.
 
 use super::Type::{
-    self, Address, Addresses, Autofill, Boolean, Command, Count, Exactly, FileTypes, Float, Floats, IdRef, IdRefs,
-    ImageSet, Integer, Integrity, Language, MapName, Mime, Moment, NotEmpty, OneOf, Positive, Size, Step, Target, Text,
-    Time, Tokens, TokensOf, Url, Window,
+    self, Address, Addresses, Autofill, Between, Boolean, Command, Count, Exactly, FileTypes, Float, Floats, IdRef,
+    IdRefs, ImageSet, Integer, Integrity, Language, MapName, Mime, Moment, NotEmpty, OneOf, Positive, Size, Step,
+    Target, Text, Time, Tokens, TokensOf, Url, Window,
 };
 use super::{Categories, Condition, Content, Model, Rules, Things};
 
@@ -192,8 +192,9 @@ pub(crate) const ELEMENTS: &[Rules] = &[
     Rules::new("caption", "4.9.2", Categories::NONE, Content::Model(Model::Flow, &[])).excluding(Things::TABLE),
     Rules::new("cite", "4.5.6", Categories::PHRASING, Content::Model(Model::Phrasing, &[])),
     Rules::new("code", "4.5.15", Categories::PHRASING, Content::Model(Model::Phrasing, &[])),
-    Rules::new("col", "4.9.4", Categories::NONE, Content::Void).with(&[("span", Positive)]),
-    Rules::new("colgroup", "4.9.3", Categories::NONE, Content::Model(Model::Columns, &[])).with(&[("span", Positive)]),
+    Rules::new("col", "4.9.4", Categories::NONE, Content::Void).with(&[("span", Between(1, 1000))]),
+    Rules::new("colgroup", "4.9.3", Categories::NONE, Content::Model(Model::Columns, &[]))
+        .with(&[("span", Between(1, 1000))]),
     Rules::new("data", "4.5.13", Categories::PHRASING, Content::Model(Model::Phrasing, &[]))
         .with(&[("value", Text)])
         .requiring(&["value"]),
@@ -507,9 +508,9 @@ pub(crate) const ELEMENTS: &[Rules] = &[
     Rules::new("table", "4.9.1", Categories::FLOW, Content::Model(Model::TableParts, &[])),
     Rules::new("tbody", "4.9.5", Categories::NONE, Content::Model(Model::Rows, &[])),
     Rules::new("td", "4.9.9", Categories::NONE, Content::Model(Model::Flow, &[])).with(&[
-        ("colspan", Positive),
+        ("colspan", Between(1, 1000)),
         ("headers", IdRefs),
-        ("rowspan", Count),
+        ("rowspan", Between(0, 65_534)),
     ]),
     Rules::new(
         "template",
@@ -552,9 +553,9 @@ pub(crate) const ELEMENTS: &[Rules] = &[
         .excluding(Things::HEADER.and(Things::SECTIONING).and(Things::HEADING))
         .with(&[
             ("abbr", Text),
-            ("colspan", Positive),
+            ("colspan", Between(1, 1000)),
             ("headers", IdRefs),
-            ("rowspan", Count),
+            ("rowspan", Between(0, 65_534)),
             ("scope", OneOf(&["row", "col", "rowgroup", "colgroup"])),
         ]),
     Rules::new("thead", "4.9.6", Categories::NONE, Content::Model(Model::Rows, &[])),

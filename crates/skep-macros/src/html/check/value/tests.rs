@@ -10,7 +10,7 @@ fn a_value_is_of_its_type_or_not() {
         (Type::Integer, &["0", "-1", "12"], &["", "-", "+1", "1.0"]),
         (Type::Float, &["1", "-1", ".5", "0.25", "1e3", "1E-3"], &["", "1.", "+1", "e3", "1e", "NaN", "inf"]),
         (Type::Step, &["1", "0.1", "any", "ANY"], &["0", "-1", "some"]),
-        (Type::UpTo(8), &["0", "8"], &["9", "-1", "256", ""]),
+        (Type::Between(0, 8), &["0", "8", "08"], &["9", "-1", "65536", ""]),
         (Type::Mime, &["text/css", "image/svg+xml", "video/mp4; codecs=\"a\""], &["css", "text/", "/css", "text css"]),
         (
             Type::Language,
