@@ -201,12 +201,21 @@ where
     /// # Errors
     ///
     /// If the driver fails, whatever the policy: nobody should take for done what is not. If others were faster a hundred times.
-    pub async fn update(&self, key: &K, mut change: impl FnMut(Option<V>) -> V + Send) -> Result<V> {
+    pub async fn update(&self, key: &K, change: impl FnMut(Option<V>) -> V + Send) -> Result<V> {
+        self.update_for(key, &self.inner.life, change).await
+    }
+
+    /// The same, and what is stored has a life of its own from now on. See [`Life`].
+    ///
+    /// # Errors
+    ///
+    /// As [`update`](Cache::update).
+    pub async fn update_for(&self, key: &K, life: &Life, mut change: impl FnMut(Option<V>) -> V + Send) -> Result<V> {
         let key = self.inner.prefix.key(key)?;
         for _ in 0..ATTEMPTS {
             let (old, when) = self.inner.for_update(&key, |value| value.decode(&self.inner.codec)).await?;
             let value = change(old);
-            if self.inner.replace(&key, &value, when).await? {
+            if self.inner.replace(&key, &value, life, when).await? {
                 return Ok(value);
             }
         }

@@ -225,7 +225,9 @@ impl<N: Ready, F: Driver> Tiered<N, F> {
         // With stamps a copy would need the stamp of this very write, which nobody knows.
         let copy = copy.filter(|_| self.worth.is_on() && Seal::of(&self.far, key) == Seal::Time);
         let token = copy.and_then(|_| self.expect(key, now, self.worth.token()));
+        let start = self.worth.ask();
         let written = self.ask(now, call).await;
+        self.worth.answered(start);
         match (&written, copy, token) {
             (Ok(true), Some(record), Some(token)) if self.fill(key, record.entry(), token, Seal::Time, now) => {}
             (Ok(false), _, Some(token)) => drop(ready(self.near.release(key, token, now))),

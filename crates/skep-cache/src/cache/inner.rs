@@ -382,21 +382,21 @@ impl<D: Driver, C: Send + Sync + 'static> Inner<D, C> {
         Ok((seen.fresh(), when))
     }
 
-    pub(crate) async fn replace<V>(&self, key: &[u8], value: &V, when: When) -> Result<bool>
+    pub(crate) async fn replace<V>(&self, key: &[u8], value: &V, life: &Life, when: When) -> Result<bool>
     where
         C: Codec<V>,
     {
         let now = self.clock.now();
         self.epochs.prepare(&self.driver, &self.clock, now).await?;
-        if !self.life.tags.is_empty() {
-            self.epochs.ensure(&self.driver, &self.clock, &self.life.tags, self.clock.version_at(now)).await?;
+        if !life.tags.is_empty() {
+            self.epochs.ensure(&self.driver, &self.clock, &life.tags, self.clock.version_at(now)).await?;
         }
         if let When::Version(old) = when {
             // What another process, whose clock is ahead, wrote has a higher version; ours must not be the same again.
             self.clock.observe(old);
         }
-        let header = self.life.header(false, self.clock.version_at(now), now, self.rules.grace());
-        let record = self.encode(&header, &self.life.tags, Some(value))?;
+        let header = life.header(false, self.clock.version_at(now), now, self.rules.grace());
+        let record = self.encode(&header, &life.tags, Some(value))?;
         self.flights.detach(key);
         let stored = self.driver.set(key, &record, when, now).await?;
         self.counters.count(if stored { Count::Set } else { Count::Refused });

@@ -101,14 +101,18 @@ impl Worth {
         note(&self.fill_nanos, start);
     }
 
-    /// The far tier is asked for an entry.
+    /// The far tier is asked for an entry, or given one: where all reads are hits, what a write takes tells what they save.
     pub(super) fn ask(&self) -> Option<Instant> {
         begin(&self.asks)
     }
 
     pub(super) fn asked(&self, start: Option<Instant>) {
-        note(&self.far_nanos, start);
+        self.answered(start);
         self.called();
+    }
+
+    pub(super) fn answered(&self, start: Option<Instant>) {
+        note(&self.far_nanos, start);
     }
 
     /// Writes count as calls too, so that a tier that is only written comes to its end of a stretch.
@@ -227,16 +231,27 @@ mod tests {
         }
     }
 
-    #[test]
-    fn a_tier_in_front_of_one_that_is_never_asked_stays() {
-        let worth = Worth::default();
-        for _ in 0..4 * STRETCH {
+    /// Every read follows a write of the same key, and is a hit.
+    fn stretch_of_hits(worth: &Worth, far: Option<Duration>) {
+        for _ in 0..STRETCH / 2 {
+            if let Some(far) = far {
+                let start = worth.ask();
+                worth.answered(ago(far, start));
+            }
             let start = worth.fill();
-            worth.filled(start);
+            worth.filled(ago(SLOW, start));
             worth.wrote();
             let start = worth.look();
-            worth.looked(true, start);
+            worth.looked(true, ago(FAST, start));
         }
-        assert!(worth.is_on());
+    }
+
+    #[test]
+    fn a_tier_in_front_of_one_that_is_never_read_is_judged_by_what_writing_takes() {
+        for (far, stays) in [(None, true), (Some(FAR), true), (Some(FAST), false)] {
+            let worth = Worth::default();
+            (0..4).for_each(|_| stretch_of_hits(&worth, far));
+            assert_eq!(worth.is_on(), stays, "{far:?}");
+        }
     }
 }
