@@ -13,6 +13,7 @@ mod interface;
 mod load;
 mod outcome;
 mod peer;
+mod pin;
 mod posts;
 mod record;
 mod rounds;
@@ -61,6 +62,7 @@ fn cache_bench() -> Result<()> {
         Order::Run(flags) => flags,
     };
     let machine = record::machine();
+    pin::before_last(0)?;
     let mut outcomes = Vec::new();
     for (name, run) in MEASUREMENTS {
         if flags.measurements.iter().any(|wanted| wanted == name) {

@@ -30,6 +30,8 @@ pub(crate) trait Peer {
 pub(crate) struct Start {
     /// Where its files go, and where the sockets of the servers are.
     pub(crate) folder: PathBuf,
+    /// Where the files go that processes share as memory: /dev/shm, as users are told.
+    pub(crate) memory: PathBuf,
     /// memcached's host and port.
     pub(crate) memcached_tcp: String,
     pub(crate) keys: Arc<Keys>,
@@ -38,8 +40,8 @@ pub(crate) struct Start {
 }
 
 impl Start {
-    pub(crate) fn new(folder: PathBuf, memcached_tcp: String, keys: usize, room: u64) -> Self {
-        Self { folder, memcached_tcp, keys: Arc::new(Keys::new(keys)), room }
+    pub(crate) fn new([folder, memory]: [PathBuf; 2], memcached_tcp: String, keys: usize, room: u64) -> Self {
+        Self { folder, memory, memcached_tcp, keys: Arc::new(Keys::new(keys)), room }
     }
 
     /// memcached's socket.
@@ -142,9 +144,9 @@ impl<C: Cache> Peer for Here<C> {
     }
 }
 
-/// So many processes of ours with a peer in each, under the same load at the same time.
+/// So many processes of ours with a peer in each, under the same load at the same time, each on a core of its own.
 pub(crate) fn processes(name: &str, count: usize, start: &Start) -> Result<Box<dyn Peer>> {
-    let command = worker::command(name, start)?;
-    let all: Result<Vec<Process>> = (0..count).map(|_| Process::start(name, &command)).collect();
+    let process = |number| Process::start(name, &worker::command(name, number, start)?);
+    let all: Result<Vec<Process>> = (0..count).map(process).collect();
     Ok(Box::new(all?))
 }

@@ -4,6 +4,7 @@ use std::fs;
 use std::io::Read;
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::os::unix::net::UnixStream;
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
 use std::time::Duration;
@@ -13,11 +14,11 @@ use tempfile::TempDir;
 use crate::Result;
 use crate::peer::Start;
 
-/// A folder, and what was started for it. All of it ends with this value.
+/// Two folders, one of them in memory, and what was started for them. All of it ends with this value.
 pub(crate) struct Site {
-    // In this order: servers end before their folder goes.
+    // In this order: servers end before their folders go.
     servers: Vec<Server>,
-    _folder: TempDir,
+    _folders: [TempDir; 2],
     /// What the peers need to know of it.
     pub(crate) start: Start,
 }
@@ -25,11 +26,19 @@ pub(crate) struct Site {
 impl Site {
     /// Starts memcached (a socket, and a port of loopback) and Redis (a socket), and writes down the keys.
     pub(crate) fn lay_out(keys: usize, room: u64) -> Result<Self> {
-        let folder = tempfile::Builder::new().prefix("cache-bench").tempdir()?;
+        let folder = |within: &Path| tempfile::Builder::new().prefix("cache-bench").tempdir_in(within);
+        let memory = Path::new("/dev/shm");
+        let disk = std::env::temp_dir();
+        let folders = [folder(&disk)?, folder(if memory.is_dir() { memory } else { &disk })?];
         let port = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?.port();
-        let start = Start::new(folder.path().to_owned(), format!("127.0.0.1:{port}"), keys, room);
+        let start = Start::new(
+            folders.each_ref().map(|folder| folder.path().to_owned()),
+            format!("127.0.0.1:{port}"),
+            keys,
+            room,
+        );
         fs::write(start.keys_file(), start.keys.lines())?;
-        let mut site = Self { servers: Vec::new(), _folder: folder, start };
+        let mut site = Self { servers: Vec::new(), _folders: folders, start };
         site.memcached(port)?;
         site.redis()?;
         Ok(site)

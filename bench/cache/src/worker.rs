@@ -6,27 +6,30 @@ use std::process::Command;
 use std::str::FromStr;
 use std::time::Duration;
 
-use crate::Result;
 use crate::load::Mix;
 use crate::peer::{ENTRIES, Peer, Start};
+use crate::{Result, pin};
 
 /// The first argument of such a process.
 pub(crate) const WORD: &str = "worker";
 
-/// How such a process is started.
-pub(crate) fn command(name: &str, start: &Start) -> Result<Command> {
+/// How such a process is started; those with other numbers run on other cores.
+pub(crate) fn command(name: &str, number: usize, start: &Start) -> Result<Command> {
     let mut command = Command::new(std::env::current_exe()?);
-    command.arg(WORD).arg(name).arg(&start.folder).arg(&start.memcached_tcp);
+    command.arg(WORD).arg(name).arg(number.to_string());
+    command.arg(&start.folder).arg(&start.memory).arg(&start.memcached_tcp);
     command.arg(start.keys.count().to_string()).arg(start.room.to_string());
     Ok(command)
 }
 
 /// What such a process does, with what follows the first argument.
 pub(crate) fn run(arguments: &[String]) -> Result<()> {
-    let [name, folder, memcached_tcp, count, room] = arguments else {
+    let [name, number, folder, memory, memcached_tcp, count, room] = arguments else {
         return Err("a worker is started by the bench, not by hand".into());
     };
-    let start = Start::new(PathBuf::from(folder), memcached_tcp.clone(), count.parse()?, room.parse()?);
+    pin::before_last(number.parse()?)?;
+    let folders = [folder, memory].map(PathBuf::from);
+    let start = Start::new(folders, memcached_tcp.clone(), count.parse()?, room.parse()?);
     let entry = ENTRIES.iter().find(|entry| entry.name == name).ok_or_else(|| format!("there is no peer {name:?}"))?;
     let mut peer = (entry.start)(&start)?;
     say("ready")?;

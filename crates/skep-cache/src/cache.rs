@@ -15,6 +15,7 @@ use crate::clock::Time;
 use crate::codec::{Codec, Postcard};
 use crate::driver::{Driver, Header, Ready, Usage};
 use crate::error::{Error, Result};
+use crate::key::Key;
 use crate::life::Life;
 use crate::now::Now;
 use crate::stats::{Count, Stats};
@@ -88,16 +89,18 @@ where
 {
     /// The value, if there is a fresh one.
     pub async fn get(&self, key: &K) -> Result<Option<V>> {
-        let key = self.inner.prefix.key(key)?;
-        self.inner.fresh(&key, |value| value.decode(&self.inner.codec)).await
+        let mut encoded = Key::unwritten();
+        self.inner.prefix.write(key, &mut encoded)?;
+        self.inner.fresh(&encoded, |value| value.decode(&self.inner.codec)).await
     }
 
     /// Shows the value's bytes, as the codec wrote them, to `read`: nothing is decoded, nor copied where the driver can lend.
     ///
     /// See [`Raw`](crate::Raw) for bytes that are values, [`Codec`] for an example.
     pub async fn read<R: Send>(&self, key: &K, read: impl FnOnce(&[u8]) -> R + Send) -> Result<Option<R>> {
-        let key = self.inner.prefix.key(key)?;
-        self.inner.fresh(&key, |value| value.with_bytes(read)).await
+        let mut encoded = Key::unwritten();
+        self.inner.prefix.write(key, &mut encoded)?;
+        self.inner.fresh(&encoded, |value| value.with_bytes(read)).await
     }
 
     /// The values of several keys, in their order.
@@ -116,12 +119,13 @@ where
 
     /// Stores a value with a life of its own. See [`Life`].
     pub async fn set_for(&self, key: &K, value: &V, life: &Life) -> Result<bool> {
-        let key = self.inner.prefix.key(key)?;
+        let mut encoded = Key::unwritten();
+        self.inner.prefix.write(key, &mut encoded)?;
         let now = self.inner.clock.now();
         let Some(version) = self.inner.ready_to_write(&life.tags, now).await? else { return Ok(false) };
         let header = life.header(false, version, now, self.inner.rules.grace());
         let record = self.inner.encode::<V>(&header, &life.tags, Some(value))?;
-        self.inner.store(&key, &record, now).await
+        self.inner.store(&encoded, &record, now).await
     }
 
     /// Stores that there is no value: `get_or_none` does not ask again until then. Whether it was stored.
@@ -151,6 +155,10 @@ where
     }
 
     /// Removes the value. Whether there was one. What others are computing from what was true before is not stored.
+    ///
+    /// # Errors
+    ///
+    /// If the driver fails, whatever the policy: the value may still be there. It is asked even while it rests.
     pub async fn remove(&self, key: &K) -> Result<bool> {
         let key = self.inner.prefix.key(key)?;
         self.inner.remove(&key).await
@@ -158,6 +166,10 @@ where
 
     /// Voids all entries of this namespace, whichever schema, in all tiers and on all machines: one write. Frees their room where the
     /// driver can.
+    ///
+    /// # Errors
+    ///
+    /// If the driver fails, whatever the policy: what should be void may still be found. It is asked even while it rests.
     pub async fn clear(&self) -> Result<()> {
         self.inner.clear().await
     }
@@ -166,6 +178,10 @@ where
     ///
     /// In this process it holds from when it returns; in others at once, or within [`Builder::lag`], as the driver can tell. Between
     /// machines it is as exact as their clocks (see [`Builder::skew`]).
+    ///
+    /// # Errors
+    ///
+    /// As [`clear`](Cache::clear).
     pub async fn invalidate_tag(&self, tag: &str) -> Result<()> {
         self.inner.invalidate(tag).await
     }
@@ -185,12 +201,21 @@ where
     /// # Errors
     ///
     /// If the driver fails, whatever the policy: nobody should take for done what is not. If others were faster a hundred times.
-    pub async fn update(&self, key: &K, mut change: impl FnMut(Option<V>) -> V + Send) -> Result<V> {
+    pub async fn update(&self, key: &K, change: impl FnMut(Option<V>) -> V + Send) -> Result<V> {
+        self.update_for(key, &self.inner.life, change).await
+    }
+
+    /// The same, and what is stored has a life of its own from now on. See [`Life`].
+    ///
+    /// # Errors
+    ///
+    /// As [`update`](Cache::update).
+    pub async fn update_for(&self, key: &K, life: &Life, mut change: impl FnMut(Option<V>) -> V + Send) -> Result<V> {
         let key = self.inner.prefix.key(key)?;
         for _ in 0..ATTEMPTS {
             let (old, when) = self.inner.for_update(&key, |value| value.decode(&self.inner.codec)).await?;
             let value = change(old);
-            if self.inner.replace(&key, &value, when).await? {
+            if self.inner.replace(&key, &value, life, when).await? {
                 return Ok(value);
             }
         }

@@ -23,6 +23,12 @@ pub trait Codec<V>: Send + Sync + 'static {
     /// Appends the value's bytes.
     fn encode(&self, value: &V, to: &mut BytesMut) -> Result<()>;
 
+    /// How many bytes [`encode`](Codec::encode) will append, if that is known before: they are written where they stay.
+    fn encoded_len(&self, value: &V) -> Option<usize> {
+        let _ = value;
+        None
+    }
+
     /// The value of these bytes. They may be anything: what makes no sense is an error, and then a miss.
     fn decode(&self, bytes: &[u8]) -> Result<V>;
 
@@ -111,6 +117,10 @@ impl Codec<Bytes> for Raw {
         Ok(())
     }
 
+    fn encoded_len(&self, value: &Bytes) -> Option<usize> {
+        Some(value.len())
+    }
+
     fn decode(&self, bytes: &[u8]) -> Result<Bytes> {
         Ok(Bytes::copy_from_slice(bytes))
     }
@@ -126,6 +136,10 @@ impl Codec<Vec<u8>> for Raw {
         Ok(())
     }
 
+    fn encoded_len(&self, value: &Vec<u8>) -> Option<usize> {
+        Some(value.len())
+    }
+
     fn decode(&self, bytes: &[u8]) -> Result<Vec<u8>> {
         Ok(bytes.to_vec())
     }
@@ -135,6 +149,10 @@ impl Codec<String> for Raw {
     fn encode(&self, value: &String, to: &mut BytesMut) -> Result<()> {
         to.put_slice(value.as_bytes());
         Ok(())
+    }
+
+    fn encoded_len(&self, value: &String) -> Option<usize> {
+        Some(value.len())
     }
 
     fn decode(&self, bytes: &[u8]) -> Result<String> {

@@ -144,6 +144,11 @@ impl Record {
         Self(bytes.freeze())
     }
 
+    /// A record that was begun, with its value behind it.
+    pub(crate) fn end(bytes: BytesMut) -> Self {
+        Self(bytes.freeze())
+    }
+
     /// All that stands before the value, with room for it.
     pub(crate) fn begin(header: &Header, tags: &[u64], room: usize) -> BytesMut {
         let tags = &tags[..tags.len().min(Self::MAX_TAGS)];

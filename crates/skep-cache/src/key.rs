@@ -35,24 +35,33 @@ impl Prefix {
         Ok(Self([namespace.as_bytes(), &[0], &schema.to_be_bytes()].concat().into()))
     }
 
-    #[inline]
     pub(crate) fn key<K: Serialize + ?Sized>(&self, key: &K) -> Result<Key> {
-        let mut bytes = [0; SHORT];
+        let mut encoded = Key::unwritten();
+        self.write(key, &mut encoded)?;
+        Ok(encoded)
+    }
+
+    /// The same, into a key that lies where it will stay: it is larger than most, and moved by each who returns it.
+    #[inline]
+    pub(crate) fn write<K: Serialize + ?Sized>(&self, key: &K, to: &mut Key) -> Result<()> {
         let start = self.0.len();
-        bytes[..start].copy_from_slice(&self.0);
-        bytes[start] = WRITTEN;
-        match postcard::to_slice(key, &mut bytes[start + 1..]) {
+        to.bytes[..start].copy_from_slice(&self.0);
+        to.bytes[start] = WRITTEN;
+        match postcard::to_slice(key, &mut to.bytes[start + 1..]) {
             Ok(written) => {
-                let length = start + 1 + written.len();
-                Ok(Key { bytes, length, long: None })
+                to.length = start + 1 + written.len();
+                Ok(())
             }
-            Err(postcard::Error::SerializeBufferFull) => self.long(key),
+            Err(postcard::Error::SerializeBufferFull) => {
+                to.long = Some(self.long(key)?);
+                Ok(())
+            }
             Err(error) => Err(Error::codec("postcard refuses the key").because(error)),
         }
     }
 
     #[cold]
-    fn long<K: Serialize + ?Sized>(&self, key: &K) -> Result<Key> {
+    fn long<K: Serialize + ?Sized>(&self, key: &K) -> Result<Box<[u8]>> {
         let written =
             postcard::to_stdvec(key).map_err(|error| Error::codec("postcard refuses the key").because(error))?;
         let long = if self.0.len() + 1 + written.len() <= MAX_KEY {
@@ -60,7 +69,7 @@ impl Prefix {
         } else {
             [&*self.0, &[DIGEST], &Sha256::digest(written)].concat()
         };
-        Ok(Key { bytes: [0; SHORT], length: 0, long: Some(long.into()) })
+        Ok(long.into())
     }
 
     pub(crate) fn as_bytes(&self) -> &[u8] {
@@ -71,6 +80,13 @@ impl Prefix {
     pub(crate) fn decode<K: DeserializeOwned>(&self, key: &[u8]) -> Option<K> {
         let (kind, written) = key.strip_prefix(&*self.0)?.split_first()?;
         (*kind == WRITTEN).then(|| postcard::from_bytes(written).ok())?
+    }
+}
+
+impl Key {
+    #[inline]
+    pub(crate) fn unwritten() -> Self {
+        Self { bytes: [0; SHORT], length: 0, long: None }
     }
 }
 

@@ -78,6 +78,34 @@ impl Life {
         self
     }
 
+    /// The numbers of its tags, for what is made of this and must be void with it: see [`inherit`](Life::inherit).
+    #[must_use]
+    pub fn tags(&self) -> &[u64] {
+        &self.tags
+    }
+
+    /// Is void with all these tags too, which are those of what it was made of. Nothing changes, and the number of tags that
+    /// there would be is given back, if they would be more than 64.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use skep_cache::Life;
+    ///
+    /// let part = Life::of(Duration::from_secs(60)).tag("articles");
+    /// let mut whole = Life::of(Duration::from_secs(600)).tag("pages");
+    /// assert!(whole.inherit(part.tags()).is_ok());
+    /// assert_eq!(whole.tags().len(), 2);
+    /// ```
+    pub fn inherit(&mut self, tags: &[u64]) -> std::result::Result<(), usize> {
+        let new: Vec<u64> = tags.iter().copied().filter(|tag| !self.tags.contains(tag)).collect();
+        let sum = self.tags.len() + new.len();
+        if sum > crate::driver::Record::MAX_TAGS {
+            return Err(sum);
+        }
+        self.tags.extend(new);
+        Ok(())
+    }
+
     /// The header of an entry stored `now`, which may be shown stale for another `grace`.
     pub(crate) fn header(&self, negative: bool, version: Version, now: Time, grace: Duration) -> Header {
         let ttl = if negative { self.negative } else { self.ttl };

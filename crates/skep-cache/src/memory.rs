@@ -95,8 +95,9 @@ impl Driver for Memory {
         R: Send,
         F: FnOnce(Entry<'_>) -> R + Send,
     {
-        let Some(record) = self.store.get(key) else { return Ok(None) };
-        let entry = record.entry();
+        // Looked at where it lies: to take it out of the option moves it, which a hit notices.
+        let found = self.store.get(key);
+        let Some(entry) = found.as_ref().map(Record::entry) else { return Ok(None) };
         if entry.is_live(now) {
             return Ok(Some(read(entry)));
         }

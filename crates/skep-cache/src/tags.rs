@@ -168,6 +168,13 @@ impl Epochs {
         Ok(false)
     }
 
+    /// Whether the namespace's epoch and those of these tags are known.
+    #[inline]
+    pub(crate) fn are_known(&self, tags: &[u64], generation: u64) -> bool {
+        self.seen.load(Ordering::Acquire) == generation
+            && (tags.is_empty() || tags.iter().all(|tag| self.known(*tag, generation).is_some()))
+    }
+
     /// Makes sure that the namespace's epoch is known. Gives back the generation for which it is.
     pub(crate) async fn prepare<D: Driver>(&self, driver: &D, clock: &Clock, now: Time) -> Result<u64> {
         let generation = self.generation(driver, now);

@@ -13,7 +13,7 @@
 //! While the far tier fails, the near one serves what it has. What was to be removed meanwhile is removed when it answers again.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use crate::breaker::Breaker;
 use crate::clock::{Time, Version};
@@ -205,9 +205,9 @@ impl<N: Ready, F: Driver> Tiered<N, F> {
     fn fill(&self, key: &[u8], entry: Entry<'_>, token: Token, seal: Seal, now: Time) -> bool {
         // The end of the entry itself stays as it is: what readers do with it must not depend on the tier.
         let record = entry.with_header(&Header { mark: seal.mark(now, self.bound), ..entry.header() });
-        let start = self.worth.samples().then(Instant::now);
+        let start = self.worth.fill();
         let filled = ready(self.near.set(key, &record, When::Leased(token), now)).unwrap_or(false);
-        self.worth.filled(start.map(|start| start.elapsed()));
+        self.worth.filled(start);
         filled
     }
 
@@ -224,8 +224,10 @@ impl<N: Ready, F: Driver> Tiered<N, F> {
         self.forget(key, now);
         // With stamps a copy would need the stamp of this very write, which nobody knows.
         let copy = copy.filter(|_| self.worth.is_on() && Seal::of(&self.far, key) == Seal::Time);
-        let token = copy.and_then(|_| self.expect(key, now, self.worth.number()));
+        let token = copy.and_then(|_| self.expect(key, now, self.worth.token()));
+        let start = self.worth.ask();
         let written = self.ask(now, call).await;
+        self.worth.answered(start);
         match (&written, copy, token) {
             (Ok(true), Some(record), Some(token)) if self.fill(key, record.entry(), token, Seal::Time, now) => {}
             (Ok(false), _, Some(token)) => drop(ready(self.near.release(key, token, now))),
@@ -251,12 +253,12 @@ impl<N: Ready, F: Driver> Tiered<N, F> {
         read: &mut Option<G>,
     ) -> Option<R> {
         let seal = Seal::of(&self.far, key);
-        let start = self.worth.samples().then(Instant::now);
+        let start = self.worth.look();
         let found = ready(self.near.get(key, now, |entry| {
             if seal.holds(entry.mark(), now, self.bound) { read.take().map(|read| read(entry)) } else { None }
         }));
         let found = found.ok().flatten().flatten();
-        self.worth.looked(found.is_some(), start.map(|start| start.elapsed()));
+        self.worth.looked(found.is_some(), start);
         found
     }
 }
@@ -300,8 +302,8 @@ impl<N: Ready, F: Driver> Driver for Tiered<N, F> {
             self.make_up(now).await?;
         }
         let seal = Seal::of(&self.far, key);
-        let token = if copied { self.expect(key, now, self.worth.number()) } else { None };
-        let start = self.worth.samples().then(Instant::now);
+        let token = if copied { self.expect(key, now, self.worth.token()) } else { None };
+        let start = self.worth.ask();
         let found = self.ask(
             now,
             self.far.get(key, now, |entry| {
@@ -310,7 +312,7 @@ impl<N: Ready, F: Driver> Driver for Tiered<N, F> {
             }),
         );
         let found = found.await;
-        self.worth.asked(start.map(|start| start.elapsed()));
+        self.worth.asked(start);
         if let Some(token) = token
             && !matches!(found, Ok(Some((true, _))))
         {
@@ -378,7 +380,7 @@ impl<N: Ready, F: Driver> Driver for Tiered<N, F> {
             if copied && self.copy(key, now, &mut once).is_some() {
                 continue;
             }
-            let token = if copied { self.expect(key, now, self.worth.number()) } else { None };
+            let token = if copied { self.expect(key, now, self.worth.token()) } else { None };
             left.push((place, token, Seal::of(&self.far, key)));
         }
         if left.is_empty() {

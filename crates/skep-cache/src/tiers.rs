@@ -70,6 +70,26 @@ pub struct Plan {
     tiers: Vec<Tier>,
 }
 
+/// What tiers need, and what they are good for. See [`Plan::needs`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "they are answers to questions that have nothing to do with each other"
+)]
+#[non_exhaustive]
+pub struct Needs {
+    /// Calls need a tokio runtime: they wait for an answer over a connection.
+    pub runtime: bool,
+    /// Calls wait for a disk, in place. Never where `runtime` is true: such tiers are called where they may wait for an answer.
+    pub blocks: bool,
+    /// An open driver may be used by a copy of the process (fork).
+    pub survives_fork: bool,
+    /// Nothing is kept, whatever is stored.
+    pub keeps_nothing: bool,
+    /// What is kept is seen by other processes, or outlives this one.
+    pub leaves_process: bool,
+}
+
 /// Most tiers there can be.
 const MOST: usize = 3;
 
@@ -90,6 +110,29 @@ impl Plan {
                 .map_err(|why| wrong(format!("tier {} of {}, \"{}\": {why}", at + 1, list.len(), shown(text.as_ref()))))
         };
         Ok(Self { tiers: list.iter().enumerate().map(tier).collect::<Result<_>>()? })
+    }
+
+    /// What whoever runs these tiers must see to. It is known before anything is opened.
+    ///
+    /// ```
+    /// use skep_cache::tiers::Plan;
+    ///
+    /// let needs = Plan::parse(["memory:1MiB"])?.needs();
+    /// assert!(needs.survives_fork && !needs.blocks && !needs.runtime && !needs.keeps_nothing && !needs.leaves_process);
+    /// # Ok::<(), skep_cache::Error>(())
+    /// ```
+    #[must_use]
+    pub fn needs(&self) -> Needs {
+        let all: Vec<Needs> = self.tiers.iter().map(Tier::needs).collect();
+        let runtime = all.iter().any(|tier| tier.runtime);
+        Needs {
+            runtime,
+            // What is asked over a connection needs the runtime of its thread, and cannot be called from one that may block.
+            blocks: !runtime && all.iter().any(|tier| tier.blocks),
+            survives_fork: all.iter().all(|tier| tier.survives_fork),
+            keeps_nothing: all.iter().all(|tier| tier.keeps_nothing),
+            leaves_process: all.iter().any(|tier| tier.leaves_process),
+        }
     }
 
     /// The driver: makes files, connects to nobody. `name` is part of the name of files that are described without a path: that

@@ -92,6 +92,26 @@ fn a_failure_is_a_miss_and_counted() {
 }
 
 #[test]
+fn what_was_not_made_void_is_told_whatever_the_policy_and_even_while_the_driver_rests() {
+    let Bench { driver, cache, .. } = bench();
+    block_on(async {
+        assert!(cache.set("a", &1).await.unwrap());
+        driver.is_away.store(true, Ordering::Relaxed);
+        for _ in 0..10 {
+            assert!(cache.invalidate_tag("t").await.unwrap_err().is_unreachable());
+            assert!(cache.clear().await.unwrap_err().is_unreachable());
+            assert!(cache.remove("a").await.unwrap_err().is_unreachable());
+        }
+        assert!(cache.stats().resting);
+        assert_eq!(cache.stats().failures, 30);
+        driver.is_away.store(false, Ordering::Relaxed);
+        assert!(cache.remove("a").await.unwrap(), "it is asked although it rests, and answers");
+        assert!(!cache.stats().resting);
+        assert_eq!(cache.get("a").await.unwrap(), None);
+    });
+}
+
+#[test]
 fn a_failure_is_an_error_where_that_is_the_policy() {
     let Bench { driver, strict, .. } = bench();
     block_on(async {

@@ -29,7 +29,7 @@ scripts! {
 fn perl(start: &Start, name: &'static str) -> Result<Box<dyn Peer>> {
     let mut script = Command::new("perl");
     script.arg(crate::folder().join("peers/cache.pl")).arg(name).arg(start.keys_file());
-    script.arg(&start.folder).arg(start.memcached()).arg(&start.memcached_tcp);
+    script.arg(&start.memory).arg(start.memcached()).arg(&start.memcached_tcp);
     script.arg((start.room >> 20).to_string());
     Ok(Box::new(vec![Process::start(format!("perl, {name}"), &script)?]))
 }

@@ -79,7 +79,7 @@ macro_rules! both {
 both! {
     null cached_null: |_| Ok(Null);
     memory cached_memory: |start| Ok(Memory::new(start.room));
-    shared cached_shared: |start| Ok(Shared::at(start.folder.join("shared"), usize::try_from(start.room)?).open()?);
+    shared cached_shared: |start| Ok(Shared::at(start.memory.join("shared"), usize::try_from(start.room)?).open()?);
     file cached_file: |start| Ok(File::builder(start.folder.join("files")).max_bytes(start.room).open()?);
     sqlite cached_sqlite: |start| Ok(Sqlite::open(start.folder.join("cache.sqlite"))?);
     memcached_unix cached_memcached_unix: |start| memcached(start.memcached().display().to_string());

@@ -60,9 +60,11 @@ where
         A: Into<Answer<V>>,
         E: Into<Cause>,
     {
-        let key = self.inner.prefix.key(key)?;
+        let mut encoded = Key::unwritten();
+        self.inner.prefix.write(key, &mut encoded)?;
+        let key = &encoded;
         let compute = || async { compute().await.map(|value| some(value.into())).map_err(Error::computation) };
-        match self.inner.obtain(&key, self.inner.rules.soft, compute).await? {
+        match self.inner.obtain(key, self.inner.rules.soft, compute).await? {
             Some(value) => Ok(value),
             // Somebody stored that there is none, with `set_none` or `get_or_none`.
             None => Err(Error::misused("there is no such value, says the cache: ask with `get_or_none`")),
@@ -118,7 +120,9 @@ where
     {
         let Some(spawn) = &self.inner.rules.spawner else { return self.get_or(key, compute).await };
         let encoded = self.inner.prefix.key(key)?;
-        let seen = self.inner.look(&encoded, self.inner.clock.now(), |value| value.decode(&self.inner.codec)).await?;
+        let mut seen = Seen::Nothing;
+        let now = self.inner.clock.now();
+        self.inner.look(&encoded, now, |value| value.decode(&self.inner.codec), &mut seen).await?;
         let Seen::There(state @ (State::Fresh | State::Early | State::Stale), Some(value)) = seen else {
             return self.get_or(key, compute).await;
         };
@@ -231,7 +235,8 @@ impl<D: Driver, C: Send + Sync + 'static> Inner<D, C> {
             };
             let asked = self.clock.version();
             let follower = match self.flights.join(key) {
-                Role::Leads(leader) => return self.lead(key, leader, spare, soft, compute).await,
+                // In a box, and so not in the future of every hit.
+                Role::Leads(leader) => return Box::pin(self.lead(key, leader, spare, soft, compute)).await,
                 Role::Follows(follower) => follower,
             };
             if let Some(Spare { state: state @ (State::Early | State::Stale), value, .. }) = spare {
@@ -260,7 +265,9 @@ impl<D: Driver, C: Send + Sync + 'static> Inner<D, C> {
             let version = value.version();
             value.decode(&self.codec).map(|value| (version, value))
         };
-        Ok(match self.look(key, self.clock.now(), decode).await? {
+        let mut seen = Seen::Nothing;
+        self.look(key, self.clock.now(), decode, &mut seen).await?;
+        Ok(match seen {
             Seen::Nothing => None,
             Seen::There(state, Some((version, value))) => Some(Spare { state, version, value: Some(value) }),
             Seen::There(state, None) => Some(Spare { state, version: Version::ZERO, value: None }),

@@ -1,4 +1,7 @@
 //! The way to the driver: what is fresh, what is void, and what happens when it fails.
+//!
+//! What a hit and a plain write never do is in futures of its own, in boxes: a future that holds all that might happen is
+//! large, and moving it about costs more than the hit.
 
 use std::borrow::Cow;
 use std::cell::Cell;
@@ -56,13 +59,28 @@ pub(crate) enum Seen<T> {
     There(State, Option<T>),
 }
 
-/// What could be said while the driver lent its entry.
-enum Glance<T> {
-    Seen(Seen<T>),
-    /// Read it again with this new end: it was used.
-    Used(Seen<T>, Time, Time),
-    Void,
-    Unknown(Record),
+impl<T> Seen<T> {
+    /// The fresh value.
+    #[inline]
+    fn fresh(self) -> Option<T> {
+        match self {
+            Self::There(State::Fresh | State::Early, value) => value,
+            Self::There(State::Stale | State::Spare, _) | Self::Nothing => None,
+        }
+    }
+
+    fn is_fresh(&self) -> bool {
+        matches!(self, Self::There(State::Fresh | State::Early, _))
+    }
+}
+
+/// What is left to do when the driver has its entry back.
+enum Then {
+    Nothing,
+    /// Move its end: it was used.
+    Touch(Time, Time),
+    /// Look at it again, when the epochs are known.
+    Judge(Record),
 }
 
 /// The value of an entry: its bytes, still as stored.
@@ -85,8 +103,12 @@ impl<'a> Value<'a> {
         }
     }
 
+    #[inline]
     pub(crate) fn with_bytes<R>(self, read: impl FnOnce(&[u8]) -> R) -> Result<R> {
-        Ok(read(&self.bytes()?))
+        if self.0.flags().has(Flags::COMPRESSED) {
+            return Ok(read(&packed::unpack(self.0.value())?));
+        }
+        Ok(read(self.0.value()))
     }
 
     pub(crate) fn version(&self) -> Version {
@@ -123,15 +145,10 @@ impl<D: Driver, C: Send + Sync + 'static> Inner<D, C> {
         key: &[u8],
         decode: impl FnOnce(Value<'_>) -> Result<T> + Send,
     ) -> Result<Option<T>> {
-        let found = match self.look(key, self.clock.now(), decode).await? {
-            Seen::There(State::Fresh | State::Early, value) => value,
-            Seen::There(State::Stale | State::Spare, _) | Seen::Nothing => {
-                self.counters.count(Count::Miss);
-                return Ok(None);
-            }
-        };
-        self.counters.count(Count::Hit);
-        Ok(found)
+        let mut seen = Seen::Nothing;
+        self.look(key, self.clock.now(), decode, &mut seen).await?;
+        self.counters.count(if seen.is_fresh() { Count::Hit } else { Count::Miss });
+        Ok(seen.fresh())
     }
 
     pub(crate) async fn fresh_header(&self, key: &[u8]) -> Result<Option<Header>> {
@@ -139,27 +156,38 @@ impl<D: Driver, C: Send + Sync + 'static> Inner<D, C> {
     }
 
     /// Looks whether there is an entry that may be given; counts nothing but failures.
+    ///
+    /// What it saw is written where the caller wants it: returned through the driver and all that stands between, it would be
+    /// moved by each, and to move some words that were just written takes longer than to find them.
     #[inline]
     pub(crate) async fn look<T: Send>(
         &self,
         key: &[u8],
         now: Time,
         decode: impl FnOnce(Value<'_>) -> Result<T> + Send,
-    ) -> Result<Seen<T>> {
+        seen: &mut Seen<T>,
+    ) -> Result<()> {
         if !self.breaker.allows(now) {
-            return self.resting(Seen::Nothing);
+            return self.resting(());
         }
         let generation = self.epochs.generation(&self.driver, now);
-        let mut decode = Some(decode);
-        let glance = self.driver.get(key, now, |entry| match self.epochs.judge(&entry, generation) {
-            Verdict::Valid => self.open(entry, now, decode.take().expect("lent once")),
-            Verdict::Void => Glance::Void,
-            Verdict::Unknown => Glance::Unknown(entry.to_record()),
+        let (mut decode, mut then) = (Some(decode), Then::Nothing);
+        let asked = self.driver.get(key, now, |entry| match self.epochs.judge(&entry, generation) {
+            Verdict::Valid => {
+                if let Some(decode) = decode.take() {
+                    self.open(entry, now, decode, seen, &mut then);
+                }
+            }
+            Verdict::Void => {}
+            Verdict::Unknown => then = Then::Judge(entry.to_record()),
         });
-        match self.settle(glance.await, now, None)? {
-            Some(Glance::Seen(seen)) => Ok(seen),
-            None | Some(Glance::Void) => Ok(Seen::Nothing),
-            Some(glance) => self.look_closer(key, now, glance, decode).await,
+        match asked.await {
+            Ok(_) => self.breaker.succeeded(),
+            Err(error) => return self.settle(Err(error), now, ()),
+        }
+        match then {
+            Then::Nothing => Ok(()),
+            then => Box::pin(self.look_closer(key, now, then, decode, seen)).await,
         }
     }
 
@@ -168,48 +196,47 @@ impl<D: Driver, C: Send + Sync + 'static> Inner<D, C> {
         &self,
         key: &[u8],
         now: Time,
-        glance: Glance<T>,
+        then: Then,
         decode: Option<impl FnOnce(Value<'_>) -> Result<T> + Send>,
-    ) -> Result<Seen<T>> {
-        let glance = match (glance, decode) {
-            (Glance::Unknown(record), Some(decode)) => {
-                let verdict = self.epochs.judge_now(&self.driver, &self.clock, record.entry(), now).await;
-                match self.settle(verdict, now, Verdict::Void)? {
-                    Verdict::Valid => self.open(record.entry(), now, decode),
-                    Verdict::Void | Verdict::Unknown => Glance::Void,
-                }
+        seen: &mut Seen<T>,
+    ) -> Result<()> {
+        let mut then = then;
+        if let (Then::Judge(record), Some(decode)) = (&then, decode) {
+            let mut next = Then::Nothing;
+            let verdict = self.epochs.judge_now(&self.driver, &self.clock, record.entry(), now).await;
+            if self.settle(verdict, now, Verdict::Void)? == Verdict::Valid {
+                self.open(record.entry(), now, decode, seen, &mut next);
             }
-            (glance, _) => glance,
-        };
-        match glance {
-            Glance::Seen(seen) => Ok(seen),
-            Glance::Used(seen, fresh_until, dead_at) => {
-                let touched = self.driver.touch(key, fresh_until, dead_at, now).await;
-                self.settle(touched, now, false)?;
-                Ok(seen)
-            }
-            Glance::Void | Glance::Unknown(_) => Ok(Seen::Nothing),
+            then = next;
         }
+        if let Then::Touch(fresh_until, dead_at) = then {
+            let touched = self.driver.touch(key, fresh_until, dead_at, now).await;
+            self.settle(touched, now, false)?;
+        }
+        Ok(())
     }
 
     #[inline]
-    fn open<T>(&self, entry: Entry<'_>, now: Time, decode: impl FnOnce(Value<'_>) -> Result<T>) -> Glance<T> {
-        let Some(state) = self.state(&entry, now) else { return Glance::Void };
+    fn open<T>(
+        &self,
+        entry: Entry<'_>,
+        now: Time,
+        decode: impl FnOnce(Value<'_>) -> Result<T>,
+        seen: &mut Seen<T>,
+        then: &mut Then,
+    ) {
+        let Some(state) = self.state(&entry, now) else { return };
         let value = if entry.flags().has(Flags::NEGATIVE) {
             None
         } else {
             match decode(Value(entry)) {
                 Ok(value) => Some(value),
-                Err(error) => {
-                    self.undecodable(&error);
-                    return Glance::Void;
-                }
+                Err(error) => return self.undecodable(&error),
             }
         };
-        let seen = Seen::There(state, value);
-        match self.used(&entry, now) {
-            Some(dead_at) => Glance::Used(seen, entry.fresh_until(), dead_at),
-            None => Glance::Seen(seen),
+        *seen = Seen::There(state, value);
+        if let Some(dead_at) = self.used(&entry, now) {
+            *then = Then::Touch(entry.fresh_until(), dead_at);
         }
     }
 
@@ -265,14 +292,11 @@ impl<D: Driver, C: Send + Sync + 'static> Inner<D, C> {
         }
         let mut values = Vec::with_capacity(keys.len());
         for (record, key) in found.iter().zip(keys) {
-            let seen = match record {
-                Some(record) => self.look_closer(key, now, Glance::Unknown(record.clone()), Some(&decode)).await?,
-                None => Seen::Nothing,
-            };
-            let value = match seen {
-                Seen::There(State::Fresh | State::Early, value) => value,
-                _ => None,
-            };
+            let mut seen = Seen::Nothing;
+            if let Some(record) = record {
+                self.look_closer(key, now, Then::Judge(record.clone()), Some(&decode), &mut seen).await?;
+            }
+            let value = seen.fresh();
             self.counters.count(if value.is_some() { Count::Hit } else { Count::Miss });
             values.push(value);
         }
@@ -282,6 +306,13 @@ impl<D: Driver, C: Send + Sync + 'static> Inner<D, C> {
     /// The version for what is about to be stored, after all epochs that may void it. `None`: the driver fails.
     #[inline]
     pub(crate) async fn ready_to_write(&self, tags: &[u64], now: Time) -> Result<Option<Version>> {
+        if !self.breaker.is_open() && self.epochs.are_known(tags, self.epochs.generation(&self.driver, now)) {
+            return Ok(Some(self.clock.version_at(now)));
+        }
+        Box::pin(self.get_ready_to_write(tags, now)).await
+    }
+
+    async fn get_ready_to_write(&self, tags: &[u64], now: Time) -> Result<Option<Version>> {
         if !self.breaker.allows(now) {
             return self.resting(None);
         }
@@ -331,12 +362,9 @@ impl<D: Driver, C: Send + Sync + 'static> Inner<D, C> {
         let now = self.clock.now();
         self.flights.detach(key);
         self.counters.count(Count::Removal);
-        if !self.breaker.allows(now) {
-            return self.resting(false);
-        }
         let removal = Removal { version: self.clock.version_at(now), until: now.plus(REMOVAL) };
         let removed = self.driver.remove(key, removal, now).await;
-        self.settle(removed, now, false)
+        self.insist(removed, now)
     }
 
     /// What is there, and the condition that it still is. The driver's failure is an error.
@@ -349,28 +377,26 @@ impl<D: Driver, C: Send + Sync + 'static> Inner<D, C> {
         let found = self.driver.get(key, now, |entry| entry.to_record()).await?;
         let Some(record) = found else { return Ok((None, When::Absent)) };
         let when = When::Version(record.entry().version());
-        let seen = self.look_closer(key, now, Glance::Unknown(record), Some(decode)).await?;
-        match seen {
-            Seen::There(State::Fresh | State::Early, value) => Ok((value, when)),
-            _ => Ok((None, when)),
-        }
+        let mut seen = Seen::Nothing;
+        self.look_closer(key, now, Then::Judge(record), Some(decode), &mut seen).await?;
+        Ok((seen.fresh(), when))
     }
 
-    pub(crate) async fn replace<V>(&self, key: &[u8], value: &V, when: When) -> Result<bool>
+    pub(crate) async fn replace<V>(&self, key: &[u8], value: &V, life: &Life, when: When) -> Result<bool>
     where
         C: Codec<V>,
     {
         let now = self.clock.now();
         self.epochs.prepare(&self.driver, &self.clock, now).await?;
-        if !self.life.tags.is_empty() {
-            self.epochs.ensure(&self.driver, &self.clock, &self.life.tags, self.clock.version_at(now)).await?;
+        if !life.tags.is_empty() {
+            self.epochs.ensure(&self.driver, &self.clock, &life.tags, self.clock.version_at(now)).await?;
         }
         if let When::Version(old) = when {
             // What another process, whose clock is ahead, wrote has a higher version; ours must not be the same again.
             self.clock.observe(old);
         }
-        let header = self.life.header(false, self.clock.version_at(now), now, self.rules.grace());
-        let record = self.encode(&header, &self.life.tags, Some(value))?;
+        let header = life.header(false, self.clock.version_at(now), now, self.rules.grace());
+        let record = self.encode(&header, &life.tags, Some(value))?;
         self.flights.detach(key);
         let stored = self.driver.set(key, &record, when, now).await?;
         self.counters.count(if stored { Count::Set } else { Count::Refused });
@@ -423,6 +449,13 @@ impl<D: Driver, C: Send + Sync + 'static> Inner<D, C> {
             static SCRATCH: Cell<BytesMut> = Cell::new(BytesMut::new());
         }
         let Some(value) = value else { return Ok(Record::new(header, tags, &[])) };
+        if let Some(length) =
+            self.codec.encoded_len(value).filter(|length| self.rules.compress.is_none_or(|least| *length < least))
+        {
+            let mut bytes = Record::begin(header, tags, length);
+            self.codec.encode(value, &mut bytes)?;
+            return Ok(Record::end(bytes));
+        }
         let mut scratch = SCRATCH.take();
         scratch.clear();
         self.codec.encode(value, &mut scratch)?;
@@ -444,22 +477,32 @@ impl<D: Driver, C: Send + Sync + 'static> Inner<D, C> {
                 self.breaker.succeeded();
                 Ok(answer)
             }
-            Err(error) => self.failed(error, now).map(|()| instead),
+            Err(error) if error.is_unsupported() => Err(error),
+            Err(error) => {
+                self.failed(&error, now);
+                if self.rules.errors { Err(error) } else { Ok(instead) }
+            }
         }
     }
 
-    #[cold]
-    fn failed(&self, error: Error, now: Time) -> Result<()> {
-        if error.is_unsupported() {
-            return Err(error);
+    /// The driver's answer to what must not fail unnoticed.
+    pub(crate) fn insist<T>(&self, answer: Result<T>, now: Time) -> Result<T> {
+        match &answer {
+            Ok(_) => self.breaker.succeeded(),
+            Err(error) if error.is_unsupported() => {}
+            Err(error) => self.failed(error, now),
         }
+        answer
+    }
+
+    #[cold]
+    fn failed(&self, error: &Error, now: Time) {
         self.counters.count(Count::Failure);
         let driver = self.driver.name();
         tracing::warn!(target: "skep_cache", driver, %error, "the driver failed");
         if error.is_unreachable() && self.breaker.failed(now) {
             tracing::error!(target: "skep_cache", driver, "the driver is not asked for a while: it does not answer");
         }
-        if self.rules.errors { Err(error) } else { Ok(()) }
     }
 
     /// What holds while the driver is not asked.

@@ -38,18 +38,24 @@ impl Seeds {
     }
 }
 
-/// Up to eight bytes as a number.
+/// Up to eight bytes as a number, with zeros behind them.
+///
+/// Fewer than eight are put together from parts that may overlap: copied into a word in memory, they could not be read again
+/// before the copy is done, and the address of the index line waits for that.
+#[inline]
 pub(crate) fn word(bytes: &[u8]) -> u64 {
-    if let Ok(bytes) = bytes.try_into() {
-        return u64::from_le_bytes(bytes);
+    if let Some(bytes) = bytes.first_chunk() {
+        return u64::from_le_bytes(*bytes);
     }
-    let mut word = [0; 8];
-    let len = bytes.len().min(8);
-    word[..len].copy_from_slice(&bytes[..len]);
-    u64::from_le_bytes(word)
+    if let (Some(first), Some(last)) = (bytes.first_chunk(), bytes.last_chunk()) {
+        let [first, last] = [first, last].map(|part| u64::from(u32::from_le_bytes(*part)));
+        return first | last << (8 * (bytes.len() - 4));
+    }
+    bytes.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte))
 }
 
 /// Both halves of the product, one upon the other: each bit of it depends on most bits of the factors.
+#[inline]
 pub(crate) fn fold(a: u64, b: u64) -> u64 {
     let product = u128::from(a) * u128::from(b);
     (product as u64) ^ ((product >> 64) as u64)
@@ -64,6 +70,7 @@ pub(crate) struct Sum {
 }
 
 impl Sum {
+    #[inline]
     pub(crate) fn new(seeds: Seeds, hash: u64) -> Self {
         Self { total: u128::from(hash), key: seeds.0[1] ^ ROOTS[0] }
     }
@@ -75,6 +82,7 @@ impl Sum {
         self.key = self.key.wrapping_add(ROOTS[1]);
     }
 
+    #[inline]
     pub(crate) fn finish(self) -> u64 {
         fold((self.total as u64) ^ ROOTS[2], ((self.total >> 64) as u64) ^ self.key)
     }
@@ -97,6 +105,16 @@ mod tests {
                 assert!(seen.insert(seeds.hash(0, &key)), "bit {bit} of {len} bytes");
                 key[bit / 8] ^= 1 << (bit % 8);
             }
+        }
+    }
+
+    #[test]
+    fn a_word_is_its_bytes_with_zeros_behind() {
+        let bytes = [0xf1, 0xe2, 0xd3, 0xc4, 0xb5, 0xa6, 0x97, 0x88];
+        for len in 0..=8 {
+            let mut padded = [0; 8];
+            padded[..len].copy_from_slice(&bytes[..len]);
+            assert_eq!(word(&bytes[..len]), u64::from_le_bytes(padded), "{len} bytes");
         }
     }
 

@@ -17,6 +17,9 @@ use super::record::{self, Copied, Head, Kind};
 use super::slot::Slot;
 use super::words::Words;
 
+/// Where a line is meant that the shard does not have: nobody writes there.
+static NO_LINE: [AtomicU64; LINE] = [const { AtomicU64::new(0) }; LINE];
+
 /// How often a read begins anew because its key was written meanwhile, before it says that there is nothing.
 const ATTEMPTS: u32 = 1000;
 
@@ -134,9 +137,12 @@ impl<'a> Shard<'a> {
     /// The two lines of the index where a key may be, the likely one first. They are neighbours, so that the processor's
     /// prefetcher has the second at hand.
     #[inline]
-    pub(crate) fn lines(&self, hash: u64) -> impl Iterator<Item = &'a [AtomicU64; LINE]> {
+    fn lines(&self, hash: u64) -> [&'a [AtomicU64; LINE]; 2] {
         let home = self.home(hash);
-        [home, home ^ LINE].into_iter().filter_map(|at| self.words.0.get(self.map.index.start + at..)?.first_chunk())
+        [home, home ^ LINE].map(|at| {
+            let line = self.words.0.get(self.map.index.start + at..).and_then(<[_]>::first_chunk);
+            line.unwrap_or(&NO_LINE)
+        })
     }
 
     /// The words of the index where a key may be, relative to the shard.

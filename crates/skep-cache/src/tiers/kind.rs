@@ -5,6 +5,7 @@ use std::path::Path;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use super::Needs;
 use super::choice::{answer, choice};
 use super::words::{self, Words, Wrong};
 use crate::clock::Time;
@@ -134,6 +135,27 @@ impl Tier {
         Ok(Self { kind, writes, bound })
     }
 
+    /// See [`Plan::needs`](super::Plan::needs).
+    pub(super) fn needs(&self) -> Needs {
+        let here =
+            Needs { runtime: false, blocks: false, survives_fork: true, keeps_nothing: false, leaves_process: false };
+        match &self.kind {
+            Kind::Null => Needs { keeps_nothing: true, ..here },
+            #[cfg(feature = "memory")]
+            Kind::Memory { .. } => here,
+            #[cfg(all(feature = "shared", unix))]
+            Kind::Shared { .. } => Needs { leaves_process: true, ..here },
+            #[cfg(feature = "file")]
+            Kind::File { pool, .. } => on_disk(*pool),
+            #[cfg(feature = "sqlite")]
+            Kind::Sqlite { pool, .. } => on_disk(*pool),
+            #[cfg(feature = "memcached")]
+            Kind::Memcached(_) => far(),
+            #[cfg(feature = "redis")]
+            Kind::Redis(_) => far(),
+        }
+    }
+
     /// The driver of a tier in front. `name` is for files whose description has no path.
     pub(super) fn near(&self, name: &str) -> Result<Near> {
         match self.open(name)? {
@@ -178,6 +200,18 @@ impl Tier {
             Kind::Redis(builder) => Far::Redis(builder.clone().build()?),
         })
     }
+}
+
+/// Files and tables are opened by each process for itself; on a pool, where there is a runtime, its other threads wait for them.
+#[cfg(any(feature = "file", feature = "sqlite"))]
+fn on_disk(pool: bool) -> Needs {
+    Needs { runtime: false, blocks: !pool, survives_fork: false, keeps_nothing: false, leaves_process: true }
+}
+
+/// Connections are one process's.
+#[cfg(any(feature = "memcached", feature = "redis"))]
+fn far() -> Needs {
+    Needs { runtime: true, blocks: false, survives_fork: false, keeps_nothing: false, leaves_process: true }
 }
 
 impl Kind {

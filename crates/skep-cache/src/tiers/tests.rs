@@ -168,3 +168,27 @@ fn a_call_through_all_of_them_is_small() {
     let size = size_of_val(&cache.get_or("a", async || Ok::<_, Error>(1)));
     assert!(size < 8_192, "{size}");
 }
+
+#[test]
+fn a_plan_says_what_its_tiers_need() {
+    let needs = |list: &[&str]| Plan::parse(list).unwrap().needs();
+    let memory = needs(&["memory:1MiB"]);
+    assert!(
+        memory.survives_fork && !memory.runtime && !memory.blocks && !memory.leaves_process && !memory.keeps_nothing
+    );
+    assert!(needs(&["null"]).keeps_nothing && !needs(&["null", "memory:1MiB"]).keeps_nothing);
+    #[cfg(feature = "shared")]
+    assert_eq!((needs(&["shared:1MiB"]).survives_fork, needs(&["shared:1MiB"]).leaves_process), (true, true));
+    #[cfg(feature = "file")]
+    {
+        let file = needs(&["memory:1MiB", "file:1MiB path=/nowhere"]);
+        assert!(file.blocks && !file.runtime && !file.survives_fork && file.leaves_process);
+    }
+    #[cfg(all(feature = "file", feature = "pool"))]
+    assert!(!needs(&["file:1MiB path=/nowhere pool=yes"]).blocks);
+    #[cfg(all(feature = "file", feature = "memcached"))]
+    {
+        let far = needs(&["file:1MiB path=/nowhere", "memcached:localhost"]);
+        assert!(far.runtime && !far.blocks && !far.survives_fork && far.leaves_process);
+    }
+}
