@@ -42,7 +42,7 @@ fn read(stream: &mut impl Read) -> io::Result<Answer> {
     loop {
         let length = stream.read(&mut chunk)?;
         bytes.extend_from_slice(&chunk[..length]);
-        if let Some(answer) = parse(&bytes)? {
+        if let Some(answer) = parse(&bytes, length == 0)? {
             return Ok(answer);
         }
         if length == 0 || bytes.len() > LIMIT {
@@ -51,8 +51,8 @@ fn read(stream: &mut impl Read) -> io::Result<Answer> {
     }
 }
 
-/// The answer, once it is all there.
-fn parse(bytes: &[u8]) -> io::Result<Option<Answer>> {
+/// The answer, once it is all there. One without a length ends with its connection (RFC 9112, 6.3).
+fn parse(bytes: &[u8], closed: bool) -> io::Result<Option<Answer>> {
     let Some(end) = find(bytes, b"\r\n\r\n") else { return Ok(None) };
     let (head, rest) = bytes.split_at(end + 4);
     let text = std::str::from_utf8(head).map_err(|_| invalid("the head is not text"))?;
@@ -63,7 +63,7 @@ fn parse(bytes: &[u8]) -> io::Result<Option<Answer>> {
     let body = match length {
         Some(length) => rest.get(..length).map(<[u8]>::to_vec),
         None if field(text, "transfer-encoding").is_some_and(|coding| coding == "chunked") => chunks(rest)?,
-        None => return Err(invalid("neither a length nor chunks")),
+        None => closed.then(|| rest.to_vec()),
     };
     Ok(body.map(|body| Answer { status, head: head.to_vec(), body, sized: length.is_some() }))
 }
@@ -106,8 +106,8 @@ mod tests {
     #[test]
     fn a_body_ends_where_its_length_says() {
         let bytes = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello";
-        assert_eq!(parse(&bytes[..bytes.len() - 1]).unwrap(), None);
-        let answer = parse(bytes).unwrap().unwrap();
+        assert_eq!(parse(&bytes[..bytes.len() - 1], false).unwrap(), None);
+        let answer = parse(bytes, false).unwrap().unwrap();
         assert_eq!((answer.status, &answer.body[..], answer.sized), (200, &b"hello"[..], true));
         assert_eq!(answer.head.len() + answer.body.len(), bytes.len());
     }
@@ -116,14 +116,20 @@ mod tests {
     fn chunks_are_put_together() {
         let bytes = b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n5\r\nhello\r\n1\r\n!\r\n0\r\n\r\n";
         for cut in 0..bytes.len() {
-            assert_eq!(parse(&bytes[..cut]).unwrap(), None, "cut at {cut}");
+            assert_eq!(parse(&bytes[..cut], false).unwrap(), None, "cut at {cut}");
         }
-        assert_eq!(parse(bytes).unwrap().unwrap().body, b"hello!");
+        assert_eq!(parse(bytes, false).unwrap().unwrap().body, b"hello!");
     }
 
     #[test]
     fn an_answer_that_never_ends_is_an_error() {
         assert!(read(&mut &b"HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nshort"[..]).is_err());
-        assert!(parse(b"HTTP/1.1 200 OK\r\n\r\n").is_err());
+    }
+
+    #[test]
+    fn an_answer_without_a_length_ends_with_its_connection() {
+        let answer = read(&mut &b"HTTP/1.0 200 OK\r\n\r\nhello"[..]).unwrap();
+        assert_eq!((&answer.body[..], answer.sized), (&b"hello"[..], false));
+        assert_eq!(parse(b"HTTP/1.0 200 OK\r\n\r\nhello", false).unwrap(), None);
     }
 }

@@ -12,9 +12,12 @@ use crate::measure::{Measure, Sample};
 /// Loads a server, and says what came back: rate, errors, latency. The count is that of the answers.
 pub(crate) fn run(load: Load, port: u16, path: &str, time: Duration) -> Result<Loaded> {
     match load {
-        Load::KeepAlive { connections } | Load::Memory { connections } => wrk::run(port, path, connections, time),
+        Load::KeepAlive { connections } | Load::Memory { connections } => {
+            wrk::run(port, path, connections, wrk::Connection::Kept, time)
+        }
+        Load::Fresh { connections } => wrk::run(port, path, connections, wrk::Connection::Closed, time),
         Load::Batches { connections, depth } => batches::run(port, path, connections, depth, time),
-        Load::Start | Load::Loop => Err("this experiment has no load".into()),
+        Load::Start | Load::Loop | Load::Alone => Err("this experiment has no load".into()),
     }
 }
 
@@ -49,10 +52,13 @@ pub(crate) fn shown(load: Load) -> String {
         Load::KeepAlive { connections } | Load::Memory { connections } => {
             format!("wrk -t1 -c{connections} -dSECONDSs --latency http://127.0.0.1:PORT/PATH")
         }
+        Load::Fresh { connections } => {
+            format!("wrk -t1 -c{connections} -dSECONDSs --latency -H 'Connection: close' http://127.0.0.1:PORT/PATH")
+        }
         Load::Batches { connections, depth } => {
             format!("the runner's own client: {connections} connections, each sends {depth} at once")
         }
         Load::Start => "the runner tries every 100 us until it is answered".into(),
-        Load::Loop => "none: the program works alone".into(),
+        Load::Loop | Load::Alone => "none: the program works alone".into(),
     }
 }

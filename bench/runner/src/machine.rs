@@ -29,5 +29,5 @@ impl Machine {
 }
 
 fn path(command: &'static str) -> String {
-    executable(Need::Debian { command, package: command }).display().to_string()
+    executable(Need::debian(command, command)).display().to_string()
 }

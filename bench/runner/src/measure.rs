@@ -31,6 +31,10 @@ pub(crate) enum Measure {
     Memory,
     /// From spawn to the first answer, in milliseconds.
     Start,
+    /// How many processes hold that memory.
+    Processes,
+    /// What the largest of them holds, in megabytes.
+    Largest,
 }
 
 /// One variant's figures in one round.
@@ -53,6 +57,8 @@ impl Measure {
             Self::LoadOthers => "load_core_others_percent",
             Self::Memory => "pss_mb",
             Self::Start => "start_ms",
+            Self::Processes => "processes",
+            Self::Largest => "pss_mb_largest_process",
         }
     }
 
@@ -72,6 +78,8 @@ impl Measure {
             Self::LoadOthers => "others on the load's core",
             Self::Memory => "memory, MB (PSS)",
             Self::Start => "first answer, ms",
+            Self::Processes => "processes",
+            Self::Largest => "the largest, MB",
         }
     }
 
@@ -79,16 +87,16 @@ impl Measure {
     pub(crate) fn show(self, value: f64) -> String {
         match self {
             Self::Rate => thousands(value),
-            Self::Errors | Self::P50 | Self::P99 => format!("{value:.0}"),
+            Self::Errors | Self::P50 | Self::P99 | Self::Processes => format!("{value:.0}"),
             Self::Busy | Self::Load | Self::ServerOthers | Self::LoadOthers => format!("{value:.0} %"),
-            Self::Cpu | Self::User | Self::System | Self::Memory => format!("{value:.2}"),
+            Self::Cpu | Self::User | Self::System | Self::Memory | Self::Largest => format!("{value:.2}"),
             Self::Start => format!("{value:.1}"),
         }
     }
 }
 
 /// A whole number with a space after each thousand: `1 234 567`.
-fn thousands(value: f64) -> String {
+pub(crate) fn thousands(value: f64) -> String {
     let digits = format!("{value:.0}");
     let mut shown = String::new();
     for (place, digit) in digits.char_indices() {

@@ -122,14 +122,16 @@ pub(crate) fn own() -> io::Result<f64> {
     Ok(ticks(stat.user + stat.system))
 }
 
-/// The proportional set size of a process and all below it, in megabytes (of 10^6 bytes).
-pub(crate) fn memory(root: u32) -> io::Result<f64> {
-    let mut kib = 0;
+/// The proportional set sizes of a process and all below it, each in megabytes (of 10^6 bytes).
+pub(crate) fn memory(root: u32) -> io::Result<Vec<f64>> {
+    let mut sizes = Vec::new();
     for pid in tree(root)? {
-        let rollup = fs::read_to_string(format!("/proc/{pid}/smaps_rollup"))?;
-        kib += pss(&rollup).ok_or(io::ErrorKind::InvalidData)?;
+        // A process that went away since we listed it holds nothing.
+        let Ok(rollup) = fs::read_to_string(format!("/proc/{pid}/smaps_rollup")) else { continue };
+        let kib = pss(&rollup).ok_or(io::ErrorKind::InvalidData)?;
+        sizes.push(float(kib) * 1024.0 / 1e6);
     }
-    Ok(float(kib) * 1024.0 / 1e6)
+    Ok(sizes)
 }
 
 /// The `Pss` of a `smaps_rollup`, in KiB.

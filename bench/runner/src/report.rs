@@ -5,10 +5,8 @@ use std::fmt::Write;
 use figures::stats::{Spread, ratios};
 use figures::table::Table;
 
-use crate::experiment::{ALL, Load};
-use crate::flags::Flags;
+use crate::experiment::{Load, all};
 use crate::goal::Goal;
-use crate::machine::Machine;
 use crate::measure::Measure;
 use crate::run::Outcome;
 
@@ -17,25 +15,19 @@ mod notes;
 /// The experiments, who takes part, and what must be reached.
 pub(crate) fn list() -> String {
     let mut text = String::new();
-    for experiment in ALL {
+    for experiment in all() {
         let variants: Vec<_> = experiment.variants.iter().map(|variant| variant.name).collect();
         let loads: Vec<_> = experiment.loads.iter().map(|load| load.describe()).collect();
         let _ = writeln!(text, "{}: {} ({})", experiment.name, experiment.about, loads.join("; "));
         let _ = writeln!(text, "    {}", variants.join(", "));
+        for absent in experiment.absent {
+            let _ = writeln!(text, "    without {}: {}", absent.name, absent.why);
+        }
         for goal in experiment.goals {
             let _ = writeln!(text, "    goal: {}", goal.describe());
         }
     }
     text
-}
-
-/// A whole run, as a page for docs.
-pub(crate) fn page(machine: &Machine, flags: &Flags, outcomes: &[Outcome]) -> String {
-    let mut page = format!("{} rounds of {} s each, variants in random order.\n\n", flags.rounds, flags.seconds);
-    for (name, value) in &machine.0 {
-        let _ = writeln!(page, "- {name}: {value}");
-    }
-    outcomes.iter().fold(page, |page, outcome| page + "\n" + &markdown(outcome))
 }
 
 /// One load of one experiment.
@@ -92,6 +84,11 @@ fn table(outcome: &Outcome) -> Table {
     let main = main_measure(outcome.load);
     let mut table = Table::new(["variant".into(), main.name().into(), "least - most".into(), against(main)]);
     let loaded = !matches!(outcome.load, Load::Start | Load::Memory { .. });
+    let memory: &[Measure] = match outcome.load {
+        Load::Memory { .. } => &[Measure::Processes, Measure::Largest, Measure::Rate],
+        _ => &[],
+    };
+    table.head(memory.iter().map(|measure| measure.name().into()));
     if loaded {
         table.head(["CPU us/request (user + system)".into(), "+-".into(), against(Measure::Cpu)]);
         table.head([Measure::P50, Measure::P99, Measure::Busy, Measure::Load].map(|measure| measure.name().into()));
@@ -100,6 +97,7 @@ fn table(outcome: &Outcome) -> Table {
         let mut row = vec![entrant.name.clone(), median(outcome, place, main)];
         row.push(spread(outcome, place, main).map_or(String::new(), |all| least_most(main, all)));
         row.push(ratio(outcome, place, 0, main).map_or(String::new(), range));
+        row.extend(memory.iter().map(|&measure| median(outcome, place, measure)));
         if loaded {
             row.extend([cpu(outcome, place), deviation(outcome, place, Measure::Cpu)]);
             row.push(ratio(outcome, place, 0, Measure::Cpu).map_or(String::new(), range));
@@ -116,7 +114,7 @@ fn main_measure(load: Load) -> Measure {
     match load {
         Load::Start => Measure::Start,
         Load::Memory { .. } => Measure::Memory,
-        Load::KeepAlive { .. } | Load::Batches { .. } | Load::Loop => Measure::Rate,
+        _ => Measure::Rate,
     }
 }
 

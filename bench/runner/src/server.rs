@@ -1,6 +1,7 @@
 //! A server under measurement: started on its core, waited for, and ended.
 
 use std::fs::{self, File, OpenOptions};
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::thread;
@@ -8,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use std::net::{Ipv4Addr, TcpListener};
 
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 
 use crate::Result;
 use crate::cores;
@@ -40,7 +41,7 @@ impl Server {
     ///
     /// `label` names its directory: the same label finds the same data again.
     pub(crate) fn start(variant: &Variant, label: &str, site: &Site) -> Result<Self> {
-        let place = Place { port: free_port()?, dir: site.folder(label) };
+        let place = Place { port: free_port()?, second: free_port()?, dir: site.folder(label) };
         fs::create_dir_all(&place.dir)?;
         let mut command = variant.program.command(&place, site)?;
         command.stdin(Stdio::null()).stdout(log(&place.dir, "stdout")?).stderr(log(&place.dir, "stderr")?);
@@ -75,6 +76,11 @@ impl Server {
         Ok(OpenOptions::new().write(true).open(self.dir.join("stdout"))?.set_len(0)?)
     }
 
+    /// Ends what it left behind: a server has its own process group.
+    fn sweep(&self) {
+        let _ = kill_process_group(Pid::from_child(&self.child), Signal::KILL);
+    }
+
     /// The end of what it wrote to stderr.
     fn written(&self) -> String {
         let text = fs::read(self.dir.join("stderr")).unwrap_or_default();
@@ -90,20 +96,21 @@ impl Drop for Server {
         let asked = Instant::now();
         while asked.elapsed() < GRACE {
             if !matches!(self.child.try_wait(), Ok(None)) {
-                return;
+                return self.sweep();
             }
             thread::sleep(Duration::from_millis(5));
         }
         eprintln!("process {} did not end on SIGTERM and was killed", self.pid());
         let _ = self.child.kill();
         let _ = self.child.wait();
+        self.sweep();
     }
 }
 
 /// Starts a program on the server's core.
 pub(crate) fn spawn(command: &mut Command) -> Result<Child> {
     cores::bind(cores::SERVER)?;
-    let child = command.spawn();
+    let child = command.process_group(0).spawn();
     cores::bind(cores::LOAD)?;
     Ok(child?)
 }

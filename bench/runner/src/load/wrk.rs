@@ -7,9 +7,18 @@ use super::Loaded;
 use crate::Result;
 use crate::build::{Need, executable};
 
+/// What becomes of a connection after an answer.
+#[derive(Clone, Copy, PartialEq)]
+pub(crate) enum Connection {
+    Kept,
+    Closed,
+}
+
 /// Runs wrk with one thread.
-pub(crate) fn run(port: u16, path: &str, connections: u16, time: Duration) -> Result<Loaded> {
-    let output = Command::new(executable(Need::Debian { command: "wrk", package: "wrk" }))
+pub(crate) fn run(port: u16, path: &str, connections: u16, after: Connection, time: Duration) -> Result<Loaded> {
+    let close: &[&str] = if after == Connection::Closed { &["-H", "Connection: close"] } else { &[] };
+    let output = Command::new(executable(Need::debian("wrk", "wrk")))
+        .args(close)
         .args(["-t1", "--latency", &format!("-c{connections}"), &format!("-d{}s", time.as_secs().max(1))])
         .arg(format!("http://127.0.0.1:{port}{path}"))
         .output()?;

@@ -13,7 +13,7 @@ const CROWDED: f64 = 3.0;
 
 /// Everything that should be said.
 pub(crate) fn all(outcome: &Outcome) -> Vec<String> {
-    [noise(outcome), split(outcome), sizes(outcome), errors(outcome), full(outcome), crowded(outcome)]
+    [noise(outcome), split(outcome), sizes(outcome), errors(outcome), full(outcome), crowded(outcome), absent(outcome)]
         .into_iter()
         .flatten()
         .collect()
@@ -91,6 +91,12 @@ fn crowded(outcome: &Outcome) -> Option<String> {
     (server.max(load) > CROWDED).then(|| {
         format!("**Other programs** took up to {server:.0} % of the server's core and {load:.0} % of the load's (the worst median): requests/s do not hold, CPU per request holds better.")
     })
+}
+
+/// Who took no part.
+fn absent(outcome: &Outcome) -> Option<String> {
+    let absent: Vec<_> = outcome.left_out.iter().map(|left| format!("{} ({})", left.name, left.why)).collect();
+    (!absent.is_empty()).then(|| format!("Left out: {}.", absent.join("; ")))
 }
 
 /// `NAME WHAT` of those entrants that have a `WHAT`.

@@ -1,18 +1,17 @@
 //! One figure of the table: one entrant, once.
 
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use super::{Entrant, label};
 use crate::Result;
-use crate::build::executable;
 use crate::cores;
 use crate::experiment::Load;
 use crate::load::{self, Loaded};
 use crate::measure::{Measure, Sample};
 use crate::proc::{self, Spent, Usage, float};
-use crate::program::Program;
+use crate::program::Place;
 use crate::server::{self, Server};
 use crate::site::Site;
 
@@ -44,7 +43,7 @@ impl Cell<'_> {
                 let server = Server::start(&entrant.variant, &label(self.experiment, entrant), self.site)?;
                 Ok(Sample::from([(Measure::Start, server.took.as_secs_f64() * 1e3)]))
             }
-            (_, None) => self.alone(entrant.variant.program),
+            (_, None) => self.alone(entrant),
         }
     }
 
@@ -65,17 +64,21 @@ impl Cell<'_> {
         let server = Server::start(&entrant.variant, &label(self.experiment, entrant), self.site)?;
         let mut sample = self.loaded(entrant, &server)?;
         thread::sleep(SETTLE);
-        sample.insert(Measure::Memory, proc::memory(server.pid())?);
+        let sizes = proc::memory(server.pid())?;
+        sample.insert(Measure::Memory, sizes.iter().sum());
+        sample.insert(Measure::Largest, sizes.iter().copied().fold(0.0, f64::max));
+        sample.insert(Measure::Processes, float(sizes.len() as u64));
         Ok(sample)
     }
 
     /// A program that is no server: it says itself what it did.
-    fn alone(&self, program: Program) -> Result<Sample> {
-        let mut command = Command::new(executable(program.need()));
+    fn alone(&self, entrant: &Entrant) -> Result<Sample> {
+        let place = Place { port: 0, second: 0, dir: self.site.folder(&label(self.experiment, entrant)) };
+        let mut command = entrant.variant.program.command(&place, self.site)?;
         command.arg(self.seconds.to_string()).stdin(Stdio::null()).stdout(Stdio::piped());
         let output = server::spawn(&mut command)?.wait_with_output()?;
         let line = String::from_utf8_lossy(&output.stdout).into_owned();
-        renders(&line).ok_or_else(|| format!("peer-markdown's line is not understood: {line:?}").into())
+        did(&line).ok_or_else(|| format!("{}'s line is not understood: {line:?}", entrant.name).into())
     }
 }
 
@@ -131,9 +134,10 @@ fn per_request(spent: Spent, requests: u64) -> Sample {
     Sample::from([(Measure::Cpu, cpu), (Measure::User, user), (Measure::System, cpu - user)])
 }
 
-/// `41900 renders in 1.000 s, 998120 us of CPU, ...`.
-fn renders(line: &str) -> Option<Sample> {
-    let (renders, rest) = line.split_once(" renders in ")?;
+/// `41900 renders in 1.000 s, 998120 us of CPU, ...`; another word may stand for the renders.
+fn did(line: &str) -> Option<Sample> {
+    let (renders, rest) = line.split_once(" in ")?;
+    let (renders, _what) = renders.split_once(' ')?;
     let (seconds, rest) = rest.split_once(" s, ")?;
     let cpu: f64 = rest.split_once(" us of CPU")?.0.parse().ok()?;
     let (renders, seconds): (f64, f64) = (renders.parse().ok()?, seconds.parse().ok()?);
@@ -156,7 +160,7 @@ mod tests {
     fn the_line_of_a_program_that_works_alone_is_read() {
         let line = "41900 renders in 2.000 s, 1676000 us of CPU, 20950 renders/s, 40.00 us each\n";
         let expected = [(Measure::Rate, 20_950.0), (Measure::Cpu, 40.0)];
-        assert_eq!(renders(line), Some(Sample::from(expected)));
-        assert_eq!(renders("segmentation fault"), None);
+        assert_eq!(did(line), Some(Sample::from(expected)));
+        assert_eq!(did("segmentation fault"), None);
     }
 }
