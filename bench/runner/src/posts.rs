@@ -202,3 +202,31 @@ fn ending(recorded: &Recorded) -> String {
 fn items(value: &Value) -> impl Iterator<Item = &Value> {
     value.as_array().into_iter().flatten()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_page_and_the_readme_are_those_of_the_newest_record() {
+        let Some(newest) = recorded::newest() else { return };
+        let recorded = Recorded::read(&newest).unwrap();
+        let again = format!("again: cargo xtask peers --page {}", recorded.name);
+        let docs = fs::read_to_string(repository().join("docs/benchmarks.md")).unwrap();
+        assert!(docs == page(&recorded), "docs/benchmarks.md is not what its record says; {again}");
+        let text = fs::read_to_string(repository().join("README.md")).unwrap();
+        assert!(text == readme::with_figures(&text, &recorded).unwrap(), "README.md's figures are not; {again}");
+    }
+
+    #[test]
+    fn every_published_figure_has_an_experiment_and_somebody_of_today() {
+        for part in published::POSTS.iter().flat_map(|post| post.parts).chain([&LOG]) {
+            let experiment = crate::experiment::all().find(|one| one.name == part.experiment).unwrap();
+            for row in part.rows {
+                let takes_part = experiment.variants.iter().any(|variant| variant.name == row.today);
+                let absent = experiment.absent.iter().any(|absent| absent.name == row.today);
+                assert!(takes_part || absent, "{}: {}", part.experiment, row.today);
+            }
+        }
+    }
+}

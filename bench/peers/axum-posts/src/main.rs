@@ -18,7 +18,6 @@ use tokio::net::TcpListener;
 
 const USAGE: &str = "usage: peer-axum-posts PORT DATABASE";
 
-#[derive(sqlx::FromRow)]
 struct Article {
     slug: String,
     title: String,
@@ -73,7 +72,10 @@ async fn empty(State(db): State<SqlitePool>) -> Answer<Html<String>> {
 }
 
 async fn list(db: &SqlitePool, newest: &'static str) -> Answer<Html<String>> {
-    let articles = sqlx::query_as(newest).fetch_all(db).await.map_err(failure)?;
+    let rows: Vec<(String, String, String, String, String)> =
+        sqlx::query_as(newest).fetch_all(db).await.map_err(failure)?;
+    let article = |(slug, title, published, summary, tags)| Article { slug, title, published, summary, tags };
+    let articles = rows.into_iter().map(article).collect();
     Page { articles }.render().map(Html).map_err(failure)
 }
 
