@@ -1,0 +1,1 @@
+//! Load, comparison and records: what every choice costs, side by side.
