@@ -2,12 +2,11 @@
 
 use crate::Result;
 use crate::experiment::Same;
-use crate::http::{Answer, find};
+use crate::load::Answer;
 
 /// What a variant answered before the load began.
 #[derive(Debug, Clone)]
 pub(crate) struct Answered {
-    pub(crate) head: usize,
     pub(crate) body: usize,
 }
 
@@ -17,7 +16,7 @@ pub(crate) fn check(same: Same, name: &str, answer: &Answer) -> Result<Answered>
         return Err(format!("{name} answers {}: {}", answer.status, start(&answer.body)).into());
     }
     alike(same, name, &answer.body)?;
-    Ok(Answered { head: answer.head.len(), body: answer.body.len() })
+    Ok(Answered { body: answer.body.len() })
 }
 
 fn alike(same: Same, name: &str, body: &[u8]) -> Result<()> {
@@ -45,6 +44,11 @@ fn times(mut body: &[u8], piece: &[u8]) -> usize {
     count
 }
 
+/// Where a piece begins.
+fn find(bytes: &[u8], piece: &[u8]) -> Option<usize> {
+    bytes.windows(piece.len()).position(|window| window == piece)
+}
+
 /// The beginning of a body, for an error.
 fn start(body: &[u8]) -> String {
     let text = String::from_utf8_lossy(&body[..body.len().min(80)]).into_owned();
@@ -53,10 +57,12 @@ fn start(body: &[u8]) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
 
     fn answer(status: u16, body: &str) -> Answer {
-        Answer { status, head: vec![0; 40], body: body.into(), sized: true }
+        Answer { status, fields: Vec::new(), body: body.into(), took: Duration::ZERO }
     }
 
     fn error(same: Same, answer: &Answer) -> String {

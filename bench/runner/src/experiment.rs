@@ -47,8 +47,7 @@ pub(crate) enum Load {
     KeepAlive { connections: u16 },
     /// Each request has a connection of its own; so many are open at a time.
     Fresh { connections: u16 },
-    /// Each connection sends this many requests at once, and again when all are answered. Not with wrk, whose core
-    /// would be full first: it parses each answer, and reads a large one in pieces of 8 KiB.
+    /// Each connection has this many requests under way, all the time.
     Batches { connections: u16, depth: u16 },
     /// The same as `KeepAlive`, for what stays in memory after it; each time a new process, alone.
     Memory { connections: u16 },

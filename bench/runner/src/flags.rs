@@ -12,8 +12,8 @@ Measures Skep and its peers side by side: server on core 0, load on core 1, roun
 Usage: cargo xtask peers [EXPERIMENT...] [options]
        cargo xtask peers posts --install     the five posts' experiments, and docs/benchmarks.md
 
-  --rounds N     rounds per experiment, each with every variant once (7; of the posts 3)
-  --seconds S    seconds of load per variant and round (5; of the posts 2)
+  --rounds N     rounds per experiment, each with every variant once (7; of the posts 5)
+  --seconds S    seconds of load per variant and round (5; of the posts 1)
   --only NAMES   these variants only, with commas between them
   --out NAME     write bench/runs/NAME.json (all raw rounds) and NAME.md (the tables); or a path that ends in .json
   --add          what this record has of other experiments stays in it
@@ -68,14 +68,14 @@ impl Flags {
         !self.experiments.is_empty() && self.experiments.iter().all(|name| name.starts_with("post"))
     }
 
-    /// Rounds per experiment. The posts' have many variants and show ratios that are far from 1, so fewer do.
+    /// Rounds per experiment. The posts' have many variants and show ratios that are far from 1; five are the fewest that give a ratio bounds.
     pub(crate) fn rounds(&self) -> usize {
-        self.rounds.unwrap_or(if self.posts() { 3 } else { 7 })
+        self.rounds.unwrap_or(if self.posts() { 5 } else { 7 })
     }
 
     /// Seconds of load per variant and round.
     pub(crate) fn seconds(&self) -> u64 {
-        self.seconds.unwrap_or(if self.posts() { 2 } else { 5 })
+        self.seconds.unwrap_or(if self.posts() { 1 } else { 5 })
     }
 }
 
@@ -151,7 +151,7 @@ mod tests {
     #[test]
     fn the_posts_have_defaults_of_their_own() {
         let flags = flags(&["posts", "--install"]).unwrap();
-        assert_eq!((flags.rounds(), flags.seconds(), flags.install), (3, 2, true));
+        assert_eq!((flags.rounds(), flags.seconds(), flags.install), (5, 1, true));
         assert!(super::tests::flags(&["posts", "--add"]).unwrap_err().to_string().starts_with("--add says"));
     }
 

@@ -12,7 +12,6 @@ mod cores;
 mod experiment;
 mod flags;
 mod goal;
-mod http;
 mod load;
 mod machine;
 mod measure;

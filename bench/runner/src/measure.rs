@@ -17,6 +17,10 @@ pub(crate) enum Measure {
     P50,
     /// And 99 of 100 within this.
     P99,
+    /// And 999 of 1000 within this.
+    P999,
+    /// Bytes of an answer, with its head.
+    Bytes,
     /// Failed connections, reads, writes, timeouts, and answers that were not 200.
     Errors,
     /// How much of its core the server used, in percent.
@@ -50,6 +54,8 @@ impl Measure {
             Self::System => "system_us_per_request",
             Self::P50 => "p50_us",
             Self::P99 => "p99_us",
+            Self::P999 => "p99_9_us",
+            Self::Bytes => "bytes_per_answer",
             Self::Errors => "errors",
             Self::Busy => "server_core_percent",
             Self::Load => "load_core_percent",
@@ -71,6 +77,8 @@ impl Measure {
             Self::System => "system",
             Self::P50 => "p50 us",
             Self::P99 => "p99 us",
+            Self::P999 => "p99.9 us",
+            Self::Bytes => "bytes",
             Self::Errors => "errors",
             Self::Busy => "its core",
             Self::Load => "load's core",
@@ -87,7 +95,9 @@ impl Measure {
     pub(crate) fn show(self, value: f64) -> String {
         match self {
             Self::Rate => thousands(value),
-            Self::Errors | Self::P50 | Self::P99 | Self::Processes => format!("{value:.0}"),
+            Self::Errors | Self::P50 | Self::P99 | Self::P999 | Self::Bytes | Self::Processes => {
+                format!("{value:.0}")
+            }
             Self::Busy | Self::Load | Self::ServerOthers | Self::LoadOthers => format!("{value:.0} %"),
             Self::Cpu | Self::User | Self::System | Self::Memory | Self::Largest => format!("{value:.2}"),
             Self::Start => format!("{value:.1}"),

@@ -12,7 +12,7 @@ use crate::report::{self, verdicts};
 use crate::run::{Entrant, Outcome, Round};
 
 /// The shape of a record. It grows when a key changes its meaning.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 /// The record of a run.
 pub(crate) fn json(machine: &Machine, flags: &Flags, outcomes: &[Outcome]) -> Value {
@@ -56,7 +56,7 @@ pub(crate) fn page(record: &Value) -> String {
 
 fn outcome(outcome: &Outcome) -> Value {
     let goals = verdicts(outcome).into_iter().map(|verdict| {
-        json!({ "goal": verdict.goal, "median": verdict.spread.map(|spread| spread.median), "verdict": verdict.word })
+        json!({ "goal": verdict.goal, "reached": verdict.reached.map(|reached| reached.middle), "verdict": verdict.word })
     });
     json!({
         "experiment": outcome.experiment.name,
@@ -76,7 +76,6 @@ fn entrant(entrant: &Entrant) -> Value {
         "name": entrant.name,
         "command": entrant.command,
         "path": entrant.variant.path,
-        "answer_head_bytes": entrant.answered.as_ref().map(|answered| answered.head),
         "answer_body_bytes": entrant.answered.as_ref().map(|answered| answered.body),
     })
 }
@@ -101,7 +100,7 @@ mod tests {
 
     #[test]
     fn what_was_measured_anew_takes_the_place_of_the_old() {
-        let of = |name: &str, rounds: u32| json!({ "experiment": name, "load": "wrk", "rounds": rounds });
+        let of = |name: &str, rounds: u32| json!({ "experiment": name, "load": "closed", "rounds": rounds });
         let old = json!({ "experiments": [of("a", 1), of("b", 1)], "cache": "x.json" });
         let new = merged(&old, json!({ "experiments": [of("b", 2), of("c", 2)] }));
         assert_eq!(new["experiments"], json!([of("a", 1), of("b", 2), of("c", 2)]));

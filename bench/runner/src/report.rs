@@ -2,15 +2,19 @@
 
 use std::fmt::Write;
 
-use figures::stats::{Spread, ratios};
+use figures::stats::Spread;
 use figures::table::Table;
 
 use crate::experiment::{Load, all};
-use crate::goal::Goal;
+use crate::goal::{Goal, Reached};
 use crate::measure::Measure;
 use crate::run::Outcome;
+use skep_bench::compare::Interval;
 
 mod notes;
+
+/// How sure the bounds of a ratio are.
+pub(crate) const CONFIDENCE: f64 = 0.95;
 
 /// The experiments, who takes part, and what must be reached.
 pub(crate) fn list() -> String {
@@ -35,8 +39,8 @@ pub(crate) fn markdown(outcome: &Outcome) -> String {
     let mut text = format!("## {}, {}\n\n", outcome.experiment.name, outcome.load.describe());
     let _ = writeln!(text, "{}.\n\n{}", capital(outcome.experiment.about), table(outcome));
     for verdict in verdicts(outcome) {
-        let spread = verdict.spread.map_or(String::new(), |spread| format!(": {}", range(spread)));
-        let _ = writeln!(text, "- {}{spread}: **{}**", verdict.goal, verdict.word);
+        let reached = verdict.reached.map_or(String::new(), |reached| format!(": {}", bounded(reached)));
+        let _ = writeln!(text, "- {}{reached}: **{}**", verdict.goal, verdict.word);
     }
     for note in notes::all(outcome) {
         let _ = writeln!(text, "- {note}");
@@ -47,26 +51,33 @@ pub(crate) fn markdown(outcome: &Outcome) -> String {
 /// What became of a goal.
 pub(crate) struct Verdict {
     pub(crate) goal: String,
-    pub(crate) spread: Option<Spread>,
+    pub(crate) reached: Option<Reached>,
     pub(crate) word: &'static str,
 }
 
 /// Every goal of the experiment, with what came out.
 pub(crate) fn verdicts(outcome: &Outcome) -> Vec<Verdict> {
     let verdict = |goal: &Goal| {
-        let spread = reached(goal, outcome);
-        Verdict { goal: goal.describe(), spread, word: goal.verdict(spread) }
+        let reached = reached(goal, outcome);
+        Verdict { goal: goal.describe(), reached, word: goal.verdict(reached) }
     };
     outcome.experiment.goals.iter().map(verdict).collect()
 }
 
-/// The ratio that a goal is about, or the figure.
-fn reached(goal: &Goal, outcome: &Outcome) -> Option<Spread> {
+/// The ratio that a goal is about, or the figure with the least and the most of the rounds.
+fn reached(goal: &Goal, outcome: &Outcome) -> Option<Reached> {
     let ours = outcome.place(goal.variant)?;
-    match goal.beside {
-        Some(beside) => ratio(outcome, ours, outcome.place(beside)?, goal.measure),
-        None => spread(outcome, ours, goal.measure),
-    }
+    Some(match goal.beside {
+        Some(beside) => of_interval(ratio(outcome, ours, outcome.place(beside)?, goal.measure)?),
+        None => {
+            let Spread { median, least, most, .. } = spread(outcome, ours, goal.measure)?;
+            Reached { middle: median, low: least, high: most }
+        }
+    })
+}
+
+fn of_interval(Interval { ratio, low, high }: Interval) -> Reached {
+    Reached { middle: ratio, low, high }
 }
 
 fn spread(outcome: &Outcome, entrant: usize, measure: Measure) -> Option<Spread> {
@@ -74,8 +85,10 @@ fn spread(outcome: &Outcome, entrant: usize, measure: Measure) -> Option<Spread>
     Spread::of(&figures)
 }
 
-fn ratio(outcome: &Outcome, entrant: usize, beside: usize, measure: Measure) -> Option<Spread> {
-    Spread::of(&ratios(&outcome.figures(entrant, measure), &outcome.figures(beside, measure)))
+/// How many times `beside`'s figure is the entrant's, made within the rounds.
+fn ratio(outcome: &Outcome, entrant: usize, beside: usize, measure: Measure) -> Option<Interval> {
+    let pairs = outcome.figures(entrant, measure).into_iter().zip(outcome.figures(beside, measure));
+    Interval::of(&pairs.filter_map(|(ours, other)| Some((ours?, other?))).collect::<Vec<_>>(), CONFIDENCE)
 }
 
 fn table(outcome: &Outcome) -> Table {
@@ -137,10 +150,20 @@ fn least_most(measure: Measure, spread: Spread) -> String {
     format!("{} - {}", measure.show(spread.least), measure.show(spread.most))
 }
 
-/// `1.04 (0.98 - 1.10)`, with fewer digits where the figures are large.
-fn range(spread: Spread) -> String {
-    let digits = if spread.median.abs() < 100.0 { 2 } else { 0 };
-    format!("{:.digits$} ({:.digits$} - {:.digits$})", spread.median, spread.least, spread.most)
+/// `1.04 (0.98 - 1.10)`; with `~` before it where no difference was shown, and without bounds where there were too few rounds.
+fn range(interval: Interval) -> String {
+    let same = if interval.has_bounds() && !interval.shows_a_difference() { "~ " } else { "" };
+    format!("{same}{}", bounded(of_interval(interval)))
+}
+
+/// With fewer digits where the figures are large.
+fn bounded(Reached { middle, low, high }: Reached) -> String {
+    let digits = if middle.abs() < 100.0 { 2 } else { 0 };
+    if high.is_finite() {
+        format!("{middle:.digits$} ({low:.digits$} - {high:.digits$})")
+    } else {
+        format!("{middle:.digits$}")
+    }
 }
 
 fn capital(text: &str) -> String {

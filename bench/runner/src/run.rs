@@ -18,12 +18,12 @@ use crate::answer::{self, Answered};
 use crate::cores;
 use crate::experiment::{Experiment, LeftOut, Load, Planned, Variant, WARM_UP};
 use crate::flags::Flags;
-use crate::http;
+use crate::load;
 use crate::measure::{Measure, Sample};
 use crate::server::Server;
 use crate::site::Site;
 use cell::Cell;
-use figures::random::Random;
+use skep_bench::random::Random;
 
 /// What came out of one load of one experiment.
 pub(crate) struct Outcome {
@@ -145,7 +145,7 @@ fn tried(entrant: &mut Entrant, experiment: &Experiment, site: &Site) -> Result<
         return Ok(None);
     }
     let server = Server::start(&entrant.variant, &label(experiment.name, entrant), site)?;
-    let answer = http::get(server.port, entrant.variant.path)?;
+    let answer = load::ask(server.port, entrant.variant.path)?;
     entrant.answered = Some(answer::check(experiment.same, &entrant.name, &answer)?);
     Ok(Some(server))
 }

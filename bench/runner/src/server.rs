@@ -7,16 +7,15 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use std::net::{Ipv4Addr, TcpListener};
-
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 
 use crate::Result;
 use crate::cores;
 use crate::experiment::Variant;
-use crate::http;
+use crate::load;
 use crate::program::Place;
 use crate::site::Site;
+use skep_bench::server::{Watched, free_port};
 
 /// How long a server may take until it answers. A first start makes its database.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -55,7 +54,7 @@ impl Server {
 
     fn wait(&mut self, variant: &Variant, begun: Instant) -> Result<()> {
         loop {
-            let Err(unreachable) = http::get(self.port, variant.path) else { return Ok(()) };
+            let Err(unreachable) = load::ask(self.port, variant.path) else { return Ok(()) };
             let ended = self.child.try_wait()?;
             if ended.is_none() && begun.elapsed() < PATIENCE {
                 thread::sleep(PAUSE);
@@ -69,6 +68,11 @@ impl Server {
 
     pub(crate) fn pid(&self) -> u32 {
         self.child.id()
+    }
+
+    /// It, and all below it.
+    pub(crate) fn watched(&self) -> Result<Watched> {
+        Ok(Watched::process(self.pid())?)
     }
 
     /// Empties what it wrote to stdout: an access log grows by megabytes a second.
@@ -118,9 +122,4 @@ pub(crate) fn spawn(command: &mut Command) -> Result<Child> {
 fn log(dir: &Path, name: &str) -> Result<File> {
     // Appending, so that what is emptied starts at its beginning again.
     Ok(OpenOptions::new().create(true).append(true).open(dir.join(name))?)
-}
-
-/// A port that nobody has. Between now and the server's start somebody could take it; then the server says so.
-fn free_port() -> Result<u16> {
-    Ok(TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?.port())
 }

@@ -2,11 +2,13 @@
 
 use std::path::Path;
 
-use figures::stats::{Spread, ratios};
+use figures::stats::Spread;
 use serde_json::Value;
 
 use super::items;
 use crate::Result;
+use crate::report::CONFIDENCE;
+use skep_bench::compare::Interval;
 
 /// A record, and that of the cache which it names.
 pub(crate) struct Recorded {
@@ -71,15 +73,16 @@ impl Experiment<'_> {
         format!("{} ({} - {})", number(spread.median), number(spread.least), number(spread.most))
     }
 
-    /// The rate as a part of the first variant's, made within each round.
+    /// How many times the first variant's rate it is, made within the rounds.
     pub(crate) fn times_reference(&self, name: &str) -> String {
         let reference = self.0["reference"].as_str().unwrap_or_default();
-        let rates = |name: &str| self.figures(name, "requests_per_s");
-        let ratio = Spread::of(&ratios(&rates(name), &rates(reference)));
-        ratio.map_or("-".into(), |ratio| match ratio.median {
-            small if small < 0.1 => format!("{small:.3}"),
-            median => format!("{median:.2}"),
-        })
+        let pairs = self.figures(name, "requests_per_s").into_iter().zip(self.figures(reference, "requests_per_s"));
+        let pairs: Vec<(f64, f64)> = pairs.filter_map(|(ours, other)| Some((ours?, other?))).collect();
+        match Interval::of(&pairs, CONFIDENCE) {
+            Some(Interval { ratio, .. }) if ratio < 0.1 => format!("{ratio:.3}"),
+            Some(Interval { ratio, .. }) => format!("{ratio:.2}"),
+            None => "-".into(),
+        }
     }
 
     fn spread(&self, name: &str, key: &str) -> Option<Spread> {

@@ -10,10 +10,11 @@ use crate::cores;
 use crate::experiment::Load;
 use crate::load::{self, Loaded};
 use crate::measure::{Measure, Sample};
-use crate::proc::{self, Spent, Usage, float};
+use crate::proc::{self, float};
 use crate::program::Place;
 use crate::server::{self, Server};
 use crate::site::Site;
+use skep_bench::server::{Spent, Usage};
 
 /// What a server may do after the load before its memory is read: close its connections.
 const SETTLE: Duration = Duration::from_millis(300);
@@ -53,7 +54,7 @@ impl Cell<'_> {
         let loaded =
             load::run(self.load.on_servers(), server.port, entrant.variant.path, Duration::from_secs(self.seconds))
                 .map_err(|error| format!("{}: {error}", entrant.name))?;
-        let mut sample = Reading::take(server)?.since(&before, loaded);
+        let mut sample = Reading::take(server)?.since(&before, &loaded);
         sample.extend(loaded.sample());
         server.forget_output()?;
         Ok(sample)
@@ -102,7 +103,7 @@ impl Reading {
     fn take(server: &Server) -> Result<Self> {
         Ok(Self {
             at: Instant::now(),
-            server: Usage::of_tree(server.pid())?,
+            server: server.watched()?.usage()?,
             load: proc::own()?,
             server_core: proc::busy(cores::SERVER)?,
             load_core: proc::busy(cores::LOAD)?,
@@ -110,15 +111,15 @@ impl Reading {
     }
 
     /// The figures between two moments, for what was answered in between.
-    fn since(&self, before: &Self, loaded: Loaded) -> Sample {
+    fn since(&self, before: &Self, loaded: &Loaded) -> Sample {
         let elapsed = (self.at - before.at).as_secs_f64() * 1e6;
         let percent = |micros: f64| (micros / elapsed * 100.0).clamp(0.0, 100.0);
         let spent = self.server.since(&before.server);
         let load = self.load - before.load;
-        let mut sample = per_request(spent, loaded.requests);
-        sample.insert(Measure::Busy, percent(spent.total));
+        let mut sample = per_request(spent, loaded.requests());
+        sample.insert(Measure::Busy, percent(spent.cpu_us));
         sample.insert(Measure::Load, percent(load));
-        sample.insert(Measure::ServerOthers, percent(self.server_core - before.server_core - spent.total));
+        sample.insert(Measure::ServerOthers, percent(self.server_core - before.server_core - spent.cpu_us));
         sample.insert(Measure::LoadOthers, percent(self.load_core - before.load_core - load));
         sample
     }
@@ -129,7 +130,7 @@ fn per_request(spent: Spent, requests: u64) -> Sample {
     if requests == 0 {
         return Sample::new();
     }
-    let cpu = spent.total / float(requests);
+    let cpu = spent.cpu_us / float(requests);
     let user = cpu * spent.user_share;
     Sample::from([(Measure::Cpu, cpu), (Measure::User, user), (Measure::System, cpu - user)])
 }
@@ -150,10 +151,10 @@ mod tests {
 
     #[test]
     fn cpu_time_is_shared_out_among_the_requests() {
-        let sample = per_request(Spent { total: 1000.0, user_share: 0.25 }, 100);
+        let sample = per_request(Spent { cpu_us: 1000.0, user_share: 0.25, switches: 0.0 }, 100);
         let expected = [(Measure::Cpu, 10.0), (Measure::User, 2.5), (Measure::System, 7.5)];
         assert_eq!(sample, Sample::from(expected));
-        assert!(per_request(Spent { total: 1000.0, user_share: 0.5 }, 0).is_empty());
+        assert!(per_request(Spent { cpu_us: 1000.0, user_share: 0.5, switches: 0.0 }, 0).is_empty());
     }
 
     #[test]
