@@ -28,7 +28,8 @@ usage: cargo xtask COMMAND
   setup            only install what is missing
   tidy             only check the shape of the tree
   pages            only check the pages of the examples, with what judges them
-  peers [ARG...]   run the bench beside the peers; ARGs go to its runner (`peers cache ...`: that of the cache)
+  peers [ARG...]   run the bench beside the peers; ARGs go to its runner (`peers posts`: the posts' tables, `peers cache ...`:
+                   the bench of the cache)
   compile-time [N] compile a large page with html! and with maud's, N times each
   drill [NAME...]  re-enact disasters under load, and show what was lost
   help             this text

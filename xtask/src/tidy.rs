@@ -16,6 +16,7 @@ mod leftovers;
 mod links;
 mod machine;
 mod manifests;
+mod records;
 mod source;
 mod tokens;
 
@@ -75,6 +76,7 @@ pub(crate) fn complaints() -> Result<Vec<Complaint>, String> {
         tree.sources.iter().flat_map(|source| RULES.iter().flat_map(move |rule| rule(source))).collect();
     complaints.extend(tree.sources.iter().flat_map(|source| links::lead_somewhere(source, &tree)));
     complaints.extend(files::needless_exceptions(&tree));
+    complaints.extend(records::newest(&tree));
     complaints.sort();
     Ok(complaints)
 }

@@ -2,24 +2,21 @@
 
 use crate::Result;
 use crate::experiment::Same;
-use crate::http::{Answer, find};
+use crate::load::Answer;
 
 /// What a variant answered before the load began.
 #[derive(Debug, Clone)]
 pub(crate) struct Answered {
-    pub(crate) head: usize,
     pub(crate) body: usize,
 }
 
-/// Checks each answer, and the answers against each other.
-pub(crate) fn check(same: Same, answers: &[(String, Answer)]) -> Result<Vec<Answered>> {
-    for (name, answer) in answers {
-        if answer.status != 200 {
-            return Err(format!("{name} answers {}: {}", answer.status, start(&answer.body)).into());
-        }
-        alike(same, name, &answer.body)?;
+/// Checks a variant's answer.
+pub(crate) fn check(same: Same, name: &str, answer: &Answer) -> Result<Answered> {
+    if answer.status != 200 {
+        return Err(format!("{name} answers {}: {}", answer.status, start(&answer.body)).into());
     }
-    Ok(answers.iter().map(|(_, answer)| Answered { head: answer.head.len(), body: answer.body.len() }).collect())
+    alike(same, name, &answer.body)?;
+    Ok(Answered { body: answer.body.len() })
 }
 
 fn alike(same: Same, name: &str, body: &[u8]) -> Result<()> {
@@ -47,6 +44,11 @@ fn times(mut body: &[u8], piece: &[u8]) -> usize {
     count
 }
 
+/// Where a piece begins.
+fn find(bytes: &[u8], piece: &[u8]) -> Option<usize> {
+    bytes.windows(piece.len()).position(|window| window == piece)
+}
+
 /// The beginning of a body, for an error.
 fn start(body: &[u8]) -> String {
     let text = String::from_utf8_lossy(&body[..body.len().min(80)]).into_owned();
@@ -55,28 +57,30 @@ fn start(body: &[u8]) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
 
-    fn answer(status: u16, body: &str) -> (String, Answer) {
-        ("skep".into(), Answer { status, head: vec![0; 40], body: body.into(), sized: true })
+    fn answer(status: u16, body: &str) -> Answer {
+        Answer { status, fields: Vec::new(), body: body.into(), took: Duration::ZERO }
     }
 
-    fn error(same: Same, answer: (String, Answer)) -> String {
-        check(same, &[answer]).unwrap_err().to_string()
+    fn error(same: Same, answer: &Answer) -> String {
+        check(same, "skep", answer).unwrap_err().to_string()
     }
 
     #[test]
     fn another_answer_is_refused_and_shown() {
         let text = Same::Text("Hello, world!");
-        assert!(check(text, &[answer(200, "Hello, world!")]).is_ok());
-        assert_eq!(error(text, answer(200, "Hello!")), r#"skep does not answer "Hello, world!" but "Hello!""#);
-        assert_eq!(error(text, answer(404, "Nothing.")), r#"skep answers 404: "Nothing.""#);
+        assert!(check(text, "skep", &answer(200, "Hello, world!")).is_ok());
+        assert_eq!(error(text, &answer(200, "Hello!")), r#"skep does not answer "Hello, world!" but "Hello!""#);
+        assert_eq!(error(text, &answer(404, "Nothing.")), r#"skep answers 404: "Nothing.""#);
     }
 
     #[test]
     fn a_page_must_have_its_rows() {
         let twice = Same::Times(2, "<article");
-        assert!(check(twice, &[answer(200, "<article></article><article></article>")]).is_ok());
-        assert!(error(twice, answer(200, "<article></article>")).contains("1 times"));
+        assert!(check(twice, "skep", &answer(200, "<article></article><article></article>")).is_ok());
+        assert!(error(twice, &answer(200, "<article></article>")).contains("1 times"));
     }
 }

@@ -1,26 +1,18 @@
-//! Builds what an experiment needs, or says what is missing and how to get it.
+//! Builds what an experiment needs, and leaves out whose needs are missing.
 //!
-//! It installs nothing.
+//! It installs nothing, unless it is told to; then Debian's packages only.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::Result;
-use crate::experiment::Planned;
+pub(crate) use crate::need::Need;
 
-/// What must be there before a variant can run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Need {
-    /// A package of the root workspace.
-    Skep(&'static str),
-    /// A package of the bench's workspace.
-    Peer(&'static str),
-    /// A peer with a workspace of its own, for the reason that its manifest gives.
-    Alone(&'static str),
-    /// A program that Debian has in this package.
-    Debian { command: &'static str, package: &'static str },
-}
+use crate::Result;
+use crate::experiment::{LeftOut, Planned};
+use crate::need::{Made, installed};
+
+mod make;
 
 /// The folder that this workspace lives in.
 pub(crate) fn bench() -> &'static Path {
@@ -37,26 +29,84 @@ pub(crate) fn executable(need: Need) -> PathBuf {
     match need {
         Need::Skep(name) => repository().join("target/release").join(name),
         Need::Peer(name) | Need::Alone(name) => bench().join("target/release").join(name),
-        Need::Debian { command, .. } => installed(command).unwrap_or_else(|| command.into()),
+        Need::Made(made) => made.result(),
+        Need::Debian { command, .. } | Need::Program { command, .. } => {
+            installed(command).unwrap_or_else(|| command.into())
+        }
+        Need::File { file, .. } => file.into(),
+        Need::Folder { parent, .. } => parent.into(),
     }
 }
 
-/// Makes everything ready that the plan needs.
-pub(crate) fn ready(plan: &[Planned], build: bool) -> Result<()> {
-    let variants = plan.iter().flat_map(|planned| &planned.variants);
-    let mut needs: BTreeSet<Need> = variants.map(|variant| variant.program.need()).collect();
-    needs.insert(Need::Debian { command: "wrk", package: "wrk" });
-    missing(&needs)?;
+/// Makes everything ready that the plan needs, and takes out of the plan who lacks something.
+///
+/// # Errors
+///
+/// A package of cargo that does not build: then the tree is broken, and figures of the rest would hide it.
+pub(crate) fn ready(plan: &mut Vec<Planned>, build: bool, install: bool) -> Result<()> {
+    if install {
+        install_missing(&needs(plan))?;
+    }
+    let needs = needs(plan);
+    let mut broken: BTreeMap<Need, String> = needs.iter().filter_map(|need| Some((*need, need.missing()?))).collect();
     if build {
         cargo(repository(), needs.iter().filter_map(|need| matching(*need, Workspace::Root)))?;
         cargo(bench(), needs.iter().filter_map(|need| matching(*need, Workspace::Bench)))?;
         for need in &needs {
-            if let Need::Alone(name) = need {
-                cargo(&bench().join("peers").join(name), [*name].into_iter())?;
+            match need {
+                Need::Alone(name) => cargo(&bench().join("peers").join(name), [*name].into_iter())?,
+                Need::Made(made) if need.with_tools().iter().all(|tool| !broken.contains_key(tool)) => {
+                    broken.extend(make::make(*made).err().map(|error| (*need, error.to_string())));
+                }
+                _ => {}
             }
         }
     }
-    Ok(())
+    for need in &needs {
+        if matches!(need, Need::Made(_)) && !executable(*need).exists() {
+            broken.entry(*need).or_insert_with(|| "it is not built".into());
+        }
+    }
+    leave_out(plan, &broken);
+    if plan.is_empty() { Err("nobody is left to measure".into()) } else { Ok(()) }
+}
+
+/// All that the plan needs, the tools among it.
+fn needs(plan: &[Planned]) -> BTreeSet<Need> {
+    let variants = plan.iter().flat_map(|planned| &planned.variants);
+    variants.flat_map(|variant| variant.program.needs()).flat_map(Need::with_tools).collect()
+}
+
+/// Moves those who lack something from the variants to those left out, with what they lack.
+fn leave_out(plan: &mut Vec<Planned>, broken: &BTreeMap<Need, String>) {
+    for planned in plan.iter_mut() {
+        let lacks = |variant: &crate::experiment::Variant| {
+            let needs = variant.program.needs().into_iter().flat_map(Need::with_tools);
+            needs.filter_map(|need| broken.get(&need)).next().cloned()
+        };
+        let (left, ready): (Vec<_>, Vec<_>) = planned.variants.iter().partition(|variant| lacks(variant).is_some());
+        for variant in left {
+            let why = lacks(&variant).unwrap_or_default();
+            eprintln!("{}: {} is left out: {why}", planned.experiment.name, variant.name);
+            planned.left_out.push(LeftOut { name: variant.name.into(), why });
+        }
+        planned.variants = ready;
+    }
+    plan.retain(|planned| !planned.variants.is_empty());
+}
+
+/// Installs Debian's packages that are missing, as root.
+fn install_missing(needs: &BTreeSet<Need>) -> Result<()> {
+    let packages: BTreeSet<&str> = needs.iter().filter_map(|need| need.absent()).map(|(_, package)| package).collect();
+    if packages.is_empty() {
+        return Ok(());
+    }
+    eprintln!("installing {}", packages.iter().copied().collect::<Vec<_>>().join(" "));
+    let mut command = Command::new("apt-get");
+    command.args(["install", "--yes", "--quiet", "--no-install-recommends"]).args(&packages);
+    let status = command.env("DEBIAN_FRONTEND", "noninteractive").status();
+    let status = status.map_err(|error| format!("apt-get does not start: {error}; --install is for Debian"))?;
+    if status.success() { Ok(()) } else { Err("apt-get install failed; it must be run as root".into()) }
 }
 
 #[derive(Clone, Copy, PartialEq)]
@@ -91,48 +141,26 @@ fn cargo(workspace: &Path, packages: impl Iterator<Item = &'static str>) -> Resu
     Err(format!("cargo build {} failed (--only NAMES measures the others)", packages.join(" ")).into())
 }
 
-/// Names every program that is not installed, in one go.
-fn missing(needs: &BTreeSet<Need>) -> Result<()> {
-    let absent: Vec<_> = needs.iter().filter_map(|need| absent(*need)).collect();
-    if absent.is_empty() {
-        return Ok(());
-    }
-    let (commands, packages): (Vec<_>, Vec<_>) = absent.into_iter().unzip();
-    Err(format!(
-        "{} not found; on Debian: apt-get install {} (--only NAMES measures the others)",
-        commands.join(", "),
-        packages.join(" ")
-    )
-    .into())
-}
-
-fn absent(need: Need) -> Option<(&'static str, &'static str)> {
-    match need {
-        Need::Debian { command, package } if installed(command).is_none() => Some((command, package)),
-        _ => None,
-    }
-}
-
-/// Where a program is installed. Servers live where only root looks.
-fn installed(command: &str) -> Option<PathBuf> {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let folders = std::env::split_paths(&path).chain(["/usr/sbin".into(), "/usr/local/sbin".into()]);
-    folders.map(|folder| folder.join(command)).find(|file| file.is_file())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::experiment;
 
     #[test]
-    fn all_that_is_missing_is_named_at_once_with_its_package() {
-        let needs = BTreeSet::from([
-            Need::Debian { command: "no-such-a", package: "package-a" },
-            Need::Debian { command: "no-such-b", package: "package-b" },
-            Need::Debian { command: "sh", package: "dash" },
-        ]);
-        let error = missing(&needs).unwrap_err().to_string();
-        assert!(error.starts_with("no-such-a, no-such-b not found"), "{error}");
-        assert!(error.contains("apt-get install package-a package-b"), "{error}");
+    fn who_lacks_something_is_left_out_and_the_others_stay() {
+        let mut plan = experiment::plan(&["static-13".into()], &[]).unwrap();
+        let broken = BTreeMap::from([(Need::debian("lighttpd", "lighttpd"), "lighttpd not found".to_owned())]);
+        leave_out(&mut plan, &broken);
+        let names: Vec<_> = plan[0].variants.iter().map(|variant| variant.name).collect();
+        assert_eq!(names, ["skep", "nginx", "nginx-tuned"]);
+        let left: Vec<_> = plan[0].left_out.iter().map(|left| (&*left.name, &*left.why)).collect();
+        assert_eq!(left, [("lighttpd", "lighttpd not found"), ("lighttpd-tuned", "lighttpd not found")]);
+    }
+
+    #[test]
+    fn a_plan_of_whom_all_is_missing_is_empty() {
+        let mut plan = experiment::plan(&["static-13".into()], &["nginx".into()]).unwrap();
+        leave_out(&mut plan, &BTreeMap::from([(Need::debian("nginx", "nginx-light"), "not found".to_owned())]));
+        assert!(plan.is_empty());
     }
 }

@@ -10,6 +10,8 @@ use crate::goal::{Bound, Goal};
 use crate::measure::Measure::{Cpu, Memory, Rate, Start};
 use crate::program::Program;
 
+mod posts;
+
 /// A question, and how it is put.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Experiment {
@@ -17,8 +19,17 @@ pub(crate) struct Experiment {
     pub(crate) about: &'static str,
     pub(crate) loads: &'static [Load],
     pub(crate) variants: &'static [Variant],
+    /// Who would belong here and cannot be had.
+    pub(crate) absent: &'static [Absent],
     pub(crate) same: Same,
     pub(crate) goals: &'static [Goal],
+}
+
+/// Somebody who takes no part, on no machine.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Absent {
+    pub(crate) name: &'static str,
+    pub(crate) why: &'static str,
 }
 
 /// One of those that are compared.
@@ -34,8 +45,9 @@ pub(crate) struct Variant {
 pub(crate) enum Load {
     /// Each connection asks again when it is answered.
     KeepAlive { connections: u16 },
-    /// Each connection sends this many requests at once, and again when all are answered. Not with wrk, whose core
-    /// would be full first: it parses each answer, and reads a large one in pieces of 8 KiB.
+    /// Each request has a connection of its own; so many are open at a time.
+    Fresh { connections: u16 },
+    /// Each connection has this many requests under way, all the time.
     Batches { connections: u16, depth: u16 },
     /// The same as `KeepAlive`, for what stays in memory after it; each time a new process, alone.
     Memory { connections: u16 },
@@ -43,6 +55,8 @@ pub(crate) enum Load {
     Start,
     /// Nobody asks: the program works alone, beside servers that are asked with so many connections.
     Loop,
+    /// Nobody asks, and there are no servers.
+    Alone,
 }
 
 /// How far answers must be the same before they are compared.
@@ -90,13 +104,14 @@ const FILES_GOALS: &[Goal] = &[
 
 const KEEP_ALIVE: &[Load] = &[Load::KeepAlive { connections: 32 }];
 
-/// All of them, in the order in which they run.
-pub(crate) const ALL: &[Experiment] = &[
+/// Skep beside today's peers, in the order in which they run.
+const TODAY: &[Experiment] = &[
     Experiment {
         name: "hello",
         about: "13 bytes, keep-alive: what a request costs at the least",
         loads: &[Load::KeepAlive { connections: 32 }, Load::KeepAlive { connections: 256 }],
         variants: HELLO,
+        absent: &[],
         same: Same::Text("Hello, world!"),
         goals: &[
             Goal::at_most("skep", Cpu, 1.04, "hyper"),
@@ -111,6 +126,7 @@ pub(crate) const ALL: &[Experiment] = &[
         about: "the same, 16 requests in one write",
         loads: &[Load::Batches { connections: 32, depth: 16 }],
         variants: HELLO,
+        absent: &[],
         same: Same::Text("Hello, world!"),
         goals: &[
             Goal::at_least("skep", Rate, 8.0, "axum"),
@@ -123,6 +139,7 @@ pub(crate) const ALL: &[Experiment] = &[
         about: "what all processes hold after the load of hello",
         loads: &[Load::Memory { connections: 256 }],
         variants: HELLO,
+        absent: &[],
         same: Same::Text("Hello, world!"),
         goals: &[Goal::alone("skep", Memory, Bound::AtMost(3.0))],
     },
@@ -131,6 +148,7 @@ pub(crate) const ALL: &[Experiment] = &[
         about: "a file of 13 bytes",
         loads: KEEP_ALIVE,
         variants: &files("/13.txt"),
+        absent: &[],
         same: Same::Text("Hello, world!"),
         goals: FILES_GOALS,
     },
@@ -139,6 +157,7 @@ pub(crate) const ALL: &[Experiment] = &[
         about: "a file of 1 MiB",
         loads: &[Load::Batches { connections: 32, depth: 1 }],
         variants: &files("/1m.bin"),
+        absent: &[],
         same: Same::Bytes(1 << 20),
         goals: FILES_GOALS,
     },
@@ -152,6 +171,7 @@ pub(crate) const ALL: &[Experiment] = &[
             variant("axum", Program::AxumBlog { tuned: false }, "/"),
             variant("axum-tuned", Program::AxumBlog { tuned: true }, "/"),
         ],
+        absent: &[],
         same: Same::Times(articles::PER_PAGE, "<article"),
         goals: &[Goal::at_least("skep", Rate, 2.5, "axum"), Goal::at_least("skep", Rate, 2.5, "axum-tuned")],
     },
@@ -165,6 +185,7 @@ pub(crate) const ALL: &[Experiment] = &[
             variant("axum-tuned-html", Program::AxumBlog { tuned: true }, "/html"),
             variant("axum-tuned-http", Program::AxumBlog { tuned: true }, "/http"),
         ],
+        absent: &[],
         same: Same::Free,
         goals: &[],
     },
@@ -177,6 +198,7 @@ pub(crate) const ALL: &[Experiment] = &[
             variant("skep-cached", Program::SkepBlog { cached: true }, "/writings/second-number"),
             variant("pulldown-cmark", Program::Markdown, ""),
         ],
+        absent: &[],
         same: Same::Times(1, "Measure the weather"),
         goals: &[Goal::alone("skep", Rate, Bound::AtLeast(25_000.0))],
     },
@@ -194,29 +216,58 @@ pub(crate) const ALL: &[Experiment] = &[
             variant("nginx", Program::Nginx { tuned: false }, "/"),
             variant("lighttpd", Program::Lighttpd { tuned: false }, "/13.txt"),
         ],
+        absent: &[],
         same: Same::Free,
         goals: &[Goal::alone("skep", Start, Bound::AtMost(30.0))],
     },
 ];
 
+/// All of them, in the order in which they run.
+pub(crate) fn all() -> impl Iterator<Item = &'static Experiment> {
+    TODAY.iter().chain(posts::ALL)
+}
+
+/// The word for all of the posts' experiments.
+pub(crate) const POSTS: &str = "posts";
+
 /// An experiment, with those of its variants that were asked for.
 pub(crate) struct Planned {
     pub(crate) experiment: Experiment,
     pub(crate) variants: Vec<Variant>,
+    pub(crate) left_out: Vec<LeftOut>,
 }
 
-/// What to run: the experiments of these names with the variants of these names; of none means of all.
+/// Who was asked for and does not take part.
+#[derive(Debug, Clone)]
+pub(crate) struct LeftOut {
+    pub(crate) name: String,
+    pub(crate) why: String,
+}
+
+impl Planned {
+    fn of(experiment: &Experiment, only: &[String]) -> Self {
+        let absent = experiment.absent.iter().filter(|_| only.is_empty());
+        Self {
+            experiment: *experiment,
+            variants: experiment.variants.iter().filter(|variant| asked(only, variant.name)).copied().collect(),
+            left_out: absent.map(|absent| LeftOut { name: absent.name.into(), why: absent.why.into() }).collect(),
+        }
+    }
+}
+
+/// What to run: the experiments of these names with the variants of these names. No variant means all of them, no
+/// experiment all of those beside today's peers; `posts` means all of the posts', and `post-neko` that post's.
 pub(crate) fn plan(experiments: &[String], only: &[String]) -> Result<Vec<Planned>> {
-    let known: Vec<&str> = ALL.iter().map(|experiment| experiment.name).collect();
-    known_or_named(experiments, &known, "experiment")?;
-    let variants: Vec<&str> =
-        ALL.iter().flat_map(|experiment| experiment.variants).map(|variant| variant.name).collect();
-    known_or_named(only, &variants, "variant")?;
-    let chosen = ALL.iter().filter(|experiment| asked(experiments, experiment.name));
-    let planned = chosen.map(|experiment| Planned {
-        experiment: *experiment,
-        variants: experiment.variants.iter().filter(|variant| asked(only, variant.name)).copied().collect(),
+    let unknown = experiments.iter().find(|name| !all().any(|experiment| is_meant(name, experiment.name)));
+    if let Some(unknown) = unknown {
+        return Err(format!("there is no experiment {unknown:?} (--list shows them)").into());
+    }
+    known_or_named(only)?;
+    let chosen = all().filter(|experiment| match experiments {
+        [] => TODAY.iter().any(|today| today.name == experiment.name),
+        names => names.iter().any(|name| is_meant(name, experiment.name)),
     });
+    let planned = chosen.map(|experiment| Planned::of(experiment, only));
     let planned: Vec<Planned> = planned.filter(|planned| !planned.variants.is_empty()).collect();
     if planned.is_empty() { Err("none of these variants takes part in these experiments".into()) } else { Ok(planned) }
 }
@@ -225,9 +276,17 @@ fn asked(names: &[String], name: &str) -> bool {
     names.is_empty() || names.iter().any(|asked| asked == name)
 }
 
-fn known_or_named(names: &[String], known: &[&str], kind: &str) -> Result<()> {
-    match names.iter().find(|name| !known.contains(&name.as_str())) {
-        Some(unknown) => Err(format!("there is no {kind} {unknown:?} (--list shows them)").into()),
+/// Whether somebody who says `name` means this experiment.
+fn is_meant(name: &str, experiment: &str) -> bool {
+    let post = experiment.starts_with("post-");
+    let begins = experiment.strip_prefix(name).is_some_and(|rest| rest.starts_with('-'));
+    name == experiment || post && (name == POSTS || begins)
+}
+
+fn known_or_named(only: &[String]) -> Result<()> {
+    let known = |name: &str| all().flat_map(|experiment| experiment.variants).any(|variant| variant.name == name);
+    match only.iter().find(|name| !known(name)) {
+        Some(unknown) => Err(format!("there is no variant {unknown:?} (--list shows them)").into()),
         None => Ok(()),
     }
 }
@@ -241,10 +300,15 @@ impl Load {
     /// For a heading.
     pub(crate) fn describe(self) -> String {
         match self {
-            Self::KeepAlive { connections } | Self::Memory { connections } => format!("{connections} connections"),
+            Self::KeepAlive { connections } | Self::Memory { connections } => match connections {
+                1 => "1 connection".into(),
+                _ => format!("{connections} connections"),
+            },
+            Self::Fresh { connections } => format!("a connection for each request, {connections} at a time"),
             Self::Batches { connections, depth } => format!("{connections} connections, {depth} at once"),
             Self::Start => "one after the other".into(),
             Self::Loop => "servers with 32 connections".into(),
+            Self::Alone => "alone".into(),
         }
     }
 }
@@ -258,7 +322,7 @@ mod tests {
 
     #[test]
     fn a_goal_names_variants_that_take_part() {
-        for experiment in ALL {
+        for experiment in all() {
             for goal in experiment.goals {
                 let takes_part = |name: &str| experiment.variants.iter().any(|variant| variant.name == name);
                 assert!(takes_part(goal.variant) && goal.beside.is_none_or(takes_part), "{}", goal.describe());
@@ -268,7 +332,7 @@ mod tests {
 
     #[test]
     fn no_two_variants_of_an_experiment_share_a_name() {
-        for experiment in ALL {
+        for experiment in all() {
             let mut names: Vec<_> = experiment.variants.iter().map(|variant| variant.name).collect();
             names.sort_unstable();
             names.dedup();
@@ -278,12 +342,24 @@ mod tests {
 
     #[test]
     fn nothing_named_is_all_and_a_wrong_name_is_an_error() {
-        assert_eq!(plan(&[], &[]).unwrap().len(), ALL.len());
+        assert_eq!(plan(&[], &[]).unwrap().len(), TODAY.len());
         let planned = plan(&["hello".into()], &["epoll".into(), "skep".into()]).unwrap();
         let names: Vec<_> = planned[0].variants.iter().map(|variant| variant.name).collect();
         assert_eq!(names, ["skep", "epoll"]);
         let error = plan(&["helo".into()], &[]).err().unwrap().to_string();
         assert_eq!(error, "there is no experiment \"helo\" (--list shows them)");
         assert!(plan(&["markdown".into()], &["epoll".into()]).is_err());
+    }
+
+    #[test]
+    fn the_posts_are_asked_for_together_or_one_by_one() {
+        let names = |asked: &str| -> Vec<&str> {
+            plan(&[asked.into()], &[]).unwrap().iter().map(|planned| planned.experiment.name).collect()
+        };
+        assert_eq!(names("posts").len(), posts::ALL.len());
+        assert_eq!(names("post-treefrog"), ["post-treefrog-0", "post-treefrog-20"]);
+        assert_eq!(names("post-dart"), ["post-dart"]);
+        assert_eq!(names("static-13"), ["static-13"]);
+        assert!(plan(&["static".into()], &[]).is_err() && plan(&["post-tree".into()], &[]).is_err());
     }
 }

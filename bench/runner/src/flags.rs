@@ -10,11 +10,15 @@ pub(crate) const HELP: &str = "\
 Measures Skep and its peers side by side: server on core 0, load on core 1, rounds in random order.
 
 Usage: cargo xtask peers [EXPERIMENT...] [options]
+       cargo xtask peers posts --install     the five posts' experiments, and docs/benchmarks.md
 
-  --rounds N     rounds per experiment, each with every variant once (7)
-  --seconds S    seconds of load per variant and round (5)
+  --rounds N     rounds per experiment, each with every variant once (7; of the posts 5)
+  --seconds S    seconds of load per variant and round (5; of the posts 1)
   --only NAMES   these variants only, with commas between them
   --out NAME     write bench/runs/NAME.json (all raw rounds) and NAME.md (the tables); or a path that ends in .json
+  --add          what this record has of other experiments stays in it
+  --page FILE    make docs/benchmarks.md and README.md's figures from this record of the posts, and measure nothing
+  --install      first install the Debian packages that are missing (as root), then measure
   --no-build     measure what is built already
   --list         show the experiments, their variants and their goals
   --help         show this
@@ -24,6 +28,7 @@ Usage: cargo xtask peers [EXPERIMENT...] [options]
 pub(crate) enum Order {
     Help,
     List,
+    Page(PathBuf),
     Run(Flags),
 }
 
@@ -34,15 +39,43 @@ pub(crate) struct Flags {
     pub(crate) experiments: Vec<String>,
     /// Names of variants; empty means all.
     pub(crate) only: Vec<String>,
-    pub(crate) rounds: usize,
-    pub(crate) seconds: u64,
+    rounds: Option<usize>,
+    seconds: Option<u64>,
     pub(crate) out: Option<PathBuf>,
+    pub(crate) add: bool,
     pub(crate) build: bool,
+    pub(crate) install: bool,
 }
 
 impl Default for Flags {
     fn default() -> Self {
-        Self { experiments: Vec::new(), only: Vec::new(), rounds: 7, seconds: 5, out: None, build: true }
+        Self {
+            experiments: Vec::new(),
+            only: Vec::new(),
+            rounds: None,
+            seconds: None,
+            out: None,
+            add: false,
+            build: true,
+            install: false,
+        }
+    }
+}
+
+impl Flags {
+    /// Whether this is about the posts' experiments only.
+    pub(crate) fn posts(&self) -> bool {
+        !self.experiments.is_empty() && self.experiments.iter().all(|name| name.starts_with("post"))
+    }
+
+    /// Rounds per experiment. The posts' have many variants and show ratios that are far from 1; five are the fewest that give a ratio bounds.
+    pub(crate) fn rounds(&self) -> usize {
+        self.rounds.unwrap_or(if self.posts() { 5 } else { 7 })
+    }
+
+    /// Seconds of load per variant and round.
+    pub(crate) fn seconds(&self) -> u64 {
+        self.seconds.unwrap_or(if self.posts() { 1 } else { 5 })
     }
 }
 
@@ -54,13 +87,19 @@ pub(crate) fn read(mut parser: Parser) -> Result<Order> {
             Arg::Long("help") | Arg::Short('h') => return Ok(Order::Help),
             Arg::Long("list") => return Ok(Order::List),
             Arg::Long("no-build") => flags.build = false,
-            Arg::Long("rounds") => flags.rounds = within(parser.value()?.parse()?, 1..=1000, "--rounds")?,
-            Arg::Long("seconds") => flags.seconds = within(parser.value()?.parse()?, 1..=600, "--seconds")?,
+            Arg::Long("add") => flags.add = true,
+            Arg::Long("install") => flags.install = true,
+            Arg::Long("page") => return Ok(Order::Page(record(&parser.value()?.string()?))),
+            Arg::Long("rounds") => flags.rounds = Some(within(parser.value()?.parse()?, 1..=1000, "--rounds")?),
+            Arg::Long("seconds") => flags.seconds = Some(within(parser.value()?.parse()?, 1..=600, "--seconds")?),
             Arg::Long("only") => flags.only = names(&parser.value()?.string()?),
             Arg::Long("out") => flags.out = Some(record(&parser.value()?.string()?)),
             Arg::Value(name) => flags.experiments.push(name.string()?),
             _ => return Err(argument.unexpected().into()),
         }
+    }
+    if flags.add && flags.out.is_none() {
+        return Err("--add says that a record stays, and --out does not say which".into());
     }
     Ok(Order::Run(flags))
 }
@@ -106,7 +145,14 @@ mod tests {
         let flags = flags(&["hello", "--only", "skep, hyper", "memory", "--rounds=2"]).unwrap();
         assert_eq!(flags.experiments, ["hello", "memory"]);
         assert_eq!(flags.only, ["skep", "hyper"]);
-        assert_eq!(flags.rounds, 2);
+        assert_eq!((flags.rounds(), flags.seconds()), (2, 5));
+    }
+
+    #[test]
+    fn the_posts_have_defaults_of_their_own() {
+        let flags = flags(&["posts", "--install"]).unwrap();
+        assert_eq!((flags.rounds(), flags.seconds(), flags.install), (5, 1, true));
+        assert!(super::tests::flags(&["posts", "--add"]).unwrap_err().to_string().starts_with("--add says"));
     }
 
     #[test]

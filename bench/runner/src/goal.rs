@@ -1,7 +1,6 @@
 //! What Skep must reach, and whether it did.
 
 use crate::measure::Measure;
-use figures::stats::Spread;
 
 /// A promise about one variant of an experiment.
 #[derive(Debug, Clone, Copy)]
@@ -11,6 +10,14 @@ pub(crate) struct Goal {
     pub(crate) bound: Bound,
     /// The variant whose figure is the unit; without one, the measure's own unit.
     pub(crate) beside: Option<&'static str>,
+}
+
+/// What came out: the figure or ratio, and the bounds between which it is to be believed.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Reached {
+    pub(crate) middle: f64,
+    pub(crate) low: f64,
+    pub(crate) high: f64,
 }
 
 /// Which side of a figure is good.
@@ -49,14 +56,14 @@ impl Goal {
         }
     }
 
-    /// Says what came out, of the ratios (or figures) that were measured.
-    pub(crate) fn verdict(&self, measured: Option<Spread>) -> &'static str {
-        let Some(spread) = measured else { return "not measured" };
-        match (self.bound.holds(spread.median), self.bound.holds(spread.least), self.bound.holds(spread.most)) {
+    /// Says what came out.
+    pub(crate) fn verdict(&self, reached: Option<Reached>) -> &'static str {
+        let Some(Reached { middle, low, high }) = reached else { return "not measured" };
+        match (self.bound.holds(middle), self.bound.holds(low), self.bound.holds(high)) {
             (true, true, true) => "met",
-            (true, _, _) => "met, but not in every round",
+            (true, _, _) => "met, but not beyond doubt",
             (false, false, false) => "missed",
-            (false, _, _) => "missed, but not in every round",
+            (false, _, _) => "missed, but not beyond doubt",
         }
     }
 }
@@ -77,13 +84,13 @@ mod tests {
     const CPU: Goal = Goal::at_most("skep", Measure::Cpu, 1.04, "hyper");
 
     #[test]
-    fn the_median_decides_and_the_rounds_are_told() {
-        let verdict = |values: &[f64]| CPU.verdict(Spread::of(values));
-        assert_eq!(verdict(&[1.01, 1.02, 1.04]), "met");
-        assert_eq!(verdict(&[1.01, 1.02, 1.10]), "met, but not in every round");
-        assert_eq!(verdict(&[1.01, 1.05, 1.10]), "missed, but not in every round");
-        assert_eq!(verdict(&[1.05, 1.06, 1.10]), "missed");
-        assert_eq!(verdict(&[]), "not measured");
+    fn the_middle_decides_and_the_bounds_say_how_surely() {
+        let verdict = |middle, low, high| CPU.verdict(Some(Reached { middle, low, high }));
+        assert_eq!(verdict(1.02, 1.01, 1.04), "met");
+        assert_eq!(verdict(1.02, 1.01, 1.10), "met, but not beyond doubt");
+        assert_eq!(verdict(1.05, 1.01, 1.10), "missed, but not beyond doubt");
+        assert_eq!(verdict(1.06, 1.05, 1.10), "missed");
+        assert_eq!(CPU.verdict(None), "not measured");
     }
 
     #[test]

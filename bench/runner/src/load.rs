@@ -1,58 +1,100 @@
-//! Load on one server, from the load's core, for a given time.
-
-mod batches;
-mod wrk;
+//! Load on one server, from the load's core, for a given time: the client of `skep bench`.
 
 use std::time::Duration;
+
+use skep_bench::load::{self, Figures, Plan, RequestSpec, Target, Trust, Version};
 
 use crate::Result;
 use crate::experiment::Load;
 use crate::measure::{Measure, Sample};
+use crate::proc::float;
 
-/// Loads a server, and says what came back: rate, errors, latency. The count is that of the answers.
+pub(crate) use skep_bench::load::Answer;
+
+/// The longest wait for one answer.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Loads a server, and says what came back.
 pub(crate) fn run(load: Load, port: u16, path: &str, time: Duration) -> Result<Loaded> {
+    Ok(Loaded(load::run(&plan(load, port, path, time)?)?))
+}
+
+fn plan(load: Load, port: u16, path: &str, time: Duration) -> Result<Plan> {
+    let mut plan = Plan::of(target(port, path)?);
+    (plan.warm_up, plan.time) = (Duration::ZERO, time);
     match load {
-        Load::KeepAlive { connections } | Load::Memory { connections } => wrk::run(port, path, connections, time),
-        Load::Batches { connections, depth } => batches::run(port, path, connections, depth, time),
-        Load::Start | Load::Loop => Err("this experiment has no load".into()),
+        Load::KeepAlive { connections } | Load::Memory { connections } => plan.connections = connections.into(),
+        Load::Fresh { connections } => (plan.connections, plan.reuse) = (connections.into(), false),
+        Load::Batches { connections, depth } => {
+            (plan.connections, plan.depth) = (connections.into(), depth.into());
+        }
+        Load::Start | Load::Loop | Load::Alone => return Err("this experiment has no load".into()),
     }
+    Ok(plan)
+}
+
+fn target(port: u16, path: &str) -> Result<Target> {
+    Ok(format!("http://127.0.0.1:{port}{path}").parse()?)
+}
+
+/// Asks once, over a connection of its own.
+pub(crate) fn ask(port: u16, path: &str) -> Result<Answer> {
+    Ok(load::fetch(&target(port, path)?, &RequestSpec::get(path), &Trust::System, Version::Http1, PATIENCE)?)
 }
 
 /// What a load generator saw.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Loaded {
-    /// Good answers.
-    pub(crate) requests: u64,
-    pub(crate) per_second: f64,
-    pub(crate) errors: u64,
-    /// Microseconds.
-    pub(crate) p50: f64,
-    /// Microseconds.
-    pub(crate) p99: f64,
-}
+pub(crate) struct Loaded(Figures);
 
 impl Loaded {
+    /// Good answers.
+    pub(crate) fn requests(&self) -> u64 {
+        self.0.answers
+    }
+
     /// The figures of a sample that the load knows.
-    pub(crate) fn sample(self) -> Sample {
-        Sample::from([
-            (Measure::Rate, self.per_second),
-            (Measure::Errors, crate::proc::float(self.errors)),
-            (Measure::P50, self.p50),
-            (Measure::P99, self.p99),
-        ])
+    pub(crate) fn sample(&self) -> Sample {
+        let micros = |percent: f64| self.0.percentile(percent).as_secs_f64() * 1e6;
+        let mut sample =
+            Sample::from([(Measure::Rate, self.0.rate()), (Measure::Errors, float(self.0.errors.total()))]);
+        if self.0.answers > 0 {
+            sample.extend([
+                (Measure::P50, micros(50.0)),
+                (Measure::P99, micros(99.0)),
+                (Measure::P999, micros(99.9)),
+                (Measure::Bytes, float(self.0.bytes) / float(self.0.answers)),
+            ]);
+        }
+        sample
     }
 }
 
-/// The command as a record shows it.
+/// The load as a record shows it.
 pub(crate) fn shown(load: Load) -> String {
     match load {
         Load::KeepAlive { connections } | Load::Memory { connections } => {
-            format!("wrk -t1 -c{connections} -dSECONDSs --latency http://127.0.0.1:PORT/PATH")
+            format!("skep-bench, closed loop: {connections} connections")
+        }
+        Load::Fresh { connections } => {
+            format!("skep-bench, closed loop: a connection for each request, {connections} at a time")
         }
         Load::Batches { connections, depth } => {
-            format!("the runner's own client: {connections} connections, each sends {depth} at once")
+            format!("skep-bench, closed loop: {connections} connections, each sends {depth} at once")
         }
         Load::Start => "the runner tries every 100 us until it is answered".into(),
-        Load::Loop => "none: the program works alone".into(),
+        Load::Loop | Load::Alone => "none: the program works alone".into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_load_is_planned_as_the_experiment_says() {
+        let plan = plan(Load::Fresh { connections: 20 }, 8800, "/x", Duration::from_secs(2)).unwrap();
+        assert_eq!((plan.connections, plan.depth, plan.reuse, plan.target.path()), (20, 1, false, "/x"));
+        let plan = super::plan(Load::Batches { connections: 32, depth: 16 }, 8800, "/", Duration::ZERO).unwrap();
+        assert_eq!((plan.connections, plan.depth, plan.reuse), (32, 16, true));
+        assert!(super::plan(Load::Start, 8800, "/", Duration::ZERO).is_err());
     }
 }

@@ -20,7 +20,6 @@ impl Machine {
             ("skep", commit(repository())),
             ("nginx", line(&path("nginx"), &["-v"])),
             ("lighttpd", line(&path("lighttpd"), &["-v"])),
-            ("wrk", line("wrk", &["-v"])),
         ]);
         let lock = fs::read_to_string(bench().join("Cargo.lock")).unwrap_or_default();
         facts.extend(CRATES.map(|name| (name, version(&lock, name).unwrap_or("unknown").to_owned())));
@@ -29,5 +28,5 @@ impl Machine {
 }
 
 fn path(command: &'static str) -> String {
-    executable(Need::Debian { command, package: command }).display().to_string()
+    executable(Need::debian(command, command)).display().to_string()
 }

@@ -12,10 +12,11 @@ mod cores;
 mod experiment;
 mod flags;
 mod goal;
-mod http;
 mod load;
 mod machine;
 mod measure;
+mod need;
+mod posts;
 mod proc;
 mod program;
 mod record;
@@ -28,6 +29,8 @@ use std::error::Error;
 use std::fs;
 use std::path::Path;
 use std::process::ExitCode;
+
+use serde_json::Value;
 
 use flags::{Flags, Order};
 use machine::Machine;
@@ -50,14 +53,15 @@ fn peers() -> Result<()> {
     match flags::read(lexopt::Parser::from_env())? {
         Order::Help => print!("{}", flags::HELP),
         Order::List => print!("{}", report::list()),
+        Order::Page(file) => posts::write(&file)?,
         Order::Run(flags) => measure(&flags)?,
     }
     Ok(())
 }
 
 fn measure(flags: &Flags) -> Result<()> {
-    let plan = experiment::plan(&flags.experiments, &flags.only)?;
-    build::ready(&plan, flags.build)?;
+    let mut plan = experiment::plan(&flags.experiments, &flags.only)?;
+    build::ready(&mut plan, flags.build, flags.install)?;
     run::end_on_signals()?;
     let machine = Machine::look();
     let site = Site::lay_out()?;
@@ -68,19 +72,31 @@ fn measure(flags: &Flags) -> Result<()> {
             outcomes.push(outcome);
         }
     }
-    match &flags.out {
-        Some(file) => write(file, &record::json(&machine, flags, &outcomes), &report::page(&machine, flags, &outcomes)),
-        None => Ok(()),
+    let Some(file) = &flags.out else { return Ok(()) };
+    let mut record = record::json(&machine, flags, &outcomes);
+    if posts::wants_cache(flags) {
+        record["cache"] = posts::measure_cache(file, flags.install)?.into();
     }
+    if flags.add {
+        record = record::merged(&read(file)?, record);
+    }
+    write(file, &record)?;
+    if flags.posts() { posts::write(file) } else { Ok(()) }
+}
+
+/// A record that is there.
+fn read(file: &Path) -> Result<Value> {
+    let text = fs::read_to_string(file).map_err(|error| format!("{}: {error}", file.display()))?;
+    serde_json::from_str(&text).map_err(|error| format!("{} is no record: {error}", file.display()).into())
 }
 
 /// Writes the record, and the tables beside it.
-fn write(file: &Path, record: &str, page: &str) -> Result<()> {
+fn write(file: &Path, record: &Value) -> Result<()> {
     if let Some(folder) = file.parent() {
         fs::create_dir_all(folder)?;
     }
-    fs::write(file, record)?;
-    fs::write(file.with_extension("md"), page)?;
+    fs::write(file, format!("{record:#}\n"))?;
+    fs::write(file.with_extension("md"), record::page(record))?;
     eprintln!("wrote {} and its .md", file.display());
     Ok(())
 }

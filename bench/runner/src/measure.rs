@@ -17,6 +17,10 @@ pub(crate) enum Measure {
     P50,
     /// And 99 of 100 within this.
     P99,
+    /// And 999 of 1000 within this.
+    P999,
+    /// Bytes of an answer, with its head.
+    Bytes,
     /// Failed connections, reads, writes, timeouts, and answers that were not 200.
     Errors,
     /// How much of its core the server used, in percent.
@@ -31,6 +35,10 @@ pub(crate) enum Measure {
     Memory,
     /// From spawn to the first answer, in milliseconds.
     Start,
+    /// How many processes hold that memory.
+    Processes,
+    /// What the largest of them holds, in megabytes.
+    Largest,
 }
 
 /// One variant's figures in one round.
@@ -46,6 +54,8 @@ impl Measure {
             Self::System => "system_us_per_request",
             Self::P50 => "p50_us",
             Self::P99 => "p99_us",
+            Self::P999 => "p99_9_us",
+            Self::Bytes => "bytes_per_answer",
             Self::Errors => "errors",
             Self::Busy => "server_core_percent",
             Self::Load => "load_core_percent",
@@ -53,6 +63,8 @@ impl Measure {
             Self::LoadOthers => "load_core_others_percent",
             Self::Memory => "pss_mb",
             Self::Start => "start_ms",
+            Self::Processes => "processes",
+            Self::Largest => "pss_mb_largest_process",
         }
     }
 
@@ -65,6 +77,8 @@ impl Measure {
             Self::System => "system",
             Self::P50 => "p50 us",
             Self::P99 => "p99 us",
+            Self::P999 => "p99.9 us",
+            Self::Bytes => "bytes",
             Self::Errors => "errors",
             Self::Busy => "its core",
             Self::Load => "load's core",
@@ -72,6 +86,8 @@ impl Measure {
             Self::LoadOthers => "others on the load's core",
             Self::Memory => "memory, MB (PSS)",
             Self::Start => "first answer, ms",
+            Self::Processes => "processes",
+            Self::Largest => "the largest, MB",
         }
     }
 
@@ -79,16 +95,18 @@ impl Measure {
     pub(crate) fn show(self, value: f64) -> String {
         match self {
             Self::Rate => thousands(value),
-            Self::Errors | Self::P50 | Self::P99 => format!("{value:.0}"),
+            Self::Errors | Self::P50 | Self::P99 | Self::P999 | Self::Bytes | Self::Processes => {
+                format!("{value:.0}")
+            }
             Self::Busy | Self::Load | Self::ServerOthers | Self::LoadOthers => format!("{value:.0} %"),
-            Self::Cpu | Self::User | Self::System | Self::Memory => format!("{value:.2}"),
+            Self::Cpu | Self::User | Self::System | Self::Memory | Self::Largest => format!("{value:.2}"),
             Self::Start => format!("{value:.1}"),
         }
     }
 }
 
 /// A whole number with a space after each thousand: `1 234 567`.
-fn thousands(value: f64) -> String {
+pub(crate) fn thousands(value: f64) -> String {
     let digits = format!("{value:.0}");
     let mut shown = String::new();
     for (place, digit) in digits.char_indices() {

@@ -1,60 +1,9 @@
-//! What the kernel says about processes and cores, from /proc.
+//! What the kernel says about cores and about memory by process, from /proc. What a server takes, skep-bench reads.
 //!
 //! It reads, and changes nothing. Figures are totals since the start; a caller takes the difference of two.
 
-use std::collections::BTreeMap;
 use std::fs;
 use std::io;
-
-/// What a tree of processes has used.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub(crate) struct Usage {
-    /// Nanoseconds on a core by thread, as the scheduler counted them.
-    threads: BTreeMap<u32, u64>,
-    /// Clock ticks in the program, with those of children that are gone.
-    user: u64,
-    /// Clock ticks in the kernel, with those of children that are gone.
-    system: u64,
-}
-
-/// CPU time, in microseconds.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Spent {
-    pub(crate) total: f64,
-    /// The part of `total` that the program took; the kernel took the rest. From 0 to 1.
-    pub(crate) user_share: f64,
-}
-
-impl Usage {
-    /// What this process and all below it have used so far.
-    pub(crate) fn of_tree(root: u32) -> io::Result<Self> {
-        let mut usage = Self::default();
-        for pid in tree(root)? {
-            // A process that went away since we listed it is counted by its parent.
-            let Ok(stat) = fs::read_to_string(format!("/proc/{pid}/stat")) else { continue };
-            let Some(stat) = Stat::parse(&stat) else { continue };
-            usage.user += stat.user;
-            usage.system += stat.system;
-            usage.threads.extend(threads(pid));
-        }
-        Ok(usage)
-    }
-
-    /// What was used since `before`.
-    ///
-    /// The scheduler counts in nanoseconds, but only for threads that still live; if one has ended, or the kernel does not
-    /// count, the ticks must do.
-    pub(crate) fn since(&self, before: &Self) -> Spent {
-        let user = ticks(self.user.saturating_sub(before.user));
-        let system = ticks(self.system.saturating_sub(before.system));
-        let all_live =
-            !self.threads.is_empty() && before.threads.keys().all(|thread| self.threads.contains_key(thread));
-        let precise =
-            self.threads.iter().map(|(thread, now)| now.saturating_sub(*before.threads.get(thread).unwrap_or(&0)));
-        let total = if all_live { float(precise.sum()) / 1e3 } else { user + system };
-        Spent { total, user_share: if user + system > 0.0 { user / (user + system) } else { 0.0 } }
-    }
-}
 
 /// A process and all below it.
 fn tree(root: u32) -> io::Result<Vec<u32>> {
@@ -76,21 +25,6 @@ fn below(root: u32, parents: &[(u32, u32)]) -> Vec<u32> {
         next += 1;
     }
     found
-}
-
-/// Nanoseconds on a core, by thread of a process.
-fn threads(pid: u32) -> Vec<(u32, u64)> {
-    let Ok(entries) = fs::read_dir(format!("/proc/{pid}/task")) else { return Vec::new() };
-    let thread = |entry: fs::DirEntry| {
-        let id = entry.file_name().to_str()?.parse().ok()?;
-        Some((id, on_core(&fs::read_to_string(entry.path().join("schedstat")).ok()?)?))
-    };
-    entries.flatten().filter_map(thread).collect()
-}
-
-/// The first figure of a `schedstat`: nanoseconds on a core.
-fn on_core(schedstat: &str) -> Option<u64> {
-    schedstat.split_whitespace().next()?.parse().ok()
 }
 
 /// Some of a process's `stat`.
@@ -122,14 +56,16 @@ pub(crate) fn own() -> io::Result<f64> {
     Ok(ticks(stat.user + stat.system))
 }
 
-/// The proportional set size of a process and all below it, in megabytes (of 10^6 bytes).
-pub(crate) fn memory(root: u32) -> io::Result<f64> {
-    let mut kib = 0;
+/// The proportional set sizes of a process and all below it, each in megabytes (of 10^6 bytes).
+pub(crate) fn memory(root: u32) -> io::Result<Vec<f64>> {
+    let mut sizes = Vec::new();
     for pid in tree(root)? {
-        let rollup = fs::read_to_string(format!("/proc/{pid}/smaps_rollup"))?;
-        kib += pss(&rollup).ok_or(io::ErrorKind::InvalidData)?;
+        // A process that went away since we listed it holds nothing.
+        let Ok(rollup) = fs::read_to_string(format!("/proc/{pid}/smaps_rollup")) else { continue };
+        let kib = pss(&rollup).ok_or(io::ErrorKind::InvalidData)?;
+        sizes.push(float(kib) * 1024.0 / 1e6);
     }
-    Ok(float(kib) * 1024.0 / 1e6)
+    Ok(sizes)
 }
 
 /// The `Pss` of a `smaps_rollup`, in KiB.
@@ -178,21 +114,6 @@ mod tests {
     }
 
     #[test]
-    fn threads_that_live_are_counted_by_the_nanosecond() {
-        let before = Usage { threads: [(1, 1000), (2, 5000)].into(), user: 10, system: 10 };
-        let after = Usage { threads: [(1, 501_000), (2, 5000), (3, 500_000)].into(), user: 11, system: 13 };
-        assert_eq!(after.since(&before), Spent { total: 1000.0, user_share: 0.25 });
-    }
-
-    #[test]
-    fn a_thread_that_ended_leaves_its_ticks() {
-        let before = Usage { threads: [(1, 1000), (2, 5000)].into(), user: 10, system: 10 };
-        let after = Usage { threads: [(1, 501_000)].into(), user: 12, system: 12 };
-        let tick = 1e6 / float(rustix::param::clock_ticks_per_second());
-        assert_eq!(after.since(&before), Spent { total: 4.0 * tick, user_share: 0.5 });
-    }
-
-    #[test]
     fn the_proportional_set_is_read_and_not_one_of_its_kinds() {
         let rollup =
             "5595-7ffe ---p 00000000 00:00 0    [rollup]\nRss:     1724 kB\nPss:      330 kB\nPss_Dirty:  112 kB\n";
@@ -204,10 +125,5 @@ mod tests {
         let stat = "cpu  9 9 9 9 9 9 9 9 0 0\ncpu0 100 1 20 5000 400 3 4 5 7 8\ncpu1 1 1 1 1 1 1 1 1 0 0\n";
         assert_eq!(core_ticks(stat, 0), Some(133));
         assert_eq!(core_ticks(stat, 2), None);
-    }
-
-    #[test]
-    fn a_schedstat_begins_with_the_time_on_a_core() {
-        assert_eq!(on_core("79269814 81824 6\n"), Some(79_269_814));
     }
 }

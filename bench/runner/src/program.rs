@@ -1,12 +1,15 @@
 //! The programs that take part, and the command that starts each.
 
 use std::ffi::OsStr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::Result;
 use crate::build::{self, Need};
+use crate::need::Made;
 use crate::site::{self, Site};
+
+mod posts;
 
 /// A program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,51 +22,124 @@ pub(crate) enum Program {
         cached: bool,
     },
     SkepStatic,
+    SkepPosts {
+        mpm: Mpm,
+        /// Pages are kept for an hour.
+        cached: bool,
+        sessions: Sessions,
+    },
     Hyper,
     Axum,
+    AxumPosts,
     Actix,
     Epoll,
+    Go,
+    Express,
     Nginx {
         tuned: bool,
     },
     Lighttpd {
         tuned: bool,
     },
+    /// lighttpd with this many processes of a program in C behind it.
+    FastCgi {
+        processes: u16,
+    },
+    Apache(Module),
+    Nekotools,
+    Ocsigen,
+    Rails {
+        /// Processes of puma; 0 is one that is its own parent.
+        workers: u16,
+        /// Behind nginx.
+        proxied: bool,
+    },
+    Wasmtime,
     AxumBlog {
         tuned: bool,
     },
     /// Not a server: it works alone and prints what it did.
     Markdown,
+    /// Not a server: Perl's loggers, this one of them.
+    Log4perl(&'static str),
+}
+
+/// How Skep shares out requests among processes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Mpm {
+    /// One process, no supervisor.
+    Alone,
+    /// This many processes that stay.
+    Prefork(u16),
+    /// A process for each request.
+    OneRequest,
+}
+
+/// Where Skep keeps sessions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Sessions {
+    /// Where it does if nobody says otherwise.
+    Disk,
+    Memory,
+}
+
+/// What Apache runs programs by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Module {
+    /// None: it serves files, by threads.
+    Event,
+    Php {
+        opcache: bool,
+    },
+    Neko,
 }
 
 /// What a server is started with.
 pub(crate) struct Place {
     pub(crate) port: u16,
+    /// For a server behind the first.
+    pub(crate) second: u16,
     /// Its own directory. What it keeps there is still there when it is started again.
     pub(crate) dir: PathBuf,
 }
 
 impl Program {
-    /// What must be there before it can start.
-    pub(crate) fn need(self) -> Need {
+    /// What must be there before it can start; the first of it is what is started.
+    pub(crate) fn needs(self) -> Vec<Need> {
         match self {
-            Self::SkepHello { .. } => Need::Skep("hello"),
-            Self::SkepBlog { .. } => Need::Skep("blog"),
-            Self::SkepStatic => Need::Alone("skep-static"),
-            Self::Hyper => Need::Peer("peer-hyper"),
-            Self::Axum => Need::Peer("peer-axum"),
-            Self::Actix => Need::Peer("peer-actix"),
-            Self::Epoll => Need::Peer("peer-epoll"),
-            Self::AxumBlog { .. } => Need::Peer("peer-axum-blog"),
-            Self::Markdown => Need::Peer("peer-markdown"),
-            Self::Nginx { .. } => Need::Debian { command: "nginx", package: "nginx-light" },
-            Self::Lighttpd { .. } => Need::Debian { command: "lighttpd", package: "lighttpd" },
+            Self::SkepHello { .. } => vec![Need::Skep("hello")],
+            Self::SkepBlog { .. } => vec![Need::Skep("blog")],
+            Self::SkepStatic => vec![Need::Alone("skep-static")],
+            Self::Hyper => vec![Need::Peer("peer-hyper")],
+            Self::Axum => vec![Need::Peer("peer-axum")],
+            Self::Actix => vec![Need::Peer("peer-actix")],
+            Self::Epoll => vec![Need::Peer("peer-epoll")],
+            Self::AxumBlog { .. } => vec![Need::Peer("peer-axum-blog")],
+            Self::Markdown => vec![Need::Peer("peer-markdown")],
+            Self::Nginx { .. } => vec![Need::debian("nginx", "nginx-light")],
+            Self::Lighttpd { .. } => vec![Need::debian("lighttpd", "lighttpd")],
+            Self::SkepPosts { .. } => vec![Need::Alone("skep-posts"), Need::SQLITE],
+            Self::AxumPosts => vec![Need::Peer("peer-axum-posts"), Need::SQLITE],
+            Self::Go => vec![Need::Made(Made::Go), Need::SQLITE],
+            Self::Express => vec![Need::program("node", "from its makers"), Need::Made(Made::Express), Need::SQLITE],
+            Self::FastCgi { .. } => vec![Need::debian("lighttpd", "lighttpd"), Need::Made(Made::FastCgi)],
+            Self::Apache(module) => posts::apache_needs(module),
+            Self::Nekotools => vec![Need::debian("nekotools", "neko"), Need::Made(Made::Neko), Need::SQLITE],
+            Self::Ocsigen => posts::ocsigen_needs(),
+            Self::Rails { proxied, .. } => posts::rails_needs(proxied),
+            Self::Wasmtime => posts::wasmtime_needs(),
+            Self::Log4perl(_) => posts::log4perl_needs(),
         }
     }
 
-    /// The command that serves at this place.
+    /// Whether it answers requests.
+    pub(crate) fn is_server(self) -> bool {
+        !matches!(self, Self::Markdown | Self::Log4perl(_))
+    }
+
+    /// The command that serves at this place, or that works for some seconds.
     pub(crate) fn command(self, place: &Place, site: &Site) -> Result<Command> {
-        let mut command = Command::new(build::executable(self.need()));
+        let mut command = Command::new(self.executable());
         match self {
             Self::SkepHello { log } => skep(&mut command, place, log),
             Self::SkepBlog { cached } => {
@@ -90,20 +166,27 @@ impl Program {
             Self::Lighttpd { tuned } => {
                 command.args(["-D", "-f"]).arg(site::write_lighttpd(place, site, tuned)?);
             }
-            Self::Markdown => return Err("peer-markdown is not a server".into()),
+            Self::Markdown => {}
+            _ => posts::command(self, &mut command, place, site)?,
         }
         Ok(command)
     }
 
+    /// What is started.
+    pub(crate) fn executable(self) -> PathBuf {
+        self.needs().first().map(|need| build::executable(*need)).unwrap_or_default()
+    }
+
     /// The command as a record shows it: without this machine's paths and ports.
     pub(crate) fn shown(self, site: &Site) -> String {
-        let place = Place { port: 0, dir: site.folder("shown") };
+        let place = Place { port: 0, second: 0, dir: site.folder("shown") };
         let line = match self.command(&place, site) {
             Ok(command) => line(&command),
-            Err(_) => format!("{} SECONDS", build::executable(self.need()).display()),
+            Err(_) => self.executable().display().to_string(),
         };
         let repository = format!("{}/", build::repository().display());
         line.replace(&place.dir.display().to_string(), "DIR")
+            .replace(&site.folder("").display().to_string(), "SITE/")
             .replace(&repository, "")
             .replace("127.0.0.1:0", "127.0.0.1:PORT")
     }
@@ -116,7 +199,16 @@ fn line(command: &Command) -> String {
 
 /// The flags that every Skep application has. One process, as its peers are: what is measured is the one that was started.
 fn skep(command: &mut Command, place: &Place, log: bool) {
-    command.arg("--listen").arg(format!("127.0.0.1:{}", place.port));
+    flags(command, place, log);
     command.args(["--workers", "1", "--set", "supervise=false"]);
+}
+
+fn flags(command: &mut Command, place: &Place, log: bool) {
+    command.arg("--listen").arg(format!("127.0.0.1:{}", place.port));
     command.args(["--set", &format!("log.access={log}"), "--data"]).arg(&place.dir);
+}
+
+/// A file of a peer's folder.
+pub(crate) fn peer(file: &str) -> PathBuf {
+    Path::new(build::bench()).join("peers").join(file)
 }

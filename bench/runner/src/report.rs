@@ -2,26 +2,31 @@
 
 use std::fmt::Write;
 
-use figures::stats::{Spread, ratios};
+use figures::stats::Spread;
 use figures::table::Table;
 
-use crate::experiment::{ALL, Load};
-use crate::flags::Flags;
-use crate::goal::Goal;
-use crate::machine::Machine;
+use crate::experiment::{Load, all};
+use crate::goal::{Goal, Reached};
 use crate::measure::Measure;
 use crate::run::Outcome;
+use skep_bench::compare::Interval;
 
 mod notes;
+
+/// How sure the bounds of a ratio are.
+pub(crate) const CONFIDENCE: f64 = 0.95;
 
 /// The experiments, who takes part, and what must be reached.
 pub(crate) fn list() -> String {
     let mut text = String::new();
-    for experiment in ALL {
+    for experiment in all() {
         let variants: Vec<_> = experiment.variants.iter().map(|variant| variant.name).collect();
         let loads: Vec<_> = experiment.loads.iter().map(|load| load.describe()).collect();
         let _ = writeln!(text, "{}: {} ({})", experiment.name, experiment.about, loads.join("; "));
         let _ = writeln!(text, "    {}", variants.join(", "));
+        for absent in experiment.absent {
+            let _ = writeln!(text, "    without {}: {}", absent.name, absent.why);
+        }
         for goal in experiment.goals {
             let _ = writeln!(text, "    goal: {}", goal.describe());
         }
@@ -29,22 +34,13 @@ pub(crate) fn list() -> String {
     text
 }
 
-/// A whole run, as a page for docs.
-pub(crate) fn page(machine: &Machine, flags: &Flags, outcomes: &[Outcome]) -> String {
-    let mut page = format!("{} rounds of {} s each, variants in random order.\n\n", flags.rounds, flags.seconds);
-    for (name, value) in &machine.0 {
-        let _ = writeln!(page, "- {name}: {value}");
-    }
-    outcomes.iter().fold(page, |page, outcome| page + "\n" + &markdown(outcome))
-}
-
 /// One load of one experiment.
 pub(crate) fn markdown(outcome: &Outcome) -> String {
     let mut text = format!("## {}, {}\n\n", outcome.experiment.name, outcome.load.describe());
     let _ = writeln!(text, "{}.\n\n{}", capital(outcome.experiment.about), table(outcome));
     for verdict in verdicts(outcome) {
-        let spread = verdict.spread.map_or(String::new(), |spread| format!(": {}", range(spread)));
-        let _ = writeln!(text, "- {}{spread}: **{}**", verdict.goal, verdict.word);
+        let reached = verdict.reached.map_or(String::new(), |reached| format!(": {}", bounded(reached)));
+        let _ = writeln!(text, "- {}{reached}: **{}**", verdict.goal, verdict.word);
     }
     for note in notes::all(outcome) {
         let _ = writeln!(text, "- {note}");
@@ -55,26 +51,33 @@ pub(crate) fn markdown(outcome: &Outcome) -> String {
 /// What became of a goal.
 pub(crate) struct Verdict {
     pub(crate) goal: String,
-    pub(crate) spread: Option<Spread>,
+    pub(crate) reached: Option<Reached>,
     pub(crate) word: &'static str,
 }
 
 /// Every goal of the experiment, with what came out.
 pub(crate) fn verdicts(outcome: &Outcome) -> Vec<Verdict> {
     let verdict = |goal: &Goal| {
-        let spread = reached(goal, outcome);
-        Verdict { goal: goal.describe(), spread, word: goal.verdict(spread) }
+        let reached = reached(goal, outcome);
+        Verdict { goal: goal.describe(), reached, word: goal.verdict(reached) }
     };
     outcome.experiment.goals.iter().map(verdict).collect()
 }
 
-/// The ratio that a goal is about, or the figure.
-fn reached(goal: &Goal, outcome: &Outcome) -> Option<Spread> {
+/// The ratio that a goal is about, or the figure with the least and the most of the rounds.
+fn reached(goal: &Goal, outcome: &Outcome) -> Option<Reached> {
     let ours = outcome.place(goal.variant)?;
-    match goal.beside {
-        Some(beside) => ratio(outcome, ours, outcome.place(beside)?, goal.measure),
-        None => spread(outcome, ours, goal.measure),
-    }
+    Some(match goal.beside {
+        Some(beside) => of_interval(ratio(outcome, ours, outcome.place(beside)?, goal.measure)?),
+        None => {
+            let Spread { median, least, most, .. } = spread(outcome, ours, goal.measure)?;
+            Reached { middle: median, low: least, high: most }
+        }
+    })
+}
+
+fn of_interval(Interval { ratio, low, high }: Interval) -> Reached {
+    Reached { middle: ratio, low, high }
 }
 
 fn spread(outcome: &Outcome, entrant: usize, measure: Measure) -> Option<Spread> {
@@ -82,8 +85,10 @@ fn spread(outcome: &Outcome, entrant: usize, measure: Measure) -> Option<Spread>
     Spread::of(&figures)
 }
 
-fn ratio(outcome: &Outcome, entrant: usize, beside: usize, measure: Measure) -> Option<Spread> {
-    Spread::of(&ratios(&outcome.figures(entrant, measure), &outcome.figures(beside, measure)))
+/// How many times `beside`'s figure is the entrant's, made within the rounds.
+fn ratio(outcome: &Outcome, entrant: usize, beside: usize, measure: Measure) -> Option<Interval> {
+    let pairs = outcome.figures(entrant, measure).into_iter().zip(outcome.figures(beside, measure));
+    Interval::of(&pairs.filter_map(|(ours, other)| Some((ours?, other?))).collect::<Vec<_>>(), CONFIDENCE)
 }
 
 fn table(outcome: &Outcome) -> Table {
@@ -92,6 +97,11 @@ fn table(outcome: &Outcome) -> Table {
     let main = main_measure(outcome.load);
     let mut table = Table::new(["variant".into(), main.name().into(), "least - most".into(), against(main)]);
     let loaded = !matches!(outcome.load, Load::Start | Load::Memory { .. });
+    let memory: &[Measure] = match outcome.load {
+        Load::Memory { .. } => &[Measure::Processes, Measure::Largest, Measure::Rate],
+        _ => &[],
+    };
+    table.head(memory.iter().map(|measure| measure.name().into()));
     if loaded {
         table.head(["CPU us/request (user + system)".into(), "+-".into(), against(Measure::Cpu)]);
         table.head([Measure::P50, Measure::P99, Measure::Busy, Measure::Load].map(|measure| measure.name().into()));
@@ -100,6 +110,7 @@ fn table(outcome: &Outcome) -> Table {
         let mut row = vec![entrant.name.clone(), median(outcome, place, main)];
         row.push(spread(outcome, place, main).map_or(String::new(), |all| least_most(main, all)));
         row.push(ratio(outcome, place, 0, main).map_or(String::new(), range));
+        row.extend(memory.iter().map(|&measure| median(outcome, place, measure)));
         if loaded {
             row.extend([cpu(outcome, place), deviation(outcome, place, Measure::Cpu)]);
             row.push(ratio(outcome, place, 0, Measure::Cpu).map_or(String::new(), range));
@@ -116,7 +127,7 @@ fn main_measure(load: Load) -> Measure {
     match load {
         Load::Start => Measure::Start,
         Load::Memory { .. } => Measure::Memory,
-        Load::KeepAlive { .. } | Load::Batches { .. } | Load::Loop => Measure::Rate,
+        _ => Measure::Rate,
     }
 }
 
@@ -139,10 +150,20 @@ fn least_most(measure: Measure, spread: Spread) -> String {
     format!("{} - {}", measure.show(spread.least), measure.show(spread.most))
 }
 
-/// `1.04 (0.98 - 1.10)`, with fewer digits where the figures are large.
-fn range(spread: Spread) -> String {
-    let digits = if spread.median.abs() < 100.0 { 2 } else { 0 };
-    format!("{:.digits$} ({:.digits$} - {:.digits$})", spread.median, spread.least, spread.most)
+/// `1.04 (0.98 - 1.10)`; with `~` before it where no difference was shown, and without bounds where there were too few rounds.
+fn range(interval: Interval) -> String {
+    let same = if interval.has_bounds() && !interval.shows_a_difference() { "~ " } else { "" };
+    format!("{same}{}", bounded(of_interval(interval)))
+}
+
+/// With fewer digits where the figures are large.
+fn bounded(Reached { middle, low, high }: Reached) -> String {
+    let digits = if middle.abs() < 100.0 { 2 } else { 0 };
+    if high.is_finite() {
+        format!("{middle:.digits$} ({low:.digits$} - {high:.digits$})")
+    } else {
+        format!("{middle:.digits$}")
+    }
 }
 
 fn capital(text: &str) -> String {

@@ -16,21 +16,21 @@ use signal_hook::consts::{SIGINT, SIGTERM};
 use crate::Result;
 use crate::answer::{self, Answered};
 use crate::cores;
-use crate::experiment::{Experiment, Load, Planned, Variant, WARM_UP};
+use crate::experiment::{Experiment, LeftOut, Load, Planned, Variant, WARM_UP};
 use crate::flags::Flags;
-use crate::http;
+use crate::load;
 use crate::measure::{Measure, Sample};
-use crate::program::Program;
 use crate::server::Server;
 use crate::site::Site;
 use cell::Cell;
-use figures::random::Random;
+use skep_bench::random::Random;
 
 /// What came out of one load of one experiment.
 pub(crate) struct Outcome {
     pub(crate) experiment: Experiment,
     pub(crate) load: Load,
     pub(crate) entrants: Vec<Entrant>,
+    pub(crate) left_out: Vec<LeftOut>,
     pub(crate) rounds: Vec<Round>,
 }
 
@@ -68,22 +68,22 @@ pub(crate) fn experiment(planned: &Planned, site: &Site, flags: &Flags) -> Resul
 
 fn outcome(planned: &Planned, load: Load, site: &Site, flags: &Flags) -> Result<Outcome> {
     let name = planned.experiment.name;
-    eprintln!("{name}, {}: {} rounds of {} s", load.describe(), flags.rounds, flags.seconds);
-    let mut entrants = entrants(&planned.variants, site);
-    let servers = servers(name, load, &mut entrants, planned, site)?;
-    let cell = Cell { experiment: name, load, site, seconds: flags.seconds };
+    let (rounds, seconds) = (flags.rounds(), flags.seconds());
+    eprintln!("{name}, {}: {rounds} rounds of {seconds} s", load.describe());
+    let Admitted { entrants, servers, left_out } = admit(planned, load, site)?;
+    let cell = Cell { experiment: name, load, site, seconds };
     for (place, entrant) in entrants.iter().enumerate() {
         cell.warm_up(entrant, servers.get(&place), WARM_UP)?;
     }
     let mut random = Random::from_clock();
-    let rounds = (1..=flags.rounds).map(|number| {
+    let rounds = (1..=rounds).map(|number| {
         eprint!("  round {number}:");
         let round = round(random.order(entrants.len()), &entrants, &servers, &cell);
         eprintln!();
         round
     });
     let rounds = rounds.collect::<Result<Vec<_>>>()?;
-    Ok(Outcome { experiment: planned.experiment, load, entrants, rounds })
+    Ok(Outcome { experiment: planned.experiment, load, entrants, left_out, rounds })
 }
 
 fn round(order: Vec<usize>, entrants: &[Entrant], servers: &BTreeMap<usize, Server>, cell: &Cell<'_>) -> Result<Round> {
@@ -105,41 +105,55 @@ fn entrants(variants: &[Variant], site: &Site) -> Vec<Entrant> {
         .collect()
 }
 
-/// Starts the servers, by the place of their entrant, and checks their answers.
+/// Those who take part, with their servers by place, and those who do not.
+struct Admitted {
+    entrants: Vec<Entrant>,
+    servers: BTreeMap<usize, Server>,
+    left_out: Vec<LeftOut>,
+}
+
+/// Starts the servers and checks their answers. Who does not start or answers something else is left out, unless it is the
+/// one that the others stand beside.
 ///
 /// An experiment that starts its servers anew each time gets none to keep; their answers are checked all the same.
-fn servers(
-    name: &str,
-    load: Load,
-    entrants: &mut [Entrant],
-    planned: &Planned,
-    site: &Site,
-) -> Result<BTreeMap<usize, Server>> {
-    let mut servers = BTreeMap::new();
-    let mut answers = Vec::new();
-    let places: Vec<usize> =
-        (0..entrants.len()).filter(|&place| entrants[place].variant.program != Program::Markdown).collect();
-    for &place in &places {
+fn admit(planned: &Planned, load: Load, site: &Site) -> Result<Admitted> {
+    let mut admitted = Admitted { entrants: Vec::new(), servers: BTreeMap::new(), left_out: planned.left_out.clone() };
+    for mut entrant in entrants(&planned.variants, site) {
         go_on()?;
-        let entrant = &entrants[place];
-        let server = Server::start(&entrant.variant, &label(name, entrant), site)?;
-        let answer = http::get(server.port, entrant.variant.path)?;
-        answers.push((entrant.name.clone(), answer));
-        servers.insert(place, server);
+        match tried(&mut entrant, &planned.experiment, site) {
+            Err(error) if entrant.variant == planned.variants[0] => return Err(error),
+            Err(error) => {
+                let why = error.to_string().lines().collect::<Vec<_>>().join("; ");
+                eprintln!("{} is left out: {why}", entrant.name);
+                admitted.left_out.push(LeftOut { name: entrant.name, why: why.chars().take(200).collect() });
+            }
+            Ok(server) => {
+                admitted.servers.extend(server.map(|server| (admitted.entrants.len(), server)));
+                admitted.entrants.push(entrant);
+            }
+        }
+        if load.starts_anew() {
+            admitted.servers.clear();
+        }
     }
-    let answered = answer::check(planned.experiment.same, &answers)?;
-    for (place, answered) in places.into_iter().zip(answered) {
-        entrants[place].answered = Some(answered);
+    Ok(admitted)
+}
+
+/// The entrant's server, if it is one, after a right answer.
+fn tried(entrant: &mut Entrant, experiment: &Experiment, site: &Site) -> Result<Option<Server>> {
+    if !entrant.variant.program.is_server() {
+        return Ok(None);
     }
-    if load.starts_anew() {
-        servers.clear();
-    }
-    Ok(servers)
+    let server = Server::start(&entrant.variant, &label(experiment.name, entrant), site)?;
+    let answer = load::ask(server.port, entrant.variant.path)?;
+    entrant.answered = Some(answer::check(experiment.same, &entrant.name, &answer)?);
+    Ok(Some(server))
 }
 
 /// The name of an entrant's directory.
 fn label(experiment: &str, entrant: &Entrant) -> String {
-    format!("{experiment}-{}", entrant.name.replace([' ', '(', ')'], ""))
+    let name: String = entrant.name.chars().filter(char::is_ascii_alphanumeric).collect();
+    format!("{experiment}-{name}")
 }
 
 static ENDED: OnceLock<Arc<AtomicBool>> = OnceLock::new();

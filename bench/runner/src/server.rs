@@ -1,21 +1,21 @@
 //! A server under measurement: started on its core, waited for, and ended.
 
 use std::fs::{self, File, OpenOptions};
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use std::net::{Ipv4Addr, TcpListener};
-
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 
 use crate::Result;
 use crate::cores;
 use crate::experiment::Variant;
-use crate::http;
+use crate::load;
 use crate::program::Place;
 use crate::site::Site;
+use skep_bench::server::{Watched, free_port};
 
 /// How long a server may take until it answers. A first start makes its database.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -40,7 +40,7 @@ impl Server {
     ///
     /// `label` names its directory: the same label finds the same data again.
     pub(crate) fn start(variant: &Variant, label: &str, site: &Site) -> Result<Self> {
-        let place = Place { port: free_port()?, dir: site.folder(label) };
+        let place = Place { port: free_port()?, second: free_port()?, dir: site.folder(label) };
         fs::create_dir_all(&place.dir)?;
         let mut command = variant.program.command(&place, site)?;
         command.stdin(Stdio::null()).stdout(log(&place.dir, "stdout")?).stderr(log(&place.dir, "stderr")?);
@@ -54,7 +54,7 @@ impl Server {
 
     fn wait(&mut self, variant: &Variant, begun: Instant) -> Result<()> {
         loop {
-            let Err(unreachable) = http::get(self.port, variant.path) else { return Ok(()) };
+            let Err(unreachable) = load::ask(self.port, variant.path) else { return Ok(()) };
             let ended = self.child.try_wait()?;
             if ended.is_none() && begun.elapsed() < PATIENCE {
                 thread::sleep(PAUSE);
@@ -70,9 +70,19 @@ impl Server {
         self.child.id()
     }
 
+    /// It, and all below it.
+    pub(crate) fn watched(&self) -> Result<Watched> {
+        Ok(Watched::process(self.pid())?)
+    }
+
     /// Empties what it wrote to stdout: an access log grows by megabytes a second.
     pub(crate) fn forget_output(&self) -> Result<()> {
         Ok(OpenOptions::new().write(true).open(self.dir.join("stdout"))?.set_len(0)?)
+    }
+
+    /// Ends what it left behind: a server has its own process group.
+    fn sweep(&self) {
+        let _ = kill_process_group(Pid::from_child(&self.child), Signal::KILL);
     }
 
     /// The end of what it wrote to stderr.
@@ -90,20 +100,21 @@ impl Drop for Server {
         let asked = Instant::now();
         while asked.elapsed() < GRACE {
             if !matches!(self.child.try_wait(), Ok(None)) {
-                return;
+                return self.sweep();
             }
             thread::sleep(Duration::from_millis(5));
         }
         eprintln!("process {} did not end on SIGTERM and was killed", self.pid());
         let _ = self.child.kill();
         let _ = self.child.wait();
+        self.sweep();
     }
 }
 
 /// Starts a program on the server's core.
 pub(crate) fn spawn(command: &mut Command) -> Result<Child> {
     cores::bind(cores::SERVER)?;
-    let child = command.spawn();
+    let child = command.process_group(0).spawn();
     cores::bind(cores::LOAD)?;
     Ok(child?)
 }
@@ -111,9 +122,4 @@ pub(crate) fn spawn(command: &mut Command) -> Result<Child> {
 fn log(dir: &Path, name: &str) -> Result<File> {
     // Appending, so that what is emptied starts at its beginning again.
     Ok(OpenOptions::new().create(true).append(true).open(dir.join(name))?)
-}
-
-/// A port that nobody has. Between now and the server's start somebody could take it; then the server says so.
-fn free_port() -> Result<u16> {
-    Ok(TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?.port())
 }

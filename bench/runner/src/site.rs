@@ -8,7 +8,10 @@ use std::path::{Path, PathBuf};
 use articles::Article;
 
 use crate::Result;
+use crate::need::Need;
 use crate::program::Place;
+
+pub(crate) mod posts;
 
 /// The small file, and what every hello answers.
 const HELLO: &str = "Hello, world!";
@@ -30,6 +33,10 @@ impl Site {
         fs::write(site.files().join("13.txt"), HELLO)?;
         let large: Vec<u8> = (0..LARGE).map(|place| b'a' + u8::try_from(place % 26).expect("a letter")).collect();
         fs::write(site.files().join("1m.bin"), large)?;
+        // Who needs the database is left out where nothing can make it.
+        if Need::SQLITE.missing().is_none() {
+            site.make_database()?;
+        }
         Ok(site)
     }
 
@@ -73,11 +80,13 @@ fn front_matter(article: &Article, text: &str) -> String {
 
 /// Writes nginx's configuration for this place, and says where it is.
 pub(crate) fn write_nginx(place: &Place, site: &Site, tuned: bool) -> Result<PathBuf> {
-    // As root, nginx's workers would be `nobody`, who may not read the files.
-    let user = if rustix::process::geteuid().is_root() { "user root;" } else { "" };
     let cache = if tuned { include_str!("../../peers/nginx/open-file-cache.conf") } else { "" };
-    let template = include_str!("../../peers/nginx/nginx.conf").replace("{USER}", user);
-    write_config("nginx.conf", &template, cache, place, site)
+    write_config("nginx.conf", &nginx(include_str!("../../peers/nginx/nginx.conf")), cache, place, site)
+}
+
+/// As root, nginx's workers would be `nobody`, who may not read the files.
+fn nginx(template: &str) -> String {
+    template.replace("{USER}", if rustix::process::geteuid().is_root() { "user root;" } else { "" })
 }
 
 /// Writes lighttpd's configuration for this place, and says where it is.
@@ -110,7 +119,7 @@ mod tests {
 
     #[test]
     fn no_word_in_braces_is_left_in_a_configuration() {
-        let place = Place { port: 8800, dir: "/dir".into() };
+        let place = Place { port: 8800, second: 8801, dir: "/dir".into() };
         let nginx = include_str!("../../peers/nginx/nginx.conf").replace("{USER}", "");
         let filled = fill(&nginx, "sendfile off;", &place, Path::new("/files"));
         assert!(filled.contains("listen 127.0.0.1:8800;") && filled.contains("root /files;"), "{filled}");

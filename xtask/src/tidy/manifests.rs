@@ -11,7 +11,8 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("skep", &["skep-macros", "skep-cache"]),
     ("skep-server", &["skep"]),
     ("skep-isolate", &["skep", "skep-server"]),
-    ("skep-cli", &["skep", "skep-cache", "skep-server", "skep-isolate"]),
+    ("skep-bench", &["skep-cache"]),
+    ("skep-cli", &["skep", "skep-cache", "skep-server", "skep-isolate", "skep-bench"]),
 ];
 
 /// Examples stand at the lower end and may name whom they like.

@@ -13,7 +13,7 @@ const CROWDED: f64 = 3.0;
 
 /// Everything that should be said.
 pub(crate) fn all(outcome: &Outcome) -> Vec<String> {
-    [noise(outcome), split(outcome), sizes(outcome), errors(outcome), full(outcome), crowded(outcome)]
+    [noise(outcome), split(outcome), sizes(outcome), errors(outcome), full(outcome), crowded(outcome), absent(outcome)]
         .into_iter()
         .flatten()
         .collect()
@@ -26,7 +26,10 @@ fn noise(outcome: &Outcome) -> Option<String> {
     let beside = |measure: Measure| Some(format!("{} {}", measure.name(), range(ratio(outcome, control, 0, measure)?)));
     let cpu = beside(Measure::Cpu).filter(|_| main == Measure::Rate).map_or(String::new(), |cpu| format!(", {cpu}"));
     let name = &outcome.entrants[0].name;
-    Some(format!("Noise, {name} against itself: {}{cpu}. A difference within this range shows nothing.", beside(main)?))
+    Some(format!(
+        "Noise, {name} against itself: {}{cpu}. A difference within these bounds shows nothing.",
+        beside(main)?
+    ))
 }
 
 /// Where the time of a page goes, from the variants that leave a part of the work out.
@@ -45,8 +48,10 @@ fn split_of(outcome: &Outcome, name: &str) -> Option<String> {
 /// How the answers differ in length.
 fn sizes(outcome: &Outcome) -> Option<String> {
     let sizes = outcome.entrants.iter().filter_map(|entrant| {
-        let answered = entrant.answered.as_ref()?;
-        Some(format!("{} {} + {}", entrant.name, answered.head, answered.body))
+        let body = entrant.answered.as_ref()?.body;
+        let whole = spread(outcome, outcome.place(&entrant.name)?, Measure::Bytes).map_or(0.0, |whole| whole.median);
+        let head = whole - crate::proc::float(body as u64);
+        Some(format!("{} {head:.0} + {body}", entrant.name))
     });
     let sizes: Vec<String> = sizes.collect();
     let why = match outcome.experiment.same {
@@ -91,6 +96,12 @@ fn crowded(outcome: &Outcome) -> Option<String> {
     (server.max(load) > CROWDED).then(|| {
         format!("**Other programs** took up to {server:.0} % of the server's core and {load:.0} % of the load's (the worst median): requests/s do not hold, CPU per request holds better.")
     })
+}
+
+/// Who took no part.
+fn absent(outcome: &Outcome) -> Option<String> {
+    let absent: Vec<_> = outcome.left_out.iter().map(|left| format!("{} ({})", left.name, left.why)).collect();
+    (!absent.is_empty()).then(|| format!("Left out: {}.", absent.join("; ")))
 }
 
 /// `NAME WHAT` of those entrants that have a `WHAT`.

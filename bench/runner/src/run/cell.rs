@@ -1,20 +1,20 @@
 //! One figure of the table: one entrant, once.
 
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use super::{Entrant, label};
 use crate::Result;
-use crate::build::executable;
 use crate::cores;
 use crate::experiment::Load;
 use crate::load::{self, Loaded};
 use crate::measure::{Measure, Sample};
-use crate::proc::{self, Spent, Usage, float};
-use crate::program::Program;
+use crate::proc::{self, float};
+use crate::program::Place;
 use crate::server::{self, Server};
 use crate::site::Site;
+use skep_bench::server::{Spent, Usage};
 
 /// What a server may do after the load before its memory is read: close its connections.
 const SETTLE: Duration = Duration::from_millis(300);
@@ -44,7 +44,7 @@ impl Cell<'_> {
                 let server = Server::start(&entrant.variant, &label(self.experiment, entrant), self.site)?;
                 Ok(Sample::from([(Measure::Start, server.took.as_secs_f64() * 1e3)]))
             }
-            (_, None) => self.alone(entrant.variant.program),
+            (_, None) => self.alone(entrant),
         }
     }
 
@@ -54,7 +54,7 @@ impl Cell<'_> {
         let loaded =
             load::run(self.load.on_servers(), server.port, entrant.variant.path, Duration::from_secs(self.seconds))
                 .map_err(|error| format!("{}: {error}", entrant.name))?;
-        let mut sample = Reading::take(server)?.since(&before, loaded);
+        let mut sample = Reading::take(server)?.since(&before, &loaded);
         sample.extend(loaded.sample());
         server.forget_output()?;
         Ok(sample)
@@ -65,17 +65,21 @@ impl Cell<'_> {
         let server = Server::start(&entrant.variant, &label(self.experiment, entrant), self.site)?;
         let mut sample = self.loaded(entrant, &server)?;
         thread::sleep(SETTLE);
-        sample.insert(Measure::Memory, proc::memory(server.pid())?);
+        let sizes = proc::memory(server.pid())?;
+        sample.insert(Measure::Memory, sizes.iter().sum());
+        sample.insert(Measure::Largest, sizes.iter().copied().fold(0.0, f64::max));
+        sample.insert(Measure::Processes, float(sizes.len() as u64));
         Ok(sample)
     }
 
     /// A program that is no server: it says itself what it did.
-    fn alone(&self, program: Program) -> Result<Sample> {
-        let mut command = Command::new(executable(program.need()));
+    fn alone(&self, entrant: &Entrant) -> Result<Sample> {
+        let place = Place { port: 0, second: 0, dir: self.site.folder(&label(self.experiment, entrant)) };
+        let mut command = entrant.variant.program.command(&place, self.site)?;
         command.arg(self.seconds.to_string()).stdin(Stdio::null()).stdout(Stdio::piped());
         let output = server::spawn(&mut command)?.wait_with_output()?;
         let line = String::from_utf8_lossy(&output.stdout).into_owned();
-        renders(&line).ok_or_else(|| format!("peer-markdown's line is not understood: {line:?}").into())
+        did(&line).ok_or_else(|| format!("{}'s line is not understood: {line:?}", entrant.name).into())
     }
 }
 
@@ -99,7 +103,7 @@ impl Reading {
     fn take(server: &Server) -> Result<Self> {
         Ok(Self {
             at: Instant::now(),
-            server: Usage::of_tree(server.pid())?,
+            server: server.watched()?.usage()?,
             load: proc::own()?,
             server_core: proc::busy(cores::SERVER)?,
             load_core: proc::busy(cores::LOAD)?,
@@ -107,15 +111,15 @@ impl Reading {
     }
 
     /// The figures between two moments, for what was answered in between.
-    fn since(&self, before: &Self, loaded: Loaded) -> Sample {
+    fn since(&self, before: &Self, loaded: &Loaded) -> Sample {
         let elapsed = (self.at - before.at).as_secs_f64() * 1e6;
         let percent = |micros: f64| (micros / elapsed * 100.0).clamp(0.0, 100.0);
         let spent = self.server.since(&before.server);
         let load = self.load - before.load;
-        let mut sample = per_request(spent, loaded.requests);
-        sample.insert(Measure::Busy, percent(spent.total));
+        let mut sample = per_request(spent, loaded.requests());
+        sample.insert(Measure::Busy, percent(spent.cpu_us));
         sample.insert(Measure::Load, percent(load));
-        sample.insert(Measure::ServerOthers, percent(self.server_core - before.server_core - spent.total));
+        sample.insert(Measure::ServerOthers, percent(self.server_core - before.server_core - spent.cpu_us));
         sample.insert(Measure::LoadOthers, percent(self.load_core - before.load_core - load));
         sample
     }
@@ -126,14 +130,15 @@ fn per_request(spent: Spent, requests: u64) -> Sample {
     if requests == 0 {
         return Sample::new();
     }
-    let cpu = spent.total / float(requests);
+    let cpu = spent.cpu_us / float(requests);
     let user = cpu * spent.user_share;
     Sample::from([(Measure::Cpu, cpu), (Measure::User, user), (Measure::System, cpu - user)])
 }
 
-/// `41900 renders in 1.000 s, 998120 us of CPU, ...`.
-fn renders(line: &str) -> Option<Sample> {
-    let (renders, rest) = line.split_once(" renders in ")?;
+/// `41900 renders in 1.000 s, 998120 us of CPU, ...`; another word may stand for the renders.
+fn did(line: &str) -> Option<Sample> {
+    let (renders, rest) = line.split_once(" in ")?;
+    let (renders, _what) = renders.split_once(' ')?;
     let (seconds, rest) = rest.split_once(" s, ")?;
     let cpu: f64 = rest.split_once(" us of CPU")?.0.parse().ok()?;
     let (renders, seconds): (f64, f64) = (renders.parse().ok()?, seconds.parse().ok()?);
@@ -146,17 +151,17 @@ mod tests {
 
     #[test]
     fn cpu_time_is_shared_out_among_the_requests() {
-        let sample = per_request(Spent { total: 1000.0, user_share: 0.25 }, 100);
+        let sample = per_request(Spent { cpu_us: 1000.0, user_share: 0.25, switches: 0.0 }, 100);
         let expected = [(Measure::Cpu, 10.0), (Measure::User, 2.5), (Measure::System, 7.5)];
         assert_eq!(sample, Sample::from(expected));
-        assert!(per_request(Spent { total: 1000.0, user_share: 0.5 }, 0).is_empty());
+        assert!(per_request(Spent { cpu_us: 1000.0, user_share: 0.5, switches: 0.0 }, 0).is_empty());
     }
 
     #[test]
     fn the_line_of_a_program_that_works_alone_is_read() {
         let line = "41900 renders in 2.000 s, 1676000 us of CPU, 20950 renders/s, 40.00 us each\n";
         let expected = [(Measure::Rate, 20_950.0), (Measure::Cpu, 40.0)];
-        assert_eq!(renders(line), Some(Sample::from(expected)));
-        assert_eq!(renders("segmentation fault"), None);
+        assert_eq!(did(line), Some(Sample::from(expected)));
+        assert_eq!(did("segmentation fault"), None);
     }
 }

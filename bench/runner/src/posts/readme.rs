@@ -1,0 +1,69 @@
+//! README.md's few figures of the posts, between two comments.
+
+use figures::table::Table;
+
+use super::recorded::{Recorded, number};
+use crate::Result;
+
+const BEGIN: &str = "<!-- Figures of the posts: made by `cargo xtask peers posts`. -->\n";
+
+const END: &str = "<!-- End of the figures of the posts. -->\n";
+
+/// What is shown: a text, the experiment, whose figure, and beside whom.
+const ROWS: &[(&str, &str, &str, &[&str])] = &[
+    (
+        "Neko, 2013: the counter program",
+        "post-neko-count",
+        "skep",
+        &["mod_neko, cacheModule", "mod_php with OPcache", "Express"],
+    ),
+    (
+        "the same post's page, 20 rows from SQLite",
+        "post-neko-page",
+        "skep",
+        &["mod_neko, cacheModule", "Rails, puma", "Express", "axum, sqlx, askama"],
+    ),
+    (
+        "Ocsigen, 2009: hello",
+        "post-ocsigen-hello",
+        "skep",
+        &["Ocsigen, Eliom", "Rails, puma", "lighttpd, FastCGI in C, 20", "Go net/http"],
+    ),
+    ("the same post's file of 13 bytes", "post-ocsigen-static", "skep", &["Ocsigen", "Apache", "lighttpd", "nginx"]),
+    (
+        "TreeFrog, 2011: the index, one request at a time",
+        "post-treefrog-0",
+        "skep, thread",
+        &["skep, a process for each request", "Go net/http"],
+    ),
+    ("Dart, 2012: a file after a check", "post-dart", "skep, by a value", &["skep, by a session", "Express"]),
+];
+
+/// README.md with new figures in it.
+pub(super) fn with_figures(text: &str, recorded: &Recorded) -> Result<String> {
+    let missing = "README.md lacks the comments between which the figures of the posts stand";
+    let (before, rest) = text.split_once(BEGIN).ok_or(missing)?;
+    let (_, after) = rest.split_once(END).ok_or(missing)?;
+    Ok(format!("{before}{BEGIN}{}{END}{after}", table(recorded)))
+}
+
+/// Requests per second, a new connection for each.
+fn table(recorded: &Recorded) -> Table {
+    let mut table = Table::new(["requests/s, a new connection for each".into(), "Skep".into(), "beside".into()]);
+    for (text, experiment, ours, beside) in ROWS {
+        let loads = recorded.experiments(experiment);
+        let rate = |name: &str| loads.first().and_then(|load| load.median(name, "requests_per_s")).map(rounded);
+        let others = beside.iter().filter_map(|name| Some(format!("{name} {}", rate(name)?)));
+        let others: Vec<String> = others.collect();
+        if let Some(ours) = rate(ours) {
+            table.row(vec![(*text).to_owned(), ours, others.join(", ")]);
+        }
+    }
+    table
+}
+
+/// Three digits.
+fn rounded(value: f64) -> String {
+    let unit = 10_f64.powi(i32::max(value.log10() as i32 - 2, 0));
+    number((value / unit).round() * unit)
+}

@@ -1,0 +1,132 @@
+//! What a record of the posts says, read back.
+
+use std::path::Path;
+
+use figures::stats::Spread;
+use serde_json::Value;
+
+use super::items;
+use crate::Result;
+use crate::report::CONFIDENCE;
+use skep_bench::compare::Interval;
+
+/// A record, and that of the cache which it names.
+pub(crate) struct Recorded {
+    /// The file's name without its ending.
+    pub(crate) name: String,
+    pub(crate) record: Value,
+    pub(crate) cache: Option<Cache>,
+}
+
+impl Recorded {
+    pub(crate) fn read(file: &Path) -> Result<Self> {
+        let record = crate::read(file)?;
+        let cache = match record["cache"].as_str() {
+            Some(name) => {
+                Some(Cache { name: name.replace(".json", ".md"), record: crate::read(&file.with_file_name(name))? })
+            }
+            None => None,
+        };
+        let name = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        Ok(Self { name, record, cache })
+    }
+
+    /// This experiment, load by load.
+    pub(crate) fn experiments(&self, name: &str) -> Vec<Experiment<'_>> {
+        items(&self.record["experiments"]).filter(|found| found["experiment"] == name).map(Experiment).collect()
+    }
+}
+
+/// One load of one experiment.
+pub(crate) struct Experiment<'a>(&'a Value);
+
+impl Experiment<'_> {
+    /// Who took part, without the control.
+    pub(crate) fn names(&self) -> Vec<String> {
+        let names = items(&self.0["variants"]).filter_map(|variant| variant["name"].as_str());
+        names.filter(|name| !name.ends_with("(again)")).map(str::to_owned).collect()
+    }
+
+    /// Who did not, and why.
+    pub(crate) fn left_out(&self) -> Vec<String> {
+        let text = |left: &Value, key: &str| left[key].as_str().unwrap_or_default().to_owned();
+        items(&self.0["left_out"]).map(|left| format!("{} ({})", text(left, "name"), text(left, "why"))).collect()
+    }
+
+    /// The load, for a column's head.
+    pub(crate) fn short(&self) -> String {
+        let with = self.0["with"].as_str().unwrap_or_default();
+        match with.strip_prefix("a connection for each request, ") {
+            Some(open) => format!("new connections, {}", open.replace(" at a time", "")),
+            None if with == "alone" => "per second".into(),
+            None => format!("kept, {}", with.split(' ').next().unwrap_or_default()),
+        }
+    }
+
+    pub(crate) fn median(&self, name: &str, key: &str) -> Option<f64> {
+        Some(self.spread(name, key)?.median)
+    }
+
+    /// `12 300 (12 100 - 12 500)`.
+    pub(crate) fn rate(&self, name: &str) -> String {
+        let Some(spread) = self.spread(name, "requests_per_s") else { return "-".into() };
+        format!("{} ({} - {})", number(spread.median), number(spread.least), number(spread.most))
+    }
+
+    /// How many times the first variant's rate it is, made within the rounds.
+    pub(crate) fn times_reference(&self, name: &str) -> String {
+        let reference = self.0["reference"].as_str().unwrap_or_default();
+        let pairs = self.figures(name, "requests_per_s").into_iter().zip(self.figures(reference, "requests_per_s"));
+        let pairs: Vec<(f64, f64)> = pairs.filter_map(|(ours, other)| Some((ours?, other?))).collect();
+        match Interval::of(&pairs, CONFIDENCE) {
+            Some(Interval { ratio, .. }) if ratio < 0.1 => format!("{ratio:.3}"),
+            Some(Interval { ratio, .. }) => format!("{ratio:.2}"),
+            None => "-".into(),
+        }
+    }
+
+    fn spread(&self, name: &str, key: &str) -> Option<Spread> {
+        let figures: Vec<f64> = self.figures(name, key).into_iter().flatten().collect();
+        Spread::of(&figures)
+    }
+
+    /// Round by round.
+    fn figures(&self, name: &str, key: &str) -> Vec<Option<f64>> {
+        let of = |round: &Value| items(round).find(|figures| figures["variant"] == name)?[key].as_f64();
+        items(&self.0["rounds"]).map(of).collect()
+    }
+}
+
+/// The record of the bench of the cache.
+pub(crate) struct Cache {
+    /// Its page's file.
+    pub(crate) name: String,
+    record: Value,
+}
+
+impl Cache {
+    /// Operations a second: the median of the rounds.
+    pub(crate) fn rate(&self, who: &str, mix: &str) -> Option<f64> {
+        let raw = items(&self.record["outcomes"]).map(|outcome| &outcome["raw"]["rounds"]).next()?;
+        let cells = items(raw).flat_map(items).filter(|cell| cell[0] == who && cell[1] == mix);
+        let rates: Vec<f64> = cells.filter_map(|cell| Some(cell[2].as_f64()? / cell[3].as_f64()?)).collect();
+        Some(Spread::of(&rates)?.median)
+    }
+}
+
+/// A rate as a person reads it: three digits and a bit, with a space after each thousand.
+pub(crate) fn number(value: f64) -> String {
+    if value < 100.0 { format!("{value:.1}") } else { crate::measure::thousands(value) }
+}
+
+/// The newest record of the posts, by name.
+#[cfg(test)]
+pub(crate) fn newest() -> Option<std::path::PathBuf> {
+    let files = std::fs::read_dir(crate::build::bench().join("runs")).ok()?.flatten().map(|entry| entry.path());
+    files.filter(|file| file.to_string_lossy().ends_with("-posts.json")).filter(is_of_the_posts).max()
+}
+
+#[cfg(test)]
+fn is_of_the_posts(file: &std::path::PathBuf) -> bool {
+    crate::read(file).is_ok_and(|record| items(&record["experiments"]).any(|one| one["experiment"] == "post-dart"))
+}

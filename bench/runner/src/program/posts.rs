@@ -1,0 +1,160 @@
+//! The programs of the posts' experiments.
+
+use std::fs;
+use std::process::Command;
+
+use super::{Module, Mpm, Place, Program, Sessions, flags, peer, skep};
+use crate::Result;
+use crate::build::{Need, executable};
+use crate::need::Made;
+use crate::site::{Site, posts as files};
+
+pub(super) fn apache_needs(module: Module) -> Vec<Need> {
+    let apache = Need::debian("apache2", "apache2");
+    match module {
+        Module::Event => vec![apache],
+        Module::Php { .. } => vec![
+            apache,
+            Need::file("/usr/lib/apache2/modules/libphp8.2.so", "libapache2-mod-php"),
+            Need::file("/etc/php/8.2/mods-available/pdo_sqlite.ini", "php-sqlite3"),
+            Need::SQLITE,
+        ],
+        Module::Neko => vec![
+            apache,
+            Need::file("/etc/apache2/mods-available/neko.load", "libapache2-mod-neko"),
+            Need::Made(Made::Neko),
+            Need::SQLITE,
+        ],
+    }
+}
+
+pub(super) fn ocsigen_needs() -> Vec<Need> {
+    vec![
+        Need::debian("ocsigenserver.opt", "ocsigenserver"),
+        Need::file("/usr/lib/ocaml/ocsipersist-sqlite/META", "libocsipersist-sqlite-ocaml-dev"),
+        Need::Made(Made::Eliom),
+        Need::SQLITE,
+    ]
+}
+
+pub(super) fn rails_needs(proxied: bool) -> Vec<Need> {
+    const GEMS: &str = "/usr/share/rubygems-integration/all/gems";
+    let mut needs = vec![
+        Need::debian("puma", "puma"),
+        Need::folder(GEMS, "railties-", "ruby-railties"),
+        Need::folder(GEMS, "activerecord-", "ruby-activerecord"),
+        Need::folder(GEMS, "actionview-", "ruby-actionview"),
+        Need::file("/usr/lib/ruby/vendor_ruby/sqlite3.rb", "ruby-sqlite3"),
+        Need::SQLITE,
+    ];
+    needs.extend(proxied.then_some(Need::debian("nginx", "nginx-light")));
+    needs
+}
+
+pub(super) fn log4perl_needs() -> Vec<Need> {
+    vec![
+        Need::debian("perl", "perl"),
+        Need::file("/usr/share/perl5/Log/Log4perl.pm", "liblog-log4perl-perl"),
+        Need::file("/usr/share/perl5/MooseX/Log/Log4perl.pm", "libmoosex-log-log4perl-perl"),
+    ]
+}
+
+pub(super) fn wasmtime_needs() -> Vec<Need> {
+    const FROM: &str = "cargo install wasmtime-cli, a long build; --root bench/target/tools puts it where it is found";
+    vec![Need::program("wasmtime", FROM), Need::Made(Made::Component)]
+}
+
+/// The rest of the command.
+pub(super) fn command(program: Program, command: &mut Command, place: &Place, site: &Site) -> Result<()> {
+    command.env("POSTS_DATABASE", site.database()).env("POSTS_FILES", site.files());
+    match program {
+        Program::SkepPosts { mpm, cached, sessions } => skep_posts(command, place, site, (mpm, cached, sessions))?,
+        Program::AxumPosts => {
+            command.arg(place.port.to_string()).arg(site.database());
+        }
+        Program::Go => {
+            command.env("GOMAXPROCS", "1").arg(place.port.to_string()).arg(site.database()).arg(site.files());
+        }
+        Program::Express => {
+            command.env("NODE_ENV", "production").arg(Made::Express.result().join("server.js"));
+            command.arg(place.port.to_string()).arg(site.database()).arg(site.files());
+        }
+        Program::FastCgi { processes } => {
+            command.args(["-D", "-f"]).arg(files::fastcgi(place, site, processes)?);
+        }
+        Program::Apache(module) => {
+            let file = files::apache(place, site, module)?;
+            command.args(["-D", "FOREGROUND", "-f"]).arg(file);
+        }
+        Program::Nekotools => {
+            let port = place.port.to_string();
+            command.args(["server", "-h", "127.0.0.1", "-p", &port, "-d"]).arg(site.www()?);
+        }
+        Program::Ocsigen => {
+            command.arg("-c").arg(files::ocsigen(place, site)?);
+        }
+        Program::Rails { workers, proxied: false } => puma(command, place.port, workers),
+        Program::Rails { workers, proxied: true } => proxied(command, place, site, workers)?,
+        Program::Wasmtime => {
+            command.args(["serve", "-S", "cli", "--addr", &format!("127.0.0.1:{}", place.port)]);
+            command.arg(Made::Component.result());
+        }
+        Program::Log4perl(which) => {
+            command.arg(peer("log4perl/log.pl")).arg(which);
+        }
+        _ => return Err(format!("{program:?} has no command").into()),
+    }
+    Ok(())
+}
+
+fn skep_posts(
+    command: &mut Command,
+    place: &Place,
+    site: &Site,
+    (mpm, cached, sessions): (Mpm, bool, Sessions),
+) -> Result<()> {
+    let own = place.dir.join("database.sqlite");
+    fs::create_dir_all(&place.dir)?;
+    if site.database().is_file() && !own.exists() {
+        fs::copy(site.database(), own)?;
+    }
+    match mpm {
+        Mpm::Alone => skep(command, place, false),
+        Mpm::Prefork(workers) => {
+            flags(command, place, false);
+            command.args(["--set", "mpm=prefork", "--workers", &workers.to_string()]);
+        }
+        Mpm::OneRequest => {
+            flags(command, place, false);
+            command.args(["--set", "mpm=prefork", "--set", "requests_per_worker=1"]);
+        }
+    }
+    if !cached {
+        command.args(["--set", "cache.pages.tiers=null"]);
+    }
+    if sessions == Sessions::Memory {
+        command.args(["--set", "cache.sessions.tiers=memory:16MiB"]);
+    }
+    Ok(())
+}
+
+fn puma(command: &mut Command, port: u16, workers: u16) {
+    let address = format!("tcp://127.0.0.1:{port}");
+    command.args(["-q", "-e", "production", "-t", "5:5", "-w", &workers.to_string(), "-b", &address]);
+    command.arg(peer("rails/config.ru"));
+}
+
+/// Two servers under one shell, which lets both end when it is asked to.
+fn proxied(command: &mut Command, place: &Place, site: &Site, workers: u16) -> Result<()> {
+    let mut behind = Command::new(executable(Need::debian("puma", "puma")));
+    puma(&mut behind, place.second, workers);
+    let nginx = executable(Need::debian("nginx", "nginx-light"));
+    let config = files::proxy(place, site)?;
+    let environment = command.get_envs().filter_map(|(name, value)| Some((name.to_owned(), value?.to_owned())));
+    let environment: Vec<_> = environment.collect();
+    *command = Command::new("sh");
+    let front = format!("{} -e stderr -p {} -c {}", nginx.display(), place.dir.display(), config.display());
+    let script = format!("trap 'kill $(jobs -p); wait; exit 0' TERM; {} & {front} & wait", super::line(&behind));
+    command.arg("-c").arg(script).envs(environment);
+    Ok(())
+}

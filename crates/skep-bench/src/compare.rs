@@ -1,0 +1,15 @@
+//! Variants side by side: the figures of rounds, what lies between two variants, and how sure that is.
+//!
+//! Start reading at [`Rounds::interval`] for the arithmetic, at [`Matrix`] for what is shown of it.
+
+mod gate;
+mod interval;
+mod matrix;
+mod measure;
+mod rounds;
+
+pub use gate::{Gate, Outcome};
+pub use interval::{Interval, median};
+pub use matrix::Matrix;
+pub use measure::Measure;
+pub use rounds::{Curve, Piece, Round, Rounds, Sample, Variant};

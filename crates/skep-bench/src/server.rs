@@ -1,0 +1,14 @@
+//! The server under measurement: started and ended, or only watched; what it takes of the machine.
+//!
+//! Start reading at [`Started::spawn`] and [`Watched::usage`].
+
+mod control;
+mod launch;
+mod proc;
+mod started;
+
+pub use control::{ask, supervisor};
+pub use launch::Launch;
+pub(crate) use proc::busy;
+pub use proc::{Spent, Usage, Watched};
+pub use started::{Started, free_port};

@@ -1,0 +1,46 @@
+//! The command `skep`. Each of its words is a function of the crate that does the work; here stands only which.
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+/// A word of the command line.
+struct Command {
+    name: &'static str,
+    /// One line for the list of commands.
+    what: &'static str,
+    run: fn(Vec<OsString>) -> ExitCode,
+}
+
+const COMMANDS: &[Command] = &[];
+
+const BAD_USAGE: u8 = 2;
+
+fn main() -> ExitCode {
+    let mut arguments = std::env::args_os().skip(1);
+    let Some(word) = arguments.next() else {
+        eprint!("{}", help());
+        return ExitCode::from(BAD_USAGE);
+    };
+    match word.to_str() {
+        Some("help" | "--help" | "-h") => {
+            print!("{}", help());
+            ExitCode::SUCCESS
+        }
+        Some("--version" | "-V") => {
+            println!("skep {}", env!("CARGO_PKG_VERSION"));
+            ExitCode::SUCCESS
+        }
+        name => match COMMANDS.iter().find(|command| Some(command.name) == name) {
+            Some(command) => (command.run)(arguments.collect()),
+            None => {
+                eprint!("skep has no command {word:?}\n\n{}", help());
+                ExitCode::from(BAD_USAGE)
+            }
+        },
+    }
+}
+
+fn help() -> String {
+    let lines = COMMANDS.iter().map(|command| format!("  {:9} {}\n", command.name, command.what));
+    format!("usage: skep COMMAND [ARGUMENT...]\n\n{}\n`skep COMMAND --help` says more.\n", lines.collect::<String>())
+}

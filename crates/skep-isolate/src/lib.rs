@@ -1,0 +1,1 @@
+//! The WebAssembly host of skep: a fresh copy of an initialised program for every request.
