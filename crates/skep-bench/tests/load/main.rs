@@ -1,0 +1,5 @@
+//! The client against servers that misbehave, and the command as a person calls it.
+
+mod bad;
+mod command;
+mod server;
