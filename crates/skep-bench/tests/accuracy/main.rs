@@ -110,7 +110,7 @@ fn stalling() -> Server {
     Server::delayed(move |_| {
         let since = first.get_or_init(Instant::now).elapsed();
         let stall = Duration::from_secs(1)..Duration::from_secs(2);
-        if stall.contains(&since) { stall.end - since } else { 2 * MILLI }
+        if stall.contains(&since) { stall.end.saturating_sub(since) } else { 2 * MILLI }
     })
 }
 
