@@ -3,3 +3,4 @@
 mod bad;
 mod command;
 mod server;
+mod ways;

@@ -39,6 +39,12 @@ impl Server {
         Self { address, took }
     }
 
+    /// The longest that an answer took.
+    #[allow(dead_code, reason = "only one of the test programs asks")]
+    pub(crate) fn longest(&self) -> Duration {
+        self.took.lock().unwrap().iter().max().copied().unwrap_or_default()
+    }
+
     pub(crate) fn url(&self) -> String {
         format!("http://{}/", self.address)
     }
