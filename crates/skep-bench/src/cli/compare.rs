@@ -6,11 +6,11 @@ use std::time::Duration;
 
 use super::Failure;
 use super::flags::{self, Flag, number};
-use super::load::{FULL, measure, until_it_answers};
+use super::load::{FULL, measure, no_answer, until_it_answers};
 use super::output::{self, HasOutput, Output};
 use super::settings::{self, HasSettings, Settings};
 use crate::compare::{Gate, Measure, Rounds, Sample, Variant, curve, sample};
-use crate::load::{LoadError, Plan};
+use crate::load::Plan;
 use crate::random::Random;
 use crate::record::{Environment, Load, Record};
 use crate::server::{Launch, Meter, Started};
@@ -328,7 +328,10 @@ fn play(entrants: &mut [Entrant], rounds: &mut Rounds, given: &Given) -> Result<
 fn turn(entrant: &mut Entrant, plan: &Plan, quiet: bool) -> Result<(Sample, crate::compare::Curve), Failure> {
     let watched = entrant.server.as_ref().map(Started::watched);
     let (outcome, meter) = measure(plan, watched, quiet);
-    let figures = outcome.map_err(|error| lost(entrant, &error))?;
+    let figures = outcome.map_err(|error| lost(entrant, &error.to_string()))?;
+    if let Some(why) = no_answer(&figures) {
+        return Err(lost(entrant, &why));
+    }
     if let Some(server) = &entrant.server {
         server.forget_output();
     }
@@ -336,7 +339,7 @@ fn turn(entrant: &mut Entrant, plan: &Plan, quiet: bool) -> Result<(Sample, crat
     Ok((sample(&figures, meter.and_then(Meter::spent), meter.and_then(Meter::memory)), curve(&figures)))
 }
 
-fn lost(entrant: &mut Entrant, error: &LoadError) -> Failure {
+fn lost(entrant: &mut Entrant, error: &str) -> Failure {
     let name = entrant.variant.name.clone();
     let text = match &mut entrant.server {
         None => format!("{name}: {error}"),

@@ -221,7 +221,12 @@ pub(super) fn tick(measure: Measure, value: f64) -> String {
         Measure::Rate if value >= 1e6 => format!("{} M", short(value / 1e6)),
         Measure::Rate if value >= 1e3 => format!("{} k", short(value / 1e3)),
         Measure::Rate => short(value),
-        other => other.show(value),
+        other => match other.show(value).split_once(' ') {
+            Some((figure, unit)) if figure.contains('.') => {
+                format!("{} {unit}", figure.trim_end_matches('0').trim_end_matches('.'))
+            }
+            _ => other.show(value),
+        },
     }
 }
 

@@ -105,6 +105,12 @@ fn lines_that_are_wrong_have_exit_code_2() {
         assert_eq!(run(line), code(2), "{line:?}");
     }
     assert_eq!(run(&["http://127.0.0.1:1/", "-q"]), code(1));
+    let missing = crate::server::serve(|stream| {
+        while crate::server::read_request(stream) {
+            let _ = std::io::Write::write_all(stream, b"HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\n\r\n");
+        }
+    });
+    assert_eq!(run(&[&format!("http://{missing}/"), "-q", "-d", "200ms", "-w", "0s"]), code(1));
     assert_eq!(run(&["show", "/nowhere.json"]), code(1));
     for word in ["compare", "show", "cold", "cache", "log"] {
         assert_eq!(run(&[word, "--help"]), code(0));

@@ -3,4 +3,5 @@
 mod bad;
 mod command;
 mod server;
+mod started;
 mod ways;
