@@ -72,6 +72,20 @@ fn no_http_at_all() {
 }
 
 #[test]
+fn more_than_was_asked_for() {
+    let address = serve(
+        |stream: &mut TcpStream| {
+            while read_request(stream) && stream.write_all(&[HELLO, b"and more"].concat()).is_ok() {}
+        },
+    );
+    let mut talkative = plan(&format!("http://{address}/"));
+    talkative.count = Some(100);
+    let figures = load::run(&talkative).unwrap();
+    assert_eq!(figures.errors.iter().next().map(|(kind, ..)| kind), Some(ErrorKind::Malformed));
+    assert!(figures.answers > 0);
+}
+
+#[test]
 fn an_answer_that_is_cut() {
     let text = error(&plan(&once(b"HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nhalf"))).to_string();
     assert_eq!(text, "the server closed the connection in the middle of an answer");
