@@ -22,7 +22,7 @@ fn serve() {
     if let Ok(folder) = env::var("SERVE_CONTROL") {
         let control = UnixListener::bind(Path::new(&folder).join("control")).unwrap();
         thread::spawn(move || {
-            control.incoming().flatten().for_each(|mut stream| {
+            for mut stream in control.incoming().flatten() {
                 let mut word = String::new();
                 stream.read_to_string(&mut word).unwrap();
                 let process = std::process::id();
@@ -31,7 +31,7 @@ fn serve() {
                     _ => format!("{{\"process\":{process}}}\n"),
                 };
                 stream.write_all(answer.as_bytes()).unwrap();
-            })
+            }
         });
     }
     if let Ok(millis) = env::var("SERVE_MILLIS") {
