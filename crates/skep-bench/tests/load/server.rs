@@ -55,8 +55,8 @@ impl Server {
         let mut took = self.took.lock().unwrap().clone();
         took.sort_unstable();
         #[expect(clippy::cast_precision_loss, clippy::cast_possible_truncation, clippy::cast_sign_loss)]
-        let place = (percent / 100.0 * took.len() as f64) as usize;
-        took[place.min(took.len() - 1)]
+        let count = (percent / 100.0 * took.len() as f64).ceil() as usize;
+        took[count.clamp(1, took.len()) - 1]
     }
 }
 
