@@ -11,7 +11,11 @@ struct Command {
     run: fn(Vec<OsString>) -> ExitCode,
 }
 
-const COMMANDS: &[Command] = &[];
+const COMMANDS: &[Command] = &[Command {
+    name: "bench",
+    what: "measures servers and what they are made of, side by side",
+    run: skep_bench::run,
+}];
 
 const BAD_USAGE: u8 = 2;
 
@@ -33,7 +37,7 @@ fn main() -> ExitCode {
         name => match COMMANDS.iter().find(|command| Some(command.name) == name) {
             Some(command) => (command.run)(arguments.collect()),
             None => {
-                eprint!("skep has no command {word:?}\n\n{}", help());
+                eprint!("skep has no command \"{}\"\n\n{}", word.display(), help());
                 ExitCode::from(BAD_USAGE)
             }
         },
