@@ -328,8 +328,10 @@ impl<'c> Session<'c> {
     /// user's. It takes one step for each. Somebody who logs in as this user at the same time may stay. If it fails, some may
     /// have ended; it can be called again.
     pub async fn end_all(&self, user: &str) -> Result<()> {
+        // Whose this one is shows before it has ended.
+        let now = self.now().await?;
         self.sessions.end_all_of(user).await?;
-        if let Now::Open(open) = self.now().await?
+        if let Now::Open(open) = now
             && open.values.get(OWNER).is_some_and(|owner| owner == user)
         {
             self.close();
