@@ -249,18 +249,8 @@ impl App {
         self
     }
 
-    /// Makes a store known, so that the configuration may name tiers of its own for it: `[cache.NAME]`. Tiers for a name that
+    /// Makes a [`Store`] known, so that the configuration may name tiers of its own for it: `[cache.NAME]`. Tiers for a name that
     /// nobody knows are most likely misspelt, and an error when the application starts or is checked.
-    ///
-    /// ```
-    /// use skep::App;
-    /// use skep::cache::Store;
-    ///
-    /// const RATES: Store<str, f64> = Store::new("rates");
-    ///
-    /// let app = App::new().store(&RATES);
-    /// # drop(app);
-    /// ```
     #[must_use]
     pub fn store<K: ?Sized, V>(mut self, store: &Store<K, V>) -> Self {
         self.stores.push(store.name());

@@ -40,8 +40,8 @@ use kept::{Kept, Name};
 /// [`skep_cache::Cache`] says what it can do.
 pub type Cache<K, V> = skep_cache::Cache<K, V, std::sync::Arc<skep_cache::tiers::Tiers>>;
 
-/// Names a cache of an application and says how its values live. Its tiers are those of `[cache.NAME]`, else of
-/// `[cache.default]`.
+/// Names a cache of an application and says how its values live. Its tiers are those of `[cache.default]`, or its own, of `[cache.NAME]`,
+/// if [`App::store`](crate::App::store) makes it known.
 ///
 /// ```
 /// use std::time::Duration;
