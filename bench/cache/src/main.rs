@@ -2,7 +2,7 @@
 //!
 //! Each measurement is a module with a `run` that gives an [`outcome::Outcome`]. Cells come in rounds, in random order,
 //! so that what disturbs the machine disturbs all alike; ratios are made within a round. Servers and processes that it
-//! starts end with it. Run: `cargo xtask peers cache --help`.
+//! starts end with it. [`pin`] says which core does what. Run: `cargo xtask peers cache --help`.
 
 use std::error::Error;
 use std::path::Path;

@@ -100,6 +100,7 @@ pub(crate) const ENTRIES: &[Entry] = &[
     entry("memcached, bare socket", server::bare_memcached),
     entry("redis crate, unix", server::redis_sync),
     entry("redis crate async, unix", server::redis_async),
+    entry("fred, unix", server::fred),
     entry("redis, bare socket", server::bare_redis),
     entry("CHI Memory", perl::chi_memory),
     entry("CHI FastMmap", perl::chi_fastmmap),

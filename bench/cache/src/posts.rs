@@ -28,7 +28,7 @@ const GOALS: [(&str, &str, f64, RangeInclusive<u32>); 3] = [
 /// Ours, and the clients of Rust of which ours must be as fast as the best, on one connection, one request at a time.
 const CLIENTS: [(&str, &[&str]); 2] = [
     ("skep memcached, unix", &["memcache crate, unix", "memcache crate ascii, unix", "async-memcached, unix"]),
-    ("skep redis, unix", &["redis crate, unix", "redis crate async, unix"]),
+    ("skep redis, unix", &["redis crate, unix", "redis crate async, unix", "fred, unix"]),
 ];
 
 /// The ratios and sizes of the post.

@@ -11,6 +11,7 @@ use crate::flags::Flags;
 use crate::outcome::Outcome;
 
 mod optimal;
+mod ours;
 mod policy;
 mod source;
 

@@ -24,6 +24,7 @@ mod builder;
 mod compute;
 mod inner;
 mod packed;
+mod value;
 mod voiding;
 
 pub use builder::Builder;

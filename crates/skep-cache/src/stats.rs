@@ -71,6 +71,9 @@ pub(crate) struct Counters {
 #[repr(align(128))]
 struct Stripe([AtomicU64; COUNTS]);
 
+/// All places are taken.
+const ALL: u32 = (1 << OWN) - 1;
+
 /// Which places threads have, a bit each.
 static TAKEN: AtomicU32 = AtomicU32::new(0);
 
@@ -79,7 +82,7 @@ struct Place(usize);
 
 impl Place {
     fn take() -> Self {
-        let free = |taken: u32| (taken.trailing_ones() < OWN as u32).then_some(taken | (taken + 1));
+        let free = |taken: u32| (taken != ALL).then_some(taken | (taken + 1));
         // What the one before has counted is seen by the one after.
         let before = TAKEN.fetch_update(Ordering::Acquire, Ordering::Relaxed, free);
         Self(before.map_or(OWN, |taken| taken.trailing_ones() as usize))

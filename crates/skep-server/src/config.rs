@@ -129,6 +129,7 @@ pub(crate) struct Limits {
     pub(crate) http2_streams: u32,
     pub(crate) keep_alive: Duration,
     pub(crate) once: usize,
+    pub(crate) page: u64,
     pub(crate) query_parameters: usize,
     pub(crate) requests_per_connection: u32,
     pub(crate) session: usize,
@@ -136,6 +137,7 @@ pub(crate) struct Limits {
     pub(crate) upload_file: u64,
     pub(crate) upload_quota: u64,
     pub(crate) upload_total: u64,
+    pub(crate) user_sessions: usize,
     pub(crate) url: usize,
     pub(crate) write_idle: Duration,
 }
@@ -182,10 +184,10 @@ impl Caches {
         let (Some(name), value::Value::List(list)) = (table::cache_of(&known.name), &known.value) else {
             return Ok(());
         };
-        let is = |kinds: &[&str]| list.iter().any(|tier| kinds.iter().any(|kind| tier.starts_with(kind)));
-        self.leave_the_process |= list.iter().any(|tier| !tier.starts_with("memory") && !tier.starts_with("null"));
-        self.need_a_runtime |= is(&["memcached", "redis"]);
-        self.tiers.insert(name.to_owned(), Tiers::parse(list)?);
+        let tiers = Tiers::parse(list)?;
+        self.leave_the_process |= tiers.needs().leaves_process;
+        self.need_a_runtime |= tiers.needs().runtime;
+        self.tiers.insert(name.to_owned(), tiers);
         Ok(())
     }
 }

@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use http::Method;
 
-use crate::cache::Caches;
+use crate::cache::{Caches, Store};
 use crate::endpoint::Endpoint;
 use crate::error::{Error, Result};
 use crate::error_page::{self, ErrorPage};
@@ -71,6 +71,8 @@ pub struct App {
     starts: Vec<Start>,
     jobs: Vec<Job>,
     languages: Vec<Messages>,
+    /// The names of its caches.
+    stores: Vec<&'static str>,
     #[cfg(feature = "openapi")]
     pub(crate) document: Option<crate::openapi::Made>,
     pub(crate) problems: Vec<String>,
@@ -160,6 +162,7 @@ impl App {
             starts: Vec::new(),
             jobs: Vec::new(),
             languages: Vec::new(),
+            stores: Vec::new(),
             #[cfg(feature = "openapi")]
             document: None,
             #[cfg(not(target_family = "wasm"))]
@@ -243,6 +246,14 @@ impl App {
         if self.values.insert(TypeId::of::<T>(), Box::new(value)).is_some() {
             self.problems.push(format!("two values of type `{}` were given to App::with", std::any::type_name::<T>()));
         }
+        self
+    }
+
+    /// Makes a [`Store`] known, so that the configuration may name tiers of its own for it: `[cache.NAME]`. Tiers for a name that
+    /// nobody knows are most likely misspelt, and an error when the application starts or is checked.
+    #[must_use]
+    pub fn store<K: ?Sized, V>(mut self, store: &Store<K, V>) -> Self {
+        self.stores.push(store.name());
         self
     }
 
@@ -366,7 +377,7 @@ impl App {
             sql::Database::check(setup.data.join(DATABASE), migrations)
                 .map_err(|error| StartError { problems: vec![error.to_string()] })?;
         }
-        let nowhere = Setup { temporary_database: true, ..Setup::default() };
+        let nowhere = Setup { temporary_database: true, caches: setup.caches.clone(), ..Setup::default() };
         self.put_together(nowhere).map(drop)
     }
 
@@ -375,6 +386,7 @@ impl App {
         #[cfg(feature = "openapi")]
         self.problems.extend(self.describe(base_url.as_ref().map(BaseUrl::as_str)));
         let mut problems = self.problems;
+        problems.extend(Caches::unknown(&setup.caches, &self.stores));
         problems.extend(mounted::both(&self.services, &self.left_out));
         problems
             .extend(self.folders.iter().filter_map(|folder| folder.files.check().err()).map(|error| error.to_string()));

@@ -24,6 +24,7 @@ use std::fmt;
 use std::future::Future;
 use std::hash::Hash;
 
+pub use skep_cache::tiers::Needs;
 pub use skep_cache::{Answer, Builder, Clock, Life, Stats};
 
 pub use crate::public::Public;
@@ -39,8 +40,8 @@ use kept::{Kept, Name};
 /// [`skep_cache::Cache`] says what it can do.
 pub type Cache<K, V> = skep_cache::Cache<K, V, std::sync::Arc<skep_cache::tiers::Tiers>>;
 
-/// Names a cache of an application and says how its values live. Its tiers are those of `[cache.NAME]`, else of
-/// `[cache.default]`.
+/// Names a cache of an application and says how its values live. Its tiers are those of `[cache.default]`, or its own, of `[cache.NAME]`,
+/// if [`App::store`](crate::App::store) makes it known.
 ///
 /// ```
 /// use std::time::Duration;
@@ -69,6 +70,12 @@ impl<K: ?Sized, V> Store<K, V> {
     #[must_use]
     pub const fn with(name: &'static str, settings: fn(Builder<K, V>) -> Builder<K, V>) -> Self {
         Self { name, settings }
+    }
+}
+
+impl<K: ?Sized, V> Store<K, V> {
+    pub(crate) const fn name(&self) -> &'static str {
+        self.name
     }
 }
 
@@ -117,6 +124,8 @@ impl<K: ?Sized, V> fmt::Debug for Store<K, V> {
 /// The parameters are those of its [`Html`]: `impl Fragment<Rows> for Prices`.
 pub trait Fragment<C = Flow, H = Anything>: Hash + 'static {
     /// How long it is kept, and the tags that end that. A stale one is shown for up to a minute while one request makes it anew.
+    ///
+    /// A page that is kept, and has this in it, ends with these tags too; its own time is its own.
     fn life(&self) -> Life;
 
     /// Makes it.
@@ -129,10 +138,10 @@ impl Public<'_> {
         let name = Name::of_fragment::<F, Html<C, H>>(fragment);
         let make = async |cx: &Public<'_>| {
             let html = fragment.make(cx).await?;
-            Ok(Kept::Piece(html.into_string()))
+            Ok(Kept::Piece(html.into_string(), Vec::new()))
         };
         match self.kept(&name, &fragment.life(), make).await? {
-            Kept::Piece(html) => Ok(Html::trusted_piece(html)),
+            Kept::Piece(html, _) => Ok(Html::trusted_piece(html)),
             other => Err(Error::internal(format!("a cache keeps {} under the name of a fragment", other.kind()))),
         }
     }

@@ -271,7 +271,13 @@ impl<'r> Cx<'r> {
         }
         if self.has_begun {
             for tag in self.public.voided() {
-                self.public.invalidate(&tag).await?;
+                // What was written is kept by now: who is told that it failed would do it again.
+                if let Err(error) = self.public.invalidate(&tag).await {
+                    tracing::error!(
+                        target: "skep::cache", tag, %error,
+                        "what is kept with this tag may be out of date until its time is over: it could not be voided"
+                    );
+                }
             }
         }
         Ok(())

@@ -52,6 +52,8 @@ pub struct Public<'r> {
     read: Cell<Inputs>,
     /// The tags that were voided.
     voided: RefCell<Vec<String>>,
+    /// The tags of fragments that were asked for.
+    inherited: RefCell<Vec<u64>>,
 }
 
 /// What a page read of the request, besides the parameters of its service. What is kept is kept for each value of these.
@@ -82,7 +84,14 @@ impl Inputs {
 
 impl<'r> Public<'r> {
     pub(crate) fn new(parts: &'r Parts, tls: bool, local: &'r Local) -> Self {
-        Self { parts, tls, local, read: Cell::new(Inputs::NONE), voided: RefCell::default() }
+        Self {
+            parts,
+            tls,
+            local,
+            read: Cell::new(Inputs::NONE),
+            voided: RefCell::default(),
+            inherited: RefCell::default(),
+        }
     }
 
     /// The same request, of which nothing was read yet.
@@ -98,6 +107,10 @@ impl<'r> Public<'r> {
         self.local
     }
 
+    pub(crate) fn page_limit(&self) -> u64 {
+        self.local.site().page_limit()
+    }
+
     /// What was read so far.
     pub(crate) fn inputs(&self) -> Inputs {
         self.read.get()
@@ -105,6 +118,21 @@ impl<'r> Public<'r> {
 
     pub(crate) fn note(&self, inputs: Inputs) {
         self.read.set(self.read.get().and(inputs));
+    }
+
+    /// What is made of this request is void with these tags: those of what it contains.
+    pub(crate) fn inherit(&self, tags: &[u64]) {
+        let mut inherited = self.inherited.borrow_mut();
+        for tag in tags {
+            if !inherited.contains(tag) {
+                inherited.push(*tag);
+            }
+        }
+    }
+
+    /// The tags of all that was kept and asked for so far.
+    pub(crate) fn inherited(&self) -> Vec<u64> {
+        self.inherited.borrow().clone()
     }
 
     /// What was voided so far.

@@ -17,6 +17,7 @@
 
 mod id;
 mod store;
+mod users;
 
 use std::cell::RefCell;
 use std::fmt;
@@ -36,6 +37,7 @@ use id::Id;
 pub(crate) use id::cookie_name;
 pub(crate) use store::Sessions;
 use store::{Change, Found, Outcome, Values, When};
+use users::OWNER;
 
 /// Names a value in sessions, and its type.
 ///
@@ -256,8 +258,14 @@ impl<'c> Session<'c> {
             return Ok(());
         }
         let id = Rc::new(Id::draw()?);
+        if let Some(user) = open.values.get(OWNER) {
+            self.sessions.join(&id, user, Some(&open.id)).await?;
+        }
         match self.sessions.renew(&open.id, &id, &open.values).await? {
             Some(values) => {
+                if let Some(user) = values.get(OWNER) {
+                    self.forget(&open.id, user).await;
+                }
                 self.tell(&id);
                 self.put(Now::Open(Open { id, values: Rc::new(values), is_new: false }));
                 Ok(())
@@ -272,12 +280,78 @@ impl<'c> Session<'c> {
             && !open.is_new
         {
             self.sessions.end(&open.id).await?;
+            if let Some(user) = open.values.get(OWNER) {
+                self.forget(&open.id, user).await;
+            }
         }
+        self.close();
+        Ok(())
+    }
+
+    /// Says whose session this is: any text that names one user of the application, and no other. [`end_all`](Self::end_all) ends it with the
+    /// user's others then. Of more than [`Limits::user_sessions`](crate::Limits::user_sessions) sessions of one user, the oldest end.
+    /// If there is no session, one begins.
+    ///
+    /// ```
+    /// use skep::prelude::*;
+    /// use skep::session::Key;
+    ///
+    /// const USER: Key<String> = Key::new("user");
+    ///
+    /// async fn log_in(cx: &mut Cx<'_>, user: &str) -> Result<()> {
+    ///     cx.session().renew().await?;
+    ///     cx.session().belongs_to(user).await?;
+    ///     cx.session().set(&USER, &user.to_owned()).await
+    /// }
+    ///
+    /// /// After a change of the password: whoever knew the old one is logged out, wherever that is.
+    /// async fn log_out_everywhere(cx: &mut Cx<'_>, user: &str) -> Result<()> {
+    ///     cx.session().end_all(user).await
+    /// }
+    /// # let _ = (log_in, log_out_everywhere);
+    /// ```
+    pub async fn belongs_to(&self, user: &str) -> Result<()> {
+        let open = match self.now().await? {
+            Now::Open(open) => open,
+            Now::Over => return Err(self.over()),
+            Now::Nobody | Now::Unread => self.begin()?,
+        };
+        // In the list first: whatever fails after that, no session of this user is missing there.
+        self.sessions.join(&open.id, user, None).await?;
+        if let Some(before) = open.values.get(OWNER).filter(|before| *before != user) {
+            self.forget(&open.id, before).await;
+        }
+        self.change(Change { name: OWNER, when: When::Always, new: Some(user.to_owned()) }).await.map(drop)
+    }
+
+    /// Ends all sessions that [belong](Self::belongs_to) to a user, on all machines that share the store; this one too, if it is the
+    /// user's. It takes one step for each. Somebody who logs in as this user at the same time may stay. If it fails, some may
+    /// have ended; it can be called again.
+    pub async fn end_all(&self, user: &str) -> Result<()> {
+        // Whose this one is shows before it has ended.
+        let now = self.now().await?;
+        self.sessions.end_all_of(user).await?;
+        if let Now::Open(open) = now
+            && open.values.get(OWNER).is_some_and(|owner| owner == user)
+        {
+            self.close();
+        }
+        Ok(())
+    }
+
+    /// It is not this user's any more, and need not be ended with the others. If that cannot be noted, it is ended once more then.
+    async fn forget(&self, id: &Id, user: &str) {
+        if let Err(error) = self.sessions.leave(id, user).await {
+            tracing::warn!(target: "skep::session", %error, "a session that has ended stays in the list of its user");
+        }
+    }
+
+    /// Makes the browser forget it.
+    fn close(&self) {
         if self.cookie.is_some() || self.state.cookie.borrow().is_some() {
             self.state.cookie.replace(Some(Cookie::removal(self.cookie_name)));
         }
         self.put(Now::Nobody);
-        Ok(())
     }
 
     /// True if there is one, with something in it or not.

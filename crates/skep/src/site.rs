@@ -193,6 +193,10 @@ impl Site {
         }
     }
 
+    pub(crate) fn page_limit(&self) -> u64 {
+        self.setup.limits.page
+    }
+
     pub(crate) fn caches(&self) -> &Caches {
         &self.caches
     }

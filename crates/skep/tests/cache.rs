@@ -78,6 +78,9 @@ impl PublicPage for Reads {
             text.push_str(" at ");
             text.push_str(&cx.absolute(Reads { what: "x".into() }));
         }
+        if self.what.contains("nested") {
+            text += cx.fragment(&Nested).await?.as_str();
+        }
         if self.what.contains("fragment") {
             text += cx.fragment(&Cells { origin: true }).await?.as_str();
         }
@@ -115,6 +118,21 @@ impl Fragment<Rows> for Cells {
     async fn make(&self, cx: &Public<'_>) -> Result<Html<Rows>> {
         let origin = if self.origin { cx.origin() } else { String::new() };
         Ok(html! { tr { td { (cx.get::<Made>().once_more()) } td { (origin) } } })
+    }
+}
+
+/// A part with a part in it.
+#[derive(Hash)]
+struct Nested;
+
+impl Fragment<Rows> for Nested {
+    fn life(&self) -> Life {
+        hour().tag("nested")
+    }
+
+    async fn make(&self, cx: &Public<'_>) -> Result<Html<Rows>> {
+        let cells = cx.fragment(&Cells { origin: false }).await?;
+        Ok(html! { (cells) tr { td { (cx.get::<Made>().once_more()) } } })
     }
 }
 
@@ -293,6 +311,48 @@ fn what_a_fragment_reads_the_page_around_it_reads() {
     let other = |host: &'static str| client.request(Method::GET, "/reads/other-fragment").header("host", host).send();
     assert!(other("a").text().contains("http://a") && other("b").text().contains("http://b"));
     assert_eq!(get("a"), get("a"));
+}
+
+#[test]
+fn what_ends_a_fragment_ends_the_page_around_it() {
+    let client = Client::new(app());
+    // Neither page has a tag of its own. The second one finds the fragment, and the part in it, made already.
+    let pages = ["/reads/nested", "/reads/another-nested"];
+    // Before a tag has an epoch, what has it is not kept: the part in the middle makes one, and what is around began before.
+    pages.map(|page| text(&client, page));
+    for tag in ["all", "nested"] {
+        let before = pages.map(|page| text(&client, page));
+        assert_eq!(pages.map(|page| text(&client, page)), before, "they are kept");
+        client.post("/changed/nobody-has-this", &[]);
+        assert_eq!(pages.map(|page| text(&client, page)), before);
+        assert_eq!(client.post(&format!("/changed/{tag}"), &[]).status(), 204);
+        let after = pages.map(|page| text(&client, page));
+        assert!(before[0] != after[0] && before[1] != after[1], "{tag}: {before:?} {after:?}");
+    }
+}
+
+#[test]
+fn a_page_that_is_larger_than_allowed_is_an_error_and_not_kept() {
+    let mut setup = setup();
+    setup.limits.page = 12;
+    let client = Client::with_setup(app(), setup);
+    assert_eq!(text(&client, "/plain/a"), "a 1 made 1");
+    assert_eq!(client.get("/plain/longer").status(), 500);
+}
+
+#[test]
+fn tiers_for_a_name_that_is_no_cache_are_a_problem() {
+    let mut setup = setup();
+    setup.caches.insert("counts".into(), Tiers::parse(["memory:1MiB"]).unwrap());
+    let problem = app().check(&setup).unwrap_err().to_string();
+    assert!(
+        problem.contains("cache.counts.tiers: there is no cache \"counts\"; there are default, pages, sessions"),
+        "{problem}"
+    );
+    assert!(app().open(setup.clone()).is_err());
+    app().store(&COUNTS).check(&setup).unwrap();
+    let client = Client::with_setup(app().store(&COUNTS), setup);
+    assert_eq!(text(&client, "/count/a"), "1");
 }
 
 #[test]

@@ -92,6 +92,14 @@ impl Handle for Do {
                 session.renew().await?;
                 session.set(&NAME, &self.name.unwrap_or_default()).await?;
             }
+            "log-in-as" => {
+                session.renew().await?;
+                let name = self.name.unwrap_or_default();
+                session.belongs_to(&name).await?;
+                session.set(&NAME, &name).await?;
+            }
+            "renew" => session.renew().await?,
+            "end-all" => session.end_all(&self.name.unwrap_or_default()).await?,
             "log-out" => session.end().await?,
             "log-out-and-set" => {
                 session.end().await?;
@@ -492,4 +500,52 @@ fn a_session_has_a_limit() {
         assert_eq!(client.post("/large", &[]).status(), 500);
         assert_eq!((client.get("/").text(), client.post("/exists", &[]).text()), ("Ann 0", "true"));
     });
+}
+
+#[test]
+fn all_sessions_of_a_user_end_and_no_other() {
+    each(|site, clock| {
+        let [home, phone, work, bob] = [(); 4].map(|()| Client::of_site(site));
+        for ann in [&home, &phone, &work] {
+            ann.post("/log-in-as?name=Ann", &[]);
+        }
+        bob.post("/log-in-as?name=Bob", &[]);
+        // One that has another id by now, and one that is somebody else's.
+        phone.post("/renew", &[]);
+        work.post("/log-in-as?name=Bob", &[]);
+        let before = id(&phone);
+        assert_eq!(home.post("/end-all?name=Ann", &[]).status(), 204);
+        assert_eq!((home.get("/").text(), phone.get("/").text()), ("- 0", "- 0"));
+        assert!(home.cookie(COOKIE).is_none(), "the browser that asked for it forgets its own");
+        assert_eq!((work.get("/").text(), bob.get("/").text()), ("Bob 0", "Bob 0"));
+        clock.advance(2 * Duration::from_mins(1));
+        assert_eq!(shown(site, &before), "- 0", "also when the mark of its end is gone");
+        assert_eq!(home.post("/log-in-as?name=Ann", &[]).status(), 204);
+        assert_eq!(home.get("/").text(), "Ann 0", "and the user comes back");
+        Client::of_site(site).post("/end-all?name=Ann", &[]);
+        assert_eq!(home.get("/").text(), "- 0", "it can be done without a session");
+    });
+}
+
+#[test]
+fn of_too_many_sessions_of_one_user_the_oldest_end() {
+    let clock = Clock::manual();
+    let mut setup = passing(&clock);
+    setup.limits.user_sessions = 3;
+    let site = open(setup);
+    let clients: Vec<Client> = (0..5).map(|_| Client::of_site(&site)).collect();
+    for client in &clients {
+        client.post("/log-in-as?name=Ann", &[]);
+        clock.advance(Duration::from_secs(1));
+    }
+    let shown: Vec<_> = clients.iter().map(|client| client.get("/").text().to_owned()).collect();
+    assert_eq!(shown, ["- 0", "- 0", "Ann 0", "Ann 0", "Ann 0"]);
+    // Another id is no other session.
+    clients[4].post("/renew", &[]);
+    clients[3].post("/log-in-as?name=Ann", &[]);
+    assert_eq!([2, 3, 4].map(|at| clients[at].get("/").text().to_owned()), ["Ann 0"; 3]);
+    // Who logs out makes room.
+    clients[4].post("/log-out", &[]);
+    clients[0].post("/log-in-as?name=Ann", &[]);
+    assert_eq!(clients[2].get("/").text(), "Ann 0");
 }

@@ -5,6 +5,7 @@ use std::os::unix::net::UnixStream;
 use std::path::Path;
 
 use async_memcached::AsciiProtocol;
+use fred::interfaces::{ClientLike, KeysInterface};
 use redis::{AsyncCommands, Commands};
 
 use super::{Peer, Start, here, runtime, within};
@@ -96,6 +97,27 @@ impl Cache for RedisAsync {
 
     async fn get(&mut self, key: &str) -> Result<Option<usize>> {
         let value: Option<Vec<u8>> = self.0.get(key).await?;
+        Ok(value.map(|value| seen(&value)))
+    }
+}
+
+struct Fred(fred::clients::Client);
+
+pub(super) fn fred(start: &Start) -> Result<Box<dyn Peer>> {
+    let runtime = runtime()?;
+    let config = fred::types::config::Config::from_url(&format!("redis+unix://{}", start.redis().display()))?;
+    let client = fred::types::Builder::from_config(config).build()?;
+    runtime.block_on(client.init())?;
+    Ok(within(start, runtime, Fred(client)))
+}
+
+impl Cache for Fred {
+    async fn set(&mut self, key: &str, value: &[u8]) -> Result<()> {
+        Ok(self.0.set(key, value, None, None, false).await?)
+    }
+
+    async fn get(&mut self, key: &str) -> Result<Option<usize>> {
+        let value: Option<bytes::Bytes> = self.0.get(key).await?;
         Ok(value.map(|value| seen(&value)))
     }
 }

@@ -34,15 +34,17 @@ impl<D: Driver> Cache for Raw<D> {
 /// A driver behind `Cache`, whose values are bytes: what the interface costs, and no codec.
 struct Through<D> {
     cache: Typed<str, Vec<u8>, D, Bytes>,
-    // Of the type that the cache takes, and filled again for each store.
+    // Of the type that the cache takes: made when the load changes, and not for each store, which would cost it a copy that the
+    // driver called directly is spared.
     value: Vec<u8>,
 }
 
 impl<D: Driver> Cache for Through<D> {
     #[inline]
     async fn set(&mut self, key: &str, value: &[u8]) -> Result<()> {
-        self.value.clear();
-        self.value.extend_from_slice(value);
+        if (self.value.len(), self.value.first()) != (value.len(), value.first()) {
+            value.clone_into(&mut self.value);
+        }
         self.cache.set(key, &self.value).await?;
         Ok(())
     }

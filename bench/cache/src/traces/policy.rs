@@ -3,6 +3,7 @@
 use foyer_memory::{CacheBuilder, EvictionConfig, LfuConfig, LruConfig, S3FifoConfig, SieveConfig};
 use moka::policy::EvictionPolicy;
 
+use super::ours::Ours;
 use super::source::Access;
 
 /// A cache that is full at some weight.
@@ -25,8 +26,10 @@ pub(crate) struct Row {
 }
 
 /// The first is what the others are compared with.
-pub(crate) const ROWS: [Row; 10] = [
+pub(crate) const ROWS: [Row; 12] = [
     Row { name: "lru", make: |size| Box::new(Lru::new(size)) },
+    Row { name: "memory", make: |size| Box::new(Ours::memory(size)) },
+    Row { name: "shared", make: |size| Box::new(Ours::shared(size)) },
     Row { name: "moka", make: |size| Box::new(Moka::new(size, EvictionPolicy::tiny_lfu(), false)) },
     Row { name: "moka (settled)", make: |size| Box::new(Moka::new(size, EvictionPolicy::tiny_lfu(), true)) },
     Row { name: "moka lru", make: |size| Box::new(Moka::new(size, EvictionPolicy::lru(), true)) },

@@ -14,7 +14,8 @@ use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 
-use super::inner::{Inner, Seen, State, Value};
+use super::inner::{Inner, Seen, State};
+use super::value::Value;
 use super::{Cache, Codec, Count, Driver, Error, Result, Serialize};
 use crate::clock::{Time, Version};
 use crate::driver::{Claim, Flags, Record, Token, When};
@@ -235,7 +236,6 @@ impl<D: Driver, C: Send + Sync + 'static> Inner<D, C> {
             };
             let asked = self.clock.version();
             let follower = match self.flights.join(key) {
-                // In a box, and so not in the future of every hit.
                 Role::Leads(leader) => return Box::pin(self.lead(key, leader, spare, soft, compute)).await,
                 Role::Follows(follower) => follower,
             };

@@ -3,11 +3,10 @@
 //! What a hit and a plain write never do is in futures of its own, in boxes: a future that holds all that might happen is
 //! large, and moving it about costs more than the hit.
 
-use std::borrow::Cow;
 use std::cell::Cell;
 use std::time::Duration;
 
-use bytes::{Bytes, BytesMut};
+use bytes::BytesMut;
 use serde::de::DeserializeOwned;
 
 use crate::breaker::Breaker;
@@ -25,6 +24,7 @@ use crate::tags::{Epochs, Verdict};
 use super::REMOVAL;
 use super::builder::Rules;
 use super::packed;
+use super::value::Value;
 
 /// All of a cache but the types of its keys and values.
 pub(crate) struct Inner<D, C> {
@@ -83,60 +83,6 @@ enum Then {
     Judge(Record),
 }
 
-/// The value of an entry: its bytes, still as stored.
-pub(crate) struct Value<'a>(Entry<'a>);
-
-impl<'a> Value<'a> {
-    pub(crate) fn of(entry: Entry<'a>) -> Self {
-        Self(entry)
-    }
-
-    pub(crate) fn decode<V, C: Codec<V>>(self, codec: &C) -> Result<V> {
-        self.plain()?;
-        if C::SHARES && !self.0.flags().has(Flags::COMPRESSED) {
-            return codec.decode_shared(self.0.value_bytes());
-        }
-        match self.bytes()? {
-            Cow::Borrowed(bytes) => codec.decode(bytes),
-            Cow::Owned(bytes) if C::SHARES => codec.decode_shared(Bytes::from(bytes)),
-            Cow::Owned(bytes) => codec.decode(&bytes),
-        }
-    }
-
-    #[inline]
-    pub(crate) fn with_bytes<R>(self, read: impl FnOnce(&[u8]) -> R) -> Result<R> {
-        if self.0.flags().has(Flags::COMPRESSED) {
-            return Ok(read(&packed::unpack(self.0.value())?));
-        }
-        Ok(read(self.0.value()))
-    }
-
-    pub(crate) fn version(&self) -> Version {
-        self.0.version()
-    }
-
-    pub(crate) fn number(self) -> Result<i64> {
-        match self.0.value().try_into() {
-            Ok(bytes) if self.0.flags().has(Flags::COUNTER) => Ok(i64::from_le_bytes(bytes)),
-            _ => Err(Error::codec("a value and not a counter is under this key")),
-        }
-    }
-
-    fn plain(&self) -> Result<()> {
-        if self.0.flags().has(Flags::COUNTER) {
-            return Err(Error::codec("a counter and not a value is under this key"));
-        }
-        Ok(())
-    }
-
-    fn bytes(&self) -> Result<Cow<'a, [u8]>> {
-        if self.0.flags().has(Flags::COMPRESSED) {
-            return packed::unpack(self.0.value()).map(Cow::Owned);
-        }
-        Ok(Cow::Borrowed(self.0.value()))
-    }
-}
-
 impl<D: Driver, C: Send + Sync + 'static> Inner<D, C> {
     /// The fresh value, or nothing.
     #[inline]
@@ -152,7 +98,7 @@ impl<D: Driver, C: Send + Sync + 'static> Inner<D, C> {
     }
 
     pub(crate) async fn fresh_header(&self, key: &[u8]) -> Result<Option<Header>> {
-        self.fresh(key, |value| Ok(value.0.header())).await
+        self.fresh(key, |value| Ok(value.header())).await
     }
 
     /// Looks whether there is an entry that may be given; counts nothing but failures.
@@ -229,7 +175,7 @@ impl<D: Driver, C: Send + Sync + 'static> Inner<D, C> {
         let value = if entry.flags().has(Flags::NEGATIVE) {
             None
         } else {
-            match decode(Value(entry)) {
+            match decode(Value::of(entry)) {
                 Ok(value) => Some(value),
                 Err(error) => return self.undecodable(&error),
             }

@@ -378,6 +378,13 @@ pub(crate) static SETTINGS: &[Setting] = &[
         limits.once
     ),
     row!(
+        "limits.page",
+        Kind::Size(KIB..=GIB),
+        "8MiB",
+        "The most bytes of a page that is kept for all (500 for one that is larger, a stream among them).",
+        limits.page
+    ),
+    row!(
         "limits.query_parameters",
         Kind::Count(1..=1_000_000),
         "1000",
@@ -432,6 +439,13 @@ pub(crate) static SETTINGS: &[Setting] = &[
         "8KiB",
         "The most bytes of a request's target: path and query together (414).",
         limits.url
+    ),
+    row!(
+        "limits.user_sessions",
+        Kind::Count(1..=1000),
+        "100",
+        "The most sessions of one user, if the application says whose they are: the oldest end.",
+        limits.user_sessions
     ),
     row!(
         "limits.write_idle",

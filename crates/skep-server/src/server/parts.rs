@@ -43,11 +43,13 @@ pub(crate) fn setup(config: &Config) -> Setup {
     setup.limits.body = config.limits.body;
     setup.limits.form_fields = config.limits.form_fields;
     setup.limits.once = config.limits.once;
+    setup.limits.page = config.limits.page;
     setup.limits.query_parameters = config.limits.query_parameters;
     setup.limits.session = config.limits.session;
     setup.limits.upload_file = config.limits.upload_file;
     setup.limits.upload_quota = config.limits.upload_quota;
     setup.limits.upload_total = config.limits.upload_total;
+    setup.limits.user_sessions = config.limits.user_sessions;
     setup.secret.clone_from(&config.secret);
     setup.session.idle = config.session.idle;
     setup.session.life = config.session.life;

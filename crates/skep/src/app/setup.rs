@@ -58,10 +58,14 @@ pub struct Limits {
     /// The most submissions of one-shot forms that are kept in mind in this process (100 000): without a database until their
     /// time is over, with one while they are being answered.
     pub once: usize,
+    /// The most bytes of a page that is kept ([`PublicPage`](crate::cache::PublicPage)), streams included (8 MiB).
+    pub page: u64,
     /// The most parameters of a query (1000).
     pub query_parameters: usize,
     /// The most bytes of one session: its names, and its values as JSON (64 KiB).
     pub session: usize,
+    /// The most sessions of one user ([`Session::belongs_to`](crate::Session::belongs_to)): the oldest end (100).
+    pub user_sessions: usize,
     /// The most bytes of one file that a form brings (16 MiB); a field may allow fewer.
     pub upload_file: u64,
     /// The most bytes of a form with files, all together, unless the service says otherwise (64 MiB).
@@ -76,8 +80,10 @@ impl Default for Limits {
             body: 1 << 20,
             form_fields: 1000,
             once: 100_000,
+            page: 8 << 20,
             query_parameters: 1000,
             session: 64 << 10,
+            user_sessions: 100,
             upload_file: 16 << 20,
             upload_total: 64 << 20,
             upload_quota: 1 << 30,

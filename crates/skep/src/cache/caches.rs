@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::Duration;
 
 use sha2::{Digest, Sha256};
-use skep_cache::tiers::{self, Plan};
+use skep_cache::tiers::{self, Needs, Plan};
 
 use super::kept::Kept;
 use super::{Builder, Cache, Clock, Store};
@@ -27,24 +27,20 @@ use crate::link::BaseUrl;
 #[derive(Clone, Debug)]
 pub struct Tiers {
     plan: Plan,
-    keeps_nothing: bool,
-    /// An open driver of these tiers may be used by a copy of this process.
-    survives_fork: bool,
-    /// Writing waits for a disk, in place.
-    blocks: bool,
+    needs: Needs,
 }
 
 impl Tiers {
     /// Understands a list of descriptions, near to far.
     pub fn parse<T: AsRef<str>>(list: impl IntoIterator<Item = T>) -> Result<Self, NotTiers> {
-        let list: Vec<T> = list.into_iter().collect();
-        let keeps_nothing = list.iter().all(|tier| tier.as_ref() == "null");
-        let is = |tier: &T, kinds: &[&str]| kinds.iter().any(|kind| tier.as_ref().starts_with(kind));
-        let waits_for_disk = |tier: &T| is(tier, &["sqlite", "file"]) && !tier.as_ref().contains("pool=yes");
-        // What is asked over a connection needs the runtime of its thread, and waits there without blocking.
-        let blocks = list.iter().any(waits_for_disk) && !list.iter().any(|tier| is(tier, &["memcached", "redis"]));
-        let survives_fork = list.iter().all(|tier| is(tier, &["memory:", "shared:", "null"]));
-        Ok(Self { plan: Plan::parse(list).map_err(NotTiers)?, keeps_nothing, survives_fork, blocks })
+        let plan = Plan::parse(list).map_err(NotTiers)?;
+        Ok(Self { needs: plan.needs(), plan })
+    }
+
+    /// What whoever runs these tiers must see to: see [`Needs`].
+    #[must_use]
+    pub fn needs(&self) -> Needs {
+        self.needs
     }
 }
 
@@ -94,6 +90,8 @@ struct Open {
 
 /// Where pages and fragments are kept.
 const PAGES: &str = "pages";
+/// What is one user's.
+const SESSIONS: &str = "sessions";
 /// For all caches without tiers of their own.
 const DEFAULT: &str = "default";
 /// What the default is if nobody says otherwise. It takes memory only as it fills.
@@ -134,6 +132,21 @@ impl Caches {
         }
     }
 
+    /// Tiers that are configured for caches that there are not.
+    pub(crate) fn unknown(plans: &HashMap<String, Tiers>, stores: &[&'static str]) -> Vec<String> {
+        let known: Vec<&str> = [DEFAULT, PAGES, SESSIONS].into_iter().chain(stores.iter().copied()).collect();
+        let mut unknown: Vec<&String> = plans.keys().filter(|name| !known.contains(&name.as_str())).collect();
+        unknown.sort();
+        let problem = |name: &&String| {
+            format!(
+                "cache.{name}.tiers: there is no cache {name:?}; there are {}. A store of the application is one if it says \
+                 `App::store(&STORE)`",
+                known.join(", ")
+            )
+        };
+        unknown.iter().map(problem).collect()
+    }
+
     /// Opens what is configured, to find what is wrong with it before a request does. The usual one is opened when it is
     /// first used: an application that keeps nothing has none.
     pub(crate) fn open_configured(&self) -> Result<()> {
@@ -143,7 +156,7 @@ impl Caches {
     /// The driver of a cache that is configured by its own name, and whether writing to it waits for a disk.
     pub(crate) fn configured(&self, name: &str) -> Result<Option<(Arc<tiers::Tiers>, bool)>> {
         let Some(plan) = self.plans.get(name) else { return Ok(None) };
-        Ok(Some((self.open(name)?.driver, plan.blocks)))
+        Ok(Some((self.open(name)?.driver, plan.needs.blocks)))
     }
 
     fn plan<'n>(&'n self, name: &'n str) -> (&'n str, &'n Tiers) {
@@ -169,7 +182,7 @@ impl Caches {
 
     /// The cache of pages and fragments; none if it would keep nothing.
     pub(crate) fn pages(&self) -> Result<Option<Arc<Pages>>> {
-        if self.plan(PAGES).1.keeps_nothing {
+        if self.plan(PAGES).1.needs.keeps_nothing {
             return Ok(None);
         }
         let known = self.pages.lock().unwrap_or_else(PoisonError::into_inner).clone();
@@ -188,7 +201,7 @@ impl Caches {
 
     /// Closes what copies of this process must not share: connections. They are opened again when they are needed.
     pub(crate) fn close_for_fork(&self) {
-        let is_kept = |name: &str| self.plan(name).1.survives_fork;
+        let is_kept = |name: &str| self.plan(name).1.needs.survives_fork;
         self.drivers.lock().unwrap_or_else(PoisonError::into_inner).retain(|name, _| is_kept(name));
         self.stores.write().unwrap_or_else(PoisonError::into_inner).retain(|name, _| is_kept(name));
         if !is_kept(PAGES) {
@@ -258,6 +271,18 @@ impl Caches {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn tiers_for_a_cache_that_there_is_not_are_a_problem_that_names_those_there_are() {
+        let plans = |names: &[&str]| {
+            names.iter().map(|name| ((*name).to_owned(), Tiers::parse(["null"]).unwrap())).collect::<HashMap<_, _>>()
+        };
+        assert!(Caches::unknown(&plans(&["default", "pages", "sessions", "rates"]), &["rates"]).is_empty());
+        let problems = Caches::unknown(&plans(&["pages", "pagse"]), &["rates"]);
+        assert_eq!(problems.len(), 1);
+        let right = "cache.pagse.tiers: there is no cache \"pagse\"; there are default, pages, sessions, rates. ";
+        assert!(problems[0].starts_with(right), "{}", problems[0]);
+    }
 
     #[test]
     fn what_one_site_keeps_no_other_sees() {

@@ -25,8 +25,8 @@ use crate::public::{Inputs, Public};
 pub(crate) enum Kept {
     /// Status, header fields, body.
     Page(u16, Vec<(String, Bytes)>, Bytes),
-    /// HTML.
-    Piece(String),
+    /// HTML, and the numbers of all its tags: what contains it is void with it.
+    Piece(String, Vec<u64>),
     /// It was not made: status, and what the client may know. For those who waited for it; it is not stored.
     Failed(u16, Option<String>),
     /// It depends on these inputs: the name is to be asked for with their values.
@@ -37,7 +37,7 @@ impl Kept {
     pub(super) fn kind(&self) -> &'static str {
         match self {
             Self::Page(..) => "a page",
-            Self::Piece(_) => "a fragment",
+            Self::Piece(..) => "a fragment",
             Self::Failed(..) => "a failure",
             Self::Depends(_) => "a list of inputs",
         }
@@ -124,6 +124,8 @@ impl Public<'_> {
             let public = self.afresh();
             let result = make(&public).await;
             self.note(public.inputs());
+            self.inherit(life.tags());
+            self.inherit(&public.inherited());
             return result;
         };
         let mut inputs = Inputs::NONE;
@@ -134,7 +136,7 @@ impl Public<'_> {
                 let public = self.afresh();
                 let result = make(&public).await;
                 Ok::<_, Infallible>(if inputs.holds(public.inputs()) {
-                    answer(result, life, inputs, &failure)
+                    answer(whole(result, life, &public), inputs, &failure)
                 } else {
                     Answer::of(Kept::Depends(inputs.and(public.inputs()).bits())).living(Life::of(DEPENDS_LASTS))
                 })
@@ -158,6 +160,9 @@ impl Public<'_> {
                 }
                 kept => {
                     self.note(inputs);
+                    if let Kept::Piece(_, tags) = &kept {
+                        self.inherit(tags);
+                    }
                     return Ok(kept);
                 }
             }
@@ -165,11 +170,23 @@ impl Public<'_> {
     }
 }
 
+/// What was made, and its life with the tags of all that it contains.
+fn whole(made: Result<Kept>, life: &Life, public: &Public<'_>) -> Result<(Kept, Life)> {
+    let (mut kept, mut life) = (made?, life.clone());
+    life.inherit(&public.inherited()).map_err(|tags| {
+        Error::internal(format!("a page and the fragments in it have {tags} tags, and at most 64 can be kept"))
+    })?;
+    if let Kept::Piece(_, tags) = &mut kept {
+        life.tags().clone_into(tags);
+    }
+    Ok((kept, life))
+}
+
 /// What is to be stored, or only told to those who wait.
-fn answer(made: Result<Kept>, life: &Life, inputs: Inputs, failure: &RefCell<Option<Error>>) -> Answer<Kept> {
+fn answer(made: Result<(Kept, Life)>, inputs: Inputs, failure: &RefCell<Option<Error>>) -> Answer<Kept> {
     match made {
-        Ok(kept) if kept.is_to_be_stored() => Answer::of(kept.described(inputs)).living(life.clone()),
-        Ok(kept) => Answer::of(kept).unstored(),
+        Ok((kept, life)) if kept.is_to_be_stored() => Answer::of(kept.described(inputs)).living(life),
+        Ok((kept, _)) => Answer::of(kept).unstored(),
         Err(error) => {
             let told = Kept::Failed(error.status().as_u16(), error.message().map(str::to_owned));
             failure.replace(Some(error));

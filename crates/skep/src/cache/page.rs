@@ -9,6 +9,7 @@ use sha2::{Digest, Sha256};
 
 use super::kept::{Kept, Name};
 use super::{Life, Public};
+use crate::body::TooLarge;
 use crate::cx::Cx;
 use crate::error::{Error, Result};
 use crate::files::is_unchanged;
@@ -108,7 +109,7 @@ impl<S: PublicPage> Handle for S {
             for name in Self::HEADERS {
                 response.headers_mut().append(VARY, HeaderValue::from_static(name));
             }
-            kept(response).await
+            kept(response, public.page_limit()).await
         };
         match cx.kept(&name, &self.life(), make).await? {
             Kept::Page(status, headers, body) => answer(cx, status, headers, body),
@@ -139,11 +140,17 @@ fn bytes_of<'h>(headers: &'h HeaderMap, name: &'static str) -> &'h [u8] {
 }
 
 /// An answer as it is kept.
-async fn kept(mut response: Response) -> Result<Kept> {
+async fn kept(mut response: Response, limit: u64) -> Result<Kept> {
     if response.headers().contains_key(SET_COOKIE) {
         return Err(Error::internal("a page for everybody sets a cookie: it would be everybody's"));
     }
-    let body = std::mem::take(response.body_mut()).collect(u64::MAX).await.map_err(Error::internal)?;
+    let body = std::mem::take(response.body_mut()).collect(limit).await;
+    let body = body.map_err(|cause| match cause.downcast::<TooLarge>() {
+        Ok(_) => Error::internal(format!(
+            "a page for everybody is larger than the {limit} bytes that limits.page allows: answer with `Handle` what is not to be kept"
+        )),
+        Err(cause) => Error::internal(cause),
+    })?;
     let fields = response.headers().iter();
     let fields = fields.map(|(name, value)| (name.as_str().to_owned(), Bytes::copy_from_slice(value.as_bytes())));
     Ok(Kept::Page(response.status().as_u16(), fields.collect(), body))

@@ -33,6 +33,8 @@ pub(crate) struct Sessions {
     rules: Rules,
     /// In bytes.
     limit: usize,
+    /// Sessions of one user.
+    most_of_user: usize,
     clock: Clock,
     program: String,
     offload: Arc<dyn Offload>,
@@ -55,14 +57,14 @@ struct Place {
 type Blocks = bool;
 
 #[derive(Clone, Serialize, Deserialize)]
-struct Stored {
+pub(super) struct Stored {
     /// In milliseconds since 1970.
     begun: u64,
     /// When it was last noted that somebody uses it.
     seen: u64,
     /// Not 0: it was renewed or ended, and until then it is remembered.
     over_until: u64,
-    values: Values,
+    pub(super) values: Values,
 }
 
 /// What is known under an id.
@@ -115,6 +117,7 @@ impl Sessions {
             place: Arc::new(place),
             rules,
             limit: setup.limits.session,
+            most_of_user: setup.limits.user_sessions,
             clock,
             program: program.to_owned(),
             offload: Arc::clone(&setup.offload),
@@ -137,6 +140,18 @@ impl Sessions {
 
     pub(super) fn rules(&self) -> Rules {
         self.rules
+    }
+
+    pub(super) fn program(&self) -> &str {
+        &self.program
+    }
+
+    pub(super) fn most_of_user(&self) -> usize {
+        self.most_of_user
+    }
+
+    pub(super) fn now(&self) -> Time {
+        self.clock.now()
     }
 
     /// What the session of this id holds. From time to time it is noted that it is used.
@@ -222,7 +237,7 @@ impl Sessions {
         }
     }
 
-    async fn write<T, F>(&self, work: impl FnOnce(Cache<[u8], Stored>) -> F + Send + 'static) -> Result<T>
+    pub(super) async fn write<T, F>(&self, work: impl FnOnce(Cache<[u8], Stored>) -> F + Send + 'static) -> Result<T>
     where
         T: Send + 'static,
         F: Future<Output = skep_cache::Result<T>>,
@@ -257,7 +272,7 @@ async fn update(
 }
 
 /// Ends a session, and gives back what it held at its end.
-async fn end(cache: &Cache<[u8], Stored>, name: &Name, now: Time) -> skep_cache::Result<Option<Values>> {
+pub(super) async fn end(cache: &Cache<[u8], Stored>, name: &Name, now: Time) -> skep_cache::Result<Option<Values>> {
     let (mut last, mark) = (None, Stored::over(now.plus(MARK_LASTS)));
     let ended = update(cache, name, now, |old| {
         last = old.map(|old| old.values);
@@ -334,7 +349,7 @@ fn prepare(file: &std::path::Path) -> std::io::Result<()> {
 }
 
 impl Stored {
-    fn new(values: Values, now: Time) -> Self {
+    pub(super) fn new(values: Values, now: Time) -> Self {
         Self { begun: now.millis(), seen: now.millis(), over_until: 0, values }
     }
 
