@@ -73,6 +73,7 @@ pub mod suite;
 mod tags;
 mod tiered;
 pub mod tiers;
+mod process;
 mod timer;
 
 pub use cache::{Builder, Cache};

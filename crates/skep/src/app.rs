@@ -18,7 +18,6 @@ use crate::endpoint::Endpoint;
 use crate::error::{Error, Result};
 use crate::error_page::{self, ErrorPage};
 use crate::files::Files;
-#[cfg(not(target_family = "wasm"))]
 use crate::form::once;
 use crate::form::once::Ledger;
 use crate::form::{Messages, Quota, remove_old_uploads};
@@ -32,7 +31,6 @@ use crate::site::{Forms, Site, Values};
 
 use self::mounted::LeftOut;
 pub use self::setup::{Limits, Setup, StartError};
-#[cfg(not(target_family = "wasm"))]
 use crate::sql;
 
 /// The file of the database in the data folder.
@@ -66,8 +64,7 @@ pub struct App {
     base_url: Option<BaseUrl>,
     left_out: Vec<LeftOut>,
     error_page: ErrorPage,
-    #[cfg(not(target_family = "wasm"))]
-    migrations: Option<sql::Migrations>,
+    database: Option<(sql::Migrations, OpenDatabase)>,
     starts: Vec<Start>,
     jobs: Vec<Job>,
     languages: Vec<Messages>,
@@ -75,7 +72,6 @@ pub struct App {
     pub(crate) document: Option<crate::openapi::Made>,
     pub(crate) problems: Vec<String>,
     /// A form of it is accepted once only.
-    #[cfg(not(target_family = "wasm"))]
     has_once: bool,
 }
 
@@ -94,6 +90,12 @@ pub struct Job {
     period: Duration,
     work: Work,
 }
+
+/// Opens the database. Behind a pointer, so that a component without a database does not ask its host for one.
+type OpenDatabase = fn(&sql::Migrations, &Setup, bool) -> Result<sql::Database, StartError>;
+
+/// Why an application does not start as a component.
+const ONCE: &str = "a form that is accepted once needs App::database in a component: its instances forget what they accepted";
 
 type Work = Box<dyn Fn(&Site) -> Result<()> + Send + Sync>;
 
@@ -155,14 +157,12 @@ impl App {
             base_url: None,
             left_out: Vec::new(),
             error_page: error_page::default_page,
-            #[cfg(not(target_family = "wasm"))]
-            migrations: None,
+            database: None,
             starts: Vec::new(),
             jobs: Vec::new(),
             languages: Vec::new(),
             #[cfg(feature = "openapi")]
             document: None,
-            #[cfg(not(target_family = "wasm"))]
             has_once: false,
             problems: Vec::new(),
         }
@@ -226,10 +226,9 @@ impl App {
 
     /// Gives the application a SQLite database, `database.sqlite` in the folder for data, with these
     /// [`migrations!`](crate::sql::migrations): [`Cx::db`](crate::cache::Public::db), [`Site::db`].
-    #[cfg(not(target_family = "wasm"))]
     #[must_use]
     pub fn database(mut self, migrations: sql::Migrations) -> Self {
-        if self.migrations.replace(migrations).is_some() {
+        if self.database.replace((migrations, open_database)).is_some() {
             self.problems.push("an application has one database: App::database was called twice".into());
         }
         self
@@ -348,7 +347,10 @@ impl App {
     pub fn open(self, setup: Setup) -> Result<Site, StartError> {
         panic::install_hook();
         let (site, starts) = self.put_together(setup)?;
-        remove_old_uploads(site.data());
+        // A component's files belong to many instances at once, and its start must leave no file open.
+        if !cfg!(target_family = "wasm") {
+            remove_old_uploads(site.data());
+        }
         site.open_caches().map_err(|error| StartError { problems: vec![error.to_string()] })?;
         for start in starts {
             start(&site).map_err(|error| StartError { problems: vec![error.to_string()] })?;
@@ -362,7 +364,7 @@ impl App {
     #[cfg_attr(target_family = "wasm", expect(unused_variables, reason = "there is no data folder to look into"))]
     pub fn check(self, setup: &Setup) -> Result<(), StartError> {
         #[cfg(not(target_family = "wasm"))]
-        if let Some(migrations) = self.migrations.as_ref().filter(|_| !setup.temporary_database) {
+        if let Some((migrations, _)) = self.database.as_ref().filter(|_| !setup.temporary_database) {
             sql::Database::check(setup.data.join(DATABASE), migrations)
                 .map_err(|error| StartError { problems: vec![error.to_string()] })?;
         }
@@ -386,12 +388,16 @@ impl App {
             }
         };
         let Some(router) = router.filter(|_| problems.is_empty()) else { return Err(StartError { problems }) };
+        let database = match self.database {
+            Some((migrations, open)) => Some(open(&migrations, &setup, self.has_once)?),
+            None if self.has_once && cfg!(target_family = "wasm") => return Err(StartError { problems: vec![ONCE.into()] }),
+            None => None,
+        };
         let once = Ledger::new(setup.limits.once);
         let program = self.name.map_or("skep", |(name, _)| name);
         let site = Site {
             router,
-            #[cfg(not(target_family = "wasm"))]
-            database: open_database(self.migrations.as_ref(), &setup, self.has_once)?,
+            database,
             values: self.values,
             trusted_origins: self.trusted_origins,
             caches: Caches::new(&setup, self.name.map_or("skep", |(name, _)| name), base_url.as_ref()),
@@ -409,10 +415,7 @@ impl App {
 impl Registry for App {
     fn add<S: Handle>(&mut self) {
         self.services.push(Entry::of_route(S::ROUTE, TypeId::of::<S>(), Endpoint::of_service::<S>()));
-        #[cfg(not(target_family = "wasm"))]
-        {
-            self.has_once |= S::ROUTE.once.is_some();
-        }
+        self.has_once |= S::ROUTE.once.is_some();
         if S::ROUTE.from_query {
             self.services.push(Entry::of_query(S::ROUTE, Endpoint::of_query::<S>));
         }
@@ -420,6 +423,10 @@ impl Registry for App {
 }
 
 fn secret(setup: &Setup) -> Secret {
+    #[cfg(target_family = "wasm")]
+    if setup.secret.is_none() {
+        return Secret::of_host(setup.host.keys);
+    }
     match &setup.secret {
         Some(file) => Secret::in_file(file.clone()),
         None if setup.temporary_database => Secret::temporary(),
@@ -428,12 +435,7 @@ fn secret(setup: &Setup) -> Secret {
 }
 
 #[cfg(not(target_family = "wasm"))]
-fn open_database(
-    migrations: Option<&sql::Migrations>,
-    setup: &Setup,
-    has_once: bool,
-) -> Result<Option<sql::Database>, StartError> {
-    let Some(migrations) = migrations else { return Ok(None) };
+fn open_database(migrations: &sql::Migrations, setup: &Setup, has_once: bool) -> Result<sql::Database, StartError> {
     let offload = Arc::clone(&setup.offload);
     let database = if setup.temporary_database {
         sql::Database::temporary(migrations, offload)
@@ -451,7 +453,14 @@ fn open_database(
         let made = database.write(|db| db.execute(once::TABLE));
         made.map_err(|error| StartError { problems: vec![format!("the table of one-shot forms: {error}")] })?;
     }
-    Ok(Some(database))
+    Ok(database)
+}
+
+/// The host opens it, and has the settings for that.
+#[cfg(target_family = "wasm")]
+fn open_database(migrations: &sql::Migrations, _: &Setup, has_once: bool) -> Result<sql::Database, StartError> {
+    let own = if has_once { &[once::TABLE][..] } else { &[] };
+    sql::Database::open(migrations, own).map_err(|problem| StartError { problems: vec![problem] })
 }
 
 /// A folder answers for its prefix and for all below it, where no service does.

@@ -37,7 +37,23 @@ use kept::{Kept, Name};
 
 /// A cache of typed values on the tiers that the configuration names: [`Public::cache`] gives it, and
 /// [`skep_cache::Cache`] says what it can do.
-pub type Cache<K, V> = skep_cache::Cache<K, V, std::sync::Arc<skep_cache::tiers::Tiers>>;
+pub type Cache<K, V> = skep_cache::Cache<K, V, std::sync::Arc<Place>>;
+
+/// Where it is kept.
+#[cfg(not(target_family = "wasm"))]
+#[doc(hidden)]
+pub use skep_cache::tiers::Tiers as Place;
+
+#[cfg(target_family = "wasm")]
+#[doc(hidden)]
+pub use crate::component::host::Place;
+
+/// Tiers of this process, or of this instance of a component.
+pub(crate) fn own(tiers: skep_cache::tiers::Tiers) -> Place {
+    #[cfg(target_family = "wasm")]
+    let tiers = Place::Own(tiers);
+    tiers
+}
 
 /// Names a cache of an application and says how its values live. Its tiers are those of `[cache.NAME]`, else of
 /// `[cache.default]`.

@@ -229,15 +229,9 @@ impl<E: StdError + Send + Sync + 'static> From<E> for Error {
 }
 
 /// What the client is told if the same request may succeed later.
-#[cfg(not(target_family = "wasm"))]
 fn may_pass(cause: &(dyn StdError + 'static)) -> Option<&'static str> {
     let mut causes = std::iter::successors(Some(cause), |cause| (**cause).source());
     causes.find_map(|cause| cause.downcast_ref::<crate::sql::Error>()?.public_message())
-}
-
-#[cfg(target_family = "wasm")]
-fn may_pass(_cause: &(dyn StdError + 'static)) -> Option<&'static str> {
-    None
 }
 
 impl fmt::Display for Error {

@@ -37,10 +37,8 @@ use crate::router::{Found, NoEndpoint, Router};
 use crate::secret::{self, Secret};
 use crate::service::Input;
 use crate::session::Sessions;
-#[cfg(not(target_family = "wasm"))]
 use crate::sql;
 
-#[cfg(not(target_family = "wasm"))]
 const NO_DATABASE: &str = "this application has no database: App::database gives it one";
 
 /// An application that is ready to answer. Made by [`App::open`](crate::App::open).
@@ -48,7 +46,6 @@ const NO_DATABASE: &str = "this application has no database: App::database gives
 /// It does not change while it runs, and all threads share it. Each thread asks it for a [`Local`] of its own.
 pub struct Site {
     pub(crate) router: Router<Endpoint>,
-    #[cfg(not(target_family = "wasm"))]
     pub(crate) database: Option<sql::Database>,
     pub(crate) values: Values,
     pub(crate) trusted_origins: Vec<String>,
@@ -78,7 +75,6 @@ pub struct Local {
 
 struct LocalParts {
     site: Arc<Site>,
-    #[cfg(not(target_family = "wasm"))]
     db: Option<sql::Local>,
     pages: OnceCell<Option<Arc<Pages>>>,
     ids: Ids,
@@ -97,8 +93,7 @@ impl Site {
         }
         let parts = LocalParts {
             site: Arc::clone(self),
-            #[cfg(not(target_family = "wasm"))]
-            db: self.database.as_ref().map(sql::Database::local),
+                    db: self.database.as_ref().map(sql::Database::local),
             pages: OnceCell::new(),
             ids: Ids::new(),
         };
@@ -187,6 +182,12 @@ impl Site {
     /// Opens what is configured of caches and sessions, to find what is wrong with it before a request does.
     pub(crate) fn open_caches(&self) -> Result<()> {
         self.caches.open_configured()?;
+        #[cfg(target_family = "wasm")]
+        if let Some(functions) = self.setup.host.cache {
+            // Where they are kept, the host decides.
+            let place = crate::cache::Place::Host(functions, "sessions".into());
+            return self.sessions.keep_on(Arc::new(place), false);
+        }
         match self.caches.configured("sessions")? {
             Some((driver, blocks)) => self.sessions.keep_on(driver, blocks),
             None => Ok(()),
@@ -201,7 +202,6 @@ impl Site {
     ///
     /// # Panics
     /// If the application has none: [`App::database`](crate::App::database).
-    #[cfg(not(target_family = "wasm"))]
     #[must_use]
     pub fn db(&self) -> &sql::Database {
         self.database.as_ref().expect(NO_DATABASE)
@@ -228,7 +228,7 @@ impl Site {
     /// site.close_for_fork();
     /// ```
     pub fn close_for_fork(&self) {
-        #[cfg(not(target_family = "wasm"))]
+            #[cfg(not(target_family = "wasm"))]
         if let Some(database) = &self.database {
             database.close_idle();
         }
@@ -248,8 +248,8 @@ impl Local {
     pub fn answer(&self, request: Request) -> impl Future<Output = Response> + use<> {
         let local = self.clone();
         // Taken apart out here: what a future takes apart inside, it holds twice.
-        let Request { parts, body, peer } = request;
-        let id = self.inner.ids.next();
+        let Request { parts, body, peer, id } = request;
+        let id = id.unwrap_or_else(|| self.inner.ids.next());
         async move {
             let speaks_json = Cell::new(false);
             let result = CatchPanic(pin!(local.dispatch(&parts, body, (peer, id), &speaks_json))).await;
@@ -270,12 +270,10 @@ impl Local {
         self.fail(error, self.inner.ids.next(), None, false)
     }
 
-    #[cfg(not(target_family = "wasm"))]
     pub(crate) fn has_database(&self) -> bool {
         self.inner.db.is_some()
     }
 
-    #[cfg(not(target_family = "wasm"))]
     pub(crate) fn db(&self) -> &sql::Local {
         self.inner.db.as_ref().expect(NO_DATABASE)
     }
@@ -442,11 +440,19 @@ struct Ids {
 impl Ids {
     fn new() -> Self {
         // From the system, and not from the standard library's hasher: of that, processes that are forked have the same.
-        let seed = secret::random().map_or_else(|_| RandomState::new().hash_one(0), u64::from_ne_bytes);
+        let seed = if cfg!(target_family = "wasm") { 0 } else { Self::seed() };
         Self { last: Cell::new(seed) }
     }
 
+    fn seed() -> u64 {
+        secret::random().map_or_else(|_| RandomState::new().hash_one(0), u64::from_ne_bytes)
+    }
+
     fn next(&self) -> RequestId {
+        // The memory of a component is copied before its first request, and with it what was drawn by then.
+        if cfg!(target_family = "wasm") && self.last.get() == 0 {
+            self.last.set(Self::seed());
+        }
         // A Weyl sequence with its bits mixed (SplitMix64): all different, and unlike their neighbours.
         let next = self.last.get().wrapping_add(0x9e37_79b9_7f4a_7c15);
         self.last.set(next);

@@ -7,10 +7,10 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::Duration;
 
 use sha2::{Digest, Sha256};
-use skep_cache::tiers::{self, Plan};
+use skep_cache::tiers::Plan;
 
 use super::kept::Kept;
-use super::{Builder, Cache, Clock, Store};
+use super::{Builder, Cache, Clock, Place, Store};
 use crate::app::Setup;
 use crate::error::{Error, Result};
 use crate::link::BaseUrl;
@@ -77,6 +77,8 @@ pub(crate) struct Caches {
     stores: RwLock<HashMap<&'static str, Typed>>,
     /// One for all threads: who makes a page, makes it for them too. Each thread keeps its own hold of it.
     pages: Mutex<Option<Arc<Pages>>>,
+    #[cfg(target_family = "wasm")]
+    host: Option<&'static crate::component::host::CacheFunctions>,
 }
 
 /// The cache of pages and fragments.
@@ -88,7 +90,7 @@ type Typed = (TypeId, Arc<dyn Any + Send + Sync>);
 /// A driver, and a cache on it that only invalidates.
 #[derive(Clone)]
 struct Open {
-    driver: Arc<tiers::Tiers>,
+    driver: Arc<Place>,
     tags: Cache<str, ()>,
 }
 
@@ -131,6 +133,8 @@ impl Caches {
             drivers: Mutex::default(),
             stores: RwLock::default(),
             pages: Mutex::default(),
+            #[cfg(target_family = "wasm")]
+            host: setup.host.cache,
         }
     }
 
@@ -141,7 +145,7 @@ impl Caches {
     }
 
     /// The driver of a cache that is configured by its own name, and whether writing to it waits for a disk.
-    pub(crate) fn configured(&self, name: &str) -> Result<Option<(Arc<tiers::Tiers>, bool)>> {
+    pub(crate) fn configured(&self, name: &str) -> Result<Option<(Arc<Place>, bool)>> {
         let Some(plan) = self.plans.get(name) else { return Ok(None) };
         Ok(Some((self.open(name)?.driver, plan.blocks)))
     }
@@ -159,12 +163,25 @@ impl Caches {
         if let Some(open) = drivers.get(name) {
             return Ok(open.clone());
         }
-        let driver = Arc::new(plan.plan.open(&format!("{}-{name}", self.program))?);
+        let driver = Arc::new(self.place(name, plan)?);
         let tags =
             skep_cache::Cache::<str, ()>::builder("tags").clock(self.clock.clone()).build(Arc::clone(&driver))?;
         let open = Open { driver, tags };
         drivers.insert(name.to_owned(), open.clone());
         Ok(open)
+    }
+
+    #[cfg(not(target_family = "wasm"))]
+    fn place(&self, name: &str, plan: &Tiers) -> Result<Place> {
+        Ok(plan.plan.open(&format!("{}-{name}", self.program))?)
+    }
+
+    #[cfg(target_family = "wasm")]
+    fn place(&self, name: &str, plan: &Tiers) -> Result<Place> {
+        match self.host {
+            Some(functions) => Ok(Place::Host(functions, name.to_owned())),
+            None => Ok(Place::Own(plan.plan.open(&format!("{}-{name}", self.program))?)),
+        }
     }
 
     /// The cache of pages and fragments; none if it would keep nothing.
@@ -243,7 +260,11 @@ impl Caches {
     /// Voids what has this tag, wherever it is kept.
     pub(crate) async fn invalidate(&self, tag: &str) -> Result<()> {
         self.open_configured()?;
-        // The usual one keeps nothing if nobody has opened it yet.
+        // The usual one keeps nothing if nobody has opened it yet, but for what other instances of a component keep.
+        #[cfg(target_family = "wasm")]
+        if self.host.is_some() {
+            self.open(DEFAULT)?;
+        }
         let drivers = self.drivers.lock().unwrap_or_else(PoisonError::into_inner).values().cloned().collect::<Vec<_>>();
         let mut result = Ok(());
         for open in drivers {

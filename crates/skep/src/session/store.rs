@@ -20,7 +20,7 @@ use skep_cache::{Clock, Life, Memory, Time};
 use super::id::{Id, Name};
 use super::{Rules, unavailable};
 use crate::app::Setup;
-use crate::cache::Cache;
+use crate::cache::{self, Cache};
 use crate::error::Result;
 use crate::offload::{Offload, offload};
 
@@ -122,7 +122,7 @@ impl Sessions {
     }
 
     /// Keeps them where a configuration says, which was opened already.
-    pub(crate) fn keep_on(&self, driver: Arc<Tiers>, blocks: Blocks) -> Result<()> {
+    pub(crate) fn keep_on(&self, driver: Arc<cache::Place>, blocks: Blocks) -> Result<()> {
         if self.place.opened().is_none() {
             let cache = self.place.build(driver)?;
             self.place.keep(cache, blocks);
@@ -291,12 +291,12 @@ impl Place {
             return Ok(cache);
         }
         let (near, blocks) = self.usual()?;
-        let cache = self.build(Arc::new(Tiers::One(Far::Near(near))))?;
+        let cache = self.build(Arc::new(cache::own(Tiers::One(Far::Near(near)))))?;
         self.keep(cache.clone(), blocks);
         Ok(cache)
     }
 
-    fn build(&self, driver: Arc<Tiers>) -> skep_cache::Result<Cache<[u8], Stored>> {
+    fn build(&self, driver: Arc<cache::Place>) -> skep_cache::Result<Cache<[u8], Stored>> {
         let builder = skep_cache::Cache::builder("sessions of users").ttl(self.rules.idle).clock(self.clock.clone());
         // Nobody clears this cache: its epoch need not be looked up again and again.
         builder.errors().lag(Duration::from_hours(24)).build(driver)
