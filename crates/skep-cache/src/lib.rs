@@ -73,6 +73,7 @@ pub mod suite;
 mod tags;
 mod tiered;
 pub mod tiers;
+mod hash;
 mod process;
 mod timer;
 

@@ -138,6 +138,12 @@ impl BodyFailure {
         Self(status, message.into())
     }
 
+    /// The status that the client is to see.
+    #[must_use]
+    pub fn status(&self) -> StatusCode {
+        self.0
+    }
+
     pub(crate) fn into_error(self) -> Error {
         Error::new(self.0).with_message(self.1)
     }

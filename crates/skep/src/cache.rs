@@ -48,13 +48,6 @@ pub use skep_cache::tiers::Tiers as Place;
 #[doc(hidden)]
 pub use crate::component::host::Place;
 
-/// Tiers of this process, or of this instance of a component.
-pub(crate) fn own(tiers: skep_cache::tiers::Tiers) -> Place {
-    #[cfg(target_family = "wasm")]
-    let tiers = Place::Own(tiers);
-    tiers
-}
-
 /// Names a cache of an application and says how its values live. Its tiers are those of `[cache.NAME]`, else of
 /// `[cache.default]`.
 ///

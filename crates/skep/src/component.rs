@@ -31,6 +31,8 @@ mod instance;
 mod log;
 #[cfg(target_family = "wasm")]
 mod settings;
+#[cfg(target_family = "wasm")]
+mod sys;
 
 #[cfg(target_family = "wasm")]
 #[doc(hidden)]
@@ -39,7 +41,7 @@ pub use host::Host;
 #[doc(hidden)]
 pub use instance::{Application, answer, init, job_names, more, run_job};
 #[cfg(target_family = "wasm")]
-pub(crate) use instance::panicked;
+pub(crate) use instance::{is_starting, panicked};
 #[cfg(target_family = "wasm")]
 #[doc(hidden)]
 pub use self::http::handle;

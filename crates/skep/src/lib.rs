@@ -40,6 +40,9 @@ pub mod error;
 pub mod error_page;
 pub mod files;
 pub mod form;
+#[cfg(not(target_family = "wasm"))]
+#[doc(hidden)]
+pub mod hosted;
 pub mod html;
 pub mod link;
 pub mod module;

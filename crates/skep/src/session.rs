@@ -34,7 +34,7 @@ use crate::error::{Error, Result};
 
 use id::Id;
 pub(crate) use id::cookie_name;
-pub(crate) use store::Sessions;
+pub(crate) use store::{SESSIONS, Sessions};
 use store::{Change, Found, Outcome, Values, When};
 
 /// Names a value in sessions, and its type.

@@ -36,7 +36,7 @@ use crate::response::Response;
 use crate::router::{Found, NoEndpoint, Router};
 use crate::secret::{self, Secret};
 use crate::service::Input;
-use crate::session::Sessions;
+use crate::session::{SESSIONS, Sessions};
 use crate::sql;
 
 const NO_DATABASE: &str = "this application has no database: App::database gives it one";
@@ -182,13 +182,7 @@ impl Site {
     /// Opens what is configured of caches and sessions, to find what is wrong with it before a request does.
     pub(crate) fn open_caches(&self) -> Result<()> {
         self.caches.open_configured()?;
-        #[cfg(target_family = "wasm")]
-        if let Some(functions) = self.setup.host.cache {
-            // Where they are kept, the host decides.
-            let place = crate::cache::Place::Host(functions, "sessions".into());
-            return self.sessions.keep_on(Arc::new(place), false);
-        }
-        match self.caches.configured("sessions")? {
+        match self.caches.configured(SESSIONS)? {
             Some((driver, blocks)) => self.sessions.keep_on(driver, blocks),
             None => Ok(()),
         }

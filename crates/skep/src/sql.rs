@@ -100,7 +100,7 @@ pub use database::Database;
 pub use error::{Error, Result};
 #[cfg(not(target_family = "wasm"))]
 #[doc(hidden)]
-pub use hosted::{Packed, Place, Step};
+pub use hosted::{Packed, Place};
 #[cfg(not(target_family = "wasm"))]
 pub use local::Local;
 pub use migrations::{Migration, Migrations};

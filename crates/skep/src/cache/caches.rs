@@ -150,7 +150,18 @@ impl Caches {
         Ok(Some((self.open(name)?.driver, plan.blocks)))
     }
 
+    /// The driver of caches that are not configured, and whether writing to it waits for a disk.
+    #[cfg(not(target_family = "wasm"))]
+    pub(crate) fn usual_place(&self) -> Result<(Arc<Place>, bool)> {
+        Ok((self.open(DEFAULT)?.driver, self.plan(DEFAULT).1.blocks))
+    }
+
     fn plan<'n>(&'n self, name: &'n str) -> (&'n str, &'n Tiers) {
+        #[cfg(target_family = "wasm")]
+        if self.host.is_some() {
+            // Which tiers that name means, the host knows.
+            return (name, &self.usual);
+        }
         match self.plans.get(name) {
             Some(plan) => (name, plan),
             None => (DEFAULT, self.plans.get(DEFAULT).unwrap_or(&self.usual)),
@@ -259,12 +270,16 @@ impl Caches {
 
     /// Voids what has this tag, wherever it is kept.
     pub(crate) async fn invalidate(&self, tag: &str) -> Result<()> {
-        self.open_configured()?;
-        // The usual one keeps nothing if nobody has opened it yet, but for what other instances of a component keep.
+        // What other instances keep, the host knows; and start-up work, whose memory is copied, cannot ask for the time.
         #[cfg(target_family = "wasm")]
-        if self.host.is_some() {
-            self.open(DEFAULT)?;
+        if let Some(host) = self.host {
+            host.invalidate(tag)?;
+            if crate::component::is_starting() {
+                return Ok(());
+            }
         }
+        self.open_configured()?;
+        // The usual one keeps nothing if nobody has opened it yet.
         let drivers = self.drivers.lock().unwrap_or_else(PoisonError::into_inner).values().cloned().collect::<Vec<_>>();
         let mut result = Ok(());
         for open in drivers {

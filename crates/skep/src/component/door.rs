@@ -8,16 +8,18 @@ use http::header::HOST;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Uri};
 use http_body::Frame;
 
-use super::bindings::skep::host::body as host;
+use super::host::Host;
+use super::sys::Seed;
 use crate::body::{Body, BodyError, BodyFailure};
 use crate::request::{Peer, Request};
 use crate::response::Response;
 use crate::wire::{Reader, Writer};
 
-/// `None` if it is not what was agreed upon.
-pub(super) fn read(bytes: &Bytes) -> Option<Request> {
+/// The request, and a seed for its instance. `None` if it is not what was agreed upon.
+pub(super) fn read(bytes: &Bytes, host: &'static Host) -> Option<(Request, Seed)> {
     let mut reader = Reader::new(bytes);
     let id = reader.u64().ok()?;
+    let seed = (reader.u64().ok()?, reader.u64().ok()?);
     let tls = reader.u8().ok()? == 1;
     let mut parts = http::Request::new(()).into_parts().0;
     parts.method = Method::from_bytes(reader.bytes().ok()?).ok()?;
@@ -31,9 +33,9 @@ pub(super) fn read(bytes: &Bytes) -> Option<Request> {
     let body = match reader.u8().ok()? {
         0 => Body::empty(),
         1 => bytes.slice_ref(reader.rest()).into(),
-        _ => Body::stream(Incoming),
+        _ => Body::stream(Incoming { host }),
     };
-    Some(Request::new(parts, body).with_peer(Peer::new(address, tls)).with_id(id))
+    Some((Request::new(parts, body).with_peer(Peer::new(address, tls)).with_id(id), seed))
 }
 
 fn headers(reader: &mut Reader<'_>) -> Option<HeaderMap> {
@@ -82,14 +84,17 @@ fn length(status: StatusCode, headers: &HeaderMap, body: &Body) -> Option<u64> {
 }
 
 /// The body of a request that the host reads for us.
-struct Incoming;
+struct Incoming {
+    host: &'static Host,
+}
 
 impl http_body::Body for Incoming {
     type Data = Bytes;
     type Error = BodyError;
 
     fn poll_frame(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
-        Poll::Ready(match host::read() {
+        let Some(read) = self.host.body else { return Poll::Ready(Some(Err("its host keeps the rest".into()))) };
+        Poll::Ready(match read() {
             Ok(piece) => piece.map(|bytes| Ok(Frame::data(bytes.into()))),
             Err((status, text)) => Some(Err(match StatusCode::from_u16(status) {
                 Ok(status) => BodyFailure::new(status, text).into(),

@@ -4,26 +4,30 @@ use std::future::{Future, ready};
 
 use skep_cache::driver::{Claim, Entry, Record, Removal, Token, When};
 use skep_cache::tiers::Tiers;
-use skep_cache::{Driver, Error, Result, Time};
+use skep_cache::{Driver, Error, Time};
 
-use super::bindings::skep::host::{cache, secrets};
+use super::bindings::skep::host::{body, cache, secrets};
 
 /// The functions of a host.
 #[derive(Debug)]
 pub struct Host {
     pub(crate) keys: Option<fn() -> Result<String, String>>,
     pub(crate) cache: Option<&'static CacheFunctions>,
+    pub(crate) body: Option<fn() -> Piece>,
 }
+
+/// A piece of the body of a request: `wit/skep.wit`, interface `body`.
+type Piece = Result<Option<Vec<u8>>, (u16, String)>;
 
 impl Host {
     /// A host of Skep.
-    pub const SKEP: &'static Self = &Self { keys: Some(secrets::keys), cache: Some(&CACHE) };
+    pub const SKEP: &'static Self = &Self { keys: Some(secrets::keys), cache: Some(&CACHE), body: Some(body::read) };
     /// Any host of `wasi:http`.
-    pub const NONE: &'static Self = &Self { keys: None, cache: None };
+    pub const NONE: &'static Self = &Self { keys: None, cache: None, body: None };
 }
 
 type Failure = (u8, String);
-type Kept<T> = Result<T, Failure>;
+type Kept<T> = std::result::Result<T, Failure>;
 
 /// The functions of the interface `cache`.
 #[derive(Debug)]
@@ -33,7 +37,15 @@ pub struct CacheFunctions {
     remove: fn(&str, &[u8], u64, u64, u64) -> Kept<bool>,
     lease: fn(&str, &[u8], u64, u64, u64) -> Kept<Option<u64>>,
     release: fn(&str, &[u8], u64, u64) -> Kept<()>,
+    invalidate: fn(&str) -> Kept<()>,
     generation: fn(&str) -> u64,
+}
+
+impl CacheFunctions {
+    /// Voids what has this tag, in all places.
+    pub(crate) fn invalidate(&self, tag: &str) -> Result<(), Error> {
+        (self.invalidate)(tag).map_err(error)
+    }
 }
 
 static CACHE: CacheFunctions = CacheFunctions {
@@ -42,6 +54,7 @@ static CACHE: CacheFunctions = CacheFunctions {
     remove: cache::remove,
     lease: cache::lease,
     release: cache::release,
+    invalidate: cache::invalidate,
     generation: cache::generation,
 };
 
@@ -56,7 +69,7 @@ pub enum Place {
 
 impl Place {
     /// What the host keeps for later is the host's to send on.
-    pub(crate) async fn flush(&self, now: Time) -> Result<()> {
+    pub(crate) async fn flush(&self, now: Time) -> skep_cache::Result<()> {
         match self {
             Self::Host(..) => Ok(()),
             Self::Own(tiers) => tiers.flush(now).await,
@@ -82,7 +95,7 @@ impl Driver for Place {
         }
     }
 
-    async fn get<R, F>(&self, key: &[u8], now: Time, read: F) -> Result<Option<R>>
+    async fn get<R, F>(&self, key: &[u8], now: Time, read: F) -> skep_cache::Result<Option<R>>
     where
         R: Send,
         F: FnOnce(Entry<'_>) -> R + Send,
@@ -96,7 +109,7 @@ impl Driver for Place {
         Ok(Some(read(record.entry())))
     }
 
-    async fn set(&self, key: &[u8], record: &Record, when: When, now: Time) -> Result<bool> {
+    async fn set(&self, key: &[u8], record: &Record, when: When, now: Time) -> skep_cache::Result<bool> {
         let (host, place) = match self {
             Self::Host(host, place) => (host, place),
             Self::Own(tiers) => return tiers.set(key, record, when, now).await,
@@ -111,7 +124,7 @@ impl Driver for Place {
         (host.set)(place, key, record.bytes(), when, number, now.millis()).map_err(error)
     }
 
-    async fn remove(&self, key: &[u8], removal: Removal, now: Time) -> Result<bool> {
+    async fn remove(&self, key: &[u8], removal: Removal, now: Time) -> skep_cache::Result<bool> {
         let (host, place) = match self {
             Self::Host(host, place) => (host, place),
             Self::Own(tiers) => return tiers.remove(key, removal, now).await,
@@ -119,7 +132,7 @@ impl Driver for Place {
         (host.remove)(place, key, removal.version.to_u64(), removal.until.millis(), now.millis()).map_err(error)
     }
 
-    async fn lease(&self, key: &[u8], claim: Claim, now: Time) -> Result<Option<Token>> {
+    async fn lease(&self, key: &[u8], claim: Claim, now: Time) -> skep_cache::Result<Option<Token>> {
         let (host, place) = match self {
             Self::Host(host, place) => (host, place),
             Self::Own(tiers) => return tiers.lease(key, claim, now).await,
@@ -128,7 +141,7 @@ impl Driver for Place {
         Ok(token.map(Token))
     }
 
-    fn release(&self, key: &[u8], token: Token, now: Time) -> impl Future<Output = Result<()>> + Send {
+    fn release(&self, key: &[u8], token: Token, now: Time) -> impl Future<Output = skep_cache::Result<()>> + Send {
         ready(match self {
             Self::Host(host, place) => (host.release)(place, key, token.0, now.millis()).map_err(error),
             // Memory is ready at once.

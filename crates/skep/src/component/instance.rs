@@ -2,8 +2,7 @@
 //!
 //! A host that knows Skep starts it before it copies the memory for every request ([`init`]); with any other the first request does.
 
-use std::cell::RefCell;
-use std::cell::OnceCell;
+use std::cell::{Cell, OnceCell, RefCell};
 use std::net::SocketAddr;
 use std::sync::Arc;
 
@@ -12,6 +11,7 @@ use skep_cache::driver::block_on;
 
 use super::door;
 use super::host::Host;
+use super::sys::{self, Seed};
 use super::{log, settings};
 use crate::app::App;
 use crate::body::Body;
@@ -38,16 +38,38 @@ pub(super) struct Instance {
 
 thread_local! {
     static INSTANCE: OnceCell<Result<Instance, String>> = const { OnceCell::new() };
+    static STARTING: Cell<bool> = const { Cell::new(false) };
     /// The body of the answer that is being sent.
     static REST: RefCell<Option<Body>> = const { RefCell::new(None) };
 }
 
 fn start<A: Application>() -> Result<Instance, String> {
+    let _starting = Starting::begin();
     log::install(settings::level());
     let setup = settings::read(A::HOST)?;
     let site = Arc::new(A::app().open(setup).map_err(|error| error.to_string())?);
     let local = site.local();
     Ok(Instance { site, local, host_is_skep: settings::host_is_skep() })
+}
+
+/// True while start-up work runs, which may be before the memory is copied.
+pub(crate) fn is_starting() -> bool {
+    STARTING.get()
+}
+
+struct Starting;
+
+impl Starting {
+    fn begin() -> Self {
+        STARTING.set(true);
+        Self
+    }
+}
+
+impl Drop for Starting {
+    fn drop(&mut self) {
+        STARTING.set(false);
+    }
 }
 
 /// Does `work` with the instance, which is started if it was not yet.
@@ -60,9 +82,19 @@ pub(super) fn with<A: Application, T>(work: impl FnOnce(Result<&Instance, &str>)
     })
 }
 
-/// Start-up work.
+/// Start-up work, after which the memory of this instance may be copied.
 pub fn init<A: Application>() -> Result<(), String> {
-    with::<A, _>(|instance| instance.map(drop).map_err(ToOwned::to_owned))
+    with::<A, _>(|instance| instance.map(drop).map_err(ToOwned::to_owned))?;
+    sys::forget_folders();
+    if !sys::find_keys() {
+        log::write(4, "skep::start: all instances hash alike: this standard library keeps its keys where nobody finds them");
+    }
+    Ok(())
+}
+
+/// Keys for hashing, from who has no better ones.
+pub(super) fn drawn() -> Seed {
+    wasip2::random::insecure_seed::insecure_seed()
 }
 
 /// The jobs of the application.
@@ -88,8 +120,12 @@ pub fn run_job<A: Application>(job: u32) {
 /// Answers a request that comes in one buffer.
 pub fn answer<A: Application>(request: Vec<u8>) -> Vec<u8> {
     REST.take();
-    let response = with::<A, _>(|instance| match (instance, door::read(&request.into())) {
-        (Ok(instance), Some(request)) => block_on(instance.local.answer(request)),
+    let request = door::read(&request.into(), A::HOST);
+    if let Some((_, seed)) = &request {
+        sys::reseed(|| *seed);
+    }
+    let response = with::<A, _>(|instance| match (instance, request) {
+        (Ok(instance), Some((request, _))) => block_on(instance.local.answer(request)),
         (Ok(_), None) => plain(StatusCode::BAD_REQUEST, "this request was not understood"),
         (Err(_), _) => not_started(),
     });
@@ -139,11 +175,20 @@ pub(super) fn plain(status: StatusCode, text: &'static str) -> Response {
 const FIELD: &str = "skep-request";
 
 impl Instance {
-    /// Takes the id of the request and its client's address out of the header block, if the host has put them there.
+    /// Takes the id of the request and its client's address out of the header block, if the host has put them there. An instance that is a
+    /// copy gets keys of its own.
     pub(super) fn take_sender(&self, headers: &mut HeaderMap, tls: bool) -> (Option<u64>, Peer) {
         let sender = headers.remove(FIELD).filter(|_| self.host_is_skep);
         let text = sender.as_ref().and_then(|value| value.to_str().ok()).unwrap_or_default();
-        let (id, address) = text.split_once(' ').unwrap_or((text, ""));
-        (u64::from_str_radix(id, 16).ok(), Peer::new(address.parse::<SocketAddr>().ok(), tls))
+        let mut words = text.split(' ');
+        let id = words.next().and_then(|id| u64::from_str_radix(id, 16).ok());
+        let seed = words.next().and_then(|seed| u128::from_str_radix(seed, 16).ok());
+        sys::reseed(|| seed.map_or_else(drawn, halves));
+        (id, Peer::new(words.next().and_then(|address| address.parse::<SocketAddr>().ok()), tls))
     }
+}
+
+#[allow(clippy::cast_possible_truncation, reason = "the halves are what is wanted")]
+fn halves(seed: u128) -> Seed {
+    (seed as u64, (seed >> 64) as u64)
 }

@@ -37,17 +37,6 @@ pub enum Place {
     Writer,
 }
 
-/// What a component does to its transaction.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Step {
-    /// Begins it.
-    Begin,
-    /// Keeps it.
-    Commit,
-    /// Undoes it.
-    Rollback,
-}
-
 impl Packed {
     /// `verb` is a number of the interface.
     ///
@@ -68,6 +57,12 @@ impl Packed {
             _ => return Err(Error::other(Short)),
         };
         Ok(Self { verb: function, executes: verb == 3, text, values })
+    }
+
+    /// True if it gives no rows.
+    #[must_use]
+    pub fn executes(&self) -> bool {
+        self.executes
     }
 
     fn run(&self, connection: &Connection) -> Result<Vec<u8>> {
