@@ -65,6 +65,12 @@ pub struct Cx<'r> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RequestId(pub(crate) u64);
 
+impl From<u64> for RequestId {
+    fn from(number: u64) -> Self {
+        Self(number)
+    }
+}
+
 impl std::fmt::Display for RequestId {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{:016x}", self.0)

@@ -41,6 +41,7 @@ pub mod files;
 pub mod form;
 pub mod html;
 pub mod link;
+pub mod mount;
 pub mod offload;
 #[cfg(feature = "openapi")]
 pub mod openapi;
