@@ -11,7 +11,12 @@ struct Command {
     run: fn(Vec<OsString>) -> ExitCode,
 }
 
-const COMMANDS: &[Command] = &[];
+const COMMANDS: &[Command] = &[
+    #[cfg(feature = "isolate")]
+    Command { name: "serve", what: "serves WebAssembly components", run: skep_isolate::serve },
+    #[cfg(feature = "isolate")]
+    Command { name: "compile", what: "compiles a component ahead of time", run: skep_isolate::compile },
+];
 
 const BAD_USAGE: u8 = 2;
 

@@ -7,25 +7,35 @@
 //! Start reading at [`Guest`] and [`add_to_linker`].
 
 mod cache;
+mod kept;
 mod offload;
 mod requests;
 mod sql;
+#[cfg(test)]
+mod tests;
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use skep::Body;
+use skep::cx::RequestId;
 use skep::hosted::Hosted;
 use skep::sql::Transaction;
 use wasmtime::Result;
 use wasmtime::component::Linker;
 
-pub(crate) use offload::OnPool;
-pub(crate) use requests::{Sender, seed};
-pub(crate) use sql::Opened;
+pub(crate) use kept::Kept;
+use offload::OnPool;
+pub(crate) use requests::{Current, FIELD, Sender, seed};
+use sql::Opened;
 
 /// The packages of which all is there.
 pub(crate) const PACKAGES: &[&str] = &["skep:host"];
+
+/// The interface of this name.
+pub(crate) fn version(interface: &str) -> String {
+    format!("skep:host/{interface}@0.1.0")
+}
 
 /// What an application keeps beyond its versions.
 #[derive(Debug)]
@@ -51,6 +61,8 @@ pub(crate) struct Instance {
     transaction: Option<Transaction>,
     /// What is not read yet of the body of its request.
     pub(crate) body: Option<Body>,
+    /// Which request it is at, for the log.
+    pub(crate) request: Current,
 }
 
 /// The data of a store, as far as services need it.
@@ -80,7 +92,7 @@ impl Application {
 
 impl Instance {
     pub(crate) fn new(version: Option<&Arc<Version>>) -> Self {
-        Self { version: version.cloned(), transaction: None, body: None }
+        Self { version: version.cloned(), transaction: None, body: None, request: Current::default() }
     }
 
     fn version(&self) -> Result<&Arc<Version>, String> {
@@ -91,9 +103,20 @@ impl Instance {
         self.version().map(|version| Arc::clone(&version.application))
     }
 
-    /// True if nothing of its last request is left: it may answer another one.
+    /// True if start-up code has left nothing open here.
     pub(crate) fn is_clean(&self) -> bool {
         self.transaction.is_none()
+    }
+
+    /// A request begins. What is logged belongs to it.
+    pub(crate) fn begin(&mut self, id: RequestId) {
+        self.request.set(id);
+    }
+
+    /// It ended: what it has left open is undone.
+    pub(crate) fn end(&mut self) {
+        self.transaction = None;
+        self.body = None;
     }
 }
 

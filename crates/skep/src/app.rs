@@ -22,6 +22,7 @@ use crate::form::once;
 use crate::form::once::Ledger;
 use crate::form::{Messages, Quota, remove_old_uploads};
 use crate::link::BaseUrl;
+use crate::mount::{self, Mount};
 use crate::panic;
 use crate::router::{Demand, Entry, Router};
 use crate::secret::Secret;
@@ -59,6 +60,7 @@ pub struct App {
     name: Option<(&'static str, &'static str)>,
     pub(crate) services: Vec<Entry<Endpoint>>,
     folders: Vec<Folder>,
+    mounts: Vec<mount::Place>,
     values: Values,
     trusted_origins: Vec<String>,
     base_url: Option<BaseUrl>,
@@ -152,6 +154,7 @@ impl App {
             name: None,
             services: Vec::new(),
             folders: Vec::new(),
+            mounts: Vec::new(),
             values: HashMap::new(),
             trusted_origins: Vec::new(),
             base_url: None,
@@ -221,6 +224,15 @@ impl App {
             self.problems.push(format!("these assets link to {fixed}: mount them there, and not at {prefix}"));
         }
         self.folders.push(Folder { prefix, files: Arc::new(files) });
+        self
+    }
+
+    /// Has something else answer what comes below a prefix, `/` for all that no service and no folder answers. An example is
+    /// at [`Mount`]. Of two prefixes the longer one wins.
+    #[must_use]
+    pub fn mount(mut self, prefix: &str, mount: impl Mount) -> Self {
+        self.mounts.push(mount::Place::new(prefix, mount));
+        self.mounts.sort_by_key(|place| std::cmp::Reverse(place.depth()));
         self
     }
 
@@ -340,7 +352,7 @@ impl App {
             path: format!("{}{{*path}}", folder.prefix),
             target: folder.files.to_string(),
         });
-        services.chain(folders).collect()
+        services.chain(folders).chain(self.mounts.iter().map(mount::Place::route)).collect()
     }
 
     /// Makes the application ready to answer, or says all that keeps it from it.
@@ -398,6 +410,7 @@ impl App {
         let site = Site {
             router,
             database,
+            mounts: self.mounts,
             values: self.values,
             trusted_origins: self.trusted_origins,
             caches: Caches::new(&setup, self.name.map_or("skep", |(name, _)| name), base_url.as_ref()),

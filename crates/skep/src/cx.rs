@@ -62,6 +62,18 @@ pub struct Cx<'r> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RequestId(pub(crate) u64);
 
+impl From<u64> for RequestId {
+    fn from(number: u64) -> Self {
+        Self(number)
+    }
+}
+
+impl From<RequestId> for u64 {
+    fn from(id: RequestId) -> Self {
+        id.0
+    }
+}
+
 impl std::fmt::Display for RequestId {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{:016x}", self.0)

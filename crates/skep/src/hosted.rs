@@ -18,6 +18,8 @@ pub struct Hosted {
     site: Site,
 }
 
+/// The cache for all that have no tiers of their own.
+const DEFAULT: &str = "default";
 /// The file of the database in the data folder.
 const DATABASE: &str = "database.sqlite";
 /// The file of the keys in the data folder.
@@ -52,10 +54,9 @@ impl Hosted {
         }
     }
 
-    /// Voids what has this tag, wherever it is kept.
-    pub async fn invalidate(&self, tag: &str) -> Result<()> {
-        self.site.caches().usual_place()?;
-        self.site.caches().invalidate(tag).await
+    /// The names of all caches that have tiers of their own, and of the one for all others.
+    pub fn caches(&self) -> impl Iterator<Item = &str> {
+        self.setup().caches.keys().map(String::as_str).filter(|name| *name != DEFAULT).chain([DEFAULT])
     }
 
     /// The keys that seal what browsers keep, as they stand in their file.
@@ -92,10 +93,12 @@ impl Hosted {
     #[must_use]
     pub fn environment(&self) -> Vec<(String, String)> {
         let Setup { development, base_url, session, limits, .. } = self.setup();
+        let level = tracing::level_filters::LevelFilter::current().into_level();
         let number = |name: &str, number: u64| Some((format!("SKEP_{name}"), number.to_string()));
         let count = |name: &str, count: usize| number(name, count as u64);
         let variables = [
             Some(("SKEP_HOST".into(), env!("CARGO_PKG_VERSION").into())),
+            level.map(|level| ("SKEP_LOG".into(), level.as_str().to_ascii_lowercase())),
             development.then(|| ("SKEP_DEVELOPMENT".into(), "1".into())),
             base_url.as_ref().map(|url| ("SKEP_BASE_URL".into(), url.to_string())),
             number("SESSION_IDLE", session.idle.as_secs()),

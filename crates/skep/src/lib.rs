@@ -46,6 +46,7 @@ pub mod hosted;
 pub mod html;
 pub mod link;
 pub mod module;
+pub mod mount;
 pub mod offload;
 #[cfg(feature = "openapi")]
 pub mod openapi;

@@ -27,6 +27,7 @@ use crate::error_page::{self, ErrorPage, Failure};
 use crate::form::once::Ledger;
 use crate::form::{Messages, Quota};
 use crate::link::{self, BaseUrl, Destination};
+use crate::mount::{self, Mounted};
 use crate::origin;
 use crate::panic::{self, CatchPanic};
 use crate::param::Pairs;
@@ -46,6 +47,7 @@ const NO_DATABASE: &str = "this application has no database: App::database gives
 /// It does not change while it runs, and all threads share it. Each thread asks it for a [`Local`] of its own.
 pub struct Site {
     pub(crate) router: Router<Endpoint>,
+    pub(crate) mounts: Vec<mount::Place>,
     pub(crate) database: Option<sql::Database>,
     pub(crate) values: Values,
     pub(crate) trusted_origins: Vec<String>,
@@ -242,11 +244,14 @@ impl Local {
     pub fn answer(&self, request: Request) -> impl Future<Output = Response> + use<> {
         let local = self.clone();
         // Taken apart out here: what a future takes apart inside, it holds twice.
-        let Request { parts, body, peer, id } = request;
+        let Request { mut parts, body, peer, id } = request;
         let id = id.unwrap_or_else(|| self.inner.ids.next());
         async move {
             let speaks_json = Cell::new(false);
-            let result = CatchPanic(pin!(local.dispatch(&parts, body, (peer, id), &speaks_json))).await;
+            let result = match mount::find(local.site(), &parts) {
+                Some(mount) => mount.catching(Mounted::new(&mut parts, body, peer, id)).await,
+                None => CatchPanic(pin!(local.dispatch(&parts, body, (peer, id), &speaks_json))).await,
+            };
             let mut response = match result.unwrap_or_else(|panicked| Err(Error::internal(panicked))) {
                 Ok(response) => response,
                 Err(error) => local.fail(&error, id, Some(&parts), speaks_json.get()),

@@ -10,7 +10,8 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("skep-cache", &[]),
     ("skep", &["skep-macros", "skep-cache"]),
     ("skep-server", &["skep"]),
-    ("skep-isolate", &["skep", "skep-server"]),
+    ("skep-isolate", &["skep", "skep-cache", "skep-server", "skep-isolate-app"]),
+    ("skep-isolate-app", &["skep"]),
     ("skep-bench", &["skep-cache"]),
     ("skep-cli", &["skep", "skep-cache", "skep-server", "skep-isolate", "skep-bench"]),
 ];

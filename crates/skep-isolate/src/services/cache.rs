@@ -14,9 +14,8 @@ use wasmtime::component::{Linker, WasmList, WasmStr};
 use super::{Application, Guest};
 
 type Failure = (u8, String);
-type Kept<T> = std::result::Result<T, Failure>;
+type Answer<T> = std::result::Result<T, Failure>;
 
-/// Of a cache of the skep in the component.
 const INTERFACE: &str = "skep:host/cache@0.1.0";
 
 fn failure(error: &Error) -> Failure {
@@ -33,24 +32,33 @@ fn unavailable(problem: impl ToString) -> Failure {
     (0, problem.to_string())
 }
 
-/// One entry, and where it is kept.
-struct Entry {
+/// Where one application keeps something: under keys that no other application has.
+struct Kept {
     application: Arc<Application>,
     driver: Arc<Place>,
     blocks: bool,
+}
+
+/// One entry of it.
+struct Entry {
+    kept: Arc<Kept>,
     key: Vec<u8>,
 }
 
-impl Entry {
-    fn of<T: Guest>(guest: &mut T, place: &str, key: &[u8]) -> Kept<Self> {
-        let application = guest.services().application().map_err(unavailable)?;
-        let (driver, blocks) = application.hosted.cache(place).map_err(unavailable)?;
-        let key = application.key(key);
-        Ok(Self { application, driver, blocks, key })
+impl Kept {
+    fn of(application: Arc<Application>, place: &str) -> skep::Result<Self> {
+        let (driver, blocks) = application.hosted.cache(place)?;
+        Ok(Self { application, driver, blocks })
+    }
+
+    /// The key of an entry among those of all applications.
+    fn key(&self, key: &[u8]) -> Vec<u8> {
+        let prefix = &self.application.prefix[..];
+        if prefix.len() + key.len() <= MAX_KEY { [prefix, key].concat() } else { [prefix, &Sha256::digest(key)].concat() }
     }
 
     /// Does what may wait for a disk where that harms no one.
-    async fn change<R, F>(self, work: impl FnOnce(Self) -> F + Send + 'static) -> Kept<R>
+    async fn change<R, F>(self: Arc<Self>, work: impl FnOnce(Arc<Self>) -> F + Send + 'static) -> Answer<R>
     where
         R: Send + 'static,
         F: Future<Output = skep_cache::Result<R>> + Send,
@@ -64,21 +72,71 @@ impl Entry {
     }
 }
 
-impl Application {
-    /// The key of an entry among those of all applications.
-    fn key(&self, key: &[u8]) -> Vec<u8> {
-        if self.prefix.len() + key.len() <= MAX_KEY {
-            return [&self.prefix, key].concat();
-        }
-        [&self.prefix[..], &Sha256::digest(key)].concat()
+impl Driver for Kept {
+    fn name(&self) -> &'static str {
+        self.driver.name()
     }
+
+    async fn get<R, F>(&self, key: &[u8], now: Time, read: F) -> skep_cache::Result<Option<R>>
+    where
+        R: Send,
+        F: FnOnce(driver::Entry<'_>) -> R + Send,
+    {
+        self.driver.get(&self.key(key), now, read).await
+    }
+
+    async fn set(&self, key: &[u8], record: &Record, when: When, now: Time) -> skep_cache::Result<bool> {
+        self.driver.set(&self.key(key), record, when, now).await
+    }
+
+    async fn remove(&self, key: &[u8], removal: Removal, now: Time) -> skep_cache::Result<bool> {
+        self.driver.remove(&self.key(key), removal, now).await
+    }
+
+    async fn lease(&self, key: &[u8], claim: Claim, now: Time) -> skep_cache::Result<Option<Token>> {
+        self.driver.lease(&self.key(key), claim, now).await
+    }
+
+    async fn release(&self, key: &[u8], token: Token, now: Time) -> skep_cache::Result<()> {
+        self.driver.release(&self.key(key), token, now).await
+    }
+
+    fn generation(&self) -> Option<u64> {
+        self.driver.generation()
+    }
+}
+
+impl Entry {
+    fn of<T: Guest>(guest: &mut T, place: &str, key: Vec<u8>) -> Answer<Self> {
+        let application = guest.services().application().map_err(unavailable)?;
+        let kept = Kept::of(application, place).map_err(unavailable)?;
+        Ok(Self { kept: Arc::new(kept), key })
+    }
+}
+
+/// Voids what has this tag, in all places of an application.
+async fn invalidate(application: Arc<Application>, tag: String) -> Answer<()> {
+    let places: Vec<String> = application.hosted.caches().map(str::to_owned).collect();
+    let mut result = Ok(());
+    for place in places {
+        let tag = tag.clone();
+        let kept = Arc::new(Kept::of(Arc::clone(&application), &place).map_err(unavailable)?);
+        let done = kept.change(move |kept| async move {
+            let clock = kept.application.hosted.setup().clock.clone();
+            let tags = skep_cache::Cache::<str, ()>::builder("tags").clock(clock).build(Arc::clone(&kept))?;
+            tags.invalidate_tag(&tag).await
+        });
+        // One that fails keeps no other from being told.
+        result = result.and(done.await);
+    }
+    result
 }
 
 /// Text and bytes of a component, copied out of its memory before anything waits.
 macro_rules! taken {
     ($store:ident, $place:ident, $key:ident) => {{
         let (place, key) = ($place.to_str(&$store)?.into_owned(), $key.as_le_slice(&$store).to_vec());
-        Entry::of($store.data_mut(), &place, &key)
+        Entry::of($store.data_mut(), &place, key)
     }};
 }
 
@@ -97,7 +155,7 @@ fn reading<T: Guest + 'static>(linker: &mut Linker<T>) -> Result<()> {
                 Err(failure) => return Ok((Err(failure),)),
             };
             let read = |entry: driver::Entry<'_>| entry.as_bytes().to_vec();
-            let got = entry.driver.get(&entry.key, Time::from_millis(now), read).await;
+            let got = entry.kept.get(&entry.key, Time::from_millis(now), read).await;
             Ok((got.map_err(|error| failure(&error)),))
         })
     })?;
@@ -121,8 +179,8 @@ fn writing<T: Guest + 'static>(linker: &mut Linker<T>) -> Result<()> {
                 (_, Err(error)) => return Ok((Err(failure(&error)),)),
             };
             let Some(when) = condition(when, number) else { return Ok((Err(unavailable("there is no such condition")),)) };
-            let set = entry.change(move |entry| async move {
-                entry.driver.set(&entry.key, &record, when, Time::from_millis(now)).await
+            let set = entry.kept.change(move |kept| async move {
+                kept.set(&entry.key, &record, when, Time::from_millis(now)).await
             });
             Ok((set.await,))
         })
@@ -135,8 +193,8 @@ fn writing<T: Guest + 'static>(linker: &mut Linker<T>) -> Result<()> {
                 Err(failure) => return Ok((Err(failure),)),
             };
             let removal = Removal { version: Version::from_u64(version), until: Time::from_millis(until) };
-            let removed = entry.change(move |entry| async move {
-                entry.driver.remove(&entry.key, removal, Time::from_millis(now)).await
+            let removed = entry.kept.change(move |kept| async move {
+                kept.remove(&entry.key, removal, Time::from_millis(now)).await
             });
             Ok((removed.await,))
         })
@@ -148,7 +206,7 @@ fn writing<T: Guest + 'static>(linker: &mut Linker<T>) -> Result<()> {
                 Ok(application) => application,
                 Err(problem) => return Ok((Err(unavailable(problem)),)),
             };
-            Ok((application.invalidate(tag).await,))
+            Ok((invalidate(application, tag).await,))
         })
     })
 }
@@ -163,8 +221,8 @@ fn leasing<T: Guest + 'static>(linker: &mut Linker<T>) -> Result<()> {
                 Err(failure) => return Ok((Err(failure),)),
             };
             let claim = Claim { token: Token(token), until: Time::from_millis(until) };
-            let leased = entry.change(move |entry| async move {
-                entry.driver.lease(&entry.key, claim, Time::from_millis(now)).await
+            let leased = entry.kept.change(move |kept| async move {
+                kept.lease(&entry.key, claim, Time::from_millis(now)).await
             });
             Ok((leased.await.map(|token| token.map(|token| token.0)),))
         })
@@ -175,8 +233,8 @@ fn leasing<T: Guest + 'static>(linker: &mut Linker<T>) -> Result<()> {
                 Ok(entry) => entry,
                 Err(failure) => return Ok((Err(failure),)),
             };
-            let released = entry.change(move |entry| async move {
-                entry.driver.release(&entry.key, Token(token), Time::from_millis(now)).await
+            let released = entry.kept.change(move |kept| async move {
+                kept.release(&entry.key, Token(token), Time::from_millis(now)).await
             });
             Ok((released.await,))
         })

@@ -4,6 +4,8 @@ use std::cell::Cell;
 use std::future::poll_fn;
 use std::hash::{BuildHasher, RandomState};
 use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use http::HeaderValue;
 use http_body::Body as _;
@@ -34,6 +36,22 @@ impl Sender {
             None => format!("{} {a:016x}{b:016x}", self.id),
         };
         HeaderValue::try_from(text).expect("digits, letters and colons")
+    }
+}
+
+/// Which request an instance is at. Clones share it.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Current(Arc<AtomicU64>);
+
+impl Current {
+    pub(super) fn set(&self, id: RequestId) {
+        self.0.store(id.into(), Ordering::Relaxed);
+    }
+
+    /// The request; none while start-up code runs.
+    pub(crate) fn get(&self) -> Option<RequestId> {
+        let id = self.0.load(Ordering::Relaxed);
+        (id != 0).then(|| id.into())
     }
 }
 

@@ -104,7 +104,7 @@ impl Instance {
         })
     }
 
-    async fn open(&self, wanted: Wanted) -> Result<(), String> {
+    async fn open(&mut self, wanted: Wanted) -> Result<(), String> {
         let version = Arc::clone(self.version()?);
         if version.database.get().is_some_and(|opened| opened.wanted == wanted) {
             return Ok(());
