@@ -18,6 +18,7 @@ use crate::engine::Host;
 use crate::error::Wrong;
 use crate::options::Options;
 use crate::ready::Ready;
+use crate::services::jobs;
 use crate::source::{Hash, Source};
 
 /// An application and its current version.
@@ -69,6 +70,7 @@ impl Application {
         match &made {
             Ok(ready) => {
                 last.failure = None;
+                jobs::start(ready);
                 // Whoever has the old one finishes with it.
                 if self.current.swap(Some(Arc::clone(ready))).is_some() {
                     last.swaps += 1;

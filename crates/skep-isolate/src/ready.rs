@@ -18,6 +18,7 @@ use crate::error::Wrong;
 use crate::instance::Instance;
 use crate::options::Options;
 use crate::reuse::{ModuleCache, Reuse};
+use crate::services::Jobs;
 use crate::snapshot::{self, Init};
 use crate::source::{Form, Hash, Source};
 use crate::state::{Grants, State};
@@ -32,6 +33,8 @@ pub(crate) struct Ready {
     pub(crate) init: Option<Init>,
     /// The quick way in, if it was made by `skep::component!`.
     pub(crate) door: Option<Door>,
+    /// What it does beside requests.
+    pub(crate) jobs: Option<Jobs>,
     pub(crate) grants: Arc<Grants>,
     pub(crate) limits: Limits,
     /// How it came to be, for the status.
@@ -105,7 +108,7 @@ impl Ready {
         // A file of `skep compile` has its image in it already.
         let runs_init = !has_image && source.form == Form::Component;
         let init = if runs_init { Init::of(&component) } else { None };
-        let door = Door::of(&component);
+        let (door, jobs) = (Door::of(&component), Jobs::of(&component));
         let cannot = |error: wasmtime::Error| Wrong(format!("cannot be linked: {error:#}"));
         let pre = host.linker.instantiate_pre(&component).map_err(cannot).map_err(wrong)?;
         let indices = ProxyIndices::new(&pre).map_err(cannot).map_err(wrong)?;
@@ -115,6 +118,7 @@ impl Ready {
             indices,
             init,
             door,
+            jobs,
             grants,
             limits: options.limits(host.counts_fuel),
             made: Made {

@@ -7,6 +7,7 @@
 //! Start reading at [`Guest`] and [`add_to_linker`].
 
 mod cache;
+pub(crate) mod jobs;
 mod kept;
 mod offload;
 mod requests;
@@ -24,6 +25,7 @@ use skep::sql::Transaction;
 use wasmtime::Result;
 use wasmtime::component::Linker;
 
+pub(crate) use jobs::Jobs;
 pub(crate) use kept::Kept;
 use offload::OnPool;
 pub(crate) use requests::{Current, FIELD, Sender, seed};

@@ -136,7 +136,7 @@ pub(super) async fn answer(ready: &Arc<Ready>, door: Door, request: Mounted) -> 
 
 impl Instance {
     /// Calls a function of the guest with its time, as [`Instance::serve`] does.
-    async fn call<P, R>(&mut self, ready: &Ready, function: &ComponentExportIndex, parameters: P) -> Result<R>
+    pub(crate) async fn call<P, R>(&mut self, ready: &Ready, function: &ComponentExportIndex, parameters: P) -> Result<R>
     where
         P: ComponentNamedList + Lower + Send + Sync,
         R: ComponentNamedList + Lift + Send + Sync + 'static,

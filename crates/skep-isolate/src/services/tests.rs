@@ -97,6 +97,16 @@ fn a_program_says_itself_whether_it_is_kept() {
 }
 
 #[test]
+fn jobs_run_beside_the_requests_and_remember() {
+    let component = Site::component(&component("skep-isolate-app"), Kept::Snapshot);
+    component.start_jobs();
+    let begun = std::time::Instant::now();
+    while !component.get("/notes").text().contains("tick 2") {
+        assert!(begun.elapsed().as_secs() < 60, "{}", component.get("/notes").text());
+    }
+}
+
+#[test]
 fn a_component_without_wishes_runs_anywhere() {
     let wasm = std::fs::read(component("hello")).unwrap();
     let names = |package: &[u8]| wasm.windows(package.len()).any(|bytes| bytes == package);

@@ -90,6 +90,12 @@ impl Site {
         Self { runtime, cookies: RefCell::default(), kind, _host: host, _folder: folder }
     }
 
+    pub(super) fn start_jobs(&self) {
+        if let Kind::Component(ready) = &self.kind {
+            crate::services::jobs::start(ready);
+        }
+    }
+
     pub(super) fn get(&self, path: &str) -> Said {
         self.ask("GET", path, "", &[])
     }

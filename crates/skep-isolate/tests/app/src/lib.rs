@@ -268,6 +268,13 @@ pub fn app() -> App {
         .serve::<(Index, Word, Chance, Kept, Notes, Add, Errors, Visit, Visits)>()
         .serve::<(Parts, Void, Echo, Pieces, Panic)>()
         .database(migrations!("migrations"))
+        .every("tick", Duration::from_millis(20), |site| {
+            // What a job keeps in a static is there when it runs again.
+            static RUNS: AtomicU32 = AtomicU32::new(0);
+            let runs = RUNS.fetch_add(1, Ordering::Relaxed);
+            site.db().write(|db| db.execute(query("insert into note (text) values (?)", format!("tick {runs}"))))?;
+            Ok(())
+        })
         .with(Words((0..1000).map(|number| (format!("word{number}"), number)).collect()))
         .on_start(|site| {
             site.db().write(|db| db.execute("insert or ignore into note (id, text) values (1, 'first')"))?;
