@@ -155,6 +155,8 @@ impl Ready {
     }
 }
 
+const WASM_PAGE: u64 = 64 << 10;
+
 /// What a component must and must not be, before anything of it runs.
 fn check(host: &Host, component: &Component, options: &Options) -> Result<(), Wrong> {
     let kind = component.component_type();
@@ -165,22 +167,26 @@ fn check(host: &Host, component: &Component, options: &Options) -> Result<(), Wr
             return Err(Wrong::with("is made for WASI 0.3; this server has 0.2: `wasi:http/incoming-handler@0.2`"));
         }
         if handler("wasi:cli/run") {
-            return Err(Wrong::with("is a program for the command line (wasi:cli/run), and no server: it has no `wasi:http/incoming-handler@0.2`"));
+            return Err(Wrong::with(
+                "is a program for the command line (wasi:cli/run), and no server: it has no `wasi:http/incoming-handler@0.2`",
+            ));
         }
         let has = if names.is_empty() { "nothing".to_owned() } else { names.join(", ") };
-        return Err(Wrong(format!("has no `wasi:http/incoming-handler@0.2`, which answers requests; it exports {has}")));
+        return Err(Wrong(format!(
+            "has no `wasi:http/incoming-handler@0.2`, which answers requests; it exports {has}"
+        )));
     }
     let strange = missing(host, component);
     if !strange.is_empty() {
         return Err(Wrong(format!("needs what this server has not: {}", strange.join(", "))));
     }
-    let memory = component.resources_required().and_then(|needs| needs.max_initial_memory_size).unwrap_or(0);
-    let limit = options.memory;
+    let pages = component.resources_required().and_then(|needs| needs.max_initial_memory_size).unwrap_or(0);
+    let (memory, limit) = (pages.saturating_mul(WASM_PAGE), options.memory);
     if memory > limit as u64 {
         return Err(Wrong(format!(
-            "begins with {} MiB of memory, and may have {} (--memory)",
-            memory >> 20,
-            limit >> 20
+            "begins with {} KiB of memory, and may have {} (--memory)",
+            memory >> 10,
+            limit >> 10
         )));
     }
     Ok(())

@@ -363,7 +363,7 @@ impl App {
         remove_old_uploads(site.data());
         site.open_caches().map_err(|error| StartError { problems: vec![error.to_string()] })?;
         for start in starts {
-            start(&site).map_err(|error| StartError { problems: vec![error.to_string()] })?;
+            start(&site).map_err(|error| StartError { problems: vec![error.at_start()] })?;
         }
         Ok(site)
     }
