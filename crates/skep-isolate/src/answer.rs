@@ -99,7 +99,7 @@ pub(crate) async fn answer(ready: Arc<Ready>, request: Mounted) -> skep::Result 
 impl Running {
     fn begin(ready: &Arc<Ready>, request: Mounted) -> Result<Self, Failure> {
         let place = Place::take(ready)?;
-        let (request, scheme) = incoming(request)?;
+        let (request, scheme) = incoming(ready, request)?;
         let given = Given::default();
         let guest = Box::pin(run(Arc::clone(ready), place, request, scheme, Arc::clone(&given)));
         Ok(Self { ready: Arc::clone(ready), guest, given, timer: None })
@@ -187,9 +187,17 @@ async fn run(ready: Arc<Ready>, place: Place, request: http::Request<Incoming>, 
 
 type Incoming = http_body_util::combinators::MapErr<Body, fn(skep::body::BodyError) -> Error>;
 
+/// Tells a component of skep which request it is, and who asks.
+const REQUEST: http::HeaderName = http::HeaderName::from_static("skep-request");
+
 /// A request as WASI has it: with a scheme and an authority.
-fn incoming(request: Mounted) -> Result<(http::Request<Incoming>, Scheme), Failure> {
-    let Mounted { mut parts, body, peer, .. } = request;
+fn incoming(ready: &Ready, request: Mounted) -> Result<(http::Request<Incoming>, Scheme), Failure> {
+    let Mounted { mut parts, body, peer, id } = request;
+    if ready.is_skeps {
+        let who = peer.address.map_or_else(|| id.to_string(), |address| format!("{id} {address}"));
+        // Whatever the client sent under this name.
+        parts.headers.insert(REQUEST, HeaderValue::try_from(who).unwrap_or(HeaderValue::from_static("-")));
+    }
     let scheme = if peer.tls { Scheme::Https } else { Scheme::Http };
     if parts.uri.authority().is_none() {
         match parts.headers.get(http::header::HOST) {

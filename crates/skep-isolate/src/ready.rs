@@ -33,8 +33,12 @@ pub(crate) struct Ready {
     /// How it came to be, for the status.
     pub(crate) made: Made,
     pub(crate) counts: Counts,
+    /// It was made by skep, and is told who asks: `wit/skep.wit`.
+    pub(crate) is_skeps: bool,
     reuse: Option<Reuse>,
     idle: Mutex<Vec<Idle>>,
+    /// How many there are in `idle`: most versions have none, and look no further.
+    waiting: AtomicU32,
 }
 
 /// What one request may take.
@@ -79,6 +83,7 @@ impl Ready {
         let grants = Arc::new(options.grants(&host.clock));
         let original = Compiled::new(host, disk, source)?;
         check(host, &original.component, options).map_err(wrong)?;
+        let is_skeps = matches!(Init::of(&original.component), Some(Init::Skep(_)));
         let image = match (options.module_cache, source.form) {
             (ModuleCache::Snapshot { or_cold }, Form::Component) => {
                 match snapshot::image(host, disk, &original.component, &source.bytes, &grants) {
@@ -114,13 +119,15 @@ impl Ready {
             },
             counts: Counts::default(),
             reuse: (options.module_cache == ModuleCache::Cached).then_some(options.reuse),
+            is_skeps,
             idle: Mutex::default(),
+            waiting: AtomicU32::new(0),
         })
     }
 
     /// An instance for one more request: one that waits, or a new one.
     pub(crate) fn instance(&self) -> Instance {
-        let waiting = self.reuse.and_then(|_| self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop());
+        let waiting = if self.waiting.load(Ordering::Relaxed) > 0 { self.pop() } else { None };
         if let Some(waiting) = waiting
             && waiting.instance.reuse().is_some_and(|reuse| waiting.since.elapsed() < reuse.idle)
         {
@@ -135,8 +142,21 @@ impl Ready {
     pub(crate) fn give_back(&self, instance: Instance) {
         if instance.reuse().is_some_and(|reuse| instance.served() < reuse.requests) {
             let idle = Idle { instance, since: Instant::now() };
-            self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(idle);
+            let mut waiting = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+            waiting.push(idle);
+            self.count(&waiting);
         }
+    }
+
+    fn pop(&self) -> Option<Idle> {
+        let mut waiting = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        let last = waiting.pop();
+        self.count(&waiting);
+        last
+    }
+
+    fn count(&self, waiting: &[Idle]) {
+        self.waiting.store(u32::try_from(waiting.len()).unwrap_or(u32::MAX), Ordering::Relaxed);
     }
 
     /// Throws away what has waited for too long; called from time to time.
@@ -144,7 +164,9 @@ impl Ready {
         let gone: Vec<Idle> = {
             let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
             let is_old = |idle: &mut Idle| idle.instance.reuse().is_none_or(|reuse| idle.since.elapsed() >= reuse.idle);
-            idle.extract_if(.., is_old).collect()
+            let gone = idle.extract_if(.., is_old).collect();
+            self.count(&idle);
+            gone
         };
         drop(gone);
     }

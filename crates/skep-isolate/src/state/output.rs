@@ -49,13 +49,24 @@ impl Output {
     fn tell(&mut self) {
         let line = String::from_utf8_lossy(&self.line);
         if !line.trim().is_empty() {
-            let (app, line) = (&self.grants.name, line.trim_end());
-            match self.stream {
-                Stream::Out => tracing::info!(target: "skep::guest", app, "{line}"),
-                Stream::Error => tracing::warn!(target: "skep::guest", app, "{line}"),
+            let app = &self.grants.name;
+            let (severity, line) = marked(line.trim_end());
+            match (severity, self.stream) {
+                (Some(b'3'), _) => tracing::error!(target: "skep::guest", app, "{line}"),
+                (Some(b'6'), _) | (None, Stream::Out) => tracing::info!(target: "skep::guest", app, "{line}"),
+                (Some(b'7'), _) => tracing::debug!(target: "skep::guest", app, "{line}"),
+                (Some(_), _) | (None, Stream::Error) => tracing::warn!(target: "skep::guest", app, "{line}"),
             }
         }
         self.line.clear();
+    }
+}
+
+/// A line that says how severe it is, in the way of syslog: `<3>text`.
+fn marked(line: &str) -> (Option<u8>, &str) {
+    match line.as_bytes() {
+        [b'<', severity @ b'0'..=b'7', b'>', ..] => (Some(*severity), &line[3..]),
+        _ => (None, line),
     }
 }
 
@@ -113,5 +124,17 @@ impl AsyncWrite for Output {
 
     fn poll_shutdown(self: Pin<&mut Self>, _cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         Poll::Ready(Ok(()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_may_say_how_severe_it_is() {
+        assert_eq!(marked("<3>it broke"), (Some(b'3'), "it broke"));
+        assert_eq!(marked("<9>odd"), (None, "<9>odd"));
+        assert_eq!(marked("plain"), (None, "plain"));
     }
 }
