@@ -57,7 +57,12 @@ impl Application {
 
     /// Makes the content of the file the current version: compiles it, has it answer a request, and puts it in the place of the one before.
     /// `None` if it is that already, or has failed before. What fails changes nothing.
-    pub(crate) fn take_up(&self, host: &Host, disk: Option<&Disk>, source: &Source) -> Option<Result<Arc<Ready>, Wrong>> {
+    pub(crate) fn take_up(
+        &self,
+        host: &Host,
+        disk: Option<&Disk>,
+        source: &Source,
+    ) -> Option<Result<Arc<Ready>, Wrong>> {
         {
             let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
             if last.hash.replace(source.hash) == Some(source.hash) {
@@ -65,7 +70,8 @@ impl Application {
             }
         }
         let made = Ready::new(host, disk, source, &self.options).map(Arc::new);
-        let made = made.and_then(|ready| probe(&ready, &self.options).map(|()| ready).map_err(|wrong| wrong.of(&source.path)));
+        let made =
+            made.and_then(|ready| probe(&ready, &self.options).map(|()| ready).map_err(|wrong| wrong.of(&source.path)));
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         match &made {
             Ok(ready) => {
@@ -114,7 +120,8 @@ fn probe(ready: &Arc<Ready>, options: &Options) -> Result<(), Wrong> {
     let request =
         Mounted { parts: request.into_parts().0, body: Body::empty(), peer: skep::Peer::default(), id: 0.into() };
     let patience = ready.limits.time + Duration::from_secs(1);
-    let answer = runtime.block_on(async { tokio::time::timeout(patience, answer::answer(Arc::clone(ready), request)).await });
+    let answer =
+        runtime.block_on(async { tokio::time::timeout(patience, answer::answer(Arc::clone(ready), request)).await });
     match answer {
         Ok(Ok(answer)) if !answer.status().is_server_error() => Ok(()),
         Ok(Ok(answer)) => Err(Wrong(format!("the probe {} was answered with {}", options.probe, answer.status()))),

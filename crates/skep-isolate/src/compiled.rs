@@ -45,8 +45,9 @@ impl Compiled {
     }
 
     fn of_file(host: &Host, source: &Source) -> Result<Self, Wrong> {
-        let file = Trusted::open(&source.path)
-            .map_err(|error| Wrong(format!("is machine code, which is not run unless it is sure whose it is: {error}")))?;
+        let file = Trusted::open(&source.path).map_err(|error| {
+            Wrong(format!("is machine code, which is not run unless it is sure whose it is: {error}"))
+        })?;
         let component = sys::load(&host.engine, &file).map_err(|error| {
             Wrong(format!("was compiled for another engine: {error:#}; `skep compile` it again, with this version and --fuel alike"))
         })?;
@@ -71,7 +72,7 @@ fn refused(error: &wasmtime::Error) -> Wrong {
     let text = format!("{error:#}");
     let hint = if text.contains("async") {
         "; it looks like one for WASI 0.3, and this server has 0.2"
-    } else if text.contains("unexpected end") || text.contains("unexpected-eof") {
+    } else if text.contains("unexpected end") || text.contains("out of bounds (bound") {
         "; the file is not complete"
     } else {
         ""

@@ -32,8 +32,6 @@ pub(crate) struct Host {
 pub(crate) struct Size {
     /// Instances at once, of all applications together.
     pub(crate) instances: u32,
-    /// The most memory of one instance, in bytes.
-    pub(crate) memory: usize,
     /// Whether instructions are counted.
     pub(crate) fuel: bool,
 }
@@ -91,7 +89,8 @@ fn pool(size: Size) -> PoolingAllocationConfig {
         .total_tables(size.instances.saturating_mul(4))
         .total_stacks(size.instances)
         .table_elements(TABLE_ENTRIES)
-        .max_memory_size(size.memory)
+        // As much as 32 bits address: what one may have of it, its limits say.
+        .max_memory_size(4 << 30)
         .max_core_instance_size(4 << 20)
         .max_component_instance_size(4 << 20)
         .linear_memory_keep_resident(KEPT_MEMORY)

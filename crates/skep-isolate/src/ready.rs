@@ -3,7 +3,7 @@
 //! Nothing in here changes while it serves but the instances that wait to be used again.
 
 use std::fmt;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -42,8 +42,8 @@ pub(crate) struct Ready {
     pub(crate) counts: Counts,
     reuse: Option<Reuse>,
     idle: Mutex<Vec<Idle>>,
-    /// One was given back, at any time: most never are.
-    has_idle: AtomicBool,
+    /// How many there are in `idle`: most versions have none, and look no further.
+    waiting: AtomicU32,
 }
 
 /// What one request may take.
@@ -130,15 +130,13 @@ impl Ready {
             counts: Counts::default(),
             reuse: (options.module_cache == ModuleCache::Cached).then_some(options.reuse),
             idle: Mutex::default(),
-            has_idle: AtomicBool::new(false),
+            waiting: AtomicU32::new(0),
         })
     }
 
     /// An instance for one more request: one that waits, or a new one.
     pub(crate) fn instance(&self) -> Instance {
-        // A program may ask to be kept, too: `module::cache`.
-        let may_wait = self.has_idle.load(Ordering::Relaxed);
-        let waiting = if may_wait { self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop() } else { None };
+        let waiting = if self.waiting.load(Ordering::Relaxed) > 0 { self.pop() } else { None };
         if let Some(waiting) = waiting
             && waiting.instance.reuse().is_some_and(|reuse| waiting.since.elapsed() < reuse.idle)
         {
@@ -153,9 +151,21 @@ impl Ready {
     pub(crate) fn give_back(&self, instance: Instance) {
         if instance.reuse().is_some_and(|reuse| instance.served() < reuse.requests) {
             let idle = Idle { instance, since: Instant::now() };
-            self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(idle);
-            self.has_idle.store(true, Ordering::Relaxed);
+            let mut waiting = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+            waiting.push(idle);
+            self.count(&waiting);
         }
+    }
+
+    fn pop(&self) -> Option<Idle> {
+        let mut waiting = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        let last = waiting.pop();
+        self.count(&waiting);
+        last
+    }
+
+    fn count(&self, waiting: &[Idle]) {
+        self.waiting.store(u32::try_from(waiting.len()).unwrap_or(u32::MAX), Ordering::Relaxed);
     }
 
     /// Throws away what has waited for too long; called from time to time.
@@ -163,7 +173,9 @@ impl Ready {
         let gone: Vec<Idle> = {
             let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
             let is_old = |idle: &mut Idle| idle.instance.reuse().is_none_or(|reuse| idle.since.elapsed() >= reuse.idle);
-            idle.extract_if(.., is_old).collect()
+            let gone = idle.extract_if(.., is_old).collect();
+            self.count(&idle);
+            gone
         };
         drop(gone);
     }
@@ -173,6 +185,8 @@ impl Ready {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner).len()
     }
 }
+
+const WASM_PAGE: u64 = 64 << 10;
 
 /// What a component must and must not be, before anything of it runs.
 fn check(host: &Host, component: &Component, options: &Options) -> Result<(), Wrong> {
@@ -184,22 +198,26 @@ fn check(host: &Host, component: &Component, options: &Options) -> Result<(), Wr
             return Err(Wrong::with("is made for WASI 0.3; this server has 0.2: `wasi:http/incoming-handler@0.2`"));
         }
         if handler("wasi:cli/run") {
-            return Err(Wrong::with("is a program for the command line (wasi:cli/run), and no server: it has no `wasi:http/incoming-handler@0.2`"));
+            return Err(Wrong::with(
+                "is a program for the command line (wasi:cli/run), and no server: it has no `wasi:http/incoming-handler@0.2`",
+            ));
         }
         let has = if names.is_empty() { "nothing".to_owned() } else { names.join(", ") };
-        return Err(Wrong(format!("has no `wasi:http/incoming-handler@0.2`, which answers requests; it exports {has}")));
+        return Err(Wrong(format!(
+            "has no `wasi:http/incoming-handler@0.2`, which answers requests; it exports {has}"
+        )));
     }
     let strange = missing(host, component);
     if !strange.is_empty() {
         return Err(Wrong(format!("needs what this server has not: {}", strange.join(", "))));
     }
-    let memory = component.resources_required().and_then(|needs| needs.max_initial_memory_size).unwrap_or(0);
-    let limit = options.memory;
+    let pages = component.resources_required().and_then(|needs| needs.max_initial_memory_size).unwrap_or(0);
+    let (memory, limit) = (pages.saturating_mul(WASM_PAGE), options.memory);
     if memory > limit as u64 {
         return Err(Wrong(format!(
-            "begins with {} MiB of memory, and may have {} (--memory)",
-            memory >> 20,
-            limit >> 20
+            "begins with {} KiB of memory, and may have {} (--memory)",
+            memory >> 10,
+            limit >> 10
         )));
     }
     Ok(())

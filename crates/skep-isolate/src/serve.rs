@@ -93,7 +93,6 @@ pub(crate) fn start(table: &Arc<Table>, cache: &Cache) -> Result<(), Wrong> {
 pub(crate) fn size<'o>(options: impl Iterator<Item = &'o Options> + Clone) -> Size {
     Size {
         instances: options.clone().map(|one| one.instances).sum::<u32>().min(MOST_INSTANCES),
-        memory: options.clone().map(|one| one.memory).max().unwrap_or(0),
         fuel: options.clone().any(|one| one.fuel.is_some()),
     }
 }
@@ -108,7 +107,11 @@ pub(crate) fn help() -> String {
          A component is a program for wasi:http 0.2, of whatever language. Each request has an instance of its own.\n\n",
     );
     for row in TABLE {
-        entry(&mut text, &format!("{} {}", row.flag(), row.argument), &format!("{} (Default: {}.)", row.help, row.default));
+        entry(
+            &mut text,
+            &format!("{} {}", row.flag(), row.argument),
+            &format!("{} (Default: {}.)", row.help, row.default),
+        );
     }
     for (flag, argument, help) in OTHERS {
         entry(&mut text, &format!("{flag} {argument}"), help);

@@ -74,7 +74,8 @@ impl Line {
             let value = match value {
                 Some(value) => value,
                 None => {
-                    let next = arguments.next().ok_or_else(|| Wrong(format!("{name} needs a value; --help says which")))?;
+                    let next =
+                        arguments.next().ok_or_else(|| Wrong(format!("{name} needs a value; --help says which")))?;
                     next.into_string().map_err(|_| Wrong(format!("{name}: the value is not UTF-8")))?
                 }
             };
@@ -170,7 +171,8 @@ fn of_table(path: &Path, name: &str, said: &toml::Value) -> Result<Options, Stri
     let mut options = Options { name: name.to_owned(), ..Options::default() };
     for (key, value) in said {
         if key == "file" {
-            let file = value.as_str().ok_or_else(|| format!("isolate.{name}.file: expected the path of a component"))?;
+            let file =
+                value.as_str().ok_or_else(|| format!("isolate.{name}.file: expected the path of a component"))?;
             // Beside the settings, wherever the server was started.
             options.file = path.parent().unwrap_or_else(|| Path::new("")).join(file);
             continue;
@@ -246,8 +248,17 @@ mod tests {
 
     #[test]
     fn our_flags_are_taken_and_the_servers_are_left() {
-        let settings =
-            read(&["shop.wasm", "--listen", ":1", "--memory", "1MiB", "--env=A=b=c", "--check", "--compile-cache", "none"]);
+        let settings = read(&[
+            "shop.wasm",
+            "--listen",
+            ":1",
+            "--memory",
+            "1MiB",
+            "--env=A=b=c",
+            "--check",
+            "--compile-cache",
+            "none",
+        ]);
         let settings = settings.unwrap();
         assert_eq!(settings.rest, ["--listen", ":1", "--check"]);
         let [shop] = settings.applications.as_slice() else { panic!("one application") };

@@ -54,9 +54,7 @@ impl Init {
                 let (done,) = init.call_async(store, ()).await?;
                 done.map_err(|why| wasmtime::Error::msg(format!("the application does not start: {why}")))
             }
-            Self::Wizer(index) => {
-                instance.get_typed_func::<(), ()>(&mut *store, index)?.call_async(store, ()).await
-            }
+            Self::Wizer(index) => instance.get_typed_func::<(), ()>(&mut *store, index)?.call_async(store, ()).await,
         }
     }
 }
@@ -80,7 +78,12 @@ pub(crate) fn image(
     Ok(Some(image))
 }
 
-async fn make(host: &Host, disk: Option<&Disk>, wasm: &[u8], grants: &Arc<Grants>) -> std::result::Result<Vec<u8>, Wrong> {
+async fn make(
+    host: &Host,
+    disk: Option<&Disk>,
+    wasm: &[u8],
+    grants: &Arc<Grants>,
+) -> std::result::Result<Vec<u8>, Wrong> {
     let unfit = |error: wasmtime::Error| {
         Wrong(format!("cannot be snapshot: {error:#}; --module-cache cold or cached serves it without"))
     };

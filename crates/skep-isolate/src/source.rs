@@ -124,7 +124,9 @@ mod tests {
     #[test]
     fn what_is_no_component_is_told_what_it_is() {
         assert_eq!(complaint(b""), "app.wasm: is empty");
-        assert!(complaint(b"\0asm\x01\0\0\0").contains("is a core module, and not a component; a Rust program becomes"));
+        assert!(
+            complaint(b"\0asm\x01\0\0\0").contains("is a core module, and not a component; a Rust program becomes")
+        );
         assert!(complaint(b"\0asm\x0d\0").contains("it is not complete"));
         assert!(complaint(b"\0asm\x0e\0\x01\0").contains("of a version"));
         assert!(complaint(b" (component)").contains("wasm-tools parse"));

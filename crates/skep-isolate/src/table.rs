@@ -38,7 +38,9 @@ impl Table {
             for other in &applications[index + 1..] {
                 if let Some(place) = shared(one, other) {
                     let (one, other) = (&one.options.name, &other.options.name);
-                    return Err(Wrong(format!("{one} and {other} both answer at {place}; give one of them another `host` or `prefix`")));
+                    return Err(Wrong(format!(
+                        "{one} and {other} both answer at {place}; give one of them another `host` or `prefix`"
+                    )));
                 }
             }
         }
@@ -136,7 +138,8 @@ impl Mount for Mounting {
             None => {
                 let name = &application.options.name;
                 let why = application.last().failure.map_or_else(String::new, |(_, why)| format!(": {why}"));
-                let error = Error::new(StatusCode::SERVICE_UNAVAILABLE).with_cause(format!("{name} has no version that works{why}"));
+                let error = Error::new(StatusCode::SERVICE_UNAVAILABLE)
+                    .with_cause(format!("{name} has no version that works{why}"));
                 Box::pin(std::future::ready(Err(error)))
             }
         }

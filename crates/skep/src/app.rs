@@ -365,7 +365,7 @@ impl App {
         }
         site.open_caches().map_err(|error| StartError { problems: vec![error.to_string()] })?;
         for start in starts {
-            start(&site).map_err(|error| StartError { problems: vec![error.to_string()] })?;
+            start(&site).map_err(|error| StartError { problems: vec![error.at_start()] })?;
         }
         Ok(site)
     }

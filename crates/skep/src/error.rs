@@ -213,6 +213,17 @@ impl Error {
         self.inner.status.is_server_error() && !asked_too_much.contains(&self.inner.status)
     }
 
+    /// For whoever starts the application: nobody asked, so there is no status to tell.
+    pub(crate) fn at_start(&self) -> String {
+        match self.inner.cause.as_deref() {
+            Some(cause) if self.inner.message.is_none() => {
+                let causes = std::iter::successors(Some(cause as &dyn StdError), |cause| cause.source());
+                causes.map(ToString::to_string).collect::<Vec<_>>().join(": ")
+            }
+            _ => self.to_string(),
+        }
+    }
+
     pub(crate) fn headers(&self) -> &HeaderMap {
         &self.inner.headers
     }

@@ -89,7 +89,7 @@ impl Hosted {
         Ok(database)
     }
 
-    /// The settings of the application, as its environment has them: `wit/skep.wit`.
+    /// The settings of the application, as its environment has them: `wit/skep.wit`. That its host is Skep, the host says.
     #[must_use]
     pub fn environment(&self) -> Vec<(String, String)> {
         let Setup { development, base_url, session, limits, .. } = self.setup();
@@ -97,7 +97,6 @@ impl Hosted {
         let number = |name: &str, number: u64| Some((format!("SKEP_{name}"), number.to_string()));
         let count = |name: &str, count: usize| number(name, count as u64);
         let variables = [
-            Some(("SKEP_HOST".into(), env!("CARGO_PKG_VERSION").into())),
             level.map(|level| ("SKEP_LOG".into(), level.as_str().to_ascii_lowercase())),
             development.then(|| ("SKEP_DEVELOPMENT".into(), "1".into())),
             base_url.as_ref().map(|url| ("SKEP_BASE_URL".into(), url.to_string())),

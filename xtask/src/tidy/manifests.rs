@@ -75,6 +75,8 @@ pub(super) fn lints(source: &Source) -> Vec<Complaint> {
 fn is_of_a_crate(source: &Source) -> bool {
     source.path.ends_with("/Cargo.toml")
         && !source.path.ends_with("/fuzz/Cargo.toml")
+        // Programs that tests build, for another target.
+        && !source.path.contains("/tests/")
         && ["crates/", "examples/", "xtask/"].iter().any(|top| source.path.starts_with(top))
 }
 

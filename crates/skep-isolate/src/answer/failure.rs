@@ -8,7 +8,8 @@ use http::header::RETRY_AFTER;
 use http::{HeaderValue, StatusCode};
 use skep::Error;
 use skep::cx::RequestId;
-use wasmtime::{PoolConcurrencyLimitError, Result, Trap};
+use wasmtime::{PoolConcurrencyLimitError, Result, Trap, WasmBacktrace};
+use wasmtime_wasi::I32Exit;
 use wasmtime_wasi_http::p2::bindings::http::types::ErrorCode;
 
 use crate::instance::{Instance, Late};
@@ -35,6 +36,32 @@ pub(super) enum Failure {
     Trap(String),
 }
 
+/// Functions of a trap's backtrace that are told: the innermost.
+const FRAMES: usize = 12;
+
+/// What went wrong, and where in the guest, in one line: the cause first, since it matters most.
+fn told(error: &wasmtime::Error) -> String {
+    let mut text = match error.downcast_ref::<I32Exit>() {
+        Some(exit) => format!("it called exit({})", exit.0),
+        None => error.root_cause().to_string(),
+    };
+    let Some(backtrace) = error.downcast_ref::<WasmBacktrace>() else { return text };
+    for (number, frame) in backtrace.frames().iter().take(FRAMES).enumerate() {
+        text.push_str(if number == 0 { ", in " } else { " < " });
+        match frame.func_name() {
+            Some(name) => text.push_str(name),
+            None => text.push_str(&format!("function {}", frame.func_index())),
+        }
+        if let Some(offset) = frame.module_offset() {
+            text.push_str(&format!(" (0x{offset:x})"));
+        }
+    }
+    if backtrace.frames().len() > FRAMES {
+        text.push_str(" < ...");
+    }
+    text
+}
+
 impl Failure {
     /// How a guest ended.
     pub(super) fn of(result: Result<()>, instance: &Instance, ready: &Ready) -> Result<(), Self> {
@@ -48,9 +75,12 @@ impl Failure {
         if error.downcast_ref() == Some(&Trap::OutOfFuel) {
             return Err(Self::Fuel);
         }
-        let mut text = format!("{error:?}");
+        let mut text = told(&error);
         if instance.store.data().was_refused_memory() {
-            text = format!("it asked for more memory than the {} MiB it may have, and then {text}", ready.grants.memory >> 20);
+            text = format!(
+                "it asked for more memory than the {} KiB it may have, and then {text}",
+                ready.grants.memory >> 10
+            );
         }
         Err(Self::Trap(text))
     }
@@ -63,10 +93,13 @@ impl Failure {
         let text = format!("{} ({}): {}", ready.grants.name, ready.hash, self.text(ready));
         let error = match self {
             Self::Host => return Error::bad_request("the name of the host is not text"),
-            Self::Full => Error::new(StatusCode::SERVICE_UNAVAILABLE)
-                .with_header(RETRY_AFTER, HeaderValue::from_static("1")),
+            Self::Full => {
+                Error::new(StatusCode::SERVICE_UNAVAILABLE).with_header(RETRY_AFTER, HeaderValue::from_static("1"))
+            }
             Self::Late | Self::Fuel => Error::new(StatusCode::GATEWAY_TIMEOUT),
-            Self::Silent | Self::Broken | Self::Code(_) | Self::Trap(_) => Error::new(StatusCode::INTERNAL_SERVER_ERROR),
+            Self::Silent | Self::Broken | Self::Code(_) | Self::Trap(_) => {
+                Error::new(StatusCode::INTERNAL_SERVER_ERROR)
+            }
         };
         error.with_cause(text)
     }

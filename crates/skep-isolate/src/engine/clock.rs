@@ -11,10 +11,10 @@ use std::{io, thread};
 use wasmtime::{Engine, EngineWeak};
 
 /// How long a guest may keep its thread from others.
-const TICK: Duration = Duration::from_millis(10);
+const TICK: Duration = Duration::from_millis(5);
 
 /// After so many ticks without a request the clock sleeps.
-const IDLE_TICKS: u64 = 100;
+const IDLE_TICKS: u64 = 200;
 
 /// Counts ticks.
 #[derive(Debug, Default)]
@@ -91,7 +91,7 @@ mod tests {
     #[test]
     fn a_time_is_never_shorter_than_asked_for() {
         assert_eq!(Clock::ticks(Duration::from_millis(1)), 1);
-        assert_eq!(Clock::ticks(Duration::from_millis(11)), 2);
-        assert_eq!(Clock::ticks(Duration::from_secs(1)), 100);
+        assert_eq!(Clock::ticks(Duration::from_millis(6)), 2);
+        assert_eq!(Clock::ticks(Duration::from_secs(1)), 200);
     }
 }

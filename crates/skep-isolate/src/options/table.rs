@@ -246,7 +246,9 @@ fn put<T>(place: &mut T, value: Result<T, impl Into<String>>) -> Result<(), Stri
 fn number<N: TryFrom<u64> + Into<u64>>(text: &str, least: u64, most: N) -> Result<N, String> {
     let most = most.into();
     let number = text.replace('_', "").parse::<u64>().ok().filter(|number| (least..=most).contains(number));
-    number.and_then(|number| N::try_from(number).ok()).ok_or_else(|| format!("expected a number from {least} to {most}"))
+    number
+        .and_then(|number| N::try_from(number).ok())
+        .ok_or_else(|| format!("expected a number from {least} to {most}"))
 }
 
 fn a_time(text: &str) -> Result<std::time::Duration, &'static str> {
@@ -314,11 +316,17 @@ mod tests {
         assert_eq!(said("memory", &["64MiB"]).unwrap().memory, 64 << 20);
         assert_eq!(said("fuel", &["1_000_000"]).unwrap().fuel, Some(1_000_000));
         assert_eq!(said("prefix", &["/shop/"]).unwrap().prefix, "/shop");
-        assert_eq!(said("env", &["A=1", "B=2=3", "A=4"]).unwrap().env, [("B".into(), "2=3".into()), ("A".into(), "4".into())]);
+        assert_eq!(
+            said("env", &["A=1", "B=2=3", "A=4"]).unwrap().env,
+            [("B".into(), "2=3".into()), ("A".into(), "4".into())]
+        );
         let dirs = said("dir", &[".::/data::rw", "."]).unwrap().dirs;
         assert_eq!((dirs[0].guest.as_str(), dirs[0].may_write), ("/data", true));
         assert_eq!((dirs[1].guest.as_str(), dirs[1].may_write), (".", false));
-        assert_eq!(said("module_cache", &["snapshot,cold"]).unwrap().module_cache, ModuleCache::Snapshot { or_cold: true });
+        assert_eq!(
+            said("module_cache", &["snapshot,cold"]).unwrap().module_cache,
+            ModuleCache::Snapshot { or_cold: true }
+        );
     }
 
     #[test]

@@ -33,7 +33,7 @@ impl Options {
     /// What a version is given beside what was said: who its host is, its settings, and its folder.
     pub(crate) fn kept(&self, env: Vec<(String, String)>, mut dirs: Vec<Dir>) -> Result<Given, Wrong> {
         let Some(data) = &self.data else {
-            return Ok((None, with(vec![("SKEP_HOST".into(), env!("CARGO_PKG_VERSION").into())], env), dirs));
+            return Ok((None, env, dirs));
         };
         let application = match self.kept.0.get() {
             Some(application) => Arc::clone(application),

@@ -44,7 +44,8 @@ impl Grants {
     pub(super) fn wasi(self: &Arc<Self>, frozen: Option<&Arc<Frozen>>, request: &Current) -> WasiCtx {
         let mut wasi = WasiCtx::builder();
         wasi.stdout(Output::new(self, Stream::Out, request)).stderr(Output::new(self, Stream::Error, request));
-        wasi.envs(&self.env);
+        // How a component of skep knows where it is: `wit/skep.wit`.
+        wasi.env("SKEP_HOST", env!("CARGO_PKG_VERSION")).envs(&self.env);
         for dir in &self.dirs {
             let may = if dir.may_write { FsPerms::ReadWrite } else { FsPerms::ReadOnly };
             // It was there at the start. If it is gone, the guest finds nothing under its name.

@@ -50,25 +50,26 @@ impl Output {
 
     fn tell(&mut self) {
         let line = String::from_utf8_lossy(&self.line);
-        let usual = if self.stream == Stream::Out { 6 } else { 4 };
-        let (level, line) = severity(line.trim_end()).unwrap_or((usual, line.trim_end()));
+        let (severity, line) = marked(line.trim_end());
         if !line.trim().is_empty() {
             let (app, request) = (&self.grants.name, self.request.get().map(tracing::field::display));
-            match level {
-                ..=3 => tracing::error!(target: "skep::guest", app, request, "{line}"),
-                4 => tracing::warn!(target: "skep::guest", app, request, "{line}"),
-                5..=6 => tracing::info!(target: "skep::guest", app, request, "{line}"),
-                _ => tracing::debug!(target: "skep::guest", app, request, "{line}"),
+            match (severity, self.stream) {
+                (Some(b'0'..=b'3'), _) => tracing::error!(target: "skep::guest", app, request, "{line}"),
+                (Some(b'5' | b'6'), _) | (None, Stream::Out) => tracing::info!(target: "skep::guest", app, request, "{line}"),
+                (Some(b'7'), _) => tracing::debug!(target: "skep::guest", app, request, "{line}"),
+                (Some(_), _) | (None, Stream::Error) => tracing::warn!(target: "skep::guest", app, request, "{line}"),
             }
         }
         self.line.clear();
     }
 }
 
-/// A severity of syslog before a line, as applications of Skep write it, and the rest of the line.
-fn severity(line: &str) -> Option<(u8, &str)> {
-    let (number, rest) = line.strip_prefix('<')?.split_once('>')?;
-    Some((number.parse().ok().filter(|number| *number < 8)?, rest))
+/// A line that says how severe it is, in the way of syslog: `<3>text`.
+fn marked(line: &str) -> (Option<u8>, &str) {
+    match line.as_bytes() {
+        [b'<', severity @ b'0'..=b'7', b'>', ..] => (Some(*severity), &line[3..]),
+        _ => (None, line),
+    }
 }
 
 impl Drop for Output {
@@ -125,5 +126,17 @@ impl AsyncWrite for Output {
 
     fn poll_shutdown(self: Pin<&mut Self>, _cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         Poll::Ready(Ok(()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_may_say_how_severe_it_is() {
+        assert_eq!(marked("<3>it broke"), (Some(b'3'), "it broke"));
+        assert_eq!(marked("<9>odd"), (None, "<9>odd"));
+        assert_eq!(marked("plain"), (None, "plain"));
     }
 }
