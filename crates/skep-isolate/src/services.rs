@@ -81,7 +81,11 @@ impl Application {
     pub(crate) fn new(name: &str, setup: skep::Setup) -> skep::Result<Arc<Self>> {
         use sha2::{Digest, Sha256};
         let folder = std::path::absolute(&setup.data).unwrap_or_else(|_| setup.data.clone());
-        let digest = Sha256::new().chain_update(name).chain_update([0]).chain_update(folder.as_os_str().as_encoded_bytes()).finalize();
+        let digest = Sha256::new()
+            .chain_update(name)
+            .chain_update([0])
+            .chain_update(folder.as_os_str().as_encoded_bytes())
+            .finalize();
         let prefix = std::array::from_fn(|nth| digest[nth]);
         Ok(Arc::new(Self { hosted: Hosted::new(name, setup)?, prefix, database: sql::Slot::default() }))
     }
@@ -98,7 +102,9 @@ impl Instance {
     }
 
     fn version(&self) -> Result<&Arc<Version>, String> {
-        self.version.as_ref().ok_or_else(|| "this host keeps nothing for this application: give it a folder for data".into())
+        self.version
+            .as_ref()
+            .ok_or_else(|| "this host keeps nothing for this application: give it a folder for data".into())
     }
 
     fn application(&self) -> Result<Arc<Application>, String> {

@@ -77,7 +77,8 @@ impl State {
 
     /// What WASI's interfaces need.
     pub(crate) fn wasi(&mut self) -> &mut WasiCtx {
-        self.wasi.get_or_insert_with(|| Box::new(self.hooks.grants().wasi(self.frozen.as_ref(), &self.services.request)))
+        self.wasi
+            .get_or_insert_with(|| Box::new(self.hooks.grants().wasi(self.frozen.as_ref(), &self.services.request)))
     }
 
     /// What the application was granted.

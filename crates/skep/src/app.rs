@@ -2,6 +2,7 @@
 //!
 //! [`App`] only notes. [`App::open`] acts: it finds what is wrong before any socket opens, and gives back a [`Site`].
 
+mod job;
 mod mounted;
 mod setup;
 
@@ -30,6 +31,7 @@ use crate::service::{Handle, Registry, Services};
 use crate::session::Sessions;
 use crate::site::{Forms, Site, Values};
 
+pub use self::job::Job;
 use self::mounted::LeftOut;
 pub use self::setup::{Limits, Setup, StartError};
 use crate::sql;
@@ -86,48 +88,12 @@ struct Folder {
 /// What is done before the first request: [`App::on_start`].
 type Start = Box<dyn FnOnce(&Site) -> Result<()> + Send>;
 
-/// What is done again and again while the application runs: [`App::every`].
-pub struct Job {
-    name: &'static str,
-    period: Duration,
-    work: Work,
-}
-
 /// Opens the database. Behind a pointer, so that a component without a database does not ask its host for one.
 type OpenDatabase = fn(&sql::Migrations, &Setup, bool) -> Result<sql::Database, StartError>;
 
 /// Why an application does not start as a component.
-const ONCE: &str = "a form that is accepted once needs App::database in a component: its instances forget what they accepted";
-
-type Work = Box<dyn Fn(&Site) -> Result<()> + Send + Sync>;
-
-impl Job {
-    /// How the log names it.
-    #[must_use]
-    pub fn name(&self) -> &'static str {
-        self.name
-    }
-
-    /// The time from the end of one run to the start of the next.
-    #[must_use]
-    pub fn period(&self) -> Duration {
-        self.period
-    }
-
-    /// Runs it once, on this thread. A failure or a panic goes to the log, and the next run comes all the same.
-    pub fn run(&self, site: &Site) {
-        let result = panic::catch(|| (self.work)(site)).unwrap_or_else(|panicked| Err(Error::internal(panicked)));
-        if let Err(error) = result {
-            tracing::error!(target: "skep::job", job = self.name, "{error}");
-        }
-    }
-}
-
-impl fmt::Debug for Job {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} every {:?}", self.name, self.period)
-    }
-}
+const ONCE: &str =
+    "a form that is accepted once needs App::database in a component: its instances forget what they accepted";
 
 /// A line of the table of routes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -333,7 +299,7 @@ impl App {
         period: Duration,
         work: impl Fn(&Site) -> Result<()> + Send + Sync + 'static,
     ) -> Self {
-        self.jobs.push(Job { name, period, work: Box::new(work) });
+        self.jobs.push(Job::new(name, period, Box::new(work)));
         self
     }
 
@@ -402,7 +368,9 @@ impl App {
         let Some(router) = router.filter(|_| problems.is_empty()) else { return Err(StartError { problems }) };
         let database = match self.database {
             Some((migrations, open)) => Some(open(&migrations, &setup, self.has_once)?),
-            None if self.has_once && cfg!(target_family = "wasm") => return Err(StartError { problems: vec![ONCE.into()] }),
+            None if self.has_once && cfg!(target_family = "wasm") => {
+                return Err(StartError { problems: vec![ONCE.into()] });
+            }
             None => None,
         };
         let once = Ledger::new(setup.limits.once);

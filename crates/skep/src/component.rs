@@ -36,15 +36,15 @@ mod sys;
 
 #[cfg(target_family = "wasm")]
 #[doc(hidden)]
+pub use self::http::handle;
+#[cfg(target_family = "wasm")]
+#[doc(hidden)]
 pub use host::Host;
 #[cfg(target_family = "wasm")]
 #[doc(hidden)]
 pub use instance::{Application, answer, init, job_names, more, run_job};
 #[cfg(target_family = "wasm")]
 pub(crate) use instance::{is_starting, panicked};
-#[cfg(target_family = "wasm")]
-#[doc(hidden)]
-pub use self::http::handle;
 #[cfg(target_family = "wasm")]
 #[doc(hidden)]
 pub use wasip2 as __wasip2;

@@ -31,7 +31,8 @@ impl Hosted {
     /// # Errors
     /// If its caches cannot be opened.
     pub fn new(name: &str, setup: Setup) -> Result<Self> {
-        let site = App::new().named(lasting(name), "").open(setup).map_err(|error| Error::internal(error.to_string()))?;
+        let site =
+            App::new().named(lasting(name), "").open(setup).map_err(|error| Error::internal(error.to_string()))?;
         Ok(Self { site })
     }
 
@@ -73,8 +74,10 @@ impl Hosted {
         tables: &[String],
         carefully: bool,
     ) -> Result<Database, String> {
-        let list: Vec<Migration> =
-            migrations.iter().map(|(number, file, text)| Migration::new(*number, lasting(file), lasting(text))).collect();
+        let list: Vec<Migration> = migrations
+            .iter()
+            .map(|(number, file, text)| Migration::new(*number, lasting(file), lasting(text)))
+            .collect();
         let migrations = Migrations::new(Vec::leak(list));
         let setup = self.setup();
         let path = setup.data.join(DATABASE);

@@ -74,7 +74,9 @@ pub fn cache(reuse: Option<Reuse>) {
     {
         use crate::component::bindings::skep::host::module;
         match reuse {
-            Some(Reuse { requests, idle }) => module::keep(requests, u64::try_from(idle.as_millis()).unwrap_or(u64::MAX)),
+            Some(Reuse { requests, idle }) => {
+                module::keep(requests, u64::try_from(idle.as_millis()).unwrap_or(u64::MAX))
+            }
             None => module::release(),
         }
     }

@@ -88,12 +88,14 @@ impl Secret {
             Source::File(file) => keys_in(file)?,
             Source::Temporary => new_key()?,
             #[cfg(target_family = "wasm")]
-            Source::Host(Some(keys)) => keys().map_err(|problem| Error::internal(format!("the host's keys: {problem}")))?,
+            Source::Host(Some(keys)) => {
+                keys().map_err(|problem| Error::internal(format!("the host's keys: {problem}")))?
+            }
             #[cfg(target_family = "wasm")]
             Source::Host(None) => return Err(Error::internal(PLAIN)),
         };
-        let keys = Keys::parse(&text)
-            .map_err(|problem| Error::internal(format!("the keys {}: {problem}", self.source)))?;
+        let keys =
+            Keys::parse(&text).map_err(|problem| Error::internal(format!("the keys {}: {problem}", self.source)))?;
         Ok(self.keys.get_or_init(|| keys))
     }
 }
@@ -106,7 +108,8 @@ pub(crate) fn keys_in(file: &Path) -> Result<String> {
 
 /// What a component lacks that asks nothing of its host.
 #[cfg(target_family = "wasm")]
-const PLAIN: &str = "this component was made by `component!(app(), plain)` and has no keys to seal something with: leave out `plain`";
+const PLAIN: &str =
+    "this component was made by `component!(app(), plain)` and has no keys to seal something with: leave out `plain`";
 
 impl fmt::Display for Source {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

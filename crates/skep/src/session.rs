@@ -34,8 +34,8 @@ use crate::error::{Error, Result};
 
 use id::Id;
 pub(crate) use id::cookie_name;
-pub(crate) use store::{SESSIONS, Sessions};
 use store::{Change, Found, Outcome, Values, When};
+pub(crate) use store::{SESSIONS, Sessions};
 
 /// Names a value in sessions, and its type.
 ///

@@ -95,7 +95,7 @@ impl Site {
         }
         let parts = LocalParts {
             site: Arc::clone(self),
-                    db: self.database.as_ref().map(sql::Database::local),
+            db: self.database.as_ref().map(sql::Database::local),
             pages: OnceCell::new(),
             ids: Ids::new(),
         };
@@ -224,7 +224,7 @@ impl Site {
     /// site.close_for_fork();
     /// ```
     pub fn close_for_fork(&self) {
-            #[cfg(not(target_family = "wasm"))]
+        #[cfg(not(target_family = "wasm"))]
         if let Some(database) = &self.database {
             database.close_idle();
         }

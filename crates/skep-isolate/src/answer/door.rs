@@ -18,8 +18,8 @@ use skep::{Body, Response};
 use wasmtime::Result;
 use wasmtime::component::{Component, ComponentExportIndex, ComponentNamedList, Lift, Lower, WasmList};
 
-use super::failure::Failure;
 use super::Place;
+use super::failure::Failure;
 use crate::instance::Instance;
 use crate::ready::Ready;
 use crate::services::{seed, version};
@@ -136,7 +136,12 @@ pub(super) async fn answer(ready: &Arc<Ready>, door: Door, request: Mounted) -> 
 
 impl Instance {
     /// Calls a function of the guest with its time, as [`Instance::serve`] does.
-    pub(crate) async fn call<P, R>(&mut self, ready: &Ready, function: &ComponentExportIndex, parameters: P) -> Result<R>
+    pub(crate) async fn call<P, R>(
+        &mut self,
+        ready: &Ready,
+        function: &ComponentExportIndex,
+        parameters: P,
+    ) -> Result<R>
     where
         P: ComponentNamedList + Lower + Send + Sync,
         R: ComponentNamedList + Lift + Send + Sync + 'static,

@@ -54,7 +54,11 @@ impl Kept {
     /// The key of an entry among those of all applications.
     fn key(&self, key: &[u8]) -> Vec<u8> {
         let prefix = &self.application.prefix[..];
-        if prefix.len() + key.len() <= MAX_KEY { [prefix, key].concat() } else { [prefix, &Sha256::digest(key)].concat() }
+        if prefix.len() + key.len() <= MAX_KEY {
+            [prefix, key].concat()
+        } else {
+            [prefix, &Sha256::digest(key)].concat()
+        }
     }
 
     /// Does what may wait for a disk where that harms no one.
@@ -162,7 +166,8 @@ fn reading<T: Guest + 'static>(linker: &mut Linker<T>) -> Result<()> {
     cache.func_wrap("generation", |mut store, (place,): (WasmStr,)| {
         let place = place.to_str(&store)?.into_owned();
         let application = store.data_mut().services().application();
-        let cache = application.and_then(|application| application.hosted.cache(&place).map_err(|error| error.to_string()));
+        let cache =
+            application.and_then(|application| application.hosted.cache(&place).map_err(|error| error.to_string()));
         Ok((cache.ok().and_then(|(driver, _)| driver.generation()).unwrap_or(0),))
     })
 }
@@ -178,10 +183,12 @@ fn writing<T: Guest + 'static>(linker: &mut Linker<T>) -> Result<()> {
                 (Err(failure), _) => return Ok((Err(failure),)),
                 (_, Err(error)) => return Ok((Err(failure(&error)),)),
             };
-            let Some(when) = condition(when, number) else { return Ok((Err(unavailable("there is no such condition")),)) };
-            let set = entry.kept.change(move |kept| async move {
-                kept.set(&entry.key, &record, when, Time::from_millis(now)).await
-            });
+            let Some(when) = condition(when, number) else {
+                return Ok((Err(unavailable("there is no such condition")),));
+            };
+            let set = entry
+                .kept
+                .change(move |kept| async move { kept.set(&entry.key, &record, when, Time::from_millis(now)).await });
             Ok((set.await,))
         })
     })?;
@@ -193,9 +200,9 @@ fn writing<T: Guest + 'static>(linker: &mut Linker<T>) -> Result<()> {
                 Err(failure) => return Ok((Err(failure),)),
             };
             let removal = Removal { version: Version::from_u64(version), until: Time::from_millis(until) };
-            let removed = entry.kept.change(move |kept| async move {
-                kept.remove(&entry.key, removal, Time::from_millis(now)).await
-            });
+            let removed = entry
+                .kept
+                .change(move |kept| async move { kept.remove(&entry.key, removal, Time::from_millis(now)).await });
             Ok((removed.await,))
         })
     })?;
@@ -221,9 +228,9 @@ fn leasing<T: Guest + 'static>(linker: &mut Linker<T>) -> Result<()> {
                 Err(failure) => return Ok((Err(failure),)),
             };
             let claim = Claim { token: Token(token), until: Time::from_millis(until) };
-            let leased = entry.kept.change(move |kept| async move {
-                kept.lease(&entry.key, claim, Time::from_millis(now)).await
-            });
+            let leased = entry
+                .kept
+                .change(move |kept| async move { kept.lease(&entry.key, claim, Time::from_millis(now)).await });
             Ok((leased.await.map(|token| token.map(|token| token.0)),))
         })
     })?;

@@ -60,7 +60,9 @@ fn run(version: &Weak<Ready>, jobs: Jobs) {
     let listed = version.upgrade().map(|ready| runtime.block_on(list(&ready, jobs, &mut instance)));
     let mut list = match listed {
         Some(Ok(list)) => list,
-        Some(Err(error)) => return tracing::error!(target: "skep::job", "the jobs of an application are not known: {error:?}"),
+        Some(Err(error)) => {
+            return tracing::error!(target: "skep::job", "the jobs of an application are not known: {error:?}");
+        }
         None => return,
     };
     while let Some((number, job)) = list.iter_mut().enumerate().min_by_key(|(_, job)| job.due) {

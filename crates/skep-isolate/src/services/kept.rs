@@ -49,7 +49,8 @@ impl Options {
     }
 
     fn open(&self, data: &Path) -> Result<Arc<Application>, Wrong> {
-        std::fs::create_dir_all(data).map_err(|error| Wrong(format!("the folder for data {}: {error}", data.display())))?;
+        std::fs::create_dir_all(data)
+            .map_err(|error| Wrong(format!("the folder for data {}: {error}", data.display())))?;
         let mut setup = skep::Setup::default();
         setup.data = data.to_owned();
         setup.offload = Arc::new(OnPool);
@@ -57,7 +58,8 @@ impl Options {
             let tiers = Tiers::parse(tiers.split(',')).map_err(|error| Wrong(format!("cache {name}: {error}")))?;
             setup.caches.insert(name.clone(), tiers);
         }
-        Application::new(&self.name, setup).map_err(|error| Wrong(format!("what is kept in {}: {error}", data.display())))
+        Application::new(&self.name, setup)
+            .map_err(|error| Wrong(format!("what is kept in {}: {error}", data.display())))
     }
 }
 

@@ -124,7 +124,9 @@ impl Instance {
         }
         if self.transaction.is_some() && (place == WRITER || packed.executes()) {
             // It would wait for the transaction of its own instance, for ever.
-            return Err(failed("a statement outside of the transaction would wait for the transaction of its own request"));
+            return Err(failed(
+                "a statement outside of the transaction would wait for the transaction of its own request",
+            ));
         }
         self.opened()?.run(place, packed).await.map_err(|error| error.packed())
     }

@@ -1,6 +1,10 @@
 //! Both sides of `wit/skep.wit` in Rust. What is unsafe in them, the crate `wit-bindgen` writes.
 
-#![allow(missing_docs, unreachable_pub, reason = "the generator writes what it writes; the interface has its words in wit/skep.wit")]
+#![allow(
+    missing_docs,
+    unreachable_pub,
+    reason = "the generator writes what it writes; the interface has its words in wit/skep.wit"
+)]
 #![allow(clippy::all, clippy::pedantic, reason = "the same")]
 
 /// What the host has.

@@ -55,7 +55,10 @@ pub(super) fn write(response: Response) -> (Vec<u8>, Option<Body>) {
     let mut out = Writer::with_capacity(256 + 64 * parts.headers.len() + whole.map_or(0, <[u8]>::len));
     out.u16(parts.status.as_u16());
     let length = length(parts.status, &parts.headers, &body);
-    out.u32(u32::try_from(parts.headers.len() + usize::from(length.is_some())).expect("a header map has 32768 fields at most"));
+    out.u32(
+        u32::try_from(parts.headers.len() + usize::from(length.is_some()))
+            .expect("a header map has 32768 fields at most"),
+    );
     for (name, value) in &parts.headers {
         out.bytes(name.as_str().as_bytes());
         out.bytes(value.as_bytes());

@@ -4,8 +4,8 @@ use http::header::HOST;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Uri};
 use skep_cache::driver::block_on;
 use wasip2::http::types::{
-    Fields, IncomingBody, IncomingRequest, InputStream, Method as WasiMethod, OutgoingBody, OutgoingResponse, OutputStream, ResponseOutparam,
-    Scheme,
+    Fields, IncomingBody, IncomingRequest, InputStream, Method as WasiMethod, OutgoingBody, OutgoingResponse,
+    OutputStream, ResponseOutparam, Scheme,
 };
 use wasip2::io::streams::StreamError;
 
@@ -124,7 +124,10 @@ fn send(response: Response, answer: ResponseOutparam) {
         // A field that the host keeps for itself is the host's to set.
         let _ = fields.append(name.as_str(), value.as_bytes());
     }
-    if let Some(length) = body.len().filter(|_| !parts.headers.contains_key(http::header::CONTENT_LENGTH) && may_have_length(parts.status)) {
+    if let Some(length) = body
+        .len()
+        .filter(|_| !parts.headers.contains_key(http::header::CONTENT_LENGTH) && may_have_length(parts.status))
+    {
         let _ = fields.append("content-length", length.to_string().as_bytes());
     }
     let outgoing = OutgoingResponse::new(fields);

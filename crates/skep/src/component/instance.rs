@@ -76,7 +76,9 @@ impl Drop for Starting {
 pub(super) fn with<A: Application, T>(work: impl FnOnce(Result<&Instance, &str>) -> T) -> T {
     INSTANCE.with(|instance| {
         let started = instance.get_or_init(|| {
-            start::<A>().inspect_err(|problem| log::write(3, &format!("skep::start: the application does not start: {problem}")))
+            start::<A>().inspect_err(|problem| {
+                log::write(3, &format!("skep::start: the application does not start: {problem}"))
+            })
         });
         work(started.as_ref().map_err(String::as_str))
     })
@@ -87,7 +89,10 @@ pub fn init<A: Application>() -> Result<(), String> {
     with::<A, _>(|instance| instance.map(drop).map_err(ToOwned::to_owned))?;
     sys::forget_folders();
     if !sys::find_keys() {
-        log::write(4, "skep::start: all instances hash alike: this standard library keeps its keys where nobody finds them");
+        log::write(
+            4,
+            "skep::start: all instances hash alike: this standard library keeps its keys where nobody finds them",
+        );
     }
     Ok(())
 }
@@ -147,7 +152,8 @@ pub fn more() -> Result<Option<Vec<u8>>, String> {
 /// The next bytes of a body.
 pub(super) fn next_piece(body: &mut Body) -> Result<Option<bytes::Bytes>, crate::body::BodyError> {
     loop {
-        let frame = block_on(std::future::poll_fn(|cx| http_body::Body::poll_frame(std::pin::Pin::new(&mut *body), cx)));
+        let frame =
+            block_on(std::future::poll_fn(|cx| http_body::Body::poll_frame(std::pin::Pin::new(&mut *body), cx)));
         match frame.transpose()?.map(http_body::Frame::into_data) {
             Some(Ok(data)) if data.is_empty() => {}
             Some(Ok(data)) => return Ok(Some(data)),

@@ -105,6 +105,10 @@ impl Visit for Fields {
         }
         let value = format!("{value:?}");
         let quoted = value.is_empty() || value.contains(|letter: char| letter.is_whitespace() || letter == '"');
-        let _ = if quoted { write!(self.others, " {}={value:?}", field.name()) } else { write!(self.others, " {}={value}", field.name()) };
+        let _ = if quoted {
+            write!(self.others, " {}={value:?}", field.name())
+        } else {
+            write!(self.others, " {}={value}", field.name())
+        };
     }
 }

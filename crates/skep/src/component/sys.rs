@@ -44,7 +44,8 @@ fn next_keys() -> Seed {
 pub(super) fn find_keys() -> bool {
     let first = next_keys();
     let (from, to) = ((&raw const __global_base).addr().next_multiple_of(8), (&raw const __heap_base).addr());
-    let candidates: Vec<usize> = (from..to.saturating_sub(15)).step_by(8).filter(|place| keys_at(*place) == first).collect();
+    let candidates: Vec<usize> =
+        (from..to.saturating_sub(15)).step_by(8).filter(|place| keys_at(*place) == first).collect();
     let second = next_keys();
     let mut places = candidates.into_iter().filter(|place| keys_at(*place) == second);
     match (places.next(), places.next()) {

@@ -55,7 +55,10 @@ struct Inner {
 }
 
 #[derive(Debug)]
-#[cfg_attr(target_family = "wasm", expect(dead_code, reason = "the host finds out some of these, and says so in words"))]
+#[cfg_attr(
+    target_family = "wasm",
+    expect(dead_code, reason = "the host finds out some of these, and says so in words")
+)]
 pub(super) enum Kind {
     Sqlite { code: i32, message: String },
     Parameter(Refused),
@@ -82,8 +85,7 @@ impl Error {
     /// A value that must be unique (`unique`, `primary key`) is there already.
     #[must_use]
     pub fn is_unique_violation(&self) -> bool {
-        [codes::CONSTRAINT_UNIQUE, codes::CONSTRAINT_PRIMARYKEY, codes::CONSTRAINT_ROWID]
-            .contains(&self.code())
+        [codes::CONSTRAINT_UNIQUE, codes::CONSTRAINT_PRIMARYKEY, codes::CONSTRAINT_ROWID].contains(&self.code())
     }
 
     /// A row refers to one that is not there, or one that is referred to was to be deleted.
@@ -108,8 +110,7 @@ impl Error {
     /// done, and the same may succeed later.
     #[must_use]
     pub fn is_busy(&self) -> bool {
-        matches!(self.primary(), codes::BUSY | codes::LOCKED)
-            || matches!(self.inner.kind, Kind::QueueFull { .. })
+        matches!(self.primary(), codes::BUSY | codes::LOCKED) || matches!(self.inner.kind, Kind::QueueFull { .. })
     }
 
     /// The disk, or the size that the database may reach, is full. Nothing was written.

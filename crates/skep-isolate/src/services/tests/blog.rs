@@ -25,7 +25,9 @@ fn the_blog_says_the_same_on_every_page() {
     let (native, component) = (Site::native(blog::app()), Site::component(&component("blog"), Kept::Snapshot));
     let mut seen = BTreeSet::new();
     let mut open: Vec<String> =
-        ["/", "/api.json", "/api/articles", "/search?q=bee+cache", "/nowhere", "/?page=9", "/archive/"].map(Into::into).into();
+        ["/", "/api.json", "/api/articles", "/search?q=bee+cache", "/nowhere", "/?page=9", "/archive/"]
+            .map(Into::into)
+            .into();
     while let Some(path) = open.pop() {
         if !seen.insert(path.clone()) {
             continue;
@@ -62,6 +64,10 @@ fn comments_on_the_blog_are_the_same() {
         same(&native.post(comments, &form), &component.post(comments, &form), &form);
     }
     let foreign = [("content-type", "application/x-www-form-urlencoded"), ("sec-fetch-site", "cross-site")];
-    same(&native.ask("POST", comments, forms[0], &foreign), &component.ask("POST", comments, forms[0], &foreign), "forged");
+    same(
+        &native.ask("POST", comments, forms[0], &foreign),
+        &component.ask("POST", comments, forms[0], &foreign),
+        "forged",
+    );
     same(&native.ask("PUT", article, "x", &[]), &component.ask("PUT", article, "x", &[]), "a method that nobody has");
 }

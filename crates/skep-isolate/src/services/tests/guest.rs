@@ -16,7 +16,18 @@ pub(super) fn component(package: &str) -> PathBuf {
     let test = std::env::current_exe().unwrap();
     let target = test.ancestors().nth(3).expect("target/debug/deps/...").to_owned();
     let built = Command::new(env!("CARGO"))
-        .args(["rustc", "--quiet", "--lib", "--crate-type", "cdylib", "--target", "wasm32-wasip2", "-p", package, "--target-dir"])
+        .args([
+            "rustc",
+            "--quiet",
+            "--lib",
+            "--crate-type",
+            "cdylib",
+            "--target",
+            "wasm32-wasip2",
+            "-p",
+            package,
+            "--target-dir",
+        ])
         .arg(&target)
         .current_dir(env!("CARGO_MANIFEST_DIR"))
         .status()

@@ -122,7 +122,8 @@ impl Site {
         if !body.is_empty() {
             parts.headers.insert(CONTENT_LENGTH, body.len().into());
         }
-        let cookies: Vec<String> = self.cookies.borrow().iter().map(|(name, value)| format!("{name}={value}")).collect();
+        let cookies: Vec<String> =
+            self.cookies.borrow().iter().map(|(name, value)| format!("{name}={value}")).collect();
         if !cookies.is_empty() {
             parts.headers.insert(COOKIE, cookies.join("; ").parse().unwrap());
         }

@@ -71,7 +71,11 @@ struct Applied {
 }
 
 /// Runs what has not run yet.
-pub(in crate::sql) fn migrate(connection: &mut Connection, migrations: &Migrations, read_only: bool) -> Result<(), Problem> {
+pub(in crate::sql) fn migrate(
+    connection: &mut Connection,
+    migrations: &Migrations,
+    read_only: bool,
+) -> Result<(), Problem> {
     if let Some(pair) = migrations.list.windows(2).find(|pair| pair[0].number >= pair[1].number) {
         return Err(Problem::Disordered { file: pair[1].file, before: pair[0].file });
     }
