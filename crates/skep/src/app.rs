@@ -16,7 +16,7 @@ use http::Method;
 
 use crate::cache::Caches;
 use crate::endpoint::Endpoint;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::error_page::{self, ErrorPage};
 use crate::files::Files;
 use crate::form::once;
