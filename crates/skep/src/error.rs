@@ -217,8 +217,13 @@ impl Error {
     pub(crate) fn at_start(&self) -> String {
         match self.inner.cause.as_deref() {
             Some(cause) if self.inner.message.is_none() => {
-                let causes = std::iter::successors(Some(cause as &dyn StdError), |cause| cause.source());
-                causes.map(ToString::to_string).collect::<Vec<_>>().join(": ")
+                let mut text = cause.to_string();
+                let mut cause = cause.source();
+                while let Some(error) = cause {
+                    text = format!("{text}: {error}");
+                    cause = error.source();
+                }
+                text
             }
             _ => self.to_string(),
         }
