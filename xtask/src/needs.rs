@@ -119,7 +119,7 @@ pub(crate) const NEEDS: &[Need] = &[
     Need {
         name: "the target wasm32-wasip2",
         why: "skep must build as a WebAssembly component",
-        steps: &["wasm"],
+        steps: &["test", "wasm"],
         found: wasm_is_there,
         from: From::Target(WASM),
     },

@@ -59,11 +59,13 @@ pub(crate) const STEPS: &[Step] = &[
     },
     Step {
         name: "wasm",
-        about: "skep builds as a component",
+        about: "skep and the examples build as components",
         work: Work::Commands(
             &[
                 "cargo build -p skep --target wasm32-wasip2",
                 "cargo build -p skep --target wasm32-wasip2 --features openapi",
+                "cargo rustc -p hello --lib --crate-type cdylib --target wasm32-wasip2",
+                "cargo rustc -p blog --lib --crate-type cdylib --target wasm32-wasip2",
             ],
             &[],
         ),

@@ -28,6 +28,10 @@ pub fn block_on<T>(future: impl Future<Output = T>) -> T {
     loop {
         match future.as_mut().poll(&mut Context::from_waker(&waker)) {
             Poll::Ready(value) => return value,
+            // One who waits for nothing but a moment; there is no other thread that could wake it.
+            #[cfg(target_family = "wasm")]
+            Poll::Pending => assert!(crate::timer::pass(), "a future waits for something that nobody is going to do"),
+            #[cfg(not(target_family = "wasm"))]
             Poll::Pending => std::thread::park(),
         }
     }

@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::hash::BuildHasher;
 
 thread_local! {
-    static STATE: Cell<u64> = Cell::new(foldhash::fast::RandomState::default().hash_one(std::process::id()) | 1);
+    static STATE: Cell<u64> = Cell::new(crate::hash::hashing().hash_one(crate::process::id()) | 1);
 }
 
 /// A number from 0 (with) to 1 (without), by xorshift64* (Vigna, 2016).

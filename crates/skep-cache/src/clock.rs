@@ -246,7 +246,7 @@ fn node(now: Time) -> u64 {
     if last >> NODE == now.millis() {
         return last & mask;
     }
-    let node = u64::from(std::process::id()).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - NODE);
+    let node = u64::from(crate::process::id()).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - NODE);
     LAST.store((now.millis() << NODE) | node, Ordering::Relaxed);
     node
 }

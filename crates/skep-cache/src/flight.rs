@@ -15,7 +15,7 @@ use std::task::{Context, Poll, Waker};
 /// The flights of a cache, by key.
 #[derive(Debug)]
 pub(crate) struct Flights<T> {
-    hasher: foldhash::fast::RandomState,
+    hasher: crate::hash::Hashing,
     shards: Box<[Mutex<Departures<T>>]>,
     /// How many fly, so that writes look for a flight only if there is one.
     flying: AtomicUsize,
@@ -48,7 +48,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 impl<T> Default for Flights<T> {
     fn default() -> Self {
         Self {
-            hasher: foldhash::fast::RandomState::default(),
+            hasher: crate::hash::hashing(),
             shards: (0..16).map(|_| Mutex::default()).collect(),
             flying: AtomicUsize::new(0),
         }

@@ -47,6 +47,7 @@ mod error;
 #[cfg(feature = "file")]
 mod file;
 mod flight;
+mod hash;
 mod key;
 mod life;
 #[cfg(feature = "memcached")]
@@ -58,6 +59,7 @@ mod now;
 mod null;
 #[cfg(feature = "pool")]
 mod on_pool;
+mod process;
 #[cfg(any(feature = "memcached", feature = "redis"))]
 mod reach;
 #[cfg(feature = "redis")]

@@ -31,7 +31,7 @@ use store::Store;
 #[derive(Debug)]
 pub struct Memory {
     store: Store,
-    hasher: foldhash::fast::RandomState,
+    hasher: crate::hash::Hashing,
     /// Writes of a key hold its stripe, so that what they check stays true until they are done.
     stripes: Box<[Mutex<Leases>]>,
     generation: AtomicU64,
@@ -61,7 +61,7 @@ impl Memory {
     pub fn bounded(bytes: u64, entries: u64) -> Self {
         Self {
             store: Store::new(bytes, entries),
-            hasher: foldhash::fast::RandomState::default(),
+            hasher: crate::hash::hashing(),
             stripes: (0..STRIPES).map(|_| Mutex::default()).collect(),
             generation: AtomicU64::new(0),
             pinned: AtomicU64::new(0),

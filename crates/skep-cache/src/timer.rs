@@ -54,6 +54,7 @@ impl Timer {
     }
 
     /// The thread of the system's clock.
+    #[cfg(not(target_family = "wasm"))]
     fn run(&self) {
         let clock = Clock::system();
         loop {
@@ -68,7 +69,15 @@ impl Timer {
         }
     }
 
+    /// The system's. A component has one thread, which lets the time pass where it waits: [`pass`].
+    #[cfg(target_family = "wasm")]
+    pub(crate) fn system() -> Option<Arc<Self>> {
+        static TIMER: std::sync::LazyLock<Arc<Timer>> = std::sync::LazyLock::new(Arc::default);
+        Some(Arc::clone(&TIMER))
+    }
+
     /// The system's, running in this process: a thread does not survive a fork, so a child starts its own.
+    #[cfg(not(target_family = "wasm"))]
     pub(crate) fn system() -> Option<Arc<Self>> {
         static RUNNING: Mutex<Option<(u32, Arc<Timer>)>> = Mutex::new(None);
         let mut running = RUNNING.lock().unwrap_or_else(PoisonError::into_inner);
@@ -88,6 +97,17 @@ impl Timer {
         *running = Some((process, Arc::clone(&timer)));
         Some(timer)
     }
+}
+
+/// Sleeps until the next moment that somebody waits for. False if nobody does.
+#[cfg(target_family = "wasm")]
+pub(crate) fn pass() -> bool {
+    let (Some(timer), clock) = (Timer::system(), Clock::system()) else { return false };
+    let first = timer.lock().waiting.first_key_value().map(|(&(until, _), _)| until);
+    let Some(until) = first else { return false };
+    std::thread::sleep(until.since(clock.now()));
+    timer.fire(clock.now());
+    true
 }
 
 /// Ready when its moment has come. From [`Clock::sleep_until`].

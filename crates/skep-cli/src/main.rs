@@ -11,11 +11,13 @@ struct Command {
     run: fn(Vec<OsString>) -> ExitCode,
 }
 
-const COMMANDS: &[Command] = &[Command {
-    name: "bench",
-    what: "measures servers and what they are made of, side by side",
-    run: skep_bench::run,
-}];
+const COMMANDS: &[Command] = &[
+    #[cfg(feature = "isolate")]
+    Command { name: "serve", what: "serves WebAssembly components", run: skep_isolate::serve },
+    #[cfg(feature = "isolate")]
+    Command { name: "compile", what: "compiles a component ahead of time", run: skep_isolate::compile },
+    Command { name: "bench", what: "measures servers and what they are made of, side by side", run: skep_bench::run },
+];
 
 const BAD_USAGE: u8 = 2;
 

@@ -41,6 +41,8 @@ pub struct Server {
     app: App,
     fixed: Vec<Fixed>,
     arguments: Vec<OsString>,
+    /// Tables of `skep.toml` that the program reads itself.
+    left: Vec<&'static str>,
 }
 
 /// A worker thread that ended, and whether it should have.
@@ -91,7 +93,7 @@ impl Server {
     /// A server for this application.
     #[must_use]
     pub fn new(app: App) -> Self {
-        Self { app, fixed: Vec::new(), arguments: Vec::new() }
+        Self { app, fixed: Vec::new(), arguments: Vec::new(), left: Vec::new() }
     }
 
     /// Fixes a setting: neither file nor environment nor flags can change it. Names and values are those of
@@ -107,6 +109,22 @@ impl Server {
     pub fn arguments(mut self, arguments: impl IntoIterator<Item = impl Into<OsString>>) -> Self {
         self.arguments.extend(arguments.into_iter().map(Into::into));
         self
+    }
+
+    /// Leaves a table of `skep.toml`, `[table]` and all tables in it, to the program: what it holds is no setting of the server.
+    ///
+    /// ```no_run
+    /// // [shop] is the program's own; [log] is still the server's, and [lgo] still an error.
+    /// let code = skep_server::Server::new(skep::App::new()).leave("shop").run();
+    /// ```
+    #[must_use]
+    pub fn leave(mut self, table: &'static str) -> Self {
+        self.left.push(table);
+        self
+    }
+
+    fn sources(&self) -> Sources {
+        Sources { left: self.left.clone(), ..Sources::of_process() }
     }
 
     /// Does what the command line says: usually, serves until a signal ends it. For `main`.
@@ -133,14 +151,14 @@ impl Server {
         match flags.command {
             None => self.serve(&flags),
             Some(Command::Control) => {
-                let (config, _) = Config::read(&flags, &self.fixed, &Sources::of_process())?;
+                let (config, _) = Config::read(&flags, &self.fixed, &self.sources())?;
                 say(&supervisor::ask(&config, &flags.word).map_err(StartError)?)
             }
             Some(Command::Help) => say(&config::help(&name)),
             Some(Command::Version) => say(&format!("{name} {version}\n")),
             Some(Command::Routes) => say(&self.routes()),
             Some(Command::PrintConfig) => {
-                let (_, values) = Config::read(&flags, &self.fixed, &Sources::of_process())?;
+                let (_, values) = Config::read(&flags, &self.fixed, &self.sources())?;
                 say(&config::print(&values))
             }
             Some(Command::Check) => self.check(&flags),
@@ -157,7 +175,7 @@ impl Server {
             }));
         }
         self.is_complete()?;
-        let (config, values) = Config::read(flags, &self.fixed, &Sources::of_process())?;
+        let (config, values) = Config::read(flags, &self.fixed, &self.sources())?;
         let defaulted = config::is_default(&values, "listen");
         if config.supervise {
             let (name, version) = self.name();
@@ -179,7 +197,7 @@ impl Server {
     fn work(self, seat: &Seat, flags: &Flags) -> Result<ExitCode, StartError> {
         seat.title("starting");
         self.is_complete()?;
-        let (config, _) = Config::read(flags, &self.fixed, &Sources::of_process())?;
+        let (config, _) = Config::read(flags, &self.fixed, &self.sources())?;
         if config.mpm == Model::Prefork {
             return prefork::run(self.app, &config, seat);
         }
@@ -255,7 +273,7 @@ impl Server {
 
     /// `--check`: all that can be wrong, without serving.
     fn check(self, flags: &Flags) -> Result<ExitCode, StartError> {
-        let (config, _) = Config::read(flags, &self.fixed, &Sources::of_process())?;
+        let (config, _) = Config::read(flags, &self.fixed, &self.sources())?;
         let mut problems = self.app.never_mounted();
         let services = services(&self.app);
         problems.extend(tls::acceptor(&config.tls).err());

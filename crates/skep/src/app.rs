@@ -2,6 +2,7 @@
 //!
 //! [`App`] only notes. [`App::open`] acts: it finds what is wrong before any socket opens, and gives back a [`Site`].
 
+mod job;
 mod mounted;
 mod setup;
 
@@ -15,14 +16,14 @@ use http::Method;
 
 use crate::cache::{Caches, Store};
 use crate::endpoint::Endpoint;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::error_page::{self, ErrorPage};
 use crate::files::Files;
-#[cfg(not(target_family = "wasm"))]
 use crate::form::once;
 use crate::form::once::Ledger;
 use crate::form::{Messages, Quota, remove_old_uploads};
 use crate::link::BaseUrl;
+use crate::mount::{self, Mount};
 use crate::panic;
 use crate::router::{Demand, Entry, Router};
 use crate::secret::Secret;
@@ -30,9 +31,9 @@ use crate::service::{Handle, Registry, Services};
 use crate::session::Sessions;
 use crate::site::{Forms, Site, Values};
 
+pub use self::job::Job;
 use self::mounted::LeftOut;
 pub use self::setup::{Limits, Setup, StartError};
-#[cfg(not(target_family = "wasm"))]
 use crate::sql;
 
 /// The file of the database in the data folder.
@@ -61,13 +62,13 @@ pub struct App {
     name: Option<(&'static str, &'static str)>,
     pub(crate) services: Vec<Entry<Endpoint>>,
     folders: Vec<Folder>,
+    mounts: Vec<mount::Place>,
     values: Values,
     trusted_origins: Vec<String>,
     base_url: Option<BaseUrl>,
     left_out: Vec<LeftOut>,
     error_page: ErrorPage,
-    #[cfg(not(target_family = "wasm"))]
-    migrations: Option<sql::Migrations>,
+    database: Option<(sql::Migrations, OpenDatabase)>,
     starts: Vec<Start>,
     jobs: Vec<Job>,
     languages: Vec<Messages>,
@@ -77,7 +78,6 @@ pub struct App {
     pub(crate) document: Option<crate::openapi::Made>,
     pub(crate) problems: Vec<String>,
     /// A form of it is accepted once only.
-    #[cfg(not(target_family = "wasm"))]
     has_once: bool,
 }
 
@@ -90,42 +90,12 @@ struct Folder {
 /// What is done before the first request: [`App::on_start`].
 type Start = Box<dyn FnOnce(&Site) -> Result<()> + Send>;
 
-/// What is done again and again while the application runs: [`App::every`].
-pub struct Job {
-    name: &'static str,
-    period: Duration,
-    work: Work,
-}
+/// Opens the database. Behind a pointer, so that a component without a database does not ask its host for one.
+type OpenDatabase = fn(&sql::Migrations, &Setup, bool) -> Result<sql::Database, StartError>;
 
-type Work = Box<dyn Fn(&Site) -> Result<()> + Send + Sync>;
-
-impl Job {
-    /// How the log names it.
-    #[must_use]
-    pub fn name(&self) -> &'static str {
-        self.name
-    }
-
-    /// The time from the end of one run to the start of the next.
-    #[must_use]
-    pub fn period(&self) -> Duration {
-        self.period
-    }
-
-    /// Runs it once, on this thread. A failure or a panic goes to the log, and the next run comes all the same.
-    pub fn run(&self, site: &Site) {
-        let result = panic::catch(|| (self.work)(site)).unwrap_or_else(|panicked| Err(Error::internal(panicked)));
-        if let Err(error) = result {
-            tracing::error!(target: "skep::job", job = self.name, "{error}");
-        }
-    }
-}
-
-impl fmt::Debug for Job {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} every {:?}", self.name, self.period)
-    }
-}
+/// Why an application does not start as a component.
+const ONCE: &str =
+    "a form that is accepted once needs App::database in a component: its instances forget what they accepted";
 
 /// A line of the table of routes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -152,20 +122,19 @@ impl App {
             name: None,
             services: Vec::new(),
             folders: Vec::new(),
+            mounts: Vec::new(),
             values: HashMap::new(),
             trusted_origins: Vec::new(),
             base_url: None,
             left_out: Vec::new(),
             error_page: error_page::default_page,
-            #[cfg(not(target_family = "wasm"))]
-            migrations: None,
+            database: None,
             starts: Vec::new(),
             jobs: Vec::new(),
             languages: Vec::new(),
             stores: Vec::new(),
             #[cfg(feature = "openapi")]
             document: None,
-            #[cfg(not(target_family = "wasm"))]
             has_once: false,
             problems: Vec::new(),
         }
@@ -227,12 +196,20 @@ impl App {
         self
     }
 
+    /// Has something else answer what comes below a prefix, `/` for all that no service and no folder answers. An example is
+    /// at [`Mount`]. Of two prefixes the longer one wins.
+    #[must_use]
+    pub fn mount(mut self, prefix: &str, mount: impl Mount) -> Self {
+        self.mounts.push(mount::Place::new(prefix, mount));
+        self.mounts.sort_by_key(|place| std::cmp::Reverse(place.depth()));
+        self
+    }
+
     /// Gives the application a SQLite database, `database.sqlite` in the folder for data, with these
     /// [`migrations!`](crate::sql::migrations): [`Cx::db`](crate::cache::Public::db), [`Site::db`].
-    #[cfg(not(target_family = "wasm"))]
     #[must_use]
     pub fn database(mut self, migrations: sql::Migrations) -> Self {
-        if self.migrations.replace(migrations).is_some() {
+        if self.database.replace((migrations, open_database)).is_some() {
             self.problems.push("an application has one database: App::database was called twice".into());
         }
         self
@@ -333,7 +310,7 @@ impl App {
         period: Duration,
         work: impl Fn(&Site) -> Result<()> + Send + Sync + 'static,
     ) -> Self {
-        self.jobs.push(Job { name, period, work: Box::new(work) });
+        self.jobs.push(Job::new(name, period, Box::new(work)));
         self
     }
 
@@ -352,17 +329,20 @@ impl App {
             path: format!("{}{{*path}}", folder.prefix),
             target: folder.files.to_string(),
         });
-        services.chain(folders).collect()
+        services.chain(folders).chain(self.mounts.iter().map(mount::Place::route)).collect()
     }
 
     /// Makes the application ready to answer, or says all that keeps it from it.
     pub fn open(self, setup: Setup) -> Result<Site, StartError> {
         panic::install_hook();
         let (site, starts) = self.put_together(setup)?;
-        remove_old_uploads(site.data());
+        // A component's files belong to many instances at once, and its start must leave no file open.
+        if !cfg!(target_family = "wasm") {
+            remove_old_uploads(site.data());
+        }
         site.open_caches().map_err(|error| StartError { problems: vec![error.to_string()] })?;
         for start in starts {
-            start(&site).map_err(|error| StartError { problems: vec![error.to_string()] })?;
+            start(&site).map_err(|error| StartError { problems: vec![error.at_start()] })?;
         }
         Ok(site)
     }
@@ -373,7 +353,7 @@ impl App {
     #[cfg_attr(target_family = "wasm", expect(unused_variables, reason = "there is no data folder to look into"))]
     pub fn check(self, setup: &Setup) -> Result<(), StartError> {
         #[cfg(not(target_family = "wasm"))]
-        if let Some(migrations) = self.migrations.as_ref().filter(|_| !setup.temporary_database) {
+        if let Some((migrations, _)) = self.database.as_ref().filter(|_| !setup.temporary_database) {
             sql::Database::check(setup.data.join(DATABASE), migrations)
                 .map_err(|error| StartError { problems: vec![error.to_string()] })?;
         }
@@ -398,12 +378,19 @@ impl App {
             }
         };
         let Some(router) = router.filter(|_| problems.is_empty()) else { return Err(StartError { problems }) };
+        let database = match self.database {
+            Some((migrations, open)) => Some(open(&migrations, &setup, self.has_once)?),
+            None if self.has_once && cfg!(target_family = "wasm") => {
+                return Err(StartError { problems: vec![ONCE.into()] });
+            }
+            None => None,
+        };
         let once = Ledger::new(setup.limits.once);
         let program = self.name.map_or("skep", |(name, _)| name);
         let site = Site {
             router,
-            #[cfg(not(target_family = "wasm"))]
-            database: open_database(self.migrations.as_ref(), &setup, self.has_once)?,
+            database,
+            mounts: self.mounts,
             values: self.values,
             trusted_origins: self.trusted_origins,
             caches: Caches::new(&setup, self.name.map_or("skep", |(name, _)| name), base_url.as_ref()),
@@ -421,10 +408,7 @@ impl App {
 impl Registry for App {
     fn add<S: Handle>(&mut self) {
         self.services.push(Entry::of_route(S::ROUTE, TypeId::of::<S>(), Endpoint::of_service::<S>()));
-        #[cfg(not(target_family = "wasm"))]
-        {
-            self.has_once |= S::ROUTE.once.is_some();
-        }
+        self.has_once |= S::ROUTE.once.is_some();
         if S::ROUTE.from_query {
             self.services.push(Entry::of_query(S::ROUTE, Endpoint::of_query::<S>));
         }
@@ -432,6 +416,10 @@ impl Registry for App {
 }
 
 fn secret(setup: &Setup) -> Secret {
+    #[cfg(target_family = "wasm")]
+    if setup.secret.is_none() {
+        return Secret::of_host(setup.host.keys);
+    }
     match &setup.secret {
         Some(file) => Secret::in_file(file.clone()),
         None if setup.temporary_database => Secret::temporary(),
@@ -440,12 +428,7 @@ fn secret(setup: &Setup) -> Secret {
 }
 
 #[cfg(not(target_family = "wasm"))]
-fn open_database(
-    migrations: Option<&sql::Migrations>,
-    setup: &Setup,
-    has_once: bool,
-) -> Result<Option<sql::Database>, StartError> {
-    let Some(migrations) = migrations else { return Ok(None) };
+fn open_database(migrations: &sql::Migrations, setup: &Setup, has_once: bool) -> Result<sql::Database, StartError> {
     let offload = Arc::clone(&setup.offload);
     let database = if setup.temporary_database {
         sql::Database::temporary(migrations, offload)
@@ -463,7 +446,14 @@ fn open_database(
         let made = database.write(|db| db.execute(once::TABLE));
         made.map_err(|error| StartError { problems: vec![format!("the table of one-shot forms: {error}")] })?;
     }
-    Ok(Some(database))
+    Ok(database)
+}
+
+/// The host opens it, and has the settings for that.
+#[cfg(target_family = "wasm")]
+fn open_database(migrations: &sql::Migrations, _: &Setup, has_once: bool) -> Result<sql::Database, StartError> {
+    let own = if has_once { &[once::TABLE][..] } else { &[] };
+    sql::Database::open(migrations, own).map_err(|problem| StartError { problems: vec![problem] })
 }
 
 /// A folder answers for its prefix and for all below it, where no service does.

@@ -1,5 +1,6 @@
 //! What follows the header block, in either direction.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -128,13 +129,19 @@ impl Body {
 /// A server gives this as the error of a body's stream, for instance 408 when no byte came for too long; any other
 /// error counts as "the body ended before it was complete": 400.
 #[derive(Debug)]
-pub struct BodyFailure(StatusCode, &'static str);
+pub struct BodyFailure(StatusCode, Cow<'static, str>);
 
 impl BodyFailure {
     /// A failure with the status and message that the client is to see.
     #[must_use]
-    pub fn new(status: StatusCode, message: &'static str) -> Self {
-        Self(status, message)
+    pub fn new(status: StatusCode, message: impl Into<Cow<'static, str>>) -> Self {
+        Self(status, message.into())
+    }
+
+    /// The status that the client is to see.
+    #[must_use]
+    pub fn status(&self) -> StatusCode {
+        self.0
     }
 
     pub(crate) fn into_error(self) -> Error {
@@ -144,7 +151,7 @@ impl BodyFailure {
 
 impl fmt::Display for BodyFailure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.1)
+        f.write_str(&self.1)
     }
 }
 

@@ -38,7 +38,16 @@ use kept::{Kept, Name};
 
 /// A cache of typed values on the tiers that the configuration names: [`Public::cache`] gives it, and
 /// [`skep_cache::Cache`] says what it can do.
-pub type Cache<K, V> = skep_cache::Cache<K, V, std::sync::Arc<skep_cache::tiers::Tiers>>;
+pub type Cache<K, V> = skep_cache::Cache<K, V, std::sync::Arc<Place>>;
+
+/// Where it is kept.
+#[cfg(not(target_family = "wasm"))]
+#[doc(hidden)]
+pub use skep_cache::tiers::Tiers as Place;
+
+#[cfg(target_family = "wasm")]
+#[doc(hidden)]
+pub use crate::component::host::Place;
 
 /// Names a cache of an application and says how its values live. Its tiers are those of `[cache.default]`, or its own, of `[cache.NAME]`,
 /// if [`App::store`](crate::App::store) makes it known.

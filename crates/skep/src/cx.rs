@@ -18,7 +18,6 @@ use crate::public::Public;
 use crate::request::{Peer, header_text};
 use crate::session::{self, Session};
 use crate::site::Local;
-#[cfg(not(target_family = "wasm"))]
 use crate::sql;
 
 use self::forms::FormState;
@@ -54,16 +53,26 @@ pub struct Cx<'r> {
     form: OnceCell<Box<FormState>>,
     /// What only requests with a session have.
     session: OnceCell<Box<session::State>>,
-    #[cfg(not(target_family = "wasm"))]
     transaction: Option<Box<sql::Transaction>>,
     /// There was one, which perhaps has ended.
-    #[cfg(not(target_family = "wasm"))]
     has_begun: bool,
 }
 
 /// The id of a request, as error pages and log lines show it: 16 hexadecimal digits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RequestId(pub(crate) u64);
+
+impl From<u64> for RequestId {
+    fn from(number: u64) -> Self {
+        Self(number)
+    }
+}
+
+impl From<RequestId> for u64 {
+    fn from(id: RequestId) -> Self {
+        id.0
+    }
+}
 
 impl std::fmt::Display for RequestId {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -101,9 +110,7 @@ impl<'r> Cx<'r> {
             headers: None,
             form: OnceCell::new(),
             session: OnceCell::new(),
-            #[cfg(not(target_family = "wasm"))]
             transaction: None,
-            #[cfg(not(target_family = "wasm"))]
             has_begun: false,
         }
     }
@@ -203,7 +210,6 @@ impl<'r> Cx<'r> {
     ///
     /// # Panics
     /// If the application has no database: [`App::database`](crate::App::database).
-    #[cfg(not(target_family = "wasm"))]
     pub async fn transaction(&mut self) -> Result<&mut sql::Transaction> {
         if self.transaction.is_none() {
             self.transaction = Some(Box::new(self.db().transaction().await?));
@@ -225,7 +231,6 @@ impl<'r> Cx<'r> {
 
     /// Undoes what a handler wrote that refuses its form.
     pub(crate) fn undo(&mut self) {
-        #[cfg(not(target_family = "wasm"))]
         drop(self.transaction.take());
     }
 
@@ -258,13 +263,11 @@ impl<'r> Cx<'r> {
             let headers = self.headers.get_or_insert_default();
             headers.entry(header::CACHE_CONTROL).or_insert(PRIVATE);
         }
-        #[cfg(not(target_family = "wasm"))]
         self.keep().await?;
         Ok(self.headers)
     }
 
     /// Ends the transaction. What was made meanwhile, of what was there before, is void as well.
-    #[cfg(not(target_family = "wasm"))]
     async fn keep(&mut self) -> Result<()> {
         if let Some(transaction) = self.transaction.take() {
             transaction.commit().await?;

@@ -213,6 +213,22 @@ impl Error {
         self.inner.status.is_server_error() && !asked_too_much.contains(&self.inner.status)
     }
 
+    /// For whoever starts the application: nobody asked, so there is no status to tell.
+    pub(crate) fn at_start(&self) -> String {
+        match self.inner.cause.as_deref() {
+            Some(cause) if self.inner.message.is_none() => {
+                let mut text = cause.to_string();
+                let mut cause = cause.source();
+                while let Some(error) = cause {
+                    text = format!("{text}: {error}");
+                    cause = error.source();
+                }
+                text
+            }
+            _ => self.to_string(),
+        }
+    }
+
     pub(crate) fn headers(&self) -> &HeaderMap {
         &self.inner.headers
     }
@@ -229,15 +245,9 @@ impl<E: StdError + Send + Sync + 'static> From<E> for Error {
 }
 
 /// What the client is told if the same request may succeed later.
-#[cfg(not(target_family = "wasm"))]
 fn may_pass(cause: &(dyn StdError + 'static)) -> Option<&'static str> {
     let mut causes = std::iter::successors(Some(cause), |cause| (**cause).source());
     causes.find_map(|cause| cause.downcast_ref::<crate::sql::Error>()?.public_message())
-}
-
-#[cfg(target_family = "wasm")]
-fn may_pass(_cause: &(dyn StdError + 'static)) -> Option<&'static str> {
-    None
 }
 
 impl fmt::Display for Error {

@@ -33,14 +33,20 @@ extern crate self as skep;
 pub mod app;
 pub mod body;
 pub mod cache;
+pub mod component;
 pub mod cookie;
 pub mod cx;
 pub mod error;
 pub mod error_page;
 pub mod files;
 pub mod form;
+#[cfg(not(target_family = "wasm"))]
+#[doc(hidden)]
+pub mod hosted;
 pub mod html;
 pub mod link;
+pub mod module;
+pub mod mount;
 pub mod offload;
 #[cfg(feature = "openapi")]
 pub mod openapi;
@@ -50,9 +56,10 @@ pub mod response;
 pub mod service;
 pub mod session;
 pub mod site;
-#[cfg(not(target_family = "wasm"))]
 pub mod sql;
 pub mod test;
+#[doc(hidden)]
+pub mod wire;
 
 mod endpoint;
 mod origin;

@@ -34,6 +34,8 @@ pub(crate) fn install_hook() {
                 let Some(text) = caught else { return false };
                 let place = info.location().map_or_else(String::new, |place| format!("at {place}: "));
                 *text = place + info.payload_as_str().unwrap_or("with a value that is no text");
+                #[cfg(target_family = "wasm")]
+                crate::component::panicked(text);
                 true
             });
             if !caught {

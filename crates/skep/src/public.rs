@@ -12,7 +12,6 @@ use crate::form::{self, Messages};
 use crate::link::{self, Destination};
 use crate::request::header_text;
 use crate::site::Local;
-#[cfg(not(target_family = "wasm"))]
 use crate::sql;
 
 /// A request without the user: no cookie, no flash message, no address, no header field, and nothing that could set a
@@ -168,7 +167,6 @@ impl<'r> Public<'r> {
     ///
     /// # Panics
     /// If the application has none: [`App::database`](crate::App::database).
-    #[cfg(not(target_family = "wasm"))]
     #[must_use]
     pub fn db(&self) -> &'r sql::Local {
         self.local.db()

@@ -6,6 +6,7 @@ use http::HeaderMap;
 use http::request::Parts;
 
 use crate::body::Body;
+use crate::cx::RequestId;
 
 /// A request as a server received it: the header block parsed, the body not yet read.
 #[derive(Debug)]
@@ -13,6 +14,8 @@ pub struct Request {
     pub(crate) parts: Parts,
     pub(crate) body: Body,
     pub(crate) peer: Peer,
+    /// Given by whoever received it.
+    pub(crate) id: Option<RequestId>,
 }
 
 /// Who sent a request, as far as the server knows.
@@ -42,13 +45,25 @@ impl Request {
     /// ```
     #[must_use]
     pub fn new(parts: Parts, body: Body) -> Self {
-        Self { parts, body, peer: Peer::default() }
+        Self { parts, body, peer: Peer::default(), id: None }
     }
 
     /// The same request, with what is known of its sender.
     #[must_use]
     pub fn with_peer(mut self, peer: Peer) -> Self {
         self.peer = peer;
+        self
+    }
+
+    /// The same request under an id that whoever received it has given to it: its error page and its log lines show that one.
+    ///
+    /// ```
+    /// let (parts, ()) = http::Request::get("/").body(()).unwrap().into_parts();
+    /// let request = skep::Request::new(parts, skep::Body::empty()).with_id(0x0123_4567_89ab_cdef);
+    /// ```
+    #[must_use]
+    pub fn with_id(mut self, id: u64) -> Self {
+        self.id = Some(RequestId(id));
         self
     }
 }

@@ -63,6 +63,11 @@ impl<E> Router<E> {
         if conflicts.is_empty() { Ok(router) } else { Err(conflicts) }
     }
 
+    /// True if nothing answers under any path.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.resources.is_empty()
+    }
+
     /// What answers under this path.
     pub(crate) fn find<'p>(&self, path: &'p str) -> Option<Found<'_, 'p, E>> {
         let (position, path) = self.tree.find(path)?;

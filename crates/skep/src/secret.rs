@@ -23,9 +23,18 @@ const NONCE_BYTES: usize = 24;
 
 /// The keys of an application, read or made when they are first needed.
 pub(crate) struct Secret {
-    /// None: keys that go away with the application.
-    file: Option<PathBuf>,
+    source: Source,
     keys: OnceLock<Keys>,
+}
+
+/// Where the keys come from.
+enum Source {
+    File(PathBuf),
+    /// They go away with the application.
+    Temporary,
+    /// The host of a component has them, if it offers any.
+    #[cfg(target_family = "wasm")]
+    Host(Option<fn() -> Result<String, String>>),
 }
 
 /// The first one seals, all of them open: that is how keys are changed.
@@ -34,7 +43,7 @@ struct Keys(Vec<XChaCha20Poly1305>);
 impl Secret {
     /// The keys of this file.
     pub(crate) fn in_file(file: PathBuf) -> Self {
-        Self { file: Some(file), keys: OnceLock::new() }
+        Self { source: Source::File(file), keys: OnceLock::new() }
     }
 
     /// The keys of the file in this data folder.
@@ -44,7 +53,13 @@ impl Secret {
 
     /// Keys that go away with the application.
     pub(crate) fn temporary() -> Self {
-        Self { file: None, keys: OnceLock::new() }
+        Self { source: Source::Temporary, keys: OnceLock::new() }
+    }
+
+    /// The keys that the host of a component has.
+    #[cfg(target_family = "wasm")]
+    pub(crate) fn of_host(keys: Option<fn() -> Result<String, String>>) -> Self {
+        Self { source: Source::Host(keys), keys: OnceLock::new() }
     }
 
     /// A text that only [`open`](Self::open) with the same purpose reads; it fits into a cookie.
@@ -69,18 +84,41 @@ impl Secret {
         if let Some(keys) = self.keys.get() {
             return Ok(keys);
         }
-        let text = match &self.file {
-            Some(file) => read_or_make(file)
-                .map_err(|error| io::Error::new(error.kind(), format!("the keys in {}: {error}", file.display())))?,
-            None => new_key()?,
+        let text = match &self.source {
+            Source::File(file) => keys_in(file)?,
+            Source::Temporary => new_key()?,
+            #[cfg(target_family = "wasm")]
+            Source::Host(Some(keys)) => {
+                keys().map_err(|problem| Error::internal(format!("the host's keys: {problem}")))?
+            }
+            #[cfg(target_family = "wasm")]
+            Source::Host(None) => return Err(Error::internal(PLAIN)),
         };
-        let keys = Keys::parse(&text).map_err(|problem| {
-            Error::internal(format!(
-                "the keys in {}: {problem}",
-                self.file.as_deref().unwrap_or(Path::new("-")).display()
-            ))
-        })?;
+        let keys =
+            Keys::parse(&text).map_err(|problem| Error::internal(format!("the keys {}: {problem}", self.source)))?;
         Ok(self.keys.get_or_init(|| keys))
+    }
+}
+
+/// The text of the keys in this file, which is made if it is not there.
+pub(crate) fn keys_in(file: &Path) -> Result<String> {
+    Ok(read_or_make(file)
+        .map_err(|error| io::Error::new(error.kind(), format!("the keys in {}: {error}", file.display())))?)
+}
+
+/// What a component lacks that asks nothing of its host.
+#[cfg(target_family = "wasm")]
+const PLAIN: &str =
+    "this component was made by `component!(app(), plain)` and has no keys to seal something with: leave out `plain`";
+
+impl fmt::Display for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::File(file) => write!(f, "in {}", file.display()),
+            Self::Temporary => f.write_str("that were drawn"),
+            #[cfg(target_family = "wasm")]
+            Self::Host(_) => f.write_str("of the host"),
+        }
     }
 }
 

@@ -35,9 +35,9 @@ use crate::error::{Error, Result};
 
 use id::Id;
 pub(crate) use id::cookie_name;
-pub(crate) use store::Sessions;
 use store::{Change, Found, Outcome, Values, When};
 use users::OWNER;
+pub(crate) use store::{SESSIONS, Sessions};
 
 /// Names a value in sessions, and its type.
 ///

@@ -27,6 +27,7 @@ use crate::error_page::{self, ErrorPage, Failure};
 use crate::form::once::Ledger;
 use crate::form::{Messages, Quota};
 use crate::link::{self, BaseUrl, Destination};
+use crate::mount::{self, Mounted};
 use crate::origin;
 use crate::panic::{self, CatchPanic};
 use crate::param::Pairs;
@@ -36,11 +37,9 @@ use crate::response::Response;
 use crate::router::{Found, NoEndpoint, Router};
 use crate::secret::{self, Secret};
 use crate::service::Input;
-use crate::session::Sessions;
-#[cfg(not(target_family = "wasm"))]
+use crate::session::{SESSIONS, Sessions};
 use crate::sql;
 
-#[cfg(not(target_family = "wasm"))]
 const NO_DATABASE: &str = "this application has no database: App::database gives it one";
 
 /// An application that is ready to answer. Made by [`App::open`](crate::App::open).
@@ -48,7 +47,7 @@ const NO_DATABASE: &str = "this application has no database: App::database gives
 /// It does not change while it runs, and all threads share it. Each thread asks it for a [`Local`] of its own.
 pub struct Site {
     pub(crate) router: Router<Endpoint>,
-    #[cfg(not(target_family = "wasm"))]
+    pub(crate) mounts: Vec<mount::Place>,
     pub(crate) database: Option<sql::Database>,
     pub(crate) values: Values,
     pub(crate) trusted_origins: Vec<String>,
@@ -78,7 +77,6 @@ pub struct Local {
 
 struct LocalParts {
     site: Arc<Site>,
-    #[cfg(not(target_family = "wasm"))]
     db: Option<sql::Local>,
     pages: OnceCell<Option<Arc<Pages>>>,
     ids: Ids,
@@ -97,7 +95,6 @@ impl Site {
         }
         let parts = LocalParts {
             site: Arc::clone(self),
-            #[cfg(not(target_family = "wasm"))]
             db: self.database.as_ref().map(sql::Database::local),
             pages: OnceCell::new(),
             ids: Ids::new(),
@@ -187,7 +184,7 @@ impl Site {
     /// Opens what is configured of caches and sessions, to find what is wrong with it before a request does.
     pub(crate) fn open_caches(&self) -> Result<()> {
         self.caches.open_configured()?;
-        match self.caches.configured("sessions")? {
+        match self.caches.configured(SESSIONS)? {
             Some((driver, blocks)) => self.sessions.keep_on(driver, blocks),
             None => Ok(()),
         }
@@ -205,7 +202,6 @@ impl Site {
     ///
     /// # Panics
     /// If the application has none: [`App::database`](crate::App::database).
-    #[cfg(not(target_family = "wasm"))]
     #[must_use]
     pub fn db(&self) -> &sql::Database {
         self.database.as_ref().expect(NO_DATABASE)
@@ -252,11 +248,14 @@ impl Local {
     pub fn answer(&self, request: Request) -> impl Future<Output = Response> + use<> {
         let local = self.clone();
         // Taken apart out here: what a future takes apart inside, it holds twice.
-        let Request { parts, body, peer } = request;
-        let id = self.inner.ids.next();
+        let Request { mut parts, body, peer, id } = request;
+        let id = id.unwrap_or_else(|| self.inner.ids.next());
         async move {
             let speaks_json = Cell::new(false);
-            let result = CatchPanic(pin!(local.dispatch(&parts, body, (peer, id), &speaks_json))).await;
+            let result = match mount::find(local.site(), &parts) {
+                Some(mount) => mount.catching(Mounted::new(&mut parts, body, peer, id)).await,
+                None => CatchPanic(pin!(local.dispatch(&parts, body, (peer, id), &speaks_json))).await,
+            };
             let mut response = match result.unwrap_or_else(|panicked| Err(Error::internal(panicked))) {
                 Ok(response) => response,
                 Err(error) => local.fail(&error, id, Some(&parts), speaks_json.get()),
@@ -274,12 +273,10 @@ impl Local {
         self.fail(error, self.inner.ids.next(), None, false)
     }
 
-    #[cfg(not(target_family = "wasm"))]
     pub(crate) fn has_database(&self) -> bool {
         self.inner.db.is_some()
     }
 
-    #[cfg(not(target_family = "wasm"))]
     pub(crate) fn db(&self) -> &sql::Local {
         self.inner.db.as_ref().expect(NO_DATABASE)
     }
@@ -446,11 +443,19 @@ struct Ids {
 impl Ids {
     fn new() -> Self {
         // From the system, and not from the standard library's hasher: of that, processes that are forked have the same.
-        let seed = secret::random().map_or_else(|_| RandomState::new().hash_one(0), u64::from_ne_bytes);
+        let seed = if cfg!(target_family = "wasm") { 0 } else { Self::seed() };
         Self { last: Cell::new(seed) }
     }
 
+    fn seed() -> u64 {
+        secret::random().map_or_else(|_| RandomState::new().hash_one(0), u64::from_ne_bytes)
+    }
+
     fn next(&self) -> RequestId {
+        // The memory of a component is copied before its first request, and with it what was drawn by then.
+        if cfg!(target_family = "wasm") && self.last.get() == 0 {
+            self.last.set(Self::seed());
+        }
         // A Weyl sequence with its bits mixed (SplitMix64): all different, and unlike their neighbours.
         let next = self.last.get().wrapping_add(0x9e37_79b9_7f4a_7c15);
         self.last.set(next);

@@ -55,38 +55,64 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Nothing of the SQLite library beneath is part of this interface. The module is not there in a WebAssembly build: a
-//! component gets its database from its host.
+//! Nothing of the SQLite library beneath is part of this interface. A component gets its database from its host, through the same
+//! interface but for the opening.
 //!
 //! Start reading at [`Local`]: where a statement runs is decided there, by the rules in `sql/history.rs`.
 
+#[cfg(not(target_family = "wasm"))]
 mod additions;
+#[cfg(not(target_family = "wasm"))]
 mod blocking;
+mod changes;
+#[cfg(not(target_family = "wasm"))]
 mod connection;
+#[cfg(not(target_family = "wasm"))]
 mod database;
 mod error;
 mod forms;
+#[cfg(not(target_family = "wasm"))]
 mod history;
+#[cfg(not(target_family = "wasm"))]
+mod hosted;
+#[cfg(not(target_family = "wasm"))]
 mod local;
 mod migrations;
+#[cfg(not(target_family = "wasm"))]
 mod open;
+#[cfg(not(target_family = "wasm"))]
 mod options;
+#[cfg(not(target_family = "wasm"))]
 mod pool;
 mod query;
+#[cfg(target_family = "wasm")]
+mod remote;
 mod row;
+#[cfg(not(target_family = "wasm"))]
 mod transaction;
 mod value;
 
+#[cfg(not(target_family = "wasm"))]
 pub use blocking::Blocking;
-pub use connection::Changes;
+pub use changes::Changes;
+#[cfg(not(target_family = "wasm"))]
 pub use database::Database;
 pub use error::{Error, Result};
+#[cfg(not(target_family = "wasm"))]
+#[doc(hidden)]
+pub use hosted::{Packed, Place};
+#[cfg(not(target_family = "wasm"))]
 pub use local::Local;
 pub use migrations::{Migration, Migrations};
+#[cfg(not(target_family = "wasm"))]
 pub use open::OpenError;
+#[cfg(not(target_family = "wasm"))]
 pub use options::Options;
 pub use query::{Parameter, Parameters, Query, Values, query, values};
+#[cfg(target_family = "wasm")]
+pub use remote::{Blocking, Database, Local, Transaction};
 pub use row::{Cells, Columns, Row};
 pub use skep_macros::{Row, migrations};
+#[cfg(not(target_family = "wasm"))]
 pub use transaction::Transaction;
 pub use value::{FromValue, ToValue, Unfit, Value};

@@ -47,3 +47,5 @@ pub fn app() -> App {
         .every("articles", LOOK_EVERY, library::look)
         .error_page(layout::error_page)
 }
+
+skep::component!(app());

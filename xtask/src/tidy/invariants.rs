@@ -5,8 +5,13 @@ use super::source::Source;
 use super::tokens;
 
 /// Where `unsafe` may stand: files and folders.
-const UNSAFE: [&str; 3] =
-    ["crates/skep-server/src/sys.rs", "crates/skep-server/src/sys/", "crates/skep-cache/src/shared/sys.rs"];
+const UNSAFE: [&str; 5] = [
+    "crates/skep-server/src/sys.rs",
+    "crates/skep-server/src/sys/",
+    "crates/skep-cache/src/shared/sys.rs",
+    "crates/skep/src/component/sys.rs",
+    "crates/skep-isolate/src/sys.rs",
+];
 
 /// What opens a socket or starts a thread or a process. `std::net`'s addresses are values and stay allowed.
 const NOT_IN_SKEP: [&[&str]; 11] = [
@@ -29,7 +34,7 @@ pub(super) fn unsafe_code(source: &Source) -> Vec<Complaint> {
     if !source.is_rust() || source.is_sample() || is_allowed || source.path.starts_with("bench/") {
         return Vec::new();
     }
-    let text = "`unsafe`; it stands in skep-server's sys and in the sys of skep-cache's shared map only";
+    let text = "`unsafe`; it stands in skep-server's sys, in skep-isolate's, in that of skep-cache's shared map and of components only";
     tokens::find(&tokens::all(source), &["unsafe"]).map(|line| source.complaint(line, text)).collect()
 }
 
@@ -59,6 +64,8 @@ mod tests {
         assert_eq!(lines(unsafe_code, "crates/skep-server/src/system.rs", text), [2]);
         assert_eq!(lines(unsafe_code, "crates/skep-cache/src/shared/sys.rs", text), [0; 0]);
         assert_eq!(lines(unsafe_code, "crates/skep-cache/src/shared/map.rs", text), [2]);
+        assert_eq!(lines(unsafe_code, "crates/skep-isolate/src/sys.rs", text), [0; 0]);
+        assert_eq!(lines(unsafe_code, "crates/skep-isolate/src/disk.rs", text), [2]);
         assert_eq!(lines(unsafe_code, "crates/skep/src/a.rs", "// unsafe\nconst A: &str = \"unsafe\";"), [0; 0]);
         assert_eq!(lines(unsafe_code, "crates/skep/src/a.rs", "macro_rules! a { () => { unsafe {} } }"), [1]);
     }

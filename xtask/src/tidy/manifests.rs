@@ -10,7 +10,8 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("skep-cache", &[]),
     ("skep", &["skep-macros", "skep-cache"]),
     ("skep-server", &["skep"]),
-    ("skep-isolate", &["skep", "skep-server"]),
+    ("skep-isolate", &["skep", "skep-cache", "skep-server", "skep-isolate-app"]),
+    ("skep-isolate-app", &["skep"]),
     ("skep-bench", &["skep-cache"]),
     ("skep-cli", &["skep", "skep-cache", "skep-server", "skep-isolate", "skep-bench"]),
 ];
@@ -74,6 +75,8 @@ pub(super) fn lints(source: &Source) -> Vec<Complaint> {
 fn is_of_a_crate(source: &Source) -> bool {
     source.path.ends_with("/Cargo.toml")
         && !source.path.ends_with("/fuzz/Cargo.toml")
+        // Programs that tests build, for another target.
+        && !source.path.contains("/tests/")
         && ["crates/", "examples/", "xtask/"].iter().any(|top| source.path.starts_with(top))
 }
 

@@ -13,7 +13,7 @@ use crate::driver::{Entry, Record, Usage};
 
 #[derive(Debug)]
 pub(super) struct Store {
-    cache: Cache<Box<[u8]>, Kept, Weight, foldhash::fast::RandomState, Evictions>,
+    cache: Cache<Box<[u8]>, Kept, Weight, crate::hash::Hashing, Evictions>,
     evicted: Arc<AtomicU64>,
     /// What an entry weighs at least: with a bound on their number, its share of the bytes.
     least: u64,
@@ -47,7 +47,7 @@ impl Store {
             .ghost_allocation(GHOSTS)
             .build()
             .expect("all that is required is given");
-        let hasher = foldhash::fast::RandomState::default();
+        let hasher = crate::hash::hashing();
         let evictions = Evictions::default();
         let evicted = Arc::clone(&evictions.0);
         let cache = Cache::with_options(options, Weight, hasher, evictions);

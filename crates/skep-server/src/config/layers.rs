@@ -49,6 +49,8 @@ pub(crate) struct Sources {
     pub(crate) variables: Vec<(String, String)>,
     /// The file that is read if it is there and no other was named.
     pub(crate) file: Option<PathBuf>,
+    /// Tables of the file that somebody else reads.
+    pub(crate) left: Vec<&'static str>,
 }
 
 /// True if nobody has said anything about this setting.
@@ -62,7 +64,12 @@ impl Sources {
         let variables = std::env::vars_os()
             .filter_map(|(name, value)| Some((name.into_string().ok()?, value.to_string_lossy().into_owned())))
             .collect();
-        Self { variables, file: Some("skep.toml".into()) }
+        Self { variables, file: Some("skep.toml".into()), left: Vec::new() }
+    }
+
+    /// True if a name in the file is somebody else's.
+    fn leaves(&self, name: &str) -> bool {
+        self.left.iter().any(|table| name.strip_prefix(table).is_some_and(|rest| rest.starts_with('.')))
     }
 }
 
@@ -75,6 +82,7 @@ struct Said {
 
 pub(crate) fn read(flags: &Flags, fixed: &[Fixed], sources: &Sources) -> Result<Values, ConfigError> {
     let mut said = file(flags, sources)?;
+    said.retain(|said| !sources.leaves(&said.name));
     said.extend(variables(sources));
     said.extend(flags.settings.iter().map(|(name, text, flag)| Said {
         name: name.clone(),
@@ -246,7 +254,7 @@ mod tests {
     ) -> Result<Values, String> {
         let mut said = read_file(Path::new("skep.toml"), file).map_err(|error| error.to_string())?;
         let variables_ = variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
-        said.extend(super::variables(&Sources { variables: variables_, file: None }));
+        said.extend(super::variables(&Sources { variables: variables_, ..Sources::default() }));
         let flags = Flags::parse(flags.iter().map(Into::into)).map_err(|error| error.to_string())?;
         said.extend(flags.settings.into_iter().map(|(name, text, flag)| Said { name, text, from: Place::Flag(flag) }));
         said.extend(fixed.iter().map(|(name, text)| Said {
@@ -323,6 +331,13 @@ mod tests {
         assert_eq!(problem, "skep.toml:2: there is no setting \"cache.Pages.tiers\"; did you mean cache.NAME.tiers?");
         let problem = layers("[cache.pages]\ntiers = []", &[], &[], &[]).unwrap_err();
         assert!(problem.starts_with("skep.toml:2: cache.pages.tiers = \"\": expected one to three tiers"), "{problem}");
+    }
+
+    #[test]
+    fn tables_of_others_are_left_to_them() {
+        let sources = Sources { left: vec!["isolate"], ..Sources::default() };
+        assert!(sources.leaves("isolate.shop.file"));
+        assert!(!sources.leaves("isolated.file") && !sources.leaves("isolate"));
     }
 
     #[test]

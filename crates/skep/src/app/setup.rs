@@ -45,6 +45,9 @@ pub struct Setup {
     pub careful: bool,
     /// Where work that blocks is done.
     pub offload: Arc<dyn Offload>,
+    /// What the host of this component offers.
+    #[cfg(target_family = "wasm")]
+    pub(crate) host: &'static crate::component::Host,
 }
 
 /// What one request may cost.
@@ -108,6 +111,8 @@ impl Default for Setup {
             limits: Limits::default(),
             careful: false,
             offload: Arc::new(Inline),
+            #[cfg(target_family = "wasm")]
+            host: crate::component::Host::NONE,
         }
     }
 }

@@ -10,7 +10,7 @@ use sha2::{Digest, Sha256};
 use skep_cache::tiers::{self, Needs, Plan};
 
 use super::kept::Kept;
-use super::{Builder, Cache, Clock, Store};
+use super::{Builder, Cache, Clock, Place, Store};
 use crate::app::Setup;
 use crate::error::{Error, Result};
 use crate::link::BaseUrl;
@@ -73,6 +73,8 @@ pub(crate) struct Caches {
     stores: RwLock<HashMap<&'static str, Typed>>,
     /// One for all threads: who makes a page, makes it for them too. Each thread keeps its own hold of it.
     pages: Mutex<Option<Arc<Pages>>>,
+    #[cfg(target_family = "wasm")]
+    host: Option<&'static crate::component::host::CacheFunctions>,
 }
 
 /// The cache of pages and fragments.
@@ -84,7 +86,7 @@ type Typed = (TypeId, Arc<dyn Any + Send + Sync>);
 /// A driver, and a cache on it that only invalidates.
 #[derive(Clone)]
 struct Open {
-    driver: Arc<tiers::Tiers>,
+    driver: Arc<Place>,
     tags: Cache<str, ()>,
 }
 
@@ -129,6 +131,8 @@ impl Caches {
             drivers: Mutex::default(),
             stores: RwLock::default(),
             pages: Mutex::default(),
+            #[cfg(target_family = "wasm")]
+            host: setup.host.cache,
         }
     }
 
@@ -154,12 +158,23 @@ impl Caches {
     }
 
     /// The driver of a cache that is configured by its own name, and whether writing to it waits for a disk.
-    pub(crate) fn configured(&self, name: &str) -> Result<Option<(Arc<tiers::Tiers>, bool)>> {
+    pub(crate) fn configured(&self, name: &str) -> Result<Option<(Arc<Place>, bool)>> {
         let Some(plan) = self.plans.get(name) else { return Ok(None) };
         Ok(Some((self.open(name)?.driver, plan.needs.blocks)))
     }
 
+    /// The driver of caches that are not configured, and whether writing to it waits for a disk.
+    #[cfg(not(target_family = "wasm"))]
+    pub(crate) fn usual_place(&self) -> Result<(Arc<Place>, bool)> {
+        Ok((self.open(DEFAULT)?.driver, self.plan(DEFAULT).1.blocks))
+    }
+
     fn plan<'n>(&'n self, name: &'n str) -> (&'n str, &'n Tiers) {
+        #[cfg(target_family = "wasm")]
+        if self.host.is_some() {
+            // Which tiers that name means, the host knows.
+            return (name, &self.usual);
+        }
         match self.plans.get(name) {
             Some(plan) => (name, plan),
             None => (DEFAULT, self.plans.get(DEFAULT).unwrap_or(&self.usual)),
@@ -172,12 +187,25 @@ impl Caches {
         if let Some(open) = drivers.get(name) {
             return Ok(open.clone());
         }
-        let driver = Arc::new(plan.plan.open(&format!("{}-{name}", self.program))?);
+        let driver = Arc::new(self.place(name, plan)?);
         let tags =
             skep_cache::Cache::<str, ()>::builder("tags").clock(self.clock.clone()).build(Arc::clone(&driver))?;
         let open = Open { driver, tags };
         drivers.insert(name.to_owned(), open.clone());
         Ok(open)
+    }
+
+    #[cfg(not(target_family = "wasm"))]
+    fn place(&self, name: &str, plan: &Tiers) -> Result<Place> {
+        Ok(plan.plan.open(&format!("{}-{name}", self.program))?)
+    }
+
+    #[cfg(target_family = "wasm")]
+    fn place(&self, name: &str, plan: &Tiers) -> Result<Place> {
+        match self.host {
+            Some(functions) => Ok(Place::Host(functions, name.to_owned())),
+            None => Ok(Place::Own(plan.plan.open(&format!("{}-{name}", self.program))?)),
+        }
     }
 
     /// The cache of pages and fragments; none if it would keep nothing.
@@ -255,6 +283,14 @@ impl Caches {
 
     /// Voids what has this tag, wherever it is kept.
     pub(crate) async fn invalidate(&self, tag: &str) -> Result<()> {
+        // What other instances keep, the host knows; and start-up work, whose memory is copied, cannot ask for the time.
+        #[cfg(target_family = "wasm")]
+        if let Some(host) = self.host {
+            host.invalidate(tag)?;
+            if crate::component::is_starting() {
+                return Ok(());
+            }
+        }
         self.open_configured()?;
         // The usual one keeps nothing if nobody has opened it yet.
         let drivers = self.drivers.lock().unwrap_or_else(PoisonError::into_inner).values().cloned().collect::<Vec<_>>();

@@ -15,7 +15,6 @@ use crate::origin;
 use crate::secret::Secret;
 use crate::service::Route;
 use crate::site::Forms;
-#[cfg(not(target_family = "wasm"))]
 use crate::sql;
 
 /// The cookie for messages to the next page, and what they are sealed for.
@@ -99,18 +98,11 @@ impl<'r> Cx<'r> {
         &self.public.local().site().forms
     }
 
-    #[cfg(target_family = "wasm")]
-    pub(crate) fn has_database(&self) -> bool {
-        false
-    }
-
-    #[cfg(not(target_family = "wasm"))]
     pub(crate) fn has_database(&self) -> bool {
         self.public.local().has_database()
     }
 
     /// The transaction of the request, for who ends it.
-    #[cfg(not(target_family = "wasm"))]
     pub(crate) fn take_transaction(&mut self) -> Option<Box<sql::Transaction>> {
         self.transaction.take()
     }

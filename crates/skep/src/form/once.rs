@@ -23,7 +23,6 @@ use crate::error::{Error, Result};
 use crate::response::Response;
 use crate::secret::{self, Secret};
 use crate::service::{Handle, Route};
-#[cfg(not(target_family = "wasm"))]
 use crate::sql::query;
 
 /// The hidden field that holds the token.
@@ -33,7 +32,6 @@ pub(crate) const FIELD: &str = "skep-once";
 const MOST_LOCATION: usize = 512;
 
 /// The table in the application's database.
-#[cfg(not(target_family = "wasm"))]
 pub(crate) const TABLE: &str = "create table if not exists skep_once (
     id blob primary key, until integer not null, digest integer not null, location text
 ) without rowid";
@@ -203,13 +201,7 @@ async fn claim<'l>(cx: &Cx<'l>, key: Key, digest: i64) -> Result<Result<Taken<'l
     }
 }
 
-#[cfg(target_family = "wasm")]
-async fn in_database<'l>(_cx: &Cx<'_>, taken: Taken<'l>, _digest: i64) -> Result<Result<Taken<'l>, Outcome>> {
-    Ok(Ok(taken))
-}
-
 /// Asks all processes and the time before this one, where there is a database.
-#[cfg(not(target_family = "wasm"))]
 async fn in_database<'l>(cx: &Cx<'_>, taken: Taken<'l>, digest: i64) -> Result<Result<Taken<'l>, Outcome>> {
     if !cx.has_database() {
         return Ok(Ok(taken));
@@ -256,11 +248,7 @@ fn location(response: &Response) -> Option<String> {
     (response.status().is_redirection() && location.len() <= MOST_LOCATION).then(|| location.to_owned())
 }
 
-#[cfg(target_family = "wasm")]
-async fn give_back(_cx: &Cx<'_>, _id: [u8; 16]) {}
-
 /// The form may be sent again.
-#[cfg(not(target_family = "wasm"))]
 async fn give_back(cx: &Cx<'_>, id: [u8; 16]) {
     if cx.has_database()
         && let Err(error) = cx.db().execute(query("delete from skep_once where id = ?", &id[..])).await
@@ -269,13 +257,7 @@ async fn give_back(cx: &Cx<'_>, id: [u8; 16]) {
     }
 }
 
-#[cfg(target_family = "wasm")]
-async fn keep(_cx: &mut Cx<'_>, _id: [u8; 16], _location: Option<&str>) -> Result<()> {
-    Ok(())
-}
-
 /// Keeps what the handler wrote, and where its answer leads in the same step if it has a transaction.
-#[cfg(not(target_family = "wasm"))]
 async fn keep(cx: &mut Cx<'_>, id: [u8; 16], location: Option<&str>) -> Result<()> {
     if !cx.has_database() {
         return Ok(());

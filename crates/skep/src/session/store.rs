@@ -20,7 +20,7 @@ use skep_cache::{Clock, Life, Memory, Time};
 use super::id::{Id, Name};
 use super::{Rules, unavailable};
 use crate::app::Setup;
-use crate::cache::Cache;
+use crate::cache::{self, Cache};
 use crate::error::Result;
 use crate::offload::{Offload, offload};
 
@@ -51,6 +51,8 @@ struct Place {
     file: Option<PathBuf>,
     rules: Rules,
     clock: Clock,
+    #[cfg(target_family = "wasm")]
+    host: Option<&'static crate::component::host::CacheFunctions>,
 }
 
 /// Writing waits for a disk, in place.
@@ -105,6 +107,8 @@ const MARK_LASTS: Duration = Duration::from_mins(1);
 const SEEN_EVERY: Duration = Duration::from_mins(10);
 /// Without a place that outlives the process. It takes memory only as it fills.
 const MEMORY: u64 = 64 << 20;
+/// The name of their cache.
+pub(crate) const SESSIONS: &str = "sessions";
 /// The file in the data folder.
 const FILE: &str = "sessions.sqlite";
 
@@ -112,7 +116,15 @@ impl Sessions {
     pub(crate) fn new(setup: &Setup, program: &str) -> Self {
         let file = (!setup.temporary_database).then(|| setup.data.join(FILE));
         let (rules, clock) = (setup.session, setup.clock.clone());
-        let place = Place { cache: Mutex::default(), opening: Mutex::default(), file, rules, clock: clock.clone() };
+        let place = Place {
+            cache: Mutex::default(),
+            opening: Mutex::default(),
+            file,
+            rules,
+            clock: clock.clone(),
+            #[cfg(target_family = "wasm")]
+            host: setup.host.cache,
+        };
         Self {
             place: Arc::new(place),
             rules,
@@ -125,12 +137,18 @@ impl Sessions {
     }
 
     /// Keeps them where a configuration says, which was opened already.
-    pub(crate) fn keep_on(&self, driver: Arc<Tiers>, blocks: Blocks) -> Result<()> {
+    pub(crate) fn keep_on(&self, driver: Arc<cache::Place>, blocks: Blocks) -> Result<()> {
         if self.place.opened().is_none() {
             let cache = self.place.build(driver)?;
             self.place.keep(cache, blocks);
         }
         Ok(())
+    }
+
+    /// Where they are kept if nobody has configured it, for a host of components, and whether writing waits for a disk.
+    #[cfg(not(target_family = "wasm"))]
+    pub(crate) fn usual_place(&self) -> Result<(cache::Place, Blocks)> {
+        self.place.place().map_err(unavailable)
     }
 
     /// Closes what a copy of this process must not share.
@@ -305,16 +323,32 @@ impl Place {
         if let Some((cache, _)) = self.opened() {
             return Ok(cache);
         }
-        let (near, blocks) = self.usual()?;
-        let cache = self.build(Arc::new(Tiers::One(Far::Near(near))))?;
+        let (place, blocks) = self.place()?;
+        let cache = self.build(Arc::new(place))?;
         self.keep(cache.clone(), blocks);
         Ok(cache)
     }
 
-    fn build(&self, driver: Arc<Tiers>) -> skep_cache::Result<Cache<[u8], Stored>> {
+    fn build(&self, driver: Arc<cache::Place>) -> skep_cache::Result<Cache<[u8], Stored>> {
         let builder = skep_cache::Cache::builder("sessions of users").ttl(self.rules.idle).clock(self.clock.clone());
         // Nobody clears this cache: its epoch need not be looked up again and again.
         builder.errors().lag(Duration::from_hours(24)).build(driver)
+    }
+
+    /// Where sessions are that nobody has configured.
+    #[cfg(not(target_family = "wasm"))]
+    pub(super) fn place(&self) -> skep_cache::Result<(cache::Place, Blocks)> {
+        let (near, blocks) = self.usual()?;
+        Ok((Tiers::One(Far::Near(near)), blocks))
+    }
+
+    /// The host of a component keeps them where it has been told.
+    #[cfg(target_family = "wasm")]
+    fn place(&self) -> skep_cache::Result<(cache::Place, Blocks)> {
+        match self.host {
+            Some(functions) => Ok((cache::Place::Host(functions, SESSIONS.into()), false)),
+            None => self.usual().map(|(near, blocks)| (cache::Place::Own(Tiers::One(Far::Near(near))), blocks)),
+        }
     }
 
     #[cfg(feature = "local-tiers")]

@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use super::connection::{Changes, Connection};
+use super::changes::Changes;
+use super::connection::Connection;
 use super::error::Result;
 use super::query::Query;
 use super::row::Row;

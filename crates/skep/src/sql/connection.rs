@@ -11,9 +11,10 @@ use rusqlite::config::DbConfig;
 use rusqlite::types::{ToSql, ToSqlOutput, ValueRef};
 use rusqlite::{OpenFlags, Statement};
 
+use super::changes::Changes;
 use super::error::{Kind, Result, sqlite};
 use super::options::Options;
-use super::row::{Cells, Columns, Row};
+use super::row::{Cells, Columns, Head, Line, Row};
 use super::value::Value;
 
 /// SQLite asks whether to go on after this many steps of its machine: 10 to 50 us of work, so that the question itself
@@ -29,15 +30,6 @@ pub(super) enum Role {
     Reader,
     /// Writes; the only one in this process.
     Writer,
-}
-
-/// What a write did.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Changes {
-    /// How many rows were inserted, updated or deleted, without those that triggers and foreign keys changed.
-    pub rows: u64,
-    /// The rowid of the row inserted last on this connection, by this statement or an earlier one.
-    pub last_insert_id: i64,
 }
 
 /// One verb with its row type: `Connection::all::<Post>`.
@@ -158,7 +150,7 @@ impl Connection {
         result
     }
 
-    fn answer<T: Row, R>(
+    pub(super) fn answer<T: Row, R>(
         &self,
         text: &str,
         values: &[Value<'_>],
@@ -214,10 +206,10 @@ impl ToSql for Bound<'_> {
 }
 
 /// The rows of a running statement.
-struct Rows<'a, T: Row> {
-    raw: rusqlite::Rows<'a>,
+pub(super) struct Rows<'a, T: Row> {
+    pub(super) raw: rusqlite::Rows<'a>,
     plan: Option<T::Plan>,
-    writes: bool,
+    pub(super) writes: bool,
 }
 
 impl<T: Row> Rows<'_, T> {
@@ -226,16 +218,16 @@ impl<T: Row> Rows<'_, T> {
     fn next(&mut self) -> Result<Option<T>> {
         let Some(row) = self.raw.next().map_err(sqlite)? else { return Ok(None) };
         if self.plan.is_none() {
-            self.plan = Some(T::plan(&Columns::new(row.as_ref()))?);
+            self.plan = Some(T::plan(&Columns::new(Head(row.as_ref())))?);
         }
-        self.plan.as_ref().map(|plan| T::read(&Cells::new(row), plan)).transpose()
+        self.plan.as_ref().map(|plan| T::read(&Cells::new(Line(row)), plan)).transpose()
     }
 
-    fn step(&mut self) -> Result<bool> {
+    pub(super) fn step(&mut self) -> Result<bool> {
         Ok(self.raw.next().map_err(sqlite)?.is_some())
     }
 
-    fn drain(&mut self) -> Result<()> {
+    pub(super) fn drain(&mut self) -> Result<()> {
         while self.step()? {}
         Ok(())
     }

@@ -114,6 +114,10 @@ impl Database {
         work(&mut Blocking::new(lease.connection()?))
     }
 
+    pub(super) fn shared(&self) -> &Arc<Shared> {
+        &self.shared
+    }
+
     /// Closes connections that nobody uses; they are opened again when they are needed.
     pub(crate) fn close_idle(&self) {
         self.shared.writer.close_idle();

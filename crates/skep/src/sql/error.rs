@@ -6,11 +6,28 @@
 use std::error::Error as StdError;
 use std::fmt;
 
-use rusqlite::ffi;
-
 use super::query::Refused;
 use super::value::Unfit;
 use crate::offload::Lost;
+
+/// SQLite's result codes, as its documentation numbers them (<https://sqlite.org/rescode.html>): a component has no SQLite to ask.
+mod codes {
+    #[cfg(not(target_family = "wasm"))]
+    pub(super) const ERROR: i32 = 1;
+    pub(super) const BUSY: i32 = 5;
+    pub(super) const LOCKED: i32 = 6;
+    pub(super) const READONLY: i32 = 8;
+    #[cfg(not(target_family = "wasm"))]
+    pub(super) const INTERRUPT: i32 = 9;
+    pub(super) const FULL: i32 = 13;
+    pub(super) const CONSTRAINT_CHECK: i32 = 275;
+    pub(super) const CONSTRAINT_FOREIGNKEY: i32 = 787;
+    pub(super) const CONSTRAINT_NOTNULL: i32 = 1299;
+    pub(super) const CONSTRAINT_PRIMARYKEY: i32 = 1555;
+    pub(super) const CONSTRAINT_UNIQUE: i32 = 2067;
+    pub(super) const CONSTRAINT_ROWID: i32 = 2579;
+    pub(super) const IOERR_SHMSIZE: i32 = 4874;
+}
 
 /// What the verbs of this module give back.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -38,6 +55,10 @@ struct Inner {
 }
 
 #[derive(Debug)]
+#[cfg_attr(
+    target_family = "wasm",
+    expect(dead_code, reason = "the host finds out some of these, and says so in words")
+)]
 pub(super) enum Kind {
     Sqlite { code: i32, message: String },
     Parameter(Refused),
@@ -64,47 +85,45 @@ impl Error {
     /// A value that must be unique (`unique`, `primary key`) is there already.
     #[must_use]
     pub fn is_unique_violation(&self) -> bool {
-        [ffi::SQLITE_CONSTRAINT_UNIQUE, ffi::SQLITE_CONSTRAINT_PRIMARYKEY, ffi::SQLITE_CONSTRAINT_ROWID]
-            .contains(&self.code())
+        [codes::CONSTRAINT_UNIQUE, codes::CONSTRAINT_PRIMARYKEY, codes::CONSTRAINT_ROWID].contains(&self.code())
     }
 
     /// A row refers to one that is not there, or one that is referred to was to be deleted.
     #[must_use]
     pub fn is_foreign_key_violation(&self) -> bool {
-        self.code() == ffi::SQLITE_CONSTRAINT_FOREIGNKEY
+        self.code() == codes::CONSTRAINT_FOREIGNKEY
     }
 
     /// A `not null` column was given NULL.
     #[must_use]
     pub fn is_not_null_violation(&self) -> bool {
-        self.code() == ffi::SQLITE_CONSTRAINT_NOTNULL
+        self.code() == codes::CONSTRAINT_NOTNULL
     }
 
     /// A `check` did not hold.
     #[must_use]
     pub fn is_check_violation(&self) -> bool {
-        self.code() == ffi::SQLITE_CONSTRAINT_CHECK
+        self.code() == codes::CONSTRAINT_CHECK
     }
 
     /// Another process held the lock for longer than `busy_timeout`, or too many handlers wait already. Nothing was
     /// done, and the same may succeed later.
     #[must_use]
     pub fn is_busy(&self) -> bool {
-        matches!(self.primary(), ffi::SQLITE_BUSY | ffi::SQLITE_LOCKED)
-            || matches!(self.inner.kind, Kind::QueueFull { .. })
+        matches!(self.primary(), codes::BUSY | codes::LOCKED) || matches!(self.inner.kind, Kind::QueueFull { .. })
     }
 
     /// The disk, or the size that the database may reach, is full. Nothing was written.
     #[must_use]
     pub fn is_full(&self) -> bool {
         // The index of the write-ahead log is a mapped file, and growing that fails in its own way.
-        self.primary() == ffi::SQLITE_FULL || self.code() == ffi::SQLITE_IOERR_SHMSIZE
+        self.primary() == codes::FULL || self.code() == codes::IOERR_SHMSIZE
     }
 
     /// The database can be read but not written.
     #[must_use]
     pub fn is_read_only(&self) -> bool {
-        self.primary() == ffi::SQLITE_READONLY
+        self.primary() == codes::READONLY
     }
 
     /// The statement that failed, if one did.
@@ -127,8 +146,9 @@ impl Error {
     }
 
     /// The inline budget ran out, or nobody waits for the answer any more.
+    #[cfg(not(target_family = "wasm"))]
     pub(super) fn is_interrupted(&self) -> bool {
-        self.primary() == ffi::SQLITE_INTERRUPT
+        self.primary() == codes::INTERRUPT
     }
 
     pub(super) fn of(self, statement: &str) -> Self {
@@ -145,7 +165,8 @@ impl Error {
         self.code() & 0xff
     }
 
-    /// What SQLite said, without the statement.
+    /// What went wrong, without the statement.
+    #[cfg(not(target_family = "wasm"))]
     pub(super) fn reason(&self) -> String {
         self.inner.kind.to_string()
     }
@@ -158,6 +179,7 @@ impl From<Kind> for Error {
 }
 
 // In words of this module only: a `From<rusqlite::Error>` would make rusqlite part of what skep promises.
+#[cfg(not(target_family = "wasm"))]
 pub(super) fn sqlite(error: rusqlite::Error) -> Error {
     match error {
         rusqlite::Error::SqliteFailure(code, message) => {
@@ -172,7 +194,7 @@ pub(super) fn sqlite(error: rusqlite::Error) -> Error {
             Kind::Sqlite { code: error.extended_code, message }.into()
         }
         rusqlite::Error::MultipleStatement => Kind::SeveralStatements.into(),
-        other => Kind::Sqlite { code: ffi::SQLITE_ERROR, message: other.to_string() }.into(),
+        other => Kind::Sqlite { code: codes::ERROR, message: other.to_string() }.into(),
     }
 }
 

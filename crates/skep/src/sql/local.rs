@@ -11,7 +11,8 @@ use std::time::{Duration, Instant};
 
 use rusqlite::ffi;
 
-use super::connection::{Changes, Connection, Role, StopOnDrop, Verb};
+use super::changes::Changes;
+use super::connection::{Connection, Role, StopOnDrop, Verb};
 use super::database::Shared;
 use super::error::{Error, Kind, Result};
 use super::history::{History, Place};
@@ -52,8 +53,8 @@ struct Inner {
 }
 
 /// What this thread knows of a statement.
-struct Statement {
-    reads_only: bool,
+pub(super) struct Statement {
+    pub(super) reads_only: bool,
     history: Cell<History>,
 }
 
@@ -122,7 +123,7 @@ impl Local {
     }
 
     /// What is known of the statement; a new one is prepared.
-    fn known(&self, text: &str) -> Result<Option<Rc<Statement>>> {
+    pub(super) fn known(&self, text: &str) -> Result<Option<Rc<Statement>>> {
         if let Some(statement) = self.inner.statements.borrow().get(text) {
             return Ok(Some(Rc::clone(statement)));
         }
@@ -137,7 +138,13 @@ impl Local {
     }
 
     /// Runs a read here and now. `None` if it belongs on the pool, is stopped, or would have to wait.
-    fn inline<R>(&self, statement: &Statement, text: &str, values: &[Value<'_>], verb: Verb<R>) -> Option<Result<R>> {
+    pub(super) fn inline<R>(
+        &self,
+        statement: &Statement,
+        text: &str,
+        values: &[Value<'_>],
+        verb: Verb<R>,
+    ) -> Option<Result<R>> {
         let budget = self.inner.shared.options.inline_budget;
         let mut history = statement.history.get();
         if history.place() == Place::Pool || budget.is_zero() {
@@ -180,11 +187,15 @@ impl Local {
         .await
         .map_err(Kind::Lost)?;
         if let (Some(statement), Ok(_)) = (statement, &result) {
-            let mut history = statement.history.get();
-            history.ran_on_pool(took, shared.options.inline_budget);
-            statement.history.set(history);
+            self.ran_on_pool(statement, took);
         }
         result
+    }
+
+    pub(super) fn ran_on_pool(&self, statement: &Statement, took: Duration) {
+        let mut history = statement.history.get();
+        history.ran_on_pool(took, self.inner.shared.options.inline_budget);
+        statement.history.set(history);
     }
 
     async fn on_writer<R: Send + 'static>(&self, text: &str, values: Vec<Value<'_>>, verb: Verb<R>) -> Result<R> {

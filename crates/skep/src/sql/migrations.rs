@@ -3,15 +3,13 @@
 //! Migrations are embedded in the program and run when the database is opened, each once, in a transaction of its own
 //! and under the file's write lock: of several processes that start at once, one runs it and the others find it done.
 //!
-//! Start reading at [`migrate`].
+//! Those of a component are run by its host. Start reading at `migrate`.
 
-use rusqlite::fallible_iterator::FallibleIterator;
-use rusqlite::hooks::{AuthAction, AuthContext, Authorization};
-use rusqlite::{Connection, ffi};
+#[cfg(not(target_family = "wasm"))]
+mod run;
 
-use super::additions::first_other;
-use super::error::{Result, sqlite};
-use super::open::Problem;
+#[cfg(not(target_family = "wasm"))]
+pub(super) use run::migrate;
 
 /// The migrations of a program, in their order. Made by [`migrations!`](super::migrations).
 #[derive(Clone, Copy, Debug)]
@@ -35,14 +33,6 @@ impl Migration {
     pub const fn new(number: u32, file: &'static str, text: &'static str) -> Self {
         Self { number, file, text }
     }
-
-    /// FNV-1a of the text without carriage returns, which some checkouts add: it must find a slip, not an attack.
-    fn checksum(&self) -> String {
-        let bytes = self.text.bytes().filter(|&byte| byte != b'\r');
-        let hash =
-            bytes.fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
-        format!("{hash:016x}")
-    }
 }
 
 impl Migrations {
@@ -63,205 +53,9 @@ impl Migrations {
         self
     }
 
-    /// The first file of the folder that is not among them.
-    pub(super) fn newcomer(&self) -> Option<String> {
-        let files = std::fs::read_dir(self.folder?).ok()?;
-        let names = files.filter_map(|file| file.ok()?.file_name().into_string().ok());
-        let is_new = |name: &String| !name.starts_with('.') && self.list.iter().all(|known| known.file != *name);
-        names.filter(is_new).min()
-    }
-
-    /// What is wrong with those that ran in this database; pending ones are not.
-    pub(super) fn check(&self, connection: &Connection) -> Result<(), Problem> {
-        self.next(&applied(connection)?).map(drop)
-    }
-
-    /// What pending ones do more than add, if there is such a thing.
-    pub(super) fn only_add(&self, connection: &Connection) -> Result<(), Problem> {
-        let applied = applied(connection)?;
-        let pending = self.list.iter().filter(|migration| applied.iter().all(|done| done.number != migration.number));
-        let mut others = pending.filter_map(|migration| Some((migration.file, first_other(migration.text)?)));
-        match others.next() {
-            Some((file, (line, statement))) => Err(Problem::Breaking { file, line, statement: statement.to_owned() }),
-            None => Ok(()),
-        }
-    }
-
-    /// The one to run next, or what is wrong with those that ran.
-    fn next(&self, applied: &[Applied]) -> Result<Option<&Migration>, Problem> {
-        for done in applied {
-            let Some(known) = self.list.iter().find(|known| known.number == done.number) else {
-                return Err(Problem::Newer { file: done.name.clone() });
-            };
-            if known.checksum() != done.checksum {
-                return Err(Problem::Changed { file: known.file });
-            }
-        }
-        let last = applied.last().map_or(0, |done| done.number);
-        let ran = |number| applied.iter().any(|done| done.number == number);
-        match self.list.iter().find(|migration| !ran(migration.number)) {
-            Some(late) if late.number < last => Err(Problem::Late { file: late.file, last }),
-            next => Ok(next),
-        }
-    }
-}
-
-/// A line of `skep_migrations`.
-struct Applied {
-    number: u32,
-    name: String,
-    checksum: String,
-}
-
-/// Runs what has not run yet.
-pub(super) fn migrate(connection: &mut Connection, migrations: &Migrations, read_only: bool) -> Result<(), Problem> {
-    if let Some(pair) = migrations.list.windows(2).find(|pair| pair[0].number >= pair[1].number) {
-        return Err(Problem::Disordered { file: pair[1].file, before: pair[0].file });
-    }
-    // Foreign keys are looked at when all statements of a migration have run: a table can be replaced only so.
-    connection.execute_batch("pragma foreign_keys = off").map_err(sqlite)?;
-    // Looking first takes no lock, so an ordinary start waits for nobody.
-    while let Some(next) = migrations.next(&applied(connection)?)? {
-        if read_only {
-            return Err(Problem::ReadOnly { pending: next.file });
-        }
-        one_under_lock(connection, migrations)?;
-    }
-    Ok(())
-}
-
-/// Runs the next migration, unless another process did while we waited for the lock.
-fn one_under_lock(connection: &mut Connection, migrations: &Migrations) -> Result<(), Problem> {
-    connection.execute_batch("begin immediate").map_err(sqlite)?;
-    let outcome = next_in_transaction(connection, migrations)
-        .and_then(|()| connection.execute_batch("commit").map_err(|error| sqlite(error).into()));
-    if !connection.is_autocommit() {
-        connection.execute_batch("rollback").map_err(sqlite)?;
-    }
-    outcome
-}
-
-fn next_in_transaction(connection: &mut Connection, migrations: &Migrations) -> Result<(), Problem> {
-    let Some(next) = migrations.next(&applied(connection)?)? else { return Ok(()) };
-    connection.authorizer(Some(no_transaction_control)).map_err(sqlite)?;
-    let outcome = run(connection, next);
-    connection.authorizer(None::<fn(AuthContext<'_>) -> Authorization>).map_err(sqlite)?;
-    outcome?;
-    check_foreign_keys(connection, next)?;
-    connection
-        .execute_batch(
-            "create table if not exists skep_migrations (
-                 number integer primary key, name text not null, checksum text not null, applied_at text not null)",
-        )
-        .map_err(sqlite)?;
-    let record = "insert into skep_migrations values (?, ?, ?, strftime('%Y-%m-%dT%H:%M:%SZ', 'now'))";
-    connection.execute(record, (next.number, next.file, next.checksum())).map_err(sqlite)?;
-    Ok(())
-}
-
-fn applied(connection: &Connection) -> Result<Vec<Applied>> {
-    let there = "select exists (select 1 from sqlite_schema where type = 'table' and name = 'skep_migrations')";
-    if !connection.query_row(there, [], |row| row.get::<_, bool>(0)).map_err(sqlite)? {
-        return Ok(Vec::new());
-    }
-    let all = "select number, name, checksum from skep_migrations order by number";
-    let mut statement = connection.prepare(all).map_err(sqlite)?;
-    let rows = statement
-        .query_map([], |row| Ok(Applied { number: row.get(0)?, name: row.get(1)?, checksum: row.get(2)? }))
-        .map_err(sqlite)?;
-    rows.collect::<rusqlite::Result<_>>().map_err(sqlite)
-}
-
-/// A migration that ends its transaction could not be undone when a later statement fails.
-fn no_transaction_control(context: AuthContext<'_>) -> Authorization {
-    match context.action {
-        AuthAction::Transaction { .. } => Authorization::Deny,
-        _ => Authorization::Allow,
-    }
-}
-
-fn run(connection: &Connection, migration: &Migration) -> Result<(), Problem> {
-    let mut batch = rusqlite::Batch::new(connection, migration.text);
-    let mut done = 0;
-    loop {
-        let failed = |offset, error| failure(migration, offset, error);
-        let Some(mut statement) = batch.next().map_err(|error| failed(done, error))? else { return Ok(()) };
-        let text = statement.expanded_sql().unwrap_or_default();
-        let start = done + migration.text[done..].find(&text).unwrap_or(0);
-        // A statement that gives rows (`select`, some pragmas) is run to its end like any other.
-        let mut rows = statement.raw_query();
-        while rows.next().map_err(|error| failed(start, error))?.is_some() {}
-        done = start + text.len();
-    }
-}
-
-fn failure(migration: &Migration, begin: usize, error: rusqlite::Error) -> Problem {
-    // A statement that could not be prepared has a more exact place: that of the word which is wrong.
-    let (offset, error) = match error {
-        rusqlite::Error::SqlInputError { error, msg, offset, .. } => {
-            let offset = begin + usize::try_from(offset).unwrap_or(0);
-            (offset, sqlite(rusqlite::Error::SqliteFailure(error, Some(msg))))
-        }
-        error => (begin, sqlite(error)),
-    };
-    if error.is_busy() || error.is_full() {
-        return error.into();
-    }
-    let reason = match error.primary() {
-        ffi::SQLITE_AUTH => "a migration must not begin or end a transaction: it runs in one".to_owned(),
-        _ => error.reason(),
-    };
-    let (line, statement) = code_at(migration.text, offset);
-    Problem::Migration { file: migration.file, line, statement: statement.to_owned(), reason }
-}
-
-/// The number and the text of the line in which the code at `offset` stands, or the next after blanks and comments.
-fn code_at(text: &str, offset: usize) -> (usize, &str) {
-    let offset = text.len() - code(text.get(offset..).unwrap_or_default()).len();
-    let begin = text[..offset].rfind('\n').map_or(0, |newline| newline + 1);
-    let line = text[begin..].lines().next().unwrap_or_default();
-    (text[..begin].matches('\n').count() + 1, line.trim())
-}
-
-/// The text from its first code on.
-fn code(text: &str) -> &str {
-    let text = text.trim_start_matches(|c: char| c.is_whitespace() || c == ';');
-    let comment = [("--", "\n"), ("/*", "*/")].into_iter().find(|(begin, _)| text.starts_with(begin));
-    match comment.and_then(|(_, end)| text.split_once(end)) {
-        Some((_, rest)) => code(rest),
-        None => text,
-    }
-}
-
-fn check_foreign_keys(connection: &Connection, migration: &Migration) -> Result<(), Problem> {
-    let mut statement = connection.prepare("pragma foreign_key_check").map_err(sqlite)?;
-    let mut rows = statement.raw_query();
-    let Some(row) = rows.next().map_err(sqlite)? else { return Ok(()) };
-    let (table, parent): (String, String) = (row.get(0).map_err(sqlite)?, row.get(2).map_err(sqlite)?);
-    Err(Problem::ForeignKey { file: migration.file, table, parent })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_checksum_stays_what_it_was() {
-        // Recorded in every database there is: it must never change.
-        assert_eq!(
-            Migration::new(1, "", "create table a (b);\n").checksum(),
-            Migration::new(2, "x", "create table a (b);\r\n").checksum()
-        );
-        assert_eq!(Migration::new(1, "", "").checksum(), "cbf29ce484222325");
-        assert_eq!(Migration::new(1, "", "a").checksum(), "af63dc4c8601ec8c");
-    }
-
-    #[test]
-    fn the_failing_line_is_that_of_the_code() {
-        let text = "create table a (b);\n\n-- c\ncreate tabel d;\n";
-        assert_eq!(code_at(text, 19), (4, "create tabel d;"));
-        assert_eq!(code_at(text, 0), (1, "create table a (b);"));
-        assert_eq!(code_at(text, text.find("tabel").unwrap()), (4, "create tabel d;"));
-        assert_eq!(code_at("/* a\n*/ b\n", 0), (2, "*/ b"));
+    /// Number, name of the file and text of each, for a host.
+    #[cfg(target_family = "wasm")]
+    pub(super) fn list(&self) -> Vec<(u32, String, String)> {
+        self.list.iter().map(|one| (one.number, one.file.to_owned(), one.text.to_owned())).collect()
     }
 }

@@ -2,12 +2,17 @@
 //!
 //! Start reading at [`Row`]. `#[derive(Row)]` writes it for a struct.
 
-use std::borrow::Cow;
-
-use rusqlite::types::ValueRef;
+#[cfg(not(target_family = "wasm"))]
+mod here;
+#[cfg(target_family = "wasm")]
+mod sent;
 
 use super::error::{Error, Kind, Result};
 use super::value::{FromValue, Unfit, Value};
+#[cfg(not(target_family = "wasm"))]
+pub(super) use here::{Head, Line};
+#[cfg(target_family = "wasm")]
+pub(super) use sent::{Answer, Head, Line};
 
 /// A type that one row of an answer becomes.
 ///
@@ -50,12 +55,12 @@ pub trait Row: Sized + Send + 'static {
 
 /// The columns of an answer.
 pub struct Columns<'a> {
-    statement: &'a rusqlite::Statement<'a>,
+    head: Head<'a>,
 }
 
 impl<'a> Columns<'a> {
-    pub(super) fn new(statement: &'a rusqlite::Statement<'a>) -> Self {
-        Self { statement }
+    pub(super) fn new(head: Head<'a>) -> Self {
+        Self { head }
     }
 
     /// The positions of the columns that have these names; `row` and the fields' names go into the error if a column
@@ -68,7 +73,7 @@ impl<'a> Columns<'a> {
         if self.are(fields) {
             return Ok(std::array::from_fn(|nth| nth));
         }
-        let names: Vec<&str> = self.statement.column_names().collect();
+        let names: Vec<&str> = self.head.names().collect();
         let mut plan = [0; N];
         for (place, (field, column)) in plan.iter_mut().zip(fields) {
             let mut found = (0..names.len()).filter(|&nth| names[nth].eq_ignore_ascii_case(column));
@@ -82,7 +87,7 @@ impl<'a> Columns<'a> {
 
     /// An error if the answer has another number of columns.
     pub fn expect(&self, wanted: usize) -> Result<()> {
-        if self.statement.column_count() == wanted {
+        if self.head.count() == wanted {
             return Ok(());
         }
         Err(Kind::ColumnCount { wanted, columns: self.names() }.into())
@@ -90,52 +95,43 @@ impl<'a> Columns<'a> {
 
     /// True if fields and columns are the same in the same order: the usual case, and several times quicker to see.
     fn are<const N: usize>(&self, fields: [(&'static str, &'static str); N]) -> bool {
-        let is =
-            |(nth, (_, column)): (usize, (_, &str))| self.statement.column_name(nth).is_ok_and(|name| name == column);
-        self.statement.column_count() == N && fields.into_iter().enumerate().all(is)
+        let is = |(nth, (_, column)): (usize, (_, &str))| self.head.name(nth) == Some(column);
+        self.head.count() == N && fields.into_iter().enumerate().all(is)
     }
 
     fn names(&self) -> Vec<String> {
-        self.statement.column_names().map(str::to_owned).collect()
+        self.head.names().map(str::to_owned).collect()
     }
 }
 
 /// The cells of one row.
 pub struct Cells<'a> {
-    row: &'a rusqlite::Row<'a>,
+    line: Line<'a>,
 }
 
 impl<'a> Cells<'a> {
-    pub(super) fn new(row: &'a rusqlite::Row<'a>) -> Self {
-        Self { row }
+    pub(super) fn new(line: Line<'a>) -> Self {
+        Self { line }
     }
 
     /// The value in this position, counted from 0. One that does not fit `T` is an error that names the column.
     #[inline]
     pub fn get<T: FromValue>(&self, position: usize) -> Result<T> {
-        self.value(position).and_then(T::from_value).map_err(|reason| self.unfit(position, reason))
-    }
-
-    #[inline]
-    fn value(&self, position: usize) -> Result<Value<'_>, Unfit> {
-        let cell = self.row.get_ref(position).map_err(|_| Unfit::because("there is no such column"))?;
-        Ok(match cell {
-            ValueRef::Null => Value::Null,
-            ValueRef::Integer(number) => Value::Integer(number),
-            ValueRef::Real(number) => Value::Real(number),
-            ValueRef::Text(text) => {
-                let text = std::str::from_utf8(text).map_err(|_| Unfit::because("the text is not UTF-8"))?;
-                Value::Text(Cow::Borrowed(text))
-            }
-            ValueRef::Blob(bytes) => Value::Blob(Cow::Borrowed(bytes)),
-        })
+        self.line.value(position).and_then(T::from_value).map_err(|reason| self.unfit(position, reason))
     }
 
     #[cold]
     fn unfit(&self, position: usize, reason: Unfit) -> Error {
-        let name = self.row.as_ref().column_name(position).map_or_else(|_| position.to_string(), str::to_owned);
+        let name = self.line.name(position).map_or_else(|| position.to_string(), str::to_owned);
         Kind::Column { name, reason }.into()
     }
+}
+
+/// A text of the database, which may hold what is none.
+#[inline]
+fn text(bytes: &[u8]) -> Result<Value<'_>, Unfit> {
+    let text = std::str::from_utf8(bytes).map_err(|_| Unfit::because("the text is not UTF-8"))?;
+    Ok(Value::Text(text.into()))
 }
 
 impl<T: FromValue + Send + 'static> Row for T {

@@ -3,7 +3,8 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::connection::{Changes, Connection, StopOnDrop, Verb};
+use super::changes::Changes;
+use super::connection::{Connection, StopOnDrop, Verb};
 use super::database::Shared;
 use super::error::{Kind, Result};
 use super::local::owned;
@@ -74,6 +75,14 @@ impl Transaction {
 
     async fn ask<T, R: Send + 'static>(&mut self, query: Query<'_, T>, verb: Verb<R>) -> Result<R> {
         let (text, values) = owned(query)?;
+        self.within(move |connection| verb(connection, &text, &values)).await
+    }
+
+    /// Runs `work`, unless the transaction is over.
+    pub(super) async fn within<R: Send + 'static>(
+        &mut self,
+        work: impl FnOnce(&Connection) -> Result<R> + Send + 'static,
+    ) -> Result<R> {
         // All is undone if nobody waits any more, so there is no reason to let the statement end.
         let (_stop, stopped) = StopOnDrop::new();
         self.run(move |connection| {
@@ -81,7 +90,7 @@ impl Transaction {
             if !connection.in_transaction() {
                 return Err(Kind::Abandoned.into());
             }
-            connection.unless(stopped, |connection| verb(connection, &text, &values))
+            connection.unless(stopped, work)
         })
         .await
     }

@@ -3,6 +3,9 @@
 use std::borrow::Cow;
 use std::fmt;
 
+#[cfg(target_family = "wasm")]
+use crate::wire::Writer;
+
 /// One value, as SQLite knows them.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value<'a> {
@@ -28,6 +31,30 @@ impl Value<'_> {
             Value::Real(value) => Value::Real(value),
             Value::Text(value) => Value::Text(Cow::Owned(value.into_owned())),
             Value::Blob(value) => Value::Blob(Cow::Owned(value.into_owned())),
+        }
+    }
+
+    /// As it crosses between a component and its host: `wit/skep.wit`, interface `sql`.
+    #[cfg(target_family = "wasm")]
+    pub(super) fn pack(&self, out: &mut Writer) {
+        match self {
+            Value::Null => out.u8(0),
+            Value::Integer(number) => {
+                out.u8(1);
+                out.u64(number.cast_unsigned());
+            }
+            Value::Real(number) => {
+                out.u8(2);
+                out.u64(number.to_bits());
+            }
+            Value::Text(text) => {
+                out.u8(3);
+                out.bytes(text.as_bytes());
+            }
+            Value::Blob(bytes) => {
+                out.u8(4);
+                out.bytes(bytes);
+            }
         }
     }
 

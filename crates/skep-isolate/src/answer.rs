@@ -1,0 +1,323 @@
+//! From a request to its answer, by an instance.
+//!
+//! The guest runs on the thread of the request, and as far as it gets without waiting nothing is handed to anybody: most answers are complete
+//! when the guest returns, and leave as one piece. A guest that waits, or writes more than is gathered, goes on beside its answer.
+
+mod body;
+mod door;
+mod failure;
+
+use std::collections::VecDeque;
+use std::future::{Future, poll_fn};
+use std::pin::Pin;
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll, Waker};
+
+use bytes::Bytes;
+use http::{HeaderValue, Response};
+use http_body::Body as _;
+use http_body_util::BodyExt;
+use skep::Body;
+use skep::cx::RequestId;
+use skep::mount::Mounted;
+use tokio::time::Sleep;
+use wasmtime::Result;
+use wasmtime_wasi_http::p2::bindings::http::types::{ErrorCode, Scheme};
+use wasmtime_wasi_http::p2::body::HyperOutgoingBody;
+use wasmtime_wasi_http::{Error, WasiHttpView};
+
+use crate::instance::Instance;
+use crate::ready::Ready;
+use crate::services::{FIELD, Sender};
+use crate::state::State;
+use body::{End, Rest, Streamed};
+pub(crate) use door::Door;
+use failure::Failure;
+
+/// What a guest has said so far.
+type Given = Arc<Mutex<Option<Result<Response<HyperOutgoingBody>, ErrorCode>>>>;
+
+/// So much of a body is gathered before it becomes a stream.
+const GATHERED: usize = 64 << 10;
+
+/// One of the instances that an application may have at once.
+struct Place(Arc<Ready>);
+
+impl Place {
+    fn take(ready: &Arc<Ready>) -> Result<Self, Failure> {
+        let before = ready.counts.running.fetch_add(1, Ordering::Relaxed);
+        let place = Self(Arc::clone(ready));
+        if before < ready.limits.instances { Ok(place) } else { Err(Failure::Full) }
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.0.counts.running.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// An instance that is done with its request.
+struct Ended {
+    instance: Instance,
+    result: Result<()>,
+    _place: Place,
+}
+
+/// A guest at work.
+struct Running {
+    ready: Arc<Ready>,
+    guest: Pin<Box<dyn Future<Output = Ended>>>,
+    given: Given,
+    /// Started when the guest first waits.
+    timer: Option<Pin<Box<Sleep>>>,
+}
+
+/// How far a guest got.
+enum Step {
+    Ended(Box<Ended>),
+    /// It has begun its answer, and waits.
+    Streams,
+    Late,
+}
+
+/// Answers a request.
+pub(crate) async fn answer(ready: Arc<Ready>, request: Mounted) -> skep::Result {
+    if let Some(door) = ready.door.filter(|door| door.takes(&request.body)) {
+        return door::answer(&ready, door, request).await.map_err(|failure| failure.into_error(&ready));
+    }
+    let id = request.id;
+    let mut running = match Running::begin(&ready, request) {
+        Ok(running) => running,
+        Err(failure) => return Err(failure.into_error(&ready)),
+    };
+    let mut gathered = Gathered::default();
+    let step = poll_fn(|cx| running.poll(cx, Some(&mut gathered))).await;
+    let answer = match step {
+        Step::Ended(ended) => running.whole(*ended, gathered),
+        Step::Streams => running.streamed(id, gathered),
+        Step::Late => Err(Failure::Late),
+    };
+    answer.map_err(|failure| failure.into_error(&ready))
+}
+
+impl Running {
+    fn begin(ready: &Arc<Ready>, request: Mounted) -> Result<Self, Failure> {
+        let place = Place::take(ready)?;
+        let id = request.id;
+        let (request, scheme) = incoming(request, ready.door.is_some())?;
+        let given = Given::default();
+        let guest = Box::pin(run(Arc::clone(ready), place, (request, scheme, id), Arc::clone(&given)));
+        Ok(Self { ready: Arc::clone(ready), guest, given, timer: None })
+    }
+
+    /// Lets the guest run. While its answer is gathered, it is taken from it as fast as it comes.
+    fn poll(&mut self, cx: &mut Context<'_>, mut gathered: Option<&mut Gathered>) -> Poll<Step> {
+        loop {
+            if let Poll::Ready(ended) = self.guest.as_mut().poll(cx) {
+                return Poll::Ready(Step::Ended(Box::new(ended)));
+            }
+            let Some(gathered) = gathered.as_deref_mut() else { break };
+            match gathered.take(&self.given, cx) {
+                Progress::None => break,
+                Progress::Some => {}
+                Progress::Streams => return Poll::Ready(Step::Streams),
+            }
+        }
+        let time = self.ready.limits.time;
+        let timer = self.timer.get_or_insert_with(|| Box::pin(tokio::time::sleep(time)));
+        timer.as_mut().poll(cx).map(|()| Step::Late)
+    }
+
+    /// The answer of a guest that is done.
+    fn whole(&mut self, ended: Ended, mut gathered: Gathered) -> Result<skep::Response, Failure> {
+        let instance = Failure::of(ended.result, &ended.instance, &self.ready).map(|()| ended.instance)?;
+        gathered.take(&self.given, &mut Context::from_waker(Waker::noop()));
+        if gathered.is_complete() {
+            self.ready.give_back(instance);
+        } else {
+            // What the guest has left open ends with it.
+            drop(instance);
+            gathered.take(&self.given, &mut Context::from_waker(Waker::noop()));
+        }
+        let (parts, body) = gathered.finish()?;
+        Ok(response(parts, body))
+    }
+
+    /// The answer of a guest that goes on.
+    fn streamed(self, id: RequestId, gathered: Gathered) -> Result<skep::Response, Failure> {
+        let (parts, body, end) = gathered.begin()?;
+        tokio::task::spawn_local(self.go_on(id, end));
+        Ok(response(parts, body))
+    }
+
+    async fn go_on(mut self, id: RequestId, end: End) {
+        let step = poll_fn(|cx| self.poll(cx, None)).await;
+        let result = match step {
+            Step::Ended(ended) => {
+                let Ended { instance, result, _place } = *ended;
+                Failure::of(result, &instance, &self.ready).map(|()| instance)
+            }
+            Step::Late | Step::Streams => Err(Failure::Late),
+        };
+        match result {
+            Ok(instance) => {
+                end.well();
+                if instance.is_clean() {
+                    self.ready.give_back(instance);
+                }
+            }
+            Err(failure) => {
+                // First this, then the guest: whoever reads the body must not take its end for a good one.
+                end.badly();
+                failure.log(&self.ready, id);
+            }
+        }
+    }
+}
+
+/// The life of an instance for one request.
+async fn run(
+    ready: Arc<Ready>,
+    place: Place,
+    (request, scheme, id): (http::Request<Incoming>, Scheme, RequestId),
+    given: Given,
+) -> Ended {
+    let mut instance = ready.instance();
+    let make = |state: &mut State| {
+        state.services.begin(id);
+        let mut http = state.http();
+        let request = http.new_incoming_request(scheme, request)?;
+        let outparam = http.new_response_outparam_from_callback(move |response| {
+            *given.lock().unwrap_or_else(PoisonError::into_inner) = Some(response);
+        })?;
+        Ok((request, outparam))
+    };
+    let result = instance.serve(&ready, make).await;
+    Ended { instance, result, _place: place }
+}
+
+type Incoming = http_body_util::combinators::MapErr<Body, fn(skep::body::BodyError) -> Error>;
+
+/// A request as WASI has it: with a scheme and an authority.
+fn incoming(request: Mounted, is_skep: bool) -> Result<(http::Request<Incoming>, Scheme), Failure> {
+    let Mounted { mut parts, body, peer, id } = request;
+    if is_skep {
+        parts.headers.insert(FIELD, Sender { id, peer }.value());
+    }
+    let scheme = if peer.tls { Scheme::Https } else { Scheme::Http };
+    if parts.uri.authority().is_none() {
+        match parts.headers.get(http::header::HOST) {
+            Some(host) if host.to_str().is_err() => return Err(Failure::Host),
+            Some(_) => {}
+            // HTTP/1.0 has none.
+            None => drop(parts.headers.insert(http::header::HOST, HeaderValue::from_static("localhost"))),
+        }
+    }
+    let broken: fn(skep::body::BodyError) -> Error = |error| {
+        tracing::debug!(target: "skep::isolate", %error, "the body of a request broke off");
+        Error::HttpProtocolError
+    };
+    Ok((http::Request::from_parts(parts, body.map_err(broken)), scheme))
+}
+
+fn response(parts: http::response::Parts, body: Body) -> skep::Response {
+    let mut response = skep::Response::new(body).with_status(parts.status);
+    *response.headers_mut() = parts.headers;
+    response
+}
+
+/// An answer, as far as it is here.
+#[derive(Default)]
+struct Gathered {
+    parts: Option<Result<http::response::Parts, ErrorCode>>,
+    body: Option<HyperOutgoingBody>,
+    pieces: VecDeque<Bytes>,
+    bytes: usize,
+    /// What came behind the pieces.
+    rest: Rest,
+}
+
+/// What there was to take.
+enum Progress {
+    None,
+    Some,
+    /// The answer is not complete, and too large to be waited for, or slow.
+    Streams,
+}
+
+impl Gathered {
+    fn take(&mut self, given: &Given, cx: &mut Context<'_>) -> Progress {
+        if self.parts.is_none() {
+            match given.lock().unwrap_or_else(PoisonError::into_inner).take() {
+                Some(Ok(response)) => {
+                    let (parts, body) = response.into_parts();
+                    self.parts = Some(Ok(parts));
+                    self.body = Some(body);
+                }
+                Some(Err(code)) => self.parts = Some(Err(code)),
+                None => return Progress::None,
+            }
+        }
+        let before = self.pieces.len();
+        let Some(body) = &mut self.body else { return Progress::None };
+        while self.rest == Rest::Open {
+            match Pin::new(&mut *body).poll_frame(cx) {
+                Poll::Pending => break,
+                Poll::Ready(Some(Ok(frame))) => match frame.into_data() {
+                    Ok(data) => {
+                        self.bytes += data.len();
+                        self.pieces.push_back(data);
+                    }
+                    Err(frame) => self.rest = frame.into_trailers().map_or(Rest::Ended, Rest::Trailers),
+                },
+                Poll::Ready(Some(Err(_))) => self.rest = Rest::Broken,
+                Poll::Ready(None) => self.rest = Rest::Ended,
+            }
+        }
+        match self.rest {
+            Rest::Open if self.bytes > GATHERED || self.pieces.len() == before => Progress::Streams,
+            Rest::Open => Progress::Some,
+            // The body is here; the guest may still have something to do.
+            _ => Progress::Streams,
+        }
+    }
+
+    fn is_complete(&self) -> bool {
+        self.rest != Rest::Open
+    }
+
+    /// The whole of it. What is not complete now never will be.
+    fn finish(self) -> Result<(http::response::Parts, Body), Failure> {
+        let parts = self.parts.ok_or(Failure::Silent)?.map_err(Failure::Code)?;
+        let body = match self.rest {
+            Rest::Broken | Rest::Open => return Err(Failure::Broken),
+            Rest::Trailers(_) => Body::stream(Streamed::new(self.pieces, self.rest, None).0),
+            Rest::Ended => whole(self.pieces, self.bytes),
+        };
+        Ok((parts, body))
+    }
+
+    /// The beginning of it, what is still to come, and what to tell about its end.
+    fn begin(self) -> Result<(http::response::Parts, Body, End), Failure> {
+        let parts = self.parts.ok_or(Failure::Silent)?.map_err(Failure::Code)?;
+        if self.rest == Rest::Ended {
+            return Ok((parts, whole(self.pieces, self.bytes), End::default()));
+        }
+        let (body, end) = Streamed::new(self.pieces, self.rest, self.body);
+        Ok((parts, Body::stream(body), end))
+    }
+}
+
+/// One piece is passed on as it is; many small ones become one.
+fn whole(mut pieces: VecDeque<Bytes>, bytes: usize) -> Body {
+    if pieces.len() <= 1 {
+        return pieces.pop_front().unwrap_or_default().into();
+    }
+    let mut all = Vec::with_capacity(bytes);
+    for piece in &pieces {
+        all.extend_from_slice(piece);
+    }
+    all.into()
+}

@@ -1,0 +1,126 @@
+//! Why a guest gave no answer, and what its client and the log are told.
+//!
+//! The client sees a status and an id. The log line of that id has the rest: the trap, and where in the guest it was.
+
+use std::fmt::Write;
+use std::sync::atomic::Ordering;
+
+use http::header::RETRY_AFTER;
+use http::{HeaderValue, StatusCode};
+use skep::Error;
+use skep::cx::RequestId;
+use wasmtime::{PoolConcurrencyLimitError, Result, Trap, WasmBacktrace};
+use wasmtime_wasi::I32Exit;
+use wasmtime_wasi_http::p2::bindings::http::types::ErrorCode;
+
+use crate::instance::{Instance, Late};
+use crate::ready::Ready;
+
+/// Why there is no answer, or only a part of one.
+#[derive(Debug)]
+pub(super) enum Failure {
+    /// All instances are at work.
+    Full,
+    /// The `Host` of the request is not text.
+    Host,
+    /// It took too long.
+    Late,
+    /// It computed too much.
+    Fuel,
+    /// It returned and had said nothing.
+    Silent,
+    /// It did not finish the body that it had begun.
+    Broken,
+    /// It answered with an error instead of a response.
+    Code(ErrorCode),
+    /// It trapped: what, and where.
+    Trap(String),
+}
+
+/// Functions of a trap's backtrace that are told: the innermost.
+const FRAMES: usize = 12;
+
+/// What went wrong, and where in the guest, in one line: the cause first, since it matters most.
+fn told(error: &wasmtime::Error) -> String {
+    let mut text = match error.downcast_ref::<I32Exit>() {
+        Some(exit) => format!("it called exit({})", exit.0),
+        None => error.root_cause().to_string(),
+    };
+    let Some(backtrace) = error.downcast_ref::<WasmBacktrace>() else { return text };
+    for (number, frame) in backtrace.frames().iter().take(FRAMES).enumerate() {
+        text.push_str(if number == 0 { ", in " } else { " < " });
+        match frame.func_name() {
+            Some(name) => text.push_str(name),
+            None => text.push_str(&["function ", &frame.func_index().to_string()].concat()),
+        }
+        if let Some(offset) = frame.module_offset() {
+            let _ = write!(text, " (0x{offset:x})");
+        }
+    }
+    if backtrace.frames().len() > FRAMES {
+        text.push_str(" < ...");
+    }
+    text
+}
+
+impl Failure {
+    /// How a guest ended.
+    pub(super) fn of(result: Result<()>, instance: &Instance, ready: &Ready) -> Result<(), Self> {
+        let Err(error) = result else { return Ok(()) };
+        if error.is::<Late>() {
+            return Err(Self::Late);
+        }
+        if error.is::<PoolConcurrencyLimitError>() {
+            return Err(Self::Full);
+        }
+        if error.downcast_ref() == Some(&Trap::OutOfFuel) {
+            return Err(Self::Fuel);
+        }
+        let mut text = told(&error);
+        if instance.store.data().was_refused_memory() {
+            text = format!(
+                "it asked for more memory than the {} KiB it may have, and then {text}",
+                ready.grants.memory >> 10
+            );
+        }
+        Err(Self::Trap(text))
+    }
+
+    /// For the client, who sees a status and an id, and for the log.
+    pub(super) fn into_error(self, ready: &Ready) -> Error {
+        if !matches!(self, Self::Host) {
+            ready.counts.failed.fetch_add(1, Ordering::Relaxed);
+        }
+        let text = format!("{} ({}): {}", ready.grants.name, ready.hash, self.text(ready));
+        let error = match self {
+            Self::Host => return Error::bad_request("the name of the host is not text"),
+            Self::Full => {
+                Error::new(StatusCode::SERVICE_UNAVAILABLE).with_header(RETRY_AFTER, HeaderValue::from_static("1"))
+            }
+            Self::Late | Self::Fuel => Error::new(StatusCode::GATEWAY_TIMEOUT),
+            Self::Silent | Self::Broken | Self::Code(_) | Self::Trap(_) => {
+                Error::new(StatusCode::INTERNAL_SERVER_ERROR)
+            }
+        };
+        error.with_cause(text)
+    }
+
+    /// For the log alone: the answer has begun.
+    pub(super) fn log(self, ready: &Ready, id: RequestId) {
+        let error = self.into_error(ready);
+        tracing::error!(target: "skep::request", %id, "an answer broke off: {error}");
+    }
+
+    fn text(&self, ready: &Ready) -> String {
+        match self {
+            Self::Host => "the name of the host is not text".to_owned(),
+            Self::Full => format!("all {} instances are at work (--instances)", ready.limits.instances),
+            Self::Late => format!("took longer than {:?} (--time)", ready.limits.time),
+            Self::Fuel => format!("used up its fuel of {} (--fuel)", ready.limits.fuel.unwrap_or_default()),
+            Self::Silent => "returned without an answer".to_owned(),
+            Self::Broken => "did not finish its answer".to_owned(),
+            Self::Code(code) => format!("answered with an error: {code:?}"),
+            Self::Trap(text) => text.clone(),
+        }
+    }
+}

@@ -1,0 +1,106 @@
+//! `skep compile`.
+
+use std::ffi::OsString;
+use std::fs;
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Instant;
+
+use crate::compiled::Compiled;
+use crate::disk::write_whole;
+use crate::engine::Host;
+use crate::error::Wrong;
+use crate::options::Options;
+use crate::reuse::ModuleCache;
+use crate::serve::size;
+use crate::settings::{self, Line};
+use crate::snapshot;
+use crate::source::{Form, Source};
+
+const HELP: &str = "usage: skep compile FILE [-o OUT] [FLAG...]
+
+Writes the machine code of a component, which `skep serve OUT` runs without compiling. Start-up code runs now, unless
+--module-cache says otherwise, and its memory is in OUT. What it reads of --env and --dir is then in it, too. OUT fits
+servers of this version, on processors like this one, that count fuel alike (--fuel). It is run only if nobody but its
+user, or root, may write it.
+
+  -o OUT             Where to write it: FILE with the ending .cwasm, unless said.
+  --module-cache HOW, --env NAME=VALUE, --dir DIR, --memory SIZE, --fuel N   as for `skep serve`.
+";
+
+/// Compiles a component. What follows `compile` comes in.
+///
+/// ```no_run
+/// skep_isolate::compile(vec!["app.wasm".into(), "-o".into(), "app.cwasm".into()]);
+/// ```
+pub fn compile(arguments: Vec<OsString>) -> ExitCode {
+    if arguments.is_empty() || arguments.iter().any(|argument| argument == "--help" || argument == "-h") {
+        print!("{HELP}");
+        return ExitCode::SUCCESS;
+    }
+    match run(arguments) {
+        Ok(text) => {
+            println!("{text}");
+            ExitCode::SUCCESS
+        }
+        Err(wrong) => {
+            let _ = writeln!(std::io::stderr(), "{wrong}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(arguments: Vec<OsString>) -> Result<String, Wrong> {
+    let line = Line::read(arguments)?;
+    let file = line.file.clone().ok_or_else(|| Wrong::with("name the component first: skep compile app.wasm"))?;
+    let out = out(&line.rest)?.unwrap_or_else(|| file.with_extension("cwasm"));
+    let mut options = settings::one(&file);
+    line.apply(&mut options)?;
+    let begun = Instant::now();
+    let source = Source::read(&file)?;
+    if source.form == Form::Compiled {
+        return Err(Wrong::with("is compiled already").of(&file));
+    }
+    let (code, has_image) = code(&source, &options)?;
+    write_whole(&out, &code).map_err(|error| Wrong(format!("{} cannot be written: {error}", out.display())))?;
+    let bytes = fs::metadata(&out).map_or(0, |about| about.len());
+    let image = if has_image { ", start-up code in its image" } else { "" };
+    Ok(format!("{}: {bytes} bytes in {} ms{image}", out.display(), begun.elapsed().as_millis()))
+}
+
+fn code(source: &Source, options: &Options) -> Result<(Vec<u8>, bool), Wrong> {
+    let one = Options { instances: 2, ..options.clone() };
+    let host = Host::new(size(std::iter::once(&one)))?;
+    let compiled = Compiled::new(&host, None, source)?;
+    let grants = Arc::new(options.grants(&host.clock)?);
+    let image = match options.module_cache {
+        ModuleCache::Snapshot { or_cold } => {
+            match snapshot::image(&host, None, &compiled.component, &source.bytes, &grants) {
+                Err(_) if or_cold => None,
+                image => image.map_err(|wrong| wrong.of(&source.path))?,
+            }
+        }
+        ModuleCache::Cached | ModuleCache::Cold => None,
+    };
+    let compiled = match &image {
+        Some(image) => Compiled::of_wasm(&host, None, image).map_err(|wrong| wrong.of(&source.path))?,
+        None => compiled,
+    };
+    let code = compiled.component.serialize().map_err(|error| Wrong(format!("cannot be written: {error:#}")))?;
+    Ok((code, image.is_some()))
+}
+
+fn out(rest: &[OsString]) -> Result<Option<PathBuf>, Wrong> {
+    let mut rest = rest.iter();
+    let mut out = None;
+    while let Some(argument) = rest.next() {
+        if argument == "-o" || argument == "--output" {
+            out = Some(rest.next().map(PathBuf::from).ok_or_else(|| Wrong::with("-o needs a path"))?);
+        } else {
+            return Err(Wrong(format!("\"{}\" is not expected here; skep compile --help", argument.display())));
+        }
+    }
+    Ok(out)
+}

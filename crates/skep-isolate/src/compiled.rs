@@ -1,0 +1,81 @@
+//! A component as machine code.
+
+use wasmtime::component::Component;
+
+use crate::disk::{Disk, Trusted};
+use crate::engine::Host;
+use crate::error::Wrong;
+use crate::source::{Form, Hash, Source};
+use crate::sys;
+
+/// Machine code of one content.
+#[derive(Clone)]
+pub(crate) struct Compiled {
+    pub(crate) component: Component,
+}
+
+impl Compiled {
+    /// Compiles, or takes what was compiled before.
+    pub(crate) fn new(host: &Host, disk: Option<&Disk>, source: &Source) -> Result<Self, Wrong> {
+        match source.form {
+            Form::Component => Self::of_wasm(host, disk, &source.bytes).map_err(|wrong| wrong.of(&source.path)),
+            Form::Compiled => Self::of_file(host, source).map_err(|wrong| wrong.of(&source.path)),
+        }
+    }
+
+    /// The same for a component in memory.
+    pub(crate) fn of_wasm(host: &Host, disk: Option<&Disk>, wasm: &[u8]) -> Result<Self, Wrong> {
+        let content = Hash::of(wasm);
+        if let Some(disk) = disk
+            && let Some(component) = kept(host, disk, &content)
+        {
+            return Ok(Self { component });
+        }
+        let component = Component::from_binary(&host.engine, wasm).map_err(|error| refused(&error))?;
+        let Some(disk) = disk else { return Ok(Self { component }) };
+        let code = component.serialize().map_err(|error| refused(&error))?;
+        match disk.keep(&host.engine, &content, &code) {
+            // What comes from the file is shared with other processes, and costs no memory while it is not used.
+            Ok(()) => Ok(Self { component: kept(host, disk, &content).unwrap_or(component) }),
+            Err(error) => {
+                tracing::warn!(target: "skep::isolate", "compiled code is not kept, and the next start compiles again: {error}");
+                Ok(Self { component })
+            }
+        }
+    }
+
+    fn of_file(host: &Host, source: &Source) -> Result<Self, Wrong> {
+        let file = Trusted::open(&source.path).map_err(|error| {
+            Wrong(format!("is machine code, which is not run unless it is sure whose it is: {error}"))
+        })?;
+        let component = sys::load(&host.engine, &file).map_err(|error| {
+            Wrong(format!("was compiled for another engine: {error:#}; `skep compile` it again, with this version and --fuel alike"))
+        })?;
+        Ok(Self { component })
+    }
+}
+
+fn kept(host: &Host, disk: &Disk, content: &Hash) -> Option<Component> {
+    let file = disk.find(&host.engine, content)?;
+    match sys::load(&host.engine, &file) {
+        Ok(component) => Some(component),
+        Err(error) => {
+            tracing::warn!(target: "skep::isolate", "compiled code is not used: {error:#}");
+            disk.forget(&host.engine, content);
+            None
+        }
+    }
+}
+
+/// What the compiler says, and what it means where that is known.
+fn refused(error: &wasmtime::Error) -> Wrong {
+    let text = format!("{error:#}");
+    let hint = if text.contains("async") {
+        "; it looks like one for WASI 0.3, and this server has 0.2"
+    } else if text.contains("unexpected end") || text.contains("out of bounds (bound") {
+        "; the file is not complete"
+    } else {
+        ""
+    };
+    Wrong(format!("does not compile: {text}{hint}"))
+}

@@ -1,0 +1,97 @@
+//! Time for guests that compute: the engine's epoch, moved every `TICK` while anything runs.
+//!
+//! A guest looks at the epoch where it loops and where it calls, which costs a comparison. When a tick has passed it gives its thread to the
+//! others, and learns whether its time is up. While nothing runs the thread of this clock sleeps.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Condvar, Mutex, PoisonError, Weak};
+use std::time::Duration;
+use std::{io, thread};
+
+use wasmtime::{Engine, EngineWeak};
+
+/// How long a guest may keep its thread from others.
+const TICK: Duration = Duration::from_millis(5);
+
+/// After so many ticks without a request the clock sleeps.
+const IDLE_TICKS: u64 = 200;
+
+/// Counts ticks.
+#[derive(Debug, Default)]
+pub(crate) struct Clock {
+    ticks: AtomicU64,
+    /// Somebody has asked since the last tick.
+    asked: AtomicBool,
+    sleeps: AtomicBool,
+    woken: Condvar,
+    lock: Mutex<()>,
+}
+
+impl Clock {
+    /// Starts the thread. It ends when nobody holds the clock any more.
+    pub(crate) fn start(engine: &Engine) -> io::Result<Arc<Self>> {
+        let clock = Arc::new(Self::default());
+        let (known, engine) = (Arc::downgrade(&clock), engine.weak());
+        thread::Builder::new().name("epochs".into()).spawn(move || run(&known, &engine))?;
+        Ok(clock)
+    }
+
+    /// The time, in ticks. From now on it passes.
+    pub(crate) fn now(&self) -> u64 {
+        if !self.asked.load(Ordering::Relaxed) {
+            self.asked.store(true, Ordering::Relaxed);
+        }
+        if self.sleeps.load(Ordering::Relaxed) {
+            let _lock = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
+            self.woken.notify_one();
+        }
+        self.ticks.load(Ordering::Relaxed)
+    }
+
+    /// The time, for somebody who has asked before.
+    pub(crate) fn passed(&self) -> u64 {
+        self.asked.store(true, Ordering::Relaxed);
+        self.ticks.load(Ordering::Relaxed)
+    }
+
+    /// How many ticks are at least so long.
+    pub(crate) fn ticks(time: Duration) -> u64 {
+        u64::try_from(time.as_millis().div_ceil(TICK.as_millis())).unwrap_or(u64::MAX).max(1)
+    }
+
+    /// Waits for somebody to ask, at most a second: who asks just before this thread sleeps is not left waiting.
+    fn sleep(&self) {
+        let lock = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
+        self.sleeps.store(true, Ordering::Relaxed);
+        drop(self.woken.wait_timeout(lock, Duration::from_secs(1)));
+        self.sleeps.store(false, Ordering::Relaxed);
+    }
+}
+
+fn run(clock: &Weak<Clock>, engine: &EngineWeak) {
+    let mut idle = 0;
+    loop {
+        let Some((clock, engine)) = clock.upgrade().zip(engine.upgrade()) else { return };
+        clock.ticks.fetch_add(1, Ordering::Relaxed);
+        engine.increment_epoch();
+        idle = if clock.asked.swap(false, Ordering::Relaxed) { 0 } else { idle + 1 };
+        if idle > IDLE_TICKS {
+            clock.sleep();
+            idle = if clock.asked.load(Ordering::Relaxed) { 0 } else { idle };
+        }
+        drop((clock, engine));
+        thread::sleep(TICK);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_time_is_never_shorter_than_asked_for() {
+        assert_eq!(Clock::ticks(Duration::from_millis(1)), 1);
+        assert_eq!(Clock::ticks(Duration::from_millis(6)), 2);
+        assert_eq!(Clock::ticks(Duration::from_secs(1)), 200);
+    }
+}

@@ -1,0 +1,68 @@
+//! What a component may import: WASI 0.2 and the services of skep.
+//!
+//! Most requests ask for no clock, no environment and no random number. So what WASI's interfaces need is made when one of them is called
+//! for the first time (`State::ctx`), and streams and HTTP, which every request uses, go around it.
+
+use wasmtime::Result;
+use wasmtime::component::{HasData, Linker, ResourceTable};
+use wasmtime_wasi::cli::{WasiCli, WasiCliView};
+use wasmtime_wasi::clocks::{WasiClocks, WasiClocksView};
+use wasmtime_wasi::filesystem::{WasiFilesystem, WasiFilesystemView};
+use wasmtime_wasi::p2::bindings::{cli, clocks, filesystem, io, random, sockets};
+use wasmtime_wasi::random::WasiRandom;
+use wasmtime_wasi::sockets::{WasiSockets, WasiSocketsView};
+use wasmtime_wasi_http::p2::add_only_http_to_linker_async;
+
+use crate::state::State;
+
+/// The packages of which all is there, in version 0.2. For telling what a component wants beyond them.
+pub(crate) const PACKAGES: &[&str] =
+    &["wasi:cli", "wasi:clocks", "wasi:filesystem", "wasi:http", "wasi:io", "wasi:random", "wasi:sockets"];
+
+struct Table;
+
+impl HasData for Table {
+    type Data<'a> = &'a mut ResourceTable;
+}
+
+pub(super) fn fill(l: &mut Linker<State>) -> Result<()> {
+    io::error::add_to_linker::<State, Table>(l, State::table)?;
+    io::poll::add_to_linker::<State, Table>(l, State::table)?;
+    io::streams::add_to_linker::<State, Table>(l, State::table)?;
+    add_only_http_to_linker_async(l)?;
+    clocks::wall_clock::add_to_linker::<State, WasiClocks>(l, State::clocks)?;
+    clocks::monotonic_clock::add_to_linker::<State, WasiClocks>(l, State::clocks)?;
+    random::random::add_to_linker::<State, WasiRandom>(l, |state| state.wasi().random())?;
+    random::insecure::add_to_linker::<State, WasiRandom>(l, |state| state.wasi().random())?;
+    random::insecure_seed::add_to_linker::<State, WasiRandom>(l, |state| state.wasi().random())?;
+    filesystem::preopens::add_to_linker::<State, WasiFilesystem>(l, State::filesystem)?;
+    filesystem::types::add_to_linker::<State, WasiFilesystem>(l, State::filesystem)?;
+    command_line(l)?;
+    network(l)?;
+    crate::services::add_to_linker(l)
+}
+
+fn command_line(l: &mut Linker<State>) -> Result<()> {
+    cli::exit::add_to_linker::<State, WasiCli>(l, State::cli)?;
+    cli::environment::add_to_linker::<State, WasiCli>(l, State::cli)?;
+    cli::stdin::add_to_linker::<State, WasiCli>(l, State::cli)?;
+    cli::stdout::add_to_linker::<State, WasiCli>(l, State::cli)?;
+    cli::stderr::add_to_linker::<State, WasiCli>(l, State::cli)?;
+    cli::terminal_input::add_to_linker::<State, WasiCli>(l, State::cli)?;
+    cli::terminal_output::add_to_linker::<State, WasiCli>(l, State::cli)?;
+    cli::terminal_stdin::add_to_linker::<State, WasiCli>(l, State::cli)?;
+    cli::terminal_stdout::add_to_linker::<State, WasiCli>(l, State::cli)?;
+    cli::terminal_stderr::add_to_linker::<State, WasiCli>(l, State::cli)
+}
+
+/// The interfaces are there, so that programs of any language start; every address is refused.
+fn network(l: &mut Linker<State>) -> Result<()> {
+    let options = wasmtime_wasi::p2::bindings::LinkOptions::default();
+    sockets::tcp::add_to_linker::<State, WasiSockets>(l, State::sockets)?;
+    sockets::udp::add_to_linker::<State, WasiSockets>(l, State::sockets)?;
+    sockets::tcp_create_socket::add_to_linker::<State, WasiSockets>(l, State::sockets)?;
+    sockets::udp_create_socket::add_to_linker::<State, WasiSockets>(l, State::sockets)?;
+    sockets::instance_network::add_to_linker::<State, WasiSockets>(l, State::sockets)?;
+    sockets::network::add_to_linker::<State, WasiSockets>(l, &(&options).into(), State::sockets)?;
+    sockets::ip_name_lookup::add_to_linker::<State, WasiSockets>(l, State::sockets)
+}

@@ -1,0 +1,117 @@
+//! One copy of a program: its memory, its handles, and one request at a time.
+
+use wasmtime::component::Resource;
+use wasmtime::{Result, Store, UpdateDeadline};
+use wasmtime_wasi_http::p2::bindings::Proxy;
+use wasmtime_wasi_http::p2::types::{HostIncomingRequest, HostResponseOutparam};
+
+use crate::ready::Ready;
+use crate::reuse::Reuse;
+use crate::state::State;
+
+/// A copy of a program. Its memory is made when it begins to serve.
+pub(crate) struct Instance {
+    pub(crate) store: Store<State>,
+    proxy: Option<Proxy>,
+    /// There is none while it is at work: only one that came back from its guest is used again.
+    instance: Option<wasmtime::component::Instance>,
+    served: u32,
+}
+
+/// The time of a request was up while its guest computed.
+#[derive(Debug)]
+pub(crate) struct Late;
+
+impl std::fmt::Display for Late {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("its time is up")
+    }
+}
+
+impl std::error::Error for Late {}
+
+impl Instance {
+    pub(crate) fn new(ready: &Ready, reuse: Option<Reuse>) -> Self {
+        let mut store = Store::new(ready.pre.engine(), State::new(&ready.grants, reuse));
+        limit(&mut store);
+        Self { store, proxy: None, instance: None, served: 0 }
+    }
+
+    /// How many requests it has begun.
+    pub(crate) fn served(&self) -> u32 {
+        self.served
+    }
+
+    /// Whether it serves again.
+    pub(crate) fn reuse(&self) -> Option<Reuse> {
+        self.store.data().reuse
+    }
+
+    /// True if nothing of its requests is left.
+    pub(crate) fn is_clean(&self) -> bool {
+        self.store.data().is_table_empty()
+    }
+
+    /// Has the guest handle a request. What was made of it in [`State`]'s table comes in as `make` gives it.
+    pub(crate) async fn serve<F>(&mut self, ready: &Ready, make: F) -> Result<()>
+    where
+        F: FnOnce(&mut State) -> Result<(Resource<HostIncomingRequest>, Resource<HostResponseOutparam>)>,
+    {
+        let instance = self.begun(ready).await?;
+        let proxy = match self.proxy.take() {
+            Some(proxy) => proxy,
+            None => ready.indices.load(&mut self.store, &instance)?,
+        };
+        let (request, outparam) = make(self.store.data_mut())?;
+        proxy.wasi_http_incoming_handler().call_handle(&mut self.store, request, outparam).await?;
+        self.store.data_mut().services.end();
+        self.proxy = Some(proxy);
+        self.came_back(instance);
+        Ok(())
+    }
+
+    /// The instance with time for one more request; made, if this is its first.
+    pub(crate) async fn begun(&mut self, ready: &Ready) -> Result<wasmtime::component::Instance> {
+        self.served = self.served.saturating_add(1);
+        self.store.data_mut().deadline = ready.grants.clock.now().saturating_add(ready.limits.ticks);
+        self.store.set_epoch_deadline(1);
+        if let Some(fuel) = ready.limits.fuel {
+            self.store.set_fuel(fuel)?;
+        }
+        if let Some(instance) = self.instance.take() {
+            return Ok(instance);
+        }
+        let instance = ready.pre.instance_pre().instantiate_async(&mut self.store).await?;
+        if let Some(init) = &ready.init {
+            init.call(&mut self.store, &instance).await?;
+        }
+        Ok(instance)
+    }
+
+    /// Its guest has returned.
+    pub(crate) fn came_back(&mut self, instance: wasmtime::component::Instance) {
+        self.instance = Some(instance);
+    }
+}
+
+/// A guest that computes gives way. Each turn lets the thread look once for what has arrived, and a request takes some: its
+/// connection, its bytes, its answer.
+async fn let_others() {
+    for _ in 0..TURNS {
+        tokio::task::yield_now().await;
+    }
+}
+
+const TURNS: u32 = 8;
+
+/// Memory and time of what runs in a store are those of its [`State`].
+pub(crate) fn limit(store: &mut Store<State>) {
+    store.limiter(|state| state);
+    store.epoch_deadline_callback(|store| {
+        if store.data().is_late() {
+            return Err(Late.into());
+        }
+        Ok(UpdateDeadline::YieldCustom(1, Box::pin(let_others())))
+    });
+    store.set_epoch_deadline(1);
+}

@@ -1,0 +1,98 @@
+//! What can be said of an application: one table, for flags and for `[isolate.NAME]` in `skep.toml` alike.
+
+mod table;
+mod units;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::engine::Clock;
+use crate::error::Wrong;
+use crate::ready::Limits;
+use crate::reuse::{ModuleCache, Reuse};
+use crate::services::Kept;
+use crate::state::{Dir, Grants};
+
+pub(crate) use table::{Row, TABLE, nearest};
+
+/// What one application is served with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Options {
+    pub(crate) name: String,
+    pub(crate) file: PathBuf,
+    /// Hosts that it answers for; all, if none is named.
+    pub(crate) hosts: Vec<String>,
+    /// It answers for paths below it: empty, or with a slash at the front and none at the end.
+    pub(crate) prefix: String,
+    pub(crate) module_cache: ModuleCache,
+    pub(crate) reuse: Reuse,
+    pub(crate) memory: usize,
+    pub(crate) time: Duration,
+    pub(crate) fuel: Option<u64>,
+    pub(crate) instances: u32,
+    pub(crate) env: Vec<(String, String)>,
+    pub(crate) dirs: Vec<Dir>,
+    pub(crate) allow_out: Vec<String>,
+    /// Folders served without the component: a prefix, and the folder.
+    pub(crate) files: Vec<(String, PathBuf)>,
+    /// The path of the request that a version answers before it serves.
+    pub(crate) probe: String,
+    pub(crate) watch: bool,
+    /// The folder of what is kept for it.
+    pub(crate) data: Option<PathBuf>,
+    /// Its caches: a name, and the tiers.
+    pub(crate) caches: Vec<(String, String)>,
+    pub(crate) kept: Kept,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            name: String::new(),
+            file: PathBuf::new(),
+            hosts: Vec::new(),
+            prefix: String::new(),
+            module_cache: ModuleCache::default(),
+            reuse: Reuse::default(),
+            memory: 128 << 20,
+            time: Duration::from_secs(30),
+            fuel: None,
+            instances: 1000,
+            env: Vec::new(),
+            dirs: Vec::new(),
+            allow_out: Vec::new(),
+            files: Vec::new(),
+            probe: "/".to_owned(),
+            watch: true,
+            data: None,
+            caches: Vec::new(),
+            kept: Kept::default(),
+        }
+    }
+}
+
+impl Options {
+    pub(crate) fn grants(&self, clock: &Arc<Clock>) -> Result<Grants, Wrong> {
+        let (version, env, dirs) = self.kept(self.env.clone(), self.dirs.clone())?;
+        Ok(Grants {
+            clock: Arc::clone(clock),
+            name: self.name.clone(),
+            memory: self.memory,
+            env,
+            dirs,
+            allow_out: self.allow_out.clone(),
+            version,
+        })
+    }
+
+    /// `counts_fuel`: an engine that counts it wants to be told how much there is.
+    pub(crate) fn limits(&self, counts_fuel: bool) -> Limits {
+        Limits::new(self.time, self.fuel.or(counts_fuel.then_some(u64::MAX)), self.instances)
+    }
+
+    /// Sets what one row of the table is about. The error says what would be right.
+    pub(crate) fn set(&mut self, row: &Row, value: &str) -> Result<(), String> {
+        (row.set)(self, value)
+    }
+}

@@ -1,0 +1,254 @@
+//! A version of an application that can serve: compiled, linked, its memory image made.
+//!
+//! Nothing in here changes while it serves but the instances that wait to be used again.
+
+use std::fmt;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use wasmtime::component::Component;
+use wasmtime_wasi_http::p2::bindings::{ProxyIndices, ProxyPre};
+
+use crate::answer::Door;
+use crate::compiled::Compiled;
+use crate::disk::Disk;
+use crate::engine::{Clock, Host, PACKAGES};
+use crate::error::Wrong;
+use crate::instance::Instance;
+use crate::options::Options;
+use crate::reuse::{ModuleCache, Reuse};
+use crate::services::Jobs;
+use crate::snapshot::{self, Init};
+use crate::source::{Form, Hash, Source};
+use crate::state::{Grants, State};
+
+/// A version that can serve.
+pub(crate) struct Ready {
+    /// Of the file it was made of.
+    pub(crate) hash: Hash,
+    pub(crate) pre: ProxyPre<State>,
+    pub(crate) indices: ProxyIndices,
+    /// Start-up code that each new instance runs.
+    pub(crate) init: Option<Init>,
+    /// The quick way in, if it was made by `skep::component!`.
+    pub(crate) door: Option<Door>,
+    /// What it does beside requests.
+    pub(crate) jobs: Option<Jobs>,
+    pub(crate) grants: Arc<Grants>,
+    pub(crate) limits: Limits,
+    /// How it came to be, for the status.
+    pub(crate) made: Made,
+    pub(crate) counts: Counts,
+    reuse: Option<Reuse>,
+    idle: Mutex<Vec<Idle>>,
+    /// How many there are in `idle`: most versions have none, and look no further.
+    waiting: AtomicU32,
+}
+
+/// What one request may take.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Limits {
+    pub(crate) time: Duration,
+    pub(crate) ticks: u64,
+    pub(crate) fuel: Option<u64>,
+    /// Instances at once.
+    pub(crate) instances: u32,
+}
+
+/// How a version came to be.
+#[derive(Clone, Debug)]
+pub(crate) struct Made {
+    pub(crate) module_cache: &'static str,
+    pub(crate) has_image: bool,
+    pub(crate) in_time: Duration,
+    pub(crate) at: Instant,
+}
+
+/// What happened to requests.
+#[derive(Debug, Default)]
+pub(crate) struct Counts {
+    pub(crate) running: AtomicU32,
+    pub(crate) made: AtomicU64,
+    pub(crate) reused: AtomicU64,
+    pub(crate) failed: AtomicU64,
+}
+
+/// An instance between two requests.
+struct Idle {
+    instance: Instance,
+    since: Instant,
+}
+
+impl Ready {
+    /// Everything that takes time: compile, run start-up code, link.
+    pub(crate) fn new(host: &Host, disk: Option<&Disk>, source: &Source, options: &Options) -> Result<Self, Wrong> {
+        let begun = Instant::now();
+        let wrong = |wrong: Wrong| wrong.of(&source.path);
+        let grants = Arc::new(options.grants(&host.clock)?);
+        let original = Compiled::new(host, disk, source)?;
+        check(host, &original.component, options).map_err(wrong)?;
+        let image = match (options.module_cache, source.form) {
+            (ModuleCache::Snapshot { or_cold }, Form::Component) => {
+                match snapshot::image(host, disk, &original.component, &source.bytes, &grants) {
+                    Err(why) if or_cold => {
+                        tracing::warn!(target: "skep::isolate", app = options.name, "start-up code runs for each request: {why}");
+                        None
+                    }
+                    image => image.map_err(wrong)?,
+                }
+            }
+            _ => None,
+        };
+        let has_image = image.is_some();
+        let component = match &image {
+            Some(image) => Compiled::of_wasm(host, disk, image).map_err(wrong)?.component,
+            None => original.component,
+        };
+        // A file of `skep compile` has its image in it already.
+        let runs_init = !has_image && source.form == Form::Component;
+        let init = if runs_init { Init::of(&component) } else { None };
+        let (door, jobs) = (Door::of(&component), Jobs::of(&component));
+        let cannot = |error: wasmtime::Error| Wrong(format!("cannot be linked: {error:#}"));
+        let pre = host.linker.instantiate_pre(&component).map_err(cannot).map_err(wrong)?;
+        let indices = ProxyIndices::new(&pre).map_err(cannot).map_err(wrong)?;
+        Ok(Self {
+            hash: source.hash,
+            pre: ProxyPre::new(pre).map_err(cannot).map_err(wrong)?,
+            indices,
+            init,
+            door,
+            jobs,
+            grants,
+            limits: options.limits(host.counts_fuel),
+            made: Made {
+                module_cache: options.module_cache.name(),
+                has_image,
+                in_time: begun.elapsed(),
+                at: Instant::now(),
+            },
+            counts: Counts::default(),
+            reuse: (options.module_cache == ModuleCache::Cached).then_some(options.reuse),
+            idle: Mutex::default(),
+            waiting: AtomicU32::new(0),
+        })
+    }
+
+    /// An instance for one more request: one that waits, or a new one.
+    pub(crate) fn instance(&self) -> Instance {
+        let waiting = if self.waiting.load(Ordering::Relaxed) > 0 { self.pop() } else { None };
+        if let Some(waiting) = waiting
+            && waiting.instance.reuse().is_some_and(|reuse| waiting.since.elapsed() < reuse.idle)
+        {
+            self.counts.reused.fetch_add(1, Ordering::Relaxed);
+            return waiting.instance;
+        }
+        self.counts.made.fetch_add(1, Ordering::Relaxed);
+        Instance::new(self, self.reuse)
+    }
+
+    /// Takes an instance back that has served well. Whether it serves again is what it says itself.
+    pub(crate) fn give_back(&self, instance: Instance) {
+        if instance.reuse().is_some_and(|reuse| instance.served() < reuse.requests) {
+            let idle = Idle { instance, since: Instant::now() };
+            let mut waiting = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+            waiting.push(idle);
+            self.count(&waiting);
+        }
+    }
+
+    fn pop(&self) -> Option<Idle> {
+        let mut waiting = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        let last = waiting.pop();
+        self.count(&waiting);
+        last
+    }
+
+    fn count(&self, waiting: &[Idle]) {
+        self.waiting.store(u32::try_from(waiting.len()).unwrap_or(u32::MAX), Ordering::Relaxed);
+    }
+
+    /// Throws away what has waited for too long; called from time to time.
+    pub(crate) fn tidy(&self) {
+        let gone: Vec<Idle> = {
+            let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+            let is_old = |idle: &mut Idle| idle.instance.reuse().is_none_or(|reuse| idle.since.elapsed() >= reuse.idle);
+            let gone = idle.extract_if(.., is_old).collect();
+            self.count(&idle);
+            gone
+        };
+        drop(gone);
+    }
+
+    /// How many instances wait.
+    pub(crate) fn idle(&self) -> usize {
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner).len()
+    }
+}
+
+const WASM_PAGE: u64 = 64 << 10;
+
+/// What a component must and must not be, before anything of it runs.
+fn check(host: &Host, component: &Component, options: &Options) -> Result<(), Wrong> {
+    let kind = component.component_type();
+    let names: Vec<String> = kind.exports(&host.engine).map(|(name, _)| name.to_owned()).collect();
+    let handler = |version: &str| names.iter().any(|name| name.starts_with(version));
+    if !handler("wasi:http/incoming-handler@0.2") {
+        if handler("wasi:http/handler@0.3") || handler("wasi:http/incoming-handler@0.3") {
+            return Err(Wrong::with("is made for WASI 0.3; this server has 0.2: `wasi:http/incoming-handler@0.2`"));
+        }
+        if handler("wasi:cli/run") {
+            return Err(Wrong::with(
+                "is a program for the command line (wasi:cli/run), and no server: it has no `wasi:http/incoming-handler@0.2`",
+            ));
+        }
+        let has = if names.is_empty() { "nothing".to_owned() } else { names.join(", ") };
+        return Err(Wrong(format!(
+            "has no `wasi:http/incoming-handler@0.2`, which answers requests; it exports {has}"
+        )));
+    }
+    let strange = missing(host, component);
+    if !strange.is_empty() {
+        return Err(Wrong(format!("needs what this server has not: {}", strange.join(", "))));
+    }
+    let pages = component.resources_required().and_then(|needs| needs.max_initial_memory_size).unwrap_or(0);
+    let (memory, limit) = (pages.saturating_mul(WASM_PAGE), options.memory);
+    if memory > limit as u64 {
+        return Err(Wrong(format!(
+            "begins with {} KiB of memory, and may have {} (--memory)",
+            memory >> 10,
+            limit >> 10
+        )));
+    }
+    Ok(())
+}
+
+/// The imports that nothing here answers, each with a word on why where that is known.
+fn missing(host: &Host, component: &Component) -> Vec<String> {
+    let kind = component.component_type();
+    let is_ours = |name: &str| {
+        let (package, version) = (name.split('/').next().unwrap_or(name), name.rsplit('@').next().unwrap_or_default());
+        (PACKAGES.contains(&package) && version.starts_with("0.2")) || crate::services::PACKAGES.contains(&package)
+    };
+    let strange = kind.imports(&host.engine).map(|(name, _)| name.to_owned()).filter(|name| !is_ours(name));
+    strange
+        .map(|name| match name.rsplit_once('@') {
+            Some((interface, version)) if interface.starts_with("wasi:") && !version.starts_with("0.2") => {
+                format!("{name} (this server has WASI 0.2)")
+            }
+            _ => name,
+        })
+        .collect()
+}
+
+impl Limits {
+    pub(crate) fn new(time: Duration, fuel: Option<u64>, instances: u32) -> Self {
+        Self { time, ticks: Clock::ticks(time), fuel, instances }
+    }
+}
+
+impl fmt::Debug for Ready {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} at {}", self.grants.name, self.hash)
+    }
+}

@@ -1,0 +1,256 @@
+//! The interface `cache`: entries of components on the tiers that are configured.
+
+use std::future::Future;
+use std::sync::Arc;
+
+use sha2::{Digest, Sha256};
+use skep::cache::Place;
+use skep::offload::offload;
+use skep_cache::driver::{Claim, MAX_KEY, Record, Removal, Token, When};
+use skep_cache::{Driver, Error, Time, Version, driver};
+use wasmtime::Result;
+use wasmtime::component::{Linker, WasmList, WasmStr};
+
+use super::{Application, Guest};
+
+type Failure = (u8, String);
+type Answer<T> = std::result::Result<T, Failure>;
+
+const INTERFACE: &str = "skep:host/cache@0.1.0";
+
+fn failure(error: &Error) -> Failure {
+    let kinds = [(1, error.is_too_large()), (2, error.is_unsupported()), (3, error.is_corrupt())];
+    let kind = kinds.into_iter().find(|(_, is)| *is).map_or(0, |(kind, _)| kind);
+    (kind, error.to_string())
+}
+
+fn unavailable(problem: impl ToString) -> Failure {
+    (0, problem.to_string())
+}
+
+/// Where one application keeps something: under keys that no other application has.
+struct Kept {
+    application: Arc<Application>,
+    driver: Arc<Place>,
+    blocks: bool,
+}
+
+/// One entry of it.
+struct Entry {
+    kept: Arc<Kept>,
+    key: Vec<u8>,
+}
+
+impl Kept {
+    fn of(application: Arc<Application>, place: &str) -> skep::Result<Self> {
+        let (driver, blocks) = application.hosted.cache(place)?;
+        Ok(Self { application, driver, blocks })
+    }
+
+    /// The key of an entry among those of all applications.
+    fn key(&self, key: &[u8]) -> Vec<u8> {
+        let prefix = &self.application.prefix[..];
+        if prefix.len() + key.len() <= MAX_KEY {
+            [prefix, key].concat()
+        } else {
+            [prefix, &Sha256::digest(key)].concat()
+        }
+    }
+
+    /// Does what may wait for a disk where that harms no one.
+    async fn change<R, F>(self: Arc<Self>, work: impl FnOnce(Arc<Self>) -> F + Send + 'static) -> Answer<R>
+    where
+        R: Send + 'static,
+        F: Future<Output = skep_cache::Result<R>> + Send,
+    {
+        if !self.blocks {
+            return work(self).await.map_err(|error| failure(&error));
+        }
+        let pool = Arc::clone(&self.application.hosted.setup().offload);
+        let done = offload(&*pool, move || driver::block_on(work(self))).await;
+        done.map_err(unavailable)?.map_err(|error| failure(&error))
+    }
+}
+
+impl Driver for Kept {
+    fn name(&self) -> &'static str {
+        self.driver.name()
+    }
+
+    async fn get<R, F>(&self, key: &[u8], now: Time, read: F) -> skep_cache::Result<Option<R>>
+    where
+        R: Send,
+        F: FnOnce(driver::Entry<'_>) -> R + Send,
+    {
+        self.driver.get(&self.key(key), now, read).await
+    }
+
+    async fn set(&self, key: &[u8], record: &Record, when: When, now: Time) -> skep_cache::Result<bool> {
+        self.driver.set(&self.key(key), record, when, now).await
+    }
+
+    async fn remove(&self, key: &[u8], removal: Removal, now: Time) -> skep_cache::Result<bool> {
+        self.driver.remove(&self.key(key), removal, now).await
+    }
+
+    async fn lease(&self, key: &[u8], claim: Claim, now: Time) -> skep_cache::Result<Option<Token>> {
+        self.driver.lease(&self.key(key), claim, now).await
+    }
+
+    async fn release(&self, key: &[u8], token: Token, now: Time) -> skep_cache::Result<()> {
+        self.driver.release(&self.key(key), token, now).await
+    }
+
+    fn generation(&self) -> Option<u64> {
+        self.driver.generation()
+    }
+}
+
+impl Entry {
+    fn of<T: Guest>(guest: &mut T, place: &str, key: Vec<u8>) -> Answer<Self> {
+        let application = guest.services().application().map_err(unavailable)?;
+        let kept = Kept::of(application, place).map_err(unavailable)?;
+        Ok(Self { kept: Arc::new(kept), key })
+    }
+}
+
+/// Voids what has this tag, in all places of an application.
+async fn invalidate(application: Arc<Application>, tag: String) -> Answer<()> {
+    let places: Vec<String> = application.hosted.caches().map(str::to_owned).collect();
+    let mut result = Ok(());
+    for place in places {
+        let tag = tag.clone();
+        let kept = Arc::new(Kept::of(Arc::clone(&application), &place).map_err(unavailable)?);
+        let done = kept.change(move |kept| async move {
+            let clock = kept.application.hosted.setup().clock.clone();
+            let tags = skep_cache::Cache::<str, ()>::builder("tags").clock(clock).build(Arc::clone(&kept))?;
+            tags.invalidate_tag(&tag).await
+        });
+        // One that fails keeps no other from being told.
+        result = result.and(done.await);
+    }
+    result
+}
+
+/// Text and bytes of a component, copied out of its memory before anything waits.
+macro_rules! taken {
+    ($store:ident, $place:ident, $key:ident) => {{
+        let (place, key) = ($place.to_str(&$store)?.into_owned(), $key.as_le_slice(&$store).to_vec());
+        Entry::of($store.data_mut(), &place, key)
+    }};
+}
+
+pub(super) fn add_to_linker<T: Guest + 'static>(linker: &mut Linker<T>) -> Result<()> {
+    reading(linker)?;
+    writing(linker)?;
+    leasing(linker)
+}
+
+fn reading<T: Guest + 'static>(linker: &mut Linker<T>) -> Result<()> {
+    let mut cache = linker.instance(INTERFACE)?;
+    cache.func_wrap_async("get", |mut store, (place, key, now): (WasmStr, WasmList<u8>, u64)| {
+        Box::new(async move {
+            let entry = match taken!(store, place, key) {
+                Ok(entry) => entry,
+                Err(failure) => return Ok((Err(failure),)),
+            };
+            let read = |entry: driver::Entry<'_>| entry.as_bytes().to_vec();
+            let got = entry.kept.get(&entry.key, Time::from_millis(now), read).await;
+            Ok((got.map_err(|error| failure(&error)),))
+        })
+    })?;
+    cache.func_wrap("generation", |mut store, (place,): (WasmStr,)| {
+        let place = place.to_str(&store)?.into_owned();
+        let application = store.data_mut().services().application();
+        let cache =
+            application.and_then(|application| application.hosted.cache(&place).map_err(|error| error.to_string()));
+        Ok((cache.ok().and_then(|(driver, _)| driver.generation()).unwrap_or(0),))
+    })
+}
+
+fn writing<T: Guest + 'static>(linker: &mut Linker<T>) -> Result<()> {
+    type Set = (WasmStr, WasmList<u8>, WasmList<u8>, u8, u64, u64);
+    let mut cache = linker.instance(INTERFACE)?;
+    cache.func_wrap_async("set", |mut store, (place, key, bytes, when, number, now): Set| {
+        Box::new(async move {
+            let bytes = bytes.as_le_slice(&store).to_vec();
+            let (entry, record) = match (taken!(store, place, key), Record::parse(bytes.into())) {
+                (Ok(entry), Ok(record)) => (entry, record),
+                (Err(failure), _) => return Ok((Err(failure),)),
+                (_, Err(error)) => return Ok((Err(failure(&error)),)),
+            };
+            let Some(when) = condition(when, number) else {
+                return Ok((Err(unavailable("there is no such condition")),));
+            };
+            let set = entry
+                .kept
+                .change(move |kept| async move { kept.set(&entry.key, &record, when, Time::from_millis(now)).await });
+            Ok((set.await,))
+        })
+    })?;
+    type Remove = (WasmStr, WasmList<u8>, u64, u64, u64);
+    cache.func_wrap_async("remove", |mut store, (place, key, version, until, now): Remove| {
+        Box::new(async move {
+            let entry = match taken!(store, place, key) {
+                Ok(entry) => entry,
+                Err(failure) => return Ok((Err(failure),)),
+            };
+            let removal = Removal { version: Version::from_u64(version), until: Time::from_millis(until) };
+            let removed = entry
+                .kept
+                .change(move |kept| async move { kept.remove(&entry.key, removal, Time::from_millis(now)).await });
+            Ok((removed.await,))
+        })
+    })?;
+    cache.func_wrap_async("invalidate", |mut store, (tag,): (WasmStr,)| {
+        Box::new(async move {
+            let tag = tag.to_str(&store)?.into_owned();
+            let application = match store.data_mut().services().application() {
+                Ok(application) => application,
+                Err(problem) => return Ok((Err(unavailable(problem)),)),
+            };
+            Ok((invalidate(application, tag).await,))
+        })
+    })
+}
+
+fn leasing<T: Guest + 'static>(linker: &mut Linker<T>) -> Result<()> {
+    type Lease = (WasmStr, WasmList<u8>, u64, u64, u64);
+    let mut cache = linker.instance(INTERFACE)?;
+    cache.func_wrap_async("lease", |mut store, (place, key, token, until, now): Lease| {
+        Box::new(async move {
+            let entry = match taken!(store, place, key) {
+                Ok(entry) => entry,
+                Err(failure) => return Ok((Err(failure),)),
+            };
+            let claim = Claim { token: Token(token), until: Time::from_millis(until) };
+            let leased = entry
+                .kept
+                .change(move |kept| async move { kept.lease(&entry.key, claim, Time::from_millis(now)).await });
+            Ok((leased.await.map(|token| token.map(|token| token.0)),))
+        })
+    })?;
+    cache.func_wrap_async("release", |mut store, (place, key, token, now): (WasmStr, WasmList<u8>, u64, u64)| {
+        Box::new(async move {
+            let entry = match taken!(store, place, key) {
+                Ok(entry) => entry,
+                Err(failure) => return Ok((Err(failure),)),
+            };
+            let released = entry.kept.change(move |kept| async move {
+                kept.release(&entry.key, Token(token), Time::from_millis(now)).await
+            });
+            Ok((released.await,))
+        })
+    })
+}
+
+fn condition(when: u8, number: u64) -> Option<When> {
+    Some(match when {
+        0 => When::Always,
+        1 => When::Absent,
+        2 => When::Version(Version::from_u64(number)),
+        3 => When::Newer,
+        4 => When::Leased(Token(number)),
+        _ => return None,
+    })
+}

@@ -1,0 +1,114 @@
+//! Who sends a request, and its body.
+
+use std::cell::Cell;
+use std::future::poll_fn;
+use std::hash::{BuildHasher, RandomState};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use http::HeaderValue;
+use http_body::Body as _;
+use skep::Peer;
+use skep::body::{BodyError, BodyFailure};
+use skep::cx::RequestId;
+use wasmtime::Result;
+use wasmtime::component::Linker;
+
+use super::Guest;
+
+/// The header field in which an application is told who asks.
+pub(crate) const FIELD: &str = "skep-request";
+
+/// Who asks.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Sender {
+    pub(crate) id: RequestId,
+    pub(crate) peer: Peer,
+}
+
+impl Sender {
+    /// The value of the field.
+    pub(crate) fn value(self) -> HeaderValue {
+        let (a, b) = seed();
+        let text = match self.peer.address {
+            Some(address) => format!("{} {a:016x}{b:016x} {address}", self.id),
+            None => format!("{} {a:016x}{b:016x}", self.id),
+        };
+        HeaderValue::try_from(text).expect("digits, letters and colons")
+    }
+}
+
+/// Which request an instance is at. Clones share it.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Current(Arc<AtomicU64>);
+
+impl Current {
+    pub(super) fn set(&self, id: RequestId) {
+        self.0.store(id.into(), Ordering::Relaxed);
+    }
+
+    /// The request; none while start-up code runs.
+    pub(crate) fn get(&self) -> Option<RequestId> {
+        let id = self.0.load(Ordering::Relaxed);
+        (id != 0).then(|| id.into())
+    }
+}
+
+thread_local! {
+    /// A function that nobody can foretell who does not know its keys, and what it was last asked for.
+    static SEEDS: (RandomState, Cell<u64>) = (RandomState::new(), Cell::new(0));
+}
+
+/// Two numbers that nobody can foretell, others each time.
+pub(crate) fn seed() -> (u64, u64) {
+    SEEDS.with(|(keyed, count)| {
+        let next = count.get().wrapping_add(2);
+        count.set(next);
+        (keyed.hash_one(next), keyed.hash_one(next + 1))
+    })
+}
+
+pub(super) fn add_to_linker<T: Guest + 'static>(linker: &mut Linker<T>) -> Result<()> {
+    let mut body = linker.instance("skep:host/body@0.1.0")?;
+    body.func_wrap_async("read", |mut store, (): ()| {
+        Box::new(async move {
+            let Some(body) = &mut store.data_mut().services().body else { return Ok((Ok(None),)) };
+            loop {
+                match poll_fn(|cx| Pin::new(&mut *body).poll_frame(cx)).await {
+                    None => return Ok((Ok(None),)),
+                    Some(Err(error)) => return Ok((Err(failure(&error)),)),
+                    Some(Ok(frame)) => match frame.into_data() {
+                        Ok(data) if !data.is_empty() => return Ok((Ok(Some(Vec::from(data))),)),
+                        _ => {}
+                    },
+                }
+            }
+        })
+    })
+}
+
+/// The status that whoever reads from the network has for it, and what it says.
+fn failure(error: &BodyError) -> (u16, String) {
+    let status = error.downcast_ref::<BodyFailure>().map_or(0, |failure| failure.status().as_u16());
+    (status, error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_seed_comes_twice() {
+        let seeds: std::collections::HashSet<(u64, u64)> = (0..1000).map(|_| seed()).collect();
+        assert_eq!(seeds.len(), 1000);
+    }
+
+    #[test]
+    fn the_field_says_who_asks() {
+        let sender = Sender { id: 7.into(), peer: Peer::new(Some(([127, 0, 0, 1], 80).into()), false) };
+        let value = sender.value();
+        let words: Vec<&str> = value.to_str().unwrap().split(' ').collect();
+        assert_eq!((words[0], words[1].len(), words[2]), ("0000000000000007", 32, "127.0.0.1:80"));
+    }
+}

@@ -1,0 +1,172 @@
+//! The interface `sql`: the database of an application.
+//!
+//! A statement runs where a native handler's would: a short read on the thread of the request, all else on the pool.
+
+use std::cell::RefCell;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+
+use skep::offload::offload;
+use skep::sql::{Database, Error, Local, Packed, Place};
+use wasmtime::Result;
+use wasmtime::component::{Linker, WasmList, WasmStr};
+
+use super::{Application, Guest, Instance};
+
+/// A database that is open, with all of these migrations.
+#[derive(Debug)]
+pub(crate) struct Opened {
+    number: u64,
+    database: Database,
+    wanted: Wanted,
+}
+
+/// What a version wants of its database.
+type Wanted = (Vec<(u32, String, String)>, Vec<String>);
+
+/// The database as the last version has opened it.
+#[derive(Debug, Default)]
+pub(super) struct Slot(Mutex<Option<Arc<Opened>>>);
+
+type Failure = (i32, String);
+
+/// A failure that is no statement's.
+fn failed(problem: impl ToString) -> Failure {
+    (0, problem.to_string())
+}
+
+thread_local! {
+    /// The databases as this thread sees them.
+    static LOCALS: RefCell<Vec<(Weak<Opened>, Local)>> = const { RefCell::new(Vec::new()) };
+}
+
+impl Opened {
+    /// Does `work` with the database as this thread sees it.
+    fn here<R>(self: &Arc<Self>, work: impl FnOnce(&Local) -> R) -> R {
+        let known = |(opened, _): &(Weak<Self>, Local)| std::ptr::eq(opened.as_ptr(), Arc::as_ptr(self));
+        let local = LOCALS.with_borrow(|locals| locals.iter().find(|one| known(one)).map(|(_, local)| local.clone()));
+        let local = local.unwrap_or_else(|| {
+            let local = self.database.local();
+            LOCALS.with_borrow_mut(|locals| {
+                // Those of versions that are gone.
+                locals.retain(|(opened, _)| opened.strong_count() > 0);
+                locals.push((Arc::downgrade(self), local.clone()));
+            });
+            local
+        });
+        work(&local)
+    }
+
+    async fn run(self: &Arc<Self>, place: u8, packed: Packed) -> Result<Vec<u8>, Error> {
+        let elsewhere = if place == WRITER {
+            Place::Writer
+        } else {
+            match self.here(|local| local.packed_now(&packed)) {
+                Ok(bytes) => return Ok(bytes),
+                Err(elsewhere) => elsewhere,
+            }
+        };
+        let packed = Arc::new(packed);
+        let (result, took) = self.database.packed(elsewhere, &packed).await;
+        if result.is_ok() && elsewhere != Place::Writer {
+            self.here(|local| local.packed_took(&packed, took));
+        }
+        result
+    }
+}
+
+/// The numbers of the interface.
+const TRANSACTION: u8 = 1;
+const WRITER: u8 = 2;
+
+impl Application {
+    /// Opens the database for a version, unless the last one wanted the same. It may wait for the disk.
+    fn open(&self, wanted: Wanted) -> Result<Arc<Opened>, String> {
+        static NUMBER: AtomicU64 = AtomicU64::new(0);
+        let mut slot = self.database.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(opened) = slot.as_ref().filter(|opened| opened.wanted == wanted) {
+            return Ok(Arc::clone(opened));
+        }
+        let carefully = slot.is_some() || self.hosted.setup().careful;
+        let database = self.hosted.open_database(&wanted.0, &wanted.1, carefully)?;
+        let opened = Arc::new(Opened { number: NUMBER.fetch_add(1, Ordering::Relaxed), database, wanted });
+        tracing::debug!(target: "skep::isolate", number = opened.number, "a database was opened");
+        *slot = Some(Arc::clone(&opened));
+        Ok(opened)
+    }
+}
+
+impl Instance {
+    fn opened(&self) -> Result<Arc<Opened>, Failure> {
+        let version = self.version().map_err(failed)?;
+        version.database.get().cloned().ok_or_else(|| {
+            failed("the database of this application was never opened: its start-up code ran elsewhere; serve the file of the component itself")
+        })
+    }
+
+    async fn open(&mut self, wanted: Wanted) -> Result<(), String> {
+        let version = Arc::clone(self.version()?);
+        if version.database.get().is_some_and(|opened| opened.wanted == wanted) {
+            return Ok(());
+        }
+        let application = Arc::clone(&version.application);
+        let pool = Arc::clone(&application.hosted.setup().offload);
+        let opened = offload(&*pool, move || application.open(wanted)).await.map_err(|lost| lost.to_string())??;
+        // Of two instances that start at once, both have opened the same.
+        let _ = version.database.set(opened);
+        Ok(())
+    }
+
+    async fn run(&mut self, place: u8, packed: Packed) -> Result<Vec<u8>, Failure> {
+        if place == TRANSACTION {
+            let transaction = self.transaction.as_mut().ok_or_else(|| failed("there is no transaction"))?;
+            return transaction.packed(&Arc::new(packed)).await.map_err(|error| error.packed());
+        }
+        if self.transaction.is_some() && (place == WRITER || packed.executes()) {
+            // It would wait for the transaction of its own instance, for ever.
+            return Err(failed(
+                "a statement outside of the transaction would wait for the transaction of its own request",
+            ));
+        }
+        self.opened()?.run(place, packed).await.map_err(|error| error.packed())
+    }
+
+    async fn step(&mut self, step: u8) -> Result<(), Failure> {
+        match (step, self.transaction.take()) {
+            (0, None) => {
+                let begun = self.opened()?.database.transaction().await.map_err(|error| error.packed())?;
+                self.transaction = Some(begun);
+                Ok(())
+            }
+            (0, Some(open)) => {
+                self.transaction = Some(open);
+                Err(failed("this request has a transaction already: an instance has one at a time"))
+            }
+            (1, Some(open)) => open.commit().await.map_err(|error| error.packed()),
+            (2, Some(open)) => open.rollback().await.map_err(|error| error.packed()),
+            (2, None) => Ok(()),
+            _ => Err(failed("there is no transaction")),
+        }
+    }
+}
+
+pub(super) fn add_to_linker<T: Guest + 'static>(linker: &mut Linker<T>) -> Result<()> {
+    let mut sql = linker.instance("skep:host/sql@0.1.0")?;
+    sql.func_wrap_async("open", |mut store, wanted: Wanted| {
+        Box::new(async move { Ok((store.data_mut().services().open(wanted).await,)) })
+    })?;
+    type Run = (u8, u8, WasmStr, WasmList<u8>);
+    sql.func_wrap_async("run", |mut store, (place, verb, statement, values): Run| {
+        Box::new(async move {
+            let (statement, values) = (statement.to_str(&store)?.into_owned(), values.as_le_slice(&store).to_vec());
+            let result = match Packed::new(verb, statement, values) {
+                Ok(packed) => store.data_mut().services().run(place, packed).await,
+                Err(error) => Err(error.packed()),
+            };
+            Ok((result,))
+        })
+    })?;
+    sql.func_wrap_async("transaction", |mut store, (step,): (u8,)| {
+        Box::new(async move { Ok((store.data_mut().services().step(step).await,)) })
+    })
+}

@@ -1,0 +1,121 @@
+//! Applications of Skep, driven native and as components: they give the same answers.
+
+mod blog;
+mod guest;
+mod site;
+
+use guest::{Kept, component};
+use site::{Said, Site};
+
+/// Everything that must not differ between the two, but for what `get` and `post` note themselves.
+fn same(native: &Said, component: &Said, what: &str) {
+    assert_eq!(native.status, component.status, "{what}: {native:?}\n{component:?}");
+    assert_eq!(native.fields, component.fields, "{what}");
+    assert_eq!(native.text(), component.text(), "{what}");
+}
+
+fn both(kept: Kept) -> (Site, Site) {
+    (Site::native(skep_isolate_app::app()), Site::component(&component("skep-isolate-app"), kept))
+}
+
+#[test]
+fn statements_rows_and_failures_are_the_same() {
+    let (native, component) = both(Kept::Snapshot);
+    for path in ["/notes", "/errors", "/notes", "/words/word7", "/words/none", "/nowhere", "/part", "/part"] {
+        same(&native.get(path), &component.get(path), path);
+    }
+    for path in ["/notes/a/keep", "/notes/b/refuse", "/notes/a/keep"] {
+        same(&native.post(path, ""), &component.post(path, ""), path);
+        same(&native.get("/notes"), &component.get("/notes"), path);
+    }
+    assert_eq!(component.get("/notes").text().lines().count(), 4, "{}", component.get("/notes").text());
+}
+
+#[test]
+fn a_request_is_what_it_was() {
+    let (native, component) = both(Kept::Snapshot);
+    same(&native.get("/"), &component.get("/"), "who asks");
+    assert!(component.get("/").text().contains("192.0.2.7:4321"), "{}", component.get("/").text());
+    let long = "x".repeat(300_000);
+    same(&native.post("/echo", &long), &component.post("/echo", &long), "a body in pieces");
+    let longer = "x".repeat(1_000_001);
+    same(&native.post("/echo", &longer), &component.post("/echo", &longer), "a body that is too long");
+    assert_eq!(component.post("/echo", &longer).status, 413);
+    same(&native.get("/count/50"), &component.get("/count/50"), "an answer in pieces");
+}
+
+#[test]
+fn a_transaction_of_a_dead_instance_is_undone() {
+    let component = Site::component(&component("skep-isolate-app"), Kept::Snapshot);
+    let before = component.get("/notes").text();
+    assert_eq!(component.post("/notes/a/panic", "").status, 500);
+    assert_eq!(component.get("/panic").status, 500);
+    assert_eq!(component.get("/notes").text(), before);
+    // A second transaction in the first would wait for itself; and the first is given back.
+    assert_eq!(component.post("/notes/a/forget", "").status, 200);
+    assert_eq!(component.post("/notes/b/keep", "").status, 200, "the writer is free");
+}
+
+#[test]
+fn what_is_kept_for_users_outlives_their_instances() {
+    let (native, component) = both(Kept::Snapshot);
+    for site in [&native, &component] {
+        assert_eq!(site.post("/visits", "").text(), "1");
+        assert_eq!(site.post("/visits", "").text(), "2");
+        assert_eq!(site.get("/visits").text(), "Some(2) [\"noted\"]");
+        assert_eq!(site.get("/visits").text(), "Some(2) []");
+        assert_eq!(site.stranger("/visits").text(), "None []");
+        assert_eq!(
+            (site.get("/part").text().as_str(), site.get("/part").text().as_str()),
+            ("<p>made 1</p>", "<p>made 1</p>")
+        );
+        assert_eq!(site.post("/part", "").status, 200);
+        assert_eq!(site.get("/part").text(), "<p>made 2</p>");
+    }
+}
+
+#[test]
+fn instances_share_neither_chance_nor_time_nor_statics() {
+    let words = |said: Said| said.text().split(' ').map(str::to_owned).collect::<Vec<String>>();
+    for kept in [Kept::Snapshot, Kept::Cold] {
+        let component = Site::component(&component("skep-isolate-app"), kept);
+        let (one, two) = (words(component.get("/chance")), words(component.get("/chance")));
+        assert_ne!(one[0], two[0], "random numbers");
+        assert_ne!(one[1], two[1], "the seed of hashes");
+        assert!(one[2] < two[2], "the time");
+        assert_eq!((one[3].as_str(), two[3].as_str()), ("0", "0"), "statics");
+    }
+    let cached = Site::component(&component("skep-isolate-app"), Kept::Cached);
+    assert_eq!((words(cached.get("/chance"))[3].as_str(), words(cached.get("/chance"))[3].as_str()), ("0", "1"));
+}
+
+#[test]
+fn a_program_says_itself_whether_it_is_kept() {
+    let component = Site::component(&component("skep-isolate-app"), Kept::Snapshot);
+    let count = |path: &str| component.get(path).text();
+    assert_eq!((count("/kept/0"), count("/kept/0")), ("0".into(), "0".into()));
+    assert_eq!(count("/kept/9"), "0");
+    assert_eq!((count("/kept/9"), count("/kept/0")), ("1".into(), "2".into()), "one instance");
+    assert_eq!(count("/kept/0"), "0", "which was released");
+}
+
+#[test]
+fn jobs_run_beside_the_requests_and_remember() {
+    let component = Site::component(&component("skep-isolate-app"), Kept::Snapshot);
+    component.start_jobs();
+    let begun = std::time::Instant::now();
+    while !component.get("/notes").text().contains("tick 2") {
+        assert!(begun.elapsed().as_secs() < 60, "{}", component.get("/notes").text());
+    }
+}
+
+#[test]
+fn a_component_without_wishes_runs_anywhere() {
+    let wasm = std::fs::read(component("hello")).unwrap();
+    let names = |package: &[u8]| wasm.windows(package.len()).any(|bytes| bytes == package);
+    assert!(names(b"skep:host/door@") && !names(b"skep:host/sql@") && !names(b"skep:host/cache@"));
+    let (native, component) = (Site::native(hello::app()), Site::component(&component("hello"), Kept::Snapshot));
+    for path in ["/", "/page", "/nowhere"] {
+        same(&native.get(path), &component.get(path), path);
+    }
+}

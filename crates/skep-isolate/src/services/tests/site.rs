@@ -1,0 +1,174 @@
+//! A site that is asked without a socket: native, or as a component.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use http::header::{CONTENT_LENGTH, COOKIE, HOST, SET_COOKIE};
+use skep::mount::Mounted;
+use skep::{App, Body, HeaderMap, Local, Peer, Request, Setup};
+use tempfile::TempDir;
+use tokio::runtime::{Builder, LocalOptions, LocalRuntime};
+
+use super::guest::Kept;
+use crate::answer;
+use crate::engine::Host;
+use crate::options::Options;
+use crate::ready::Ready;
+use crate::reuse::ModuleCache;
+use crate::serve::size;
+use crate::source::Source;
+
+/// A site, and a browser that keeps its cookies.
+pub(super) struct Site {
+    runtime: LocalRuntime,
+    cookies: RefCell<BTreeMap<String, String>>,
+    kind: Kind,
+    _host: Option<Host>,
+    /// Last, so that it is removed when nobody uses it any more.
+    _folder: TempDir,
+}
+
+enum Kind {
+    Native(Local),
+    Component(Arc<Ready>),
+}
+
+/// An answer.
+#[derive(Debug)]
+pub(super) struct Said {
+    pub(super) status: u16,
+    /// But for the length, which a native server adds later; and for the values of cookies, which are drawn.
+    pub(super) fields: Vec<(String, String)>,
+    pub(super) body: Bytes,
+}
+
+impl Said {
+    pub(super) fn text(&self) -> String {
+        String::from_utf8_lossy(&self.body).into_owned()
+    }
+}
+
+impl Site {
+    pub(super) fn native(app: App) -> Self {
+        Self::native_in(tempfile::tempdir().unwrap(), app)
+    }
+
+    pub(super) fn native_in(folder: TempDir, app: App) -> Self {
+        let mut setup = Setup::default();
+        setup.data = folder.path().to_owned();
+        let site = Arc::new(app.open(setup).unwrap());
+        Self::new(folder, None, Kind::Native(site.local()))
+    }
+
+    pub(super) fn component(wasm: &Path, kept: Kept) -> Self {
+        Self::component_in(tempfile::tempdir().unwrap(), wasm, kept)
+    }
+
+    pub(super) fn component_in(folder: TempDir, wasm: &Path, kept: Kept) -> Self {
+        let options = Options {
+            name: "test".into(),
+            instances: 10,
+            data: Some(folder.path().to_owned()),
+            module_cache: match kept {
+                Kept::Snapshot => ModuleCache::Snapshot { or_cold: false },
+                Kept::Cold => ModuleCache::Cold,
+                Kept::Cached => ModuleCache::Cached,
+            },
+            ..Options::default()
+        };
+        let host = Host::new(size([&options].into_iter())).unwrap();
+        let source = Source::read(wasm).unwrap();
+        let ready = Ready::new(&host, None, &source, &options).unwrap_or_else(|wrong| panic!("{wrong}"));
+        Self::new(folder, Some(host), Kind::Component(Arc::new(ready)))
+    }
+
+    fn new(folder: TempDir, host: Option<Host>, kind: Kind) -> Self {
+        let runtime = Builder::new_current_thread().enable_all().build_local(LocalOptions::default()).unwrap();
+        Self { runtime, cookies: RefCell::default(), kind, _host: host, _folder: folder }
+    }
+
+    pub(super) fn start_jobs(&self) {
+        if let Kind::Component(ready) = &self.kind {
+            crate::services::jobs::start(ready);
+        }
+    }
+
+    pub(super) fn get(&self, path: &str) -> Said {
+        self.ask("GET", path, "", &[])
+    }
+
+    pub(super) fn post(&self, path: &str, body: &str) -> Said {
+        self.ask("POST", path, body, &[("content-type", "application/x-www-form-urlencoded")])
+    }
+
+    /// Somebody without cookies.
+    pub(super) fn stranger(&self, path: &str) -> Said {
+        let cookies = self.cookies.take();
+        let said = self.get(path);
+        self.cookies.replace(cookies);
+        said
+    }
+
+    pub(super) fn ask(&self, method: &str, path: &str, body: &str, fields: &[(&'static str, &str)]) -> Said {
+        let request = http::Request::builder().method(method).uri(path).header(HOST, "bees.example:8800");
+        let request = request.header("sec-fetch-site", "same-origin");
+        let mut parts = request.body(()).unwrap().into_parts().0;
+        for (name, value) in fields {
+            parts.headers.insert(*name, value.parse().unwrap());
+        }
+        if !body.is_empty() {
+            parts.headers.insert(CONTENT_LENGTH, body.len().into());
+        }
+        let cookies: Vec<String> =
+            self.cookies.borrow().iter().map(|(name, value)| format!("{name}={value}")).collect();
+        if !cookies.is_empty() {
+            parts.headers.insert(COOKIE, cookies.join("; ").parse().unwrap());
+        }
+        let said = self.runtime.block_on(self.answer(parts, body.to_owned().into()));
+        self.keep(&said.1);
+        said.0
+    }
+
+    async fn answer(&self, parts: http::request::Parts, body: Body) -> (Said, HeaderMap) {
+        let (peer, id) = (Peer::new(Some(([192, 0, 2, 7], 4321).into()), false), 0x0123_4567_89ab_cdef);
+        let response = match &self.kind {
+            Kind::Native(local) => local.answer(Request::new(parts, body).with_peer(peer).with_id(id)).await,
+            Kind::Component(ready) => {
+                let request = Mounted { parts, body, peer, id: id.into() };
+                match answer::answer(Arc::clone(ready), request).await {
+                    Ok(response) => response,
+                    Err(error) => skep::Response::text(error.to_string()).with_status(error.status()),
+                }
+            }
+        };
+        let (parts, body) = response.into_http().into_parts();
+        let body = body.collect(u64::MAX).await.unwrap();
+        let shown = |name: &str, value: &str| match value.split_once('=') {
+            Some((cookie, rest)) if name == "set-cookie" => {
+                format!("{cookie}=...{}", rest.split_once(';').map_or("", |(_, attributes)| attributes))
+            }
+            _ => value.to_owned(),
+        };
+        let fields = parts.headers.iter().filter(|(name, _)| **name != CONTENT_LENGTH);
+        let mut fields: Vec<(String, String)> =
+            fields.map(|(name, value)| (name.to_string(), shown(name.as_str(), value.to_str().unwrap()))).collect();
+        fields.sort();
+        (Said { status: parts.status.as_u16(), fields, body }, parts.headers)
+    }
+
+    fn keep(&self, headers: &HeaderMap) {
+        for field in headers.get_all(SET_COOKIE) {
+            let field = field.to_str().unwrap();
+            let (pair, attributes) = field.split_once(';').unwrap_or((field, ""));
+            let (name, value) = pair.split_once('=').unwrap();
+            if attributes.contains("Max-Age=0") {
+                self.cookies.borrow_mut().remove(name);
+            } else {
+                self.cookies.borrow_mut().insert(name.to_owned(), value.to_owned());
+            }
+        }
+    }
+}

@@ -1,0 +1,184 @@
+//! Start-up code that runs once: its memory becomes the component's own.
+//!
+//! A component says that it has start-up code by exporting a function for it ([`Init::of`]). It is run in an instance whose clocks stand,
+//! that has no network and no random numbers worth the name, and then memories and globals are written back into the component. What
+//! start-up code may not do, it is told by name: it would be the same for every request from then on.
+
+use std::future::Future;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::time::Duration;
+
+use wasmtime::component::types::{ComponentFunc, ComponentItem, Type};
+use wasmtime::component::{Component, ComponentExportIndex, ComponentNamedList, Instance, Lift, WasmList};
+use wasmtime::{Result, Store};
+use wasmtime_wizer::{ComponentInstanceState, Wizer};
+
+use crate::compiled::Compiled;
+use crate::disk::Disk;
+use crate::engine::{Clock, Host};
+use crate::error::Wrong;
+use crate::instance;
+use crate::state::{Frozen, Grants, State};
+
+/// How long start-up code may take.
+const PATIENCE: Duration = Duration::from_mins(1);
+
+/// The start-up code of a component.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Init {
+    /// `init: func() -> result<_, string>`, as `wit/skep.wit` has it.
+    Skep(ComponentExportIndex),
+    /// `wizer-initialize: func()`, as the tool Wizer has it.
+    Wizer(ComponentExportIndex),
+}
+
+impl Init {
+    /// The start-up code, if the component exports any.
+    pub(crate) fn of(component: &Component) -> Option<Self> {
+        let function = |name: &str| match component.get_export(None, name)? {
+            (ComponentItem::ComponentFunc(function), index) if function.params().len() == 0 => Some((function, index)),
+            _ => None,
+        };
+        let gives_result = |function: &ComponentFunc| matches!(function.results().next(), Some(Type::Result(_)));
+        let ours = function("init").filter(|(init, _)| gives_result(init)).map(|(_, index)| Self::Skep(index));
+        let wizer = || function("wizer-initialize").filter(|(init, _)| init.results().len() == 0);
+        ours.or_else(|| wizer().map(|(_, index)| Self::Wizer(index)))
+    }
+
+    /// Runs it.
+    pub(crate) async fn call(&self, store: &mut Store<State>, instance: &Instance) -> Result<()> {
+        match self {
+            Self::Skep(index) => {
+                let init = instance.get_typed_func::<(), (std::result::Result<(), String>,)>(&mut *store, index)?;
+                let (done,) = init.call_async(store, ()).await?;
+                done.map_err(|why| wasmtime::Error::msg(format!("the application does not start: {why}")))
+            }
+            Self::Wizer(index) => instance.get_typed_func::<(), ()>(&mut *store, index)?.call_async(store, ()).await,
+        }
+    }
+}
+
+/// The component with start-up code behind it; `None` if it has none.
+pub(crate) fn image(
+    host: &Host,
+    disk: Option<&Disk>,
+    component: &Component,
+    wasm: &[u8],
+    grants: &Arc<Grants>,
+) -> std::result::Result<Option<Vec<u8>>, Wrong> {
+    if Init::of(component).is_none() {
+        return Ok(None);
+    }
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.map_err(|error| Wrong(format!("cannot run start-up code: {error}")))?;
+    // The snapshotter takes some components for impossible and panics.
+    let image = catch_unwind(AssertUnwindSafe(|| runtime.block_on(make(host, disk, wasm, grants))));
+    let image = image.unwrap_or_else(|_| Err(Wrong::with("cannot be snapshot: the snapshotter cannot read it")))?;
+    Ok(Some(image))
+}
+
+async fn make(
+    host: &Host,
+    disk: Option<&Disk>,
+    wasm: &[u8],
+    grants: &Arc<Grants>,
+) -> std::result::Result<Vec<u8>, Wrong> {
+    let unfit = |error: wasmtime::Error| {
+        Wrong(format!("cannot be snapshot: {error:#}; --module-cache cold or cached serves it without"))
+    };
+    let mut wizer = Wizer::new();
+    // Not removed: cold instances of the same file call it, and nobody else can.
+    wizer.keep_init_func(true);
+    let (context, instrumented) = wizer.instrument_component(wasm).map_err(unfit)?;
+    let compiled = Compiled::of_wasm(host, disk, &instrumented)?;
+    let frozen = Arc::new(Frozen::default());
+    let mut store = Store::new(&host.engine, State::for_image(grants, &frozen));
+    instance::limit(&mut store);
+    store.data_mut().deadline = host.clock.now().saturating_add(Clock::ticks(PATIENCE));
+    if host.counts_fuel {
+        store.set_fuel(u64::MAX).map_err(unfit)?;
+    }
+    let begun = host.linker.instantiate_pre(&compiled.component).map_err(unfit)?.instantiate_async(&mut store).await;
+    let instance = begun.map_err(|error| failed(&error))?;
+    let init = Init::of(&compiled.component).ok_or_else(|| Wrong::with("lost its start-up code"))?;
+    let ran = init.call(&mut store, &instance).await;
+    // What it asked for in vain is why it failed, if it did.
+    refuse(&frozen)?;
+    ran.map_err(|error| failed(&error))?;
+    holds_nothing(store.data())?;
+    let image = wizer.snapshot_component(&context, &mut Running { store, instance }).await.map_err(unfit)?;
+    Ok(image)
+}
+
+fn failed(error: &wasmtime::Error) -> Wrong {
+    Wrong(format!("start-up code failed: {error:?}"))
+}
+
+fn refuse(frozen: &Frozen) -> std::result::Result<(), Wrong> {
+    let asked = frozen.asked();
+    if asked.is_empty() {
+        return Ok(());
+    }
+    Err(Wrong(format!(
+        "start-up code asked for {}: what it got would be the same in every request, from then on; ask in the request, or serve \
+         it with --module-cache cold (or snapshot,cold, which falls back by itself)",
+        asked.join(" and ")
+    )))
+}
+
+/// A handle in the image would be another request's handle: the table of resources is new for each.
+fn holds_nothing(state: &State) -> std::result::Result<(), Wrong> {
+    if state.is_table_empty() {
+        return Ok(());
+    }
+    Err(Wrong::with(
+        "start-up code left something of the host open (a file or a stream, such as standard output after a first print): \
+         close it, or do it in the request; --module-cache cold serves it as it is",
+    ))
+}
+
+/// The instance as the snapshotter looks into it.
+struct Running {
+    store: Store<State>,
+    instance: Instance,
+}
+
+impl Running {
+    async fn ask<R, T>(&mut self, interface: &str, name: &str, take: impl FnOnce(&Store<State>, R) -> T) -> T
+    where
+        R: Lift + 'static,
+        (R,): ComponentNamedList,
+    {
+        let store = &mut self.store;
+        store.data_mut().deadline = u64::MAX;
+        // All of this is what the snapshotter itself has put in: `image` catches it if it has not.
+        let interface = self.instance.get_export_index(&mut *store, None, interface).expect("its interface");
+        let function = self.instance.get_export_index(&mut *store, Some(&interface), name).expect("its function");
+        let function = self.instance.get_typed_func::<(), (R,)>(&mut *store, function).expect("its type");
+        let (answer,) = function.call_async(&mut *store, ()).await.expect("its answer");
+        take(store, answer)
+    }
+}
+
+impl ComponentInstanceState for Running {
+    async fn call_func_ret_list_u8(&mut self, instance: &str, func: &str, contents: impl FnOnce(&[u8]) + Send) {
+        self.ask(instance, func, |store, list: WasmList<u8>| contents(list.as_le_slice(store))).await;
+    }
+
+    fn call_func_ret_s32(&mut self, instance: &str, func: &str) -> impl Future<Output = i32> + Send {
+        self.ask(instance, func, |_, value| value)
+    }
+
+    fn call_func_ret_s64(&mut self, instance: &str, func: &str) -> impl Future<Output = i64> + Send {
+        self.ask(instance, func, |_, value| value)
+    }
+
+    async fn call_func_ret_f32(&mut self, instance: &str, func: &str) -> u32 {
+        self.ask(instance, func, |_, value: f32| value.to_bits()).await
+    }
+
+    async fn call_func_ret_f64(&mut self, instance: &str, func: &str) -> u64 {
+        self.ask(instance, func, |_, value: f64| value.to_bits()).await
+    }
+}

@@ -1,0 +1,144 @@
+//! What belongs to one instance on the host's side: its handles, its limits, and what it was granted.
+
+mod grants;
+mod hooks;
+mod output;
+
+use std::sync::Arc;
+
+use wasmtime::component::ResourceTable;
+use wasmtime::{ResourceLimiter, Result};
+use wasmtime_wasi::{WasiCtx, WasiCtxView, WasiView};
+use wasmtime_wasi_http::{WasiHttpCtx, WasiHttpCtxView, WasiHttpView};
+
+use crate::reuse::Reuse;
+use crate::services;
+
+pub(crate) use grants::{Dir, Frozen, Grants};
+use hooks::Hooks;
+
+/// The data of a store.
+pub(crate) struct State {
+    table: ResourceTable,
+    /// Made when it is first asked for: most requests never do.
+    wasi: Option<Box<WasiCtx>>,
+    http: WasiHttpCtx,
+    hooks: Hooks,
+    /// What start-up code may not ask for, while it runs.
+    frozen: Option<Arc<Frozen>>,
+    memory: Memory,
+    /// The tick at which its time is up.
+    pub(crate) deadline: u64,
+    /// Whether this instance serves another request after this one. The guest may change it: `module::cache`.
+    pub(crate) reuse: Option<Reuse>,
+    pub(crate) services: services::Instance,
+}
+
+/// What an instance takes, all its memories together.
+#[derive(Debug)]
+struct Memory {
+    taken: usize,
+    most: usize,
+    was_refused: bool,
+}
+
+impl State {
+    pub(crate) fn new(grants: &Arc<Grants>, reuse: Option<Reuse>) -> Self {
+        Self {
+            table: ResourceTable::new(),
+            wasi: None,
+            http: WasiHttpCtx::new(),
+            hooks: Hooks::new(grants),
+            frozen: None,
+            memory: Memory { taken: 0, most: grants.memory, was_refused: false },
+            deadline: u64::MAX,
+            reuse,
+            services: services::Instance::new(grants.version.as_ref()),
+        }
+    }
+
+    /// For start-up code whose memory becomes an image: what it may not ask for is noted.
+    pub(crate) fn for_image(grants: &Arc<Grants>, frozen: &Arc<Frozen>) -> Self {
+        let mut state = Self::new(grants, None);
+        state.frozen = Some(Arc::clone(frozen));
+        state.hooks.freeze(frozen);
+        state
+    }
+
+    /// True if no handle of a resource is open.
+    pub(crate) fn is_table_empty(&self) -> bool {
+        self.table.is_empty() && self.services.is_clean()
+    }
+
+    /// Handles of resources.
+    pub(crate) fn table(&mut self) -> &mut ResourceTable {
+        &mut self.table
+    }
+
+    /// What WASI's interfaces need.
+    pub(crate) fn wasi(&mut self) -> &mut WasiCtx {
+        self.wasi
+            .get_or_insert_with(|| Box::new(self.hooks.grants().wasi(self.frozen.as_ref(), &self.services.request)))
+    }
+
+    /// What the application was granted.
+    pub(crate) fn grants(&self) -> &Arc<Grants> {
+        self.hooks.grants()
+    }
+
+    /// True if its time is up. Asked at each tick that it computes.
+    pub(crate) fn is_late(&self) -> bool {
+        self.grants().clock.passed() >= self.deadline
+    }
+
+    /// True if it asked for more memory than it may have.
+    pub(crate) fn was_refused_memory(&self) -> bool {
+        self.memory.was_refused
+    }
+}
+
+impl services::Guest for State {
+    fn services(&mut self) -> &mut services::Instance {
+        &mut self.services
+    }
+
+    fn keep(&mut self, reuse: Option<(u32, std::time::Duration)>) {
+        self.reuse = reuse.map(|(requests, idle)| Reuse { requests, idle });
+    }
+}
+
+impl WasiView for State {
+    fn ctx(&mut self) -> WasiCtxView<'_> {
+        self.wasi();
+        WasiCtxView { ctx: self.wasi.as_mut().expect("it was just made"), table: &mut self.table }
+    }
+}
+
+impl WasiHttpView for State {
+    fn http(&mut self) -> WasiHttpCtxView<'_> {
+        WasiHttpCtxView { ctx: &mut self.http, table: &mut self.table, hooks: &mut self.hooks }
+    }
+}
+
+impl ResourceLimiter for State {
+    fn memory_growing(&mut self, current: usize, desired: usize, maximum: Option<usize>) -> Result<bool> {
+        let memory = &mut self.memory;
+        let wanted = memory.taken.saturating_add(desired.saturating_sub(current));
+        if wanted > memory.most {
+            memory.was_refused = true;
+            return Ok(false);
+        }
+        let fits = maximum.is_none_or(|maximum| desired <= maximum);
+        if fits {
+            memory.taken = wanted;
+        }
+        Ok(fits)
+    }
+
+    fn table_growing(&mut self, _current: usize, desired: usize, maximum: Option<usize>) -> Result<bool> {
+        Ok(desired <= TABLE && maximum.is_none_or(|maximum| desired <= maximum))
+    }
+}
+
+/// Entries of a table that grows.
+const TABLE: usize = 100_000;

@@ -1,0 +1,175 @@
+//! What an application was granted: nothing, unless somebody says otherwise.
+
+use std::convert::Infallible;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::time::Duration;
+
+use rand_core::TryRng;
+use wasmtime_wasi::{Deterministic, FsPerms, HostMonotonicClock, HostWallClock, WasiCtx};
+
+use crate::engine::Clock;
+use crate::services::{Current, Version};
+
+use super::output::{Output, Stream};
+
+/// What the instances of an application may have. It is the same for all of them.
+#[derive(Debug, Default)]
+pub(crate) struct Grants {
+    /// Time, as the instances' limits count it.
+    pub(crate) clock: Arc<Clock>,
+    /// The application's name, for the log.
+    pub(crate) name: String,
+    /// The most memory of an instance, in bytes.
+    pub(crate) memory: usize,
+    /// Environment variables.
+    pub(crate) env: Vec<(String, String)>,
+    pub(crate) dirs: Vec<Dir>,
+    /// Hosts that it may send requests to: `api.example.org`, `api.example.org:8443`, `*` for all.
+    pub(crate) allow_out: Vec<String>,
+    /// What is kept for it: database, caches, keys.
+    pub(crate) version: Option<Arc<Version>>,
+}
+
+/// A folder that guests see under another name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Dir {
+    pub(crate) host: PathBuf,
+    pub(crate) guest: String,
+    pub(crate) may_write: bool,
+}
+
+impl Grants {
+    pub(super) fn wasi(self: &Arc<Self>, frozen: Option<&Arc<Frozen>>, request: &Current) -> WasiCtx {
+        let mut wasi = WasiCtx::builder();
+        wasi.stdout(Output::new(self, Stream::Out, request)).stderr(Output::new(self, Stream::Error, request));
+        // How a component of skep knows where it is: `wit/skep.wit`.
+        wasi.env("SKEP_HOST", env!("CARGO_PKG_VERSION")).envs(&self.env);
+        for dir in &self.dirs {
+            let may = if dir.may_write { FsPerms::ReadWrite } else { FsPerms::ReadOnly };
+            // It was there at the start. If it is gone, the guest finds nothing under its name.
+            if let Err(error) = wasi.preopened_dir(&dir.host, &dir.guest, may) {
+                tracing::warn!(target: "skep::isolate", app = self.name, dir = %dir.host.display(), "{error:#}");
+            }
+        }
+        if let Some(frozen) = frozen {
+            wasi.wall_clock(Still(Arc::clone(frozen)))
+                .monotonic_clock(Still(Arc::clone(frozen)))
+                .secure_random(Noted(Arc::clone(frozen)))
+                .insecure_random(Deterministic::new(SEED.to_le_bytes().to_vec()))
+                // What is seeded by it in start-up code is seeded alike in each instance, and each start makes the same image.
+                .insecure_random_seed(u128::from(SEED));
+        }
+        wasi.build()
+    }
+
+    /// True if requests may go to this host and port.
+    pub(crate) fn allows(&self, host: &str, port: Option<u16>) -> bool {
+        self.allow_out.iter().any(|allowed| match allowed.rsplit_once(':') {
+            _ if allowed == "*" => true,
+            Some((name, number)) if number.bytes().all(|byte| byte.is_ascii_digit()) => {
+                name.eq_ignore_ascii_case(host) && number.parse().ok() == port
+            }
+            _ => allowed.eq_ignore_ascii_case(host),
+        })
+    }
+}
+
+const SEED: u64 = 0x736b_6570;
+
+/// What start-up code asked for, of what would be frozen into the image and then be the same for all.
+#[derive(Debug, Default)]
+pub(crate) struct Frozen(AtomicU8);
+
+impl Frozen {
+    pub(crate) const CLOCK: u8 = 1;
+    pub(crate) const RANDOM: u8 = 2;
+    pub(crate) const NETWORK: u8 = 4;
+
+    pub(crate) fn note(&self, what: u8) {
+        self.0.fetch_or(what, Ordering::Relaxed);
+    }
+
+    /// In words.
+    pub(crate) fn asked(&self) -> Vec<&'static str> {
+        let noted = self.0.load(Ordering::Relaxed);
+        let words = [
+            (Self::CLOCK, "the time"),
+            (Self::RANDOM, "secure random numbers"),
+            (Self::NETWORK, "another server over the network"),
+        ];
+        words.iter().filter(|(bit, _)| noted & bit != 0).map(|(_, word)| *word).collect()
+    }
+}
+
+/// A clock that stands.
+struct Still(Arc<Frozen>);
+
+impl HostWallClock for Still {
+    fn resolution(&self) -> Duration {
+        Duration::from_secs(1)
+    }
+
+    fn now(&self) -> Duration {
+        self.0.note(Frozen::CLOCK);
+        Duration::ZERO
+    }
+}
+
+impl HostMonotonicClock for Still {
+    fn resolution(&self) -> u64 {
+        1
+    }
+
+    fn now(&self) -> u64 {
+        self.0.note(Frozen::CLOCK);
+        0
+    }
+}
+
+/// Random numbers that are none.
+struct Noted(Arc<Frozen>);
+
+impl TryRng for Noted {
+    type Error = Infallible;
+
+    fn try_next_u32(&mut self) -> Result<u32, Infallible> {
+        self.0.note(Frozen::RANDOM);
+        Ok(0)
+    }
+
+    fn try_next_u64(&mut self) -> Result<u64, Infallible> {
+        self.0.note(Frozen::RANDOM);
+        Ok(0)
+    }
+
+    fn try_fill_bytes(&mut self, bytes: &mut [u8]) -> Result<(), Infallible> {
+        self.0.note(Frozen::RANDOM);
+        bytes.fill(0);
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn requests_leave_to_hosts_that_were_named() {
+        let grants = Grants { allow_out: vec!["api.example.org".into(), "LOCAL:81".into()], ..Grants::default() };
+        assert!(grants.allows("API.example.org", None) && grants.allows("api.example.org", Some(8443)));
+        assert!(grants.allows("local", Some(81)) && !grants.allows("local", Some(82)) && !grants.allows("local", None));
+        assert!(!grants.allows("evil.example.org", None) && !Grants::default().allows("localhost", None));
+        assert!(Grants { allow_out: vec!["*".into()], ..Grants::default() }.allows("any", None));
+    }
+
+    #[test]
+    fn what_was_asked_for_has_a_name() {
+        let frozen = Frozen::default();
+        assert!(frozen.asked().is_empty());
+        frozen.note(Frozen::RANDOM);
+        frozen.note(Frozen::CLOCK);
+        assert_eq!(frozen.asked(), ["the time", "secure random numbers"]);
+    }
+}

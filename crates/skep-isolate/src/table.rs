@@ -1,0 +1,204 @@
+//! Which application answers: by host, then by prefix, the most specific one first.
+
+use std::sync::Arc;
+
+use http::StatusCode;
+use http::header::HOST;
+use http::request::Parts;
+use skep::Error;
+use skep::mount::{Answering, Mount, Mounted};
+
+use crate::answer;
+use crate::application::Application;
+use crate::error::Wrong;
+use crate::status;
+
+/// All applications of a server.
+pub(crate) struct Table {
+    applications: Vec<Arc<Application>>,
+    /// The path of the page that shows how they are, if there is to be one.
+    status: Option<String>,
+}
+
+/// A prefix as it is compared: empty for all, or with a slash at the front and none at the end.
+pub(crate) fn prefix(text: &str) -> String {
+    let inner = text.trim_matches('/');
+    if inner.is_empty() { String::new() } else { format!("/{inner}") }
+}
+
+/// What of a path is below a prefix, with the slash at its front.
+fn below<'p>(path: &'p str, prefix: &str) -> Option<&'p str> {
+    path.strip_prefix(prefix).filter(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+impl Table {
+    /// Two applications in one place are an error.
+    pub(crate) fn new(mut applications: Vec<Arc<Application>>, status: Option<String>) -> Result<Self, Wrong> {
+        for (index, one) in applications.iter().enumerate() {
+            for other in &applications[index + 1..] {
+                if let Some(place) = shared(one, other) {
+                    let (one, other) = (&one.options.name, &other.options.name);
+                    return Err(Wrong(format!(
+                        "{one} and {other} both answer at {place}; give one of them another `host` or `prefix`"
+                    )));
+                }
+            }
+        }
+        let depth = |application: &Arc<Application>| {
+            let options = &application.options;
+            let host = options.hosts.iter().map(|host| if host.starts_with("*.") { 1 } else { 2 }).max().unwrap_or(0);
+            std::cmp::Reverse((host, options.prefix.len()))
+        };
+        applications.sort_by_key(depth);
+        Ok(Self { applications, status })
+    }
+
+    pub(crate) fn applications(&self) -> &[Arc<Application>] {
+        &self.applications
+    }
+
+    fn find(&self, parts: &Parts) -> Option<&Application> {
+        let path = parts.uri.path();
+        let mut host = None;
+        let found = self.applications.iter().find(|application| {
+            let options = &application.options;
+            below(path, &options.prefix).is_some()
+                && (options.hosts.is_empty() || {
+                    let host = *host.get_or_insert_with(|| host_of(parts));
+                    options.hosts.iter().any(|pattern| fits(pattern, host))
+                })
+        });
+        found.map(|found| &**found)
+    }
+}
+
+/// The place that two applications would share, if there is one.
+fn shared(one: &Application, other: &Application) -> Option<String> {
+    let (one, other) = (&one.options, &other.options);
+    if one.prefix != other.prefix {
+        return None;
+    }
+    let place = |host: &str| Some(format!("{host}{}/", one.prefix));
+    if one.hosts.is_empty() && other.hosts.is_empty() {
+        return place("every host, ");
+    }
+    one.hosts.iter().find(|host| other.hosts.contains(host)).and_then(|host| place(host))
+}
+
+fn host_of(parts: &Parts) -> &str {
+    match parts.uri.host() {
+        Some(host) => host,
+        None => {
+            let host = parts.headers.get(HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
+            // `[::1]:80` has colons before its port.
+            match host.rsplit_once(':') {
+                Some((name, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => name,
+                _ => host,
+            }
+        }
+    }
+}
+
+fn fits(pattern: &str, host: &str) -> bool {
+    match pattern.strip_prefix('*') {
+        // `.example.org`, with something before it.
+        Some(end) => {
+            host.len() > end.len()
+                && host.get(host.len() - end.len()..).is_some_and(|tail| tail.eq_ignore_ascii_case(end))
+        }
+        None => pattern.eq_ignore_ascii_case(host),
+    }
+}
+
+/// The table as skep mounts it.
+pub(crate) struct Mounting(pub(crate) Arc<Table>);
+
+impl Mount for Mounting {
+    fn answer(&self, request: Mounted) -> Answering {
+        let path = request.parts.uri.path();
+        let table = &self.0;
+        if table.status.as_deref() == Some(path) {
+            let page = status::page(table);
+            return Box::pin(std::future::ready(Ok(page)));
+        }
+        let Some(application) = table.find(&request.parts) else {
+            return Box::pin(std::future::ready(Err(Error::not_found())));
+        };
+        for (prefix, files) in &application.files {
+            if let Some(rest) = below(path, prefix) {
+                let parts = &request.parts;
+                let whole = parts.uri.path_and_query().map_or(path, http::uri::PathAndQuery::as_str);
+                let rest = rest.strip_prefix('/').unwrap_or(rest);
+                let answer = files.answer(&parts.method, rest, whole, &parts.headers);
+                return Box::pin(std::future::ready(answer));
+            }
+        }
+        match application.current() {
+            Some(ready) => Box::pin(answer::answer(ready, request)),
+            None => {
+                let name = &application.options.name;
+                let why = application.last().failure.map_or_else(String::new, |(_, why)| format!(": {why}"));
+                let error = Error::new(StatusCode::SERVICE_UNAVAILABLE)
+                    .with_cause(format!("{name} has no version that works{why}"));
+                Box::pin(std::future::ready(Err(error)))
+            }
+        }
+    }
+
+    fn name(&self) -> String {
+        match self.0.applications.as_slice() {
+            [one] => format!("the component {}", one.options.file.display()),
+            many => format!("{} components", many.len()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::options::Options;
+
+    fn application(name: &str, hosts: &[&str], prefix: &str) -> Arc<Application> {
+        let hosts = hosts.iter().map(ToString::to_string).collect();
+        let options = Options { name: name.into(), hosts, prefix: super::prefix(prefix), ..Options::default() };
+        Arc::new(Application::new(options))
+    }
+
+    fn found(table: &Table, host: &str, path: &str) -> String {
+        let request = http::Request::get(path).header(HOST, host).body(()).unwrap();
+        table.find(&request.into_parts().0).map_or_else(String::new, |found| found.options.name.clone())
+    }
+
+    #[test]
+    fn the_most_specific_application_answers() {
+        let table = Table::new(
+            vec![
+                application("all", &[], "/"),
+                application("shop", &[], "/shop/"),
+                application("org", &["example.org"], "/"),
+                application("below", &["*.example.org"], "/"),
+                application("admin", &["example.org"], "/admin"),
+            ],
+            None,
+        );
+        let table = table.unwrap();
+        assert_eq!(found(&table, "localhost:8800", "/"), "all");
+        assert_eq!(found(&table, "localhost", "/shop"), "shop");
+        assert_eq!(found(&table, "localhost", "/shopping"), "all");
+        assert_eq!(found(&table, "Example.ORG:443", "/shop/1"), "org");
+        assert_eq!(found(&table, "a.example.org", "/shop/1"), "below");
+        assert_eq!(found(&table, ".example.org", "/"), "all");
+        assert_eq!(found(&table, "example.org", "/admin/users"), "admin");
+        assert_eq!(found(&table, "[::1]:80", "/"), "all");
+    }
+
+    #[test]
+    fn two_in_one_place_are_refused_by_name() {
+        let refused = |one, other| Table::new(vec![one, other], None).map(drop).unwrap_err().0;
+        let error = refused(application("a", &[], "/"), application("b", &[], "/"));
+        assert!(error.starts_with("a and b both answer at every host, /"), "{error}");
+        let error = refused(application("a", &["x", "y"], "/p"), application("b", &["y"], "/p"));
+        assert!(error.starts_with("a and b both answer at y/p/"), "{error}");
+        assert!(Table::new(vec![application("a", &["x"], "/"), application("b", &[], "/")], None).is_ok());
+    }
+}

@@ -1,0 +1,41 @@
+//! A service for each thing that a component asks of its host. The tests of `skep-isolate` drive it native and as a component.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+use skep::prelude::*;
+use skep::sql::{migrations, query};
+
+mod bodies;
+mod instances;
+mod notes;
+mod users;
+
+use bodies::{Echo, Panic, Pieces};
+use instances::{Chance, Index, Kept, Word, Words};
+use notes::{Add, Errors, Notes};
+use users::{Parts, Visit, Visits, Void};
+
+/// The application.
+#[must_use]
+pub fn app() -> App {
+    App::new()
+        .named(env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION"))
+        .serve::<(Index, Word, Chance, Kept, Notes, Add, Errors, Visit, Visits)>()
+        .serve::<(Parts, Void, Echo, Pieces, Panic)>()
+        .database(migrations!("migrations"))
+        .every("tick", Duration::from_millis(20), |site| {
+            // What a job keeps in a static is there when it runs again.
+            static RUNS: AtomicU32 = AtomicU32::new(0);
+            let runs = RUNS.fetch_add(1, Ordering::Relaxed);
+            site.db().write(|db| db.execute(query("insert into note (text) values (?)", format!("tick {runs}"))))?;
+            Ok(())
+        })
+        .with(Words((0..1000).map(|number| (format!("word{number}"), number)).collect()))
+        .on_start(|site| {
+            site.db().write(|db| db.execute("insert or ignore into note (id, text) values (1, 'first')"))?;
+            site.invalidate("parts")
+        })
+}
+
+skep::component!(app());

@@ -1,0 +1,71 @@
+//! What is kept of users, and for all of them.
+
+use std::time::Duration;
+
+use skep::cache::{Fragment, Life, Public, Store};
+use skep::prelude::*;
+use skep::session::Key;
+
+const VISITS: Key<u32> = Key::new("visits");
+
+#[derive(Service)]
+#[service(POST "/visits")]
+pub(crate) struct Visit;
+
+impl Handle for Visit {
+    async fn handle(self, cx: &mut Cx<'_>) -> Result {
+        let visits = cx.session().update(&VISITS, |visits| visits.unwrap_or(0) + 1).await?;
+        cx.flash("noted");
+        Ok(Response::text(visits.to_string()))
+    }
+}
+
+#[derive(Service)]
+#[service(GET "/visits")]
+pub(crate) struct Visits;
+
+impl Handle for Visits {
+    async fn handle(self, cx: &mut Cx<'_>) -> Result {
+        let visits = cx.session().get(&VISITS).await?;
+        Ok(Response::text(format!("{visits:?} {:?}", cx.flashes())))
+    }
+}
+
+const MADE: Store<str, u32> = Store::new("made");
+
+#[derive(Hash)]
+pub(crate) struct Part;
+
+impl Fragment for Part {
+    fn life(&self) -> Life {
+        Life::of(Duration::from_mins(1)).tag("parts")
+    }
+
+    async fn make(&self, cx: &Public<'_>) -> Result<Html> {
+        let made = cx.cache(&MADE);
+        let count = made.get("part").await?.unwrap_or(0) + 1;
+        made.set("part", &count).await?;
+        Ok(html! { p { "made " (count) } })
+    }
+}
+
+#[derive(Service)]
+#[service(GET "/part")]
+pub(crate) struct Parts;
+
+impl Handle for Parts {
+    async fn handle(self, cx: &mut Cx<'_>) -> Result {
+        Ok(Response::html(html! { (cx.fragment(&Part).await?) }))
+    }
+}
+
+#[derive(Service)]
+#[service(POST "/part")]
+pub(crate) struct Void;
+
+impl Handle for Void {
+    async fn handle(self, cx: &mut Cx<'_>) -> Result {
+        cx.invalidate("parts").await?;
+        Ok(Response::text("void"))
+    }
+}

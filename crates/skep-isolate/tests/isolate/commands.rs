@@ -1,0 +1,68 @@
+//! `skep compile`, and code that is kept.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+
+use super::Test;
+use super::guests;
+use super::server::{Folder, Server, refused, run};
+
+pub(crate) const TESTS: &[Test] = &[
+    ("compiled_code_runs_without_the_component", compiled),
+    ("compiled_code_that_others_may_write_is_not_run", not_trusted),
+    ("code_is_kept_and_found_again", kept),
+];
+
+fn compiled() {
+    let folder = Folder::new();
+    let out = folder.0.join("app.cwasm");
+    let out = out.to_str().unwrap();
+    let guest = guests::with_init();
+    let (well, text) = run("compile", &[guest.to_str().unwrap(), "-o", out]);
+    assert!(well && text.contains("start-up code in its image"), "{text}");
+    let server = Server::start(&[out]);
+    assert_eq!(server.text("/table?3"), "ready value 3");
+    assert_eq!(server.text("/counts"), "static 1 local 1");
+    assert_eq!(server.text("/counts"), "static 1 local 1");
+    let (well, text) = run("compile", &[out]);
+    assert!(!well && text.contains("is compiled already"), "{text}");
+    let text = refused(&[out, "--fuel", "1000"]);
+    assert!(text.contains("was compiled for another engine"), "{text}");
+}
+
+fn not_trusted() {
+    let folder = Folder::new();
+    let out = folder.0.join("app.cwasm");
+    let guest = guests::plain();
+    assert!(run("compile", &[guest.to_str().unwrap(), "-o", out.to_str().unwrap()]).0);
+    fs::set_permissions(&out, fs::Permissions::from_mode(0o666)).unwrap();
+    let text = refused(&[out.to_str().unwrap()]);
+    assert!(
+        text.contains("is machine code, which is not run unless it is sure whose it is: others may write it"),
+        "{text}"
+    );
+}
+
+fn kept() {
+    let folder = Folder::new();
+    let cache = folder.0.join("cache");
+    let guest = guests::plain();
+    let arguments = [guest.to_str().unwrap(), "--compile-cache", cache.to_str().unwrap()];
+    drop(Server::start(&arguments));
+    let file = fs::read_dir(&cache).unwrap().next().unwrap().unwrap().path();
+    let written = fs::metadata(&file).unwrap().modified().unwrap();
+    let server = Server::start(&arguments);
+    assert_eq!(server.text("/"), "one");
+    assert_eq!(fs::metadata(&file).unwrap().modified().unwrap(), written, "it was not compiled again");
+    drop(server);
+    // Somebody else could have written it: it is compiled anew, in its place.
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o666)).unwrap();
+    let server = Server::start(&arguments);
+    server.wait_for("compiled code is not used: others may write it");
+    assert_eq!(server.text("/"), "one");
+    assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
+    drop(server);
+    // What is broken is compiled anew, too.
+    fs::write(&file, b"\x7fELF nonsense").unwrap();
+    assert_eq!(Server::start(&arguments).text("/"), "one");
+}

@@ -1,0 +1,153 @@
+//! What a bad request costs: itself.
+
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::Test;
+use super::guests;
+use super::server::{Answer, Server};
+
+pub(crate) const TESTS: &[Test] = &[
+    ("each_failure_is_a_status_and_an_id_and_nothing_else", each_failure),
+    ("an_endless_loop_leaves_the_thread_to_others", endless_loop),
+    ("an_answer_that_broke_off_does_not_look_complete", broke_off),
+    ("endless_output_waits_for_its_reader_and_ends_with_its_time", endless_output),
+    ("more_instances_than_allowed_are_a_503", more_than_allowed),
+    ("hundreds_of_instances_wait_at_once", many_at_once),
+    ("fuel_ends_what_computes_too_much", fuel),
+    ("a_guest_that_sleeps_too_long_is_a_504", sleeps),
+];
+
+const STRICT: &[&str] = &["--time", "1s", "--memory", "32MiB", "--set", "workers=1"];
+
+fn strict(more: &[&str]) -> Server {
+    Server::start(&[&[guests::plain().to_str().unwrap()], STRICT, more].concat())
+}
+
+fn each_failure() {
+    let server = strict(&[]);
+    let cases = [
+        ("/panic", 500, "wasm trap: wasm `unreachable` instruction executed"),
+        ("/unreachable", 500, ", in "),
+        // The stack of a Rust program lies at the beginning of its memory, and before that there is nothing.
+        ("/overflow", 500, "wasm trap: out of bounds memory access, in "),
+        ("/memory", 500, "it asked for more memory than the 32768 KiB it may have"),
+        ("/exit", 500, "it called exit("),
+        ("/silent", 500, "returned without an answer"),
+        ("/unfinished", 500, "did not finish its answer"),
+        ("/error", 500, "answered with an error"),
+        ("/loop", 504, "took longer than 1s"),
+    ];
+    for (path, status, why) in cases {
+        let answer = server.get(path);
+        assert_eq!(answer.status, status, "{path}");
+        assert!(!answer.text.contains("wasm") && !answer.text.contains("guest"), "{path}: {}", answer.text);
+        let id = answer.id();
+        server.wait_for(&id);
+        let log = server.log();
+        let line = log.lines().find(|line| line.contains(&id)).unwrap();
+        assert!(line.contains(why), "{path}: {line}");
+        assert_eq!(server.text("/"), "one", "after {path}");
+    }
+}
+
+/// With one thread: if the loop kept it, nobody else would be answered.
+fn endless_loop() {
+    let server = strict(&["--time", "4s"]);
+    let address = server.address.clone();
+    let looping = thread::spawn(move || ask(&address, "/loop").status);
+    thread::sleep(Duration::from_millis(100));
+    let start = Instant::now();
+    for _ in 0..20 {
+        assert_eq!(server.text("/"), "one");
+    }
+    assert!(start.elapsed() < Duration::from_millis(3500), "{:?}", start.elapsed());
+    assert_eq!(looping.join().unwrap(), 504);
+}
+
+fn ask(address: &str, path: &str) -> Answer {
+    Answer::read(begin(address, path)).unwrap()
+}
+
+fn begin(address: &str, path: &str) -> TcpStream {
+    let mut stream = TcpStream::connect(address).unwrap();
+    stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
+    stream.write_all(format!("GET {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n").as_bytes()).unwrap();
+    stream
+}
+
+fn broke_off() {
+    let server = strict(&[]);
+    let answer = server.get("/stream?300");
+    assert_eq!((answer.status, answer.text.len(), answer.is_whole), (200, 300 << 10, true));
+    // Small enough to be gathered: nothing of it was sent, and the page of the error is.
+    assert_eq!(server.get("/stream-then-trap?3").status, 500);
+    let answer = server.get("/stream-then-trap?300");
+    assert_eq!((answer.status, answer.is_whole), (200, false));
+    server.wait_for("an answer broke off: 500");
+    assert_eq!(server.text("/"), "one");
+}
+
+fn endless_output() {
+    let server = strict(&[]);
+    server.text("/");
+    let before = server.memory();
+    // Ten that nobody reads.
+    let unread: Vec<TcpStream> = (0..10).map(|_| begin(&server.address, "/endless")).collect();
+    thread::sleep(Duration::from_millis(400));
+    let grown = server.memory().saturating_sub(before);
+    assert!(grown < 40 << 10, "{grown} KiB for ten answers that nobody reads");
+    assert_eq!(server.text("/"), "one");
+    server.wait_for("took longer than 1s");
+    drop(unread);
+    // One that is read slowly still ends.
+    let mut slow = begin(&server.address, "/endless");
+    let (start, mut bytes) = (Instant::now(), vec![0; 64 << 10]);
+    while slow.read(&mut bytes).is_ok_and(|read| read > 0) {
+        thread::sleep(Duration::from_millis(5));
+        assert!(start.elapsed() < Duration::from_secs(20));
+    }
+    assert_eq!(server.text("/"), "one");
+}
+
+fn more_than_allowed() {
+    let server = strict(&["--instances", "2"]);
+    let busy: Vec<TcpStream> = (0..2).map(|_| begin(&server.address, "/sleep?700")).collect();
+    thread::sleep(Duration::from_millis(200));
+    let answer = server.get("/");
+    assert_eq!(answer.status, 503);
+    assert!(answer.head.contains("retry-after: 1"), "{}", answer.head);
+    server.wait_for("all 2 instances are at work");
+    assert!(busy.into_iter().all(|stream| Answer::read(stream).unwrap().text == "slept"));
+    assert_eq!(server.text("/"), "one");
+}
+
+fn many_at_once() {
+    let server = strict(&["--time", "20s"]);
+    server.text("/");
+    let before = server.memory();
+    let waiting: Vec<TcpStream> = (0..400).map(|_| begin(&server.address, "/sleep?3000")).collect();
+    thread::sleep(Duration::from_millis(1500));
+    let each = server.memory().saturating_sub(before) / 400;
+    println!("     {each} KiB for each instance at work, its connection included");
+    assert!(each < 400, "{each} KiB for each");
+    assert!(waiting.into_iter().all(|stream| Answer::read(stream).unwrap().text == "slept"));
+}
+
+fn fuel() {
+    let server = strict(&["--fuel", "20_000_000", "--time", "20s"]);
+    assert_eq!(server.get("/work?1000").status, 200);
+    let answer = server.get("/work?1000000000");
+    assert_eq!(answer.status, 504);
+    server.wait_for("used up its fuel of 20000000");
+}
+
+fn sleeps() {
+    let server = strict(&[]);
+    assert_eq!(server.text("/sleep?10"), "slept");
+    let start = Instant::now();
+    assert_eq!(server.get("/sleep?5000").status, 504);
+    assert!(start.elapsed() < Duration::from_secs(3));
+}

@@ -1,0 +1,78 @@
+//! What a guest is given: nothing, unless somebody says otherwise. And what it sees of a request.
+
+use std::net::TcpListener;
+use std::thread;
+
+use super::Test;
+use super::guests;
+use super::server::{Folder, Server};
+
+pub(crate) const TESTS: &[Test] = &[
+    ("a_guest_sees_the_request_as_it_came", sees_the_request),
+    ("a_guest_has_no_environment_but_what_it_was_given", environment),
+    ("a_guest_sees_no_file_but_what_it_was_given", files),
+    ("a_guest_reaches_no_server_but_what_it_was_allowed", network),
+    ("what_a_guest_prints_goes_to_the_log", prints),
+];
+
+fn sees_the_request() {
+    let server = Server::start(&[guests::plain().to_str().unwrap()]);
+    let text = server.text("/request?a=b");
+    assert!(text.starts_with("GET Some(false) x /request?a=b\n"), "{text}");
+    let echoed = server.ask("POST", "/echo", "x", &"bees ".repeat(20_000)).unwrap();
+    assert_eq!((echoed.status, echoed.text.len(), echoed.is_whole), (200, 100_000, true));
+    let head = server.ask("HEAD", "/", "x", "").unwrap();
+    assert_eq!((head.status, head.text.as_str()), (200, ""));
+    assert!(head.head.contains("content-length: 3"), "{}", head.head);
+    assert_eq!(server.get("/nowhere").status, 404);
+}
+
+fn environment() {
+    let guest = guests::plain();
+    let server = Server::start(&[guest.to_str().unwrap(), "--env", "COLOUR=green", "--env", "PATH"]);
+    assert_eq!(server.text("/env?COLOUR"), "Ok(\"green\")");
+    assert_eq!(server.text("/env?PATH"), format!("Ok({:?})", std::env::var("PATH").unwrap()));
+    assert_eq!(server.text("/env?HOME"), "Err(NotPresent)");
+}
+
+fn files() {
+    let folder = Folder::new();
+    folder.write("note.txt", "a note");
+    let place = folder.0.to_str().unwrap().to_owned();
+    let guest = guests::plain();
+    let server = Server::start(&[guest.to_str().unwrap(), "--dir", &format!("{place}::/data")]);
+    assert_eq!(server.text("/read?/data/note.txt"), "a note");
+    assert!(server.text("/write?/data/new.txt").starts_with("Err"));
+    assert_ne!(server.text("/read?/etc/hostname"), std::fs::read_to_string("/etc/hostname").unwrap_or_default());
+    assert!(!server.text("/read?/data/../../../../etc/passwd").contains("root:"));
+    let server = Server::start(&[guest.to_str().unwrap(), "--dir", &format!("{place}::/data::rw")]);
+    assert_eq!(server.text("/write?/data/new.txt"), "Ok(())");
+    assert!(folder.0.join("new.txt").exists());
+}
+
+fn network() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap().to_string();
+    thread::spawn(move || {
+        for stream in listener.incoming().map_while(Result::ok) {
+            use std::io::{Read, Write};
+            let mut stream = stream;
+            let _ = stream.read(&mut [0; 1024]);
+            let _ = stream.write_all(b"HTTP/1.1 203 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
+        }
+    });
+    let guest = guests::plain();
+    let server = Server::start(&[guest.to_str().unwrap()]);
+    assert!(server.text(&format!("/fetch?{address}")).contains("HttpRequestDenied"));
+    server.wait_for("--allow-out would allow it");
+    let server = Server::start(&[guest.to_str().unwrap(), "--allow-out", &address]);
+    assert_eq!(server.text(&format!("/fetch?{address}")), "status 203");
+    assert!(server.text("/fetch?127.0.0.1:1").contains("HttpRequestDenied"));
+}
+
+fn prints() {
+    let server = Server::start(&[guests::plain().to_str().unwrap()]);
+    server.text("/print");
+    server.wait_for("INFO skep::guest: printed to standard output app=guest");
+    server.wait_for("WARN skep::guest: printed to standard error app=guest");
+}

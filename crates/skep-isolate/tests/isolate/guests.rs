@@ -1,0 +1,41 @@
+//! The components under test, built once for each run.
+
+use std::path::PathBuf;
+use std::process::Command;
+use std::sync::OnceLock;
+
+/// Built with these features of `tests/guest`.
+fn build(features: &str) -> PathBuf {
+    let package = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/guest");
+    // Beside what cargo builds, so that a second run builds nothing; one folder for each, since they have one name.
+    let target = std::env::current_exe().unwrap().ancestors().nth(3).unwrap().join("guests");
+    let folder = target.join(if features.is_empty() { "plain" } else { features });
+    let mut cargo = Command::new(env!("CARGO"));
+    cargo.args(["build", "--quiet", "--locked", "--release", "--target", "wasm32-wasip2", "--features", features]);
+    cargo.arg("--manifest-path").arg(package.join("Cargo.toml")).arg("--target-dir").arg(&target);
+    // Flags for the tests themselves are none for another target.
+    cargo.env_remove("RUSTFLAGS").env_remove("CARGO_ENCODED_RUSTFLAGS").env_remove("CARGO_TARGET_DIR");
+    assert!(cargo.status().unwrap().success(), "the guest does not build: is the target wasm32-wasip2 installed?");
+    std::fs::create_dir_all(&folder).unwrap();
+    let kept = folder.join("guest.wasm");
+    std::fs::copy(target.join("wasm32-wasip2/release/guest.wasm"), &kept).unwrap();
+    kept
+}
+
+/// Without start-up code.
+pub(crate) fn plain() -> PathBuf {
+    static BUILT: OnceLock<PathBuf> = OnceLock::new();
+    BUILT.get_or_init(|| build("")).clone()
+}
+
+/// The same, another version.
+pub(crate) fn second() -> PathBuf {
+    static BUILT: OnceLock<PathBuf> = OnceLock::new();
+    BUILT.get_or_init(|| build("second")).clone()
+}
+
+/// With start-up code that fills a table.
+pub(crate) fn with_init() -> PathBuf {
+    static BUILT: OnceLock<PathBuf> = OnceLock::new();
+    BUILT.get_or_init(|| build("init")).clone()
+}

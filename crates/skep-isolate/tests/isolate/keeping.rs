@@ -1,0 +1,99 @@
+//! What one request leaves for the next, under the three module caches. The traps of the old ones are in here.
+
+use super::Test;
+use super::guests;
+use super::server::Server;
+
+pub(crate) const TESTS: &[Test] = &[
+    ("a_static_starts_anew_for_each_request_unless_it_is_cached", a_static_starts_anew),
+    ("a_session_in_a_static_leaks_with_cached_and_with_nothing_else", a_session_leaks_with_cached_only),
+    ("start_up_code_runs_once_for_a_snapshot", start_up_code_runs_once),
+    ("random_numbers_of_instances_differ", random_numbers_differ),
+    ("an_instance_that_trapped_is_never_used_again", trapped_is_thrown_away),
+    ("an_instance_serves_so_many_requests_and_no_more", serves_so_many),
+];
+
+fn serve(component: &std::path::Path, how: &str, more: &[&str]) -> Server {
+    let arguments = [&[component.to_str().unwrap(), "--module-cache", how, "--set", "workers=1"], more].concat();
+    Server::start(&arguments)
+}
+
+/// The program that the old module cache was shown with.
+fn a_static_starts_anew() {
+    for (how, second) in [("snapshot", 1), ("cold", 1), ("cached", 2)] {
+        for component in [guests::plain(), guests::with_init()] {
+            let server = serve(&component, how, &["--probe", "/env"]);
+            assert_eq!(server.text("/counts"), "static 1 local 1", "{how}");
+            assert_eq!(server.text("/counts"), format!("static {second} local 1"), "{how}");
+        }
+    }
+}
+
+fn a_session_leaks_with_cached_only() {
+    for (how, seen_by_another) in [("snapshot", "nobody"), ("cold", "nobody"), ("cached", "alice")] {
+        let server = serve(&guests::plain(), how, &["--status", "/-/isolate"]);
+        assert_eq!(server.text("/login?alice"), "welcome");
+        assert_eq!(server.text("/whoami"), seen_by_another, "{how}");
+        let warns = server.text("/-/isolate").contains("WARNING: keeps state between requests");
+        assert_eq!(warns, how == "cached", "{how}: the status page says so");
+    }
+}
+
+fn start_up_code_runs_once() {
+    for (how, first, second) in
+        [("snapshot", "ready", "ready"), ("cold", "ready", "ready"), ("cached", "ready", "ready")]
+    {
+        let server = serve(&guests::with_init(), how, &[]);
+        assert_eq!(server.text("/table?7"), format!("{first} value 7"), "{how}");
+        assert_eq!(server.text("/table?1001"), format!("{second} nothing"), "{how}");
+    }
+    // Without start-up code the table is built by the request that wants it.
+    let server = serve(&guests::plain(), "snapshot", &["--status", "/-/isolate"]);
+    assert_eq!(server.text("/table?7"), "built value 7");
+    assert_eq!(server.text("/table?7"), "built value 7");
+    assert!(!server.text("/-/isolate").contains("start-up code in its image"));
+    // An image of many pages, of which a request sees a few.
+    let server = serve(&guests::with_init(), "snapshot", &["--env", "ENTRIES=50000", "--status", "/-/isolate"]);
+    assert_eq!(server.text("/table?49999"), "ready value 49999");
+    assert!(server.text("/-/isolate").contains("start-up code in its image"));
+}
+
+fn random_numbers_differ() {
+    for how in ["snapshot", "cold", "cached"] {
+        for component in [guests::plain(), guests::with_init()] {
+            let server = serve(&component, how, &[]);
+            let (one, other) = (server.text("/random"), server.text("/random"));
+            let secure = |text: &str| text.split_once(' ').unwrap().1.to_owned();
+            assert_ne!(secure(&one), secure(&other), "{how}");
+        }
+        let server = serve(&guests::plain(), how, &[]);
+        assert_ne!(server.text("/random"), server.text("/random"), "{how}: the seed of hash maps");
+    }
+}
+
+fn trapped_is_thrown_away() {
+    let server = serve(&guests::plain(), "cached", &["--time", "1s", "--memory", "32MiB"]);
+    for (path, status) in [("/panic", 500), ("/unreachable", 500), ("/memory", 500), ("/loop", 504), ("/exit", 500)] {
+        server.text("/login?alice");
+        assert_eq!(server.text("/whoami"), "alice");
+        assert_eq!(server.get(path).status, status, "{path}");
+        assert_eq!(server.text("/whoami"), "nobody", "{path} threw the instance away");
+    }
+}
+
+fn serves_so_many() {
+    let server = serve(&guests::plain(), "cached", &["--reuse-requests", "2", "--probe", "/"]);
+    let counts: Vec<String> = (0..5).map(|_| server.text("/counts")).collect();
+    // The probe was the first request of the first instance.
+    assert_eq!(
+        counts,
+        ["static 1 local 1", "static 1 local 1", "static 2 local 1", "static 1 local 1", "static 2 local 1"]
+    );
+    let server = serve(&guests::plain(), "cached", &["--reuse-idle", "300ms"]);
+    assert_eq!(
+        (server.text("/counts"), server.text("/counts")),
+        ("static 1 local 1".into(), "static 2 local 1".into())
+    );
+    std::thread::sleep(std::time::Duration::from_millis(400));
+    assert_eq!(server.text("/counts"), "static 1 local 1");
+}

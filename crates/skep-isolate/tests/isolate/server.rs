@@ -1,0 +1,210 @@
+//! A server of its own for each test, and what a client sees of it.
+
+use std::fs;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// Set, this executable is `skep serve`, or `skep compile`.
+pub(crate) const PART: &str = "ISOLATE_TEST_PART";
+
+/// A server without a supervisor, which ends with this.
+pub(crate) struct Server {
+    child: Child,
+    pub(crate) address: String,
+    log: Arc<Mutex<String>>,
+    _folder: Folder,
+}
+
+/// A folder that is removed with this.
+pub(crate) struct Folder(pub(crate) PathBuf);
+
+impl Folder {
+    pub(crate) fn new() -> Self {
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let folder = std::env::temp_dir().join(format!("skep-isolate-{}-{number}", std::process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        Self(folder)
+    }
+
+    pub(crate) fn write(&self, name: &str, content: impl AsRef<[u8]>) -> PathBuf {
+        let path = self.0.join(name);
+        fs::write(&path, content).unwrap();
+        path
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+/// Compiled code is shared by all tests of a run.
+fn cache() -> PathBuf {
+    std::env::current_exe().unwrap().ancestors().nth(3).unwrap().join("guests/cache")
+}
+
+fn command(part: &str, arguments: &[&str], folder: &Path) -> Command {
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command.args(arguments).env(PART, part).env("XDG_CACHE_HOME", cache()).current_dir(folder).stdin(Stdio::null());
+    command
+}
+
+/// What `skep compile`, or a `skep serve` that does not start, says.
+pub(crate) fn run(part: &str, arguments: &[&str]) -> (bool, String) {
+    let folder = Folder::new();
+    let Output { status, stdout, stderr } = command(part, arguments, &folder.0).output().unwrap();
+    (status.success(), String::from_utf8([stdout, stderr].concat()).unwrap())
+}
+
+/// What keeps a server with these arguments from starting.
+pub(crate) fn refused(arguments: &[&str]) -> String {
+    let quiet = ["--listen", "127.0.0.1:0", "--set", "supervise=false"];
+    let (started, text) = run("serve", &[arguments, &quiet].concat());
+    assert!(!started, "it should not start: {text}");
+    text
+}
+
+impl Server {
+    pub(crate) fn start(arguments: &[&str]) -> Self {
+        Self::start_in(Folder::new(), arguments)
+    }
+
+    pub(crate) fn start_in(folder: Folder, arguments: &[&str]) -> Self {
+        let quiet = ["--listen", "127.0.0.1:0", "--set", "log.access=false", "--set", "supervise=false"];
+        let mut command = command("serve", &[arguments, &quiet].concat(), &folder.0);
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let log = Arc::<Mutex<String>>::default();
+        gather(child.stdout.take().unwrap(), &log);
+        gather(child.stderr.take().unwrap(), &log);
+        let mut server = Self { child, address: String::new(), log, _folder: folder };
+        let start = Instant::now();
+        while !server.log().contains("listens on http://") {
+            let is_alive = server.child.try_wait().unwrap().is_none();
+            assert!(is_alive && start.elapsed() < Duration::from_secs(60), "it did not start: {}", server.log());
+            thread::sleep(Duration::from_millis(5));
+        }
+        let log = server.log();
+        server.address = log.split("http://").nth(1).unwrap().split_whitespace().next().unwrap().to_owned();
+        server
+    }
+
+    pub(crate) fn log(&self) -> String {
+        self.log.lock().unwrap().clone()
+    }
+
+    /// Waits for a line of the log, but not for ever.
+    pub(crate) fn wait_for(&self, text: &str) {
+        let start = Instant::now();
+        while !self.log().contains(text) {
+            assert!(start.elapsed() < Duration::from_secs(30), "waited in vain for {text:?}: {}", self.log());
+            thread::sleep(Duration::from_millis(5));
+        }
+    }
+
+    pub(crate) fn get(&self, target: &str) -> Answer {
+        self.ask("GET", target, "x", "").unwrap()
+    }
+
+    /// The text of an answer that went well.
+    pub(crate) fn text(&self, target: &str) -> String {
+        let answer = self.get(target);
+        assert_eq!(answer.status, 200, "{target}: {} {}", answer.text, self.log());
+        answer.text
+    }
+
+    pub(crate) fn ask(&self, method: &str, target: &str, host: &str, body: &str) -> std::io::Result<Answer> {
+        let mut stream = TcpStream::connect(&self.address)?;
+        stream.set_read_timeout(Some(Duration::from_secs(30)))?;
+        let length = body.len();
+        let head = format!(
+            "{method} {target} HTTP/1.1\r\nHost: {host}\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n"
+        );
+        stream.write_all(head.as_bytes())?;
+        stream.write_all(body.as_bytes())?;
+        Answer::read(stream)
+    }
+
+    /// The process's memory, in KiB.
+    pub(crate) fn memory(&self) -> u64 {
+        let status = fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap();
+        let line = status.lines().find(|line| line.starts_with("VmRSS:")).unwrap();
+        line.split_whitespace().nth(1).unwrap().parse().unwrap()
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn gather(stream: impl Read + Send + 'static, log: &Arc<Mutex<String>>) {
+    let log = Arc::clone(log);
+    thread::spawn(move || {
+        for line in BufReader::new(stream).lines().map_while(Result::ok) {
+            let mut log = log.lock().unwrap();
+            log.push_str(&line);
+            log.push('\n');
+        }
+    });
+}
+
+/// What came back.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    pub(crate) status: u16,
+    pub(crate) head: String,
+    pub(crate) text: String,
+    /// False if it broke off.
+    pub(crate) is_whole: bool,
+}
+
+impl Answer {
+    pub(crate) fn read(mut stream: TcpStream) -> std::io::Result<Self> {
+        let mut all = Vec::new();
+        let ended = stream.read_to_end(&mut all);
+        let text = String::from_utf8_lossy(&all).into_owned();
+        let (head, body) =
+            text.split_once("\r\n\r\n").ok_or_else(|| std::io::Error::other(format!("no answer: {text:?}")))?;
+        let status = head.split(' ').nth(1).and_then(|status| status.parse().ok()).unwrap_or(0);
+        let lower = head.to_ascii_lowercase();
+        let (body, is_whole) = if lower.contains("transfer-encoding: chunked") {
+            unchunk(body)
+        } else {
+            let length = lower.split("content-length: ").nth(1).and_then(|rest| rest.lines().next()?.parse().ok());
+            (body.to_owned(), ended.is_ok() && length.is_none_or(|length: usize| length == body.len()))
+        };
+        Ok(Self { status, head: head.to_owned(), text: body, is_whole })
+    }
+
+    /// The id that an error page shows.
+    pub(crate) fn id(&self) -> String {
+        let is_id = |word: &&str| word.len() == 16 && word.bytes().all(|byte| byte.is_ascii_hexdigit());
+        let words = self.text.split(|character: char| !character.is_ascii_alphanumeric());
+        words.filter(is_id).map(ToOwned::to_owned).next().unwrap_or_else(|| panic!("no id in {}", self.text))
+    }
+}
+
+/// A body in chunks, and whether the last one was there.
+fn unchunk(mut body: &str) -> (String, bool) {
+    let mut text = String::new();
+    while let Some((length, rest)) = body.split_once("\r\n") {
+        let Ok(length) = usize::from_str_radix(length.trim(), 16) else { break };
+        if length == 0 {
+            return (text, true);
+        }
+        let Some(piece) = rest.get(..length) else { break };
+        text.push_str(piece);
+        body = rest.get(length + 2..).unwrap_or("");
+    }
+    (text, false)
+}

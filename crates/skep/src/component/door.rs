@@ -1,0 +1,108 @@
+//! Requests and answers in one buffer each: the interface `door` of `wit/skep.wit`.
+
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use bytes::Bytes;
+use http::header::HOST;
+use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Uri};
+use http_body::Frame;
+
+use super::host::Host;
+use super::sys::Seed;
+use crate::body::{Body, BodyError, BodyFailure};
+use crate::request::{Peer, Request};
+use crate::response::Response;
+use crate::wire::{Reader, Writer};
+
+/// The request, and a seed for its instance. `None` if it is not what was agreed upon.
+pub(super) fn read(bytes: &Bytes, host: &'static Host) -> Option<(Request, Seed)> {
+    let mut reader = Reader::new(bytes);
+    let id = reader.u64().ok()?;
+    let seed = (reader.u64().ok()?, reader.u64().ok()?);
+    let tls = reader.u8().ok()? == 1;
+    let mut parts = http::Request::new(()).into_parts().0;
+    parts.method = Method::from_bytes(reader.bytes().ok()?).ok()?;
+    parts.uri = Uri::try_from(reader.bytes().ok()?).ok()?;
+    let authority = reader.bytes().ok()?;
+    let address = reader.text().ok()?.parse().ok();
+    parts.headers = headers(&mut reader)?;
+    if !authority.is_empty() && !parts.headers.contains_key(HOST) {
+        parts.headers.insert(HOST, HeaderValue::from_bytes(authority).ok()?);
+    }
+    let body = match reader.u8().ok()? {
+        0 => Body::empty(),
+        1 => bytes.slice_ref(reader.rest()).into(),
+        _ => Body::stream(Incoming { host }),
+    };
+    Some((Request::new(parts, body).with_peer(Peer::new(address, tls)).with_id(id), seed))
+}
+
+fn headers(reader: &mut Reader<'_>) -> Option<HeaderMap> {
+    let count = reader.u32().ok()? as usize;
+    let mut headers = HeaderMap::with_capacity(count.min(256));
+    for _ in 0..count {
+        let name = HeaderName::from_bytes(reader.bytes().ok()?).ok()?;
+        headers.append(name, HeaderValue::from_bytes(reader.bytes().ok()?).ok()?);
+    }
+    Some(headers)
+}
+
+/// The answer, and what of its body is to follow.
+pub(super) fn write(response: Response) -> (Vec<u8>, Option<Body>) {
+    let (parts, body) = response.into_http().into_parts();
+    let whole = body.as_whole();
+    let mut out = Writer::with_capacity(256 + 64 * parts.headers.len() + whole.map_or(0, <[u8]>::len));
+    out.u16(parts.status.as_u16());
+    let length = length(parts.status, &parts.headers, &body);
+    out.u32(
+        u32::try_from(parts.headers.len() + usize::from(length.is_some()))
+            .expect("a header map has 32768 fields at most"),
+    );
+    for (name, value) in &parts.headers {
+        out.bytes(name.as_str().as_bytes());
+        out.bytes(value.as_bytes());
+    }
+    if let Some(length) = length {
+        out.bytes(b"content-length");
+        out.bytes(length.to_string().as_bytes());
+    }
+    match whole {
+        Some(bytes) => {
+            out.u8(1);
+            out.rest(bytes);
+            (out.finish(), None)
+        }
+        None => {
+            out.u8(2);
+            (out.finish(), Some(body))
+        }
+    }
+}
+
+/// Of a body that follows, if it is known.
+fn length(status: StatusCode, headers: &HeaderMap, body: &Body) -> Option<u64> {
+    let is_said = headers.contains_key(http::header::CONTENT_LENGTH) || status == StatusCode::NOT_MODIFIED;
+    if is_said || body.as_whole().is_some() { None } else { body.len() }
+}
+
+/// The body of a request that the host reads for us.
+struct Incoming {
+    host: &'static Host,
+}
+
+impl http_body::Body for Incoming {
+    type Data = Bytes;
+    type Error = BodyError;
+
+    fn poll_frame(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
+        let Some(read) = self.host.body else { return Poll::Ready(Some(Err("its host keeps the rest".into()))) };
+        Poll::Ready(match read() {
+            Ok(piece) => piece.map(|bytes| Ok(Frame::data(bytes.into()))),
+            Err((status, text)) => Some(Err(match StatusCode::from_u16(status) {
+                Ok(status) => BodyFailure::new(status, text).into(),
+                Err(_) => text.into(),
+            })),
+        })
+    }
+}

@@ -1,0 +1,200 @@
+//! One instance: it starts the application once, and answers requests.
+//!
+//! A host that knows Skep starts it before it copies the memory for every request ([`init`]); with any other the first request does.
+
+use std::cell::{Cell, OnceCell, RefCell};
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use http::{HeaderMap, StatusCode};
+use skep_cache::driver::block_on;
+
+use super::door;
+use super::host::Host;
+use super::sys::{self, Seed};
+use super::{log, settings};
+use crate::app::App;
+use crate::body::Body;
+use crate::request::Peer;
+use crate::response::Response;
+use crate::site::{Local, Site};
+
+/// An application that `component!` makes a component of.
+pub trait Application {
+    /// What the host offers.
+    const HOST: &'static Host;
+
+    /// The application.
+    fn app() -> App;
+}
+
+/// What a started instance has.
+pub(super) struct Instance {
+    site: Arc<Site>,
+    pub(super) local: Local,
+    /// The host says who asks.
+    host_is_skep: bool,
+}
+
+thread_local! {
+    static INSTANCE: OnceCell<Result<Instance, String>> = const { OnceCell::new() };
+    static STARTING: Cell<bool> = const { Cell::new(false) };
+    /// The body of the answer that is being sent.
+    static REST: RefCell<Option<Body>> = const { RefCell::new(None) };
+}
+
+fn start<A: Application>() -> Result<Instance, String> {
+    let _starting = Starting::begin();
+    log::install(settings::level());
+    let setup = settings::read(A::HOST)?;
+    let site = Arc::new(A::app().open(setup).map_err(|error| error.to_string())?);
+    let local = site.local();
+    Ok(Instance { site, local, host_is_skep: settings::host_is_skep() })
+}
+
+/// True while start-up work runs, which may be before the memory is copied.
+pub(crate) fn is_starting() -> bool {
+    STARTING.get()
+}
+
+struct Starting;
+
+impl Starting {
+    fn begin() -> Self {
+        STARTING.set(true);
+        Self
+    }
+}
+
+impl Drop for Starting {
+    fn drop(&mut self) {
+        STARTING.set(false);
+    }
+}
+
+/// Does `work` with the instance, which is started if it was not yet.
+pub(super) fn with<A: Application, T>(work: impl FnOnce(Result<&Instance, &str>) -> T) -> T {
+    INSTANCE.with(|instance| {
+        let started = instance.get_or_init(|| {
+            start::<A>().inspect_err(|problem| {
+                log::write(3, &format!("skep::start: the application does not start: {problem}"))
+            })
+        });
+        work(started.as_ref().map_err(String::as_str))
+    })
+}
+
+/// Start-up work, after which the memory of this instance may be copied.
+pub fn init<A: Application>() -> Result<(), String> {
+    with::<A, _>(|instance| instance.map(drop).map_err(ToOwned::to_owned))?;
+    sys::forget_folders();
+    if !sys::find_keys() {
+        log::write(
+            4,
+            "skep::start: all instances hash alike: this standard library keeps its keys where nobody finds them",
+        );
+    }
+    Ok(())
+}
+
+/// Keys for hashing, from who has no better ones.
+pub(super) fn drawn() -> Seed {
+    wasip2::random::insecure_seed::insecure_seed()
+}
+
+/// The jobs of the application.
+pub fn job_names<A: Application>() -> Vec<(String, u64)> {
+    with::<A, _>(|instance| {
+        let jobs = instance.map_or(&[][..], |instance| instance.site.jobs());
+        let period = |period: std::time::Duration| u64::try_from(period.as_millis()).unwrap_or(u64::MAX);
+        jobs.iter().map(|job| (job.name().to_owned(), period(job.period()))).collect()
+    })
+}
+
+/// Runs one of them.
+pub fn run_job<A: Application>(job: u32) {
+    with::<A, _>(|instance| {
+        if let Ok(instance) = instance
+            && let Some(job) = instance.site.jobs().get(job as usize)
+        {
+            job.run(&instance.site);
+        }
+    });
+}
+
+/// Answers a request that comes in one buffer.
+pub fn answer<A: Application>(request: Vec<u8>) -> Vec<u8> {
+    REST.take();
+    let request = door::read(&request.into(), A::HOST);
+    if let Some((_, seed)) = &request {
+        sys::reseed(|| *seed);
+    }
+    let response = with::<A, _>(|instance| match (instance, request) {
+        (Ok(instance), Some((request, _))) => block_on(instance.local.answer(request)),
+        (Ok(_), None) => plain(StatusCode::BAD_REQUEST, "this request was not understood"),
+        (Err(_), _) => not_started(),
+    });
+    let (bytes, rest) = door::write(response);
+    REST.set(rest);
+    bytes
+}
+
+/// The next piece of the answer's body.
+pub fn more() -> Result<Option<Vec<u8>>, String> {
+    let Some(mut body) = REST.take() else { return Ok(None) };
+    let piece = next_piece(&mut body).map_err(|error| error.to_string())?;
+    if piece.is_some() {
+        REST.set(Some(body));
+    }
+    Ok(piece.map(Into::into))
+}
+
+/// The next bytes of a body.
+pub(super) fn next_piece(body: &mut Body) -> Result<Option<bytes::Bytes>, crate::body::BodyError> {
+    loop {
+        let frame =
+            block_on(std::future::poll_fn(|cx| http_body::Body::poll_frame(std::pin::Pin::new(&mut *body), cx)));
+        match frame.transpose()?.map(http_body::Frame::into_data) {
+            Some(Ok(data)) if data.is_empty() => {}
+            Some(Ok(data)) => return Ok(Some(data)),
+            // Trailers, which nobody sends.
+            Some(Err(_)) => {}
+            None => return Ok(None),
+        }
+    }
+}
+
+/// A handler panicked, and this instance is at its end: there is no unwinding in it.
+pub(crate) fn panicked(text: &str) {
+    log::write(3, &format!("skep::request: panicked {text}"));
+}
+
+pub(super) fn not_started() -> Response {
+    plain(StatusCode::SERVICE_UNAVAILABLE, "this application could not start")
+}
+
+pub(super) fn plain(status: StatusCode, text: &'static str) -> Response {
+    Response::text(text).with_status(status)
+}
+
+/// The field in which a host of Skep says who asks.
+const FIELD: &str = "skep-request";
+
+impl Instance {
+    /// Takes the id of the request and its client's address out of the header block, if the host has put them there. An instance that is a
+    /// copy gets keys of its own.
+    pub(super) fn take_sender(&self, headers: &mut HeaderMap, tls: bool) -> (Option<u64>, Peer) {
+        let sender = headers.remove(FIELD).filter(|_| self.host_is_skep);
+        let text = sender.as_ref().and_then(|value| value.to_str().ok()).unwrap_or_default();
+        let mut words = text.split(' ');
+        let id = words.next().and_then(|id| u64::from_str_radix(id, 16).ok());
+        let seed = words.next().and_then(|seed| u128::from_str_radix(seed, 16).ok());
+        sys::reseed(|| seed.map_or_else(drawn, halves));
+        (id, Peer::new(words.next().and_then(|address| address.parse::<SocketAddr>().ok()), tls))
+    }
+}
+
+#[allow(clippy::cast_possible_truncation, reason = "the halves are what is wanted")]
+fn halves(seed: u128) -> Seed {
+    (seed as u64, (seed >> 64) as u64)
+}

@@ -1,0 +1,57 @@
+//! The settings of an application in a component: its environment has them (`wit/skep.wit`).
+
+use std::env;
+use std::time::Duration;
+
+use tracing::Level;
+
+use super::host::Host;
+use crate::app::Setup;
+
+/// Where the host keeps the application's files, if it lends a folder.
+const DATA: &str = "/data";
+
+/// What the environment says, or what in it is wrong.
+pub(super) fn read(host: &'static Host) -> Result<Setup, String> {
+    let mut setup = Setup { data: DATA.into(), host, ..Setup::default() };
+    setup.development = env::var("SKEP_DEVELOPMENT").is_ok_and(|value| value == "1");
+    if let Ok(url) = env::var("SKEP_BASE_URL") {
+        setup.base_url = Some(url.parse().map_err(|error| format!("SKEP_BASE_URL: {error}"))?);
+    }
+    seconds("SKEP_SESSION_IDLE", &mut setup.session.idle)?;
+    seconds("SKEP_SESSION_LIFE", &mut setup.session.life)?;
+    let limits = &mut setup.limits;
+    number("SKEP_LIMIT_BODY", &mut limits.body)?;
+    number("SKEP_LIMIT_FORM_FIELDS", &mut limits.form_fields)?;
+    number("SKEP_LIMIT_ONCE", &mut limits.once)?;
+    number("SKEP_LIMIT_QUERY_PARAMETERS", &mut limits.query_parameters)?;
+    number("SKEP_LIMIT_SESSION", &mut limits.session)?;
+    number("SKEP_LIMIT_UPLOAD_FILE", &mut limits.upload_file)?;
+    number("SKEP_LIMIT_UPLOAD_TOTAL", &mut limits.upload_total)?;
+    number("SKEP_LIMIT_UPLOAD_QUOTA", &mut limits.upload_quota)?;
+    Ok(setup)
+}
+
+/// From which level on events are told.
+pub(super) fn level() -> Level {
+    env::var("SKEP_LOG").ok().and_then(|level| level.parse().ok()).unwrap_or(Level::INFO)
+}
+
+/// True if the host sets `skep-request` itself.
+pub(super) fn host_is_skep() -> bool {
+    env::var_os("SKEP_HOST").is_some()
+}
+
+fn number<T: std::str::FromStr>(name: &str, value: &mut T) -> Result<(), String> {
+    if let Ok(text) = env::var(name) {
+        *value = text.parse().map_err(|_| format!("{name}={text:?} is no number"))?;
+    }
+    Ok(())
+}
+
+fn seconds(name: &str, value: &mut Duration) -> Result<(), String> {
+    let mut seconds = value.as_secs();
+    number(name, &mut seconds)?;
+    *value = Duration::from_secs(seconds);
+    Ok(())
+}

@@ -1,0 +1,138 @@
+//! What a host of components needs of this crate: an application's database, caches, sessions and keys, kept as a native application
+//! keeps them, for a program that runs elsewhere. `skep-isolate` is its only user.
+
+use std::collections::HashSet;
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crate::app::{App, Setup};
+use crate::cache::Place;
+use crate::error::{Error, Result};
+use crate::secret;
+use crate::session::SESSIONS;
+use crate::site::Site;
+use crate::sql::{Database, Migration, Migrations};
+
+/// What is kept for one application.
+pub struct Hosted {
+    site: Site,
+}
+
+/// The cache for all that have no tiers of their own.
+const DEFAULT: &str = "default";
+/// The file of the database in the data folder.
+const DATABASE: &str = "database.sqlite";
+/// The file of the keys in the data folder.
+const SECRET: &str = "secret";
+
+impl Hosted {
+    /// For the application of this name.
+    ///
+    /// # Errors
+    /// If its caches cannot be opened.
+    pub fn new(name: &str, setup: Setup) -> Result<Self> {
+        let site =
+            App::new().named(lasting(name), "").open(setup).map_err(|error| Error::internal(error.to_string()))?;
+        Ok(Self { site })
+    }
+
+    /// Where the application was set up.
+    #[must_use]
+    pub fn setup(&self) -> &Setup {
+        &self.site.setup
+    }
+
+    /// The driver of the cache with this name, and whether writing to it waits for a disk.
+    pub fn cache(&self, place: &str) -> Result<(Arc<Place>, bool)> {
+        let configured = self.site.caches().configured(place)?;
+        match configured {
+            Some(configured) => Ok(configured),
+            None if place == SESSIONS => {
+                let (place, blocks) = self.site.sessions.usual_place()?;
+                Ok((Arc::new(place), blocks))
+            }
+            None => self.site.caches().usual_place(),
+        }
+    }
+
+    /// The names of all caches that have tiers of their own, and of the one for all others.
+    pub fn caches(&self) -> impl Iterator<Item = &str> {
+        self.setup().caches.keys().map(String::as_str).filter(|name| *name != DEFAULT).chain([DEFAULT])
+    }
+
+    /// The keys that seal what browsers keep, as they stand in their file.
+    pub fn keys(&self) -> Result<String> {
+        let setup = self.setup();
+        secret::keys_in(&setup.secret.clone().unwrap_or_else(|| setup.data.join(SECRET)))
+    }
+
+    /// Opens the database, and runs what it lacks of the migrations (number, name of the file, text) and these statements. With
+    /// `carefully`, another version uses it meanwhile. It may wait for the disk.
+    pub fn open_database(
+        &self,
+        migrations: &[(u32, String, String)],
+        tables: &[String],
+        carefully: bool,
+    ) -> Result<Database, String> {
+        let list: Vec<Migration> = migrations
+            .iter()
+            .map(|(number, file, text)| Migration::new(*number, lasting(file), lasting(text)))
+            .collect();
+        let migrations = Migrations::new(Vec::leak(list));
+        let setup = self.setup();
+        let path = setup.data.join(DATABASE);
+        if carefully {
+            Database::check_careful(&path, &migrations).map_err(|error| error.to_string())?;
+        }
+        let database = Database::open(path, &migrations, setup.sql.clone(), Arc::clone(&setup.offload));
+        let database = database.map_err(|error| error.to_string())?;
+        for table in tables {
+            database.write(|db| db.execute(table)).map_err(|error| error.to_string())?;
+        }
+        Ok(database)
+    }
+
+    /// The settings of the application, as its environment has them: `wit/skep.wit`. That its host is Skep, the host says.
+    #[must_use]
+    pub fn environment(&self) -> Vec<(String, String)> {
+        let Setup { development, base_url, session, limits, .. } = self.setup();
+        let level = tracing::level_filters::LevelFilter::current().into_level();
+        let number = |name: &str, number: u64| Some((format!("SKEP_{name}"), number.to_string()));
+        let count = |name: &str, count: usize| number(name, count as u64);
+        let variables = [
+            level.map(|level| ("SKEP_LOG".into(), level.as_str().to_ascii_lowercase())),
+            development.then(|| ("SKEP_DEVELOPMENT".into(), "1".into())),
+            base_url.as_ref().map(|url| ("SKEP_BASE_URL".into(), url.to_string())),
+            number("SESSION_IDLE", session.idle.as_secs()),
+            number("SESSION_LIFE", session.life.as_secs()),
+            number("LIMIT_BODY", limits.body),
+            count("LIMIT_FORM_FIELDS", limits.form_fields),
+            count("LIMIT_ONCE", limits.once),
+            count("LIMIT_QUERY_PARAMETERS", limits.query_parameters),
+            count("LIMIT_SESSION", limits.session),
+            number("LIMIT_UPLOAD_FILE", limits.upload_file),
+            number("LIMIT_UPLOAD_TOTAL", limits.upload_total),
+            number("LIMIT_UPLOAD_QUOTA", limits.upload_quota),
+        ];
+        variables.into_iter().flatten().collect()
+    }
+}
+
+/// Text that a native program has in its executable, and a component brings along. Each is kept once, however often versions change.
+fn lasting(text: &str) -> &'static str {
+    static KEPT: Mutex<Option<HashSet<&'static str>>> = Mutex::new(None);
+    let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
+    let kept = kept.get_or_insert_default();
+    if let Some(known) = kept.get(text) {
+        return known;
+    }
+    let lasting: &'static str = String::leak(text.to_owned());
+    kept.insert(lasting);
+    lasting
+}
+
+impl fmt::Debug for Hosted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Hosted").field("data", &self.setup().data).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,254 @@
+//! The database of a component, on its host's side: statements come packed, and their rows go packed (`wit/skep.wit`, interface `sql`).
+//!
+//! Where a statement runs is decided as for a native handler. What may wait is a future that any thread may hold, as hosts of components
+//! demand. Start reading at [`Local::packed_now`].
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use rusqlite::types::ValueRef;
+
+use super::connection::{Connection, StopOnDrop, Verb};
+use super::database::{Database, Shared};
+use super::error::{Error, Kind, Result, sqlite};
+use super::local::Local;
+use super::transaction::Transaction;
+use super::value::Value;
+use crate::offload::offload;
+use crate::wire::{Reader, Short, Writer};
+
+/// A statement as a component sends it.
+#[derive(Debug)]
+pub struct Packed {
+    verb: Verb<Vec<u8>>,
+    executes: bool,
+    text: String,
+    values: Vec<u8>,
+}
+
+/// Where a statement runs that does not run here and now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// Whether it changes something is not known yet.
+    Unknown,
+    /// It only reads.
+    Reader,
+    /// It may change something.
+    Writer,
+}
+
+impl Packed {
+    /// `verb` is a number of the interface.
+    ///
+    /// # Errors
+    /// If it is none.
+    pub fn new(verb: u8, text: String, values: Vec<u8>) -> Result<Self> {
+        let function: Verb<Vec<u8>> = match verb {
+            0 => |connection, text, values| rows(connection, text, values, usize::MAX, Beyond::Impossible),
+            1 => |connection, text, values| rows(connection, text, values, 1, Beyond::Unread),
+            2 => |connection, text, values| rows(connection, text, values, 1, Beyond::Refused),
+            3 => |connection, text, values| {
+                let done = connection.execute(text, values)?;
+                let mut out = Writer::with_capacity(16);
+                out.u64(done.rows);
+                out.u64(done.last_insert_id.cast_unsigned());
+                Ok(out.finish())
+            },
+            _ => return Err(Error::other(Short)),
+        };
+        Ok(Self { verb: function, executes: verb == 3, text, values })
+    }
+
+    /// True if it gives no rows.
+    #[must_use]
+    pub fn executes(&self) -> bool {
+        self.executes
+    }
+
+    fn run(&self, connection: &Connection) -> Result<Vec<u8>> {
+        (self.verb)(connection, &self.text, &unpacked(&self.values)?)
+    }
+}
+
+impl Error {
+    /// SQLite's extended result code or 0, and what went wrong without the statement, for a component.
+    #[must_use]
+    pub fn packed(&self) -> (i32, String) {
+        (if self.is_busy() && self.code() == 0 { rusqlite::ffi::SQLITE_BUSY } else { self.code() }, self.reason())
+    }
+}
+
+impl Local {
+    /// Runs it here and now, if it is a short read. Otherwise it says where it belongs: [`Database::packed`].
+    pub fn packed_now(&self, packed: &Packed) -> Result<Vec<u8>, Place> {
+        if packed.executes {
+            return Err(Place::Writer);
+        }
+        let statement = match self.known(&packed.text) {
+            Ok(Some(statement)) => statement,
+            _ => return Err(Place::Unknown),
+        };
+        if !statement.reads_only {
+            return Err(Place::Writer);
+        }
+        let Ok(values) = unpacked(&packed.values) else { return Err(Place::Reader) };
+        match self.inline(&statement, &packed.text, &values, packed.verb) {
+            // What is wrong with it is found once more where it is told.
+            Some(result) => result.map_err(|_| Place::Reader),
+            None => Err(Place::Reader),
+        }
+    }
+
+    /// A read took so long elsewhere: the next one may run here.
+    pub fn packed_took(&self, packed: &Packed, took: Duration) {
+        if let Ok(Some(statement)) = self.known(&packed.text) {
+            self.ran_on_pool(&statement, took);
+        }
+    }
+}
+
+impl Database {
+    /// Runs it where it may wait, and says how long a read took.
+    pub async fn packed(&self, place: Place, packed: &Arc<Packed>) -> (Result<Vec<u8>>, Duration) {
+        match self.anywhere(place, packed).await {
+            Ok((bytes, took)) => (Ok(bytes), took),
+            Err(error) => (Err(error), Duration::ZERO),
+        }
+    }
+
+    async fn anywhere(&self, place: Place, packed: &Arc<Packed>) -> Result<(Vec<u8>, Duration)> {
+        let shared = self.shared();
+        let reads = match place {
+            Place::Unknown => {
+                let asked = Arc::clone(packed);
+                on_reader(shared, move |connection| connection.reads_only(&asked.text)).await?.0
+            }
+            Place::Reader => true,
+            Place::Writer => false,
+        };
+        let packed = Arc::clone(packed);
+        if reads {
+            return on_reader(shared, move |connection| packed.run(connection)).await;
+        }
+        Ok((shared.write(move |connection| packed.run(connection)).await?, Duration::ZERO))
+    }
+
+    /// Begins a transaction, as [`Local::transaction`] does.
+    pub async fn transaction(&self) -> Result<Transaction> {
+        Transaction::begin(Arc::clone(self.shared())).await
+    }
+}
+
+async fn on_reader<R: Send + 'static>(
+    shared: &Shared,
+    work: impl FnOnce(&Connection) -> Result<R> + Send + 'static,
+) -> Result<(R, Duration)> {
+    let mut lease = shared.readers.lease().await?;
+    let (_stop, stopped) = StopOnDrop::new();
+    offload(&*shared.offload, move || {
+        let connection = lease.connection()?;
+        let started = Instant::now();
+        Ok((connection.unless(stopped, work)?, started.elapsed()))
+    })
+    .await
+    .map_err(Kind::Lost)?
+}
+
+impl Transaction {
+    /// Runs a statement in it.
+    pub async fn packed(&mut self, packed: &Arc<Packed>) -> Result<Vec<u8>> {
+        let packed = Arc::clone(packed);
+        self.within(move |connection| packed.run(connection)).await
+    }
+}
+
+/// What is done about rows that nobody wants.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Beyond {
+    Impossible,
+    Unread,
+    Refused,
+}
+
+fn rows(connection: &Connection, text: &str, values: &[Value<'_>], most: usize, beyond: Beyond) -> Result<Vec<u8>> {
+    connection.answer::<i64, _>(text, values, |mut rows| {
+        let mut out = Writer::with_capacity(256);
+        let mut count = 0;
+        let mut place = 0;
+        while count < most {
+            let Some(row) = rows.raw.next().map_err(sqlite)? else { break };
+            if count == 0 {
+                head(row, &mut out);
+                place = out.position();
+                out.u32(0);
+            }
+            line(row, &mut out)?;
+            count += 1;
+        }
+        if count == most && beyond == Beyond::Refused && rows.step()? {
+            return Err(Kind::ManyRows.into());
+        }
+        // A write is complete only after its last row.
+        if rows.writes {
+            rows.drain()?;
+        }
+        if count > 0 {
+            out.u32_at(place, u32::try_from(count).expect("more rows than bytes are impossible"));
+        }
+        Ok(out.finish())
+    })
+}
+
+fn head(row: &rusqlite::Row<'_>, out: &mut Writer) {
+    let names = row.as_ref().column_names();
+    out.u32(u32::try_from(names.len()).expect("SQLite has 32767 columns at most"));
+    names.into_iter().for_each(|name| out.bytes(name.as_bytes()));
+}
+
+fn line(row: &rusqlite::Row<'_>, out: &mut Writer) -> Result<()> {
+    for position in 0..row.as_ref().column_count() {
+        match row.get_ref(position).map_err(sqlite)? {
+            ValueRef::Null => out.u8(0),
+            ValueRef::Integer(number) => {
+                out.u8(1);
+                out.u64(number.cast_unsigned());
+            }
+            ValueRef::Real(number) => {
+                out.u8(2);
+                out.u64(number.to_bits());
+            }
+            ValueRef::Text(bytes) => {
+                out.u8(3);
+                out.bytes(bytes);
+            }
+            ValueRef::Blob(bytes) => {
+                out.u8(4);
+                out.bytes(bytes);
+            }
+        }
+    }
+    Ok(())
+}
+
+fn unpacked(values: &[u8]) -> Result<Vec<Value<'_>>> {
+    let mut reader = Reader::new(values);
+    if reader.is_empty() {
+        return Ok(Vec::new());
+    }
+    unpack(&mut reader).map_err(Error::other)
+}
+
+fn unpack<'a>(reader: &mut Reader<'a>) -> Result<Vec<Value<'a>>, Short> {
+    let count = reader.u32()?;
+    let value = |reader: &mut Reader<'a>| {
+        Ok(match reader.u8()? {
+            0 => Value::Null,
+            1 => Value::Integer(reader.u64()?.cast_signed()),
+            2 => Value::Real(f64::from_bits(reader.u64()?)),
+            3 => Value::Text(reader.text()?.into()),
+            4 => Value::Blob(reader.bytes()?.into()),
+            _ => return Err(Short),
+        })
+    };
+    (0..count).map(|_| value(reader)).collect()
+}

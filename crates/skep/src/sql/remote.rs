@@ -1,0 +1,290 @@
+//! The database of a component, which its host has opened: `wit/skep.wit`, interface `sql`.
+//!
+//! A call of the host runs one statement and brings all of its rows. To the component it is an ordinary call; the host meanwhile
+//! answers other requests. Start reading at [`Link::ask`].
+
+use std::fmt;
+use std::rc::Rc;
+
+use super::changes::Changes;
+use super::error::{Error, Kind, Result};
+use super::migrations::Migrations;
+use super::query::Query;
+use super::row::{Answer, Cells, Columns, Row};
+use super::value::Value;
+use crate::component::bindings::skep::host::sql as host;
+use crate::wire::{Reader, Short, Writer};
+
+/// The functions of the host, and through a table: a component whose application has no database must not import them.
+#[derive(Clone, Copy)]
+pub(crate) struct Link {
+    run: fn(Place, Verb, &str, &[u8]) -> Result<Vec<u8>>,
+    transaction: fn(Step) -> Result<()>,
+}
+
+/// Where a statement runs.
+#[derive(Clone, Copy)]
+enum Place {
+    Best = 0,
+    Transaction = 1,
+    Writer = 2,
+}
+
+#[derive(Clone, Copy)]
+enum Verb {
+    All = 0,
+    First = 1,
+    One = 2,
+    Execute = 3,
+}
+
+#[derive(Clone, Copy)]
+enum Step {
+    Begin = 0,
+    Commit = 1,
+    Rollback = 2,
+}
+
+fn run(place: Place, verb: Verb, statement: &str, values: &[u8]) -> Result<Vec<u8>> {
+    host::run(place as u8, verb as u8, statement, values).map_err(|failure| failed(failure).of(statement))
+}
+
+fn transaction(step: Step) -> Result<()> {
+    host::transaction(step as u8).map_err(failed)
+}
+
+fn failed((code, message): (i32, String)) -> Error {
+    Kind::Sqlite { code, message }.into()
+}
+
+impl Link {
+    fn ask<T>(self, place: Place, verb: Verb, query: Query<'_, T>) -> Result<Vec<u8>> {
+        let statement = query.text();
+        (self.run)(place, verb, statement, &packed(&query.into_values()?))
+    }
+
+    fn all<T: Row>(self, place: Place, query: Query<'_, T>) -> Result<Vec<T>> {
+        let statement = query.text();
+        let bytes = self.ask(place, Verb::All, query)?;
+        rows(&bytes).map_err(|error| error.of(statement))
+    }
+
+    fn single<T: Row>(self, place: Place, verb: Verb, query: Query<'_, T>) -> Result<Option<T>> {
+        let statement = query.text();
+        let bytes = self.ask(place, verb, query)?;
+        rows(&bytes).map(|rows| rows.into_iter().next()).map_err(|error| error.of(statement))
+    }
+
+    fn execute(self, place: Place, query: Query<'_>) -> Result<Changes> {
+        let bytes = self.ask(place, Verb::Execute, query)?;
+        changes(Reader::new(&bytes)).map_err(Error::other)
+    }
+}
+
+fn packed(values: &[Value<'_>]) -> Vec<u8> {
+    if values.is_empty() {
+        return Vec::new();
+    }
+    let mut out = Writer::with_capacity(4 + 16 * values.len());
+    out.u32(u32::try_from(values.len()).expect("they are in memory"));
+    for value in values {
+        value.pack(&mut out);
+    }
+    out.finish()
+}
+
+fn rows<T: Row>(bytes: &[u8]) -> Result<Vec<T>> {
+    let mut answer = Answer::of(bytes)?;
+    if answer.rows() == 0 {
+        return Ok(Vec::new());
+    }
+    let plan = T::plan(&Columns::new(answer.head()))?;
+    let mut rows = Vec::with_capacity(answer.rows() as usize);
+    while let Some(line) = answer.next()? {
+        rows.push(T::read(&Cells::new(line), &plan)?);
+    }
+    Ok(rows)
+}
+
+fn changes(mut bytes: Reader<'_>) -> Result<Changes, Short> {
+    Ok(Changes { rows: bytes.u64()?, last_insert_id: bytes.u64()?.cast_signed() })
+}
+
+/// The database of an application. Its host has opened it.
+#[derive(Clone)]
+pub struct Database {
+    link: Link,
+}
+
+impl Database {
+    /// Has it opened, and what it lacks of the migrations run.
+    pub(crate) fn open(migrations: &Migrations, own: &[&str]) -> Result<Self, String> {
+        let own: Vec<String> = own.iter().map(|statement| (*statement).to_owned()).collect();
+        host::open(&migrations.list(), &own)?;
+        Ok(Self { link: Link { run, transaction } })
+    }
+
+    /// The database for one thread's handlers.
+    #[must_use]
+    pub fn local(&self) -> Local {
+        Local { link: Rc::new(self.link) }
+    }
+
+    /// Lends the writer to `work`, which may read too. For code that may block (start-up, imports, tools).
+    ///
+    /// Between two statements of it others may write, unless it [begins a transaction](Blocking::transaction).
+    pub fn write<R>(&self, work: impl FnOnce(&mut Blocking<'_>) -> Result<R>) -> Result<R> {
+        work(&mut Blocking { link: &self.link, place: Place::Writer })
+    }
+}
+
+/// The database, as handlers see it: cheap to clone, and tied to its thread.
+///
+/// A future of these that is dropped before it was asked for does nothing; once asked for, it is done at once.
+#[derive(Clone)]
+pub struct Local {
+    /// Native, this type is tied to its thread as well.
+    link: Rc<Link>,
+}
+
+impl Local {
+    /// Every row of the answer. All of them are in memory at once: give a statement that may have many a `limit`.
+    pub async fn all<'q, T: Row>(&self, query: impl Into<Query<'q, T>>) -> Result<Vec<T>> {
+        self.link.all(Place::Best, query.into())
+    }
+
+    /// The first row of the answer, if there is one.
+    pub async fn first<'q, T: Row>(&self, query: impl Into<Query<'q, T>>) -> Result<Option<T>> {
+        self.link.single(Place::Best, Verb::First, query.into())
+    }
+
+    /// The row of an answer that has one at most; more are an error.
+    pub async fn one<'q, T: Row>(&self, query: impl Into<Query<'q, T>>) -> Result<Option<T>> {
+        self.link.single(Place::Best, Verb::One, query.into())
+    }
+
+    /// Runs a statement that gives no rows, always on the writer.
+    pub async fn execute<'q>(&self, query: impl Into<Query<'q>>) -> Result<Changes> {
+        self.link.execute(Place::Best, query.into())
+    }
+
+    /// Begins a transaction: waits for the writer, and for the lock if another process has it.
+    ///
+    /// Until the transaction ends, every other write of this application waits. An instance has one at a time: to begin another one
+    /// inside it is an error.
+    pub async fn transaction(&self) -> Result<Transaction> {
+        (self.link.transaction)(Step::Begin)?;
+        Ok(Transaction { link: *self.link, ended: false })
+    }
+}
+
+/// Several statements that happen together or not at all.
+///
+/// It holds the writer of this application and the lock of the file, so that what it has read stays true until it ends. Dropped before
+/// [`commit`](Self::commit), it is rolled back, and so it is if its instance ends in whatever way.
+#[must_use = "a transaction that is dropped is rolled back"]
+pub struct Transaction {
+    link: Link,
+    ended: bool,
+}
+
+impl Transaction {
+    /// Every row of the answer.
+    pub async fn all<'q, T: Row>(&mut self, query: impl Into<Query<'q, T>>) -> Result<Vec<T>> {
+        self.link.all(Place::Transaction, query.into())
+    }
+
+    /// The first row of the answer, if there is one.
+    pub async fn first<'q, T: Row>(&mut self, query: impl Into<Query<'q, T>>) -> Result<Option<T>> {
+        self.link.single(Place::Transaction, Verb::First, query.into())
+    }
+
+    /// The row of an answer that has one at most; more are an error.
+    pub async fn one<'q, T: Row>(&mut self, query: impl Into<Query<'q, T>>) -> Result<Option<T>> {
+        self.link.single(Place::Transaction, Verb::One, query.into())
+    }
+
+    /// Runs a statement that gives no rows.
+    pub async fn execute<'q>(&mut self, query: impl Into<Query<'q>>) -> Result<Changes> {
+        self.link.execute(Place::Transaction, query.into())
+    }
+
+    /// Makes all of it happen.
+    pub async fn commit(mut self) -> Result<()> {
+        self.ended = true;
+        (self.link.transaction)(Step::Commit)
+    }
+
+    /// Undoes all of it.
+    pub async fn rollback(mut self) -> Result<()> {
+        self.ended = true;
+        (self.link.transaction)(Step::Rollback)
+    }
+}
+
+impl Drop for Transaction {
+    fn drop(&mut self) {
+        if !self.ended {
+            // Should even this fail, it is over with the instance.
+            let _ = (self.link.transaction)(Step::Rollback);
+        }
+    }
+}
+
+/// The writer, for code that may block. See [`Database::write`].
+pub struct Blocking<'c> {
+    link: &'c Link,
+    place: Place,
+}
+
+impl Blocking<'_> {
+    /// Every row of the answer.
+    pub fn all<'q, T: Row>(&mut self, query: impl Into<Query<'q, T>>) -> Result<Vec<T>> {
+        self.link.all(self.place, query.into())
+    }
+
+    /// The first row of the answer, if there is one.
+    pub fn first<'q, T: Row>(&mut self, query: impl Into<Query<'q, T>>) -> Result<Option<T>> {
+        self.link.single(self.place, Verb::First, query.into())
+    }
+
+    /// The row of an answer that has one at most; more are an error.
+    pub fn one<'q, T: Row>(&mut self, query: impl Into<Query<'q, T>>) -> Result<Option<T>> {
+        self.link.single(self.place, Verb::One, query.into())
+    }
+
+    /// Runs a statement that gives no rows.
+    pub fn execute<'q>(&mut self, query: impl Into<Query<'q>>) -> Result<Changes> {
+        self.link.execute(self.place, query.into())
+    }
+
+    /// Runs `work` in a transaction: kept if it gives `Ok`, undone if it gives an error or panics. One in another is an
+    /// error.
+    pub fn transaction<R>(&mut self, work: impl FnOnce(&mut Self) -> Result<R>) -> Result<R> {
+        let mut whole = Transaction { link: *self.link, ended: true };
+        (self.link.transaction)(Step::Begin)?;
+        whole.ended = false;
+        let value = work(&mut Blocking { link: self.link, place: Place::Transaction })?;
+        whole.ended = true;
+        (self.link.transaction)(Step::Commit)?;
+        Ok(value)
+    }
+}
+
+macro_rules! debug {
+    ($($name:ident)*) => {$(
+        impl fmt::Debug for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.debug_struct(stringify!($name)).finish_non_exhaustive()
+            }
+        }
+    )*};
+}
+
+debug!(Database Local Transaction);
+
+impl fmt::Debug for Blocking<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Blocking").finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,117 @@
+//! A row of an answer that the host of a component has sent: `wit/skep.wit`, interface `sql`.
+
+use super::text;
+use crate::sql::error::{Error, Result};
+use crate::sql::value::{Unfit, Value};
+use crate::wire::{Reader, Short};
+
+/// An answer, of which the rows are read one by one.
+pub(in crate::sql) struct Answer<'a> {
+    names: Vec<&'a str>,
+    rows: u32,
+    rest: Reader<'a>,
+    /// The values of the row that was read last.
+    line: Vec<Cell<'a>>,
+}
+
+/// A value. What is no UTF-8 in a text, whoever reads it is told.
+#[derive(Clone, Copy)]
+enum Cell<'a> {
+    Null,
+    Integer(i64),
+    Real(f64),
+    Text(&'a [u8]),
+    Blob(&'a [u8]),
+}
+
+impl<'a> Answer<'a> {
+    pub(in crate::sql) fn of(bytes: &'a [u8]) -> Result<Self> {
+        Self::read(Reader::new(bytes)).map_err(|short| Error::other(short))
+    }
+
+    fn read(mut rest: Reader<'a>) -> Result<Self, Short> {
+        if rest.is_empty() {
+            return Ok(Self { names: Vec::new(), rows: 0, rest, line: Vec::new() });
+        }
+        let columns = rest.u32()?;
+        let names = (0..columns).map(|_| rest.text()).collect::<Result<Vec<_>, _>>()?;
+        let line = Vec::with_capacity(names.len());
+        Ok(Self { rows: rest.u32()?, names, rest, line })
+    }
+
+    /// How many rows are still to be read.
+    pub(in crate::sql) fn rows(&self) -> u32 {
+        self.rows
+    }
+
+    pub(in crate::sql) fn head(&self) -> Head<'_> {
+        Head(&self.names)
+    }
+
+    /// Reads the next row.
+    pub(in crate::sql) fn next(&mut self) -> Result<Option<Line<'_>>> {
+        if self.rows == 0 {
+            return Ok(None);
+        }
+        self.rows -= 1;
+        self.line.clear();
+        for _ in 0..self.names.len() {
+            self.line.push(cell(&mut self.rest).map_err(|short| Error::other(short))?);
+        }
+        Ok(Some(Line { names: &self.names, cells: &self.line }))
+    }
+}
+
+fn cell<'a>(rest: &mut Reader<'a>) -> Result<Cell<'a>, Short> {
+    Ok(match rest.u8()? {
+        0 => Cell::Null,
+        1 => Cell::Integer(rest.u64()?.cast_signed()),
+        2 => Cell::Real(f64::from_bits(rest.u64()?)),
+        3 => Cell::Text(rest.bytes()?),
+        4 => Cell::Blob(rest.bytes()?),
+        _ => return Err(Short),
+    })
+}
+
+/// The names of the columns.
+#[derive(Clone, Copy)]
+pub(in crate::sql) struct Head<'a>(&'a [&'a str]);
+
+impl<'a> Head<'a> {
+    pub(super) fn count(self) -> usize {
+        self.0.len()
+    }
+
+    pub(super) fn name(self, nth: usize) -> Option<&'a str> {
+        self.0.get(nth).copied()
+    }
+
+    pub(super) fn names(self) -> impl Iterator<Item = &'a str> {
+        self.0.iter().copied()
+    }
+}
+
+/// The values of one row.
+#[derive(Clone, Copy)]
+pub(in crate::sql) struct Line<'a> {
+    names: &'a [&'a str],
+    cells: &'a [Cell<'a>],
+}
+
+impl<'a> Line<'a> {
+    #[inline]
+    pub(super) fn value(self, position: usize) -> Result<Value<'a>, Unfit> {
+        let cell = self.cells.get(position).ok_or_else(|| Unfit::because("there is no such column"))?;
+        Ok(match *cell {
+            Cell::Null => Value::Null,
+            Cell::Integer(number) => Value::Integer(number),
+            Cell::Real(number) => Value::Real(number),
+            Cell::Text(bytes) => text(bytes)?,
+            Cell::Blob(bytes) => Value::Blob(bytes.into()),
+        })
+    }
+
+    pub(super) fn name(self, position: usize) -> Option<&'a str> {
+        self.names.get(position).copied()
+    }
+}

@@ -1,0 +1,188 @@
+//! How requests, answers, statements and rows cross between a component and its host: `wit/skep.wit`. Both sides use this.
+//!
+//! Numbers are little-endian, a text is a length in 4 bytes and its bytes. Nothing that is read is trusted: what is too short or no text
+//! is [`Short`].
+
+use std::fmt;
+
+/// Appends.
+#[derive(Debug, Default)]
+pub struct Writer(Vec<u8>);
+
+impl Writer {
+    /// With room for so many bytes.
+    #[must_use]
+    pub fn with_capacity(bytes: usize) -> Self {
+        Self(Vec::with_capacity(bytes))
+    }
+
+    /// One byte.
+    #[inline]
+    pub fn u8(&mut self, number: u8) {
+        self.0.push(number);
+    }
+
+    /// Two bytes.
+    #[inline]
+    pub fn u16(&mut self, number: u16) {
+        self.0.extend_from_slice(&number.to_le_bytes());
+    }
+
+    /// Four bytes.
+    #[inline]
+    pub fn u32(&mut self, number: u32) {
+        self.0.extend_from_slice(&number.to_le_bytes());
+    }
+
+    /// Eight bytes.
+    #[inline]
+    pub fn u64(&mut self, number: u64) {
+        self.0.extend_from_slice(&number.to_le_bytes());
+    }
+
+    /// A text, or bytes, behind their length.
+    ///
+    /// # Panics
+    /// If they are 4 GiB or more, which do not fit into a component.
+    #[inline]
+    pub fn bytes(&mut self, bytes: &[u8]) {
+        self.u32(u32::try_from(bytes.len()).expect("less than 4 GiB"));
+        self.0.extend_from_slice(bytes);
+    }
+
+    /// Bytes to the end.
+    #[inline]
+    pub fn rest(&mut self, bytes: &[u8]) {
+        self.0.extend_from_slice(bytes);
+    }
+
+    /// Where the next byte will be.
+    #[must_use]
+    pub fn position(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Writes a number of four bytes where one was written before.
+    ///
+    /// # Panics
+    /// If there was none.
+    pub fn u32_at(&mut self, position: usize, number: u32) {
+        self.0[position..position + 4].copy_from_slice(&number.to_le_bytes());
+    }
+
+    /// All of it.
+    #[must_use]
+    pub fn finish(self) -> Vec<u8> {
+        self.0
+    }
+}
+
+/// Takes from the front.
+#[derive(Clone, Copy, Debug)]
+pub struct Reader<'a>(&'a [u8]);
+
+/// What crossed is not what was agreed upon.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Short;
+
+impl fmt::Display for Short {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("what crossed between the component and its host is cut off, or of another version of skep:host")
+    }
+}
+
+impl std::error::Error for Short {}
+
+impl<'a> Reader<'a> {
+    /// Of these bytes.
+    #[must_use]
+    pub fn new(bytes: &'a [u8]) -> Self {
+        Self(bytes)
+    }
+
+    /// True at the end.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    #[inline]
+    fn take<const COUNT: usize>(&mut self) -> Result<[u8; COUNT], Short> {
+        let (taken, rest) = self.0.split_first_chunk().ok_or(Short)?;
+        self.0 = rest;
+        Ok(*taken)
+    }
+
+    /// One byte.
+    #[inline]
+    pub fn u8(&mut self) -> Result<u8, Short> {
+        self.take::<1>().map(|[byte]| byte)
+    }
+
+    /// Two bytes.
+    #[inline]
+    pub fn u16(&mut self) -> Result<u16, Short> {
+        self.take().map(u16::from_le_bytes)
+    }
+
+    /// Four bytes.
+    #[inline]
+    pub fn u32(&mut self) -> Result<u32, Short> {
+        self.take().map(u32::from_le_bytes)
+    }
+
+    /// Eight bytes.
+    #[inline]
+    pub fn u64(&mut self) -> Result<u64, Short> {
+        self.take().map(u64::from_le_bytes)
+    }
+
+    /// Bytes behind their length.
+    #[inline]
+    pub fn bytes(&mut self) -> Result<&'a [u8], Short> {
+        let length = self.u32()? as usize;
+        let (bytes, rest) = self.0.split_at_checked(length).ok_or(Short)?;
+        self.0 = rest;
+        Ok(bytes)
+    }
+
+    /// A text behind its length.
+    #[inline]
+    pub fn text(&mut self) -> Result<&'a str, Short> {
+        std::str::from_utf8(self.bytes()?).map_err(|_| Short)
+    }
+
+    /// All that is left.
+    #[must_use]
+    pub fn rest(self) -> &'a [u8] {
+        self.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_written_is_read_and_nothing_else() {
+        let mut out = Writer::with_capacity(64);
+        out.u8(1);
+        out.u16(2);
+        let place = out.position();
+        out.u32(0);
+        out.u64(4);
+        out.bytes("é".as_bytes());
+        out.rest(b"rest");
+        out.u32_at(place, 3);
+        let bytes = out.finish();
+        let mut all = Reader::new(&bytes);
+        assert_eq!((all.u8(), all.u16(), all.u32(), all.u64()), (Ok(1), Ok(2), Ok(3), Ok(4)));
+        assert_eq!((all.text(), all.rest()), (Ok("é"), &b"rest"[..]));
+        for cut in 0..bytes.len() - 4 {
+            let mut short = Reader::new(&bytes[..cut]);
+            let read = short.u8().and(short.u16()).and(short.u32()).and(short.u64()).and(short.text());
+            assert_eq!(read, Err(Short), "{cut}");
+        }
+        assert_eq!(Reader::new(&[1, 0, 0, 0, 0xff]).text(), Err(Short));
+    }
+}
