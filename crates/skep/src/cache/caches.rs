@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::Duration;
 
 use sha2::{Digest, Sha256};
-use skep_cache::tiers::{self, Needs, Plan};
+use skep_cache::tiers::{Needs, Plan};
 
 use super::kept::Kept;
 use super::{Builder, Cache, Clock, Place, Store};
@@ -166,7 +166,7 @@ impl Caches {
     /// The driver of caches that are not configured, and whether writing to it waits for a disk.
     #[cfg(not(target_family = "wasm"))]
     pub(crate) fn usual_place(&self) -> Result<(Arc<Place>, bool)> {
-        Ok((self.open(DEFAULT)?.driver, self.plan(DEFAULT).1.blocks))
+        Ok((self.open(DEFAULT)?.driver, self.plan(DEFAULT).1.needs.blocks))
     }
 
     fn plan<'n>(&'n self, name: &'n str) -> (&'n str, &'n Tiers) {
