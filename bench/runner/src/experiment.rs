@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use crate::Result;
 use crate::goal::{Bound, Goal};
-use crate::measure::Measure::{Cpu, Memory, Rate, Start};
-use crate::program::Program;
+use crate::measure::Measure::{Cpu, Memory, OneMore, Rate, SlowestSuccession, Start, Succession, Supervisor};
+use crate::program::{App, Model, Program};
 
 /// A question, and how it is put.
 #[derive(Debug, Clone, Copy)]
@@ -39,10 +39,25 @@ pub(crate) enum Load {
     Batches { connections: u16, depth: u16 },
     /// The same as `KeepAlive`, for what stays in memory after it; each time a new process, alone.
     Memory { connections: u16 },
+    /// Each request over a connection of its own, which the server closes.
+    New { connections: u16 },
+    /// The same, for what the supervisor and one more process hold after it; each time new processes, alone.
+    Processes { connections: u16 },
+    /// Processes that serve are killed, one after the other; each time new ones.
+    Deaths { whose: Whose },
     /// Started again each time, until the first answer.
     Start,
     /// Nobody asks: the program works alone, beside servers that are asked with so many connections.
     Loop,
+}
+
+/// Whose death it is.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Whose {
+    /// That of a process which serves.
+    Worker,
+    /// That of the process which the supervisor has started: with `prefork` the one that forks.
+    Parent,
 }
 
 /// How far answers must be the same before they are compared.
@@ -89,6 +104,18 @@ const FILES_GOALS: &[Goal] = &[
 ];
 
 const KEEP_ALIVE: &[Load] = &[Load::KeepAlive { connections: 32 }];
+
+const NEW: &[Load] = &[Load::New { connections: 32 }];
+
+const THREAD: Model = Model::Thread;
+
+const fn prefork(requests_per_worker: u32) -> Model {
+    Model::Prefork { requests_per_worker }
+}
+
+const fn skep(app: App, model: Model) -> Program {
+    Program::SkepProcesses { app, model }
+}
 
 /// All of them, in the order in which they run.
 pub(crate) const ALL: &[Experiment] = &[
@@ -181,6 +208,92 @@ pub(crate) const ALL: &[Experiment] = &[
         goals: &[Goal::alone("skep", Rate, Bound::AtLeast(25_000.0))],
     },
     Experiment {
+        name: "processes-hello",
+        about: "13 bytes, keep-alive: what a process of one thread costs that is one of several, beside a thread",
+        loads: KEEP_ALIVE,
+        variants: &[
+            variant("thread", skep(App::Hello, THREAD), "/"),
+            variant("prefork", skep(App::Hello, prefork(0)), "/"),
+        ],
+        same: Same::Text("Hello, world!"),
+        goals: &[Goal::at_least("prefork", Rate, 0.97, "thread")],
+    },
+    Experiment {
+        name: "processes-new",
+        about: "13 bytes, a new connection for each request: what fork, first touch and exit cost",
+        loads: NEW,
+        variants: &[
+            variant("thread", skep(App::Hello, THREAD), "/"),
+            variant("prefork", skep(App::Hello, prefork(0)), "/"),
+            variant("prefork-1", skep(App::Hello, prefork(1)), "/"),
+            variant("heap-thread", skep(App::Heap, THREAD), "/"),
+            variant("heap-prefork-1", skep(App::Heap, prefork(1)), "/"),
+            variant("apache", Program::Apache { per_child: 0 }, "/hello.php"),
+            variant("apache-1", Program::Apache { per_child: 1 }, "/hello.php"),
+        ],
+        same: Same::Text("Hello, world!"),
+        goals: &[
+            Goal::at_most_more("prefork-1", Cpu, 120.0, "thread"),
+            Goal::at_most_more("heap-prefork-1", Cpu, 160.0, "heap-thread"),
+        ],
+    },
+    Experiment {
+        name: "processes-blog",
+        about: "the blog's first page, a new connection for each request; nothing is cached",
+        loads: NEW,
+        variants: &[
+            variant("thread", skep(App::Blog, THREAD), "/"),
+            variant("prefork-100", skep(App::Blog, prefork(100)), "/"),
+            variant("prefork-1", skep(App::Blog, prefork(1)), "/"),
+            variant("apache", Program::Apache { per_child: 0 }, "/list.php"),
+            variant("apache-1", Program::Apache { per_child: 1 }, "/list.php"),
+        ],
+        same: Same::Times(articles::PER_PAGE, "<article"),
+        goals: &[
+            Goal::at_least("prefork-1", Rate, 0.2, "thread"),
+            Goal::at_least("prefork-100", Rate, 0.9, "thread"),
+            Goal::at_least("prefork-100", Rate, 2.0, "apache"),
+            Goal::at_least("prefork-1", Rate, 2.0, "apache-1"),
+        ],
+    },
+    Experiment {
+        name: "processes-memory",
+        about: "what the supervisor holds, what all processes hold, and what one more of them adds",
+        loads: &[Load::Processes { connections: 32 }],
+        variants: &[
+            variant("blog-prefork", skep(App::Blog, prefork(0)), "/"),
+            variant("blog-thread", skep(App::Blog, THREAD), "/"),
+            variant("hello-prefork", skep(App::Hello, prefork(0)), "/"),
+            variant("hello-thread", skep(App::Hello, THREAD), "/"),
+        ],
+        same: Same::Free,
+        goals: &[
+            Goal::alone("blog-prefork", OneMore, Bound::AtMost(1.0)),
+            Goal::alone("blog-prefork", Supervisor, Bound::AtMost(1.5)),
+            Goal::alone("blog-thread", Supervisor, Bound::AtMost(1.5)),
+            Goal::alone("hello-thread", Supervisor, Bound::AtMost(1.5)),
+        ],
+    },
+    Experiment {
+        name: "processes-death",
+        about: "kill -9 of the only process that serves, until its successor has answered",
+        loads: &[Load::Deaths { whose: Whose::Worker }, Load::Deaths { whose: Whose::Parent }],
+        variants: &[
+            variant("blog-prefork", skep(App::Blog, prefork(0)), "/"),
+            variant("blog-thread", skep(App::Blog, THREAD), "/"),
+            variant("hello-prefork", skep(App::Hello, prefork(0)), "/"),
+            variant("hello-thread", skep(App::Hello, THREAD), "/"),
+        ],
+        same: Same::Free,
+        goals: &[
+            Goal::alone("blog-prefork", Succession, Bound::AtMost(20.0)),
+            Goal::alone("blog-prefork", SlowestSuccession, Bound::AtMost(20.0)),
+            Goal::alone("blog-thread", Succession, Bound::AtMost(20.0)),
+            Goal::alone("blog-thread", SlowestSuccession, Bound::AtMost(20.0)),
+            Goal::alone("hello-thread", SlowestSuccession, Bound::AtMost(20.0)),
+        ],
+    },
+    Experiment {
         name: "start",
         about: "from spawn to the first answer, on an existing database where there is one",
         loads: &[Load::Start],
@@ -205,14 +318,15 @@ pub(crate) struct Planned {
     pub(crate) variants: Vec<Variant>,
 }
 
-/// What to run: the experiments of these names with the variants of these names; of none means of all.
+/// What to run: the experiments of these names, or whose names begin with these and a hyphen, with the variants of these names; of none means of all.
 pub(crate) fn plan(experiments: &[String], only: &[String]) -> Result<Vec<Planned>> {
     let known: Vec<&str> = ALL.iter().map(|experiment| experiment.name).collect();
-    known_or_named(experiments, &known, "experiment")?;
+    let groups = known.iter().filter_map(|name| name.split_once('-')).map(|(group, _)| group);
+    known_or_named(experiments, &known.iter().copied().chain(groups).collect::<Vec<_>>(), "experiment")?;
     let variants: Vec<&str> =
         ALL.iter().flat_map(|experiment| experiment.variants).map(|variant| variant.name).collect();
     known_or_named(only, &variants, "variant")?;
-    let chosen = ALL.iter().filter(|experiment| asked(experiments, experiment.name));
+    let chosen = ALL.iter().filter(|experiment| asked_group(experiments, experiment.name));
     let planned = chosen.map(|experiment| Planned {
         experiment: *experiment,
         variants: experiment.variants.iter().filter(|variant| asked(only, variant.name)).copied().collect(),
@@ -225,6 +339,11 @@ fn asked(names: &[String], name: &str) -> bool {
     names.is_empty() || names.iter().any(|asked| asked == name)
 }
 
+/// `static` asks for `static-13` and `static-1m`.
+fn asked_group(names: &[String], name: &str) -> bool {
+    asked(names, name) || name.split_once('-').is_some_and(|(group, _)| asked(names, group))
+}
+
 fn known_or_named(names: &[String], known: &[&str], kind: &str) -> Result<()> {
     match names.iter().find(|name| !known.contains(&name.as_str())) {
         Some(unknown) => Err(format!("there is no {kind} {unknown:?} (--list shows them)").into()),
@@ -235,7 +354,7 @@ fn known_or_named(names: &[String], known: &[&str], kind: &str) -> Result<()> {
 impl Load {
     /// Whether every figure comes from a new process, which runs alone.
     pub(crate) fn starts_anew(self) -> bool {
-        matches!(self, Self::Start | Self::Memory { .. })
+        matches!(self, Self::Start | Self::Memory { .. } | Self::Processes { .. } | Self::Deaths { .. })
     }
 
     /// For a heading.
@@ -243,8 +362,21 @@ impl Load {
         match self {
             Self::KeepAlive { connections } | Self::Memory { connections } => format!("{connections} connections"),
             Self::Batches { connections, depth } => format!("{connections} connections, {depth} at once"),
+            Self::New { connections } => format!("{connections} new connections at a time"),
+            Self::Processes { connections } => format!("after {connections} new connections at a time"),
+            Self::Deaths { whose } => format!("death of {}", whose.name()),
             Self::Start => "one after the other".into(),
             Self::Loop => "servers with 32 connections".into(),
+        }
+    }
+}
+
+impl Whose {
+    /// For a heading.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Worker => "the process that serves",
+            Self::Parent => "the process that the supervisor has started",
         }
     }
 }
@@ -255,13 +387,18 @@ pub(crate) const WARM_UP: Duration = Duration::from_secs(1);
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::goal::Beside;
 
     #[test]
     fn a_goal_names_variants_that_take_part() {
         for experiment in ALL {
             for goal in experiment.goals {
                 let takes_part = |name: &str| experiment.variants.iter().any(|variant| variant.name == name);
-                assert!(takes_part(goal.variant) && goal.beside.is_none_or(takes_part), "{}", goal.describe());
+                let beside = match goal.beside {
+                    Beside::Nothing => true,
+                    Beside::Times(variant) | Beside::OnTopOf(variant) => takes_part(variant),
+                };
+                assert!(takes_part(goal.variant) && beside, "{}", goal.describe());
             }
         }
     }
@@ -282,6 +419,9 @@ mod tests {
         let planned = plan(&["hello".into()], &["epoll".into(), "skep".into()]).unwrap();
         let names: Vec<_> = planned[0].variants.iter().map(|variant| variant.name).collect();
         assert_eq!(names, ["skep", "epoll"]);
+        let group: Vec<_> =
+            plan(&["static".into()], &[]).unwrap().iter().map(|planned| planned.experiment.name).collect();
+        assert_eq!(group, ["static-13", "static-1m"]);
         let error = plan(&["helo".into()], &[]).err().unwrap().to_string();
         assert_eq!(error, "there is no experiment \"helo\" (--list shows them)");
         assert!(plan(&["markdown".into()], &["epoll".into()]).is_err());

@@ -28,12 +28,39 @@ pub(crate) fn request(port: u16, path: &str) -> String {
     format!("GET {path} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n\r\n")
 }
 
+/// The same, of a client that wants no more than this one answer.
+pub(crate) fn closing_request(port: u16, path: &str) -> String {
+    format!("GET {path} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nConnection: close\r\n\r\n")
+}
+
+/// An answer to [`closing_request`], of which only so much is known.
+pub(crate) struct Closed {
+    pub(crate) status: u16,
+    /// Bytes, from the first to the end of the connection.
+    pub(crate) length: usize,
+}
+
+/// Asks once, over a connection that the server closes.
+pub(crate) fn get_and_close(port: u16, path: &str) -> io::Result<Closed> {
+    let mut stream = connect(port)?;
+    stream.write_all(closing_request(port, path).as_bytes())?;
+    let mut bytes = Vec::new();
+    stream.read_to_end(&mut bytes)?;
+    let answer = parse(&bytes)?.ok_or_else(|| invalid("the answer has no end"))?;
+    Ok(Closed { status: answer.status, length: bytes.len() })
+}
+
 /// Asks once, over a connection of its own.
 pub(crate) fn get(port: u16, path: &str) -> io::Result<Answer> {
-    let mut stream = TcpStream::connect_timeout(&SocketAddr::from((Ipv4Addr::LOCALHOST, port)), PATIENCE)?;
-    stream.set_read_timeout(Some(PATIENCE))?;
+    let mut stream = connect(port)?;
     stream.write_all(request(port, path).as_bytes())?;
     read(&mut stream)
+}
+
+fn connect(port: u16) -> io::Result<TcpStream> {
+    let stream = TcpStream::connect_timeout(&SocketAddr::from((Ipv4Addr::LOCALHOST, port)), PATIENCE)?;
+    stream.set_read_timeout(Some(PATIENCE))?;
+    Ok(stream)
 }
 
 fn read(stream: &mut impl Read) -> io::Result<Answer> {

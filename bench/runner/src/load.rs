@@ -1,6 +1,7 @@
 //! Load on one server, from the load's core, for a given time.
 
 mod batches;
+mod fresh;
 mod wrk;
 
 use std::time::Duration;
@@ -14,6 +15,8 @@ pub(crate) fn run(load: Load, port: u16, path: &str, time: Duration) -> Result<L
     match load {
         Load::KeepAlive { connections } | Load::Memory { connections } => wrk::run(port, path, connections, time),
         Load::Batches { connections, depth } => batches::run(port, path, connections, depth, time),
+        Load::New { connections } | Load::Processes { connections } => fresh::run(port, path, connections, time),
+        Load::Deaths { .. } => fresh::run(port, path, 1, time),
         Load::Start | Load::Loop => Err("this experiment has no load".into()),
     }
 }
@@ -51,6 +54,15 @@ pub(crate) fn shown(load: Load) -> String {
         }
         Load::Batches { connections, depth } => {
             format!("the runner's own client: {connections} connections, each sends {depth} at once")
+        }
+        Load::New { connections } => {
+            format!("the runner's own client: {connections} at a time, each request over a connection of its own")
+        }
+        Load::Processes { connections } => {
+            format!("the same client, {connections} at a time; then 8 more processes (USR2), and the same again")
+        }
+        Load::Deaths { whose } => {
+            format!("kill -9 of {}, 10 times; then one request until it is answered", whose.name())
         }
         Load::Start => "the runner tries every 100 us until it is answered".into(),
         Load::Loop => "none: the program works alone".into(),

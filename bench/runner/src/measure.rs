@@ -31,6 +31,14 @@ pub(crate) enum Measure {
     Memory,
     /// From spawn to the first answer, in milliseconds.
     Start,
+    /// Proportional set size of the process that was started, in megabytes: that of Skep's supervisor.
+    Supervisor,
+    /// By how much all processes together grow with one more of those that serve, in megabytes (PSS).
+    OneMore,
+    /// From the death of the process that serves to its successor's first answer, in milliseconds: half of the deaths.
+    Succession,
+    /// The slowest of them.
+    SlowestSuccession,
 }
 
 /// One variant's figures in one round.
@@ -53,6 +61,10 @@ impl Measure {
             Self::LoadOthers => "load_core_others_percent",
             Self::Memory => "pss_mb",
             Self::Start => "start_ms",
+            Self::Supervisor => "supervisor_pss_mb",
+            Self::OneMore => "one_more_process_pss_mb",
+            Self::Succession => "succession_p50_ms",
+            Self::SlowestSuccession => "succession_slowest_ms",
         }
     }
 
@@ -72,6 +84,10 @@ impl Measure {
             Self::LoadOthers => "others on the load's core",
             Self::Memory => "memory, MB (PSS)",
             Self::Start => "first answer, ms",
+            Self::Supervisor => "supervisor, MB (PSS)",
+            Self::OneMore => "one more process, MB (PSS)",
+            Self::Succession => "death to next answer, ms",
+            Self::SlowestSuccession => "slowest, ms",
         }
     }
 
@@ -81,8 +97,10 @@ impl Measure {
             Self::Rate => thousands(value),
             Self::Errors | Self::P50 | Self::P99 => format!("{value:.0}"),
             Self::Busy | Self::Load | Self::ServerOthers | Self::LoadOthers => format!("{value:.0} %"),
-            Self::Cpu | Self::User | Self::System | Self::Memory => format!("{value:.2}"),
-            Self::Start => format!("{value:.1}"),
+            Self::Cpu | Self::User | Self::System | Self::Memory | Self::Supervisor | Self::OneMore => {
+                format!("{value:.2}")
+            }
+            Self::Start | Self::Succession | Self::SlowestSuccession => format!("{value:.1}"),
         }
     }
 }

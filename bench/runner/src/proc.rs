@@ -29,7 +29,7 @@ impl Usage {
     /// What this process and all below it have used so far.
     pub(crate) fn of_tree(root: u32) -> io::Result<Self> {
         let mut usage = Self::default();
-        for pid in tree(root)? {
+        for pid in Tree::look()?.below(root) {
             // A process that went away since we listed it is counted by its parent.
             let Ok(stat) = fs::read_to_string(format!("/proc/{pid}/stat")) else { continue };
             let Some(stat) = Stat::parse(&stat) else { continue };
@@ -56,26 +56,42 @@ impl Usage {
     }
 }
 
-/// A process and all below it.
-fn tree(root: u32) -> io::Result<Vec<u32>> {
-    let mut parents = Vec::new();
-    for entry in fs::read_dir("/proc")? {
-        let Some(pid) = entry?.file_name().to_str().and_then(|name| name.parse().ok()) else { continue };
-        let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok().and_then(|stat| Stat::parse(&stat));
-        parents.extend(stat.map(|stat| (pid, stat.parent)));
+/// Who is whose child: (process, parent).
+pub(crate) struct Tree(Vec<(u32, u32)>);
+
+impl Tree {
+    /// All processes of this moment.
+    pub(crate) fn look() -> io::Result<Self> {
+        let mut parents = Vec::new();
+        for entry in fs::read_dir("/proc")? {
+            let Some(pid) = entry?.file_name().to_str().and_then(|name| name.parse().ok()) else { continue };
+            let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok().and_then(|stat| Stat::parse(&stat));
+            parents.extend(stat.map(|stat| (pid, stat.parent)));
+        }
+        Ok(Self(parents))
     }
-    Ok(below(root, &parents))
+
+    /// The children of a process.
+    pub(crate) fn children(&self, parent: u32) -> Vec<u32> {
+        self.0.iter().filter(|(_, its)| *its == parent).map(|(pid, _)| *pid).collect()
+    }
+
+    /// A process, then its children, then theirs.
+    pub(crate) fn below(&self, root: u32) -> Vec<u32> {
+        let mut found = vec![root];
+        let mut next = 0;
+        while let Some(&parent) = found.get(next) {
+            found.extend(self.children(parent));
+            next += 1;
+        }
+        found
+    }
 }
 
-/// `root`, then its children, then theirs, of (process, parent).
-fn below(root: u32, parents: &[(u32, u32)]) -> Vec<u32> {
-    let mut found = vec![root];
-    let mut next = 0;
-    while let Some(&parent) = found.get(next) {
-        found.extend(parents.iter().filter(|(_, its)| *its == parent).map(|(pid, _)| pid));
-        next += 1;
-    }
-    found
+/// Whether a process is there, and not only its exit code.
+pub(crate) fn lives(pid: u32) -> bool {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    stat.rsplit_once(')').is_some_and(|(_, behind)| !behind.trim_start().starts_with(['Z', 'X']))
 }
 
 /// Nanoseconds on a core, by thread of a process.
@@ -124,12 +140,13 @@ pub(crate) fn own() -> io::Result<f64> {
 
 /// The proportional set size of a process and all below it, in megabytes (of 10^6 bytes).
 pub(crate) fn memory(root: u32) -> io::Result<f64> {
-    let mut kib = 0;
-    for pid in tree(root)? {
-        let rollup = fs::read_to_string(format!("/proc/{pid}/smaps_rollup"))?;
-        kib += pss(&rollup).ok_or(io::ErrorKind::InvalidData)?;
-    }
-    Ok(float(kib) * 1024.0 / 1e6)
+    Tree::look()?.below(root).into_iter().map(memory_of).sum()
+}
+
+/// The same of one process.
+pub(crate) fn memory_of(pid: u32) -> io::Result<f64> {
+    let rollup = fs::read_to_string(format!("/proc/{pid}/smaps_rollup"))?;
+    Ok(float(pss(&rollup).ok_or(io::ErrorKind::InvalidData)?) * 1024.0 / 1e6)
 }
 
 /// The `Pss` of a `smaps_rollup`, in KiB.
@@ -174,7 +191,8 @@ mod tests {
 
     #[test]
     fn a_tree_has_children_and_their_children_and_nobody_else() {
-        assert_eq!(below(10, &[(1, 0), (12, 10), (13, 12), (14, 1), (10, 1)]), [10, 12, 13]);
+        let tree = Tree(vec![(1, 0), (12, 10), (13, 12), (14, 1), (10, 1)]);
+        assert_eq!((tree.below(10), tree.children(1)), (vec![10, 12, 13], vec![14, 10]));
     }
 
     #[test]

@@ -8,6 +8,8 @@ use crate::Result;
 use crate::build::{self, Need};
 use crate::site::{self, Site};
 
+mod apache;
+
 /// A program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Program {
@@ -19,6 +21,11 @@ pub(crate) enum Program {
         cached: bool,
     },
     SkepStatic,
+    /// An application under its supervisor, as it would be deployed.
+    SkepProcesses {
+        app: App,
+        model: Model,
+    },
     Hyper,
     Axum,
     Actix,
@@ -32,8 +39,29 @@ pub(crate) enum Program {
     AxumBlog {
         tuned: bool,
     },
+    /// With `mod_php`.
+    Apache {
+        /// `MaxConnectionsPerChild`.
+        per_child: u32,
+    },
     /// Not a server: it works alone and prints what it did.
     Markdown,
+}
+
+/// An application of Skep, for what its processes cost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum App {
+    Hello,
+    /// A hello that has initialised 256 MiB.
+    Heap,
+    Blog,
+}
+
+/// What a worker is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Model {
+    Thread,
+    Prefork { requests_per_worker: u32 },
 }
 
 /// What a server is started with.
@@ -47,8 +75,9 @@ impl Program {
     /// What must be there before it can start.
     pub(crate) fn need(self) -> Need {
         match self {
-            Self::SkepHello { .. } => Need::Skep("hello"),
-            Self::SkepBlog { .. } => Need::Skep("blog"),
+            Self::SkepBlog { .. } | Self::SkepProcesses { app: App::Blog, .. } => Need::Skep("blog"),
+            Self::SkepHello { .. } | Self::SkepProcesses { app: App::Hello, .. } => Need::Skep("hello"),
+            Self::SkepProcesses { app: App::Heap, .. } => Need::Alone("skep-heap"),
             Self::SkepStatic => Need::Alone("skep-static"),
             Self::Hyper => Need::Peer("peer-hyper"),
             Self::Axum => Need::Peer("peer-axum"),
@@ -58,6 +87,9 @@ impl Program {
             Self::Markdown => Need::Peer("peer-markdown"),
             Self::Nginx { .. } => Need::Debian { command: "nginx", package: "nginx-light" },
             Self::Lighttpd { .. } => Need::Debian { command: "lighttpd", package: "lighttpd" },
+            Self::Apache { .. } => {
+                Need::Debian { command: "apache2", package: "apache2 libapache2-mod-php php-cli php-sqlite3" }
+            }
         }
     }
 
@@ -72,6 +104,12 @@ impl Program {
                 if !cached {
                     command.args(["--set", "cache.pages.tiers=null"]);
                 }
+            }
+            Self::SkepProcesses { app, model } => {
+                if app == App::Blog {
+                    site::write_articles(&place.dir)?;
+                }
+                processes(&mut command, place, model);
             }
             Self::SkepStatic => {
                 skep(&mut command, place, false);
@@ -89,6 +127,9 @@ impl Program {
             }
             Self::Lighttpd { tuned } => {
                 command.args(["-D", "-f"]).arg(site::write_lighttpd(place, site, tuned)?);
+            }
+            Self::Apache { per_child } => {
+                command.args(["-D", "FOREGROUND", "-f"]).arg(apache::write(place, per_child)?);
             }
             Self::Markdown => return Err("peer-markdown is not a server".into()),
         }
@@ -116,7 +157,20 @@ fn line(command: &Command) -> String {
 
 /// The flags that every Skep application has. One process, as its peers are: what is measured is the one that was started.
 fn skep(command: &mut Command, place: &Place, log: bool) {
+    flags(command, place, log);
+    command.args(["--set", "supervise=false"]);
+}
+
+/// The same under a supervisor; nothing is kept in caches, so that each request is one.
+fn processes(command: &mut Command, place: &Place, model: Model) {
+    flags(command, place, false);
+    command.args(["--set", "cache.pages.tiers=null"]);
+    if let Model::Prefork { requests_per_worker } = model {
+        command.args(["--set", "mpm=prefork", "--set", &format!("requests_per_worker={requests_per_worker}")]);
+    }
+}
+
+fn flags(command: &mut Command, place: &Place, log: bool) {
     command.arg("--listen").arg(format!("127.0.0.1:{}", place.port));
-    command.args(["--workers", "1", "--set", "supervise=false"]);
-    command.args(["--set", &format!("log.access={log}"), "--data"]).arg(&place.dir);
+    command.args(["--workers", "1", "--set", &format!("log.access={log}"), "--data"]).arg(&place.dir);
 }

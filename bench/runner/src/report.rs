@@ -7,7 +7,7 @@ use figures::table::Table;
 
 use crate::experiment::{ALL, Load};
 use crate::flags::Flags;
-use crate::goal::Goal;
+use crate::goal::{Beside, Goal};
 use crate::machine::Machine;
 use crate::measure::Measure;
 use crate::run::Outcome;
@@ -72,8 +72,9 @@ pub(crate) fn verdicts(outcome: &Outcome) -> Vec<Verdict> {
 fn reached(goal: &Goal, outcome: &Outcome) -> Option<Spread> {
     let ours = outcome.place(goal.variant)?;
     match goal.beside {
-        Some(beside) => ratio(outcome, ours, outcome.place(beside)?, goal.measure),
-        None => spread(outcome, ours, goal.measure),
+        Beside::Times(beside) => ratio(outcome, ours, outcome.place(beside)?, goal.measure),
+        Beside::OnTopOf(beside) => difference(outcome, ours, outcome.place(beside)?, goal.measure),
+        Beside::Nothing => spread(outcome, ours, goal.measure),
     }
 }
 
@@ -86,12 +87,21 @@ fn ratio(outcome: &Outcome, entrant: usize, beside: usize, measure: Measure) -> 
     Spread::of(&ratios(&outcome.figures(entrant, measure), &outcome.figures(beside, measure)))
 }
 
+/// What an entrant's figure is more than that of another, round by round.
+fn difference(outcome: &Outcome, entrant: usize, beside: usize, measure: Measure) -> Option<Spread> {
+    let pairs = outcome.figures(entrant, measure).into_iter().zip(outcome.figures(beside, measure));
+    let differences: Vec<f64> = pairs.filter_map(|(ours, theirs)| Some(ours? - theirs?)).collect();
+    Spread::of(&differences)
+}
+
 fn table(outcome: &Outcome) -> Table {
     let reference = &outcome.entrants[0].name;
     let against = |measure: Measure| format!("{} / {reference}'s", measure.name());
     let main = main_measure(outcome.load);
     let mut table = Table::new(["variant".into(), main.name().into(), "least - most".into(), against(main)]);
-    let loaded = !matches!(outcome.load, Load::Start | Load::Memory { .. });
+    let loaded = matches!(main, Measure::Rate);
+    let more = more_measures(outcome.load);
+    table.head(more.iter().map(|measure| measure.name().to_owned()));
     if loaded {
         table.head(["CPU us/request (user + system)".into(), "+-".into(), against(Measure::Cpu)]);
         table.head([Measure::P50, Measure::P99, Measure::Busy, Measure::Load].map(|measure| measure.name().into()));
@@ -100,6 +110,7 @@ fn table(outcome: &Outcome) -> Table {
         let mut row = vec![entrant.name.clone(), median(outcome, place, main)];
         row.push(spread(outcome, place, main).map_or(String::new(), |all| least_most(main, all)));
         row.push(ratio(outcome, place, 0, main).map_or(String::new(), range));
+        row.extend(more.iter().map(|measure| median(outcome, place, *measure)));
         if loaded {
             row.extend([cpu(outcome, place), deviation(outcome, place, Measure::Cpu)]);
             row.push(ratio(outcome, place, 0, Measure::Cpu).map_or(String::new(), range));
@@ -116,7 +127,18 @@ fn main_measure(load: Load) -> Measure {
     match load {
         Load::Start => Measure::Start,
         Load::Memory { .. } => Measure::Memory,
-        Load::KeepAlive { .. } | Load::Batches { .. } | Load::Loop => Measure::Rate,
+        Load::Processes { .. } => Measure::Supervisor,
+        Load::Deaths { .. } => Measure::Succession,
+        Load::KeepAlive { .. } | Load::Batches { .. } | Load::New { .. } | Load::Loop => Measure::Rate,
+    }
+}
+
+/// What stands beside it, for loads that are no rate.
+fn more_measures(load: Load) -> &'static [Measure] {
+    match load {
+        Load::Processes { .. } => &[Measure::Memory, Measure::OneMore],
+        Load::Deaths { .. } => &[Measure::SlowestSuccession],
+        _ => &[],
     }
 }
 

@@ -1,5 +1,7 @@
 //! One figure of the table: one entrant, once.
 
+mod processes;
+
 use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -44,6 +46,8 @@ impl Cell<'_> {
                 let server = Server::start(&entrant.variant, &label(self.experiment, entrant), self.site)?;
                 Ok(Sample::from([(Measure::Start, server.took.as_secs_f64() * 1e3)]))
             }
+            (Load::Processes { .. }, None) => processes::memory(self, entrant),
+            (Load::Deaths { whose }, None) => processes::deaths(self, entrant, whose),
             (_, None) => self.alone(entrant.variant.program),
         }
     }

@@ -1,0 +1,1 @@
+<?php header('Content-Type: text/plain; charset=utf-8'); echo 'Hello, world!';
