@@ -6,13 +6,18 @@ use skep_bench::load::{self, Figures, Plan, RequestSpec, Target, Trust, Version}
 
 use crate::Result;
 use crate::experiment::Load;
-use crate::measure::{Measure, Sample};
-use crate::proc::float;
+use crate::measure::{Measure, Sample, float};
 
 pub(crate) use skep_bench::load::Answer;
 
 /// The longest wait for one answer.
 const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Processes that are added to those that serve.
+pub(crate) const MORE: u32 = 8;
+
+/// Deaths of a round.
+pub(crate) const DEATHS: usize = 10;
 
 /// Loads a server, and says what came back.
 pub(crate) fn run(load: Load, port: u16, path: &str, time: Duration) -> Result<Loaded> {
@@ -24,7 +29,10 @@ fn plan(load: Load, port: u16, path: &str, time: Duration) -> Result<Plan> {
     (plan.warm_up, plan.time) = (Duration::ZERO, time);
     match load {
         Load::KeepAlive { connections } | Load::Memory { connections } => plan.connections = connections.into(),
-        Load::Fresh { connections } => (plan.connections, plan.reuse) = (connections.into(), false),
+        Load::Fresh { connections } | Load::Processes { connections } => {
+            (plan.connections, plan.reuse) = (connections.into(), false);
+        }
+        Load::Deaths { .. } => (plan.connections, plan.reuse) = (1, false),
         Load::Batches { connections, depth } => {
             (plan.connections, plan.depth) = (connections.into(), depth.into());
         }
@@ -49,6 +57,11 @@ impl Loaded {
     /// Good answers.
     pub(crate) fn requests(&self) -> u64 {
         self.0.answers
+    }
+
+    /// Microseconds that the load itself took of its core.
+    pub(crate) fn own_cpu(&self) -> f64 {
+        self.0.own_cpu.as_secs_f64() * 1e6
     }
 
     /// The figures of a sample that the load knows.
@@ -79,6 +92,12 @@ pub(crate) fn shown(load: Load) -> String {
         }
         Load::Batches { connections, depth } => {
             format!("skep-bench, closed loop: {connections} connections, each sends {depth} at once")
+        }
+        Load::Processes { connections } => format!(
+            "skep-bench, closed loop: a connection for each request, {connections} at a time; then {MORE} more processes (USR2), and the same again"
+        ),
+        Load::Deaths { whose } => {
+            format!("kill -9 of {}, {DEATHS} times; then the runner tries until it is answered", whose.name())
         }
         Load::Start => "the runner tries every 100 us until it is answered".into(),
         Load::Loop | Load::Alone => "none: the program works alone".into(),

@@ -70,9 +70,9 @@ impl Server {
         self.child.id()
     }
 
-    /// It, and all below it.
-    pub(crate) fn watched(&self) -> Result<Watched> {
-        Ok(Watched::process(self.pid())?)
+    /// It, all of its group and all below it.
+    pub(crate) fn watched(&self) -> Watched {
+        Watched::leader(self.pid())
     }
 
     /// Empties what it wrote to stdout: an access log grows by megabytes a second.

@@ -3,7 +3,7 @@
 use std::fs;
 use std::process::Command;
 
-use super::{Module, Mpm, Place, Program, Sessions, flags, peer, skep};
+use super::{Module, Mpm, Place, Program, Sessions, UNCACHED, peer, skep};
 use crate::Result;
 use crate::build::{Need, executable};
 use crate::need::Made;
@@ -118,19 +118,9 @@ fn skep_posts(
     if site.database().is_file() && !own.exists() {
         fs::copy(site.database(), own)?;
     }
-    match mpm {
-        Mpm::Alone => skep(command, place, false),
-        Mpm::Prefork(workers) => {
-            flags(command, place, false);
-            command.args(["--set", "mpm=prefork", "--workers", &workers.to_string()]);
-        }
-        Mpm::OneRequest => {
-            flags(command, place, false);
-            command.args(["--set", "mpm=prefork", "--set", "requests_per_worker=1"]);
-        }
-    }
+    skep(command, place, mpm, false);
     if !cached {
-        command.args(["--set", "cache.pages.tiers=null"]);
+        command.args(UNCACHED);
     }
     if sessions == Sessions::Memory {
         command.args(["--set", "cache.sessions.tiers=memory:16MiB"]);
