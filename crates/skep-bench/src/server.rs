@@ -4,11 +4,13 @@
 
 mod control;
 mod launch;
+mod meter;
 mod proc;
 mod started;
 
 pub use control::{ask, supervisor};
 pub use launch::Launch;
+pub use meter::Meter;
 pub(crate) use proc::busy;
 pub use proc::{Spent, Usage, Watched};
 pub use started::{Started, free_port};
