@@ -67,13 +67,11 @@ pub(crate) fn verdicts(outcome: &Outcome) -> Vec<Verdict> {
 /// The ratio that a goal is about, or the figure with the least and the most of the rounds.
 fn reached(goal: &Goal, outcome: &Outcome) -> Option<Reached> {
     let ours = outcome.place(goal.variant)?;
-    Some(match goal.beside {
-        Some(beside) => of_interval(ratio(outcome, ours, outcome.place(beside)?, goal.measure)?),
-        None => {
-            let Spread { median, least, most, .. } = spread(outcome, ours, goal.measure)?;
-            Reached { middle: median, low: least, high: most }
-        }
-    })
+    if let Some(beside) = goal.beside {
+        return Some(of_interval(ratio(outcome, ours, outcome.place(beside)?, goal.measure)?));
+    }
+    let Spread { median, least, most, .. } = spread(outcome, ours, goal.measure)?;
+    Some(Reached { middle: median, low: least, high: most })
 }
 
 fn of_interval(Interval { ratio, low, high }: Interval) -> Reached {

@@ -329,10 +329,12 @@ fn turn(entrant: &mut Entrant, plan: &Plan, quiet: bool) -> Result<(Sample, crat
 
 fn lost(entrant: &mut Entrant, error: &LoadError) -> Failure {
     let name = entrant.variant.name.clone();
-    let died = entrant.server.as_mut().filter(|server| !server.runs());
-    let text = match died {
-        Some(server) => format!("{name} died: {error}. It wrote:\n{}", server.written()),
+    let text = match &mut entrant.server {
         None => format!("{name}: {error}"),
+        Some(server) => {
+            let what = if server.runs() { "" } else { " died" };
+            format!("{name}{what}: {error}. It wrote:\n{}", server.written())
+        }
     };
     Failure::Run(text)
 }
