@@ -19,9 +19,17 @@ pub(crate) const MORE: u32 = 8;
 /// Deaths of a round.
 pub(crate) const DEATHS: usize = 10;
 
-/// Loads a server, and says what came back.
+/// Loads a server, and says what came back. A server that fails under its load has a figure too: what came until then, and an error.
 pub(crate) fn run(load: Load, port: u16, path: &str, time: Duration) -> Result<Loaded> {
-    Ok(Loaded(load::run(&plan(load, port, path, time)?)?))
+    match load::run(&plan(load, port, path, time)?) {
+        Ok(figures) => Ok(Loaded { figures, failed: false }),
+        Err(error) if error.is_interrupted() => Err(error.into()),
+        Err(error) => {
+            eprint!(" ({error})");
+            let figures = error.so_far().cloned().unwrap_or_else(Figures::empty);
+            Ok(Loaded { figures, failed: true })
+        }
+    }
 }
 
 fn plan(load: Load, port: u16, path: &str, time: Duration) -> Result<Plan> {
@@ -51,30 +59,35 @@ pub(crate) fn ask(port: u16, path: &str) -> Result<Answer> {
 }
 
 /// What a load generator saw.
-pub(crate) struct Loaded(Figures);
+pub(crate) struct Loaded {
+    figures: Figures,
+    /// It ended before its time.
+    failed: bool,
+}
 
 impl Loaded {
     /// Good answers.
     pub(crate) fn requests(&self) -> u64 {
-        self.0.answers
+        self.figures.answers
     }
 
     /// Microseconds that the load itself took of its core.
     pub(crate) fn own_cpu(&self) -> f64 {
-        self.0.own_cpu.as_secs_f64() * 1e6
+        self.figures.own_cpu.as_secs_f64() * 1e6
     }
 
     /// The figures of a sample that the load knows.
     pub(crate) fn sample(&self) -> Sample {
-        let micros = |percent: f64| self.0.percentile(percent).as_secs_f64() * 1e6;
-        let mut sample =
-            Sample::from([(Measure::Rate, self.0.rate()), (Measure::Errors, float(self.0.errors.total()))]);
-        if self.0.answers > 0 {
+        let Self { figures, failed } = self;
+        let micros = |percent: f64| figures.percentile(percent).as_secs_f64() * 1e6;
+        let errors = figures.errors.total().max(u64::from(*failed));
+        let mut sample = Sample::from([(Measure::Rate, figures.rate()), (Measure::Errors, float(errors))]);
+        if figures.answers > 0 {
             sample.extend([
                 (Measure::P50, micros(50.0)),
                 (Measure::P99, micros(99.0)),
                 (Measure::P999, micros(99.9)),
-                (Measure::Bytes, float(self.0.bytes) / float(self.0.answers)),
+                (Measure::Bytes, float(figures.bytes) / float(figures.answers)),
             ]);
         }
         sample

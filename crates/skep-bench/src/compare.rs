@@ -11,5 +11,7 @@ mod rounds;
 pub use gate::{Gate, Outcome};
 pub use interval::{Interval, median};
 pub use matrix::Matrix;
+pub(crate) use matrix::matrices;
 pub use measure::Measure;
 pub use rounds::{Curve, Piece, Round, Rounds, Sample, Variant};
+pub(crate) use rounds::{curve, sample};

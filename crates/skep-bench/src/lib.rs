@@ -8,15 +8,21 @@
 //! | start one, and see what it takes | [`server::Started`], [`server::Watched`] |
 //! | compare the figures of rounds | [`compare::Rounds`], [`compare::Matrix`], [`compare::Interval`] |
 //! | keep them | [`record::Record`], [`record::Environment`] |
+//! | run the command | [`run`] |
 //! | shuffle | [`random::Random`] |
 
+mod cli;
 mod clock;
 pub mod compare;
 mod core;
 mod interrupt;
 pub mod load;
+mod micro;
 mod number;
 pub mod random;
 pub mod record;
+mod report;
 pub mod server;
 mod table;
+
+pub use cli::run;

@@ -4,10 +4,12 @@
 
 mod control;
 mod launch;
+mod meter;
 mod proc;
 mod started;
 
 pub use control::{ask, supervisor};
 pub use launch::Launch;
+pub use meter::Meter;
 pub use proc::{Spent, Usage, Watched, busy, lives};
 pub use started::{Started, free_port};

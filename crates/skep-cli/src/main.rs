@@ -11,7 +11,11 @@ struct Command {
     run: fn(Vec<OsString>) -> ExitCode,
 }
 
-const COMMANDS: &[Command] = &[];
+const COMMANDS: &[Command] = &[Command {
+    name: "bench",
+    what: "measures servers and what they are made of, side by side",
+    run: skep_bench::run,
+}];
 
 const BAD_USAGE: u8 = 2;
 

@@ -144,7 +144,7 @@ fn proxied(command: &mut Command, place: &Place, site: &Site, workers: u16) -> R
     let environment: Vec<_> = environment.collect();
     *command = Command::new("sh");
     let front = format!("{} -e stderr -p {} -c {}", nginx.display(), place.dir.display(), config.display());
-    let script = format!("trap 'kill $(jobs -p); wait; exit 0' TERM; {} & {front} & wait", super::line(&behind));
+    let script = format!("{} & a=$!; {front} & b=$!; trap \"kill $a $b\" TERM; wait; wait $a $b", super::line(&behind));
     command.arg("-c").arg(script).envs(environment);
     Ok(())
 }

@@ -6,7 +6,7 @@
 //! plain percentiles of resampled means are too narrow for ten rounds (Hesterberg, What Teachers Should Know about the
 //! Bootstrap, 2015, 3.3), and would see differences where there are none.
 
-use crate::number::{float, whole};
+use crate::number::float;
 use crate::random::Random;
 
 /// How often the pairs are drawn anew.

@@ -107,7 +107,7 @@ impl fmt::Display for Matrix {
 }
 
 /// `+5.2 % [+4.1, +6.3]`, `none shown [-1.0, +1.2]`.
-pub(crate) fn shown(interval: Option<Interval>) -> String {
+fn shown(interval: Option<Interval>) -> String {
     let Some(interval) = interval else { return "-".to_owned() };
     let percent = |ratio: f64| {
         let percent = (ratio - 1.0) * 100.0;
@@ -122,6 +122,15 @@ pub(crate) fn shown(interval: Option<Interval>) -> String {
     } else {
         format!("none shown {bounds}")
     }
+}
+
+/// The matrices that are shown if nobody chose: the rate, and the CPU per request where it is known.
+pub(crate) fn matrices(rounds: &Rounds, chosen: &[Measure], confidence: f64) -> Vec<(Measure, Matrix)> {
+    let known = rounds.measures();
+    let usual = [Measure::Rate, Measure::Cpu, Measure::Start, Measure::Swap, Measure::AfterSwap];
+    let wanted = if chosen.is_empty() { &usual[..] } else { chosen };
+    let wanted = wanted.iter().copied().filter(|measure| known.contains(measure));
+    wanted.map(|measure| (measure, Matrix::of(rounds, measure, confidence))).collect()
 }
 
 #[cfg(test)]

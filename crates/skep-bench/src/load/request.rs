@@ -67,6 +67,11 @@ impl RequestSpec {
         &self.path
     }
 
+    /// Whether it may be asked once more than planned (RFC 9110, 9.2.1).
+    pub(crate) fn is_safe(&self) -> bool {
+        matches!(self.method.as_str(), "GET" | "HEAD" | "OPTIONS")
+    }
+
     pub(crate) fn is_head(&self) -> bool {
         self.method == "HEAD"
     }

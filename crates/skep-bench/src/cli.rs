@@ -1,0 +1,141 @@
+//! The command line: one word for each thing to measure, and a table of flags for each word.
+//!
+//! Start reading at [`run`].
+
+mod cold;
+mod compare;
+mod flags;
+mod load;
+mod micro;
+mod output;
+mod settings;
+mod show;
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+use crate::interrupt;
+
+/// A gate was broken, or nothing could be measured.
+const FAILED: u8 = 1;
+
+/// The command line is wrong.
+const BAD_USAGE: u8 = 2;
+
+/// Why a word ends without success.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// The command line is wrong; nothing was done.
+    Usage(String),
+    /// It could not be done, or not to its end.
+    Run(String),
+    /// It was done, and the outcome is a bad one, which has been printed.
+    Broken,
+}
+
+impl From<String> for Failure {
+    fn from(text: String) -> Self {
+        Self::Run(text)
+    }
+}
+
+/// A word of `skep bench`.
+struct Word {
+    name: &'static str,
+    what: &'static str,
+    run: fn(Vec<String>) -> Result<(), Failure>,
+    help: fn() -> String,
+}
+
+const WORDS: &[Word] = &[
+    Word { name: "URL", what: "load one server", run: load::run, help: load::help },
+    Word {
+        name: "compare",
+        what: "variants side by side, in interleaved rounds",
+        run: compare::run,
+        help: compare::help,
+    },
+    Word { name: "show", what: "print and compare records", run: show::run, help: show::help },
+    Word { name: "cold", what: "from start to first answer, and after a swap", run: cold::run, help: cold::help },
+    Word {
+        name: "cache",
+        what: "drivers of the cache, direct and through it",
+        run: micro::cache,
+        help: micro::cache_help,
+    },
+    Word { name: "log", what: "what an event costs that is written, or not", run: micro::log, help: micro::log_help },
+];
+
+/// Runs `skep bench` with these arguments, those behind the word `bench`. The exit code is 1 if a gate is broken or nothing could
+/// be measured, 2 if the arguments are wrong.
+///
+/// ```
+/// let code = skep_bench::run(vec!["--help".into()]);
+/// assert_eq!(format!("{code:?}"), format!("{:?}", std::process::ExitCode::SUCCESS));
+/// ```
+#[must_use]
+pub fn run(arguments: Vec<OsString>) -> ExitCode {
+    let arguments: Result<Vec<String>, OsString> = arguments.into_iter().map(OsString::into_string).collect();
+    let outcome = match arguments {
+        Ok(arguments) => word(arguments),
+        Err(bad) => Err(Failure::Usage(format!("{} is not UTF-8", bad.display()))),
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(Failure::Usage(text)) => {
+            eprintln!("skep bench: {text}\n`skep bench --help` says more.");
+            ExitCode::from(BAD_USAGE)
+        }
+        Err(Failure::Run(text)) => {
+            eprintln!("skep bench: {text}");
+            ExitCode::from(FAILED)
+        }
+        Err(Failure::Broken) => ExitCode::from(FAILED),
+    }
+}
+
+fn word(arguments: Vec<String>) -> Result<(), Failure> {
+    let first = arguments.first().map(String::as_str);
+    let word = WORDS.iter().find(|word| Some(word.name) == first);
+    let asks = arguments.iter().any(|argument| matches!(argument.as_str(), "--help" | "-h"));
+    match (word, first) {
+        (_, None | Some("help")) | (None, Some("--help" | "-h")) => {
+            print!("{}", help());
+            Ok(())
+        }
+        (Some(word), _) if asks => {
+            print!("{}", (word.help)());
+            Ok(())
+        }
+        (None, _) if asks => {
+            print!("{}", load::help());
+            Ok(())
+        }
+        (Some(word), _) => start(word, arguments[1..].to_vec()),
+        (None, Some(other)) if is_unknown(other) => {
+            let words: Vec<&str> = WORDS.iter().map(|word| word.name).collect();
+            Err(Failure::Usage(format!("\"{other}\" is neither a URL nor a word; there are {}", words.join(", "))))
+        }
+        (None, _) => start(&WORDS[0], arguments),
+    }
+}
+
+/// A word without anything of a URL in it is a mistyped word.
+fn is_unknown(word: &str) -> bool {
+    !word.starts_with('-') && !word.contains([':', '/', '.'])
+}
+
+fn start(word: &Word, arguments: Vec<String>) -> Result<(), Failure> {
+    interrupt::listen().map_err(|error| format!("no signal can be caught: {error}"))?;
+    (word.run)(arguments)
+}
+
+fn help() -> String {
+    let lines = WORDS[1..].iter().map(|word| format!("       skep bench {:<8} ...   {}\n", word.name, word.what));
+    format!(
+        "usage: skep bench URL ...        {}\n{}\n`skep bench WORD --help` has the flags of a word. How to measure, and how to read what comes: docs/bench.md.\n\n{}",
+        WORDS[0].what,
+        lines.collect::<String>(),
+        load::help()
+    )
+}

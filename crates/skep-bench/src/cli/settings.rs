@@ -1,0 +1,410 @@
+//! What the words that load a server have in common: requests, connections, pace, and where the result goes.
+
+use std::fs;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use super::Failure;
+use super::flags::{Flag, number};
+use super::output::Output;
+use crate::load::{Bound, Pace, Plan, Replay, RequestSpec, Target, Trust, Version, read_access_log, read_urls};
+use crate::number::parse_time;
+use crate::record::Record;
+
+/// How a load is made, before there is a target.
+#[derive(Debug, Clone)]
+pub(crate) struct Settings {
+    pub(crate) connections: usize,
+    pub(crate) depth: usize,
+    pub(crate) http: Version,
+    pub(crate) reuse: bool,
+    pub(crate) time: Option<Duration>,
+    pub(crate) warm_up: Duration,
+    pub(crate) count: Option<u64>,
+    pub(crate) pace: Pace,
+    pub(crate) speed: Option<f64>,
+    pub(crate) find: Option<Bound>,
+    pub(crate) timeout: Duration,
+    pub(crate) largest: u64,
+    pub(crate) trust: Trust,
+    pub(crate) method: Option<String>,
+    pub(crate) headers: Vec<(String, String)>,
+    pub(crate) body: Vec<u8>,
+    pub(crate) urls: Option<PathBuf>,
+    pub(crate) access_log: Option<PathBuf>,
+    pub(crate) unix: Option<String>,
+    pub(crate) load_core: Option<usize>,
+    pub(crate) output: Output,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            connections: 32,
+            depth: 1,
+            http: Version::Http1,
+            reuse: true,
+            time: None,
+            warm_up: Duration::from_secs(1),
+            count: None,
+            pace: Pace::Closed,
+            speed: None,
+            find: None,
+            timeout: Duration::from_secs(10),
+            largest: 1 << 30,
+            trust: Trust::System,
+            method: None,
+            headers: Vec::new(),
+            body: Vec::new(),
+            urls: None,
+            access_log: None,
+            unix: None,
+            load_core: None,
+            output: Output::default(),
+        }
+    }
+}
+
+/// Whoever has these settings among others.
+pub(crate) trait HasSettings {
+    fn settings(&mut self) -> &mut Settings;
+}
+
+impl Settings {
+    /// The requests of this load, and what of an access log could not be sent.
+    pub(crate) fn requests(&self, target: &Target) -> Result<(Vec<RequestSpec>, Option<Replay>), Failure> {
+        let usage = |flag: &str, text: String| Failure::Usage(format!("{flag}: {text}"));
+        let read = |path: &PathBuf| fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()));
+        let (specs, replay) = match (&self.urls, &self.access_log) {
+            (Some(_), Some(_)) => {
+                return Err(Failure::Usage(
+                    "--urls and --access-log both say what is asked for; one of them can".into(),
+                ));
+            }
+            (Some(path), None) => {
+                let specs = read(path).and_then(|text| read_urls(&text));
+                (specs.map_err(|error| usage("--urls", error))?, None)
+            }
+            (None, Some(path)) => {
+                let replay = read(path).and_then(|text| read_access_log(&text));
+                let replay = replay.map_err(|error| usage("--access-log", error))?;
+                (replay.requests.clone(), Some(replay))
+            }
+            (None, None) => (vec![RequestSpec::get(target.path())], None),
+        };
+        let dress = |mut spec: RequestSpec| -> Result<RequestSpec, String> {
+            if let Some(method) = &self.method {
+                spec = spec.method(method)?;
+            }
+            for (name, value) in &self.headers {
+                spec = spec.header(name, value)?;
+            }
+            Ok(if self.body.is_empty() { spec } else { spec.body(self.body.clone()) })
+        };
+        let specs = specs.into_iter().map(dress).collect::<Result<_, _>>().map_err(Failure::Usage)?;
+        Ok((specs, replay))
+    }
+
+    /// The plan for this target. A log is replayed as long as it is.
+    pub(crate) fn plan(&self, target: Target, seconds: u64) -> Result<Plan, Failure> {
+        let (requests, replay) = self.requests(&target)?;
+        let (pace, own_time) = match (self.pace, &replay) {
+            (Pace::Closed, Some(replay)) => {
+                let speed = self.speed.unwrap_or(1.0);
+                let last = replay.requests.last().map_or(Duration::ZERO, |request| request.at);
+                (Pace::Replay { speed }, Some(last.div_f64(speed) + Duration::from_millis(1)))
+            }
+            (_, Some(_)) if self.speed.is_some() => {
+                return Err(Failure::Usage(
+                    "--speed is for the times of a log, and --rate or --ramp is another pace".into(),
+                ));
+            }
+            (pace, _) => (pace, None),
+        };
+        if self.speed.is_some() && replay.is_none() {
+            return Err(Failure::Usage("--speed is for a log (--access-log)".into()));
+        }
+        let time = self.time.or(own_time).unwrap_or(Duration::from_secs(seconds));
+        Ok(Plan {
+            target,
+            http: self.http,
+            connections: self.connections,
+            depth: self.depth,
+            reuse: self.reuse,
+            pace,
+            warm_up: self.warm_up,
+            time,
+            count: self.count,
+            requests,
+            pin: self.load_core,
+            timeout: self.timeout,
+            largest: self.largest,
+            trust: self.trust.clone(),
+        })
+    }
+
+    /// The target of a URL, over a unix socket if one was named.
+    pub(crate) fn target(&self, url: &str, socket: Option<String>) -> Result<Target, Failure> {
+        let target: Target = url.parse().map_err(Failure::Usage)?;
+        Ok(match socket.or_else(|| self.unix.clone()) {
+            Some(socket) => target.over_unix(socket),
+            None => target,
+        })
+    }
+}
+
+/// Notes in a record how a load was made.
+pub(crate) fn note(record: &mut Record, plan: &Plan) {
+    let pace = match plan.pace {
+        Pace::Closed => "closed loop".to_owned(),
+        Pace::Open { per_second } => format!("open loop, {per_second} a second"),
+        Pace::Ramp { from, to } => format!("open loop, from {from} to {to} a second"),
+        Pace::Replay { speed } => format!("the times of a log, {speed} times as fast"),
+    };
+    record.set("pace", pace);
+    record.set("http", if plan.http == Version::Http1 { "1.1" } else { "2" });
+    record.set("connections", plan.connections);
+    record.set("depth", plan.depth);
+    record.set("keep_alive", plan.reuse);
+    record.set("warm_up", format!("{:?}", plan.warm_up));
+    record.set("time", format!("{:?}", plan.time));
+    record.set("requests", plan.requests.len());
+    if let Some(core) = plan.pin {
+        record.set("load_core", core);
+    }
+}
+
+/// The flags of every word that loads a server.
+pub(crate) fn flags<T: HasSettings>() -> Vec<Flag<T>> {
+    vec![
+        Flag {
+            name: "connections",
+            short: Some('c'),
+            takes: "N",
+            help: "connections (32)",
+            set: |to, text| {
+                to.settings().connections = number(text, 1, 60_000)?;
+                Ok(())
+            },
+        },
+        Flag {
+            name: "depth",
+            short: None,
+            takes: "N",
+            help: "requests at once on each: pipelined, or streams of HTTP/2 (1)",
+            set: |to, text| {
+                to.settings().depth = number(text, 1, 10_000)?;
+                Ok(())
+            },
+        },
+        Flag {
+            name: "time",
+            short: Some('d'),
+            takes: "TIME",
+            help: "how long each load is: 500ms, 10s, 2m",
+            set: |to, text| {
+                to.settings().time = Some(positive(text)?);
+                Ok(())
+            },
+        },
+        Flag {
+            name: "warm-up",
+            short: Some('w'),
+            takes: "TIME",
+            help: "load before anything counts (1s)",
+            set: |to, text| {
+                to.settings().warm_up = parse_time(text)?;
+                Ok(())
+            },
+        },
+        Flag {
+            name: "requests",
+            short: Some('n'),
+            takes: "N",
+            help: "ends after so many answers and errors",
+            set: |to, text| {
+                to.settings().count = Some(number(text, 1, u64::MAX)?);
+                Ok(())
+            },
+        },
+        Flag {
+            name: "rate",
+            short: Some('r'),
+            takes: "N",
+            help: "open loop: so many a second, latency from when each was due",
+            set: |to, text| {
+                to.settings().pace = Pace::Open { per_second: number(text, 0.001, 1e8)? };
+                Ok(())
+            },
+        },
+        Flag {
+            name: "ramp",
+            short: None,
+            takes: "FROM..TO",
+            help: "open loop whose rate goes evenly from the one to the other",
+            set: |to, text| {
+                let (from, last) =
+                    text.split_once("..").ok_or_else(|| format!("\"{text}\" is no ramp; it would be 100..5000"))?;
+                to.settings().pace = Pace::Ramp { from: number(from, 0.001, 1e8)?, to: number(last, 0.001, 1e8)? };
+                Ok(())
+            },
+        },
+        Flag {
+            name: "close",
+            short: None,
+            takes: "",
+            help: "a connection for each request",
+            set: |to, _| {
+                to.settings().reuse = false;
+                Ok(())
+            },
+        },
+        Flag {
+            name: "http",
+            short: None,
+            takes: "1|2",
+            help: "the version of HTTP (1)",
+            set: |to, text| {
+                to.settings().http = match text {
+                    "1" | "1.1" => Version::Http1,
+                    "2" => Version::Http2,
+                    _ => return Err(format!("\"{text}\" is not spoken here; there are 1 and 2")),
+                };
+                Ok(())
+            },
+        },
+        Flag {
+            name: "unix",
+            short: None,
+            takes: "SOCKET",
+            help: "over a unix socket; the URL says host and path",
+            set: |to, text| {
+                to.settings().unix = Some(text.to_owned());
+                Ok(())
+            },
+        },
+        Flag {
+            name: "ca",
+            short: None,
+            takes: "FILE",
+            help: "trusts the authorities in this PEM file only",
+            set: |to, text| {
+                to.settings().trust = Trust::File(text.into());
+                Ok(())
+            },
+        },
+        Flag {
+            name: "insecure",
+            short: Some('k'),
+            takes: "",
+            help: "trusts any certificate",
+            set: |to, _| {
+                to.settings().trust = Trust::All;
+                Ok(())
+            },
+        },
+        Flag {
+            name: "method",
+            short: Some('m'),
+            takes: "METHOD",
+            help: "GET, unless something else is said",
+            set: |to, text| {
+                RequestSpec::get("/").method(text)?;
+                to.settings().method = Some(text.to_owned());
+                Ok(())
+            },
+        },
+        Flag {
+            name: "header",
+            short: Some('H'),
+            takes: "'NAME: VALUE'",
+            help: "one more field; as often as needed",
+            set: |to, text| {
+                let (name, value) = text
+                    .split_once(':')
+                    .ok_or_else(|| format!("\"{text}\" is no field; it would be \"accept: text/html\""))?;
+                RequestSpec::get("/").header(name, value)?;
+                to.settings().headers.push((name.to_owned(), value.to_owned()));
+                Ok(())
+            },
+        },
+        Flag {
+            name: "body",
+            short: Some('b'),
+            takes: "TEXT|@FILE",
+            help: "what is sent with each request",
+            set: |to, text| {
+                to.settings().body = match text.strip_prefix('@') {
+                    Some(path) => fs::read(path).map_err(|error| format!("{path}: {error}"))?,
+                    None => text.as_bytes().to_vec(),
+                };
+                Ok(())
+            },
+        },
+        Flag {
+            name: "urls",
+            short: None,
+            takes: "FILE",
+            help: "asks for what each line names, in turn: PATH, URL, or METHOD URL",
+            set: |to, text| {
+                to.settings().urls = Some(text.into());
+                Ok(())
+            },
+        },
+        Flag {
+            name: "access-log",
+            short: None,
+            takes: "FILE",
+            help: "sends what a log has, at its times (common, combined, Skep's)",
+            set: |to, text| {
+                to.settings().access_log = Some(text.into());
+                Ok(())
+            },
+        },
+        Flag {
+            name: "speed",
+            short: None,
+            takes: "TIMES",
+            help: "the log's times, so many times faster (1)",
+            set: |to, text| {
+                to.settings().speed = Some(number(text, 0.001, 1e6)?);
+                Ok(())
+            },
+        },
+        Flag {
+            name: "timeout",
+            short: None,
+            takes: "TIME",
+            help: "how long an answer may take (10s)",
+            set: |to, text| {
+                to.settings().timeout = positive(text)?;
+                Ok(())
+            },
+        },
+        Flag {
+            name: "largest",
+            short: None,
+            takes: "BYTES",
+            help: "the largest answer that is read (1073741824)",
+            set: |to, text| {
+                to.settings().largest = number(text, 1, u64::MAX)?;
+                Ok(())
+            },
+        },
+        Flag {
+            name: "load-core",
+            short: None,
+            takes: "CORE",
+            help: "the core of the load",
+            set: |to, text| {
+                to.settings().load_core = Some(number(text, 0, 1 << 16)?);
+                Ok(())
+            },
+        },
+    ]
+}
+
+fn positive(text: &str) -> Result<Duration, String> {
+    let time = parse_time(text)?;
+    if time.is_zero() { Err("no time at all is not enough".into()) } else { Ok(time) }
+}

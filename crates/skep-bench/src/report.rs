@@ -1,0 +1,51 @@
+//! What is shown of a record: for a person at a terminal, as Markdown, as CSV, as plots, as one file of HTML.
+
+mod html;
+mod plot;
+mod scale;
+mod text;
+
+use std::fs;
+use std::path::Path;
+
+pub(crate) use html::html;
+pub(crate) use text::{beside, csv, markdown, text, with_machine};
+
+use crate::compare::Rounds;
+use crate::record::Record;
+
+/// A plot, and what its file is called.
+struct Plot {
+    name: String,
+    title: &'static str,
+    svg: String,
+}
+
+/// All plots of an experiment that have something to show.
+fn plots(rounds: &Rounds) -> Vec<Plot> {
+    let plot = |name: &str, title, svg: Option<String>| svg.map(|svg| Plot { name: name.to_owned(), title, svg });
+    [
+        plot("bars", "Compared", plot::bars(rounds)),
+        plot("latency", "Latency by percentile", plot::latency(rounds)),
+        plot("throughput", "Throughput over time", plot::over_time(rounds, plot::What::Rate)),
+        plot("p99", "p99 latency over time", plot::over_time(rounds, plot::What::P99)),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
+
+/// Writes the plots into a folder, which is made if it is not there.
+pub(crate) fn svgs(record: &Record, folder: &Path) -> Result<(), String> {
+    let wrong = |path: &Path, error| format!("{}: {error}", path.display());
+    fs::create_dir_all(folder).map_err(|error| wrong(folder, error))?;
+    let several = record.experiments.len() > 1;
+    for (number, rounds) in record.experiments.iter().enumerate() {
+        for plot in plots(rounds) {
+            let name = if several { format!("{}-{}.svg", number + 1, plot.name) } else { plot.name + ".svg" };
+            let path = folder.join(name);
+            fs::write(&path, plot.svg).map_err(|error| wrong(&path, error))?;
+        }
+    }
+    Ok(())
+}
