@@ -202,8 +202,8 @@ fn without_value(text: &str, offset: usize) -> Option<String> {
     let start = before.rfind('\n').map_or(0, |at| at + 1);
     let (key, value) = text[start..].lines().next()?.split_once('=')?;
     let is_missing = value.trim().is_empty() || value.trim_start().starts_with('#');
-    let sections = before.lines().filter_map(|line| line.trim().strip_prefix('[')?.strip_suffix(']'));
-    let section = sections.last().map_or(String::new(), |section| format!("{}.", section.trim()));
+    let mut sections = before.lines().filter_map(|line| line.trim().strip_prefix('[')?.strip_suffix(']'));
+    let section = sections.next_back().map_or(String::new(), |section| format!("{}.", section.trim()));
     is_missing.then(|| format!("{section}{}", key.trim()))
 }
 

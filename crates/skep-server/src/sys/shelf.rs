@@ -41,7 +41,7 @@ fn pieces(smaps: &str) -> Vec<Range<usize>> {
         let words: Vec<&str> = line.split_whitespace().collect();
         match words.as_slice() {
             [range, "rw-p", _, "00:00", "0"] | [range, "rw-p", _, "00:00", "0", "[heap]"] => {
-                now = super::pages::parse(range)
+                now = super::pages::parse(range);
             }
             ["Anonymous:", kib, "kB"] => {
                 let written = kib.parse::<usize>().unwrap_or(0) << 10;
