@@ -296,9 +296,13 @@ fn is_meant(name: &str, experiment: &str) -> bool {
     name == experiment || begins || name == POSTS && experiment.starts_with("post-")
 }
 
+/// Whether a variant of any experiment has this name.
+pub(crate) fn is_variant(name: &str) -> bool {
+    all().flat_map(|experiment| experiment.variants).any(|variant| variant.name == name)
+}
+
 fn known_or_named(only: &[String]) -> Result<()> {
-    let known = |name: &str| all().flat_map(|experiment| experiment.variants).any(|variant| variant.name == name);
-    match only.iter().find(|name| !known(name)) {
+    match only.iter().find(|name| !is_variant(name)) {
         Some(unknown) => Err(format!("there is no variant {unknown:?} (--list shows them)").into()),
         None => Ok(()),
     }
