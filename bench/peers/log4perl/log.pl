@@ -17,7 +17,7 @@ CONFIG
 
 {
     # An appender that throws away what the layout has made.
-    no warnings 'redefine';
+    no warnings qw(once redefine);
     require Log::Log4perl::Appender::TestBuffer;
     *Log::Log4perl::Appender::TestBuffer::log = sub { };
 }

@@ -81,8 +81,8 @@ fn needs(plan: &[Planned]) -> BTreeSet<Need> {
 fn leave_out(plan: &mut Vec<Planned>, broken: &BTreeMap<Need, String>) {
     for planned in plan.iter_mut() {
         let lacks = |variant: &crate::experiment::Variant| {
-            let needs = variant.program.needs().into_iter().flat_map(Need::with_tools);
-            needs.filter_map(|need| broken.get(&need)).next().cloned()
+            let mut needs = variant.program.needs().into_iter().flat_map(Need::with_tools);
+            needs.find_map(|need| broken.get(&need)).cloned()
         };
         let (left, ready): (Vec<_>, Vec<_>) = planned.variants.iter().partition(|variant| lacks(variant).is_some());
         for variant in left {

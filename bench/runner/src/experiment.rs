@@ -11,6 +11,7 @@ use crate::measure::Measure::{Cpu, Memory, Rate, Start};
 use crate::program::Program;
 
 mod posts;
+mod processes;
 
 /// A question, and how it is put.
 #[derive(Debug, Clone, Copy)]
@@ -51,12 +52,25 @@ pub(crate) enum Load {
     Batches { connections: u16, depth: u16 },
     /// The same as `KeepAlive`, for what stays in memory after it; each time a new process, alone.
     Memory { connections: u16 },
+    /// The same as `Fresh`, for what the supervisor and one more process hold after it; each time new processes, alone.
+    Processes { connections: u16 },
+    /// Processes that serve are killed, one after the other; each time new ones.
+    Deaths { whose: Whose },
     /// Started again each time, until the first answer.
     Start,
     /// Nobody asks: the program works alone, beside servers that are asked with so many connections.
     Loop,
     /// Nobody asks, and there are no servers.
     Alone,
+}
+
+/// Whose death it is.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Whose {
+    /// That of a process which serves.
+    Worker,
+    /// That of the process which the supervisor has started: with `prefork` the one that forks.
+    Parent,
 }
 
 /// How far answers must be the same before they are compared.
@@ -224,7 +238,7 @@ const TODAY: &[Experiment] = &[
 
 /// All of them, in the order in which they run.
 pub(crate) fn all() -> impl Iterator<Item = &'static Experiment> {
-    TODAY.iter().chain(posts::ALL)
+    TODAY.iter().chain(processes::ALL).chain(posts::ALL)
 }
 
 /// The word for all of the posts' experiments.
@@ -256,7 +270,7 @@ impl Planned {
 }
 
 /// What to run: the experiments of these names with the variants of these names. No variant means all of them, no
-/// experiment all of those beside today's peers; `posts` means all of the posts', and `post-neko` that post's.
+/// experiment all of those beside today's peers. `processes` and `static` mean all whose names begin so, `posts` all of the posts'.
 pub(crate) fn plan(experiments: &[String], only: &[String]) -> Result<Vec<Planned>> {
     let unknown = experiments.iter().find(|name| !all().any(|experiment| is_meant(name, experiment.name)));
     if let Some(unknown) = unknown {
@@ -276,16 +290,19 @@ fn asked(names: &[String], name: &str) -> bool {
     names.is_empty() || names.iter().any(|asked| asked == name)
 }
 
-/// Whether somebody who says `name` means this experiment.
+/// Whether somebody who says `name` means this experiment, by its name or by the words at its beginning.
 fn is_meant(name: &str, experiment: &str) -> bool {
-    let post = experiment.starts_with("post-");
     let begins = experiment.strip_prefix(name).is_some_and(|rest| rest.starts_with('-'));
-    name == experiment || post && (name == POSTS || begins)
+    name == experiment || begins || name == POSTS && experiment.starts_with("post-")
+}
+
+/// Whether a variant of any experiment has this name.
+pub(crate) fn is_variant(name: &str) -> bool {
+    all().flat_map(|experiment| experiment.variants).any(|variant| variant.name == name)
 }
 
 fn known_or_named(only: &[String]) -> Result<()> {
-    let known = |name: &str| all().flat_map(|experiment| experiment.variants).any(|variant| variant.name == name);
-    match only.iter().find(|name| !known(name)) {
+    match only.iter().find(|name| !is_variant(name)) {
         Some(unknown) => Err(format!("there is no variant {unknown:?} (--list shows them)").into()),
         None => Ok(()),
     }
@@ -294,7 +311,7 @@ fn known_or_named(only: &[String]) -> Result<()> {
 impl Load {
     /// Whether every figure comes from a new process, which runs alone.
     pub(crate) fn starts_anew(self) -> bool {
-        matches!(self, Self::Start | Self::Memory { .. })
+        matches!(self, Self::Start | Self::Memory { .. } | Self::Processes { .. } | Self::Deaths { .. })
     }
 
     /// For a heading.
@@ -306,9 +323,21 @@ impl Load {
             },
             Self::Fresh { connections } => format!("a connection for each request, {connections} at a time"),
             Self::Batches { connections, depth } => format!("{connections} connections, {depth} at once"),
+            Self::Processes { connections } => format!("after a connection for each request, {connections} at a time"),
+            Self::Deaths { whose } => format!("death of {}", whose.name()),
             Self::Start => "one after the other".into(),
             Self::Loop => "servers with 32 connections".into(),
             Self::Alone => "alone".into(),
+        }
+    }
+}
+
+impl Whose {
+    /// For a heading.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Worker => "the process that serves",
+            Self::Parent => "the process that the supervisor has started",
         }
     }
 }
@@ -319,13 +348,18 @@ pub(crate) const WARM_UP: Duration = Duration::from_secs(1);
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::goal::Beside;
 
     #[test]
     fn a_goal_names_variants_that_take_part() {
         for experiment in all() {
             for goal in experiment.goals {
                 let takes_part = |name: &str| experiment.variants.iter().any(|variant| variant.name == name);
-                assert!(takes_part(goal.variant) && goal.beside.is_none_or(takes_part), "{}", goal.describe());
+                let beside = match goal.beside {
+                    Beside::Nothing => true,
+                    Beside::Times(variant) | Beside::OnTopOf(variant) => takes_part(variant),
+                };
+                assert!(takes_part(goal.variant) && beside, "{}", goal.describe());
             }
         }
     }
@@ -352,7 +386,7 @@ mod tests {
     }
 
     #[test]
-    fn the_posts_are_asked_for_together_or_one_by_one() {
+    fn a_group_is_asked_for_by_the_words_that_its_names_begin_with() {
         let names = |asked: &str| -> Vec<&str> {
             plan(&[asked.into()], &[]).unwrap().iter().map(|planned| planned.experiment.name).collect()
         };
@@ -360,6 +394,8 @@ mod tests {
         assert_eq!(names("post-treefrog"), ["post-treefrog-0", "post-treefrog-20"]);
         assert_eq!(names("post-dart"), ["post-dart"]);
         assert_eq!(names("static-13"), ["static-13"]);
-        assert!(plan(&["static".into()], &[]).is_err() && plan(&["post-tree".into()], &[]).is_err());
+        assert_eq!(names("static"), ["static-13", "static-1m"]);
+        assert_eq!(names("processes").len(), processes::ALL.len());
+        assert!(plan(&["stat".into()], &[]).is_err() && plan(&["post-tree".into()], &[]).is_err());
     }
 }

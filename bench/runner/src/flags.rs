@@ -14,7 +14,7 @@ Usage: cargo xtask peers [EXPERIMENT...] [options]
 
   --rounds N     rounds per experiment, each with every variant once (7; of the posts 5)
   --seconds S    seconds of load per variant and round (5; of the posts 1)
-  --only NAMES   these variants only, with commas between them
+  --only NAMES   these variants only, with commas between them; may be said again, for names that have commas
   --out NAME     write bench/runs/NAME.json (all raw rounds) and NAME.md (the tables); or a path that ends in .json
   --add          what this record has of other experiments stays in it
   --page FILE    make docs/benchmarks.md and README.md's figures from this record of the posts, and measure nothing
@@ -92,7 +92,7 @@ pub(crate) fn read(mut parser: Parser) -> Result<Order> {
             Arg::Long("page") => return Ok(Order::Page(record(&parser.value()?.string()?))),
             Arg::Long("rounds") => flags.rounds = Some(within(parser.value()?.parse()?, 1..=1000, "--rounds")?),
             Arg::Long("seconds") => flags.seconds = Some(within(parser.value()?.parse()?, 1..=600, "--seconds")?),
-            Arg::Long("only") => flags.only = names(&parser.value()?.string()?),
+            Arg::Long("only") => flags.only.extend(names(&parser.value()?.string()?)),
             Arg::Long("out") => flags.out = Some(record(&parser.value()?.string()?)),
             Arg::Value(name) => flags.experiments.push(name.string()?),
             _ => return Err(argument.unexpected().into()),
@@ -111,7 +111,11 @@ fn within<T: PartialOrd + std::fmt::Display>(value: T, range: std::ops::RangeInc
     Err(format!("{flag} is {value}, and must be from {} to {}", range.start(), range.end()).into())
 }
 
+/// The names in a list, or the one that has commas itself.
 fn names(list: &str) -> Vec<String> {
+    if crate::experiment::is_variant(list) {
+        return vec![list.to_owned()];
+    }
     list.split(',').map(str::trim).filter(|name| !name.is_empty()).map(str::to_owned).collect()
 }
 
@@ -146,6 +150,12 @@ mod tests {
         assert_eq!(flags.experiments, ["hello", "memory"]);
         assert_eq!(flags.only, ["skep", "hyper"]);
         assert_eq!((flags.rounds(), flags.seconds()), (2, 5));
+    }
+
+    #[test]
+    fn a_name_with_commas_is_said_alone() {
+        let flags = flags(&["post-dart", "--only", "skep, two checks", "--only", "skep,Express"]).unwrap();
+        assert_eq!(flags.only, ["skep, two checks", "skep", "Express"]);
     }
 
     #[test]

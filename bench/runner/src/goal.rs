@@ -8,8 +8,18 @@ pub(crate) struct Goal {
     pub(crate) variant: &'static str,
     pub(crate) measure: Measure,
     pub(crate) bound: Bound,
-    /// The variant whose figure is the unit; without one, the measure's own unit.
-    pub(crate) beside: Option<&'static str>,
+    pub(crate) beside: Beside,
+}
+
+/// What the bound counts from.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Beside {
+    /// Nothing: the figure itself, in the measure's own unit.
+    Nothing,
+    /// This variant's figure is the unit.
+    Times(&'static str),
+    /// What comes on top of this variant's figure, in the measure's own unit.
+    OnTopOf(&'static str),
 }
 
 /// What came out: the figure or ratio, and the bounds between which it is to be believed.
@@ -30,17 +40,22 @@ pub(crate) enum Bound {
 impl Goal {
     /// `variant` uses at most so many times what `beside` uses.
     pub(crate) const fn at_most(variant: &'static str, measure: Measure, times: f64, beside: &'static str) -> Self {
-        Self { variant, measure, bound: Bound::AtMost(times), beside: Some(beside) }
+        Self { variant, measure, bound: Bound::AtMost(times), beside: Beside::Times(beside) }
     }
 
     /// `variant` reaches at least so many times what `beside` reaches.
     pub(crate) const fn at_least(variant: &'static str, measure: Measure, times: f64, beside: &'static str) -> Self {
-        Self { variant, measure, bound: Bound::AtLeast(times), beside: Some(beside) }
+        Self { variant, measure, bound: Bound::AtLeast(times), beside: Beside::Times(beside) }
     }
 
     /// `variant` reaches this, whoever else is there.
     pub(crate) const fn alone(variant: &'static str, measure: Measure, bound: Bound) -> Self {
-        Self { variant, measure, bound, beside: None }
+        Self { variant, measure, bound, beside: Beside::Nothing }
+    }
+
+    /// `variant` uses at most so much more than `beside` uses.
+    pub(crate) const fn at_most_more(variant: &'static str, measure: Measure, more: f64, beside: &'static str) -> Self {
+        Self { variant, measure, bound: Bound::AtMost(more), beside: Beside::OnTopOf(beside) }
     }
 
     /// Says the goal: `skep: CPU us/request at most 1.04 of hyper`.
@@ -51,8 +66,11 @@ impl Goal {
             Bound::AtLeast(figure) => ("at least", figure),
         };
         match beside {
-            Some(beside) => format!("{variant}: {} {side} {figure:.2} of {beside}'s", measure.name()),
-            None => format!("{variant}: {} {side} {}", measure.name(), measure.show(figure)),
+            Beside::Times(beside) => format!("{variant}: {} {side} {figure:.2} of {beside}'s", measure.name()),
+            Beside::OnTopOf(beside) => {
+                format!("{variant}: {} {side} {} on top of {beside}'s", measure.name(), measure.show(figure))
+            }
+            Beside::Nothing => format!("{variant}: {} {side} {}", measure.name(), measure.show(figure)),
         }
     }
 
@@ -98,5 +116,7 @@ mod tests {
         assert_eq!(CPU.describe(), "skep: CPU us/request at most 1.04 of hyper's");
         let start = Goal::alone("skep", Measure::Start, Bound::AtMost(30.0));
         assert_eq!(start.describe(), "skep: first answer, ms at most 30.0");
+        let fork = Goal::at_most_more("fork", Measure::Cpu, 120.0, "thread");
+        assert_eq!(fork.describe(), "fork: CPU us/request at most 120.00 on top of thread's");
     }
 }

@@ -6,17 +6,30 @@ use skep_bench::load::{self, Figures, Plan, RequestSpec, Target, Trust, Version}
 
 use crate::Result;
 use crate::experiment::Load;
-use crate::measure::{Measure, Sample};
-use crate::proc::float;
+use crate::measure::{Measure, Sample, float};
 
 pub(crate) use skep_bench::load::Answer;
 
 /// The longest wait for one answer.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Loads a server, and says what came back.
+/// Processes that are added to those that serve.
+pub(crate) const MORE: u32 = 8;
+
+/// Deaths of a round.
+pub(crate) const DEATHS: usize = 10;
+
+/// Loads a server, and says what came back. A server that fails under its load has a figure too: what came until then, and an error.
 pub(crate) fn run(load: Load, port: u16, path: &str, time: Duration) -> Result<Loaded> {
-    Ok(Loaded(load::run(&plan(load, port, path, time)?)?))
+    match load::run(&plan(load, port, path, time)?) {
+        Ok(figures) => Ok(Loaded { figures, failed: false }),
+        Err(error) if error.is_interrupted() => Err(error.into()),
+        Err(error) => {
+            eprint!(" ({error})");
+            let figures = error.so_far().cloned().unwrap_or_else(Figures::empty);
+            Ok(Loaded { figures, failed: true })
+        }
+    }
 }
 
 fn plan(load: Load, port: u16, path: &str, time: Duration) -> Result<Plan> {
@@ -24,7 +37,10 @@ fn plan(load: Load, port: u16, path: &str, time: Duration) -> Result<Plan> {
     (plan.warm_up, plan.time) = (Duration::ZERO, time);
     match load {
         Load::KeepAlive { connections } | Load::Memory { connections } => plan.connections = connections.into(),
-        Load::Fresh { connections } => (plan.connections, plan.reuse) = (connections.into(), false),
+        Load::Fresh { connections } | Load::Processes { connections } => {
+            (plan.connections, plan.reuse) = (connections.into(), false);
+        }
+        Load::Deaths { .. } => (plan.connections, plan.reuse) = (1, false),
         Load::Batches { connections, depth } => {
             (plan.connections, plan.depth) = (connections.into(), depth.into());
         }
@@ -43,25 +59,35 @@ pub(crate) fn ask(port: u16, path: &str) -> Result<Answer> {
 }
 
 /// What a load generator saw.
-pub(crate) struct Loaded(Figures);
+pub(crate) struct Loaded {
+    figures: Figures,
+    /// It ended before its time.
+    failed: bool,
+}
 
 impl Loaded {
     /// Good answers.
     pub(crate) fn requests(&self) -> u64 {
-        self.0.answers
+        self.figures.answers
+    }
+
+    /// Microseconds that the load itself took of its core.
+    pub(crate) fn own_cpu(&self) -> f64 {
+        self.figures.own_cpu.as_secs_f64() * 1e6
     }
 
     /// The figures of a sample that the load knows.
     pub(crate) fn sample(&self) -> Sample {
-        let micros = |percent: f64| self.0.percentile(percent).as_secs_f64() * 1e6;
-        let mut sample =
-            Sample::from([(Measure::Rate, self.0.rate()), (Measure::Errors, float(self.0.errors.total()))]);
-        if self.0.answers > 0 {
+        let Self { figures, failed } = self;
+        let micros = |percent: f64| figures.percentile(percent).as_secs_f64() * 1e6;
+        let errors = figures.errors.total().max(u64::from(*failed));
+        let mut sample = Sample::from([(Measure::Rate, figures.rate()), (Measure::Errors, float(errors))]);
+        if figures.answers > 0 {
             sample.extend([
                 (Measure::P50, micros(50.0)),
                 (Measure::P99, micros(99.0)),
                 (Measure::P999, micros(99.9)),
-                (Measure::Bytes, float(self.0.bytes) / float(self.0.answers)),
+                (Measure::Bytes, float(figures.bytes) / float(figures.answers)),
             ]);
         }
         sample
@@ -79,6 +105,12 @@ pub(crate) fn shown(load: Load) -> String {
         }
         Load::Batches { connections, depth } => {
             format!("skep-bench, closed loop: {connections} connections, each sends {depth} at once")
+        }
+        Load::Processes { connections } => format!(
+            "skep-bench, closed loop: a connection for each request, {connections} at a time; then {MORE} more processes (USR2), and the same again"
+        ),
+        Load::Deaths { whose } => {
+            format!("kill -9 of {}, {DEATHS} times; then the runner tries until it is answered", whose.name())
         }
         Load::Start => "the runner tries every 100 us until it is answered".into(),
         Load::Loop | Load::Alone => "none: the program works alone".into(),

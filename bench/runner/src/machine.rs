@@ -20,6 +20,17 @@ impl Machine {
             ("skep", commit(repository())),
             ("nginx", line(&path("nginx"), &["-v"])),
             ("lighttpd", line(&path("lighttpd"), &["-v"])),
+            ("apache", line(&path("apache2"), &["-v"])),
+            ("php", line("php", &["-v"])),
+            ("neko", line("neko", &["-version"])),
+            ("ocsigenserver", line("dpkg-query", &["-Wf", "${Version}", "ocsigenserver"])),
+            ("eliom", line("dpkg-query", &["-Wf", "${Version}", "libeliom-ocaml-dev"])),
+            ("ruby", line("ruby", &["--version"])),
+            ("puma", line("puma", &["--version"])),
+            ("rails", line("ruby", &["-e", "require 'rails/version'; puts Rails.version"])),
+            ("node", line("node", &["--version"])),
+            ("go", line("go", &["version"])),
+            ("perl", line("perl", &["-e", "print $^V"])),
         ]);
         let lock = fs::read_to_string(bench().join("Cargo.lock")).unwrap_or_default();
         facts.extend(CRATES.map(|name| (name, version(&lock, name).unwrap_or("unknown").to_owned())));

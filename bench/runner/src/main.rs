@@ -17,7 +17,6 @@ mod machine;
 mod measure;
 mod need;
 mod posts;
-mod proc;
 mod program;
 mod record;
 mod report;

@@ -39,6 +39,14 @@ pub(crate) enum Measure {
     Processes,
     /// What the largest of them holds, in megabytes.
     Largest,
+    /// Proportional set size of the process that was started, in megabytes: that of Skep's supervisor.
+    Supervisor,
+    /// By how much all processes together grow with one more of those that serve, in megabytes (PSS).
+    OneMore,
+    /// From the death of the process that serves to its successor's first answer, in milliseconds: half of the deaths.
+    Succession,
+    /// The slowest of them.
+    SlowestSuccession,
 }
 
 /// One variant's figures in one round.
@@ -65,6 +73,10 @@ impl Measure {
             Self::Start => "start_ms",
             Self::Processes => "processes",
             Self::Largest => "pss_mb_largest_process",
+            Self::Supervisor => "pss_mb_supervisor",
+            Self::OneMore => "pss_mb_one_more_process",
+            Self::Succession => "succession_p50_ms",
+            Self::SlowestSuccession => "succession_slowest_ms",
         }
     }
 
@@ -88,6 +100,10 @@ impl Measure {
             Self::Start => "first answer, ms",
             Self::Processes => "processes",
             Self::Largest => "the largest, MB",
+            Self::Supervisor => "supervisor, MB (PSS)",
+            Self::OneMore => "one more process, MB (PSS)",
+            Self::Succession => "death to next answer, ms",
+            Self::SlowestSuccession => "slowest, ms",
         }
     }
 
@@ -99,10 +115,17 @@ impl Measure {
                 format!("{value:.0}")
             }
             Self::Busy | Self::Load | Self::ServerOthers | Self::LoadOthers => format!("{value:.0} %"),
-            Self::Cpu | Self::User | Self::System | Self::Memory | Self::Largest => format!("{value:.2}"),
-            Self::Start => format!("{value:.1}"),
+            Self::Cpu | Self::User | Self::System => format!("{value:.2}"),
+            Self::Memory | Self::Largest | Self::Supervisor | Self::OneMore => format!("{value:.2}"),
+            Self::Start | Self::Succession | Self::SlowestSuccession => format!("{value:.1}"),
         }
     }
+}
+
+/// Exact below 2^53, and nothing here comes near it.
+#[expect(clippy::cast_precision_loss, reason = "see above")]
+pub(crate) fn float(number: u64) -> f64 {
+    number as f64
 }
 
 /// A whole number with a space after each thousand: `1 234 567`.

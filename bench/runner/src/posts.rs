@@ -185,8 +185,9 @@ What is unfair:
 - `skep memory` and `skep shared` are drivers alone; with `, Cache` they are what an application calls, with types, namespaces and one maker at a time.
 - The post's client of memcached was Cache::Memcached::libmemcached, which Debian 12 does not have; Cache::Memcached::Fast stands in its place.
 - A figure is 30 ms in each of three rounds: good for factors, not for per cents.
-- A written message of Log4perl goes through a layout and an appender in the caller. Skep's goes to a writer on a thread of its own, so the two are not put
-  into one table; what Skep's log costs a request is the difference between `skep` and `skep+log` in the experiment `hello`.
+- A message of Log4perl goes through a layout and an appender in the caller; Skep's goes to a writer on a thread of its own. So the two are not put into one
+  table: what an event costs in Skep, `skep bench log` measures, and what the access log costs a request is the difference between `skep` and `skep+log` in
+  the experiment `hello`.
 
 ";
 

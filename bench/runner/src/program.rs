@@ -22,6 +22,11 @@ pub(crate) enum Program {
         cached: bool,
     },
     SkepStatic,
+    /// An application for what its processes cost; nothing is kept in caches.
+    SkepProcesses {
+        app: App,
+        mpm: Mpm,
+    },
     SkepPosts {
         mpm: Mpm,
         /// Pages are kept for an hour.
@@ -64,15 +69,28 @@ pub(crate) enum Program {
     Log4perl(&'static str),
 }
 
+/// An application of Skep, for what its processes cost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum App {
+    Hello,
+    /// A hello that has initialised 256 MiB.
+    Heap,
+    Blog,
+}
+
 /// How Skep shares out requests among processes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Mpm {
     /// One process, no supervisor.
     Alone,
-    /// This many processes that stay.
-    Prefork(u16),
-    /// A process for each request.
-    OneRequest,
+    /// One thread, in a process under its supervisor.
+    Thread,
+    /// Processes of one thread under their supervisor.
+    Prefork {
+        workers: u16,
+        /// How many requests each serves; 0 for no limit.
+        requests: u32,
+    },
 }
 
 /// Where Skep keeps sessions.
@@ -90,6 +108,8 @@ pub(crate) enum Module {
     Event,
     Php {
         opcache: bool,
+        /// How many connections a process serves; 0 for no limit.
+        per_child: u32,
     },
     Neko,
 }
@@ -107,8 +127,9 @@ impl Program {
     /// What must be there before it can start; the first of it is what is started.
     pub(crate) fn needs(self) -> Vec<Need> {
         match self {
-            Self::SkepHello { .. } => vec![Need::Skep("hello")],
-            Self::SkepBlog { .. } => vec![Need::Skep("blog")],
+            Self::SkepHello { .. } | Self::SkepProcesses { app: App::Hello, .. } => vec![Need::Skep("hello")],
+            Self::SkepBlog { .. } | Self::SkepProcesses { app: App::Blog, .. } => vec![Need::Skep("blog")],
+            Self::SkepProcesses { app: App::Heap, .. } => vec![Need::Alone("skep-heap")],
             Self::SkepStatic => vec![Need::Alone("skep-static")],
             Self::Hyper => vec![Need::Peer("peer-hyper")],
             Self::Axum => vec![Need::Peer("peer-axum")],
@@ -141,16 +162,23 @@ impl Program {
     pub(crate) fn command(self, place: &Place, site: &Site) -> Result<Command> {
         let mut command = Command::new(self.executable());
         match self {
-            Self::SkepHello { log } => skep(&mut command, place, log),
+            Self::SkepHello { log } => skep(&mut command, place, Mpm::Alone, log),
             Self::SkepBlog { cached } => {
                 site::write_articles(&place.dir)?;
-                skep(&mut command, place, false);
+                skep(&mut command, place, Mpm::Alone, false);
                 if !cached {
-                    command.args(["--set", "cache.pages.tiers=null"]);
+                    command.args(UNCACHED);
                 }
             }
+            Self::SkepProcesses { app, mpm } => {
+                if app == App::Blog {
+                    site::write_articles(&place.dir)?;
+                }
+                skep(&mut command, place, mpm, false);
+                command.args(UNCACHED);
+            }
             Self::SkepStatic => {
-                skep(&mut command, place, false);
+                skep(&mut command, place, Mpm::Alone, false);
                 command.env("STATIC_DIR", site.files());
             }
             Self::Hyper | Self::Axum | Self::Actix | Self::Epoll => {
@@ -197,15 +225,21 @@ fn line(command: &Command) -> String {
     words.map(OsStr::to_string_lossy).collect::<Vec<_>>().join(" ")
 }
 
-/// The flags that every Skep application has. One process, as its peers are: what is measured is the one that was started.
-fn skep(command: &mut Command, place: &Place, log: bool) {
-    flags(command, place, log);
-    command.args(["--workers", "1", "--set", "supervise=false"]);
-}
+/// Pages are made for each request.
+const UNCACHED: &[&str] = &["--set", "cache.pages.tiers=null"];
 
-fn flags(command: &mut Command, place: &Place, log: bool) {
+/// The flags that every Skep application has. Without a supervisor it is one process, as most of its peers are.
+fn skep(command: &mut Command, place: &Place, mpm: Mpm, log: bool) {
     command.arg("--listen").arg(format!("127.0.0.1:{}", place.port));
     command.args(["--set", &format!("log.access={log}"), "--data"]).arg(&place.dir);
+    match mpm {
+        Mpm::Alone => command.args(["--workers", "1", "--set", "supervise=false"]),
+        Mpm::Thread => command.args(["--workers", "1"]),
+        Mpm::Prefork { workers, requests } => {
+            command.args(["--workers", &workers.to_string(), "--set", "mpm=prefork"]);
+            command.args(["--set", &format!("requests_per_worker={requests}")])
+        }
+    };
 }
 
 /// A file of a peer's folder.

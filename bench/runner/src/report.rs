@@ -6,7 +6,7 @@ use figures::stats::Spread;
 use figures::table::Table;
 
 use crate::experiment::{Load, all};
-use crate::goal::{Goal, Reached};
+use crate::goal::{Beside, Goal, Reached};
 use crate::measure::Measure;
 use crate::run::Outcome;
 use skep_bench::compare::Interval;
@@ -64,16 +64,18 @@ pub(crate) fn verdicts(outcome: &Outcome) -> Vec<Verdict> {
     outcome.experiment.goals.iter().map(verdict).collect()
 }
 
-/// The ratio that a goal is about, or the figure with the least and the most of the rounds.
+/// The ratio that a goal is about, or the difference or figure with the least and the most of the rounds.
 fn reached(goal: &Goal, outcome: &Outcome) -> Option<Reached> {
     let ours = outcome.place(goal.variant)?;
     Some(match goal.beside {
-        Some(beside) => of_interval(ratio(outcome, ours, outcome.place(beside)?, goal.measure)?),
-        None => {
-            let Spread { median, least, most, .. } = spread(outcome, ours, goal.measure)?;
-            Reached { middle: median, low: least, high: most }
-        }
+        Beside::Times(beside) => of_interval(ratio(outcome, ours, outcome.place(beside)?, goal.measure)?),
+        Beside::OnTopOf(beside) => of_spread(difference(outcome, ours, outcome.place(beside)?, goal.measure)?),
+        Beside::Nothing => of_spread(spread(outcome, ours, goal.measure)?),
     })
+}
+
+fn of_spread(Spread { median, least, most, .. }: Spread) -> Reached {
+    Reached { middle: median, low: least, high: most }
 }
 
 fn of_interval(Interval { ratio, low, high }: Interval) -> Reached {
@@ -91,17 +93,20 @@ fn ratio(outcome: &Outcome, entrant: usize, beside: usize, measure: Measure) -> 
     Interval::of(&pairs.filter_map(|(ours, other)| Some((ours?, other?))).collect::<Vec<_>>(), CONFIDENCE)
 }
 
+/// What an entrant's figure is more than that of another, round by round.
+fn difference(outcome: &Outcome, entrant: usize, beside: usize, measure: Measure) -> Option<Spread> {
+    let pairs = outcome.figures(entrant, measure).into_iter().zip(outcome.figures(beside, measure));
+    Spread::of(&pairs.filter_map(|(ours, other)| Some(ours? - other?)).collect::<Vec<_>>())
+}
+
 fn table(outcome: &Outcome) -> Table {
     let reference = &outcome.entrants[0].name;
     let against = |measure: Measure| format!("{} / {reference}'s", measure.name());
     let main = main_measure(outcome.load);
     let mut table = Table::new(["variant".into(), main.name().into(), "least - most".into(), against(main)]);
-    let loaded = !matches!(outcome.load, Load::Start | Load::Memory { .. });
-    let memory: &[Measure] = match outcome.load {
-        Load::Memory { .. } => &[Measure::Processes, Measure::Largest, Measure::Rate],
-        _ => &[],
-    };
-    table.head(memory.iter().map(|measure| measure.name().into()));
+    let loaded = main == Measure::Rate;
+    let more = more_measures(outcome.load);
+    table.head(more.iter().map(|measure| measure.name().into()));
     if loaded {
         table.head(["CPU us/request (user + system)".into(), "+-".into(), against(Measure::Cpu)]);
         table.head([Measure::P50, Measure::P99, Measure::Busy, Measure::Load].map(|measure| measure.name().into()));
@@ -110,7 +115,7 @@ fn table(outcome: &Outcome) -> Table {
         let mut row = vec![entrant.name.clone(), median(outcome, place, main)];
         row.push(spread(outcome, place, main).map_or(String::new(), |all| least_most(main, all)));
         row.push(ratio(outcome, place, 0, main).map_or(String::new(), range));
-        row.extend(memory.iter().map(|&measure| median(outcome, place, measure)));
+        row.extend(more.iter().map(|&measure| median(outcome, place, measure)));
         if loaded {
             row.extend([cpu(outcome, place), deviation(outcome, place, Measure::Cpu)]);
             row.push(ratio(outcome, place, 0, Measure::Cpu).map_or(String::new(), range));
@@ -127,7 +132,19 @@ fn main_measure(load: Load) -> Measure {
     match load {
         Load::Start => Measure::Start,
         Load::Memory { .. } => Measure::Memory,
-        _ => Measure::Rate,
+        Load::Processes { .. } => Measure::Supervisor,
+        Load::Deaths { .. } => Measure::Succession,
+        Load::KeepAlive { .. } | Load::Fresh { .. } | Load::Batches { .. } | Load::Loop | Load::Alone => Measure::Rate,
+    }
+}
+
+/// What stands beside it, where that is no rate.
+fn more_measures(load: Load) -> &'static [Measure] {
+    match load {
+        Load::Memory { .. } => &[Measure::Processes, Measure::Largest, Measure::Rate],
+        Load::Processes { .. } => &[Measure::Memory, Measure::Processes, Measure::OneMore],
+        Load::Deaths { .. } => &[Measure::SlowestSuccession],
+        _ => &[],
     }
 }
 

@@ -54,7 +54,12 @@ impl Server {
 
     fn wait(&mut self, variant: &Variant, begun: Instant) -> Result<()> {
         loop {
-            let Err(unreachable) = load::ask(self.port, variant.path) else { return Ok(()) };
+            // Who stands before another server answers with an error until that one is there.
+            let unreachable = match load::ask(self.port, variant.path) {
+                Ok(answer) if answer.status < 500 => return Ok(()),
+                Ok(answer) => format!("status {}", answer.status),
+                Err(unreachable) => unreachable.to_string(),
+            };
             let ended = self.child.try_wait()?;
             if ended.is_none() && begun.elapsed() < PATIENCE {
                 thread::sleep(PAUSE);
@@ -70,9 +75,9 @@ impl Server {
         self.child.id()
     }
 
-    /// It, and all below it.
-    pub(crate) fn watched(&self) -> Result<Watched> {
-        Ok(Watched::process(self.pid())?)
+    /// It, all of its group and all below it.
+    pub(crate) fn watched(&self) -> Watched {
+        Watched::leader(self.pid())
     }
 
     /// Empties what it wrote to stdout: an access log grows by megabytes a second.

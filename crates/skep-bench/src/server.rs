@@ -11,6 +11,5 @@ mod started;
 pub use control::{ask, supervisor};
 pub use launch::Launch;
 pub use meter::Meter;
-pub(crate) use proc::busy;
-pub use proc::{Spent, Usage, Watched};
+pub use proc::{Spent, Usage, Watched, busy, lives};
 pub use started::{Started, free_port};

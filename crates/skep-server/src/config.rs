@@ -162,9 +162,8 @@ impl Config {
         fixed: &[Fixed],
         sources: &Sources,
     ) -> Result<(Self, layers::Values), ConfigError> {
-        let values = layers::read(flags, fixed, sources)?;
+        let (values, mut problems) = layers::read(flags, fixed, sources)?;
         let mut config = Self::default();
-        let mut problems = Vec::new();
         for (setting, known) in table::SETTINGS.iter().zip(values.iter()) {
             if let Err(problem) = (setting.set)(&mut config, &known.value) {
                 problems.push(format!("{}: {} = {}: {problem}", known.from, setting.name, known.value));

@@ -15,6 +15,7 @@ use std::path::PathBuf;
 
 use crate::config::Address;
 pub(crate) use inherited::take;
+pub(crate) use tcp::another;
 pub(crate) use unix::bind as bind_unix;
 
 /// A listening socket, for one worker.

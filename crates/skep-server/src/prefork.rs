@@ -68,6 +68,7 @@ pub(crate) fn run(app: App, config: &Config, seat: &Seat) -> Result<ExitCode, St
     pool.work_inline(true);
     let site = initialise(app, config, seat, &pool)?;
     pool.work_inline(false);
+    ready_to_be_copied(config);
     let common = Common { config, seat, site, tls, listeners };
     Ok(Parent::new(common, logs)?.run())
 }
@@ -93,6 +94,21 @@ fn initialise(app: App, config: &Config, seat: &Seat, pool: &Pool) -> Result<Arc
     })?;
     wait_for_end_of_threads().map_err(|error| StartError(error.to_string()))?;
     Ok(site)
+}
+
+/// Lays memory so that a fork has little to copy, and a process that was forked little to look for. Where the system does not allow it, all
+/// stays as it is, and costs more.
+fn ready_to_be_copied(config: &Config) {
+    match sys::shelf::put_away() {
+        Ok(bytes) => tracing::debug!("{} MiB that initialisation left need not be copied", bytes >> 20),
+        Err(error) => tracing::debug!(%error, "what initialisation left is copied at each fork"),
+    }
+    // It costs as much memory as there is code, so that it must be forked often to be worth it.
+    if config.requests_per_worker == 1
+        && let Err(error) = sys::shelf::code_into_large_pages()
+    {
+        tracing::debug!(%error, "code stays in small pages");
+    }
 }
 
 /// Looks up once what each process would otherwise look up for itself. What the processor can do is the dearest of it: in a

@@ -1,14 +1,16 @@
 //! What the main thread of a server waits for: signals, orders of a supervisor, the end of worker threads.
 
+use std::collections::VecDeque;
 use std::future::Future;
 use std::io;
+use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::pin::pin;
 use std::task::{Context, Poll};
 
+use tokio::io::unix::AsyncFd;
 use tokio::io::{AsyncRead, ReadBuf};
 use tokio::runtime::Runtime;
-use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc;
 
 use crate::log::{Files, Logs};
@@ -27,15 +29,36 @@ pub(crate) enum Outcome {
     AtOnce(u8),
 }
 
-const INT: u8 = 2;
-const QUIT: u8 = 3;
-const TERM: u8 = 15;
+const QUIT: i32 = libc::SIGQUIT;
 
 /// The signals this process listens to, from the moment this is made, and the orders of its supervisor if it has one.
 pub(crate) struct Signals {
     runtime: Runtime,
-    heard: Vec<(u8, Signal)>,
+    heard: Heard,
     orders: Option<Orders>,
+}
+
+/// Signals that arrived. Not tokio's own: with those, each runtime makes a pair of sockets for them, also in a process that was forked
+/// for one request.
+struct Heard {
+    pipe: AsyncFd<OwnedFd>,
+    waiting: VecDeque<i32>,
+}
+
+impl Heard {
+    fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<i32> {
+        loop {
+            if let Some(number) = self.waiting.pop_front() {
+                return Poll::Ready(number);
+            }
+            // A runtime that ends has nothing more to tell.
+            let Poll::Ready(Ok(mut ready)) = self.pipe.poll_read_ready(cx) else { return Poll::Pending };
+            self.waiting.extend(sys::signals::arrived(ready.get_inner()));
+            if self.waiting.is_empty() {
+                ready.clear_ready();
+            }
+        }
+    }
 }
 
 impl Signals {
@@ -43,12 +66,11 @@ impl Signals {
     pub(crate) fn listen(channel: Option<UnixStream>) -> io::Result<Self> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build()?;
         let entered = runtime.enter();
-        let mut heard = vec![(QUIT, signal(SignalKind::quit())?), (TERM, signal(SignalKind::terminate())?)];
+        let keyboard = channel.is_none().then_some(libc::SIGINT);
+        let signals: Vec<i32> = [QUIT, libc::SIGTERM].into_iter().chain(keyboard).collect();
+        let heard = Heard { pipe: sys::hear_of(sys::signals::catch(&signals)?)?, waiting: VecDeque::new() };
         let orders = match channel {
-            None => {
-                heard.push((INT, signal(SignalKind::interrupt())?));
-                None
-            }
+            None => None,
             Some(channel) => {
                 for keyboard in [libc::SIGINT, libc::SIGHUP, libc::SIGUSR1, libc::SIGUSR2] {
                     sys::signals::ignore(keyboard)?;
@@ -75,7 +97,7 @@ impl Signals {
 }
 
 async fn watch(
-    signals: &mut [(u8, Signal)],
+    signals: &mut Heard,
     orders: &mut Option<Orders>,
     ended: &mut mpsc::UnboundedReceiver<Ended>,
     workers: usize,
@@ -85,9 +107,9 @@ async fn watch(
     let mut draining = false;
     loop {
         match next(signals, orders, ended).await {
-            Event::Signal(QUIT) | Event::Order(Order::Quit) => return Outcome::AtOnce(QUIT),
+            Event::Signal(QUIT) | Event::Order(Order::Quit) => return at_once(QUIT),
             // The supervisor's end is told by a signal and by its channel; that is one wish, not two.
-            Event::Signal(number) if draining && orders.is_none() => return Outcome::AtOnce(number),
+            Event::Signal(number) if draining && orders.is_none() => return at_once(number),
             Event::Signal(number) => {
                 tracing::info!(signal = number, "finishing what runs");
                 draining = true;
@@ -110,23 +132,21 @@ async fn watch(
     }
 }
 
+fn at_once(signal: i32) -> Outcome {
+    Outcome::AtOnce(u8::try_from(signal).unwrap_or_default())
+}
+
 enum Event {
-    Signal(u8),
+    Signal(i32),
     Order(Order),
     Ended(Option<Ended>),
 }
 
-async fn next(
-    signals: &mut [(u8, Signal)],
-    orders: &mut Option<Orders>,
-    ended: &mut mpsc::UnboundedReceiver<Ended>,
-) -> Event {
+async fn next(signals: &mut Heard, orders: &mut Option<Orders>, ended: &mut mpsc::UnboundedReceiver<Ended>) -> Event {
     let mut ended = pin!(ended.recv());
     std::future::poll_fn(|cx| {
-        for (number, signal) in &mut *signals {
-            if signal.poll_recv(cx).is_ready() {
-                return Poll::Ready(Event::Signal(*number));
-            }
+        if let Poll::Ready(number) = signals.poll_next(cx) {
+            return Poll::Ready(Event::Signal(number));
         }
         if let Some(orders) = orders
             && let Poll::Ready(order) = orders.poll_next(cx)

@@ -251,7 +251,10 @@ impl Supervisor {
             libc::SIGTERM | libc::SIGINT => self.end_in_order(0),
             libc::SIGHUP => self.swap(swap::Swap::default()),
             libc::SIGUSR1 => self.reopen_logs(),
-            libc::SIGUSR2 => self.add_worker(),
+            libc::SIGUSR2 => match self.add_worker() {
+                Ok(text) => tracing::info!("{text}"),
+                Err(problem) => tracing::warn!("{problem}"),
+            },
             // Whoever died is found by `reap`.
             _ => {}
         }
@@ -296,10 +299,7 @@ impl Supervisor {
                 self.end_in_order(0);
                 "finishing what runs\n".into()
             }
-            Ok(control::Word::Add) => {
-                self.add_worker();
-                "one more process\n".into()
-            }
+            Ok(control::Word::Add) => format!("{}\n", self.add_worker().map_or_else(|problem| problem, Into::into)),
             Ok(control::Word::Reopen) => {
                 self.reopen_logs();
                 "log files are opened again\n".into()

@@ -6,6 +6,7 @@
 pub(crate) mod board;
 pub(crate) mod pages;
 pub(crate) mod process;
+pub(crate) mod shelf;
 pub(crate) mod signals;
 
 use std::io;

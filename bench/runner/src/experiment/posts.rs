@@ -11,11 +11,17 @@ const fn skep(mpm: Mpm, cached: bool) -> Program {
     Program::SkepPosts { mpm, cached, sessions: Sessions::Disk }
 }
 
+const fn prefork(workers: u16) -> Mpm {
+    Mpm::Prefork { workers, requests: 0 }
+}
+
+const ONE_REQUEST: Mpm = Mpm::Prefork { workers: 1, requests: 1 };
+
 const PLAIN: Program = skep(Mpm::Alone, false);
 
-const PHP: Program = Program::Apache(Module::Php { opcache: false });
+const PHP: Program = Program::Apache(Module::Php { opcache: false, per_child: 0 });
 
-const OPCACHE: Program = Program::Apache(Module::Php { opcache: true });
+const OPCACHE: Program = Program::Apache(Module::Php { opcache: true, per_child: 0 });
 
 const NEKO: Program = Program::Apache(Module::Neko);
 
@@ -25,7 +31,7 @@ const TORA: Absent = Absent { name: "mod_tora", why: "Debian has the module for 
 
 const COUNT: &[Variant] = &[
     variant("skep", PLAIN, "/count"),
-    variant("skep, a process for each request", skep(Mpm::OneRequest, false), "/count"),
+    variant("skep, a process for each request", skep(ONE_REQUEST, false), "/count"),
     variant("mod_php", PHP, "/count.php"),
     variant("mod_php with OPcache", OPCACHE, "/count.php"),
     variant("nekotools", Program::Nekotools, "/count.n"),
@@ -39,7 +45,7 @@ const COUNT: &[Variant] = &[
 const PAGE: &[Variant] = &[
     variant("skep", PLAIN, "/page"),
     variant("skep, the page kept", skep(Mpm::Alone, true), "/page"),
-    variant("skep, a process for each request", skep(Mpm::OneRequest, false), "/page"),
+    variant("skep, a process for each request", skep(ONE_REQUEST, false), "/page"),
     variant("mod_php", PHP, "/page.php"),
     variant("mod_php with OPcache", OPCACHE, "/page.php"),
     variant("nekotools", Program::Nekotools, "/page.n"),
@@ -55,7 +61,7 @@ const PAGE: &[Variant] = &[
 
 const HELLO: &[Variant] = &[
     variant("skep", PLAIN, "/hello"),
-    variant("skep, prefork of 4", skep(Mpm::Prefork(4), false), "/hello"),
+    variant("skep, prefork of 4", skep(prefork(4), false), "/hello"),
     variant("Rails, puma", RAILS, "/hello"),
     variant("Rails, puma behind nginx", Program::Rails { workers: 0, proxied: true }, "/hello"),
     variant("Rails, puma of 4 behind nginx", Program::Rails { workers: 4, proxied: true }, "/hello"),
@@ -83,8 +89,8 @@ const STATIC: &[Variant] = &[
 const fn index(path: &'static str) -> [Variant; 7] {
     [
         variant("skep, thread", PLAIN, path),
-        variant("skep, prefork", skep(Mpm::Prefork(5), false), path),
-        variant("skep, a process for each request", skep(Mpm::OneRequest, false), path),
+        variant("skep, prefork", skep(prefork(5), false), path),
+        variant("skep, a process for each request", skep(ONE_REQUEST, false), path),
         variant("Rails, puma", RAILS, path),
         variant("Express", Program::Express, path),
         variant("Go net/http", Program::Go, path),

@@ -62,8 +62,21 @@ fn table(recorded: &Recorded) -> Table {
     table
 }
 
-/// Three digits.
+/// Three digits, as a reader of a summary wants them.
 fn rounded(value: f64) -> String {
-    let unit = 10_f64.powi(i32::max(value.log10() as i32 - 2, 0));
+    let mut unit = 1.0;
+    while value / unit >= 1000.0 {
+        unit *= 10.0;
+    }
     number((value / unit).round() * unit)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_figure_has_three_digits() {
+        assert_eq!([97.26, 562.4, 12_345.6, 1_234_567.0].map(rounded), ["97.0", "562", "12 300", "1 230 000"]);
+    }
 }

@@ -123,10 +123,10 @@ pub(crate) fn number(value: f64) -> String {
 #[cfg(test)]
 pub(crate) fn newest() -> Option<std::path::PathBuf> {
     let files = std::fs::read_dir(crate::build::bench().join("runs")).ok()?.flatten().map(|entry| entry.path());
-    files.filter(|file| file.to_string_lossy().ends_with("-posts.json")).filter(is_of_the_posts).max()
+    files.filter(|file| file.to_string_lossy().ends_with("-posts.json")).filter(|file| is_of_the_posts(file)).max()
 }
 
 #[cfg(test)]
-fn is_of_the_posts(file: &std::path::PathBuf) -> bool {
+fn is_of_the_posts(file: &Path) -> bool {
     crate::read(file).is_ok_and(|record| items(&record["experiments"]).any(|one| one["experiment"] == "post-dart"))
 }

@@ -3,7 +3,7 @@
 use std::fs;
 use std::process::Command;
 
-use super::{Module, Mpm, Place, Program, Sessions, flags, peer, skep};
+use super::{Module, Mpm, Place, Program, Sessions, UNCACHED, peer, skep};
 use crate::Result;
 use crate::build::{Need, executable};
 use crate::need::Made;
@@ -118,19 +118,9 @@ fn skep_posts(
     if site.database().is_file() && !own.exists() {
         fs::copy(site.database(), own)?;
     }
-    match mpm {
-        Mpm::Alone => skep(command, place, false),
-        Mpm::Prefork(workers) => {
-            flags(command, place, false);
-            command.args(["--set", "mpm=prefork", "--workers", &workers.to_string()]);
-        }
-        Mpm::OneRequest => {
-            flags(command, place, false);
-            command.args(["--set", "mpm=prefork", "--set", "requests_per_worker=1"]);
-        }
-    }
+    skep(command, place, mpm, false);
     if !cached {
-        command.args(["--set", "cache.pages.tiers=null"]);
+        command.args(UNCACHED);
     }
     if sessions == Sessions::Memory {
         command.args(["--set", "cache.sessions.tiers=memory:16MiB"]);
@@ -154,7 +144,7 @@ fn proxied(command: &mut Command, place: &Place, site: &Site, workers: u16) -> R
     let environment: Vec<_> = environment.collect();
     *command = Command::new("sh");
     let front = format!("{} -e stderr -p {} -c {}", nginx.display(), place.dir.display(), config.display());
-    let script = format!("trap 'kill $(jobs -p); wait; exit 0' TERM; {} & {front} & wait", super::line(&behind));
+    let script = format!("{} & a=$!; {front} & b=$!; trap \"kill $a $b\" TERM; wait; wait $a $b", super::line(&behind));
     command.arg("-c").arg(script).envs(environment);
     Ok(())
 }

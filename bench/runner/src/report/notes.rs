@@ -2,7 +2,7 @@
 
 use super::{main_measure, range, ratio, spread};
 use crate::experiment::Same;
-use crate::measure::Measure;
+use crate::measure::{Measure, float};
 use crate::run::Outcome;
 
 /// Above this, a load generator may be what was measured: percent of its core.
@@ -50,7 +50,7 @@ fn sizes(outcome: &Outcome) -> Option<String> {
     let sizes = outcome.entrants.iter().filter_map(|entrant| {
         let body = entrant.answered.as_ref()?.body;
         let whole = spread(outcome, outcome.place(&entrant.name)?, Measure::Bytes).map_or(0.0, |whole| whole.median);
-        let head = whole - crate::proc::float(body as u64);
+        let head = whole - float(body as u64);
         Some(format!("{} {head:.0} + {body}", entrant.name))
     });
     let sizes: Vec<String> = sizes.collect();

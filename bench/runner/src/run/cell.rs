@@ -1,5 +1,7 @@
 //! One figure of the table: one entrant, once.
 
+mod processes;
+
 use std::process::Stdio;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -9,12 +11,11 @@ use crate::Result;
 use crate::cores;
 use crate::experiment::Load;
 use crate::load::{self, Loaded};
-use crate::measure::{Measure, Sample};
-use crate::proc::{self, float};
+use crate::measure::{Measure, Sample, float};
 use crate::program::Place;
 use crate::server::{self, Server};
 use crate::site::Site;
-use skep_bench::server::{Spent, Usage};
+use skep_bench::server::{Spent, Usage, busy};
 
 /// What a server may do after the load before its memory is read: close its connections.
 const SETTLE: Duration = Duration::from_millis(300);
@@ -41,9 +42,11 @@ impl Cell<'_> {
             (_, Some(server)) => self.loaded(entrant, server),
             (Load::Memory { .. }, None) => self.memory(entrant),
             (Load::Start, None) => {
-                let server = Server::start(&entrant.variant, &label(self.experiment, entrant), self.site)?;
+                let server = self.start(entrant)?;
                 Ok(Sample::from([(Measure::Start, server.took.as_secs_f64() * 1e3)]))
             }
+            (Load::Processes { .. }, None) => processes::memory(self, entrant),
+            (Load::Deaths { whose }, None) => processes::deaths(self, entrant, whose),
             (_, None) => self.alone(entrant),
         }
     }
@@ -62,14 +65,24 @@ impl Cell<'_> {
 
     /// A new server, alone: processes of one program share memory, and PSS would halve it.
     fn memory(&self, entrant: &Entrant) -> Result<Sample> {
-        let server = Server::start(&entrant.variant, &label(self.experiment, entrant), self.site)?;
-        let mut sample = self.loaded(entrant, &server)?;
+        let server = self.start(entrant)?;
+        self.filled(entrant, &server)
+    }
+
+    /// The same of a server that is there already.
+    fn filled(&self, entrant: &Entrant, server: &Server) -> Result<Sample> {
+        let mut sample = self.loaded(entrant, server)?;
         thread::sleep(SETTLE);
-        let sizes = proc::memory(server.pid())?;
-        sample.insert(Measure::Memory, sizes.iter().sum());
-        sample.insert(Measure::Largest, sizes.iter().copied().fold(0.0, f64::max));
+        let sizes = server.watched().sizes()?;
+        sample.insert(Measure::Memory, sizes.values().sum());
+        sample.insert(Measure::Largest, sizes.values().copied().fold(0.0, f64::max));
         sample.insert(Measure::Processes, float(sizes.len() as u64));
+        sample.extend(sizes.get(&server.pid()).map(|size| (Measure::Supervisor, *size)));
         Ok(sample)
+    }
+
+    fn start(&self, entrant: &Entrant) -> Result<Server> {
+        Server::start(&entrant.variant, &label(self.experiment, entrant), self.site)
     }
 
     /// A program that is no server: it says itself what it did.
@@ -94,7 +107,6 @@ impl Load {
 struct Reading {
     at: Instant,
     server: Usage,
-    load: f64,
     server_core: f64,
     load_core: f64,
 }
@@ -103,10 +115,9 @@ impl Reading {
     fn take(server: &Server) -> Result<Self> {
         Ok(Self {
             at: Instant::now(),
-            server: server.watched()?.usage()?,
-            load: proc::own()?,
-            server_core: proc::busy(cores::SERVER)?,
-            load_core: proc::busy(cores::LOAD)?,
+            server: server.watched().usage()?,
+            server_core: core(cores::SERVER)?,
+            load_core: core(cores::LOAD)?,
         })
     }
 
@@ -115,7 +126,7 @@ impl Reading {
         let elapsed = (self.at - before.at).as_secs_f64() * 1e6;
         let percent = |micros: f64| (micros / elapsed * 100.0).clamp(0.0, 100.0);
         let spent = self.server.since(&before.server);
-        let load = self.load - before.load;
+        let load = loaded.own_cpu();
         let mut sample = per_request(spent, loaded.requests());
         sample.insert(Measure::Busy, percent(spent.cpu_us));
         sample.insert(Measure::Load, percent(load));
@@ -123,6 +134,11 @@ impl Reading {
         sample.insert(Measure::LoadOthers, percent(self.load_core - before.load_core - load));
         sample
     }
+}
+
+/// For how many microseconds it was not idle.
+fn core(core: usize) -> Result<f64> {
+    busy(Some(core)).ok_or_else(|| format!("/proc/stat has no line of core {core}").into())
 }
 
 /// CPU time by request. Of no request there is none.

@@ -81,13 +81,17 @@ pub(crate) fn apache(place: &Place, site: &Site, module: Module) -> Result<PathB
         Module::Php { .. } => include_str!("../../../peers/apache/php.conf"),
         Module::Neko => include_str!("../../../peers/apache/neko.conf"),
     };
-    let opcache = if module == (Module::Php { opcache: true }) { "1" } else { "0" };
+    let (opcache, per_child) = match module {
+        Module::Php { opcache, per_child } => (opcache, per_child),
+        Module::Event | Module::Neko => (false, 0),
+    };
     // As root, Apache must be told whom its processes become.
     let user = if rustix::process::geteuid().is_root() { "User www-data\nGroup www-data" } else { "" };
     let config = include_str!("../../../peers/apache/apache.conf")
         .replace("{MODULES}", modules)
         .replace("{USER}", user)
-        .replace("{OPCACHE}", opcache)
+        .replace("{OPCACHE}", if opcache { "1" } else { "0" })
+        .replace("{PER_CHILD}", &per_child.to_string())
         .replace("{NEKO}", NEKO)
         .replace("{WWW}", &site.www()?.display().to_string());
     super::write_config("apache.conf", &config, "", place, site)

@@ -81,14 +81,14 @@ impl Load {
     /// Now. See [`Load`].
     #[must_use]
     pub fn begin() -> Self {
-        Self { begun: Instant::now(), busy: busy() }
+        Self { begun: Instant::now(), busy: busy(None) }
     }
 
     /// How many cores were busy on average since then, whoever kept them so. See [`Load`].
     #[must_use]
     pub fn busy_cores(&self) -> Option<f64> {
         let micros = self.begun.elapsed().as_secs_f64() * 1e6;
-        Some((busy()? - self.busy?).max(0.0) / micros.max(1.0))
+        Some((busy(None)? - self.busy?).max(0.0) / micros.max(1.0))
     }
 }
 

@@ -30,15 +30,35 @@ pub struct Watched {
 ///
 /// See [`Watched`].
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Usage {
-    /// Nanoseconds on a core by thread, as the scheduler counted them.
-    threads: BTreeMap<u32, u64>,
-    /// Clock ticks in the program, with those of children that are gone.
+pub struct Usage(BTreeMap<Id, Process>);
+
+/// A process, and when it began: numbers of processes come again, soon where each request has its own.
+type Id = (u32, u64);
+
+/// What one process has used.
+#[derive(Debug, Clone, Default, PartialEq)]
+struct Process {
+    /// Those of its threads that live.
+    threads: BTreeMap<u32, Thread>,
+    /// Of all its threads, those that ended among them.
+    own: Ticks,
+    /// Of those of its children that ended and that it waited for, and of theirs.
+    of_children: Ticks,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+struct Thread {
+    /// Nanoseconds on a core, as the scheduler counted them.
+    on_core: u64,
+    /// Wanted and unwanted together.
+    switches: u64,
+}
+
+/// Clock ticks.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+struct Ticks {
     user: u64,
-    /// Clock ticks in the kernel, with those of children that are gone.
     system: u64,
-    /// Switches by thread, wanted and unwanted together.
-    switches: BTreeMap<u32, u64>,
 }
 
 /// What was used between two moments.
@@ -46,7 +66,7 @@ pub struct Usage {
 /// See [`Watched`].
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Spent {
-    /// Microseconds on a core, in the program and in the kernel.
+    /// Microseconds on a core, in the program and in the kernel. Of processes and threads that ended as exact as clock ticks are.
     pub cpu_us: f64,
     /// The part of it that the program took; the kernel took the rest. From 0 to 1.
     pub user_share: f64,
@@ -62,33 +82,41 @@ impl Watched {
         Stat::parse(&stat).map(|_| Self { root: id, group: None }).ok_or_else(|| io::ErrorKind::InvalidData.into())
     }
 
-    pub(super) fn leader(id: u32) -> Self {
+    /// Watches a process that leads a group: with it those of the group that lost their parent. See [`Watched`].
+    #[must_use]
+    pub fn leader(id: u32) -> Self {
         Self { root: id, group: Some(id) }
     }
 
     /// What it and all below it have used so far. See [`Watched`].
     pub fn usage(&self) -> io::Result<Usage> {
-        let mut usage = Usage::default();
-        for (pid, stat) in self.processes()? {
-            usage.user += stat.user;
-            usage.system += stat.system;
-            for (thread, on_core, switches) in threads(pid) {
-                usage.threads.insert(thread, on_core);
-                usage.switches.insert(thread, switches);
-            }
-        }
-        Ok(usage)
+        let processes = self.processes()?.into_iter().map(|(pid, stat)| {
+            ((pid, stat.began), Process { threads: threads(pid), own: stat.own, of_children: stat.of_children })
+        });
+        Ok(Usage(processes.collect()))
     }
 
     /// The proportional set size of all of them, in megabytes (of 10^6 bytes). See [`Watched`].
     pub fn memory(&self) -> io::Result<f64> {
-        let mut kib = 0;
-        for (pid, _) in self.processes()? {
+        Ok(self.sizes()?.values().sum())
+    }
+
+    /// The same by process.
+    ///
+    /// ```
+    /// let own = std::process::id();
+    /// let sizes = skep_bench::server::Watched::process(own)?.sizes()?;
+    /// assert!(sizes[&own] > 0.0);
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    pub fn sizes(&self) -> io::Result<BTreeMap<u32, f64>> {
+        let size = |(pid, _)| {
+            let rollup = fs::read_to_string(format!("/proc/{pid}/smaps_rollup")).ok();
             // A process that has just ended has none.
-            kib +=
-                fs::read_to_string(format!("/proc/{pid}/smaps_rollup")).ok().and_then(|text| pss(&text)).unwrap_or(0);
-        }
-        Ok(float(kib) * 1024.0 / 1e6)
+            let kib = rollup.and_then(|text| pss(&text)).unwrap_or(0);
+            (pid, float(kib) * 1024.0 / 1e6)
+        };
+        Ok(self.processes()?.into_iter().map(size).collect())
     }
 
     /// How many processes there are. See [`Watched`].
@@ -96,14 +124,13 @@ impl Watched {
         Ok(self.processes()?.len())
     }
 
+    /// Its children, without theirs. See [`lives`] for an example.
+    pub fn children(&self) -> io::Result<Vec<u32>> {
+        Ok(all()?.into_iter().filter(|(_, stat)| stat.parent == self.root).map(|(pid, _)| pid).collect())
+    }
+
     fn processes(&self) -> io::Result<Vec<(u32, Stat)>> {
-        let mut all = Vec::new();
-        for entry in fs::read_dir("/proc")? {
-            let Some(pid) = entry?.file_name().to_str().and_then(|name| name.parse().ok()) else { continue };
-            let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok().and_then(|stat| Stat::parse(&stat));
-            all.extend(stat.map(|stat| (pid, stat)));
-        }
-        let found = self.family(&all);
+        let found = self.family(&all()?);
         if found.is_empty() {
             return Err(io::Error::new(io::ErrorKind::NotFound, format!("process {} is gone", self.root)));
         }
@@ -124,38 +151,112 @@ impl Watched {
     }
 }
 
+/// Whether a process is there, and not only its exit status.
+///
+/// ```
+/// use skep_bench::server::{Watched, lives};
+///
+/// let mut child = std::process::Command::new("sleep").arg("60").spawn()?;
+/// assert!(Watched::process(std::process::id())?.children()?.contains(&child.id()));
+/// assert!(lives(child.id()));
+/// child.kill()?;
+/// child.wait()?;
+/// assert!(!lives(child.id()));
+/// # Ok::<(), std::io::Error>(())
+/// ```
+#[must_use]
+pub fn lives(id: u32) -> bool {
+    stat(id).is_some_and(|stat| !stat.has_ended)
+}
+
 impl Usage {
     /// What was used since `before`. See [`Watched`].
     ///
-    /// The scheduler counts in nanoseconds, but only for threads that still live; if one has ended, or the kernel does not
-    /// count, the ticks must do.
+    /// The scheduler counts in nanoseconds, but only for threads that live; of what ended there are clock ticks, which a process keeps
+    /// of its threads and of those children that it waited for. Who ended without a parent that waits is lost.
     #[must_use]
     pub fn since(&self, before: &Self) -> Spent {
-        let user = ticks(self.user.saturating_sub(before.user));
-        let system = ticks(self.system.saturating_sub(before.system));
-        let all_live =
-            !self.threads.is_empty() && before.threads.keys().all(|thread| self.threads.contains_key(thread));
-        let more = |now: &BTreeMap<u32, u64>, before: &BTreeMap<u32, u64>| {
-            float(now.iter().map(|(thread, now)| now.saturating_sub(*before.get(thread).unwrap_or(&0))).sum())
-        };
-        Spent {
-            cpu_us: if all_live { more(&self.threads, &before.threads) / 1e3 } else { user + system },
-            user_share: if user + system > 0.0 { user / (user + system) } else { 0.0 },
-            switches: more(&self.switches, &before.switches),
+        let all = self.all().since(before.all());
+        let (mut live, mut ended, mut switches) = (0.0, 0.0, 0);
+        for (id, now) in &self.0 {
+            let before = before.0.get(id).cloned().unwrap_or_default();
+            live += now.own_since(&before);
+            ended += now.of_children.since(before.of_children).micros();
+            switches += now.switches_since(&before);
         }
+        // Of a child that ended its parent has the whole life.
+        for (_, gone) in before.0.iter().filter(|(id, _)| !self.0.contains_key(id)) {
+            ended -= gone.own_since(&Process::default()) + gone.of_children.micros();
+        }
+        Spent {
+            cpu_us: live + ended.max(0.0),
+            user_share: if all.micros() > 0.0 { float(all.user) / float(all.user + all.system) } else { 0.0 },
+            switches: float(switches),
+        }
+    }
+
+    /// In ticks, what ended and what lives.
+    fn all(&self) -> Ticks {
+        self.0.values().fold(Ticks::default(), |all, process| all.and(process.own).and(process.of_children))
     }
 }
 
-/// Thread, nanoseconds on a core, context switches.
-fn threads(pid: u32) -> Vec<(u32, u64, u64)> {
-    let Ok(entries) = fs::read_dir(format!("/proc/{pid}/task")) else { return Vec::new() };
+impl Process {
+    /// Microseconds of its own threads.
+    fn own_since(&self, before: &Self) -> f64 {
+        let now = self.threads.iter();
+        let nanos =
+            now.map(|(id, now)| now.on_core.saturating_sub(before.threads.get(id).map_or(0, |old| old.on_core)));
+        let (exact, coarse) = (float(nanos.sum()) / 1e3, self.own.since(before.own).micros());
+        let has_lost = self.threads.is_empty() || before.threads.keys().any(|id| !self.threads.contains_key(id));
+        // User and system ticks are each rounded down. More than that is missing if threads came and went in between.
+        if has_lost || coarse > exact + ticks(2) { exact.max(coarse) } else { exact }
+    }
+
+    fn switches_since(&self, before: &Self) -> u64 {
+        let now = self.threads.iter();
+        now.map(|(id, now)| now.switches.saturating_sub(before.threads.get(id).map_or(0, |old| old.switches))).sum()
+    }
+}
+
+impl Ticks {
+    fn and(self, other: Self) -> Self {
+        Self { user: self.user + other.user, system: self.system + other.system }
+    }
+
+    fn since(self, before: Self) -> Self {
+        Self { user: self.user.saturating_sub(before.user), system: self.system.saturating_sub(before.system) }
+    }
+
+    fn micros(self) -> f64 {
+        ticks(self.user + self.system)
+    }
+}
+
+/// All processes of this moment.
+fn all() -> io::Result<Vec<(u32, Stat)>> {
+    let mut all = Vec::new();
+    for entry in fs::read_dir("/proc")? {
+        let Some(pid) = entry?.file_name().to_str().and_then(|name| name.parse().ok()) else { continue };
+        all.extend(stat(pid).map(|stat| (pid, stat)));
+    }
+    Ok(all)
+}
+
+fn stat(pid: u32) -> Option<Stat> {
+    Stat::parse(&fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)
+}
+
+/// The threads of a process that live.
+fn threads(pid: u32) -> BTreeMap<u32, Thread> {
+    let entries = fs::read_dir(format!("/proc/{pid}/task"));
     let thread = |entry: fs::DirEntry| {
         let id = entry.file_name().to_str()?.parse().ok()?;
         let on_core = on_core(&fs::read_to_string(entry.path().join("schedstat")).ok()?)?;
         let switches = switches(&fs::read_to_string(entry.path().join("status")).ok()?);
-        Some((id, on_core, switches))
+        Some((id, Thread { on_core, switches }))
     };
-    entries.flatten().filter_map(thread).collect()
+    entries.into_iter().flatten().flatten().filter_map(thread).collect()
 }
 
 /// The first figure of a `schedstat`: nanoseconds on a core.
@@ -171,10 +272,14 @@ fn switches(status: &str) -> u64 {
 /// Some of a process's `stat`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Stat {
+    /// Only its exit status is still there.
+    has_ended: bool,
     parent: u32,
     group: u32,
-    user: u64,
-    system: u64,
+    own: Ticks,
+    of_children: Ticks,
+    /// In ticks since the machine's start.
+    began: u64,
 }
 
 impl Stat {
@@ -182,12 +287,14 @@ impl Stat {
     fn parse(stat: &str) -> Option<Self> {
         let (_, behind) = stat.rsplit_once(')')?;
         let fields: Vec<&str> = behind.split_whitespace().collect();
-        let ticks = |field: usize| fields.get(field)?.parse::<u64>().ok();
+        let number = |field: usize| fields.get(field)?.parse::<u64>().ok();
         Some(Self {
+            has_ended: matches!(*fields.first()?, "Z" | "X"),
             parent: fields.get(1)?.parse().ok()?,
             group: fields.get(2)?.parse().ok()?,
-            user: ticks(11)? + ticks(13)?,
-            system: ticks(12)? + ticks(14)?,
+            own: Ticks { user: number(11)?, system: number(12)? },
+            of_children: Ticks { user: number(13)?, system: number(14)? },
+            began: number(19)?,
         })
     }
 }
@@ -198,15 +305,21 @@ fn pss(rollup: &str) -> Option<u64> {
     line.trim().strip_suffix("kB")?.trim().parse().ok()
 }
 
-/// For how many microseconds the cores of this machine were not idle.
-pub(crate) fn busy() -> Option<f64> {
+/// For how many microseconds the cores of this machine were not idle, or one of them: programs, interrupts and the hypervisor.
+///
+/// ```
+/// assert!(skep_bench::server::busy(None) >= skep_bench::server::busy(Some(0)));
+/// ```
+#[must_use]
+pub fn busy(core: Option<usize>) -> Option<f64> {
     let stat = fs::read_to_string("/proc/stat").ok()?;
-    Some(ticks(busy_ticks(&stat)?))
+    Some(ticks(busy_ticks(&stat, core)?))
 }
 
 /// proc(5): user, nice, system, idle, iowait, irq, softirq, steal; then guests, who are in `user` already.
-fn busy_ticks(stat: &str) -> Option<u64> {
-    let line = stat.lines().find_map(|line| line.strip_prefix("cpu "))?;
+fn busy_ticks(stat: &str, core: Option<usize>) -> Option<u64> {
+    let name = core.map_or_else(|| "cpu ".to_owned(), |core| format!("cpu{core} "));
+    let line = stat.lines().find_map(|line| line.strip_prefix(&name))?;
     let fields: Vec<u64> = line.split_whitespace().take(8).map(|field| field.parse().ok()).collect::<Option<_>>()?;
     Some(fields.iter().enumerate().filter(|(place, _)| !matches!(place, 3 | 4)).map(|(_, ticks)| ticks).sum())
 }
@@ -221,13 +334,17 @@ mod tests {
     use super::*;
 
     fn stat(parent: u32, group: u32) -> Stat {
-        Stat { parent, group, user: 0, system: 0 }
+        let none = Ticks::default();
+        Stat { has_ended: false, parent, group, own: none, of_children: none, began: 0 }
     }
 
     #[test]
     fn a_name_with_spaces_and_parentheses_does_not_shift_the_fields() {
         let text = "11387 (a (b) c) S 11383 11380 6659 0 -1 4194304 91 77 1 1 7 3 40 2 20 0 1 0 166097 2654208 405";
-        assert_eq!(Stat::parse(text), Some(Stat { parent: 11383, group: 11380, user: 47, system: 5 }));
+        let (own, of_children) = (Ticks { user: 7, system: 3 }, Ticks { user: 40, system: 2 });
+        let parsed = Stat { has_ended: false, parent: 11383, group: 11380, own, of_children, began: 166_097 };
+        assert_eq!(Stat::parse(text), Some(parsed));
+        assert!(Stat::parse(&text.replace(") S ", ") Z ")).unwrap().has_ended);
     }
 
     #[test]
@@ -245,31 +362,79 @@ mod tests {
         assert_eq!(family(Watched { root: 10, group: Some(10) }), [10, 15, 12, 13]);
     }
 
+    /// A process of these threads, with their nanoseconds and switches, and with ticks in the program and in the kernel.
+    fn process<const N: usize>(threads: [(u32, u64, u64); N], own: (u64, u64), of_children: (u64, u64)) -> Process {
+        let threads = threads.map(|(id, on_core, switches)| (id, Thread { on_core, switches }));
+        let ticks = |(user, system)| Ticks { user, system };
+        Process { threads: threads.into(), own: ticks(own), of_children: ticks(of_children) }
+    }
+
+    fn usage<const N: usize>(processes: [(u32, Process); N]) -> Usage {
+        Usage(processes.map(|(pid, process)| ((pid, 0), process)).into())
+    }
+
+    fn tick() -> f64 {
+        ticks(1)
+    }
+
     #[test]
     fn threads_that_live_are_counted_by_the_nanosecond() {
-        let switches = BTreeMap::from([(1, 5)]);
-        let before = Usage { threads: [(1, 1000), (2, 5000)].into(), user: 10, system: 10, switches };
-        let switches = BTreeMap::from([(1, 8), (3, 4)]);
-        let after = Usage { threads: [(1, 501_000), (2, 5000), (3, 500_000)].into(), user: 11, system: 13, switches };
-        assert_eq!(after.since(&before), Spent { cpu_us: 1000.0, user_share: 0.25, switches: 7.0 });
+        let before = usage([(1, process([(1, 1000, 5), (2, 5000, 0)], (10, 10), (0, 0)))]);
+        let threads = [(1, 501_000, 8), (2, 5000, 0), (3, 500_000, 4)];
+        let after = usage([(1, process(threads, (11, 11), (0, 0)))]);
+        assert_eq!(after.since(&before), Spent { cpu_us: 1000.0, user_share: 0.5, switches: 7.0 });
     }
 
     #[test]
     fn a_thread_that_ended_leaves_its_ticks() {
-        let before = Usage { threads: [(1, 1000), (2, 5000)].into(), user: 10, system: 10, ..Usage::default() };
-        let after = Usage { threads: [(1, 501_000)].into(), user: 12, system: 12, ..Usage::default() };
-        let tick = 1e6 / float(rustix::param::clock_ticks_per_second());
-        assert_eq!(after.since(&before), Spent { cpu_us: 4.0 * tick, user_share: 0.5, switches: 0.0 });
+        let before = usage([(1, process([(1, 1000, 0), (2, 5000, 0)], (10, 10), (0, 0)))]);
+        let after = usage([(1, process([(1, 501_000, 0)], (12, 12), (0, 0)))]);
+        assert_eq!(after.since(&before), Spent { cpu_us: 4.0 * tick(), user_share: 0.5, switches: 0.0 });
+    }
+
+    #[test]
+    fn a_thread_that_came_and_went_leaves_its_ticks() {
+        let before = usage([(1, process([(1, 1000, 0)], (10, 10), (0, 0)))]);
+        let after = usage([(1, process([(1, 501_000, 0)], (13, 11), (0, 0)))]);
+        assert_eq!(after.since(&before), Spent { cpu_us: 4.0 * tick(), user_share: 0.75, switches: 0.0 });
+    }
+
+    #[test]
+    fn a_child_that_ended_is_counted_from_the_first_look_on_and_who_lives_by_the_nanosecond() {
+        let waits = |of_children| process([(1, 0, 0)], (0, 0), of_children);
+        let child = process([(2, 3_000_000, 0)], (0, 0), (0, 0));
+        let other = |on_core| process([(3, on_core, 0)], (0, 0), (0, 0));
+        let before = usage([(1, waits((5, 0))), (2, child), (3, other(1000))]);
+        let after = usage([(1, waits((14, 1))), (3, other(8000))]);
+        let spent = after.since(&before);
+        assert_eq!(spent.cpu_us.round(), (10.0 * tick() - 3000.0 + 7.0).round());
+        assert!((spent.user_share - 0.9).abs() < 1e-9, "{spent:?}");
+    }
+
+    #[test]
+    fn what_children_took_that_came_and_went_between_two_looks_is_not_lost() {
+        let own = Watched::process(std::process::id()).unwrap();
+        let before = own.usage().unwrap();
+        let spin = "i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done; times";
+        let output = std::process::Command::new("sh").args(["-c", spin]).output().unwrap();
+        let spent = own.usage().unwrap().since(&before);
+        // The first line of `times` is the shell's own: `0m0.310s 0m0.020s`.
+        let said = String::from_utf8(output.stdout).unwrap();
+        let seconds = |word: &str| word.strip_prefix("0m")?.strip_suffix('s')?.parse::<f64>().ok();
+        let child: f64 = said.lines().next().unwrap().split_whitespace().map(|word| seconds(word).unwrap()).sum();
+        assert!(child > 0.05 && spent.cpu_us > child * 1e6 - ticks(2), "{said} {spent:?}");
     }
 
     #[test]
     fn what_the_kernel_writes_is_read() {
+        let stat = "cpu  100 1 20 5000 400 3 4 5 7 8\ncpu1 1 1 1 1 1 1 1 1 0 0\n";
         let rollup =
             "5595-7ffe ---p 00000000 00:00 0    [rollup]\nRss:     1724 kB\nPss:      330 kB\nPss_Dirty:  112 kB\n";
         assert_eq!(pss(rollup), Some(330));
         assert_eq!(on_core("79269814 81824 6\n"), Some(79_269_814));
         assert_eq!(switches("Name:\ta\nvoluntary_ctxt_switches:\t7\nnonvoluntary_ctxt_switches:\t3\n"), 10);
-        assert_eq!(busy_ticks("cpu  100 1 20 5000 400 3 4 5 7 8\ncpu0 1 1 1 1 1 1 1 1 0 0\n"), Some(133));
+        assert_eq!(busy_ticks(stat, None), Some(133));
+        assert_eq!((busy_ticks(stat, Some(1)), busy_ticks(stat, Some(2))), (Some(6), None));
     }
 
     #[test]

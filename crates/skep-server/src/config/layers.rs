@@ -80,7 +80,8 @@ struct Said {
     from: Place,
 }
 
-pub(crate) fn read(flags: &Flags, fixed: &[Fixed], sources: &Sources) -> Result<Values, ConfigError> {
+/// What was said, and what is wrong with it so far. A file that cannot be read at all is an error.
+pub(crate) fn read(flags: &Flags, fixed: &[Fixed], sources: &Sources) -> Result<(Values, Vec<String>), ConfigError> {
     let mut said = file(flags, sources)?;
     said.retain(|said| !sources.leaves(&said.name));
     said.extend(variables(sources));
@@ -97,7 +98,7 @@ pub(crate) fn read(flags: &Flags, fixed: &[Fixed], sources: &Sources) -> Result<
     merge(said)
 }
 
-fn merge(said: Vec<Said>) -> Result<Values, ConfigError> {
+fn merge(said: Vec<Said>) -> Result<(Values, Vec<String>), ConfigError> {
     let mut values = Vec::with_capacity(SETTINGS.len());
     for setting in SETTINGS {
         let value = setting
@@ -120,7 +121,7 @@ fn merge(said: Vec<Said>) -> Result<Values, ConfigError> {
             Err(right) => problems.push(wrong(&said, &right)),
         }
     }
-    if problems.is_empty() { Ok(values) } else { Err(ConfigError::new(problems)) }
+    Ok((values, problems))
 }
 
 /// The row of a setting; those of all caches have one row.
@@ -194,12 +195,31 @@ fn unread(error: &std::io::Error) -> String {
 fn read_file(path: &Path, text: &str) -> Result<Vec<Said>, ConfigError> {
     let place = |span: Range<usize>| Place::File { path: path.to_owned(), line: line_of(text, span.start) };
     let table = DeTable::parse(text).map_err(|error| {
-        let place = place(error.span().unwrap_or(0..0));
-        ConfigError::one(format!("{place}: {}", error.message().replace('\n', ", ")))
+        let span = error.span().unwrap_or(0..0);
+        let missing = without_value(text, span.start).map(|key| no_value(&place(span.clone()), &key));
+        ConfigError::one(missing.unwrap_or_else(|| format!("{}: {}", place(span), error.message().replace('\n', ", "))))
     })?;
     let mut said = Vec::new();
     flatten("", table.get_ref(), &mut |name, span, text| said.push(Said { name, text, from: place(span) }));
     Ok(said)
+}
+
+/// The setting on the line of this offset, if there is nothing behind its `=`.
+fn without_value(text: &str, offset: usize) -> Option<String> {
+    let before = text.get(..offset)?;
+    let start = before.rfind('\n').map_or(0, |at| at + 1);
+    let (key, value) = text[start..].lines().next()?.split_once('=')?;
+    let is_missing = value.trim().is_empty() || value.trim_start().starts_with('#');
+    let mut sections = before.lines().filter_map(|line| line.trim().strip_prefix('[')?.strip_suffix(']'));
+    let section = sections.next_back().map_or(String::new(), |section| format!("{}.", section.trim()));
+    is_missing.then(|| format!("{section}{}", key.trim()))
+}
+
+fn no_value(place: &Place, key: &str) -> String {
+    let example = setting_of(key).filter(|setting| !setting.default.is_empty());
+    let example =
+        example.map_or(String::new(), |setting| format!("; if nothing is said, it is \"{}\"", setting.default));
+    format!("{place}: {key} has no value: write one behind the =, or leave the line out{example}")
 }
 
 /// Turns `[limits] body = 1` into `limits.body` and `1`.
@@ -262,7 +282,8 @@ mod tests {
             text: (*text).to_owned(),
             from: Place::Program,
         }));
-        merge(said).map_err(|error| error.to_string())
+        let (values, problems) = merge(said).map_err(|error| error.to_string())?;
+        if problems.is_empty() { Ok(values) } else { Err(problems.join("\n")) }
     }
 
     fn of(values: &Values, name: &str) -> (String, String) {
@@ -342,7 +363,16 @@ mod tests {
 
     #[test]
     fn a_broken_file_is_named_with_its_line() {
-        let problem = layers("workers = 1\ngrace = \n", &[], &[], &[]).unwrap_err();
+        let problem = layers("workers = 1\ngrace = 1 2\n", &[], &[], &[]).unwrap_err();
         assert!(problem.starts_with("skep.toml:2: "), "{problem}");
+    }
+
+    #[test]
+    fn a_line_that_ends_with_its_equals_sign_is_named() {
+        let problem = |file: &str| layers(file, &[], &[], &[]).unwrap_err();
+        let rest = "has no value: write one behind the =, or leave the line out; if nothing is said, it is";
+        assert_eq!(problem("workers = 1\ngrace = \n"), format!("skep.toml:2: grace {rest} \"10s\""));
+        assert_eq!(problem("[log]\nlevel = # low\n"), format!("skep.toml:2: log.level {rest} \"info\""));
+        assert!(problem("listen =").starts_with("skep.toml:1: listen has no value"), "{}", problem("listen ="));
     }
 }

@@ -66,6 +66,21 @@ fn bind_all(address: SocketAddr, workers: usize, backlog: i32) -> io::Result<(Ve
     Ok((sockets, address))
 }
 
+/// Another listening socket on the address of this one, with a queue of its own if the first one was made for that, and otherwise
+/// the same once more.
+pub(crate) fn another(socket: &OwnedFd, backlog: i32) -> io::Result<OwnedFd> {
+    let domain = sockopt::socket_domain(socket)?;
+    if domain == AddressFamily::UNIX || !sockopt::socket_reuseport(socket)? {
+        return socket.try_clone();
+    }
+    let address = rustix::net::getsockname(socket)?;
+    let more = open_in(domain)?;
+    sockopt::set_socket_reuseport(&more, true)?;
+    rustix::net::bind(&more, &address)?;
+    rustix::net::listen(&more, backlog)?;
+    Ok(more)
+}
+
 /// With `SO_REUSEPORT` alone a second server of the same user would get half of the first one's connections, without a
 /// word.
 fn probe(address: SocketAddr) -> io::Result<()> {
@@ -73,7 +88,10 @@ fn probe(address: SocketAddr) -> io::Result<()> {
 }
 
 fn open(address: SocketAddr) -> io::Result<OwnedFd> {
-    let family = if address.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
+    open_in(if address.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 })
+}
+
+fn open_in(family: AddressFamily) -> io::Result<OwnedFd> {
     let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
     let socket = rustix::net::socket_with(family, SocketType::STREAM, flags, None)?;
     // A port whose last connections still linger is free.

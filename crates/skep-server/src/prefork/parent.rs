@@ -52,8 +52,13 @@ pub(super) struct Parent<'s> {
     backoff: Backoff,
     start_at: Instant,
     looked: Instant,
+    /// When those that ended were last collected.
+    reaped: Instant,
     silent: bool,
 }
+
+/// Those that end within this time of others are collected with them: waking up for each costs more than collecting it.
+const TOGETHER: Duration = Duration::from_millis(2);
 
 /// How often those that serve are looked at, and how often while some have no time.
 const LOOK: Duration = Duration::from_millis(500);
@@ -88,6 +93,7 @@ impl<'s> Parent<'s> {
             backoff: Backoff::default(),
             start_at: now,
             looked: now,
+            reaped: now,
             silent: false,
         })
     }
@@ -124,13 +130,18 @@ impl<'s> Parent<'s> {
             Duration::ZERO => pause,
             until => until.min(pause),
         };
-        let timeout = Timespec { tv_sec: timeout.as_secs().cast_signed(), tv_nsec: timeout.subsec_nanos().into() };
         let mut fds = vec![PollFd::new(&self.signals, PollFlags::IN), PollFd::new(&self.bell, PollFlags::IN)];
         if !self.silent {
             fds.push(PollFd::from_borrowed_fd(self.common.seat.channel.as_fd(), PollFlags::IN));
         }
         // An interrupted wait is a signal.
-        let _ = poll(&mut fds, Some(&timeout));
+        let _ = match TOGETHER.checked_sub(self.reaped.elapsed()) {
+            Some(rest) => {
+                let timeout = timespec(timeout.min(rest));
+                sys::process::holding(libc::SIGCHLD, || poll(&mut fds, Some(&timeout)))
+            }
+            None => Ok(poll(&mut fds, Some(&timespec(timeout)))),
+        };
         let _ = rustix::io::read(&self.bell, &mut [0; 8]);
     }
 
@@ -262,6 +273,7 @@ impl<'s> Parent<'s> {
 
     fn reap(&mut self) {
         while let Ok(Some((pid, status))) = wait(WaitOptions::NOHANG) {
+            self.reaped = Instant::now();
             if let Some(at) = self.kids.iter().position(|kid| kid.pid == pid) {
                 let kid = self.kids.remove(at);
                 self.on_end(&kid, status);
@@ -348,6 +360,10 @@ fn leave(kid: &mut Kid, grace: Duration) {
     kid.leaving = true;
     kid.deadline = Some(Instant::now() + grace + LINGER + LAST_WORDS);
     let _ = kill_process(kid.pid, signal_of(Life::Leave));
+}
+
+fn timespec(time: Duration) -> Timespec {
+    Timespec { tv_sec: time.as_secs().cast_signed(), tv_nsec: time.subsec_nanos().into() }
 }
 
 /// How a process is told.

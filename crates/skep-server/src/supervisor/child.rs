@@ -21,9 +21,6 @@ use crate::sys::board::{self, Board, Slot};
 /// How long a title may be; the first argument of a worker has room for it.
 const TITLE_ROOM: usize = 48;
 
-/// What glibc's allocator is told (`ld.so(8)`); others do not look at it. Who has set it knows better.
-const TUNABLES: &str = "GLIBC_TUNABLES";
-
 /// A worker process, as its supervisor sees it.
 #[derive(Debug)]
 pub(crate) struct Child {
@@ -52,8 +49,6 @@ pub(crate) struct Start<'s> {
     pub(crate) sockets: &'s [Vec<OwnedFd>],
     pub(crate) slots: usize,
     pub(crate) careful: bool,
-    /// It will fork, and its memory should lie in large pages.
-    pub(crate) large_pages: bool,
 }
 
 impl Child {
@@ -80,10 +75,6 @@ impl Child {
         for variable in ["LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES", "NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID"]
         {
             command.env_remove(variable);
-        }
-        // To fork, the kernel copies a word for each page: with 256 MiB in small ones, 12 ms instead of half of one.
-        if start.large_pages && std::env::var_os(TUNABLES).is_none() {
-            command.env(TUNABLES, "glibc.malloc.hugetlb=1");
         }
         let spawned = command.spawn();
         inherit(board.file(), false)?;

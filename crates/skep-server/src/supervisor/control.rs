@@ -138,7 +138,7 @@ pub(crate) fn ask(config: &Config, word: &str) -> Result<String, String> {
     stream.shutdown(Shutdown::Write).map_err(problem)?;
     let mut answer = String::new();
     stream.read_to_string(&mut answer).map_err(problem)?;
-    if answer.starts_with("not swapped") { Err(answer.trim_end().to_owned()) } else { Ok(answer) }
+    if answer.starts_with("not ") { Err(answer.trim_end().to_owned()) } else { Ok(answer) }
 }
 
 #[cfg(test)]

@@ -12,6 +12,7 @@ use super::executable::Executable;
 use super::swap::Swap;
 use super::{Coming, End, LAST_MOMENT, LOOK, Supervisor};
 use crate::config::{Config, Model};
+use crate::listener;
 use crate::server::workers;
 use crate::signals::Order;
 use crate::sys;
@@ -61,7 +62,6 @@ impl Supervisor {
             sockets: &self.sockets,
             slots,
             careful: swap.is_some() && self.serving.is_some() && !allowed,
-            large_pages: self.config.mpm == Model::Prefork,
         };
         match Child::start(&start) {
             Ok(child) => {
@@ -273,13 +273,24 @@ impl Supervisor {
         self.tell_all(&Order::Reopen(self.log_files.clone()));
     }
 
-    pub(super) fn add_worker(&self) {
-        match self.config.mpm {
-            Model::Prefork => self.tell_all(&Order::Add),
-            Model::Thread => tracing::warn!(
-                "with mpm = thread there is one worker process, and its threads are as many as at its start"
-            ),
+    /// One process more; with `thread`, another worker takes over that has one thread more. Gives back what happens now.
+    pub(super) fn add_worker(&mut self) -> Result<&'static str, String> {
+        if self.config.mpm == Model::Prefork {
+            self.tell_all(&Order::Add);
+            return Ok("one more process");
         }
+        if self.end.is_some() || self.coming.is_some() || self.serving.is_none() {
+            return Err("not added: a worker starts or ends just now; try again when it has".into());
+        }
+        let sockets = self.sockets.first().into_iter().flatten();
+        let sockets = sockets.map(|socket| listener::another(socket, self.config.backlog)).collect::<io::Result<_>>();
+        self.sockets
+            .push(sockets.map_err(|error| format!("not added: no further socket on the same address: {error}"))?);
+        self.replace().map_err(|error| {
+            self.sockets.pop();
+            format!("not added: {error}")
+        })?;
+        Ok("one more thread: another worker takes over")
     }
 }
 

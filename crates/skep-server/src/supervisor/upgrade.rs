@@ -7,6 +7,7 @@ use std::io;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
 use std::os::unix::net::UnixListener;
 use std::os::unix::process::CommandExt;
+use std::path::Path;
 use std::process::Stdio;
 
 use rustix::process::Pid;
@@ -15,6 +16,7 @@ use super::child::{Child, inherit_all};
 use super::control::Control;
 use super::{PidFile, Supervisor};
 use crate::config::Config;
+use crate::listener::SocketFile;
 use crate::seat::inherit;
 use crate::server::StartError;
 use crate::sys;
@@ -141,7 +143,10 @@ impl Supervisor {
         let control =
             heritage.control.as_ref().map(|fd| Control::inherit(UnixListener::from(take(fd)?), &config)).transpose()?;
         let pid_file = config.pid_file.clone().map(PidFile::write).transpose()?;
-        let mut supervisor = Self::new(name, config, heritage.urls, sockets, (Vec::new(), pid_file, control))?;
+        let paths = heritage.urls.iter().filter_map(|url| url.strip_prefix("unix:"));
+        // One that is gone is nobody's to remove.
+        let files = paths.filter_map(|path| SocketFile::at(Path::new(path)).ok()).collect();
+        let mut supervisor = Self::new(name, config, heritage.urls, sockets, (files, pid_file, control))?;
         supervisor.number = heritage.number;
         supervisor.deaths = heritage.deaths;
         supervisor.was_ready = true;

@@ -35,7 +35,7 @@ fn unchanged(smaps: &str) -> Vec<Range<usize>> {
     all
 }
 
-fn parse(range: &str) -> Option<Range<usize>> {
+pub(super) fn parse(range: &str) -> Option<Range<usize>> {
     let (start, end) = range.split_once('-')?;
     let number = |text| usize::from_str_radix(text, 16).ok();
     Some(number(start)?..number(end)?)

@@ -67,6 +67,24 @@ fn restore_signals(set: &libc::sigset_t) -> io::Result<()> {
     }
 }
 
+/// Runs `work` while this signal waits.
+pub(crate) fn holding<T>(signal: c_int, work: impl FnOnce() -> T) -> io::Result<T> {
+    // SAFETY: both sets live through the calls, which fill them.
+    let before = unsafe {
+        let mut held: libc::sigset_t = std::mem::zeroed();
+        let mut before: libc::sigset_t = std::mem::zeroed();
+        libc::sigemptyset(&raw mut held);
+        libc::sigaddset(&raw mut held, signal);
+        match libc::pthread_sigmask(libc::SIG_BLOCK, &raw const held, &raw mut before) {
+            0 => before,
+            error => return Err(io::Error::from_raw_os_error(error)),
+        }
+    };
+    let done = work();
+    restore_signals(&before)?;
+    Ok(done)
+}
+
 /// No signal waits any more.
 pub(crate) fn let_signals_in() -> io::Result<()> {
     // SAFETY: all zeros is replaced by the empty set before it is read.

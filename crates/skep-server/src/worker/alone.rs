@@ -64,6 +64,8 @@ impl Alone {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_io()
             .enable_time()
+            // Room for as many events is made and touched at the start.
+            .max_io_events_per_tick(if single { 8 } else { 256 })
             .build_local(tokio::runtime::LocalOptions::default())?;
         let grace = worker.grace;
         let context =
@@ -111,7 +113,10 @@ impl Alone {
                 break if life == Life::Serve { Life::Leave } else { life };
             }
         };
-        runtime.block_on(finish(&door, gate, life, grace));
+        // Who had the one connection that it is for has nobody left to look after.
+        if !(single && began) {
+            runtime.block_on(finish(&door, gate, life, grace));
+        }
         // The process ends: putting its memory in order would cost more than the request did.
         std::mem::forget((runtime, door, context, shared));
         Ok(())

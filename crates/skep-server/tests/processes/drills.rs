@@ -28,7 +28,7 @@ pub(crate) const TESTS: &[Test] = &[
 ];
 
 /// Set by `cargo xtask drill`: so many times the load of a test.
-fn scale() -> u64 {
+pub(crate) fn scale() -> u64 {
     std::env::var("DRILL_SCALE").ok().and_then(|text| text.parse().ok()).unwrap_or(1)
 }
 

@@ -6,6 +6,7 @@
 
 mod application;
 mod drills;
+mod encrypted;
 mod load;
 mod models;
 mod server;
@@ -25,7 +26,7 @@ fn main() -> ExitCode {
     }
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let filters: Vec<&String> = arguments.iter().filter(|argument| !argument.starts_with("--")).collect();
-    let all = [supervision::TESTS, models::TESTS, swaps::TESTS, drills::TESTS].concat();
+    let all = [supervision::TESTS, models::TESTS, swaps::TESTS, drills::TESTS, encrypted::TESTS].concat();
     let chosen = |test: &&Test| filters.is_empty() || filters.iter().any(|filter| test.0.contains(filter.as_str()));
     if arguments.iter().any(|argument| argument == "--list") {
         all.iter().filter(chosen).for_each(|(name, _)| println!("{name}: test"));

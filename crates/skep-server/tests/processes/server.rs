@@ -56,6 +56,16 @@ pub(crate) fn command(folder: &Path, arguments: &[&str]) -> Command {
     command
 }
 
+/// Says a word to the server in this folder.
+pub(crate) fn control_in(folder: &Path, word: &str, arguments: &[&str]) -> (bool, String) {
+    // Whatever was put there meanwhile.
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command.args(["--control", word]).args(arguments).env(PART, "1").current_dir(folder);
+    let output = command.output().unwrap();
+    let text = [output.stdout, output.stderr].concat();
+    (output.status.success(), String::from_utf8(text).unwrap())
+}
+
 const QUIET: [&str; 4] = ["--listen", "127.0.0.1:0", "--set", "log.access=false"];
 
 impl Server {
@@ -74,7 +84,7 @@ impl Server {
         let mut server = Self { child, address: String::new(), folder, output, errors };
         server.wait_until("it listens", |server| server.output().contains("listens on") || !server.is_alive());
         let line = server.output();
-        let address = line.split("http://").nth(1).and_then(|rest| rest.split(' ').next());
+        let address = line.split("://").nth(1).and_then(|rest| rest.split(' ').next());
         server.address = address.unwrap_or_else(|| panic!("it did not start: {}", server.errors())).to_owned();
         server
     }
@@ -128,12 +138,7 @@ impl Server {
     }
 
     pub(crate) fn control_with(&self, word: &str, arguments: &[&str]) -> (bool, String) {
-        // Whatever was put there meanwhile.
-        let mut command = Command::new(std::env::current_exe().unwrap());
-        command.args(["--control", word]).args(arguments).env(PART, "1").current_dir(&self.folder);
-        let output = command.output().unwrap();
-        let text = [output.stdout, output.stderr].concat();
-        (output.status.success(), String::from_utf8(text).unwrap())
+        control_in(&self.folder, word, arguments)
     }
 
     /// What the status in JSON says behind this key, for the first time.

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use rustix::process::Signal;
 
 use super::Test;
+use super::load::Load;
 use super::server::{Server, command, descendants, folder, is_there, kill, memory, title};
 
 pub(crate) const TESTS: &[Test] = &[
@@ -17,6 +18,7 @@ pub(crate) const TESTS: &[Test] = &[
     ("workers_do_not_outlive_their_supervisor", workers_do_not_outlive_their_supervisor),
     ("an_application_that_refuses_to_start_says_why", an_application_that_refuses_to_start_says_why),
     ("words_are_answered", words_are_answered),
+    ("a_thread_is_added_without_loss", a_thread_is_added_without_loss),
     ("log_files_are_opened_again", log_files_are_opened_again),
     ("systemd_is_told", systemd_is_told),
     ("privileges_are_given_up", privileges_are_given_up),
@@ -57,6 +59,22 @@ fn term_finishes_what_runs_and_quit_does_not() {
         assert!(!family.iter().any(|pid| is_there(*pid)), "a worker is left");
         assert!(TcpStream::connect(&server.address).is_err());
     }
+}
+
+fn a_thread_is_added_without_loss() {
+    let mut server = Server::start(&["--workers", "1"]);
+    let load = Load::new(&server.address).start();
+    load.go_on_for(50);
+    let threads = |server: &Server| server.control("status json").1.matches("\"thread\":").count();
+    assert_eq!(threads(&server), 1);
+    assert_eq!(server.control("add"), (true, "one more thread: another worker takes over\n".to_owned()));
+    // One worker, and each of its two threads has its own queue.
+    server.wait_until("the old worker is gone", |server| server.family().len() == 1 && threads(server) == 2);
+    load.go_on_for(50);
+    server.signal(Signal::USR2);
+    server.wait_until("there are three", |server| server.family().len() == 1 && threads(server) == 3);
+    load.go_on_for(50);
+    load.stop().assert_nothing_lost();
 }
 
 fn a_dead_worker_is_replaced_at_once() {

@@ -123,7 +123,7 @@ fn a_file_that_is_watched_is_swapped_to() {
 }
 
 fn the_supervisor_itself_is_upgraded() {
-    let mut server = Server::start_in(deployed("one"), &["--set", "pid_file=pid"]);
+    let mut server = Server::start_in(deployed("one"), &["--set", "pid_file=pid", "--listen", "unix:socket"]);
     let load = Load::new(&server.address).start();
     load.go_on_for(50);
     deploy(&server.folder.join("app"), "two");
@@ -144,6 +144,7 @@ fn the_supervisor_itself_is_upgraded() {
     server.signal(Signal::TERM);
     assert_eq!(server.wait().code(), Some(0));
     assert!(!family.iter().any(|pid| is_there(*pid)));
+    assert!(!server.folder.join("socket").exists(), "what the former program has bound is removed, too");
 }
 
 fn prefork_swaps() {
