@@ -5,8 +5,12 @@ use super::source::Source;
 use super::tokens;
 
 /// Where `unsafe` may stand: files and folders.
-const UNSAFE: [&str; 3] =
-    ["crates/skep-server/src/sys.rs", "crates/skep-server/src/sys/", "crates/skep-cache/src/shared/sys.rs", "crates/skep-isolate/src/sys.rs"];
+const UNSAFE: [&str; 4] = [
+    "crates/skep-server/src/sys.rs",
+    "crates/skep-server/src/sys/",
+    "crates/skep-cache/src/shared/sys.rs",
+    "crates/skep-isolate/src/sys.rs",
+];
 
 /// What opens a socket or starts a thread or a process. `std::net`'s addresses are values and stay allowed.
 const NOT_IN_SKEP: [&[&str]; 11] = [
@@ -29,7 +33,8 @@ pub(super) fn unsafe_code(source: &Source) -> Vec<Complaint> {
     if !source.is_rust() || source.is_sample() || is_allowed || source.path.starts_with("bench/") {
         return Vec::new();
     }
-    let text = "`unsafe`; it stands in skep-server's sys, in skep-isolate's and in that of skep-cache's shared map only";
+    let text =
+        "`unsafe`; it stands in skep-server's sys, in skep-isolate's and in that of skep-cache's shared map only";
     tokens::find(&tokens::all(source), &["unsafe"]).map(|line| source.complaint(line, text)).collect()
 }
 
