@@ -139,3 +139,20 @@ fn help() -> String {
         load::help()
     )
 }
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn every_flag_of_every_word_is_in_its_help_and_in_the_docs() {
+        let docs = include_str!("../../../docs/bench.md");
+        for word in super::WORDS {
+            let help = (word.help)();
+            let flags: Vec<&str> = help.split_whitespace().filter(|word| word.starts_with("--")).collect();
+            assert!(flags.len() >= 8, "{}", word.name);
+            for flag in flags {
+                let flag = flag.trim_end_matches([',', ')', '.', ';', ':']);
+                assert!(docs.contains(flag), "{} {flag}", word.name);
+            }
+        }
+    }
+}

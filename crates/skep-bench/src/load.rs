@@ -1,7 +1,7 @@
 //! Load on a server: which requests, when, over which connections, and what came back.
 //!
 //! The clients here share nothing with the server that they measure: HTTP/1.1 has a parser of its own, HTTP/2 is the crate
-//! `h2`. Everything runs on the calling thread, which wants a core for itself; it never retries a request.
+//! `h2`. Everything runs on the calling thread, which wants a core for itself. A request that failed is counted and not sent again.
 //!
 //! Start reading at [`run`].
 

@@ -28,7 +28,9 @@ impl Random {
     pub fn from_seed(seed: u64) -> Self {
         let mut random = Self(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1);
         // Seeds that are close begin with numbers that are close.
-        (0..8).for_each(|_| drop(random.number()));
+        for _ in 0..8 {
+            random.number();
+        }
         random
     }
 

@@ -28,7 +28,8 @@ const VERSION: u32 = 1;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Record {
     /// The shape of this record.
-    record: u32,
+    #[serde(rename = "record")]
+    shape: u32,
     /// What was run: load, compare, cold, cache, log.
     pub kind: String,
     /// The machine.
@@ -44,7 +45,7 @@ impl Record {
     #[must_use]
     pub fn new(kind: &str, environment: Environment) -> Self {
         let (settings, experiments) = (BTreeMap::new(), Vec::new());
-        Self { record: VERSION, kind: kind.to_owned(), environment, settings, experiments }
+        Self { shape: VERSION, kind: kind.to_owned(), environment, settings, experiments }
     }
 
     /// Notes how it was measured. See [`Record`].
@@ -62,8 +63,8 @@ impl Record {
     pub fn from_json(text: &str) -> Result<Self, String> {
         let record: Self =
             serde_json::from_str(text).map_err(|error| format!("it is no record of skep bench: {error}"))?;
-        if record.record != VERSION {
-            return Err(format!("its shape is {}, and {VERSION} is what this program reads", record.record));
+        if record.shape != VERSION {
+            return Err(format!("its shape is {}, and {VERSION} is what this program reads", record.shape));
         }
         Ok(record)
     }

@@ -1,6 +1,6 @@
 //! A table whose columns stand under each other, plain or as Markdown.
 
-use std::fmt;
+use std::fmt::{self, Write};
 
 /// Rows of cells; the first row is the head.
 #[derive(Debug, Clone)]
@@ -32,12 +32,12 @@ impl Table {
         for (number, row) in escaped.0.iter().enumerate() {
             let cells =
                 row.iter().zip(&widths).enumerate().map(|(column, (cell, width))| aligned(cell, column, *width));
-            out += &format!("| {} |\n", cells.collect::<Vec<_>>().join(" | "));
+            let _ = writeln!(out, "| {} |", cells.collect::<Vec<_>>().join(" | "));
             if number == 0 {
                 let rules = widths.iter().enumerate().map(|(column, width)| {
                     if column == 0 { "-".repeat(width + 2) } else { "-".repeat(width + 1) + ":" }
                 });
-                out += &format!("|{}|\n", rules.collect::<Vec<_>>().join("|"));
+                let _ = writeln!(out, "|{}|", rules.collect::<Vec<_>>().join("|"));
             }
         }
         out

@@ -37,7 +37,7 @@ fn main() -> ExitCode {
         name => match COMMANDS.iter().find(|command| Some(command.name) == name) {
             Some(command) => (command.run)(arguments.collect()),
             None => {
-                eprint!("skep has no command {word:?}\n\n{}", help());
+                eprint!("skep has no command \"{}\"\n\n{}", word.display(), help());
                 ExitCode::from(BAD_USAGE)
             }
         },

@@ -62,7 +62,7 @@ fn own_flags() -> Vec<Flag<Given>> {
             takes: "URL",
             help: "what is asked (http://127.0.0.1:{port}/)",
             set: |to, text| {
-                to.url = text.to_owned();
+                text.clone_into(&mut to.url);
                 Ok(())
             },
         },
@@ -82,7 +82,7 @@ fn own_flags() -> Vec<Flag<Given>> {
             takes: "SOCKET",
             help: "the control socket for --swap ({dir}/control)",
             set: |to, text| {
-                to.control = text.to_owned();
+                text.clone_into(&mut to.control);
                 Ok(())
             },
         },

@@ -6,11 +6,11 @@ use std::time::Duration;
 
 use super::Failure;
 use super::flags::{self, Flag, number};
-use super::load::{FULL, measure, until_it_answers};
+use super::load::{FULL, measure, no_answer, until_it_answers};
 use super::output::{self, HasOutput, Output};
 use super::settings::{self, HasSettings, Settings};
 use crate::compare::{Gate, Measure, Rounds, Sample, Variant, curve, sample};
-use crate::load::{LoadError, Plan};
+use crate::load::Plan;
 use crate::random::Random;
 use crate::record::{Environment, Load, Record};
 use crate::server::{Launch, Meter, Started};
@@ -60,6 +60,10 @@ impl HasOutput for Given {
 }
 
 fn own_flags() -> Vec<Flag<Given>> {
+    what().into_iter().chain(how()).collect()
+}
+
+fn what() -> Vec<Flag<Given>> {
     vec![
         Flag {
             name: "rounds",
@@ -79,7 +83,7 @@ fn own_flags() -> Vec<Flag<Given>> {
             set: |to, text| {
                 text.parse::<crate::load::Target>()
                     .or_else(|error| text.replace("{port}", "1").parse().map_err(|_| error))?;
-                to.url = text.to_owned();
+                text.clone_into(&mut to.url);
                 Ok(())
             },
         },
@@ -93,6 +97,21 @@ fn own_flags() -> Vec<Flag<Given>> {
                 Ok(())
             },
         },
+        Flag {
+            name: "may-differ",
+            short: None,
+            takes: "",
+            help: "measures variants that do not give the same answer",
+            set: |to, _| {
+                to.may_differ = true;
+                Ok(())
+            },
+        },
+    ]
+}
+
+fn how() -> Vec<Flag<Given>> {
+    vec![
         Flag {
             name: "server-core",
             short: None,
@@ -120,16 +139,6 @@ fn own_flags() -> Vec<Flag<Given>> {
             help: "the first variant does not take part a second time",
             set: |to, _| {
                 to.control = false;
-                Ok(())
-            },
-        },
-        Flag {
-            name: "may-differ",
-            short: None,
-            takes: "",
-            help: "measures variants that do not give the same answer",
-            set: |to, _| {
-                to.may_differ = true;
                 Ok(())
             },
         },
@@ -168,13 +177,13 @@ pub(super) fn run(arguments: Vec<String>) -> Result<(), Failure> {
     let mut given = Given::default();
     let tables = [settings::flags(), own_flags(), output::flags()];
     let variants = flags::read(&tables.each_ref().map(Vec::as_slice), &mut given, arguments)?;
-    let named = named(&variants, given.control)?;
-    let names: Vec<&str> = named.iter().map(|(name, ..)| name.as_str()).collect();
+    let parts = named(&variants, given.control)?;
+    let names: Vec<&str> = parts.iter().map(|(name, ..)| name.as_str()).collect();
     given.gates.iter().try_for_each(|gate| gate.check(&names)).map_err(Failure::Usage)?;
     let (server_core, load_core) = cores(&given)?;
     given.settings.load_core = load_core;
     let mut entrants = Vec::new();
-    for (name, what, again) in &named {
+    for (name, what, again) in &parts {
         entrants.push(enter(name, what, again.clone(), &given, server_core)?);
     }
     let mut rounds = Rounds::new("", []);
@@ -284,7 +293,7 @@ fn play(entrants: &mut [Entrant], rounds: &mut Rounds, given: &Given) -> Result<
     let quiet = given.settings.output.quiet;
     let say = |text: &str| {
         if !quiet {
-            eprintln!("{text}")
+            eprintln!("{text}");
         }
     };
     for entrant in entrants.iter_mut().filter(|entrant| !entrant.plan.warm_up.is_zero()) {
@@ -319,7 +328,10 @@ fn play(entrants: &mut [Entrant], rounds: &mut Rounds, given: &Given) -> Result<
 fn turn(entrant: &mut Entrant, plan: &Plan, quiet: bool) -> Result<(Sample, crate::compare::Curve), Failure> {
     let watched = entrant.server.as_ref().map(Started::watched);
     let (outcome, meter) = measure(plan, watched, quiet);
-    let figures = outcome.map_err(|error| lost(entrant, &error))?;
+    let figures = outcome.map_err(|error| lost(entrant, &error.to_string()))?;
+    if let Some(why) = no_answer(&figures) {
+        return Err(lost(entrant, &why));
+    }
     if let Some(server) = &entrant.server {
         server.forget_output();
     }
@@ -327,7 +339,7 @@ fn turn(entrant: &mut Entrant, plan: &Plan, quiet: bool) -> Result<(Sample, crat
     Ok((sample(&figures, meter.and_then(Meter::spent), meter.and_then(Meter::memory)), curve(&figures)))
 }
 
-fn lost(entrant: &mut Entrant, error: &LoadError) -> Failure {
+fn lost(entrant: &mut Entrant, error: &str) -> Failure {
     let name = entrant.variant.name.clone();
     let text = match &mut entrant.server {
         None => format!("{name}: {error}"),
@@ -344,7 +356,7 @@ fn doubts(rounds: &Rounds, confidence: f64) -> Vec<String> {
     let mut doubts = Vec::new();
     if let Some((name, again)) = rounds.control() {
         let noise = rounds.interval(again, name, Measure::Rate, confidence);
-        if let Some(noise) = noise.filter(|noise| noise.has_bounds()) {
+        if let Some(noise) = noise.filter(crate::compare::Interval::has_bounds) {
             let floor = (noise.ratio - 1.0).abs().max(noise.high - 1.0).max(1.0 - noise.low) * 100.0;
             doubts.push(format!(
                 "noise floor: {name} against itself lies within {floor:.1} %; a difference of that size shows nothing"

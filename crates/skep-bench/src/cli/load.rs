@@ -200,7 +200,10 @@ fn add(
     (outcome, meter): (Result<Figures, LoadError>, Option<Meter>),
 ) -> Result<Option<String>, Failure> {
     let (figures, failure) = match outcome {
-        Ok(figures) => (figures, None),
+        Ok(figures) => {
+            let failure = no_answer(&figures);
+            (figures, failure)
+        }
         Err(error) => match error.so_far().filter(|figures| figures.answers > 0) {
             Some(figures) => (figures.clone(), Some(format!("{error}; above is what was measured until then"))),
             None => return Err(Failure::Run(error.to_string())),
@@ -212,6 +215,16 @@ fn add(
     rounds.variants[0].curve = Some(curve(&figures));
     rounds.push(vec![0], vec![sample]);
     Ok(failure)
+}
+
+/// Why there was not one good answer, if there was none.
+pub(super) fn no_answer(figures: &Figures) -> Option<String> {
+    let worded =
+        || figures.errors.iter().map(|(kind, count, text)| format!("{count} x {kind}: {text}")).collect::<Vec<_>>();
+    (figures.answers == 0).then(|| match worded().join("; ") {
+        none if none.is_empty() => "there was no answer at all".to_owned(),
+        errors => format!("there was no good answer: {errors}"),
+    })
 }
 
 /// What a reader must know to believe the figures, or not to.

@@ -32,6 +32,10 @@ pub(crate) trait HasOutput {
 
 /// The flags of every word.
 pub(crate) fn flags<T: HasOutput>() -> Vec<Flag<T>> {
+    files().into_iter().chain(ways()).collect()
+}
+
+fn files<T: HasOutput>() -> Vec<Flag<T>> {
     vec![
         Flag {
             name: "json",
@@ -83,6 +87,11 @@ pub(crate) fn flags<T: HasOutput>() -> Vec<Flag<T>> {
                 Ok(())
             },
         },
+    ]
+}
+
+fn ways<T: HasOutput>() -> Vec<Flag<T>> {
+    vec![
         Flag {
             name: "quiet",
             short: Some('q'),

@@ -82,7 +82,9 @@ fn standard_error(logs: &[f64]) -> f64 {
     let mut random = Random::from_seed(logs.len() as u64);
     let mut drawn = vec![0.0; logs.len()];
     let mut draw = |_| {
-        drawn.iter_mut().for_each(|value| *value = logs[random.below(logs.len())]);
+        for value in &mut drawn {
+            *value = logs[random.below(logs.len())];
+        }
         trimmed_mean(&mut drawn)
     };
     let means: Vec<f64> = (0..DRAWS).filter_map(&mut draw).collect();

@@ -136,7 +136,6 @@ impl Measure {
     #[must_use]
     pub fn show(self, value: f64) -> String {
         match self {
-            Self::Rate => digits(value),
             Self::Bytes => bytes(value),
             Self::P50
             | Self::P90
@@ -147,7 +146,7 @@ impl Measure {
             | Self::Start
             | Self::Swap
             | Self::AfterSwap => time(whole(value * 1e3)),
-            Self::Cpu | Self::User | Self::System | Self::Memory | Self::Switches => digits(value),
+            Self::Rate | Self::Cpu | Self::User | Self::System | Self::Memory | Self::Switches => digits(value),
             Self::Errors | Self::Unanswered => thousands(value),
             Self::LoadCore => format!("{:.0} %", value * 100.0),
         }

@@ -136,9 +136,9 @@ fn exchange(
 /// The fields of the last head in `raw`, which begins with interim ones, if any.
 fn fields(raw: &[u8]) -> Vec<(String, String)> {
     let text = String::from_utf8_lossy(raw).replace("\r\n", "\n");
-    let heads = text.split("\n\n").take_while(|head| head.starts_with("HTTP/1."));
-    let interim = |head: &&str| head.split(' ').nth(1).is_some_and(|status| status.starts_with('1'));
-    let head = heads.skip_while(interim).next().unwrap_or_default();
+    let mut heads = text.split("\n\n").take_while(|head| head.starts_with("HTTP/1."));
+    let is_last = |head: &&str| !head.split(' ').nth(1).is_some_and(|status| status.starts_with('1'));
+    let head = heads.find(is_last).unwrap_or_default();
     let fields = head.lines().skip(1).filter_map(|line| line.split_once(':'));
     fields.map(|(name, value)| (name.to_ascii_lowercase(), value.trim().to_owned())).collect()
 }

@@ -321,7 +321,9 @@ impl<'a> Engine<'a> {
     /// Counts what a connection has lost, and lets it try again, at once or after a rest.
     fn failed(&mut self, place: usize, failure: &Failure, now: Instant) {
         let lost = self.connections[place].fail();
-        for _ in 0..lost {
+        // What comes unasked costs no request of ours, and is wrong all the same.
+        let unasked = lost == 0 && failure.kind == ErrorKind::Malformed;
+        for _ in 0..lost + usize::from(unasked) {
             self.shared.recorder.error(failure.kind, &failure.text, now);
         }
         if matches!(failure.kind, ErrorKind::Connect | ErrorKind::Tls) {

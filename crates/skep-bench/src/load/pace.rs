@@ -33,7 +33,6 @@ impl Pace {
     pub(crate) fn check(self) -> Result<(), String> {
         let is_rate = |rate: f64| rate.is_finite() && rate > 0.0 && rate <= 1e8;
         match self {
-            Self::Closed => Ok(()),
             Self::Open { per_second: rate } | Self::Ramp { from: rate, to: _ } if !is_rate(rate) => {
                 Err(format!("{rate} requests a second are no rate; it would be more than 0 and at most 100000000"))
             }

@@ -21,7 +21,7 @@ use crate::random::Random;
 const KEYS: usize = 1000;
 
 /// Room for all of them several times over: nothing is evicted.
-const ROOM: u64 = 64 << 20;
+const ROOM: u32 = 64 << 20;
 
 /// How long a key is, as a UUID is written.
 const KEY: usize = 36;
@@ -74,10 +74,11 @@ fn works<'a>(
 ) -> Result<Vec<(String, Work<'a>)>, String> {
     let own = |name: &str| folder.join(format!("{name}-{}-{}-{}", mix.sets, mix.gets, mix.bytes));
     let shared = |name: &str| Shared::at(own(name), ROOM as usize).open().map_err(|error| format!("shared: {error}"));
-    let file = |name: &str| File::builder(own(name)).max_bytes(ROOM).open().map_err(|error| format!("file: {error}"));
+    let file =
+        |name: &str| File::builder(own(name)).max_bytes(ROOM.into()).open().map_err(|error| format!("file: {error}"));
     let mut works = Vec::new();
     both(&mut works, "null", || Ok(Null), mix, runtime, keys)?;
-    both(&mut works, "memory", || Ok(Memory::new(ROOM)), mix, runtime, keys)?;
+    both(&mut works, "memory", || Ok(Memory::new(ROOM.into())), mix, runtime, keys)?;
     let count = Cell::new(0);
     let next = |name: &str| {
         count.set(count.get() + 1);
@@ -186,18 +187,18 @@ fn work<'a, C: 'a>(
     keys.iter().try_for_each(|key| set(&cache, key))?;
     let (mut place, mut step) = (0, 0);
     Ok(Box::new(move |count| {
-        let mut missed = 0;
+        let mut lost = 0;
         for _ in 0..count {
             let key = &keys[place];
             place = if place + 1 == keys.len() { 0 } else { place + 1 };
             if step < mix.sets {
                 set(&cache, key)?;
             } else if get(&cache, key)? != Some(mix.bytes) && misses {
-                missed += 1;
+                lost += 1;
             }
             step = if step + 1 == mix.sets + mix.gets { 0 } else { step + 1 };
         }
-        Ok(missed)
+        Ok(lost)
     }))
 }
 
@@ -260,8 +261,8 @@ mod tests {
         let names: Vec<&str> = rounds.variants.iter().map(|variant| variant.name.as_str()).collect();
         assert_eq!(names[..4], ["null", "null+Cache", "memory", "memory+Cache"]);
         assert_eq!(names[4..], ["shared", "shared+Cache", "file", "file+Cache"]);
-        for place in 0..8 {
-            assert_eq!(rounds.median(place, Measure::Errors), Some(0.0), "{}", names[place]);
+        for (place, name) in names.iter().enumerate() {
+            assert_eq!(rounds.median(place, Measure::Errors), Some(0.0), "{name}");
             assert!(rounds.median(place, Measure::Rate).unwrap() > 0.0);
         }
     }

@@ -50,9 +50,13 @@ fn experiment(out: &mut String, rounds: &Rounds, confidence: f64, measures: &[Me
     }
     overview(out, rounds);
     if rounds.variants.len() > 1 {
-        for (measure, matrix) in matrices(rounds, measures, confidence) {
+        let matrices = matrices(rounds, measures, confidence);
+        for (measure, matrix) in &matrices {
             let _ = writeln!(out, "<h3>{}: each against each</h3>", escaped(measure.name()));
-            write_matrix(out, &matrix, measure);
+            write_matrix(out, matrix, *measure);
+        }
+        if let Some((_, matrix)) = matrices.first() {
+            let _ = writeln!(out, "<p class=\"soft\">{}</p>", escaped(&matrix.legend()));
         }
     }
     notes(out, rounds);
@@ -83,21 +87,18 @@ fn notes(out: &mut String, rounds: &Rounds) {
     out.push_str("</ul>\n");
 }
 
-/// A row for each variant, a column for each measure.
+/// A column for each variant, a row for each measure: there are more of these, and a page is higher than wide.
 fn overview(out: &mut String, rounds: &Rounds) {
-    let measures = rounds.measures();
-    let several = rounds.rounds.len() > 1;
-    out.push_str("<div class=\"wide\"><table><thead><tr><th>");
-    out.push_str(if several { "median of rounds" } else { "" });
-    out.push_str("</th>");
-    for measure in &measures {
-        let _ = write!(out, "<th>{}</th>", escaped(measure.name()));
+    let head = if rounds.rounds.len() > 1 { "median of rounds" } else { "" };
+    let _ = write!(out, "<div class=\"wide\"><table><thead><tr><th>{head}</th>");
+    for variant in &rounds.variants {
+        let _ = write!(out, "<th>{}</th>", escaped(&variant.name));
     }
     out.push_str("</tr></thead><tbody>\n");
-    for (place, variant) in rounds.variants.iter().enumerate() {
-        let _ = write!(out, "<tr><th>{}</th>", escaped(&variant.name));
-        for measure in &measures {
-            let cell = rounds.median(place, *measure).map_or("–".to_owned(), |value| measure.show(value));
+    for measure in rounds.measures() {
+        let _ = write!(out, "<tr><th>{}</th>", escaped(measure.name()));
+        for place in 0..rounds.variants.len() {
+            let cell = rounds.median(place, measure).map_or("–".to_owned(), |value| measure.show(value));
             let _ = write!(out, "<td>{}</td>", escaped(&cell));
         }
         out.push_str("</tr>\n");
@@ -118,7 +119,7 @@ fn write_matrix(out: &mut String, matrix: &Matrix, measure: Measure) {
         }
         out.push_str("</tr>\n");
     }
-    let _ = writeln!(out, "</tbody></table></div><p class=\"soft\">{}</p>", escaped(&matrix.legend()));
+    out.push_str("</tbody></table></div>\n");
 }
 
 /// Better, worse, or not told apart.

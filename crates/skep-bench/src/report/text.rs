@@ -1,5 +1,7 @@
 //! Tables: for a terminal, as Markdown, as CSV.
 
+use std::fmt::Write;
+
 use crate::compare::{Measure, Rounds, matrices};
 use crate::number::digits;
 use crate::record::Record;
@@ -10,7 +12,7 @@ pub(crate) fn text(record: &Record, confidence: f64, measures: &[Measure]) -> St
     let mut out = settings(record) + "\n";
     for rounds in &record.experiments {
         if !rounds.name.is_empty() {
-            out += &format!("\n{}\n", rounds.name);
+            let _ = writeln!(out, "\n{}", rounds.name);
         }
         out += "\n";
         if let [only] = rounds.variants.as_slice() {
@@ -19,14 +21,14 @@ pub(crate) fn text(record: &Record, confidence: f64, measures: &[Measure]) -> St
         } else {
             out += &overview(rounds).to_string();
             for (_, matrix) in matrices(rounds, measures, confidence) {
-                out += &format!("\n{matrix}");
+                let _ = write!(out, "\n{matrix}");
             }
         }
         if !rounds.notes.is_empty() {
             out += "\n";
         }
         for note in &rounds.notes {
-            out += &format!("- {note}\n");
+            let _ = writeln!(out, "- {note}");
         }
     }
     out
@@ -104,23 +106,27 @@ pub(crate) fn markdown(record: &Record, confidence: f64, measures: &[Measure]) -
     let mut out = format!("# skep bench {}, {}\n\n{}.\n", record.kind, date(record), settings(record));
     for rounds in &record.experiments {
         if !rounds.name.is_empty() {
-            out += &format!("\n## {}\n", rounds.name);
+            let _ = writeln!(out, "\n## {}", rounds.name);
         }
-        out += &format!("\n{}", overview(rounds).markdown());
+        let _ = write!(out, "\n{}", overview(rounds).markdown());
         if rounds.variants.len() > 1 {
             for (_, matrix) in matrices(rounds, measures, confidence) {
-                out += &format!("\n{}", matrix.markdown());
+                let _ = write!(out, "\n{}", matrix.markdown());
             }
         }
         out += "\n";
         for variant in &rounds.variants {
             let answer = variant.answer.as_ref().map_or(String::new(), |answer| format!(": {answer}"));
-            out += &format!("- {}: `{}`{answer}\n", variant.name, variant.what);
+            let _ = writeln!(out, "- {}: `{}`{answer}", variant.name, variant.what);
         }
-        rounds.notes.iter().for_each(|note| out += &format!("- {note}\n"));
+        for note in &rounds.notes {
+            let _ = writeln!(out, "- {note}");
+        }
     }
     out += "\n";
-    record.environment.iter().for_each(|(name, value)| out += &format!("- {name}: {value}\n"));
+    for (name, value) in record.environment.iter() {
+        let _ = writeln!(out, "- {name}: {value}");
+    }
     out
 }
 
@@ -135,7 +141,7 @@ pub(crate) fn csv(record: &Record) -> String {
                 };
                 for (measure, value) in sample {
                     let (name, variant) = (quoted(&rounds.name), quoted(&variant.name));
-                    out += &format!("{name},{},{},{variant},{},{value}\n", number + 1, turn + 1, measure.key());
+                    let _ = writeln!(out, "{name},{},{},{variant},{},{value}", number + 1, turn + 1, measure.key());
                 }
             }
         }
@@ -152,16 +158,16 @@ fn quoted(text: &str) -> String {
 pub(crate) fn beside(records: &[(&str, &Record)], measures: &[Measure]) -> String {
     let mut out = String::new();
     for (file, record) in records {
-        out += &format!("{file}: {} of {}, {}\n", record.kind, date(record), settings(record));
+        let _ = writeln!(out, "{file}: {} of {}, {}", record.kind, date(record), settings(record));
     }
     let (_, first) = records[0];
     for (file, record) in &records[1..] {
         for (name, here, there) in first.environment.differs(&record.environment) {
-            out += &format!("! another {name}: {here}, in {file} {there}\n");
+            let _ = writeln!(out, "! another {name}: {here}, in {file} {there}");
         }
         for (name, here) in &first.settings {
             if let Some(there) = record.settings.get(name).filter(|there| *there != here) {
-                out += &format!("! another {}: {here}, in {file} {there}\n", name.replace('_', " "));
+                let _ = writeln!(out, "! another {}: {here}, in {file} {there}", name.replace('_', " "));
             }
         }
     }
@@ -169,7 +175,8 @@ pub(crate) fn beside(records: &[(&str, &Record)], measures: &[Measure]) -> Strin
         if measures.is_empty() { &[Measure::Rate, Measure::P99, Measure::Cpu, Measure::Start][..] } else { measures };
     for rounds in &first.experiments {
         for measure in wanted.iter().filter(|measure| rounds.measures().contains(measure)) {
-            out += &format!(
+            let _ = write!(
+                out,
                 "\n{}{}\n",
                 if rounds.name.is_empty() { String::new() } else { rounds.name.clone() + ": " },
                 measure.name()
@@ -181,7 +188,7 @@ pub(crate) fn beside(records: &[(&str, &Record)], measures: &[Measure]) -> Strin
 }
 
 fn of_all(records: &[(&str, &Record)], first: &Rounds, measure: Measure) -> Table {
-    let mut table = Table::new(["".to_owned()].into_iter().chain(records.iter().map(|(file, _)| (*file).to_owned())));
+    let mut table = Table::new([String::new()].into_iter().chain(records.iter().map(|(file, _)| (*file).to_owned())));
     for (place, variant) in first.variants.iter().enumerate() {
         let before = first.median(place, measure);
         let cell = |(number, (_, record)): (usize, &(&str, &Record))| {
@@ -214,7 +221,12 @@ pub(super) fn tick(measure: Measure, value: f64) -> String {
         Measure::Rate if value >= 1e6 => format!("{} M", short(value / 1e6)),
         Measure::Rate if value >= 1e3 => format!("{} k", short(value / 1e3)),
         Measure::Rate => short(value),
-        other => other.show(value),
+        other => match other.show(value).split_once(' ') {
+            Some((figure, unit)) if figure.contains('.') => {
+                format!("{} {unit}", figure.trim_end_matches('0').trim_end_matches('.'))
+            }
+            _ => other.show(value),
+        },
     }
 }
 

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::time::Duration;
 
 /// How long a word may take. A swap starts another version, which may take its time.
-const PATIENCE: Duration = Duration::from_secs(120);
+const PATIENCE: Duration = Duration::from_mins(2);
 
 /// Says a word to the server that listens on this control socket, and gives back its answer.
 ///

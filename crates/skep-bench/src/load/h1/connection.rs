@@ -245,7 +245,7 @@ impl Connection {
     }
 
     fn broken(&self, error: &io::Error) -> Failure {
-        let is_tls = error.get_ref().is_some_and(|inner| inner.is::<rustls::Error>());
+        let is_tls = error.get_ref().is_some_and(<dyn std::error::Error + Send + Sync>::is::<rustls::Error>);
         if is_tls || self.socket.as_ref().is_some_and(Socket::is_handshaking) {
             return Failure::new(ErrorKind::Tls, format!("no TLS with the server: {error}"));
         }

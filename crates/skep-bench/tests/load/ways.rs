@@ -1,0 +1,178 @@
+//! Every way to a server: TLS, unix sockets, HTTP/2 with and without TLS, HEAD, bodies, a server that it starts itself.
+
+use std::fs;
+use std::io::Write;
+use std::os::unix::net::UnixListener;
+use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
+
+use bytes::Bytes;
+use rustls::pki_types::PrivateKeyDer;
+use rustls::{ServerConfig, ServerConnection, StreamOwned};
+use skep_bench::load::{self, ErrorKind, Figures, Pace, Plan, RequestSpec, Trust, Version, fetch};
+use tokio::io::{AsyncRead, AsyncWrite};
+
+use crate::server::{HELLO, read_request, serve};
+
+fn plan(url: &str) -> Plan {
+    let mut plan = Plan::of(url.parse().unwrap());
+    (plan.connections, plan.warm_up, plan.time) = (4, Duration::ZERO, Duration::from_secs(20));
+    plan.count = Some(200);
+    plan
+}
+
+fn good(plan: &Plan) -> Figures {
+    let figures = load::run(plan).unwrap();
+    assert_eq!((figures.answers, figures.errors.total()), (200, 0), "{:?}", figures.errors);
+    figures
+}
+
+/// A certificate for localhost: what a server is set up with, and the PEM that trusts it.
+fn certificate(protocols: &[&[u8]]) -> (Arc<ServerConfig>, String) {
+    let made = rcgen::generate_simple_self_signed(vec!["localhost".to_owned()]).unwrap();
+    let key = PrivateKeyDer::try_from(made.signing_key.serialize_der()).unwrap();
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let builder = ServerConfig::builder_with_provider(provider).with_safe_default_protocol_versions().unwrap();
+    let mut config = builder.with_no_client_auth().with_single_cert(vec![made.cert.der().clone()], key).unwrap();
+    config.alpn_protocols = protocols.iter().map(|name| name.to_vec()).collect();
+    (Arc::new(config), made.cert.pem())
+}
+
+#[test]
+fn tls_with_a_certificate_that_is_trusted_or_not() {
+    let (config, pem) = certificate(&[b"http/1.1"]);
+    let address = serve(move |stream| {
+        let connection = ServerConnection::new(Arc::clone(&config)).unwrap();
+        let mut stream = StreamOwned::new(connection, stream);
+        while read_request(&mut stream) {
+            if stream.write_all(HELLO).and_then(|()| stream.flush()).is_err() {
+                return;
+            }
+        }
+    });
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("ca.pem");
+    fs::write(&file, pem).unwrap();
+    let url = format!("https://localhost:{}/", address.port());
+    good(&Plan { trust: Trust::All, ..plan(&url) });
+    good(&Plan { trust: Trust::File(file.clone()), ..plan(&url) });
+    good(&Plan { trust: Trust::All, reuse: false, ..plan(&url) });
+    let by_address = format!("https://{address}/");
+    let error = load::run(&Plan { trust: Trust::File(file), ..plan(&by_address) }).unwrap_err().to_string();
+    assert!(error.starts_with("no TLS with the server: ") && error.contains("ertificate"), "{error}");
+    fs::write(folder.path().join("none.pem"), "nothing\n").unwrap();
+    let none = Trust::File(folder.path().join("none.pem"));
+    let error = load::run(&Plan { trust: none, ..plan(&url) }).unwrap_err().to_string();
+    assert!(error.ends_with("none.pem: there is no certificate in it"), "{error}");
+}
+
+#[test]
+fn a_unix_socket() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("socket");
+    let listener = UnixListener::bind(&path).unwrap();
+    thread::spawn(move || {
+        for mut stream in listener.incoming().flatten() {
+            thread::spawn(move || while read_request(&mut stream) && stream.write_all(HELLO).is_ok() {});
+        }
+    });
+    let mut plan = plan("http://localhost/");
+    plan.target = plan.target.over_unix(&path);
+    good(&plan);
+    plan.reuse = false;
+    good(&plan);
+}
+
+#[test]
+fn head_and_bodies() {
+    let address = serve(|stream| {
+        let mut piece = [0; 4096];
+        while let Ok(length @ 1..) = std::io::Read::read(stream, &mut piece) {
+            let text = String::from_utf8_lossy(&piece[..length]).into_owned();
+            let answer: &[u8] = match text.split(' ').next() {
+                Some("HEAD") => b"HTTP/1.1 200 OK\r\ncontent-length: 1000\r\n\r\n",
+                Some("POST") if text.ends_with("\r\ncontent-length: 4\r\n\r\na=42") => HELLO,
+                _ => b"HTTP/1.1 400 Bad\r\ncontent-length: 0\r\n\r\n",
+            };
+            if stream.write_all(answer).is_err() {
+                return;
+            }
+        }
+    });
+    let mut plan = plan(&format!("http://{address}/"));
+    plan.requests =
+        vec![RequestSpec::get("/").method("HEAD").unwrap(), RequestSpec::get("/").method("POST").unwrap().body("a=42")];
+    good(&plan);
+}
+
+/// Answers every stream; `/missing` is not there.
+async fn answer(stream: impl AsyncRead + AsyncWrite + Unpin) {
+    let Ok(mut connection) = h2::server::handshake(stream).await else { return };
+    while let Some(Ok((request, mut respond))) = connection.accept().await {
+        let status = if request.uri().path() == "/missing" { 404 } else { 200 };
+        let answer = http::Response::builder().status(status).header("x-it", "is").body(()).unwrap();
+        if let Ok(mut body) = respond.send_response(answer, false) {
+            let _ = body.send_data(Bytes::from_static(b"Hello, world!"), true);
+        }
+    }
+}
+
+/// A server of HTTP/2, in a thread of its own.
+fn http2(tls: Option<Arc<ServerConfig>>) -> u16 {
+    let (send, receive) = std::sync::mpsc::channel();
+    thread::spawn(move || {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(async {
+            let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+            send.send(listener.local_addr().unwrap().port()).unwrap();
+            while let Ok((stream, _)) = listener.accept().await {
+                let tls = tls.clone();
+                tokio::spawn(async move {
+                    match tls {
+                        None => answer(stream).await,
+                        Some(config) => {
+                            if let Ok(stream) = tokio_rustls::TlsAcceptor::from(config).accept(stream).await {
+                                answer(stream).await;
+                            }
+                        }
+                    }
+                });
+            }
+        });
+    });
+    receive.recv().unwrap()
+}
+
+#[test]
+fn http2_with_prior_knowledge_and_by_alpn() {
+    let port = http2(None);
+    let plain = Plan { http: Version::Http2, depth: 8, ..plan(&format!("http://127.0.0.1:{port}/")) };
+    assert_eq!(good(&plain).bytes, 200 * 13);
+    let (config, _) = certificate(&[b"h2"]);
+    let port = http2(Some(config));
+    let secure = Plan { http: Version::Http2, trust: Trust::All, ..plan(&format!("https://localhost:{port}/")) };
+    good(&secure);
+    let answer =
+        fetch(&secure.target, &RequestSpec::get("/"), &Trust::All, Version::Http2, Duration::from_secs(5)).unwrap();
+    assert_eq!((answer.status, answer.field("x-it"), &answer.body[..]), (200, Some("is"), &b"Hello, world!"[..]));
+}
+
+#[test]
+fn http2_in_an_open_loop_and_with_errors() {
+    let port = http2(None);
+    let mut open = Plan { http: Version::Http2, ..plan(&format!("http://127.0.0.1:{port}/")) };
+    (open.count, open.pace, open.time) = (None, Pace::Open { per_second: 200.0 }, Duration::from_secs(1));
+    open.warm_up = Duration::from_millis(200);
+    assert_eq!(good(&open).unanswered, 0);
+    let mut missing = Plan { http: Version::Http2, ..plan(&format!("http://127.0.0.1:{port}/missing")) };
+    missing.count = Some(50);
+    let figures = load::run(&missing).unwrap();
+    assert_eq!(figures.errors.iter().next().map(|(kind, count, _)| (kind, count)), Some((ErrorKind::Status(404), 50)));
+    // Who asks for HTTP/2 over TLS gets it or an error.
+    let (config, _) = certificate(&[b"http/1.1"]);
+    let port = http2(Some(config));
+    let old = Plan { http: Version::Http2, trust: Trust::All, ..plan(&format!("https://localhost:{port}/")) };
+    let error = load::run(&old).unwrap_err().to_string();
+    assert!(error.starts_with("no TLS with the server: ") || error.contains("does not offer HTTP/2"), "{error}");
+}
