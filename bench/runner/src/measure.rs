@@ -115,8 +115,9 @@ impl Measure {
                 format!("{value:.0}")
             }
             Self::Busy | Self::Load | Self::ServerOthers | Self::LoadOthers => format!("{value:.0} %"),
-            Self::Cpu | Self::User | Self::System => format!("{value:.2}"),
-            Self::Memory | Self::Largest | Self::Supervisor | Self::OneMore => format!("{value:.2}"),
+            Self::Cpu | Self::User | Self::System | Self::Memory | Self::Largest | Self::Supervisor | Self::OneMore => {
+                format!("{value:.2}")
+            }
             Self::Start | Self::Succession | Self::SlowestSuccession => format!("{value:.1}"),
         }
     }
