@@ -36,8 +36,8 @@ use crate::error::{Error, Result};
 use id::Id;
 pub(crate) use id::cookie_name;
 use store::{Change, Found, Outcome, Values, When};
-use users::OWNER;
 pub(crate) use store::{SESSIONS, Sessions};
+use users::OWNER;
 
 /// Names a value in sessions, and its type.
 ///
