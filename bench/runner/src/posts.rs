@@ -75,8 +75,11 @@ today, and Skep. `cargo xtask peers posts --install` measures all of it and make
 
 The machine: {}, {} cores, kernel {}, {}. The server has core 0 and the load core 1. Each figure is the median of {} rounds of {} s after a warm-up,
 the variants in random order within a round; in brackets the least and the most. `CPU` is the server's time for a request, user and system, of
-all its processes, with connections that are kept where there is such a column. All load is a closed loop: it says how much a server can take, and nothing about waiting times.
-The record has the percentiles, the noise of Skep against itself, and the answers' lengths.
+all its processes; the last column compares it with the experiment's first variant (Skep, where it takes part), under the load of the first rate. Where a rate
+has an asterisk, the load's core was full before the server's was, and the rate is the load's: compare CPU.
+
+All load is a closed loop, as in the posts: it says how much a server can take, and nothing about waiting times. The record has percentiles, what other
+programs took, Skep against itself as the noise, and the answers' lengths.
 
 ",
         fact("cpu"),
@@ -128,9 +131,8 @@ fn columns(kind: Kind, loads: &[Experiment<'_>]) -> Vec<String> {
     match kind {
         Kind::Memory => ["MB (PSS)", "processes", "the largest"].map(String::from).to_vec(),
         Kind::Rate => {
-            let mut columns: Vec<String> = loads.iter().map(Experiment::short).collect();
-            columns.extend(["CPU us".into(), "times skep".into()]);
-            columns
+            let each = loads.iter().flat_map(|load| [load.short(), "CPU us".into()]);
+            each.chain(["CPU, times the first's".into()]).collect()
         }
     }
 }
@@ -142,11 +144,8 @@ fn cells_of(kind: Kind, loads: &[Experiment<'_>], name: &str) -> Vec<String> {
             .map(|cell| cell.trim_end_matches(".0").to_owned())
             .to_vec(),
         Kind::Rate => {
-            let mut cells: Vec<String> = loads.iter().map(|load| load.rate(name)).collect();
-            let cpu = loads.last().and_then(|load| load.median(name, "cpu_us_per_request"));
-            cells.push(cpu.map_or("-".into(), |cpu| format!("{cpu:.1}")));
-            cells.push(loads[0].times_reference(name));
-            cells
+            let each = loads.iter().flat_map(|load| [load.rate(name), load.cpu(name)]);
+            each.chain([loads[0].times_reference(name)]).collect()
         }
     }
 }
@@ -184,7 +183,7 @@ What is unfair:
 - Skep's rows are Rust, the others Perl: what a call costs is the language's price more than the cache's. Rust's own caches stand in the record.
 - `skep memory` and `skep shared` are drivers alone; with `, Cache` they are what an application calls, with types, namespaces and one maker at a time.
 - The post's client of memcached was Cache::Memcached::libmemcached, which Debian 12 does not have; Cache::Memcached::Fast stands in its place.
-- A figure is 30 ms in each of three rounds: good for factors, not for per cents.
+- Figures of the caches are short, some hundredths of a second in each round: good for factors, not for per cents.
 - A message of Log4perl goes through a layout and an appender in the caller; Skep's goes to a writer on a thread of its own. So the two are not put into one
   table: what an event costs in Skep, `skep bench log` measures, and what the access log costs a request is the difference between `skep` and `skep+log` in
   the experiment `hello`.

@@ -93,6 +93,9 @@ pub(crate) const POSTS: &[Post] = &[
             "Rails and Eliom do more for a hello than the others: Rails sets security headers and an entity tag and names the request, Eliom looks after sessions, \
              and Ocsigen writes an access log, which the others were told not to.",
             "puma has five threads in a process, of which Ruby runs one at a time.",
+            "lighttpd was told of 20 processes for FastCGI, and runs 4 of them: the table of memory counts them, and itself.",
+            "axum's and actix-web's programs have nothing but the hello; Skep's has the database, the list and the files of all posts in it, and memory shows that.",
+            "Where puma stands behind nginx, a shell that keeps the two is among the processes.",
             "The published memory is RSS and counts shared pages in each process; ours is PSS and counts them once.",
             "For a connection that is kept, puma has a limit of its own, and lets go of it now and then.",
         ],
@@ -115,7 +118,7 @@ pub(crate) const POSTS: &[Post] = &[
         unfair: &[
             "TreeFrog itself has no package in Debian: Skep's process models stand beside TreeFrog's figures of another machine and another decade. The ratio of thread to \
              a process for each request is what compares: the post's is 14.0.",
-            "TreeFrog's prefork starts the next process when one has gone; Skep keeps some waiting. With one request at a time there is nearly always one ready.",
+            "Both begin the next process before the next request; on one core, that and the end of the last one still lie between two requests.",
             "Skep's pages were not kept (`cache.pages.tiers=null`): the database is asked each time, as in the post.",
         ],
     },

@@ -31,7 +31,7 @@ const ROWS: &[(&str, &str, &str, &[&str])] = &[
     ),
     ("the same post's file of 13 bytes", "post-ocsigen-static", "skep", &["Ocsigen", "Apache", "lighttpd", "nginx"]),
     (
-        "TreeFrog, 2011: the index, one request at a time",
+        "TreeFrog, 2011: the index without rows",
         "post-treefrog-0",
         "skep, thread",
         &["skep, a process for each request", "Go net/http"],
@@ -47,16 +47,17 @@ pub(super) fn with_figures(text: &str, recorded: &Recorded) -> Result<String> {
     Ok(format!("{before}{BEGIN}{}{END}{after}", table(recorded)))
 }
 
-/// Requests per second, a new connection for each.
+/// CPU time of a request over a new connection: of fast servers, the rate would be the load's.
 fn table(recorded: &Recorded) -> Table {
-    let mut table = Table::new(["requests/s, a new connection for each".into(), "Skep".into(), "beside".into()]);
+    let head = "CPU of a request over a new connection, us";
+    let mut table = Table::new([head.into(), "Skep".into(), "beside".into()]);
     for (text, experiment, ours, beside) in ROWS {
         let loads = recorded.experiments(experiment);
-        let rate = |name: &str| loads.first().and_then(|load| load.median(name, "requests_per_s")).map(rounded);
-        let others = beside.iter().filter_map(|name| Some(format!("{name} {}", rate(name)?)));
+        let cpu = |name: &str| loads.first().and_then(|load| load.median(name, "cpu_us_per_request")).map(rounded);
+        let others = beside.iter().filter_map(|name| Some(format!("{name} {}", cpu(name)?)));
         let others: Vec<String> = others.collect();
-        if let Some(ours) = rate(ours) {
-            table.row(vec![(*text).to_owned(), ours, others.join(", ")]);
+        if let Some(ours) = cpu(ours) {
+            table.row(vec![(*text).to_owned(), ours, others.join("; ")]);
         }
     }
     table
@@ -64,7 +65,7 @@ fn table(recorded: &Recorded) -> Table {
 
 /// Three digits, as a reader of a summary wants them.
 fn rounded(value: f64) -> String {
-    let mut unit = 1.0;
+    let mut unit = if value < 100.0 { 0.1 } else { 1.0 };
     while value / unit >= 1000.0 {
         unit *= 10.0;
     }
@@ -77,6 +78,6 @@ mod tests {
 
     #[test]
     fn a_figure_has_three_digits() {
-        assert_eq!([97.26, 562.4, 12_345.6, 1_234_567.0].map(rounded), ["97.0", "562", "12 300", "1 230 000"]);
+        assert_eq!([97.26, 562.4, 12_345.6, 1_234_567.0].map(rounded), ["97.3", "562", "12 300", "1 230 000"]);
     }
 }

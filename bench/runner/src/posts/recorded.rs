@@ -10,6 +10,11 @@ use crate::Result;
 use crate::report::CONFIDENCE;
 use skep_bench::compare::Interval;
 
+const CPU: &str = "cpu_us_per_request";
+
+/// Above this, a core has nothing left: percent.
+const FULL: f64 = 95.0;
+
 /// A record, and that of the cache which it names.
 pub(crate) struct Recorded {
     /// The file's name without its ending.
@@ -67,19 +72,26 @@ impl Experiment<'_> {
         Some(self.spread(name, key)?.median)
     }
 
-    /// `12 300 (12 100 - 12 500)`.
+    /// `12 300 (12 100 - 12 500)`, with an asterisk where the load's core was full before the server's.
     pub(crate) fn rate(&self, name: &str) -> String {
         let Some(spread) = self.spread(name, "requests_per_s") else { return "-".into() };
-        format!("{} ({} - {})", number(spread.median), number(spread.least), number(spread.most))
+        let full = |key| self.median(name, key).is_some_and(|percent| percent > FULL);
+        let mark = if full("load_core_percent") && !full("server_core_percent") { "*" } else { "" };
+        format!("{}{mark} ({} - {})", number(spread.median), number(spread.least), number(spread.most))
     }
 
-    /// How many times the first variant's rate it is, made within the rounds.
+    /// Microseconds of a request.
+    pub(crate) fn cpu(&self, name: &str) -> String {
+        self.median(name, CPU).map_or("-".into(), |cpu| format!("{cpu:.1}"))
+    }
+
+    /// How many times the first variant's CPU time it is, made within the rounds.
     pub(crate) fn times_reference(&self, name: &str) -> String {
         let reference = self.0["reference"].as_str().unwrap_or_default();
-        let pairs = self.figures(name, "requests_per_s").into_iter().zip(self.figures(reference, "requests_per_s"));
+        let pairs = self.figures(name, CPU).into_iter().zip(self.figures(reference, CPU));
         let pairs: Vec<(f64, f64)> = pairs.filter_map(|(ours, other)| Some((ours?, other?))).collect();
         match Interval::of(&pairs, CONFIDENCE) {
-            Some(Interval { ratio, .. }) if ratio < 0.1 => format!("{ratio:.3}"),
+            Some(Interval { ratio, .. }) if ratio >= 10.0 => format!("{ratio:.0}"),
             Some(Interval { ratio, .. }) => format!("{ratio:.2}"),
             None => "-".into(),
         }
