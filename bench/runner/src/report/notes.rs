@@ -49,9 +49,9 @@ fn split_of(outcome: &Outcome, name: &str) -> Option<String> {
 fn sizes(outcome: &Outcome) -> Option<String> {
     let sizes = outcome.entrants.iter().filter_map(|entrant| {
         let body = entrant.answered.as_ref()?.body;
-        let whole = spread(outcome, outcome.place(&entrant.name)?, Measure::Bytes).map_or(0.0, |whole| whole.median);
-        let head = whole - float(body as u64);
-        Some(format!("{} {head:.0} + {body}", entrant.name))
+        // Of who gave no answer under load, and where there is none, only what was asked before it is known.
+        let whole = spread(outcome, outcome.place(&entrant.name)?, Measure::Bytes)?.median;
+        Some(format!("{} {:.0} + {body}", entrant.name, whole - float(body as u64)))
     });
     let sizes: Vec<String> = sizes.collect();
     let why = match outcome.experiment.same {
