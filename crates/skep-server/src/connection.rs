@@ -88,6 +88,8 @@ pub(crate) async fn serve(guest: Guest, socket: Socket, peer: Peer, http2: bool)
     let context = Rc::clone(guest.context());
     let connection = Rc::new(Connection::new(&context, Some(guest), socket, peer));
     let _membership = context.join(&connection);
+    // A thread that was idle has only now looked at its clock.
+    connection.expect(Phase::Head);
     let beginning = if http2 { Ok(Beginning::Http2) } else { connection.begin().await };
     let end = match beginning {
         Ok(Beginning::Http1) => protocol::http1(&connection).await,

@@ -51,6 +51,8 @@ pub(super) struct Parent<'s> {
     wanted: usize,
     backoff: Backoff,
     start_at: Instant,
+    /// When the last one died that counted.
+    died: Option<Instant>,
     looked: Instant,
     /// When those that ended were last collected.
     reaped: Instant,
@@ -92,6 +94,7 @@ impl<'s> Parent<'s> {
             kids: Vec::new(),
             backoff: Backoff::default(),
             start_at: now,
+            died: None,
             looked: now,
             reaped: now,
             silent: false,
@@ -287,6 +290,10 @@ impl<'s> Parent<'s> {
             slot.free();
         }
         if status.exit_status() == Some(0) {
+            if requests > 0 {
+                // They begin well.
+                self.backoff = Backoff::default();
+            }
             self.backoff.lives(kid.started.elapsed());
             return;
         }
@@ -299,6 +306,11 @@ impl<'s> Parent<'s> {
         if kid.leaving {
             return;
         }
+        // Those that were there when another one died tell nothing new of how a process begins.
+        if self.died.is_some_and(|died| kid.started <= died) && requests == 0 {
+            return;
+        }
+        self.died = Some(Instant::now());
         // One that died of what a request did is replaced at once, however often.
         let wait = self.backoff.died(kid.started.elapsed(), requests > 0);
         if self.backoff.is_crash_loop() {

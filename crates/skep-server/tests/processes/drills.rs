@@ -71,7 +71,8 @@ fn drill_crash_with_threads() {
 }
 
 fn drill_kill_workers() {
-    for arguments in [&["--workers", "2"][..], &["--mpm", "prefork", "--workers", "4"]] {
+    const SINGLE: &[&str] = &["--mpm", "prefork", "--set", "requests_per_worker=1"];
+    for arguments in [&["--workers", "2"][..], &["--mpm", "prefork", "--workers", "4"], SINGLE] {
         let mut server = Server::start(arguments);
         let running = Load::new(&server.address).start();
         for _ in 0..3 {

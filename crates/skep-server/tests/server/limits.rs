@@ -1,6 +1,7 @@
 //! What a client may cost: each limit has a status, and is kept.
 
 use std::net::Shutdown;
+use std::time::Duration;
 
 use super::support::{Raw, assert_page, server};
 
@@ -17,6 +18,16 @@ fn a_head_that_is_too_slow_is_a_408() {
     client.say(GOOD).answer();
     assert_page(&client.say("GET / HT").answer(), 408);
     client.closed();
+}
+
+#[test]
+fn a_connection_after_a_quiet_time_has_all_its_time() {
+    let server = server(&[("limits.header_time", "400ms")]);
+    std::thread::sleep(Duration::from_millis(600));
+    let mut client = Raw::connect(&server);
+    client.say("GET / HTTP/1.1\r\n");
+    std::thread::sleep(Duration::from_millis(150));
+    assert_eq!(client.say("Host: x\r\n\r\n").answer().status, 200);
 }
 
 #[test]
