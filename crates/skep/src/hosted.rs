@@ -84,7 +84,7 @@ impl Hosted {
         if carefully {
             Database::check_careful(&path, &migrations).map_err(|error| error.to_string())?;
         }
-        let database = Database::open(path, &migrations, setup.sql.clone(), Arc::clone(&setup.offload));
+        let database = Database::open(path, &migrations, setup.sql.clone().for_guests(), Arc::clone(&setup.offload));
         let database = database.map_err(|error| error.to_string())?;
         for table in tables {
             database.write(|db| db.execute(table)).map_err(|error| error.to_string())?;

@@ -11,6 +11,7 @@ use rusqlite::{OpenFlags, ffi};
 
 use super::connection::{Connection, Role};
 use super::error::{Error, sqlite};
+use super::guests;
 use super::migrations::{Migrations, migrate};
 use super::options::Options;
 
@@ -130,13 +131,16 @@ fn try_open(path: &Path, migrations: &Migrations, options: &Options) -> Result<C
     }
     let mut raw = open_file(path, options)?;
     raw.busy_timeout(options.busy_timeout).map_err(sqlite)?;
+    if options.guests {
+        guests::restrict(&raw).map_err(sqlite)?;
+    }
     // The first look into the file: a wrong one fails here.
     raw.query_row("pragma schema_version", [], |_| Ok(())).map_err(sqlite)?;
     let read_only = raw.is_readonly("main").map_err(sqlite)?;
     if !read_only {
         use_wal(&raw, options.busy_timeout)?;
     }
-    migrate(&mut raw, migrations, read_only)?;
+    migrate(&mut raw, migrations, read_only, options.guests)?;
     Ok(Connection::set_up(raw, Role::Writer, options).map_err(sqlite)?)
 }
 

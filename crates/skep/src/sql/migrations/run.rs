@@ -7,6 +7,7 @@ use rusqlite::{Connection, ffi};
 use super::{Migration, Migrations};
 use crate::sql::additions::first_other;
 use crate::sql::error::{Result, sqlite};
+use crate::sql::guests;
 use crate::sql::open::Problem;
 
 impl Migration {
@@ -75,6 +76,7 @@ pub(in crate::sql) fn migrate(
     connection: &mut Connection,
     migrations: &Migrations,
     read_only: bool,
+    guests: bool,
 ) -> Result<(), Problem> {
     if let Some(pair) = migrations.list.windows(2).find(|pair| pair[0].number >= pair[1].number) {
         return Err(Problem::Disordered { file: pair[1].file, before: pair[0].file });
@@ -86,15 +88,15 @@ pub(in crate::sql) fn migrate(
         if read_only {
             return Err(Problem::ReadOnly { pending: next.file });
         }
-        one_under_lock(connection, migrations)?;
+        one_under_lock(connection, migrations, guests)?;
     }
     Ok(())
 }
 
 /// Runs the next migration, unless another process did while we waited for the lock.
-fn one_under_lock(connection: &mut Connection, migrations: &Migrations) -> Result<(), Problem> {
+fn one_under_lock(connection: &mut Connection, migrations: &Migrations, guests: bool) -> Result<(), Problem> {
     connection.execute_batch("begin immediate").map_err(sqlite)?;
-    let outcome = next_in_transaction(connection, migrations)
+    let outcome = next_in_transaction(connection, migrations, guests)
         .and_then(|()| connection.execute_batch("commit").map_err(|error| sqlite(error).into()));
     if !connection.is_autocommit() {
         connection.execute_batch("rollback").map_err(sqlite)?;
@@ -102,9 +104,10 @@ fn one_under_lock(connection: &mut Connection, migrations: &Migrations) -> Resul
     outcome
 }
 
-fn next_in_transaction(connection: &mut Connection, migrations: &Migrations) -> Result<(), Problem> {
+fn next_in_transaction(connection: &mut Connection, migrations: &Migrations, guests: bool) -> Result<(), Problem> {
     let Some(next) = migrations.next(&applied(connection)?)? else { return Ok(()) };
-    connection.authorizer(Some(no_transaction_control)).map_err(sqlite)?;
+    let may = if guests { no_transaction_control_of_guests } else { no_transaction_control };
+    connection.authorizer(Some(may)).map_err(sqlite)?;
     let outcome = run(connection, next);
     connection.authorizer(None::<fn(AuthContext<'_>) -> Authorization>).map_err(sqlite)?;
     outcome?;
@@ -141,6 +144,14 @@ fn no_transaction_control(context: AuthContext<'_>) -> Authorization {
     }
 }
 
+/// One of a component stays within its own database, too.
+fn no_transaction_control_of_guests(context: AuthContext<'_>) -> Authorization {
+    match no_transaction_control(context) {
+        Authorization::Allow => guests::may(context),
+        refused => refused,
+    }
+}
+
 fn run(connection: &Connection, migration: &Migration) -> Result<(), Problem> {
     let mut batch = rusqlite::Batch::new(connection, migration.text);
     let mut done = 0;
@@ -169,7 +180,8 @@ fn failure(migration: &Migration, begin: usize, error: rusqlite::Error) -> Probl
         return error.into();
     }
     let reason = match error.primary() {
-        ffi::SQLITE_AUTH => "a migration must not begin or end a transaction: it runs in one".to_owned(),
+        ffi::SQLITE_AUTH => format!("{}; a migration must not begin or end a transaction (it runs in one), and that of a component has nothing but its own \
+             database", error.reason()),
         _ => error.reason(),
     };
     let (line, statement) = code_at(migration.text, offset);
