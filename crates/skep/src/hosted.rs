@@ -63,7 +63,7 @@ impl Hosted {
     /// The keys that seal what browsers keep, as they stand in their file.
     pub fn keys(&self) -> Result<String> {
         let setup = self.setup();
-        secret::keys_in(&setup.secret.clone().unwrap_or_else(|| setup.data.join(SECRET)))
+        secret::checked_keys_in(&setup.secret.clone().unwrap_or_else(|| setup.data.join(SECRET)))
     }
 
     /// Opens the database, and runs what it lacks of the migrations (number, name of the file, text) and these statements. With

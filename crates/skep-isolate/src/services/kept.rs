@@ -23,8 +23,11 @@ impl PartialEq for Kept {
 
 impl Eq for Kept {}
 
-/// Where an application sees its folder.
+/// Where an application sees the folder of its files.
 const FOLDER: &str = "/data";
+/// That folder, in the one of what is kept: the database and the keys beside it are the host's, which maps them into its memory and
+/// trusts what they say.
+const FILES: &str = "files";
 
 /// A version, and the environment and the folders of its instances.
 type Given = (Option<Arc<Version>>, Vec<(String, String)>, Vec<Dir>);
@@ -43,14 +46,15 @@ impl Options {
             }
         };
         if dirs.iter().all(|dir| dir.guest != FOLDER) {
-            dirs.push(Dir { host: data.clone(), guest: FOLDER.to_owned(), may_write: true });
+            dirs.push(Dir { host: data.join(FILES), guest: FOLDER.to_owned(), may_write: true });
         }
         Ok((Some(application.version()), with(application.hosted.environment(), env), dirs))
     }
 
     fn open(&self, data: &Path) -> Result<Arc<Application>, Wrong> {
-        std::fs::create_dir_all(data)
-            .map_err(|error| Wrong(format!("the folder for data {}: {error}", data.display())))?;
+        let files = data.join(FILES);
+        std::fs::create_dir_all(&files)
+            .map_err(|error| Wrong(format!("the folder for data {}: {error}", files.display())))?;
         let mut setup = skep::Setup::default();
         setup.data = data.to_owned();
         setup.offload = Arc::new(OnPool);

@@ -180,8 +180,11 @@ fn failure(migration: &Migration, begin: usize, error: rusqlite::Error) -> Probl
         return error.into();
     }
     let reason = match error.primary() {
-        ffi::SQLITE_AUTH => format!("{}; a migration must not begin or end a transaction (it runs in one), and that of a component has nothing but its own \
-             database", error.reason()),
+        ffi::SQLITE_AUTH => format!(
+            "a migration must not begin or end a transaction: it runs in one; and that of a component has nothing but its own \
+             database ({})",
+            error.reason()
+        ),
         _ => error.reason(),
     };
     let (line, statement) = code_at(migration.text, offset);
