@@ -168,7 +168,7 @@ pub(crate) fn random<const COUNT: usize>() -> Result<[u8; COUNT]> {
     Ok(bytes)
 }
 
-fn new_key() -> Result<String> {
+pub(crate) fn new_key() -> Result<String> {
     use std::fmt::Write;
     let mut text = String::new();
     for byte in random::<KEY_BYTES>()? {

@@ -41,17 +41,25 @@ thread_local! {
 }
 
 impl Opened {
+    /// A version has one database, whatever it asks for later: each one that is opened takes connections, and runs migrations.
+    fn serves(&self, wanted: &Wanted) -> Result<(), String> {
+        if self.wanted == *wanted {
+            return Ok(());
+        }
+        Err("the database of this version is open, with other migrations: they are the same in every instance of it".into())
+    }
+
     /// Does `work` with the database as this thread sees it.
     fn here<R>(self: &Arc<Self>, work: impl FnOnce(&Local) -> R) -> R {
         let known = |(opened, _): &(Weak<Self>, Local)| std::ptr::eq(opened.as_ptr(), Arc::as_ptr(self));
+        // Those of versions that are gone would keep their connections open. There are few, and to look costs nothing.
+        if LOCALS.with_borrow(|locals| locals.iter().any(|(opened, _)| opened.strong_count() == 0)) {
+            LOCALS.with_borrow_mut(|locals| locals.retain(|(opened, _)| opened.strong_count() > 0));
+        }
         let local = LOCALS.with_borrow(|locals| locals.iter().find(|one| known(one)).map(|(_, local)| local.clone()));
         let local = local.unwrap_or_else(|| {
             let local = self.database.local();
-            LOCALS.with_borrow_mut(|locals| {
-                // Those of versions that are gone.
-                locals.retain(|(opened, _)| opened.strong_count() > 0);
-                locals.push((Arc::downgrade(self), local.clone()));
-            });
+            LOCALS.with_borrow_mut(|locals| locals.push((Arc::downgrade(self), local.clone())));
             local
         });
         work(&local)
@@ -106,15 +114,15 @@ impl Instance {
 
     async fn open(&mut self, wanted: Wanted) -> Result<(), String> {
         let version = Arc::clone(self.version()?);
-        if version.database.get().is_some_and(|opened| opened.wanted == wanted) {
-            return Ok(());
+        if let Some(opened) = version.database.get() {
+            return opened.serves(&wanted);
         }
         let application = Arc::clone(&version.application);
         let pool = Arc::clone(&application.hosted.setup().offload);
-        let opened = offload(&*pool, move || application.open(wanted)).await.map_err(|lost| lost.to_string())??;
-        // Of two instances that start at once, both have opened the same.
-        let _ = version.database.set(opened);
-        Ok(())
+        let asked = wanted.clone();
+        let opened = offload(&*pool, move || application.open(asked)).await.map_err(|lost| lost.to_string())??;
+        // Two instances may start at once.
+        version.database.get_or_init(|| opened).serves(&wanted)
     }
 
     async fn run(&mut self, place: u8, packed: Packed) -> Result<Vec<u8>, Failure> {

@@ -4,7 +4,6 @@ use std::future::poll_fn;
 use std::pin::pin;
 use std::task::Poll;
 
-use super::super::migrations::{Migration, Migrations};
 use super::super::options::Options;
 use super::*;
 use crate::offload::{Inline, Offload};
@@ -16,15 +15,21 @@ fn hosted() -> (tempfile::TempDir, Database) {
     (folder, database)
 }
 
-fn open(folder: &std::path::Path, migration: &'static str) -> Result<Database, String> {
-    let list: &'static [Migration] = Vec::leak(vec![Migration::new(1, "0001_note.sql", migration)]);
-    Database::open(
-        folder.join("database.sqlite"),
-        &Migrations::new(list),
-        Options::new().for_guests(),
-        Arc::new(Inline),
-    )
-    .map_err(|error| error.to_string())
+fn open(folder: &std::path::Path, migration: &str) -> Result<Database, String> {
+    let list = [(1, "0001_note.sql".to_owned(), migration.to_owned())];
+    let path = folder.join("database.sqlite");
+    Database::open_for_guests(&path, &list, Options::new(), Arc::new(Inline), (false, false))
+        .map_err(|error| error.to_string())
+}
+
+#[test]
+fn one_that_is_only_looked_at_stays_as_it_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("database.sqlite");
+    let list = [(1, "0001_note.sql".to_owned(), "create table note (text text)".to_owned())];
+    let database = Database::open_for_guests(&path, &list, Options::new(), Arc::new(Inline), (false, true)).unwrap();
+    run(&database, "insert into note values ('a')").unwrap();
+    assert!(!path.exists());
 }
 
 fn packed(verb: u8, text: &str) -> Arc<Packed> {
@@ -175,14 +180,10 @@ fn a_write_that_nobody_waits_for_ends() {
     let folder = tempfile::tempdir().unwrap();
     let (jobs, taken) = std::sync::mpsc::channel::<Box<dyn FnOnce() + Send>>();
     std::thread::spawn(move || taken.into_iter().for_each(|job| job()));
-    let migrations = Migrations::new(&[Migration::new(1, "0001_note.sql", "create table note (i integer)")]);
-    let database = Database::open(
-        folder.path().join("database.sqlite"),
-        &migrations,
-        Options::new().for_guests(),
-        Arc::new(OneThread(jobs)),
-    )
-    .unwrap();
+    let list = [(1, "0001_note.sql".to_owned(), "create table note (i integer)".to_owned())];
+    let path = folder.path().join("database.sqlite");
+    let database = Database::open_for_guests(&path, &list, Options::new(), Arc::new(OneThread(jobs)), (false, false))
+        .unwrap();
     let endless = packed(
         3,
         "insert into note with recursive n (i) as (select 1 union all select 1 from n) select i from n where i > 1",
