@@ -95,7 +95,7 @@ impl Application {
         if let Some(opened) = slot.as_ref().filter(|opened| opened.wanted == wanted) {
             return Ok(Arc::clone(opened));
         }
-        let carefully = slot.is_some() || self.hosted.setup().careful;
+        let carefully = (slot.is_some() && !self.allow_breaking) || self.hosted.setup().careful;
         let database = self.hosted.open_database(&wanted.0, &wanted.1, carefully)?;
         let opened = Arc::new(Opened { number: NUMBER.fetch_add(1, Ordering::Relaxed), database, wanted });
         tracing::debug!(target: "skep::isolate", number = opened.number, "a database was opened");
