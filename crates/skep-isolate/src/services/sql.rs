@@ -46,7 +46,8 @@ impl Opened {
         if self.wanted == *wanted {
             return Ok(());
         }
-        Err("the database of this version is open, with other migrations: they are the same in every instance of it".into())
+        Err("the database of this version is open, with other migrations: they are the same in every instance of it"
+            .into())
     }
 
     /// Does `work` with the database as this thread sees it.

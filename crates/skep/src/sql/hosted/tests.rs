@@ -182,8 +182,8 @@ fn a_write_that_nobody_waits_for_ends() {
     std::thread::spawn(move || taken.into_iter().for_each(|job| job()));
     let list = [(1, "0001_note.sql".to_owned(), "create table note (i integer)".to_owned())];
     let path = folder.path().join("database.sqlite");
-    let database = Database::open_for_guests(&path, &list, Options::new(), Arc::new(OneThread(jobs)), (false, false))
-        .unwrap();
+    let database =
+        Database::open_for_guests(&path, &list, Options::new(), Arc::new(OneThread(jobs)), (false, false)).unwrap();
     let endless = packed(
         3,
         "insert into note with recursive n (i) as (select 1 union all select 1 from n) select i from n where i > 1",

@@ -40,7 +40,9 @@ impl<'t> Steps<'t> {
         let pending = self.list.iter().filter(|migration| applied.iter().all(|done| done.number != migration.number));
         let mut others = pending.filter_map(|migration| Some((migration.file, first_other(migration.text)?)));
         match others.next() {
-            Some((file, (line, statement))) => Err(Problem::Breaking { file: file.to_owned(), line, statement: statement.to_owned() }),
+            Some((file, (line, statement))) => {
+                Err(Problem::Breaking { file: file.to_owned(), line, statement: statement.to_owned() })
+            }
             None => Ok(()),
         }
     }
@@ -228,10 +230,7 @@ mod tests {
     #[test]
     fn a_checksum_stays_what_it_was() {
         // Recorded in every database there is: it must never change.
-        assert_eq!(
-            step("create table a (b);\n").checksum(),
-            step("create table a (b);\r\n").checksum()
-        );
+        assert_eq!(step("create table a (b);\n").checksum(), step("create table a (b);\r\n").checksum());
         assert_eq!(step("").checksum(), "cbf29ce484222325");
         assert_eq!(step("a").checksum(), "af63dc4c8601ec8c");
     }
