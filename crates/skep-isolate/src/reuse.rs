@@ -13,7 +13,7 @@ pub(crate) struct Reuse {
 
 impl Default for Reuse {
     fn default() -> Self {
-        Self { requests: 1000, idle: Duration::from_secs(60) }
+        Self { requests: 1000, idle: Duration::from_mins(1) }
     }
 }
 

@@ -22,7 +22,7 @@ use crate::instance;
 use crate::state::{Frozen, Grants, State};
 
 /// How long start-up code may take.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// The start-up code of a component.
 #[derive(Clone, Copy, Debug)]

@@ -69,7 +69,6 @@ pub use wasip2 as __wasip2;
 /// }
 ///
 /// skep::component!(app());
-/// # fn main() {}
 /// ```
 ///
 /// `component!(app(), plain)` makes one that asks nothing of its host but what every host of `wasi:http` has. It runs anywhere, and

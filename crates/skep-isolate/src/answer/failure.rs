@@ -2,6 +2,7 @@
 //!
 //! The client sees a status and an id. The log line of that id has the rest: the trap, and where in the guest it was.
 
+use std::fmt::Write;
 use std::sync::atomic::Ordering;
 
 use http::header::RETRY_AFTER;
@@ -50,10 +51,10 @@ fn told(error: &wasmtime::Error) -> String {
         text.push_str(if number == 0 { ", in " } else { " < " });
         match frame.func_name() {
             Some(name) => text.push_str(name),
-            None => text.push_str(&format!("function {}", frame.func_index())),
+            None => text.push_str(&["function ", &frame.func_index().to_string()].concat()),
         }
         if let Some(offset) = frame.module_offset() {
-            text.push_str(&format!(" (0x{offset:x})"));
+            let _ = write!(text, " (0x{offset:x})");
         }
     }
     if backtrace.frames().len() > FRAMES {

@@ -26,7 +26,7 @@ mod tests {
         assert_eq!((size("4096"), size("1 KiB"), size("2B")), (Some(4096), Some(1024), Some(2)));
         assert_eq!((size("64MB"), size(""), size("-1"), size("99999999999GiB")), (None, None, None, None));
         assert_eq!(time("500ms"), Some(Duration::from_millis(500)));
-        assert_eq!((time("2m"), time("1h")), (Some(Duration::from_secs(120)), Some(Duration::from_secs(3600))));
+        assert_eq!((time("2m"), time("1h")), (Some(Duration::from_mins(2)), Some(Duration::from_hours(1))));
         assert_eq!((time("30"), time("s"), time("1d")), (None, None, None));
     }
 }

@@ -19,12 +19,8 @@ type Answer<T> = std::result::Result<T, Failure>;
 const INTERFACE: &str = "skep:host/cache@0.1.0";
 
 fn failure(error: &Error) -> Failure {
-    let kind = match () {
-        () if error.is_too_large() => 1,
-        () if error.is_unsupported() => 2,
-        () if error.is_corrupt() => 3,
-        () => 0,
-    };
+    let kinds = [(1, error.is_too_large()), (2, error.is_unsupported()), (3, error.is_corrupt())];
+    let kind = kinds.into_iter().find(|(_, is)| *is).map_or(0, |(kind, _)| kind);
     (kind, error.to_string())
 }
 

@@ -56,7 +56,7 @@ impl Output {
             match (severity, self.stream) {
                 (Some(b'0'..=b'3'), _) => tracing::error!(target: "skep::guest", app, request, "{line}"),
                 (Some(b'5' | b'6'), _) | (None, Stream::Out) => {
-                    tracing::info!(target: "skep::guest", app, request, "{line}")
+                    tracing::info!(target: "skep::guest", app, request, "{line}");
                 }
                 (Some(b'7'), _) => tracing::debug!(target: "skep::guest", app, request, "{line}"),
                 (Some(_), _) | (None, Stream::Error) => tracing::warn!(target: "skep::guest", app, request, "{line}"),
