@@ -15,6 +15,7 @@ use crate::error::Wrong;
 use crate::options::Options;
 use crate::reuse::ModuleCache;
 use crate::serve::size;
+use crate::services::{self, Server};
 use crate::settings::{self, Line};
 use crate::snapshot;
 use crate::source::{Form, Source};
@@ -74,7 +75,10 @@ fn code(source: &Source, options: &Options) -> Result<(Vec<u8>, bool), Wrong> {
     let one = Options { instances: 2, ..options.clone() };
     let host = Host::new(size(std::iter::once(&one)))?;
     let compiled = Compiled::new(&host, None, source)?;
-    let grants = Arc::new(options.grants(&host.clock)?);
+    // Start-up code has a database that goes away: the one that will be served with is none of this command's business.
+    let nowhere = std::env::temp_dir().join(format!("skep-compile-{}", std::process::id()));
+    options.kept.begin(Server::that_only_looks(nowhere));
+    let grants = Arc::new(options.grants(&host.clock, services::asked(&host, &compiled.component))?);
     let image = match options.module_cache {
         ModuleCache::Snapshot { or_cold } => {
             match snapshot::image(&host, None, &compiled.component, &source.bytes, &grants) {

@@ -74,7 +74,8 @@ fn config(size: Size) -> Config {
         .memory_init_cow(true)
         .memory_guaranteed_dense_image_size(DENSE_IMAGE)
         .max_wasm_stack(STACK)
-        .async_stack_size(STACK + (256 << 10))
+        // SQLite runs on it, too, with the depths that `skep::sql` allows a guest.
+        .async_stack_size(STACK + (4 << 20))
         // No task of one instance runs beside another of it: nothing is made for that.
         .concurrency_support(false);
     config

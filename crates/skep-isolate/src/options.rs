@@ -39,8 +39,6 @@ pub(crate) struct Options {
     /// The path of the request that a version answers before it serves.
     pub(crate) probe: String,
     pub(crate) watch: bool,
-    /// The folder of what is kept for it.
-    pub(crate) data: Option<PathBuf>,
     /// Its caches: a name, and the tiers.
     pub(crate) caches: Vec<(String, String)>,
     pub(crate) kept: Kept,
@@ -65,7 +63,6 @@ impl Default for Options {
             files: Vec::new(),
             probe: "/".to_owned(),
             watch: true,
-            data: None,
             caches: Vec::new(),
             kept: Kept::default(),
         }
@@ -73,8 +70,10 @@ impl Default for Options {
 }
 
 impl Options {
-    pub(crate) fn grants(&self, clock: &Arc<Clock>) -> Result<Grants, Wrong> {
-        let (version, env, dirs) = self.kept(self.env.clone(), self.dirs.clone())?;
+    /// `asks`: the component asks for more than WASI has. What does not is given what was said, and nothing else.
+    pub(crate) fn grants(&self, clock: &Arc<Clock>, asks: bool) -> Result<Grants, Wrong> {
+        let (env, dirs) = (self.env.clone(), self.dirs.clone());
+        let (version, env, dirs) = if asks { self.kept(env, dirs)? } else { (None, env, dirs) };
         Ok(Grants {
             clock: Arc::clone(clock),
             name: self.name.clone(),
@@ -83,6 +82,7 @@ impl Options {
             dirs,
             allow_out: self.allow_out.clone(),
             version,
+            only_looks: self.kept.only_looks(),
         })
     }
 

@@ -18,7 +18,7 @@ use crate::error::Wrong;
 use crate::instance::Instance;
 use crate::options::Options;
 use crate::reuse::{ModuleCache, Reuse};
-use crate::services::Jobs;
+use crate::services::{self, Jobs};
 use crate::snapshot::{self, Init};
 use crate::source::{Form, Hash, Source};
 use crate::state::{Grants, State};
@@ -85,9 +85,9 @@ impl Ready {
     pub(crate) fn new(host: &Host, disk: Option<&Disk>, source: &Source, options: &Options) -> Result<Self, Wrong> {
         let begun = Instant::now();
         let wrong = |wrong: Wrong| wrong.of(&source.path);
-        let grants = Arc::new(options.grants(&host.clock)?);
         let original = Compiled::new(host, disk, source)?;
         check(host, &original.component, options).map_err(wrong)?;
+        let grants = Arc::new(options.grants(&host.clock, services::asked(host, &original.component))?);
         let image = match (options.module_cache, source.form) {
             (ModuleCache::Snapshot { or_cold }, Form::Component) => {
                 match snapshot::image(host, disk, &original.component, &source.bytes, &grants) {

@@ -6,12 +6,12 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use skep::App;
-use skep_server::Server;
 
 use crate::application::Application;
 use crate::engine::{Host, Size};
 use crate::error::Wrong;
 use crate::options::{Options, TABLE};
+use crate::services::{Server, apart};
 use crate::settings::{Cache, OTHERS, Settings};
 use crate::table::{Mounting, Table};
 use crate::watch;
@@ -36,20 +36,23 @@ pub fn serve(arguments: Vec<OsString>) -> ExitCode {
     let is_check = asks(&["--check"]);
     match prepare(arguments) {
         Ok((settings, table)) => {
-            if is_check && let Err(wrong) = start(&table, &settings.compile_cache) {
+            let (cache, allow_breaking) = (settings.compile_cache, settings.allow_breaking);
+            if is_check && let Err(wrong) = start(&table, &cache, &Server::that_only_looks(settings.data)) {
                 return failed(&wrong);
             }
-            let (cache, on_start) = (settings.compile_cache, Arc::clone(&table));
-            let app = App::new().mount("/", Mounting(table)).on_start(move |_| Ok(start(&on_start, &cache)?));
+            let on_start = Arc::clone(&table);
+            let app = App::new().mount("/", Mounting(table)).on_start(move |site| {
+                Ok(start(&on_start, &cache, &Server { setup: site.setup().clone(), allow_breaking })?)
+            });
             server(app).run_with(settings.rest)
         }
         Err(wrong) => failed(&wrong),
     }
 }
 
-fn server(app: App) -> Server {
+fn server(app: App) -> skep_server::Server {
     // Its instances are what `prefork` has processes for; and what is forked has no threads, of which this has some.
-    Server::new(app.named("skep", env!("CARGO_PKG_VERSION"))).fix("mpm", "thread").leave("isolate")
+    skep_server::Server::new(app.named("skep", env!("CARGO_PKG_VERSION"))).fix("mpm", "thread").leave("isolate")
 }
 
 fn failed(wrong: &Wrong) -> ExitCode {
@@ -65,7 +68,8 @@ fn prepare(arguments: Vec<OsString>) -> Result<(Settings, Arc<Table>), Wrong> {
 }
 
 /// Compiles and starts all applications. One that is wrong keeps a server of one from starting; of several, the others serve.
-pub(crate) fn start(table: &Arc<Table>, cache: &Cache) -> Result<(), Wrong> {
+pub(crate) fn start(table: &Arc<Table>, cache: &Cache, server: &Server) -> Result<(), Wrong> {
+    begin(table, server)?;
     let disk = cache.open()?;
     let options = || table.applications().iter().map(|application| &application.options);
     let host = Host::new(size(options()))?;
@@ -86,7 +90,24 @@ pub(crate) fn start(table: &Arc<Table>, cache: &Cache) -> Result<(), Wrong> {
     for (name, wrong) in wrongs {
         tracing::error!(target: "skep::isolate", app = name, "is not served: {wrong}");
     }
+    if server.setup.temporary_database {
+        return Ok(());
+    }
     watch::start(table, host, disk).map_err(|error| Wrong(format!("cannot watch files: {error}")))
+}
+
+/// Tells the applications what server this is.
+fn begin(table: &Table, server: &Server) -> Result<(), Wrong> {
+    let applications = table.applications();
+    apart(&server.setup.data, applications.iter().map(|application| &application.options))?;
+    if applications.len() > 1 && server.setup.secret.is_some() {
+        return Err(Wrong::with(
+            "`secret` names one file of keys for several applications, each of which could sign for the others: leave it out, and \
+             each has its own, DATA/NAME/secret",
+        ));
+    }
+    applications.iter().for_each(|application| application.options.kept.begin(server.clone()));
+    Ok(())
 }
 
 /// An engine for all of them.

@@ -26,13 +26,19 @@ use wasmtime::Result;
 use wasmtime::component::Linker;
 
 pub(crate) use jobs::Jobs;
-pub(crate) use kept::Kept;
+pub(crate) use kept::{Kept, Server, apart};
 use offload::OnPool;
 pub(crate) use requests::{Current, FIELD, Sender, seed};
 use sql::Opened;
 
 /// The packages of which all is there.
 pub(crate) const PACKAGES: &[&str] = &["skep:host"];
+
+/// True if the component imports something of them.
+pub(crate) fn asked(host: &crate::engine::Host, component: &wasmtime::component::Component) -> bool {
+    let kind = component.component_type();
+    kind.imports(&host.engine).any(|(name, _)| PACKAGES.contains(&name.split('/').next().unwrap_or(name)))
+}
 
 /// The interface of this name.
 pub(crate) fn version(interface: &str) -> String {
@@ -43,6 +49,8 @@ pub(crate) fn version(interface: &str) -> String {
 #[derive(Debug)]
 pub(crate) struct Application {
     pub(crate) hosted: Hosted,
+    /// A new version may run migrations that do more than add, while the old one serves.
+    allow_breaking: bool,
     /// Goes before keys of its caches: other applications may keep theirs in the same place.
     prefix: [u8; 8],
     /// The database as the last version has opened it.
@@ -78,7 +86,7 @@ pub(crate) trait Guest: Send {
 
 impl Application {
     /// What an application of this name keeps, opened as `setup` says.
-    pub(crate) fn new(name: &str, setup: skep::Setup) -> skep::Result<Arc<Self>> {
+    pub(crate) fn new(name: &str, setup: skep::Setup, allow_breaking: bool) -> skep::Result<Arc<Self>> {
         use sha2::{Digest, Sha256};
         let folder = std::path::absolute(&setup.data).unwrap_or_else(|_| setup.data.clone());
         let digest = Sha256::new()
@@ -87,7 +95,8 @@ impl Application {
             .chain_update(folder.as_os_str().as_encoded_bytes())
             .finalize();
         let prefix = std::array::from_fn(|nth| digest[nth]);
-        Ok(Arc::new(Self { hosted: Hosted::new(name, setup)?, prefix, database: sql::Slot::default() }))
+        let hosted = Hosted::new(name, setup)?;
+        Ok(Arc::new(Self { hosted, allow_breaking, prefix, database: sql::Slot::default() }))
     }
 
     /// For one version of it.

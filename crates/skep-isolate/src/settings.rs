@@ -16,6 +16,10 @@ pub(crate) struct Settings {
     pub(crate) applications: Vec<Options>,
     pub(crate) compile_cache: Cache,
     pub(crate) status: Option<String>,
+    /// The server's folder for data, as far as can be told before it has understood its settings: for `--check`.
+    pub(crate) data: PathBuf,
+    /// The server's `swap.allow_breaking_migration`: it holds for new versions of a component, too.
+    pub(crate) allow_breaking: bool,
     /// For the server.
     pub(crate) rest: Vec<OsString>,
 }
@@ -109,6 +113,24 @@ impl Line {
         }
     }
 
+    /// What of the server's settings is ours to know: its folder for data, and whether migrations may break.
+    fn of_server(&self) -> (PathBuf, bool) {
+        let text = self.settings_file().and_then(|(path, _)| std::fs::read_to_string(path).ok()).unwrap_or_default();
+        let file: toml::Table = text.parse().unwrap_or_default();
+        let mut data = file.get("data").and_then(toml::Value::as_str).map_or_else(|| "data".into(), PathBuf::from);
+        let swap = file.get("swap").and_then(|swap| swap.get("allow_breaking_migration"));
+        let mut allow_breaking = swap.and_then(toml::Value::as_bool).unwrap_or(false);
+        let mut rest = self.rest.iter().map(|argument| argument.to_string_lossy());
+        while let Some(argument) = rest.next() {
+            match &*argument {
+                "--data" => data = rest.next().map_or(data, |folder| PathBuf::from(&*folder)),
+                "--allow-breaking-migration" => allow_breaking = true,
+                argument => data = argument.strip_prefix("--data=").map_or(data, PathBuf::from),
+            }
+        }
+        (data, allow_breaking)
+    }
+
     /// The server's file of settings: the one that was named, or else `skep.toml` if it is there.
     fn settings_file(&self) -> Option<(PathBuf, bool)> {
         let mut named = None;
@@ -146,7 +168,8 @@ impl Settings {
             ));
         }
         applications.iter_mut().try_for_each(|options| line.apply(options))?;
-        Ok(Self { applications, compile_cache: line.cache(), status, rest: line.rest })
+        let (data, allow_breaking) = line.of_server();
+        Ok(Self { applications, compile_cache: line.cache(), status, data, allow_breaking, rest: line.rest })
     }
 }
 
@@ -261,6 +284,10 @@ mod tests {
         ]);
         let settings = settings.unwrap();
         assert_eq!(settings.rest, ["--listen", ":1", "--check"]);
+        assert_eq!((settings.data.as_path(), settings.allow_breaking), (Path::new("data"), false));
+        let settings = read(&["shop.wasm", "--data", "kept", "--allow-breaking-migration"]).unwrap();
+        assert_eq!(settings.rest, ["--data", "kept", "--allow-breaking-migration"], "the server's own");
+        assert_eq!((settings.data.as_path(), settings.allow_breaking), (Path::new("kept"), true));
         let [shop] = settings.applications.as_slice() else { panic!("one application") };
         assert_eq!((shop.name.as_str(), shop.memory), ("shop", 1 << 20));
         assert_eq!(shop.env, [("A".to_owned(), "b=c".to_owned())]);

@@ -3,7 +3,7 @@
 
 use std::collections::HashSet;
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use crate::app::{App, Setup};
 use crate::cache::Place;
@@ -11,12 +11,17 @@ use crate::error::{Error, Result};
 use crate::secret;
 use crate::session::SESSIONS;
 use crate::site::Site;
-use crate::sql::{Database, Migration, Migrations};
+use crate::sql::Database;
 
 /// What is kept for one application.
 pub struct Hosted {
     site: Site,
+    /// Where sessions are that nobody has configured: a file that is opened once.
+    sessions: OnceLock<Opened>,
 }
+
+/// A driver, and whether writing to it waits for a disk.
+type Opened = (Arc<Place>, bool);
 
 /// The cache for all that have no tiers of their own.
 const DEFAULT: &str = "default";
@@ -33,7 +38,7 @@ impl Hosted {
     pub fn new(name: &str, setup: Setup) -> Result<Self> {
         let site =
             App::new().named(lasting(name), "").open(setup).map_err(|error| Error::internal(error.to_string()))?;
-        Ok(Self { site })
+        Ok(Self { site, sessions: OnceLock::new() })
     }
 
     /// Where the application was set up.
@@ -42,17 +47,27 @@ impl Hosted {
         &self.site.setup
     }
 
-    /// The driver of the cache with this name, and whether writing to it waits for a disk.
-    pub fn cache(&self, place: &str) -> Result<(Arc<Place>, bool)> {
+    /// The driver of the cache with this name, and whether writing to it waits for a disk. The first time it may itself wait for one.
+    pub fn cache(&self, place: &str) -> Result<Opened> {
         let configured = self.site.caches().configured(place)?;
         match configured {
             Some(configured) => Ok(configured),
             None if place == SESSIONS => {
+                if let Some(opened) = self.sessions.get() {
+                    return Ok(opened.clone());
+                }
                 let (place, blocks) = self.site.sessions.usual_place()?;
-                Ok((Arc::new(place), blocks))
+                Ok(self.sessions.get_or_init(|| (Arc::new(place), blocks)).clone())
             }
             None => self.site.caches().usual_place(),
         }
+    }
+
+    /// True if [`cache`](Self::cache) waits for nothing: the driver is open.
+    #[must_use]
+    pub fn is_open(&self, place: &str) -> bool {
+        let is_usual_session = place == SESSIONS && !self.setup().caches.contains_key(SESSIONS);
+        if is_usual_session { self.sessions.get().is_some() } else { self.site.caches().is_open(place) }
     }
 
     /// The names of all caches that have tiers of their own, and of the one for all others.
@@ -63,7 +78,10 @@ impl Hosted {
     /// The keys that seal what browsers keep, as they stand in their file.
     pub fn keys(&self) -> Result<String> {
         let setup = self.setup();
-        secret::keys_in(&setup.secret.clone().unwrap_or_else(|| setup.data.join(SECRET)))
+        if setup.temporary_database {
+            return secret::new_key();
+        }
+        secret::checked_keys_in(&setup.secret.clone().unwrap_or_else(|| setup.data.join(SECRET)))
     }
 
     /// Opens the database, and runs what it lacks of the migrations (number, name of the file, text) and these statements. With
@@ -74,17 +92,10 @@ impl Hosted {
         tables: &[String],
         carefully: bool,
     ) -> Result<Database, String> {
-        let list: Vec<Migration> = migrations
-            .iter()
-            .map(|(number, file, text)| Migration::new(*number, lasting(file), lasting(text)))
-            .collect();
-        let migrations = Migrations::new(Vec::leak(list));
         let setup = self.setup();
-        let path = setup.data.join(DATABASE);
-        if carefully {
-            Database::check_careful(&path, &migrations).map_err(|error| error.to_string())?;
-        }
-        let database = Database::open(path, &migrations, setup.sql.clone(), Arc::clone(&setup.offload));
+        let how = (carefully, setup.temporary_database);
+        let (path, offload) = (setup.data.join(DATABASE), Arc::clone(&setup.offload));
+        let database = Database::open_for_guests(&path, migrations, setup.sql.clone(), offload, how);
         let database = database.map_err(|error| error.to_string())?;
         for table in tables {
             database.write(|db| db.execute(table)).map_err(|error| error.to_string())?;
@@ -118,7 +129,7 @@ impl Hosted {
     }
 }
 
-/// Text that a native program has in its executable, and a component brings along. Each is kept once, however often versions change.
+/// A name that a native program has in its executable, and settings say of a component. Each is kept once, however often it is opened.
 fn lasting(text: &str) -> &'static str {
     static KEPT: Mutex<Option<HashSet<&'static str>>> = Mutex::new(None);
     let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
@@ -134,5 +145,39 @@ fn lasting(text: &str) -> &'static str {
 impl fmt::Debug for Hosted {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Hosted").field("data", &self.setup().data).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sessions_open_their_file_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut setup = Setup::default();
+        setup.data = folder.path().to_owned();
+        let hosted = Hosted::new("test", setup).unwrap();
+        assert!(!hosted.is_open(SESSIONS));
+        let (first, _) = hosted.cache(SESSIONS).unwrap();
+        assert!(hosted.is_open(SESSIONS));
+        let (second, _) = hosted.cache(SESSIONS).unwrap();
+        assert!(Arc::ptr_eq(&first, &second));
+        assert!(!hosted.is_open("pages"));
+        let (pages, _) = hosted.cache("pages").unwrap();
+        assert!(hosted.is_open("pages") && Arc::ptr_eq(&pages, &hosted.cache("pages").unwrap().0));
+    }
+
+    #[test]
+    fn what_is_only_checked_keeps_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut setup = Setup::default();
+        setup.data = folder.path().join("data");
+        setup.temporary_database = true;
+        let hosted = Hosted::new("test", setup).unwrap();
+        hosted.open_database(&[(1, "0001_a.sql".into(), "create table a (b)".into())], &[], false).unwrap();
+        assert_eq!(hosted.keys().unwrap().trim().len(), 64);
+        hosted.cache(SESSIONS).unwrap();
+        assert!(!folder.path().join("data").exists());
     }
 }

@@ -106,6 +106,14 @@ pub(crate) fn keys_in(file: &Path) -> Result<String> {
         .map_err(|error| io::Error::new(error.kind(), format!("the keys in {}: {error}", file.display())))?)
 }
 
+/// The same for a component. What is in the file must be keys: whatever else it holds is none of a component's business.
+#[cfg(not(target_family = "wasm"))]
+pub(crate) fn checked_keys_in(file: &Path) -> Result<String> {
+    let text = keys_in(file)?;
+    Keys::parse(&text).map_err(|problem| Error::internal(format!("the keys in {}: {problem}", file.display())))?;
+    Ok(text)
+}
+
 /// What a component lacks that asks nothing of its host.
 #[cfg(target_family = "wasm")]
 const PLAIN: &str =
@@ -160,7 +168,7 @@ pub(crate) fn random<const COUNT: usize>() -> Result<[u8; COUNT]> {
     Ok(bytes)
 }
 
-fn new_key() -> Result<String> {
+pub(crate) fn new_key() -> Result<String> {
     use std::fmt::Write;
     let mut text = String::new();
     for byte in random::<KEY_BYTES>()? {
@@ -244,5 +252,8 @@ mod tests {
         fs::write(folder.path().join(FILE), "abc123").unwrap();
         let error = Secret::in_folder(folder.path()).seal("x", b"").unwrap_err().to_string();
         assert!(error.contains("key 1 is not one") && !error.contains("abc123"), "{error}");
+        let error = checked_keys_in(&folder.path().join(FILE)).unwrap_err().to_string();
+        assert!(error.contains("key 1 is not one") && !error.contains("abc123"), "{error}");
+        assert!(checked_keys_in(&folder.path().join("other")).is_ok());
     }
 }

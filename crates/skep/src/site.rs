@@ -108,6 +108,13 @@ impl Site {
         self.setup.development
     }
 
+    /// All that the server said, for a host of components.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn setup(&self) -> &Setup {
+        &self.setup
+    }
+
     /// The folder for everything that outlives the process.
     #[must_use]
     pub fn data(&self) -> &Path {

@@ -72,6 +72,8 @@ mod database;
 mod error;
 mod forms;
 #[cfg(not(target_family = "wasm"))]
+mod guests;
+#[cfg(not(target_family = "wasm"))]
 mod history;
 #[cfg(not(target_family = "wasm"))]
 mod hosted;

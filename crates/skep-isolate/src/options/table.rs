@@ -200,21 +200,6 @@ pub(crate) static TABLE: &[Row] = &[
         },
     },
     Row {
-        name: "data",
-        argument: "DIR",
-        default: "none",
-        help: "The folder of what is kept for an application of Skep: its database, sessions and keys. It is made if it is not there, and the \
-               application sees it as /data.",
-        repeats: false,
-        set: |options, text| {
-            if text.is_empty() {
-                return Err("expected a folder".into());
-            }
-            options.data = Some(PathBuf::from(text));
-            Ok(())
-        },
-    },
-    Row {
         name: "cache",
         argument: "NAME=TIERS",
         default: "none",

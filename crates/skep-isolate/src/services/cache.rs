@@ -42,8 +42,16 @@ struct Entry {
 }
 
 impl Kept {
-    fn of(application: Arc<Application>, place: &str) -> skep::Result<Self> {
-        let (driver, blocks) = application.hosted.cache(place)?;
+    /// The first one for a place opens what is kept there, which may wait for a disk.
+    async fn of(application: Arc<Application>, place: &str) -> Answer<Self> {
+        let opened = if application.hosted.is_open(place) {
+            application.hosted.cache(place)
+        } else {
+            let pool = Arc::clone(&application.hosted.setup().offload);
+            let (opening, place) = (Arc::clone(&application), place.to_owned());
+            offload(&*pool, move || opening.hosted.cache(&place)).await.map_err(unavailable)?
+        };
+        let (driver, blocks) = opened.map_err(unavailable)?;
         Ok(Self { application, driver, blocks })
     }
 
@@ -107,9 +115,9 @@ impl Driver for Kept {
 }
 
 impl Entry {
-    fn of<T: Guest>(guest: &mut T, place: &str, key: Vec<u8>) -> Answer<Self> {
+    async fn of<T: Guest>(guest: &mut T, place: &str, key: Vec<u8>) -> Answer<Self> {
         let application = guest.services().application().map_err(unavailable)?;
-        let kept = Kept::of(application, place).map_err(unavailable)?;
+        let kept = Kept::of(application, place).await?;
         Ok(Self { kept: Arc::new(kept), key })
     }
 }
@@ -120,7 +128,7 @@ async fn invalidate(application: Arc<Application>, tag: String) -> Answer<()> {
     let mut result = Ok(());
     for place in places {
         let tag = tag.clone();
-        let kept = Arc::new(Kept::of(Arc::clone(&application), &place).map_err(unavailable)?);
+        let kept = Arc::new(Kept::of(Arc::clone(&application), &place).await?);
         let done = kept.change(move |kept| async move {
             let clock = kept.application.hosted.setup().clock.clone();
             let tags = skep_cache::Cache::<str, ()>::builder("tags").clock(clock).build(Arc::clone(&kept))?;
@@ -136,7 +144,7 @@ async fn invalidate(application: Arc<Application>, tag: String) -> Answer<()> {
 macro_rules! taken {
     ($store:ident, $place:ident, $key:ident) => {{
         let (place, key) = ($place.to_str(&$store)?.into_owned(), $key.as_le_slice(&$store).to_vec());
-        Entry::of($store.data_mut(), &place, key)
+        Entry::of($store.data_mut(), &place, key).await
     }};
 }
 
@@ -159,12 +167,13 @@ fn reading<T: Guest + 'static>(linker: &mut Linker<T>) -> Result<()> {
             Ok((got.map_err(|error| failure(&error)),))
         })
     })?;
-    cache.func_wrap("generation", |mut store, (place,): (WasmStr,)| {
-        let place = place.to_str(&store)?.into_owned();
-        let application = store.data_mut().services().application();
-        let cache =
-            application.and_then(|application| application.hosted.cache(&place).map_err(|error| error.to_string()));
-        Ok((cache.ok().and_then(|(driver, _)| driver.generation()).unwrap_or(0),))
+    cache.func_wrap_async("generation", |mut store, (place,): (WasmStr,)| {
+        Box::new(async move {
+            let place = place.to_str(&store)?.into_owned();
+            let Ok(application) = store.data_mut().services().application() else { return Ok((0,)) };
+            let kept = Kept::of(application, &place).await;
+            Ok((kept.ok().and_then(|kept| kept.generation()).unwrap_or(0),))
+        })
     })
 }
 

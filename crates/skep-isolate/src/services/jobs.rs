@@ -43,7 +43,7 @@ struct Job {
 
 /// Runs the jobs of a version for as long as somebody has it.
 pub(crate) fn start(ready: &Arc<Ready>) {
-    let Some(jobs) = ready.jobs else { return };
+    let Some(jobs) = ready.jobs.filter(|_| !ready.grants.only_looks) else { return };
     let version = Arc::downgrade(ready);
     let begun = thread::Builder::new().name("skep jobs".into()).spawn(move || run(&version, jobs));
     if let Err(error) = begun {

@@ -41,17 +41,26 @@ thread_local! {
 }
 
 impl Opened {
+    /// A version has one database, whatever it asks for later: each one that is opened takes connections, and runs migrations.
+    fn serves(&self, wanted: &Wanted) -> Result<(), String> {
+        if self.wanted == *wanted {
+            return Ok(());
+        }
+        Err("the database of this version is open, with other migrations: they are the same in every instance of it"
+            .into())
+    }
+
     /// Does `work` with the database as this thread sees it.
     fn here<R>(self: &Arc<Self>, work: impl FnOnce(&Local) -> R) -> R {
         let known = |(opened, _): &(Weak<Self>, Local)| std::ptr::eq(opened.as_ptr(), Arc::as_ptr(self));
+        // Those of versions that are gone would keep their connections open. There are few, and to look costs nothing.
+        if LOCALS.with_borrow(|locals| locals.iter().any(|(opened, _)| opened.strong_count() == 0)) {
+            LOCALS.with_borrow_mut(|locals| locals.retain(|(opened, _)| opened.strong_count() > 0));
+        }
         let local = LOCALS.with_borrow(|locals| locals.iter().find(|one| known(one)).map(|(_, local)| local.clone()));
         let local = local.unwrap_or_else(|| {
             let local = self.database.local();
-            LOCALS.with_borrow_mut(|locals| {
-                // Those of versions that are gone.
-                locals.retain(|(opened, _)| opened.strong_count() > 0);
-                locals.push((Arc::downgrade(self), local.clone()));
-            });
+            LOCALS.with_borrow_mut(|locals| locals.push((Arc::downgrade(self), local.clone())));
             local
         });
         work(&local)
@@ -87,7 +96,7 @@ impl Application {
         if let Some(opened) = slot.as_ref().filter(|opened| opened.wanted == wanted) {
             return Ok(Arc::clone(opened));
         }
-        let carefully = slot.is_some() || self.hosted.setup().careful;
+        let carefully = (slot.is_some() && !self.allow_breaking) || self.hosted.setup().careful;
         let database = self.hosted.open_database(&wanted.0, &wanted.1, carefully)?;
         let opened = Arc::new(Opened { number: NUMBER.fetch_add(1, Ordering::Relaxed), database, wanted });
         tracing::debug!(target: "skep::isolate", number = opened.number, "a database was opened");
@@ -106,15 +115,15 @@ impl Instance {
 
     async fn open(&mut self, wanted: Wanted) -> Result<(), String> {
         let version = Arc::clone(self.version()?);
-        if version.database.get().is_some_and(|opened| opened.wanted == wanted) {
-            return Ok(());
+        if let Some(opened) = version.database.get() {
+            return opened.serves(&wanted);
         }
         let application = Arc::clone(&version.application);
         let pool = Arc::clone(&application.hosted.setup().offload);
-        let opened = offload(&*pool, move || application.open(wanted)).await.map_err(|lost| lost.to_string())??;
-        // Of two instances that start at once, both have opened the same.
-        let _ = version.database.set(opened);
-        Ok(())
+        let asked = wanted.clone();
+        let opened = offload(&*pool, move || application.open(asked)).await.map_err(|lost| lost.to_string())??;
+        // Two instances may start at once.
+        version.database.get_or_init(|| opened).serves(&wanted)
     }
 
     async fn run(&mut self, place: u8, packed: Packed) -> Result<Vec<u8>, Failure> {
@@ -169,4 +178,53 @@ pub(super) fn add_to_linker<T: Guest + 'static>(linker: &mut Linker<T>) -> Resul
     sql.func_wrap_async("transaction", |mut store, (step,): (u8,)| {
         Box::new(async move { Ok((store.data_mut().services().step(step).await,)) })
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn application(folder: &std::path::Path, allow_breaking: bool) -> Arc<Application> {
+        let mut setup = skep::Setup::default();
+        setup.data = folder.to_owned();
+        Application::new("test", setup, allow_breaking).unwrap()
+    }
+
+    fn wanted(texts: &[&str]) -> Wanted {
+        let migration = |(number, text): (u32, &&str)| (number, format!("{number:04}_a.sql"), (*text).to_owned());
+        ((1..).zip(texts).map(migration).collect(), Vec::new())
+    }
+
+    const TABLE: &str = "create table note (text text)";
+
+    #[test]
+    fn a_version_has_one_database() {
+        let folder = tempfile::tempdir().unwrap();
+        let opened = application(folder.path(), false).open(wanted(&[TABLE])).unwrap();
+        assert_eq!(opened.serves(&wanted(&[TABLE])), Ok(()));
+        let refused = opened.serves(&wanted(&[TABLE, "create table other (a)"])).unwrap_err();
+        assert!(refused.contains("with other migrations"), "{refused}");
+    }
+
+    #[test]
+    fn a_new_version_breaks_the_old_one_only_if_that_is_allowed() {
+        for allowed in [false, true] {
+            let folder = tempfile::tempdir().unwrap();
+            let application = application(folder.path(), allowed);
+            application.open(wanted(&[TABLE])).unwrap();
+            let opened = application.open(wanted(&[TABLE, "drop table note"]));
+            assert_eq!(opened.is_ok(), allowed, "{opened:?}");
+        }
+    }
+
+    #[test]
+    fn a_thread_forgets_the_database_of_a_version_that_is_gone() {
+        let folders = [tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap()];
+        let [old, new] =
+            folders.each_ref().map(|folder| application(folder.path(), false).open(wanted(&[TABLE])).unwrap());
+        let known = |opened: &Arc<Opened>| opened.here(|_| LOCALS.with_borrow(Vec::len));
+        assert_eq!((known(&old), known(&new)), (1, 2));
+        drop(old);
+        assert_eq!(known(&new), 1);
+    }
 }

@@ -100,6 +100,28 @@ fn a_program_says_itself_whether_it_is_kept() {
 }
 
 #[test]
+fn a_check_keeps_nothing() {
+    use crate::application::Application;
+    use crate::options::Options;
+    use crate::settings::Cache;
+    use crate::table::Table;
+    let folder = tempfile::tempdir().unwrap();
+    let options = Options {
+        name: "app".into(),
+        file: component("skep-isolate-app"),
+        instances: 10,
+        probe: "/notes".into(),
+        ..Options::default()
+    };
+    let application = std::sync::Arc::new(Application::new(options));
+    let table = std::sync::Arc::new(Table::new(vec![application], None).unwrap_or_else(|wrong| panic!("{wrong}")));
+    let server = super::Server::that_only_looks(folder.path().to_owned());
+    crate::serve::start(&table, &Cache::None, &server).unwrap_or_else(|wrong| panic!("{wrong}"));
+    assert!(table.applications()[0].current().is_some_and(|ready| ready.grants.only_looks));
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+}
+
+#[test]
 fn jobs_run_beside_the_requests_and_remember() {
     let component = Site::component(&component("skep-isolate-app"), Kept::Snapshot);
     component.start_jobs();

@@ -30,6 +30,8 @@ pub(crate) struct Grants {
     pub(crate) allow_out: Vec<String>,
     /// What is kept for it: database, caches, keys.
     pub(crate) version: Option<Arc<Version>>,
+    /// Nothing that happens is to last: no jobs run.
+    pub(crate) only_looks: bool,
 }
 
 /// A folder that guests see under another name.

@@ -163,6 +163,13 @@ impl Caches {
         Ok(Some((self.open(name)?.driver, plan.needs.blocks)))
     }
 
+    /// True if the driver of this cache is open: to ask for it waits for nothing.
+    #[cfg(not(target_family = "wasm"))]
+    pub(crate) fn is_open(&self, name: &str) -> bool {
+        let name = self.plan(name).0;
+        self.drivers.lock().unwrap_or_else(PoisonError::into_inner).contains_key(name)
+    }
+
     /// The driver of caches that are not configured, and whether writing to it waits for a disk.
     #[cfg(not(target_family = "wasm"))]
     pub(crate) fn usual_place(&self) -> Result<(Arc<Place>, bool)> {

@@ -13,6 +13,7 @@ use rusqlite::{OpenFlags, Statement};
 
 use super::changes::Changes;
 use super::error::{Kind, Result, sqlite};
+use super::guests;
 use super::options::Options;
 use super::row::{Cells, Columns, Head, Line, Row};
 use super::value::Value;
@@ -20,6 +21,9 @@ use super::value::Value;
 /// SQLite asks whether to go on after this many steps of its machine: 10 to 50 us of work, so that the question itself
 /// (a clock read) stays below one part in a hundred.
 const STEPS_BETWEEN_QUESTIONS: i32 = 1000;
+
+/// A statement longer than this is prepared each time and not remembered, so that texts put together at run time take no memory for long.
+pub(super) const LONGEST_KEPT: usize = 8 << 10;
 
 /// What a connection is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,13 +74,22 @@ impl Connection {
             let deadline = Arc::clone(&deadline);
             raw.progress_handler(STEPS_BETWEEN_QUESTIONS, Some(move || deadline.is_past()))?;
         }
+        if options.guests {
+            guests::restrict(&raw)?;
+            // Last, so that it does not judge what we say ourselves.
+            raw.authorizer(Some(guests::may))?;
+        }
         Ok(Self { raw, deadline })
     }
 
-    /// True if the statement changes nothing. It is prepared for this, and stays so.
+    /// True if the statement changes nothing. It is prepared for this, and stays so unless it is very long.
     pub(super) fn reads_only(&self, text: &str) -> Result<bool> {
-        let statement = self.raw.prepare_cached(text).map_err(|error| sqlite(error).of(text))?;
-        Ok(statement.readonly())
+        let reads_only = if text.len() > LONGEST_KEPT {
+            self.raw.prepare(text).map(|statement| statement.readonly())
+        } else {
+            self.raw.prepare_cached(text).map(|statement| statement.readonly())
+        };
+        reads_only.map_err(|error| sqlite(error).of(text))
     }
 
     /// Every row.
@@ -173,11 +186,21 @@ impl Connection {
         values: &[Value<'_>],
         read: impl FnOnce(Rows<'_, T>) -> Result<R>,
     ) -> Result<R> {
-        let mut statement = self.raw.prepare_cached(text).map_err(sqlite)?;
-        bind(&mut statement, values)?;
-        let writes = !statement.readonly();
-        read(Rows { raw: statement.raw_query(), plan: None, writes })
+        if text.len() > LONGEST_KEPT {
+            return run(&mut self.raw.prepare(text).map_err(sqlite)?, values, read);
+        }
+        run(&mut *self.raw.prepare_cached(text).map_err(sqlite)?, values, read)
     }
+}
+
+fn run<T: Row, R>(
+    statement: &mut Statement<'_>,
+    values: &[Value<'_>],
+    read: impl FnOnce(Rows<'_, T>) -> Result<R>,
+) -> Result<R> {
+    bind(statement, values)?;
+    let writes = !statement.readonly();
+    read(Rows { raw: statement.raw_query(), plan: None, writes })
 }
 
 fn bind(statement: &mut Statement<'_>, values: &[Value<'_>]) -> Result<()> {

@@ -10,7 +10,7 @@ use super::blocking::Blocking;
 use super::connection::{Connection, Role};
 use super::error::{Kind, Result};
 use super::local::Local;
-use super::migrations::Migrations;
+use super::migrations::{Migrations, Step, Steps};
 use super::open::{OpenError, check, check_careful, open};
 use super::options::Options;
 use super::pool::Pool;
@@ -56,19 +56,19 @@ impl Database {
         options: Options,
         offload: Arc<dyn Offload>,
     ) -> Result<Self, OpenError> {
-        Self::open_in(None, path.as_ref(), migrations, options, offload)
+        Self::open_in(None, path.as_ref(), &migrations.steps(), options, offload)
     }
 
     /// Says what [`open`](Self::open) would find wrong with this file: that it is no database, is from a newer version,
     /// or that a migration was edited after it ran. Nothing is run or changed, and a missing file is none of these.
     pub fn check(path: impl AsRef<Path>, migrations: &Migrations) -> Result<(), OpenError> {
-        check(path.as_ref(), migrations)
+        check(path.as_ref(), &migrations.steps())
     }
 
     /// Says what [`open`](Self::open) would do that another version of the program, which uses this file meanwhile, may not get on
     /// with: run a migration that does more than add. Nothing is run or changed.
     pub fn check_careful(path: impl AsRef<Path>, migrations: &Migrations) -> Result<(), OpenError> {
-        check_careful(path.as_ref(), migrations)
+        check_careful(path.as_ref(), &migrations.steps())
     }
 
     /// A database for tests: a new file in the system's temporary directory, removed with the last handle to it. It is
@@ -77,13 +77,37 @@ impl Database {
         let folder = TemporaryFolder::new()?;
         let path = folder.0.join("database.sqlite");
         let options = Options { durable: false, ..Options::new() };
-        Self::open_in(Some(folder), &path, migrations, options, offload)
+        Self::open_in(Some(folder), &path, &migrations.steps(), options, offload)
+    }
+
+    /// Opens the database of a component as [`open`](Self::open) does one of ours, for statements that are not trusted. With
+    /// `carefully`, another version uses it meanwhile; with `temporary`, it is only looked at, and the one that is opened is a new one.
+    pub(crate) fn open_for_guests(
+        path: &Path,
+        migrations: &[(u32, String, String)],
+        options: Options,
+        offload: Arc<dyn Offload>,
+        (carefully, temporary): (bool, bool),
+    ) -> Result<Self, OpenError> {
+        let list = migrations.iter().map(|(number, file, text)| Step { number: *number, file, text }).collect();
+        let steps = Steps { list, folder: None };
+        let options = options.for_guests();
+        if temporary {
+            check(path, &steps)?;
+            let folder = TemporaryFolder::new()?;
+            let path = folder.0.join("database.sqlite");
+            return Self::open_in(Some(folder), &path, &steps, Options { durable: false, ..options }, offload);
+        }
+        if carefully {
+            check_careful(path, &steps)?;
+        }
+        Self::open_in(None, path, &steps, options, offload)
     }
 
     fn open_in(
         folder: Option<TemporaryFolder>,
         path: &Path,
-        migrations: &Migrations,
+        migrations: &Steps<'_>,
         options: Options,
         offload: Arc<dyn Offload>,
     ) -> Result<Self, OpenError> {

@@ -11,11 +11,15 @@ use rusqlite::types::ValueRef;
 use super::connection::{Connection, StopOnDrop, Verb};
 use super::database::{Database, Shared};
 use super::error::{Error, Kind, Result, sqlite};
+use super::guests::LONGEST_STATEMENT;
 use super::local::Local;
 use super::transaction::Transaction;
 use super::value::Value;
 use crate::offload::offload;
 use crate::wire::{Reader, Short, Writer};
+
+/// The most bytes of an answer, and of the values of a statement: they are in the host's memory at once.
+const MOST_BYTES: usize = 32 << 20;
 
 /// A statement as a component sends it.
 #[derive(Debug)]
@@ -41,8 +45,16 @@ impl Packed {
     /// `verb` is a number of the interface.
     ///
     /// # Errors
-    /// If it is none.
+    /// If it is none, or if the statement or its values are longer than a guest's may be.
     pub fn new(verb: u8, text: String, values: Vec<u8>) -> Result<Self> {
+        if text.len() > LONGEST_STATEMENT {
+            let length = text.len();
+            let problem = format!("the statement has {length} bytes, and may have {LONGEST_STATEMENT} (1 MiB)");
+            return Err(Error::other(problem));
+        }
+        if values.len() > MOST_BYTES {
+            return Err(Error::other("the values of the statement have more than 32 MiB together"));
+        }
         let function: Verb<Vec<u8>> = match verb {
             0 => |connection, text, values| rows(connection, text, values, usize::MAX, Beyond::Impossible),
             1 => |connection, text, values| rows(connection, text, values, 1, Beyond::Unread),
@@ -127,7 +139,11 @@ impl Database {
         if reads {
             return on_reader(shared, move |connection| packed.run(connection)).await;
         }
-        Ok((shared.write(move |connection| packed.run(connection)).await?, Duration::ZERO))
+        // A native handler's write is ended by its own code; a guest's that nobody waits for any more would hold the writer for ever.
+        let mut lease = shared.writer.lease().await?;
+        let (_stop, stopped) = StopOnDrop::new();
+        let work = move || lease.connection()?.unless(stopped, |connection| packed.run(connection));
+        Ok((offload(&*shared.offload, work).await.map_err(Kind::Lost)??, Duration::ZERO))
     }
 
     /// Begins a transaction, as [`Local::transaction`] does.
@@ -204,6 +220,9 @@ fn head(row: &rusqlite::Row<'_>, out: &mut Writer) {
 
 fn line(row: &rusqlite::Row<'_>, out: &mut Writer) -> Result<()> {
     for position in 0..row.as_ref().column_count() {
+        if out.position() > MOST_BYTES {
+            return Err(Error::other("the rows have more than 32 MiB: give the statement a `limit`, or fewer columns"));
+        }
         match row.get_ref(position).map_err(sqlite)? {
             ValueRef::Null => out.u8(0),
             ValueRef::Integer(number) => {
@@ -249,3 +268,6 @@ fn unpack<'a>(reader: &mut Reader<'a>) -> Result<Vec<Value<'a>>, Short> {
     };
     (0..count).map(|_| value(reader)).collect()
 }
+
+#[cfg(test)]
+mod tests;

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use rusqlite::ffi;
 
 use super::changes::Changes;
-use super::connection::{Connection, Role, StopOnDrop, Verb};
+use super::connection::{Connection, LONGEST_KEPT, Role, StopOnDrop, Verb};
 use super::database::Shared;
 use super::error::{Error, Kind, Result};
 use super::history::{History, Place};
@@ -129,6 +129,9 @@ impl Local {
         }
         let reads_only = self.connection()?.reads_only(text)?;
         let statement = Rc::new(Statement { reads_only, history: Cell::new(History::new()) });
+        if text.len() > LONGEST_KEPT {
+            return Ok(Some(statement));
+        }
         let mut statements = self.inner.statements.borrow_mut();
         if statements.len() >= REMEMBERED {
             statements.clear();

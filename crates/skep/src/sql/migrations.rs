@@ -21,17 +21,28 @@ pub struct Migrations {
 
 /// One step of the schema: a file of SQL statements.
 #[derive(Clone, Copy, Debug)]
-pub struct Migration {
-    number: u32,
-    file: &'static str,
-    text: &'static str,
+pub struct Migration(Step<'static>);
+
+/// The same, with texts of any origin: those of a component live as long as its host needs them.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Step<'t> {
+    pub(super) number: u32,
+    pub(super) file: &'t str,
+    pub(super) text: &'t str,
+}
+
+/// What is run of them, and where they came from.
+#[cfg(not(target_family = "wasm"))]
+pub(super) struct Steps<'t> {
+    pub(super) list: Vec<Step<'t>>,
+    pub(super) folder: Option<&'static str>,
 }
 
 impl Migration {
     /// `file` is its name with number and ending, `0001_posts.sql`; `text` is what it holds.
     #[must_use]
     pub const fn new(number: u32, file: &'static str, text: &'static str) -> Self {
-        Self { number, file, text }
+        Self(Step { number, file, text })
     }
 }
 
@@ -53,9 +64,14 @@ impl Migrations {
         self
     }
 
+    #[cfg(not(target_family = "wasm"))]
+    pub(super) fn steps(&self) -> Steps<'static> {
+        Steps { list: self.list.iter().map(|migration| migration.0).collect(), folder: self.folder }
+    }
+
     /// Number, name of the file and text of each, for a host.
     #[cfg(target_family = "wasm")]
     pub(super) fn list(&self) -> Vec<(u32, String, String)> {
-        self.list.iter().map(|one| (one.number, one.file.to_owned(), one.text.to_owned())).collect()
+        self.list.iter().map(|Migration(one)| (one.number, one.file.to_owned(), one.text.to_owned())).collect()
     }
 }

@@ -11,7 +11,8 @@ use rusqlite::{OpenFlags, ffi};
 
 use super::connection::{Connection, Role};
 use super::error::{Error, sqlite};
-use super::migrations::{Migrations, migrate};
+use super::guests;
+use super::migrations::{Steps, migrate};
 use super::options::Options;
 
 /// How often a lock that SQLite itself does not wait for is tried.
@@ -33,15 +34,15 @@ pub(super) enum Problem {
     IsDirectory,
     NotADatabase,
     NoWal { mode: String },
-    ReadOnly { pending: &'static str },
+    ReadOnly { pending: String },
     Newer { file: String },
-    Changed { file: &'static str },
-    Late { file: &'static str, last: u32 },
-    Disordered { file: &'static str, before: &'static str },
+    Changed { file: String },
+    Late { file: String, last: u32 },
+    Disordered { file: String, before: String },
     NotCompiledIn { file: String },
-    Migration { file: &'static str, line: usize, statement: String, reason: String },
-    Breaking { file: &'static str, line: usize, statement: String },
-    ForeignKey { file: &'static str, table: String, parent: String },
+    Migration { file: String, line: usize, statement: String, reason: String },
+    Breaking { file: String, line: usize, statement: String },
+    ForeignKey { file: String, table: String, parent: String },
     Sqlite(Error),
 }
 
@@ -82,7 +83,7 @@ impl OpenError {
 }
 
 /// Creates the file if need be, checks it, runs what migrations it lacks, and gives back the writer.
-pub(super) fn open(path: &Path, migrations: &Migrations, options: &Options) -> Result<Connection, OpenError> {
+pub(super) fn open(path: &Path, migrations: &Steps<'_>, options: &Options) -> Result<Connection, OpenError> {
     let started = Instant::now();
     try_open(path, migrations, options).map_err(|problem| OpenError {
         path: path.to_owned(),
@@ -92,14 +93,14 @@ pub(super) fn open(path: &Path, migrations: &Migrations, options: &Options) -> R
 }
 
 /// Looks at a file as [`open`] does, and runs nothing.
-pub(super) fn check(path: &Path, migrations: &Migrations) -> Result<(), OpenError> {
+pub(super) fn check(path: &Path, migrations: &Steps<'_>) -> Result<(), OpenError> {
     let started = Instant::now();
     let problem = |problem| OpenError { path: path.to_owned(), problem, waited: started.elapsed() };
     if path.exists() { try_check(path, migrations).map_err(problem) } else { Ok(()) }
 }
 
 /// Looks for pending migrations that do more than add.
-pub(super) fn check_careful(path: &Path, migrations: &Migrations) -> Result<(), OpenError> {
+pub(super) fn check_careful(path: &Path, migrations: &Steps<'_>) -> Result<(), OpenError> {
     let started = Instant::now();
     let problem = |problem| OpenError { path: path.to_owned(), problem, waited: started.elapsed() };
     let look = || {
@@ -110,7 +111,7 @@ pub(super) fn check_careful(path: &Path, migrations: &Migrations) -> Result<(), 
     if path.exists() { look().map_err(problem) } else { Ok(()) }
 }
 
-fn try_check(path: &Path, migrations: &Migrations) -> Result<(), Problem> {
+fn try_check(path: &Path, migrations: &Steps<'_>) -> Result<(), Problem> {
     if path.is_dir() {
         return Err(Problem::IsDirectory);
     }
@@ -122,7 +123,7 @@ fn try_check(path: &Path, migrations: &Migrations) -> Result<(), Problem> {
     migrations.check(&raw)
 }
 
-fn try_open(path: &Path, migrations: &Migrations, options: &Options) -> Result<Connection, Problem> {
+fn try_open(path: &Path, migrations: &Steps<'_>, options: &Options) -> Result<Connection, Problem> {
     if cfg!(debug_assertions)
         && let Some(file) = migrations.newcomer()
     {
@@ -130,13 +131,16 @@ fn try_open(path: &Path, migrations: &Migrations, options: &Options) -> Result<C
     }
     let mut raw = open_file(path, options)?;
     raw.busy_timeout(options.busy_timeout).map_err(sqlite)?;
+    if options.guests {
+        guests::restrict(&raw).map_err(sqlite)?;
+    }
     // The first look into the file: a wrong one fails here.
     raw.query_row("pragma schema_version", [], |_| Ok(())).map_err(sqlite)?;
     let read_only = raw.is_readonly("main").map_err(sqlite)?;
     if !read_only {
         use_wal(&raw, options.busy_timeout)?;
     }
-    migrate(&mut raw, migrations, read_only)?;
+    migrate(&mut raw, migrations, read_only, options.guests)?;
     Ok(Connection::set_up(raw, Role::Writer, options).map_err(sqlite)?)
 }
 

@@ -20,6 +20,8 @@ pub struct Options {
     pub(super) statements: usize,
     pub(super) read_only: bool,
     pub(super) durable: bool,
+    /// Statements come from somebody who is not trusted: `guests.rs`.
+    pub(super) guests: bool,
 }
 
 impl Options {
@@ -35,6 +37,7 @@ impl Options {
             statements: 128,
             read_only: false,
             durable: true,
+            guests: false,
         }
     }
 
@@ -87,6 +90,14 @@ impl Options {
     #[must_use]
     pub fn read_only(mut self, read_only: bool) -> Self {
         self.read_only = read_only;
+        self
+    }
+
+    /// Statements come from a component, which its host does not trust.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn for_guests(mut self) -> Self {
+        self.guests = true;
         self
     }
 }

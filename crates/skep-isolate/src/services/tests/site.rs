@@ -19,6 +19,7 @@ use crate::options::Options;
 use crate::ready::Ready;
 use crate::reuse::ModuleCache;
 use crate::serve::size;
+use crate::services::Server;
 use crate::source::Source;
 
 /// A site, and a browser that keeps its cookies.
@@ -71,7 +72,6 @@ impl Site {
         let options = Options {
             name: "test".into(),
             instances: 10,
-            data: Some(folder.path().to_owned()),
             module_cache: match kept {
                 Kept::Snapshot => ModuleCache::Snapshot { or_cold: false },
                 Kept::Cold => ModuleCache::Cold,
@@ -79,6 +79,9 @@ impl Site {
             },
             ..Options::default()
         };
+        let mut setup = Setup::default();
+        setup.data = folder.path().to_owned();
+        options.kept.begin(Server { setup, allow_breaking: false });
         let host = Host::new(size([&options].into_iter())).unwrap();
         let source = Source::read(wasm).unwrap();
         let ready = Ready::new(&host, None, &source, &options).unwrap_or_else(|wrong| panic!("{wrong}"));

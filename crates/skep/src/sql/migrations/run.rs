@@ -4,12 +4,13 @@ use rusqlite::fallible_iterator::FallibleIterator;
 use rusqlite::hooks::{AuthAction, AuthContext, Authorization};
 use rusqlite::{Connection, ffi};
 
-use super::{Migration, Migrations};
+use super::{Step, Steps};
 use crate::sql::additions::first_other;
 use crate::sql::error::{Result, sqlite};
+use crate::sql::guests;
 use crate::sql::open::Problem;
 
-impl Migration {
+impl Step<'_> {
     /// FNV-1a of the text without carriage returns, which some checkouts add: it must find a slip, not an attack.
     fn checksum(&self) -> String {
         let bytes = self.text.bytes().filter(|&byte| byte != b'\r');
@@ -19,7 +20,7 @@ impl Migration {
     }
 }
 
-impl Migrations {
+impl<'t> Steps<'t> {
     /// The first file of the folder that is not among them.
     pub(in crate::sql) fn newcomer(&self) -> Option<String> {
         let files = std::fs::read_dir(self.folder?).ok()?;
@@ -39,25 +40,27 @@ impl Migrations {
         let pending = self.list.iter().filter(|migration| applied.iter().all(|done| done.number != migration.number));
         let mut others = pending.filter_map(|migration| Some((migration.file, first_other(migration.text)?)));
         match others.next() {
-            Some((file, (line, statement))) => Err(Problem::Breaking { file, line, statement: statement.to_owned() }),
+            Some((file, (line, statement))) => {
+                Err(Problem::Breaking { file: file.to_owned(), line, statement: statement.to_owned() })
+            }
             None => Ok(()),
         }
     }
 
     /// The one to run next, or what is wrong with those that ran.
-    fn next(&self, applied: &[Applied]) -> Result<Option<&Migration>, Problem> {
+    fn next(&self, applied: &[Applied]) -> Result<Option<Step<'t>>, Problem> {
         for done in applied {
             let Some(known) = self.list.iter().find(|known| known.number == done.number) else {
                 return Err(Problem::Newer { file: done.name.clone() });
             };
             if known.checksum() != done.checksum {
-                return Err(Problem::Changed { file: known.file });
+                return Err(Problem::Changed { file: known.file.to_owned() });
             }
         }
         let last = applied.last().map_or(0, |done| done.number);
         let ran = |number| applied.iter().any(|done| done.number == number);
-        match self.list.iter().find(|migration| !ran(migration.number)) {
-            Some(late) if late.number < last => Err(Problem::Late { file: late.file, last }),
+        match self.list.iter().copied().find(|migration| !ran(migration.number)) {
+            Some(late) if late.number < last => Err(Problem::Late { file: late.file.to_owned(), last }),
             next => Ok(next),
         }
     }
@@ -73,28 +76,29 @@ struct Applied {
 /// Runs what has not run yet.
 pub(in crate::sql) fn migrate(
     connection: &mut Connection,
-    migrations: &Migrations,
+    migrations: &Steps<'_>,
     read_only: bool,
+    guests: bool,
 ) -> Result<(), Problem> {
     if let Some(pair) = migrations.list.windows(2).find(|pair| pair[0].number >= pair[1].number) {
-        return Err(Problem::Disordered { file: pair[1].file, before: pair[0].file });
+        return Err(Problem::Disordered { file: pair[1].file.to_owned(), before: pair[0].file.to_owned() });
     }
     // Foreign keys are looked at when all statements of a migration have run: a table can be replaced only so.
     connection.execute_batch("pragma foreign_keys = off").map_err(sqlite)?;
     // Looking first takes no lock, so an ordinary start waits for nobody.
     while let Some(next) = migrations.next(&applied(connection)?)? {
         if read_only {
-            return Err(Problem::ReadOnly { pending: next.file });
+            return Err(Problem::ReadOnly { pending: next.file.to_owned() });
         }
-        one_under_lock(connection, migrations)?;
+        one_under_lock(connection, migrations, guests)?;
     }
     Ok(())
 }
 
 /// Runs the next migration, unless another process did while we waited for the lock.
-fn one_under_lock(connection: &mut Connection, migrations: &Migrations) -> Result<(), Problem> {
+fn one_under_lock(connection: &mut Connection, migrations: &Steps<'_>, guests: bool) -> Result<(), Problem> {
     connection.execute_batch("begin immediate").map_err(sqlite)?;
-    let outcome = next_in_transaction(connection, migrations)
+    let outcome = next_in_transaction(connection, migrations, guests)
         .and_then(|()| connection.execute_batch("commit").map_err(|error| sqlite(error).into()));
     if !connection.is_autocommit() {
         connection.execute_batch("rollback").map_err(sqlite)?;
@@ -102,9 +106,10 @@ fn one_under_lock(connection: &mut Connection, migrations: &Migrations) -> Resul
     outcome
 }
 
-fn next_in_transaction(connection: &mut Connection, migrations: &Migrations) -> Result<(), Problem> {
+fn next_in_transaction(connection: &mut Connection, migrations: &Steps<'_>, guests: bool) -> Result<(), Problem> {
     let Some(next) = migrations.next(&applied(connection)?)? else { return Ok(()) };
-    connection.authorizer(Some(no_transaction_control)).map_err(sqlite)?;
+    let may = if guests { no_transaction_control_of_guests } else { no_transaction_control };
+    connection.authorizer(Some(may)).map_err(sqlite)?;
     let outcome = run(connection, next);
     connection.authorizer(None::<fn(AuthContext<'_>) -> Authorization>).map_err(sqlite)?;
     outcome?;
@@ -141,7 +146,15 @@ fn no_transaction_control(context: AuthContext<'_>) -> Authorization {
     }
 }
 
-fn run(connection: &Connection, migration: &Migration) -> Result<(), Problem> {
+/// One of a component stays within its own database, too.
+fn no_transaction_control_of_guests(context: AuthContext<'_>) -> Authorization {
+    match no_transaction_control(context) {
+        Authorization::Allow => guests::may(context),
+        refused => refused,
+    }
+}
+
+fn run(connection: &Connection, migration: Step<'_>) -> Result<(), Problem> {
     let mut batch = rusqlite::Batch::new(connection, migration.text);
     let mut done = 0;
     loop {
@@ -156,7 +169,7 @@ fn run(connection: &Connection, migration: &Migration) -> Result<(), Problem> {
     }
 }
 
-fn failure(migration: &Migration, begin: usize, error: rusqlite::Error) -> Problem {
+fn failure(migration: Step<'_>, begin: usize, error: rusqlite::Error) -> Problem {
     // A statement that could not be prepared has a more exact place: that of the word which is wrong.
     let (offset, error) = match error {
         rusqlite::Error::SqlInputError { error, msg, offset, .. } => {
@@ -169,11 +182,15 @@ fn failure(migration: &Migration, begin: usize, error: rusqlite::Error) -> Probl
         return error.into();
     }
     let reason = match error.primary() {
-        ffi::SQLITE_AUTH => "a migration must not begin or end a transaction: it runs in one".to_owned(),
+        ffi::SQLITE_AUTH => format!(
+            "a migration must not begin or end a transaction: it runs in one; and that of a component has nothing but its own \
+             database ({})",
+            error.reason()
+        ),
         _ => error.reason(),
     };
     let (line, statement) = code_at(migration.text, offset);
-    Problem::Migration { file: migration.file, line, statement: statement.to_owned(), reason }
+    Problem::Migration { file: migration.file.to_owned(), line, statement: statement.to_owned(), reason }
 }
 
 /// The number and the text of the line in which the code at `offset` stands, or the next after blanks and comments.
@@ -194,27 +211,28 @@ fn code(text: &str) -> &str {
     }
 }
 
-fn check_foreign_keys(connection: &Connection, migration: &Migration) -> Result<(), Problem> {
+fn check_foreign_keys(connection: &Connection, migration: Step<'_>) -> Result<(), Problem> {
     let mut statement = connection.prepare("pragma foreign_key_check").map_err(sqlite)?;
     let mut rows = statement.raw_query();
     let Some(row) = rows.next().map_err(sqlite)? else { return Ok(()) };
     let (table, parent): (String, String) = (row.get(0).map_err(sqlite)?, row.get(2).map_err(sqlite)?);
-    Err(Problem::ForeignKey { file: migration.file, table, parent })
+    Err(Problem::ForeignKey { file: migration.file.to_owned(), table, parent })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn step(text: &str) -> Step<'_> {
+        Step { number: 1, file: "", text }
+    }
+
     #[test]
     fn a_checksum_stays_what_it_was() {
         // Recorded in every database there is: it must never change.
-        assert_eq!(
-            Migration::new(1, "", "create table a (b);\n").checksum(),
-            Migration::new(2, "x", "create table a (b);\r\n").checksum()
-        );
-        assert_eq!(Migration::new(1, "", "").checksum(), "cbf29ce484222325");
-        assert_eq!(Migration::new(1, "", "a").checksum(), "af63dc4c8601ec8c");
+        assert_eq!(step("create table a (b);\n").checksum(), step("create table a (b);\r\n").checksum());
+        assert_eq!(step("").checksum(), "cbf29ce484222325");
+        assert_eq!(step("a").checksum(), "af63dc4c8601ec8c");
     }
 
     #[test]

@@ -1,0 +1,199 @@
+//! What a component tries that is none of its business.
+
+use std::future::poll_fn;
+use std::pin::pin;
+use std::task::Poll;
+
+use super::super::options::Options;
+use super::*;
+use crate::offload::{Inline, Offload};
+
+/// A database of a component, in a folder with another file.
+fn hosted() -> (tempfile::TempDir, Database) {
+    let folder = tempfile::tempdir().unwrap();
+    let database = open(folder.path(), "create table note (text text)").unwrap();
+    (folder, database)
+}
+
+fn open(folder: &std::path::Path, migration: &str) -> Result<Database, String> {
+    let list = [(1, "0001_note.sql".to_owned(), migration.to_owned())];
+    let path = folder.join("database.sqlite");
+    Database::open_for_guests(&path, &list, Options::new(), Arc::new(Inline), (false, false))
+        .map_err(|error| error.to_string())
+}
+
+#[test]
+fn one_that_is_only_looked_at_stays_as_it_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("database.sqlite");
+    let list = [(1, "0001_note.sql".to_owned(), "create table note (text text)".to_owned())];
+    let database = Database::open_for_guests(&path, &list, Options::new(), Arc::new(Inline), (false, true)).unwrap();
+    run(&database, "insert into note values ('a')").unwrap();
+    assert!(!path.exists());
+}
+
+fn packed(verb: u8, text: &str) -> Arc<Packed> {
+    Arc::new(Packed::new(verb, text.to_owned(), Vec::new()).unwrap())
+}
+
+/// Runs it as a request does: here if it can be, else elsewhere.
+fn run(database: &Database, text: &str) -> Result<Vec<u8>, String> {
+    let packed = packed(0, text);
+    let place = match database.local().packed_now(&packed) {
+        Ok(bytes) => return Ok(bytes),
+        Err(place) => place,
+    };
+    now(database.packed(place, &packed)).0.map_err(|error| error.packed().1)
+}
+
+/// With work that is done at once, nothing waits.
+fn now<T>(future: impl Future<Output = T>) -> T {
+    let mut future = pin!(future);
+    let mut cx = std::task::Context::from_waker(std::task::Waker::noop());
+    loop {
+        if let Poll::Ready(value) = future.as_mut().poll(&mut cx) {
+            return value;
+        }
+        std::thread::yield_now();
+    }
+}
+
+const FOREIGN: &[&str] = &[
+    "attach '/tmp/skep-other.sqlite' as other",
+    "attach ':memory:' as other",
+    "detach main",
+    "vacuum into '/tmp/skep-copy.sqlite'",
+    "create temp table kept (a)",
+    "create table temp.kept (a)",
+    "create temp view kept as select 1",
+    "create temp trigger kept after insert on note begin select 1; end",
+    "create virtual table temp.kept using fts5(a)",
+    "select load_extension('/tmp/skep.so')",
+    "pragma hard_heap_limit = 1",
+    "pragma soft_heap_limit = 1",
+    "pragma busy_timeout = 1000000",
+    "pragma query_only = off",
+    "pragma foreign_keys = off",
+    "pragma locking_mode = exclusive",
+    "pragma journal_mode = delete",
+    "pragma temp_store = memory",
+    "pragma temp_store_directory = '/etc'",
+    "pragma writable_schema = on",
+    "pragma mmap_size = 1000000000000",
+    "pragma cache_size = 1000000000",
+    "pragma database_list",
+    "pragma user_version = 1",
+    "select * from pragma_database_list",
+    "select * from pragma_hard_heap_limit(1)",
+];
+
+#[test]
+fn a_statement_stays_within_its_own_database() {
+    let (folder, database) = hosted();
+    for text in FOREIGN {
+        let refused = run(&database, text).expect_err(text);
+        let reasons = ["not authorized", "prohibited", "no such", "unable", "error"];
+        assert!(reasons.iter().any(|reason| refused.contains(reason)), "{text}: {refused}");
+        // As what the tables of a program are made by, and as a migration.
+        assert!(database.write(|db| db.execute(*text)).is_err(), "{text}");
+        let folder = tempfile::tempdir().unwrap();
+        assert!(open(folder.path(), text).is_err(), "{text}");
+    }
+    assert!(!std::path::Path::new("/tmp/skep-other.sqlite").exists());
+    assert!(!std::path::Path::new("/tmp/skep-copy.sqlite").exists());
+    let files = std::fs::read_dir(folder.path()).unwrap().map(|file| file.unwrap().file_name().into_string().unwrap());
+    assert!(files.into_iter().all(|file| file.starts_with("database.sqlite")));
+}
+
+#[test]
+fn what_is_its_own_it_may_do() {
+    let (_folder, database) = hosted();
+    for text in [
+        "insert into note values ('a') returning text",
+        "create index by_text on note (text)",
+        "alter table note add column more integer",
+        "create view all_notes as select text from note",
+        "create virtual table words using fts5(text, content='note')",
+        "create trigger noted after insert on note begin insert into words (rowid, text) values (new.rowid, new.text); end",
+        "insert into note (text) values ('bees')",
+        "select * from words where words match 'bees'",
+        "create virtual table area using rtree(id, low, high)",
+        "insert into area values (1, 2, 3)",
+        "alter table note rename to notes",
+        "analyze",
+        "pragma table_info('notes')",
+        "pragma user_version",
+        "select name from pragma_table_info('notes')",
+        "select group_concat(text) over (order by text) from notes group by text",
+        "drop table words",
+    ] {
+        run(&database, text).unwrap_or_else(|error| panic!("{text}: {error}"));
+    }
+}
+
+#[test]
+fn nothing_recurses_deeper_than_the_stack() {
+    let (_folder, database) = hosted();
+    let pattern = format!("select '{}' like '{}'", "a".repeat(24_000), "%a".repeat(12_000));
+    let nested = |depth| format!("select {}1{}", "(".repeat(depth), ")".repeat(depth));
+    let selects = |depth| format!("{}select 1{}", "select * from (".repeat(depth), ")".repeat(depth));
+    let unions = vec!["select 1"; 50_000].join(" union all ");
+    let sums = format!("select 1{}", "+1".repeat(100_000));
+    let json = format!("select json('{}')", "[".repeat(500_000));
+    // That of a guest's call, without what its own code may have of it.
+    let tried = std::thread::Builder::new().stack_size(4 << 20).spawn(move || {
+        for text in [pattern, nested(150_000), selects(30_000), unions, sums, json] {
+            let refused = run(&database, &text).expect_err(&text[..60]);
+            assert!(!refused.is_empty());
+        }
+    });
+    tried.unwrap().join().unwrap();
+}
+
+#[test]
+fn an_answer_has_a_limit() {
+    let (_folder, database) = hosted();
+    for text in [
+        "select zeroblob(1000000000)",
+        "select replace(printf('%1000000d', 1), ' ', printf('%1000d', 1))",
+        "with recursive n (i) as (select 1 union all select i + 1 from n) select i, zeroblob(1000000) from n",
+    ] {
+        let refused = run(&database, text).expect_err(text);
+        assert!(refused.contains("too big") || refused.contains("32 MiB"), "{text}: {refused}");
+    }
+    let long = format!("select 1 -- {}", "x".repeat(LONGEST_STATEMENT));
+    assert!(Packed::new(0, long, Vec::new()).unwrap_err().to_string().contains("1 MiB"));
+}
+
+/// A thread that takes one job after the other.
+#[derive(Debug)]
+struct OneThread(std::sync::mpsc::Sender<Box<dyn FnOnce() + Send>>);
+
+impl Offload for OneThread {
+    fn run(&self, job: Box<dyn FnOnce() + Send>) {
+        self.0.send(job).unwrap();
+    }
+}
+
+#[test]
+fn a_write_that_nobody_waits_for_ends() {
+    let folder = tempfile::tempdir().unwrap();
+    let (jobs, taken) = std::sync::mpsc::channel::<Box<dyn FnOnce() + Send>>();
+    std::thread::spawn(move || taken.into_iter().for_each(|job| job()));
+    let list = [(1, "0001_note.sql".to_owned(), "create table note (i integer)".to_owned())];
+    let path = folder.path().join("database.sqlite");
+    let database =
+        Database::open_for_guests(&path, &list, Options::new(), Arc::new(OneThread(jobs)), (false, false)).unwrap();
+    let endless = packed(
+        3,
+        "insert into note with recursive n (i) as (select 1 union all select 1 from n) select i from n where i > 1",
+    );
+    {
+        let mut write = pin!(database.packed(Place::Writer, &endless));
+        let begun = now(poll_fn(|cx| Poll::Ready(write.as_mut().poll(cx).is_pending())));
+        assert!(begun);
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let next = packed(3, "insert into note values (7)");
+    assert!(now(database.packed(Place::Writer, &next)).0.is_ok());
+}
