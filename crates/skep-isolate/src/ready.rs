@@ -90,7 +90,7 @@ impl Ready {
         check(host, &original.component, options).map_err(wrong)?;
         let image = match (options.module_cache, source.form) {
             (ModuleCache::Snapshot { or_cold }, Form::Component) => {
-                match snapshot::image(host, disk, &original.component, &source.bytes, &grants) {
+                match snapshot::image(host, disk, &original.component, &source.bytes, (&grants, snapshot::PATIENCE)) {
                     Err(why) if or_cold => {
                         tracing::warn!(target: "skep::isolate", app = options.name, "start-up code runs for each request: {why}");
                         None

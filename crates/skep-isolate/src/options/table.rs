@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-use super::Options;
 use super::units::{size, time};
+use super::{MOST_INSTANCES, Options};
 use crate::reuse::ModuleCache;
 use crate::state::Dir;
 
@@ -94,9 +94,9 @@ pub(crate) static TABLE: &[Row] = &[
         name: "instances",
         argument: "N",
         default: "1000",
-        help: "How many instances there may be at once, from 1 to 20000. Requests beyond that are answered with 503.",
+        help: "How many instances there may be at once, from 1 to 10000. Requests beyond that are answered with 503.",
         repeats: false,
-        set: |options, text| put(&mut options.instances, number(text, 1, 20_000)),
+        set: |options, text| put(&mut options.instances, number(text, 1, MOST_INSTANCES)),
     },
     Row {
         name: "env",
@@ -307,7 +307,7 @@ mod tests {
             let error = said(row.name, &[""]).unwrap_err();
             assert!(error.starts_with("expected "), "{}: {error}", row.name);
         }
-        assert_eq!(said("instances", &["0"]).unwrap_err(), "expected a number from 1 to 20000");
+        assert_eq!(said("instances", &["0"]).unwrap_err(), "expected a number from 1 to 10000");
         assert_eq!(said("dir", &["no/such/folder"]).unwrap_err(), "no/such/folder is no folder");
     }
 
