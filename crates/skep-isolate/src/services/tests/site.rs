@@ -19,8 +19,7 @@ use crate::options::Options;
 use crate::ready::Ready;
 use crate::reuse::ModuleCache;
 use crate::serve::size;
-use crate::services::Server;
-use crate::services::jobs;
+use crate::services::{Server, jobs};
 use crate::source::Source;
 
 /// A site, and a browser that keeps its cookies.
