@@ -28,6 +28,9 @@ pub(crate) struct Trusted(File);
 
 const OTHERS_WRITE: u32 = 0o022;
 
+/// Bytes of the number that seeds are made of.
+const SECRET: usize = 32;
+
 /// Bytes of SHA-256.
 const SUM: u64 = 32;
 
@@ -100,6 +103,23 @@ impl Disk {
     pub(crate) fn keep(&self, engine: &Engine, content: &Hash, code: &[u8]) -> io::Result<()> {
         let sum = Sha256::digest(code);
         write_whole(&self.path(engine, content), &[code, &sum])
+    }
+
+    /// A number for what the start-up code of this content seeds, which nobody can foretell. It is the same at each start, or the image would be
+    /// another one each time, and compiled anew.
+    pub(crate) fn seed(&self, content: &Hash) -> Option<u128> {
+        let path = self.folder.join("seed");
+        let read = || {
+            let mut secret = [0; SECRET];
+            Trusted::open(&path).and_then(|file| file.file().read_exact(&mut secret)).map(|()| secret)
+        };
+        let secret = read().or_else(|_| {
+            let words = [crate::services::seed(), crate::services::seed()];
+            let bytes: Vec<u8> = words.iter().flat_map(|(a, b)| [a.to_le_bytes(), b.to_le_bytes()].concat()).collect();
+            write_whole(&path, &[&bytes]).and_then(|()| read())
+        });
+        let sum = Sha256::new().chain_update(secret.ok()?).chain_update(content.long().to_string()).finalize();
+        Some(u128::from_le_bytes(std::array::from_fn(|nth| sum[nth])))
     }
 
     /// Forgets code that turned out to be of no use.
@@ -229,6 +249,15 @@ mod tests {
             fs::write(&path, &whole[..at]).unwrap();
             assert!(disk.find(&engine, &content).is_none(), "{at} bytes");
         }
+    }
+
+    #[test]
+    fn a_seed_is_the_same_at_each_start_and_nowhere_else() {
+        let (one, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let seed = |folder: &Path, content: &[u8]| Disk::open(folder).unwrap().seed(&Hash::of(content)).unwrap();
+        assert_eq!(seed(one.path(), b"a"), seed(one.path(), b"a"));
+        assert_ne!(seed(one.path(), b"a"), seed(one.path(), b"b"), "another version");
+        assert_ne!(seed(one.path(), b"a"), seed(other.path(), b"a"), "another machine");
     }
 
     #[test]

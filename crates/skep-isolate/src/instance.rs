@@ -47,9 +47,9 @@ impl Instance {
         self.store.data().reuse
     }
 
-    /// True if nothing of its requests is left.
-    pub(crate) fn is_clean(&self) -> bool {
-        self.store.data().is_table_empty()
+    /// True if it asked for more memory than it may have, whatever became of it then.
+    pub(crate) fn was_refused_memory(&self) -> bool {
+        self.store.data().was_refused_memory()
     }
 
     /// Has the guest handle a request. What was made of it in [`State`]'s table comes in as `make` gives it.
