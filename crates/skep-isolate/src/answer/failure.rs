@@ -52,10 +52,10 @@ fn told(error: &wasmtime::Error) -> String {
     let Some(backtrace) = error.downcast_ref::<WasmBacktrace>() else { return text };
     for (number, frame) in backtrace.frames().iter().take(FRAMES).enumerate() {
         text.push_str(if number == 0 { ", in " } else { " < " });
-        match frame.func_name() {
-            Some(name) => text.push_str(name),
-            None => text.push_str(&["function ", &frame.func_index().to_string()].concat()),
-        }
+        let _ = match frame.func_name() {
+            Some(name) => write!(text, "{name}"),
+            None => write!(text, "function {}", frame.func_index()),
+        };
         if let Some(offset) = frame.module_offset() {
             let _ = write!(text, " (0x{offset:x})");
         }

@@ -84,10 +84,7 @@ impl Local {
         if packed.executes {
             return Err(Place::Writer);
         }
-        let statement = match self.known(&packed.text) {
-            Ok(Some(statement)) => statement,
-            _ => return Err(Place::Unknown),
-        };
+        let Ok(Some(statement)) = self.known(&packed.text) else { return Err(Place::Unknown) };
         if !statement.reads_only {
             return Err(Place::Writer);
         }

@@ -19,7 +19,7 @@ impl<'a> Head<'a> {
     }
 
     pub(super) fn names(self) -> impl Iterator<Item = &'a str> {
-        self.0.column_names().into_iter()
+        self.0.column_names()
     }
 }
 
