@@ -193,6 +193,19 @@ mod tests {
     }
 
     #[test]
+    fn another_name_of_an_application_says_nothing() {
+        let one = application("one", &["a.org", "*.b.org"], "/");
+        let other = application("other", &["x.b.org"], "/");
+        let deep = application("deep", &["*.c.b.org"], "/");
+        for order in [[&one, &other, &deep], [&deep, &other, &one]] {
+            let table = Table::new(order.map(Arc::clone).to_vec(), None).unwrap();
+            assert_eq!(found(&table, "x.b.org", "/"), "other", "an exact name");
+            assert_eq!(found(&table, "y.b.org", "/"), "one");
+            assert_eq!(found(&table, "y.c.b.org", "/"), "deep", "the longer pattern");
+        }
+    }
+
+    #[test]
     fn two_in_one_place_are_refused_by_name() {
         let refused = |one, other| Table::new(vec![one, other], None).map(drop).unwrap_err().0;
         let error = refused(application("a", &[], "/"), application("b", &[], "/"));
