@@ -32,7 +32,7 @@ const OTHERS_WRITE: u32 = 0o022;
 const SECRET: usize = 32;
 
 /// Bytes of SHA-256.
-const SUM: u64 = 32;
+const SUM: usize = 32;
 
 /// How the names of files begin that are being written.
 const PART: &str = ".part-";
@@ -118,7 +118,7 @@ impl Disk {
             let bytes: Vec<u8> = words.iter().flat_map(|(a, b)| [a.to_le_bytes(), b.to_le_bytes()].concat()).collect();
             write_whole(&path, &[&bytes]).and_then(|()| read())
         });
-        let sum = Sha256::new().chain_update(secret.ok()?).chain_update(content.long().to_string()).finalize();
+        let sum = Sha256::new().chain_update(secret.ok()?).chain_update(content.long()).finalize();
         Some(u128::from_le_bytes(std::array::from_fn(|nth| sum[nth])))
     }
 
@@ -146,7 +146,7 @@ pub(crate) fn write_whole(path: &Path, pieces: &[&[u8]]) -> io::Result<()> {
 
 /// Whether a file is as it was kept: behind the code is its SHA-256. A disk that was full, or lost its power, has other contents.
 fn is_whole(mut file: &File) -> io::Result<()> {
-    let code = file.metadata()?.len().checked_sub(SUM).ok_or_else(|| io::Error::other("it is not complete"))?;
+    let code = file.metadata()?.len().checked_sub(SUM as u64).ok_or_else(|| io::Error::other("it is not complete"))?;
     let mut sum = Sha256::new();
     let mut left = code;
     let mut piece = vec![0; 64 << 10];
@@ -159,7 +159,7 @@ fn is_whole(mut file: &File) -> io::Result<()> {
         sum.update(&piece[..read]);
         left -= read as u64;
     }
-    let mut said = [0; SUM as usize];
+    let mut said = [0; SUM];
     file.read_exact(&mut said)?;
     if sum.finalize()[..] == said { Ok(()) } else { Err(io::Error::other("it is not what was written")) }
 }
@@ -265,7 +265,9 @@ mod tests {
         let temp = tempfile::tempdir().unwrap();
         let disk = Disk::open(temp.path()).unwrap();
         let names = ["a.cwasm", ".part-x", "notes.txt"];
-        names.iter().for_each(|name| fs::write(temp.path().join(name), "").unwrap());
+        for name in names {
+            fs::write(temp.path().join(name), "").unwrap();
+        }
         let there = || names.map(|name| temp.path().join(name).exists());
         disk.tidy(SystemTime::now() + KEPT_FOR / 2);
         assert_eq!(there(), [true, true, true]);
