@@ -15,7 +15,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, Waker};
 
 use bytes::Bytes;
-use http::{HeaderValue, Response};
+use http::{HeaderValue, Response, StatusCode};
 use http_body::Body as _;
 use http_body_util::BodyExt;
 use skep::Body;
@@ -117,12 +117,12 @@ async fn answer_in(ready: Arc<Ready>, place: Place, request: Mounted) -> skep::R
     if let Some(door) = ready.door.filter(|door| door.takes(&request.body)) {
         return door::answer(&ready, door, place, request).await.map_err(|failure| failure.into_error(&ready));
     }
-    let id = request.id;
+    let (id, is_head) = (request.id, request.parts.method == http::Method::HEAD);
     let mut running = match Running::begin(&ready, place, request) {
         Ok(running) => running,
         Err(failure) => return Err(failure.into_error(&ready)),
     };
-    let mut gathered = Gathered::default();
+    let mut gathered = Gathered { is_head, ..Gathered::default() };
     let step = poll_fn(|cx| running.poll(cx, Some(&mut gathered))).await;
     let answer = match step {
         Step::Ended(ended) => running.whole(*ended, gathered),
@@ -193,9 +193,7 @@ impl Running {
         match result {
             Ok(instance) => {
                 end.well();
-                if instance.is_clean() {
-                    self.ready.give_back(instance);
-                }
+                self.ready.give_back(instance);
             }
             Err(failure) => {
                 // First this, then the guest: whoever reads the body must not take its end for a good one.
@@ -260,6 +258,7 @@ fn response(parts: http::response::Parts, body: Body) -> skep::Response {
 /// An answer, as far as it is here.
 #[derive(Default)]
 struct Gathered {
+    is_head: bool,
     parts: Option<Result<http::response::Parts, ErrorCode>>,
     body: Option<HyperOutgoingBody>,
     pieces: VecDeque<Bytes>,
@@ -290,6 +289,7 @@ impl Gathered {
             }
         }
         let before = self.pieces.len();
+        let has_no_body = self.has_no_body();
         let Some(body) = &mut self.body else { return Progress::None };
         while self.rest == Rest::Open {
             match Pin::new(&mut *body).poll_frame(cx) {
@@ -301,6 +301,8 @@ impl Gathered {
                     }
                     Err(frame) => self.rest = frame.into_trailers().map_or(Rest::Ended, Rest::Trailers),
                 },
+                // A length without a body is right where there is none.
+                Poll::Ready(Some(Err(_))) if has_no_body => self.rest = Rest::Ended,
                 Poll::Ready(Some(Err(_))) => self.rest = Rest::Broken,
                 Poll::Ready(None) => self.rest = Rest::Ended,
             }
@@ -311,6 +313,12 @@ impl Gathered {
             // The body is here; the guest may still have something to do.
             _ => Progress::Streams,
         }
+    }
+
+    /// True if the answer is one that never has a body (RFC 9110, 6.4.1).
+    fn has_no_body(&self) -> bool {
+        let without = [StatusCode::NO_CONTENT, StatusCode::NOT_MODIFIED];
+        self.is_head || matches!(&self.parts, Some(Ok(parts)) if without.contains(&parts.status))
     }
 
     fn is_complete(&self) -> bool {

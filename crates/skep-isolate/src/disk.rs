@@ -28,8 +28,11 @@ pub(crate) struct Trusted(File);
 
 const OTHERS_WRITE: u32 = 0o022;
 
+/// Bytes of the number that seeds are made of.
+const SECRET: usize = 32;
+
 /// Bytes of SHA-256.
-const SUM: u64 = 32;
+const SUM: usize = 32;
 
 /// How the names of files begin that are being written.
 const PART: &str = ".part-";
@@ -102,6 +105,23 @@ impl Disk {
         write_whole(&self.path(engine, content), &[code, &sum])
     }
 
+    /// A number for what the start-up code of this content seeds, which nobody can foretell. It is the same at each start, or the image would be
+    /// another one each time, and compiled anew.
+    pub(crate) fn seed(&self, content: &Hash) -> Option<u128> {
+        let path = self.folder.join("seed");
+        let read = || {
+            let mut secret = [0; SECRET];
+            Trusted::open(&path).and_then(|file| file.file().read_exact(&mut secret)).map(|()| secret)
+        };
+        let secret = read().or_else(|_| {
+            let words = [crate::services::seed(), crate::services::seed()];
+            let bytes: Vec<u8> = words.iter().flat_map(|(a, b)| [a.to_le_bytes(), b.to_le_bytes()].concat()).collect();
+            write_whole(&path, &[&bytes]).and_then(|()| read())
+        });
+        let sum = Sha256::new().chain_update(secret.ok()?).chain_update(content.long()).finalize();
+        Some(u128::from_le_bytes(std::array::from_fn(|nth| sum[nth])))
+    }
+
     /// Forgets code that turned out to be of no use.
     pub(crate) fn forget(&self, engine: &Engine, content: &Hash) {
         let _ = fs::remove_file(self.path(engine, content));
@@ -126,7 +146,7 @@ pub(crate) fn write_whole(path: &Path, pieces: &[&[u8]]) -> io::Result<()> {
 
 /// Whether a file is as it was kept: behind the code is its SHA-256. A disk that was full, or lost its power, has other contents.
 fn is_whole(mut file: &File) -> io::Result<()> {
-    let code = file.metadata()?.len().checked_sub(SUM).ok_or_else(|| io::Error::other("it is not complete"))?;
+    let code = file.metadata()?.len().checked_sub(SUM as u64).ok_or_else(|| io::Error::other("it is not complete"))?;
     let mut sum = Sha256::new();
     let mut left = code;
     let mut piece = vec![0; 64 << 10];
@@ -139,7 +159,7 @@ fn is_whole(mut file: &File) -> io::Result<()> {
         sum.update(&piece[..read]);
         left -= read as u64;
     }
-    let mut said = [0; SUM as usize];
+    let mut said = [0; SUM];
     file.read_exact(&mut said)?;
     if sum.finalize()[..] == said { Ok(()) } else { Err(io::Error::other("it is not what was written")) }
 }
@@ -232,11 +252,22 @@ mod tests {
     }
 
     #[test]
+    fn a_seed_is_the_same_at_each_start_and_nowhere_else() {
+        let (one, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let seed = |folder: &Path, content: &[u8]| Disk::open(folder).unwrap().seed(&Hash::of(content)).unwrap();
+        assert_eq!(seed(one.path(), b"a"), seed(one.path(), b"a"));
+        assert_ne!(seed(one.path(), b"a"), seed(one.path(), b"b"), "another version");
+        assert_ne!(seed(one.path(), b"a"), seed(other.path(), b"a"), "another machine");
+    }
+
+    #[test]
     fn what_is_of_no_use_goes() {
         let temp = tempfile::tempdir().unwrap();
         let disk = Disk::open(temp.path()).unwrap();
         let names = ["a.cwasm", ".part-x", "notes.txt"];
-        names.iter().for_each(|name| fs::write(temp.path().join(name), "").unwrap());
+        for name in names {
+            fs::write(temp.path().join(name), "").unwrap();
+        }
         let there = || names.map(|name| temp.path().join(name).exists());
         disk.tidy(SystemTime::now() + KEPT_FOR / 2);
         assert_eq!(there(), [true, true, true]);

@@ -36,8 +36,14 @@ pub(crate) struct Size {
     pub(crate) fuel: bool,
 }
 
-/// Core modules that one component may instantiate, on average over all that run: a Rust component has three or four.
-const INNER: u32 = 8;
+/// Core modules that one component may instantiate: a Rust component has three or four, an interpreter with its libraries some twenty.
+const INNER: u32 = 32;
+
+/// Memories of one component.
+const MEMORIES: u32 = 2;
+
+/// Tables of one component.
+const TABLES: u32 = 4;
 
 /// What of a memory's pages is put back by copying. Beyond it the system takes pages away and brings them again, one fault each: 1.6 us
 /// a page and not 0.25 (docs/isolate.md).
@@ -86,8 +92,12 @@ fn pool(size: Size) -> PoolingAllocationConfig {
     let inner = size.instances.saturating_mul(INNER);
     pool.total_component_instances(size.instances)
         .total_core_instances(inner)
-        .total_memories(size.instances.saturating_mul(2))
-        .total_tables(size.instances.saturating_mul(4))
+        .total_memories(size.instances.saturating_mul(MEMORIES))
+        .total_tables(size.instances.saturating_mul(TABLES))
+        // What one component has is no other's: it is refused when it is compiled, and not when others are answered.
+        .max_core_instances_per_component(INNER)
+        .max_memories_per_component(MEMORIES)
+        .max_tables_per_component(TABLES)
         .total_stacks(size.instances)
         .table_elements(TABLE_ENTRIES)
         // As much as 32 bits address: what one may have of it, its limits say.

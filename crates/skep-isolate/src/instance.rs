@@ -14,7 +14,7 @@ pub(crate) struct Instance {
     pub(crate) store: Store<State>,
     proxy: Option<Proxy>,
     /// There is none while it is at work: only one that came back from its guest is used again.
-    instance: Option<wasmtime::component::Instance>,
+    made: Option<wasmtime::component::Instance>,
     served: u32,
 }
 
@@ -34,7 +34,7 @@ impl Instance {
     pub(crate) fn new(ready: &Ready, reuse: Option<Reuse>) -> Self {
         let mut store = Store::new(ready.pre.engine(), State::new(&ready.grants, reuse));
         limit(&mut store);
-        Self { store, proxy: None, instance: None, served: 0 }
+        Self { store, proxy: None, made: None, served: 0 }
     }
 
     /// How many requests it has begun.
@@ -47,9 +47,9 @@ impl Instance {
         self.store.data().reuse
     }
 
-    /// True if nothing of its requests is left.
-    pub(crate) fn is_clean(&self) -> bool {
-        self.store.data().is_table_empty()
+    /// True if it asked for more memory than it may have, whatever became of it then.
+    pub(crate) fn was_refused_memory(&self) -> bool {
+        self.store.data().was_refused_memory()
     }
 
     /// Has the guest handle a request. What was made of it in [`State`]'s table comes in as `make` gives it.
@@ -81,7 +81,7 @@ impl Instance {
     /// The instance; made, if this is its first request.
     pub(crate) async fn live(&mut self, ready: &Ready) -> Result<wasmtime::component::Instance> {
         self.store.set_epoch_deadline(1);
-        if let Some(instance) = self.instance.take() {
+        if let Some(instance) = self.made.take() {
             return Ok(instance);
         }
         let instance = ready.pre.instance_pre().instantiate_async(&mut self.store).await?;
@@ -93,7 +93,7 @@ impl Instance {
 
     /// Its guest has returned.
     pub(crate) fn came_back(&mut self, instance: wasmtime::component::Instance) {
-        self.instance = Some(instance);
+        self.made = Some(instance);
     }
 }
 

@@ -82,6 +82,7 @@ impl Options {
             clock: Arc::clone(clock),
             name: self.name.clone(),
             memory: self.memory,
+            reuse: self.reuse,
             env,
             dirs,
             allow_out: self.allow_out.clone(),

@@ -72,6 +72,8 @@ pub(crate) struct Counts {
     pub(crate) made: AtomicU64,
     pub(crate) reused: AtomicU64,
     pub(crate) failed: AtomicU64,
+    /// How often one was kept for another request.
+    pub(crate) kept: AtomicU64,
 }
 
 /// An instance between two requests.
@@ -149,7 +151,12 @@ impl Ready {
 
     /// Takes an instance back that has served well. Whether it serves again is what it says itself.
     pub(crate) fn give_back(&self, instance: Instance) {
+        // One that was refused memory may go on without what it wanted: nobody else is to find it so.
+        if instance.was_refused_memory() {
+            return;
+        }
         if instance.reuse().is_some_and(|reuse| instance.served() < reuse.requests) {
+            self.counts.kept.fetch_add(1, Ordering::Relaxed);
             let idle = Idle { instance, since: Instant::now() };
             let mut waiting = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
             waiting.push(idle);

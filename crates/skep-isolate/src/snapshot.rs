@@ -19,6 +19,8 @@ use crate::disk::Disk;
 use crate::engine::{Clock, Host};
 use crate::error::Wrong;
 use crate::instance;
+use crate::services::seed;
+use crate::source::Hash;
 use crate::state::{Frozen, Grants, State};
 
 /// How long start-up code may take, what it waits counted.
@@ -92,7 +94,10 @@ async fn make(
     wizer.keep_init_func(true);
     let (context, instrumented) = wizer.instrument_component(wasm).map_err(unfit)?;
     let compiled = Compiled::of_wasm(host, disk, &instrumented)?;
-    let frozen = Arc::new(Frozen::default());
+    let version = Hash::of(wasm);
+    let (a, b) = seed();
+    let drawn = u128::from(a) << 64 | u128::from(b);
+    let frozen = Arc::new(Frozen::new(disk.and_then(|disk| disk.seed(&version)).unwrap_or(drawn)));
     let mut store = Store::new(&host.engine, State::for_image(grants, &frozen));
     instance::limit(&mut store);
     store.data_mut().deadline = host.clock.now().saturating_add(Clock::ticks(patience));

@@ -103,7 +103,9 @@ impl services::Guest for State {
     }
 
     fn keep(&mut self, reuse: Option<(u32, std::time::Duration)>) {
-        self.reuse = reuse.map(|(requests, idle)| Reuse { requests, idle });
+        let most = self.grants().reuse;
+        self.reuse =
+            reuse.map(|(requests, idle)| Reuse { requests: requests.min(most.requests), idle: idle.min(most.idle) });
     }
 }
 

@@ -34,7 +34,9 @@ fn write(text: &mut String, application: &Application) {
             made.in_time.as_millis(),
             made.module_cache,
         );
-        if options.module_cache == crate::reuse::ModuleCache::Cached {
+        // Configured so, or because the program asked for it.
+        let keeps = options.module_cache == crate::reuse::ModuleCache::Cached;
+        if keeps || counts.kept.load(Ordering::Relaxed) > 0 {
             let _ = writeln!(
                 text,
                 "  WARNING: keeps state between requests: what one user leaves in a static, the next one may see"

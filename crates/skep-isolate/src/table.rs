@@ -33,7 +33,7 @@ fn below<'p>(path: &'p str, prefix: &str) -> Option<&'p str> {
 
 impl Table {
     /// Two applications in one place are an error.
-    pub(crate) fn new(mut applications: Vec<Arc<Application>>, status: Option<String>) -> Result<Self, Wrong> {
+    pub(crate) fn new(applications: Vec<Arc<Application>>, status: Option<String>) -> Result<Self, Wrong> {
         for (index, one) in applications.iter().enumerate() {
             for other in &applications[index + 1..] {
                 if let Some(place) = shared(one, other) {
@@ -44,12 +44,6 @@ impl Table {
                 }
             }
         }
-        let depth = |application: &Arc<Application>| {
-            let options = &application.options;
-            let host = options.hosts.iter().map(|host| if host.starts_with("*.") { 1 } else { 2 }).max().unwrap_or(0);
-            std::cmp::Reverse((host, options.prefix.len()))
-        };
-        applications.sort_by_key(depth);
         Ok(Self { applications, status })
     }
 
@@ -60,15 +54,21 @@ impl Table {
     fn find(&self, parts: &Parts) -> Option<&Application> {
         let path = parts.uri.path();
         let mut host = None;
-        let found = self.applications.iter().find(|application| {
+        let mut fit = |application: &Application| {
             let options = &application.options;
-            below(path, &options.prefix).is_some()
-                && (options.hosts.is_empty() || {
-                    let host = *host.get_or_insert_with(|| host_of(parts));
-                    options.hosts.iter().any(|pattern| fits(pattern, host))
-                })
-        });
-        found.map(|found| &**found)
+            below(path, &options.prefix)?;
+            let by_host = if options.hosts.is_empty() {
+                (false, 0)
+            } else {
+                let host = *host.get_or_insert_with(|| host_of(parts));
+                // Of the names that fit, not of all that it has: another of its names says nothing about this request.
+                let fitting = options.hosts.iter().filter(|pattern| fits(pattern, host));
+                fitting.map(|pattern| (!pattern.starts_with('*'), pattern.len())).max()?
+            };
+            Some((by_host, options.prefix.len()))
+        };
+        let fitting = self.applications.iter().filter_map(|application| Some((fit(application)?, &**application)));
+        fitting.max_by_key(|(fit, _)| *fit).map(|(_, application)| application)
     }
 }
 
@@ -190,6 +190,19 @@ mod tests {
         assert_eq!(found(&table, ".example.org", "/"), "all");
         assert_eq!(found(&table, "example.org", "/admin/users"), "admin");
         assert_eq!(found(&table, "[::1]:80", "/"), "all");
+    }
+
+    #[test]
+    fn another_name_of_an_application_says_nothing() {
+        let one = application("one", &["a.org", "*.b.org"], "/");
+        let other = application("other", &["x.b.org"], "/");
+        let deep = application("deep", &["*.c.b.org"], "/");
+        for order in [[&one, &other, &deep], [&deep, &other, &one]] {
+            let table = Table::new(order.map(Arc::clone).to_vec(), None).unwrap();
+            assert_eq!(found(&table, "x.b.org", "/"), "other", "an exact name");
+            assert_eq!(found(&table, "y.b.org", "/"), "one");
+            assert_eq!(found(&table, "y.c.b.org", "/"), "deep", "the longer pattern");
+        }
     }
 
     #[test]

@@ -37,6 +37,9 @@ pub(super) enum Failure {
     Trap(String),
 }
 
+/// Bytes that are told of what a guest says itself.
+const TOLD: usize = 1 << 10;
+
 /// Functions of a trap's backtrace that are told: the innermost.
 const FRAMES: usize = 12;
 
@@ -120,7 +123,7 @@ impl Failure {
             Self::Silent => "returned without an answer".to_owned(),
             Self::Broken => "did not finish its answer".to_owned(),
             Self::Code(code) => format!("answered with an error: {code:?}"),
-            Self::Trap(text) => text.clone(),
+            Self::Trap(text) => text[..text.floor_char_boundary(TOLD)].to_owned(),
         }
     }
 }

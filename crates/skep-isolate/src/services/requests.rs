@@ -41,16 +41,48 @@ impl Sender {
 
 /// Which request an instance is at. Clones share it.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Current(Arc<AtomicU64>);
+pub(crate) struct Current(Arc<Told>);
+
+/// The request, and how many lines it has written to the log.
+#[derive(Debug, Default)]
+struct Told {
+    id: AtomicU64,
+    lines: AtomicU64,
+}
+
+/// The most lines of one request that are told.
+const LINES: u64 = 1000;
+
+impl Told {
+    fn begin(&self, id: u64) {
+        let more = self.lines.swap(0, Ordering::Relaxed).saturating_sub(LINES);
+        let request = self.id.swap(id, Ordering::Relaxed);
+        if more > 0 {
+            let request = tracing::field::display(RequestId::from(request));
+            tracing::warn!(target: "skep::guest", request, "and {more} more lines of this request, which are not told");
+        }
+    }
+}
+
+impl Drop for Told {
+    fn drop(&mut self) {
+        self.begin(0);
+    }
+}
 
 impl Current {
     pub(super) fn set(&self, id: RequestId) {
-        self.0.store(id.into(), Ordering::Relaxed);
+        self.0.begin(id.into());
+    }
+
+    /// One more line. False if there were too many.
+    pub(crate) fn may_tell(&self) -> bool {
+        self.0.lines.fetch_add(1, Ordering::Relaxed) < LINES
     }
 
     /// The request; none while start-up code runs.
     pub(crate) fn get(&self) -> Option<RequestId> {
-        let id = self.0.load(Ordering::Relaxed);
+        let id = self.0.id.load(Ordering::Relaxed);
         (id != 0).then(|| id.into())
     }
 }
@@ -102,6 +134,15 @@ mod tests {
     fn no_seed_comes_twice() {
         let seeds: std::collections::HashSet<(u64, u64)> = (0..1000).map(|_| seed()).collect();
         assert_eq!(seeds.len(), 1000);
+    }
+
+    #[test]
+    fn a_request_fills_no_log() {
+        let current = Current::default();
+        let told = |current: &Current| (0..LINES + 9).filter(|_| current.may_tell()).count() as u64;
+        assert_eq!((told(&current), told(&current.clone())), (LINES, 0));
+        current.set(2.into());
+        assert_eq!(told(&current), LINES);
     }
 
     #[test]

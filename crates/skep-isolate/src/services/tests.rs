@@ -122,6 +122,15 @@ fn a_check_keeps_nothing() {
 }
 
 #[test]
+fn an_answer_that_nobody_reads_ends_with_its_time() {
+    let (wasm, millis) = (component("skep-isolate-app"), std::time::Duration::from_millis);
+    let hurried = Site::component_with(tempfile::tempdir().unwrap(), &wasm, Kept::Snapshot, millis(300));
+    assert_eq!(hurried.unread("/count/50", millis(900)), (1, 0, false));
+    let patient = Site::component(&wasm, Kept::Snapshot);
+    assert_eq!(patient.unread("/count/50", millis(900)), (1, 1, true));
+}
+
+#[test]
 fn jobs_run_beside_the_requests_and_remember() {
     let component = Site::component(&component("skep-isolate-app"), Kept::Snapshot);
     component.start_jobs();

@@ -10,6 +10,7 @@ use rand_core::TryRng;
 use wasmtime_wasi::{Deterministic, FsPerms, HostMonotonicClock, HostWallClock, WasiCtx};
 
 use crate::engine::Clock;
+use crate::reuse::Reuse;
 use crate::services::{Current, Version};
 
 use super::output::{Output, Stream};
@@ -23,6 +24,8 @@ pub(crate) struct Grants {
     pub(crate) name: String,
     /// The most memory of an instance, in bytes.
     pub(crate) memory: usize,
+    /// How often and how long an instance may be kept at most, whoever asks for it.
+    pub(crate) reuse: Reuse,
     /// Environment variables.
     pub(crate) env: Vec<(String, String)>,
     pub(crate) dirs: Vec<Dir>,
@@ -59,9 +62,9 @@ impl Grants {
             wasi.wall_clock(Still(Arc::clone(frozen)))
                 .monotonic_clock(Still(Arc::clone(frozen)))
                 .secure_random(Noted(Arc::clone(frozen)))
-                .insecure_random(Deterministic::new(SEED.to_le_bytes().to_vec()))
+                .insecure_random(Deterministic::new(frozen.seed.to_le_bytes().to_vec()))
                 // What is seeded by it in start-up code is seeded alike in each instance, and each start makes the same image.
-                .insecure_random_seed(u128::from(SEED));
+                .insecure_random_seed(frozen.seed);
         }
         wasi.build()
     }
@@ -78,24 +81,30 @@ impl Grants {
     }
 }
 
-const SEED: u64 = 0x736b_6570;
-
 /// What start-up code asked for, of what would be frozen into the image and then be the same for all.
 #[derive(Debug, Default)]
-pub(crate) struct Frozen(AtomicU8);
+pub(crate) struct Frozen {
+    asked: AtomicU8,
+    /// Of hash maps and the like: no secret to the application's own code, and to nobody else known.
+    seed: u128,
+}
 
 impl Frozen {
     pub(crate) const CLOCK: u8 = 1;
     pub(crate) const RANDOM: u8 = 2;
     pub(crate) const NETWORK: u8 = 4;
 
+    pub(crate) fn new(seed: u128) -> Self {
+        Self { asked: AtomicU8::new(0), seed }
+    }
+
     pub(crate) fn note(&self, what: u8) {
-        self.0.fetch_or(what, Ordering::Relaxed);
+        self.asked.fetch_or(what, Ordering::Relaxed);
     }
 
     /// In words.
     pub(crate) fn asked(&self) -> Vec<&'static str> {
-        let noted = self.0.load(Ordering::Relaxed);
+        let noted = self.asked.load(Ordering::Relaxed);
         let words = [
             (Self::CLOCK, "the time"),
             (Self::RANDOM, "secure random numbers"),

@@ -51,7 +51,7 @@ impl Output {
     fn tell(&mut self) {
         let line = String::from_utf8_lossy(&self.line);
         let (severity, line) = marked(line.trim_end());
-        if !line.trim().is_empty() {
+        if !line.trim().is_empty() && self.request.may_tell() {
             let (app, request) = (&self.grants.name, self.request.get().map(tracing::field::display));
             match (severity, self.stream) {
                 (Some(b'0'..=b'3'), _) => tracing::error!(target: "skep::guest", app, request, "{line}"),

@@ -12,6 +12,8 @@ use super::server::{Answer, Server};
 pub(crate) const TESTS: &[Test] = &[
     ("each_failure_is_a_status_and_an_id_and_nothing_else", each_failure),
     ("an_endless_loop_leaves_the_thread_to_others", endless_loop),
+    ("a_length_without_a_body_is_an_answer", length_without_body),
+    ("a_request_that_floods_the_log_is_told_in_part", floods_the_log),
     ("an_answer_that_broke_off_does_not_look_complete", broke_off),
     ("endless_output_waits_for_its_reader_and_ends_with_its_time", endless_output),
     ("more_instances_than_allowed_are_a_503", more_than_allowed),
@@ -45,10 +47,13 @@ fn each_failure() {
         assert_eq!(answer.status, status, "{path}");
         assert!(!answer.text.contains("wasm") && !answer.text.contains("guest"), "{path}: {}", answer.text);
         let id = answer.id();
-        server.wait_for(&id);
-        let log = server.log();
-        let line = log.lines().find(|line| line.contains(&id)).unwrap();
-        assert!(line.contains(why), "{path}: {line}");
+        // What the guest printed bears the id, too.
+        let is_told = |log: &str| log.lines().any(|line| line.contains(&id) && line.contains(why));
+        let start = Instant::now();
+        while !is_told(&server.log()) {
+            assert!(start.elapsed() < Duration::from_secs(5), "{path}, {why}: {}", server.log());
+            thread::sleep(Duration::from_millis(5));
+        }
         assert_eq!(server.text("/"), "one", "after {path}");
     }
 }
@@ -76,6 +81,23 @@ fn begin(address: &str, path: &str) -> TcpStream {
     stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
     stream.write_all(format!("GET {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n").as_bytes()).unwrap();
     stream
+}
+
+/// The length of what would have come.
+fn length_without_body() {
+    let server = strict(&[]);
+    let head = server.ask("HEAD", "/length?200", "x", "").unwrap();
+    assert_eq!(head.status, 200, "{}", server.log());
+    assert!(head.head.to_ascii_lowercase().contains("content-length: 5"), "{}", head.head);
+    assert_eq!(server.get("/length?304").status, 304);
+    assert_eq!(server.get("/length?200").status, 500, "its body is missing");
+}
+
+fn floods_the_log() {
+    let server = strict(&[]);
+    assert_eq!(server.get("/shout").status, 500);
+    server.wait_for("and 2000 more lines of this request");
+    assert_eq!(server.log().matches("shouted").count(), 1000);
 }
 
 fn broke_off() {

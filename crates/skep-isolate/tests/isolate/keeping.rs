@@ -10,6 +10,7 @@ pub(crate) const TESTS: &[Test] = &[
     ("start_up_code_runs_once_for_a_snapshot", start_up_code_runs_once),
     ("random_numbers_of_instances_differ", random_numbers_differ),
     ("an_instance_that_trapped_is_never_used_again", trapped_is_thrown_away),
+    ("an_instance_that_was_refused_memory_is_never_used_again", refused_is_thrown_away),
     ("an_instance_serves_so_many_requests_and_no_more", serves_so_many),
 ];
 
@@ -46,6 +47,7 @@ fn start_up_code_runs_once() {
         let server = serve(&guests::with_init(), how, &[]);
         assert_eq!(server.text("/table?7"), format!("{first} value 7"), "{how}");
         assert_eq!(server.text("/table?1001"), format!("{second} nothing"), "{how}");
+        assert_eq!((server.text("/inits"), server.text("/inits")), ("1".into(), "1".into()), "{how}: not once more");
     }
     // Without start-up code the table is built by the request that wants it.
     let server = serve(&guests::plain(), "snapshot", &["--status", "/-/isolate"]);
@@ -67,7 +69,8 @@ fn random_numbers_differ() {
             assert_ne!(secure(&one), secure(&other), "{how}");
         }
         let server = serve(&guests::plain(), how, &[]);
-        assert_ne!(server.text("/random"), server.text("/random"), "{how}: the seed of hash maps");
+        let hash = || server.text("/random").split_once(' ').unwrap().0.to_owned();
+        assert_ne!(hash(), hash(), "{how}: the seed of hash maps");
     }
 }
 
@@ -79,6 +82,15 @@ fn trapped_is_thrown_away() {
         assert_eq!(server.get(path).status, status, "{path}");
         assert_eq!(server.text("/whoami"), "nobody", "{path} threw the instance away");
     }
+}
+
+/// It lives, without what it wanted.
+fn refused_is_thrown_away() {
+    let server = serve(&guests::plain(), "cached", &["--memory", "32MiB"]);
+    server.text("/login?alice");
+    assert_eq!(server.text("/whoami"), "alice");
+    assert_eq!(server.text("/refused"), "refused");
+    assert_eq!(server.text("/whoami"), "nobody");
 }
 
 fn serves_so_many() {

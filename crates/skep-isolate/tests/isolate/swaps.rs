@@ -14,6 +14,7 @@ pub(crate) const TESTS: &[Test] = &[
     ("a_new_file_is_taken_up", taken_up),
     ("twenty_swaps_under_load_lose_nothing", twenty_under_load),
     ("a_bad_file_changes_nothing", bad_file),
+    ("a_server_that_is_full_takes_up_a_version", under_full_load),
     ("what_runs_finishes_on_the_old_version", finishes),
 ];
 
@@ -54,9 +55,10 @@ fn taken_up() {
     thread::sleep(Duration::from_millis(300));
     assert!(server.text("/-/isolate").contains("swaps: 2"));
     // And without watching there is none.
-    let (server, file) = start(&Folder::new(), &["--watch", "false"]);
-    fs::write(&file, "").unwrap_or_default();
-    thread::sleep(Duration::from_millis(300));
+    let folder = Folder::new();
+    let (server, file) = start(&folder, &["--watch", "false"]);
+    deploy(&file, &guests::second());
+    thread::sleep(Duration::from_millis(500));
     assert_eq!(server.text("/"), "one");
 }
 
@@ -119,8 +121,29 @@ fn bad_file() {
     until(&server, "two");
     assert!(!server.text("/-/isolate").contains("FAILED"));
     // A version that fails its probe.
-    let (server, file) = start(&Folder::new(), &["--probe", "/env?X"]);
-    drop((server, file));
+    let folder = Folder::new();
+    let (server, file) = start(&folder, &["--probe", "/first"]);
+    deploy(&file, &guests::second());
+    server.wait_for("the probe /first was answered with 500");
+    assert_eq!(server.text("/"), "one");
+}
+
+/// A new version is what such a server waits for.
+fn under_full_load() {
+    let folder = Folder::new();
+    let (server, file) = start(&folder, &["--instances", "1"]);
+    let server = Arc::new(server);
+    let slow = {
+        let server = Arc::clone(&server);
+        thread::spawn(move || server.text("/sleep?6000"))
+    };
+    thread::sleep(Duration::from_millis(300));
+    assert_eq!(server.get("/").status, 503);
+    deploy(&file, &guests::second());
+    server.wait_for("swapped");
+    assert!(!slow.is_finished(), "it was taken up beside the request that has the only instance");
+    assert_eq!(server.text("/"), "two");
+    assert_eq!(slow.join().unwrap(), "slept");
 }
 
 fn finishes() {

@@ -4,6 +4,8 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 use bytes::Bytes;
 use http::header::{CONTENT_LENGTH, COOKIE, HOST, SET_COOKIE};
@@ -70,8 +72,13 @@ impl Site {
     }
 
     pub(super) fn component_in(folder: TempDir, wasm: &Path, kept: Kept) -> Self {
+        Self::component_with(folder, wasm, kept, Options::default().time)
+    }
+
+    pub(super) fn component_with(folder: TempDir, wasm: &Path, kept: Kept, time: Duration) -> Self {
         let options = Options {
             name: "test".into(),
+            time,
             instances: 10,
             module_cache: match kept {
                 Kept::Snapshot => ModuleCache::Snapshot { or_cold: false },
@@ -135,6 +142,21 @@ impl Site {
         let said = self.runtime.block_on(self.answer(parts, body.to_owned().into()));
         self.keep(&said.1);
         said.0
+    }
+
+    /// Instances at work when an answer has begun and nobody reads it, now and later; and whether it is whole then.
+    pub(super) fn unread(&self, path: &str, later: Duration) -> (u32, u32, bool) {
+        let Kind::Component(ready) = &self.kind else { panic!("a native application has none") };
+        let parts = http::Request::get(path).header(HOST, "x").body(()).unwrap().into_parts().0;
+        let request = Mounted { parts, body: Body::empty(), peer: Peer::default(), id: 1.into() };
+        let running = || ready.counts.running.load(Ordering::Relaxed);
+        self.runtime.block_on(async {
+            let answer = answer::answer(Arc::clone(ready), request).await.unwrap();
+            let before = running();
+            tokio::time::sleep(later).await;
+            let after = running();
+            (before, after, answer.into_http().into_body().collect(u64::MAX).await.is_ok())
+        })
     }
 
     async fn answer(&self, parts: http::request::Parts, body: Body) -> (Said, HeaderMap) {

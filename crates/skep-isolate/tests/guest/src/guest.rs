@@ -27,6 +27,23 @@ impl wasip2::exports::http::incoming_handler::Guest for Guest {
         let (path, query) = path.split_once('?').unwrap_or((&path, ""));
         match path {
             "/" => text(outparam, if cfg!(feature = "second") { "two" } else { "one" }),
+            "/first" if cfg!(feature = "second") => answer(outparam, 500, "another"),
+            "/first" => text(outparam, "the first"),
+            "/refused" => {
+                let pages = core::arch::wasm32::memory_grow(0, 60_000);
+                text(outparam, if pages == usize::MAX { "refused" } else { "given" });
+            }
+            "/length" => {
+                let headers = Fields::new();
+                headers.append("content-length", b"5").unwrap();
+                let response = OutgoingResponse::new(headers);
+                response.set_status_code(query.parse().unwrap()).unwrap();
+                let body = response.body().unwrap();
+                ResponseOutparam::set(outparam, Ok(response));
+                let _ = OutgoingBody::finish(body, None);
+            }
+            "/shout" => (0..3000).for_each(|_| println!("shouted")),
+            "/inits" => text(outparam, &start::INITS.load(Ordering::Relaxed).to_string()),
             "/counts" => text(outparam, &counts()),
             "/login" => {
                 *USER.lock().unwrap() = Some(query.to_owned());

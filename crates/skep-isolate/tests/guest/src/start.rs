@@ -3,6 +3,9 @@
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
+/// How often it was started.
+pub static INITS: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(0);
+
 static TABLE: OnceLock<HashMap<u32, String>> = OnceLock::new();
 
 /// Entries of the table: `ENTRIES` in the environment, or a thousand.
@@ -34,6 +37,7 @@ mod exported {
     impl Guest for Start {
         fn init() -> Result<(), String> {
             super::table();
+            super::INITS.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
             match std::env::var("INIT").as_deref() {
                 Ok("time") => drop(std::time::SystemTime::now()),
                 Ok("random") => drop(wasip2::random::random::get_random_bytes(1)),
