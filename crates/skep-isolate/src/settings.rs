@@ -285,9 +285,9 @@ mod tests {
         let settings = settings.unwrap();
         assert_eq!(settings.rest, ["--listen", ":1", "--check"]);
         assert_eq!((settings.data.as_path(), settings.allow_breaking), (Path::new("data"), false));
-        let settings = read(&["shop.wasm", "--data", "kept", "--allow-breaking-migration"]).unwrap();
-        assert_eq!(settings.rest, ["--data", "kept", "--allow-breaking-migration"], "the server's own");
-        assert_eq!((settings.data.as_path(), settings.allow_breaking), (Path::new("kept"), true));
+        let other = read(&["shop.wasm", "--data", "kept", "--allow-breaking-migration"]).unwrap();
+        assert_eq!(other.rest, ["--data", "kept", "--allow-breaking-migration"], "the server's own");
+        assert_eq!((other.data.as_path(), other.allow_breaking), (Path::new("kept"), true));
         let [shop] = settings.applications.as_slice() else { panic!("one application") };
         assert_eq!((shop.name.as_str(), shop.memory), ("shop", 1 << 20));
         assert_eq!(shop.env, [("A".to_owned(), "b=c".to_owned())]);
