@@ -21,12 +21,13 @@ use http_body_util::BodyExt;
 use skep::Body;
 use skep::cx::RequestId;
 use skep::mount::Mounted;
-use tokio::time::Sleep;
+use tokio::time::{Instant, Sleep};
 use wasmtime::Result;
 use wasmtime_wasi_http::p2::bindings::http::types::{ErrorCode, Scheme};
 use wasmtime_wasi_http::p2::body::HyperOutgoingBody;
 use wasmtime_wasi_http::{Error, WasiHttpView};
 
+use crate::engine::Work;
 use crate::instance::Instance;
 use crate::ready::Ready;
 use crate::services::{FIELD, Sender};
@@ -41,20 +42,35 @@ type Given = Arc<Mutex<Option<Result<Response<HyperOutgoingBody>, ErrorCode>>>>;
 /// So much of a body is gathered before it becomes a stream.
 const GATHERED: usize = 64 << 10;
 
-/// One of the instances that an application may have at once.
-struct Place(Arc<Ready>);
+/// One of the instances that an application may have at once, and the time of its request.
+struct Place {
+    ready: Arc<Ready>,
+    /// When the request must be done: from its beginning to the last piece of its answer there is one time.
+    until: Instant,
+    counts: bool,
+    _work: Work,
+}
 
 impl Place {
     fn take(ready: &Arc<Ready>) -> Result<Self, Failure> {
         let before = ready.counts.running.fetch_add(1, Ordering::Relaxed);
-        let place = Self(Arc::clone(ready));
+        let mut place = Self::apart(ready);
+        place.counts = true;
         if before < ready.limits.instances { Ok(place) } else { Err(Failure::Full) }
+    }
+
+    /// One beside those: whether a version works does not depend on how many ask.
+    fn apart(ready: &Arc<Ready>) -> Self {
+        let until = Instant::now() + ready.limits.time;
+        Self { ready: Arc::clone(ready), until, counts: false, _work: ready.grants.clock.work() }
     }
 }
 
 impl Drop for Place {
     fn drop(&mut self) {
-        self.0.counts.running.fetch_sub(1, Ordering::Relaxed);
+        if self.counts {
+            self.ready.counts.running.fetch_sub(1, Ordering::Relaxed);
+        }
     }
 }
 
@@ -70,6 +86,7 @@ struct Running {
     ready: Arc<Ready>,
     guest: Pin<Box<dyn Future<Output = Ended>>>,
     given: Given,
+    until: Instant,
     /// Started when the guest first waits.
     timer: Option<Pin<Box<Sleep>>>,
 }
@@ -84,11 +101,24 @@ enum Step {
 
 /// Answers a request.
 pub(crate) async fn answer(ready: Arc<Ready>, request: Mounted) -> skep::Result {
+    match Place::take(&ready) {
+        Ok(place) => answer_in(ready, place, request).await,
+        Err(failure) => Err(failure.into_error(&ready)),
+    }
+}
+
+/// Answers a request of ours, which takes nobody's place.
+pub(crate) async fn probe(ready: Arc<Ready>, request: Mounted) -> skep::Result {
+    let place = Place::apart(&ready);
+    answer_in(ready, place, request).await
+}
+
+async fn answer_in(ready: Arc<Ready>, place: Place, request: Mounted) -> skep::Result {
     if let Some(door) = ready.door.filter(|door| door.takes(&request.body)) {
-        return door::answer(&ready, door, request).await.map_err(|failure| failure.into_error(&ready));
+        return door::answer(&ready, door, place, request).await.map_err(|failure| failure.into_error(&ready));
     }
     let id = request.id;
-    let mut running = match Running::begin(&ready, request) {
+    let mut running = match Running::begin(&ready, place, request) {
         Ok(running) => running,
         Err(failure) => return Err(failure.into_error(&ready)),
     };
@@ -103,13 +133,12 @@ pub(crate) async fn answer(ready: Arc<Ready>, request: Mounted) -> skep::Result 
 }
 
 impl Running {
-    fn begin(ready: &Arc<Ready>, request: Mounted) -> Result<Self, Failure> {
-        let place = Place::take(ready)?;
-        let id = request.id;
+    fn begin(ready: &Arc<Ready>, place: Place, request: Mounted) -> Result<Self, Failure> {
+        let (id, until) = (request.id, place.until);
         let (request, scheme) = incoming(request, ready.door.is_some())?;
         let given = Given::default();
         let guest = Box::pin(run(Arc::clone(ready), place, (request, scheme, id), Arc::clone(&given)));
-        Ok(Self { ready: Arc::clone(ready), guest, given, timer: None })
+        Ok(Self { ready: Arc::clone(ready), guest, given, until, timer: None })
     }
 
     /// Lets the guest run. While its answer is gathered, it is taken from it as fast as it comes.
@@ -125,8 +154,8 @@ impl Running {
                 Progress::Streams => return Poll::Ready(Step::Streams),
             }
         }
-        let time = self.ready.limits.time;
-        let timer = self.timer.get_or_insert_with(|| Box::pin(tokio::time::sleep(time)));
+        let until = self.until;
+        let timer = self.timer.get_or_insert_with(|| Box::pin(tokio::time::sleep_until(until)));
         timer.as_mut().poll(cx).map(|()| Step::Late)
     }
 

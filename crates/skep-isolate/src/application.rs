@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use arc_swap::ArcSwapOption;
+use http::StatusCode;
 use http::header::HOST;
 use skep::Body;
 use skep::files::Files;
@@ -20,6 +21,7 @@ use crate::options::Options;
 use crate::ready::Ready;
 use crate::services::jobs;
 use crate::source::{Hash, Source};
+use crate::watch::{self, Look};
 
 /// An application and its current version.
 pub(crate) struct Application {
@@ -28,6 +30,10 @@ pub(crate) struct Application {
     pub(crate) files: Vec<(String, Files)>,
     current: ArcSwapOption<Ready>,
     last: Mutex<Last>,
+    /// The jobs of the current version.
+    jobs: Mutex<Option<jobs::Thread>>,
+    /// How its file looked before it was read, at the start.
+    pub(crate) looked: Mutex<Option<Look>>,
 }
 
 /// What became of the file that was seen last.
@@ -38,12 +44,26 @@ pub(crate) struct Last {
     pub(crate) swaps: u64,
     /// When it failed, and why. It changed nothing.
     pub(crate) failure: Option<(Instant, Wrong)>,
+    /// When it is tried once more: it failed for want of time or room, and not for what is in it.
+    pub(crate) again: Option<Instant>,
+    /// How often that was so, one after the other.
+    tries: u32,
 }
+
+/// How long to wait before the first of such tries, and before the last; each wait is twice the one before.
+const PAUSE: (Duration, Duration) = (Duration::from_secs(1), Duration::from_mins(1));
 
 impl Application {
     pub(crate) fn new(options: Options) -> Self {
         let files = options.files.iter().map(|(prefix, dir)| (prefix.clone(), Files::dir(dir))).collect();
-        Self { options, files, current: ArcSwapOption::empty(), last: Mutex::default() }
+        Self {
+            options,
+            files,
+            current: ArcSwapOption::empty(),
+            last: Mutex::default(),
+            jobs: Mutex::default(),
+            looked: Mutex::default(),
+        }
     }
 
     /// The version that answers what comes now.
@@ -68,23 +88,52 @@ impl Application {
             if last.hash.replace(source.hash) == Some(source.hash) {
                 return None;
             }
+            last.again = None;
         }
-        let made = Ready::new(host, disk, source, &self.options).map(Arc::new);
-        let made =
-            made.and_then(|ready| probe(&ready, &self.options).map(|()| ready).map_err(|wrong| wrong.of(&source.path)));
+        let made = self.make(host, disk, source);
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
-        match &made {
-            Ok(ready) => {
-                last.failure = None;
-                jobs::start(ready);
+        Some(match made {
+            Ok((ready, jobs)) => {
+                (last.failure, last.tries) = (None, 0);
                 // Whoever has the old one finishes with it.
-                if self.current.swap(Some(Arc::clone(ready))).is_some() {
+                if self.current.swap(Some(Arc::clone(&ready))).is_some() {
                     last.swaps += 1;
                 }
+                let mut running = self.jobs.lock().unwrap_or_else(PoisonError::into_inner);
+                *running = jobs::start(&ready, jobs, running.take());
+                Ok(ready)
             }
-            Err(wrong) => last.failure = Some((Instant::now(), wrong.clone())),
-        }
-        Some(made)
+            Err(failure) => {
+                if failure.may_pass {
+                    let pause = PAUSE.0.saturating_mul(1 << last.tries.min(16)).min(PAUSE.1);
+                    (last.hash, last.again) = (None, Some(Instant::now() + pause));
+                    last.tries = last.tries.saturating_add(1);
+                } else {
+                    last.tries = 0;
+                }
+                let wrong = failure.wrong.of(&source.path);
+                last.failure = Some((Instant::now(), wrong.clone()));
+                Err(wrong)
+            }
+        })
+    }
+
+    /// A version that has answered, and its jobs.
+    fn make(&self, host: &Host, disk: Option<&Disk>, source: &Source) -> Result<(Arc<Ready>, jobs::List), Failure> {
+        let ready = Ready::new(host, disk, source, &self.options).map(Arc::new)?;
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build_local(tokio::runtime::LocalOptions::default())
+            .map_err(|error| Failure::may_pass(format!("cannot be probed: {error}")))?;
+        runtime.block_on(probe(&ready, &self.options))?;
+        let jobs = runtime.block_on(jobs::list(&ready));
+        Ok((ready, jobs.map_err(|why| Wrong(format!("does not say which jobs it has: {why}")))?))
+    }
+
+    /// True if what failed is to be tried once more, now.
+    pub(crate) fn is_due(&self) -> bool {
+        let last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        last.again.is_some_and(|again| again <= Instant::now())
     }
 
     /// A file that cannot even be read, or is no component.
@@ -99,6 +148,7 @@ impl Application {
             files.check().map_err(|error| Wrong(error.to_string()))?;
         }
         let path: &Path = &self.options.file;
+        *self.looked.lock().unwrap_or_else(PoisonError::into_inner) = watch::look(path);
         let source = Source::read(path).inspect_err(|wrong| self.note(wrong))?;
         match self.take_up(host, disk, &source) {
             Some(made) => made,
@@ -107,25 +157,43 @@ impl Application {
     }
 }
 
+/// Why a file did not become the current version.
+struct Failure {
+    wrong: Wrong,
+    /// The machine was at fault, and not the file.
+    may_pass: bool,
+}
+
+impl From<Wrong> for Failure {
+    fn from(wrong: Wrong) -> Self {
+        Self { wrong, may_pass: false }
+    }
+}
+
+impl Failure {
+    fn may_pass(text: String) -> Self {
+        Self { wrong: Wrong(text), may_pass: true }
+    }
+}
+
 /// Has a version answer a request before anybody else asks it.
-fn probe(ready: &Arc<Ready>, options: &Options) -> Result<(), Wrong> {
-    let cannot = |error: std::io::Error| Wrong(format!("cannot be probed: {error}"));
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build_local(tokio::runtime::LocalOptions::default())
-        .map_err(cannot)?;
+async fn probe(ready: &Arc<Ready>, options: &Options) -> Result<(), Failure> {
     let host = options.hosts.first().map_or("localhost", |host| host.trim_start_matches("*."));
     let request = http::Request::get(options.probe.as_str()).header(HOST, host).body(());
     let request = request.map_err(|error| Wrong(format!("probe = {}: {error}", options.probe)))?;
     let request =
         Mounted { parts: request.into_parts().0, body: Body::empty(), peer: skep::Peer::default(), id: 0.into() };
     let patience = ready.limits.time + Duration::from_secs(1);
-    let answer =
-        runtime.block_on(async { tokio::time::timeout(patience, answer::answer(Arc::clone(ready), request)).await });
+    let answer = tokio::time::timeout(patience, answer::probe(Arc::clone(ready), request)).await;
     match answer {
         Ok(Ok(answer)) if !answer.status().is_server_error() => Ok(()),
-        Ok(Ok(answer)) => Err(Wrong(format!("the probe {} was answered with {}", options.probe, answer.status()))),
-        Ok(Err(error)) => Err(Wrong(format!("the probe {} was answered with {error}", options.probe))),
-        Err(_) => Err(Wrong(format!("the probe {} was not answered within {patience:?}", options.probe))),
+        Ok(Ok(answer)) => {
+            Err(Wrong(format!("the probe {} was answered with {}", options.probe, answer.status())).into())
+        }
+        Ok(Err(error)) => {
+            let may_pass = [StatusCode::SERVICE_UNAVAILABLE, StatusCode::GATEWAY_TIMEOUT].contains(&error.status());
+            Err(Failure { wrong: Wrong(format!("the probe {} was answered with {error}", options.probe)), may_pass })
+        }
+        Err(_) => Err(Failure::may_pass(format!("the probe {} was not answered within {patience:?}", options.probe))),
     }
 }

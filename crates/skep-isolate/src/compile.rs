@@ -20,6 +20,9 @@ use crate::settings::{self, Line};
 use crate::snapshot;
 use crate::source::{Form, Source};
 
+/// What can be said of an application that is compiled.
+const USED: &[&str] = &["module_cache", "env", "dir", "memory", "fuel", "data"];
+
 const HELP: &str = "usage: skep compile FILE [-o OUT] [FLAG...]
 
 Writes the machine code of a component, which `skep serve OUT` runs without compiling. Start-up code runs now, unless
@@ -55,6 +58,12 @@ pub fn compile(arguments: Vec<OsString>) -> ExitCode {
 
 fn run(arguments: Vec<OsString>) -> Result<String, Wrong> {
     let line = Line::read(arguments)?;
+    let without_use = |name: &&str| !USED.contains(name);
+    let said = line.said.iter().map(|(row, _)| row.name).find(without_use).map(|name| name.replace('_', "-"));
+    let other = line.others.first().map(|(flag, _)| flag.trim_start_matches('-').to_owned());
+    if let Some(flag) = said.or(other) {
+        return Err(Wrong(format!("--{flag} is said to `skep serve`: compiled code does not depend on it")));
+    }
     let file = line.file.clone().ok_or_else(|| Wrong::with("name the component first: skep compile app.wasm"))?;
     let out = out(&line.rest)?.unwrap_or_else(|| file.with_extension("cwasm"));
     let mut options = settings::one(&file);
@@ -65,7 +74,7 @@ fn run(arguments: Vec<OsString>) -> Result<String, Wrong> {
         return Err(Wrong::with("is compiled already").of(&file));
     }
     let (code, has_image) = code(&source, &options)?;
-    write_whole(&out, &code).map_err(|error| Wrong(format!("{} cannot be written: {error}", out.display())))?;
+    write_whole(&out, &[&code]).map_err(|error| Wrong(format!("{} cannot be written: {error}", out.display())))?;
     let bytes = fs::metadata(&out).map_or(0, |about| about.len());
     let image = if has_image { ", start-up code in its image" } else { "" };
     Ok(format!("{}: {bytes} bytes in {} ms{image}", out.display(), begun.elapsed().as_millis()))
@@ -81,7 +90,7 @@ fn code(source: &Source, options: &Options) -> Result<(Vec<u8>, bool), Wrong> {
     let grants = Arc::new(options.grants(&host.clock, services::asked(&host, &compiled.component))?);
     let image = match options.module_cache {
         ModuleCache::Snapshot { or_cold } => {
-            match snapshot::image(&host, None, &compiled.component, &source.bytes, &grants) {
+            match snapshot::image(&host, None, &compiled.component, &source.bytes, (&grants, snapshot::PATIENCE)) {
                 Err(_) if or_cold => None,
                 image => image.map_err(|wrong| wrong.of(&source.path))?,
             }

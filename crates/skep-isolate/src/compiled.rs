@@ -2,7 +2,7 @@
 
 use wasmtime::component::Component;
 
-use crate::disk::{Disk, Trusted};
+use crate::disk::Disk;
 use crate::engine::Host;
 use crate::error::Wrong;
 use crate::source::{Form, Hash, Source};
@@ -45,10 +45,7 @@ impl Compiled {
     }
 
     fn of_file(host: &Host, source: &Source) -> Result<Self, Wrong> {
-        let file = Trusted::open(&source.path).map_err(|error| {
-            Wrong(format!("is machine code, which is not run unless it is sure whose it is: {error}"))
-        })?;
-        let component = sys::load(&host.engine, &file).map_err(|error| {
+        let component = sys::load(&host.engine, &source.code()?).map_err(|error| {
             Wrong(format!("was compiled for another engine: {error:#}; `skep compile` it again, with this version and --fuel alike"))
         })?;
         Ok(Self { component })
@@ -57,7 +54,7 @@ impl Compiled {
 
 fn kept(host: &Host, disk: &Disk, content: &Hash) -> Option<Component> {
     let file = disk.find(&host.engine, content)?;
-    match sys::load(&host.engine, &file) {
+    match sys::map(&host.engine, &file) {
         Ok(component) => Some(component),
         Err(error) => {
             tracing::warn!(target: "skep::isolate", "compiled code is not used: {error:#}");

@@ -3,12 +3,14 @@
 //! A file's name is the hash of the component's content and of all that decides about the code (version of the engine, its settings,
 //! the processor). It is machine code that this process will run, so it counts only if nobody else could have written it.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::hash::{DefaultHasher, Hash as _, Hasher};
-use std::io::{self, Write};
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
+use std::io::{self, Read, Write};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
 
+use sha2::{Digest, Sha256};
 use wasmtime::Engine;
 
 use crate::error::Wrong;
@@ -26,6 +28,15 @@ pub(crate) struct Trusted(File);
 
 const OTHERS_WRITE: u32 = 0o022;
 
+/// Bytes of SHA-256.
+const SUM: u64 = 32;
+
+/// How the names of files begin that are being written.
+const PART: &str = ".part-";
+
+/// Code that no start has asked for so long is of a version that is gone.
+const KEPT_FOR: Duration = Duration::from_hours(30 * 24);
+
 impl Disk {
     /// Takes a folder, and makes it if it is not there.
     pub(crate) fn open(folder: &Path) -> Result<Self, Wrong> {
@@ -41,7 +52,24 @@ impl Disk {
         belongs_to_us(&about).map_err(|why| wrong(format!("is not used: {why}")))?;
         rustix::fs::access(folder, rustix::fs::Access::WRITE_OK)
             .map_err(|error| wrong(format!("cannot be written: {error}")))?;
-        Ok(Self { folder: folder.to_owned() })
+        let disk = Self { folder: folder.to_owned() };
+        disk.tidy(SystemTime::now());
+        Ok(disk)
+    }
+
+    /// Removes code that was of no use for long, and what was never finished.
+    fn tidy(&self, now: SystemTime) {
+        let Ok(files) = fs::read_dir(&self.folder) else { return };
+        for file in files.filter_map(Result::ok) {
+            let name = file.file_name();
+            let name = name.as_encoded_bytes();
+            let is_ours = name.ends_with(b".cwasm") || name.starts_with(PART.as_bytes());
+            let used = file.metadata().and_then(|about| about.modified());
+            let is_old = used.is_ok_and(|used| now.duration_since(used).is_ok_and(|since| since > KEPT_FOR));
+            if is_ours && is_old {
+                let _ = fs::remove_file(file.path());
+            }
+        }
     }
 
     /// Where it is, if nobody says otherwise: the user's folder for caches.
@@ -54,8 +82,12 @@ impl Disk {
     /// The code of this content, for this engine.
     pub(crate) fn find(&self, engine: &Engine, content: &Hash) -> Option<Trusted> {
         let path = self.path(engine, content);
-        match Trusted::open(&path) {
-            Ok(file) => Some(file),
+        match Trusted::open(&path).and_then(|file| is_whole(file.file()).map(|()| file)) {
+            Ok(file) => {
+                // When it was last of use: what is of none goes in the end.
+                let _ = file.file().set_modified(SystemTime::now());
+                Some(file)
+            }
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,
             Err(error) => {
                 tracing::warn!(target: "skep::isolate", file = %path.display(), "compiled code is not used: {error}");
@@ -66,7 +98,8 @@ impl Disk {
 
     /// Keeps code. What is there under its name is replaced in one step.
     pub(crate) fn keep(&self, engine: &Engine, content: &Hash, code: &[u8]) -> io::Result<()> {
-        write_whole(&self.path(engine, content), code)
+        let sum = Sha256::digest(code);
+        write_whole(&self.path(engine, content), &[code, &sum])
     }
 
     /// Forgets code that turned out to be of no use.
@@ -81,28 +114,44 @@ impl Disk {
     }
 }
 
-/// Writes beside it and renames: a file is there whole or not at all.
-pub(crate) fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let mut name = path.file_name().unwrap_or_default().to_owned();
-    name.push(format!(".{}.part", std::process::id()));
-    let part = path.with_file_name(name);
-    let write = || {
-        let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&part)?;
-        file.write_all(bytes)?;
-        file.sync_data()?;
-        fs::rename(&part, path)
-    };
-    // Left by one that was killed, of the same number.
-    let _ = fs::remove_file(&part);
-    write().inspect_err(|_| {
-        let _ = fs::remove_file(&part);
-    })
+/// Writes beside it, under a name that nobody else has, and renames: a file is there whole or not at all. Only its user may read it.
+pub(crate) fn write_whole(path: &Path, pieces: &[&[u8]]) -> io::Result<()> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let mut file = tempfile::Builder::new().prefix(PART).tempfile_in(folder)?;
+    pieces.iter().try_for_each(|piece| file.write_all(piece))?;
+    file.as_file().sync_data()?;
+    file.persist(path)?;
+    Ok(())
+}
+
+/// Whether a file is as it was kept: behind the code is its SHA-256. A disk that was full, or lost its power, has other contents.
+fn is_whole(mut file: &File) -> io::Result<()> {
+    let code = file.metadata()?.len().checked_sub(SUM).ok_or_else(|| io::Error::other("it is not complete"))?;
+    let mut sum = Sha256::new();
+    let mut left = code;
+    let mut piece = vec![0; 64 << 10];
+    while left > 0 {
+        let most = usize::try_from(left).unwrap_or(usize::MAX).min(piece.len());
+        let read = file.read(&mut piece[..most])?;
+        if read == 0 {
+            return Err(io::Error::other("it is not complete"));
+        }
+        sum.update(&piece[..read]);
+        left -= read as u64;
+    }
+    let mut said = [0; SUM as usize];
+    file.read_exact(&mut said)?;
+    if sum.finalize()[..] == said { Ok(()) } else { Err(io::Error::other("it is not what was written")) }
 }
 
 impl Trusted {
     /// Opens a file. One that others may write is an error that says so.
     pub(crate) fn open(path: &Path) -> io::Result<Self> {
-        let file = File::open(path)?;
+        Self::of(File::open(path)?)
+    }
+
+    /// The same for a file that is open already.
+    pub(crate) fn of(file: File) -> io::Result<Self> {
         let about = file.metadata()?;
         if !about.is_file() {
             return Err(io::Error::other("it is no file"));
@@ -141,7 +190,7 @@ mod tests {
     fn what_others_may_write_is_not_trusted() {
         let temp = tempfile::tempdir().unwrap();
         let file = temp.path().join("code");
-        write_whole(&file, b"code").unwrap();
+        write_whole(&file, &[b"code"]).unwrap();
         assert!(Trusted::open(&file).is_ok());
         for mode in [0o620, 0o602, 0o666] {
             allow(&file, mode);
@@ -164,11 +213,43 @@ mod tests {
     }
 
     #[test]
+    fn what_is_not_as_it_was_written_is_not_used() {
+        let temp = tempfile::tempdir().unwrap();
+        let disk = Disk::open(temp.path()).unwrap();
+        let (engine, content) = (Engine::default(), Hash::of(b"a"));
+        disk.keep(&engine, &content, b"machine code").unwrap();
+        assert!(disk.find(&engine, &content).is_some());
+        let path = disk.path(&engine, &content);
+        let whole = fs::read(&path).unwrap();
+        for at in 0..whole.len() {
+            let mut broken = whole.clone();
+            broken[at] ^= 1;
+            fs::write(&path, &broken).unwrap();
+            assert!(disk.find(&engine, &content).is_none(), "byte {at}");
+            fs::write(&path, &whole[..at]).unwrap();
+            assert!(disk.find(&engine, &content).is_none(), "{at} bytes");
+        }
+    }
+
+    #[test]
+    fn what_is_of_no_use_goes() {
+        let temp = tempfile::tempdir().unwrap();
+        let disk = Disk::open(temp.path()).unwrap();
+        let names = ["a.cwasm", ".part-x", "notes.txt"];
+        names.iter().for_each(|name| fs::write(temp.path().join(name), "").unwrap());
+        let there = || names.map(|name| temp.path().join(name).exists());
+        disk.tidy(SystemTime::now() + KEPT_FOR / 2);
+        assert_eq!(there(), [true, true, true]);
+        disk.tidy(SystemTime::now() + KEPT_FOR * 2);
+        assert_eq!(there(), [false, false, true], "and nothing that is not ours");
+    }
+
+    #[test]
     fn a_file_is_replaced_whole() {
         let temp = tempfile::tempdir().unwrap();
         let file = temp.path().join("code");
-        write_whole(&file, b"one").unwrap();
-        write_whole(&file, b"two").unwrap();
+        write_whole(&file, &[b"one"]).unwrap();
+        write_whole(&file, &[b"tw", b"o"]).unwrap();
         assert_eq!(fs::read(&file).unwrap(), b"two");
         assert_eq!(fs::read_dir(temp.path()).unwrap().count(), 1);
     }

@@ -15,7 +15,7 @@ use wasmtime::{Config, Enabled, Engine, InstanceAllocationStrategy, PoolingAlloc
 use crate::error::Wrong;
 use crate::state::State;
 
-pub(crate) use clock::Clock;
+pub(crate) use clock::{Clock, Work};
 pub(crate) use linker::PACKAGES;
 
 /// What all applications of a process share.

@@ -57,7 +57,8 @@ impl Instance {
     where
         F: FnOnce(&mut State) -> Result<(Resource<HostIncomingRequest>, Resource<HostResponseOutparam>)>,
     {
-        let instance = self.begun(ready).await?;
+        self.begin(ready)?;
+        let instance = self.live(ready).await?;
         let proxy = match self.proxy.take() {
             Some(proxy) => proxy,
             None => ready.indices.load(&mut self.store, &instance)?,
@@ -70,14 +71,16 @@ impl Instance {
         Ok(())
     }
 
-    /// The instance with time for one more request; made, if this is its first.
-    pub(crate) async fn begun(&mut self, ready: &Ready) -> Result<wasmtime::component::Instance> {
+    /// Gives it time and fuel for one more request, however often its guest is called for it.
+    pub(crate) fn begin(&mut self, ready: &Ready) -> Result<()> {
         self.served = self.served.saturating_add(1);
         self.store.data_mut().deadline = ready.grants.clock.now().saturating_add(ready.limits.ticks);
+        ready.limits.fuel.map_or(Ok(()), |fuel| self.store.set_fuel(fuel))
+    }
+
+    /// The instance; made, if this is its first request.
+    pub(crate) async fn live(&mut self, ready: &Ready) -> Result<wasmtime::component::Instance> {
         self.store.set_epoch_deadline(1);
-        if let Some(fuel) = ready.limits.fuel {
-            self.store.set_fuel(fuel)?;
-        }
         if let Some(instance) = self.instance.take() {
             return Ok(instance);
         }

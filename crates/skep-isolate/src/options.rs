@@ -16,6 +16,10 @@ use crate::state::{Dir, Grants};
 
 pub(crate) use table::{Row, TABLE, nearest};
 
+/// Instances of all applications together. Each has address space of more than 4 GiB, and twice that if it has two memories; a process has
+/// 128 TiB.
+pub(crate) const MOST_INSTANCES: u32 = 10_000;
+
 /// What one application is served with.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Options {

@@ -90,7 +90,7 @@ impl Ready {
         let grants = Arc::new(options.grants(&host.clock, services::asked(host, &original.component))?);
         let image = match (options.module_cache, source.form) {
             (ModuleCache::Snapshot { or_cold }, Form::Component) => {
-                match snapshot::image(host, disk, &original.component, &source.bytes, &grants) {
+                match snapshot::image(host, disk, &original.component, &source.bytes, (&grants, snapshot::PATIENCE)) {
                     Err(why) if or_cold => {
                         tracing::warn!(target: "skep::isolate", app = options.name, "start-up code runs for each request: {why}");
                         None

@@ -113,13 +113,14 @@ fn begin(table: &Table, server: &Server) -> Result<(), Wrong> {
 /// An engine for all of them.
 pub(crate) fn size<'o>(options: impl Iterator<Item = &'o Options> + Clone) -> Size {
     Size {
-        instances: options.clone().map(|one| one.instances).sum::<u32>().min(MOST_INSTANCES),
+        instances: options.clone().map(|one| one.instances + BESIDE).sum::<u32>(),
         fuel: options.clone().any(|one| one.fuel.is_some()),
     }
 }
 
-/// Each has address space of more than 4 GiB, and twice that if it has two memories; a process has 128 TiB.
-const MOST_INSTANCES: u32 = 10_000;
+/// Instances of an application that no request takes: the one that a new version is probed with, and those for the jobs of this version and
+/// the one before.
+const BESIDE: u32 = 3;
 
 /// Our part of `--help`.
 pub(crate) fn help() -> String {

@@ -130,6 +130,11 @@ impl Instance {
         self.request.set(id);
     }
 
+    /// Undoes a transaction that was left open.
+    pub(crate) fn undo(&mut self) {
+        self.transaction = None;
+    }
+
     /// It ended: what it has left open is undone.
     pub(crate) fn end(&mut self) {
         self.transaction = None;

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use crate::disk::Disk;
 use crate::error::Wrong;
-use crate::options::{Options, Row, TABLE, nearest};
+use crate::options::{MOST_INSTANCES, Options, Row, TABLE, nearest};
 
 /// Everything that was said.
 #[derive(Debug)]
@@ -168,9 +168,25 @@ impl Settings {
             ));
         }
         applications.iter_mut().try_for_each(|options| line.apply(options))?;
+        fit(&applications)?;
         let (data, allow_breaking) = line.of_server();
         Ok(Self { applications, compile_cache: line.cache(), status, data, allow_breaking, rest: line.rest })
     }
+}
+
+/// What would otherwise be ignored without a word.
+fn fit(applications: &[Options]) -> Result<(), Wrong> {
+    if let Some(one) = applications.iter().find(|one| one.data.is_none() && !one.caches.is_empty()) {
+        return Err(Wrong(format!("{}: cache does nothing without `data`, the folder of what is kept", one.name)));
+    }
+    let together: u32 = applications.iter().map(|one| one.instances).sum();
+    if together > MOST_INSTANCES {
+        return Err(Wrong(format!(
+            "all applications together may have {together} instances at once, and a process has room for {MOST_INSTANCES}; \
+             say a smaller `instances`"
+        )));
+    }
+    Ok(())
 }
 
 /// The application of a file that was named alone.
@@ -186,12 +202,16 @@ fn of_file(path: &Path) -> Result<Vec<Options>, Wrong> {
     let file: toml::Table = text.parse().map_err(|error: toml::de::Error| wrong(error.to_string()))?;
     let Some(tables) = file.get("isolate") else { return Ok(Vec::new()) };
     let tables = tables.as_table().ok_or_else(|| wrong("isolate is no table; write [isolate.NAME]".into()))?;
-    tables.iter().map(|(name, said)| of_table(path, name, said).map_err(&wrong)).collect()
+    // Many applications have room for fewer instances each, if nobody says otherwise.
+    let room = MOST_INSTANCES / u32::try_from(tables.len()).unwrap_or(u32::MAX).max(1);
+    let usual = Options::default();
+    let usual = Options { instances: usual.instances.min(room.max(1)), ..usual };
+    tables.iter().map(|(name, said)| of_table(path, name, said, &usual).map_err(&wrong)).collect()
 }
 
-fn of_table(path: &Path, name: &str, said: &toml::Value) -> Result<Options, String> {
+fn of_table(path: &Path, name: &str, said: &toml::Value, usual: &Options) -> Result<Options, String> {
     let said = said.as_table().ok_or_else(|| format!("isolate.{name} is no table; write [isolate.NAME]"))?;
-    let mut options = Options { name: name.to_owned(), ..Options::default() };
+    let mut options = Options { name: name.to_owned(), ..usual.clone() };
     for (key, value) in said {
         if key == "file" {
             let file =
@@ -302,7 +322,22 @@ mod tests {
         );
         assert_eq!(read(&["a.wasm", "--memory"]).unwrap_err(), "--memory needs a value; --help says which");
         assert_eq!(read(&["a.wasm", "--status", "x"]).unwrap_err(), "--status: expected a path, such as /-/isolate");
+        let error = read(&["a.wasm", "--cache", "pages=memory:1MiB"]).unwrap_err();
+        assert_eq!(error, "a: cache does nothing without `data`, the folder of what is kept");
         assert!(read(&["--config", "no-such-file.toml"]).unwrap_err().contains("no-such-file.toml: cannot be read"));
+    }
+
+    #[test]
+    fn more_instances_than_there_is_room_for_are_refused() {
+        let temp = tempfile::tempdir().unwrap();
+        let path = temp.path().join("skep.toml");
+        let table = |nth: u32, more: &str| format!("[isolate.a{nth}]\nfile = \"a.wasm\"\n{more}\n");
+        std::fs::write(&path, [table(1, "instances = 6000"), table(2, "instances = 6000")].concat()).unwrap();
+        let error = read(&["--config", path.to_str().unwrap()]).unwrap_err();
+        assert!(error.starts_with("all applications together may have 12000 instances at once"), "{error}");
+        std::fs::write(&path, (0..40).map(|nth| table(nth, "")).collect::<String>()).unwrap();
+        let settings = read(&["--config", path.to_str().unwrap()]).unwrap();
+        assert_eq!(settings.applications[7].instances, 250, "unless said, there is room for all");
     }
 
     #[test]

@@ -21,8 +21,8 @@ use crate::error::Wrong;
 use crate::instance;
 use crate::state::{Frozen, Grants, State};
 
-/// How long start-up code may take.
-const PATIENCE: Duration = Duration::from_mins(1);
+/// How long start-up code may take, what it waits counted.
+pub(crate) const PATIENCE: Duration = Duration::from_mins(1);
 
 /// The start-up code of a component.
 #[derive(Clone, Copy, Debug)]
@@ -65,7 +65,7 @@ pub(crate) fn image(
     disk: Option<&Disk>,
     component: &Component,
     wasm: &[u8],
-    grants: &Arc<Grants>,
+    (grants, patience): (&Arc<Grants>, Duration),
 ) -> std::result::Result<Option<Vec<u8>>, Wrong> {
     if Init::of(component).is_none() {
         return Ok(None);
@@ -73,7 +73,7 @@ pub(crate) fn image(
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| Wrong(format!("cannot run start-up code: {error}")))?;
     // The snapshotter takes some components for impossible and panics.
-    let image = catch_unwind(AssertUnwindSafe(|| runtime.block_on(make(host, disk, wasm, grants))));
+    let image = catch_unwind(AssertUnwindSafe(|| runtime.block_on(make(host, disk, wasm, (grants, patience)))));
     let image = image.unwrap_or_else(|_| Err(Wrong::with("cannot be snapshot: the snapshotter cannot read it")))?;
     Ok(Some(image))
 }
@@ -82,7 +82,7 @@ async fn make(
     host: &Host,
     disk: Option<&Disk>,
     wasm: &[u8],
-    grants: &Arc<Grants>,
+    (grants, patience): (&Arc<Grants>, Duration),
 ) -> std::result::Result<Vec<u8>, Wrong> {
     let unfit = |error: wasmtime::Error| {
         Wrong(format!("cannot be snapshot: {error:#}; --module-cache cold or cached serves it without"))
@@ -95,17 +95,22 @@ async fn make(
     let frozen = Arc::new(Frozen::default());
     let mut store = Store::new(&host.engine, State::for_image(grants, &frozen));
     instance::limit(&mut store);
-    store.data_mut().deadline = host.clock.now().saturating_add(Clock::ticks(PATIENCE));
+    store.data_mut().deadline = host.clock.now().saturating_add(Clock::ticks(patience));
     if host.counts_fuel {
         store.set_fuel(u64::MAX).map_err(unfit)?;
     }
-    let begun = host.linker.instantiate_pre(&compiled.component).map_err(unfit)?.instantiate_async(&mut store).await;
-    let instance = begun.map_err(|error| failed(&error))?;
+    let _work = host.clock.work();
+    let linked = host.linker.instantiate_pre(&compiled.component).map_err(unfit)?;
     let init = Init::of(&compiled.component).ok_or_else(|| Wrong::with("lost its start-up code"))?;
-    let ran = init.call(&mut store, &instance).await;
+    let running = async {
+        let instance = linked.instantiate_async(&mut store).await?;
+        init.call(&mut store, &instance).await.map(|()| instance)
+    };
+    let ran = tokio::time::timeout(patience, running).await;
     // What it asked for in vain is why it failed, if it did.
     refuse(&frozen)?;
-    ran.map_err(|error| failed(&error))?;
+    let ran = ran.map_err(|_| Wrong(format!("start-up code was not done within {patience:?}")))?;
+    let instance = ran.map_err(|error| failed(&error))?;
     holds_nothing(store.data())?;
     let image = wizer.snapshot_component(&context, &mut Running { store, instance }).await.map_err(unfit)?;
     Ok(image)

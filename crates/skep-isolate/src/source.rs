@@ -1,11 +1,14 @@
 //! A file as it was read: whole, with the hash of its content, and known for what it is.
 
 use std::fmt;
+use std::fs::File;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 use wasmtime::{Engine, Precompiled};
 
+use crate::disk::Trusted;
 use crate::error::Wrong;
 
 /// The content of a component's file.
@@ -14,6 +17,17 @@ pub(crate) struct Source {
     pub(crate) bytes: Vec<u8>,
     pub(crate) hash: Hash,
     pub(crate) form: Form,
+    /// Whether nobody but this user, or root, could have written it.
+    trusted: Result<(), String>,
+}
+
+/// Machine code in memory that nobody but this user, or root, could have written, and that nobody can change any more.
+pub(crate) struct Code<'s>(&'s [u8]);
+
+impl Code<'_> {
+    pub(crate) fn bytes(&self) -> &[u8] {
+        self.0
+    }
 }
 
 /// What a file of a component holds.
@@ -37,13 +51,34 @@ const COMPONENT: &[u8] = &[0x0d, 0, 1, 0];
 impl Source {
     /// Reads a file, and says what is wrong if it is none that can be served.
     pub(crate) fn read(path: &Path) -> Result<Self, Wrong> {
-        let bytes = std::fs::read(path).map_err(|error| Wrong::unreadable(&error).of(path))?;
-        Self::of(path, bytes)
+        let read = || {
+            let mut file = File::open(path)?;
+            let mut bytes = Vec::new();
+            file.read_to_end(&mut bytes)?;
+            // Of what was read, whatever the name leads to by now.
+            Ok((bytes, Trusted::of(file).map(drop)))
+        };
+        let (bytes, trusted) = read().map_err(|error| Wrong::unreadable(&error).of(path))?;
+        Ok(Self { trusted: trusted.map_err(|error| error.to_string()), ..Self::of(path, bytes)? })
+    }
+
+    /// The machine code, if it is sure whose it is.
+    pub(crate) fn code(&self) -> Result<Code<'_>, Wrong> {
+        match &self.trusted {
+            Ok(()) => Ok(Code(&self.bytes)),
+            Err(why) => Err(Wrong(format!("is machine code, which is not run unless it is sure whose it is: {why}"))),
+        }
     }
 
     pub(crate) fn of(path: &Path, bytes: Vec<u8>) -> Result<Self, Wrong> {
         let form = form(&bytes).map_err(|wrong| wrong.of(path))?;
-        Ok(Self { path: path.to_owned(), hash: Hash::of(&bytes), bytes, form })
+        Ok(Self {
+            path: path.to_owned(),
+            hash: Hash::of(&bytes),
+            bytes,
+            form,
+            trusted: Err("it was in no file".to_owned()),
+        })
     }
 }
 

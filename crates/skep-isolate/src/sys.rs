@@ -8,17 +8,27 @@ use wasmtime::component::Component;
 use wasmtime::{Engine, Result};
 
 use crate::disk::Trusted;
+use crate::source::Code;
 
-/// A component of code that this engine, or one like it, has compiled before.
+/// A component of machine code that somebody has named. It is copied: its file is not ours, and may be written in place while it runs.
+///
+/// Wasmtime looks whether code and engine fit each other, and not whether the code is what a compiler wrote. So [`Code`] is only made of
+/// what a file held that nobody but this user, or root, could have written.
+pub(crate) fn load(engine: &Engine, code: &Code<'_>) -> Result<Component> {
+    // SAFETY: the bytes were written by `skep compile`, of a user that we trust as much as this one, since nobody else could write them.
+    unsafe { Component::deserialize(engine, code.bytes()) }
+}
+
+/// A component of code that this process, or one like it, has compiled before and kept.
 ///
 /// Wasmtime looks whether file and engine fit each other (version, settings, processor), and not whether the code is what a compiler
 /// wrote. So the file must come from nobody but us: [`Trusted`] is only made of an open file that belongs to this user or to
 /// root, and that nobody else may write.
-pub(crate) fn load(engine: &Engine, file: &Trusted) -> Result<Component> {
+pub(crate) fn map(engine: &Engine, file: &Trusted) -> Result<Component> {
     let file: &File = file.file();
     // The open file itself, whatever its name leads to by now.
     let path = format!("/proc/self/fd/{}", file.as_raw_fd());
     // SAFETY: the file was written by `Component::serialize` of a process that we trust as much as this one, since nobody else could write
-    // it. It is never changed in place: the cache and `skep compile` write a new file and rename it.
+    // it. It is never changed in place: the cache, whose own file it is, writes a new one and renames it.
     unsafe { Component::deserialize_file(engine, path) }
 }

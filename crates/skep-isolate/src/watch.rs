@@ -3,17 +3,19 @@
 //! A file counts when it has not changed for a moment: while somebody still writes it, it is no version. What then does not compile, or does not
 //! answer, is said once in the log, and the version before goes on.
 
-use std::collections::HashMap;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
-use std::sync::{Arc, Weak};
+use std::sync::{Arc, PoisonError, Weak};
+use std::thread::JoinHandle;
 use std::time::Duration;
 use std::{io, thread};
 
 use crate::application::Application;
 use crate::disk::Disk;
 use crate::engine::Host;
+use crate::error::Wrong;
 use crate::source::Source;
 use crate::table::Table;
 
@@ -24,31 +26,33 @@ const PERIOD: Duration = Duration::from_millis(50);
 const TIDY: u32 = 20;
 
 /// What shows that a file changed: the file it is, its size and its time.
-type Look = (u64, u64, i64, i64);
+pub(crate) type Look = (u64, u64, i64, i64);
 
 /// Starts the thread that watches. It ends with the table.
 pub(crate) fn start(table: &Arc<Table>, host: Host, disk: Option<Disk>) -> io::Result<()> {
-    let mut seen: HashMap<usize, Look> = HashMap::new();
-    for (index, application) in table.applications().iter().enumerate() {
-        seen.extend(look(&application.options.file).map(|look| (index, look)));
-    }
+    let watched = |application: &Arc<Application>| Watched {
+        // What changed while the applications started is not missed.
+        seen: *application.looked.lock().unwrap_or_else(PoisonError::into_inner),
+        coming: None,
+        taking: None,
+    };
+    let mut watched: Vec<Watched> = table.applications().iter().map(watched).collect();
     let table: Weak<Table> = Arc::downgrade(table);
     let run = move || {
-        let mut coming: HashMap<usize, Look> = HashMap::new();
         for turn in 0u32.. {
             thread::sleep(PERIOD);
             let Some(table) = table.upgrade() else { return };
-            for (index, application) in table.applications().iter().enumerate().filter(|(_, one)| one.options.watch) {
-                let now = look(&application.options.file);
-                match now {
-                    // A file that is away is no version; it is likely being replaced.
-                    None => {}
-                    Some(now) if seen.get(&index) == Some(&now) => {}
-                    Some(now) if coming.get(&index) != Some(&now) => drop(coming.insert(index, now)),
-                    Some(now) => {
-                        coming.remove(&index);
-                        seen.insert(index, now);
-                        take_up(application, &host, disk.as_ref());
+            for (application, watched) in table.applications().iter().zip(&mut watched) {
+                if application.options.watch && watched.is_ready(application) {
+                    let (application, host, disk) = (Arc::clone(application), host.clone(), disk.clone());
+                    let take_up = move || guarded(&application, &host, disk.as_ref());
+                    // Each in a thread of its own: one that compiles for long keeps no other waiting.
+                    match thread::Builder::new().name("take up".into()).spawn(take_up) {
+                        Ok(thread) => watched.taking = Some(thread),
+                        Err(error) => {
+                            watched.seen = None;
+                            tracing::error!(target: "skep::isolate", "no thread to take up a file: {error}");
+                        }
                     }
                 }
             }
@@ -60,9 +64,46 @@ pub(crate) fn start(table: &Arc<Table>, host: Host, disk: Option<Disk>) -> io::R
     thread::Builder::new().name("watch".into()).spawn(run).map(drop)
 }
 
-fn look(path: &Path) -> Option<Look> {
+/// What is known of the file of an application.
+struct Watched {
+    seen: Option<Look>,
+    /// How it looked a moment ago, if it has changed.
+    coming: Option<Look>,
+    taking: Option<JoinHandle<()>>,
+}
+
+impl Watched {
+    /// True if the file has changed and now stands still, or is due once more; and none is being taken up.
+    fn is_ready(&mut self, application: &Application) -> bool {
+        if self.taking.as_ref().is_some_and(|taking| !taking.is_finished()) {
+            return false;
+        }
+        self.taking = None;
+        // A file that is away is no version; it is likely being replaced.
+        let Some(now) = look(&application.options.file) else { return false };
+        if self.seen == Some(now) {
+            return application.is_due();
+        }
+        if self.coming.replace(now) != Some(now) {
+            return false;
+        }
+        (self.seen, self.coming) = (Some(now), None);
+        true
+    }
+}
+
+pub(crate) fn look(path: &Path) -> Option<Look> {
     let about = fs::metadata(path).ok()?;
     Some((about.ino(), about.len(), about.mtime(), about.mtime_nsec()))
+}
+
+/// A compiler that panics fails this file, and watching goes on.
+fn guarded(application: &Application, host: &Host, disk: Option<&Disk>) {
+    if catch_unwind(AssertUnwindSafe(|| take_up(application, host, disk))).is_err() {
+        let wrong = Wrong::with("made the compiler panic").of(&application.options.file);
+        application.note(&wrong);
+        tracing::error!(target: "skep::isolate", app = application.options.name, "not swapped: {wrong}");
+    }
 }
 
 fn take_up(application: &Application, host: &Host, disk: Option<&Disk>) {

@@ -5,18 +5,23 @@
 
 use std::future::{Future, poll_fn};
 use std::pin::{Pin, pin};
-use std::sync::Arc;
-use std::task::{Context, Poll};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::task::{Context, Poll, Waker};
 
 use bytes::Bytes;
-use http::{HeaderName, HeaderValue, StatusCode};
+use http::header::CONTENT_LENGTH;
+use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use http_body::Frame;
 use skep::body::BodyError;
+use skep::cx::RequestId;
 use skep::mount::Mounted;
 use skep::wire::{Reader, Short, Writer};
 use skep::{Body, Response};
+use tokio::task::AbortHandle;
+use tokio::time::Instant;
 use wasmtime::Result;
-use wasmtime::component::{Component, ComponentExportIndex, ComponentNamedList, Lift, Lower, WasmList};
+use wasmtime::component::{Component, ComponentExportIndex, ComponentNamedList, Lift, Lower};
+use wasmtime_wasi_http::DEFAULT_FORBIDDEN_HEADERS;
 
 use super::Place;
 use super::failure::Failure;
@@ -85,47 +90,85 @@ fn packed(request: Mounted) -> (Vec<u8>, Option<Body>) {
     (out.finish(), None)
 }
 
-/// An answer, and whether its body follows.
-fn unpacked(bytes: &Bytes) -> Result<(Response, bool), Short> {
+/// The most that the fields of an answer may have, names and values together.
+const FIELDS: usize = 128 << 10;
+
+/// An answer, and whether its body follows. The guest is not trusted: where the answer ends is for us to say, or what it calls a body could
+/// be read as another answer (RFC 9112, 11.1).
+fn unpacked(bytes: &Bytes, is_head: bool) -> Result<(Response, bool), String> {
+    let short = |short: Short| short.to_string();
     let mut reader = Reader::new(bytes);
-    let status = StatusCode::from_u16(reader.u16()?).map_err(|_| Short)?;
+    let number = reader.u16().map_err(short)?;
+    let status = StatusCode::from_u16(number).ok().filter(|status| !status.is_informational());
+    let status = status.ok_or_else(|| format!("it answered with {number}, which is no status of an answer"))?;
     let mut response = Response::of_status(status);
-    for _ in 0..reader.u32()? {
-        let name = HeaderName::from_bytes(reader.bytes()?).map_err(|_| Short)?;
-        let value = HeaderValue::from_bytes(reader.bytes()?).map_err(|_| Short)?;
-        response.headers_mut().append(name, value);
+    let mut taken = 0;
+    for _ in 0..reader.u32().map_err(short)? {
+        let (name, value) = (reader.bytes().map_err(short)?, reader.bytes().map_err(short)?);
+        taken += name.len() + value.len();
+        if taken > FIELDS {
+            return Err(format!("the fields of its answer have more than {FIELDS} bytes"));
+        }
+        let name = HeaderName::from_bytes(name).map_err(|error| format!("a field of its answer: {error}"))?;
+        let value = HeaderValue::from_bytes(value).map_err(|error| format!("its field {name}: {error}"))?;
+        // They are about the connection, which is not the guest's.
+        if !DEFAULT_FORBIDDEN_HEADERS.contains(&name) {
+            let added = response.headers_mut().try_append(name, value);
+            added.map_err(|_| "its answer has more fields than a head can hold".to_owned())?;
+        }
     }
-    let follows = reader.u8()? == 2;
+    let follows = reader.u8().map_err(short)? == 2;
+    // Without a body the length is the one that there would be (RFC 9110, 8.6); a body that is here has its own.
+    let may_have_length = follows || is_head || status == StatusCode::NOT_MODIFIED;
+    if !may_have_length || !has_one_length(response.headers()) {
+        response.headers_mut().remove(CONTENT_LENGTH);
+    }
     *response.body_mut() = bytes.slice_ref(reader.rest()).into();
     Ok((response, follows))
 }
 
+fn has_one_length(headers: &HeaderMap) -> bool {
+    let mut lengths = headers.get_all(CONTENT_LENGTH).iter();
+    let is_number = |value: &HeaderValue| !value.is_empty() && value.as_bytes().iter().all(u8::is_ascii_digit);
+    lengths.next().is_some_and(is_number) && lengths.next().is_none()
+}
+
 /// Runs a future of the guest on this thread. A timer is made when it first waits; most never do.
-async fn within<T>(ready: &Ready, guest: impl Future<Output = T>) -> Result<T, Failure> {
+async fn within<T>(until: Instant, guest: impl Future<Output = T>) -> Result<T, Failure> {
     let mut guest = pin!(guest);
     if let Poll::Ready(done) = poll_fn(|cx| Poll::Ready(guest.as_mut().poll(cx))).await {
         return Ok(done);
     }
-    tokio::time::timeout(ready.limits.time, guest).await.map_err(|_| Failure::Late)
+    tokio::time::timeout_at(until, guest).await.map_err(|_| Failure::Late)
 }
 
 /// Answers a request.
-pub(super) async fn answer(ready: &Arc<Ready>, door: Door, request: Mounted) -> Result<Response, Failure> {
-    let place = Place::take(ready)?;
-    let id = request.id;
+pub(super) async fn answer(
+    ready: &Arc<Ready>,
+    door: Door,
+    place: Place,
+    request: Mounted,
+) -> Result<Response, Failure> {
+    let (id, is_head) = (request.id, request.parts.method == Method::HEAD);
     let (bytes, body) = packed(request);
     let mut instance = ready.instance();
+    instance.begin(ready).map_err(|error| Failure::Trap(error.to_string()))?;
     instance.store.data_mut().services.begin(id);
     instance.store.data_mut().services.body = body;
-    let called = within(ready, instance.call::<_, (WasmList<u8>,)>(ready, &door.answer, (&bytes[..],))).await?;
-    let bytes = called.map(|(list,)| Bytes::copy_from_slice(list.as_le_slice(&instance.store)));
-    let bytes = match bytes {
-        Ok(bytes) => bytes,
+    // Copied as the call returns: the guest frees what it gave before anybody here could look at it again.
+    let called = within(place.until, instance.call::<_, (Vec<u8>,)>(ready, &door.answer, (&bytes[..],))).await?;
+    let bytes = match called {
+        Ok((bytes,)) => Bytes::from(bytes),
         Err(error) => return Err(Failure::of(Err(error), &instance, ready).err().unwrap_or(Failure::Silent)),
     };
-    let (mut response, follows) = unpacked(&bytes).map_err(|short| Failure::Trap(short.to_string()))?;
+    let (mut response, follows) = unpacked(&bytes, is_head).map_err(Failure::Trap)?;
     if follows {
-        let rest = Rest { at: At::Idle(Box::new((instance, place))), ready: Arc::clone(ready), door, id };
+        // Who reads the answer slowly keeps the body of its request open, and no database.
+        instance.store.data_mut().services.undo();
+        let until = place.until;
+        let at = Arc::new(Mutex::new(Shared { at: At::Idle(Box::new((instance, place))), reader: None }));
+        let end = tokio::task::spawn_local(ends(Arc::downgrade(&at), until, Arc::clone(ready), id));
+        let rest = Rest { shared: at, ready: Arc::clone(ready), door, id, end: end.abort_handle() };
         *response.body_mut() = Body::stream(rest);
     } else {
         instance.store.data_mut().services.end();
@@ -135,7 +178,7 @@ pub(super) async fn answer(ready: &Arc<Ready>, door: Door, request: Mounted) -> 
 }
 
 impl Instance {
-    /// Calls a function of the guest with its time, as [`Instance::serve`] does.
+    /// Calls a function of the guest, within the time of the request that it has begun.
     pub(crate) async fn call<P, R>(
         &mut self,
         ready: &Ready,
@@ -146,7 +189,7 @@ impl Instance {
         P: ComponentNamedList + Lower + Send + Sync,
         R: ComponentNamedList + Lift + Send + Sync + 'static,
     {
-        let instance = self.begun(ready).await?;
+        let instance = self.live(ready).await?;
         let function = instance.get_typed_func::<P, R>(&mut self.store, function)?;
         let result = function.call_async(&mut self.store, parameters).await?;
         self.came_back(instance);
@@ -156,10 +199,43 @@ impl Instance {
 
 /// The body of an answer that its guest makes while it is sent.
 struct Rest {
-    at: At,
+    shared: Arc<Mutex<Shared>>,
     ready: Arc<Ready>,
     door: Door,
-    id: skep::cx::RequestId,
+    id: RequestId,
+    /// The task that ends it when its time is up.
+    end: AbortHandle,
+}
+
+/// What the body and the task that ends it both reach; they run on one thread.
+struct Shared {
+    at: At,
+    /// Who waits for the next piece.
+    reader: Option<Waker>,
+}
+
+impl Drop for Rest {
+    fn drop(&mut self) {
+        self.end.abort();
+    }
+}
+
+/// Ends a guest when the time of its request is up, even if nobody reads its answer: it would keep its place for as long as a client likes.
+async fn ends(shared: Weak<Mutex<Shared>>, until: Instant, ready: Arc<Ready>, id: RequestId) {
+    tokio::time::sleep_until(until).await;
+    let Some(shared) = shared.upgrade() else { return };
+    let (guest, reader) = {
+        let mut shared = shared.lock().unwrap_or_else(PoisonError::into_inner);
+        if matches!(shared.at, At::Ended | At::Late) {
+            return;
+        }
+        (std::mem::replace(&mut shared.at, At::Late), shared.reader.take())
+    };
+    drop(guest);
+    Failure::Late.log(&ready, id);
+    if let Some(reader) = reader {
+        reader.wake();
+    }
 }
 
 /// The guest, and its place among those that may be at work.
@@ -170,17 +246,17 @@ type Asking = Pin<Box<dyn Future<Output = (Guest, Result<Option<Bytes>, Failure>
 enum At {
     Idle(Guest),
     Asking(Asking),
+    /// Its time was up.
+    Late,
     Ended,
 }
 
 async fn ask(mut guest: Guest, ready: Arc<Ready>, door: Door) -> (Guest, Result<Option<Bytes>, Failure>) {
     type More = (std::result::Result<Option<Vec<u8>>, String>,);
-    let called = within(&ready, guest.0.call::<(), More>(&ready, &door.more, ())).await;
-    let piece = match called {
-        Ok(Ok((Ok(piece),))) => Ok(piece.map(Bytes::from)),
-        Ok(Ok((Err(text),))) => Err(Failure::Trap(text)),
-        Ok(Err(error)) => Err(Failure::of(Err(error), &guest.0, &ready).err().unwrap_or(Failure::Silent)),
-        Err(failure) => Err(failure),
+    let piece = match guest.0.call::<(), More>(&ready, &door.more, ()).await {
+        Ok((Ok(piece),)) => Ok(piece.map(Bytes::from)),
+        Ok((Err(text),)) => Err(Failure::Trap(text)),
+        Err(error) => Err(Failure::of(Err(error), &guest.0, &ready).err().unwrap_or(Failure::Silent)),
     };
     (guest, piece)
 }
@@ -189,19 +265,22 @@ impl http_body::Body for Rest {
     type Data = Bytes;
     type Error = BodyError;
 
-    fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
-        let this = &mut *self;
+    fn poll_frame(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
+        let this = &*self;
+        let mut shared = this.shared.lock().unwrap_or_else(PoisonError::into_inner);
         loop {
-            match std::mem::replace(&mut this.at, At::Ended) {
+            match std::mem::replace(&mut shared.at, At::Ended) {
                 At::Ended => return Poll::Ready(None),
-                At::Idle(guest) => this.at = At::Asking(Box::pin(ask(guest, Arc::clone(&this.ready), this.door))),
+                At::Late => return Poll::Ready(Some(Err("the guest took too long over its answer".into()))),
+                At::Idle(guest) => shared.at = At::Asking(Box::pin(ask(guest, Arc::clone(&this.ready), this.door))),
                 At::Asking(mut asking) => match asking.as_mut().poll(cx) {
                     Poll::Pending => {
-                        this.at = At::Asking(asking);
+                        shared.at = At::Asking(asking);
+                        shared.reader = Some(cx.waker().clone());
                         return Poll::Pending;
                     }
                     Poll::Ready((guest, Ok(Some(piece)))) => {
-                        this.at = At::Idle(guest);
+                        shared.at = At::Idle(guest);
                         return Poll::Ready(Some(Ok(Frame::data(piece))));
                     }
                     Poll::Ready((guest, Ok(None))) => {
@@ -217,5 +296,61 @@ impl http_body::Body for Rest {
                 },
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn answered(status: u16, fields: &[(&str, &str)], kind: u8, is_head: bool) -> Result<(Response, bool), String> {
+        let mut out = Writer::with_capacity(64);
+        out.u16(status);
+        out.u32(u32::try_from(fields.len()).unwrap());
+        for (name, value) in fields {
+            out.bytes(name.as_bytes());
+            out.bytes(value.as_bytes());
+        }
+        out.u8(kind);
+        out.rest(b"body");
+        unpacked(&out.finish().into(), is_head)
+    }
+
+    fn length(status: u16, lengths: &[&str], kind: u8, is_head: bool) -> Option<String> {
+        let fields: Vec<_> = lengths.iter().map(|length| ("content-length", *length)).collect();
+        let (answer, _) = answered(status, &fields, kind, is_head).unwrap();
+        answer.headers().get(CONTENT_LENGTH).map(|length| length.to_str().unwrap().to_owned())
+    }
+
+    #[test]
+    fn a_guest_does_not_say_where_its_answer_ends() {
+        assert_eq!(length(200, &["1"], 1, false), None, "the body is here");
+        assert_eq!(length(204, &["1"], 1, false), None);
+        assert_eq!(length(200, &["9"], 1, true).as_deref(), Some("9"), "HEAD");
+        assert_eq!(length(304, &["9"], 1, false).as_deref(), Some("9"));
+        assert_eq!(length(200, &["9"], 2, false).as_deref(), Some("9"), "the body follows");
+        for wrong in [&["1", "9"][..], &["+9"], &["1, 9"], &[""]] {
+            assert_eq!(length(200, wrong, 2, false), None, "{wrong:?}");
+        }
+    }
+
+    #[test]
+    fn the_connection_is_not_the_guests() {
+        let fields = [("transfer-encoding", "chunked"), ("Connection", "x"), ("keep-alive", "1"), ("x", "y")];
+        let (answer, _) = answered(200, &fields, 1, false).unwrap();
+        assert_eq!(answer.headers().len(), 1);
+        for status in [0, 99, 100, 101, 103, 1000] {
+            assert!(answered(status, &[], 1, false).unwrap_err().contains("no status of an answer"), "{status}");
+        }
+    }
+
+    #[test]
+    fn a_head_has_its_bounds() {
+        let many = vec![("a", ""); 40_000];
+        assert!(answered(200, &many, 1, false).unwrap_err().contains("more fields than a head can hold"));
+        let large = "x".repeat(FIELDS);
+        assert!(answered(200, &[("x", &large)], 1, false).unwrap_err().contains("more than 131072 bytes"));
+        assert!(answered(200, &[("x", "a\r\nb: c")], 1, false).unwrap_err().contains("its field x"));
+        assert!(answered(200, &[("a b", "c")], 1, false).is_err());
     }
 }

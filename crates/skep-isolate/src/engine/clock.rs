@@ -1,9 +1,9 @@
 //! Time for guests that compute: the engine's epoch, moved every `TICK` while anything runs.
 //!
 //! A guest looks at the epoch where it loops and where it calls, which costs a comparison. When a tick has passed it gives its thread to the
-//! others, and learns whether its time is up. While nothing runs the thread of this clock sleeps.
+//! others, and learns whether its time is up. While nobody is at work ([`Clock::work`]) the thread of this clock sleeps.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError, Weak};
 use std::time::Duration;
 use std::{io, thread};
@@ -16,12 +16,24 @@ const TICK: Duration = Duration::from_millis(5);
 /// After so many ticks without a request the clock sleeps.
 const IDLE_TICKS: u64 = 200;
 
+/// Somebody at work: while it is there the clock does not sleep.
+#[derive(Debug)]
+pub(crate) struct Work(Arc<Clock>);
+
+impl Drop for Work {
+    fn drop(&mut self) {
+        self.0.working.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
 /// Counts ticks.
 #[derive(Debug, Default)]
 pub(crate) struct Clock {
     ticks: AtomicU64,
     /// Somebody has asked since the last tick.
     asked: AtomicBool,
+    /// Requests that have begun and not ended, whether they compute or wait.
+    working: AtomicU32,
     sleeps: AtomicBool,
     woken: Condvar,
     lock: Mutex<()>,
@@ -36,14 +48,21 @@ impl Clock {
         Ok(clock)
     }
 
-    /// The time, in ticks. From now on it passes.
+    /// From now on time passes, until what this gives is dropped.
+    pub(crate) fn work(self: &Arc<Self>) -> Work {
+        // Either this sees that the thread sleeps, or the thread sees that somebody works.
+        self.working.fetch_add(1, Ordering::SeqCst);
+        if self.sleeps.load(Ordering::SeqCst) {
+            let _lock = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
+            self.woken.notify_one();
+        }
+        Work(Arc::clone(self))
+    }
+
+    /// The time, in ticks, for somebody at work.
     pub(crate) fn now(&self) -> u64 {
         if !self.asked.load(Ordering::Relaxed) {
             self.asked.store(true, Ordering::Relaxed);
-        }
-        if self.sleeps.load(Ordering::Relaxed) {
-            let _lock = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
-            self.woken.notify_one();
         }
         self.ticks.load(Ordering::Relaxed)
     }
@@ -59,12 +78,18 @@ impl Clock {
         u64::try_from(time.as_millis().div_ceil(TICK.as_millis())).unwrap_or(u64::MAX).max(1)
     }
 
-    /// Waits for somebody to ask, at most a second: who asks just before this thread sleeps is not left waiting.
+    fn is_at_work(&self) -> bool {
+        self.working.load(Ordering::SeqCst) > 0 || self.asked.swap(false, Ordering::Relaxed)
+    }
+
+    /// Waits for somebody to begin, at most a second.
     fn sleep(&self) {
         let lock = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
-        self.sleeps.store(true, Ordering::Relaxed);
-        drop(self.woken.wait_timeout(lock, Duration::from_secs(1)));
-        self.sleeps.store(false, Ordering::Relaxed);
+        self.sleeps.store(true, Ordering::SeqCst);
+        if self.working.load(Ordering::SeqCst) == 0 {
+            drop(self.woken.wait_timeout(lock, Duration::from_secs(1)));
+        }
+        self.sleeps.store(false, Ordering::SeqCst);
     }
 }
 
@@ -74,10 +99,9 @@ fn run(clock: &Weak<Clock>, engine: &EngineWeak) {
         let Some((clock, engine)) = clock.upgrade().zip(engine.upgrade()) else { return };
         clock.ticks.fetch_add(1, Ordering::Relaxed);
         engine.increment_epoch();
-        idle = if clock.asked.swap(false, Ordering::Relaxed) { 0 } else { idle + 1 };
+        idle = if clock.is_at_work() { 0 } else { idle + 1 };
         if idle > IDLE_TICKS {
             clock.sleep();
-            idle = if clock.asked.load(Ordering::Relaxed) { 0 } else { idle };
         }
         drop((clock, engine));
         thread::sleep(TICK);
@@ -87,6 +111,18 @@ fn run(clock: &Weak<Clock>, engine: &EngineWeak) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn time_passes_while_somebody_is_at_work() {
+        let clock = Arc::new(Clock::default());
+        assert!(!clock.is_at_work());
+        let (one, other) = (clock.work(), clock.work());
+        drop(one);
+        // It waits, and asks for nothing.
+        assert!(clock.is_at_work() && clock.is_at_work());
+        drop(other);
+        assert!(!clock.is_at_work());
+    }
 
     #[test]
     fn a_time_is_never_shorter_than_asked_for() {

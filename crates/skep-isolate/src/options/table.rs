@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-use super::Options;
 use super::units::{size, time};
+use super::{MOST_INSTANCES, Options};
 use crate::reuse::ModuleCache;
 use crate::state::Dir;
 
@@ -96,7 +96,7 @@ pub(crate) static TABLE: &[Row] = &[
         default: "1000",
         help: "How many instances there may be at once, from 1 to 10000. Requests beyond that are answered with 503.",
         repeats: false,
-        set: |options, text| put(&mut options.instances, number(text, 1, 10_000)),
+        set: |options, text| put(&mut options.instances, number(text, 1, MOST_INSTANCES)),
     },
     Row {
         name: "env",

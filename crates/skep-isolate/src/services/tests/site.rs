@@ -19,7 +19,7 @@ use crate::options::Options;
 use crate::ready::Ready;
 use crate::reuse::ModuleCache;
 use crate::serve::size;
-use crate::services::Server;
+use crate::services::{Server, jobs};
 use crate::source::Source;
 
 /// A site, and a browser that keeps its cookies.
@@ -27,6 +27,7 @@ pub(super) struct Site {
     runtime: LocalRuntime,
     cookies: RefCell<BTreeMap<String, String>>,
     kind: Kind,
+    jobs: RefCell<Option<jobs::Thread>>,
     _host: Option<Host>,
     /// Last, so that it is removed when nobody uses it any more.
     _folder: TempDir,
@@ -90,12 +91,13 @@ impl Site {
 
     fn new(folder: TempDir, host: Option<Host>, kind: Kind) -> Self {
         let runtime = Builder::new_current_thread().enable_all().build_local(LocalOptions::default()).unwrap();
-        Self { runtime, cookies: RefCell::default(), kind, _host: host, _folder: folder }
+        Self { runtime, cookies: RefCell::default(), kind, jobs: RefCell::default(), _host: host, _folder: folder }
     }
 
     pub(super) fn start_jobs(&self) {
         if let Kind::Component(ready) = &self.kind {
-            crate::services::jobs::start(ready);
+            let list = self.runtime.block_on(jobs::list(ready)).unwrap();
+            self.jobs.replace(jobs::start(ready, list, None));
         }
     }
 
