@@ -65,6 +65,8 @@ const FOREIGN: &[&str] = &[
     "vacuum into '/tmp/skep-copy.sqlite'",
     "create temp table kept (a)",
     "create table temp.kept (a)",
+    "create view temp.kept as select 1",
+    "create trigger temp.kept after insert on note begin select 1; end",
     "create temp view kept as select 1",
     "create temp trigger kept after insert on note begin select 1; end",
     "create virtual table temp.kept using fts5(a)",
