@@ -86,7 +86,7 @@ const FOREIGN: &[&str] = &[
     "pragma database_list",
     "pragma user_version = 1",
     "select * from pragma_database_list",
-    "select * from pragma_hard_heap_limit(1)",
+    "select * from pragma_cache_size",
 ];
 
 #[test]
