@@ -21,7 +21,7 @@ use crate::snapshot;
 use crate::source::{Form, Source};
 
 /// What can be said of an application that is compiled.
-const USED: &[&str] = &["module_cache", "env", "dir", "memory", "fuel", "data"];
+const USED: &[&str] = &["module_cache", "env", "dir", "memory", "fuel"];
 
 const HELP: &str = "usage: skep compile FILE [-o OUT] [FLAG...]
 

@@ -176,9 +176,6 @@ impl Settings {
 
 /// What would otherwise be ignored without a word.
 fn fit(applications: &[Options]) -> Result<(), Wrong> {
-    if let Some(one) = applications.iter().find(|one| one.data.is_none() && !one.caches.is_empty()) {
-        return Err(Wrong(format!("{}: cache does nothing without `data`, the folder of what is kept", one.name)));
-    }
     let together: u32 = applications.iter().map(|one| one.instances).sum();
     if together > MOST_INSTANCES {
         return Err(Wrong(format!(
@@ -305,9 +302,9 @@ mod tests {
         let settings = settings.unwrap();
         assert_eq!(settings.rest, ["--listen", ":1", "--check"]);
         assert_eq!((settings.data.as_path(), settings.allow_breaking), (Path::new("data"), false));
-        let settings = read(&["shop.wasm", "--data", "kept", "--allow-breaking-migration"]).unwrap();
-        assert_eq!(settings.rest, ["--data", "kept", "--allow-breaking-migration"], "the server's own");
-        assert_eq!((settings.data.as_path(), settings.allow_breaking), (Path::new("kept"), true));
+        let other = read(&["shop.wasm", "--data", "kept", "--allow-breaking-migration"]).unwrap();
+        assert_eq!(other.rest, ["--data", "kept", "--allow-breaking-migration"], "the server's own");
+        assert_eq!((other.data.as_path(), other.allow_breaking), (Path::new("kept"), true));
         let [shop] = settings.applications.as_slice() else { panic!("one application") };
         assert_eq!((shop.name.as_str(), shop.memory), ("shop", 1 << 20));
         assert_eq!(shop.env, [("A".to_owned(), "b=c".to_owned())]);
@@ -322,8 +319,6 @@ mod tests {
         );
         assert_eq!(read(&["a.wasm", "--memory"]).unwrap_err(), "--memory needs a value; --help says which");
         assert_eq!(read(&["a.wasm", "--status", "x"]).unwrap_err(), "--status: expected a path, such as /-/isolate");
-        let error = read(&["a.wasm", "--cache", "pages=memory:1MiB"]).unwrap_err();
-        assert_eq!(error, "a: cache does nothing without `data`, the folder of what is kept");
         assert!(read(&["--config", "no-such-file.toml"]).unwrap_err().contains("no-such-file.toml: cannot be read"));
     }
 

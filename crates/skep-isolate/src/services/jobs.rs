@@ -68,7 +68,7 @@ pub(crate) async fn list(ready: &Ready) -> Result<List> {
 /// Runs jobs from now on, when those of the version before have ended.
 pub(crate) fn start(ready: &Arc<Ready>, list: List, before: Option<Thread>) -> Option<Thread> {
     let before = before.map(|before| before.thread);
-    let jobs = ready.jobs.filter(|_| !list.is_empty())?;
+    let jobs = ready.jobs.filter(|_| !list.is_empty() && !ready.grants.only_looks)?;
     let (ready, (stop, stopped)) = (Arc::clone(ready), mpsc::channel());
     let name = ready.grants.name.clone();
     let run = move || {

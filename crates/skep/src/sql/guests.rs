@@ -77,7 +77,13 @@ pub(super) fn may(context: AuthContext<'_>) -> Authorization {
         | AuthAction::CreateTempTrigger { .. }
         | AuthAction::CreateTempView { .. }
         | AuthAction::Unknown { .. } => true,
-        AuthAction::CreateVtable { .. } => is_temporary,
+        // `create table temp.name` is to SQLite no temporary table, but one of the database `temp`; and whatever is made is a row there.
+        AuthAction::CreateIndex { .. }
+        | AuthAction::CreateTable { .. }
+        | AuthAction::CreateTrigger { .. }
+        | AuthAction::CreateView { .. }
+        | AuthAction::CreateVtable { .. }
+        | AuthAction::Insert { .. } => is_temporary,
         AuthAction::Function { function_name } => function_name.eq_ignore_ascii_case("load_extension"),
         AuthAction::Pragma { pragma_name, pragma_value } => {
             !is(PRAGMAS, pragma_name) && !(pragma_value.is_none() && is(WITHOUT_VALUE, pragma_name))
