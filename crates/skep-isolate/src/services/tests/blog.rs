@@ -13,7 +13,8 @@ fn links(said: &Said) -> Vec<String> {
     for part in text.split("href=\"").chain(text.split("src=\"")).skip(1) {
         let url = part.split('"').next().unwrap_or_default().replace("&amp;", "&");
         let url = url.split('#').next().unwrap_or_default();
-        if url.starts_with('/') && !url.starts_with("//") {
+        // Articles show source, in which an attribute may hold what is no address.
+        if url.starts_with('/') && !url.starts_with("//") && url.parse::<http::Uri>().is_ok() {
             links.push(url.to_owned());
         }
     }
