@@ -106,7 +106,9 @@ fn begin(table: &Table, server: &Server) -> Result<(), Wrong> {
              each has its own, DATA/NAME/secret",
         ));
     }
-    applications.iter().for_each(|application| application.options.kept.begin(server.clone()));
+    for application in applications {
+        application.options.kept.begin(server.clone());
+    }
     Ok(())
 }
 

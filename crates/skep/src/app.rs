@@ -350,7 +350,6 @@ impl App {
     /// Says all that would keep the application from starting with this setup, as far as that shows without the work
     /// of [`on_start`](Self::on_start). Nothing is done and nothing is changed: migrations that are pending are tried
     /// on an empty database, and the one in the data folder is only looked at.
-    #[cfg_attr(target_family = "wasm", expect(unused_variables, reason = "there is no data folder to look into"))]
     pub fn check(self, setup: &Setup) -> Result<(), StartError> {
         #[cfg(not(target_family = "wasm"))]
         if let Some((migrations, _)) = self.database.as_ref().filter(|_| !setup.temporary_database) {

@@ -155,8 +155,7 @@ mod tests {
     #[test]
     fn sessions_open_their_file_once() {
         let folder = tempfile::tempdir().unwrap();
-        let mut setup = Setup::default();
-        setup.data = folder.path().to_owned();
+        let setup = Setup { data: folder.path().to_owned(), ..Setup::default() };
         let hosted = Hosted::new("test", setup).unwrap();
         assert!(!hosted.is_open(SESSIONS));
         let (first, _) = hosted.cache(SESSIONS).unwrap();
@@ -171,9 +170,7 @@ mod tests {
     #[test]
     fn what_is_only_checked_keeps_nothing() {
         let folder = tempfile::tempdir().unwrap();
-        let mut setup = Setup::default();
-        setup.data = folder.path().join("data");
-        setup.temporary_database = true;
+        let setup = Setup { data: folder.path().join("data"), temporary_database: true, ..Setup::default() };
         let hosted = Hosted::new("test", setup).unwrap();
         hosted.open_database(&[(1, "0001_a.sql".into(), "create table a (b)".into())], &[], false).unwrap();
         assert_eq!(hosted.keys().unwrap().trim().len(), 64);

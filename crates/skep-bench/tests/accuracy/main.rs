@@ -126,7 +126,8 @@ fn an_open_loop_shows_a_stall_as_its_visitors_felt_it() {
         for (percent, nominal) in [(90.0, 0.6), (99.0, 0.96), (100.0, 1.0)] {
             let (reported, truth) =
                 (figures.percentile(percent).as_secs_f64(), server.percentile(percent).as_secs_f64());
-            near(&format!("p{percent}"), reported, truth, 0.01)?;
+            // Each waits on a connection that was opened for it, which takes some milliseconds that the server does not see.
+            near(&format!("p{percent}"), reported, truth, 0.03)?;
             near(&format!("p{percent}"), reported, nominal, 0.05)?;
         }
         let stalled = figures.over_time.iter().filter(|piece| piece.answers == 0).count();

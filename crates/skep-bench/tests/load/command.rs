@@ -49,8 +49,9 @@ fn a_comparison_finds_the_slower_one_and_a_gate_fails() {
     let json = folder.path().join("a.json").display().to_string();
     let (fast, slow) = (Server::delayed(|_| Duration::from_millis(4)), Server::delayed(|_| Duration::from_millis(20)));
     let (fast, slow) = (format!("fast={}", fast.url()), format!("slow={}", slow.url()));
-    let flags =
-        ["compare", &fast, &slow, "-R", "8", "-d", "200ms", "-w", "10ms", "-c", "2", "-q", "--json", &json, "--no-pin"];
+    let flags = [
+        "compare", &fast, &slow, "-R", "8", "-d", "200ms", "-w", "100ms", "-c", "2", "-q", "--json", &json, "--no-pin",
+    ];
     let with = |gate: &'static str| run(&[&flags[..], &["--gate", gate]].concat());
     // A machine that is busy with other tests may stand still for a whole turn, which is no figure at all.
     let holds = (0..3).any(|_| with("fast>=1.5*slow") == code(0));

@@ -14,6 +14,8 @@ use wasmtime::component::{Linker, WasmList, WasmStr};
 use super::{Application, Guest};
 
 type Failure = (u8, String);
+/// Place, key, version, until, now.
+type Remove = (WasmStr, WasmList<u8>, u64, u64, u64);
 type Answer<T> = std::result::Result<T, Failure>;
 
 const INTERFACE: &str = "skep:host/cache@0.1.0";
@@ -197,7 +199,6 @@ fn writing<T: Guest + 'static>(linker: &mut Linker<T>) -> Result<()> {
             Ok((set.await,))
         })
     })?;
-    type Remove = (WasmStr, WasmList<u8>, u64, u64, u64);
     cache.func_wrap_async("remove", |mut store, (place, key, version, until, now): Remove| {
         Box::new(async move {
             let entry = match taken!(store, place, key) {

@@ -159,12 +159,14 @@ impl Instance {
     }
 }
 
+/// Place, verb, statement, values.
+type Run = (u8, u8, WasmStr, WasmList<u8>);
+
 pub(super) fn add_to_linker<T: Guest + 'static>(linker: &mut Linker<T>) -> Result<()> {
     let mut sql = linker.instance("skep:host/sql@0.1.0")?;
     sql.func_wrap_async("open", |mut store, wanted: Wanted| {
         Box::new(async move { Ok((store.data_mut().services().open(wanted).await,)) })
     })?;
-    type Run = (u8, u8, WasmStr, WasmList<u8>);
     sql.func_wrap_async("run", |mut store, (place, verb, statement, values): Run| {
         Box::new(async move {
             let (statement, values) = (statement.to_str(&store)?.into_owned(), values.as_le_slice(&store).to_vec());

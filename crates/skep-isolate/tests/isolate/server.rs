@@ -88,11 +88,11 @@ impl Server {
         let start = Instant::now();
         while !server.log().contains("listens on http://") {
             let is_alive = server.child.try_wait().unwrap().is_none();
-            assert!(is_alive && start.elapsed() < Duration::from_secs(60), "it did not start: {}", server.log());
+            assert!(is_alive && start.elapsed() < Duration::from_mins(1), "it did not start: {}", server.log());
             thread::sleep(Duration::from_millis(5));
         }
         let log = server.log();
-        server.address = log.split("http://").nth(1).unwrap().split_whitespace().next().unwrap().to_owned();
+        log.split("http://").nth(1).unwrap().split_whitespace().next().unwrap().clone_into(&mut server.address);
         server
     }
 

@@ -85,7 +85,9 @@ fn twenty_under_load() {
         until(&server, text);
     }
     stop.store(true, Ordering::Relaxed);
-    load.into_iter().for_each(|load| load.join().unwrap());
+    for load in load {
+        load.join().unwrap();
+    }
     assert!(asked.load(Ordering::Relaxed) > 100);
     assert!(server.text("/-/isolate").contains("swaps: 20"), "{}", server.text("/-/isolate"));
 }

@@ -96,8 +96,9 @@ const PAGES: &str = "pages";
 const SESSIONS: &str = "sessions";
 /// For all caches without tiers of their own.
 const DEFAULT: &str = "default";
-/// What the default is if nobody says otherwise. It takes memory only as it fills.
-const USUAL: &str = "memory:16MiB";
+/// What the default is if nobody says otherwise. It takes memory only as it fills. A component keeps sessions only: what voids an entry
+/// would have to reach all its instances at once.
+const USUAL: &str = if cfg!(target_family = "wasm") { "null" } else { "memory:16MiB" };
 /// So long a page is shown after its end, while one request makes it anew.
 const STALE: Duration = Duration::from_mins(1);
 
@@ -210,8 +211,8 @@ impl Caches {
     #[cfg(target_family = "wasm")]
     fn place(&self, name: &str, plan: &Tiers) -> Result<Place> {
         match self.host {
-            Some(functions) => Ok(Place::Host(functions, name.to_owned())),
-            None => Ok(Place::Own(plan.plan.open(&format!("{}-{name}", self.program))?)),
+            Some(functions) if name == SESSIONS => Ok(Place::Host(functions, name.to_owned())),
+            _ => Ok(Place::Own(plan.plan.open(&format!("{}-{name}", self.program))?)),
         }
     }
 

@@ -86,7 +86,7 @@ pub(super) fn may(context: AuthContext<'_>) -> Authorization {
         | AuthAction::Insert { .. } => is_temporary,
         AuthAction::Function { function_name } => function_name.eq_ignore_ascii_case("load_extension"),
         AuthAction::Pragma { pragma_name, pragma_value } => {
-            !is(PRAGMAS, pragma_name) && !(pragma_value.is_none() && is(WITHOUT_VALUE, pragma_name))
+            !(is(PRAGMAS, pragma_name) || pragma_value.is_none() && is(WITHOUT_VALUE, pragma_name))
         }
         _ => false,
     };
