@@ -67,7 +67,7 @@ pub struct Limits {
     pub query_parameters: usize,
     /// The most bytes of one session: its names, and its values as JSON (64 KiB).
     pub session: usize,
-    /// The most sessions of one user ([`Session::belongs_to`](crate::Session::belongs_to)): the oldest end (100).
+    /// The most sessions of one user ([`Session::belongs_to`](crate::session::Session::belongs_to)): the oldest end (100).
     pub user_sessions: usize,
     /// The most bytes of one file that a form brings (16 MiB); a field may allow fewer.
     pub upload_file: u64,
