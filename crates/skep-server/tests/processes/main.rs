@@ -22,7 +22,7 @@ type Test = (&'static str, fn());
 
 fn main() -> ExitCode {
     if std::env::var_os(application::PART).is_some() {
-        return skep_server::run(application::app());
+        return skep_server::run(application::app);
     }
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let filters: Vec<&String> = arguments.iter().filter(|argument| !argument.starts_with("--")).collect();

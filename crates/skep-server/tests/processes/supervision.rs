@@ -13,6 +13,7 @@ use super::server::{Server, command, descendants, folder, is_there, kill, memory
 
 pub(crate) const TESTS: &[Test] = &[
     ("a_supervisor_is_small_and_its_worker_serves", a_supervisor_is_small_and_its_worker_serves),
+    ("a_supervisor_never_makes_the_application", a_supervisor_never_makes_the_application),
     ("term_finishes_what_runs_and_quit_does_not", term_finishes_what_runs_and_quit_does_not),
     ("a_dead_worker_is_replaced_at_once", a_dead_worker_is_replaced_at_once),
     ("workers_do_not_outlive_their_supervisor", workers_do_not_outlive_their_supervisor),
@@ -40,6 +41,27 @@ fn a_supervisor_is_small_and_its_worker_serves() {
     assert_eq!(threads, 1, "a supervisor has one thread");
     if !cfg!(debug_assertions) {
         assert!(memory(server.pid()) <= 1536, "{} KiB", memory(server.pid()));
+    }
+}
+
+/// Neither at its start, nor when it looks after workers, nor after an upgrade.
+fn a_supervisor_never_makes_the_application() {
+    for model in ["thread", "prefork"] {
+        let folder = folder();
+        super::server::deploy(&folder.join("app"), "noted");
+        let mut server = Server::start_in(folder, &["--mpm", model]);
+        assert!(server.output().contains("test 1.2.3 listens on"), "its name is known: {}", server.output());
+        let mut makers = vec![server.worker()];
+        kill(makers[0], Signal::KILL);
+        server.wait_until("another serves", |server| server.get("/").is_ok());
+        makers.push(server.worker());
+        let (good, text) = server.control("upgrade");
+        assert!(good, "{text}");
+        server.wait_until("it says so", |server| server.errors().contains("the supervisor is version"));
+        makers.push(server.worker());
+        let noted = std::fs::read_to_string(server.folder.join(super::application::NOTES)).unwrap();
+        assert_eq!(noted.lines().map(|line| line.parse().unwrap()).collect::<Vec<i32>>(), makers, "{model}");
+        assert_eq!(server.status("name"), "test 1.2.3");
     }
 }
 

@@ -1,0 +1,62 @@
+//! How an application is made, before it is.
+
+use std::fmt;
+
+use skep::App;
+
+use super::StartError;
+
+/// What makes an application. The supervisor has only this, and drops it.
+pub(super) struct Recipe(Box<dyn FnOnce() -> App + Send>);
+
+/// An application's name and version, for those who look after it.
+pub(super) struct Name {
+    pub(super) name: String,
+    version: String,
+}
+
+impl Recipe {
+    pub(super) fn new(app: impl FnOnce() -> App + Send + 'static) -> Self {
+        Self(Box::new(app))
+    }
+
+    pub(super) fn make(self) -> App {
+        (self.0)()
+    }
+
+    /// Makes the application, and refuses one that has forgotten some of its services.
+    pub(super) fn make_whole(self) -> Result<App, StartError> {
+        let app = self.make();
+        let forgotten = app.never_mounted();
+        if forgotten.is_empty() { Ok(app) } else { Err(StartError(forgotten.join("\n"))) }
+    }
+}
+
+impl Name {
+    /// What the application is called, or else the executable.
+    pub(super) fn of(app: &App) -> Self {
+        match app.name() {
+            Some((name, version)) => Self { name: name.to_owned(), version: version.to_owned() },
+            None => Self::of_executable(),
+        }
+    }
+
+    pub(super) fn of_executable() -> Self {
+        let executable = std::env::args_os().next().map(std::path::PathBuf::from);
+        let name =
+            executable.as_deref().and_then(|path| path.file_stem()).map(|name| name.to_string_lossy().into_owned());
+        Self { name: name.unwrap_or_else(|| "skep".to_owned()), version: env!("CARGO_PKG_VERSION").to_owned() }
+    }
+}
+
+impl fmt::Display for Name {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.name, self.version)
+    }
+}
+
+impl fmt::Debug for Recipe {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Recipe")
+    }
+}
