@@ -17,6 +17,7 @@ const COMMANDS: &[Command] = &[
     #[cfg(feature = "isolate")]
     Command { name: "compile", what: "compiles a component ahead of time", run: skep_isolate::compile },
     Command { name: "bench", what: "measures servers and what they are made of, side by side", run: skep_bench::run },
+    Command { name: "drill", what: "re-enacts disasters under load, and shows what was lost", run: skep_drill::run },
 ];
 
 const BAD_USAGE: u8 = 2;
@@ -36,6 +37,8 @@ fn main() -> ExitCode {
             println!("skep {}", env!("CARGO_PKG_VERSION"));
             ExitCode::SUCCESS
         }
+        // What `skep drill` starts: not for people.
+        Some(skep_drill::APPLICATION) => skep_server::Server::new(skep_drill::application).run_with(arguments),
         name => match COMMANDS.iter().find(|command| Some(command.name) == name) {
             Some(command) => (command.run)(arguments.collect()),
             None => {

@@ -1,13 +1,10 @@
 //! Whole processes: supervisor, workers, swaps, and disasters under load.
 //!
-//! This executable is both the tests and the application under test, which it is when [`application::PART`] is set. Run one
-//! with `cargo test -p skep-server --test processes -- NAME`; `cargo xtask drill` runs the drills with more load, and
-//! shows what was lost.
+//! This executable is both the tests and the application under test, which it is when [`APPLICATION`] is its first argument. Run one
+//! with `cargo test -p skep-server --test processes -- NAME`; `skep drill` runs the drills with more load.
 
-mod application;
 mod drills;
 mod encrypted;
-mod load;
 mod models;
 mod server;
 mod supervision;
@@ -17,12 +14,14 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
 use std::time::Instant;
 
+use skep_drill::APPLICATION;
+
 /// A test, or a drill.
 type Test = (&'static str, fn());
 
 fn main() -> ExitCode {
-    if std::env::var_os(application::PART).is_some() {
-        return skep_server::run(application::app);
+    if std::env::args().nth(1).is_some_and(|first| first == APPLICATION) {
+        return skep_server::Server::new(skep_drill::application).run_with(std::env::args_os().skip(2));
     }
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let filters: Vec<&String> = arguments.iter().filter(|argument| !argument.starts_with("--")).collect();
