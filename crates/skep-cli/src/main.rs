@@ -38,7 +38,9 @@ fn main() -> ExitCode {
             ExitCode::SUCCESS
         }
         // What `skep drill` starts: not for people.
-        Some(skep_drill::APPLICATION) => skep_server::Server::new(skep_drill::application).run_with(arguments),
+        Some(skep_drill::APPLICATION) => {
+            skep_server::Server::new(skep_drill::application).among_others().run_with(arguments)
+        }
         name => match COMMANDS.iter().find(|command| Some(command.name) == name) {
             Some(command) => (command.run)(arguments.collect()),
             None => {

@@ -110,9 +110,9 @@ impl Report {
 fn line(finding: &Finding) -> String {
     let Finding { what, expected, was, held, .. } = finding;
     match (expected.is_empty(), held) {
-        (true, _) => format!("            {what:<34} {was}\n"),
-        (_, true) => format!("  held      {what:<34} {was} (expected: {expected})\n"),
-        (_, false) => format!("  NOT HELD  {what:<34} {was} (expected: {expected})\n"),
+        (true, _) => format!("            {what:<42} {was}\n"),
+        (_, true) => format!("  held      {what:<42} {was} (expected: {expected})\n"),
+        (_, false) => format!("  NOT HELD  {what:<42} {was} (expected: {expected})\n"),
     }
 }
 
@@ -136,7 +136,7 @@ mod tests {
         assert_eq!(report.broken(), "crash: threads: requests cut: 40 (expected: at most 31)\n");
         assert_eq!(
             line(&report.findings()[2]),
-            "  NOT HELD  requests cut                       40 (expected: at most 31)\n"
+            "  NOT HELD  requests cut                               40 (expected: at most 31)\n"
         );
     }
 }

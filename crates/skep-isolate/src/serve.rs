@@ -55,7 +55,8 @@ pub fn serve(arguments: Vec<OsString>) -> ExitCode {
 fn server(app: impl FnOnce() -> App + Send + 'static) -> skep_server::Server {
     // Its instances are what `prefork` has processes for; and what is forked has no threads, of which this has some.
     let app = || app().named("skep", env!("CARGO_PKG_VERSION"));
-    skep_server::Server::new(app).fix("mpm", "thread").leave("isolate")
+    // The executable may hold applications of its own: the one of `skep drill`, say.
+    skep_server::Server::new(app).among_others().fix("mpm", "thread").leave("isolate")
 }
 
 fn failed(wrong: &Wrong) -> ExitCode {

@@ -45,6 +45,8 @@ pub struct Server {
     arguments: Vec<OsString>,
     /// Tables of `skep.toml` that the program reads itself.
     left: Vec<&'static str>,
+    /// The executable has other applications, too.
+    among_others: bool,
 }
 
 /// A worker thread that ended, and whether it should have.
@@ -98,7 +100,7 @@ impl Server {
     /// made on a thread that has ended before processes are forked, so it keeps nothing that belongs to a thread.
     #[must_use]
     pub fn new(app: impl FnOnce() -> App + Send + 'static) -> Self {
-        Self { app: Recipe::new(app), fixed: Vec::new(), arguments: Vec::new(), left: Vec::new() }
+        Self { app: Recipe::new(app), fixed: Vec::new(), arguments: Vec::new(), left: Vec::new(), among_others: false }
     }
 
     /// Fixes a setting: neither file nor environment nor flags can change it. Names and values are those of
@@ -125,6 +127,18 @@ impl Server {
     #[must_use]
     pub fn leave(mut self, table: &'static str) -> Self {
         self.left.push(table);
+        self
+    }
+
+    /// Says that the executable holds other applications, too: a service that this one does not mount is one of theirs, and not forgotten.
+    ///
+    /// ```no_run
+    /// // Which one it is, the first word of the command line says.
+    /// let code = skep_server::Server::new(skep::App::new).among_others().run_with(std::env::args_os().skip(2));
+    /// ```
+    #[must_use]
+    pub fn among_others(mut self) -> Self {
+        self.among_others = true;
         self
     }
 
@@ -185,7 +199,7 @@ impl Server {
             drop(self);
             return Ok(Supervisor::start(Name::of_executable().to_string(), config, defaulted)?.run());
         }
-        let app = self.app.make_whole()?;
+        let app = self.app.make_whole(self.among_others)?;
         let sockets = Sockets::Bind { defaulted };
         let (running, signals) = start_with(app, &config, sockets, || Signals::listen(None))?;
         running.announce();
@@ -197,7 +211,7 @@ impl Server {
         seat.title("starting");
         let (config, _) = Config::read(flags, &self.fixed, &self.sources())?;
         let app = || -> Result<App, StartError> {
-            let app = self.app.make_whole()?;
+            let app = self.app.make_whole(self.among_others)?;
             if app.name().is_some() {
                 seat.say(&format!("name {}", Name::of(&app)));
             }
@@ -228,7 +242,7 @@ impl Server {
     fn check(self, flags: &Flags) -> Result<ExitCode, StartError> {
         let (config, _) = Config::read(flags, &self.fixed, &self.sources())?;
         let app = self.app.make();
-        let mut problems = app.never_mounted();
+        let mut problems = if self.among_others { Vec::new() } else { app.never_mounted() };
         let services = services(&app);
         problems.extend(tls::acceptor(&config.tls).err());
         problems.extend(make_folder(&config).err().map(|error| error.0));

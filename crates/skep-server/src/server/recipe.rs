@@ -24,10 +24,10 @@ impl Recipe {
         (self.0)()
     }
 
-    /// Makes the application, and refuses one that has forgotten some of its services.
-    pub(super) fn make_whole(self) -> Result<App, StartError> {
+    /// Makes the application, and refuses one that has forgotten some of its services. If there are others, all that it has not may be theirs.
+    pub(super) fn make_whole(self, among_others: bool) -> Result<App, StartError> {
         let app = self.make();
-        let forgotten = app.never_mounted();
+        let forgotten = if among_others { Vec::new() } else { app.never_mounted() };
         if forgotten.is_empty() { Ok(app) } else { Err(StartError(forgotten.join("\n"))) }
     }
 }
