@@ -26,18 +26,18 @@ enum File {
 }
 
 const FILES: [(&str, File); 5] = [
-    ("cut short", File::Truncated),
-    ("for another processor", File::Foreign),
-    ("a text", File::Text),
-    ("dies at its start", File::Ours("dies")),
-    ("never ready", File::Ours("waits")),
+    ("a file that is cut short", File::Truncated),
+    ("a file for another processor", File::Foreign),
+    ("a file that is a text", File::Text),
+    ("a version that dies at its start", File::Ours("dies")),
+    ("a version that is never ready", File::Ours("waits")),
 ];
 
 fn broken_files(stage: &Stage<'_>, report: &mut Report, model: Model) -> Result<()> {
     let ours = stage.subject.is_ours();
     let folder = folder()?;
     stage.subject.deploy(&folder, "good")?;
-    let arguments = [model.arguments, &["--set", "start_timeout=1s"][..if ours { 2 } else { 0 }]].concat();
+    let arguments = [model.arguments, &["--set", "start_timeout=4s"][..if ours { 2 } else { 0 }]].concat();
     let server = Server::start_in(stage.subject, folder, &arguments)?;
     let before = server.status("version")?;
     let mut load = Load { remember: ours, ..stage.load(&server) };
@@ -48,7 +48,7 @@ fn broken_files(stage: &Stage<'_>, report: &mut Report, model: Model) -> Result<
     for (name, file) in FILES.iter().filter(|(_, file)| ours || !matches!(file, File::Ours(_))) {
         put(stage.subject, &server, *file)?;
         let (taken, text) = server.control("swap")?;
-        report.expect(&format!("a file that is {name}"), "not swapped", text.trim(), !taken);
+        report.expect(name, "not swapped", text.trim(), !taken);
         running.go_on_for(100 * stage.scale)?;
     }
     let tally = running.stop();
