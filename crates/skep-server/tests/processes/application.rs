@@ -189,9 +189,12 @@ fn plain() -> App {
     App::new()
         .named("test", "1.2.3")
         .serve::<(Hello, Kept, Count, Version, Random, Slow, Hang, Crash, Leak)>()
+        .serve::<super::caches::Services>()
+        .store(&super::caches::NOTES)
         .with(Started::default())
         .on_start(|site| {
             site.get::<Started>().0.fetch_add(1, Ordering::Relaxed);
+            super::caches::ask_before_the_fork(site)?;
             match &*version() {
                 "dies" => std::process::abort(),
                 "large" => {
