@@ -247,7 +247,8 @@ impl Sqlite {
     /// Makes room if there are too many; what was just written stays.
     fn evict(&self, connection: &Connection, key: &[u8]) -> rusqlite::Result<()> {
         let Some(most) = self.most else { return Ok(()) };
-        let entries = connection.prepare_cached(&self.statements.how_many)?.query_row([], |row| row.get::<_, i64>(0))?;
+        let entries =
+            connection.prepare_cached(&self.statements.how_many)?.query_row([], |row| row.get::<_, i64>(0))?;
         let over = u64::try_from(entries).unwrap_or(0).saturating_sub(most).min(u64::from(SWEEP_ROWS));
         if over == 0 {
             return Ok(());
@@ -451,7 +452,8 @@ mod tests {
             let dead_at = now.plus(Duration::from_mins(minutes));
             Record::new(&Header { dead_at, ..Header::default() }, &[], b"x")
         };
-        let is_there = |driver: &Sqlite, key: u64| ready(driver.get(&key.to_be_bytes(), now, |_| ())).unwrap().is_some();
+        let is_there =
+            |driver: &Sqlite, key: u64| ready(driver.get(&key.to_be_bytes(), now, |_| ())).unwrap().is_some();
         // What was there before somebody named a bound counts; and so does what a process without one writes.
         let unbounded = Sqlite::open(&path).unwrap();
         for key in 1..=18 {

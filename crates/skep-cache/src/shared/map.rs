@@ -165,8 +165,7 @@ impl<G: Ground> Map<G> {
             for word in shard.part(&self.geometry.index) {
                 let slot = super::slot::Slot(word.load(Acquire));
                 let is_readable = |slot: &super::slot::Slot| !slot.is_empty() && !slot.is_busy();
-                let Some((words, head)) = Some(slot).filter(is_readable).and_then(|slot| shard.record(slot))
-                else {
+                let Some((words, head)) = Some(slot).filter(is_readable).and_then(|slot| shard.record(slot)) else {
                     continue;
                 };
                 let key = record::key_of(words, &head, self.seeds);

@@ -111,7 +111,8 @@ impl<'a> Writer<'a> {
     /// Stores a record, over the one that [`find`](Self::find) found.
     pub(crate) fn put(&mut self, place: Option<Place>, new: &New<'_>) -> Result<(), Fault> {
         let size = record::size(new.key.len(), new.value.len());
-        if let Some(place) = place.filter(|place| place.head.words() == size && place.head.is_plain() && new.is_plain()) {
+        if let Some(place) = place.filter(|place| place.head.words() == size && place.head.is_plain() && new.is_plain())
+        {
             return self.overwrite(place, new, size);
         }
         let is_main = place.is_some_and(|place| place.slot.is_main()) || size * 4 > self.small.len();

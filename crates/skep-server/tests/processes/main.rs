@@ -27,7 +27,8 @@ fn main() -> ExitCode {
     }
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let filters: Vec<&String> = arguments.iter().filter(|argument| !argument.starts_with("--")).collect();
-    let all = [supervision::TESTS, models::TESTS, swaps::TESTS, drills::TESTS, encrypted::TESTS, caches::TESTS].concat();
+    let all =
+        [supervision::TESTS, models::TESTS, swaps::TESTS, drills::TESTS, encrypted::TESTS, caches::TESTS].concat();
     let chosen = |test: &&Test| filters.is_empty() || filters.iter().any(|filter| test.0.contains(filter.as_str()));
     if arguments.iter().any(|argument| argument == "--list") {
         all.iter().filter(chosen).for_each(|(name, _)| println!("{name}: test"));
