@@ -3,6 +3,7 @@
 //! This executable is both the tests and the application under test, which it is when [`APPLICATION`] is its first argument. Run one
 //! with `cargo test -p skep-server --test processes -- NAME`; `skep drill` runs the drills with more load.
 
+mod caches;
 mod drills;
 mod encrypted;
 mod models;
@@ -19,13 +20,19 @@ use skep_drill::APPLICATION;
 /// A test, or a drill.
 type Test = (&'static str, fn());
 
+/// What the drills fail in, and what these tests keep in caches.
+fn application() -> skep::App {
+    skep_drill::application().serve::<caches::Services>().store(&caches::NOTES).on_start(caches::ask_before_the_fork)
+}
+
 fn main() -> ExitCode {
     if std::env::args().nth(1).is_some_and(|first| first == APPLICATION) {
-        return skep_server::Server::new(skep_drill::application).run_with(std::env::args_os().skip(2));
+        return skep_server::Server::new(application).run_with(std::env::args_os().skip(2));
     }
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let filters: Vec<&String> = arguments.iter().filter(|argument| !argument.starts_with("--")).collect();
-    let all = [supervision::TESTS, models::TESTS, swaps::TESTS, drills::TESTS, encrypted::TESTS].concat();
+    let all =
+        [supervision::TESTS, models::TESTS, swaps::TESTS, drills::TESTS, encrypted::TESTS, caches::TESTS].concat();
     let chosen = |test: &&Test| filters.is_empty() || filters.iter().any(|filter| test.0.contains(filter.as_str()));
     if arguments.iter().any(|argument| argument == "--list") {
         all.iter().filter(chosen).for_each(|(name, _)| println!("{name}: test"));
