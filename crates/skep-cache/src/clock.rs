@@ -87,6 +87,16 @@ impl Version {
         self.0
     }
 
+    /// The millisecond that it was drawn in, or made to look as if.
+    pub(crate) const fn time(self) -> Time {
+        Time(self.0 >> FINE)
+    }
+
+    /// The last one of its millisecond: no process draws a higher one in it without having seen this one.
+    pub(crate) const fn last_of_millisecond(self) -> Self {
+        Self(self.0 | ((1 << FINE) - 1))
+    }
+
     /// The next one that this process would not draw by itself: for a change made of what is already there.
     #[must_use]
     pub const fn successor(self) -> Self {
@@ -113,6 +123,8 @@ enum Source {
     #[default]
     System,
     Manual(Arc<Manual>),
+    /// The system's, with versions that somebody else draws.
+    Drawn(fn() -> u64),
 }
 
 struct Manual {
@@ -141,11 +153,27 @@ impl Clock {
         })))
     }
 
+    /// The system's time, with versions that somebody else draws: for instances of a program that share no memory, and keep something in the
+    /// same place. Each would count for itself, and two of them draw one number.
+    ///
+    /// ```
+    /// use std::sync::atomic::{AtomicU64, Ordering};
+    /// use skep_cache::Clock;
+    ///
+    /// static COUNT: AtomicU64 = AtomicU64::new(7 << 22);
+    /// let of_instance = || Clock::drawing(|| COUNT.fetch_add(1 << 10, Ordering::Relaxed));
+    /// assert!(of_instance().version() < of_instance().version());
+    /// ```
+    #[must_use]
+    pub fn drawing(versions: fn() -> u64) -> Self {
+        Self(Source::Drawn(versions))
+    }
+
     /// What time it is.
     #[inline]
     pub fn now(&self) -> Time {
         match &self.0 {
-            Source::System => system(),
+            Source::System | Source::Drawn(_) => system(),
             Source::Manual(manual) => Time(manual.now.load(Ordering::Acquire)),
         }
     }
@@ -169,7 +197,7 @@ impl Clock {
 
     pub(crate) fn timer(&self) -> Option<Arc<Timer>> {
         match &self.0 {
-            Source::System => Timer::system(),
+            Source::System | Source::Drawn(_) => Timer::system(),
             Source::Manual(manual) => Some(Arc::clone(&manual.timer)),
         }
     }
@@ -178,7 +206,9 @@ impl Clock {
     pub(crate) fn micros(&self) -> u64 {
         static START: OnceLock<Instant> = OnceLock::new();
         match &self.0 {
-            Source::System => u64::try_from(START.get_or_init(Instant::now).elapsed().as_micros()).unwrap_or(u64::MAX),
+            Source::System | Source::Drawn(_) => {
+                u64::try_from(START.get_or_init(Instant::now).elapsed().as_micros()).unwrap_or(u64::MAX)
+            }
             Source::Manual(manual) => manual.now.load(Ordering::Acquire) * 1_000,
         }
     }
@@ -190,8 +220,11 @@ impl Clock {
 
     /// The same, for who has just asked for the time.
     pub(crate) fn version_at(&self, now: Time) -> Version {
-        let node = node(now);
-        let by_time = (now.millis() << FINE) | node;
+        let by_time = match self.0 {
+            Source::Drawn(draw) => draw(),
+            _ => (now.millis() << FINE) | node(now),
+        };
+        let node = by_time & ((1 << NODE) - 1);
         let mut drawn = 0;
         self.last()
             .fetch_update(Ordering::AcqRel, Ordering::Acquire, |last| {
@@ -209,7 +242,7 @@ impl Clock {
 
     fn last(&self) -> &AtomicU64 {
         match &self.0 {
-            Source::System => &LAST,
+            Source::System | Source::Drawn(_) => &LAST,
             Source::Manual(manual) => &manual.last,
         }
     }
@@ -217,7 +250,7 @@ impl Clock {
 
 impl fmt::Debug for Clock {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let name = if matches!(self.0, Source::System) { "system" } else { "manual" };
+        let name = if matches!(self.0, Source::Manual(_)) { "manual" } else { "system" };
         write!(f, "Clock({name}, {} ms)", self.now().millis())
     }
 }

@@ -45,6 +45,8 @@ pub(crate) enum Verdict {
     Unknown,
 }
 
+/// So far ahead of the time a millisecond is still given to one invalidation alone.
+const AHEAD: Duration = Duration::from_millis(50);
 /// More epochs than this are not kept at once.
 const KNOWN: usize = 65_536;
 
@@ -236,7 +238,12 @@ impl Epochs {
         if let Some(last) = driver.get(&key(tag), now, |epoch| epoch.version()).await? {
             clock.observe(last);
         }
-        let epoch = clock.version_at(now.plus(skew));
+        let at = now.plus(skew);
+        let drawn = clock.version_at(at);
+        // Others have drawn versions in this millisecond, and theirs may be the higher ones. Who invalidates more often than once in each
+        // does not run away from the time with all of its versions.
+        let epoch = if drawn.time().since(at) < AHEAD { drawn.last_of_millisecond() } else { drawn };
+        clock.observe(epoch);
         // Refused only if somebody invalidated at the same time, which will do.
         driver.set(&key(tag), &record(epoch), When::Newer, now).await?;
         self.bumps.fetch_add(1, Ordering::AcqRel);

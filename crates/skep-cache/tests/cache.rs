@@ -131,6 +131,37 @@ fn a_tag_voids_its_entries_and_no_others() {
 }
 
 #[test]
+fn who_voids_a_tag_need_not_count_as_those_do_who_keep_something() {
+    // Two processes, or two instances of a component: within one millisecond, each draws versions of its own.
+    let memory = std::sync::Arc::new(Memory::new(1 << 20));
+    let process = || {
+        let clock = Clock::manual();
+        (Cache::<str, u32>::builder("test").clock(clock.clone()).build(memory.clone()).unwrap(), clock)
+    };
+    let ((busy, clock), (idle, _)) = (process(), process());
+    let tagged = Life::of(60 * SECOND).tag("a");
+    for round in 0..3 {
+        let drawn: Vec<_> = (0..100).map(|_| clock.version()).collect();
+        assert!(drawn.is_sorted());
+        busy.now().set_for("x", &round, &tagged).unwrap();
+        assert_eq!(busy.now().get("x").unwrap(), Some(round));
+        idle.now().invalidate_tag("a").unwrap();
+        assert_eq!((busy.now().get("x").unwrap(), idle.now().get("x").unwrap()), (None, None), "round {round}");
+    }
+}
+
+#[test]
+fn voiding_all_the_time_does_not_run_away_from_it() {
+    let clock = Clock::manual();
+    let cache = cache(&clock);
+    for _ in 0..10_000 {
+        cache.now().invalidate_tag("a").unwrap();
+    }
+    let ahead = (clock.version().to_u64() >> 22) - clock.now().millis();
+    assert!(ahead < 100, "{ahead} ms");
+}
+
+#[test]
 fn a_lost_epoch_voids_and_never_revives() {
     let memory = std::sync::Arc::new(Memory::new(1 << 20));
     let cache = Cache::<str, u32, _>::new("test", memory.clone()).unwrap();

@@ -89,7 +89,9 @@ impl Ready {
         let wrong = |wrong: Wrong| wrong.of(&source.path);
         let original = Compiled::new(host, disk, source)?;
         check(host, &original.component, options).map_err(wrong)?;
-        let grants = Arc::new(options.grants(&host.clock, services::asked(host, &original.component))?);
+        let mut grants = options.grants(&host.clock, services::asked(host, &original.component))?;
+        grants.env.extend(services::build(&grants, &source.hash));
+        let grants = Arc::new(grants);
         let image = match (options.module_cache, source.form) {
             (ModuleCache::Snapshot { or_cold }, Form::Component) => {
                 match snapshot::image(host, disk, &original.component, &source.bytes, (&grants, snapshot::PATIENCE)) {

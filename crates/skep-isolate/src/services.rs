@@ -25,6 +25,8 @@ use skep::sql::Transaction;
 use wasmtime::Result;
 use wasmtime::component::Linker;
 
+use crate::source::Hash;
+use crate::state::Grants;
 pub(crate) use jobs::Jobs;
 pub(crate) use kept::{Kept, Server, apart};
 use offload::OnPool;
@@ -38,6 +40,11 @@ pub(crate) const PACKAGES: &[&str] = &["skep:host"];
 pub(crate) fn asked(host: &crate::engine::Host, component: &wasmtime::component::Component) -> bool {
     let kind = component.component_type();
     kind.imports(&host.engine).any(|(name, _)| PACKAGES.contains(&name.split('/').next().unwrap_or(name)))
+}
+
+/// Tells instances which version they are of, if something is kept for them: pages that another version made are not theirs.
+pub(crate) fn build(grants: &Grants, content: &Hash) -> Option<(String, String)> {
+    grants.version.is_some().then(|| ("SKEP_BUILD".to_owned(), content.number().to_string()))
 }
 
 /// The interface of this name.

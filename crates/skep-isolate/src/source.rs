@@ -119,6 +119,11 @@ impl Hash {
         Self(Sha256::digest(bytes).into())
     }
 
+    /// A number for this content: of two versions, hardly ever the same.
+    pub(crate) fn number(&self) -> u32 {
+        u32::from_le_bytes(std::array::from_fn(|nth| self.0[nth]))
+    }
+
     /// All of it, for names of files.
     pub(crate) fn long(&self) -> String {
         use fmt::Write;

@@ -41,10 +41,10 @@ pub use self::http::handle;
 #[doc(hidden)]
 pub use host::Host;
 #[cfg(target_family = "wasm")]
+pub(crate) use instance::panicked;
+#[cfg(target_family = "wasm")]
 #[doc(hidden)]
 pub use instance::{Application, answer, init, job_names, more, run_job};
-#[cfg(target_family = "wasm")]
-pub(crate) use instance::{is_starting, panicked};
 #[cfg(target_family = "wasm")]
 #[doc(hidden)]
 pub use wasip2 as __wasip2;

@@ -7,7 +7,7 @@ use sha2::{Digest, Sha256};
 use skep::cache::Place;
 use skep::offload::offload;
 use skep_cache::driver::{Claim, MAX_KEY, Record, Removal, Token, When};
-use skep_cache::{Driver, Error, Time, Version, driver};
+use skep_cache::{Clock, Driver, Error, Time, Version, driver};
 use wasmtime::Result;
 use wasmtime::component::{Linker, WasmList, WasmStr};
 
@@ -29,6 +29,9 @@ fn failure(error: &Error) -> Failure {
 fn unavailable(problem: impl ToString) -> Failure {
     (0, problem.to_string())
 }
+
+/// Milliseconds for which it holds what is known of tags that may be voided elsewhere.
+const LAG: u64 = 1000;
 
 /// Where one application keeps something: under keys that no other application has.
 struct Kept {
@@ -55,6 +58,17 @@ impl Kept {
         };
         let (driver, blocks) = opened.map_err(unavailable)?;
         Ok(Self { application, driver, blocks })
+    }
+
+    /// The generation as guests are told of it. Where the tiers cannot tell that somebody else voided something, what a guest knows is old
+    /// after a moment.
+    fn told(&self) -> u64 {
+        self.generation().unwrap_or_else(|| {
+            let here = self.generation_here().unwrap_or(0);
+            let now = self.application.hosted.setup().clock.now();
+            // Spread over all bits, so that the one does not undo the other.
+            here.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(now.millis() / LAG) | 1
+        })
     }
 
     /// The key of an entry among those of all applications.
@@ -113,6 +127,10 @@ impl Driver for Kept {
 
     fn generation(&self) -> Option<u64> {
         self.driver.generation()
+    }
+
+    fn generation_here(&self) -> Option<u64> {
+        self.driver.generation_here()
     }
 }
 
@@ -174,8 +192,14 @@ fn reading<T: Guest + 'static>(linker: &mut Linker<T>) -> Result<()> {
             let place = place.to_str(&store)?.into_owned();
             let Ok(application) = store.data_mut().services().application() else { return Ok((0,)) };
             let kept = Kept::of(application, &place).await;
-            Ok((kept.ok().and_then(|kept| kept.generation()).unwrap_or(0),))
+            Ok((kept.ok().map_or(0, |kept| kept.told()),))
         })
+    })?;
+    cache.func_wrap("version", |mut store, (): ()| {
+        let application = store.data_mut().services().application();
+        let clock =
+            application.map_or_else(|_| Clock::system(), |application| application.hosted.setup().clock.clone());
+        Ok((clock.version().to_u64(),))
     })
 }
 

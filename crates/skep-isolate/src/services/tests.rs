@@ -69,6 +69,22 @@ fn what_is_kept_for_users_outlives_their_instances() {
 }
 
 #[test]
+fn what_is_kept_for_all_is_kept_until_somebody_voids_it() {
+    // With `cold`, start-up work is done for each request, and it voids this tag.
+    for kept in [Kept::Snapshot, Kept::Cached] {
+        let (native, component) = both(kept);
+        for site in [&native, &component] {
+            for round in 1..20 {
+                let part = format!("<p>made {round}</p>");
+                assert_eq!(site.get("/part").text(), part);
+                assert_eq!(site.get("/part").text(), part, "it is kept");
+                assert_eq!(site.post("/part", "").status, 200);
+            }
+        }
+    }
+}
+
+#[test]
 fn instances_share_neither_chance_nor_time_nor_statics() {
     let words = |said: Said| said.text().split(' ').map(str::to_owned).collect::<Vec<String>>();
     for kept in [Kept::Snapshot, Kept::Cold] {

@@ -96,8 +96,8 @@ const PAGES: &str = "pages";
 const SESSIONS: &str = "sessions";
 /// For all caches without tiers of their own.
 const DEFAULT: &str = "default";
-/// What the default is if nobody says otherwise. It takes memory only as it fills. A component keeps sessions only: what voids an entry
-/// would have to reach all its instances at once.
+/// What the default is if nobody says otherwise. It takes memory only as it fills. Without a host that keeps something for it, a component
+/// keeps nothing: its memory is gone after the request.
 const USUAL: &str = if cfg!(target_family = "wasm") { "null" } else { "memory:16MiB" };
 /// So long a page is shown after its end, while one request makes it anew.
 const STALE: Duration = Duration::from_mins(1);
@@ -177,9 +177,21 @@ impl Caches {
         Ok((self.open(DEFAULT)?.driver, self.plan(DEFAULT).1.needs.blocks))
     }
 
+    /// True if the host of this component keeps what is kept.
+    #[cfg(target_family = "wasm")]
+    fn is_hosted(&self) -> bool {
+        self.host.is_some()
+    }
+
+    #[cfg(not(target_family = "wasm"))]
+    #[expect(clippy::unused_self, reason = "a component asks")]
+    fn is_hosted(&self) -> bool {
+        false
+    }
+
     fn plan<'n>(&'n self, name: &'n str) -> (&'n str, &'n Tiers) {
         #[cfg(target_family = "wasm")]
-        if self.host.is_some() {
+        if self.is_hosted() {
             // Which tiers that name means, the host knows.
             return (name, &self.usual);
         }
@@ -211,14 +223,14 @@ impl Caches {
     #[cfg(target_family = "wasm")]
     fn place(&self, name: &str, plan: &Tiers) -> Result<Place> {
         match self.host {
-            Some(functions) if name == SESSIONS => Ok(Place::Host(functions, name.to_owned())),
-            _ => Ok(Place::Own(plan.plan.open(&format!("{}-{name}", self.program))?)),
+            Some(functions) => Ok(Place::Host(functions, name.to_owned())),
+            None => Ok(Place::Own(plan.plan.open(&format!("{}-{name}", self.program))?)),
         }
     }
 
     /// The cache of pages and fragments; none if it would keep nothing.
     pub(crate) fn pages(&self) -> Result<Option<Arc<Pages>>> {
-        if self.plan(PAGES).1.needs.keeps_nothing {
+        if !self.is_hosted() && self.plan(PAGES).1.needs.keeps_nothing {
             return Ok(None);
         }
         let known = self.pages.lock().unwrap_or_else(PoisonError::into_inner).clone();
@@ -291,13 +303,10 @@ impl Caches {
 
     /// Voids what has this tag, wherever it is kept.
     pub(crate) async fn invalidate(&self, tag: &str) -> Result<()> {
-        // What other instances keep, the host knows; and start-up work, whose memory is copied, cannot ask for the time.
+        // All that is kept is with the host, and so is the time: start-up work, whose memory is copied, cannot ask for it.
         #[cfg(target_family = "wasm")]
         if let Some(host) = self.host {
-            host.invalidate(tag)?;
-            if crate::component::is_starting() {
-                return Ok(());
-            }
+            return Ok(host.invalidate(tag)?);
         }
         self.open_configured()?;
         // The usual one keeps nothing if nobody has opened it yet.

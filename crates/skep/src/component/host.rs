@@ -4,7 +4,7 @@ use std::future::{Future, ready};
 
 use skep_cache::driver::{Claim, Entry, Record, Removal, Token, When};
 use skep_cache::tiers::Tiers;
-use skep_cache::{Driver, Error, Time};
+use skep_cache::{Clock, Driver, Error, Time};
 
 use super::bindings::skep::host::{body, cache, secrets};
 
@@ -39,12 +39,18 @@ pub struct CacheFunctions {
     release: fn(&str, &[u8], u64, u64) -> Kept<()>,
     invalidate: fn(&str) -> Kept<()>,
     generation: fn(&str) -> u64,
+    version: fn() -> u64,
 }
 
 impl CacheFunctions {
     /// Voids what has this tag, in all places.
     pub(crate) fn invalidate(&self, tag: &str) -> Result<(), Error> {
         (self.invalidate)(tag).map_err(error)
+    }
+
+    /// The system's time, and the host's versions: instances count together, as threads do.
+    pub(crate) fn clock(&self) -> Clock {
+        Clock::drawing(self.version)
     }
 }
 
@@ -56,6 +62,7 @@ static CACHE: CacheFunctions = CacheFunctions {
     release: cache::release,
     invalidate: cache::invalidate,
     generation: cache::generation,
+    version: cache::version,
 };
 
 /// Where the caches of a component are: with its host, or in the instance itself, for as long as that lives.

@@ -2,7 +2,7 @@
 //!
 //! A host that knows Skep starts it before it copies the memory for every request ([`init`]); with any other the first request does.
 
-use std::cell::{Cell, OnceCell, RefCell};
+use std::cell::{OnceCell, RefCell};
 use std::net::SocketAddr;
 use std::sync::Arc;
 
@@ -38,38 +38,16 @@ pub(super) struct Instance {
 
 thread_local! {
     static INSTANCE: OnceCell<Result<Instance, String>> = const { OnceCell::new() };
-    static STARTING: Cell<bool> = const { Cell::new(false) };
     /// The body of the answer that is being sent.
     static REST: RefCell<Option<Body>> = const { RefCell::new(None) };
 }
 
 fn start<A: Application>() -> Result<Instance, String> {
-    let _starting = Starting::begin();
     log::install(settings::level());
     let setup = settings::read(A::HOST)?;
     let site = Arc::new(A::app().open(setup).map_err(|error| error.to_string())?);
     let local = site.local();
     Ok(Instance { site, local, host_is_skep: settings::host_is_skep() })
-}
-
-/// True while start-up work runs, which may be before the memory is copied.
-pub(crate) fn is_starting() -> bool {
-    STARTING.get()
-}
-
-struct Starting;
-
-impl Starting {
-    fn begin() -> Self {
-        STARTING.set(true);
-        Self
-    }
-}
-
-impl Drop for Starting {
-    fn drop(&mut self) {
-        STARTING.set(false);
-    }
 }
 
 /// Does `work` with the instance, which is started if it was not yet.

@@ -14,6 +14,10 @@ const DATA: &str = "/data";
 /// What the environment says, or what in it is wrong.
 pub(super) fn read(host: &'static Host) -> Result<Setup, String> {
     let mut setup = Setup { data: DATA.into(), host, ..Setup::default() };
+    if let Some(cache) = host.cache {
+        setup.clock = cache.clock();
+    }
+    number("SKEP_BUILD", &mut setup.build)?;
     setup.development = env::var("SKEP_DEVELOPMENT").is_ok_and(|value| value == "1");
     if let Ok(url) = env::var("SKEP_BASE_URL") {
         setup.base_url = Some(url.parse().map_err(|error| format!("SKEP_BASE_URL: {error}"))?);
@@ -24,8 +28,10 @@ pub(super) fn read(host: &'static Host) -> Result<Setup, String> {
     number("SKEP_LIMIT_BODY", &mut limits.body)?;
     number("SKEP_LIMIT_FORM_FIELDS", &mut limits.form_fields)?;
     number("SKEP_LIMIT_ONCE", &mut limits.once)?;
+    number("SKEP_LIMIT_PAGE", &mut limits.page)?;
     number("SKEP_LIMIT_QUERY_PARAMETERS", &mut limits.query_parameters)?;
     number("SKEP_LIMIT_SESSION", &mut limits.session)?;
+    number("SKEP_LIMIT_USER_SESSIONS", &mut limits.user_sessions)?;
     number("SKEP_LIMIT_UPLOAD_FILE", &mut limits.upload_file)?;
     number("SKEP_LIMIT_UPLOAD_TOTAL", &mut limits.upload_total)?;
     number("SKEP_LIMIT_UPLOAD_QUOTA", &mut limits.upload_quota)?;

@@ -9,7 +9,6 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http::header::{CONTENT_LENGTH, COOKIE, HOST, SET_COOKIE};
-use skep::cache::Tiers;
 use skep::mount::Mounted;
 use skep::{App, Body, HeaderMap, Local, Peer, Request, Setup};
 use tempfile::TempDir;
@@ -64,8 +63,6 @@ impl Site {
     pub(super) fn native_in(folder: TempDir, app: App) -> Self {
         let mut setup = Setup::default();
         setup.data = folder.path().to_owned();
-        // As in a component, pages and values are made anew.
-        setup.caches.insert("default".into(), Tiers::parse(["null"]).unwrap());
         let site = Arc::new(app.open(setup).unwrap());
         Self::new(folder, None, Kind::Native(site.local()))
     }
