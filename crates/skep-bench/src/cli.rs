@@ -10,6 +10,7 @@ mod micro;
 mod output;
 mod settings;
 mod show;
+mod turns;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -22,6 +23,9 @@ const FAILED: u8 = 1;
 /// The command line is wrong.
 const BAD_USAGE: u8 = 2;
 
+/// No gate was broken, and of one at least the rounds do not say whether it holds.
+const UNDECIDED: u8 = 3;
+
 /// Why a word ends without success.
 #[derive(Debug)]
 pub(crate) enum Failure {
@@ -29,8 +33,10 @@ pub(crate) enum Failure {
     Usage(String),
     /// It could not be done, or not to its end.
     Run(String),
-    /// It was done, and the outcome is a bad one, which has been printed.
+    /// It was done, and a gate is broken, which has been printed.
     Broken,
+    /// It was done, and it does not say whether a gate holds, which has been printed.
+    Undecided,
 }
 
 impl From<String> for Failure {
@@ -67,7 +73,7 @@ const WORDS: &[Word] = &[
 ];
 
 /// Runs `skep bench` with these arguments, those behind the word `bench`. The exit code is 1 if a gate is broken or nothing could
-/// be measured, 2 if the arguments are wrong.
+/// be measured, 2 if the arguments are wrong, 3 if the rounds do not say whether a gate holds.
 ///
 /// ```
 /// let code = skep_bench::run(vec!["--help".into()]);
@@ -91,6 +97,7 @@ pub fn run(arguments: Vec<OsString>) -> ExitCode {
             ExitCode::from(FAILED)
         }
         Err(Failure::Broken) => ExitCode::from(FAILED),
+        Err(Failure::Undecided) => ExitCode::from(UNDECIDED),
     }
 }
 

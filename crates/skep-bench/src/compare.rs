@@ -4,14 +4,16 @@
 
 mod gate;
 mod interval;
+mod kept;
 mod matrix;
 mod measure;
 mod rounds;
 
 pub use gate::{Gate, Outcome};
 pub use interval::{Interval, median};
+pub use kept::Kept;
 pub use matrix::Matrix;
 pub(crate) use matrix::matrices;
 pub use measure::Measure;
+pub(crate) use rounds::sample;
 pub use rounds::{Curve, Piece, Round, Rounds, Sample, Variant};
-pub(crate) use rounds::{curve, sample};
