@@ -8,6 +8,7 @@ mod log;
 use std::time::{Duration, Instant};
 
 pub(crate) use cache::{Backends, Mix, run as cache};
+pub use log::LogSink;
 pub(crate) use log::run as log;
 
 use crate::compare::{Measure, Rounds, Sample, Variant};

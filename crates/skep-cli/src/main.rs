@@ -1,5 +1,8 @@
 //! The command `skep`. Each of its words is a function of the crate that does the work; here stands only which.
 
+#[cfg(feature = "log")]
+mod log;
+
 use std::ffi::OsString;
 use std::process::ExitCode;
 
@@ -16,7 +19,7 @@ const COMMANDS: &[Command] = &[
     Command { name: "serve", what: "serves WebAssembly components", run: skep_isolate::serve },
     #[cfg(feature = "isolate")]
     Command { name: "compile", what: "compiles a component ahead of time", run: skep_isolate::compile },
-    Command { name: "bench", what: "measures servers and what they are made of, side by side", run: skep_bench::run },
+    Command { name: "bench", what: "measures servers and what they are made of, side by side", run: bench },
 ];
 
 const BAD_USAGE: u8 = 2;
@@ -44,6 +47,15 @@ fn main() -> ExitCode {
             }
         },
     }
+}
+
+/// The bench knows no other crate; what it is to measure of them, it is handed.
+fn bench(arguments: Vec<OsString>) -> ExitCode {
+    #[cfg(feature = "log")]
+    let sinks = log::sinks;
+    #[cfg(not(feature = "log"))]
+    let sinks = || Ok(Vec::new());
+    skep_bench::run_with(arguments, sinks)
 }
 
 fn help() -> String {

@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use super::Failure;
 use super::flags::{self, Flag, Section, number};
 use super::output::{self, HasOutput, Output};
 use super::turns::{self, HasTurns, Turns};
+use super::{Failure, Sinks};
 use crate::core;
 use crate::micro::{self, Backends, Mix, Play};
 use crate::number::parse_time;
@@ -150,8 +150,8 @@ pub(super) fn log_help() -> String {
     flags::help(
         "skep bench log [FLAG...]\n\n\
          An event of `tracing` with a message and two fields, at the place that says it: nobody listens, its level is off,\n\
-         thrown away, written as a line into memory, written by Skep's own log; beside `format!` alone. And a line of\n\
-         the access log.",
+         thrown away, written as a line into memory; written by Skep's own log into /dev/null, and beside it a line of the\n\
+         access log (in a `skep` that was built with the feature `log`); beside `format!` alone.",
         &log_sections(),
     )
 }
@@ -169,10 +169,10 @@ pub(super) fn cache(arguments: Vec<String>) -> Result<(), Failure> {
     finish("cache", &given, |how| micro::cache(&mixes, &given.backends, how, say))
 }
 
-pub(super) fn log(arguments: Vec<String>) -> Result<(), Failure> {
+pub(super) fn log(arguments: Vec<String>, sinks: Sinks<'_>) -> Result<(), Failure> {
     let mut given = Given::default();
     read(&log_sections(), &mut given, arguments)?;
-    finish("log", &given, |how| Ok(vec![micro::log(how)?]))
+    finish("log", &given, |how| Ok(vec![micro::log(sinks()?, how)?]))
 }
 
 fn read(sections: &[Section<Given>], given: &mut Given, arguments: Vec<String>) -> Result<(), Failure> {

@@ -116,25 +116,10 @@ fn normal(tail: f64) -> f64 {
         / (1.0 + 1.432_788 * t + 0.189_269 * t * t + 0.001_308 * t.powi(3))
 }
 
-/// The middle one, or between the two middle ones.
-///
-/// ```
-/// assert_eq!(skep_bench::compare::median(&[4.0, 1.0, 2.0, 3.0]), Some(2.5));
-/// ```
-#[must_use]
-pub fn median(values: &[f64]) -> Option<f64> {
-    let mut sorted = values.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    let upper = *sorted.get(sorted.len() / 2)?;
-    if sorted.len() % 2 == 1 {
-        return Some(upper);
-    }
-    Some(f64::midpoint(sorted[sorted.len() / 2 - 1], upper))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::compare::median;
 
     /// Box and Muller.
     fn bell(random: &mut Random) -> f64 {

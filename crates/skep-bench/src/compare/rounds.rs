@@ -5,9 +5,10 @@ use std::collections::BTreeMap;
 use hdrhistogram::Histogram;
 use serde::{Deserialize, Serialize};
 
-use super::interval::{Interval, median};
+use super::interval::Interval;
 use super::kept::Kept;
 use super::measure::Measure;
+use super::spread::median;
 use crate::load::{Figures, histogram};
 use crate::number::float;
 use crate::server::Spent;
