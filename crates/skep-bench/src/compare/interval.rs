@@ -119,7 +119,6 @@ fn normal(tail: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compare::median;
 
     /// Box and Muller.
     fn bell(random: &mut Random) -> f64 {
@@ -206,10 +205,5 @@ mod tests {
         let interval = Interval::of(&[(10.0, 1.0), (11.0, 1.0), (12.0, 1.0)], 0.99).unwrap();
         assert!(!interval.has_bounds() && !interval.shows_a_difference() && (interval.ratio - 10.97).abs() < 0.01);
         assert_eq!(Interval::of(&[(1.0, 0.0)], 0.99), None);
-    }
-
-    #[test]
-    fn the_median_is_the_middle_whatever_the_order() {
-        assert_eq!((median(&[3.0, 1.0, 2.0]), median(&[])), (Some(2.0), None));
     }
 }
