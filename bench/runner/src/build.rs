@@ -71,6 +71,11 @@ pub(crate) fn ready(plan: &mut Vec<Planned>, build: bool, install: bool) -> Resu
     if plan.is_empty() { Err("nobody is left to measure".into()) } else { Ok(()) }
 }
 
+/// Builds a peer of this workspace, if anything is to be built.
+pub(crate) fn peer(name: &'static str, build: bool) -> Result<()> {
+    if build { cargo(bench(), [name].into_iter()) } else { Ok(()) }
+}
+
 /// All that the plan needs, the tools among it.
 fn needs(plan: &[Planned]) -> BTreeSet<Need> {
     let variants = plan.iter().flat_map(|planned| &planned.variants);

@@ -42,6 +42,7 @@ mod worker;
 use std::process::ExitCode;
 
 pub use config::reference;
+pub use log::MeasuredLog;
 pub use server::{Running, Server, StartError};
 
 /// Serves the application that `app` makes, as the command line, the environment and `skep.toml` say, until a signal ends it. For `main`.
