@@ -1,5 +1,6 @@
 //! One figure of the table: one entrant, once.
 
+mod isolate;
 mod processes;
 
 use std::process::Stdio;
@@ -46,6 +47,8 @@ impl Cell<'_> {
                 Ok(Sample::from([(Measure::Start, server.took.as_secs_f64() * 1e3)]))
             }
             (Load::Processes { .. }, None) => processes::memory(self, entrant),
+            (Load::Held { requests }, None) => isolate::held(self, entrant, requests),
+            (Load::Swaps, None) => isolate::swaps(self, entrant),
             (Load::Deaths { whose }, None) => processes::deaths(self, entrant, whose),
             (_, None) => self.alone(entrant),
         }
