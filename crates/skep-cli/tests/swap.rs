@@ -21,7 +21,7 @@ impl Handle for Hello {
 
 fn main() -> ExitCode {
     if std::env::var_os(PART).is_some() {
-        return skep_server::run(App::new().serve::<(Hello,)>());
+        return skep_server::run(|| App::new().serve::<(Hello,)>());
     }
     if std::env::args().any(|argument| argument == "--list") {
         println!("cold_starts_and_swaps: test\nwhat_it_takes: test");

@@ -43,7 +43,7 @@ use std::process::ExitCode;
 
 pub use config::reference;
 pub use log::MeasuredLog;
-pub use server::{Running, Server, StartError};
+pub use server::{Recipe, Running, Server, StartError};
 
 /// Serves the application that `app` makes, as the command line, the environment and `skep.toml` say, until a signal ends it. For `main`.
 ///
@@ -52,6 +52,6 @@ pub use server::{Running, Server, StartError};
 /// TERM and INT let requests finish for `grace` (10 s) and give exit code 0; a second one, or QUIT, ends at once. Why
 /// it could not start is said on standard error, with exit code 1.
 #[must_use]
-pub fn run(app: impl FnOnce() -> skep::App + Send + 'static) -> ExitCode {
+pub fn run(app: impl Into<Recipe>) -> ExitCode {
     Server::new(app).run()
 }

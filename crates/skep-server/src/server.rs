@@ -28,7 +28,8 @@ use crate::tls;
 use crate::worker::{Life, Room};
 
 pub(crate) use parts::{connections, make_folder, probe, setup, worker, workers};
-use recipe::{Name, Recipe};
+use recipe::Name;
+pub use recipe::Recipe;
 pub use running::Running;
 
 /// A server that has not started.
@@ -99,8 +100,8 @@ impl Server {
     /// It is made where it serves, by each worker for itself, and never by the supervisor: that has the recipe only. With `prefork` it is
     /// made on a thread that has ended before processes are forked, so it keeps nothing that belongs to a thread.
     #[must_use]
-    pub fn new(app: impl FnOnce() -> App + Send + 'static) -> Self {
-        Self { app: Recipe::new(app), fixed: Vec::new(), arguments: Vec::new(), left: Vec::new(), among_others: false }
+    pub fn new(app: impl Into<Recipe>) -> Self {
+        Self { app: app.into(), fixed: Vec::new(), arguments: Vec::new(), left: Vec::new(), among_others: false }
     }
 
     /// Fixes a setting: neither file nor environment nor flags can change it. Names and values are those of

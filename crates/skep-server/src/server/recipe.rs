@@ -7,7 +7,18 @@ use skep::App;
 use super::StartError;
 
 /// What makes an application. The supervisor has only this, and drops it.
-pub(super) struct Recipe(Box<dyn FnOnce() -> App + Send>);
+///
+/// A function or a closure that makes an [`App`] is one. An [`App`] is, too: then it was made before the server knows which of its processes
+/// this is, and so once more than needed, in the supervisor.
+///
+/// ```
+/// use skep_server::Server;
+///
+/// let of_function = Server::new(skep::App::new);
+/// let of_value = Server::new(skep::App::new().named("shop", "1.0"));
+/// # let _ = (of_function, of_value);
+/// ```
+pub struct Recipe(Box<dyn FnOnce() -> App + Send>);
 
 /// An application's name and version, for those who look after it.
 pub(super) struct Name {
@@ -16,10 +27,6 @@ pub(super) struct Name {
 }
 
 impl Recipe {
-    pub(super) fn new(app: impl FnOnce() -> App + Send + 'static) -> Self {
-        Self(Box::new(app))
-    }
-
     pub(super) fn make(self) -> App {
         (self.0)()
     }
@@ -29,6 +36,18 @@ impl Recipe {
         let app = self.make();
         let forgotten = if among_others { Vec::new() } else { app.never_mounted() };
         if forgotten.is_empty() { Ok(app) } else { Err(StartError(forgotten.join("\n"))) }
+    }
+}
+
+impl<F: FnOnce() -> App + Send + 'static> From<F> for Recipe {
+    fn from(make: F) -> Self {
+        Self(Box::new(make))
+    }
+}
+
+impl From<App> for Recipe {
+    fn from(app: App) -> Self {
+        Self(Box::new(|| app))
     }
 }
 
