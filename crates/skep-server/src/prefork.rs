@@ -85,8 +85,7 @@ fn initialise(
     pool: &Pool,
 ) -> Result<Arc<Site>, StartError> {
     let initialise = || -> Result<Arc<Site>, StartError> {
-        let mut setup = setup(config);
-        setup.careful = seat.plan.careful;
+        let mut setup = setup(config, Some(seat));
         setup.offload = Arc::new(pool.clone());
         let background = config.caches.need_a_runtime.then(Background::start).transpose()?;
         let _entered = background.as_ref().map(|background| background.handle().enter());
