@@ -27,6 +27,7 @@ use crate::log::Logs;
 use crate::offload::Pool;
 use crate::seat::Seat;
 use crate::server::{StartError, make_folder, probe, setup};
+use crate::sys::pinned::Lessons;
 use crate::{supervisor, sys, tls};
 
 use parent::Parent;
@@ -38,6 +39,8 @@ struct Common<'s> {
     site: Arc<Site>,
     tls: Option<TlsAcceptor>,
     listeners: Vec<Listener>,
+    /// The first processes tell what they have written, if each request has its own.
+    lessons: Option<Lessons>,
 }
 
 impl Common<'_> {
@@ -73,7 +76,8 @@ pub(crate) fn run(
     let site = initialise(app, config, seat, &pool)?;
     pool.work_inline(false);
     ready_to_be_copied(config);
-    let common = Common { config, seat, site, tls, listeners };
+    let lessons = if config.requests_per_worker == 1 { Lessons::new().ok() } else { None };
+    let common = Common { config, seat, site, tls, listeners, lessons };
     Ok(Parent::new(common, logs)?.run())
 }
 
@@ -85,8 +89,7 @@ fn initialise(
     pool: &Pool,
 ) -> Result<Arc<Site>, StartError> {
     let initialise = || -> Result<Arc<Site>, StartError> {
-        let mut setup = setup(config);
-        setup.careful = seat.plan.careful;
+        let mut setup = setup(config, Some(seat));
         setup.offload = Arc::new(pool.clone());
         let background = config.caches.need_a_runtime.then(Background::start).transpose()?;
         let _entered = background.as_ref().map(|background| background.handle().enter());

@@ -37,6 +37,8 @@ pub(crate) struct Plan {
     pub(crate) slots: usize,
     /// An old version serves meanwhile: migrations that it may not get on with are refused.
     pub(crate) careful: bool,
+    /// The number of this build, which the supervisor has from the bytes of the file.
+    pub(crate) build: u32,
     /// For each thread its listening sockets.
     pub(crate) listeners: Vec<Vec<RawFd>>,
 }
@@ -114,13 +116,14 @@ impl fmt::Display for Plan {
             self.listeners.iter().map(|thread| thread.iter().map(ToString::to_string).collect::<Vec<_>>().join(","));
         write!(
             f,
-            "{} {} {} {} {} {} {}",
+            "{} {} {} {} {} {} {} {}",
             self.supervisor,
             self.number,
             self.channel,
             self.board,
             self.slots,
             u8::from(self.careful),
+            self.build,
             threads.collect::<Vec<_>>().join("/")
         )
     }
@@ -129,7 +132,9 @@ impl fmt::Display for Plan {
 impl Plan {
     fn parse(text: &str) -> Option<Self> {
         let words: Vec<&str> = text.split(' ').collect();
-        let &[supervisor, number, channel, board, slots, careful, listeners] = words.as_slice() else { return None };
+        let &[supervisor, number, channel, board, slots, careful, build, listeners] = words.as_slice() else {
+            return None;
+        };
         let of_thread = |thread: &str| thread.split(',').map(|fd| fd.parse().ok()).collect::<Option<Vec<RawFd>>>();
         Some(Self {
             supervisor: supervisor.parse().ok()?,
@@ -138,6 +143,7 @@ impl Plan {
             board: board.parse().ok()?,
             slots: slots.parse().ok()?,
             careful: careful == "1",
+            build: build.parse().ok()?,
             listeners: listeners.split('/').map(of_thread).collect::<Option<_>>()?,
         })
     }
@@ -163,6 +169,7 @@ mod tests {
             board: 6,
             slots: 2,
             careful: true,
+            build: 77,
             listeners: vec![vec![8, 9], vec![10, 11]],
         };
         assert_eq!(Plan::parse(&plan.to_string()), Some(plan));

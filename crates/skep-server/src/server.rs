@@ -247,7 +247,7 @@ impl Server {
         let services = services(&app);
         problems.extend(tls::acceptor(&config.tls).err());
         problems.extend(make_folder(&config).err().map(|error| error.0));
-        problems.extend(app.check(&setup(&config)).err().map(|error| error.to_string()));
+        problems.extend(app.check(&setup(&config, None)).err().map(|error| error.to_string()));
         if problems.is_empty() { say(&services) } else { Err(StartError(problems.join("\n"))) }
     }
 }
@@ -273,8 +273,7 @@ fn start_with<T>(
     let tls = tls::acceptor(&config.tls).map_err(StartError)?;
     make_folder(config)?;
     let background = config.caches.need_a_runtime.then(Background::start).transpose()?;
-    let mut setup = setup(config);
-    setup.careful = taken.seat.is_some_and(|seat| seat.plan.careful);
+    let setup = setup(config, taken.seat);
     let site = {
         let _entered = background.as_ref().map(|background| background.handle().enter());
         Arc::new(app.open(setup)?)

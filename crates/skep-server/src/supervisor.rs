@@ -43,7 +43,7 @@ use child::Child;
 pub(crate) use child::{ask_for_stack, how_it_ended, memory, stack_signal, where_it_is};
 use control::Control;
 pub(crate) use control::ask;
-use executable::Executable;
+pub(crate) use executable::Executable;
 pub(crate) use life::jittered;
 use privileges::Identity;
 use systemd::Systemd;

@@ -5,6 +5,7 @@
 
 pub(crate) mod board;
 pub(crate) mod pages;
+pub(crate) mod pinned;
 pub(crate) mod process;
 pub(crate) mod shelf;
 pub(crate) mod signals;

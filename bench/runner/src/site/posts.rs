@@ -75,6 +75,9 @@ fn statements() -> String {
     sql + "commit;\n"
 }
 
+/// Apache looks once a second whether processes are missing. With Debian's 5 to 10, a process for each connection would be 5 to 10 answers a second.
+const MANY_SPARE: &str = "StartServers 64\nMinSpareServers 64\nMaxSpareServers 128";
+
 pub(crate) fn apache(place: &Place, site: &Site, module: Module) -> Result<PathBuf> {
     let modules = match module {
         Module::Event => include_str!("../../../peers/apache/event.conf"),
@@ -92,6 +95,7 @@ pub(crate) fn apache(place: &Place, site: &Site, module: Module) -> Result<PathB
         .replace("{USER}", user)
         .replace("{OPCACHE}", if opcache { "1" } else { "0" })
         .replace("{PER_CHILD}", &per_child.to_string())
+        .replace("{SPARE}", if per_child == 1 { MANY_SPARE } else { "" })
         .replace("{NEKO}", NEKO)
         .replace("{WWW}", &site.www()?.display().to_string());
     super::write_config("apache.conf", &config, "", place, site)

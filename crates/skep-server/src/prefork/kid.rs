@@ -35,6 +35,12 @@ pub(super) fn serve(
         }
         try_serve(common, logs, slot, share, signals, bell)
     });
+    if let Some(lessons) = &common.lessons
+        && common.seat.board.slots()[slot].requests.load(Ordering::Relaxed) > 0
+    {
+        // If the parent does not hear of it, forks cost what they cost.
+        let _ = lessons.tell();
+    }
     end(logs, result)
 }
 

@@ -14,6 +14,7 @@ use crate::log::Logs;
 use crate::server::workers;
 use crate::signals::Order;
 use crate::supervisor::{Backoff, ask_for_stack, how_it_ended, jittered, memory, where_it_is};
+use crate::sys::pinned::{Lessons, Pins};
 use crate::sys::{self, board};
 use crate::worker::{LINGER, Life};
 
@@ -57,6 +58,8 @@ pub(super) struct Parent<'s> {
     /// When those that ended were last collected.
     reaped: Instant,
     silent: bool,
+    /// What each process writes, and a fork copies at once.
+    pins: Option<Pins>,
 }
 
 /// Those that end within this time of others are collected with them: waking up for each costs more than collecting it.
@@ -98,6 +101,7 @@ impl<'s> Parent<'s> {
             looked: now,
             reaped: now,
             silent: false,
+            pins: None,
         })
     }
 
@@ -281,6 +285,17 @@ impl<'s> Parent<'s> {
                 let kid = self.kids.remove(at);
                 self.on_end(&kid, status);
             }
+        }
+        self.learn();
+    }
+
+    /// Has forks copy what the first processes have written.
+    fn learn(&mut self) {
+        let Some(ranges) = self.common.lessons.as_mut().and_then(Lessons::hear) else { return };
+        self.common.lessons = None;
+        match Pins::new(&ranges) {
+            Ok(pins) => self.pins = Some(pins),
+            Err(error) => tracing::debug!(%error, "what each process writes is copied when it is written"),
         }
     }
 

@@ -1,7 +1,6 @@
 //! From settings to the parts of a server.
 
 use std::fmt;
-use std::hash::{DefaultHasher, Hasher};
 use std::io;
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
@@ -16,7 +15,8 @@ use crate::connection::{self, Share};
 use crate::listener::Listener;
 use crate::log::Logs;
 use crate::offload::Pool;
-use crate::seat::Place;
+use crate::seat::{Place, Seat};
+use crate::supervisor::Executable;
 use crate::worker::{Life, Room, Worker};
 
 /// File descriptors that are not connections: listeners, files, databases.
@@ -25,8 +25,8 @@ const SPARE_FILES: u64 = 64;
 /// Where processes that are forked from one keep what nobody says otherwise of.
 const FORKED: &str = "shared:16MiB";
 
-/// What the application needs to know of where it runs.
-pub(crate) fn setup(config: &Config) -> Setup {
+/// What the application needs to know of where it runs: in a worker, if there is a seat.
+pub(crate) fn setup(config: &Config, seat: Option<&Seat>) -> Setup {
     let mut setup = Setup::default();
     setup.data.clone_from(&config.data);
     setup.base_url.clone_from(&config.base_url);
@@ -38,8 +38,10 @@ pub(crate) fn setup(config: &Config) -> Setup {
         setup.caches.entry("default".into()).or_insert_with(|| Tiers::parse([FORKED]).expect("it is a list of tiers"));
     }
     if is_forked || config.caches.leave_the_process {
-        setup.build = build();
+        // The supervisor has read the file already; to read it once more would keep a successor waiting.
+        setup.build = seat.map_or_else(build, |seat| seat.plan.build);
     }
+    setup.careful = seat.is_some_and(|seat| seat.plan.careful);
     setup.limits.body = config.limits.body;
     setup.limits.form_fields = config.limits.form_fields;
     setup.limits.once = config.limits.once;
@@ -58,14 +60,9 @@ pub(crate) fn setup(config: &Config) -> Setup {
     setup
 }
 
-/// A number for this build of the application: what another build keeps in a cache is not taken for what this one keeps.
+/// The number of this build, without a supervisor that knows it.
 fn build() -> u32 {
-    // Not by its path: another file may have that by now.
-    let program = std::fs::read("/proc/self/exe").unwrap_or_default();
-    // Without keys of chance, so that all processes of one build have the same number.
-    let mut hash = DefaultHasher::new();
-    hash.write(&program);
-    u32::try_from(hash.finish() >> 32).unwrap_or_default()
+    Executable::of_process().map_or(0, |executable| executable.build())
 }
 
 /// A worker that serves these sockets.

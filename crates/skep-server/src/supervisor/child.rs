@@ -68,6 +68,7 @@ impl Child {
             board: inherit(board.file(), true)?,
             slots: start.slots,
             careful: start.careful,
+            build: start.executable.build(),
             listeners: inherit_all(start.sockets, true)?,
         };
         let name = title(start.number, "starting");

@@ -58,6 +58,11 @@ impl Executable {
         format!("{:08x}", self.hash >> 32)
     }
 
+    /// A number for this build: what another build keeps in a cache is not taken for what this one keeps.
+    pub(crate) fn build(&self) -> u32 {
+        u32::try_from(self.hash >> 32).unwrap_or_default()
+    }
+
     pub(crate) fn is_same(&self, other: &Self) -> bool {
         self.hash == other.hash
     }

@@ -24,6 +24,10 @@ const HUNG_AFTER: f64 = 0.75;
 /// A worker that has handled so many requests did what it was there for; what it died of was one of them.
 const USEFUL: u64 = 100;
 
+/// The same of one that has handled some, and served so many times as long as its start took: to start such workers again and again
+/// takes no more than this part of a core.
+const WORTH_ITS_START: u32 = 10;
+
 /// An application that never was ready, and dies so often without a word, does not start (`EX_SOFTWARE`).
 const TRIES: u32 = 5;
 const NEVER_READY: u8 = 70;
@@ -154,7 +158,7 @@ impl Supervisor {
         if self.end.is_some() {
             return;
         }
-        let wait = self.backoff.died(child.started.elapsed(), child.requests() >= USEFUL);
+        let wait = self.backoff.died(child.started.elapsed(), is_useful(child));
         tracing::error!("{child} died: {}", child::how_it_ended(status));
         self.start_after(wait);
     }
@@ -300,6 +304,17 @@ impl Supervisor {
     }
 }
 
+/// What this worker died of says nothing of how workers begin.
+fn is_useful(child: &Child) -> bool {
+    let Some(ready) = child.ready else { return false };
+    was_worth(ready - child.started, ready.elapsed(), child.requests())
+}
+
+/// Whether so many requests, in so long a time, were worth a start that took so long.
+fn was_worth(start: Duration, served: Duration, requests: u64) -> bool {
+    requests >= USEFUL || requests > 0 && served >= start * WORTH_ITS_START
+}
+
 /// Why this worker should not go on serving. With `prefork`, the parent asks this of its own.
 fn why_replace(child: &Child, config: &Config, share: u64) -> Option<String> {
     if config.mpm == Model::Prefork {
@@ -333,6 +348,15 @@ pub(crate) fn jittered(requests: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn who_served_longer_than_its_start_took_is_replaced_at_once_however_often() {
+        let millis = Duration::from_millis;
+        assert!(was_worth(millis(20), millis(200), 1), "a tenth of a core at the most goes into starts");
+        assert!(!was_worth(millis(20), millis(199), 99));
+        assert!(was_worth(millis(20), millis(1), 100));
+        assert!(!was_worth(millis(20), millis(10_000), 0), "it did nothing");
+    }
 
     #[test]
     fn a_share_of_requests_is_what_was_asked_for_give_or_take_a_tenth() {
