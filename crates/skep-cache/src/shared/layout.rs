@@ -101,7 +101,7 @@ impl Geometry {
         let sketch = SKETCH..SKETCH + (lines * LINE / 2).next_power_of_two();
         let index = sketch.end.next_multiple_of(LINE)..sketch.end.next_multiple_of(LINE) + lines * LINE;
         let data = (shard - index.end) & !(LINE - 1);
-        let small = index.end..index.end + (data / 10).next_multiple_of(LINE);
+        let small = index.end..index.end + (data / 20 * 3).next_multiple_of(LINE);
         let main = small.end..index.end + data;
         if shard > u32::MAX as usize {
             return Err(format!("a shard of {} bytes is too large; the largest is 32 GiB", shard * 8));

@@ -11,8 +11,8 @@
 //! the words are in the processor's cache. Who is killed then loses the old value too, a miss; so marks of removals and epochs of tags,
 //! which must not get lost, are never written so.
 //!
-//! What goes when there is no room: new entries come into the small ring, a tenth of the room. At its end, one that was read
-//! twice moves to the main ring (S3-FIFO: Yang, Zhang, Qiu, Yue, Rashmi, 2023); of the others, those that were wanted more often
+//! What goes when there is no room: new entries come into the small ring, three twentieths of the room. At its end, one that was
+//! read moves to the main ring (S3-FIFO: Yang, Zhang, Qiu, Yue, Rashmi, 2023; there it is twice); of the others, those that were wanted more often
 //! lately than what would have to go for them ([`Sketch`], `TinyLFU`). In the main ring, what was read since it was last
 //! looked at gets another round (CLOCK). What is looked at in one write is bounded, so a write takes constant time.
 
@@ -238,7 +238,7 @@ impl<'a> Writer<'a> {
     }
 
     fn deserves_main(&mut self, head: &Head, size: usize, uses: u64) -> Result<bool, Damaged> {
-        if uses >= 2 || head.is_epoch() || self.is_sparse() || self.main.fits(size, self.reserve()) {
+        if uses > 0 || head.is_epoch() || self.is_sparse() || self.main.fits(size, self.reserve()) {
             return Ok(true);
         }
         let Some(victim) = self.victim(size)? else { return Ok(true) };
