@@ -41,7 +41,7 @@ mod worker;
 
 use std::process::ExitCode;
 
-pub use config::reference;
+pub use config::{flags, reference};
 pub use server::{Running, Server, StartError};
 
 /// Serves an application as the command line, the environment and `skep.toml` say, until a signal ends it. For `main`.

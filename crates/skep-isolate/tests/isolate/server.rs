@@ -88,7 +88,7 @@ impl Server {
         let start = Instant::now();
         while !server.log().contains("listens on http://") {
             let is_alive = server.child.try_wait().unwrap().is_none();
-            assert!(is_alive && start.elapsed() < Duration::from_mins(1), "it did not start: {}", server.log());
+            assert!(is_alive && start.elapsed() < Duration::from_mins(5), "it did not start: {}", server.log());
             thread::sleep(Duration::from_millis(5));
         }
         let log = server.log();
