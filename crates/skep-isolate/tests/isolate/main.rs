@@ -11,7 +11,9 @@ mod keeping;
 mod languages;
 mod many;
 mod server;
+mod supervised;
 mod swaps;
+mod tls;
 mod wrong;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -36,6 +38,8 @@ fn main() -> ExitCode {
         many::TESTS,
         commands::TESTS,
         languages::TESTS,
+        supervised::TESTS,
+        tls::TESTS,
     ]
     .concat();
     let chosen = |test: &&Test| filters.is_empty() || filters.iter().any(|filter| test.0.contains(filter.as_str()));
