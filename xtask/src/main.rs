@@ -31,7 +31,7 @@ usage: cargo xtask COMMAND
   peers [ARG...]   run the bench beside the peers; ARGs go to its runner (`peers posts`: the posts' tables, `peers cache ...`:
                    the bench of the cache)
   compile-time [N] compile a large page with html! and with maud's, N times each
-  drill [NAME...]  re-enact disasters under load, and show what was lost
+  drill [ARG...]   build `skep drill`, optimised, and run it: disasters under load, and what was lost
   help             this text
 ";
 

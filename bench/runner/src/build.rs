@@ -28,6 +28,8 @@ pub(crate) fn repository() -> &'static Path {
 pub(crate) fn executable(need: Need) -> PathBuf {
     match need {
         Need::Skep(name) => repository().join("target/release").join(name),
+        Need::Cli => repository().join("target/release/skep"),
+        Need::Wasmtime => bench().join("target/tools/bin/wasmtime"),
         Need::Peer(name) | Need::Alone(name) => bench().join("target/release").join(name),
         Need::Made(made) => made.result(),
         Need::Debian { command, .. } | Need::Program { command, .. } => {
@@ -71,6 +73,11 @@ pub(crate) fn ready(plan: &mut Vec<Planned>, build: bool, install: bool) -> Resu
     if plan.is_empty() { Err("nobody is left to measure".into()) } else { Ok(()) }
 }
 
+/// Builds a peer of this workspace, if anything is to be built.
+pub(crate) fn peer(name: &'static str, build: bool) -> Result<()> {
+    if build { cargo(bench(), [name].into_iter()) } else { Ok(()) }
+}
+
 /// All that the plan needs, the tools among it.
 fn needs(plan: &[Planned]) -> BTreeSet<Need> {
     let variants = plan.iter().flat_map(|planned| &planned.variants);
@@ -95,8 +102,11 @@ fn leave_out(plan: &mut Vec<Planned>, broken: &BTreeMap<Need, String>) {
     plan.retain(|planned| !planned.variants.is_empty());
 }
 
-/// Installs Debian's packages that are missing, as root.
+/// Builds wasmtime if it is missing, and installs Debian's packages that are, as root.
 fn install_missing(needs: &BTreeSet<Need>) -> Result<()> {
+    if needs.contains(&Need::Wasmtime) && Need::Wasmtime.missing().is_some() {
+        make::wasmtime()?;
+    }
     let packages: BTreeSet<&str> = needs.iter().filter_map(|need| need.absent()).map(|(_, package)| package).collect();
     if packages.is_empty() {
         return Ok(());
@@ -118,6 +128,7 @@ enum Workspace {
 fn matching(need: Need, workspace: Workspace) -> Option<&'static str> {
     match need {
         Need::Skep(name) if workspace == Workspace::Root => Some(name),
+        Need::Cli if workspace == Workspace::Root => Some("skep-cli"),
         Need::Peer(name) if workspace == Workspace::Bench => Some(name),
         _ => None,
     }

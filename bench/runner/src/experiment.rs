@@ -10,6 +10,7 @@ use crate::goal::{Bound, Goal};
 use crate::measure::Measure::{Cpu, Memory, Rate, Start};
 use crate::program::Program;
 
+mod isolate;
 mod posts;
 mod processes;
 
@@ -54,6 +55,10 @@ pub(crate) enum Load {
     Memory { connections: u16 },
     /// The same as `Fresh`, for what the supervisor and one more process hold after it; each time new processes, alone.
     Processes { connections: u16 },
+    /// Requests whose bodies do not come: for what an instance in flight holds.
+    Held { requests: u16 },
+    /// The file of the component is written anew, until there is the new answer.
+    Swaps,
     /// Processes that serve are killed, one after the other; each time new ones.
     Deaths { whose: Whose },
     /// Started again each time, until the first answer.
@@ -238,7 +243,7 @@ const TODAY: &[Experiment] = &[
 
 /// All of them, in the order in which they run.
 pub(crate) fn all() -> impl Iterator<Item = &'static Experiment> {
-    TODAY.iter().chain(processes::ALL).chain(posts::ALL)
+    TODAY.iter().chain(processes::ALL).chain(isolate::ALL).chain(posts::ALL)
 }
 
 /// The word for all of the posts' experiments.
@@ -311,7 +316,15 @@ fn known_or_named(only: &[String]) -> Result<()> {
 impl Load {
     /// Whether every figure comes from a new process, which runs alone.
     pub(crate) fn starts_anew(self) -> bool {
-        matches!(self, Self::Start | Self::Memory { .. } | Self::Processes { .. } | Self::Deaths { .. })
+        matches!(
+            self,
+            Self::Start
+                | Self::Memory { .. }
+                | Self::Processes { .. }
+                | Self::Deaths { .. }
+                | Self::Held { .. }
+                | Self::Swaps
+        )
     }
 
     /// For a heading.
@@ -324,6 +337,8 @@ impl Load {
             Self::Fresh { connections } => format!("a connection for each request, {connections} at a time"),
             Self::Batches { connections, depth } => format!("{connections} connections, {depth} at once"),
             Self::Processes { connections } => format!("after a connection for each request, {connections} at a time"),
+            Self::Held { requests } => format!("{requests} requests that wait"),
+            Self::Swaps => "new files, one after the other".into(),
             Self::Deaths { whose } => format!("death of {}", whose.name()),
             Self::Start => "one after the other".into(),
             Self::Loop => "servers with 32 connections".into(),

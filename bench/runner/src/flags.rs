@@ -11,18 +11,22 @@ Measures Skep and its peers side by side: server on core 0, load on core 1, roun
 
 Usage: cargo xtask peers [EXPERIMENT...] [options]
        cargo xtask peers posts --install     the five posts' experiments, and docs/benchmarks.md
+       cargo xtask peers load                the load generator of `skep bench` beside wrk and oha, on one core
 
   --rounds N     rounds per experiment, each with every variant once (7; of the posts 5)
-  --seconds S    seconds of load per variant and round (5; of the posts 1)
+  --seconds S    seconds of load per variant and round, 0.1 or more (5; of the posts 1)
   --only NAMES   these variants only, with commas between them; may be said again, for names that have commas
   --out NAME     write bench/runs/NAME.json (all raw rounds) and NAME.md (the tables); or a path that ends in .json
-  --add          what this record has of other experiments stays in it
+  --add          what this record has of other experiments stays in it: a long run can be made in pieces
   --page FILE    make docs/benchmarks.md and README.md's figures from this record of the posts, and measure nothing
   --install      first install the Debian packages that are missing (as root), then measure
   --no-build     measure what is built already
   --list         show the experiments, their variants and their goals
   --help         show this
 ";
+
+/// In place of an experiment: those who make the load are measured.
+pub(crate) const GENERATORS: &str = "load";
 
 /// What to do.
 pub(crate) enum Order {
@@ -40,7 +44,7 @@ pub(crate) struct Flags {
     /// Names of variants; empty means all.
     pub(crate) only: Vec<String>,
     rounds: Option<usize>,
-    seconds: Option<u64>,
+    seconds: Option<f64>,
     pub(crate) out: Option<PathBuf>,
     pub(crate) add: bool,
     pub(crate) build: bool,
@@ -74,8 +78,8 @@ impl Flags {
     }
 
     /// Seconds of load per variant and round.
-    pub(crate) fn seconds(&self) -> u64 {
-        self.seconds.unwrap_or(if self.posts() { 1 } else { 5 })
+    pub(crate) fn seconds(&self) -> f64 {
+        self.seconds.unwrap_or(if self.posts() { 1.0 } else { 5.0 })
     }
 }
 
@@ -91,7 +95,7 @@ pub(crate) fn read(mut parser: Parser) -> Result<Order> {
             Arg::Long("install") => flags.install = true,
             Arg::Long("page") => return Ok(Order::Page(record(&parser.value()?.string()?))),
             Arg::Long("rounds") => flags.rounds = Some(within(parser.value()?.parse()?, 1..=1000, "--rounds")?),
-            Arg::Long("seconds") => flags.seconds = Some(within(parser.value()?.parse()?, 1..=600, "--seconds")?),
+            Arg::Long("seconds") => flags.seconds = Some(within(parser.value()?.parse()?, 0.1..=600.0, "--seconds")?),
             Arg::Long("only") => flags.only.extend(names(&parser.value()?.string()?)),
             Arg::Long("out") => flags.out = Some(record(&parser.value()?.string()?)),
             Arg::Value(name) => flags.experiments.push(name.string()?),
@@ -149,7 +153,7 @@ mod tests {
         let flags = flags(&["hello", "--only", "skep, hyper", "memory", "--rounds=2"]).unwrap();
         assert_eq!(flags.experiments, ["hello", "memory"]);
         assert_eq!(flags.only, ["skep", "hyper"]);
-        assert_eq!((flags.rounds(), flags.seconds()), (2, 5));
+        assert!(flags.rounds() == 2 && (flags.seconds() - 5.0).abs() < 1e-9);
     }
 
     #[test]
@@ -161,7 +165,7 @@ mod tests {
     #[test]
     fn the_posts_have_defaults_of_their_own() {
         let flags = flags(&["posts", "--install"]).unwrap();
-        assert_eq!((flags.rounds(), flags.seconds(), flags.install), (5, 1, true));
+        assert!(flags.rounds() == 5 && (flags.seconds() - 1.0).abs() < 1e-9 && flags.install);
         assert!(super::tests::flags(&["posts", "--add"]).unwrap_err().to_string().starts_with("--add says"));
     }
 

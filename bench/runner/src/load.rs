@@ -16,6 +16,9 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// Processes that are added to those that serve.
 pub(crate) const MORE: u32 = 8;
 
+/// New files of a round.
+pub(crate) const SWAPS: usize = 5;
+
 /// Deaths of a round.
 pub(crate) const DEATHS: usize = 10;
 
@@ -40,7 +43,7 @@ fn plan(load: Load, port: u16, path: &str, time: Duration) -> Result<Plan> {
         Load::Fresh { connections } | Load::Processes { connections } => {
             (plan.connections, plan.reuse) = (connections.into(), false);
         }
-        Load::Deaths { .. } => (plan.connections, plan.reuse) = (1, false),
+        Load::Deaths { .. } | Load::Swaps | Load::Held { .. } => (plan.connections, plan.reuse) = (1, false),
         Load::Batches { connections, depth } => {
             (plan.connections, plan.depth) = (connections.into(), depth.into());
         }
@@ -111,6 +114,10 @@ pub(crate) fn shown(load: Load) -> String {
         ),
         Load::Deaths { whose } => {
             format!("kill -9 of {}, {DEATHS} times; then the runner tries until it is answered", whose.name())
+        }
+        Load::Held { requests } => format!("{requests} requests that wait for the rest of their bodies"),
+        Load::Swaps => {
+            format!("the component's file is written anew {SWAPS} times; the runner tries until the new answer comes")
         }
         Load::Start => "the runner tries every 100 us until it is answered".into(),
         Load::Loop | Load::Alone => "none: the program works alone".into(),

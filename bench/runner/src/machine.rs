@@ -36,6 +36,11 @@ impl Machine {
         facts.extend(CRATES.map(|name| (name, version(&lock, name).unwrap_or("unknown").to_owned())));
         Self(facts)
     }
+
+    /// One of the facts.
+    pub(crate) fn get(&self, name: &str) -> Option<&str> {
+        self.0.iter().find(|(its, _)| *its == name).map(|(_, value)| value.as_str())
+    }
 }
 
 fn path(command: &'static str) -> String {

@@ -11,6 +11,7 @@ mod build;
 mod cores;
 mod experiment;
 mod flags;
+mod generators;
 mod goal;
 mod load;
 mod machine;
@@ -53,6 +54,7 @@ fn peers() -> Result<()> {
         Order::Help => print!("{}", flags::HELP),
         Order::List => print!("{}", report::list()),
         Order::Page(file) => posts::write(&file)?,
+        Order::Run(flags) if flags.experiments == [flags::GENERATORS] => generators::run(&flags)?,
         Order::Run(flags) => measure(&flags)?,
     }
     Ok(())
@@ -64,23 +66,36 @@ fn measure(flags: &Flags) -> Result<()> {
     run::end_on_signals()?;
     let machine = Machine::look();
     let site = Site::lay_out()?;
-    let mut outcomes = Vec::new();
+    let (mut outcomes, old) = (Vec::new(), old(flags)?);
+    let keep = |record: Value| -> Result<Value> {
+        let record = old.as_ref().map_or_else(|| record.clone(), |old| record::merged(old, record.clone()));
+        flags.out.as_ref().map_or(Ok(()), |file| write(file, &record))?;
+        Ok(record)
+    };
     for experiment in &plan {
         for outcome in run::experiment(experiment, &site, flags)? {
             println!("{}", report::markdown(&outcome));
             outcomes.push(outcome);
         }
+        // After each: what comes next may fail, and a run is long.
+        keep(record::json(&machine, flags, &outcomes))?;
     }
     let Some(file) = &flags.out else { return Ok(()) };
-    let mut record = record::json(&machine, flags, &outcomes);
     if posts::wants_cache(flags) {
+        let mut record = record::json(&machine, flags, &outcomes);
         record["cache"] = posts::measure_cache(file, flags.install)?.into();
+        keep(record)?;
     }
-    if flags.add {
-        record = record::merged(&read(file)?, record);
-    }
-    write(file, &record)?;
+    eprintln!("wrote {} and its .md", file.display());
     if flags.posts() { posts::write(file) } else { Ok(()) }
+}
+
+/// What the record has that this run is added to.
+fn old(flags: &Flags) -> Result<Option<Value>> {
+    match &flags.out {
+        Some(file) if flags.add && file.exists() => read(file).map(Some),
+        _ => Ok(None),
+    }
 }
 
 /// A record that is there.
@@ -96,6 +111,5 @@ fn write(file: &Path, record: &Value) -> Result<()> {
     }
     fs::write(file, format!("{record:#}\n"))?;
     fs::write(file.with_extension("md"), record::page(record))?;
-    eprintln!("wrote {} and its .md", file.display());
     Ok(())
 }

@@ -47,6 +47,12 @@ pub(crate) enum Measure {
     Succession,
     /// The slowest of them.
     SlowestSuccession,
+    /// By how much the server grows with one more request in flight, in kilobytes (PSS).
+    InFlight,
+    /// From a new file to the first answer of what is in it, in milliseconds: half of the files.
+    Swap,
+    /// The slowest of them.
+    SlowestSwap,
 }
 
 /// One variant's figures in one round.
@@ -77,6 +83,9 @@ impl Measure {
             Self::OneMore => "pss_mb_one_more_process",
             Self::Succession => "succession_p50_ms",
             Self::SlowestSuccession => "succession_slowest_ms",
+            Self::InFlight => "pss_kb_one_more_request",
+            Self::Swap => "swap_p50_ms",
+            Self::SlowestSwap => "swap_slowest_ms",
         }
     }
 
@@ -103,7 +112,9 @@ impl Measure {
             Self::Supervisor => "supervisor, MB (PSS)",
             Self::OneMore => "one more process, MB (PSS)",
             Self::Succession => "death to next answer, ms",
-            Self::SlowestSuccession => "slowest, ms",
+            Self::SlowestSuccession | Self::SlowestSwap => "slowest, ms",
+            Self::InFlight => "one more request, kB (PSS)",
+            Self::Swap => "file to next answer, ms",
         }
     }
 
@@ -118,7 +129,12 @@ impl Measure {
             Self::Cpu | Self::User | Self::System | Self::Memory | Self::Largest | Self::Supervisor | Self::OneMore => {
                 format!("{value:.2}")
             }
-            Self::Start | Self::Succession | Self::SlowestSuccession => format!("{value:.1}"),
+            Self::Start
+            | Self::Succession
+            | Self::SlowestSuccession
+            | Self::InFlight
+            | Self::Swap
+            | Self::SlowestSwap => format!("{value:.1}"),
         }
     }
 }

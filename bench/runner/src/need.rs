@@ -3,13 +3,17 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::build::bench;
+use crate::build::{bench, executable, repository};
 
 /// What must be there before a variant can run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Need {
     /// A package of the root workspace.
     Skep(&'static str),
+    /// The command `skep`.
+    Cli,
+    /// wasmtime's command, of the line that Skep links. Debian has none, and it takes minutes to build.
+    Wasmtime,
     /// A package of the bench's workspace.
     Peer(&'static str),
     /// A peer with a workspace of its own, for the reason that its manifest gives.
@@ -29,12 +33,25 @@ pub(crate) enum Need {
 /// What is made of a peer's folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Made {
-    Component,
+    Component(Guest),
     Eliom,
     Express,
     FastCgi,
     Go,
     Neko,
+}
+
+/// A program that is built as a component.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Guest {
+    /// `examples/hello`.
+    Hello,
+    /// `examples/blog`.
+    Blog,
+    /// `peers/skep-component`.
+    App,
+    /// A hello of the crate `wstd`, which knows nothing of Skep: `peers/wasmtime`.
+    Wstd,
 }
 
 impl Need {
@@ -78,6 +95,10 @@ impl Need {
         if let Self::Program { command, from } = self {
             return installed(command).is_none().then(|| format!("{command} not found: {from}"));
         }
+        if self == Self::Wasmtime {
+            let is_there = executable(self).is_file();
+            return (!is_there).then(|| "wasmtime not found: --install builds it, which takes some ten minutes".into());
+        }
         let (name, package) = self.absent()?;
         Some(format!("{name} not found: apt-get install {package}, or --install"))
     }
@@ -88,7 +109,7 @@ impl Made {
     pub(crate) fn result(self) -> PathBuf {
         let folder = bench().join("target/posts");
         match self {
-            Self::Component => folder.join("component/wasm32-wasip2/release/hello_component.wasm"),
+            Self::Component(guest) => guest.result(),
             Self::Eliom => folder.join("eliom/posts.cmxs"),
             Self::Express => folder.join("express"),
             Self::FastCgi => folder.join("fastcgi-hello"),
@@ -100,7 +121,7 @@ impl Made {
     fn tools(self) -> Vec<Need> {
         const NODE: &str = "from its makers, or apt-get install nodejs npm";
         match self {
-            Self::Component => vec![],
+            Self::Component(_) => vec![],
             Self::Eliom => vec![
                 Need::debian("eliomopt", "eliom"),
                 Need::file("/usr/lib/ocaml/eliom/server/server.cmxa", "libeliom-ocaml-dev"),
@@ -112,6 +133,19 @@ impl Made {
             Self::Go => vec![Need::program("go", "1.24 or newer, from its makers"), Need::debian("cc", "gcc")],
             Self::Neko => vec![Need::debian("haxe", "haxe"), Need::debian("neko", "neko")],
         }
+    }
+}
+
+impl Guest {
+    /// Where the component is when it is built.
+    pub(crate) fn result(self) -> PathBuf {
+        let (target, file) = match self {
+            Self::Hello => (repository().join("target"), "hello"),
+            Self::Blog => (repository().join("target"), "blog"),
+            Self::App => (bench().join("target"), "skep_component"),
+            Self::Wstd => (bench().join("target/posts/component"), "hello_component"),
+        };
+        target.join("wasm32-wasip2/release").join(file).with_extension("wasm")
     }
 }
 

@@ -73,9 +73,10 @@ the runner in bench/runner/src/posts, or measure again.
 Skep goes back to five posts that are benchmarks. Here each table stands as it was published, beside it what the same programs do on one machine of
 today, and Skep. `cargo xtask peers posts --install` measures all of it and makes this page.
 
-The machine: {}, {} cores, kernel {}, {}. The server has core 0 and the load core 1. Each figure is the median of {} rounds of {} s after a warm-up,
+The machine: {}, {} cores, kernel {}, {}. The server has core 0 and the load core 1. Each figure is the median of {} after a warm-up,
 the variants in random order within a round; in brackets the least and the most. `CPU` is the server's time for a request, user and system, of
-all its processes; the last column compares it with the experiment's first variant (Skep, where it takes part), under the load of the first rate. Where a rate
+all its processes; the last column compares it with the experiment's first variant (Skep, where it takes part), under the load of the first rate, with the
+bounds of `skep bench` (95 %) where there were five rounds or more. Where a rate
 has an asterisk, the load's core was full before the server's was, and the rate is the load's: compare CPU.
 
 All load is a closed loop, as in the posts: it says how much a server can take, and nothing about waiting times. The record has percentiles, what other
@@ -86,8 +87,7 @@ programs took, Skep against itself as the noise, and the answers' lengths.
         fact("cores"),
         fact("kernel"),
         fact("date"),
-        record["rounds"],
-        record["seconds"],
+        crate::record::rounds(record, |name| name.starts_with("post-")),
     )
 }
 

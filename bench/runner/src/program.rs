@@ -6,9 +6,10 @@ use std::process::Command;
 
 use crate::Result;
 use crate::build::{self, Need};
-use crate::need::Made;
+use crate::need::{Guest, Made};
 use crate::site::{self, Site};
 
+mod isolate;
 mod posts;
 
 /// A program.
@@ -59,7 +60,16 @@ pub(crate) enum Program {
         /// Behind nginx.
         proxied: bool,
     },
-    Wasmtime,
+    /// `skep serve`.
+    SkepServe(Served),
+    /// The application of `peers/skep-component`, native.
+    SkepApp,
+    /// `wasmtime serve`.
+    Wasmtime {
+        guest: Guest,
+        /// With the settings of the engine that `skep serve` has.
+        tuned: bool,
+    },
     AxumBlog {
         tuned: bool,
     },
@@ -67,6 +77,17 @@ pub(crate) enum Program {
     Markdown,
     /// Not a server: Perl's loggers, this one of them.
     Log4perl(&'static str),
+}
+
+/// What `skep serve` serves, and how.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Served {
+    pub(crate) guest: Guest,
+    pub(crate) module_cache: &'static str,
+    /// Entries of the table of [`Guest::App`].
+    pub(crate) entries: u32,
+    /// So many applications, each of its own file.
+    pub(crate) copies: u32,
 }
 
 /// An application of Skep, for what its processes cost.
@@ -148,7 +169,9 @@ impl Program {
             Self::Nekotools => vec![Need::debian("nekotools", "neko"), Need::Made(Made::Neko), Need::SQLITE],
             Self::Ocsigen => posts::ocsigen_needs(),
             Self::Rails { proxied, .. } => posts::rails_needs(proxied),
-            Self::Wasmtime => posts::wasmtime_needs(),
+            Self::SkepServe(Served { guest, .. }) => isolate::needs(guest),
+            Self::SkepApp => vec![Need::Alone("skep-component"), Need::SQLITE],
+            Self::Wasmtime { guest, .. } => vec![Need::Wasmtime, Need::Made(Made::Component(guest))],
             Self::Log4perl(_) => posts::log4perl_needs(),
         }
     }
@@ -195,6 +218,9 @@ impl Program {
                 command.args(["-D", "-f"]).arg(site::write_lighttpd(place, site, tuned)?);
             }
             Self::Markdown => {}
+            Self::SkepServe(served) => isolate::serve(served, &mut command, place, site)?,
+            Self::SkepApp => isolate::native(&mut command, place, site)?,
+            Self::Wasmtime { guest, tuned } => isolate::wasmtime(guest, tuned, &mut command, place),
             _ => posts::command(self, &mut command, place, site)?,
         }
         Ok(command)

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use crate::flags::Flags;
 use crate::load;
 use crate::machine::Machine;
-use crate::measure::Sample;
+use crate::measure::{Sample, float};
 use crate::report::{self, verdicts};
 use crate::run::{Entrant, Outcome, Round};
 
@@ -21,10 +21,20 @@ pub(crate) fn json(machine: &Machine, flags: &Flags, outcomes: &[Outcome]) -> Va
         "record": VERSION,
         "machine": facts.collect::<Map<_, _>>(),
         "rounds": flags.rounds(),
-        "seconds": flags.seconds(),
+        "seconds": seconds(flags),
         "only": flags.only,
-        "experiments": outcomes.iter().map(outcome).collect::<Vec<_>>(),
+        "experiments": outcomes.iter().map(|one| outcome(one, machine, flags)).collect::<Vec<_>>(),
     })
+}
+
+/// Whole where they are.
+fn seconds(flags: &Flags) -> Value {
+    let seconds = flags.seconds();
+    if seconds.fract() == 0.0 {
+        format!("{seconds}").parse::<u64>().map_or(Value::Null, Value::from)
+    } else {
+        seconds.into()
+    }
 }
 
 /// The new record, with what the old one has of other experiments before it.
@@ -45,8 +55,7 @@ pub(crate) fn merged(old: &Value, mut new: Value) -> Value {
 
 /// A record's tables, as a page.
 pub(crate) fn page(record: &Value) -> String {
-    let mut page =
-        format!("{} rounds of {} s each, variants in random order.\n\n", record["rounds"], record["seconds"]);
+    let mut page = format!("{} each, variants in random order.\n\n", rounds(record, |_| true));
     for (name, value) in record["machine"].as_object().into_iter().flatten() {
         let _ = writeln!(page, "- {name}: {}", value.as_str().unwrap_or_default());
     }
@@ -54,7 +63,25 @@ pub(crate) fn page(record: &Value) -> String {
     tables.filter_map(|experiment| experiment["tables"].as_str()).fold(page, |page, table| page + "\n" + table)
 }
 
-fn outcome(outcome: &Outcome) -> Value {
+/// "5 rounds of 1 s", or between which bounds they are: experiments that were measured apart may differ. `of` says whose.
+pub(crate) fn rounds(record: &Value, of: impl Fn(&str) -> bool) -> String {
+    let all = record["experiments"].as_array().into_iter().flatten();
+    let ours = all.filter(|one| of(one["experiment"].as_str().unwrap_or_default()));
+    let (mut rounds, mut seconds) = (Vec::new(), Vec::new());
+    for one in ours {
+        rounds.extend(one["rounds"].as_array().map(|rounds| float(rounds.len() as u64)));
+        seconds.extend(one["seconds"].as_f64().or_else(|| record["seconds"].as_f64()));
+    }
+    format!("{} rounds of {} s", range(&rounds), range(&seconds))
+}
+
+fn range(values: &[f64]) -> String {
+    let least = values.iter().copied().fold(f64::INFINITY, f64::min);
+    let most = values.iter().copied().fold(0.0, f64::max);
+    if least < most { format!("{least} to {most}") } else { most.to_string() }
+}
+
+fn outcome(outcome: &Outcome, machine: &Machine, flags: &Flags) -> Value {
     let goals = verdicts(outcome).into_iter().map(|verdict| {
         json!({ "goal": verdict.goal, "reached": verdict.reached.map(|reached| reached.middle), "verdict": verdict.word })
     });
@@ -62,6 +89,9 @@ fn outcome(outcome: &Outcome) -> Value {
         "experiment": outcome.experiment.name,
         "load": load::shown(outcome.load),
         "with": outcome.load.describe(),
+        "seconds": seconds(flags),
+        "date": machine.get("date"),
+        "skep": machine.get("skep"),
         "reference": outcome.entrants[0].name,
         "variants": outcome.entrants.iter().map(entrant).collect::<Vec<_>>(),
         "rounds": outcome.rounds.iter().map(|round| self::round(round, &outcome.entrants)).collect::<Vec<_>>(),
@@ -97,6 +127,17 @@ fn figures(sample: &Sample) -> Map<String, Value> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_record_in_pieces_says_of_how_many_rounds_they_are() {
+        let of = |name: &str, rounds: &[u32], seconds: f64| json!({ "experiment": name, "rounds": rounds, "seconds": seconds });
+        let record = json!({ "experiments": [of("a", &[1, 2, 3], 0.5), of("b", &[1, 2, 3, 4, 5], 1.0)] });
+        assert_eq!(rounds(&record, |_| true), "3 to 5 rounds of 0.5 to 1 s");
+        assert_eq!(rounds(&record, |name| name == "b"), "5 rounds of 1 s");
+        // Older records say their seconds once.
+        let record = json!({ "seconds": 2, "experiments": [{ "experiment": "a", "rounds": [1] }] });
+        assert_eq!(rounds(&record, |_| true), "1 rounds of 2 s");
+    }
 
     #[test]
     fn what_was_measured_anew_takes_the_place_of_the_old() {

@@ -134,6 +134,8 @@ fn main_measure(load: Load) -> Measure {
         Load::Memory { .. } => Measure::Memory,
         Load::Processes { .. } => Measure::Supervisor,
         Load::Deaths { .. } => Measure::Succession,
+        Load::Held { .. } => Measure::InFlight,
+        Load::Swaps => Measure::Swap,
         Load::KeepAlive { .. } | Load::Fresh { .. } | Load::Batches { .. } | Load::Loop | Load::Alone => Measure::Rate,
     }
 }
@@ -144,6 +146,8 @@ fn more_measures(load: Load) -> &'static [Measure] {
         Load::Memory { .. } => &[Measure::Processes, Measure::Largest, Measure::Rate],
         Load::Processes { .. } => &[Measure::Memory, Measure::Processes, Measure::OneMore],
         Load::Deaths { .. } => &[Measure::SlowestSuccession],
+        Load::Held { .. } => &[Measure::Memory],
+        Load::Swaps => &[Measure::SlowestSwap],
         _ => &[],
     }
 }

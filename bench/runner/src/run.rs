@@ -167,7 +167,7 @@ pub(crate) fn end_on_signals() -> Result<()> {
     Ok(())
 }
 
-fn go_on() -> Result<()> {
+pub(crate) fn go_on() -> Result<()> {
     match ENDED.get() {
         Some(ended) if ended.load(Ordering::Relaxed) => Err("ended by a signal".into()),
         _ => Ok(()),

@@ -10,17 +10,22 @@ mod micro;
 mod output;
 mod settings;
 mod show;
+mod turns;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
 
 use crate::interrupt;
+use crate::micro::LogSink;
 
 /// A gate was broken, or nothing could be measured.
 const FAILED: u8 = 1;
 
 /// The command line is wrong.
 const BAD_USAGE: u8 = 2;
+
+/// No gate was broken, and of one at least the rounds do not say whether it holds.
+const UNDECIDED: u8 = 3;
 
 /// Why a word ends without success.
 #[derive(Debug)]
@@ -29,8 +34,10 @@ pub(crate) enum Failure {
     Usage(String),
     /// It could not be done, or not to its end.
     Run(String),
-    /// It was done, and the outcome is a bad one, which has been printed.
+    /// It was done, and a gate is broken, which has been printed.
     Broken,
+    /// It was done, and it does not say whether a gate holds, which has been printed.
+    Undecided,
 }
 
 impl From<String> for Failure {
@@ -39,35 +46,48 @@ impl From<String> for Failure {
     }
 }
 
+/// What else writes lines of a log, made when it is asked for.
+type Sinks<'a> = &'a dyn Fn() -> Result<Vec<LogSink>, String>;
+
 /// A word of `skep bench`.
 struct Word {
     name: &'static str,
     what: &'static str,
-    run: fn(Vec<String>) -> Result<(), Failure>,
+    run: fn(Vec<String>, Sinks<'_>) -> Result<(), Failure>,
     help: fn() -> String,
 }
 
 const WORDS: &[Word] = &[
-    Word { name: "URL", what: "load one server", run: load::run, help: load::help },
+    Word { name: "URL", what: "load one server", run: |arguments, _| load::run(arguments), help: load::help },
     Word {
         name: "compare",
         what: "variants side by side, in interleaved rounds",
-        run: compare::run,
+        run: |arguments, _| compare::run(arguments),
         help: compare::help,
     },
-    Word { name: "show", what: "print and compare records", run: show::run, help: show::help },
-    Word { name: "cold", what: "from start to first answer, and after a swap", run: cold::run, help: cold::help },
+    Word {
+        name: "show",
+        what: "print and compare records",
+        run: |arguments, _| show::run(arguments),
+        help: show::help,
+    },
+    Word {
+        name: "cold",
+        what: "from start to first answer, and after a swap",
+        run: |arguments, _| cold::run(arguments),
+        help: cold::help,
+    },
     Word {
         name: "cache",
         what: "drivers of the cache, direct and through it",
-        run: micro::cache,
+        run: |arguments, _| micro::cache(arguments),
         help: micro::cache_help,
     },
     Word { name: "log", what: "what an event costs that is written, or not", run: micro::log, help: micro::log_help },
 ];
 
 /// Runs `skep bench` with these arguments, those behind the word `bench`. The exit code is 1 if a gate is broken or nothing could
-/// be measured, 2 if the arguments are wrong.
+/// be measured, 2 if the arguments are wrong, 3 if the rounds do not say whether a gate holds.
 ///
 /// ```
 /// let code = skep_bench::run(vec!["--help".into()]);
@@ -75,9 +95,23 @@ const WORDS: &[Word] = &[
 /// ```
 #[must_use]
 pub fn run(arguments: Vec<OsString>) -> ExitCode {
+    run_with(arguments, || Ok(Vec::new()))
+}
+
+/// The same, for who has more that writes lines, for `skep bench log`.
+///
+/// ```
+/// use skep_bench::{LogSink, run_with};
+///
+/// let sinks = || Ok(vec![LogSink::new("nobody", |lines, say| say(lines))]);
+/// let code = run_with(vec!["--help".into()], sinks);
+/// assert_eq!(format!("{code:?}"), format!("{:?}", std::process::ExitCode::SUCCESS));
+/// ```
+#[must_use]
+pub fn run_with(arguments: Vec<OsString>, sinks: impl Fn() -> Result<Vec<LogSink>, String>) -> ExitCode {
     let arguments: Result<Vec<String>, OsString> = arguments.into_iter().map(OsString::into_string).collect();
     let outcome = match arguments {
-        Ok(arguments) => word(arguments),
+        Ok(arguments) => word(arguments, &sinks),
         Err(bad) => Err(Failure::Usage(format!("{} is not UTF-8", bad.display()))),
     };
     match outcome {
@@ -91,10 +125,11 @@ pub fn run(arguments: Vec<OsString>) -> ExitCode {
             ExitCode::from(FAILED)
         }
         Err(Failure::Broken) => ExitCode::from(FAILED),
+        Err(Failure::Undecided) => ExitCode::from(UNDECIDED),
     }
 }
 
-fn word(arguments: Vec<String>) -> Result<(), Failure> {
+fn word(arguments: Vec<String>, sinks: Sinks<'_>) -> Result<(), Failure> {
     let first = arguments.first().map(String::as_str);
     let word = WORDS.iter().find(|word| Some(word.name) == first);
     let asks = arguments.iter().any(|argument| matches!(argument.as_str(), "--help" | "-h"));
@@ -111,12 +146,12 @@ fn word(arguments: Vec<String>) -> Result<(), Failure> {
             print!("{}", load::help());
             Ok(())
         }
-        (Some(word), _) => start(word, arguments[1..].to_vec()),
+        (Some(word), _) => start(word, arguments[1..].to_vec(), sinks),
         (None, Some(other)) if is_unknown(other) => {
             let words: Vec<&str> = WORDS.iter().map(|word| word.name).collect();
             Err(Failure::Usage(format!("\"{other}\" is neither a URL nor a word; there are {}", words.join(", "))))
         }
-        (None, _) => start(&WORDS[0], arguments),
+        (None, _) => start(&WORDS[0], arguments, sinks),
     }
 }
 
@@ -125,9 +160,9 @@ fn is_unknown(word: &str) -> bool {
     !word.starts_with('-') && !word.contains([':', '/', '.'])
 }
 
-fn start(word: &Word, arguments: Vec<String>) -> Result<(), Failure> {
+fn start(word: &Word, arguments: Vec<String>, sinks: Sinks<'_>) -> Result<(), Failure> {
     interrupt::listen().map_err(|error| format!("no signal can be caught: {error}"))?;
-    (word.run)(arguments)
+    (word.run)(arguments, sinks)
 }
 
 fn help() -> String {

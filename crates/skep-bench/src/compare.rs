@@ -4,14 +4,18 @@
 
 mod gate;
 mod interval;
+mod kept;
 mod matrix;
 mod measure;
 mod rounds;
+mod spread;
 
 pub use gate::{Gate, Outcome};
-pub use interval::{Interval, median};
+pub use interval::Interval;
+pub use kept::Kept;
 pub use matrix::Matrix;
 pub(crate) use matrix::matrices;
 pub use measure::Measure;
+pub(crate) use rounds::sample;
 pub use rounds::{Curve, Piece, Round, Rounds, Sample, Variant};
-pub(crate) use rounds::{curve, sample};
+pub use spread::{Spread, median, ratios};

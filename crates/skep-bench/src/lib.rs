@@ -8,8 +8,9 @@
 //! | start one, and see what it takes | [`server::Started`], [`server::Watched`] |
 //! | compare the figures of rounds | [`compare::Rounds`], [`compare::Matrix`], [`compare::Interval`] |
 //! | keep them | [`record::Record`], [`record::Environment`] |
-//! | run the command | [`run`] |
+//! | run the command | [`run`], [`run_with`] |
 //! | shuffle | [`random::Random`] |
+//! | show figures | [`table::Table`] |
 
 mod cli;
 mod clock;
@@ -23,6 +24,7 @@ pub mod random;
 pub mod record;
 mod report;
 pub mod server;
-mod table;
+pub mod table;
 
-pub use cli::run;
+pub use cli::{run, run_with};
+pub use micro::LogSink;

@@ -1,12 +1,14 @@
 //! Load on a server: which requests, when, over which connections, and what came back.
 //!
 //! The clients here share nothing with the server that they measure: HTTP/1.1 has a parser of its own, HTTP/2 is the crate
-//! `h2`. Everything runs on the calling thread, which wants a core for itself. A request that failed is counted and not sent again.
+//! `h2`. Everything runs on the calling thread, unless [more](Plan::threads) are wanted; each wants a core for itself. A request that
+//! failed is counted and not sent again.
 //!
 //! Start reading at [`run`].
 
 mod access_log;
 mod answer;
+mod client;
 mod figures;
 mod h1;
 mod h2;
@@ -16,6 +18,7 @@ mod progress;
 mod request;
 mod search;
 mod target;
+mod threads;
 mod tls;
 
 use std::fmt;
@@ -23,6 +26,7 @@ use std::time::Duration;
 
 pub use access_log::{Replay, read_access_log};
 pub use answer::{Answer, fetch};
+pub(crate) use figures::histogram;
 pub use figures::{ErrorKind, Errors, Figures, Moment};
 pub use pace::Pace;
 pub use progress::{Silent, Watch};
@@ -31,6 +35,7 @@ pub use search::{Bound, Search, Tried};
 pub use target::Target;
 pub use tls::Trust;
 
+use self::client::{Phase, Share, client};
 use crate::core;
 
 /// The version of HTTP that is spoken. See [`Plan`].
@@ -63,6 +68,8 @@ pub struct Plan {
     pub http: Version,
     /// Connections: at least 1.
     pub connections: usize,
+    /// Threads that share the connections: at least 1, and no more than there are connections.
+    pub threads: usize,
     /// Requests at once on each connection: pipelined in HTTP/1.1, streams in HTTP/2.
     pub depth: usize,
     /// Whether a connection serves more than one request.
@@ -77,8 +84,8 @@ pub struct Plan {
     pub count: Option<u64>,
     /// The requests, in turn; one at least.
     pub requests: Vec<RequestSpec>,
-    /// The core that the calling thread is bound to.
-    pub pin: Option<usize>,
+    /// The cores that the threads are bound to, in turn; none: the kernel chooses.
+    pub pin: Vec<usize>,
     /// How long an answer may take. In an open loop also how long is waited for the last ones.
     pub timeout: Duration,
     /// The largest answer in bytes.
@@ -96,6 +103,7 @@ impl Plan {
             target,
             http: Version::Http1,
             connections: 32,
+            threads: 1,
             depth: 1,
             reuse: true,
             pace: Pace::Closed,
@@ -103,7 +111,7 @@ impl Plan {
             time: Duration::from_secs(10),
             count: None,
             requests,
-            pin: None,
+            pin: Vec::new(),
             timeout: Duration::from_secs(10),
             largest: 1 << 30,
             trust: Trust::System,
@@ -114,12 +122,13 @@ impl Plan {
         let wrong = |text: &str| Err(LoadError::new(Why::Plan(text.to_owned())));
         match self {
             Self { connections: 0, .. } => wrong("a load needs a connection at least"),
+            Self { threads: 0, .. } => wrong("a load needs a thread at least"),
+            Self { threads, connections, .. } if threads > connections => {
+                wrong("each thread needs a connection at least")
+            }
             Self { depth: 0, .. } => wrong("a connection has one request at once at least"),
             Self { requests, .. } if requests.is_empty() => wrong("there is no request to send"),
             Self { depth: 2.., reuse: false, .. } => wrong("a connection for each request has one request at once"),
-            Self { http: Version::Http2, reuse: false, .. } => {
-                wrong("a connection for each request is measured over HTTP/1.1 only")
-            }
             _ => self.pace.check().or_else(|text| wrong(&text)),
         }
     }
@@ -204,12 +213,25 @@ pub fn run(plan: &Plan) -> Result<Figures, LoadError> {
 /// The same, and tells `watch` when measuring begins, how it goes, and when it ends. See [`Watch`].
 pub fn run_watched(plan: &Plan, watch: &mut dyn Watch) -> Result<Figures, LoadError> {
     plan.check()?;
-    let _bound = match plan.pin {
-        Some(core) => Some(core::Bound::to(core).map_err(|error| LoadError::new(Why::Here(error)))?),
-        None => None,
-    };
-    match plan.http {
-        Version::Http1 => h1::run(plan, watch),
-        Version::Http2 => h2::run(plan, watch),
+    let figures = if plan.threads == 1 { alone(plan, watch)? } else { threads::run(plan, watch)? };
+    if figures.is_silent() {
+        let text = format!("{} takes connections, and answered nothing in {:.1?}", plan.target, figures.elapsed);
+        return Err(LoadError::new(Why::Unreachable(text)));
     }
+    Ok(figures)
+}
+
+/// A load by the calling thread.
+fn alone(plan: &Plan, watch: &mut dyn Watch) -> Result<Figures, LoadError> {
+    let bound = plan.pin.first().map(|core| core::Bound::to(*core)).transpose();
+    let _bound = bound.map_err(|error| LoadError::new(Why::Here(error)))?;
+    let mut client = client(plan, Share::WHOLE)?;
+    if let Some(phase) = Phase::warm_up(plan) {
+        watch.warms_up(phase.time);
+        client.phase(phase, &mut Silent)?;
+    }
+    watch.begins();
+    let outcome = client.phase(Phase::measured(plan), watch);
+    watch.ends();
+    outcome
 }

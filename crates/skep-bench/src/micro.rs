@@ -8,6 +8,7 @@ mod log;
 use std::time::{Duration, Instant};
 
 pub(crate) use cache::{Backends, Mix, run as cache};
+pub use log::LogSink;
 pub(crate) use log::run as log;
 
 use crate::compare::{Measure, Rounds, Sample, Variant};
@@ -21,6 +22,8 @@ pub(crate) struct Play {
     pub(crate) rounds: usize,
     /// How long each figure takes.
     pub(crate) time: Duration,
+    /// Whose orders it repeats.
+    pub(crate) seed: Option<u64>,
 }
 
 /// Something to do so many times. How often something went wrong.
@@ -29,7 +32,7 @@ pub(crate) type Work<'a> = Box<dyn FnMut(u64) -> Result<u64, String> + 'a>;
 /// Measures each, in rounds.
 pub(crate) fn play(name: &str, works: &mut [(String, Work<'_>)], play: Play) -> Result<Rounds, String> {
     let mut rounds = Rounds::new(name, works.iter().map(|(name, _)| Variant::new(name.as_str(), "in this process")));
-    let mut random = Random::from_clock();
+    let mut random = play.seed.map_or_else(Random::from_clock, Random::from_seed);
     let mut batches = Vec::new();
     for (name, work) in works.iter_mut() {
         // Warm, and so many that reading the clock does not matter.

@@ -2,16 +2,33 @@
 
 use std::fmt::{self, Write};
 
-/// Rows of cells; the first row is the head.
+/// Rows of cells; the first row is the head. Names stand left, figures right.
+///
+/// ```
+/// use skep_bench::table::Table;
+///
+/// let mut table = Table::new(["variant".into()]);
+/// table.head(["ms".into()]);
+/// table.row(vec!["a".into(), "1.25".into()]);
+/// assert_eq!(table.to_string(), "variant    ms\na        1.25\n");
+/// assert!(table.markdown().starts_with("| variant |   ms |"));
+/// ```
 #[derive(Debug, Clone)]
-pub(crate) struct Table(Vec<Vec<String>>);
+pub struct Table(Vec<Vec<String>>);
 
 impl Table {
-    pub(crate) fn new(head: impl IntoIterator<Item = String>) -> Self {
+    /// Without rows yet. See [`Table`].
+    pub fn new(head: impl IntoIterator<Item = String>) -> Self {
         Self(vec![head.into_iter().collect()])
     }
 
-    pub(crate) fn row(&mut self, row: Vec<String>) {
+    /// Adds columns. See [`Table`].
+    pub fn head(&mut self, more: impl IntoIterator<Item = String>) {
+        self.0[0].extend(more);
+    }
+
+    /// Adds a row. See [`Table`].
+    pub fn row(&mut self, row: Vec<String>) {
         self.0.push(row);
     }
 
@@ -23,8 +40,9 @@ impl Table {
         (0..self.0[0].len()).map(width).collect()
     }
 
-    /// With bars, as Markdown has it. A bar in a cell is escaped.
-    pub(crate) fn markdown(&self) -> String {
+    /// With bars, as Markdown has it. A bar in a cell is escaped. See [`Table`].
+    #[must_use]
+    pub fn markdown(&self) -> String {
         let escaped =
             Self(self.0.iter().map(|row| row.iter().map(|cell| cell.replace('|', "\\|")).collect()).collect());
         let widths = escaped.widths(2);
@@ -44,7 +62,6 @@ impl Table {
     }
 }
 
-/// Names stand left, figures right.
 fn aligned(cell: &str, column: usize, width: usize) -> String {
     if column == 0 { format!("{cell:<width$}") } else { format!("{cell:>width$}") }
 }

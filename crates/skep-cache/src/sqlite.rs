@@ -22,6 +22,9 @@ const SWEEP_EVERY: u64 = 256;
 /// How many dead entries one sweep removes at most, so that no write waits long for it. More than come between two.
 const SWEEP_ROWS: u32 = 1024;
 
+/// The least bound on entries: some are marks and epochs.
+const LEAST: u64 = 16;
+
 /// Connections that are kept for the next caller.
 const IDLE: usize = 8;
 
@@ -43,10 +46,46 @@ const IDLE: usize = 8;
 pub struct Sqlite {
     path: PathBuf,
     table: String,
+    statements: Statements,
     busy: Duration,
+    /// How many entries there may be; without a bound, `None`.
+    most: Option<u64>,
     idle: Mutex<Vec<Connection>>,
     writes: AtomicU64,
+    evicted: AtomicU64,
     usage: Mutex<Usage>,
+}
+
+/// What is said to the database for each call, with the table's name in it.
+#[derive(Debug)]
+struct Statements {
+    read: String,
+    put: String,
+    delete: String,
+    sweep: String,
+    how_many: String,
+    evict: String,
+}
+
+impl Statements {
+    fn new(table: &str) -> Self {
+        Self {
+            read: format!("select slot from {table} where key = ?"),
+            put: format!(
+                "insert into {table} (key, slot, ends) values (?1, ?2, ?3)
+                 on conflict (key) do update set slot = ?2, ends = ?3"
+            ),
+            delete: format!("delete from {table} where key = ?"),
+            sweep: format!(
+                "delete from {table} where rowid in (select rowid from {table} where ends <= ? limit {SWEEP_ROWS})"
+            ),
+            how_many: format!("select entries from {table}_count"),
+            evict: format!(
+                "delete from {table} where rowid in
+                 (select rowid from {table} where key <> ?1 order by ends limit ?2)"
+            ),
+        }
+    }
 }
 
 impl Sqlite {
@@ -75,9 +114,12 @@ impl Sqlite {
         let driver = Self {
             path: path.as_ref().to_owned(),
             table: table.to_owned(),
+            statements: Statements::new(table),
             busy: Duration::from_secs(5),
+            most: None,
             idle: Mutex::default(),
             writes: AtomicU64::new(0),
+            evicted: AtomicU64::new(0),
             usage: Mutex::default(),
         };
         let create = format!(
@@ -96,6 +138,45 @@ impl Sqlite {
         // They were opened with another limit.
         lock(&self.idle).clear();
         self
+    }
+
+    /// How many entries there may be, at least 16. When there would be more, those go whose end is nearest: of entries with an idle
+    /// time, those that nobody used for longest. Without a bound, nothing that lives goes.
+    ///
+    /// The database counts for itself (triggers on the table), so the bound holds whichever process writes; it is that of the process that
+    /// writes. Of more than 1024 that are too many, each write removes so many.
+    ///
+    /// ```
+    /// # let folder = tempfile::tempdir()?;
+    /// let driver = skep_cache::Sqlite::open(folder.path().join("sessions.db"))?.most(1_000_000)?;
+    /// # let _ = driver;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// If the number is smaller, or the database may not be written.
+    pub fn most(mut self, entries: u64) -> Result<Self> {
+        if entries < LEAST {
+            let error = Error::misused("a table that is bounded holds at least 16 entries");
+            return Err(error.because(format!("got {entries}")));
+        }
+        let table = &self.table;
+        let count = format!(
+            "create table if not exists {table}_count (entries integer not null);
+             insert into {table}_count select (select count(*) from {table}) where not exists (select 1 from {table}_count);
+             create trigger if not exists {table}_born after insert on {table}
+             begin update {table}_count set entries = entries + 1; end;
+             create trigger if not exists {table}_gone after delete on {table}
+             begin update {table}_count set entries = entries - 1; end;"
+        );
+        self.with(|connection| {
+            let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+            transaction.execute_batch(&count)?;
+            transaction.commit()
+        })?;
+        self.most = Some(entries);
+        Ok(self)
     }
 
     /// Gives the caller a connection of its own for the length of the call.
@@ -148,27 +229,33 @@ impl Sqlite {
     }
 
     fn read(&self, connection: &Connection, key: &[u8]) -> rusqlite::Result<Option<Vec<u8>>> {
-        let select = format!("select slot from {} where key = ?", self.table);
-        connection.prepare_cached(&select)?.query_row([key], |row| row.get(0)).optional()
+        connection.prepare_cached(&self.statements.read)?.query_row([key], |row| row.get(0)).optional()
     }
 
     fn write(&self, connection: &Connection, key: &[u8], change: Change) -> rusqlite::Result<()> {
         match change {
             Change::Keep => Ok(()),
-            Change::Drop => {
-                let delete = format!("delete from {} where key = ?", self.table);
-                connection.prepare_cached(&delete)?.execute([key]).map(drop)
-            }
+            Change::Drop => connection.prepare_cached(&self.statements.delete)?.execute([key]).map(drop),
             Change::Put(stored) => {
-                let insert = format!(
-                    "insert into {} (key, slot, ends) values (?1, ?2, ?3)
-                     on conflict (key) do update set slot = ?2, ends = ?3",
-                    self.table
-                );
                 let row = (key, stored.to_vec(), column(stored.ends));
-                connection.prepare_cached(&insert)?.execute(row).map(drop)
+                connection.prepare_cached(&self.statements.put)?.execute(row)?;
+                self.evict(connection, key)
             }
         }
+    }
+
+    /// Makes room if there are too many; what was just written stays.
+    fn evict(&self, connection: &Connection, key: &[u8]) -> rusqlite::Result<()> {
+        let Some(most) = self.most else { return Ok(()) };
+        let entries =
+            connection.prepare_cached(&self.statements.how_many)?.query_row([], |row| row.get::<_, i64>(0))?;
+        let over = u64::try_from(entries).unwrap_or(0).saturating_sub(most).min(u64::from(SWEEP_ROWS));
+        if over == 0 {
+            return Ok(());
+        }
+        let gone = connection.prepare_cached(&self.statements.evict)?.execute((key, over.cast_signed()))?;
+        self.evicted.fetch_add(gone as u64, Ordering::Relaxed);
+        Ok(())
     }
 
     /// Now and then removes what is dead.
@@ -176,11 +263,7 @@ impl Sqlite {
         if !self.writes.fetch_add(1, Ordering::Relaxed).is_multiple_of(SWEEP_EVERY) {
             return Ok(());
         }
-        let sweep = format!(
-            "delete from {0} where rowid in (select rowid from {0} where ends <= ? limit {SWEEP_ROWS})",
-            self.table
-        );
-        connection.prepare_cached(&sweep)?.execute([column(now)]).map(drop)
+        connection.prepare_cached(&self.statements.sweep)?.execute([column(now)]).map(drop)
     }
 
     /// Removes all dead entries now, and counts the others; drivers that write do the first by themselves, in pieces.
@@ -311,9 +394,9 @@ impl Driver for Sqlite {
         self.tidy(now)
     }
 
-    /// As of the start or the last [`Sqlite::tidy`].
+    /// As of the start or the last [`Sqlite::tidy`]; what this process has [evicted](Sqlite::most) is counted at once.
     fn usage(&self) -> Usage {
-        *lock(&self.usage)
+        Usage { evicted: Some(self.evicted.load(Ordering::Relaxed)), ..*lock(&self.usage) }
     }
 }
 
@@ -359,6 +442,42 @@ mod tests {
         }
         driver.count().unwrap();
         assert_eq!(driver.usage().entries, Some(1));
+    }
+
+    #[test]
+    fn of_more_than_there_may_be_those_go_that_would_end_first() {
+        let folder = tempfile::tempdir().unwrap();
+        let (path, now) = (folder.path().join("c.db"), Clock::manual().now());
+        let until = |minutes: u64| {
+            let dead_at = now.plus(Duration::from_mins(minutes));
+            Record::new(&Header { dead_at, ..Header::default() }, &[], b"x")
+        };
+        let is_there =
+            |driver: &Sqlite, key: u64| ready(driver.get(&key.to_be_bytes(), now, |_| ())).unwrap().is_some();
+        // What was there before somebody named a bound counts; and so does what a process without one writes.
+        let unbounded = Sqlite::open(&path).unwrap();
+        for key in 1..=18 {
+            ready(unbounded.set(&u64::to_be_bytes(key), &until(key), When::Always, now)).unwrap();
+        }
+        let driver = Sqlite::open(&path).unwrap().most(20).unwrap();
+        ready(unbounded.set(&u64::to_be_bytes(19), &until(19), When::Always, now)).unwrap();
+        for _ in 0..3 {
+            ready(driver.set(&u64::to_be_bytes(20), &until(20), When::Always, now)).unwrap();
+        }
+        assert!((1..=20).all(|key| is_there(&driver, key)), "it is full, and to write again takes no room");
+        ready(driver.set(&u64::to_be_bytes(3), &until(30), When::Always, now)).unwrap();
+        ready(driver.set(&u64::to_be_bytes(21), &until(21), When::Always, now)).unwrap();
+        // What is new would end before all others, and stays.
+        ready(driver.set(&u64::to_be_bytes(22), &until(1), When::Always, now)).unwrap();
+        let gone: Vec<u64> = (1..=22).filter(|key| !is_there(&driver, *key)).collect();
+        assert_eq!((gone, driver.usage().evicted), (vec![1, 2], Some(2)));
+        ready(driver.remove(&u64::to_be_bytes(9), Removal { version: crate::Version::ZERO, until: now }, now)).unwrap();
+        ready(driver.set(&u64::to_be_bytes(23), &until(23), When::Always, now)).unwrap();
+        assert_eq!(driver.usage().evicted, Some(2), "what was removed had left room");
+        driver.count().unwrap();
+        assert_eq!(driver.usage().entries, Some(20));
+        let error = Sqlite::open(&path).unwrap().most(15).unwrap_err().to_string();
+        assert!(error.contains("at least 16 entries") && error.contains("got 15"), "{error}");
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! The command `skep`. Each of its words is a function of the crate that does the work; here stands only which.
 
+mod log;
+
 use std::ffi::OsString;
 use std::process::ExitCode;
 
@@ -16,7 +18,8 @@ const COMMANDS: &[Command] = &[
     Command { name: "serve", what: "serves WebAssembly components", run: skep_isolate::serve },
     #[cfg(feature = "isolate")]
     Command { name: "compile", what: "compiles a component ahead of time", run: skep_isolate::compile },
-    Command { name: "bench", what: "measures servers and what they are made of, side by side", run: skep_bench::run },
+    Command { name: "bench", what: "measures servers and what they are made of, side by side", run: bench },
+    Command { name: "drill", what: "re-enacts disasters under load, and shows what was lost", run: skep_drill::run },
 ];
 
 const BAD_USAGE: u8 = 2;
@@ -36,6 +39,10 @@ fn main() -> ExitCode {
             println!("skep {}", env!("CARGO_PKG_VERSION"));
             ExitCode::SUCCESS
         }
+        // What `skep drill` starts: not for people.
+        Some(skep_drill::APPLICATION) => {
+            skep_server::Server::new(skep_drill::application).among_others().run_with(arguments)
+        }
         name => match COMMANDS.iter().find(|command| Some(command.name) == name) {
             Some(command) => (command.run)(arguments.collect()),
             None => {
@@ -44,6 +51,11 @@ fn main() -> ExitCode {
             }
         },
     }
+}
+
+/// The bench knows no other crate; what it is to measure of them, it is handed.
+fn bench(arguments: Vec<OsString>) -> ExitCode {
+    skep_bench::run_with(arguments, log::sinks)
 }
 
 fn help() -> String {

@@ -27,11 +27,11 @@ pub fn serve(arguments: Vec<OsString>) -> ExitCode {
     let asks = |names: &[&str]| arguments.iter().any(|argument| names.iter().any(|name| argument == name));
     if asks(&["--help", "-h"]) {
         print!("{}", help());
-        return server(App::new()).run_with(["--help"]);
+        return server(App::new).run_with(["--help"]);
     }
     // What they ask needs no component.
     if asks(&["--version", "-V"]) {
-        return server(App::new()).run_with(arguments);
+        return server(App::new).run_with(arguments);
     }
     let is_check = asks(&["--check"]);
     match prepare(arguments) {
@@ -41,18 +41,22 @@ pub fn serve(arguments: Vec<OsString>) -> ExitCode {
                 return failed(&wrong);
             }
             let on_start = Arc::clone(&table);
-            let app = App::new().mount("/", Mounting(table)).on_start(move |site| {
-                Ok(start(&on_start, &cache, &Server { setup: site.setup().clone(), allow_breaking })?)
-            });
+            let app = move || {
+                App::new().mount("/", Mounting(table)).on_start(move |site| {
+                    Ok(start(&on_start, &cache, &Server { setup: site.setup().clone(), allow_breaking })?)
+                })
+            };
             server(app).run_with(settings.rest)
         }
         Err(wrong) => failed(&wrong),
     }
 }
 
-fn server(app: App) -> skep_server::Server {
+fn server(app: impl FnOnce() -> App + Send + 'static) -> skep_server::Server {
     // Its instances are what `prefork` has processes for; and what is forked has no threads, of which this has some.
-    skep_server::Server::new(app.named("skep", env!("CARGO_PKG_VERSION"))).fix("mpm", "thread").leave("isolate")
+    let app = || app().named("skep", env!("CARGO_PKG_VERSION"));
+    // The executable may hold applications of its own: the one of `skep drill`, say.
+    skep_server::Server::new(app).among_others().fix("mpm", "thread").leave("isolate")
 }
 
 fn failed(wrong: &Wrong) -> ExitCode {

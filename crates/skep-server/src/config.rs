@@ -134,6 +134,7 @@ pub(crate) struct Limits {
     pub(crate) query_parameters: usize,
     pub(crate) requests_per_connection: u32,
     pub(crate) session: usize,
+    pub(crate) sessions: u64,
     pub(crate) tls_handshake: Duration,
     pub(crate) upload_file: u64,
     pub(crate) upload_quota: u64,

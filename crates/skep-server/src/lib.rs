@@ -2,7 +2,7 @@
 //!
 //! ```no_run
 //! fn main() -> std::process::ExitCode {
-//!     skep_server::run(skep::App::new())
+//!     skep_server::run(skep::App::new)
 //! }
 //! ```
 //!
@@ -42,13 +42,16 @@ mod worker;
 use std::process::ExitCode;
 
 pub use config::{flags, reference};
-pub use server::{Running, Server, StartError};
+pub use log::MeasuredLog;
+pub use server::{Recipe, Running, Server, StartError};
 
-/// Serves an application as the command line, the environment and `skep.toml` say, until a signal ends it. For `main`.
+/// Serves the application that `app` makes, as the command line, the environment and `skep.toml` say, until a signal ends it. For `main`.
+///
+/// `app` is called in the process that serves, and never in the supervisor's: see [`Server::new`].
 ///
 /// TERM and INT let requests finish for `grace` (10 s) and give exit code 0; a second one, or QUIT, ends at once. Why
 /// it could not start is said on standard error, with exit code 1.
 #[must_use]
-pub fn run(app: skep::App) -> ExitCode {
+pub fn run(app: impl Into<Recipe>) -> ExitCode {
     Server::new(app).run()
 }

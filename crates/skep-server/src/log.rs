@@ -7,12 +7,14 @@
 mod access;
 mod events;
 mod lane;
+mod measured;
 mod reopen;
 mod text;
 
 pub(crate) use access::{AccessLog, Line};
 pub(crate) use events::Events;
 use lane::{Lane, Writer};
+pub use measured::MeasuredLog;
 
 use std::io;
 use std::sync::Arc;

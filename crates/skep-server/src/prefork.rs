@@ -51,7 +51,11 @@ impl Common<'_> {
 const STACK: usize = 8 << 20;
 
 /// The life of a parent, from its start to its end.
-pub(crate) fn run(app: App, config: &Config, seat: &Seat) -> Result<ExitCode, StartError> {
+pub(crate) fn run(
+    app: impl FnOnce() -> Result<App, StartError> + Send,
+    config: &Config,
+    seat: &Seat,
+) -> Result<ExitCode, StartError> {
     let logs = Logs::direct(config.log.access, config.log.buffer);
     if let Ok(level) = config.log.level.parse() {
         logs.install(level);
@@ -73,15 +77,20 @@ pub(crate) fn run(app: App, config: &Config, seat: &Seat) -> Result<ExitCode, St
     Ok(Parent::new(common, logs)?.run())
 }
 
-/// Initialises the application on a thread that is gone when this returns.
-fn initialise(app: App, config: &Config, seat: &Seat, pool: &Pool) -> Result<Arc<Site>, StartError> {
+/// Makes and initialises the application on a thread that is gone when this returns.
+fn initialise(
+    app: impl FnOnce() -> Result<App, StartError> + Send,
+    config: &Config,
+    seat: &Seat,
+    pool: &Pool,
+) -> Result<Arc<Site>, StartError> {
     let initialise = || -> Result<Arc<Site>, StartError> {
         let mut setup = setup(config);
         setup.careful = seat.plan.careful;
         setup.offload = Arc::new(pool.clone());
         let background = config.caches.need_a_runtime.then(Background::start).transpose()?;
         let _entered = background.as_ref().map(|background| background.handle().enter());
-        let site = Arc::new(app.open(setup)?);
+        let site = Arc::new(app()?.open(setup)?);
         probe(&site, config)?;
         warm_up(&site);
         site.close_for_fork();

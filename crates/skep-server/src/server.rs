@@ -3,6 +3,7 @@
 //! Start reading at [`Server::run`].
 
 mod parts;
+mod recipe;
 mod running;
 
 use std::ffi::OsString;
@@ -27,22 +28,26 @@ use crate::tls;
 use crate::worker::{Life, Room};
 
 pub(crate) use parts::{connections, make_folder, probe, setup, worker, workers};
+use recipe::Name;
+pub use recipe::Recipe;
 pub use running::Running;
 
 /// A server that has not started.
 ///
 /// ```no_run
 /// fn main() -> std::process::ExitCode {
-///     skep_server::Server::new(skep::App::new()).fix("log.access", "false").run()
+///     skep_server::Server::new(skep::App::new).fix("log.access", "false").run()
 /// }
 /// ```
 #[derive(Debug)]
 pub struct Server {
-    app: App,
+    app: Recipe,
     fixed: Vec<Fixed>,
     arguments: Vec<OsString>,
     /// Tables of `skep.toml` that the program reads itself.
     left: Vec<&'static str>,
+    /// The executable has other applications, too.
+    among_others: bool,
 }
 
 /// A worker thread that ended, and whether it should have.
@@ -90,10 +95,13 @@ impl<'s> Sockets<'s> {
 pub struct StartError(pub(crate) String);
 
 impl Server {
-    /// A server for this application.
+    /// A server for the application that `app` makes.
+    ///
+    /// It is made where it serves, by each worker for itself, and never by the supervisor: that has the recipe only. With `prefork` it is
+    /// made on a thread that has ended before processes are forked, so it keeps nothing that belongs to a thread.
     #[must_use]
-    pub fn new(app: App) -> Self {
-        Self { app, fixed: Vec::new(), arguments: Vec::new(), left: Vec::new() }
+    pub fn new(app: impl Into<Recipe>) -> Self {
+        Self { app: app.into(), fixed: Vec::new(), arguments: Vec::new(), left: Vec::new(), among_others: false }
     }
 
     /// Fixes a setting: neither file nor environment nor flags can change it. Names and values are those of
@@ -115,11 +123,23 @@ impl Server {
     ///
     /// ```no_run
     /// // [shop] is the program's own; [log] is still the server's, and [lgo] still an error.
-    /// let code = skep_server::Server::new(skep::App::new()).leave("shop").run();
+    /// let code = skep_server::Server::new(skep::App::new).leave("shop").run();
     /// ```
     #[must_use]
     pub fn leave(mut self, table: &'static str) -> Self {
         self.left.push(table);
+        self
+    }
+
+    /// Says that the executable holds other applications, too: a service that this one does not mount is one of theirs, and not forgotten.
+    ///
+    /// ```no_run
+    /// // Which one it is, the first word of the command line says.
+    /// let code = skep_server::Server::new(skep::App::new).among_others().run_with(std::env::args_os().skip(2));
+    /// ```
+    #[must_use]
+    pub fn among_others(mut self) -> Self {
+        self.among_others = true;
         self
     }
 
@@ -147,16 +167,15 @@ impl Server {
 
     fn obey(self) -> Result<ExitCode, StartError> {
         let flags = Flags::parse(self.arguments.iter().cloned())?;
-        let (name, version) = self.name();
         match flags.command {
             None => self.serve(&flags),
             Some(Command::Control) => {
                 let (config, _) = Config::read(&flags, &self.fixed, &self.sources())?;
                 say(&supervisor::ask(&config, &flags.word).map_err(StartError)?)
             }
-            Some(Command::Help) => say(&config::help(&name)),
-            Some(Command::Version) => say(&format!("{name} {version}\n")),
-            Some(Command::Routes) => say(&self.routes()),
+            Some(Command::Help) => say(&config::help(&Name::of(&self.app.make()).name)),
+            Some(Command::Version) => say(&format!("{}\n", Name::of(&self.app.make()))),
+            Some(Command::Routes) => say(&routes(&self.app.make())),
             Some(Command::PrintConfig) => {
                 let (_, values) = Config::read(&flags, &self.fixed, &self.sources())?;
                 say(&config::print(&values))
@@ -174,35 +193,37 @@ impl Server {
                 ExitCode::FAILURE
             }));
         }
-        self.is_complete()?;
         let (config, values) = Config::read(flags, &self.fixed, &self.sources())?;
         let defaulted = config::is_default(&values, "listen");
         if config.supervise {
-            let (name, version) = self.name();
-            // What the application is made of is for workers only.
+            // How the application is made is for workers only.
             drop(self);
-            return Ok(Supervisor::start(format!("{name} {version}"), config, defaulted)?.run());
+            return Ok(Supervisor::start(Name::of_executable().to_string(), config, defaulted)?.run());
         }
-        let (running, signals) = self.start_with(&config, Sockets::Bind { defaulted }, || Signals::listen(None))?;
+        let app = self.app.make_whole(self.among_others)?;
+        let sockets = Sockets::Bind { defaulted };
+        let (running, signals) = start_with(app, &config, sockets, || Signals::listen(None))?;
         running.announce();
         Ok(running.until_told(signals))
-    }
-
-    fn is_complete(&self) -> Result<(), StartError> {
-        let forgotten = self.app.never_mounted();
-        if forgotten.is_empty() { Ok(()) } else { Err(StartError(forgotten.join("\n"))) }
     }
 
     /// The life of a worker under a supervisor.
     fn work(self, seat: &Seat, flags: &Flags) -> Result<ExitCode, StartError> {
         seat.title("starting");
-        self.is_complete()?;
         let (config, _) = Config::read(flags, &self.fixed, &self.sources())?;
+        let app = || -> Result<App, StartError> {
+            let app = self.app.make_whole(self.among_others)?;
+            if app.name().is_some() {
+                seat.say(&format!("name {}", Name::of(&app)));
+            }
+            Ok(app)
+        };
         if config.mpm == Model::Prefork {
-            return prefork::run(self.app, &config, seat);
+            return prefork::run(app, &config, seat);
         }
+        let app = app()?;
         let channel = seat.channel.try_clone()?;
-        let (running, signals) = self.start_with(&config, Sockets::Given(seat), || Signals::listen(Some(channel)))?;
+        let (running, signals) = start_with(app, &config, Sockets::Given(seat), || Signals::listen(Some(channel)))?;
         seat.title("ready");
         seat.say("ready");
         Ok(running.until_told(signals))
@@ -215,92 +236,82 @@ impl Server {
         let flags = Flags::parse(self.arguments.iter().cloned())?;
         let (config, values) = Config::read(&flags, &self.fixed, &Sources::default())?;
         let sockets = Sockets::Bind { defaulted: config::is_default(&values, "listen") };
-        self.start_with(&config, sockets, || Ok(())).map(|(running, ())| running)
-    }
-
-    /// `before` is called when all is ready and nothing is accepted yet: whoever sees an answer may send a signal, and
-    /// whoever waits for a start that hangs may, too, but wants to end it.
-    fn start_with<T>(
-        self,
-        config: &Config,
-        sockets: Sockets<'_>,
-        before: impl FnOnce() -> io::Result<T>,
-    ) -> Result<(Running, T), StartError> {
-        if config.mpm == Model::Prefork {
-            return Err(StartError("mpm = prefork needs a supervisor: leave supervise = true".into()));
-        }
-        let (name, version) = self.name();
-        let logs = Logs::start(config.log.access, config.log.buffer)?;
-        if let Ok(level) = config.log.level.parse() {
-            logs.install(level);
-        }
-        // The addresses first: a second copy must not touch the first one's data.
-        let taken = sockets.take(config)?;
-        let tls = tls::acceptor(&config.tls).map_err(StartError)?;
-        make_folder(config)?;
-        let background = config.caches.need_a_runtime.then(Background::start).transpose()?;
-        let mut setup = setup(config);
-        setup.careful = taken.seat.is_some_and(|seat| seat.plan.careful);
-        let site = {
-            let _entered = background.as_ref().map(|background| background.handle().enter());
-            Arc::new(self.app.open(setup)?)
-        };
-        probe(&site, config)?;
-        let urls = taken.reached.iter().map(|reached| reached.url(tls.is_some())).collect();
-        let (life, watching) = watch::channel(if taken.seat.is_some() { Life::Wait } else { Life::Serve });
-        let (telling, ended) = mpsc::unbounded_channel();
-        let mut running = Running {
-            name: format!("{name} {version}"),
-            urls,
-            life,
-            workers: Vec::new(),
-            ended,
-            jobs: Some(Jobs::start(&site, background)?),
-            grace: config.grace,
-            _files: taken.files,
-            logs: None,
-        };
-        let before = before()?;
-        let room = Room::new(connections(config));
-        for (number, listeners) in taken.threads.into_iter().enumerate() {
-            let place = taken.seat.map(|seat| Place::new(&seat.board, number));
-            let worker = worker(config, &site, listeners, tls.clone(), &logs, room.clone(), watching.clone(), place);
-            running.workers.push(parts::run_thread(worker, telling.clone())?);
-        }
-        running.logs = Some(logs);
-        Ok((running, before))
+        start_with(self.app.make(), &config, sockets, || Ok(())).map(|(running, ())| running)
     }
 
     /// `--check`: all that can be wrong, without serving.
     fn check(self, flags: &Flags) -> Result<ExitCode, StartError> {
         let (config, _) = Config::read(flags, &self.fixed, &self.sources())?;
-        let mut problems = self.app.never_mounted();
-        let services = services(&self.app);
+        let app = self.app.make();
+        let mut problems = if self.among_others { Vec::new() } else { app.never_mounted() };
+        let services = services(&app);
         problems.extend(tls::acceptor(&config.tls).err());
         problems.extend(make_folder(&config).err().map(|error| error.0));
-        problems.extend(self.app.check(&setup(&config)).err().map(|error| error.to_string()));
+        problems.extend(app.check(&setup(&config)).err().map(|error| error.to_string()));
         if problems.is_empty() { say(&services) } else { Err(StartError(problems.join("\n"))) }
     }
+}
 
-    /// The application's name, or else the executable's.
-    fn name(&self) -> (String, String) {
-        if let Some((name, version)) = self.app.name() {
-            return (name.to_owned(), version.to_owned());
-        }
-        let executable = std::env::args_os().next().map(std::path::PathBuf::from);
-        let name =
-            executable.as_deref().and_then(|path| path.file_stem()).map(|name| name.to_string_lossy().into_owned());
-        (name.unwrap_or_else(|| "skep".to_owned()), env!("CARGO_PKG_VERSION").to_owned())
+/// `before` is called when all is ready and nothing is accepted yet: whoever sees an answer may send a signal, and
+/// whoever waits for a start that hangs may, too, but wants to end it.
+fn start_with<T>(
+    app: App,
+    config: &Config,
+    sockets: Sockets<'_>,
+    before: impl FnOnce() -> io::Result<T>,
+) -> Result<(Running, T), StartError> {
+    if config.mpm == Model::Prefork {
+        return Err(StartError("mpm = prefork needs a supervisor: leave supervise = true".into()));
     }
+    let name = Name::of(&app);
+    let logs = Logs::start(config.log.access, config.log.buffer)?;
+    if let Ok(level) = config.log.level.parse() {
+        logs.install(level);
+    }
+    // The addresses first: a second copy must not touch the first one's data.
+    let taken = sockets.take(config)?;
+    let tls = tls::acceptor(&config.tls).map_err(StartError)?;
+    make_folder(config)?;
+    let background = config.caches.need_a_runtime.then(Background::start).transpose()?;
+    let mut setup = setup(config);
+    setup.careful = taken.seat.is_some_and(|seat| seat.plan.careful);
+    let site = {
+        let _entered = background.as_ref().map(|background| background.handle().enter());
+        Arc::new(app.open(setup)?)
+    };
+    probe(&site, config)?;
+    let urls = taken.reached.iter().map(|reached| reached.url(tls.is_some())).collect();
+    let (life, watching) = watch::channel(if taken.seat.is_some() { Life::Wait } else { Life::Serve });
+    let (telling, ended) = mpsc::unbounded_channel();
+    let mut running = Running {
+        name: name.to_string(),
+        urls,
+        life,
+        workers: Vec::new(),
+        ended,
+        jobs: Some(Jobs::start(&site, background)?),
+        grace: config.grace,
+        _files: taken.files,
+        logs: None,
+    };
+    let before = before()?;
+    let room = Room::new(connections(config));
+    for (number, listeners) in taken.threads.into_iter().enumerate() {
+        let place = taken.seat.map(|seat| Place::new(&seat.board, number));
+        let worker = worker(config, &site, listeners, tls.clone(), &logs, room.clone(), watching.clone(), place);
+        running.workers.push(parts::run_thread(worker, telling.clone())?);
+    }
+    running.logs = Some(logs);
+    Ok((running, before))
+}
 
-    fn routes(&self) -> String {
-        let routes = self.app.routes();
-        let width = |of: fn(&skep::app::RouteLine) -> usize| routes.iter().map(of).max().unwrap_or(0);
-        let (methods, paths) = (width(|line| line.method.len()), width(|line| line.path.len()));
-        routes.iter().fold(String::new(), |table, line| {
-            table + &format!("{:methods$}  {:paths$}  {}\n", line.method, line.path, line.target)
-        })
-    }
+fn routes(app: &App) -> String {
+    let routes = app.routes();
+    let width = |of: fn(&skep::app::RouteLine) -> usize| routes.iter().map(of).max().unwrap_or(0);
+    let (methods, paths) = (width(|line| line.method.len()), width(|line| line.path.len()));
+    routes.iter().fold(String::new(), |table, line| {
+        table + &format!("{:methods$}  {:paths$}  {}\n", line.method, line.path, line.target)
+    })
 }
 
 /// What `--check` says of an application with nothing wrong.

@@ -127,7 +127,7 @@ impl Supervisor {
             logs.install(level);
         }
         if let Some(old) = upgrade::Heritage::of_process()? {
-            return Self::inherit(name, config, old);
+            return Self::inherit(config, old);
         }
         // A worker is executed with the privileges that are left by then.
         let identity = Identity::of(&config).map_err(StartError)?;

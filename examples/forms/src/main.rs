@@ -3,5 +3,5 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    skep_server::run(forms::app())
+    skep_server::run(forms::app)
 }

@@ -9,11 +9,13 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("skep-macros", &[]),
     ("skep-cache", &[]),
     ("skep", &["skep-macros", "skep-cache"]),
-    ("skep-server", &["skep"]),
+    ("skep-drill", &["skep"]),
+    // The application that its tests drill.
+    ("skep-server", &["skep", "skep-drill"]),
     ("skep-isolate", &["skep", "skep-cache", "skep-server", "skep-isolate-app"]),
     ("skep-isolate-app", &["skep"]),
     ("skep-bench", &["skep-cache"]),
-    ("skep-cli", &["skep", "skep-cache", "skep-server", "skep-isolate", "skep-bench"]),
+    ("skep-cli", &["skep", "skep-cache", "skep-server", "skep-isolate", "skep-bench", "skep-drill"]),
 ];
 
 /// Examples stand at the lower end and may name whom they like.

@@ -40,5 +40,5 @@ fn heap() -> Heap {
 }
 
 fn main() -> ExitCode {
-    skep_server::run(App::new().serve::<(Hello,)>().with(heap()))
+    skep_server::run(|| App::new().serve::<(Hello,)>().with(heap()))
 }

@@ -18,13 +18,13 @@ fn main() -> ExitCode {
         eprintln!("skep-posts: POSTS_FILES does not name the folder to serve");
         return ExitCode::FAILURE;
     };
-    skep_server::run(
+    skep_server::run(|| {
         App::new()
             .serve::<(counters::Hello, counters::Count)>()
             .serve::<(list::Page, list::Empty, list::Writing, list::Tagged)>()
             .serve::<(files::Twice, files::Once, files::BySession)>()
             .files("/static", Files::dir(&folder))
             .database(migrations!("migrations"))
-            .with(files::Public::new(folder)),
-    )
+            .with(files::Public::new(folder))
+    })
 }

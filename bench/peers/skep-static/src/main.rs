@@ -12,5 +12,5 @@ fn main() -> ExitCode {
         eprintln!("skep-static: STATIC_DIR does not name the folder to serve");
         return ExitCode::FAILURE;
     };
-    skep_server::run(App::new().files("/", Files::dir(dir)))
+    skep_server::run(|| App::new().files("/", Files::dir(dir)))
 }

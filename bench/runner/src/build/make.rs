@@ -4,8 +4,9 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use super::{Made, bench};
+use super::{Made, bench, repository};
 use crate::Result;
+use crate::need::Guest;
 use crate::program::peer;
 
 /// Makes it, if that takes anything. What the tool said is the error.
@@ -14,7 +15,7 @@ pub(super) fn make(made: Made) -> Result<()> {
     fs::create_dir_all(result.parent().unwrap_or(bench()))?;
     eprintln!("making {}", result.strip_prefix(bench()).unwrap_or(&result).display());
     match made {
-        Made::Component => component(),
+        Made::Component(guest) => component(guest),
         Made::Eliom => eliom(result.parent().unwrap_or(bench())),
         Made::Express => express(&result),
         Made::FastCgi => {
@@ -63,10 +64,39 @@ fn express(folder: &Path) -> Result<()> {
     Ok(())
 }
 
-fn component() -> Result<()> {
+fn component(guest: Guest) -> Result<()> {
     let mut cargo = Command::new("cargo");
-    cargo.args(["build", "--release", "--quiet", "--target", "wasm32-wasip2", "--manifest-path"]);
-    cargo.arg(peer("wasmtime/Cargo.toml")).arg("--target-dir").arg(bench().join("target/posts/component"));
+    match guest {
+        Guest::Hello | Guest::Blog => {
+            let name = if guest == Guest::Hello { "hello" } else { "blog" };
+            cargo.args(["rustc", "--lib", "--crate-type", "cdylib", "-p", name]);
+            cargo.arg("--manifest-path").arg(repository().join("Cargo.toml"));
+        }
+        Guest::App => {
+            cargo.args(["rustc", "--lib", "--crate-type", "cdylib", "--manifest-path"]);
+            cargo.arg(peer("skep-component/Cargo.toml")).arg("--target-dir").arg(bench().join("target"));
+        }
+        Guest::Wstd => {
+            cargo.args(["build", "--manifest-path"]).arg(peer("wasmtime/Cargo.toml"));
+            cargo.arg("--target-dir").arg(bench().join("target/posts/component"));
+        }
+    }
+    run(cargo.args(["--release", "--quiet", "--target", "wasm32-wasip2"]))
+}
+
+/// The line that Skep links, with what `serve` needs, by the profile of all Rust programs here.
+const WASMTIME: (&str, &str) = ("48.0.8", "serve,component-model,cranelift,pooling-allocator,parallel-compilation");
+
+/// Builds the command of wasmtime, for this bench alone.
+pub(super) fn wasmtime() -> Result<()> {
+    let (version, features) = WASMTIME;
+    eprintln!("building wasmtime {version}: some ten minutes on two cores");
+    let tools = bench().join("target/tools");
+    let mut cargo = Command::new("cargo");
+    cargo.args(["install", "wasmtime-cli", "--version", version, "--locked", "--quiet"]);
+    cargo.args(["--no-default-features", "--features", features]);
+    cargo.arg("--target-dir").arg(tools.join("build")).arg("--root").arg(tools);
+    cargo.env("CARGO_PROFILE_RELEASE_LTO", "thin").env("CARGO_PROFILE_RELEASE_CODEGEN_UNITS", "1");
     run(&mut cargo)
 }
 

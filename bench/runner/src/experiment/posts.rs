@@ -3,6 +3,7 @@
 //! Names of variants are those of the tables in docs/benchmarks.md, where the published figures stand beside them.
 
 use super::{Absent, Experiment, Load, Same, Variant, variant};
+use crate::need::Guest;
 use crate::program::{Module, Mpm, Program, Sessions};
 
 const FRESH_AND_KEPT: &[Load] = &[Load::Fresh { connections: 20 }, Load::KeepAlive { connections: 20 }];
@@ -72,7 +73,7 @@ const HELLO: &[Variant] = &[
     variant("Go net/http", Program::Go, "/hello"),
     variant("axum", Program::Axum, "/"),
     variant("actix-web", Program::Actix, "/"),
-    variant("wasmtime serve", Program::Wasmtime, "/"),
+    variant("wasmtime serve", Program::Wasmtime { guest: Guest::Wstd, tuned: false }, "/"),
 ];
 
 const STATIC: &[Variant] = &[

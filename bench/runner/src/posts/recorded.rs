@@ -91,8 +91,10 @@ impl Experiment<'_> {
         let pairs = self.figures(name, CPU).into_iter().zip(self.figures(reference, CPU));
         let pairs: Vec<(f64, f64)> = pairs.filter_map(|(ours, other)| Some((ours?, other?))).collect();
         match Interval::of(&pairs, CONFIDENCE) {
-            Some(Interval { ratio, .. }) if ratio >= 10.0 => format!("{ratio:.0}"),
-            Some(Interval { ratio, .. }) => format!("{ratio:.2}"),
+            Some(interval) if interval.has_bounds() && name != reference => {
+                format!("{} ({} - {})", times(interval.ratio), times(interval.low), times(interval.high))
+            }
+            Some(Interval { ratio, .. }) => times(ratio),
             None => "-".into(),
         }
     }
@@ -124,6 +126,11 @@ impl Cache {
         let rates: Vec<f64> = cells.filter_map(|cell| Some(cell[2].as_f64()? / cell[3].as_f64()?)).collect();
         Some(Spread::of(&rates)?.median)
     }
+}
+
+/// How many times, with as many digits as that deserves.
+fn times(ratio: f64) -> String {
+    if ratio >= 10.0 { format!("{ratio:.0}") } else { format!("{ratio:.2}") }
 }
 
 /// A rate as a person reads it: three digits and a bit, with a space after each thousand.

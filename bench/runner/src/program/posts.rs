@@ -59,11 +59,6 @@ pub(super) fn log4perl_needs() -> Vec<Need> {
     ]
 }
 
-pub(super) fn wasmtime_needs() -> Vec<Need> {
-    const FROM: &str = "cargo install wasmtime-cli, a long build; --root bench/target/tools puts it where it is found";
-    vec![Need::program("wasmtime", FROM), Need::Made(Made::Component)]
-}
-
 /// The rest of the command.
 pub(super) fn command(program: Program, command: &mut Command, place: &Place, site: &Site) -> Result<()> {
     command.env("POSTS_DATABASE", site.database()).env("POSTS_FILES", site.files());
@@ -95,10 +90,6 @@ pub(super) fn command(program: Program, command: &mut Command, place: &Place, si
         }
         Program::Rails { workers, proxied: false } => puma(command, place.port, workers),
         Program::Rails { workers, proxied: true } => proxied(command, place, site, workers)?,
-        Program::Wasmtime => {
-            command.args(["serve", "-S", "cli", "--addr", &format!("127.0.0.1:{}", place.port)]);
-            command.arg(Made::Component.result());
-        }
         Program::Log4perl(which) => {
             command.arg(peer("log4perl/log.pl")).arg(which);
         }

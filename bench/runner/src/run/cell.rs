@@ -1,5 +1,6 @@
 //! One figure of the table: one entrant, once.
 
+mod isolate;
 mod processes;
 
 use std::process::Stdio;
@@ -25,7 +26,7 @@ pub(crate) struct Cell<'a> {
     pub(crate) experiment: &'static str,
     pub(crate) load: Load,
     pub(crate) site: &'a Site,
-    pub(crate) seconds: u64,
+    pub(crate) seconds: f64,
 }
 
 impl Cell<'_> {
@@ -46,6 +47,8 @@ impl Cell<'_> {
                 Ok(Sample::from([(Measure::Start, server.took.as_secs_f64() * 1e3)]))
             }
             (Load::Processes { .. }, None) => processes::memory(self, entrant),
+            (Load::Held { requests }, None) => isolate::held(self, entrant, requests),
+            (Load::Swaps, None) => isolate::swaps(self, entrant),
             (Load::Deaths { whose }, None) => processes::deaths(self, entrant, whose),
             (_, None) => self.alone(entrant),
         }
@@ -55,7 +58,7 @@ impl Cell<'_> {
     fn loaded(&self, entrant: &Entrant, server: &Server) -> Result<Sample> {
         let before = Reading::take(server)?;
         let loaded =
-            load::run(self.load.on_servers(), server.port, entrant.variant.path, Duration::from_secs(self.seconds))
+            load::run(self.load.on_servers(), server.port, entrant.variant.path, Duration::from_secs_f64(self.seconds))
                 .map_err(|error| format!("{}: {error}", entrant.name))?;
         let mut sample = Reading::take(server)?.since(&before, &loaded);
         sample.extend(loaded.sample());
@@ -89,7 +92,8 @@ impl Cell<'_> {
     fn alone(&self, entrant: &Entrant) -> Result<Sample> {
         let place = Place { port: 0, second: 0, dir: self.site.folder(&label(self.experiment, entrant)) };
         let mut command = entrant.variant.program.command(&place, self.site)?;
-        command.arg(self.seconds.to_string()).stdin(Stdio::null()).stdout(Stdio::piped());
+        // Such programs count whole seconds.
+        command.arg(format!("{:.0}", self.seconds.ceil())).stdin(Stdio::null()).stdout(Stdio::piped());
         let output = server::spawn(&mut command)?.wait_with_output()?;
         let line = String::from_utf8_lossy(&output.stdout).into_owned();
         did(&line).ok_or_else(|| format!("{}'s line is not understood: {line:?}", entrant.name).into())

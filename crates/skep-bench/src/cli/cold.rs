@@ -4,68 +4,64 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use super::Failure;
-use super::flags::{self, Flag, number};
+use super::flags::{self, Flag, Section};
 use super::load::PATIENCE;
 use super::output::{self, HasOutput, Output};
+use super::settings::{self, HasSettings, Settings};
+use super::turns::{self, HasTurns, Turns};
 use crate::compare::{Measure, Rounds, Sample, Variant};
-use crate::load::{Answer, RequestSpec, Target, Trust, Version, fetch};
+use crate::interrupt;
+use crate::load::{Answer, RequestSpec, Target, fetch};
 use crate::random::Random;
 use crate::record::{Environment, Load, Record};
 use crate::server::{Launch, Started, ask};
-use crate::{core, interrupt};
 
 struct Given {
-    rounds: usize,
-    url: String,
+    settings: Settings,
+    turns: Turns,
     swap: bool,
     control: String,
-    server_core: Option<usize>,
-    trust: Trust,
-    output: Output,
 }
 
 impl Default for Given {
     fn default() -> Self {
-        Self {
-            rounds: 10,
-            url: "http://127.0.0.1:{port}/".into(),
-            swap: false,
-            control: "{dir}/control".into(),
-            server_core: None,
-            trust: Trust::System,
-            output: Output::default(),
-        }
+        let (settings, turns) = (Settings::default(), Turns::default());
+        Self { settings, turns, swap: false, control: "{dir}/control".into() }
+    }
+}
+
+impl HasSettings for Given {
+    fn settings(&mut self) -> &mut Settings {
+        &mut self.settings
+    }
+}
+
+impl HasTurns for Given {
+    fn turns(&mut self) -> &mut Turns {
+        &mut self.turns
     }
 }
 
 impl HasOutput for Given {
     fn output(&mut self) -> &mut Output {
-        &mut self.output
+        &mut self.settings.output
     }
 }
 
-fn own_flags() -> Vec<Flag<Given>> {
-    vec![
-        Flag {
-            name: "rounds",
-            short: Some('R'),
-            takes: "N",
-            help: "in each, every variant is started once (10)",
-            set: |to, text| {
-                to.rounds = number(text, 1, 10_000)?;
-                Ok(())
-            },
-        },
-        Flag {
-            name: "url",
-            short: None,
-            takes: "URL",
-            help: "what is asked (http://127.0.0.1:{port}/)",
-            set: |to, text| {
-                text.clone_into(&mut to.url);
-                Ok(())
-            },
-        },
+fn sections() -> [Section<Given>; 4] {
+    [
+        Section::new("What is timed", swap_flags()),
+        Section::new(
+            "Rounds",
+            [turns::url(), turns::server_core(), turns::no_pin()].into_iter().chain(turns::rounds()),
+        ),
+        Section::new("The request", settings::reach()),
+        Section::new("Results", output::flags()),
+    ]
+}
+
+fn swap_flags() -> [Flag<Given>; 2] {
+    [
         Flag {
             name: "swap",
             short: None,
@@ -86,51 +82,26 @@ fn own_flags() -> Vec<Flag<Given>> {
                 Ok(())
             },
         },
-        Flag {
-            name: "server-core",
-            short: None,
-            takes: "CORE",
-            help: "the core of the servers (the first of two or more)",
-            set: |to, text| {
-                to.server_core = Some(number(text, 0, 1 << 16)?);
-                Ok(())
-            },
-        },
-        Flag {
-            name: "insecure",
-            short: Some('k'),
-            takes: "",
-            help: "trusts any certificate",
-            set: |to, _| {
-                to.trust = Trust::All;
-                Ok(())
-            },
-        },
     ]
 }
 
 pub(super) fn help() -> String {
-    format!(
-        "usage: skep bench cold 'NAME=command with {{port}}' ... [FLAG...]\n\n\
-         Starts each variant anew in each round, in random order, and asks until it answers; then ends it.\n\n{}\nResults:\n{}",
-        flags::help(&own_flags()),
-        flags::help(&output::flags::<Given>()),
+    flags::help(
+        "skep bench cold 'NAME=command with {port}' ... [FLAG...]\n\n\
+         Starts each variant anew in each round, in random order, and asks until it answers; then ends it.",
+        &sections(),
     )
 }
 
 pub(super) fn run(arguments: Vec<String>) -> Result<(), Failure> {
     let mut given = Given::default();
-    let tables = [own_flags(), output::flags()];
-    let variants = flags::read(&tables.each_ref().map(Vec::as_slice), &mut given, arguments)?;
+    let variants = flags::read(&sections(), &mut given, arguments)?;
     let launches = launches(&variants, &given)?;
-    let cores = core::ours();
-    if cores.len() > 1 {
-        given.server_core = given.server_core.or(Some(cores[0]));
-    }
+    given.turns.server_core = given.turns.core(&[]);
     let mut rounds = Rounds::new("", launches.iter().map(|(name, launch)| Variant::new(name, launch.line())));
     let mut record = Record::new("cold", Environment::look());
-    record.set("rounds", given.rounds);
-    record.set("server_core", given.server_core.map_or("any".to_owned(), |core| core.to_string()));
+    record.set("rounds", given.turns.rounds);
+    record.set("server_core", given.turns.server_core.map_or("any".to_owned(), |core| core.to_string()));
     let machine = Load::begin();
     let stopped = play(&launches, &mut rounds, &given);
     if let Some(cores) = machine.busy_cores() {
@@ -140,30 +111,25 @@ pub(super) fn run(arguments: Vec<String>) -> Result<(), Failure> {
         return stopped;
     }
     record.experiments.push(rounds);
-    given.output.write(&record)?;
+    given.settings.output.write(&record)?;
     stopped
 }
 
 fn launches(variants: &[String], given: &Given) -> Result<Vec<(String, Launch)>, Failure> {
-    let wrong = |variant: &str| {
-        Failure::Usage(format!("\"{variant}\" is no variant; it would be 'NAME=./server --port {{port}}'"))
-    };
-    let launches = variants.iter().map(|variant| {
-        let (name, command) = variant.split_once('=').ok_or_else(|| wrong(variant))?;
-        let launch: Launch = command.parse().map_err(Failure::Usage)?;
-        if launch.wants_port() == given.url.contains("{port}") {
-            Ok((name.to_owned(), launch))
-        } else {
-            Err(Failure::Usage(format!("{name}: {{port}} stands in only one of the command and --url {}", given.url)))
+    let named = turns::named(variants, "'NAME=./server --port {port}'")?;
+    let launch = |(name, command): (String, String)| {
+        let launch: Launch = command.parse().map_err(|error| Failure::Usage(format!("{name}: {error}")))?;
+        if given.settings.unix.is_none() {
+            given.turns.fits(&name, &launch)?;
         }
-    });
-    let launches = launches.collect::<Result<Vec<_>, _>>()?;
-    if launches.is_empty() { Err(wrong("")) } else { Ok(launches) }
+        Ok((name, launch))
+    };
+    named.into_iter().map(launch).collect()
 }
 
 fn play(launches: &[(String, Launch)], rounds: &mut Rounds, given: &Given) -> Result<(), Failure> {
-    let mut random = Random::from_clock();
-    for number in 1..=given.rounds {
+    let mut random = given.turns.seed.map_or_else(Random::from_clock, Random::from_seed);
+    for number in 1..=given.turns.rounds {
         let order = random.order(launches.len());
         let mut samples = vec![Sample::new(); launches.len()];
         for &place in &order {
@@ -175,8 +141,8 @@ fn play(launches: &[(String, Launch)], rounds: &mut Rounds, given: &Given) -> Re
             rounds.variants[place].answer = Some(format!("{}, {} bytes", answer.status, answer.body.len()));
             samples[place] = sample;
         }
-        if !given.output.quiet {
-            eprintln!("round {number} of {}", given.rounds);
+        if !given.settings.output.quiet {
+            eprintln!("round {number} of {}", given.turns.rounds);
         }
         rounds.push(order, samples);
     }
@@ -184,10 +150,13 @@ fn play(launches: &[(String, Launch)], rounds: &mut Rounds, given: &Given) -> Re
 }
 
 fn once(launch: &Launch, given: &Given) -> Result<(Sample, Answer), String> {
-    let mut server = Started::spawn(launch, given.server_core)?;
-    let target: Target = server.fill(&given.url).parse()?;
+    let mut server = Started::spawn(launch, given.turns.server_core)?;
+    let mut target: Target = server.fill(&given.turns.url).parse()?;
+    if let Some(socket) = &given.settings.unix {
+        target = target.over_unix(server.fill(socket));
+    }
     let request = RequestSpec::get(target.path());
-    let get = || fetch(&target, &request, &given.trust, Version::Http1, PATIENCE);
+    let get = || fetch(&target, &request, &given.settings.trust, given.settings.http, PATIENCE);
     let (answer, took) = server.wait(PATIENCE, get)?;
     let mut sample = Sample::from([(Measure::Start, micros(took))]);
     if given.swap {

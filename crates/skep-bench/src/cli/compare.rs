@@ -5,12 +5,13 @@ mod same;
 use std::time::Duration;
 
 use super::Failure;
-use super::flags::{self, Flag, number};
+use super::flags::{self, Flag, Section};
 use super::load::{FULL, measure, no_answer, until_it_answers};
 use super::output::{self, HasOutput, Output};
 use super::settings::{self, HasSettings, Settings};
-use crate::compare::{Gate, Measure, Rounds, Sample, Variant, curve, sample};
-use crate::load::Plan;
+use super::turns::{self, HasTurns, Turns};
+use crate::compare::{Gate, Interval, Measure, Outcome, Rounds, Sample, Variant, sample};
+use crate::load::{Figures, Plan};
 use crate::random::Random;
 use crate::record::{Environment, Load, Record};
 use crate::server::{Launch, Meter, Started};
@@ -21,29 +22,16 @@ const SETTLE: Duration = Duration::from_millis(100);
 
 struct Given {
     settings: Settings,
-    rounds: usize,
-    url: String,
-    server_core: Option<usize>,
-    pins: bool,
+    turns: Turns,
     control: bool,
     may_differ: bool,
     gates: Vec<Gate>,
-    seed: Option<u64>,
 }
 
 impl Default for Given {
     fn default() -> Self {
-        Self {
-            settings: Settings::default(),
-            rounds: 10,
-            url: "http://127.0.0.1:{port}/".into(),
-            server_core: None,
-            pins: true,
-            control: true,
-            may_differ: false,
-            gates: Vec::new(),
-            seed: None,
-        }
+        let (settings, turns) = (Settings::default(), Turns::default());
+        Self { settings, turns, control: true, may_differ: false, gates: Vec::new() }
     }
 }
 
@@ -53,45 +41,34 @@ impl HasSettings for Given {
     }
 }
 
+impl HasTurns for Given {
+    fn turns(&mut self) -> &mut Turns {
+        &mut self.turns
+    }
+}
+
 impl HasOutput for Given {
     fn output(&mut self) -> &mut Output {
         &mut self.settings.output
     }
 }
 
-fn own_flags() -> Vec<Flag<Given>> {
-    what().into_iter().chain(how()).collect()
+fn sections() -> [Section<Given>; 4] {
+    [
+        Section::new("What is compared", what().into_iter().chain([turns::url()])),
+        Section::new("Rounds", turns::rounds().into_iter().chain([turns::server_core(), turns::no_pin()])),
+        Section::new("Each load", settings::flags()),
+        Section::new("Results", output::flags()),
+    ]
 }
 
-fn what() -> Vec<Flag<Given>> {
-    vec![
-        Flag {
-            name: "rounds",
-            short: Some('R'),
-            takes: "N",
-            help: "in each, every variant has one turn (10; bounds from 5 on)",
-            set: |to, text| {
-                to.rounds = number(text, 1, 10_000)?;
-                Ok(())
-            },
-        },
-        Flag {
-            name: "url",
-            short: None,
-            takes: "URL",
-            help: "what is asked of a command (http://127.0.0.1:{port}/)",
-            set: |to, text| {
-                text.parse::<crate::load::Target>()
-                    .or_else(|error| text.replace("{port}", "1").parse().map_err(|_| error))?;
-                text.clone_into(&mut to.url);
-                Ok(())
-            },
-        },
+fn what() -> [Flag<Given>; 3] {
+    [
         Flag {
             name: "gate",
             short: None,
             takes: "'A>=0.97*B'",
-            help: "exit code 1 if the rounds show that it does not hold; 'p99:A<=1.1*B'",
+            help: "exit code 0 if the rounds show that it holds, 1 that it does not, 3 if they do not say; 'p99:A<=1.1*B'",
             set: |to, text| {
                 to.gates.push(text.parse()?);
                 Ok(())
@@ -107,31 +84,6 @@ fn what() -> Vec<Flag<Given>> {
                 Ok(())
             },
         },
-    ]
-}
-
-fn how() -> Vec<Flag<Given>> {
-    vec![
-        Flag {
-            name: "server-core",
-            short: None,
-            takes: "CORE",
-            help: "the core of the servers that are started",
-            set: |to, text| {
-                to.server_core = Some(number(text, 0, 1 << 16)?);
-                Ok(())
-            },
-        },
-        Flag {
-            name: "no-pin",
-            short: None,
-            takes: "",
-            help: "servers and load run on any core",
-            set: |to, _| {
-                to.pins = false;
-                Ok(())
-            },
-        },
         Flag {
             name: "no-control",
             short: None,
@@ -142,27 +94,15 @@ fn how() -> Vec<Flag<Given>> {
                 Ok(())
             },
         },
-        Flag {
-            name: "seed",
-            short: None,
-            takes: "N",
-            help: "the same orders again",
-            set: |to, text| {
-                to.seed = Some(number(text, 0, u64::MAX)?);
-                Ok(())
-            },
-        },
     ]
 }
 
 pub(super) fn help() -> String {
-    format!(
-        "usage: skep bench compare 'NAME=URL or command' ... [FLAG...]\n\n\
-         A command is started with {{port}} and {{dir}} filled in; NAME=value words at its beginning are its environment.\n\
-         Servers are started once and wait for their turns. Each turn takes --time (3s).\n\n{}\nEach load:\n{}\nResults:\n{}",
-        flags::help(&own_flags()),
-        flags::help(&settings::flags::<Given>()),
-        flags::help(&output::flags::<Given>()),
+    flags::help(
+        "skep bench compare 'NAME=URL or command' ... [FLAG...]\n\n\
+         A command is started with {port} and {dir} filled in; NAME=value words at its beginning are its environment.\n\
+         Servers are started once and wait for their turns. Each turn takes --time (3s).",
+        &sections(),
     )
 }
 
@@ -175,13 +115,12 @@ struct Entrant {
 
 pub(super) fn run(arguments: Vec<String>) -> Result<(), Failure> {
     let mut given = Given::default();
-    let tables = [settings::flags(), own_flags(), output::flags()];
-    let variants = flags::read(&tables.each_ref().map(Vec::as_slice), &mut given, arguments)?;
+    let variants = flags::read(&sections(), &mut given, arguments)?;
     let parts = named(&variants, given.control)?;
     let names: Vec<&str> = parts.iter().map(|(name, ..)| name.as_str()).collect();
     given.gates.iter().try_for_each(|gate| gate.check(&names)).map_err(Failure::Usage)?;
-    let (server_core, load_core) = cores(&given)?;
-    given.settings.load_core = load_core;
+    let (server_core, load_cores) = cores(&given)?;
+    given.settings.load_cores = load_cores;
     let mut entrants = Vec::new();
     for (name, what, again) in &parts {
         entrants.push(enter(name, what, again.clone(), &given, server_core)?);
@@ -191,7 +130,7 @@ pub(super) fn run(arguments: Vec<String>) -> Result<(), Failure> {
     rounds.variants = entrants.iter().map(|entrant| entrant.variant.clone()).collect();
     let mut record = Record::new("compare", Environment::look());
     settings::note(&mut record, &entrants[0].plan);
-    record.set("rounds", given.rounds);
+    record.set("rounds", given.turns.rounds);
     record.set("server_core", server_core.map_or("any".to_owned(), |core| core.to_string()));
     let machine = Load::begin();
     let stopped = play(&mut entrants, &mut rounds, &given);
@@ -208,32 +147,21 @@ pub(super) fn run(arguments: Vec<String>) -> Result<(), Failure> {
     record.experiments.push(rounds);
     given.settings.output.write(&record)?;
     stopped?;
-    if verdicts.iter().any(|(_, broken)| *broken) { Err(Failure::Broken) } else { Ok(()) }
+    match verdicts.iter().map(|(_, outcome)| *outcome).max() {
+        Some(Outcome::Broken) => Err(Failure::Broken),
+        Some(Outcome::Open) => Err(Failure::Undecided),
+        Some(Outcome::Holds) | None => Ok(()),
+    }
 }
 
 /// Name, what it is, and whose second part it plays.
 type Named = (String, String, Option<String>);
 
 fn named(variants: &[String], control: bool) -> Result<Vec<Named>, Failure> {
-    let mut named: Vec<Named> = Vec::new();
-    for variant in variants {
-        let (name, what) =
-            variant.split_once('=').filter(|(name, what)| is_name(name) && !what.is_empty()).ok_or_else(|| {
-                Failure::Usage(format!(
-                    "\"{variant}\" is no variant; it would be 'NAME=http://...' or 'NAME=./server --port {{port}}'"
-                ))
-            })?;
-        if named.iter().any(|(other, ..)| other == name) {
-            return Err(Failure::Usage(format!("two variants are called \"{name}\"")));
-        }
-        named.push((name.to_owned(), what.to_owned(), None));
-    }
-    let Some((name, what, _)) = named.first().cloned() else {
-        return Err(Failure::Usage(
-            "no variant is named; it would be 'NAME=http://...' or 'NAME=./server --port {port}'".into(),
-        ));
-    };
+    let named = turns::named(variants, "'NAME=http://...' or 'NAME=./server --port {port}'")?;
+    let mut named: Vec<Named> = named.into_iter().map(|(name, what)| (name, what, None)).collect();
     if control {
+        let (name, what, _) = named[0].clone();
         named.push((format!("{name} (again)"), what, Some(name)));
     }
     if named.len() < 2 {
@@ -242,21 +170,15 @@ fn named(variants: &[String], control: bool) -> Result<Vec<Named>, Failure> {
     Ok(named)
 }
 
-fn is_name(name: &str) -> bool {
-    !name.is_empty() && !name.contains(['/', ':', ' ', '<', '>', '*'])
-}
-
-/// The servers' core and the load's: the first two that are ours, unless somebody says otherwise.
-fn cores(given: &Given) -> Result<(Option<usize>, Option<usize>), Failure> {
+/// The servers' core and the load's: the first that are ours, unless somebody says otherwise.
+fn cores(given: &Given) -> Result<(Option<usize>, Vec<usize>), Failure> {
+    let mut load = given.settings.load_cores.clone();
+    let server = given.turns.core(&load);
     let ours = core::ours();
-    let (server, load) = (given.server_core, given.settings.load_core);
-    if !given.pins || ours.len() < 2 {
-        return Ok((server, load));
+    if load.is_empty() && given.turns.pins && ours.len() > 1 {
+        load = ours.into_iter().filter(|core| Some(*core) != server).take(given.settings.threads).collect();
     }
-    let free = |other: Option<usize>| ours.iter().copied().find(|core| Some(*core) != other);
-    let server = server.or_else(|| free(load));
-    let load = load.or_else(|| free(server));
-    if server == load {
+    if server.is_some_and(|server| load.contains(&server)) {
         return Err(Failure::Usage("server and load are bound to the same core".into()));
     }
     Ok((server, load))
@@ -275,15 +197,12 @@ fn enter(
         return Ok(Entrant { variant, plan, server: None });
     }
     let launch: Launch = what.parse().map_err(|error| Failure::Usage(format!("{name}: {error}")))?;
-    if launch.wants_port() != given.url.contains("{port}") && given.settings.unix.is_none() {
-        return Err(Failure::Usage(format!(
-            "{name}: {{port}} stands in only one of the command and --url {}",
-            given.url
-        )));
+    if given.settings.unix.is_none() {
+        given.turns.fits(name, &launch)?;
     }
     let mut server = Started::spawn(&launch, core).map_err(|error| format!("{name}: {error}"))?;
     let socket = given.settings.unix.as_deref().map(|socket| server.fill(socket));
-    let plan = given.settings.plan(given.settings.target(&server.fill(&given.url), socket)?, 3)?;
+    let plan = given.settings.plan(given.settings.target(&server.fill(&given.turns.url), socket)?, 3)?;
     until_it_answers(&mut server, &plan).map_err(|error| format!("{name}: {error}"))?;
     Ok(Entrant { variant, plan, server: Some(server) })
 }
@@ -302,30 +221,30 @@ fn play(entrants: &mut [Entrant], rounds: &mut Rounds, given: &Given) -> Result<
         turn(entrant, &warm_up, quiet)?;
         entrant.plan.warm_up = SETTLE.min(time);
     }
-    let mut random = given.seed.map_or_else(Random::from_clock, Random::from_seed);
-    for number in 1..=given.rounds {
+    let mut random = given.turns.seed.map_or_else(Random::from_clock, Random::from_seed);
+    for number in 1..=given.turns.rounds {
         let order = random.order(entrants.len());
         let mut samples = vec![Sample::new(); entrants.len()];
         for &place in &order {
             if interrupt::is_asked() {
-                return Err(Failure::Run(format!("ended by a signal in round {number} of {}", given.rounds)));
+                return Err(Failure::Run(format!("ended by a signal in round {number} of {}", given.turns.rounds)));
             }
             let plan = entrants[place].plan.clone();
-            let (sample, curve) = turn(&mut entrants[place], &plan, quiet)?;
-            rounds.variants[place].curve = Some(curve);
+            let (sample, figures) = turn(&mut entrants[place], &plan, quiet)?;
+            rounds.variants[place].add(&figures)?;
             samples[place] = sample;
         }
         let shown = order.iter().map(|place| {
             let rate = samples[*place].get(&Measure::Rate).copied().unwrap_or_default();
             format!("{} {}", entrants[*place].variant.name, Measure::Rate.show(rate))
         });
-        say(&format!("round {number} of {}: {}", given.rounds, shown.collect::<Vec<_>>().join(", ")));
+        say(&format!("round {number} of {}: {}", given.turns.rounds, shown.collect::<Vec<_>>().join(", ")));
         rounds.push(order, samples);
     }
     Ok(())
 }
 
-fn turn(entrant: &mut Entrant, plan: &Plan, quiet: bool) -> Result<(Sample, crate::compare::Curve), Failure> {
+fn turn(entrant: &mut Entrant, plan: &Plan, quiet: bool) -> Result<(Sample, Figures), Failure> {
     let watched = entrant.server.as_ref().map(Started::watched);
     let (outcome, meter) = measure(plan, watched, quiet);
     let figures = outcome.map_err(|error| lost(entrant, &error.to_string()))?;
@@ -336,7 +255,7 @@ fn turn(entrant: &mut Entrant, plan: &Plan, quiet: bool) -> Result<(Sample, crat
         server.forget_output();
     }
     let meter = meter.as_ref();
-    Ok((sample(&figures, meter.and_then(Meter::spent), meter.and_then(Meter::memory)), curve(&figures)))
+    Ok((sample(&figures, meter.and_then(Meter::spent), meter.and_then(Meter::memory)), figures))
 }
 
 fn lost(entrant: &mut Entrant, error: &str) -> Failure {
@@ -356,7 +275,7 @@ fn doubts(rounds: &Rounds, confidence: f64) -> Vec<String> {
     let mut doubts = Vec::new();
     if let Some((name, again)) = rounds.control() {
         let noise = rounds.interval(again, name, Measure::Rate, confidence);
-        if let Some(noise) = noise.filter(crate::compare::Interval::has_bounds) {
+        if let Some(noise) = noise.filter(Interval::has_bounds) {
             let floor = (noise.ratio - 1.0).abs().max(noise.high - 1.0).max(1.0 - noise.low) * 100.0;
             doubts.push(format!(
                 "noise floor: {name} against itself lies within {floor:.1} %; a difference of that size shows nothing"
@@ -382,25 +301,28 @@ fn doubts(rounds: &Rounds, confidence: f64) -> Vec<String> {
     doubts
 }
 
-/// What came of each gate, and whether it is broken.
-fn verdicts(given: &Given, rounds: &Rounds) -> Vec<(String, bool)> {
+/// What came of each gate.
+fn verdicts(given: &Given, rounds: &Rounds) -> Vec<(String, Outcome)> {
     let confidence = given.settings.output.confidence();
     let verdict = |gate: &Gate| {
         let Some((outcome, interval)) = gate.outcome(rounds, confidence) else {
-            return (format!("gate {gate}: BROKEN, it was not measured"), true);
+            return (format!("gate {gate}: BROKEN, it was not measured"), Outcome::Broken);
         };
-        let (word, broken) = match outcome {
-            crate::compare::Outcome::Holds => ("holds", false),
-            crate::compare::Outcome::Broken => ("BROKEN", true),
-            crate::compare::Outcome::Open => ("open: the rounds do not decide it; more or longer ones would", false),
+        let word = match outcome {
+            Outcome::Holds => "holds".to_owned(),
+            Outcome::Broken => "BROKEN".to_owned(),
+            Outcome::Open => format!("UNDECIDED, {}", more(gate, interval, rounds.rounds.len())),
         };
-        (
-            format!(
-                "gate {gate}: {word} (ratio {:.3}, between {:.3} and {:.3})",
-                interval.ratio, interval.low, interval.high
-            ),
-            broken,
-        )
+        let Interval { ratio, low, high } = interval;
+        (format!("gate {gate}: {word} (ratio {ratio:.3}, between {low:.3} and {high:.3})"), outcome)
     };
     given.gates.iter().map(verdict).collect()
+}
+
+/// What would decide a gate that is open.
+fn more(gate: &Gate, interval: Interval, rounds: usize) -> String {
+    match gate.rounds_to_decide(interval, rounds) {
+        Some(enough) => format!("about --rounds {enough} would decide it, if the ratio is what it seems"),
+        None => "the ratio is too near the bound for any number of rounds; longer turns (--time) are less noisy".into(),
+    }
 }

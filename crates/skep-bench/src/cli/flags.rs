@@ -14,12 +14,28 @@ pub(crate) struct Flag<T> {
     pub(crate) set: fn(&mut T, &str) -> Result<(), String>,
 }
 
+/// Flags that belong together, under their title in the help of a word.
+pub(crate) struct Section<T> {
+    pub(crate) title: &'static str,
+    pub(crate) flags: Vec<Flag<T>>,
+}
+
+impl<T> Section<T> {
+    pub(crate) fn new(title: &'static str, flags: impl IntoIterator<Item = Flag<T>>) -> Self {
+        Self { title, flags: flags.into_iter().collect() }
+    }
+}
+
 /// Reads arguments into `settings`. What is no flag is given back.
-pub(crate) fn read<T>(tables: &[&[Flag<T>]], settings: &mut T, arguments: Vec<String>) -> Result<Vec<String>, Failure> {
+pub(crate) fn read<T>(
+    sections: &[Section<T>],
+    settings: &mut T,
+    arguments: Vec<String>,
+) -> Result<Vec<String>, Failure> {
     let usage = |text: String| Failure::Usage(text);
     let mut parser = lexopt::Parser::from_args(arguments);
     let mut others = Vec::new();
-    let all = || tables.iter().flat_map(|table| table.iter());
+    let all = || sections.iter().flat_map(|section| &section.flags);
     while let Some(argument) = parser.next().map_err(|error| usage(error.to_string()))? {
         let (flag, shown) = match argument {
             lexopt::Arg::Value(value) => {
@@ -64,8 +80,14 @@ fn distance(one: &str, other: &str) -> usize {
     row[other.len()]
 }
 
-/// The flags of a table, a line each, or two.
-pub(crate) fn help<T>(table: &[Flag<T>]) -> String {
+/// How a word is used, and its flags: those that [`read`] knows.
+pub(crate) fn help<T>(usage: &str, sections: &[Section<T>]) -> String {
+    let section = |section: &Section<T>| format!("\n{}:\n{}", section.title, lines(&section.flags));
+    format!("usage: {usage}\n{}", sections.iter().map(section).collect::<String>())
+}
+
+/// A line for each flag, or two.
+fn lines<T>(table: &[Flag<T>]) -> String {
     let line = |flag: &Flag<T>| {
         let short = flag.short.map_or("    ".to_owned(), |short| format!("-{short}, "));
         let name = format!("{short}--{} {}", flag.name, flag.takes);
@@ -98,35 +120,38 @@ mod tests {
         loud: bool,
     }
 
-    const TABLE: &[Flag<Settings>] = &[
-        Flag {
-            name: "count",
-            short: Some('c'),
-            takes: "N",
-            help: "how many",
-            set: |to, text| {
-                to.count = number(text, 1, 9)?;
-                Ok(())
-            },
+    fn sections() -> [Section<Settings>; 2] {
+        [Section::new("How many", [COUNT]), Section::new("How", [LOUD])]
+    }
+
+    const COUNT: Flag<Settings> = Flag {
+        name: "count",
+        short: Some('c'),
+        takes: "N",
+        help: "how many",
+        set: |to, text| {
+            to.count = number(text, 1, 9)?;
+            Ok(())
         },
-        Flag {
-            name: "loud",
-            short: None,
-            takes: "",
-            help: "say so",
-            set: |to, _| {
-                to.loud = true;
-                Ok(())
-            },
+    };
+
+    const LOUD: Flag<Settings> = Flag {
+        name: "loud",
+        short: None,
+        takes: "",
+        help: "say so",
+        set: |to, _| {
+            to.loud = true;
+            Ok(())
         },
-    ];
+    };
 
     fn settings(line: &str) -> Result<(Settings, Vec<String>), String> {
         let mut settings = Settings::default();
-        match read(&[TABLE], &mut settings, line.split_whitespace().map(str::to_owned).collect()) {
+        match read(&sections(), &mut settings, line.split_whitespace().map(str::to_owned).collect()) {
             Ok(others) => Ok((settings, others)),
             Err(Failure::Usage(text) | Failure::Run(text)) => Err(text),
-            Err(Failure::Broken) => Err(String::new()),
+            Err(Failure::Broken | Failure::Undecided) => Err(String::new()),
         }
     }
 
@@ -149,6 +174,7 @@ mod tests {
 
     #[test]
     fn help_has_every_flag() {
-        assert_eq!(help(TABLE), "  -c, --count N                 how many\n      --loud                    say so\n");
+        let expected = "usage: it [FLAG...]\n\nHow many:\n  -c, --count N                 how many\n\nHow:\n      --loud                    say so\n";
+        assert_eq!(help("it [FLAG...]", &sections()), expected);
     }
 }

@@ -3,11 +3,12 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::flags::{self, Flag, number};
+use super::flags::{self, Flag, Section, number};
 use super::output::{self, HasOutput, Output};
 use super::settings::{self, HasSettings, Settings};
+use super::turns::{self, HasTurns, Turns};
 use super::{Failure, output::Progress};
-use crate::compare::{Measure, Rounds, Sample, Variant, curve, sample};
+use crate::compare::{Measure, Rounds, Sample, Variant, sample};
 use crate::load::{self, Bound, Figures, LoadError, Pace, Plan, RequestSpec, Search, Trust, Version, fetch};
 use crate::number::{digits, time};
 use crate::record::{Environment, Load, Record};
@@ -15,6 +16,9 @@ use crate::server::{self, Launch, Meter, Started, Watched};
 
 /// How long a server may take until it answers. A first start makes its database.
 pub(super) const PATIENCE: Duration = Duration::from_secs(30);
+
+/// A silence at the end that is worth a word.
+const LONG: Duration = Duration::from_secs(1);
 
 /// How near the highest rate is found.
 const NEAR: f64 = 0.02;
@@ -25,10 +29,16 @@ pub(super) const FULL: f64 = 0.95;
 #[derive(Default)]
 struct Given {
     settings: Settings,
+    turns: Turns,
     start: Option<String>,
     pid: Option<u32>,
     control: Option<PathBuf>,
-    server_core: Option<usize>,
+}
+
+impl HasTurns for Given {
+    fn turns(&mut self) -> &mut Turns {
+        &mut self.turns
+    }
 }
 
 impl HasSettings for Given {
@@ -43,18 +53,29 @@ impl HasOutput for Given {
     }
 }
 
-fn own_flags() -> Vec<Flag<Given>> {
-    vec![
-        Flag {
-            name: "find",
-            short: None,
-            takes: "'p99<10ms'",
-            help: "the highest rate at which that holds and nothing fails",
-            set: |to, text| {
-                to.settings.find = Some(text.parse()?);
-                Ok(())
-            },
+fn sections() -> [Section<Given>; 3] {
+    [
+        Section::new("The load", settings::flags().into_iter().chain([find_flag()])),
+        Section::new("The server", server_flags().into_iter().chain([turns::server_core()])),
+        Section::new("Results", output::flags()),
+    ]
+}
+
+fn find_flag() -> Flag<Given> {
+    Flag {
+        name: "find",
+        short: None,
+        takes: "'p99<10ms'",
+        help: "the highest rate at which that holds and nothing fails",
+        set: |to, text| {
+            to.settings.find = Some(text.parse()?);
+            Ok(())
         },
+    }
+}
+
+fn server_flags() -> [Flag<Given>; 3] {
+    [
         Flag {
             name: "start",
             short: None,
@@ -85,33 +106,18 @@ fn own_flags() -> Vec<Flag<Given>> {
                 Ok(())
             },
         },
-        Flag {
-            name: "server-core",
-            short: None,
-            takes: "CORE",
-            help: "the core of the server that is started",
-            set: |to, text| {
-                to.server_core = Some(number(text, 0, 1 << 16)?);
-                Ok(())
-            },
-        },
     ]
 }
 
 pub(super) fn help() -> String {
-    format!(
-        "usage: skep bench URL [FLAG...]\n\n{}\nThe server:\n{}\nResults:\n{}\n\
-         A closed loop, unless --rate, --ramp, --access-log or --find say otherwise. Ctrl-C ends it and shows what there is.\n",
-        flags::help(&settings::flags::<Given>()),
-        flags::help(&own_flags()),
-        flags::help(&output::flags::<Given>()),
-    )
+    let usage = "skep bench URL [FLAG...]\n\n\
+        A closed loop, unless --rate, --ramp, --access-log or --find say otherwise. Ctrl-C ends it and shows what there is.";
+    flags::help(usage, &sections())
 }
 
 pub(super) fn run(arguments: Vec<String>) -> Result<(), Failure> {
     let mut given = Given::default();
-    let tables = [settings::flags(), own_flags(), output::flags()];
-    let urls = flags::read(&tables.each_ref().map(Vec::as_slice), &mut given, arguments)?;
+    let urls = flags::read(&sections(), &mut given, arguments)?;
     let [url] = urls.as_slice() else {
         return Err(Failure::Usage(match urls.len() {
             0 => "a URL is missing".into(),
@@ -157,7 +163,7 @@ fn start(given: &Given, url: &str) -> Result<Option<Started>, Failure> {
             "--start has a {{port}} and the URL has none; it would be http://127.0.0.1:{{port}}/, and not {url}"
         )));
     }
-    Ok(Some(Started::spawn(&launch, given.server_core)?))
+    Ok(Some(Started::spawn(&launch, given.turns.server_core)?))
 }
 
 pub(super) fn until_it_answers(server: &mut Started, plan: &Plan) -> Result<Duration, String> {
@@ -212,7 +218,7 @@ fn add(
     let meter = meter.as_ref();
     let sample = sample(&figures, meter.and_then(Meter::spent), meter.and_then(Meter::memory));
     rounds.notes.extend(notes(&sample, &figures));
-    rounds.variants[0].curve = Some(curve(&figures));
+    rounds.variants[0].add(&figures)?;
     rounds.push(vec![0], vec![sample]);
     Ok(failure)
 }
@@ -241,6 +247,10 @@ fn notes(sample: &Sample, figures: &Figures) -> Vec<String> {
             "{} requests were due and had no answer at the end: the rate is too high for the server",
             figures.unanswered
         ));
+    }
+    let silence = figures.silence();
+    if silence >= LONG {
+        notes.push(format!("nothing came in the last {:.1} s: the server stands still", silence.as_secs_f64()));
     }
     if sample.get(&Measure::Errors).is_some_and(|errors| *errors > 0.0) {
         notes.extend(figures.errors.iter().map(|(kind, count, text)| format!("{count} x {kind}: {text}")));

@@ -2,16 +2,17 @@
 
 use std::time::Duration;
 
-use super::Failure;
-use super::flags::{self, Flag, number};
+use super::flags::{self, Flag, Section, number};
 use super::output::{self, HasOutput, Output};
+use super::turns::{self, HasTurns, Turns};
+use super::{Failure, Sinks};
 use crate::core;
 use crate::micro::{self, Backends, Mix, Play};
 use crate::number::parse_time;
 use crate::record::{Environment, Load, Record};
 
 struct Given {
-    rounds: usize,
+    turns: Turns,
     time: Duration,
     ratios: Vec<(u32, u32)>,
     sizes: Vec<usize>,
@@ -23,7 +24,7 @@ struct Given {
 impl Default for Given {
     fn default() -> Self {
         Self {
-            rounds: 10,
+            turns: Turns::default(),
             time: Duration::from_millis(100),
             // The post's.
             ratios: vec![(1, 1), (1, 10), (1, 100)],
@@ -41,18 +42,18 @@ impl HasOutput for Given {
     }
 }
 
-fn common_flags() -> Vec<Flag<Given>> {
-    vec![
-        Flag {
-            name: "rounds",
-            short: Some('R'),
-            takes: "N",
-            help: "in each, every variant has one turn (10; bounds from 5 on)",
-            set: |to, text| {
-                to.rounds = number(text, 1, 10_000)?;
-                Ok(())
-            },
-        },
+impl HasTurns for Given {
+    fn turns(&mut self) -> &mut Turns {
+        &mut self.turns
+    }
+}
+
+fn rounds() -> Section<Given> {
+    Section::new("Rounds", turns::rounds().into_iter().chain(turn_flags()))
+}
+
+fn turn_flags() -> [Flag<Given>; 2] {
+    [
         Flag {
             name: "time",
             short: Some('d'),
@@ -76,8 +77,8 @@ fn common_flags() -> Vec<Flag<Given>> {
     ]
 }
 
-fn cache_flags() -> Vec<Flag<Given>> {
-    vec![
+fn cache_flags() -> [Flag<Given>; 4] {
+    [
         Flag {
             name: "ratios",
             short: None,
@@ -128,31 +129,36 @@ fn ratio(text: &str) -> Result<(u32, u32), String> {
     if ratio.0 > 100_000 || ratio.1 > 100_000 || ratio == (0, 0) { Err(wrong()) } else { Ok(ratio) }
 }
 
+fn cache_sections() -> [Section<Given>; 3] {
+    [Section::new("What is measured", cache_flags()), rounds(), Section::new("Results", output::flags())]
+}
+
+fn log_sections() -> [Section<Given>; 2] {
+    [rounds(), Section::new("Results", output::flags())]
+}
+
 pub(super) fn cache_help() -> String {
-    format!(
-        "usage: skep bench cache [FLAG...]\n\n\
+    flags::help(
+        "skep bench cache [FLAG...]\n\n\
          Drivers null, memory, shared, file, and memcached and redis if addressed, called directly and through `Cache`:\n\
-         1000 keys of 36 characters, one caller, everything fits.\n\n{}{}\nResults:\n{}",
-        flags::help(&cache_flags()),
-        flags::help(&common_flags()),
-        flags::help(&output::flags::<Given>()),
+         1000 keys of 36 characters, one caller, everything fits.",
+        &cache_sections(),
     )
 }
 
 pub(super) fn log_help() -> String {
-    format!(
-        "usage: skep bench log [FLAG...]\n\n\
+    flags::help(
+        "skep bench log [FLAG...]\n\n\
          An event of `tracing` with a message and two fields, at the place that says it: nobody listens, its level is off,\n\
-         thrown away, written as a line into memory; beside `format!` alone. What Skep's own log costs a server, a comparison\n\
-         of servers shows: --set log.access=true and false.\n\n{}\nResults:\n{}",
-        flags::help(&common_flags()),
-        flags::help(&output::flags::<Given>()),
+         thrown away, written as a line into memory; written by Skep's own log into /dev/null, and beside it a line of the\n\
+         access log (in a `skep` that was built with the feature `log`); beside `format!` alone.",
+        &log_sections(),
     )
 }
 
 pub(super) fn cache(arguments: Vec<String>) -> Result<(), Failure> {
     let mut given = Given::default();
-    read(&[cache_flags(), common_flags(), output::flags()], &mut given, arguments)?;
+    read(&cache_sections(), &mut given, arguments)?;
     let mix = |(sets, gets)| given.sizes.iter().map(move |bytes| Mix { sets, gets, bytes: *bytes });
     let mixes: Vec<Mix> = given.ratios.iter().copied().flat_map(mix).collect();
     let say = |text: &str| {
@@ -163,15 +169,14 @@ pub(super) fn cache(arguments: Vec<String>) -> Result<(), Failure> {
     finish("cache", &given, |how| micro::cache(&mixes, &given.backends, how, say))
 }
 
-pub(super) fn log(arguments: Vec<String>) -> Result<(), Failure> {
+pub(super) fn log(arguments: Vec<String>, sinks: Sinks<'_>) -> Result<(), Failure> {
     let mut given = Given::default();
-    read(&[common_flags(), output::flags()], &mut given, arguments)?;
-    finish("log", &given, |how| Ok(vec![micro::log(how)?]))
+    read(&log_sections(), &mut given, arguments)?;
+    finish("log", &given, |how| Ok(vec![micro::log(sinks()?, how)?]))
 }
 
-fn read(tables: &[Vec<Flag<Given>>], given: &mut Given, arguments: Vec<String>) -> Result<(), Failure> {
-    let tables: Vec<&[Flag<Given>]> = tables.iter().map(Vec::as_slice).collect();
-    match flags::read(&tables, given, arguments)?.first() {
+fn read(sections: &[Section<Given>], given: &mut Given, arguments: Vec<String>) -> Result<(), Failure> {
+    match flags::read(sections, given, arguments)?.first() {
         Some(other) => Err(Failure::Usage(format!("\"{other}\" is no flag, and there is nothing to name here"))),
         None => Ok(()),
     }
@@ -184,10 +189,10 @@ fn finish(
 ) -> Result<(), Failure> {
     let _bound = given.core.map(core::Bound::to).transpose()?;
     let mut record = Record::new(kind, Environment::look());
-    record.set("rounds", given.rounds);
+    record.set("rounds", given.turns.rounds);
     record.set("time", format!("{:?}", given.time));
     let machine = Load::begin();
-    record.experiments = work(Play { rounds: given.rounds, time: given.time })?;
+    record.experiments = work(Play { rounds: given.turns.rounds, time: given.time, seed: given.turns.seed })?;
     if let Some(cores) = machine.busy_cores() {
         record.environment.add("busy_cores", format!("{cores:.2}"));
     }

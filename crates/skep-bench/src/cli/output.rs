@@ -20,6 +20,7 @@ pub(crate) struct Output {
     markdown: Option<PathBuf>,
     html: Option<PathBuf>,
     svg: Option<PathBuf>,
+    hdr: Option<PathBuf>,
     pub(crate) quiet: bool,
     pub(crate) confidence: Option<f64>,
     pub(crate) measures: Vec<Measure>,
@@ -84,6 +85,16 @@ fn files<T: HasOutput>() -> Vec<Flag<T>> {
             help: "writes the plots into a folder",
             set: |to, text| {
                 to.output().svg = Some(text.into());
+                Ok(())
+            },
+        },
+        Flag {
+            name: "hdr",
+            short: None,
+            takes: "FOLDER",
+            help: "writes HDR histograms into a folder: NAME.hgrm and latency.hlog",
+            set: |to, text| {
+                to.output().hdr = Some(text.into());
                 Ok(())
             },
         },
@@ -154,6 +165,9 @@ impl Output {
         put(&self.html, &|| report::html(record, self.confidence(), &self.measures))?;
         if let Some(folder) = &self.svg {
             report::svgs(record, folder)?;
+        }
+        if let Some(folder) = &self.hdr {
+            report::hdr(record, folder)?;
         }
         if !on_stdout {
             print!("{}", text());

@@ -10,12 +10,13 @@ use super::Failure;
 use super::output::Output;
 use crate::load::{Bound, Pace, Plan, Replay, RequestSpec, Target, Trust, Version, read_access_log, read_urls};
 use crate::record::Record;
-pub(crate) use flags::flags;
+pub(crate) use flags::{flags, reach};
 
 /// How a load is made, before there is a target.
 #[derive(Debug, Clone)]
 pub(crate) struct Settings {
     pub(crate) connections: usize,
+    pub(crate) threads: usize,
     pub(crate) depth: usize,
     pub(crate) http: Version,
     pub(crate) reuse: bool,
@@ -34,7 +35,7 @@ pub(crate) struct Settings {
     pub(crate) urls: Option<PathBuf>,
     pub(crate) access_log: Option<PathBuf>,
     pub(crate) unix: Option<String>,
-    pub(crate) load_core: Option<usize>,
+    pub(crate) load_cores: Vec<usize>,
     pub(crate) output: Output,
 }
 
@@ -42,6 +43,7 @@ impl Default for Settings {
     fn default() -> Self {
         Self {
             connections: 32,
+            threads: 1,
             depth: 1,
             http: Version::Http1,
             reuse: true,
@@ -60,7 +62,7 @@ impl Default for Settings {
             urls: None,
             access_log: None,
             unix: None,
-            load_core: None,
+            load_cores: Vec::new(),
             output: Output::default(),
         }
     }
@@ -130,6 +132,7 @@ impl Settings {
             target,
             http: self.http,
             connections: self.connections,
+            threads: self.threads,
             depth: self.depth,
             reuse: self.reuse,
             pace,
@@ -137,7 +140,7 @@ impl Settings {
             time,
             count: self.count,
             requests,
-            pin: self.load_core,
+            pin: self.load_cores.clone(),
             timeout: self.timeout,
             largest: self.largest,
             trust: self.trust.clone(),
@@ -170,7 +173,10 @@ pub(crate) fn note(record: &mut Record, plan: &Plan) {
     record.set("warm_up", format!("{:?}", plan.warm_up));
     record.set("time", format!("{:?}", plan.time));
     record.set("requests", plan.requests.len());
-    if let Some(core) = plan.pin {
-        record.set("load_core", core);
+    if plan.threads > 1 {
+        record.set("threads", plan.threads);
+    }
+    if !plan.pin.is_empty() {
+        record.set("load_core", plan.pin.iter().map(usize::to_string).collect::<Vec<_>>().join(", "));
     }
 }

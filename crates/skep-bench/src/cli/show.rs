@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::Failure;
-use super::flags;
+use super::flags::{self, Section};
 use super::output::{self, HasOutput, Output};
 use crate::record::Record;
 use crate::report;
@@ -19,18 +19,22 @@ impl HasOutput for Given {
     }
 }
 
+fn sections() -> [Section<Given>; 1] {
+    [Section::new("Results (of one record)", output::flags())]
+}
+
 pub(super) fn help() -> String {
-    format!(
-        "usage: skep bench show FILE... [FLAG...]\n\n\
+    flags::help(
+        "skep bench show FILE... [FLAG...]\n\n\
          Prints records; of several, what became of each variant since the first of them. Two days are no pairs: there is no\n\
-         interval, and what differs between the machines is said.\n\nResults (of one record):\n{}",
-        flags::help(&output::flags::<Given>()),
+         interval, and what differs between the machines is said.",
+        &sections(),
     )
 }
 
 pub(super) fn run(arguments: Vec<String>) -> Result<(), Failure> {
     let mut given = Given::default();
-    let files = flags::read(&[&output::flags()], &mut given, arguments)?;
+    let files = flags::read(&sections(), &mut given, arguments)?;
     let records = files.iter().map(|file| Record::read(Path::new(file))).collect::<Result<Vec<_>, _>>()?;
     match records.as_slice() {
         [] => Err(Failure::Usage("a record is missing; `--json FILE` of the other words writes one".into())),

@@ -6,6 +6,7 @@ use std::str::FromStr;
 use super::interval::Interval;
 use super::measure::Measure;
 use super::rounds::Rounds;
+use crate::number::{float, whole};
 
 /// A condition on two variants: `new>=0.97*old`, `p99:new<=1.1*old`, `cpu:new<=old`. Without a measure it is about the rate.
 ///
@@ -26,16 +27,22 @@ pub struct Gate {
     other: String,
 }
 
-/// What came of a [`Gate`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// What came of a [`Gate`]: the worst is the greatest.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Outcome {
     /// The whole interval is on the good side.
     Holds,
-    /// The whole interval is on the bad side.
-    Broken,
     /// The bound lies within the interval: these rounds do not say.
     Open,
+    /// The whole interval is on the bad side.
+    Broken,
 }
+
+/// More rounds than these are no advice.
+const MOST_ROUNDS: usize = 1000;
+
+/// Rounds that suffice if there were too few for bounds.
+const USUAL_ROUNDS: usize = 10;
 
 impl FromStr for Gate {
     type Err = String;
@@ -98,6 +105,20 @@ impl Gate {
         };
         Some((outcome, interval))
     }
+
+    /// How many rounds would decide it, if the ratio is what so many rounds showed: half the interval shrinks with the root of
+    /// their number. `None`: too many for anybody. See [`Gate`].
+    #[must_use]
+    pub fn rounds_to_decide(&self, interval: Interval, rounds: usize) -> Option<usize> {
+        if !interval.has_bounds() {
+            return Some(USUAL_ROUNDS.max(rounds + 1));
+        }
+        let half = (interval.high / interval.low).ln() / 2.0;
+        let distance = (interval.ratio / self.times).ln().abs();
+        let enough = (half / distance).powi(2) * float(rounds as u64);
+        (enough < float(MOST_ROUNDS as u64))
+            .then(|| usize::try_from(whole(enough.ceil())).unwrap_or(MOST_ROUNDS).max(rounds + 1))
+    }
 }
 
 impl fmt::Display for Gate {
@@ -141,6 +162,17 @@ mod tests {
         assert_eq!(outcome("new>=0.97*old", wild), Outcome::Open);
         assert_eq!(outcome("new<=0.97*old", steady), Outcome::Broken);
         assert_eq!(outcome("new <= 0.97 * old", slower), Outcome::Holds);
+    }
+
+    #[test]
+    fn an_open_gate_says_how_many_rounds_would_decide_it() {
+        let gate: Gate = "new>=0.9*old".parse().unwrap();
+        // The bound is a tenth away and half the interval is two: four times as many rounds halve it.
+        let interval = Interval { ratio: 0.9 * 0.1_f64.exp(), low: 0.9 * (-0.1_f64).exp(), high: 0.9 * 0.3_f64.exp() };
+        assert_eq!(gate.rounds_to_decide(interval, 10), Some(40));
+        assert_eq!(gate.rounds_to_decide(Interval { ratio: 0.9, ..interval }, 10), None);
+        let unbounded = Interval { low: 0.0, high: f64::INFINITY, ..interval };
+        assert_eq!(gate.rounds_to_decide(unbounded, 2), Some(10));
     }
 
     #[test]

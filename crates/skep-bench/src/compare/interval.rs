@@ -116,22 +116,6 @@ fn normal(tail: f64) -> f64 {
         / (1.0 + 1.432_788 * t + 0.189_269 * t * t + 0.001_308 * t.powi(3))
 }
 
-/// The middle one, or between the two middle ones.
-///
-/// ```
-/// assert_eq!(skep_bench::compare::median(&[4.0, 1.0, 2.0, 3.0]), Some(2.5));
-/// ```
-#[must_use]
-pub fn median(values: &[f64]) -> Option<f64> {
-    let mut sorted = values.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    let upper = *sorted.get(sorted.len() / 2)?;
-    if sorted.len() % 2 == 1 {
-        return Some(upper);
-    }
-    Some(f64::midpoint(sorted[sorted.len() / 2 - 1], upper))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -221,10 +205,5 @@ mod tests {
         let interval = Interval::of(&[(10.0, 1.0), (11.0, 1.0), (12.0, 1.0)], 0.99).unwrap();
         assert!(!interval.has_bounds() && !interval.shows_a_difference() && (interval.ratio - 10.97).abs() < 0.01);
         assert_eq!(Interval::of(&[(1.0, 0.0)], 0.99), None);
-    }
-
-    #[test]
-    fn the_median_is_the_middle_whatever_the_order() {
-        assert_eq!((median(&[3.0, 1.0, 2.0]), median(&[])), (Some(2.0), None));
     }
 }

@@ -2,11 +2,14 @@
 
 use std::collections::BTreeMap;
 
+use hdrhistogram::Histogram;
 use serde::{Deserialize, Serialize};
 
-use super::interval::{Interval, median};
+use super::interval::Interval;
+use super::kept::Kept;
 use super::measure::Measure;
-use crate::load::Figures;
+use super::spread::median;
+use crate::load::{Figures, histogram};
 use crate::number::float;
 use crate::server::Spent;
 
@@ -55,9 +58,12 @@ pub struct Variant {
     /// What it answers: "200, 13 bytes".
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answer: Option<String>,
-    /// How the latency is distributed, and how it went.
+    /// How the latency of all rounds is distributed, and how the last one went.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub curve: Option<Curve>,
+    /// The latency of all rounds, in full.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub latency: Option<Kept>,
 }
 
 /// One round: who came when, and the figures of each, in the order of the variants.
@@ -108,6 +114,15 @@ impl Variant {
     #[must_use]
     pub fn new(name: impl Into<String>, what: impl Into<String>) -> Self {
         Self { name: name.into(), what: what.into(), ..Self::default() }
+    }
+
+    /// Adds the latencies of one more load, and shows how it went.
+    pub(crate) fn add(&mut self, figures: &Figures) -> Result<(), String> {
+        let mut all = self.latency.as_ref().map_or_else(|| Ok(histogram()), Kept::histogram)?;
+        all.add(&figures.latency).map_err(|error| format!("two histograms do not add up: {error}"))?;
+        self.curve = Some(curve(figures, &all));
+        self.latency = Some(Kept::of(&all)?);
+        Ok(())
     }
 }
 
@@ -195,8 +210,8 @@ pub(crate) fn sample(figures: &Figures, spent: Option<Spent>, memory: Option<f64
     sample
 }
 
-/// What a plot needs of a load.
-pub(crate) fn curve(figures: &Figures) -> Curve {
+/// What a plot needs of a load, and of the latencies of all loads.
+fn curve(figures: &Figures, all: &Histogram<u64>) -> Curve {
     // Evenly spaced by how many nines: 0, 10, ... 90, 91, ... 99, 99.1, ...
     let steps = |from: f64, step: f64| (0..9).map(move |n| from + step * f64::from(n));
     let percents = steps(0.0, 10.0)
@@ -205,9 +220,9 @@ pub(crate) fn curve(figures: &Figures) -> Curve {
         .chain(steps(99.9, 0.01))
         .chain(steps(99.99, 0.001));
     // A percentile that less than one answer lies beyond is the maximum.
-    let answers = float(figures.answers);
+    let answers = float(all.len());
     let known = percents.filter(|percent| (1.0 - percent / 100.0) * answers >= 1.0).chain([100.0]);
-    let latency = known.map(|percent| (percent, figures.percentile(percent).as_secs_f64() * 1e6));
+    let latency = known.map(|percent| (percent, float(all.value_at_percentile(percent)) / 1e3));
     let piece = |moment: &crate::load::Moment| {
         let seconds = moment.length.as_secs_f64().max(1e-9);
         let micros = |time: std::time::Duration| time.as_secs_f64() * 1e6;
@@ -221,7 +236,7 @@ pub(crate) fn curve(figures: &Figures) -> Curve {
         }
     };
     Curve {
-        latency: if figures.answers == 0 { Vec::new() } else { latency.collect() },
+        latency: if all.is_empty() { Vec::new() } else { latency.collect() },
         over_time: figures.over_time.iter().map(piece).collect(),
         errors: figures.errors.iter().map(|(kind, count, text)| (kind.to_string(), count, text.to_owned())).collect(),
     }

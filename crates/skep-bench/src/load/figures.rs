@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use hdrhistogram::Histogram;
 
 use super::Why;
+use super::client::Share;
 use crate::number::{float, nanos};
 
 /// For how long errors alone may come before the server counts as not there, if it never answered.
@@ -40,9 +41,18 @@ pub struct Figures {
     pub unanswered: u64,
     /// How it went, piece by piece.
     pub over_time: Vec<Moment>,
-    /// What the load itself took of its core.
+    /// What the load itself took of its cores.
     pub own_cpu: Duration,
+    /// On how many threads it ran.
+    threads: u32,
+    /// Requests without an answer at the end, in any loop.
+    under_way: u64,
+    /// The latencies of each of `over_time`, if others are to be added to them.
+    pieces: Vec<Counts>,
 }
+
+/// A histogram of one piece of time: the values that came, and how often.
+type Counts = Vec<(u64, u64)>;
 
 /// A piece of the measured time.
 ///
@@ -121,6 +131,12 @@ impl Errors {
     fn add(&mut self, kind: ErrorKind, text: impl FnOnce() -> String) {
         self.0.entry(kind).or_insert_with(|| (0, text())).0 += 1;
     }
+
+    fn add_all(&mut self, others: &Self) {
+        for (kind, (count, text)) in &others.0 {
+            self.0.entry(*kind).or_insert_with(|| (0, text.clone())).0 += count;
+        }
+    }
 }
 
 /// Three digits, from a nanosecond to an hour.
@@ -141,7 +157,41 @@ impl Figures {
             unanswered: 0,
             over_time: Vec::new(),
             own_cpu: Duration::ZERO,
+            threads: 1,
+            under_way: 0,
+            pieces: Vec::new(),
         }
+    }
+
+    /// Those of several threads that loaded at the same time.
+    pub(super) fn together(all: Vec<Self>) -> Self {
+        let mut sum = Self { threads: u32::try_from(all.len().max(1)).unwrap_or(u32::MAX), ..Self::empty() };
+        for one in &all {
+            sum.answers += one.answers;
+            sum.bytes += one.bytes;
+            sum.elapsed = sum.elapsed.max(one.elapsed);
+            // Both have the bounds of `histogram`.
+            let _ = sum.latency.add(&one.latency);
+            sum.errors.add_all(&one.errors);
+            sum.unanswered += one.unanswered;
+            sum.own_cpu += one.own_cpu;
+            sum.under_way += one.under_way;
+        }
+        let pieces = all.iter().map(|one| one.over_time.len()).max().unwrap_or(0);
+        sum.over_time = (0..pieces).filter_map(|place| Moment::together(&all, place)).collect();
+        sum
+    }
+
+    /// Whether connections were made, and nothing at all came over them.
+    pub(super) fn is_silent(&self) -> bool {
+        self.answers + self.errors.total() == 0 && self.under_way > 0
+    }
+
+    /// For how long nothing came at the end, although there was something to wait for: whole pieces of time.
+    pub(crate) fn silence(&self) -> Duration {
+        let silent = |moment: &&Moment| moment.answers + moment.errors == 0;
+        let silence = self.over_time.iter().rev().take_while(silent).map(|moment| moment.length).sum();
+        if self.under_way > 0 { silence } else { Duration::ZERO }
     }
 
     /// Answers a second. See [`Figures`].
@@ -166,10 +216,41 @@ impl Figures {
         Duration::from_nanos(self.latency.value_at_percentile(percent))
     }
 
-    /// How full the load's core was: from 0 to 1. Near 1, the load itself is what was measured.
+    /// How full the load's core was, or its cores were: from 0 to 1. Near 1, the load itself is what was measured.
     #[must_use]
     pub fn own_share(&self) -> f64 {
-        if self.elapsed.is_zero() { 0.0 } else { self.own_cpu.as_secs_f64() / self.elapsed.as_secs_f64() }
+        let time = self.elapsed.as_secs_f64() * f64::from(self.threads);
+        if self.elapsed.is_zero() { 0.0 } else { self.own_cpu.as_secs_f64() / time }
+    }
+}
+
+impl Moment {
+    fn of(latency: &Histogram<u64>, errors: u64, until: Duration, length: Duration) -> Self {
+        let quantile = |percent| Duration::from_nanos(latency.value_at_percentile(percent));
+        Self {
+            until,
+            length,
+            answers: latency.len(),
+            errors,
+            p50: quantile(50.0),
+            p99: quantile(99.0),
+            max: Duration::from_nanos(latency.max()),
+        }
+    }
+
+    /// The same piece of several threads. The last one may be missing for some, or shorter.
+    fn together(all: &[Figures], place: usize) -> Option<Self> {
+        let mut latency = histogram();
+        let parts = all.iter().filter_map(|one| Some((one.over_time.get(place)?, one.pieces.get(place)?)));
+        let (mut errors, mut longest) = (0, None::<&Self>);
+        for (part, counts) in parts {
+            errors += part.errors;
+            longest = longest.filter(|longest| longest.length >= part.length).or(Some(part));
+            for (value, count) in counts {
+                latency.saturating_record_n(*value, *count);
+            }
+        }
+        longest.map(|longest| Self::of(&latency, errors, longest.until, longest.length))
     }
 }
 
@@ -184,6 +265,8 @@ pub(crate) struct Recorder {
     last_answer: Instant,
     /// The last failure of the connection itself, if no answer came after it.
     failing: Option<String>,
+    /// Whether the figures of others will be added.
+    shared: bool,
 }
 
 #[derive(Debug)]
@@ -194,10 +277,19 @@ struct Piece {
 }
 
 impl Recorder {
-    pub(crate) fn new(begun: Instant, time: Duration) -> Self {
+    /// From `begun` on, for so long; `shared` with other threads, whose figures will be added.
+    pub(super) fn new(begun: Instant, time: Duration, share: Share) -> Self {
         let piece_length = (time / 60).clamp(Duration::from_millis(100), Duration::from_secs(10));
         let piece = Piece { until: begun + piece_length, latency: histogram(), errors: 0 };
-        Self { begun, figures: Figures::empty(), piece, piece_length, last_answer: begun, failing: None }
+        Self {
+            begun,
+            figures: Figures::empty(),
+            piece,
+            piece_length,
+            last_answer: begun,
+            failing: None,
+            shared: share != Share::WHOLE,
+        }
     }
 
     /// A complete answer.
@@ -241,11 +333,6 @@ impl Recorder {
         }
     }
 
-    /// Answers and errors.
-    pub(crate) fn done(&self) -> u64 {
-        self.figures.answers + self.figures.errors.total()
-    }
-
     /// What there is by now, for who watches.
     pub(crate) fn figures(&mut self, now: Instant) -> &Figures {
         self.figures.elapsed = now - self.begun;
@@ -260,30 +347,26 @@ impl Recorder {
     }
 
     fn push_piece(&mut self, until: Instant, length: Duration) {
-        let quantile = |percent| Duration::from_nanos(self.piece.latency.value_at_percentile(percent));
-        self.figures.over_time.push(Moment {
-            until: until - self.begun,
-            length,
-            answers: self.piece.latency.len(),
-            errors: self.piece.errors,
-            p50: quantile(50.0),
-            p99: quantile(99.0),
-            max: Duration::from_nanos(self.piece.latency.max()),
-        });
+        let latency = &self.piece.latency;
+        if self.shared {
+            let counts = latency.iter_recorded().map(|value| (value.value_iterated_to(), value.count_at_value()));
+            self.figures.pieces.push(counts.collect());
+        }
+        self.figures.over_time.push(Moment::of(latency, self.piece.errors, until - self.begun, length));
         self.piece.latency.clear();
         self.piece.errors = 0;
     }
 
-    /// The figures. `end`: when measuring ended, if not with the last answer.
-    pub(crate) fn finish(mut self, end: Option<Instant>, unanswered: u64, own_cpu: Duration) -> Figures {
-        let end = end.unwrap_or(self.last_answer).max(self.begun);
+    /// The figures, when measuring has ended with so many requests under way.
+    pub(super) fn finish(mut self, end: Instant, (under_way, unanswered): (u64, u64), own_cpu: Duration) -> Figures {
+        let end = end.max(self.begun);
         self.close_piece(end);
         let rest = self.piece_length.saturating_sub(self.piece.until.saturating_duration_since(end));
         // A last piece that is too short to have a rate would be a wild point in a plot.
         if rest * 2 >= self.piece_length || self.figures.over_time.is_empty() {
             self.push_piece(end, rest);
         }
-        Figures { elapsed: end - self.begun, unanswered, own_cpu, ..self.figures }
+        Figures { elapsed: end - self.begun, unanswered, under_way, own_cpu, ..self.figures }
     }
 }
 
@@ -296,12 +379,12 @@ mod tests {
     #[test]
     fn answers_and_errors_are_counted_apart_and_by_piece() {
         let begun = Instant::now();
-        let mut recorder = Recorder::new(begun, Duration::from_secs(6));
+        let mut recorder = Recorder::new(begun, Duration::from_secs(6), Share::WHOLE);
         recorder.answer(200, 100, begun, begun + 10 * MILLI);
         recorder.answer(404, 100, begun, begun + 20 * MILLI);
         recorder.error(ErrorKind::Closed, "reset", begun + 30 * MILLI);
         recorder.answer(304, 50, begun + 100 * MILLI, begun + 350 * MILLI);
-        let figures = recorder.finish(Some(begun + 500 * MILLI), 0, Duration::ZERO);
+        let figures = recorder.finish(begun + 500 * MILLI, (0, 0), Duration::ZERO);
         assert_eq!((figures.answers, figures.bytes, figures.errors.total()), (2, 150, 2));
         assert!((figures.rate() - 4.0).abs() < 1e-9);
         let kinds: Vec<_> = figures.errors.iter().map(|(kind, count, _)| (kind.to_string(), count)).collect();
@@ -312,9 +395,36 @@ mod tests {
     }
 
     #[test]
+    fn the_figures_of_threads_are_those_of_one_that_had_it_all() {
+        let begun = Instant::now();
+        let record = |shares: &[Share]| {
+            let mut all: Vec<Recorder> =
+                shares.iter().map(|share| Recorder::new(begun, Duration::from_secs(6), *share)).collect();
+            let count = all.len();
+            for number in 0..100 {
+                let (due, took) = (begun + number * 4 * MILLI, (number * 37 % 100) * MILLI / 10);
+                let recorder = &mut all[number as usize % count];
+                match number % 10 {
+                    9 => recorder.error(ErrorKind::Closed, "cut", due + took),
+                    _ => recorder.answer(200, 10, due, due + took),
+                }
+            }
+            let cpu = Duration::from_millis(100) / u32::try_from(count).unwrap();
+            let finish = |recorder: Recorder| recorder.finish(begun + 400 * MILLI, (0, 1), cpu);
+            Figures::together(all.into_iter().map(finish).collect())
+        };
+        let (one, two) =
+            (record(&[Share { number: 0, of: 9 }]), record(&[Share { number: 0, of: 2 }, Share { number: 1, of: 2 }]));
+        assert_eq!((one.answers, one.bytes, &one.errors, one.elapsed), (90, 900, &two.errors, two.elapsed));
+        assert_eq!((two.answers, two.bytes, two.unanswered, one.own_cpu), (90, 900, 2, two.own_cpu));
+        assert_eq!((&one.latency, &one.over_time), (&two.latency, &two.over_time));
+        assert!((one.own_share() - 0.25).abs() < 1e-9 && (two.own_share() - 0.125).abs() < 1e-9);
+    }
+
+    #[test]
     fn what_fails_is_known_until_an_answer_comes() {
         let begun = Instant::now();
-        let mut recorder = Recorder::new(begun, Duration::from_secs(6));
+        let mut recorder = Recorder::new(begun, Duration::from_secs(6), Share::WHOLE);
         recorder.error(ErrorKind::Connect, "refused", begun + MILLI);
         assert!(recorder.verdict(begun + 900 * MILLI).is_none());
         assert!(matches!(recorder.verdict(begun + 1100 * MILLI), Some(Why::Unreachable(last)) if last == "refused"));

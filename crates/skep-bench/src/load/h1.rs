@@ -3,7 +3,7 @@
 //! A request costs a write, a read and a share of a wait, as in wrk. In an open loop a timer of the kernel wakes it when the next
 //! request is due: the timeouts of epoll are rounded to milliseconds.
 //!
-//! Start reading at [`Engine::phase`].
+//! Start reading at [`Engine`]'s `phase`.
 
 mod connection;
 mod socket;
@@ -19,11 +19,12 @@ use rustix::time::{
 };
 
 use self::connection::{Connection, Failure, Sent};
+use super::client::{Client, Phase, Share};
 use super::figures::Recorder;
 use super::pace::Schedule;
 use super::target::Address;
 use super::tls::Tls;
-use super::{ErrorKind, Figures, LoadError, Pace, Plan, RequestSpec, Silent, Watch, Why};
+use super::{ErrorKind, Figures, LoadError, Plan, RequestSpec, Watch, Why};
 use crate::{clock, interrupt};
 
 /// Events taken from the kernel at once.
@@ -44,19 +45,6 @@ const REST: Duration = Duration::from_millis(50);
 /// The key of the timer; connections count from 1.
 const TIMER: u64 = 0;
 
-/// Loads, and gives back what was counted.
-pub(super) fn run(plan: &Plan, watch: &mut dyn Watch) -> Result<Figures, LoadError> {
-    let mut engine = Engine::new(plan)?;
-    if let (Some(pace), false) = (plan.pace.to_warm_up(), plan.warm_up.is_zero()) {
-        watch.warms_up(plan.warm_up);
-        engine.phase(pace, plan.warm_up, None, true, &mut Silent)?;
-    }
-    watch.begins();
-    let outcome = engine.phase(plan.pace, plan.time, plan.count, false, watch);
-    watch.ends();
-    outcome
-}
-
 /// What all connections share.
 pub(super) struct Shared<'a> {
     epoll: OwnedFd,
@@ -73,7 +61,9 @@ pub(super) struct Shared<'a> {
     recorder: Recorder,
 }
 
-struct Engine<'a> {
+/// The client.
+pub(super) struct Engine<'a> {
+    share: Share,
     plan: &'a Plan,
     shared: Shared<'a>,
     timer: OwnedFd,
@@ -88,52 +78,19 @@ struct Engine<'a> {
     limit: u64,
 }
 
-impl<'a> Engine<'a> {
-    fn new(plan: &'a Plan) -> Result<Self, LoadError> {
-        let unreachable = |text| LoadError::new(Why::Unreachable(text));
-        let here = |error: rustix::io::Errno| LoadError::here("epoll", error);
-        let epoll = epoll::create(epoll::CreateFlags::CLOEXEC).map_err(here)?;
-        let timer = timerfd_create(TimerfdClockId::Monotonic, TimerfdFlags::NONBLOCK | TimerfdFlags::CLOEXEC);
-        let timer = timer.map_err(here)?;
-        epoll::add(&epoll, &timer, EventData::new_u64(TIMER), EventFlags::IN).map_err(here)?;
-        let begun = Instant::now();
-        let shared = Shared {
-            epoll,
-            address: plan.target.resolve().map_err(unreachable)?,
-            tls: Tls::of(&plan.target, &plan.trust, b"http/1.1").map_err(unreachable)?,
-            specs: &plan.requests,
-            requests: plan.requests.iter().map(|request| request.written(&plan.target, plan.reuse)).collect(),
-            heads: plan.requests.iter().map(RequestSpec::is_head).collect(),
-            reuse: plan.reuse,
-            largest: plan.largest,
-            buffer: vec![0; CHUNK],
-            recorder: Recorder::new(begun, plan.time),
-        };
-        let connections = (1..=plan.connections as u64).map(Connection::new).collect();
-        let schedule = Schedule::new(plan.pace, plan.time);
-        let (free, resting) = (VecDeque::new(), VecDeque::new());
-        Ok(Self { plan, shared, timer, connections, free, resting, schedule, begun, issued: 0, limit: u64::MAX })
-    }
-
-    /// One load, from idle connections. With `drain`, answers that are due at its end are waited for.
-    fn phase(
-        &mut self,
-        pace: Pace,
-        time: Duration,
-        count: Option<u64>,
-        drain: bool,
-        watch: &mut dyn Watch,
-    ) -> Result<Figures, LoadError> {
-        self.begin(pace, time, count);
+impl Client for Engine<'_> {
+    /// One load, from idle connections.
+    fn phase(&mut self, phase: Phase, watch: &mut dyn Watch) -> Result<Figures, LoadError> {
+        self.begin(phase);
         let own = clock::thread_cpu();
-        let drain = drain || self.schedule.is_open();
+        let drains = phase.drains || self.schedule.is_open();
         let (mut tick, mut tell) = (self.begun, self.begun + TELL);
         let ended = loop {
             let now = Instant::now();
             if self.may_send(now) {
                 self.dispatch(now);
             }
-            if self.is_over(now, drain) {
+            if self.is_over(now, drains) {
                 break Ok(now);
             }
             if now >= tick {
@@ -151,13 +108,41 @@ impl<'a> Engine<'a> {
         let own = clock::thread_cpu().saturating_sub(own);
         self.outcome(ended, own)
     }
+}
 
-    fn begin(&mut self, pace: Pace, time: Duration, count: Option<u64>) {
+impl<'a> Engine<'a> {
+    pub(super) fn new(plan: &'a Plan, share: Share) -> Result<Self, LoadError> {
+        let unreachable = |text| LoadError::new(Why::Unreachable(text));
+        let here = |error: rustix::io::Errno| LoadError::here("epoll", error);
+        let epoll = epoll::create(epoll::CreateFlags::CLOEXEC).map_err(here)?;
+        let timer = timerfd_create(TimerfdClockId::Monotonic, TimerfdFlags::NONBLOCK | TimerfdFlags::CLOEXEC);
+        let timer = timer.map_err(here)?;
+        epoll::add(&epoll, &timer, EventData::new_u64(TIMER), EventFlags::IN).map_err(here)?;
+        let begun = Instant::now();
+        let shared = Shared {
+            epoll,
+            address: plan.target.resolve().map_err(unreachable)?,
+            tls: Tls::of(&plan.target, &plan.trust, b"http/1.1").map_err(unreachable)?,
+            specs: &plan.requests,
+            requests: plan.requests.iter().map(|request| request.written(&plan.target, plan.reuse)).collect(),
+            heads: plan.requests.iter().map(RequestSpec::is_head).collect(),
+            reuse: plan.reuse,
+            largest: plan.largest,
+            buffer: vec![0; CHUNK],
+            recorder: Recorder::new(begun, plan.time, share),
+        };
+        let connections = (1..=share.part(plan.connections as u64)).map(Connection::new).collect();
+        let schedule = Schedule::new(plan.pace, plan.time, share);
+        let (free, resting) = (VecDeque::new(), VecDeque::new());
+        Ok(Self { share, plan, shared, timer, connections, free, resting, schedule, begun, issued: 0, limit: u64::MAX })
+    }
+
+    fn begin(&mut self, phase: Phase) {
         self.begun = Instant::now();
-        self.schedule = Schedule::new(pace, time);
-        self.shared.recorder = Recorder::new(self.begun, time);
+        self.schedule = Schedule::new(phase.pace, phase.time, self.share);
+        self.shared.recorder = Recorder::new(self.begun, phase.time, self.share);
         self.issued = 0;
-        self.limit = count.unwrap_or(u64::MAX);
+        self.limit = phase.count.map_or(u64::MAX, |count| self.share.part(count));
         self.resting.clear();
         for connection in &mut self.connections {
             if connection.under_way() > 0 {
@@ -173,12 +158,12 @@ impl<'a> Engine<'a> {
         self.schedule.is_open() || now - self.begun < self.schedule.time()
     }
 
-    fn is_over(&self, now: Instant, drain: bool) -> bool {
+    fn is_over(&self, now: Instant, drains: bool) -> bool {
         let elapsed = now - self.begun;
         let is_late = elapsed >= self.schedule.time();
         let all_sent = self.issued >= self.limit
             || if self.schedule.is_open() { self.schedule.peek(self.shared.specs).is_none() } else { is_late };
-        if !drain && is_late || elapsed > self.schedule.time() + self.plan.timeout {
+        if !drains && is_late || elapsed > self.schedule.time() + self.plan.timeout {
             return true;
         }
         all_sent && self.connections.iter().all(|connection| connection.under_way() == 0)
@@ -192,8 +177,7 @@ impl<'a> Engine<'a> {
         } else {
             0
         };
-        let recorder = std::mem::replace(&mut self.shared.recorder, Recorder::new(now, TICK));
-        let is_silent = recorder.done() == 0 && under_way > 0;
+        let recorder = std::mem::replace(&mut self.shared.recorder, Recorder::new(now, TICK, self.share));
         let end = match &ended {
             // The last request of a constant rate is due one gap before the end, which belongs to it.
             Ok(end) if self.schedule.has_a_rate() && self.issued < self.limit => {
@@ -202,19 +186,9 @@ impl<'a> Engine<'a> {
             Ok(end) => *end,
             Err(_) => now,
         };
-        let figures = recorder.finish(Some(end), unanswered, own);
-        match ended {
-            Err(error) => Err(error.with(figures)),
-            Ok(_) if is_silent => {
-                let text = format!(
-                    "{} takes connections, and answered nothing in {:.1?}",
-                    self.shared.address,
-                    now - self.begun
-                );
-                Err(LoadError::new(Why::Unreachable(text)))
-            }
-            Ok(_) => Ok(figures),
-        }
+        let figures = recorder.finish(end, (under_way, unanswered), own);
+        ended.map_err(|error| error.with(figures.clone()))?;
+        Ok(figures)
     }
 
     /// Gives what is due to connections that are free.

@@ -2,45 +2,55 @@
 //!
 //! The bytes that are counted are those of bodies: what heads take on the wire, compressed, `h2` does not say.
 //!
-//! Start reading at [`phase`].
+//! Start reading at [`phase`]; a connection for each request is made in [`Shared::work`].
 
 mod stream;
 
 use std::cell::{Cell, RefCell};
-use std::future::Future;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use tokio::runtime::Runtime;
 use tokio::sync::Semaphore;
 use tokio::task::{JoinSet, LocalSet};
 
 use self::stream::{Connection, Failure, Way};
+use super::client::{Client, Phase, Share};
 use super::figures::Recorder;
 use super::pace::Schedule;
-use super::{ErrorKind, Figures, LoadError, Pace, Plan, RequestSpec, Silent, Target, Trust, Watch, Why};
+use super::{ErrorKind, Figures, LoadError, Plan, RequestSpec, Target, Trust, Watch, Why};
 use crate::{clock, interrupt};
 
 const TICK: Duration = Duration::from_millis(20);
 const TELL: Duration = Duration::from_millis(500);
 const REST: Duration = Duration::from_millis(50);
 
-/// Loads, and gives back what was counted.
-pub(super) fn run(plan: &Plan, watch: &mut dyn Watch) -> Result<Figures, LoadError> {
-    block_on(async {
+/// The client.
+pub(super) struct Engine<'a> {
+    plan: &'a Plan,
+    share: Share,
+    connections: Rc<[Connection]>,
+    /// Where the connections' tasks live; it goes before the runtime does.
+    tasks: LocalSet,
+    runtime: Runtime,
+}
+
+impl<'a> Engine<'a> {
+    pub(super) fn new(plan: &'a Plan, share: Share) -> Result<Self, LoadError> {
         let way = Rc::new(Way::new(plan).map_err(|text| LoadError::new(Why::Unreachable(text)))?);
-        let connections: Rc<[Connection]> = (0..plan.connections).map(|_| Connection::new(&way)).collect();
-        if let (Some(pace), false) = (plan.pace.to_warm_up(), plan.warm_up.is_zero()) {
-            watch.warms_up(plan.warm_up);
-            phase(plan, &connections, (pace, plan.warm_up, None), true, &mut Silent).await?;
-        }
-        watch.begins();
-        let outcome = phase(plan, &connections, (plan.pace, plan.time, plan.count), false, watch).await;
-        watch.ends();
-        outcome
-    })
+        let connections = (0..share.connections(plan)).map(|_| Connection::new(&way)).collect();
+        Ok(Self { plan, share, connections, tasks: LocalSet::new(), runtime: runtime() })
+    }
+}
+
+impl Client for Engine<'_> {
+    fn phase(&mut self, phase: Phase, watch: &mut dyn Watch) -> Result<Figures, LoadError> {
+        let (plan, share, connections) = (self.plan, self.share, &self.connections);
+        self.tasks.block_on(&self.runtime, self::phase(plan, share, connections, phase, watch))
+    }
 }
 
 /// Status, fields and body of one answer.
@@ -49,16 +59,16 @@ pub(super) type Whole = (u16, Vec<(String, String)>, Vec<u8>);
 /// Asks once.
 pub(super) fn fetch(target: &Target, spec: &RequestSpec, trust: &Trust, patience: Duration) -> Result<Whole, String> {
     let plan = Plan { trust: trust.clone(), requests: vec![spec.clone()], ..Plan::of(target.clone()) };
-    block_on(async {
+    LocalSet::new().block_on(&runtime(), async {
         let connection = Connection::new(&Rc::new(Way::new(&plan)?));
         let asked = tokio::time::timeout(patience, connection.fetch(0));
         asked.await.map_err(|_| format!("no answer in {patience:?}"))?.map_err(|failure| failure.text)
     })
 }
 
-fn block_on<T>(future: impl Future<Output = T>) -> T {
+fn runtime() -> Runtime {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    LocalSet::new().block_on(&runtime.expect("a runtime of one thread needs an epoll, which every Linux has"), future)
+    runtime.expect("a runtime of one thread needs an epoll, which every Linux has")
 }
 
 /// What the tasks of a phase share.
@@ -71,6 +81,7 @@ struct Shared {
     issued: Cell<u64>,
     under_way: Cell<u64>,
     plan: Plan,
+    share: Share,
     limit: u64,
 }
 
@@ -97,7 +108,10 @@ impl Shared {
     async fn work(&self, connection: &Connection) {
         while let Some((since, which)) = self.next().await {
             self.under_way.set(self.under_way.get() + 1);
-            let asked = tokio::time::timeout(self.plan.timeout, connection.ask(which)).await;
+            let own = (!self.plan.reuse).then(|| connection.another());
+            let asked = own.as_ref().unwrap_or(connection).ask(which);
+            let asked = tokio::time::timeout(self.plan.timeout, asked).await;
+            drop(own);
             self.under_way.set(self.under_way.get() - 1);
             let now = Instant::now();
             let failure = match asked {
@@ -116,39 +130,42 @@ impl Shared {
     }
 }
 
-/// One load. With `drain`, answers that are due at its end are waited for.
+/// One load.
 async fn phase(
     plan: &Plan,
+    share: Share,
     connections: &Rc<[Connection]>,
-    (pace, time, count): (Pace, Duration, Option<u64>),
-    drain: bool,
+    phase: Phase,
     watch: &mut dyn Watch,
 ) -> Result<Figures, LoadError> {
     let begun = Instant::now();
+    let schedule = || Schedule::new(phase.pace, phase.time, share);
     let shared = Rc::new(Shared {
-        recorder: RefCell::new(Recorder::new(begun, time)),
-        schedule: RefCell::new(Schedule::new(pace, time)),
+        recorder: RefCell::new(Recorder::new(begun, phase.time, share)),
+        schedule: RefCell::new(schedule()),
         due: Arc::new(Semaphore::new(0)),
         begun,
         issued: Cell::new(0),
         under_way: Cell::new(0),
         plan: plan.clone(),
-        limit: count.unwrap_or(u64::MAX),
+        share,
+        limit: phase.count.map_or(u64::MAX, |count| share.part(count)),
     });
     let own = clock::thread_cpu();
     let mut tasks = JoinSet::new();
-    for place in (0..plan.depth).flat_map(|_| 0..plan.connections) {
+    for place in (0..plan.depth).flat_map(|_| 0..connections.len()) {
         let (shared, connections) = (Rc::clone(&shared), Rc::clone(connections));
         tasks.spawn_local(async move { shared.work(&connections[place]).await });
     }
     let is_open = shared.schedule.borrow().is_open();
     let stop = Arc::new(AtomicBool::new(false));
     if is_open {
-        let (due, stop, plan) = (Arc::clone(&shared.due), Arc::clone(&stop), plan.clone());
-        thread::spawn(move || call_out(&due, &stop, begun, Schedule::new(pace, time), &plan));
+        let (due, stop, schedule) = (Arc::clone(&shared.due), Arc::clone(&stop), schedule());
+        let (requests, workers) = (plan.requests.clone(), plan.depth * connections.len());
+        thread::spawn(move || call_out(&due, &stop, begun, schedule, &requests, workers));
     }
-    let latest = begun + time + plan.timeout;
-    let end = if drain || is_open { latest } else { begun + time };
+    let latest = begun + phase.time + plan.timeout;
+    let end = if phase.drains || is_open { latest } else { begun + phase.time };
     let ended = watch_over(&shared, &mut tasks, end, watch).await;
     let own = clock::thread_cpu().saturating_sub(own);
     stop.store(true, Ordering::Relaxed);
@@ -195,8 +212,7 @@ fn outcome(shared: &Shared, ended: Result<Instant, LoadError>, own: Duration) ->
     let under_way = shared.under_way.get();
     let unanswered =
         if schedule.is_open() { under_way + schedule.left(&shared.plan.requests, now - shared.begun) } else { 0 };
-    let recorder = shared.recorder.replace(Recorder::new(now, TICK));
-    let is_silent = recorder.done() == 0 && under_way > 0;
+    let recorder = shared.recorder.replace(Recorder::new(now, TICK, shared.share));
     let end = match &ended {
         Ok(end) if schedule.has_a_rate() && shared.issued.get() < shared.limit => {
             (*end).max(shared.begun + schedule.time())
@@ -204,23 +220,23 @@ fn outcome(shared: &Shared, ended: Result<Instant, LoadError>, own: Duration) ->
         Ok(end) => *end,
         Err(_) => now,
     };
-    let figures = recorder.finish(Some(end), unanswered, own);
-    match ended {
-        Err(error) => Err(error.with(figures)),
-        Ok(_) if is_silent => Err(LoadError::new(Why::Unreachable(format!(
-            "{} takes connections, and answered nothing in {:.1?}",
-            shared.plan.target,
-            now - shared.begun
-        )))),
-        Ok(_) => Ok(figures),
-    }
+    let figures = recorder.finish(end, (under_way, unanswered), own);
+    ended.map_err(|error| error.with(figures.clone()))?;
+    Ok(figures)
 }
 
 /// Adds a permit when a request is due, and at the end one for each worker, who then finds nothing left.
 ///
 /// It is a thread, because the timer of the runtime is rounded to milliseconds.
-fn call_out(due: &Semaphore, stop: &AtomicBool, begun: Instant, mut schedule: Schedule, plan: &Plan) {
-    while let Some((next, _)) = schedule.peek(&plan.requests).filter(|_| !stop.load(Ordering::Relaxed)) {
+fn call_out(
+    due: &Semaphore,
+    stop: &AtomicBool,
+    begun: Instant,
+    mut schedule: Schedule,
+    requests: &[RequestSpec],
+    workers: usize,
+) {
+    while let Some((next, _)) = schedule.peek(requests).filter(|_| !stop.load(Ordering::Relaxed)) {
         let left = (begun + next).saturating_duration_since(Instant::now());
         if left.is_zero() {
             schedule.advance();
@@ -229,5 +245,5 @@ fn call_out(due: &Semaphore, stop: &AtomicBool, begun: Instant, mut schedule: Sc
             thread::sleep(left.min(TICK));
         }
     }
-    due.add_permits(plan.depth * plan.connections);
+    due.add_permits(workers);
 }

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use super::client::Share;
 use super::request::RequestSpec;
 use crate::number::float;
 
@@ -58,11 +59,13 @@ pub(crate) struct Schedule {
     pace: Pace,
     time: Duration,
     next: u64,
+    share: Share,
 }
 
 impl Schedule {
-    pub(crate) fn new(pace: Pace, time: Duration) -> Self {
-        Self { pace, time, next: 0 }
+    /// Of a pace, the part that is this share's.
+    pub(super) fn new(pace: Pace, time: Duration, share: Share) -> Self {
+        Self { pace, time, next: share.number, share }
     }
 
     /// Whether requests wait for their time; otherwise, for a connection only.
@@ -90,7 +93,7 @@ impl Schedule {
     }
 
     pub(crate) fn advance(&mut self) {
-        self.next += 1;
+        self.next += self.share.of;
     }
 
     /// Whether its requests have a rate, and not each its own time.
@@ -104,7 +107,7 @@ impl Schedule {
         while self.is_open() && self.peek(requests).is_some_and(|(due, _)| due <= now) {
             self.advance();
         }
-        self.next - before
+        (self.next - before) / self.share.of
     }
 }
 
@@ -124,7 +127,10 @@ mod tests {
     use super::*;
 
     fn times(pace: Pace, seconds: u64, requests: &[RequestSpec]) -> Vec<f64> {
-        let mut schedule = Schedule::new(pace, Duration::from_secs(seconds));
+        times_of(Schedule::new(pace, Duration::from_secs(seconds), Share::WHOLE), requests)
+    }
+
+    fn times_of(mut schedule: Schedule, requests: &[RequestSpec]) -> Vec<f64> {
         let mut times = Vec::new();
         while let Some((due, _)) = schedule.peek(requests) {
             times.push(due.as_secs_f64());
@@ -137,6 +143,16 @@ mod tests {
     fn a_constant_rate_has_constant_gaps() {
         let times = times(Pace::Open { per_second: 4.0 }, 2, &[RequestSpec::get("/")]);
         assert_eq!(times, [0.0, 0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 1.75]);
+    }
+
+    #[test]
+    fn threads_send_the_requests_of_one_pace_in_turn() {
+        let share = |number| {
+            let schedule =
+                Schedule::new(Pace::Open { per_second: 4.0 }, Duration::from_secs(1), Share { number, of: 2 });
+            times_of(schedule, &[RequestSpec::get("/")])
+        };
+        assert_eq!((share(0), share(1)), (vec![0.0, 0.5], vec![0.25, 0.75]));
     }
 
     #[test]

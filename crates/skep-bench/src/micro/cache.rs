@@ -255,7 +255,7 @@ mod tests {
     #[test]
     fn every_driver_finds_what_was_stored() {
         let mix = Mix { sets: 1, gets: 3, bytes: 16 };
-        let how = Play { rounds: 1, time: Duration::from_millis(2) };
+        let how = Play { rounds: 1, time: Duration::from_millis(2), seed: None };
         let experiments = run(&[mix], &Backends::default(), how, |_| ()).unwrap();
         let rounds = &experiments[0];
         let names: Vec<&str> = rounds.variants.iter().map(|variant| variant.name.as_str()).collect();
@@ -270,7 +270,7 @@ mod tests {
     #[test]
     fn a_backend_that_is_not_there_is_named() {
         let backends = Backends { memcached: Some("127.0.0.1:1".into()), redis: None };
-        let how = Play { rounds: 1, time: Duration::from_millis(1) };
+        let how = Play { rounds: 1, time: Duration::from_millis(1), seed: None };
         let error = run(&[Mix { sets: 1, gets: 1, bytes: 1 }], &backends, how, |_| ()).unwrap_err();
         assert!(error.contains("127.0.0.1:1"), "{error}");
     }

@@ -1,8 +1,8 @@
 //! What an event costs at the place that says it: when nobody listens, when its level is off, when somebody listens and
 //! throws it away, and when it is written out as a line.
 //!
-//! The facade is `tracing`, which Skep and its applications use. The sinks here are this file's own, as plain as can be: what
-//! Skep's own log adds behind them is measured with a whole server, by comparing `log.access` on and off.
+//! The facade is `tracing`, which Skep and its applications use. The sinks here are this file's own, as plain as can be; whoever
+//! has others hands them in as [`LogSink`]s, as the command `skep` does with Skep's own log.
 
 use std::fmt::{self, Write};
 use std::hint::black_box;
@@ -19,8 +19,44 @@ use crate::compare::Rounds;
 /// Room that a written line has before it is thrown away.
 const ROOM: usize = 64 << 10;
 
+/// Somebody who writes lines, to be measured by `skep bench log` beside what it knows itself.
+///
+/// ```
+/// use skep_bench::LogSink;
+///
+/// // It is told how many lines, and how one event for each is said: with a message and two fields.
+/// let sink = LogSink::new("nobody", |lines, say| say(lines));
+/// assert_eq!(sink.name(), "nobody");
+/// ```
+pub struct LogSink {
+    name: String,
+    write: Box<Lines>,
+}
+
+/// Says so many lines, by this means or its own, and writes them.
+type Lines = dyn FnMut(u64, fn(u64));
+
+impl LogSink {
+    /// `write` says so many lines and sees to it that they are written before it returns. See [`LogSink`].
+    pub fn new(name: impl Into<String>, write: impl FnMut(u64, fn(u64)) + 'static) -> Self {
+        Self { name: name.into(), write: Box::new(write) }
+    }
+
+    /// As it is shown. See [`LogSink`].
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+}
+
+impl fmt::Debug for LogSink {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LogSink").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
 /// One matrix.
-pub(crate) fn run(how: Play) -> Result<Rounds, String> {
+pub(crate) fn run(sinks: Vec<LogSink>, how: Play) -> Result<Rounds, String> {
     // Each variant is under a subscriber of its own, which is entered for the length of a batch.
     let dispatches = [
         ("nobody listens", dispatcher::Dispatch::none()),
@@ -35,6 +71,13 @@ pub(crate) fn run(how: Play) -> Result<Rounds, String> {
             Ok(0)
         };
         works.push((name.to_owned(), Box::new(work)));
+    }
+    for LogSink { name, mut write } in sinks {
+        let work = move |count: u64| {
+            write(count, events);
+            Ok(0)
+        };
+        works.push((name, Box::new(work)));
     }
     play("an event with a message and two fields", &mut works, how)
 }

@@ -181,7 +181,10 @@ fn a_plan_that_contradicts_itself() {
         (Plan { requests: Vec::new(), ..base.clone() }, "no request"),
         (Plan { depth: 2, reuse: false, ..base.clone() }, "one request at once"),
         (Plan { pace: Pace::Open { per_second: f64::NAN }, ..base.clone() }, "no rate"),
-        (Plan { pin: Some(100_000), ..base }, "no core 100000"),
+        (Plan { pin: vec![100_000], ..base.clone() }, "no core 100000"),
+        (Plan { pin: vec![100_000], threads: 2, ..base.clone() }, "no core 100000"),
+        (Plan { threads: 0, ..base.clone() }, "a thread at least"),
+        (Plan { threads: 5, ..base }, "each thread needs a connection"),
     ];
     for (plan, part) in plans {
         let text = load::run(&plan).unwrap_err().to_string();

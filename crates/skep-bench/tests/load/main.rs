@@ -1,5 +1,6 @@
 //! The client against servers that misbehave, and the command as a person calls it.
 
+mod backends;
 mod bad;
 mod command;
 mod server;

@@ -4,6 +4,7 @@ use std::fs;
 use std::io::Write;
 use std::os::unix::net::UnixListener;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::Duration;
 
@@ -118,6 +119,9 @@ async fn answer(stream: impl AsyncRead + AsyncWrite + Unpin) {
     }
 }
 
+/// Those that all servers of HTTP/2 have accepted.
+static CONNECTIONS: AtomicU64 = AtomicU64::new(0);
+
 /// A server of HTTP/2, in a thread of its own.
 fn http2(tls: Option<Arc<ServerConfig>>) -> u16 {
     let (send, receive) = std::sync::mpsc::channel();
@@ -127,6 +131,7 @@ fn http2(tls: Option<Arc<ServerConfig>>) -> u16 {
             let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
             send.send(listener.local_addr().unwrap().port()).unwrap();
             while let Ok((stream, _)) = listener.accept().await {
+                CONNECTIONS.fetch_add(1, Ordering::Relaxed);
                 let tls = tls.clone();
                 tokio::spawn(async move {
                     match tls {
@@ -149,10 +154,15 @@ fn http2_with_prior_knowledge_and_by_alpn() {
     let port = http2(None);
     let plain = Plan { http: Version::Http2, depth: 8, ..plan(&format!("http://127.0.0.1:{port}/")) };
     assert_eq!(good(&plain).bytes, 200 * 13);
+    // A connection for each request is one more to accept for each.
+    let before = CONNECTIONS.load(Ordering::Relaxed);
+    good(&Plan { depth: 1, reuse: false, ..plain });
+    assert!(CONNECTIONS.load(Ordering::Relaxed) - before >= 200);
     let (config, _) = certificate(&[b"h2"]);
     let port = http2(Some(config));
     let secure = Plan { http: Version::Http2, trust: Trust::All, ..plan(&format!("https://localhost:{port}/")) };
     good(&secure);
+    good(&Plan { reuse: false, ..secure.clone() });
     let answer =
         fetch(&secure.target, &RequestSpec::get("/"), &Trust::All, Version::Http2, Duration::from_secs(5)).unwrap();
     assert_eq!((answer.status, answer.field("x-it"), &answer.body[..]), (200, Some("is"), &b"Hello, world!"[..]));
@@ -175,4 +185,27 @@ fn http2_in_an_open_loop_and_with_errors() {
     let old = Plan { http: Version::Http2, trust: Trust::All, ..plan(&format!("https://localhost:{port}/")) };
     let error = load::run(&old).unwrap_err().to_string();
     assert!(error.starts_with("no TLS with the server: ") || error.contains("does not offer HTTP/2"), "{error}");
+}
+
+/// Whatever is spoken, several threads come to what one does.
+#[test]
+fn several_threads_share_connections_requests_and_rate() {
+    let server = crate::server::Server::delayed(|_| Duration::from_millis(1));
+    let port = http2(None);
+    for (http, url) in [(Version::Http1, server.url()), (Version::Http2, format!("http://127.0.0.1:{port}/"))] {
+        let three = Plan { http, threads: 3, ..plan(&url) };
+        good(&three);
+        let open = Plan { pace: Pace::Open { per_second: 400.0 }, count: None, ..three };
+        let open = Plan { time: Duration::from_millis(500), warm_up: Duration::from_millis(100), ..open };
+        let figures = good(&open);
+        assert_eq!(figures.unanswered, 0);
+        assert_eq!(figures.latency.len(), 200);
+        // A piece of time at the end that is too short for a rate is left out.
+        let pieces = figures.over_time.iter().map(|piece| piece.answers).sum::<u64>();
+        assert!((150..=200).contains(&pieces), "{pieces}");
+    }
+    // What is wrong for one is wrong for all, and nobody waits for ever.
+    let nobody = Plan { threads: 3, warm_up: Duration::from_millis(100), ..plan("http://127.0.0.1:1/") };
+    let error = load::run(&nobody).unwrap_err().to_string();
+    assert!(error.contains("refused"), "{error}");
 }

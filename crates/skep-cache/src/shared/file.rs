@@ -12,8 +12,8 @@ use std::fs::File;
 use std::io::{self, Read, Write};
 use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
-use std::sync::atomic::{AtomicU32, AtomicU64};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
@@ -45,8 +45,8 @@ pub(crate) struct Ours {
     file: Mutex<File>,
     path: PathBuf,
     user: AtomicU64,
-    /// The process that took the number; its children must take their own.
-    process: AtomicU32,
+    /// The process that took the number, by `sys::process`; its children must take their own.
+    process: AtomicU64,
 }
 
 /// What was found under a name.
@@ -187,8 +187,9 @@ impl Ours {
             file: Mutex::new(file),
             path: path.to_owned(),
             user: AtomicU64::new(NOBODY),
-            process: AtomicU32::new(0),
+            process: AtomicU64::new(0),
         };
+        sys::notice_forks()?;
         ours.enrol()?;
         Ok(ours)
     }
@@ -203,7 +204,7 @@ impl Ours {
     /// Takes a number that nobody has, and under which nothing was left.
     fn enrol(&self) -> io::Result<u64> {
         let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
-        let process = std::process::id();
+        let process = sys::process();
         if self.process.load(Acquire) == process {
             return Ok(self.user.load(Acquire));
         }
@@ -255,7 +256,7 @@ impl Ground for Ours {
 
     #[inline]
     fn me(&self) -> u64 {
-        if self.process.load(Relaxed) == std::process::id() {
+        if self.process.load(Relaxed) == sys::process() {
             return self.user.load(Relaxed);
         }
         self.enrol().unwrap_or(NOBODY)

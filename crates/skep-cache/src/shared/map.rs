@@ -50,11 +50,22 @@ impl<G: Ground> Map<G> {
         match self.shard(key.hash).get(key.hash, key.bytes, now.millis(), out) {
             Found::Hit => true,
             Found::Miss => false,
-            Found::Damaged => {
-                self.distrust(key.generation, "an entry is not what was written");
-                false
-            }
+            Found::Doubtful => self.get_alone(key, now, out),
         }
+    }
+
+    /// Looks again when nobody writes: what is being written there is done then, or its writer is dead, and what looks damaged is.
+    #[cold]
+    fn get_alone(&self, key: Key<'_>, now: Time, out: &mut Vec<u8>) -> bool {
+        let shard = self.shard(key.hash);
+        let Ok((_held, how)) = lock::lock(shard.words, &self.ground) else { return false };
+        if how != How::Free {
+            self.take_over(&shard, how);
+        }
+        shard.get_alone(key.hash, key.bytes, now.millis(), out).unwrap_or_else(|_| {
+            self.distrust(key.generation, "an entry is not what was written");
+            false
+        })
     }
 
     /// Stores an entry if the condition holds.
@@ -153,9 +164,8 @@ impl<G: Ground> Map<G> {
         for shard in self.shards() {
             for word in shard.part(&self.geometry.index) {
                 let slot = super::slot::Slot(word.load(Acquire));
-                let Some((words, head)) =
-                    Some(slot).filter(|slot| !slot.is_empty()).and_then(|slot| shard.record(slot))
-                else {
+                let is_readable = |slot: &super::slot::Slot| !slot.is_empty() && !slot.is_busy();
+                let Some((words, head)) = Some(slot).filter(is_readable).and_then(|slot| shard.record(slot)) else {
                     continue;
                 };
                 let key = record::key_of(words, &head, self.seeds);
@@ -257,10 +267,12 @@ impl<G: Ground> Map<G> {
         Err(Error::corrupt("the shard is damaged again each time it was reset"))
     }
 
-    /// Goes on where another one stopped. Every step leaves a shard sound; only what follows the last one may be missing.
+    /// Goes on where another one stopped. Every step leaves a shard sound; only what follows the last one may be missing, and a value
+    /// that was being written over.
     #[cold]
     fn take_over(&self, shard: &Shard<'_>, how: How) {
         shard.count(Count::Inherited);
+        shard.free_busy(self.geometry.index.clone());
         let changes = layout::CHANGES..layout::CHANGES + layout::MOST_CHANGES;
         changes.for_each(|at| shard.words.count(at, 1));
         self.head().at(layout::EPOCHS).fetch_add(1, Release);

@@ -79,6 +79,11 @@ impl Head {
         self.flags & EPOCH != 0
     }
 
+    /// Whether it is a value, which may get lost.
+    pub(crate) fn is_plain(&self) -> bool {
+        self.kind == Kind::Entry && self.flags & (GRAVE | EPOCH) == 0
+    }
+
     /// Words of the whole record.
     #[inline]
     pub(crate) fn words(&self) -> usize {
@@ -96,6 +101,13 @@ pub(crate) struct New<'a> {
     pub(crate) value: &'a [u8],
     pub(crate) version: u64,
     pub(crate) expires: u64,
+}
+
+impl New<'_> {
+    /// Whether it is a value, which may get lost.
+    pub(crate) fn is_plain(&self) -> bool {
+        self.flags & (GRAVE | EPOCH) == 0
+    }
 }
 
 /// Words of a record with a key and a value of so many bytes.

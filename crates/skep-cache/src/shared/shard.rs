@@ -2,8 +2,9 @@
 //!
 //! A read takes no lock. It finds a slot whose tag fits, copies the record, and looks at the slot again: a writer changes
 //! the slot before it touches the record's words, so an unchanged slot means that the copy is whole (a seqlock with a
-//! number for each key instead of one for all). The slot counts the laps of the ring; it would have to come round 4096
-//! times during one read to fool it, and then there is the sum.
+//! number for each key instead of one for all). The slot counts the laps of the ring, and how often the record was written in its place;
+//! 4096 of them during one read could fool it, and then there is the sum. What looks damaged to a reader is looked at once more under the
+//! shard's lock before it counts as damaged.
 //!
 //! How it is written: [`writer`](super::writer).
 
@@ -14,13 +15,14 @@ use std::sync::atomic::{AtomicU64, fence};
 use super::hash::Seeds;
 use super::layout::{COUNTS, Geometry, LINE};
 use super::record::{self, Copied, Head, Kind};
+use super::ring::Damaged;
 use super::slot::Slot;
 use super::words::Words;
 
 /// Where a line is meant that the shard does not have: nobody writes there.
 static NO_LINE: [AtomicU64; LINE] = [const { AtomicU64::new(0) }; LINE];
 
-/// How often a read begins anew because its key was written meanwhile, before it says that there is nothing.
+/// How often a read begins anew because its key was written meanwhile, before it waits for the writer.
 const ATTEMPTS: u32 = 1000;
 
 /// What is counted in each shard.
@@ -51,14 +53,16 @@ pub(crate) enum Found {
     Hit,
     /// Nothing.
     Miss,
-    /// Something that nobody wrote so.
-    Damaged,
+    /// Something that nobody wrote so, or that is written all the time: to be looked at again under the lock.
+    Doubtful,
 }
 
 /// What one attempt found.
 enum Look {
     Found(Found),
     Changed,
+    /// The record that this slot points to is not what was written.
+    Damaged(usize, Slot),
 }
 
 impl<'a> Shard<'a> {
@@ -68,62 +72,89 @@ impl<'a> Shard<'a> {
         for _ in 0..ATTEMPTS {
             match self.look(hash, key, now, out) {
                 Look::Found(found) => return found,
+                Look::Damaged(..) => return Found::Doubtful,
                 Look::Changed => std::hint::spin_loop(),
             }
         }
-        Found::Miss
+        Found::Doubtful
+    }
+
+    /// The same under the lock, when nobody writes: whether there is one, or an error if it is damaged.
+    #[cold]
+    pub(crate) fn get_alone(&self, hash: u64, key: &[u8], now: u64, out: &mut Vec<u8>) -> Result<bool, Damaged> {
+        self.free_busy(self.places(hash));
+        match self.look(hash, key, now, out) {
+            Look::Found(found) => Ok(found == Found::Hit),
+            // Only readers change slots now, and they only count.
+            Look::Changed => Ok(false),
+            Look::Damaged(at, slot) => {
+                // It is not found again.
+                let _ = self.words.at(at).compare_exchange(slot.0, Slot::EMPTY.0, Relaxed, Relaxed);
+                self.count(Count::Damaged);
+                Err(Damaged)
+            }
+        }
+    }
+
+    /// Empties slots whose writer is no more. The lock is held, and not by a writer.
+    #[cold]
+    pub(crate) fn free_busy(&self, places: impl Iterator<Item = usize>) {
+        for at in places {
+            if self.slot(at).is_busy() {
+                self.words.at(at).store(Slot::EMPTY.0, Relaxed);
+            }
+        }
     }
 
     #[inline]
     fn look(&self, hash: u64, key: &[u8], now: u64, out: &mut Vec<u8>) -> Look {
-        for line in self.lines(hash) {
+        for (line, start) in self.lines(hash) {
             let slots = line.each_ref().map(|slot| Slot(slot.load(Acquire)));
-            for (at, slot) in slots.into_iter().enumerate().filter(|(_, slot)| slot.fits(hash)) {
+            // All eight are compared before one is chosen: a branch for each would be guessed wrong, and the processor would have to wait
+            // for this line before it could begin with what the caller does next.
+            let fitting = |mask: u32, (at, slot): (usize, Slot)| mask | u32::from(slot.fits(hash)) << at;
+            let mut mask = slots.into_iter().enumerate().fold(0, fitting);
+            while mask != 0 {
+                let at = mask.trailing_zeros() as usize % LINE;
+                mask &= mask - 1;
+                let slot = slots[at];
+                if slot.is_busy() {
+                    return Look::Changed;
+                }
                 let found = self.read(slot, hash, key, now, out);
                 fence(Acquire);
                 let is_same = Slot(line[at].load(Relaxed)).same(slot);
                 match found {
                     _ if !is_same => return Look::Changed,
                     None => {}
-                    Some(Found::Hit) => {
+                    Some(Copied::Whole) => {
                         use_once(&line[at], slot);
                         return Look::Found(Found::Hit);
                     }
-                    Some(Found::Miss) => return Look::Found(Found::Miss),
-                    Some(Found::Damaged) => {
-                        self.forget(&line[at], slot);
-                        return Look::Found(Found::Damaged);
-                    }
+                    Some(Copied::OtherKey) => return Look::Found(Found::Miss),
+                    Some(Copied::Damaged) => return Look::Damaged(start + at, slot),
                 }
             }
         }
         Look::Found(Found::Miss)
     }
 
-    /// What lies where a slot points to; `None` if it is another key's.
+    /// What lies where a slot points to: whole, of no use to anybody (`OtherKey`), damaged; `None` if it is another key's.
     #[inline]
-    fn read(&self, slot: Slot, hash: u64, key: &[u8], now: u64, out: &mut Vec<u8>) -> Option<Found> {
-        let Some((words, head)) = self.record(slot) else { return Some(Found::Damaged) };
+    fn read(&self, slot: Slot, hash: u64, key: &[u8], now: u64, out: &mut Vec<u8>) -> Option<Copied> {
+        let Some((words, head)) = self.record(slot) else { return Some(Copied::Damaged) };
         if head.hash != hash {
             // Most likely another key with the same tag; a hash that was damaged is found when the place is filled anew.
             return None;
         }
         if head.value > self.map.largest {
-            return Some(Found::Damaged);
+            return Some(Copied::Damaged);
         }
         match record::read(words, &head, key, self.seeds, out) {
             Copied::OtherKey => None,
-            Copied::Damaged => Some(Found::Damaged),
-            Copied::Whole if head.is_grave() || head.expires <= now => Some(Found::Miss),
-            Copied::Whole => Some(Found::Hit),
+            Copied::Whole if head.is_grave() || head.expires <= now => Some(Copied::OtherKey),
+            other => Some(other),
         }
-    }
-
-    /// A damaged record is not found again. This is the only slot that a reader empties.
-    #[cold]
-    fn forget(&self, word: &AtomicU64, slot: Slot) {
-        let _ = word.compare_exchange(slot.0, Slot::EMPTY.0, Relaxed, Relaxed);
-        self.count(Count::Damaged);
     }
 
     /// The record that a slot points to, with all words up to the end of the shard.
@@ -134,14 +165,15 @@ impl<'a> Shard<'a> {
         (head.kind == Kind::Entry && slot.at() >= self.map.small.start).then_some((words, head))
     }
 
-    /// The two lines of the index where a key may be, the likely one first. They are neighbours, so that the processor's
-    /// prefetcher has the second at hand.
+    /// The two lines of the index where a key may be, the likely one first, and the words of the shard where they begin. They are
+    /// neighbours, so that the processor's prefetcher has the second at hand.
     #[inline]
-    fn lines(&self, hash: u64) -> [&'a [AtomicU64; LINE]; 2] {
+    fn lines(&self, hash: u64) -> [(&'a [AtomicU64; LINE], usize); 2] {
         let home = self.home(hash);
         [home, home ^ LINE].map(|at| {
-            let line = self.words.0.get(self.map.index.start + at..).and_then(<[_]>::first_chunk);
-            line.unwrap_or(&NO_LINE)
+            let start = self.map.index.start + at;
+            let line = self.words.0.get(start..).and_then(<[_]>::first_chunk);
+            (line.unwrap_or(&NO_LINE), start)
         })
     }
 

@@ -3,15 +3,20 @@
 /// Where a record lies, and how often it was read since somebody asked.
 ///
 /// ```text
-///  63      48 47   36  35   34  33 32 31           0
-/// |   tag    |  lap  |full|main|uses |   offset     |   offset in units of 16 bytes from the shard's start
+///  63      48 47   36  35   34  33 32  31  30           0
+/// |   tag    |  lap  |full|main|uses |busy|   offset     |   offset in units of 16 bytes from the shard's start
 /// ```
+/// Busy is a slot whose record is being written anew in its place: nobody reads that, and whoever finds it so under the shard's lock
+/// knows that its writer is no more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Slot(pub(crate) u64);
 
 const USES: u64 = 3 << 32;
 const MAIN: u64 = 1 << 34;
 const FULL: u64 = 1 << 35;
+const BUSY: u64 = 1 << 31;
+const OFFSET: u64 = BUSY - 1;
+const LAP: u64 = 0xfff << 36;
 
 impl Slot {
     pub(crate) const EMPTY: Self = Self(0);
@@ -23,7 +28,7 @@ impl Slot {
     pub(crate) fn new(hash: u64, at: usize, lap: u64, is_main: bool, uses: u64) -> Self {
         let tag = hash & (0xffff << 48);
         let main = if is_main { MAIN } else { 0 };
-        Self(tag | (lap & 0xfff) << 36 | FULL | main | uses.min(Self::MOST_USES) << 32 | (at as u64 / 2) & 0xffff_ffff)
+        Self(tag | (lap & 0xfff) << 36 | FULL | main | uses.min(Self::MOST_USES) << 32 | (at as u64 / 2) & OFFSET)
     }
 
     /// Whether the record may be that of this hash.
@@ -37,7 +42,23 @@ impl Slot {
 
     /// The word of the shard where the record begins.
     pub(crate) fn at(self) -> usize {
-        (self.0 & 0xffff_ffff) as usize * 2
+        (self.0 & OFFSET) as usize * 2
+    }
+
+    /// The same place, while what it points to is written anew.
+    pub(crate) fn busy(self) -> Self {
+        Self(self.0 | BUSY)
+    }
+
+    pub(crate) fn is_busy(self) -> bool {
+        self.0 & BUSY != 0
+    }
+
+    /// The same place after that: as if the ring had come round, so that whoever read before sees another slot. To be written is to be used.
+    pub(crate) fn rewritten(self) -> Self {
+        let lap = self.0.wrapping_add(1 << 36) & LAP;
+        let uses = (self.uses() + 1).min(Self::MOST_USES) << 32;
+        Self(self.0 & !(LAP | USES | BUSY) | lap | uses)
     }
 
     pub(crate) fn is_main(self) -> bool {
@@ -78,6 +99,16 @@ mod tests {
         let used = slot.used().unwrap();
         assert!(used.same(slot));
         assert_eq!((used.uses(), used.at(), used.is_main()), (1, 2, false));
+    }
+
+    #[test]
+    fn what_is_written_in_its_place_is_another_record_there() {
+        let slot = Slot::new(0xabcd << 48, 4242, 0xfff, true, 1);
+        let busy = slot.busy();
+        assert!(busy.is_busy() && !busy.same(slot) && busy.fits(0xabcd << 48) && busy.at() == 4242);
+        let done = busy.rewritten();
+        assert!(!done.is_busy() && !done.same(slot) && !done.same(busy));
+        assert_eq!(done, Slot::new(0xabcd << 48, 4242, 0, true, 2));
     }
 
     #[test]

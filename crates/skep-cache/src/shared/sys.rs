@@ -7,7 +7,9 @@ use std::ffi::c_void;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd};
 use std::ptr::{NonNull, null_mut};
+use std::sync::OnceLock;
 use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
 
 use rustix::mm::{MapFlags, ProtFlags};
 
@@ -83,6 +85,27 @@ impl Drop for Mapping {
     }
 }
 
+/// How often this process and those that it was forked from were forked since somebody wanted to know, and one.
+static PROCESS: AtomicU64 = AtomicU64::new(1);
+
+/// Another number in each process of a family of forks. To ask the system for the process's own is a system call for each write.
+#[inline]
+pub(crate) fn process() -> u64 {
+    PROCESS.load(Relaxed)
+}
+
+/// From now on, forks by `fork` are noticed. One made by a system call that goes round the C library is not: then a child has its
+/// parent's number, and what it leaves locked when it is killed is taken away by time.
+pub(crate) fn notice_forks() -> io::Result<()> {
+    extern "C" fn count() {
+        PROCESS.fetch_add(1, Relaxed);
+    }
+    static DONE: OnceLock<i32> = OnceLock::new();
+    // SAFETY: the function does nothing but add to a number, which is allowed after a fork; and it stays where it is, as code is not unloaded.
+    let failed = *DONE.get_or_init(|| unsafe { libc::pthread_atfork(None, None, Some(count)) });
+    if failed == 0 { Ok(()) } else { Err(io::Error::from_raw_os_error(failed)) }
+}
+
 /// Takes a lock on one byte of a file, far behind its end, if nobody has it. The system gives it back when the last
 /// descriptor of this opened file is closed: when its process dies, whatever it dies of.
 pub(crate) fn lock_byte(file: impl AsFd, byte: u64) -> io::Result<bool> {
@@ -126,4 +149,26 @@ mod commands {
     pub(super) const SET: i32 = libc::F_SETLK;
     #[cfg(not(any(target_os = "linux", target_os = "android")))]
     pub(super) const GET: i32 = libc::F_GETLK;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_child_has_another_number_than_its_parent() {
+        notice_forks().unwrap();
+        let parent = process();
+        // SAFETY: the child does nothing but load a number and end, which is allowed after a fork whatever other threads do.
+        let child = unsafe {
+            match libc::fork() {
+                0 => libc::_exit(i32::from(process() == parent)),
+                child => child,
+            }
+        };
+        let child = rustix::process::Pid::from_raw(child).expect("it was forked");
+        let ended = rustix::process::waitpid(Some(child), rustix::process::WaitOptions::empty()).unwrap();
+        assert_eq!(ended.and_then(|(_, status)| status.exit_status()), Some(0));
+        assert_eq!(process(), parent);
+    }
 }

@@ -7,6 +7,10 @@
 //!
 //! Whoever is killed between two of these steps loses his write and nothing else; whoever comes next goes on.
 //!
+//! What is exactly as long as what it replaces is written over it instead, while its slot says so: no ring fills up with what is replaced, and
+//! the words are in the processor's cache. Who is killed then loses the old value too, a miss; so marks of removals and epochs of tags,
+//! which must not get lost, are never written so.
+//!
 //! What goes when there is no room: new entries come into the small ring, a tenth of the room. At its end, one that was read
 //! twice moves to the main ring (S3-FIFO: Yang, Zhang, Qiu, Yue, Rashmi, 2023); of the others, those that were wanted more often
 //! lately than what would have to go for them ([`Sketch`], `TinyLFU`). In the main ring, what was read since it was last
@@ -87,7 +91,8 @@ impl<'a> Writer<'a> {
     pub(crate) fn find(&self, hash: u64, key: &[u8]) -> Option<Place> {
         self.shard.places(hash).find_map(|at| {
             let slot = self.shard.slot(at);
-            let (words, head) = Some(slot).filter(|slot| slot.fits(hash)).and_then(|slot| self.shard.record(slot))?;
+            let is_readable = |slot: &Slot| slot.fits(hash) && !slot.is_busy();
+            let (words, head) = Some(slot).filter(is_readable).and_then(|slot| self.shard.record(slot))?;
             (head.hash == hash && record::has_key(words, &head, key, self.shard.seeds)).then_some(Place {
                 at,
                 slot,
@@ -106,6 +111,10 @@ impl<'a> Writer<'a> {
     /// Stores a record, over the one that [`find`](Self::find) found.
     pub(crate) fn put(&mut self, place: Option<Place>, new: &New<'_>) -> Result<(), Fault> {
         let size = record::size(new.key.len(), new.value.len());
+        if let Some(place) = place.filter(|place| place.head.words() == size && place.head.is_plain() && new.is_plain())
+        {
+            return self.overwrite(place, new, size);
+        }
         let is_main = place.is_some_and(|place| place.slot.is_main()) || size * 4 > self.small.len();
         let evicted = (self.small.tail, self.main.head, self.main.tail);
         self.room(is_main, size)?;
@@ -124,6 +133,20 @@ impl<'a> Writer<'a> {
         self.fade();
         let uses = place.map_or(0, |place| place.slot.uses());
         self.publish(place, Slot::new(new.hash, at, lap, is_main, uses), new.hash, size)
+    }
+
+    /// Writes a record over the one that it replaces, which is as long.
+    fn overwrite(&mut self, place: Place, new: &New<'_>, size: usize) -> Result<(), Fault> {
+        let (at, busy) = (place.slot.at(), place.slot.busy());
+        let words = self.shard.words.part(at..at + size).ok_or(Damaged)?;
+        if !self.held.is_mine() {
+            return Err(Fault::Busy);
+        }
+        self.replace(place.at, place.slot, busy)?;
+        fence(Release);
+        // The length stays what it was at each moment: whoever walks along the ring finds the next record.
+        record::write(words, self.shard.seeds, new);
+        self.replace(place.at, busy, place.slot.rewritten())
     }
 
     /// Empties the slot of a record.

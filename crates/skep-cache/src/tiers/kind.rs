@@ -47,6 +47,7 @@ enum Kind {
         path: PathBuf,
         table: String,
         busy: Option<Duration>,
+        entries: Option<u64>,
         pool: bool,
     },
     #[cfg(feature = "memcached")]
@@ -190,9 +191,15 @@ impl Tier {
             #[cfg(feature = "file")]
             Kind::File { builder, pool } => file(builder.clone().open()?, *pool),
             #[cfg(feature = "sqlite")]
-            Kind::Sqlite { path, table, busy, pool } => {
-                let driver = crate::Sqlite::open_table(path, table)?;
-                sqlite(if let Some(busy) = *busy { driver.busy(busy) } else { driver }, *pool)
+            Kind::Sqlite { path, table, busy, entries, pool } => {
+                let mut driver = crate::Sqlite::open_table(path, table)?;
+                if let Some(busy) = *busy {
+                    driver = driver.busy(busy);
+                }
+                if let Some(entries) = *entries {
+                    driver = driver.most(entries)?;
+                }
+                sqlite(driver, *pool)
             }
             #[cfg(feature = "memcached")]
             Kind::Memcached(builder) => Far::Memcached(builder.clone().build()?),
@@ -256,6 +263,7 @@ fn kind(words: &mut Words<'_>) -> Result<Kind, Wrong> {
             path: words::path(words.main).map_err(|_| "right would be \"sqlite:/var/lib/blog/cache.db\"")?,
             table: words.take("table", |name| Ok(name.to_owned()))?.unwrap_or_else(|| "skep_cache".to_owned()),
             busy: words.take("busy", words::time)?,
+            entries: words.take("entries", words::at_least(16))?,
             pool: pool(words)?,
         }),
         #[cfg(feature = "memcached")]

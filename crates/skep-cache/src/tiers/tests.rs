@@ -110,7 +110,7 @@ fn what_is_on_a_disk_needs_a_path() {
     let (files, table) = (folder.path().join("files"), folder.path().join("c.db"));
     for pool in if cfg!(feature = "pool") { &["yes", "no"][..] } else { &["no"] } {
         let files = format!("file:1MiB path={} entries=100 pool={pool}", files.display());
-        let table = format!("sqlite:{} table=pages busy=1s pool={pool}", table.display());
+        let table = format!("sqlite:{} table=pages busy=1s entries=1000 pool={pool}", table.display());
         for described in [&files, &table] {
             drop(Plan::parse([described]).unwrap().open("x").unwrap());
             let behind = Plan::parse(["memory:1MiB", described]).unwrap().open("x").unwrap();
@@ -123,6 +123,7 @@ fn what_is_on_a_disk_needs_a_path() {
     }
     assert!(refused(&["file:1MiB"]).contains("right would be \"file:1GiB path="));
     assert!(refused(&["sqlite"]).contains("right would be \"sqlite:/"));
+    assert!(refused(&["sqlite:/c.db entries=3"]).contains("entries: 3 is too few: it is at least 16"));
 }
 
 #[test]

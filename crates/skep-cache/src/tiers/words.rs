@@ -72,6 +72,15 @@ pub(super) fn room(text: &str) -> Result<usize, Wrong> {
     usize::try_from(size(text)?).map_err(|_| format!("{text} is more than this machine can address"))
 }
 
+/// `1000`, and not less than some number.
+#[cfg(feature = "sqlite")]
+pub(super) fn at_least(least: u64) -> impl Fn(&str) -> Result<u64, Wrong> {
+    move |text| match number(text)? {
+        number if number < least => Err(format!("{number} is too few: it is at least {least}")),
+        number => Ok(number),
+    }
+}
+
 /// `500ms`.
 pub(super) fn time(text: &str) -> Result<Duration, Wrong> {
     let wrong = || format!("\"{text}\" is no time: write a whole number and ms, s, min or h, as in 500ms");

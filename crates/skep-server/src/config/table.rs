@@ -406,6 +406,13 @@ pub(crate) static SETTINGS: &[Setting] = &[
         limits.session
     ),
     row!(
+        "limits.sessions",
+        Kind::Count(16..=1_000_000_000),
+        "1000000",
+        "The most sessions in all, if no cache `sessions` is configured: those end that nobody used for longest.",
+        limits.sessions
+    ),
+    row!(
         "limits.tls_handshake",
         Kind::Time(10..=HOUR),
         "10s",

@@ -1,5 +1,6 @@
 //! The way of a line from the thread that has it to the thread that writes it.
 
+use std::fs::File;
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -17,6 +18,8 @@ const KEEP: usize = 64 << 10;
 pub(crate) enum Stream {
     Output,
     Error,
+    /// /dev/null: what is written is only measured.
+    Null,
 }
 
 /// Lines of one thread (or, for events, of all) that wait to be written.
@@ -59,7 +62,8 @@ impl Lane {
         format(&mut lines);
         if self.shared.direct.load(Ordering::Relaxed) {
             drop(lines);
-            return self.write(&mut Vec::new());
+            self.write(&mut Vec::new());
+            return;
         }
         let half = self.limit / 2;
         let hurry = before < half && lines.len() >= half;
@@ -69,8 +73,8 @@ impl Lane {
         }
     }
 
-    /// Writes what waits. `spare` is the buffer that lines gather in meanwhile.
-    fn write(&self, spare: &mut Vec<u8>) {
+    /// Writes what waits, and says how many bytes that were. `spare` is the buffer that lines gather in meanwhile.
+    pub(super) fn write(&self, spare: &mut Vec<u8>) -> usize {
         std::mem::swap(&mut *lock(&self.lines), spare);
         let dropped = self.dropped.swap(0, Ordering::Relaxed);
         if dropped > 0 {
@@ -80,9 +84,12 @@ impl Lane {
         let _ = match self.stream {
             Stream::Output => io::stdout().lock().write_all(spare).and_then(|()| io::stdout().flush()),
             Stream::Error => io::stderr().lock().write_all(spare),
+            Stream::Null => File::options().write(true).open("/dev/null").and_then(|mut null| null.write_all(spare)),
         };
+        let length = spare.len();
         spare.clear();
         spare.shrink_to(KEEP);
+        length
     }
 }
 
@@ -164,7 +171,10 @@ impl Writer {
         self.shared.stopping.store(true, Ordering::Release);
         let Some(thread) = self.thread.take() else {
             let lanes = lock(&self.shared.lanes).clone();
-            return lanes.iter().for_each(|lane| lane.write(&mut Vec::new()));
+            for lane in lanes {
+                lane.write(&mut Vec::new());
+            }
+            return;
         };
         self.shared.call();
         let _ = thread.join();

@@ -46,6 +46,7 @@ pub(crate) fn setup(config: &Config) -> Setup {
     setup.limits.page = config.limits.page;
     setup.limits.query_parameters = config.limits.query_parameters;
     setup.limits.session = config.limits.session;
+    setup.limits.sessions = config.limits.sessions;
     setup.limits.upload_file = config.limits.upload_file;
     setup.limits.upload_quota = config.limits.upload_quota;
     setup.limits.upload_total = config.limits.upload_total;

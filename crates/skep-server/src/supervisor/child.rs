@@ -36,6 +36,8 @@ pub(crate) struct Child {
     pub(crate) deadline: Option<Instant>,
     /// Why it could not start, in its own words.
     pub(crate) failed: Option<String>,
+    /// What its application is called, if that says so.
+    pub(crate) name: Option<String>,
     /// It has hung up: nothing more is heard of it.
     pub(crate) silent: bool,
     read: Vec<u8>,
@@ -91,6 +93,7 @@ impl Child {
             ready: None,
             deadline: None,
             failed: None,
+            name: None,
             silent: false,
             read: Vec::new(),
         })
@@ -117,6 +120,7 @@ impl Child {
             ready: Some(now),
             deadline: None,
             failed: None,
+            name: None,
             silent: false,
             read: Vec::new(),
         }

@@ -80,6 +80,9 @@ impl Supervisor {
             if let Some(reason) = line.strip_prefix("failed ") {
                 coming.child.failed = Some(reason.replace('\u{1f}', "\n"));
             }
+            if let Some(name) = line.strip_prefix("name ") {
+                coming.child.name = Some(name.to_owned());
+            }
             if line == "ready" {
                 return self.take_over();
             }
@@ -98,6 +101,9 @@ impl Supervisor {
         tracing::debug!("{child} serves, {} ms after its start", child.started.elapsed().as_millis());
         self.share = jittered(self.config.requests_per_worker);
         self.executable = Rc::clone(&child.executable);
+        if let Some(name) = child.name.take() {
+            self.name = name;
+        }
         self.serving = Some(child);
         self.start_at = None;
         if !std::mem::replace(&mut self.was_ready, true) {

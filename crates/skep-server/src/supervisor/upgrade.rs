@@ -31,6 +31,7 @@ pub(super) struct Heritage {
     process: u32,
     number: u32,
     deaths: u64,
+    name: String,
     control: Option<RawFd>,
     sockets: Vec<Vec<RawFd>>,
     child: Option<(u32, i32, RawFd, RawFd, usize)>,
@@ -48,7 +49,8 @@ impl Heritage {
     }
 
     fn to_text(&self) -> String {
-        let mut text = format!("{}\n{}\n{}\n{}\n", self.process, self.number, self.deaths, self.control.unwrap_or(-1));
+        let (process, number, deaths, name) = (self.process, self.number, self.deaths, &self.name);
+        let mut text = format!("{process}\n{number}\n{deaths}\n{name}\n{}\n", self.control.unwrap_or(-1));
         let threads =
             self.sockets.iter().map(|thread| thread.iter().map(ToString::to_string).collect::<Vec<_>>().join(","));
         text += &threads.collect::<Vec<_>>().join("/");
@@ -62,6 +64,7 @@ impl Heritage {
         let mut next = || lines.next();
         let of_thread = |thread: &str| thread.split(',').map(|fd| fd.parse().ok()).collect::<Option<Vec<RawFd>>>();
         let (process, number, deaths) = (next()?.parse().ok()?, next()?.parse().ok()?, next()?.parse().ok()?);
+        let name = next()?.to_owned();
         let control = next()?.parse().ok().filter(|fd| *fd >= 0);
         let sockets = next()?.split('/').map(of_thread).collect::<Option<_>>()?;
         let words: Vec<i64> = next()?.split(' ').map(|word| word.parse().ok()).collect::<Option<_>>()?;
@@ -75,7 +78,8 @@ impl Heritage {
                 slots.try_into().ok()?,
             ))
         });
-        Some(Self { process, number, deaths, control, sockets, child, urls: lines.map(ToOwned::to_owned).collect() })
+        let urls = lines.map(ToOwned::to_owned).collect();
+        Some(Self { process, number, deaths, name, control, sockets, child, urls })
     }
 }
 
@@ -112,6 +116,7 @@ fn hand_over(supervisor: &Supervisor) -> io::Result<Heritage> {
         process: std::process::id(),
         number: supervisor.number,
         deaths: supervisor.deaths,
+        name: supervisor.name.clone(),
         control: supervisor.control.as_ref().map(|control| control.as_fd().as_raw_fd()),
         sockets: supervisor.sockets.iter().map(|thread| thread.iter().map(AsRawFd::as_raw_fd).collect()).collect(),
         child,
@@ -136,7 +141,7 @@ fn keep(supervisor: &Supervisor, yes: bool) -> io::Result<()> {
 
 impl Supervisor {
     /// Goes on where a former program of this process has stopped.
-    pub(super) fn inherit(name: String, config: Config, heritage: Heritage) -> Result<Self, StartError> {
+    pub(super) fn inherit(config: Config, heritage: Heritage) -> Result<Self, StartError> {
         let take = |fd: &RawFd| sys::take_inherited(*fd);
         let of_thread = |thread: &Vec<RawFd>| thread.iter().map(take).collect::<io::Result<Vec<OwnedFd>>>();
         let sockets = heritage.sockets.iter().map(of_thread).collect::<io::Result<_>>()?;
@@ -146,7 +151,7 @@ impl Supervisor {
         let paths = heritage.urls.iter().filter_map(|url| url.strip_prefix("unix:"));
         // One that is gone is nobody's to remove.
         let files = paths.filter_map(|path| SocketFile::at(Path::new(path)).ok()).collect();
-        let mut supervisor = Self::new(name, config, heritage.urls, sockets, (files, pid_file, control))?;
+        let mut supervisor = Self::new(heritage.name, config, heritage.urls, sockets, (files, pid_file, control))?;
         supervisor.number = heritage.number;
         supervisor.deaths = heritage.deaths;
         supervisor.was_ready = true;
@@ -174,6 +179,7 @@ mod tests {
             process: 5,
             number: 7,
             deaths: 1,
+            name: "blog 1.0".into(),
             control: Some(9),
             sockets: vec![vec![3, 4], vec![5, 6]],
             child: Some((7, 123, 10, 11, 2)),

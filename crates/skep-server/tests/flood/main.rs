@@ -24,7 +24,7 @@ fn the_server() {
     let settings =
         ["--listen", "127.0.0.1:0", "--workers", "2", "--set", "log.access=false", "--set", "limits.header_time=10m"];
     let data = std::env::temp_dir().join("skep-server-flood");
-    let code = skep_server::Server::new(support::app()).fix("data", data.to_str().unwrap()).run_with(settings);
+    let code = skep_server::Server::new(support::app).fix("data", data.to_str().unwrap()).run_with(settings);
     assert_eq!(format!("{code:?}"), format!("{:?}", std::process::ExitCode::SUCCESS));
 }
 

@@ -61,7 +61,7 @@ fn swap_under_load(model: &'static str, protocol: &'static str) {
     let server = Server::start_in(folder.clone(), &[&arguments[..], &tls[..]].concat());
     let options = tokio::runtime::LocalOptions::default();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build_local(options).unwrap();
-    let swaps = (4 * super::drills::scale()).min(20);
+    let swaps = 4;
     runtime.block_on(async {
         let seen = Rc::<Seen>::default();
         let tls = connector(&folder, protocol);

@@ -1,13 +1,11 @@
 //! Whole processes: supervisor, workers, swaps, and disasters under load.
 //!
-//! This executable is both the tests and the application under test, which it is when [`application::PART`] is set. Run one
-//! with `cargo test -p skep-server --test processes -- NAME`; `cargo xtask drill` runs the drills with more load, and
-//! shows what was lost.
+//! This executable is both the tests and the application under test, which it is when [`APPLICATION`] is its first argument. Run one
+//! with `cargo test -p skep-server --test processes -- NAME`; `skep drill` runs the drills with more load.
 
-mod application;
+mod caches;
 mod drills;
 mod encrypted;
-mod load;
 mod models;
 mod server;
 mod supervision;
@@ -17,16 +15,24 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
 use std::time::Instant;
 
+use skep_drill::APPLICATION;
+
 /// A test, or a drill.
 type Test = (&'static str, fn());
 
+/// What the drills fail in, and what these tests keep in caches.
+fn application() -> skep::App {
+    skep_drill::application().serve::<caches::Services>().store(&caches::NOTES).on_start(caches::ask_before_the_fork)
+}
+
 fn main() -> ExitCode {
-    if std::env::var_os(application::PART).is_some() {
-        return skep_server::run(application::app());
+    if std::env::args().nth(1).is_some_and(|first| first == APPLICATION) {
+        return skep_server::Server::new(application).run_with(std::env::args_os().skip(2));
     }
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let filters: Vec<&String> = arguments.iter().filter(|argument| !argument.starts_with("--")).collect();
-    let all = [supervision::TESTS, models::TESTS, swaps::TESTS, drills::TESTS, encrypted::TESTS].concat();
+    let all =
+        [supervision::TESTS, models::TESTS, swaps::TESTS, drills::TESTS, encrypted::TESTS, caches::TESTS].concat();
     let chosen = |test: &&Test| filters.is_empty() || filters.iter().any(|filter| test.0.contains(filter.as_str()));
     if arguments.iter().any(|argument| argument == "--list") {
         all.iter().filter(chosen).for_each(|(name, _)| println!("{name}: test"));

@@ -8,8 +8,8 @@ use std::time::Duration;
 use rustix::process::Signal;
 
 use super::Test;
-use super::load::{Load, ask};
-use super::server::{Server, is_there, kill, memory, title};
+use super::server::{Server, is_there, kill, memory, nothing_is_lost, title};
+use skep_drill::{Load, ask};
 
 pub(crate) const TESTS: &[Test] = &[
     ("a_static_counter_counts_up_with_threads", a_static_counter_counts_up_with_threads),
@@ -132,11 +132,11 @@ fn a_process_handles_as_many_at_once_as_it_may() {
     let server = Server::start(&settings);
     let start = std::time::Instant::now();
     let mut load = Load::new(&server.address);
-    (load.path, load.connections) = ("/slow/200", 6);
+    (load.path, load.connections) = ("/slow/200".into(), 6);
     let running = load.start();
-    running.go_on_for(6);
+    running.go_on_for(6).unwrap();
     let elapsed = start.elapsed();
-    running.stop().assert_nothing_lost();
+    nothing_is_lost(running);
     // Three and three: not one after the other, and not all at once.
     assert!(elapsed >= Duration::from_millis(400) && elapsed < Duration::from_millis(1200), "{elapsed:?}");
 }

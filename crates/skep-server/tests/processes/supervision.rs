@@ -8,11 +8,12 @@ use std::time::{Duration, Instant};
 use rustix::process::Signal;
 
 use super::Test;
-use super::load::Load;
-use super::server::{Server, command, descendants, folder, is_there, kill, memory, title};
+use super::server::{Server, command, descendants, folder, is_there, kill, memory, nothing_is_lost, title};
+use skep_drill::Load;
 
 pub(crate) const TESTS: &[Test] = &[
     ("a_supervisor_is_small_and_its_worker_serves", a_supervisor_is_small_and_its_worker_serves),
+    ("a_supervisor_never_makes_the_application", a_supervisor_never_makes_the_application),
     ("term_finishes_what_runs_and_quit_does_not", term_finishes_what_runs_and_quit_does_not),
     ("a_dead_worker_is_replaced_at_once", a_dead_worker_is_replaced_at_once),
     ("workers_do_not_outlive_their_supervisor", workers_do_not_outlive_their_supervisor),
@@ -43,6 +44,27 @@ fn a_supervisor_is_small_and_its_worker_serves() {
     }
 }
 
+/// Neither at its start, nor when it looks after workers, nor after an upgrade.
+fn a_supervisor_never_makes_the_application() {
+    for model in ["thread", "prefork"] {
+        let folder = folder();
+        super::server::deploy(&folder.join("app"), "noted");
+        let mut server = Server::start_in(folder, &["--mpm", model]);
+        assert!(server.output().contains("drill 1.2.3 listens on"), "its name is known: {}", server.output());
+        let mut makers = vec![server.worker()];
+        kill(makers[0], Signal::KILL);
+        server.wait_until("another serves", |server| server.get("/").is_ok());
+        makers.push(server.worker());
+        let (good, text) = server.control("upgrade");
+        assert!(good, "{text}");
+        server.wait_until("it says so", |server| server.errors().contains("the supervisor is version"));
+        makers.push(server.worker());
+        let noted = std::fs::read_to_string(server.folder.join(skep_drill::NOTES)).unwrap();
+        assert_eq!(noted.lines().map(|line| line.parse().unwrap()).collect::<Vec<i32>>(), makers, "{model}");
+        assert_eq!(server.status("name"), "drill 1.2.3");
+    }
+}
+
 fn term_finishes_what_runs_and_quit_does_not() {
     for (signal, code, answered) in [(Signal::TERM, 0, true), (Signal::INT, 0, true), (Signal::QUIT, 131, false)] {
         let mut server = Server::start(&[]);
@@ -64,17 +86,17 @@ fn term_finishes_what_runs_and_quit_does_not() {
 fn a_thread_is_added_without_loss() {
     let mut server = Server::start(&["--workers", "1"]);
     let load = Load::new(&server.address).start();
-    load.go_on_for(50);
+    load.go_on_for(50).unwrap();
     let threads = |server: &Server| server.control("status json").1.matches("\"thread\":").count();
     assert_eq!(threads(&server), 1);
     assert_eq!(server.control("add"), (true, "one more thread: another worker takes over\n".to_owned()));
     // One worker, and each of its two threads has its own queue.
     server.wait_until("the old worker is gone", |server| server.family().len() == 1 && threads(server) == 2);
-    load.go_on_for(50);
+    load.go_on_for(50).unwrap();
     server.signal(Signal::USR2);
     server.wait_until("there are three", |server| server.family().len() == 1 && threads(server) == 3);
-    load.go_on_for(50);
-    load.stop().assert_nothing_lost();
+    load.go_on_for(50).unwrap();
+    nothing_is_lost(load);
 }
 
 fn a_dead_worker_is_replaced_at_once() {

@@ -10,8 +10,8 @@ use std::time::Duration;
 use rustix::process::Signal;
 
 use super::Test;
-use super::load::{Load, ask};
-use super::server::{Server, deploy, deploy_bytes, folder, is_there, title};
+use super::server::{Server, deploy, deploy_bytes, folder, is_there, nothing_is_lost, title};
+use skep_drill::{Load, ask};
 
 pub(crate) const TESTS: &[Test] = &[
     ("a_swap_brings_the_version_on_disk", a_swap_brings_the_version_on_disk),
@@ -115,7 +115,7 @@ fn a_file_that_is_watched_is_swapped_to() {
     server.wait_until("that is told", |server| server.errors().contains("not complete"));
     let file = fs::File::options().write(true).open(&app).unwrap();
     let mut rest = whole.clone();
-    let mark = whole.len() - super::application::MARK;
+    let mark = whole.len() - skep_drill::MARK;
     rest[mark..].copy_from_slice(format!("\nversion {:<23}", "three").as_bytes());
     file.write_all_at(&rest, 0).unwrap();
     drop(file);
@@ -125,7 +125,7 @@ fn a_file_that_is_watched_is_swapped_to() {
 fn the_supervisor_itself_is_upgraded() {
     let mut server = Server::start_in(deployed("one"), &["--set", "pid_file=pid", "--listen", "unix:socket"]);
     let load = Load::new(&server.address).start();
-    load.go_on_for(50);
+    load.go_on_for(50).unwrap();
     deploy(&server.folder.join("app"), "two");
     let (good, text) = server.control("upgrade");
     assert!(good, "{text}");
@@ -138,8 +138,8 @@ fn the_supervisor_itself_is_upgraded() {
     let worker = server.worker();
     super::server::kill(worker, Signal::TERM);
     server.wait_until("a worker is replaced", |server| server.worker() != worker);
-    load.go_on_for(50);
-    load.stop().assert_nothing_lost();
+    load.go_on_for(50).unwrap();
+    nothing_is_lost(load);
     let family = server.family();
     server.signal(Signal::TERM);
     assert_eq!(server.wait().code(), Some(0));
@@ -150,17 +150,17 @@ fn the_supervisor_itself_is_upgraded() {
 fn prefork_swaps() {
     let mut server = Server::start_in(deployed("one"), &["--mpm", "prefork", "--set", "requests_per_worker=1"]);
     let load = Load::new(&server.address).start();
-    load.go_on_for(50);
+    load.go_on_for(50).unwrap();
     deploy(&server.folder.join("app"), "two");
     assert!(server.control("swap").0);
     assert_eq!(server.get("/version").unwrap(), "two");
-    load.go_on_for(50);
+    load.go_on_for(50).unwrap();
     deploy(&server.folder.join("app"), "dies");
     let (good, text) = server.control("swap");
     assert!(!good, "{text}");
-    load.go_on_for(50);
+    load.go_on_for(50).unwrap();
     assert_eq!(server.get("/version").unwrap(), "two");
-    load.stop().assert_nothing_lost();
+    nothing_is_lost(load);
     server.wait_until("the old parent is gone", |server| {
         server.control("status json").1.matches("\"number\"").count() == 1
     });

@@ -37,7 +37,7 @@ impl Handle for Forgotten {
 #[ignore = "this is the application of the other tests here"]
 fn the_application() {
     let arguments = std::env::var(PART).unwrap();
-    let app = if std::env::var_os(FORGET).is_some() { app() } else { app().leave_out::<(Forgotten,)>("for a test") };
+    let app = || if std::env::var_os(FORGET).is_some() { app() } else { app().leave_out::<(Forgotten,)>("for a test") };
     let server = skep_server::Server::new(app).fix("mpm", "thread");
     // `run` would read the test's own command line.
     let code = server.run_with(arguments.split('\n').filter(|argument| !argument.is_empty()));

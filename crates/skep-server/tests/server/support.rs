@@ -123,8 +123,7 @@ pub fn server(settings: &[(&str, &str)]) -> Running {
 pub fn start(settings: &[(&str, &str)]) -> Running {
     let data = std::env::temp_dir().join(format!("skep-server-test-data-{}", std::process::id()));
     let quiet = [("log.access", "false"), ("log.level", "error"), ("workers", "2"), ("data", data.to_str().unwrap())];
-    let server =
-        quiet.iter().chain(settings).fold(Server::new(app()), |server, (name, value)| server.fix(*name, *value));
+    let server = quiet.iter().chain(settings).fold(Server::new(app), |server, (name, value)| server.fix(*name, *value));
     server.start().unwrap()
 }
 

@@ -93,7 +93,7 @@ fn a_handshake_that_never_ends_does() {
 fn what_is_wrong_with_files_is_said() {
     let files = Files::new("bad");
     let error = |certificate: &str, key: &str| {
-        let server = Server::new(app()).fix("listen", "127.0.0.1:0").fix("data", files.path("data"));
+        let server = Server::new(app).fix("listen", "127.0.0.1:0").fix("data", files.path("data"));
         let server = server.fix("tls.certificate", certificate).fix("tls.key", key);
         server.start().unwrap_err().to_string()
     };

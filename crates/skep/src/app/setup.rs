@@ -67,6 +67,9 @@ pub struct Limits {
     pub query_parameters: usize,
     /// The most bytes of one session: its names, and its values as JSON (64 KiB).
     pub session: usize,
+    /// The most sessions in all, where they are kept if nobody has configured it, a file of SQLite: those go that nobody used for longest
+    /// (1 000 000). What lists the sessions of a user counts as one.
+    pub sessions: u64,
     /// The most sessions of one user ([`Session::belongs_to`](crate::session::Session::belongs_to)): the oldest end (100).
     pub user_sessions: usize,
     /// The most bytes of one file that a form brings (16 MiB); a field may allow fewer.
@@ -86,6 +89,7 @@ impl Default for Limits {
             page: 8 << 20,
             query_parameters: 1000,
             session: 64 << 10,
+            sessions: 1_000_000,
             user_sessions: 100,
             upload_file: 16 << 20,
             upload_total: 64 << 20,

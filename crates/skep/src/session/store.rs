@@ -49,6 +49,9 @@ struct Place {
     opening: Mutex<()>,
     /// The file of who configures nothing; without one, memory.
     file: Option<PathBuf>,
+    /// How many that file may hold.
+    #[cfg(feature = "local-tiers")]
+    most: u64,
     rules: Rules,
     clock: Clock,
     #[cfg(target_family = "wasm")]
@@ -120,6 +123,8 @@ impl Sessions {
             cache: Mutex::default(),
             opening: Mutex::default(),
             file,
+            #[cfg(feature = "local-tiers")]
+            most: setup.limits.sessions,
             rules,
             clock: clock.clone(),
             #[cfg(target_family = "wasm")]
@@ -358,7 +363,7 @@ impl Place {
             skep_cache::Error::unreachable("opening the file of sessions")
                 .because(format!("{}: {error}", file.display()))
         })?;
-        Ok((Near::Sqlite(skep_cache::Sqlite::open(file)?), true))
+        Ok((Near::Sqlite(skep_cache::Sqlite::open(file)?.most(self.most)?), true))
     }
 
     #[cfg(not(feature = "local-tiers"))]

@@ -10,7 +10,7 @@ use crate::number::parse_time;
 
 /// The flags of every word that loads a server.
 pub(crate) fn flags<T: HasSettings>() -> Vec<Flag<T>> {
-    [size(), pace(), way(), limits(), asked()].into_iter().flatten().collect()
+    [size(), pace(), vec![close()], reach(), limits(), asked()].into_iter().flatten().collect()
 }
 
 /// How much.
@@ -23,6 +23,16 @@ fn size<T: HasSettings>() -> Vec<Flag<T>> {
             help: "connections (32)",
             set: |to, text| {
                 to.settings().connections = number(text, 1, 60_000)?;
+                Ok(())
+            },
+        },
+        Flag {
+            name: "threads",
+            short: Some('t'),
+            takes: "N",
+            help: "threads that share the connections, each with a core of its own (1)",
+            set: |to, text| {
+                to.settings().threads = number(text, 1, 1024)?;
                 Ok(())
             },
         },
@@ -107,19 +117,22 @@ fn pace<T: HasSettings>() -> Vec<Flag<T>> {
     ]
 }
 
-/// Over what kind of connection.
-fn way<T: HasSettings>() -> Vec<Flag<T>> {
-    vec![
-        Flag {
-            name: "close",
-            short: None,
-            takes: "",
-            help: "a connection for each request",
-            set: |to, _| {
-                to.settings().reuse = false;
-                Ok(())
-            },
+fn close<T: HasSettings>() -> Flag<T> {
+    Flag {
+        name: "close",
+        short: None,
+        takes: "",
+        help: "a connection for each request",
+        set: |to, _| {
+            to.settings().reuse = false;
+            Ok(())
         },
+    }
+}
+
+/// Over what kind of connection: of every word that asks a server.
+pub(crate) fn reach<T: HasSettings>() -> Vec<Flag<T>> {
+    vec![
         Flag {
             name: "http",
             short: None,
@@ -193,10 +206,11 @@ fn limits<T: HasSettings>() -> Vec<Flag<T>> {
         Flag {
             name: "load-core",
             short: None,
-            takes: "CORE",
-            help: "the core of the load",
+            takes: "CORE,...",
+            help: "the core of the load, or one for each of its threads",
             set: |to, text| {
-                to.settings().load_core = Some(number(text, 0, 1 << 16)?);
+                to.settings().load_cores =
+                    text.split(',').map(|core| number(core.trim(), 0, 1 << 16)).collect::<Result<_, _>>()?;
                 Ok(())
             },
         },

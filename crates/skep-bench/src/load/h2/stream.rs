@@ -1,9 +1,11 @@
 //! One HTTP/2 connection, made when it is needed and made anew when it broke.
 
 use std::rc::Rc;
+use std::time::Duration;
 
 use bytes::Bytes;
 use h2::client::SendRequest;
+use rustix::net::sockopt;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpStream, UnixStream};
 use tokio::sync::Mutex;
@@ -22,6 +24,7 @@ pub(super) struct Way {
     tls: Option<Tls>,
     requests: Vec<(http::Request<()>, Bytes)>,
     largest: u64,
+    reuse: bool,
 }
 
 impl Way {
@@ -31,6 +34,7 @@ impl Way {
             tls: Tls::of(&plan.target, &plan.trust, b"h2")?,
             requests: plan.requests.iter().map(|spec| request(spec, &plan.target)).collect::<Result<_, _>>()?,
             largest: plan.largest,
+            reuse: plan.reuse,
         })
     }
 }
@@ -77,6 +81,11 @@ pub(super) struct Connection {
 impl Connection {
     pub(super) fn new(way: &Rc<Way>) -> Self {
         Self { way: Rc::clone(way), client: Mutex::new(None) }
+    }
+
+    /// One more to the same server, not made yet.
+    pub(super) fn another(&self) -> Self {
+        Self::new(&self.way)
     }
 
     /// Asks, and reads the answer to its end: its status, and the bytes of its body.
@@ -132,11 +141,16 @@ impl Connection {
         if let Some(client) = &*client {
             return Ok(client.clone());
         }
-        let refused = |error| Failure::new(ErrorKind::Connect, format!("{}: {error}", self.way.address));
+        let refused =
+            |error: std::io::Error| Failure::new(ErrorKind::Connect, format!("{}: {error}", self.way.address));
         let made = match &self.way.address {
             Address::Tcp(address) => {
                 let stream = TcpStream::connect(address).await.map_err(refused)?;
                 stream.set_nodelay(true).map_err(refused)?;
+                if !self.way.reuse {
+                    // Without `TIME_WAIT`, in which a port of ours would stay for a minute.
+                    sockopt::set_socket_linger(&stream, Some(Duration::ZERO)).map_err(|error| refused(error.into()))?;
+                }
                 self.secured(stream).await?
             }
             Address::Unix(path) => self.secured(UnixStream::connect(path).await.map_err(refused)?).await?,

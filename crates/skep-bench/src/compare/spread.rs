@@ -1,6 +1,13 @@
-//! The arithmetic: medians, ranges, ratios within rounds. No means: one bad round would move them.
+//! Medians, ranges, ratios within rounds. No means: one bad round would move them.
 
 /// The middle of some figures, and how far they lie apart.
+///
+/// ```
+/// use skep_bench::compare::Spread;
+///
+/// let spread = Spread::of(&[10.0, 11.0, 12.0, 13.0, 500.0]).unwrap();
+/// assert_eq!((spread.median, spread.deviation), (12.0, 1.0));
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Spread {
     /// The middle one.
@@ -14,7 +21,7 @@ pub struct Spread {
 }
 
 impl Spread {
-    /// Of nothing there is none.
+    /// Of nothing there is none. See [`Spread`].
     #[must_use]
     pub fn of(values: &[f64]) -> Option<Self> {
         let median = median(values)?;
@@ -29,6 +36,10 @@ impl Spread {
 }
 
 /// The middle one, or between the two middle ones.
+///
+/// ```
+/// assert_eq!(skep_bench::compare::median(&[4.0, 1.0, 2.0, 3.0]), Some(2.5));
+/// ```
 #[must_use]
 pub fn median(values: &[f64]) -> Option<f64> {
     let mut sorted = values.to_vec();
@@ -43,6 +54,10 @@ pub fn median(values: &[f64]) -> Option<f64> {
 /// How many times the other's figure is ours, round by round.
 ///
 /// A round counts only if both have a figure in it, and the other's is not zero.
+///
+/// ```
+/// assert_eq!(skep_bench::compare::ratios(&[Some(4.0), None], &[Some(2.0), Some(2.0)]), [2.0]);
+/// ```
 #[must_use]
 pub fn ratios(ours: &[Option<f64>], others: &[Option<f64>]) -> Vec<f64> {
     let pairs = ours.iter().zip(others).filter_map(|(ours, other)| Some(((*ours)?, (*other)?)));

@@ -3,50 +3,72 @@
 use std::io::{self, Read, Write};
 use std::net::TcpStream;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
+use crate::error::{Error, Result};
+
 /// What happened to the requests of a load.
 #[derive(Debug, Default)]
-pub(crate) struct Tally {
-    pub(crate) good: AtomicU64,
+pub struct Tally {
+    /// Answers with the status 200.
+    pub good: AtomicU64,
     /// Connections that the system refused.
-    pub(crate) refused: AtomicU64,
+    pub refused: AtomicU64,
     /// Requests that got no answer, or half of one.
-    pub(crate) cut: AtomicU64,
+    pub cut: AtomicU64,
     /// Answers with another status than 200.
-    pub(crate) bad: AtomicU64,
-    /// Guilty requests that got no answer, as they should.
-    pub(crate) guilty: AtomicU64,
+    pub bad: AtomicU64,
+    /// Guilty requests that were sent.
+    pub asked: AtomicU64,
+    /// Guilty requests that failed as they should.
+    pub guilty: AtomicU64,
     /// The longest that a request took, in microseconds, connecting included.
-    pub(crate) slowest: AtomicU64,
-    pub(crate) problems: Mutex<Vec<String>>,
+    pub slowest: AtomicU64,
+    /// The first few of what went wrong.
+    problems: Mutex<Vec<String>>,
     /// Of each connection the bodies of its answers, in their order.
-    pub(crate) seen: Mutex<Vec<Vec<String>>>,
+    seen: Mutex<Vec<Vec<String>>>,
+}
+
+/// Requests that are meant to fail.
+#[derive(Clone, Debug)]
+pub struct Guilty {
+    /// One of so many, of all connections together.
+    pub every: u64,
+    /// What it asks for.
+    pub path: String,
+    /// The status of its answer; `None` if it gets none.
+    pub answer: Option<u16>,
 }
 
 /// A load: so many connections at a time, each asking again and again.
-#[derive(Clone)]
-pub(crate) struct Load {
-    pub(crate) address: String,
-    pub(crate) path: &'static str,
-    pub(crate) connections: usize,
+#[derive(Clone, Debug)]
+pub struct Load {
+    /// `127.0.0.1:41234`.
+    pub address: String,
+    /// What is asked for.
+    pub path: String,
+    /// How many at a time.
+    pub connections: usize,
     /// How many requests a connection brings.
-    pub(crate) requests: usize,
-    /// Every so many requests, of all connections together, this one comes instead.
-    pub(crate) guilty: Option<(u64, &'static str)>,
+    pub requests: usize,
+    /// Some requests are meant to fail.
+    pub guilty: Option<Guilty>,
     /// How long each connection waits between two requests.
-    pub(crate) pause: Duration,
+    pub pause: Duration,
     /// Keep what was answered.
-    pub(crate) remember: bool,
+    pub remember: bool,
 }
 
 impl Load {
-    pub(crate) fn new(address: &str) -> Self {
+    /// Eight connections, each for one request of `/`.
+    #[must_use]
+    pub fn new(address: &str) -> Self {
         Self {
             address: address.to_owned(),
-            path: "/",
+            path: "/".into(),
             connections: 8,
             requests: 1,
             guilty: None,
@@ -55,7 +77,9 @@ impl Load {
         }
     }
 
-    pub(crate) fn start(&self) -> Running {
+    /// Begins, on a thread for each connection.
+    #[must_use]
+    pub fn start(&self) -> Running {
         let (stop, tally) = (Arc::<AtomicBool>::default(), Arc::<Tally>::default());
         let count = Arc::<AtomicU64>::default();
         let threads = (0..self.connections).map(|_| {
@@ -66,7 +90,7 @@ impl Load {
                 }
             })
         });
-        Running { threads: threads.collect(), stop, tally, since: Instant::now() }
+        Running { threads: threads.collect(), stop, tally }
     }
 
     fn one_connection(&self, stop: &AtomicBool, tally: &Tally, count: &AtomicU64) {
@@ -78,17 +102,17 @@ impl Load {
                 return thread::sleep(Duration::from_millis(1));
             }
         };
-        stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
-        stream.set_nodelay(true).unwrap();
+        let _ = stream.set_read_timeout(Some(PATIENCE)).and_then(|()| stream.set_nodelay(true));
         let mut seen = Vec::new();
         for number in 1..=self.requests {
             let start = if number == 1 { start } else { Instant::now() };
             let total = count.fetch_add(1, Ordering::Relaxed) + 1;
-            let guilty = self.guilty.filter(|(every, _)| total.is_multiple_of(*every));
+            let guilty = self.guilty.as_ref().filter(|guilty| total.is_multiple_of(guilty.every));
             let last = number == self.requests || stop.load(Ordering::Relaxed);
-            let answer = ask(&mut stream, guilty.map_or(self.path, |(_, path)| path), last);
+            let answer = ask(&mut stream, guilty.map_or(&self.path, |guilty| &guilty.path), last);
+            tally.asked.fetch_add(guilty.is_some().into(), Ordering::Relaxed);
             match answer {
-                Err(_) if guilty.is_some() => {
+                Err(_) if guilty.is_some_and(|guilty| guilty.answer.is_none()) => {
                     tally.guilty.fetch_add(1, Ordering::Relaxed);
                     break;
                 }
@@ -97,10 +121,18 @@ impl Load {
                     break;
                 }
                 Ok(answer) => {
-                    let good = answer.status == 200;
-                    let counter = if good { &tally.good } else { &tally.bad };
-                    counter.fetch_add(1, Ordering::Relaxed);
-                    tally.slowest.fetch_max(u64::try_from(start.elapsed().as_micros()).unwrap(), Ordering::Relaxed);
+                    let took = u64::try_from(start.elapsed().as_micros()).unwrap_or(u64::MAX);
+                    tally.slowest.fetch_max(took, Ordering::Relaxed);
+                    match guilty {
+                        None if answer.status == 200 => drop(tally.good.fetch_add(1, Ordering::Relaxed)),
+                        None => tally.lose(&tally.bad, format!("status {}", answer.status)),
+                        Some(guilty) if guilty.answer == Some(answer.status) => {
+                            tally.guilty.fetch_add(1, Ordering::Relaxed);
+                        }
+                        Some(guilty) => {
+                            tally.lose(&tally.bad, format!("{} was answered with {}", guilty.path, answer.status));
+                        }
+                    }
                     seen.push(answer.body);
                     if last || answer.closes {
                         break;
@@ -110,21 +142,34 @@ impl Load {
             thread::sleep(self.pause);
         }
         if self.remember {
-            tally.seen.lock().unwrap().push(seen);
+            tally.seen.lock().unwrap_or_else(PoisonError::into_inner).push(seen);
         }
         thread::sleep(self.pause);
     }
 }
 
+/// How long an answer may take.
+const PATIENCE: Duration = Duration::from_secs(20);
+
 /// An answer.
-pub(crate) struct Answer {
-    pub(crate) status: u16,
-    pub(crate) body: String,
-    pub(crate) closes: bool,
+#[derive(Debug)]
+pub struct Answer {
+    /// Such as 200.
+    pub status: u16,
+    /// The text.
+    pub body: String,
+    /// It says that the connection ends.
+    pub closes: bool,
 }
 
 /// Asks, and reads one answer with a length.
-pub(crate) fn ask(stream: &mut TcpStream, path: &str, last: bool) -> io::Result<Answer> {
+///
+/// ```no_run
+/// let mut stream = std::net::TcpStream::connect("127.0.0.1:8800")?;
+/// assert_eq!(skep_drill::ask(&mut stream, "/", true)?.status, 200);
+/// # Ok::<(), std::io::Error>(())
+/// ```
+pub fn ask(stream: &mut TcpStream, path: &str, last: bool) -> io::Result<Answer> {
     let connection = if last { "Connection: close\r\n" } else { "" };
     stream.write_all(format!("GET {path} HTTP/1.1\r\nHost: x\r\n{connection}\r\n").as_bytes())?;
     let mut read = Vec::new();
@@ -143,7 +188,8 @@ pub(crate) fn ask(stream: &mut TcpStream, path: &str, last: bool) -> io::Result<
         };
         let length: usize = field("content-length").and_then(|length| length.parse().ok()).unwrap_or(0);
         if body.len() >= length {
-            let status = head[9..12].parse().map_err(|_| io::Error::other("no status"))?;
+            let status = head.get(9..12).and_then(|status| status.parse().ok());
+            let status = status.ok_or_else(|| io::Error::other(format!("no status in {head:?}")))?;
             return Ok(Answer {
                 status,
                 body: body.to_owned(),
@@ -156,60 +202,82 @@ pub(crate) fn ask(stream: &mut TcpStream, path: &str, last: bool) -> io::Result<
 impl Tally {
     fn lose(&self, counter: &AtomicU64, problem: String) {
         counter.fetch_add(1, Ordering::Relaxed);
-        let mut problems = self.problems.lock().unwrap();
+        let mut problems = self.problems.lock().unwrap_or_else(PoisonError::into_inner);
         if problems.len() < 10 {
             problems.push(problem);
         }
     }
 
-    pub(crate) fn of(counter: &AtomicU64) -> u64 {
+    /// What this counter says now.
+    #[must_use]
+    pub fn of(counter: &AtomicU64) -> u64 {
         counter.load(Ordering::Relaxed)
     }
 
-    /// Nothing was refused, cut or answered with an error.
-    pub(crate) fn assert_nothing_lost(&self) {
+    /// Nothing was refused, cut or answered with an error, and something was asked.
+    #[must_use]
+    pub fn is_whole(&self) -> bool {
         let lost = Self::of(&self.refused) + Self::of(&self.cut) + Self::of(&self.bad);
-        assert_eq!(lost, 0, "{}", self.text());
-        assert!(Self::of(&self.good) > 0, "nothing was asked");
+        lost == 0 && Self::of(&self.good) > 0
     }
 
-    pub(crate) fn text(&self) -> String {
+    /// All of it in one line.
+    #[must_use]
+    pub fn text(&self) -> String {
         let [good, refused, cut, bad, guilty] =
             [&self.good, &self.refused, &self.cut, &self.bad, &self.guilty].map(Self::of);
         let slowest = Self::of(&self.slowest) / 1000;
-        let problems = self.problems.lock().unwrap().join("; ");
+        let problems = self.problems();
         format!(
-            "{good} good, {refused} refused, {cut} cut, {bad} bad, {guilty} guilty without an answer; slowest {slowest} ms{}{problems}",
+            "{good} good, {refused} refused, {cut} cut, {bad} bad, {guilty} guilty; slowest {slowest} ms{}{problems}",
             if problems.is_empty() { "" } else { ": " }
         )
+    }
+
+    /// The first few of what went wrong, in one line.
+    #[must_use]
+    pub fn problems(&self) -> String {
+        self.problems.lock().unwrap_or_else(PoisonError::into_inner).join("; ")
+    }
+
+    /// Of each connection the bodies of its answers, in their order.
+    #[must_use]
+    pub fn seen(&self) -> Vec<Vec<String>> {
+        self.seen.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
 
 /// A load that is under way.
-pub(crate) struct Running {
+#[derive(Debug)]
+pub struct Running {
     threads: Vec<JoinHandle<()>>,
     stop: Arc<AtomicBool>,
-    pub(crate) tally: Arc<Tally>,
-    since: Instant,
+    /// What has happened so far.
+    pub tally: Arc<Tally>,
 }
 
 impl Running {
     /// Waits until so many more answers were good.
-    pub(crate) fn go_on_for(&self, answers: u64) {
+    pub fn go_on_for(&self, answers: u64) -> Result<()> {
         let until = Tally::of(&self.tally.good) + answers;
         let start = Instant::now();
         while Tally::of(&self.tally.good) < until {
-            assert!(start.elapsed() < Duration::from_mins(1), "no progress: {}", self.tally.text());
+            if start.elapsed() > Duration::from_mins(1) {
+                return Err(Error::new(format!("no progress for a minute: {}", self.tally.text())));
+            }
             thread::sleep(Duration::from_millis(2));
         }
+        Ok(())
     }
 
-    pub(crate) fn stop(self) -> Arc<Tally> {
+    /// Ends it when the requests under way are answered.
+    #[must_use]
+    pub fn stop(self) -> Arc<Tally> {
         self.stop.store(true, Ordering::Relaxed);
         for thread in self.threads {
-            thread.join().unwrap();
+            // What it did has been counted.
+            let _ = thread.join();
         }
-        println!("  {} in {:.1} s", self.tally.text(), self.since.elapsed().as_secs_f32());
         self.tally
     }
 }

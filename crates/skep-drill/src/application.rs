@@ -1,5 +1,5 @@
-//! The application under test. What it is called, and what is wrong with it, stands behind the end of its executable: so one
-//! build makes many versions.
+//! The application that fails when it is asked to. What it is called, and what is wrong with it from its start, stands behind the end of
+//! its executable: so one build makes many versions.
 
 use std::os::unix::fs::FileExt;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -9,11 +9,11 @@ use skep::cache::{Life, Public, PublicPage};
 use skep::prelude::*;
 use skep::sql::{Migration, Migrations};
 
-/// Set, this executable is the application.
-pub(crate) const PART: &str = "PROCESSES_TEST_APPLICATION";
+/// An executable with this first argument is the application.
+pub const APPLICATION: &str = "drill-application";
 
 /// Where the text begins that [`version`] reads, counted from the end of the file.
-pub(crate) const MARK: usize = 32;
+pub const MARK: usize = 32;
 
 /// 13 bytes.
 #[derive(Service)]
@@ -158,7 +158,8 @@ fn fill_memory() {
 }
 
 /// The name behind the end of this executable; `main` if there is none.
-pub(crate) fn version() -> String {
+#[must_use]
+pub fn version() -> String {
     static VERSION: std::sync::OnceLock<String> = std::sync::OnceLock::new();
     VERSION.get_or_init(|| read_version().unwrap_or_else(|| "main".to_owned())).clone()
 }
@@ -176,8 +177,19 @@ const ADDS: Migration = Migration::new(2, "0002_add.sql", "alter table post add 
 const BREAKS: Migration =
     Migration::new(3, "0003_drop.sql", "-- Nobody needs it.\nalter table post drop column title;");
 
-pub(crate) fn app() -> App {
+/// The application: `/`, `/version`, `/count`, `/kept`, `/random`, `/slow/MILLISECONDS`, and what no application should have: `/hang`, `/leak`,
+/// `/crash/abort`, `/crash/segv`, `/crash/exit`.
+///
+/// ```
+/// assert_eq!(skep_drill::application().name(), Some(("drill", "1.2.3")));
+/// ```
+#[must_use]
+pub fn application() -> App {
     match &*version() {
+        "noted" => {
+            note();
+            plain()
+        }
         "db one" => plain().database(Migrations::new(&[TABLE])),
         "db two" => plain().database(Migrations::new(&[TABLE, ADDS])),
         "db three" => plain().database(Migrations::new(&[TABLE, ADDS, BREAKS])),
@@ -185,9 +197,20 @@ pub(crate) fn app() -> App {
     }
 }
 
+/// Writes down which process has made the application.
+fn note() {
+    use std::io::Write;
+    let file = std::fs::File::options().create(true).append(true).open(NOTES);
+    // Whoever reads it misses what could not be written.
+    let _ = file.and_then(|mut file| writeln!(file, "{}", std::process::id()));
+}
+
+/// Where the version "noted" writes.
+pub const NOTES: &str = "made-by";
+
 fn plain() -> App {
     App::new()
-        .named("test", "1.2.3")
+        .named("drill", "1.2.3")
         .serve::<(Hello, Kept, Count, Version, Random, Slow, Hang, Crash, Leak)>()
         .with(Started::default())
         .on_start(|site| {

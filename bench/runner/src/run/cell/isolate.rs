@@ -1,0 +1,117 @@
+//! What instances hold, and how fast a new version takes the place of the old one.
+
+use std::fs;
+use std::io::Write;
+use std::net::{Ipv4Addr, TcpStream};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::{Cell, Entrant, SETTLE, Sample};
+use crate::Result;
+use crate::load::{self, SWAPS};
+use crate::measure::Measure;
+use crate::program::{Program, Served};
+use crate::server::Server;
+
+/// How long a swap may take.
+const PATIENCE: Duration = Duration::from_mins(1);
+
+/// Between two looks for the new version.
+const PAUSE: Duration = Duration::from_millis(1);
+
+/// Requests whose bodies do not come, and by how much the server grows with each.
+pub(super) fn held(cell: &Cell<'_>, entrant: &Entrant, requests: u16) -> Result<Sample> {
+    let server = cell.start(entrant)?;
+    let path = entrant.variant.path;
+    // What the first requests of a process take for good is not theirs.
+    drop(hold(server.port, path, requests)?);
+    let before = memory(&server)?;
+    let connections = hold(server.port, path, requests)?;
+    let held = memory(&server)?;
+    drop(connections);
+    Ok(Sample::from([(Measure::InFlight, (held - before) * 1000.0 / f64::from(requests)), (Measure::Memory, held)]))
+}
+
+/// Opens so many connections, and begins a request on each.
+fn hold(port: u16, path: &str, requests: u16) -> Result<Vec<TcpStream>> {
+    let mut connections = Vec::new();
+    for _ in 0..requests {
+        let mut connection = TcpStream::connect((Ipv4Addr::LOCALHOST, port))?;
+        write!(
+            connection,
+            "POST {path} HTTP/1.1\r\nhost: localhost\r\norigin: http://localhost\r\ncontent-length: 100\r\n\r\nbegun"
+        )?;
+        connections.push(connection);
+    }
+    Ok(connections)
+}
+
+fn memory(server: &Server) -> Result<f64> {
+    thread::sleep(SETTLE);
+    Ok(server.watched().sizes()?.values().sum())
+}
+
+/// Writes the component's file anew, each time with another text in it, and asks until the answer has it.
+pub(super) fn swaps(cell: &Cell<'_>, entrant: &Entrant) -> Result<Sample> {
+    let Program::SkepServe(Served { guest, .. }) = entrant.variant.program else {
+        return Err(format!("{} has no component to swap", entrant.name).into());
+    };
+    let server = cell.start(entrant)?;
+    let file = cell.site.folder(&super::label(cell.experiment, entrant)).join(guest.file());
+    let component = fs::read(&file)?;
+    let mut times = Vec::new();
+    for number in 0..SWAPS {
+        // Never seen before on this machine: what is compiled is kept by its content.
+        let text = marked(guest.text(), number);
+        let new = replaced(&component, guest.text().as_bytes(), text.as_bytes());
+        if new == component {
+            return Err(format!("{:?} does not stand in {}", guest.text(), file.display()).into());
+        }
+        let beside = file.with_extension("new");
+        fs::write(&beside, new)?;
+        let begun = Instant::now();
+        fs::rename(&beside, &file)?;
+        while !has(&load::ask(server.port, entrant.variant.path)?.body, text.as_bytes()) {
+            if begun.elapsed() > PATIENCE {
+                return Err(format!("{}: no new answer in {PATIENCE:?}", entrant.name).into());
+            }
+            thread::sleep(PAUSE);
+        }
+        times.push(begun.elapsed().as_secs_f64() * 1e3);
+    }
+    times.sort_unstable_by(f64::total_cmp);
+    Ok(Sample::from([(Measure::Swap, times[SWAPS / 2]), (Measure::SlowestSwap, times[SWAPS - 1])]))
+}
+
+/// A text of the same length that nobody has had.
+fn marked(text: &str, number: usize) -> String {
+    let nanos =
+        std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(0, |time| time.subsec_nanos());
+    let mark = format!("{number}{nanos:09}");
+    text.chars().take(text.len() - mark.len()).chain(mark.chars()).collect()
+}
+
+fn replaced(bytes: &[u8], text: &[u8], by: &[u8]) -> Vec<u8> {
+    let mut new = bytes.to_vec();
+    let places = (0..bytes.len().saturating_sub(text.len())).filter(|&place| bytes[place..].starts_with(text));
+    for place in places {
+        new[place..place + by.len()].copy_from_slice(by);
+    }
+    new
+}
+
+fn has(body: &[u8], text: &[u8]) -> bool {
+    body.windows(text.len()).any(|window| window == text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_is_replaced_wherever_it_stands_by_one_of_its_length() {
+        assert_eq!(replaced(b"-abc-abc-", b"abc", b"xyz"), b"-xyz-xyz-");
+        let marked = marked("Hello, world!", 3);
+        assert!(marked.len() == 13 && marked.starts_with("Hel3"), "{marked}");
+    }
+}

@@ -1,0 +1,43 @@
+//! What `/proc` says of processes.
+
+use std::fs;
+
+use rustix::process::{Pid, Signal, kill_process};
+
+/// Sends a signal. A process that is gone does not get it.
+pub fn kill(pid: i32, signal: Signal) {
+    if let Some(pid) = Pid::from_raw(pid) {
+        let _ = kill_process(pid, signal);
+    }
+}
+
+/// All processes that came from this one, and from those that came from it.
+#[must_use]
+pub fn descendants(pid: i32) -> Vec<i32> {
+    let text = fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).unwrap_or_default();
+    let children: Vec<i32> = text.split_whitespace().filter_map(|pid| pid.parse().ok()).collect();
+    let theirs = children.iter().flat_map(|child| descendants(*child));
+    children.iter().copied().chain(theirs).collect()
+}
+
+/// True while there is such a process, and it is not only waiting to be collected.
+#[must_use]
+pub fn is_there(pid: i32) -> bool {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    stat.rsplit_once(") ").is_some_and(|(_, rest)| !rest.starts_with('Z'))
+}
+
+/// What `ps` would show.
+#[must_use]
+pub fn title(pid: i32) -> String {
+    let bytes = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+    String::from_utf8_lossy(bytes.split(|byte| *byte == 0).next().unwrap_or_default()).trim().to_owned()
+}
+
+/// Proportional set size in KiB; 0 if it is gone.
+#[must_use]
+pub fn memory(pid: i32) -> u64 {
+    let text = fs::read_to_string(format!("/proc/{pid}/smaps_rollup")).unwrap_or_default();
+    let line = text.lines().find(|line| line.starts_with("Pss:"));
+    line.and_then(|line| line.split_whitespace().nth(1)?.parse().ok()).unwrap_or(0)
+}

@@ -1,0 +1,456 @@
+//! Sessions and caches of running servers: several processes on one file, machines on one Redis, connections after a fork.
+
+use std::collections::HashSet;
+use std::fs;
+use std::io::{self, Read, Write};
+use std::net::TcpStream;
+use std::os::unix::net::UnixStream;
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rustix::process::Signal;
+use skep::cache::{Life, Public, PublicPage, Store};
+use skep::prelude::*;
+use skep::session::Key;
+use skep_drill::{is_there, kill};
+
+use super::Test;
+use super::server::{Server, folder};
+
+pub(crate) const TESTS: &[Test] = &[
+    ("sessions_of_many_processes_are_in_one_file", sessions_of_many_processes_are_in_one_file),
+    ("machines_share_their_sessions_on_redis", machines_share_their_sessions_on_redis),
+    ("a_file_holds_so_many_sessions", a_file_holds_so_many_sessions),
+    ("forked_processes_have_connections_of_their_own", forked_processes_have_connections_of_their_own),
+    ("machines_share_their_pages_on_redis", machines_share_their_pages_on_redis),
+    ("a_server_of_caches_that_dies_costs_time_and_no_page", a_server_of_caches_that_dies_costs_time_and_no_page),
+];
+
+const NAME: Key<String> = Key::new("name");
+const VISITS: Key<u32> = Key::new("visits");
+pub(crate) const NOTES: Store<str, String> = Store::new("notes");
+
+/// What a server of these tests can do beside the others.
+pub(crate) type Services = (Visit, Who, LogIn, LogOutEverywhere, Made, Change, Note, Noted);
+
+/// What is configured is asked while the application is initialised: with `prefork`, on connections that no copy of that process may use.
+pub(crate) fn ask_before_the_fork(site: &skep::Site) -> Result<()> {
+    site.invalidate("start-up")
+}
+
+/// Counts up in the session; the count, and the process.
+#[derive(Service)]
+#[service(POST "/session/visit")]
+pub(crate) struct Visit;
+
+impl Handle for Visit {
+    async fn handle(self, cx: &mut Cx<'_>) -> Result {
+        let visits = cx.session().update(&VISITS, |visits| visits.unwrap_or(0) + 1).await?;
+        Ok(Response::text(format!("{visits} {}", std::process::id())))
+    }
+}
+
+#[derive(Service)]
+#[service(GET "/session/who")]
+pub(crate) struct Who;
+
+impl Handle for Who {
+    async fn handle(self, cx: &mut Cx<'_>) -> Result {
+        let session = cx.session();
+        let (name, visits) = (session.get(&NAME).await?, session.get(&VISITS).await?);
+        Ok(Response::text(format!("{} {}", name.as_deref().unwrap_or("-"), visits.unwrap_or(0))))
+    }
+}
+
+#[derive(Service)]
+#[service(POST "/session/log-in/{name}")]
+pub(crate) struct LogIn {
+    name: String,
+}
+
+impl Handle for LogIn {
+    async fn handle(self, cx: &mut Cx<'_>) -> Result {
+        cx.session().renew().await?;
+        cx.session().belongs_to(&self.name).await?;
+        cx.session().set(&NAME, &self.name).await?;
+        Ok(Response::text("welcome"))
+    }
+}
+
+#[derive(Service)]
+#[service(POST "/session/log-out-everywhere/{name}")]
+pub(crate) struct LogOutEverywhere {
+    name: String,
+}
+
+impl Handle for LogOutEverywhere {
+    async fn handle(self, cx: &mut Cx<'_>) -> Result {
+        cx.session().end_all(&self.name).await?;
+        Ok(Response::text("good bye"))
+    }
+}
+
+/// Another text each time that it is made, in whichever process.
+#[derive(Service)]
+#[service(GET "/cached/{name}")]
+pub(crate) struct Made {
+    name: String,
+}
+
+static MADE: AtomicU64 = AtomicU64::new(0);
+
+impl PublicPage for Made {
+    fn life(&self) -> Life {
+        Life::of(Duration::from_hours(1)).tag(&self.name)
+    }
+
+    async fn page(&self, _cx: &Public<'_>) -> Result {
+        Ok(Response::text(format!("{} {}", std::process::id(), MADE.fetch_add(1, Ordering::Relaxed))))
+    }
+}
+
+/// Voids a page of [`Made`].
+#[derive(Service)]
+#[service(POST "/cached/{name}")]
+pub(crate) struct Change {
+    name: String,
+}
+
+impl Handle for Change {
+    async fn handle(self, cx: &mut Cx<'_>) -> Result {
+        cx.invalidate(&self.name).await?;
+        Ok(Response::text("changed"))
+    }
+}
+
+/// Keeps a value; the process.
+#[derive(Service)]
+#[service(POST "/note/{name}/{text}")]
+pub(crate) struct Note {
+    name: String,
+    text: String,
+}
+
+impl Handle for Note {
+    async fn handle(self, cx: &mut Cx<'_>) -> Result {
+        cx.cache(&NOTES).set(self.name.as_str(), &self.text).await?;
+        Ok(Response::text(std::process::id().to_string()))
+    }
+}
+
+/// What was kept, and the process.
+#[derive(Service)]
+#[service(GET "/note/{name}")]
+pub(crate) struct Noted {
+    name: String,
+}
+
+impl Handle for Noted {
+    async fn handle(self, cx: &mut Cx<'_>) -> Result {
+        let text = cx.cache(&NOTES).get(self.name.as_str()).await?;
+        Ok(Response::text(format!("{} {}", text.as_deref().unwrap_or("-"), std::process::id())))
+    }
+}
+
+/// redis-server or memcached, on a socket in a folder of its own; it ends with this.
+struct Backend {
+    child: Child,
+    socket: PathBuf,
+}
+
+impl Backend {
+    fn redis() -> Self {
+        let folder = folder();
+        let socket = folder.join("r.sock");
+        let mut command = Command::new("redis-server");
+        command.args(["--port", "0", "--save", "", "--unixsocket"]).arg(&socket);
+        Self::start(command, socket)
+    }
+
+    fn memcached() -> Self {
+        let folder = folder();
+        let socket = folder.join("m.sock");
+        let mut command = Command::new("memcached");
+        command.args(["-u", "root", "-t", "1", "-U", "0", "-s"]).arg(&socket);
+        Self::start(command, socket)
+    }
+
+    fn start(mut command: Command, socket: PathBuf) -> Self {
+        command.current_dir(socket.parent().unwrap()).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        let child = command.spawn().expect("it is installed: `cargo xtask setup` does so");
+        let backend = Self { child, socket };
+        let start = Instant::now();
+        while UnixStream::connect(&backend.socket).is_err() {
+            assert!(start.elapsed() < Duration::from_secs(20), "nobody listens on {}", backend.socket.display());
+            thread::sleep(Duration::from_millis(5));
+        }
+        backend
+    }
+
+    /// How many connections it has, beside the one that asks.
+    fn connections(&self, question: &str, field: &str) -> usize {
+        let mut stream = UnixStream::connect(&self.socket).unwrap();
+        stream.set_read_timeout(Some(Duration::from_secs(5))).unwrap();
+        stream.write_all(question.as_bytes()).unwrap();
+        let (mut said, mut buffer) = (String::new(), [0; 4096]);
+        loop {
+            if let Some(number) = said.split(field).nth(1).and_then(|rest| rest.split_once('\r')) {
+                return number.0.trim().parse::<usize>().unwrap() - 1;
+            }
+            let read = stream.read(&mut buffer).unwrap();
+            assert!(read > 0, "{field:?} is not in {said:?}");
+            said.push_str(std::str::from_utf8(&buffer[..read]).unwrap());
+        }
+    }
+
+    fn of_redis(&self) -> usize {
+        self.connections("INFO clients\r\n", "connected_clients:")
+    }
+
+    fn of_memcached(&self) -> usize {
+        self.connections("stats\r\n", "STAT curr_connections ")
+    }
+}
+
+impl Drop for Backend {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+        let _ = fs::remove_dir_all(self.socket.parent().unwrap());
+    }
+}
+
+/// A server with this in its skep.toml.
+fn serve(toml: &str, arguments: &[&str]) -> Server {
+    let folder = folder();
+    fs::write(folder.join("skep.toml"), toml).unwrap();
+    Server::start_in(folder, arguments)
+}
+
+/// Who keeps a cookie.
+#[derive(Clone, Default)]
+struct Browser {
+    cookie: String,
+}
+
+impl Browser {
+    fn ask(&mut self, server: &Server, method: &str, path: &str) -> io::Result<String> {
+        let mut stream = TcpStream::connect(&server.address)?;
+        stream.set_read_timeout(Some(Duration::from_secs(20)))?;
+        let cookie = if self.cookie.is_empty() { String::new() } else { format!("Cookie: {}\r\n", self.cookie) };
+        let from = "Sec-Fetch-Site: same-origin\r\nContent-Length: 0\r\nConnection: close\r\n";
+        stream.write_all(format!("{method} {path} HTTP/1.1\r\nHost: x\r\n{cookie}{from}\r\n").as_bytes())?;
+        let mut all = String::new();
+        stream.read_to_string(&mut all)?;
+        let (head, body) = all.split_once("\r\n\r\n").ok_or_else(|| io::Error::other(format!("cut: {all:?}")))?;
+        if !head.starts_with("HTTP/1.1 200") {
+            return Err(io::Error::other(head.lines().next().unwrap_or_default().to_owned()));
+        }
+        let set =
+            head.lines().find_map(|line| line.to_ascii_lowercase().starts_with("set-cookie: ").then(|| &line[12..]));
+        if let Some(set) = set {
+            set.split(';').next().unwrap().clone_into(&mut self.cookie);
+        }
+        Ok(body.to_owned())
+    }
+
+    fn get(&mut self, server: &Server, path: &str) -> String {
+        self.ask(server, "GET", path).unwrap_or_else(|error| panic!("GET {path}: {error}; {}", server.errors()))
+    }
+
+    fn post(&mut self, server: &Server, path: &str) -> String {
+        self.ask(server, "POST", path).unwrap_or_else(|error| panic!("POST {path}: {error}; {}", server.errors()))
+    }
+}
+
+fn process(answer: &str) -> i32 {
+    answer.rsplit(' ').next().unwrap().parse().unwrap()
+}
+
+/// Of so many at a time in one session, none is lost; the processes that took part.
+fn visit_from_many(server: &Server, browser: &Browser, clients: usize, each: usize) -> HashSet<i32> {
+    thread::scope(|threads| {
+        let visit = || {
+            let mut browser = browser.clone();
+            (0..each).map(|_| process(&browser.post(server, "/session/visit"))).collect::<Vec<_>>()
+        };
+        let all: Vec<_> = (0..clients).map(|_| threads.spawn(visit)).collect();
+        all.into_iter().flat_map(|client| client.join().unwrap()).collect()
+    })
+}
+
+fn sessions_of_many_processes_are_in_one_file() {
+    for each in ["0", "1"] {
+        let requests = format!("requests_per_worker={each}");
+        let arguments = ["--mpm", "prefork", "--workers", "3", "--set", "max_workers=4", "--set", &requests];
+        let folder = folder();
+        let data = format!("data={}", folder.join("data").display());
+        let mut server = Server::start(&[&arguments[..], &["--set", &data]].concat());
+        let (mut ann, mut bob) = (Browser::default(), Browser::default());
+        ann.post(&server, "/session/log-in/ann");
+        bob.post(&server, "/session/log-in/bob");
+        let processes = visit_from_many(&server, &ann, 4, 8);
+        assert!(processes.len() >= if each == "1" { 32 } else { 2 }, "{requests}: {processes:?}");
+        assert_eq!(ann.get(&server, "/session/who"), "ann 32", "{requests}");
+        assert_eq!(bob.get(&server, "/session/who"), "bob 0", "{requests}");
+        // One of them dies while it writes, or soon after; all that was answered is there.
+        for _ in 0..5 {
+            let victim = process(&ann.post(&server, "/session/visit"));
+            kill(victim, Signal::KILL);
+            server.wait_until("it is gone", |_| !is_there(victim));
+        }
+        assert_eq!(ann.get(&server, "/session/who"), "ann 37", "{requests}");
+        drop(server);
+        // Threads of another process, after a restart.
+        let server = Server::start(&["--workers", "2", "--set", &data]);
+        assert_eq!(ann.get(&server, "/session/who"), "ann 37", "{requests}");
+        visit_from_many(&server, &ann, 4, 8);
+        assert_eq!(ann.get(&server, "/session/who"), "ann 69", "{requests}");
+        ann.post(&server, "/session/log-out-everywhere/ann");
+        assert_eq!((&*ann.get(&server, "/session/who"), &*bob.get(&server, "/session/who")), ("- 0", "bob 0"));
+        drop(server);
+        fs::remove_dir_all(folder).unwrap();
+    }
+}
+
+/// One with threads, one with a process for each request: whichever a request comes to, its session is there.
+fn machines_share_their_sessions_on_redis() {
+    let redis = Backend::redis();
+    let toml = format!("[cache.sessions]\ntiers = [\"redis:unix:{}\"]\n", redis.socket.display());
+    let threads = serve(&toml, &["--workers", "2"]);
+    let processes = serve(
+        &toml,
+        &["--mpm", "prefork", "--workers", "2", "--set", "max_workers=4", "--set", "requests_per_worker=1"],
+    );
+    let (mut ann, mut phone, mut bob) = (Browser::default(), Browser::default(), Browser::default());
+    ann.post(&threads, "/session/log-in/ann");
+    phone.post(&processes, "/session/log-in/ann");
+    bob.post(&processes, "/session/log-in/bob");
+    assert_eq!((&*ann.get(&processes, "/session/who"), &*bob.get(&threads, "/session/who")), ("ann 0", "bob 0"));
+    // Both machines at once, in one session.
+    let seen = thread::scope(|both| {
+        let here = both.spawn(|| visit_from_many(&threads, &ann, 2, 10));
+        let there = visit_from_many(&processes, &ann, 2, 10);
+        (here.join().unwrap(), there)
+    });
+    assert_eq!((seen.0.len(), seen.1.len()), (1, 20), "a process with threads, and one for each request");
+    assert_eq!(ann.get(&threads, "/session/who"), "ann 40");
+    assert_eq!(ann.get(&processes, "/session/who"), "ann 40");
+    phone.post(&processes, "/session/log-out-everywhere/ann");
+    assert_eq!((&*ann.get(&threads, "/session/who"), &*bob.get(&threads, "/session/who")), ("- 0", "bob 0"));
+    // Without the store nobody is logged out, and nobody is let in.
+    drop(redis);
+    let refused = bob.ask(&threads, "GET", "/session/who").unwrap_err().to_string();
+    assert!(refused.starts_with("HTTP/1.1 503"), "{refused}");
+}
+
+fn a_file_holds_so_many_sessions() {
+    let server = Server::start(&["--mpm", "prefork", "--workers", "2", "--set", "limits.sessions=16"]);
+    let mut browsers = vec![Browser::default(); 40];
+    for browser in &mut browsers {
+        browser.post(&server, "/session/visit");
+        // Which one was used last, the file knows to the millisecond.
+        thread::sleep(Duration::from_millis(2));
+    }
+    let kept: Vec<usize> = (0..40).filter(|at| browsers[*at].clone().get(&server, "/session/who") == "- 1").collect();
+    // One place has the epoch by which the cache is cleared.
+    assert_eq!(kept, (25..40).collect::<Vec<_>>(), "the last ones");
+}
+
+/// Start-up work asks the servers before the fork; each process that is forked asks on a connection of its own.
+fn forked_processes_have_connections_of_their_own() {
+    let (redis, memcached) = (Backend::redis(), Backend::memcached());
+    let toml = format!(
+        "[cache.pages]\ntiers = [\"memory:1MiB bound=1h\", \"redis:unix:{}\"]\n\
+         [cache.notes]\ntiers = [\"memcached:{}\"]\n",
+        redis.socket.display(),
+        memcached.socket.display()
+    );
+    for each in ["0", "1"] {
+        let requests = format!("requests_per_worker={each}");
+        let server =
+            serve(&toml, &["--mpm", "prefork", "--workers", "3", "--set", "max_workers=3", "--set", &requests]);
+        let mut anybody = Browser::default();
+        let made: HashSet<String> = (0..20).map(|_| anybody.get(&server, "/cached/news")).collect();
+        assert_eq!(made.len(), 1, "{requests}: made once for all: {made:?}");
+        anybody.post(&server, "/cached/news");
+        // Whoever has a copy of it in front hears of the change.
+        let before = made.into_iter().next().unwrap();
+        let start = Instant::now();
+        while (0..10).any(|_| anybody.get(&server, "/cached/news") == before) {
+            assert!(start.elapsed() < Duration::from_secs(10), "{requests}: what is old is still shown");
+        }
+        // Many at a time: an answer that is another's would be seen, were a connection used by two.
+        let processes = thread::scope(|threads| {
+            let note = |client: usize| {
+                let (server, mut browser) = (&server, Browser::default());
+                move || {
+                    let mut processes = HashSet::new();
+                    for round in 0..10 {
+                        browser.post(server, &format!("/note/n{client}/text{client}-{round}"));
+                        let noted = browser.get(server, &format!("/note/n{client}"));
+                        assert!(noted.starts_with(&format!("text{client}-{round} ")), "{noted}");
+                        processes.insert(process(&noted));
+                    }
+                    processes
+                }
+            };
+            let all: Vec<_> = (0..6).map(|client| threads.spawn(note(client))).collect();
+            all.into_iter().flat_map(|client| client.join().unwrap()).collect::<HashSet<i32>>()
+        });
+        if each == "0" {
+            assert!(processes.len() > 1, "{processes:?}");
+            assert!(memcached.of_memcached() >= processes.len(), "{} connections", memcached.of_memcached());
+            assert!(redis.of_redis() >= processes.len(), "{} connections", redis.of_redis());
+        } else {
+            assert_eq!(processes.len(), 60, "a process for each request");
+        }
+        assert!(!server.errors().contains("died"), "{}", server.errors());
+    }
+}
+
+fn machines_share_their_pages_on_redis() {
+    let redis = Backend::redis();
+    let folder = folder();
+    // What is kept belongs to a site: machines that share it agree in the folder for data.
+    let data = format!("data={}", folder.join("data").display());
+    let machine = |number: u32, mpm: &str| {
+        let toml = format!(
+            "control = \"control{number}\"\n[cache.pages]\ntiers = [\"memory:1MiB bound=1h\", \"redis:unix:{}\"]\n",
+            redis.socket.display()
+        );
+        serve(&toml, &["--mpm", mpm, "--workers", "2", "--set", &data])
+    };
+    let (one, other) = (machine(1, "thread"), machine(2, "prefork"));
+    let mut anybody = Browser::default();
+    let made = anybody.get(&one, "/cached/shared");
+    assert_eq!(anybody.get(&other, "/cached/shared"), made, "one makes it for both");
+    for (teller, hearer) in [(&one, &other), (&other, &one)] {
+        let before = anybody.get(teller, "/cached/shared");
+        anybody.post(teller, "/cached/shared");
+        let start = Instant::now();
+        // All processes of the other machine, though time alone would end their copies in an hour.
+        while (0..10).any(|_| anybody.get(hearer, "/cached/shared") == before) {
+            assert!(start.elapsed() < Duration::from_secs(10), "what was voided is still shown");
+        }
+    }
+    drop((one, other));
+    fs::remove_dir_all(folder).unwrap();
+}
+
+fn a_server_of_caches_that_dies_costs_time_and_no_page() {
+    for mpm in ["thread", "prefork"] {
+        let redis = Backend::redis();
+        let toml = format!("[cache.pages]\ntiers = [\"redis:unix:{}\"]\n", redis.socket.display());
+        let server = serve(&toml, &["--mpm", mpm, "--workers", "2"]);
+        let mut anybody = Browser::default();
+        let first = anybody.get(&server, "/cached/a");
+        assert_eq!(anybody.get(&server, "/cached/a"), first);
+        drop(redis);
+        let made: HashSet<String> = (0..5).map(|_| anybody.get(&server, "/cached/a")).collect();
+        assert!(made.len() == 5 && !made.contains(&first), "{mpm}: made anew each time: {made:?}");
+    }
+}
