@@ -35,6 +35,8 @@ pub(crate) enum From {
 }
 
 const WASM: &str = "wasm32-wasip2";
+/// Where npm puts it: `crates/skep-isolate/tests/isolate/languages.rs` runs what is there.
+const COMPONENTIZE_JS: &str = "target/tools/componentize-js";
 
 /// Every need, in the order in which it is looked for.
 pub(crate) const NEEDS: &[Need] = &[
@@ -61,10 +63,12 @@ pub(crate) const NEEDS: &[Need] = &[
     },
     Need {
         name: "npm",
-        why: "the Nu Html Checker is a package of it",
+        why: "the Nu Html Checker and componentize-js are packages of it",
         steps: &["test", "pages"],
-        // Where the package is there already, nothing is asked of npm.
-        found: || vnu::is_there(&command::root()) || command::succeeds("npm", &["--version"]),
+        // Where the packages are there already, nothing is asked of npm.
+        found: || {
+            (vnu::is_there(&command::root()) && componentize_js_is_there()) || command::succeeds("npm", &["--version"])
+        },
         from: From::Debian(&["npm"]),
     },
     Need {
@@ -73,6 +77,20 @@ pub(crate) const NEEDS: &[Need] = &[
         steps: &["test", "pages"],
         found: || vnu::is_there(&command::root()),
         from: From::Npm("vnu-jar@26.9.27", "target/tools/vnu"),
+    },
+    Need {
+        name: "Node",
+        why: "componentize-js runs in it",
+        steps: &["test"],
+        found: || command::succeeds("node", &["--version"]),
+        from: From::Debian(&["nodejs"]),
+    },
+    Need {
+        name: "componentize-js",
+        why: "components of JavaScript are served in tests",
+        steps: &["test"],
+        found: componentize_js_is_there,
+        from: From::Npm("@bytecodealliance/componentize-js@0.23.0", COMPONENTIZE_JS),
     },
     Need {
         name: "memcached",
@@ -90,7 +108,7 @@ pub(crate) const NEEDS: &[Need] = &[
     },
     Need {
         name: "Python",
-        why: "the validator of OpenAPI documents is written in it",
+        why: "the validator of OpenAPI documents is written in it, and components of Python are served in tests",
         steps: &["test"],
         found: || command::succeeds("python3", &["-c", "import ensurepip, venv"]),
         from: From::Debian(&["python3", "python3-venv"]),
@@ -101,6 +119,13 @@ pub(crate) const NEEDS: &[Need] = &[
         steps: &["test"],
         found: || is_python_package_there("openapi-spec-validator", "0.9.0"),
         from: From::Python("openapi-spec-validator", "0.9.0"),
+    },
+    Need {
+        name: "componentize-py",
+        why: "components of Python are served in tests",
+        steps: &["test"],
+        found: || is_python_package_there("componentize-py", "0.25.1"),
+        from: From::Python("componentize-py", "0.25.1"),
     },
     Need {
         name: "rustfmt",
@@ -143,6 +168,12 @@ fn is_python_package_there(name: &str, version: &str) -> bool {
     python.to_str().is_some_and(|python| command::succeeds(python, &["-c", &version]))
 }
 
+fn componentize_js_is_there() -> bool {
+    let manifest = "node_modules/@bytecodealliance/componentize-js/package.json";
+    let manifest = std::fs::read_to_string(command::root().join(COMPONENTIZE_JS).join(manifest));
+    manifest.is_ok_and(|text| text.contains("\"version\": \"0.23.0\""))
+}
+
 /// rustc knows where a target's library would be, also when it is not; so this does not need rustup.
 fn wasm_is_there() -> bool {
     let folder = command::output("rustc", &["--print", "target-libdir", "--target", WASM]);
@@ -157,7 +188,9 @@ mod tests {
     #[test]
     fn the_checker_that_is_installed_is_the_one_that_is_run() {
         let from = NEEDS.iter().find_map(|need| match need.from {
-            From::Npm(package, folder) => Some((package.to_owned(), command::root().join(folder))),
+            From::Npm(package, folder) if need.steps.contains(&"pages") => {
+                Some((package.to_owned(), command::root().join(folder)))
+            }
             _ => None,
         });
         assert_eq!(from, Some((format!("vnu-jar@{}", vnu::VERSION), vnu::folder(&command::root()))));

@@ -6,6 +6,7 @@
 mod body;
 mod door;
 mod failure;
+mod page;
 
 use std::collections::VecDeque;
 use std::future::{Future, poll_fn};

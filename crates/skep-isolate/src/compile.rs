@@ -87,7 +87,9 @@ fn code(source: &Source, options: &Options) -> Result<(Vec<u8>, bool), Wrong> {
     // Start-up code has a database that goes away: the one that will be served with is none of this command's business.
     let nowhere = std::env::temp_dir().join(format!("skep-compile-{}", std::process::id()));
     options.kept.begin(Server::that_only_looks(nowhere));
-    let grants = Arc::new(options.grants(&host.clock, services::asked(&host, &compiled.component))?);
+    let mut grants = options.grants(&host.clock, services::asked(&host, &compiled.component))?;
+    grants.env.extend(services::build(&grants, &source.hash));
+    let grants = Arc::new(grants);
     let image = match options.module_cache {
         ModuleCache::Snapshot { or_cold } => {
             match snapshot::image(&host, None, &compiled.component, &source.bytes, (&grants, snapshot::PATIENCE)) {

@@ -151,6 +151,11 @@ impl Ready {
         Instance::new(self, self.reuse)
     }
 
+    /// One for what is no request, and that serves none.
+    pub(crate) fn fresh(&self) -> Instance {
+        Instance::new(self, None)
+    }
+
     /// Takes an instance back that has served well. Whether it serves again is what it says itself.
     pub(crate) fn give_back(&self, instance: Instance) {
         // One that was refused memory may go on without what it wanted: nobody else is to find it so.

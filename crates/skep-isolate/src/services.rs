@@ -76,6 +76,8 @@ pub(crate) struct Version {
 pub(crate) struct Instance {
     version: Option<Arc<Version>>,
     transaction: Option<Transaction>,
+    /// What it alone may compute.
+    leases: cache::Leases,
     /// What is not read yet of the body of its request.
     pub(crate) body: Option<Body>,
     /// Which request it is at, for the log.
@@ -114,7 +116,7 @@ impl Application {
 
 impl Instance {
     pub(crate) fn new(version: Option<&Arc<Version>>) -> Self {
-        Self { version: version.cloned(), transaction: None, body: None, request: Current::default() }
+        Self { version: version.cloned(), ..Self::default() }
     }
 
     fn version(&self) -> Result<&Arc<Version>, String> {
@@ -146,6 +148,7 @@ impl Instance {
     pub(crate) fn end(&mut self) {
         self.transaction = None;
         self.body = None;
+        self.leases.give_back();
     }
 }
 

@@ -92,6 +92,34 @@ impl Line {
         Ok(line)
     }
 
+    /// A flag that nobody has, and that looks like one of ours. What looks like one of its own, the server says itself.
+    fn is_spelt_right(&self) -> Result<(), Wrong> {
+        let ours: Vec<String> =
+            TABLE.iter().map(Row::flag).chain(OTHERS.iter().map(|(flag, ..)| (*flag).to_owned())).collect();
+        let mut rest = self.rest.iter().filter_map(|argument| argument.to_str());
+        while let Some(argument) = rest.next() {
+            let flag = argument.split('=').next().unwrap_or(argument);
+            if !flag.starts_with("--") || flag == "--" {
+                continue;
+            }
+            match skep_server::flags().find(|(known, _)| *known == flag) {
+                // Its value may begin with anything.
+                Some((_, takes_value)) => {
+                    if takes_value && flag == argument {
+                        rest.next();
+                    }
+                }
+                None => {
+                    let all = ours.iter().map(String::as_str).chain(skep_server::flags().map(|(flag, _)| flag));
+                    if let Some(meant) = nearest(flag, all).filter(|meant| ours.iter().any(|flag| flag == meant)) {
+                        return Err(Wrong(format!("there is no flag {flag}; did you mean {meant}?")));
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
     fn other(&self, flag: &str) -> Option<&str> {
         self.others.iter().rev().find(|(known, _)| *known == flag).map(|(_, value)| value.as_str())
     }
@@ -151,6 +179,7 @@ impl Settings {
     /// Understands a command line.
     pub(crate) fn read(arguments: Vec<OsString>) -> Result<Self, Wrong> {
         let line = Line::read(arguments)?;
+        line.is_spelt_right()?;
         let status = line.other("--status").map(ToOwned::to_owned);
         if status.as_ref().is_some_and(|path| !path.starts_with('/')) {
             return Err(Wrong::with("--status: expected a path, such as /-/isolate"));
@@ -316,6 +345,19 @@ mod tests {
         assert_eq!(
             read(&["a.wasm", "--time", "30"]).unwrap_err(),
             "--time 30: expected a time, such as 500ms, 30s or 5m"
+        );
+        for (wrong, right) in
+            [("--module-cach", "--module-cache"), ("--instanses=3", "--instances"), ("--stats", "--status")]
+        {
+            let told = read(&["a.wasm", "--listen", ":1", wrong]).unwrap_err();
+            let flag = wrong.split('=').next().unwrap();
+            assert_eq!(told, format!("there is no flag {flag}; did you mean {right}?"));
+        }
+        let of_server = read(&["a.wasm", "--lisen", ":1", "--set", "--stats"]).unwrap();
+        assert_eq!(
+            of_server.rest,
+            ["--lisen", ":1", "--set", "--stats"],
+            "the server says it, and values are not flags"
         );
         assert_eq!(read(&["a.wasm", "--memory"]).unwrap_err(), "--memory needs a value; --help says which");
         assert_eq!(read(&["a.wasm", "--status", "x"]).unwrap_err(), "--status: expected a path, such as /-/isolate");

@@ -192,3 +192,31 @@ impl ComponentInstanceState for Running {
         self.ask(instance, func, |_, value: f64| value.to_bits()).await
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::Size;
+
+    /// Start-up code that is not done, with so much patience.
+    fn complaint(module: &str, patience: Duration) -> String {
+        let component = format!(
+            "(component {module} (func (export \"wizer-initialize\") (canon lift (core func $inner \"init\"))))"
+        );
+        let wasm = wat::parse_str(component).unwrap();
+        let host = Host::new(Size { instances: 4, fuel: false }).unwrap();
+        let compiled = Compiled::of_wasm(&host, None, &wasm).unwrap();
+        let grants = Arc::new(Grants { clock: Arc::clone(&host.clock), memory: 1 << 20, ..Grants::default() });
+        image(&host, None, &compiled.component, &wasm, (&grants, patience)).unwrap_err().0
+    }
+
+    #[test]
+    fn start_up_code_has_its_time() {
+        let endless = "(core module $m (memory (export \"memory\") 1) (func (export \"init\") (loop (br 0)))) \
+                       (core instance $inner (instantiate $m))";
+        let begun = std::time::Instant::now();
+        let told = complaint(endless, Duration::from_millis(200));
+        assert!(told.contains("its time is up") || told.contains("was not done within 200ms"), "{told}");
+        assert!(begun.elapsed() < Duration::from_secs(30));
+    }
+}

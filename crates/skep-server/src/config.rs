@@ -23,6 +23,7 @@ use skep::cache::{NotTiers, Tiers};
 use skep::link::BaseUrl;
 
 pub(crate) use error::ConfigError;
+pub use flags::flags;
 pub(crate) use flags::{Command, Flags};
 pub(crate) use layers::{Fixed, Sources, is_default};
 pub use page::reference;

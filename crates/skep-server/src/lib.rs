@@ -41,7 +41,7 @@ mod worker;
 
 use std::process::ExitCode;
 
-pub use config::reference;
+pub use config::{flags, reference};
 pub use log::MeasuredLog;
 pub use server::{Recipe, Running, Server, StartError};
 

@@ -44,7 +44,7 @@ pub use host::Host;
 pub(crate) use instance::panicked;
 #[cfg(target_family = "wasm")]
 #[doc(hidden)]
-pub use instance::{Application, answer, init, job_names, more, run_job};
+pub use instance::{Application, answer, failed, init, job_names, more, run_job};
 #[cfg(target_family = "wasm")]
 #[doc(hidden)]
 pub use wasip2 as __wasip2;
@@ -123,6 +123,10 @@ macro_rules! component {
         impl $crate::component::bindings::application::exports::skep::host::door::Guest for __SkepComponent {
             fn answer(request: ::std::vec::Vec<u8>) -> ::std::vec::Vec<u8> {
                 $crate::component::answer::<__SkepComponent>(request)
+            }
+
+            fn failed(request: ::std::vec::Vec<u8>, status: u16, why: ::std::string::String) -> ::std::vec::Vec<u8> {
+                $crate::component::failed::<__SkepComponent>(request, status, why)
             }
 
             fn more() -> ::core::result::Result<::core::option::Option<::std::vec::Vec<u8>>, ::std::string::String> {

@@ -371,8 +371,30 @@ impl Local {
         Ok(Response::of_status(StatusCode::PERMANENT_REDIRECT).with_header(LOCATION, location))
     }
 
+    /// The error page for a request that failed elsewhere, where it was also logged: in another instance of this program.
+    #[cfg(target_family = "wasm")]
+    pub(crate) fn page_of(&self, request: &Request, error: &Error) -> Response {
+        let (parts, id) = (&request.parts, request.id.unwrap_or_else(|| self.inner.ids.next()));
+        let site = self.site();
+        let path = percent::normalise_path(parts.uri.path());
+        let speaks_json = || {
+            let most = site.setup.limits.query_parameters;
+            let query = Pairs::decode(parts.uri.query().unwrap_or_default(), most).ok()?;
+            Some(endpoint(&site.router.find(&path)?, &parts.method, &query).ok()?.speaks_json())
+        };
+        let mut response = self.page(error, id, Some(parts), speaks_json().unwrap_or(false));
+        if parts.method == Method::HEAD {
+            drop_body(&mut response);
+        }
+        response
+    }
+
     fn fail(&self, error: &Error, id: RequestId, parts: Option<&Parts>, speaks_json: bool) -> Response {
         log(error, id, parts);
+        self.page(error, id, parts, speaks_json)
+    }
+
+    fn page(&self, error: &Error, id: RequestId, parts: Option<&Parts>, speaks_json: bool) -> Response {
         let site = self.site();
         let failure = Failure::new(error, id, site.in_development());
         let in_json = parts.is_some_and(|parts| error_page::wants_json(&parts.headers, speaks_json));

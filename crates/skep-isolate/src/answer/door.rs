@@ -23,8 +23,8 @@ use wasmtime::Result;
 use wasmtime::component::{Component, ComponentExportIndex, ComponentNamedList, Lift, Lower};
 use wasmtime_wasi_http::DEFAULT_FORBIDDEN_HEADERS;
 
-use super::Place;
 use super::failure::Failure;
+use super::{Place, page};
 use crate::instance::Instance;
 use crate::ready::Ready;
 use crate::services::{seed, version};
@@ -34,6 +34,8 @@ use crate::services::{seed, version};
 pub(crate) struct Door {
     answer: ComponentExportIndex,
     more: ComponentExportIndex,
+    /// The page for a request that failed.
+    pub(super) failed: Option<ComponentExportIndex>,
     /// It can read a body piece by piece.
     reads_bodies: bool,
 }
@@ -44,9 +46,10 @@ impl Door {
         let (_, door) = component.get_export(None, version("door").as_str())?;
         let (_, answer) = component.get_export(Some(&door), "answer")?;
         let (_, more) = component.get_export(Some(&door), "more")?;
+        let failed = component.get_export(Some(&door), "failed").map(|(_, failed)| failed);
         let body = version("body");
         let reads_bodies = component.component_type().imports(component.engine()).any(|(name, _)| name == body);
-        Some(Self { answer, more, reads_bodies })
+        Some(Self { answer, more, failed, reads_bodies })
     }
 
     /// True if the body of this request passes.
@@ -95,7 +98,7 @@ const FIELDS: usize = 128 << 10;
 
 /// An answer, and whether its body follows. The guest is not trusted: where the answer ends is for us to say, or what it calls a body could
 /// be read as another answer (RFC 9112, 11.1).
-fn unpacked(bytes: &Bytes, is_head: bool) -> Result<(Response, bool), String> {
+pub(super) fn unpacked(bytes: &Bytes, is_head: bool) -> Result<(Response, bool), String> {
     let short = |short: Short| short.to_string();
     let mut reader = Reader::new(bytes);
     let number = reader.u16().map_err(short)?;
@@ -135,7 +138,7 @@ fn has_one_length(headers: &HeaderMap) -> bool {
 }
 
 /// Runs a future of the guest on this thread. A timer is made when it first waits; most never do.
-async fn within<T>(until: Instant, guest: impl Future<Output = T>) -> Result<T, Failure> {
+pub(super) async fn within<T>(until: Instant, guest: impl Future<Output = T>) -> Result<T, Failure> {
     let mut guest = pin!(guest);
     if let Poll::Ready(done) = poll_fn(|cx| Poll::Ready(guest.as_mut().poll(cx))).await {
         return Ok(done);
@@ -152,21 +155,37 @@ pub(super) async fn answer(
 ) -> Result<Response, Failure> {
     let (id, is_head) = (request.id, request.parts.method == Method::HEAD);
     let (bytes, body) = packed(request);
+    let mut place = Some(place);
+    match attempt(ready, door, &mut place, (id, is_head), (&bytes, body)).await {
+        Ok(response) => Ok(response),
+        // A probe wants to know what failed. Who asks for a page is still in its place, and takes nobody else's.
+        Err(failure) if place.as_ref().is_none_or(|place| !place.counts) => Err(failure),
+        Err(failure) => page::of(failure, (ready, door), (id, is_head), &bytes).await,
+    }
+}
+
+async fn attempt(
+    ready: &Arc<Ready>,
+    door: Door,
+    place: &mut Option<Place>,
+    (id, is_head): (RequestId, bool),
+    (bytes, body): (&[u8], Option<Body>),
+) -> Result<Response, Failure> {
     let mut instance = ready.instance();
     instance.begin(ready).map_err(|error| Failure::Trap(error.to_string()))?;
     instance.store.data_mut().services.begin(id);
     instance.store.data_mut().services.body = body;
     // Copied as the call returns: the guest frees what it gave before anybody here could look at it again.
-    let called = within(place.until, instance.call::<_, (Vec<u8>,)>(ready, &door.answer, (&bytes[..],))).await?;
+    let until = place.as_ref().map_or_else(Instant::now, |place| place.until);
+    let called = within(until, instance.call::<_, (Vec<u8>,)>(ready, &door.answer, (bytes,))).await?;
     let bytes = match called {
         Ok((bytes,)) => Bytes::from(bytes),
         Err(error) => return Err(Failure::of(Err(error), &instance, ready).err().unwrap_or(Failure::Silent)),
     };
     let (mut response, follows) = unpacked(&bytes, is_head).map_err(Failure::Trap)?;
-    if follows {
+    if follows && let Some(place) = place.take() {
         // Who reads the answer slowly keeps the body of its request open, and no database.
         instance.store.data_mut().services.undo();
-        let until = place.until;
         let at = Arc::new(Mutex::new(Shared { at: At::Idle(Box::new((instance, place))), reader: None }));
         let end = tokio::task::spawn_local(ends(Arc::downgrade(&at), until, Arc::clone(ready), id));
         let rest = Rest { shared: at, ready: Arc::clone(ready), door, id, end: end.abort_handle() };

@@ -89,23 +89,34 @@ impl Failure {
         Err(Self::Trap(text))
     }
 
+    /// What the client is told.
+    pub(super) fn status(&self) -> StatusCode {
+        match self {
+            Self::Host => StatusCode::BAD_REQUEST,
+            Self::Full => StatusCode::SERVICE_UNAVAILABLE,
+            Self::Late | Self::Fuel => StatusCode::GATEWAY_TIMEOUT,
+            Self::Silent | Self::Broken | Self::Code(_) | Self::Trap(_) => StatusCode::INTERNAL_SERVER_ERROR,
+        }
+    }
+
     /// For the client, who sees a status and an id, and for the log.
     pub(super) fn into_error(self, ready: &Ready) -> Error {
         if !matches!(self, Self::Host) {
             ready.counts.failed.fetch_add(1, Ordering::Relaxed);
         }
         let text = format!("{} ({}): {}", ready.grants.name, ready.hash, self.text(ready));
+        let error = Error::new(self.status());
         let error = match self {
             Self::Host => return Error::bad_request("the name of the host is not text"),
-            Self::Full => {
-                Error::new(StatusCode::SERVICE_UNAVAILABLE).with_header(RETRY_AFTER, HeaderValue::from_static("1"))
-            }
-            Self::Late | Self::Fuel => Error::new(StatusCode::GATEWAY_TIMEOUT),
-            Self::Silent | Self::Broken | Self::Code(_) | Self::Trap(_) => {
-                Error::new(StatusCode::INTERNAL_SERVER_ERROR)
-            }
+            Self::Full => error.with_header(RETRY_AFTER, HeaderValue::from_static("1")),
+            _ => error,
         };
         error.with_cause(text)
+    }
+
+    /// True if it was this request's own fault, and another instance may say so.
+    pub(super) fn is_its_own(&self) -> bool {
+        !matches!(self, Self::Full | Self::Host)
     }
 
     /// For the log alone: the answer has begun.
@@ -114,7 +125,7 @@ impl Failure {
         tracing::error!(target: "skep::request", %id, "an answer broke off: {error}");
     }
 
-    fn text(&self, ready: &Ready) -> String {
+    pub(super) fn text(&self, ready: &Ready) -> String {
         match self {
             Self::Host => "the name of the host is not text".to_owned(),
             Self::Full => format!("all {} instances are at work (--instances)", ready.limits.instances),

@@ -33,6 +33,9 @@ fn unavailable(problem: impl ToString) -> Failure {
 /// Milliseconds for which it holds what is known of tags that may be voided elsewhere.
 const LAG: u64 = 1000;
 
+/// So many leases are given back when their instance is gone; more at once hardly anybody has.
+const MOST_LEASES: usize = 64;
+
 /// Where one application keeps something: under keys that no other application has.
 struct Kept {
     application: Arc<Application>,
@@ -41,6 +44,7 @@ struct Kept {
 }
 
 /// One entry of it.
+#[derive(Clone)]
 struct Entry {
     kept: Arc<Kept>,
     key: Vec<u8>,
@@ -125,6 +129,10 @@ impl Driver for Kept {
         self.driver.release(&self.key(key), token, now).await
     }
 
+    fn abandon(&self, key: &[u8], token: Token, now: Time) {
+        self.driver.abandon(&self.key(key), token, now);
+    }
+
     fn generation(&self) -> Option<u64> {
         self.driver.generation()
     }
@@ -139,6 +147,41 @@ impl Entry {
         let application = guest.services().application().map_err(unavailable)?;
         let kept = Kept::of(application, place).await?;
         Ok(Self { kept: Arc::new(kept), key })
+    }
+}
+
+/// The leases that an instance holds. One that is gone computes nothing: others need not wait for it.
+#[derive(Default)]
+pub(super) struct Leases(Vec<(Entry, Token)>);
+
+impl Leases {
+    fn note(&mut self, entry: Entry, token: Token) {
+        // A lease ends by itself, too.
+        if self.0.len() < MOST_LEASES {
+            self.0.push((entry, token));
+        }
+    }
+
+    fn forget(&mut self, token: Token) {
+        self.0.retain(|(_, held)| *held != token);
+    }
+
+    pub(super) fn give_back(&mut self) {
+        for (Entry { kept, key }, token) in self.0.drain(..) {
+            let setup = kept.application.hosted.setup();
+            let (now, pool) = (setup.clock.now(), Arc::clone(&setup.offload));
+            if kept.blocks {
+                pool.run(Box::new(move || kept.abandon(&key, token, now)));
+            } else {
+                kept.abandon(&key, token, now);
+            }
+        }
+    }
+}
+
+impl Drop for Leases {
+    fn drop(&mut self) {
+        self.give_back();
     }
 }
 
@@ -219,8 +262,12 @@ fn writing<T: Guest + 'static>(linker: &mut Linker<T>) -> Result<()> {
             };
             let set = entry
                 .kept
-                .change(move |kept| async move { kept.set(&entry.key, &record, when, Time::from_millis(now)).await });
-            Ok((set.await,))
+                .change(move |kept| async move { kept.set(&entry.key, &record, when, Time::from_millis(now)).await })
+                .await;
+            if let (When::Leased(token), Ok(true)) = (when, &set) {
+                store.data_mut().services().leases.forget(token);
+            }
+            Ok((set,))
         })
     })?;
     cache.func_wrap_async("remove", |mut store, (place, key, version, until, now): Remove| {
@@ -258,10 +305,15 @@ fn leasing<T: Guest + 'static>(linker: &mut Linker<T>) -> Result<()> {
                 Err(failure) => return Ok((Err(failure),)),
             };
             let claim = Claim { token: Token(token), until: Time::from_millis(until) };
+            let held = entry.clone();
             let leased = entry
                 .kept
-                .change(move |kept| async move { kept.lease(&entry.key, claim, Time::from_millis(now)).await });
-            Ok((leased.await.map(|token| token.map(|token| token.0)),))
+                .change(move |kept| async move { kept.lease(&entry.key, claim, Time::from_millis(now)).await })
+                .await;
+            if let Ok(Some(token)) = &leased {
+                store.data_mut().services().leases.note(held, *token);
+            }
+            Ok((leased.map(|token| token.map(|token| token.0)),))
         })
     })?;
     cache.func_wrap_async("release", |mut store, (place, key, token, now): (WasmStr, WasmList<u8>, u64, u64)| {
@@ -270,6 +322,7 @@ fn leasing<T: Guest + 'static>(linker: &mut Linker<T>) -> Result<()> {
                 Ok(entry) => entry,
                 Err(failure) => return Ok((Err(failure),)),
             };
+            store.data_mut().services().leases.forget(Token(token));
             let released = entry.kept.change(move |kept| async move {
                 kept.release(&entry.key, Token(token), Time::from_millis(now)).await
             });

@@ -45,6 +45,18 @@ fn a_request_is_what_it_was() {
 }
 
 #[test]
+fn a_panic_shows_the_applications_own_page() {
+    let (native, component) = both(Kept::Snapshot);
+    same(&native.get("/panic"), &component.get("/panic"), "a page");
+    assert!(component.get("/panic").text().contains("Sorry: "), "{}", component.get("/panic").text());
+    let json = [("accept", "application/json")];
+    let problem = component.ask("GET", "/panic", "", &json);
+    same(&native.ask("GET", "/panic", "", &json), &problem, "a problem");
+    assert!(problem.text().starts_with('{'), "{}", problem.text());
+    same(&native.ask("HEAD", "/panic", "", &[]), &component.ask("HEAD", "/panic", "", &[]), "no body");
+}
+
+#[test]
 fn a_transaction_of_a_dead_instance_is_undone() {
     let component = Site::component(&component("skep-isolate-app"), Kept::Snapshot);
     let before = component.get("/notes").text();
@@ -82,6 +94,16 @@ fn what_is_kept_for_all_is_kept_until_somebody_voids_it() {
             }
         }
     }
+}
+
+#[test]
+fn who_dies_while_it_makes_a_part_lets_others_make_it() {
+    let component = Site::component(&component("skep-isolate-app"), Kept::Snapshot);
+    let begun = std::time::Instant::now();
+    assert_eq!(component.get("/broken").status, 500);
+    assert_eq!(component.get("/broken").text(), "<p>whole at last</p>");
+    // The right to make it would last for half a minute.
+    assert!(begun.elapsed().as_secs() < 10, "{:?}", begun.elapsed());
 }
 
 #[test]

@@ -9,6 +9,7 @@ use super::server::{Folder, Server, refused, run};
 
 pub(crate) const TESTS: &[Test] = &[
     ("compiled_code_runs_without_the_component", compiled),
+    ("what_cannot_be_compiled_is_told_why", not_compiled),
     ("compiled_code_that_others_may_write_is_not_run", not_trusted),
     ("code_is_kept_and_found_again", kept),
 ];
@@ -34,6 +35,34 @@ fn compiled() {
     assert!(run("compile", &[guest.to_str().unwrap(), "-o", out]).0);
     let text = refused(&[out, "--fuel", "1000"]);
     assert!(text.contains("was compiled for another engine"), "{text}");
+}
+
+fn not_compiled() {
+    let folder = Folder::new();
+    let guest = guests::plain();
+    let guest = guest.to_str().unwrap();
+    let module = folder.write("module.wasm", wat::parse_str("(module)").unwrap());
+    let text = folder.write("app.wat", "(component)");
+    let missing = folder.0.join("missing/app.cwasm");
+    let cases: &[(&[&str], &str)] = &[
+        (&["--memory", "1MiB"], "name the component first: skep compile app.wasm"),
+        (&["no-such-file.wasm"], "no-such-file.wasm: cannot be read: No such file"),
+        (&[module.to_str().unwrap()], "module.wasm: is a core module, and not a component"),
+        (&[text.to_str().unwrap()], "app.wat: is WebAssembly as text; `wasm-tools parse"),
+        (&[guest, "--time", "5s"], "--time is said to `skep serve`: compiled code does not depend on it"),
+        (&[guest, "--status", "/x"], "--status is said to `skep serve`"),
+        (&[guest, "--memory", "lots"], "--memory lots: expected a size"),
+        (&[guest, "-o"], "-o needs a path"),
+        (&[guest, "--optimise"], "\"--optimise\" is not expected here; skep compile --help"),
+        (&[guest, "-o", missing.to_str().unwrap()], "missing/app.cwasm cannot be written: No such file"),
+    ];
+    for (arguments, why) in cases {
+        let (well, text) = run("compile", arguments);
+        assert!(!well && text.contains(why), "{arguments:?}: {text}");
+    }
+    let start = guests::with_init();
+    let (well, text) = run("compile", &[start.to_str().unwrap(), "--env", "INIT=time", "-o", "never.cwasm"]);
+    assert!(!well && text.contains("start-up code asked for the time"), "{text}");
 }
 
 fn not_trusted() {

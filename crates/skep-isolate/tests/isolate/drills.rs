@@ -18,11 +18,12 @@ pub(crate) const TESTS: &[Test] = &[
     ("endless_output_waits_for_its_reader_and_ends_with_its_time", endless_output),
     ("more_instances_than_allowed_are_a_503", more_than_allowed),
     ("hundreds_of_instances_wait_at_once", many_at_once),
+    ("ten_thousand_instances_wait_at_once", ten_thousand),
     ("fuel_ends_what_computes_too_much", fuel),
     ("a_guest_that_sleeps_too_long_is_a_504", sleeps),
 ];
 
-const STRICT: &[&str] = &["--time", "1s", "--memory", "32MiB", "--set", "workers=1"];
+const STRICT: &[&str] = &["--time", "1s", "--memory", "32MiB", "--set", "workers=1", "--status", "/-/isolate"];
 
 fn strict(more: &[&str]) -> Server {
     Server::start(&[&[guests::plain().to_str().unwrap()], STRICT, more].concat())
@@ -156,6 +157,38 @@ fn many_at_once() {
     println!("     {each} KiB for each instance at work, its connection included");
     assert!(each < 400, "{each} KiB for each");
     assert!(waiting.into_iter().all(|stream| Answer::read(stream).unwrap().text == "slept"));
+}
+
+/// As many as a process has room for. A machine with little memory tries fewer.
+fn ten_thousand() {
+    let server = strict(&["--time", "120s", "--instances", "10000"]);
+    server.text("/");
+    let (before, count) = (server.memory(), 10_000.min(available() / 1024));
+    let end = Instant::now() + Duration::from_secs(20);
+    let until = |count: usize| {
+        let status = || server.text("/-/isolate");
+        while !status().contains(&format!("instances: {count} at work")) {
+            assert!(Instant::now() < end + Duration::from_secs(60), "{}", status());
+            thread::sleep(Duration::from_millis(50));
+        }
+    };
+    let waiting: Vec<TcpStream> = (0..count).map(|_| begin(&server.address, "/sleep?40000")).collect();
+    until(count);
+    let each = server.memory().saturating_sub(before) / count as u64;
+    println!("     {count} at work, {each} KiB for each, its connection included");
+    assert!(each < 400, "{each} KiB for each");
+    assert_eq!(server.get("/").status, if count == 10_000 { 503 } else { 200 });
+    // Their clients go away, and they with them.
+    drop(waiting);
+    until(0);
+    assert_eq!(server.text("/"), "one");
+}
+
+/// Memory that the machine has to give, in KiB.
+fn available() -> usize {
+    let about = std::fs::read_to_string("/proc/meminfo").unwrap();
+    let line = about.lines().find(|line| line.starts_with("MemAvailable:")).unwrap();
+    line.split_whitespace().nth(1).unwrap().parse().unwrap()
 }
 
 fn fuel() {

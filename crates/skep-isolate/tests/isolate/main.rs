@@ -8,9 +8,12 @@ mod drills;
 mod grants;
 mod guests;
 mod keeping;
+mod languages;
 mod many;
 mod server;
+mod supervised;
 mod swaps;
+mod tls;
 mod wrong;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -26,8 +29,19 @@ fn main() -> ExitCode {
     }
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let filters: Vec<&String> = arguments.iter().filter(|argument| !argument.starts_with("--")).collect();
-    let all = [keeping::TESTS, grants::TESTS, drills::TESTS, swaps::TESTS, wrong::TESTS, many::TESTS, commands::TESTS]
-        .concat();
+    let all = [
+        keeping::TESTS,
+        grants::TESTS,
+        drills::TESTS,
+        swaps::TESTS,
+        wrong::TESTS,
+        many::TESTS,
+        commands::TESTS,
+        languages::TESTS,
+        supervised::TESTS,
+        tls::TESTS,
+    ]
+    .concat();
     let chosen = |test: &&Test| filters.is_empty() || filters.iter().any(|filter| test.0.contains(filter.as_str()));
     if arguments.iter().any(|argument| argument == "--list") {
         all.iter().filter(chosen).for_each(|(name, _)| println!("{name}: test"));

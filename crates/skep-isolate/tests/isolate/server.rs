@@ -10,15 +10,17 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use rustix::process::{Pid, Signal};
+
 /// Set, this executable is `skep serve`, or `skep compile`.
 pub(crate) const PART: &str = "ISOLATE_TEST_PART";
 
-/// A server without a supervisor, which ends with this.
+/// A server, which ends with this.
 pub(crate) struct Server {
     child: Child,
     pub(crate) address: String,
     log: Arc<Mutex<String>>,
-    _folder: Folder,
+    folder: Folder,
 }
 
 /// A folder that is removed with this.
@@ -78,22 +80,52 @@ impl Server {
     }
 
     pub(crate) fn start_in(folder: Folder, arguments: &[&str]) -> Self {
-        let quiet = ["--listen", "127.0.0.1:0", "--set", "log.access=false", "--set", "supervise=false"];
+        Self::start_as(folder, &[arguments, &["--set", "supervise=false"]].concat())
+    }
+
+    /// With a supervisor, which ends its worker.
+    pub(crate) fn start_supervised(arguments: &[&str]) -> Self {
+        Self::start_as(Folder::new(), arguments)
+    }
+
+    fn start_as(folder: Folder, arguments: &[&str]) -> Self {
+        let quiet = ["--listen", "127.0.0.1:0", "--set", "log.access=false"];
         let mut command = command("serve", &[arguments, &quiet].concat(), &folder.0);
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let log = Arc::<Mutex<String>>::default();
         gather(child.stdout.take().unwrap(), &log);
         gather(child.stderr.take().unwrap(), &log);
-        let mut server = Self { child, address: String::new(), log, _folder: folder };
+        let mut server = Self { child, address: String::new(), log, folder };
         let start = Instant::now();
-        while !server.log().contains("listens on http://") {
+        while !server.log().contains("listens on http") {
             let is_alive = server.child.try_wait().unwrap().is_none();
-            assert!(is_alive && start.elapsed() < Duration::from_mins(1), "it did not start: {}", server.log());
+            assert!(is_alive && start.elapsed() < Duration::from_mins(5), "it did not start: {}", server.log());
             thread::sleep(Duration::from_millis(5));
         }
         let log = server.log();
-        log.split("http://").nth(1).unwrap().split_whitespace().next().unwrap().clone_into(&mut server.address);
+        log.split("listens on http")
+            .nth(1)
+            .unwrap()
+            .split("://")
+            .nth(1)
+            .unwrap()
+            .split_whitespace()
+            .next()
+            .unwrap()
+            .clone_into(&mut server.address);
         server
+    }
+
+    /// Says a word to the server as whoever runs it does.
+    pub(crate) fn control(&self, component: &str, word: &str) -> String {
+        let output = command("serve", &[component, "--control", word], &self.folder.0).output().unwrap();
+        String::from_utf8([output.stdout, output.stderr].concat()).unwrap()
+    }
+
+    /// Asks the server to end, and waits until it has.
+    pub(crate) fn end(&mut self) -> bool {
+        rustix::process::kill_process(Pid::from_child(&self.child), Signal::TERM).unwrap();
+        self.child.wait().unwrap().success()
     }
 
     pub(crate) fn log(&self) -> String {
@@ -142,8 +174,11 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+        // At once, and a supervisor with its worker. One that has ended already is not asked.
+        if matches!(self.child.try_wait(), Ok(None)) {
+            let _ = rustix::process::kill_process(Pid::from_child(&self.child), Signal::QUIT);
+            let _ = self.child.wait();
+        }
     }
 }
 

@@ -15,6 +15,7 @@ pub(crate) const TESTS: &[Test] = &[
     ("twenty_swaps_under_load_lose_nothing", twenty_under_load),
     ("a_bad_file_changes_nothing", bad_file),
     ("a_server_that_is_full_takes_up_a_version", under_full_load),
+    ("a_version_that_had_no_time_is_tried_once_more", tried_once_more),
     ("what_runs_finishes_on_the_old_version", finishes),
 ];
 
@@ -146,6 +147,23 @@ fn under_full_load() {
     assert!(!slow.is_finished(), "it was taken up beside the request that has the only instance");
     assert_eq!(server.text("/"), "two");
     assert_eq!(slow.join().unwrap(), "slept");
+}
+
+/// Its probe waits for something that is not there yet.
+fn tried_once_more() {
+    let folder = Folder::new();
+    let awaited = folder.write("awaited", "");
+    let data = format!("{}::/data", folder.0.display());
+    let more = ["--dir", &data, "--time", "500ms", "--probe", "/until?/data/awaited"];
+    let (server, file) = start(&folder, &more);
+    fs::remove_file(&awaited).unwrap();
+    deploy(&file, &guests::second());
+    server.wait_for("took longer than 500ms");
+    assert!(server.text("/-/isolate").contains("last file FAILED"), "{}", server.text("/-/isolate"));
+    assert_eq!(server.text("/"), "one");
+    fs::write(&awaited, "").unwrap();
+    until(&server, "two");
+    assert!(!server.text("/-/isolate").contains("FAILED"));
 }
 
 fn finishes() {

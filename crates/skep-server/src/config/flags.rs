@@ -121,6 +121,18 @@ impl Flags {
     }
 }
 
+/// The flags of every server, and whether a value follows: for a program that has flags of its own, and finds one that is neither.
+///
+/// ```
+/// assert!(skep_server::flags().any(|flag| flag == ("--listen", true)));
+/// assert!(skep_server::flags().any(|flag| flag == ("--check", false)));
+/// ```
+pub fn flags() -> impl Iterator<Item = (&'static str, bool)> {
+    let settings =
+        SETTINGS.iter().filter_map(|setting| Some((setting.flag()?.0, !matches!(setting.kind, Kind::Switch))));
+    settings.chain(OTHERS.iter().map(|(flag, argument, ..)| (*flag, !argument.is_empty())))
+}
+
 fn unknown(flag: &str) -> lexopt::Error {
     let flags = SETTINGS.iter().filter_map(|setting| Some(setting.flag()?.0));
     if let Some(meant) = nearest(flag, flags.chain(OTHERS.map(|other| other.0))) {

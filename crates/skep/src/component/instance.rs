@@ -15,6 +15,7 @@ use super::sys::{self, Seed};
 use super::{log, settings};
 use crate::app::App;
 use crate::body::Body;
+use crate::error::Error;
 use crate::request::Peer;
 use crate::response::Response;
 use crate::site::{Local, Site};
@@ -115,6 +116,21 @@ pub fn answer<A: Application>(request: Vec<u8>) -> Vec<u8> {
     let (bytes, rest) = door::write(response);
     REST.set(rest);
     bytes
+}
+
+/// The page for a request that another instance failed.
+pub fn failed<A: Application>(request: Vec<u8>, status: u16, why: String) -> Vec<u8> {
+    let request = door::read(&request.into(), A::HOST);
+    let error = Error::new(StatusCode::from_u16(status).unwrap_or_default()).with_cause(why);
+    let response = with::<A, _>(|instance| match (instance, request) {
+        (Ok(instance), Some((request, seed))) => {
+            sys::reseed(|| seed);
+            instance.local.page_of(&request, &error)
+        }
+        (Ok(_), None) => plain(StatusCode::BAD_REQUEST, "this request was not understood"),
+        (Err(_), _) => not_started(),
+    });
+    door::write(response).0
 }
 
 /// The next piece of the answer's body.

@@ -6,6 +6,8 @@ use std::task::{Context, Poll};
 use bytes::Bytes;
 use http_body::Frame;
 use skep::Body;
+use skep::error_page::Failure;
+use skep::html::{DOCTYPE, Document};
 use skep::prelude::*;
 
 #[derive(Service)]
@@ -45,6 +47,14 @@ pub(crate) struct Pieces {
 impl Handle for Pieces {
     async fn handle(self, _cx: &mut Cx<'_>) -> Result {
         Ok(Response::new(Body::stream(Count(self.pieces))))
+    }
+}
+
+/// The application's own page for what goes wrong.
+pub(crate) fn sorry(failure: &Failure) -> Html<Document> {
+    html! {
+        (DOCTYPE)
+        html lang="en" { head { title { (failure.title()) } } body { p { "Sorry: " (failure.message()) " " (failure.id()) } } }
     }
 }
 

@@ -14,7 +14,7 @@ mod users;
 use bodies::{Echo, Panic, Pieces};
 use instances::{Chance, Index, Kept, Word, Words};
 use notes::{Add, Errors, Notes};
-use users::{Parts, Visit, Visits, Void};
+use users::{Break, Parts, Visit, Visits, Void};
 
 /// The application.
 #[must_use]
@@ -22,7 +22,8 @@ pub fn app() -> App {
     App::new()
         .named(env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION"))
         .serve::<(Index, Word, Chance, Kept, Notes, Add, Errors, Visit, Visits)>()
-        .serve::<(Parts, Void, Echo, Pieces, Panic)>()
+        .serve::<(Parts, Void, Break, Echo, Pieces, Panic)>()
+        .error_page(bodies::sorry)
         .database(migrations!("migrations"))
         .every("tick", Duration::from_millis(20), |site| {
             // What a job keeps in a static is there when it runs again.

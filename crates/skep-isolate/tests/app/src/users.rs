@@ -49,6 +49,32 @@ impl Fragment for Part {
     }
 }
 
+/// A part that is not made: whoever makes it dies of it, or takes long.
+#[derive(Hash)]
+pub(crate) struct Broken;
+
+impl Fragment for Broken {
+    fn life(&self) -> Life {
+        Life::of(Duration::from_mins(1))
+    }
+
+    async fn make(&self, cx: &Public<'_>) -> Result<Html> {
+        let tries = cx.cache(&MADE).increment("broken", 1).await?;
+        assert!(tries > 1, "the first one breaks");
+        Ok(html! { p { "whole at last" } })
+    }
+}
+
+#[derive(Service)]
+#[service(GET "/broken")]
+pub(crate) struct Break;
+
+impl Handle for Break {
+    async fn handle(self, cx: &mut Cx<'_>) -> Result {
+        Ok(Response::html(html! { (cx.fragment(&Broken).await?) }))
+    }
+}
+
 #[derive(Service)]
 #[service(GET "/part")]
 pub(crate) struct Parts;

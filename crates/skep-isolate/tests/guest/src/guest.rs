@@ -66,6 +66,12 @@ impl wasip2::exports::http::incoming_handler::Guest for Guest {
                 std::thread::sleep(std::time::Duration::from_millis(query.parse().unwrap()));
                 text(outparam, "slept");
             }
+            "/until" => {
+                while !std::path::Path::new(query).exists() {
+                    std::thread::sleep(std::time::Duration::from_millis(10));
+                }
+                text(outparam, "there");
+            }
             "/fetch" => text(outparam, &fetch(query)),
             "/work" => text(outparam, &work(query.parse().unwrap()).to_string()),
             "/stream" => stream(outparam, query.parse().unwrap(), false),
