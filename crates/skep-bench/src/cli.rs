@@ -148,8 +148,11 @@ fn word(arguments: Vec<String>, sinks: Sinks<'_>) -> Result<(), Failure> {
         }
         (Some(word), _) => start(word, arguments[1..].to_vec(), sinks),
         (None, Some(other)) if is_unknown(other) => {
-            let words: Vec<&str> = WORDS.iter().map(|word| word.name).collect();
-            Err(Failure::Usage(format!("\"{other}\" is neither a URL nor a word; there are {}", words.join(", "))))
+            let words: Vec<&str> = WORDS[1..].iter().map(|word| word.name).collect();
+            let near = flags::nearest(other, words.iter().copied());
+            let meant = near
+                .map_or_else(|| format!("the words are {}", words.join(", ")), |word| format!("did you mean {word}?"));
+            Err(Failure::Usage(format!("\"{other}\" is neither a URL nor a word; {meant}")))
         }
         (None, _) => start(&WORDS[0], arguments, sinks),
     }

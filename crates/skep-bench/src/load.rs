@@ -118,18 +118,20 @@ impl Plan {
         }
     }
 
-    fn check(&self) -> Result<(), LoadError> {
-        let wrong = |text: &str| Err(LoadError::new(Why::Plan(text.to_owned())));
+    /// Whether it makes sense; otherwise why not.
+    pub(crate) fn check(&self) -> Result<(), String> {
+        let wrong = |text: &str| Err(text.to_owned());
         match self {
             Self { connections: 0, .. } => wrong("a load needs a connection at least"),
             Self { threads: 0, .. } => wrong("a load needs a thread at least"),
             Self { threads, connections, .. } if threads > connections => {
                 wrong("each thread needs a connection at least")
             }
+            Self { threads, pin, .. } if pin.len() > *threads => wrong("more cores are named than there are threads"),
             Self { depth: 0, .. } => wrong("a connection has one request at once at least"),
             Self { requests, .. } if requests.is_empty() => wrong("there is no request to send"),
             Self { depth: 2.., reuse: false, .. } => wrong("a connection for each request has one request at once"),
-            _ => self.pace.check().or_else(|text| wrong(&text)),
+            _ => self.pace.check(),
         }
     }
 }
@@ -212,7 +214,7 @@ pub fn run(plan: &Plan) -> Result<Figures, LoadError> {
 
 /// The same, and tells `watch` when measuring begins, how it goes, and when it ends. See [`Watch`].
 pub fn run_watched(plan: &Plan, watch: &mut dyn Watch) -> Result<Figures, LoadError> {
-    plan.check()?;
+    plan.check().map_err(|text| LoadError::new(Why::Plan(text)))?;
     let figures = if plan.threads == 1 { alone(plan, watch)? } else { threads::run(plan, watch)? };
     if figures.is_silent() {
         let text = format!("{} takes connections, and answered nothing in {:.1?}", plan.target, figures.elapsed);

@@ -96,6 +96,7 @@ pub(super) fn help() -> String {
 pub(super) fn run(arguments: Vec<String>) -> Result<(), Failure> {
     let mut given = Given::default();
     let variants = flags::read(&sections(), &mut given, arguments)?;
+    given.settings.output.check()?;
     let launches = launches(&variants, &given)?;
     given.turns.server_core = given.turns.core(&[]);
     let mut rounds = Rounds::new("", launches.iter().map(|(name, launch)| Variant::new(name, launch.line())));

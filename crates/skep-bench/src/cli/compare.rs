@@ -116,6 +116,7 @@ struct Entrant {
 pub(super) fn run(arguments: Vec<String>) -> Result<(), Failure> {
     let mut given = Given::default();
     let variants = flags::read(&sections(), &mut given, arguments)?;
+    given.settings.output.check()?;
     let parts = named(&variants, given.control)?;
     let names: Vec<&str> = parts.iter().map(|(name, ..)| name.as_str()).collect();
     given.gates.iter().try_for_each(|gate| gate.check(&names)).map_err(Failure::Usage)?;

@@ -58,10 +58,15 @@ pub(crate) fn read<T>(
 }
 
 fn unknown<'a>(flag: &str, names: impl Iterator<Item = &'a str>) -> String {
-    let bare = flag.trim_start_matches('-');
-    let near = names.map(|name| (distance(name, bare), name)).min().filter(|(distance, _)| *distance <= 2);
-    let meant = near.map_or(String::new(), |(_, name)| format!("; did you mean --{name}?"));
+    let near = nearest(flag.trim_start_matches('-'), names);
+    let meant = near.map_or(String::new(), |name| format!("; did you mean --{name}?"));
     format!("there is no flag {flag}{meant}")
+}
+
+/// The name that was probably meant: at most two letters away.
+pub(crate) fn nearest<'a>(word: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    let near = names.map(|name| (distance(name, word), name)).min();
+    near.filter(|(distance, _)| *distance <= 2).map(|(_, name)| name)
 }
 
 /// How many letters must be changed, added or taken away (Levenshtein).

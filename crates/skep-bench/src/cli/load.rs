@@ -118,6 +118,7 @@ pub(super) fn help() -> String {
 pub(super) fn run(arguments: Vec<String>) -> Result<(), Failure> {
     let mut given = Given::default();
     let urls = flags::read(&sections(), &mut given, arguments)?;
+    given.settings.output.check()?;
     let [url] = urls.as_slice() else {
         return Err(Failure::Usage(match urls.len() {
             0 => "a URL is missing".into(),

@@ -176,7 +176,9 @@ pub(super) fn log(arguments: Vec<String>, sinks: Sinks<'_>) -> Result<(), Failur
 }
 
 fn read(sections: &[Section<Given>], given: &mut Given, arguments: Vec<String>) -> Result<(), Failure> {
-    match flags::read(sections, given, arguments)?.first() {
+    let others = flags::read(sections, given, arguments)?;
+    given.output.check()?;
+    match others.first() {
         Some(other) => Err(Failure::Usage(format!("\"{other}\" is no flag, and there is nothing to name here"))),
         None => Ok(()),
     }

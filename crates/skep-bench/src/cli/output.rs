@@ -5,6 +5,7 @@ use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use super::Failure;
 use super::flags::Flag;
 use crate::compare::Measure;
 use crate::load::{Figures, Watch};
@@ -142,6 +143,21 @@ impl Output {
         self.confidence.unwrap_or(0.99)
     }
 
+    /// Whether all can be written that was asked for: after an hour of measuring it is too late to say so.
+    pub(crate) fn check(&self) -> Result<(), Failure> {
+        let files = [("json", &self.json), ("csv", &self.csv), ("md", &self.markdown), ("html", &self.html)];
+        for (flag, path) in files {
+            let Some(path) = path.as_deref().filter(|path| *path != Path::new("-")) else { continue };
+            let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+            if path.is_dir() || !folder.is_dir() {
+                let what = if path.is_dir() { path } else { folder };
+                let is = if path.is_dir() { "is a folder" } else { "is no folder that is there" };
+                return Err(Failure::Usage(format!("--{flag} {}: {} {is}", path.display(), what.display())));
+            }
+        }
+        Ok(())
+    }
+
     /// Writes all that was asked for.
     pub(crate) fn write(&self, record: &Record) -> Result<(), String> {
         self.write_as(record, || report::text(record, self.confidence(), &self.measures))
@@ -159,20 +175,19 @@ impl Output {
             }
             Some(path) => fs::write(path, make()).map_err(|error| format!("{}: {error}", path.display())),
         };
-        put(&self.json, &|| record.to_json())?;
-        put(&self.csv, &|| report::csv(record))?;
-        put(&self.markdown, &|| report::markdown(record, self.confidence(), &self.measures))?;
-        put(&self.html, &|| report::html(record, self.confidence(), &self.measures))?;
-        if let Some(folder) = &self.svg {
-            report::svgs(record, folder)?;
-        }
-        if let Some(folder) = &self.hdr {
-            report::hdr(record, folder)?;
-        }
+        let written = [
+            put(&self.json, &|| record.to_json()),
+            put(&self.csv, &|| report::csv(record)),
+            put(&self.markdown, &|| report::markdown(record, self.confidence(), &self.measures)),
+            put(&self.html, &|| report::html(record, self.confidence(), &self.measures)),
+            self.svg.as_ref().map_or(Ok(()), |folder| report::svgs(record, folder)),
+            self.hdr.as_ref().map_or(Ok(()), |folder| report::hdr(record, folder)),
+        ];
+        // A disk that is full is no reason to hide the figures.
         if !on_stdout {
             print!("{}", text());
         }
-        Ok(())
+        written.into_iter().collect()
     }
 }
 

@@ -128,7 +128,7 @@ impl Settings {
             return Err(Failure::Usage("--speed is for a log (--access-log)".into()));
         }
         let time = self.time.or(own_time).unwrap_or(Duration::from_secs(seconds));
-        Ok(Plan {
+        let plan = Plan {
             target,
             http: self.http,
             connections: self.connections,
@@ -144,7 +144,9 @@ impl Settings {
             timeout: self.timeout,
             largest: self.largest,
             trust: self.trust.clone(),
-        })
+        };
+        plan.check().map_err(Failure::Usage)?;
+        Ok(plan)
     }
 
     /// The target of a URL, over a unix socket if one was named.

@@ -35,6 +35,7 @@ pub(super) fn help() -> String {
 pub(super) fn run(arguments: Vec<String>) -> Result<(), Failure> {
     let mut given = Given::default();
     let files = flags::read(&sections(), &mut given, arguments)?;
+    given.output.check()?;
     let records = files.iter().map(|file| Record::read(Path::new(file))).collect::<Result<Vec<_>, _>>()?;
     match records.as_slice() {
         [] => Err(Failure::Usage("a record is missing; `--json FILE` of the other words writes one".into())),

@@ -74,12 +74,14 @@ fn over_http1(target: &Target, spec: &RequestSpec, trust: &Trust, patience: Dura
         Address::Tcp(to) => {
             let stream = TcpStream::connect_timeout(to, patience).map_err(wrong)?;
             stream.set_read_timeout(Some(patience)).map_err(wrong)?;
+            stream.set_write_timeout(Some(patience)).map_err(wrong)?;
             stream.set_nodelay(true).map_err(wrong)?;
             talk(stream, tls, &bytes, spec.is_head(), patience)
         }
         Address::Unix(path) => {
             let stream = UnixStream::connect(path).map_err(wrong)?;
             stream.set_read_timeout(Some(patience)).map_err(wrong)?;
+            stream.set_write_timeout(Some(patience)).map_err(wrong)?;
             talk(stream, tls, &bytes, spec.is_head(), patience)
         }
     }
@@ -127,8 +129,9 @@ fn exchange(
         if length == 0 {
             return Err("the server closed the connection before the answer was complete".into());
         }
-        if Instant::now() > latest || body.len() > LARGEST {
-            return Err(format!("the answer has no end: {} bytes in {patience:?}, and more to come", body.len()));
+        let length = body.len().max(raw.len());
+        if Instant::now() > latest || length > LARGEST {
+            return Err(format!("the answer has no end: {length} bytes so far, and more to come"));
         }
     }
 }

@@ -55,8 +55,10 @@ enum State {
         length: u32,
     },
     Chunk(u64),
-    /// The line end behind a chunk's bytes.
-    ChunkEnd,
+    /// The line end behind a chunk's bytes; whether half of it was there.
+    ChunkEnd {
+        half: bool,
+    },
     Trailer {
         length: u32,
         line: u32,
@@ -145,13 +147,17 @@ impl Parser {
             }
             State::Chunk(left) => {
                 let used = at_most(bytes.len(), left);
-                self.state = if left == used as u64 { State::ChunkEnd } else { State::Chunk(left - used as u64) };
+                self.state = if left == used as u64 {
+                    State::ChunkEnd { half: false }
+                } else {
+                    State::Chunk(left - used as u64)
+                };
                 Ok((used, false))
             }
-            State::ChunkEnd => {
+            State::ChunkEnd { half } => {
                 match bytes[0] {
                     b'\n' => self.state = CHUNK_SIZE,
-                    b'\r' => {}
+                    b'\r' if !half => self.state = State::ChunkEnd { half: true },
                     _ => return Err(Malformed("a chunk is longer than its size says")),
                 }
                 Ok((1, false))
@@ -200,7 +206,9 @@ impl Parser {
             return Err(Malformed("it switches to a protocol that nobody asked for"));
         }
         if head.status < 200 {
-            return Ok(false);
+            // Interim answers are small and few, and a server that sends nothing else never answers.
+            let too_many = self.answer.bytes > LONGEST_HEAD as u64;
+            return if too_many { Err(Malformed("interim answers without an end")) } else { Ok(false) };
         }
         self.answer.status = head.status;
         self.answer.keeps = head.keeps;

@@ -16,7 +16,7 @@ p.soft,figcaption{color:var(--soft)}.wide{overflow-x:auto}\
 table{border-collapse:collapse;font-variant-numeric:tabular-nums;font-size:.9rem}th,td{padding:.35rem .7rem;text-align:right;border-bottom:1px solid var(--faint);white-space:nowrap}\
 th:first-child,td:first-child{text-align:left}thead th{font-weight:600;background:var(--band)}tbody th{font-weight:400}\
 .more{color:var(--more)}.less{color:var(--less)}.none{color:var(--soft)}td small{display:block;color:var(--soft)}\
-figure{margin:1rem 0}figure svg{max-width:100%;height:auto;display:block}ul{padding-left:1.2rem}code{font-size:.85em;overflow-wrap:anywhere}\
+figure{margin:1rem 0;overflow-x:auto}figure svg{max-width:100%;min-width:34rem;height:auto;display:block}ul{padding-left:1.2rem}code{font-size:.85em;overflow-wrap:anywhere}\
 dl{display:grid;grid-template-columns:max-content 1fr;gap:.15rem 1rem;font-size:.9rem}dt{color:var(--soft)}dd{margin:0;overflow-wrap:anywhere}";
 
 /// The whole page.

@@ -103,40 +103,39 @@ fn a_known_rate_is_reported_within_one_percent() {
     });
 }
 
-/// A server that answers nobody for a second, from one second after the first request on.
-fn stalling(otherwise: Duration) -> Server {
-    stalling_for(Duration::from_secs(1), otherwise)
-}
-
-/// The same, for so long.
-fn stalling_for(time: Duration, otherwise: Duration) -> Server {
+/// A server that answers nobody for a second, from so long after the first request on.
+fn stalling(after: Duration, otherwise: Duration) -> Server {
     let first = Arc::new(OnceLock::new());
     Server::delayed(move |_| {
         let since = first.get_or_init(Instant::now).elapsed();
-        let stall = Duration::from_secs(1)..Duration::from_secs(1) + time;
+        let stall = after..after + Duration::from_secs(1);
         if stall.contains(&since) { stall.end.saturating_sub(since) } else { otherwise }
     })
 }
 
-/// Of the requests due in twelve seconds, a quarter is due in the stall and waits for its end: from three seconds to nothing. So one
-/// in a hundred waits at least 2.88 s, and one in ten 1.8 s. There is a connection for each: how long it really was, the server knows,
-/// but for the milliseconds in which the connection was opened, which a longer stall makes small.
+const SECOND: Duration = Duration::from_secs(1);
+
+/// Of the requests due in twelve seconds, a twelfth is due in the stall and waits for its end: from a second to nothing. So of 960 the
+/// tenth longest waits 888 ms, and one in twenty 400 ms. There is a connection for each, and the warm-up has opened them all: how
+/// long each really waited, the server knows.
 #[test]
-fn an_open_loop_shows_a_stall_as_its_visitors_felt_it() {
+fn an_open_loop_shows_a_stall_of_a_second_as_its_visitors_felt_it() {
     eventually(|| {
-        let server = stalling_for(Duration::from_secs(3), Duration::ZERO);
-        let mut plan = plan(&server.url(), 250, 12.0);
+        let server = stalling(3 * SECOND, Duration::ZERO);
+        let mut plan = plan(&server.url(), 100, 12.0);
         plan.pace = Pace::Open { per_second: 80.0 };
+        plan.warm_up = 1500 * MILLI;
         let figures = load::run(&plan).unwrap();
         assert_eq!((figures.answers, figures.unanswered), (960, 0));
-        for (percent, nominal) in [(90.0, 1.8), (99.0, 2.88), (100.0, 3.0)] {
-            let (reported, truth) =
-                (figures.percentile(percent).as_secs_f64(), server.percentile(percent).as_secs_f64());
+        let mut took = server.took.lock().unwrap().clone();
+        took.sort_unstable_by(|one, other| other.cmp(one));
+        for (percent, longest, nominal) in [(95.0, 48, 0.394), (99.0, 9, 0.881), (100.0, 0, 0.994)] {
+            let (reported, truth) = (figures.percentile(percent).as_secs_f64(), took[longest].as_secs_f64());
             near(&format!("p{percent}"), reported, truth, 0.01)?;
             near(&format!("p{percent}"), reported, nominal, 0.05)?;
         }
         let stalled = figures.over_time.iter().filter(|piece| piece.answers == 0).count();
-        if stalled >= 8 { Ok(()) } else { Err(format!("{stalled} empty pieces of time")) }
+        if stalled >= 3 { Ok(()) } else { Err(format!("{stalled} empty pieces of time")) }
     });
 }
 
@@ -144,7 +143,7 @@ fn an_open_loop_shows_a_stall_as_its_visitors_felt_it() {
 #[test]
 fn an_open_loop_counts_the_waiting_for_a_connection() {
     eventually(|| {
-        let server = stalling(Duration::ZERO);
+        let server = stalling(SECOND, Duration::ZERO);
         let mut plan = plan(&server.url(), 4, 4.0);
         plan.pace = Pace::Open { per_second: 200.0 };
         let figures = load::run(&plan).unwrap();
@@ -156,7 +155,7 @@ fn an_open_loop_counts_the_waiting_for_a_connection() {
 #[test]
 fn a_closed_loop_does_not_show_it() {
     eventually(|| {
-        let server = stalling(2 * MILLI);
+        let server = stalling(SECOND, 2 * MILLI);
         let figures = load::run(&plan(&server.url(), 8, 4.0)).unwrap();
         let (p99, max) = (figures.percentile(99.0), figures.percentile(100.0));
         near("max", max.as_secs_f64(), server.longest().as_secs_f64(), 0.01)?;

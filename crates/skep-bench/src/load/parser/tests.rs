@@ -133,6 +133,8 @@ fn what_never_ends_is_refused() {
     let chunked = "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n";
     assert_eq!(endless(&format!("{chunked}1;"), "a"), "the line with the size of a chunk never ends");
     assert_eq!(endless(&format!("{chunked}0\r\n"), "a: b\r\n"), "the trailers never end");
+    assert_eq!(endless(&format!("{chunked}1\r\na"), "\r"), "a chunk is longer than its size says");
+    assert_eq!(endless("HTTP/1.1 103 Early\r\n\r\n", "HTTP/1.1 103 Early\r\n\r\n"), "interim answers without an end");
 }
 
 proptest! {
