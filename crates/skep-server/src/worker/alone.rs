@@ -114,7 +114,9 @@ impl Alone {
             }
         };
         // Who had the one connection that it is for has nobody left to look after.
-        if !(single && began) {
+        if single && began {
+            std::mem::forget(gate);
+        } else {
             runtime.block_on(finish(&door, gate, life, grace));
         }
         // The process ends: putting its memory in order would cost more than the request did.

@@ -53,6 +53,8 @@ fn a_supervisor_never_makes_the_application() {
         assert!(server.output().contains("drill 1.2.3 listens on"), "its name is known: {}", server.output());
         let mut makers = vec![server.worker()];
         kill(makers[0], Signal::KILL);
+        // Processes that it has forked still answer, for a moment.
+        server.wait_until("its death is known", |server| server.status("deaths") == "1");
         server.wait_until("another serves", |server| server.get("/").is_ok());
         makers.push(server.worker());
         let (good, text) = server.control("upgrade");
