@@ -253,8 +253,9 @@ fn readers_beside_writers_see_whole_values_of_their_key() {
         for map in [&one, &other] {
             scope.spawn(|| {
                 (0..rounds).for_each(|round| {
-                    let key = round % keys;
-                    set(map, format!("key {key}").as_bytes(), &value(key, round));
+                    let (key, record) = (round % keys, record(&value(round % keys, round), 1));
+                    // Time flies here for all who wait: a writer who has to wait for one that the system has stopped is refused, and tries again.
+                    while map.set(format!("key {key}").as_bytes(), &record, When::Always, NOW).is_err() {}
                 });
             });
             scope.spawn(|| {
