@@ -94,7 +94,8 @@ impl Geometry {
         Self::of(shards, (room / shards / 4096 * 4096) / 8, largest)
     }
 
-    fn of(shards: usize, shard: usize, largest: usize) -> Result<Self, String> {
+    /// So many shards of so many words.
+    pub(super) fn of(shards: usize, shard: usize, largest: usize) -> Result<Self, String> {
         // A slot for each 192 bytes or so: a small index is more often in the processor's cache. A word of sketch for each
         // two to four slots.
         let lines = (((shard - SKETCH) / 26 / LINE) & !1).max(2);
