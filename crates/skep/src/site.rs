@@ -2,12 +2,13 @@
 //!
 //! Start reading at [`Local::answer`]: the way of every request.
 
+mod ids;
+
 use std::any::{Any, TypeId, type_name};
 use std::cell::{Cell, OnceCell};
 use std::collections::HashMap;
 use std::fmt;
 use std::future::Future;
-use std::hash::{BuildHasher, RandomState};
 use std::path::Path;
 use std::pin::pin;
 use std::rc::Rc;
@@ -35,10 +36,11 @@ use crate::percent;
 use crate::request::{Peer, Request};
 use crate::response::Response;
 use crate::router::{Found, NoEndpoint, Router};
-use crate::secret::{self, Secret};
+use crate::secret::Secret;
 use crate::service::Input;
 use crate::session::{SESSIONS, Sessions};
 use crate::sql;
+use ids::Ids;
 
 const NO_DATABASE: &str = "this application has no database: App::database gives it one";
 
@@ -461,36 +463,6 @@ fn log(error: &Error, id: RequestId, parts: Option<&Parts>) {
         tracing::error!(target: "skep::request", %id, method, path, "{error}");
     } else {
         tracing::debug!(target: "skep::request", %id, method, path, "{error}");
-    }
-}
-
-/// Ids that do not repeat within a thread, and hardly between threads, processes and machines.
-struct Ids {
-    last: Cell<u64>,
-}
-
-impl Ids {
-    fn new() -> Self {
-        // From the system, and not from the standard library's hasher: of that, processes that are forked have the same.
-        let seed = if cfg!(target_family = "wasm") { 0 } else { Self::seed() };
-        Self { last: Cell::new(seed) }
-    }
-
-    fn seed() -> u64 {
-        secret::random().map_or_else(|_| RandomState::new().hash_one(0), u64::from_ne_bytes)
-    }
-
-    fn next(&self) -> RequestId {
-        // The memory of a component is copied before its first request, and with it what was drawn by then.
-        if cfg!(target_family = "wasm") && self.last.get() == 0 {
-            self.last.set(Self::seed());
-        }
-        // A Weyl sequence with its bits mixed (SplitMix64): all different, and unlike their neighbours.
-        let next = self.last.get().wrapping_add(0x9e37_79b9_7f4a_7c15);
-        self.last.set(next);
-        let mixed = (next ^ (next >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        RequestId(mixed ^ (mixed >> 31))
     }
 }
 
