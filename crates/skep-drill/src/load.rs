@@ -203,7 +203,7 @@ impl Tally {
     fn lose(&self, counter: &AtomicU64, problem: String) {
         counter.fetch_add(1, Ordering::Relaxed);
         let mut problems = self.problems.lock().unwrap_or_else(PoisonError::into_inner);
-        if problems.len() < 10 {
+        if problems.len() < 10 && !problems.contains(&problem) {
             problems.push(problem);
         }
     }
@@ -234,7 +234,7 @@ impl Tally {
         )
     }
 
-    /// The first few of what went wrong, in one line.
+    /// The first few ways in which something went wrong, in one line.
     #[must_use]
     pub fn problems(&self) -> String {
         self.problems.lock().unwrap_or_else(PoisonError::into_inner).join("; ")
