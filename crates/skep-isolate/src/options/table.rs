@@ -261,12 +261,24 @@ fn dir(text: &str) -> Result<Dir, String> {
 
 /// The name that was probably meant.
 pub(crate) fn nearest<'n>(word: &str, names: impl Iterator<Item = &'n str>) -> Option<&'n str> {
-    let shared = |name: &str| {
-        let common = word.bytes().zip(name.bytes()).take_while(|(a, b)| a == b).count();
-        let missing = name.bytes().filter(|byte| !word.as_bytes().contains(byte)).count();
-        (missing + word.len().abs_diff(name.len()), usize::MAX - common)
-    };
-    names.map(|name| (shared(name), name)).filter(|((far, _), _)| *far <= 3).min().map(|(_, name)| name)
+    let close = |far: usize| far <= 2 && far * 2 < word.len();
+    let all = names.map(|name| (distance(word.as_bytes(), name.as_bytes()), name));
+    all.filter(|(far, _)| close(*far)).min().map(|(_, name)| name)
+}
+
+/// How many letters must be put in, left out or replaced to make the one of the other (Levenshtein).
+fn distance(one: &[u8], other: &[u8]) -> usize {
+    let mut row: Vec<usize> = (0..=other.len()).collect();
+    for (line, letter) in one.iter().enumerate() {
+        let mut diagonal = line;
+        row[0] = line + 1;
+        for (at, with) in other.iter().enumerate() {
+            let replaced = diagonal + usize::from(letter != with);
+            diagonal = row[at + 1];
+            row[at + 1] = replaced.min(row[at] + 1).min(diagonal + 1);
+        }
+    }
+    row[other.len()]
 }
 
 #[cfg(test)]
