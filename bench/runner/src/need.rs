@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::build::{bench, executable, repository};
+use crate::build::{bench, executable};
 
 /// What must be there before a variant can run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -140,12 +140,12 @@ impl Guest {
     /// Where the component is when it is built.
     pub(crate) fn result(self) -> PathBuf {
         let (target, file) = match self {
-            Self::Hello => (repository().join("target"), "hello"),
-            Self::Blog => (repository().join("target"), "blog"),
-            Self::App => (bench().join("target"), "skep_component"),
-            Self::Wstd => (bench().join("target/posts/component"), "hello_component"),
+            Self::Hello => ("target", "hello"),
+            Self::Blog => ("target", "blog"),
+            Self::App => ("target", "skep_component"),
+            Self::Wstd => ("target/posts/component", "hello_component"),
         };
-        target.join("wasm32-wasip2/release").join(file).with_extension("wasm")
+        bench().join(target).join("wasm32-wasip2/release").join(file).with_extension("wasm")
     }
 }
 

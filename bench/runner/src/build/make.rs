@@ -65,22 +65,15 @@ fn express(folder: &Path) -> Result<()> {
 }
 
 fn component(guest: Guest) -> Result<()> {
+    let (words, manifest): (&[&str], _) = match guest {
+        Guest::Hello => (&["rustc", "--lib", "--crate-type", "cdylib", "-p", "hello"], repository().join("Cargo.toml")),
+        Guest::Blog => (&["rustc", "--lib", "--crate-type", "cdylib", "-p", "blog"], repository().join("Cargo.toml")),
+        Guest::App => (&["rustc", "--lib", "--crate-type", "cdylib"], peer("skep-component/Cargo.toml")),
+        Guest::Wstd => (&["build"], peer("wasmtime/Cargo.toml")),
+    };
+    let target = if guest == Guest::Wstd { "target/posts/component" } else { "target" };
     let mut cargo = Command::new("cargo");
-    match guest {
-        Guest::Hello | Guest::Blog => {
-            let name = if guest == Guest::Hello { "hello" } else { "blog" };
-            cargo.args(["rustc", "--lib", "--crate-type", "cdylib", "-p", name]);
-            cargo.arg("--manifest-path").arg(repository().join("Cargo.toml"));
-        }
-        Guest::App => {
-            cargo.args(["rustc", "--lib", "--crate-type", "cdylib", "--manifest-path"]);
-            cargo.arg(peer("skep-component/Cargo.toml")).arg("--target-dir").arg(bench().join("target"));
-        }
-        Guest::Wstd => {
-            cargo.args(["build", "--manifest-path"]).arg(peer("wasmtime/Cargo.toml"));
-            cargo.arg("--target-dir").arg(bench().join("target/posts/component"));
-        }
-    }
+    cargo.args(words).arg("--manifest-path").arg(manifest).arg("--target-dir").arg(bench().join(target));
     run(cargo.args(["--release", "--quiet", "--target", "wasm32-wasip2"]))
 }
 
