@@ -1,13 +1,18 @@
 //! Our drivers, called directly and through `Cache`.
 
+use std::time::Duration;
+
 use skep_cache::driver::{Header, Record, When};
 use skep_cache::{
-    Cache as Typed, Clock, Driver, File, Memcached, Memory, Null, Raw as Bytes, Redis, Shared, Sqlite, Tiered, Time,
+    Cache as Typed, Clock, Driver, File, Memcached, Memory, Null, Raw as Bytes, Redis, Shared, Sqlite, Tiered,
 };
 
 use super::{Peer, Start, here};
 use crate::Result;
 use crate::load::{Cache, seen};
+
+/// How long entries live: what [`Typed`] gives them if nobody says otherwise.
+const LIFE: Duration = Duration::from_hours(1);
 
 /// A driver as a program would call it without `Cache`: it asks for the time with each call, or would show what is dead.
 struct Raw<D> {
@@ -18,10 +23,12 @@ struct Raw<D> {
 impl<D: Driver> Cache for Raw<D> {
     #[inline]
     async fn set(&mut self, key: &str, value: &[u8]) -> Result<()> {
-        let version = self.clock.version();
-        let header = Header { version, fresh_until: Time::NEVER, dead_at: Time::NEVER, ..Header::default() };
+        let (version, now) = (self.clock.version(), self.clock.now());
+        // As long as the life that `Cache` gives: where the end is a column with an index, or a word of the request, it costs something.
+        let end = now.plus(LIFE);
+        let header = Header { version, fresh_until: end, dead_at: end, ..Header::default() };
         let record = Record::new(&header, &[], value);
-        self.driver.set(key.as_bytes(), &record, When::Always, self.clock.now()).await?;
+        self.driver.set(key.as_bytes(), &record, When::Always, now).await?;
         Ok(())
     }
 
