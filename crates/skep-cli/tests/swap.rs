@@ -7,7 +7,7 @@ use skep::prelude::*;
 use skep_bench::compare::Measure;
 use skep_bench::record::Record;
 
-const PART: &str = "SKEP_CLI_TEST_SERVES";
+const PART: &str = "TEST_SERVES";
 
 #[derive(Service)]
 #[service(GET "/")]
