@@ -7,7 +7,7 @@ use skep::prelude::*;
 use skep_bench::compare::Measure;
 use skep_bench::record::Record;
 
-const PART: &str = "SKEP_CLI_TEST_SERVES";
+const PART: &str = "TEST_SERVES";
 
 #[derive(Service)]
 #[service(GET "/")]
@@ -34,7 +34,7 @@ fn main() -> ExitCode {
 
 fn command() -> String {
     let this = std::env::current_exe().expect("a program knows where it is");
-    format!("{PART}=1 {} --listen 127.0.0.1:{{port}} --data {{dir}} --control {{dir}}/control", this.display())
+    format!("{PART}=1 {} --listen 127.0.0.1:{{port}} --data {{dir}}", this.display())
 }
 
 /// Runs a word of the bench, and reads its record.
