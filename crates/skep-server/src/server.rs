@@ -97,8 +97,8 @@ pub struct StartError(pub(crate) String);
 impl Server {
     /// A server for the application that `app` makes.
     ///
-    /// It is made where it serves, by each worker for itself, and never by the supervisor: that has the recipe only. With `prefork` it is
-    /// made on a thread that has ended before processes are forked, so it keeps nothing that belongs to a thread.
+    /// A function is called where it serves, by each worker for itself, and never by the supervisor: that has the [`Recipe`] only. With `prefork`
+    /// it is called on a thread that has ended before processes are forked, so the application keeps nothing that belongs to a thread.
     #[must_use]
     pub fn new(app: impl Into<Recipe>) -> Self {
         Self { app: app.into(), fixed: Vec::new(), arguments: Vec::new(), left: Vec::new(), among_others: false }
