@@ -32,6 +32,7 @@ pub(crate) const TESTS: &[Test] = &[
 const NAME: Key<String> = Key::new("name");
 const VISITS: Key<u32> = Key::new("visits");
 pub(crate) const NOTES: Store<str, String> = Store::new("notes");
+pub(crate) const MARKS: Store<str, String> = Store::new("marks");
 
 /// What a server of these tests can do beside the others.
 pub(crate) type Services = (Visit, Who, LogIn, LogOutEverywhere, Made, Change, Note, Noted);
@@ -126,7 +127,7 @@ impl Handle for Change {
     }
 }
 
-/// Keeps a value; the process.
+/// Keeps a value, in two caches; the process.
 #[derive(Service)]
 #[service(POST "/note/{name}/{text}")]
 pub(crate) struct Note {
@@ -137,6 +138,7 @@ pub(crate) struct Note {
 impl Handle for Note {
     async fn handle(self, cx: &mut Cx<'_>) -> Result {
         cx.cache(&NOTES).set(self.name.as_str(), &self.text).await?;
+        cx.cache(&MARKS).set(self.name.as_str(), &self.text).await?;
         Ok(Response::text(std::process::id().to_string()))
     }
 }
@@ -151,6 +153,7 @@ pub(crate) struct Noted {
 impl Handle for Noted {
     async fn handle(self, cx: &mut Cx<'_>) -> Result {
         let text = cx.cache(&NOTES).get(self.name.as_str()).await?;
+        assert_eq!(text, cx.cache(&MARKS).get(self.name.as_str()).await?);
         Ok(Response::text(format!("{} {}", text.as_deref().unwrap_or("-"), std::process::id())))
     }
 }
@@ -365,9 +368,10 @@ fn forked_processes_have_connections_of_their_own() {
     let (redis, memcached) = (Backend::redis(), Backend::memcached());
     let toml = format!(
         "[cache.pages]\ntiers = [\"memory:1MiB bound=1h\", \"redis:unix:{}\"]\n\
-         [cache.notes]\ntiers = [\"memcached:{}\"]\n",
+         [cache.notes]\ntiers = [\"memcached:{}\"]\n[cache.marks]\ntiers = [\"redis:unix:{}\"]\n",
         redis.socket.display(),
-        memcached.socket.display()
+        memcached.socket.display(),
+        redis.socket.display()
     );
     for each in ["0", "1"] {
         let requests = format!("requests_per_worker={each}");

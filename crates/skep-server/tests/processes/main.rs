@@ -22,7 +22,11 @@ type Test = (&'static str, fn());
 
 /// What the drills fail in, and what these tests keep in caches.
 fn application() -> skep::App {
-    skep_drill::application().serve::<caches::Services>().store(&caches::NOTES).on_start(caches::ask_before_the_fork)
+    skep_drill::application()
+        .serve::<caches::Services>()
+        .store(&caches::NOTES)
+        .store(&caches::MARKS)
+        .on_start(caches::ask_before_the_fork)
 }
 
 fn main() -> ExitCode {
