@@ -143,7 +143,7 @@ impl Guest {
             Self::Hello => ("target", "hello"),
             Self::Blog => ("target", "blog"),
             Self::App => ("target", "skep_component"),
-            Self::Wstd => ("target/posts/component", "hello_component"),
+            Self::Wstd => ("target/posts/component", "hello-component"),
         };
         bench().join(target).join("wasm32-wasip2/release").join(file).with_extension("wasm")
     }

@@ -78,7 +78,8 @@ fn component(guest: Guest) -> Result<()> {
 }
 
 /// The line that Skep links, with what `serve` needs, by the profile of all Rust programs here.
-const WASMTIME: (&str, &str) = ("48.0.8", "serve,component-model,cranelift,pooling-allocator,parallel-compilation");
+const WASMTIME: (&str, &str) =
+    ("48.0.8", "run,serve,component-model,component-model-async,cranelift,pooling-allocator,parallel-compilation");
 
 /// Builds the command of wasmtime, for this bench alone.
 pub(super) fn wasmtime() -> Result<()> {
