@@ -72,6 +72,10 @@ pub(crate) struct Counts {
     pub(crate) made: AtomicU64,
     pub(crate) reused: AtomicU64,
     pub(crate) failed: AtomicU64,
+    /// Of those: all instances were at work.
+    pub(crate) refused: AtomicU64,
+    /// Of those: out of time, or fuel.
+    pub(crate) killed: AtomicU64,
     /// How often one was kept for another request.
     pub(crate) kept: AtomicU64,
 }

@@ -4,6 +4,7 @@
 
 mod parts;
 mod recipe;
+mod report;
 mod running;
 
 use std::ffi::OsString;
@@ -30,6 +31,7 @@ use crate::worker::{Life, Room};
 pub(crate) use parts::{connections, make_folder, probe, setup, worker, workers};
 use recipe::Name;
 pub use recipe::Recipe;
+pub(crate) use report::quoted;
 pub use running::Running;
 
 /// A server that has not started.
@@ -293,6 +295,7 @@ fn start_with<T>(
         life,
         workers: Vec::new(),
         ended,
+        site: Some(Arc::clone(&site)),
         jobs: Some(Jobs::start(&site, background)?),
         grace: config.grace,
         _files: taken.files,

@@ -295,8 +295,8 @@ impl Supervisor {
         let Some(line) = control::read(&asker) else { return };
         let answer = match control::Word::parse(&line) {
             Err(problem) => format!("{problem}\n"),
-            Ok(control::Word::Status { json: true }) => self.status().json(),
-            Ok(control::Word::Status { json: false }) => self.status().to_string(),
+            Ok(control::Word::Status { json: true }) => self.status(true).json(),
+            Ok(control::Word::Status { json: false }) => self.status(false).to_string(),
             Ok(control::Word::Swap { allow_breaking_migration }) => {
                 return self.swap(swap::Swap {
                     askers: vec![asker],

@@ -101,8 +101,15 @@ impl Failure {
 
     /// For the client, who sees a status and an id, and for the log.
     pub(super) fn into_error(self, ready: &Ready) -> Error {
-        if !matches!(self, Self::Host) {
-            ready.counts.failed.fetch_add(1, Ordering::Relaxed);
+        let counts = &ready.counts;
+        let kinds = match self {
+            Self::Host => &[][..],
+            Self::Full => &[&counts.failed, &counts.refused],
+            Self::Late | Self::Fuel => &[&counts.failed, &counts.killed],
+            _ => &[&counts.failed],
+        };
+        for count in kinds {
+            count.fetch_add(1, Ordering::Relaxed);
         }
         let text = format!("{} ({}): {}", ready.grants.name, ready.hash, self.text(ready));
         let error = Error::new(self.status());

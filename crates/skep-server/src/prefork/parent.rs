@@ -244,6 +244,8 @@ impl<'s> Parent<'s> {
                 Some(Order::Life(life)) => self.end(life),
                 Some(Order::Quit) => return true,
                 Some(Order::Add) => self.wanted += 1,
+                // Nobody asks this of a parent.
+                Some(Order::Status { .. }) => {}
                 Some(order) => {
                     order.obey();
                     // Those that are forked from now on have it from here.

@@ -22,8 +22,11 @@ type Test = (&'static str, fn());
 
 /// What the drills fail in, and what these tests keep in caches. One version has forgotten the latter, and one takes long to.
 fn application() -> skep::App {
-    let app =
-        skep_drill::application().store(&caches::NOTES).store(&caches::MARKS).on_start(caches::ask_before_the_fork);
+    let app = skep_drill::application()
+        .store(&caches::NOTES)
+        .store(&caches::MARKS)
+        .on_start(caches::ask_before_the_fork)
+        .on_status(say);
     match &*skep_drill::version() {
         "forgets" => app,
         "forgets late" => {
@@ -32,6 +35,11 @@ fn application() -> skep::App {
         }
         _ => app.serve::<caches::Services>(),
     }
+}
+
+fn say(_site: &skep::Site) -> Vec<skep::status::Part> {
+    let notes = skep::status::Part::new("notes").line("they are \"kept\"\nand nobody reads them");
+    vec![notes.value("kept", 3_u64).value("where", "here \"and\" there")]
 }
 
 fn main() -> ExitCode {

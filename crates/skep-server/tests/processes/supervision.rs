@@ -23,6 +23,7 @@ pub(crate) const TESTS: &[Test] = &[
         forgotten_services_are_named_before_an_address_is_taken,
     ),
     ("words_are_answered", words_are_answered),
+    ("the_status_has_what_the_application_says", the_status_has_what_the_application_says),
     ("a_thread_is_added_without_loss", a_thread_is_added_without_loss),
     ("log_files_are_opened_again", log_files_are_opened_again),
     ("systemd_is_told", systemd_is_told),
@@ -196,6 +197,27 @@ fn words_are_answered() {
     assert_eq!(server.wait().code(), Some(0));
     let (good, text) = server.control("status");
     assert!(!good && text.contains("no server listens on"), "{text}");
+}
+
+fn the_status_has_what_the_application_says() {
+    let server = Server::start(&[]);
+    let (good, text) = server.control("status");
+    assert!(good && text.ends_with("\nnotes\n  they are \"kept\"\n  and nobody reads them\n"), "{text}");
+    let json = server.control("status json").1;
+    assert!(
+        json.ends_with(",\"application\":[{\"name\":\"notes\",\"kept\":3,\"where\":\"here \\\"and\\\" there\"}]}\n"),
+        "{json}"
+    );
+    // Who stands still keeps nobody waiting for long, and what it says later is no answer to the next question.
+    kill(server.worker(), Signal::STOP);
+    let asked = Instant::now();
+    assert!(server.control("status").1.ends_with("\nthe application did not say in time how it is\n"));
+    assert!(server.control("status json").1.ends_with(",\"application\":null}\n"));
+    assert!(asked.elapsed() < Duration::from_secs(3), "{:?}", asked.elapsed());
+    kill(server.worker(), Signal::CONT);
+    assert!(server.control("status json").1.contains("\"application\":[{\"name\""));
+    let server = Server::start(&["--mpm", "prefork"]);
+    assert!(server.control("status json").1.ends_with(",\"application\":[]}\n"), "it is spread over processes");
 }
 
 fn log_files_are_opened_again() {
