@@ -54,6 +54,7 @@ struct Place {
 
 impl Place {
     fn take(ready: &Arc<Ready>) -> Result<Self, Failure> {
+        ready.counts.begun.fetch_add(1, Ordering::Relaxed);
         let before = ready.counts.running.fetch_add(1, Ordering::Relaxed);
         let mut place = Self::apart(ready);
         place.counts = true;

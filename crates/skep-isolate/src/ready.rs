@@ -52,6 +52,8 @@ pub(crate) struct Limits {
     pub(crate) time: Duration,
     pub(crate) ticks: u64,
     pub(crate) fuel: Option<u64>,
+    /// Of the page for one that failed, which another instance draws.
+    pub(crate) page: Duration,
     /// Instances at once.
     pub(crate) instances: u32,
 }
@@ -71,6 +73,8 @@ pub(crate) struct Counts {
     pub(crate) running: AtomicU32,
     pub(crate) made: AtomicU64,
     pub(crate) reused: AtomicU64,
+    /// All, but for those of ours.
+    pub(crate) begun: AtomicU64,
     pub(crate) failed: AtomicU64,
     /// Of those: all instances were at work.
     pub(crate) refused: AtomicU64,
@@ -260,8 +264,8 @@ fn missing(host: &Host, component: &Component) -> Vec<String> {
 }
 
 impl Limits {
-    pub(crate) fn new(time: Duration, fuel: Option<u64>, instances: u32) -> Self {
-        Self { time, ticks: Clock::ticks(time), fuel, instances }
+    pub(crate) fn new(time: Duration, fuel: Option<u64>, page: Duration, instances: u32) -> Self {
+        Self { time, ticks: Clock::ticks(time), fuel, page, instances }
     }
 }
 

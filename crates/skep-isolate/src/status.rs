@@ -53,11 +53,8 @@ fn version(part: Part, ready: &Ready) -> Part {
     let (made, counts) = (&ready.made, &ready.counts);
     let of = |count: &std::sync::atomic::AtomicU64| count.load(Ordering::Relaxed);
     let (failed, refused, killed) = (of(&counts.failed), of(&counts.refused), of(&counts.killed));
-    let (made_instances, reused, running) =
-        (of(&counts.made), of(&counts.reused), counts.running.load(Ordering::Relaxed));
-    // Each has an instance, but for those that found none free. One was the probe.
-    let begun = (made_instances + reused).saturating_sub(PROBE);
-    let answered = begun.saturating_sub(failed.saturating_sub(refused)).saturating_sub(running.into());
+    let (fresh, again, running) = (of(&counts.made), of(&counts.reused), counts.running.load(Ordering::Relaxed));
+    let answered = of(&counts.begun).saturating_sub(failed).saturating_sub(running.into());
     // Configured so, or because the program asked for it.
     let keeps = made.module_cache == crate::reuse::ModuleCache::Cached.name() || of(&counts.kept) > 0;
     let image = if made.has_image { ", start-up code in its image" } else { "" };
@@ -74,7 +71,7 @@ fn version(part: Part, ready: &Ready) -> Part {
     }
     let (limit, idle) = (ready.limits.instances, ready.idle());
     part.line(format!(
-        "instances: {running} at work of {limit}, {idle} idle, {made_instances} made, {reused} used again"
+        "instances: {running} at work of {limit}, {idle} idle, {fresh} made, {again} used again"
     ))
     .line(format!(
         "requests: {answered} answered, {failed} failed; of those {killed} were out of time or fuel, {refused} found no instance free"
@@ -87,13 +84,10 @@ fn version(part: Part, ready: &Ready) -> Part {
     .value("running", running)
     .value("limit", limit)
     .value("idle", idle)
-    .value("made", made_instances)
-    .value("reused", reused)
+    .value("made", fresh)
+    .value("reused", again)
     .value("answered", answered)
     .value("failed", failed)
     .value("killed", killed)
     .value("refused", refused)
 }
-
-/// Requests of ours that each version has answered before it serves.
-const PROBE: u64 = 1;

@@ -91,6 +91,15 @@ pub(crate) static TABLE: &[Row] = &[
         set: |options, text| put(&mut options.fuel, number(text, 1, u64::MAX).map(Some)),
     },
     Row {
+        name: "error_page_time",
+        argument: "TIME",
+        default: "1s",
+        help: "An application of Skep whose instance failed (trap, --time) draws its own error page in another: how long that may take. \
+               Beyond it the client has the server's page.",
+        repeats: false,
+        set: |options, text| put(&mut options.error_page_time, a_time(text)),
+    },
+    Row {
         name: "instances",
         argument: "N",
         default: "1000",
