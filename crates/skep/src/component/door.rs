@@ -5,10 +5,11 @@ use std::task::{Context, Poll};
 
 use bytes::Bytes;
 use http::header::HOST;
-use http::{HeaderMap, HeaderValue, Method, StatusCode, Uri};
+use http::{HeaderValue, Method, StatusCode, Uri};
 use http_body::Frame;
 
 use super::host::Host;
+use super::http::length;
 use super::sys::Seed;
 use crate::body::{Body, BodyError, BodyFailure};
 use crate::request::{Peer, Request};
@@ -42,7 +43,8 @@ pub(super) fn write(response: Response) -> (Vec<u8>, Option<Body>) {
     let whole = body.as_whole();
     let mut out = Writer::with_capacity(256 + 64 * parts.headers.len() + whole.map_or(0, <[u8]>::len));
     out.u16(parts.status.as_u16());
-    let length = length(parts.status, &parts.headers, &body);
+    // A body that is here says its length itself.
+    let length = if whole.is_some() { None } else { length(parts.status, &parts.headers, &body) };
     write_fields(&mut out, &parts.headers, usize::from(length.is_some()));
     if let Some(length) = length {
         out.bytes(b"content-length");
@@ -59,12 +61,6 @@ pub(super) fn write(response: Response) -> (Vec<u8>, Option<Body>) {
             (out.finish(), Some(body))
         }
     }
-}
-
-/// Of a body that follows, if it is known.
-fn length(status: StatusCode, headers: &HeaderMap, body: &Body) -> Option<u64> {
-    let is_said = headers.contains_key(http::header::CONTENT_LENGTH) || status == StatusCode::NOT_MODIFIED;
-    if is_said || body.as_whole().is_some() { None } else { body.len() }
 }
 
 /// The body of a request that the host reads for us.
