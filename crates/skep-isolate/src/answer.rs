@@ -4,6 +4,7 @@
 //! when the guest returns, and leave as one piece. A guest that waits, or writes more than is gathered, goes on beside its answer.
 
 mod body;
+mod concurrent;
 mod door;
 mod failure;
 mod page;
@@ -24,21 +25,22 @@ use skep::cx::RequestId;
 use skep::mount::Mounted;
 use tokio::time::{Instant, Sleep};
 use wasmtime::Result;
-use wasmtime_wasi_http::p2::bindings::http::types::{ErrorCode, Scheme};
+use wasmtime_wasi_http::p2::bindings::http::types::Scheme;
 use wasmtime_wasi_http::p2::body::HyperOutgoingBody;
 use wasmtime_wasi_http::{Error, WasiHttpView};
 
 use crate::engine::Work;
 use crate::instance::Instance;
-use crate::ready::Ready;
+use crate::ready::{Handler, Ready};
 use crate::services::{FIELD, Sender};
 use crate::state::State;
 use body::{End, Rest, Streamed};
+use concurrent::Asked;
 pub(crate) use door::Door;
 use failure::Failure;
 
 /// What a guest has said so far.
-type Given = Arc<Mutex<Option<Result<Response<HyperOutgoingBody>, ErrorCode>>>>;
+type Given = Arc<Mutex<Option<Result<Response<HyperOutgoingBody>, String>>>>;
 
 /// So much of a body is gathered before it becomes a stream.
 const GATHERED: usize = 64 << 10;
@@ -79,7 +81,7 @@ impl Drop for Place {
 struct Ended {
     instance: Instance,
     result: Result<()>,
-    _place: Place,
+    place: Place,
 }
 
 /// A guest at work.
@@ -136,9 +138,10 @@ async fn answer_in(ready: Arc<Ready>, place: Place, request: Mounted) -> skep::R
 impl Running {
     fn begin(ready: &Arc<Ready>, place: Place, request: Mounted) -> Result<Self, Failure> {
         let (id, until) = (request.id, place.until);
-        let (request, scheme) = incoming(request, ready.door.is_some())?;
+        let is_tls = request.peer.tls;
+        let request = incoming(request, ready)?;
         let given = Given::default();
-        let guest = Box::pin(run(Arc::clone(ready), place, (request, scheme, id), Arc::clone(&given)));
+        let guest = Box::pin(run(Arc::clone(ready), place, Asked { request, is_tls, id, until }, Arc::clone(&given)));
         Ok(Self { ready: Arc::clone(ready), guest, given, until, timer: None })
     }
 
@@ -170,6 +173,9 @@ impl Running {
             // What the guest has left open ends with it.
             drop(instance);
             gathered.take(&self.given, &mut Context::from_waker(Waker::noop()));
+            if matches!(self.ready.handler, Handler::Third(_)) && gathered.parts.is_some() {
+                return gathered.passed_on(ended.place);
+            }
         }
         let (parts, body) = gathered.finish()?;
         Ok(response(parts, body))
@@ -186,7 +192,7 @@ impl Running {
         let step = poll_fn(|cx| self.poll(cx, None)).await;
         let result = match step {
             Step::Ended(ended) => {
-                let Ended { instance, result, _place } = *ended;
+                let Ended { instance, result, place: _place } = *ended;
                 Failure::of(result, &instance, &self.ready).map(|()| instance)
             }
             Step::Late | Step::Streams => Err(Failure::Late),
@@ -209,32 +215,45 @@ impl Running {
 async fn run(
     ready: Arc<Ready>,
     place: Place,
-    (request, scheme, id): (http::Request<Incoming>, Scheme, RequestId),
+    asked: Asked,
     given: Given,
 ) -> Ended {
     let mut instance = ready.instance();
+    let indices = match &ready.handler {
+        Handler::Second(indices) => indices,
+        Handler::Third(indices) => {
+            // Apart, so that what runs a request of WASI 0.2 is no larger for it.
+            let result = Box::pin(concurrent::serve(&mut instance, &ready, indices, (asked, given))).await;
+            return Ended { instance, result, place };
+        }
+    };
+    let Asked { request, is_tls, id, .. } = asked;
+    let scheme = if is_tls { Scheme::Https } else { Scheme::Http };
     let make = |state: &mut State| {
         state.services.begin(id);
         let mut http = state.http();
         let request = http.new_incoming_request(scheme, request)?;
         let outparam = http.new_response_outparam_from_callback(move |response| {
-            *given.lock().unwrap_or_else(PoisonError::into_inner) = Some(response);
+            give(&given, response.map_err(|code| format!("{code:?}")));
         })?;
         Ok((request, outparam))
     };
-    let result = instance.serve(&ready, make).await;
-    Ended { instance, result, _place: place }
+    let result = instance.serve(&ready, indices, make).await;
+    Ended { instance, result, place }
+}
+
+fn give(given: &Given, response: Result<Response<HyperOutgoingBody>, String>) {
+    *given.lock().unwrap_or_else(PoisonError::into_inner) = Some(response);
 }
 
 type Incoming = http_body_util::combinators::MapErr<Body, fn(skep::body::BodyError) -> Error>;
 
-/// A request as WASI has it: with a scheme and an authority.
-fn incoming(request: Mounted, is_skep: bool) -> Result<(http::Request<Incoming>, Scheme), Failure> {
+/// A request as WASI has it: with an authority.
+fn incoming(request: Mounted, ready: &Ready) -> Result<http::Request<Incoming>, Failure> {
     let Mounted { mut parts, body, peer, id } = request;
-    if is_skep {
+    if ready.door.is_some() {
         parts.headers.insert(FIELD, Sender { id, peer }.value());
     }
-    let scheme = if peer.tls { Scheme::Https } else { Scheme::Http };
     if parts.uri.authority().is_none() {
         match parts.headers.get(http::header::HOST) {
             Some(host) if host.to_str().is_err() => return Err(Failure::Host),
@@ -243,11 +262,14 @@ fn incoming(request: Mounted, is_skep: bool) -> Result<(http::Request<Incoming>,
             None => drop(parts.headers.insert(http::header::HOST, HeaderValue::from_static("localhost"))),
         }
     }
+    if matches!(ready.handler, Handler::Third(_)) && concurrent::authority(&parts).is_none() {
+        return Err(Failure::Host);
+    }
     let broken: fn(skep::body::BodyError) -> Error = |error| {
         tracing::debug!(target: "skep::isolate", %error, "the body of a request broke off");
         Error::HttpProtocolError
     };
-    Ok((http::Request::from_parts(parts, body.map_err(broken)), scheme))
+    Ok(http::Request::from_parts(parts, body.map_err(broken)))
 }
 
 fn response(parts: http::response::Parts, body: Body) -> skep::Response {
@@ -260,7 +282,7 @@ fn response(parts: http::response::Parts, body: Body) -> skep::Response {
 #[derive(Default)]
 struct Gathered {
     is_head: bool,
-    parts: Option<Result<http::response::Parts, ErrorCode>>,
+    parts: Option<Result<http::response::Parts, String>>,
     body: Option<HyperOutgoingBody>,
     pieces: VecDeque<Bytes>,
     bytes: usize,
@@ -335,6 +357,22 @@ impl Gathered {
             Rest::Ended => whole(self.pieces, self.bytes),
         };
         Ok((parts, body))
+    }
+
+    /// The whole of it, if what its guest has left open did not end with it: it is the body of a request, or of another answer, that the
+    /// guest has passed on, and needs nobody but its place.
+    fn passed_on(self, place: Place) -> Result<skep::Response, Failure> {
+        if self.is_complete() {
+            return Err(Failure::Broken);
+        }
+        let parts = self.parts.ok_or(Failure::Silent)?.map_err(Failure::Code)?;
+        let (mut body, end) = Streamed::new(self.pieces, self.rest, self.body);
+        end.well();
+        let gone = body.holds();
+        tokio::task::spawn_local(async move {
+            let _ = tokio::time::timeout_at(place.until, gone).await;
+        });
+        Ok(response(parts, Body::stream(body)))
     }
 
     /// The beginning of it, what is still to come, and what to tell about its end.

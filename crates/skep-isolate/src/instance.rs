@@ -1,9 +1,10 @@
 //! One copy of a program: its memory, its handles, and one request at a time.
 
-use wasmtime::component::Resource;
+use wasmtime::component::{Accessor, Resource};
 use wasmtime::{Result, Store, UpdateDeadline};
-use wasmtime_wasi_http::p2::bindings::Proxy;
+use wasmtime_wasi_http::p2::bindings::{Proxy, ProxyIndices};
 use wasmtime_wasi_http::p2::types::{HostIncomingRequest, HostResponseOutparam};
+use wasmtime_wasi_http::p3::bindings::{Service, ServiceIndices};
 
 use crate::ready::Ready;
 use crate::reuse::Reuse;
@@ -13,6 +14,7 @@ use crate::state::State;
 pub(crate) struct Instance {
     pub(crate) store: Store<State>,
     proxy: Option<Proxy>,
+    service: Option<Service>,
     /// There is none while it is at work: only one that came back from its guest is used again.
     made: Option<wasmtime::component::Instance>,
     served: u32,
@@ -34,7 +36,7 @@ impl Instance {
     pub(crate) fn new(ready: &Ready, reuse: Option<Reuse>) -> Self {
         let mut store = Store::new(ready.pre.engine(), State::new(&ready.grants, reuse));
         limit(&mut store);
-        Self { store, proxy: None, made: None, served: 0 }
+        Self { store, proxy: None, service: None, made: None, served: 0 }
     }
 
     /// How many requests it has begun.
@@ -53,7 +55,7 @@ impl Instance {
     }
 
     /// Has the guest handle a request. What was made of it in [`State`]'s table comes in as `make` gives it.
-    pub(crate) async fn serve<F>(&mut self, ready: &Ready, make: F) -> Result<()>
+    pub(crate) async fn serve<F>(&mut self, ready: &Ready, indices: &ProxyIndices, make: F) -> Result<()>
     where
         F: FnOnce(&mut State) -> Result<(Resource<HostIncomingRequest>, Resource<HostResponseOutparam>)>,
     {
@@ -61,12 +63,31 @@ impl Instance {
         let instance = self.live(ready).await?;
         let proxy = match self.proxy.take() {
             Some(proxy) => proxy,
-            None => ready.indices.load(&mut self.store, &instance)?,
+            None => indices.load(&mut self.store, &instance)?,
         };
         let (request, outparam) = make(self.store.data_mut())?;
         proxy.wasi_http_incoming_handler().call_handle(&mut self.store, request, outparam).await?;
         self.store.data_mut().services.end();
         self.proxy = Some(proxy);
+        self.came_back(instance);
+        Ok(())
+    }
+
+    /// Has the guest do what `handle` does with it, as functions of WASI 0.3 are called: they run beside each other, and on when they have
+    /// returned. Once `handle` is done, nothing runs.
+    pub(crate) async fn serve_concurrent<F>(&mut self, ready: &Ready, indices: &ServiceIndices, handle: F) -> Result<()>
+    where
+        F: AsyncFnOnce(&Accessor<State>, &Service) -> Result<()>,
+    {
+        self.begin(ready)?;
+        let instance = self.live(ready).await?;
+        let service = match self.service.take() {
+            Some(service) => service,
+            None => indices.load(&mut self.store, &instance)?,
+        };
+        self.store.run_concurrent(async |accessor| handle(accessor, &service).await).await??;
+        self.store.data_mut().services.end();
+        self.service = Some(service);
         self.came_back(instance);
         Ok(())
     }
@@ -84,7 +105,7 @@ impl Instance {
         if let Some(instance) = self.made.take() {
             return Ok(instance);
         }
-        let instance = ready.pre.instance_pre().instantiate_async(&mut self.store).await?;
+        let instance = ready.pre.instantiate_async(&mut self.store).await?;
         if let Some(init) = &ready.init {
             init.call(&mut self.store, &instance).await?;
         }

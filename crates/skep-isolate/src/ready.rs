@@ -7,13 +7,13 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use wasmtime::component::Component;
-use wasmtime_wasi_http::p2::bindings::{ProxyIndices, ProxyPre};
+use wasmtime::component::{Component, InstancePre};
+use wasmtime_wasi_http::{p2, p3};
 
 use crate::answer::Door;
 use crate::compiled::Compiled;
 use crate::disk::Disk;
-use crate::engine::{Clock, Host, PACKAGES};
+use crate::engine::{Clock, Host, MOST_CONCURRENT, Version, has};
 use crate::error::Wrong;
 use crate::instance::Instance;
 use crate::options::Options;
@@ -27,8 +27,9 @@ use crate::state::{Grants, State};
 pub(crate) struct Ready {
     /// Of the file it was made of.
     pub(crate) hash: Hash,
-    pub(crate) pre: ProxyPre<State>,
-    pub(crate) indices: ProxyIndices,
+    pub(crate) pre: InstancePre<State>,
+    /// Its function for requests.
+    pub(crate) handler: Handler,
     /// Start-up code that each new instance runs.
     pub(crate) init: Option<Init>,
     /// The quick way in, if it was made by `skep::component!`.
@@ -44,6 +45,14 @@ pub(crate) struct Ready {
     idle: Mutex<Vec<Idle>>,
     /// How many there are in `idle`: most versions have none, and look no further.
     waiting: AtomicU32,
+}
+
+/// The function for requests that a component exports.
+pub(crate) enum Handler {
+    /// `wasi:http/incoming-handler`, of WASI 0.2.
+    Second(p2::bindings::ProxyIndices),
+    /// `wasi:http/handler`, of WASI 0.3.
+    Third(p3::bindings::ServiceIndices),
 }
 
 /// What one request may take.
@@ -88,6 +97,7 @@ impl Ready {
         let begun = Instant::now();
         let wrong = |wrong: Wrong| wrong.of(&source.path);
         let original = Compiled::new(host, disk, source)?;
+        let host = &host.of(&original.component)?;
         check(host, &original.component, options).map_err(wrong)?;
         let mut grants = options.grants(&host.clock, services::asked(host, &original.component))?;
         grants.env.extend(services::build(&grants, &source.hash));
@@ -115,11 +125,11 @@ impl Ready {
         let (door, jobs) = (Door::of(&component), Jobs::of(&component));
         let cannot = |error: wasmtime::Error| Wrong(format!("cannot be linked: {error:#}"));
         let pre = host.linker.instantiate_pre(&component).map_err(cannot).map_err(wrong)?;
-        let indices = ProxyIndices::new(&pre).map_err(cannot).map_err(wrong)?;
+        let handler = Handler::of(host, &pre).map_err(cannot).map_err(wrong)?;
         Ok(Self {
             hash: source.hash,
-            pre: ProxyPre::new(pre).map_err(cannot).map_err(wrong)?,
-            indices,
+            pre,
+            handler,
             init,
             door,
             jobs,
@@ -205,20 +215,16 @@ const WASM_PAGE: u64 = 64 << 10;
 /// What a component must and must not be, before anything of it runs.
 fn check(host: &Host, component: &Component, options: &Options) -> Result<(), Wrong> {
     let kind = component.component_type();
-    let names: Vec<String> = kind.exports(&host.engine).map(|(name, _)| name.to_owned()).collect();
-    let handler = |version: &str| names.iter().any(|name| name.starts_with(version));
-    if !handler("wasi:http/incoming-handler@0.2") {
-        if handler("wasi:http/handler@0.3") || handler("wasi:http/incoming-handler@0.3") {
-            return Err(Wrong::with("is made for WASI 0.3; this server has 0.2: `wasi:http/incoming-handler@0.2`"));
-        }
-        if handler("wasi:cli/run") {
-            return Err(Wrong::with(
-                "is a program for the command line (wasi:cli/run), and no server: it has no `wasi:http/incoming-handler@0.2`",
-            ));
-        }
-        let has = if names.is_empty() { "nothing".to_owned() } else { names.join(", ") };
+    let names: Vec<&str> = kind.exports(&host.engine).map(|(name, _)| name).collect();
+    let is_third = names.iter().any(|name| is_handler(name, Version::Third));
+    if !is_third && !names.iter().any(|name| is_handler(name, Version::Second)) {
+        return Err(no_handler(&names));
+    }
+    if is_third && options.instances > MOST_CONCURRENT {
         return Err(Wrong(format!(
-            "has no `wasi:http/incoming-handler@0.2`, which answers requests; it exports {has}"
+            "is made for WASI 0.3, whose components have room for {MOST_CONCURRENT} instances in a process, and may have {} \
+             (--instances)",
+            options.instances
         )));
     }
     let strange = missing(host, component);
@@ -237,22 +243,58 @@ fn check(host: &Host, component: &Component, options: &Options) -> Result<(), Wr
     Ok(())
 }
 
+fn is_handler(name: &str, version: Version<'_>) -> bool {
+    let interface = match version {
+        Version::Second => "wasi:http/incoming-handler@",
+        _ => "wasi:http/handler@",
+    };
+    name.starts_with(interface) && Version::of(name).1 == version
+}
+
+/// What a component is that answers no requests.
+fn no_handler(names: &[&str]) -> Wrong {
+    let handlers = "`wasi:http/handler@0.3` or `wasi:http/incoming-handler@0.2`";
+    let is_near = |name: &&&str| name.starts_with("wasi:http/") && name.contains("handler@");
+    if let Some((name, Version::Other(version))) = names.iter().find(is_near).map(|name| (name, Version::of(name).1)) {
+        let draft = if version.starts_with("0.3") { ", which was a draft: build it with tools for 0.3.0 or later" } else { "" };
+        return Wrong(format!("is made for WASI {version}{draft}; this server has 0.2 and 0.3: {handlers}, and not `{name}`"));
+    }
+    if names.iter().any(|name| name.starts_with("wasi:cli/run")) {
+        return Wrong(format!("is a program for the command line (wasi:cli/run), and no server: it has no {handlers}"));
+    }
+    let has = if names.is_empty() { "nothing".to_owned() } else { names.join(", ") };
+    Wrong(format!("has no {handlers}, which answer requests; it exports {has}"))
+}
+
 /// The imports that nothing here answers, each with a word on why where that is known.
 fn missing(host: &Host, component: &Component) -> Vec<String> {
     let kind = component.component_type();
     let is_ours = |name: &str| {
-        let (package, version) = (name.split('/').next().unwrap_or(name), name.rsplit('@').next().unwrap_or_default());
-        (PACKAGES.contains(&package) && version.starts_with("0.2")) || crate::services::PACKAGES.contains(&package)
+        let (package, version) = Version::of(name);
+        has(package, version) || crate::services::PACKAGES.contains(&package)
     };
     let strange = kind.imports(&host.engine).map(|(name, _)| name.to_owned()).filter(|name| !is_ours(name));
     strange
-        .map(|name| match name.rsplit_once('@') {
-            Some((interface, version)) if interface.starts_with("wasi:") && !version.starts_with("0.2") => {
-                format!("{name} (this server has WASI 0.2)")
+        .map(|name| match Version::of(&name) {
+            (package, Version::Other(_)) if package.starts_with("wasi:") => {
+                format!("{name} (this server has WASI 0.2 and 0.3)")
             }
             _ => name,
         })
         .collect()
+}
+
+impl Handler {
+    /// The newer one, if there are both.
+    fn of(host: &Host, pre: &InstancePre<State>) -> wasmtime::Result<Self> {
+        let kind = pre.component().component_type();
+        let is_third = kind.exports(&host.engine).any(|(name, _)| is_handler(name, Version::Third));
+        Ok(if is_third {
+            Self::Third(p3::bindings::ServiceIndices::new(pre)?)
+        } else {
+            Self::Second(p2::bindings::ProxyIndices::new(pre)?)
+        })
+    }
 }
 
 impl Limits {
