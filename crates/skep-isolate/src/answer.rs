@@ -125,7 +125,8 @@ async fn answer_in(ready: Arc<Ready>, place: Place, request: Mounted) -> skep::R
         Ok(running) => running,
         Err(failure) => return Err(failure.into_error(&ready)),
     };
-    let mut gathered = Gathered { is_head, ..Gathered::default() };
+    let is_told = matches!(ready.handler, Handler::Third(_));
+    let mut gathered = Gathered { is_head, is_told, ..Gathered::default() };
     let step = poll_fn(|cx| running.poll(cx, Some(&mut gathered))).await;
     let answer = match step {
         Step::Ended(ended) => running.whole(*ended, gathered),
@@ -282,6 +283,8 @@ fn response(parts: http::response::Parts, body: Body) -> skep::Response {
 #[derive(Default)]
 struct Gathered {
     is_head: bool,
+    /// Its guest may wait for the answer to be taken, and end then.
+    is_told: bool,
     parts: Option<Result<http::response::Parts, String>>,
     body: Option<HyperOutgoingBody>,
     pieces: VecDeque<Bytes>,
@@ -311,7 +314,7 @@ impl Gathered {
                 None => return Progress::None,
             }
         }
-        let before = self.pieces.len();
+        let (before, was_open) = (self.pieces.len(), self.rest == Rest::Open);
         let has_no_body = self.has_no_body();
         let Some(body) = &mut self.body else { return Progress::None };
         while self.rest == Rest::Open {
@@ -333,6 +336,7 @@ impl Gathered {
         match self.rest {
             Rest::Open if self.bytes > GATHERED || self.pieces.len() == before => Progress::Streams,
             Rest::Open => Progress::Some,
+            _ if was_open && self.is_told => Progress::Some,
             // The body is here; the guest may still have something to do.
             _ => Progress::Streams,
         }
