@@ -213,12 +213,7 @@ impl Running {
 }
 
 /// The life of an instance for one request.
-async fn run(
-    ready: Arc<Ready>,
-    place: Place,
-    asked: Asked,
-    given: Given,
-) -> Ended {
+async fn run(ready: Arc<Ready>, place: Place, asked: Asked, given: Given) -> Ended {
     let mut instance = ready.instance();
     let indices = match &ready.handler {
         Handler::Second(indices) => indices,
@@ -285,7 +280,7 @@ struct Gathered {
     is_head: bool,
     /// Its guest may wait for the answer to be taken, and end then.
     is_told: bool,
-    parts: Option<Result<http::response::Parts, String>>,
+    parts: Option<Result<http::response::Parts, Failure>>,
     body: Option<HyperOutgoingBody>,
     pieces: VecDeque<Bytes>,
     bytes: usize,
@@ -305,12 +300,18 @@ impl Gathered {
     fn take(&mut self, given: &Given, cx: &mut Context<'_>) -> Progress {
         if self.parts.is_none() {
             match given.lock().unwrap_or_else(PoisonError::into_inner).take() {
+                // It would not be the end of the answer (RFC 9110, 15.2), and that is not for a guest to say.
+                Some(Ok(response)) if response.status().is_informational() => {
+                    let status = response.status().as_u16();
+                    self.parts =
+                        Some(Err(Failure::Trap(format!("it answered with {status}, which is no status of an answer"))));
+                }
                 Some(Ok(response)) => {
                     let (parts, body) = response.into_parts();
                     self.parts = Some(Ok(parts));
                     self.body = Some(body);
                 }
-                Some(Err(code)) => self.parts = Some(Err(code)),
+                Some(Err(code)) => self.parts = Some(Err(Failure::Code(code))),
                 None => return Progress::None,
             }
         }
@@ -354,7 +355,7 @@ impl Gathered {
 
     /// The whole of it. What is not complete now never will be.
     fn finish(self) -> Result<(http::response::Parts, Body), Failure> {
-        let parts = self.parts.ok_or(Failure::Silent)?.map_err(Failure::Code)?;
+        let parts = self.parts.ok_or(Failure::Silent)??;
         let body = match self.rest {
             Rest::Broken | Rest::Open => return Err(Failure::Broken),
             Rest::Trailers(_) => Body::stream(Streamed::new(self.pieces, self.rest, None).0),
@@ -369,7 +370,7 @@ impl Gathered {
         if self.is_complete() {
             return Err(Failure::Broken);
         }
-        let parts = self.parts.ok_or(Failure::Silent)?.map_err(Failure::Code)?;
+        let parts = self.parts.ok_or(Failure::Silent)??;
         let (mut body, end) = Streamed::new(self.pieces, self.rest, self.body);
         end.well();
         let gone = body.holds();
@@ -381,7 +382,7 @@ impl Gathered {
 
     /// The beginning of it, what is still to come, and what to tell about its end.
     fn begin(self) -> Result<(http::response::Parts, Body, End), Failure> {
-        let parts = self.parts.ok_or(Failure::Silent)?.map_err(Failure::Code)?;
+        let parts = self.parts.ok_or(Failure::Silent)??;
         if self.rest == Rest::Ended {
             return Ok((parts, whole(self.pieces, self.bytes), End::default()));
         }

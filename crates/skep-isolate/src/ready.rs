@@ -256,8 +256,11 @@ fn no_handler(names: &[&str]) -> Wrong {
     let handlers = "`wasi:http/handler@0.3` or `wasi:http/incoming-handler@0.2`";
     let is_near = |name: &&&str| name.starts_with("wasi:http/") && name.contains("handler@");
     if let Some((name, Version::Other(version))) = names.iter().find(is_near).map(|name| (name, Version::of(name).1)) {
-        let draft = if version.starts_with("0.3") { ", which was a draft: build it with tools for 0.3.0 or later" } else { "" };
-        return Wrong(format!("is made for WASI {version}{draft}; this server has 0.2 and 0.3: {handlers}, and not `{name}`"));
+        let draft =
+            if version.starts_with("0.3") { ", which was a draft: build it with tools for 0.3.0 or later" } else { "" };
+        return Wrong(format!(
+            "is made for WASI {version}{draft}; this server has 0.2 and 0.3: {handlers}, and not `{name}`"
+        ));
     }
     if names.iter().any(|name| name.starts_with("wasi:cli/run")) {
         return Wrong(format!("is a program for the command line (wasi:cli/run), and no server: it has no {handlers}"));

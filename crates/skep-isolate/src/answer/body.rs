@@ -10,8 +10,8 @@ use bytes::Bytes;
 use http::HeaderMap;
 use http_body::Frame;
 use skep::body::BodyError;
-use tokio::sync::{Notify, oneshot};
 use tokio::sync::futures::OwnedNotified;
+use tokio::sync::{Notify, oneshot};
 use wasmtime_wasi_http::p2::body::HyperOutgoingBody;
 
 /// What comes behind the pieces that are here.

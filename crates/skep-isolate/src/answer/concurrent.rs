@@ -65,7 +65,10 @@ async fn answer(accessor: &Accessor<State>, service: &Service, (asked, given): (
     // What the guest is told of its answer, if it asks.
     let told = async { is_taken.await.map_err(|_| Error::ConnectionTerminated) };
     let response = accessor.with(|access| response.into_http(access, told))?;
-    give(&given, Ok(response.map(|body| HyperOutgoingBody::new(Taken { body, until, timer: None, taken: Some(taken) }))));
+    give(
+        &given,
+        Ok(response.map(|body| HyperOutgoingBody::new(Taken { body, until, timer: None, taken: Some(taken) }))),
+    );
     Ok(())
 }
 

@@ -1,7 +1,5 @@
 //! What no program should do.
 
-use std::future::pending;
-
 use wasip3::clocks::monotonic_clock::wait_for;
 use wasip3::http::types::{ErrorCode, Response};
 use wasip3::spawn_local;
@@ -31,7 +29,10 @@ pub async fn answer(path: &str, query: &str) -> Answer {
             wasip3::wit_bindgen::yield_async().await;
         },
         "/exit" => std::process::exit(3),
-        "/never" => pending().await,
+        "/never" => {
+            let (_body, mut contents) = wasip3::wit_stream::new::<u8>();
+            text(&format!("{:?}", contents.next().await))
+        }
         "/error" => Err(ErrorCode::InternalError(None)),
         "/unfinished" => {
             let (mut body, response) = begun(200, &[]);
