@@ -8,6 +8,7 @@ mod concurrent;
 mod door;
 mod failure;
 mod page;
+mod together;
 
 use std::collections::VecDeque;
 use std::future::{Future, poll_fn};
@@ -23,6 +24,7 @@ use http_body_util::BodyExt;
 use skep::Body;
 use skep::cx::RequestId;
 use skep::mount::Mounted;
+use tokio::sync::oneshot;
 use tokio::time::{Instant, Sleep};
 use wasmtime::Result;
 use wasmtime_wasi_http::p2::bindings::http::types::Scheme;
@@ -38,6 +40,7 @@ use body::{End, Rest, Streamed};
 use concurrent::Asked;
 pub(crate) use door::Door;
 use failure::Failure;
+pub(crate) use together::Rooms;
 
 /// What a guest has said so far.
 type Given = Arc<Mutex<Option<Result<Response<HyperOutgoingBody>, String>>>>;
@@ -79,9 +82,17 @@ impl Drop for Place {
 
 /// An instance that is done with its request.
 struct Ended {
-    instance: Instance,
-    result: Result<()>,
+    /// None if others use it, too.
+    instance: Option<Instance>,
+    result: Result<(), Failure>,
     place: Place,
+}
+
+impl Ended {
+    fn of(result: Result<()>, instance: Instance, (place, ready): (Place, &Ready)) -> Self {
+        let result = Failure::of(result, &instance, ready);
+        Self { instance: Some(instance), result, place }
+    }
 }
 
 /// A guest at work.
@@ -89,6 +100,8 @@ struct Running {
     ready: Arc<Ready>,
     guest: Pin<Box<dyn Future<Output = Ended>>>,
     given: Given,
+    /// Resolves when its answer was taken, for guests of WASI 0.3: they may be gone before.
+    taken: Option<oneshot::Receiver<()>>,
     until: Instant,
     /// Started when the guest first waits.
     timer: Option<Pin<Box<Sleep>>>,
@@ -142,8 +155,16 @@ impl Running {
         let is_tls = request.peer.tls;
         let request = incoming(request, ready)?;
         let given = Given::default();
-        let guest = Box::pin(run(Arc::clone(ready), place, Asked { request, is_tls, id, until }, Arc::clone(&given)));
-        Ok(Self { ready: Arc::clone(ready), guest, given, until, timer: None })
+        let (done, taken) = match ready.handler {
+            Handler::Second(_) => (None, None),
+            Handler::Third(_) => {
+                let (done, taken) = oneshot::channel();
+                (Some(done), Some(taken))
+            }
+        };
+        let asked = Asked { request, is_tls, id, until, done };
+        let guest = Box::pin(run(Arc::clone(ready), place, asked, Arc::clone(&given)));
+        Ok(Self { ready: Arc::clone(ready), guest, given, taken, until, timer: None })
     }
 
     /// Lets the guest run. While its answer is gathered, it is taken from it as fast as it comes.
@@ -166,16 +187,17 @@ impl Running {
 
     /// The answer of a guest that is done.
     fn whole(&mut self, ended: Ended, mut gathered: Gathered) -> Result<skep::Response, Failure> {
-        let instance = Failure::of(ended.result, &ended.instance, &self.ready).map(|()| ended.instance)?;
+        let Ended { instance, result, place } = ended;
+        result?;
         gathered.take(&self.given, &mut Context::from_waker(Waker::noop()));
         if gathered.is_complete() {
-            self.ready.give_back(instance);
+            instance.into_iter().for_each(|instance| self.ready.give_back(instance));
         } else {
             // What the guest has left open ends with it.
             drop(instance);
             gathered.take(&self.given, &mut Context::from_waker(Waker::noop()));
             if matches!(self.ready.handler, Handler::Third(_)) && gathered.parts.is_some() {
-                return gathered.passed_on(ended.place);
+                return gathered.passed_on(place);
             }
         }
         let (parts, body) = gathered.finish()?;
@@ -194,14 +216,21 @@ impl Running {
         let result = match step {
             Step::Ended(ended) => {
                 let Ended { instance, result, place: _place } = *ended;
-                Failure::of(result, &instance, &self.ready).map(|()| instance)
+                match self.taken.take() {
+                    // What the guest has left open, it does not end when it goes: it would look as if it were complete.
+                    Some(taken) if result.is_ok() => match tokio::time::timeout_at(self.until, taken).await {
+                        Ok(_) => Ok(instance),
+                        Err(_) => Err(Failure::Late),
+                    },
+                    _ => result.map(|()| instance),
+                }
             }
             Step::Late | Step::Streams => Err(Failure::Late),
         };
         match result {
             Ok(instance) => {
                 end.well();
-                self.ready.give_back(instance);
+                instance.into_iter().for_each(|instance| self.ready.give_back(instance));
             }
             Err(failure) => {
                 // First this, then the guest: whoever reads the body must not take its end for a good one.
@@ -214,13 +243,16 @@ impl Running {
 
 /// The life of an instance for one request.
 async fn run(ready: Arc<Ready>, place: Place, asked: Asked, given: Given) -> Ended {
+    if ready.at_once() > 1 {
+        return Box::pin(together::join(ready, place, asked, given)).await;
+    }
     let mut instance = ready.instance();
     let indices = match &ready.handler {
         Handler::Second(indices) => indices,
         Handler::Third(indices) => {
             // Apart, so that what runs a request of WASI 0.2 is no larger for it.
             let result = Box::pin(concurrent::serve(&mut instance, &ready, indices, (asked, given))).await;
-            return Ended { instance, result, place };
+            return Ended::of(result, instance, (place, &ready));
         }
     };
     let Asked { request, is_tls, id, .. } = asked;
@@ -235,7 +267,7 @@ async fn run(ready: Arc<Ready>, place: Place, asked: Asked, given: Given) -> End
         Ok((request, outparam))
     };
     let result = instance.serve(&ready, indices, make).await;
-    Ended { instance, result, place }
+    Ended::of(result, instance, (place, &ready))
 }
 
 fn give(given: &Given, response: Result<Response<HyperOutgoingBody>, String>) {

@@ -1,7 +1,9 @@
 //! One copy of a program: its memory, its handles, and one request at a time.
 
+use std::sync::Arc;
+
 use wasmtime::component::{Accessor, Resource};
-use wasmtime::{Result, Store, UpdateDeadline};
+use wasmtime::{AsContextMut, Result, Store, UpdateDeadline};
 use wasmtime_wasi_http::p2::bindings::{Proxy, ProxyIndices};
 use wasmtime_wasi_http::p2::types::{HostIncomingRequest, HostResponseOutparam};
 use wasmtime_wasi_http::p3::bindings::{Service, ServiceIndices};
@@ -14,7 +16,7 @@ use crate::state::State;
 pub(crate) struct Instance {
     pub(crate) store: Store<State>,
     proxy: Option<Proxy>,
-    service: Option<Service>,
+    service: Option<Arc<Service>>,
     /// There is none while it is at work: only one that came back from its guest is used again.
     made: Option<wasmtime::component::Instance>,
     served: u32,
@@ -77,13 +79,12 @@ impl Instance {
     /// returned. Once `handle` is done, nothing runs.
     pub(crate) async fn serve_concurrent<F>(&mut self, ready: &Ready, indices: &ServiceIndices, handle: F) -> Result<()>
     where
-        F: AsyncFnOnce(&Accessor<State>, &Service) -> Result<()>,
+        F: AsyncFnOnce(&Accessor<State>, &Arc<Service>) -> Result<()>,
     {
-        self.begin(ready)?;
         let instance = self.live(ready).await?;
         let service = match self.service.take() {
             Some(service) => service,
-            None => indices.load(&mut self.store, &instance)?,
+            None => Arc::new(indices.load(&mut self.store, &instance)?),
         };
         self.store.run_concurrent(async |accessor| handle(accessor, &service).await).await??;
         self.store.data_mut().services.end();
@@ -95,8 +96,12 @@ impl Instance {
     /// Gives it time and fuel for one more request, however often its guest is called for it.
     pub(crate) fn begin(&mut self, ready: &Ready) -> Result<()> {
         self.served = self.served.saturating_add(1);
-        self.store.data_mut().deadline = ready.grants.clock.now().saturating_add(ready.limits.ticks);
-        ready.limits.fuel.map_or(Ok(()), |fuel| self.store.set_fuel(fuel))
+        begin(&mut self.store, ready)
+    }
+
+    /// It has begun so many requests that this did not see.
+    pub(crate) fn count(&mut self, requests: u32) {
+        self.served = self.served.saturating_add(requests);
     }
 
     /// The instance; made, if this is its first request.
@@ -116,6 +121,13 @@ impl Instance {
     pub(crate) fn came_back(&mut self, instance: wasmtime::component::Instance) {
         self.made = Some(instance);
     }
+}
+
+/// Gives what runs in a store time and fuel for a request, from now on.
+pub(crate) fn begin(store: &mut impl AsContextMut<Data = State>, ready: &Ready) -> Result<()> {
+    let mut store = store.as_context_mut();
+    store.data_mut().deadline = ready.grants.clock.now().saturating_add(ready.limits.ticks);
+    ready.limits.fuel.map_or(Ok(()), |fuel| store.set_fuel(fuel))
 }
 
 /// A guest that computes gives way. Each turn lets the thread look once for what has arrived, and a request takes some: its

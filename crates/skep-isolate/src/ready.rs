@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use wasmtime::component::{Component, InstancePre};
 use wasmtime_wasi_http::{p2, p3};
 
-use crate::answer::Door;
+use crate::answer::{Door, Rooms};
 use crate::compiled::Compiled;
 use crate::disk::Disk;
 use crate::engine::{Clock, Host, MOST_CONCURRENT, Version, has};
@@ -41,6 +41,8 @@ pub(crate) struct Ready {
     /// How it came to be, for the status.
     pub(crate) made: Made,
     pub(crate) counts: Counts,
+    /// Where requests use an instance at once.
+    pub(crate) rooms: Rooms,
     reuse: Option<Reuse>,
     idle: Mutex<Vec<Idle>>,
     /// How many there are in `idle`: most versions have none, and look no further.
@@ -142,6 +144,7 @@ impl Ready {
                 at: Instant::now(),
             },
             counts: Counts::default(),
+            rooms: Rooms::default(),
             reuse: (options.module_cache == ModuleCache::Cached).then_some(options.reuse),
             idle: Mutex::default(),
             waiting: AtomicU32::new(0),
@@ -159,6 +162,11 @@ impl Ready {
         }
         self.counts.made.fetch_add(1, Ordering::Relaxed);
         Instance::new(self, self.reuse)
+    }
+
+    /// How many requests may use an instance at once.
+    pub(crate) fn at_once(&self) -> u32 {
+        self.reuse.map_or(1, |reuse| reuse.at_once)
     }
 
     /// One for what is no request, and that serves none.
@@ -227,6 +235,7 @@ fn check(host: &Host, component: &Component, options: &Options) -> Result<(), Wr
             options.instances
         )));
     }
+    alone(host, component, options, is_third)?;
     let strange = missing(host, component);
     if !strange.is_empty() {
         return Err(Wrong(format!("needs what this server has not: {}", strange.join(", "))));
@@ -249,6 +258,26 @@ fn is_handler(name: &str, version: Version<'_>) -> bool {
         _ => "wasi:http/handler@",
     };
     name.starts_with(interface) && Version::of(name).1 == version
+}
+
+/// Whether requests may use an instance at once, if that was asked for.
+fn alone(host: &Host, component: &Component, options: &Options, is_third: bool) -> Result<(), Wrong> {
+    let most = options.reuse.at_once;
+    if most == 1 {
+        return Ok(());
+    }
+    let why = if !is_third {
+        "this is a component of WASI 0.2, whose function for requests is not entered again while it runs or waits; build it for WASI 0.3"
+    } else if options.module_cache != ModuleCache::Cached {
+        "each request has an instance of its own; say --module-cache cached, and one user may see what another has left"
+    } else if services::asked(host, component) {
+        "this component uses `skep:host`, whose transactions and bodies belong to the one request that an instance is at"
+    } else {
+        return Ok(());
+    };
+    Err(Wrong(format!(
+        "cannot serve {most} requests at once in one instance (--reuse-concurrency): {why}, or leave it at 1"
+    )))
 }
 
 /// What a component is that answers no requests.

@@ -4,6 +4,7 @@
 
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use bytes::Bytes;
@@ -31,6 +32,8 @@ pub(super) struct Asked {
     pub(super) is_tls: bool,
     pub(super) id: RequestId,
     pub(super) until: Instant,
+    /// Goes when all of the answer was taken, or nobody takes it any more.
+    pub(super) done: Option<oneshot::Sender<()>>,
 }
 
 /// Has an instance answer a request, and do what it goes on with.
@@ -40,7 +43,8 @@ pub(super) async fn serve(
     indices: &ServiceIndices,
     (asked, given): (Asked, Given),
 ) -> Result<()> {
-    let handle = async |accessor: &Accessor<State>, service: &Service| {
+    instance.begin(ready)?;
+    let handle = async |accessor: &Accessor<State>, service: &Arc<Service>| {
         accessor.with(|mut access| access.data_mut().services.begin(asked.id));
         answer(accessor, service, (asked, given)).await?;
         // What it has begun beside its answer is a part of the request.
@@ -51,8 +55,12 @@ pub(super) async fn serve(
 }
 
 /// Has a function answer a request. It may go on.
-async fn answer(accessor: &Accessor<State>, service: &Service, (asked, given): (Asked, Given)) -> Result<()> {
-    let until = asked.until;
+pub(super) async fn answer(
+    accessor: &Accessor<State>,
+    service: &Service,
+    (mut asked, given): (Asked, Given),
+) -> Result<()> {
+    let (until, done) = (asked.until, asked.done.take());
     let request = accessor.with(|mut access| request(access.data_mut(), asked))?;
     let response = match service.handle(accessor, request).await? {
         Ok(response) => response,
@@ -67,7 +75,7 @@ async fn answer(accessor: &Accessor<State>, service: &Service, (asked, given): (
     let response = accessor.with(|access| response.into_http(access, told))?;
     give(
         &given,
-        Ok(response.map(|body| HyperOutgoingBody::new(Taken { body, until, timer: None, taken: Some(taken) }))),
+        Ok(response.map(|body| HyperOutgoingBody::new(Taken { body, until, timer: None, taken: Some(taken), done }))),
     );
     Ok(())
 }
@@ -96,6 +104,8 @@ struct Taken {
     timer: Option<Pin<Box<Sleep>>>,
     /// Tells the guest that all of it was taken.
     taken: Option<oneshot::Sender<()>>,
+    /// Tells the host.
+    done: Option<oneshot::Sender<()>>,
 }
 
 impl http_body::Body for Taken {
@@ -107,9 +117,12 @@ impl http_body::Body for Taken {
         let polled = Pin::new(&mut this.body).poll_frame(cx);
         match &polled {
             Poll::Ready(None) => {
-                if let Some(taken) = this.taken.take() {
-                    let _ = taken.send(());
-                }
+                this.taken.take().map(|taken| taken.send(()));
+                this.done = None;
+                polled
+            }
+            Poll::Ready(Some(Err(_))) => {
+                this.done = None;
                 polled
             }
             Poll::Ready(_) => polled,

@@ -16,7 +16,7 @@ use crate::instance::{Instance, Late};
 use crate::ready::Ready;
 
 /// Why there is no answer, or only a part of one.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) enum Failure {
     /// All instances are at work.
     Full,

@@ -17,10 +17,9 @@ impl<'n> Version<'n> {
     pub(crate) fn of(name: &'n str) -> (&'n str, Self) {
         let package = name.split(['/', '@']).next().unwrap_or(name);
         let version = name.rsplit_once('@').map_or("", |(_, version)| version);
-        let is = |line: &str| version.strip_prefix(line).is_some_and(|patch| patch.parse::<u32>().is_ok());
         let version = match version {
-            _ if is("0.2.") || version == "0.2" => Self::Second,
-            _ if is("0.3.") || version == "0.3" => Self::Third,
+            _ if version.starts_with("0.2") => Self::Second,
+            _ if version.starts_with("0.3") && !version.contains('-') => Self::Third,
             other => Self::Other(other),
         };
         (package, version)

@@ -21,6 +21,10 @@ pub(crate) const TESTS: &[Test] = &[
     ("third_what_goes_on_after_its_answer_is_a_part_of_the_request", goes_on),
     ("third_a_guest_reaches_no_server_but_what_it_was_allowed", network),
     ("third_code_is_kept_and_compiled_ahead", kept),
+    ("third_requests_use_an_instance_at_once_if_told", at_once),
+    ("third_requests_that_use_an_instance_at_once_share_what_befalls_it", share_fate),
+    ("third_what_computes_is_not_joined", not_joined),
+    ("third_one_request_at_once_unless_it_can_be_more", refuses_more),
     ("third_and_second_serve_side_by_side_and_in_each_others_place", side_by_side),
 ];
 
@@ -126,7 +130,6 @@ fn each_failure() {
         ("/overflow", 500, "wasm trap: out of bounds memory access, in "),
         ("/memory", 500, "it asked for more memory than the 32768 KiB it may have"),
         ("/exit", 500, "it called exit("),
-        ("/unfinished", 500, "did not finish its answer"),
         ("/short?9", 500, "did not finish its answer"),
         ("/status?101", 500, "it answered with 101, which is no status of an answer"),
         ("/error", 500, "answered with an error: ErrorCode::InternalError"),
@@ -190,6 +193,11 @@ fn broke_off() {
     let answer = server.get("/endless");
     assert_eq!((answer.status, answer.is_whole), (200, false));
     server.wait_for("took longer than 1s");
+    // What nobody will ever end: said at once, or when the time is up if the answer has begun.
+    let answer = server.get("/unfinished");
+    assert!(answer.status == 500 || !answer.is_whole, "{} {}", answer.status, answer.text);
+    let answer = server.get("/unfinished?400");
+    assert_eq!((answer.status, answer.text.as_str(), answer.is_whole), (200, "a part", false));
     // A request whose body does not come: what passes it on ends with its time, too.
     let mut stream = TcpStream::connect(&server.address).unwrap();
     stream.write_all(b"POST /pass HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\nConnection: close\r\n\r\npart").unwrap();
@@ -282,4 +290,109 @@ fn side_by_side() {
             thread::sleep(Duration::from_millis(20));
         }
     }
+}
+
+const CROWD: &[&str] = &["--module-cache", "cached", "--reuse-concurrency", "10"];
+
+/// The numbers of instances that were made, and that were used again.
+fn counted(server: &Server) -> (u32, u32) {
+    let text = server.text("/-/isolate");
+    let number = |what: &str| {
+        let before = text.split(what).next().unwrap();
+        before.rsplit(' ').next().unwrap().parse().unwrap()
+    };
+    (number(" made, "), number(" used again"))
+}
+
+fn at_once() {
+    let server = serve(CROWD);
+    let waiting: Vec<TcpStream> = (0..10).map(|_| begin(&server.address, "/sleep?400")).collect();
+    thread::sleep(Duration::from_millis(200));
+    assert_eq!(server.text("/login?alice"), "welcome", "a second instance: the first is full");
+    let began = Instant::now();
+    waiting.into_iter().for_each(|stream| assert_eq!(Answer::read(stream).unwrap().text, "slept"));
+    assert!(began.elapsed() < Duration::from_millis(900), "{:?}", began.elapsed());
+    idle(&server, 2);
+    let most: Vec<String> = (0..2).map(|_| server.text("/most")).collect();
+    assert!(most.contains(&"10".to_owned()), "{most:?}");
+    assert_eq!(counted(&server).0, 2);
+    // Bodies, at once, of more than is held between guest and host.
+    let body = "bees ".repeat(1 << 18);
+    thread::scope(|scope| {
+        for path in ["/echo", "/pass", "/echo", "/stream?1280", "/error", "/short?9"] {
+            let (server, body) = (&server, &body);
+            scope.spawn(move || {
+                let answer = server.ask("POST", path, "x", body).unwrap();
+                match path {
+                    "/error" => assert_eq!(answer.status, 500),
+                    // It may have begun.
+                    "/short?9" => assert!(answer.status == 500 || !answer.is_whole, "{}", answer.text),
+                    _ => assert_eq!(
+                        (answer.status, answer.is_whole, answer.text.len()),
+                        (200, true, 1280 << 10),
+                        "{path}"
+                    ),
+                }
+            });
+        }
+    });
+    // One after the other, they are counted as ever.
+    let server = serve(&[CROWD, &["--reuse-requests", "3"]].concat());
+    let counts: Vec<String> = (0..9).map(|_| server.text("/counts")).collect();
+    assert!(counts.iter().any(|text| text.starts_with("static 3 ")), "{counts:?}");
+    assert!(!counts.iter().any(|text| text.starts_with("static 4 ")), "{counts:?}");
+}
+
+fn share_fate() {
+    let server = serve(CROWD);
+    // The one that trapped is told, and so are the others of its instance.
+    let sleeping = begin(&server.address, "/sleep?800");
+    thread::sleep(Duration::from_millis(100));
+    assert_eq!(server.get("/trap-later?100").status, 500);
+    assert_eq!(Answer::read(sleeping).unwrap().status, 500);
+    idle(&server, 0);
+    // The one that takes too long is told alone; the instance serves the others, and nobody after them.
+    let late = begin(&server.address, "/sleep?60000");
+    thread::sleep(Duration::from_millis(500));
+    assert_eq!(server.text("/login?alice"), "welcome");
+    let sleeping = begin(&server.address, "/sleep?900");
+    assert_eq!(Answer::read(late).unwrap().status, 504);
+    assert_eq!(server.text("/whoami"), "nobody");
+    assert_eq!(Answer::read(sleeping).unwrap().text, "slept");
+    idle(&server, 1);
+    assert_eq!(server.text("/whoami"), "nobody");
+    // One whose client has gone.
+    drop(begin(&server.address, "/sleep?60000"));
+    thread::sleep(Duration::from_millis(200));
+    assert_eq!(server.text("/"), "third");
+    assert_eq!(server.get("/sleep?60000").status, 504);
+    idle(&server, 0);
+}
+
+fn not_joined() {
+    for path in ["/loop", "/block?900"] {
+        let server = serve(CROWD);
+        let looping = begin(&server.address, path);
+        thread::sleep(Duration::from_millis(100));
+        let start = Instant::now();
+        (0..10).for_each(|_| assert_eq!(server.text("/"), "third"));
+        assert!(start.elapsed() < Duration::from_millis(700), "{path}: {:?}", start.elapsed());
+        let status = Answer::read(looping).unwrap().status;
+        assert_eq!(status, if path == "/loop" { 504 } else { 200 }, "{path}");
+    }
+}
+
+fn refuses_more() {
+    let (third, second) = (guests::third(), guests::plain());
+    let text = refused(&[second.to_str().unwrap(), "--module-cache", "cached", "--reuse-concurrency", "2"]);
+    assert!(
+        text.contains(
+            "cannot serve 2 requests at once in one instance (--reuse-concurrency): this is a component of WASI 0.2"
+        ),
+        "{text}"
+    );
+    let text = refused(&[third.to_str().unwrap(), "--reuse-concurrency", "2"]);
+    assert!(text.contains("each request has an instance of its own; say --module-cache cached"), "{text}");
+    let text = refused(&[third.to_str().unwrap(), "--reuse-concurrency", "0"]);
+    assert!(text.contains("expected a number from 1 to 1000"), "{text}");
 }

@@ -35,9 +35,12 @@ pub async fn answer(path: &str, query: &str) -> Answer {
         }
         "/error" => Err(ErrorCode::InternalError(None)),
         "/unfinished" => {
-            let (mut body, response) = begun(200, &[]);
+            let ((mut body, response), query) = (begun(200, &[]), query.to_owned());
             spawn_local(async move {
                 drop(body.write_all(b"a part".to_vec()).await);
+                if let Ok(milliseconds) = query.parse::<u64>() {
+                    wait_for(milliseconds * MILLISECOND).await;
+                }
                 // Nobody will ever end it.
                 std::mem::forget(body);
             });

@@ -68,6 +68,11 @@ async fn handle(request: Request) -> Answer {
             wait_for(query.parse::<u64>().unwrap() * MILLISECOND).await;
             text("slept")
         }
+        // It waits in a way of 0.2, which gives way to nobody.
+        "/block" => {
+            std::thread::sleep(std::time::Duration::from_millis(query.parse().unwrap()));
+            text("slept")
+        }
         "/most" => text(&MOST.load(Ordering::Relaxed).to_string()),
         "/after" => after(query.parse().unwrap()),
         "/told" => told(),
