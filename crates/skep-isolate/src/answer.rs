@@ -191,7 +191,7 @@ impl Running {
         result?;
         gathered.take(&self.given, &mut Context::from_waker(Waker::noop()));
         if gathered.is_complete() {
-            instance.into_iter().for_each(|instance| self.ready.give_back(instance));
+            self.give_back(instance);
         } else {
             // What the guest has left open ends with it.
             drop(instance);
@@ -202,6 +202,12 @@ impl Running {
         }
         let (parts, body) = gathered.finish()?;
         Ok(response(parts, body))
+    }
+
+    fn give_back(&self, instance: Option<Instance>) {
+        if let Some(instance) = instance {
+            self.ready.give_back(instance);
+        }
     }
 
     /// The answer of a guest that goes on.
@@ -230,7 +236,7 @@ impl Running {
         match result {
             Ok(instance) => {
                 end.well();
-                instance.into_iter().for_each(|instance| self.ready.give_back(instance));
+                self.give_back(instance);
             }
             Err(failure) => {
                 // First this, then the guest: whoever reads the body must not take its end for a good one.

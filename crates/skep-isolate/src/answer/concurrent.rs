@@ -61,7 +61,7 @@ pub(super) async fn answer(
     (mut asked, given): (Asked, Given),
 ) -> Result<()> {
     let (until, done) = (asked.until, asked.done.take());
-    let request = accessor.with(|mut access| request(access.data_mut(), asked))?;
+    let request = accessor.with(|mut access| request(access.data_mut(), asked));
     let response = match service.handle(accessor, request).await? {
         Ok(response) => response,
         Err(code) => {
@@ -75,7 +75,7 @@ pub(super) async fn answer(
     let response = accessor.with(|access| response.into_http(access, told))?;
     give(
         &given,
-        Ok(response.map(|body| HyperOutgoingBody::new(Taken { body, until, timer: None, taken: Some(taken), done }))),
+        Ok(response.map(|body| HyperOutgoingBody::new(Taken { body, until, timer: None, guest: Some(taken), done }))),
     );
     Ok(())
 }
@@ -87,13 +87,12 @@ pub(super) fn authority(parts: &http::request::Parts) -> Option<Authority> {
 }
 
 /// A request as WASI 0.3 has it.
-fn request(state: &mut State, asked: Asked) -> Result<Request> {
+fn request(state: &mut State, asked: Asked) -> Request {
     let (parts, body) = asked.request.into_parts();
     let scheme = if asked.is_tls { Scheme::HTTPS } else { Scheme::HTTP };
     let (authority, path) = (authority(&parts), parts.uri.path_and_query().cloned());
     let headers = FieldMap::new_immutable(state.http().hooks, parts.headers);
-    let (request, _) = Request::new(parts.method, Some(scheme), authority, path, headers, None, body);
-    Ok(request)
+    Request::new(parts.method, Some(scheme), authority, path, headers, None, body).0
 }
 
 /// The body of an answer. It ends with the time of its request, since the guest need not be at work any more that makes it: it may have passed
@@ -103,7 +102,7 @@ struct Taken {
     until: Instant,
     timer: Option<Pin<Box<Sleep>>>,
     /// Tells the guest that all of it was taken.
-    taken: Option<oneshot::Sender<()>>,
+    guest: Option<oneshot::Sender<()>>,
     /// Tells the host.
     done: Option<oneshot::Sender<()>>,
 }
@@ -117,7 +116,7 @@ impl http_body::Body for Taken {
         let polled = Pin::new(&mut this.body).poll_frame(cx);
         match &polled {
             Poll::Ready(None) => {
-                this.taken.take().map(|taken| taken.send(()));
+                this.guest.take().map(|guest| guest.send(()));
                 this.done = None;
                 polled
             }

@@ -29,25 +29,23 @@ impl<'n> Version<'n> {
 /// True if a component is made for WASI 0.3. One that cannot be read is not: whoever compiles it says why.
 pub(crate) fn is_third(component: &[u8]) -> bool {
     let mut inside = 0u32;
-    for payload in Parser::new(0).parse_all(component) {
-        let Ok(payload) = payload else { return false };
-        match payload {
-            Payload::ModuleSection { .. } | Payload::ComponentSection { .. } => inside += 1,
-            Payload::End(_) => inside = inside.saturating_sub(1),
-            Payload::ComponentImportSection(imports) if inside == 0 => {
-                if imports.into_iter().flatten().any(|import| of_third(import.name.name)) {
-                    return true;
-                }
-            }
-            Payload::ComponentExportSection(exports) if inside == 0 => {
-                if exports.into_iter().flatten().any(|export| of_third(export.name.name)) {
-                    return true;
-                }
-            }
-            _ => {}
+    Parser::new(0).parse_all(component).map_while(Result::ok).any(|payload| match payload {
+        Payload::ModuleSection { .. } | Payload::ComponentSection { .. } => {
+            inside += 1;
+            false
         }
-    }
-    false
+        Payload::End(_) => {
+            inside = inside.saturating_sub(1);
+            false
+        }
+        Payload::ComponentImportSection(imports) if inside == 0 => {
+            imports.into_iter().flatten().any(|import| of_third(import.name.name))
+        }
+        Payload::ComponentExportSection(exports) if inside == 0 => {
+            exports.into_iter().flatten().any(|export| of_third(export.name.name))
+        }
+        _ => false,
+    })
 }
 
 fn of_third(name: &str) -> bool {

@@ -3,6 +3,7 @@
 use std::fs;
 use std::io::Write;
 use std::net::{TcpListener, TcpStream};
+use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -269,13 +270,13 @@ fn is_code(file: &std::io::Result<fs::DirEntry>) -> bool {
 fn side_by_side() {
     let folder = Folder::new();
     let app = folder.write("app.wasm", fs::read(guests::plain()).unwrap());
-    let two = format!(
-        "[isolate.new]\nfile = {:?}\nprefix = \"/new\"\ninstances = 4000\n[isolate.app]\nfile = {app:?}\ninstances = 4000\n\
-         [isolate.many]\nfile = {:?}\nprefix = \"/many\"\ninstances = 2000\n",
-        guests::third(),
-        guests::plain(),
-    );
-    let settings = folder.write("skep.toml", two);
+    let table = |name: &str, file: &Path, instances: u32| {
+        let prefix = if name == "app" { "" } else { name };
+        format!("[isolate.{name}]\nfile = '{}'\nprefix = '/{prefix}'\ninstances = {instances}\n", file.display())
+    };
+    let all = [table("new", &guests::third(), 4000), table("app", &app, 4000), table("more", &guests::plain(), 2000)]
+        .concat();
+    let settings = folder.write("skep.toml", all);
     let server = Server::start(&["--config", settings.to_str().unwrap()]);
     assert_eq!((server.text("/"), server.get("/new").status), ("one".into(), 404));
     assert!(!server.log().contains("is not served"), "{}", server.log());
@@ -310,7 +311,9 @@ fn at_once() {
     thread::sleep(Duration::from_millis(200));
     assert_eq!(server.text("/login?alice"), "welcome", "a second instance: the first is full");
     let began = Instant::now();
-    waiting.into_iter().for_each(|stream| assert_eq!(Answer::read(stream).unwrap().text, "slept"));
+    for stream in waiting {
+        assert_eq!(Answer::read(stream).unwrap().text, "slept");
+    }
     assert!(began.elapsed() < Duration::from_millis(900), "{:?}", began.elapsed());
     idle(&server, 2);
     let most: Vec<String> = (0..2).map(|_| server.text("/most")).collect();
@@ -375,7 +378,9 @@ fn not_joined() {
         let looping = begin(&server.address, path);
         thread::sleep(Duration::from_millis(100));
         let start = Instant::now();
-        (0..10).for_each(|_| assert_eq!(server.text("/"), "third"));
+        for _ in 0..10 {
+            assert_eq!(server.text("/"), "third");
+        }
         assert!(start.elapsed() < Duration::from_millis(700), "{path}: {:?}", start.elapsed());
         let status = Answer::read(looping).unwrap().status;
         assert_eq!(status, if path == "/loop" { 504 } else { 200 }, "{path}");
