@@ -12,6 +12,7 @@ use std::thread::{self, ThreadId};
 
 use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender};
 use tokio::sync::{Notify, oneshot};
+use tokio::time::Instant;
 use wasmtime::Result;
 use wasmtime::component::{Accessor, AccessorTask};
 use wasmtime_wasi_http::p3::bindings::{Service, ServiceIndices};
@@ -41,6 +42,8 @@ struct Room {
     /// Somebody has gone before his request was done: the instance serves the others, and nobody after them.
     is_spoilt: AtomicBool,
     gone: Notify,
+    /// When the time of all of them is up: what they have begun beside their answers has no more.
+    until: Mutex<Instant>,
     /// How it ended, if not well.
     failed: OnceLock<Failure>,
 }
@@ -71,7 +74,7 @@ impl Drop for Seat {
 
 /// Has a request answered in a room that is free, or in one of its own that others may join.
 pub(super) async fn join(ready: Arc<Ready>, place: Place, mut asked: Asked, given: Given) -> Ended {
-    let mut seat = ready.rooms.seat(&ready);
+    let mut seat = ready.rooms.seat(&ready, asked.until);
     let ((answered, is_answered), (done, is_done)) = (oneshot::channel(), oneshot::channel());
     let told = asked.done.replace(done);
     // If it has just failed, the channels are closed, and it says why.
@@ -86,12 +89,12 @@ pub(super) async fn join(ready: Arc<Ready>, place: Place, mut asked: Asked, give
 
 impl Rooms {
     /// A seat in a room of this thread.
-    fn seat(&self, ready: &Arc<Ready>) -> Seat {
+    fn seat(&self, ready: &Arc<Ready>, until: Instant) -> Seat {
         let most = ready.at_once();
         let mut rooms = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(room) = rooms.iter().find(|room| room.takes(most)) {
             ready.counts.reused.fetch_add(1, Ordering::Relaxed);
-            return room.seat();
+            return room.seat(until);
         }
         let (door, guests) = mpsc::unbounded_channel();
         let instance = ready.instance();
@@ -104,10 +107,11 @@ impl Rooms {
             is_free: AtomicBool::new(true),
             is_spoilt: AtomicBool::new(false),
             gone: Notify::new(),
+            until: Mutex::new(until),
             failed: OnceLock::new(),
         });
         rooms.push(Arc::clone(&room));
-        let seat = room.seat();
+        let seat = room.seat(until);
         drop(rooms);
         tokio::task::spawn_local(run(Listed { room, ready: Arc::clone(ready) }, instance, guests));
         seat
@@ -128,15 +132,25 @@ impl Room {
             && self.left.load(Ordering::Relaxed) > 0
     }
 
-    fn seat(self: &Arc<Self>) -> Seat {
+    fn seat(self: &Arc<Self>, until: Instant) -> Seat {
+        *self.until.lock().unwrap_or_else(PoisonError::into_inner) = until;
         self.inside.fetch_add(1, Ordering::Relaxed);
         self.left.fetch_sub(1, Ordering::Relaxed);
         Seat { room: Arc::clone(self), is_done: false }
     }
 
-    /// True if nobody is left who waits for an answer, and one has gone without.
-    fn is_abandoned(&self) -> bool {
-        self.is_spoilt.load(Ordering::Relaxed) && self.inside.load(Ordering::Relaxed) == 0
+    fn until(&self) -> Instant {
+        *self.until.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// True if nobody is left who waits for an answer.
+    fn is_empty(&self) -> bool {
+        self.inside.load(Ordering::Relaxed) == 0
+    }
+
+    /// True if nobody is left, and one has gone without an answer, or the time of all is up.
+    fn is_over(&self) -> bool {
+        self.is_empty() && (self.is_spoilt.load(Ordering::Relaxed) || Instant::now() >= self.until())
     }
 }
 
@@ -169,11 +183,11 @@ async fn run(listed: Listed, mut instance: instance::Instance, guests: Unbounded
     }
 }
 
-/// Lets an instance work, until it ends or is abandoned, and knows whether it waits.
+/// Lets an instance work, until it ends or nobody wants more of it, and knows whether it waits.
 async fn at_work(room: &Room, running: impl Future<Output = Result<()>>) -> Option<Result<()>> {
     let mut running = pin!(running);
     loop {
-        let mut gone = pin!(room.gone.notified());
+        let (mut gone, mut over) = (pin!(room.gone.notified()), pin!(tokio::time::sleep_until(room.until())));
         let step = poll_fn(|cx| {
             if let Poll::Ready(result) = running.as_mut().poll(cx) {
                 return Poll::Ready(Some(result));
@@ -183,11 +197,14 @@ async fn at_work(room: &Room, running: impl Future<Output = Result<()>>) -> Opti
             if let Poll::Ready(result) = running.as_mut().poll(cx) {
                 return Poll::Ready(Some(result));
             }
+            if room.is_empty() && over.as_mut().poll(cx).is_ready() {
+                return Poll::Ready(None);
+            }
             gone.as_mut().poll(cx).map(|()| None)
         });
         match step.await {
             Some(result) => return Some(result),
-            None if room.is_abandoned() => return None,
+            None if room.is_over() => return None,
             None => {}
         }
     }

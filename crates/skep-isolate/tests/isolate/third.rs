@@ -222,6 +222,12 @@ fn goes_on() {
     assert_eq!(server.text("/after?60000"), "first");
     server.wait_for("took longer than 1s");
     idle(&server, 0);
+    // The end of the server waits for what is at work.
+    let mut ending = serve(&[]);
+    let sleeping = begin(&ending.address, "/sleep?600");
+    thread::sleep(Duration::from_millis(200));
+    assert!(ending.end());
+    assert_eq!(Answer::read(sleeping).unwrap().text, "slept");
     assert_eq!(server.text("/told"), "told");
     server.wait_for("the answer was sent: Ok(())");
 }
@@ -363,6 +369,12 @@ fn share_fate() {
     assert_eq!(server.text("/whoami"), "nobody");
     assert_eq!(Answer::read(sleeping).unwrap().text, "slept");
     idle(&server, 1);
+    assert_eq!(server.text("/whoami"), "nobody");
+    // What goes on when nobody waits any more has no more time than they had.
+    server.text("/login?alice");
+    assert_eq!(server.text("/after?60000"), "first");
+    assert_eq!(server.text("/whoami"), "alice");
+    thread::sleep(Duration::from_millis(1300));
     assert_eq!(server.text("/whoami"), "nobody");
     // One whose client has gone.
     drop(begin(&server.address, "/sleep?60000"));
