@@ -4,9 +4,11 @@
 //! when the guest returns, and leave as one piece. A guest that waits, or writes more than is gathered, goes on beside its answer.
 
 mod body;
+mod concurrent;
 mod door;
 mod failure;
 mod page;
+mod together;
 
 use std::collections::VecDeque;
 use std::future::{Future, poll_fn};
@@ -22,23 +24,26 @@ use http_body_util::BodyExt;
 use skep::Body;
 use skep::cx::RequestId;
 use skep::mount::Mounted;
+use tokio::sync::oneshot;
 use tokio::time::{Instant, Sleep};
 use wasmtime::Result;
-use wasmtime_wasi_http::p2::bindings::http::types::{ErrorCode, Scheme};
+use wasmtime_wasi_http::p2::bindings::http::types::Scheme;
 use wasmtime_wasi_http::p2::body::HyperOutgoingBody;
 use wasmtime_wasi_http::{Error, WasiHttpView};
 
 use crate::engine::Work;
 use crate::instance::Instance;
-use crate::ready::Ready;
+use crate::ready::{Handler, Ready};
 use crate::services::{FIELD, Sender};
 use crate::state::State;
 use body::{End, Rest, Streamed};
+use concurrent::Asked;
 pub(crate) use door::Door;
 use failure::Failure;
+pub(crate) use together::Rooms;
 
 /// What a guest has said so far.
-type Given = Arc<Mutex<Option<Result<Response<HyperOutgoingBody>, ErrorCode>>>>;
+type Given = Arc<Mutex<Option<Result<Response<HyperOutgoingBody>, String>>>>;
 
 /// So much of a body is gathered before it becomes a stream.
 const GATHERED: usize = 64 << 10;
@@ -54,6 +59,7 @@ struct Place {
 
 impl Place {
     fn take(ready: &Arc<Ready>) -> Result<Self, Failure> {
+        ready.counts.begun.fetch_add(1, Ordering::Relaxed);
         let before = ready.counts.running.fetch_add(1, Ordering::Relaxed);
         let mut place = Self::apart(ready);
         place.counts = true;
@@ -77,9 +83,17 @@ impl Drop for Place {
 
 /// An instance that is done with its request.
 struct Ended {
-    instance: Instance,
-    result: Result<()>,
-    _place: Place,
+    /// None if others use it, too.
+    instance: Option<Instance>,
+    result: Result<(), Failure>,
+    place: Place,
+}
+
+impl Ended {
+    fn of(result: Result<()>, instance: Instance, (place, ready): (Place, &Ready)) -> Self {
+        let result = Failure::of(result, &instance, ready);
+        Self { instance: Some(instance), result, place }
+    }
 }
 
 /// A guest at work.
@@ -87,6 +101,8 @@ struct Running {
     ready: Arc<Ready>,
     guest: Pin<Box<dyn Future<Output = Ended>>>,
     given: Given,
+    /// Resolves when its answer was taken, for guests of WASI 0.3: they may be gone before.
+    taken: Option<oneshot::Receiver<()>>,
     until: Instant,
     /// Started when the guest first waits.
     timer: Option<Pin<Box<Sleep>>>,
@@ -123,7 +139,8 @@ async fn answer_in(ready: Arc<Ready>, place: Place, request: Mounted) -> skep::R
         Ok(running) => running,
         Err(failure) => return Err(failure.into_error(&ready)),
     };
-    let mut gathered = Gathered { is_head, ..Gathered::default() };
+    let is_told = matches!(ready.handler, Handler::Third(_));
+    let mut gathered = Gathered { is_head, is_told, ..Gathered::default() };
     let step = poll_fn(|cx| running.poll(cx, Some(&mut gathered))).await;
     let answer = match step {
         Step::Ended(ended) => running.whole(*ended, gathered),
@@ -136,10 +153,19 @@ async fn answer_in(ready: Arc<Ready>, place: Place, request: Mounted) -> skep::R
 impl Running {
     fn begin(ready: &Arc<Ready>, place: Place, request: Mounted) -> Result<Self, Failure> {
         let (id, until) = (request.id, place.until);
-        let (request, scheme) = incoming(request, ready.door.is_some())?;
+        let is_tls = request.peer.tls;
+        let request = incoming(request, ready)?;
         let given = Given::default();
-        let guest = Box::pin(run(Arc::clone(ready), place, (request, scheme, id), Arc::clone(&given)));
-        Ok(Self { ready: Arc::clone(ready), guest, given, until, timer: None })
+        let (done, taken) = match ready.handler {
+            Handler::Second(_) => (None, None),
+            Handler::Third(_) => {
+                let (done, taken) = oneshot::channel();
+                (Some(done), Some(taken))
+            }
+        };
+        let asked = Asked { request, is_tls, id, until, done };
+        let guest = Box::pin(run(Arc::clone(ready), place, asked, Arc::clone(&given)));
+        Ok(Self { ready: Arc::clone(ready), guest, given, taken, until, timer: None })
     }
 
     /// Lets the guest run. While its answer is gathered, it is taken from it as fast as it comes.
@@ -162,17 +188,27 @@ impl Running {
 
     /// The answer of a guest that is done.
     fn whole(&mut self, ended: Ended, mut gathered: Gathered) -> Result<skep::Response, Failure> {
-        let instance = Failure::of(ended.result, &ended.instance, &self.ready).map(|()| ended.instance)?;
+        let Ended { instance, result, place } = ended;
+        result?;
         gathered.take(&self.given, &mut Context::from_waker(Waker::noop()));
         if gathered.is_complete() {
-            self.ready.give_back(instance);
+            self.give_back(instance);
         } else {
             // What the guest has left open ends with it.
             drop(instance);
             gathered.take(&self.given, &mut Context::from_waker(Waker::noop()));
+            if matches!(self.ready.handler, Handler::Third(_)) && gathered.parts.is_some() {
+                return gathered.passed_on(place);
+            }
         }
         let (parts, body) = gathered.finish()?;
         Ok(response(parts, body))
+    }
+
+    fn give_back(&self, instance: Option<Instance>) {
+        if let Some(instance) = instance {
+            self.ready.give_back(instance);
+        }
     }
 
     /// The answer of a guest that goes on.
@@ -186,15 +222,22 @@ impl Running {
         let step = poll_fn(|cx| self.poll(cx, None)).await;
         let result = match step {
             Step::Ended(ended) => {
-                let Ended { instance, result, _place } = *ended;
-                Failure::of(result, &instance, &self.ready).map(|()| instance)
+                let Ended { instance, result, place: _place } = *ended;
+                match self.taken.take() {
+                    // What the guest has left open, it does not end when it goes: it would look as if it were complete.
+                    Some(taken) if result.is_ok() => match tokio::time::timeout_at(self.until, taken).await {
+                        Ok(_) => Ok(instance),
+                        Err(_) => Err(Failure::Late),
+                    },
+                    _ => result.map(|()| instance),
+                }
             }
             Step::Late | Step::Streams => Err(Failure::Late),
         };
         match result {
             Ok(instance) => {
                 end.well();
-                self.ready.give_back(instance);
+                self.give_back(instance);
             }
             Err(failure) => {
                 // First this, then the guest: whoever reads the body must not take its end for a good one.
@@ -206,35 +249,46 @@ impl Running {
 }
 
 /// The life of an instance for one request.
-async fn run(
-    ready: Arc<Ready>,
-    place: Place,
-    (request, scheme, id): (http::Request<Incoming>, Scheme, RequestId),
-    given: Given,
-) -> Ended {
+async fn run(ready: Arc<Ready>, place: Place, asked: Asked, given: Given) -> Ended {
+    if ready.at_once() > 1 {
+        return Box::pin(together::join(ready, place, asked, given)).await;
+    }
     let mut instance = ready.instance();
+    let indices = match &ready.handler {
+        Handler::Second(indices) => indices,
+        Handler::Third(indices) => {
+            // Apart, so that what runs a request of WASI 0.2 is no larger for it.
+            let result = Box::pin(concurrent::serve(&mut instance, &ready, indices, (asked, given))).await;
+            return Ended::of(result, instance, (place, &ready));
+        }
+    };
+    let Asked { request, is_tls, id, .. } = asked;
+    let scheme = if is_tls { Scheme::Https } else { Scheme::Http };
     let make = |state: &mut State| {
         state.services.begin(id);
         let mut http = state.http();
         let request = http.new_incoming_request(scheme, request)?;
         let outparam = http.new_response_outparam_from_callback(move |response| {
-            *given.lock().unwrap_or_else(PoisonError::into_inner) = Some(response);
+            give(&given, response.map_err(|code| format!("{code:?}")));
         })?;
         Ok((request, outparam))
     };
-    let result = instance.serve(&ready, make).await;
-    Ended { instance, result, _place: place }
+    let result = instance.serve(&ready, indices, make).await;
+    Ended::of(result, instance, (place, &ready))
+}
+
+fn give(given: &Given, response: Result<Response<HyperOutgoingBody>, String>) {
+    *given.lock().unwrap_or_else(PoisonError::into_inner) = Some(response);
 }
 
 type Incoming = http_body_util::combinators::MapErr<Body, fn(skep::body::BodyError) -> Error>;
 
-/// A request as WASI has it: with a scheme and an authority.
-fn incoming(request: Mounted, is_skep: bool) -> Result<(http::Request<Incoming>, Scheme), Failure> {
+/// A request as WASI has it: with an authority.
+fn incoming(request: Mounted, ready: &Ready) -> Result<http::Request<Incoming>, Failure> {
     let Mounted { mut parts, body, peer, id } = request;
-    if is_skep {
+    if ready.door.is_some() {
         parts.headers.insert(FIELD, Sender { id, peer }.value());
     }
-    let scheme = if peer.tls { Scheme::Https } else { Scheme::Http };
     if parts.uri.authority().is_none() {
         match parts.headers.get(http::header::HOST) {
             Some(host) if host.to_str().is_err() => return Err(Failure::Host),
@@ -243,11 +297,14 @@ fn incoming(request: Mounted, is_skep: bool) -> Result<(http::Request<Incoming>,
             None => drop(parts.headers.insert(http::header::HOST, HeaderValue::from_static("localhost"))),
         }
     }
+    if matches!(ready.handler, Handler::Third(_)) && concurrent::authority(&parts).is_none() {
+        return Err(Failure::Host);
+    }
     let broken: fn(skep::body::BodyError) -> Error = |error| {
         tracing::debug!(target: "skep::isolate", %error, "the body of a request broke off");
         Error::HttpProtocolError
     };
-    Ok((http::Request::from_parts(parts, body.map_err(broken)), scheme))
+    Ok(http::Request::from_parts(parts, body.map_err(broken)))
 }
 
 fn response(parts: http::response::Parts, body: Body) -> skep::Response {
@@ -260,7 +317,9 @@ fn response(parts: http::response::Parts, body: Body) -> skep::Response {
 #[derive(Default)]
 struct Gathered {
     is_head: bool,
-    parts: Option<Result<http::response::Parts, ErrorCode>>,
+    /// Its guest may wait for the answer to be taken, and end then.
+    is_told: bool,
+    parts: Option<Result<http::response::Parts, Failure>>,
     body: Option<HyperOutgoingBody>,
     pieces: VecDeque<Bytes>,
     bytes: usize,
@@ -280,16 +339,22 @@ impl Gathered {
     fn take(&mut self, given: &Given, cx: &mut Context<'_>) -> Progress {
         if self.parts.is_none() {
             match given.lock().unwrap_or_else(PoisonError::into_inner).take() {
+                // It would not be the end of the answer (RFC 9110, 15.2), and that is not for a guest to say.
+                Some(Ok(response)) if response.status().is_informational() => {
+                    let status = response.status().as_u16();
+                    self.parts =
+                        Some(Err(Failure::Trap(format!("it answered with {status}, which is no status of an answer"))));
+                }
                 Some(Ok(response)) => {
                     let (parts, body) = response.into_parts();
                     self.parts = Some(Ok(parts));
                     self.body = Some(body);
                 }
-                Some(Err(code)) => self.parts = Some(Err(code)),
+                Some(Err(code)) => self.parts = Some(Err(Failure::Code(code))),
                 None => return Progress::None,
             }
         }
-        let before = self.pieces.len();
+        let (before, was_open) = (self.pieces.len(), self.rest == Rest::Open);
         let has_no_body = self.has_no_body();
         let Some(body) = &mut self.body else { return Progress::None };
         while self.rest == Rest::Open {
@@ -311,6 +376,7 @@ impl Gathered {
         match self.rest {
             Rest::Open if self.bytes > GATHERED || self.pieces.len() == before => Progress::Streams,
             Rest::Open => Progress::Some,
+            _ if was_open && self.is_told => Progress::Some,
             // The body is here; the guest may still have something to do.
             _ => Progress::Streams,
         }
@@ -328,7 +394,7 @@ impl Gathered {
 
     /// The whole of it. What is not complete now never will be.
     fn finish(self) -> Result<(http::response::Parts, Body), Failure> {
-        let parts = self.parts.ok_or(Failure::Silent)?.map_err(Failure::Code)?;
+        let parts = self.parts.ok_or(Failure::Silent)??;
         let body = match self.rest {
             Rest::Broken | Rest::Open => return Err(Failure::Broken),
             Rest::Trailers(_) => Body::stream(Streamed::new(self.pieces, self.rest, None).0),
@@ -337,9 +403,25 @@ impl Gathered {
         Ok((parts, body))
     }
 
+    /// The whole of it, if what its guest has left open did not end with it: it is the body of a request, or of another answer, that the
+    /// guest has passed on, and needs nobody but its place.
+    fn passed_on(self, place: Place) -> Result<skep::Response, Failure> {
+        if self.is_complete() {
+            return Err(Failure::Broken);
+        }
+        let parts = self.parts.ok_or(Failure::Silent)??;
+        let (mut body, end) = Streamed::new(self.pieces, self.rest, self.body);
+        end.well();
+        let gone = body.holds();
+        tokio::task::spawn_local(async move {
+            let _ = tokio::time::timeout_at(place.until, gone).await;
+        });
+        Ok(response(parts, Body::stream(body)))
+    }
+
     /// The beginning of it, what is still to come, and what to tell about its end.
     fn begin(self) -> Result<(http::response::Parts, Body, End), Failure> {
-        let parts = self.parts.ok_or(Failure::Silent)?.map_err(Failure::Code)?;
+        let parts = self.parts.ok_or(Failure::Silent)??;
         if self.rest == Rest::Ended {
             return Ok((parts, whole(self.pieces, self.bytes), End::default()));
         }

@@ -42,6 +42,8 @@ pub(crate) struct Last {
     /// The content that was tried last.
     pub(crate) hash: Option<Hash>,
     pub(crate) swaps: u64,
+    /// When the last of them was.
+    pub(crate) swapped: Option<Instant>,
     /// When it failed, and why. It changed nothing.
     pub(crate) failure: Option<(Instant, Wrong)>,
     /// When it is tried once more: it failed for want of time or room, and not for what is in it.
@@ -98,6 +100,7 @@ impl Application {
                 // Whoever has the old one finishes with it.
                 if self.current.swap(Some(Arc::clone(&ready))).is_some() {
                     last.swaps += 1;
+                    last.swapped = Some(Instant::now());
                 }
                 let mut running = self.jobs.lock().unwrap_or_else(PoisonError::into_inner);
                 *running = jobs::start(&ready, jobs, running.take());

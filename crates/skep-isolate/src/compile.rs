@@ -84,6 +84,7 @@ fn code(source: &Source, options: &Options) -> Result<(Vec<u8>, bool), Wrong> {
     let one = Options { instances: 2, ..options.clone() };
     let host = Host::new(size(std::iter::once(&one)))?;
     let compiled = Compiled::new(&host, None, source)?;
+    let host = host.of(&compiled.component)?;
     // Start-up code has a database that goes away: the one that will be served with is none of this command's business.
     let nowhere = std::env::temp_dir().join(format!("skep-compile-{}", std::process::id()));
     options.kept.begin(Server::that_only_looks(nowhere));

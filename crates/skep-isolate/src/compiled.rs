@@ -3,7 +3,7 @@
 use wasmtime::component::Component;
 
 use crate::disk::Disk;
-use crate::engine::Host;
+use crate::engine::{Host, is_third};
 use crate::error::Wrong;
 use crate::source::{Form, Hash, Source};
 use crate::sys;
@@ -15,10 +15,13 @@ pub(crate) struct Compiled {
 }
 
 impl Compiled {
-    /// Compiles, or takes what was compiled before.
+    /// Compiles, or takes what was compiled before: for the engine that it needs, [`Host::of`] it.
     pub(crate) fn new(host: &Host, disk: Option<&Disk>, source: &Source) -> Result<Self, Wrong> {
         match source.form {
-            Form::Component => Self::of_wasm(host, disk, &source.bytes).map_err(|wrong| wrong.of(&source.path)),
+            Form::Component => {
+                let host = if is_third(&source.bytes) { &host.concurrent()? } else { host };
+                Self::of_wasm(host, disk, &source.bytes).map_err(|wrong| wrong.of(&source.path))
+            }
             Form::Compiled => Self::of_file(host, source).map_err(|wrong| wrong.of(&source.path)),
         }
     }
@@ -45,7 +48,11 @@ impl Compiled {
     }
 
     fn of_file(host: &Host, source: &Source) -> Result<Self, Wrong> {
-        let component = sys::load(&host.engine, &source.code()?).map_err(|error| {
+        let code = source.code()?;
+        // Which of the two it is for, it says only to them.
+        let component = sys::load(&host.engine, &code)
+            .or_else(|error| host.concurrent().ok().and_then(|host| sys::load(&host.engine, &code).ok()).ok_or(error));
+        let component = component.map_err(|error| {
             Wrong(format!("was compiled for another engine: {error:#}; `skep compile` it again, with this version and --fuel alike"))
         })?;
         Ok(Self { component })
@@ -68,7 +75,7 @@ fn kept(host: &Host, disk: &Disk, content: &Hash) -> Option<Component> {
 fn refused(error: &wasmtime::Error) -> Wrong {
     let text = format!("{error:#}");
     let hint = if text.contains("async") {
-        "; it looks like one for WASI 0.3, and this server has 0.2"
+        "; it looks like one for a draft of WASI 0.3, and this server has 0.2 and the 0.3 that was released"
     } else if text.contains("unexpected end") || text.contains("out of bounds (bound") {
         "; the file is not complete"
     } else {

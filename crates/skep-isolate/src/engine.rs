@@ -1,31 +1,40 @@
 //! The engine: how components are compiled, and where their instances live.
 //!
-//! One engine serves all applications and all threads. Instances come from a pool: memory, tables and stacks are reserved once, and
+//! One engine serves all applications and all threads, and a second one those of WASI 0.3, made when the first of them comes: what lets functions of
+//! one instance run beside each other costs each store something, and components of WASI 0.2 would have it for nothing. Instances come from a pool: memory, tables and stacks are reserved once, and
 //! what a request has touched is put back to the component's image when its instance goes. Start reading at [`Host::new`].
 
 mod clock;
 mod linker;
+mod version;
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
-use wasmtime::component::Linker;
+use wasmtime::component::{Component, Linker};
 use wasmtime::{Config, Enabled, Engine, InstanceAllocationStrategy, PoolingAllocationConfig};
 
 use crate::error::Wrong;
 use crate::state::State;
 
 pub(crate) use clock::{Clock, Work};
-pub(crate) use linker::PACKAGES;
+pub(crate) use linker::has;
+pub(crate) use version::{Version, is_third};
 
-/// What all applications of a process share.
+/// What all applications of a process share, as those of WASI 0.2 see it, or those of 0.3: [`Host::concurrent`].
 #[derive(Clone)]
 pub(crate) struct Host {
     pub(crate) engine: Engine,
     pub(crate) linker: Arc<Linker<State>>,
     pub(crate) clock: Arc<Clock>,
     pub(crate) counts_fuel: bool,
+    size: Size,
+    /// The second engine, and what its components may import.
+    second: Arc<Mutex<Option<Side>>>,
 }
+
+/// An engine, and what its components may import.
+type Side = (Engine, Arc<Linker<State>>);
 
 /// What an engine is built for.
 #[derive(Clone, Copy, Debug)]
@@ -58,20 +67,52 @@ const DENSE_IMAGE: u64 = 256 << 20;
 /// The stack of a guest. Beyond it there is a trap, and nothing else.
 const STACK: usize = 1 << 20;
 
+/// Instances of the second engine: beside the 10 000 of the first, there is address space for so many.
+pub(crate) const MOST_CONCURRENT: u32 = 4000;
+
 impl Host {
     /// Reserves address space for so many instances; memory is taken when they run.
     pub(crate) fn new(size: Size) -> Result<Self, Wrong> {
-        let engine = Engine::new(&config(size)).map_err(|error| Wrong::engine(size, &error))?;
-        let mut linker = Linker::new(&engine);
-        linker::fill(&mut linker).map_err(|error| Wrong::engine(size, &error))?;
-        let clock = Clock::start(&engine).map_err(|error| Wrong::engine(size, &error.into()))?;
-        Ok(Self { engine, linker: Arc::new(linker), clock, counts_fuel: size.fuel })
+        let clock = Clock::start().map_err(|error| Wrong::engine(size, &error.into()))?;
+        let (engine, linker) = side(size, false, &clock)?;
+        Ok(Self { engine, linker, clock, counts_fuel: size.fuel, size, second: Arc::default() })
     }
+
+    /// The same as components see it whose functions run beside each other, which is what WASI 0.3 is made of.
+    pub(crate) fn concurrent(&self) -> Result<Self, Wrong> {
+        let mut second = self.second.lock().unwrap_or_else(PoisonError::into_inner);
+        let (engine, linker) = match &*second {
+            Some(side) => side.clone(),
+            None => {
+                let size = Size { instances: self.size.instances.min(MOST_CONCURRENT), ..self.size };
+                second.insert(side(size, true, &self.clock)?).clone()
+            }
+        };
+        drop(second);
+        Ok(Self { engine, linker, ..self.clone() })
+    }
+
+    /// The same as this component sees it.
+    pub(crate) fn of(&self, component: &Component) -> Result<Self, Wrong> {
+        if Engine::same(component.engine(), &self.engine) { Ok(self.clone()) } else { self.concurrent() }
+    }
+}
+
+fn side(size: Size, concurrent: bool, clock: &Arc<Clock>) -> Result<Side, Wrong> {
+    let wrong = |error| Wrong::engine(size, &error);
+    let engine = Engine::new(&config(size, concurrent)).map_err(wrong)?;
+    let mut linker = Linker::new(&engine);
+    linker::fill(&mut linker).map_err(wrong)?;
+    if concurrent {
+        linker::fill_concurrent(&mut linker).map_err(wrong)?;
+    }
+    clock.drive(&engine);
+    Ok((engine, Arc::new(linker)))
 }
 
 /// What decides about compiled code is the same wherever components are compiled: a file of `skep compile` fits every server of
 /// this version, unless one of the two counts fuel.
-fn config(size: Size) -> Config {
+fn config(size: Size, concurrent: bool) -> Config {
     let mut config = Config::new();
     config
         .allocation_strategy(InstanceAllocationStrategy::Pooling(pool(size)))
@@ -82,8 +123,9 @@ fn config(size: Size) -> Config {
         .max_wasm_stack(STACK)
         // SQLite runs on it, too, with the depths that `skep::sql` allows a guest.
         .async_stack_size(STACK + (4 << 20))
-        // No task of one instance runs beside another of it: nothing is made for that.
-        .concurrency_support(false);
+        // Without it no task of one instance runs beside another of it, and nothing is made for that.
+        .concurrency_support(concurrent)
+        .wasm_component_model_async(concurrent);
     config
 }
 

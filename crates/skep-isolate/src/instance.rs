@@ -1,9 +1,12 @@
 //! One copy of a program: its memory, its handles, and one request at a time.
 
-use wasmtime::component::Resource;
-use wasmtime::{Result, Store, UpdateDeadline};
-use wasmtime_wasi_http::p2::bindings::Proxy;
+use std::sync::Arc;
+
+use wasmtime::component::{Accessor, Resource};
+use wasmtime::{AsContextMut, Result, Store, UpdateDeadline};
+use wasmtime_wasi_http::p2::bindings::{Proxy, ProxyIndices};
 use wasmtime_wasi_http::p2::types::{HostIncomingRequest, HostResponseOutparam};
+use wasmtime_wasi_http::p3::bindings::{Service, ServiceIndices};
 
 use crate::ready::Ready;
 use crate::reuse::Reuse;
@@ -13,6 +16,7 @@ use crate::state::State;
 pub(crate) struct Instance {
     pub(crate) store: Store<State>,
     proxy: Option<Proxy>,
+    service: Option<Arc<Service>>,
     /// There is none while it is at work: only one that came back from its guest is used again.
     made: Option<wasmtime::component::Instance>,
     served: u32,
@@ -34,7 +38,7 @@ impl Instance {
     pub(crate) fn new(ready: &Ready, reuse: Option<Reuse>) -> Self {
         let mut store = Store::new(ready.pre.engine(), State::new(&ready.grants, reuse));
         limit(&mut store);
-        Self { store, proxy: None, made: None, served: 0 }
+        Self { store, proxy: None, service: None, made: None, served: 0 }
     }
 
     /// How many requests it has begun.
@@ -53,7 +57,7 @@ impl Instance {
     }
 
     /// Has the guest handle a request. What was made of it in [`State`]'s table comes in as `make` gives it.
-    pub(crate) async fn serve<F>(&mut self, ready: &Ready, make: F) -> Result<()>
+    pub(crate) async fn serve<F>(&mut self, ready: &Ready, indices: &ProxyIndices, make: F) -> Result<()>
     where
         F: FnOnce(&mut State) -> Result<(Resource<HostIncomingRequest>, Resource<HostResponseOutparam>)>,
     {
@@ -61,7 +65,7 @@ impl Instance {
         let instance = self.live(ready).await?;
         let proxy = match self.proxy.take() {
             Some(proxy) => proxy,
-            None => ready.indices.load(&mut self.store, &instance)?,
+            None => indices.load(&mut self.store, &instance)?,
         };
         let (request, outparam) = make(self.store.data_mut())?;
         proxy.wasi_http_incoming_handler().call_handle(&mut self.store, request, outparam).await?;
@@ -71,11 +75,33 @@ impl Instance {
         Ok(())
     }
 
+    /// Has the guest do what `handle` does with it, as functions of WASI 0.3 are called: they run beside each other, and on when they have
+    /// returned. Once `handle` is done, nothing runs.
+    pub(crate) async fn serve_concurrent<F>(&mut self, ready: &Ready, indices: &ServiceIndices, handle: F) -> Result<()>
+    where
+        F: AsyncFnOnce(&Accessor<State>, &Arc<Service>) -> Result<()>,
+    {
+        let instance = self.live(ready).await?;
+        let service = match self.service.take() {
+            Some(service) => service,
+            None => Arc::new(indices.load(&mut self.store, &instance)?),
+        };
+        self.store.run_concurrent(async |accessor| handle(accessor, &service).await).await??;
+        self.store.data_mut().services.end();
+        self.service = Some(service);
+        self.came_back(instance);
+        Ok(())
+    }
+
     /// Gives it time and fuel for one more request, however often its guest is called for it.
     pub(crate) fn begin(&mut self, ready: &Ready) -> Result<()> {
         self.served = self.served.saturating_add(1);
-        self.store.data_mut().deadline = ready.grants.clock.now().saturating_add(ready.limits.ticks);
-        ready.limits.fuel.map_or(Ok(()), |fuel| self.store.set_fuel(fuel))
+        begin(&mut self.store, ready)
+    }
+
+    /// It has begun so many requests that this did not see.
+    pub(crate) fn count(&mut self, requests: u32) {
+        self.served = self.served.saturating_add(requests);
     }
 
     /// The instance; made, if this is its first request.
@@ -84,7 +110,7 @@ impl Instance {
         if let Some(instance) = self.made.take() {
             return Ok(instance);
         }
-        let instance = ready.pre.instance_pre().instantiate_async(&mut self.store).await?;
+        let instance = ready.pre.instantiate_async(&mut self.store).await?;
         if let Some(init) = &ready.init {
             init.call(&mut self.store, &instance).await?;
         }
@@ -95,6 +121,13 @@ impl Instance {
     pub(crate) fn came_back(&mut self, instance: wasmtime::component::Instance) {
         self.made = Some(instance);
     }
+}
+
+/// Gives what runs in a store time and fuel for a request, from now on.
+pub(crate) fn begin(store: &mut impl AsContextMut<Data = State>, ready: &Ready) -> Result<()> {
+    let mut store = store.as_context_mut();
+    store.data_mut().deadline = ready.grants.clock.now().saturating_add(ready.limits.ticks);
+    ready.limits.fuel.map_or(Ok(()), |fuel| store.set_fuel(fuel))
 }
 
 /// A guest that computes gives way. Each turn lets the thread look once for what has arrived, and a request takes some: its

@@ -34,6 +34,8 @@ pub(crate) struct Options {
     pub(crate) memory: usize,
     pub(crate) time: Duration,
     pub(crate) fuel: Option<u64>,
+    /// The time of its page for a request that failed.
+    pub(crate) error_page_time: Duration,
     pub(crate) instances: u32,
     pub(crate) env: Vec<(String, String)>,
     pub(crate) dirs: Vec<Dir>,
@@ -60,6 +62,7 @@ impl Default for Options {
             memory: 128 << 20,
             time: Duration::from_secs(30),
             fuel: None,
+            error_page_time: Duration::from_secs(1),
             instances: 1000,
             env: Vec::new(),
             dirs: Vec::new(),
@@ -93,7 +96,8 @@ impl Options {
 
     /// `counts_fuel`: an engine that counts it wants to be told how much there is.
     pub(crate) fn limits(&self, counts_fuel: bool) -> Limits {
-        Limits::new(self.time, self.fuel.or(counts_fuel.then_some(u64::MAX)), self.instances)
+        let fuel = self.fuel.or(counts_fuel.then_some(u64::MAX));
+        Limits::new(self.time, fuel, self.error_page_time, self.instances)
     }
 
     /// Sets what one row of the table is about. The error says what would be right.

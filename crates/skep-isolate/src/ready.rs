@@ -7,13 +7,13 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use wasmtime::component::Component;
-use wasmtime_wasi_http::p2::bindings::{ProxyIndices, ProxyPre};
+use wasmtime::component::{Component, InstancePre};
+use wasmtime_wasi_http::{p2, p3};
 
-use crate::answer::Door;
+use crate::answer::{Door, Rooms};
 use crate::compiled::Compiled;
 use crate::disk::Disk;
-use crate::engine::{Clock, Host, PACKAGES};
+use crate::engine::{Clock, Host, MOST_CONCURRENT, Version, has};
 use crate::error::Wrong;
 use crate::instance::Instance;
 use crate::options::Options;
@@ -27,8 +27,9 @@ use crate::state::{Grants, State};
 pub(crate) struct Ready {
     /// Of the file it was made of.
     pub(crate) hash: Hash,
-    pub(crate) pre: ProxyPre<State>,
-    pub(crate) indices: ProxyIndices,
+    pub(crate) pre: InstancePre<State>,
+    /// Its function for requests.
+    pub(crate) handler: Handler,
     /// Start-up code that each new instance runs.
     pub(crate) init: Option<Init>,
     /// The quick way in, if it was made by `skep::component!`.
@@ -40,10 +41,20 @@ pub(crate) struct Ready {
     /// How it came to be, for the status.
     pub(crate) made: Made,
     pub(crate) counts: Counts,
+    /// Where requests use an instance at once.
+    pub(crate) rooms: Rooms,
     reuse: Option<Reuse>,
     idle: Mutex<Vec<Idle>>,
     /// How many there are in `idle`: most versions have none, and look no further.
     waiting: AtomicU32,
+}
+
+/// The function for requests that a component exports.
+pub(crate) enum Handler {
+    /// `wasi:http/incoming-handler`, of WASI 0.2.
+    Second(p2::bindings::ProxyIndices),
+    /// `wasi:http/handler`, of WASI 0.3.
+    Third(p3::bindings::ServiceIndices),
 }
 
 /// What one request may take.
@@ -52,6 +63,8 @@ pub(crate) struct Limits {
     pub(crate) time: Duration,
     pub(crate) ticks: u64,
     pub(crate) fuel: Option<u64>,
+    /// Of the page for one that failed, which another instance draws.
+    pub(crate) page: Duration,
     /// Instances at once.
     pub(crate) instances: u32,
 }
@@ -71,7 +84,13 @@ pub(crate) struct Counts {
     pub(crate) running: AtomicU32,
     pub(crate) made: AtomicU64,
     pub(crate) reused: AtomicU64,
+    /// All, but for those of ours.
+    pub(crate) begun: AtomicU64,
     pub(crate) failed: AtomicU64,
+    /// Of those: all instances were at work.
+    pub(crate) refused: AtomicU64,
+    /// Of those: out of time, or fuel.
+    pub(crate) killed: AtomicU64,
     /// How often one was kept for another request.
     pub(crate) kept: AtomicU64,
 }
@@ -88,6 +107,7 @@ impl Ready {
         let begun = Instant::now();
         let wrong = |wrong: Wrong| wrong.of(&source.path);
         let original = Compiled::new(host, disk, source)?;
+        let host = &host.of(&original.component)?;
         check(host, &original.component, options).map_err(wrong)?;
         let mut grants = options.grants(&host.clock, services::asked(host, &original.component))?;
         grants.env.extend(services::build(&grants, &source.hash));
@@ -115,11 +135,11 @@ impl Ready {
         let (door, jobs) = (Door::of(&component), Jobs::of(&component));
         let cannot = |error: wasmtime::Error| Wrong(format!("cannot be linked: {error:#}"));
         let pre = host.linker.instantiate_pre(&component).map_err(cannot).map_err(wrong)?;
-        let indices = ProxyIndices::new(&pre).map_err(cannot).map_err(wrong)?;
+        let handler = Handler::of(host, &pre).map_err(cannot).map_err(wrong)?;
         Ok(Self {
             hash: source.hash,
-            pre: ProxyPre::new(pre).map_err(cannot).map_err(wrong)?,
-            indices,
+            pre,
+            handler,
             init,
             door,
             jobs,
@@ -132,6 +152,7 @@ impl Ready {
                 at: Instant::now(),
             },
             counts: Counts::default(),
+            rooms: Rooms::default(),
             reuse: (options.module_cache == ModuleCache::Cached).then_some(options.reuse),
             idle: Mutex::default(),
             waiting: AtomicU32::new(0),
@@ -149,6 +170,11 @@ impl Ready {
         }
         self.counts.made.fetch_add(1, Ordering::Relaxed);
         Instance::new(self, self.reuse)
+    }
+
+    /// How many requests may use an instance at once.
+    pub(crate) fn at_once(&self) -> u32 {
+        self.reuse.map_or(1, |reuse| reuse.at_once)
     }
 
     /// One for what is no request, and that serves none.
@@ -205,22 +231,19 @@ const WASM_PAGE: u64 = 64 << 10;
 /// What a component must and must not be, before anything of it runs.
 fn check(host: &Host, component: &Component, options: &Options) -> Result<(), Wrong> {
     let kind = component.component_type();
-    let names: Vec<String> = kind.exports(&host.engine).map(|(name, _)| name.to_owned()).collect();
-    let handler = |version: &str| names.iter().any(|name| name.starts_with(version));
-    if !handler("wasi:http/incoming-handler@0.2") {
-        if handler("wasi:http/handler@0.3") || handler("wasi:http/incoming-handler@0.3") {
-            return Err(Wrong::with("is made for WASI 0.3; this server has 0.2: `wasi:http/incoming-handler@0.2`"));
-        }
-        if handler("wasi:cli/run") {
-            return Err(Wrong::with(
-                "is a program for the command line (wasi:cli/run), and no server: it has no `wasi:http/incoming-handler@0.2`",
-            ));
-        }
-        let has = if names.is_empty() { "nothing".to_owned() } else { names.join(", ") };
+    let names: Vec<&str> = kind.exports(&host.engine).map(|(name, _)| name).collect();
+    let is_third = names.iter().any(|name| is_handler(name, Version::Third));
+    if !is_third && !names.iter().any(|name| is_handler(name, Version::Second)) {
+        return Err(no_handler(&names));
+    }
+    if is_third && options.instances > MOST_CONCURRENT {
         return Err(Wrong(format!(
-            "has no `wasi:http/incoming-handler@0.2`, which answers requests; it exports {has}"
+            "is made for WASI 0.3, whose components have room for {MOST_CONCURRENT} instances in a process, and may have {} \
+             (--instances)",
+            options.instances
         )));
     }
+    alone(host, component, options, is_third)?;
     let strange = missing(host, component);
     if !strange.is_empty() {
         return Err(Wrong(format!("needs what this server has not: {}", strange.join(", "))));
@@ -237,27 +260,86 @@ fn check(host: &Host, component: &Component, options: &Options) -> Result<(), Wr
     Ok(())
 }
 
+fn is_handler(name: &str, version: Version<'_>) -> bool {
+    let interface = match version {
+        Version::Second => "wasi:http/incoming-handler@",
+        _ => "wasi:http/handler@",
+    };
+    name.starts_with(interface) && Version::of(name).1 == version
+}
+
+/// Whether requests may use an instance at once, if that was asked for.
+fn alone(host: &Host, component: &Component, options: &Options, is_third: bool) -> Result<(), Wrong> {
+    let most = options.reuse.at_once;
+    if most == 1 {
+        return Ok(());
+    }
+    let why = if !is_third {
+        "this is a component of WASI 0.2, whose function for requests is not entered again while it runs or waits; build it for WASI 0.3"
+    } else if options.module_cache != ModuleCache::Cached {
+        "each request has an instance of its own; say --module-cache cached, and one user may see what another has left"
+    } else if services::asked(host, component) {
+        "this component uses `skep:host`, whose transactions and bodies belong to the one request that an instance is at"
+    } else {
+        return Ok(());
+    };
+    Err(Wrong(format!(
+        "cannot serve {most} requests at once in one instance (--reuse-concurrency): {why}, or leave it at 1"
+    )))
+}
+
+/// What a component is that answers no requests.
+fn no_handler(names: &[&str]) -> Wrong {
+    let handlers = "`wasi:http/handler@0.3` or `wasi:http/incoming-handler@0.2`";
+    let is_near = |name: &&&str| name.starts_with("wasi:http/") && name.contains("handler@");
+    if let Some((name, Version::Other(version))) = names.iter().find(is_near).map(|name| (name, Version::of(name).1)) {
+        let draft =
+            if version.starts_with("0.3") { ", which was a draft: build it with tools for 0.3.0 or later" } else { "" };
+        return Wrong(format!(
+            "is made for WASI {version}{draft}; this server has 0.2 and 0.3: {handlers}, and not `{name}`"
+        ));
+    }
+    if names.iter().any(|name| name.starts_with("wasi:cli/run")) {
+        return Wrong(format!("is a program for the command line (wasi:cli/run), and no server: it has no {handlers}"));
+    }
+    let has = if names.is_empty() { "nothing".to_owned() } else { names.join(", ") };
+    Wrong(format!("has no {handlers}, which answer requests; it exports {has}"))
+}
+
 /// The imports that nothing here answers, each with a word on why where that is known.
 fn missing(host: &Host, component: &Component) -> Vec<String> {
     let kind = component.component_type();
     let is_ours = |name: &str| {
-        let (package, version) = (name.split('/').next().unwrap_or(name), name.rsplit('@').next().unwrap_or_default());
-        (PACKAGES.contains(&package) && version.starts_with("0.2")) || crate::services::PACKAGES.contains(&package)
+        let (package, version) = Version::of(name);
+        has(package, version) || crate::services::PACKAGES.contains(&package)
     };
     let strange = kind.imports(&host.engine).map(|(name, _)| name.to_owned()).filter(|name| !is_ours(name));
     strange
-        .map(|name| match name.rsplit_once('@') {
-            Some((interface, version)) if interface.starts_with("wasi:") && !version.starts_with("0.2") => {
-                format!("{name} (this server has WASI 0.2)")
+        .map(|name| match Version::of(&name) {
+            (package, Version::Other(_)) if package.starts_with("wasi:") => {
+                format!("{name} (this server has WASI 0.2 and 0.3)")
             }
             _ => name,
         })
         .collect()
 }
 
+impl Handler {
+    /// The newer one, if there are both.
+    fn of(host: &Host, pre: &InstancePre<State>) -> wasmtime::Result<Self> {
+        let kind = pre.component().component_type();
+        let is_third = kind.exports(&host.engine).any(|(name, _)| is_handler(name, Version::Third));
+        Ok(if is_third {
+            Self::Third(p3::bindings::ServiceIndices::new(pre)?)
+        } else {
+            Self::Second(p2::bindings::ProxyIndices::new(pre)?)
+        })
+    }
+}
+
 impl Limits {
-    pub(crate) fn new(time: Duration, fuel: Option<u64>, instances: u32) -> Self {
-        Self { time, ticks: Clock::ticks(time), fuel, instances }
+    pub(crate) fn new(time: Duration, fuel: Option<u64>, page: Duration, instances: u32) -> Self {
+        Self { time, ticks: Clock::ticks(time), fuel, page, instances }
     }
 }
 

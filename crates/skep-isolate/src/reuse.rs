@@ -2,18 +2,20 @@
 
 use std::time::Duration;
 
-/// One instance serves several requests, one after the other. Its statics live on.
+/// One instance serves several requests. Its statics live on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Reuse {
     /// After so many requests it is thrown away.
     pub(crate) requests: u32,
     /// So long it may wait for the next one.
     pub(crate) idle: Duration,
+    /// So many it serves at once.
+    pub(crate) at_once: u32,
 }
 
 impl Default for Reuse {
     fn default() -> Self {
-        Self { requests: 1000, idle: Duration::from_mins(1) }
+        Self { requests: 1000, idle: Duration::from_mins(1), at_once: 1 }
     }
 }
 

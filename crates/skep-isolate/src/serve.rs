@@ -13,6 +13,7 @@ use crate::error::Wrong;
 use crate::options::{Options, TABLE};
 use crate::services::{Server, apart};
 use crate::settings::{Cache, OTHERS, Settings};
+use crate::status;
 use crate::table::{Mounting, Table};
 use crate::watch;
 
@@ -40,11 +41,11 @@ pub fn serve(arguments: Vec<OsString>) -> ExitCode {
             if is_check && let Err(wrong) = start(&table, &cache, &Server::that_only_looks(settings.data)) {
                 return failed(&wrong);
             }
-            let on_start = Arc::clone(&table);
+            let (on_start, on_status) = (Arc::clone(&table), Arc::clone(&table));
             let app = move || {
-                App::new().mount("/", Mounting(table)).on_start(move |site| {
-                    Ok(start(&on_start, &cache, &Server { setup: site.setup().clone(), allow_breaking })?)
-                })
+                App::new().mount("/", Mounting(table)).on_status(move |_| status::parts(&on_status)).on_start(
+                    move |site| Ok(start(&on_start, &cache, &Server { setup: site.setup().clone(), allow_breaking })?),
+                )
             };
             server(app).run_with(settings.rest)
         }

@@ -104,8 +104,11 @@ impl services::Guest for State {
 
     fn keep(&mut self, reuse: Option<(u32, std::time::Duration)>) {
         let most = self.grants().reuse;
-        self.reuse =
-            reuse.map(|(requests, idle)| Reuse { requests: requests.min(most.requests), idle: idle.min(most.idle) });
+        self.reuse = reuse.map(|(requests, idle)| Reuse {
+            requests: requests.min(most.requests),
+            idle: idle.min(most.idle),
+            ..most
+        });
     }
 }
 

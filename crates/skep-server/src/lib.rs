@@ -47,7 +47,8 @@ pub use server::{Recipe, Running, Server, StartError};
 
 /// Serves the application that `app` makes, as the command line, the environment and `skep.toml` say, until a signal ends it. For `main`.
 ///
-/// Give it the function (`run(blog::app)`): it is called in the process that serves, and never in the supervisor's. See [`Server::new`].
+/// Give it the function (`run(blog::app)`): it is called in the process that serves, and before that in one that
+/// only looks for services that were forgotten; never in the supervisor's. See [`Server::new`].
 ///
 /// TERM and INT let requests finish for `grace` (10 s) and give exit code 0; a second one, or QUIT, ends at once. Why
 /// it could not start is said on standard error, with exit code 1.

@@ -84,9 +84,9 @@ impl Seat {
         self.plan.listeners.iter().map(of_thread).collect()
     }
 
-    /// Tells the supervisor. If it is gone, that shows elsewhere. A line's end within the text travels as a unit separator.
-    pub(crate) fn say(&self, line: &str) {
-        let _ = (&self.channel).write_all(format!("{}\n", line.replace('\n', "\u{1f}")).as_bytes());
+    /// Tells the supervisor. If it is gone, that shows elsewhere.
+    pub(crate) fn say(&self, text: &str) {
+        let _ = (&self.channel).write_all(line(text).as_bytes());
     }
 
     /// What `ps` shows.
@@ -103,6 +103,16 @@ impl Seat {
     pub(crate) fn title_of(&self, slot: usize, state: &str) {
         sys::process::set_title(&format!("{TITLE} worker {}.{}, {state}", self.plan.number, slot + 1));
     }
+}
+
+/// One line to the supervisor. A line's end within the text travels as a unit separator.
+pub(crate) fn line(text: &str) -> String {
+    format!("{}\n", text.replace('\n', "\u{1f}"))
+}
+
+/// A text as it was before it became a [`line`].
+pub(crate) fn text(line: &str) -> String {
+    line.replace('\u{1f}', "\n")
 }
 
 /// `skep: worker 2, ready`.

@@ -4,6 +4,7 @@
 
 mod parts;
 mod recipe;
+mod report;
 mod running;
 
 use std::ffi::OsString;
@@ -30,6 +31,7 @@ use crate::worker::{Life, Room};
 pub(crate) use parts::{connections, make_folder, probe, setup, worker, workers};
 use recipe::Name;
 pub use recipe::Recipe;
+pub(crate) use report::quoted;
 pub use running::Running;
 
 /// A server that has not started.
@@ -98,7 +100,9 @@ impl Server {
     /// A server for the application that `app` makes.
     ///
     /// A function is called where it serves, by each worker for itself, and never by the supervisor: that has the [`Recipe`] only. With `prefork`
-    /// it is called on a thread that has ended before processes are forked, so the application keeps nothing that belongs to a thread.
+    /// it is called on a thread that has ended before processes are forked, so the application keeps nothing that belongs to a thread. At the start
+    /// it is called once more: before an address is taken, a copy of the supervisor looks whether all services are mounted, and ends with that. What
+    /// that is not to do twice belongs into [`App::on_start`].
     #[must_use]
     pub fn new(app: impl Into<Recipe>) -> Self {
         Self { app: app.into(), fixed: Vec::new(), arguments: Vec::new(), left: Vec::new(), among_others: false }
@@ -196,9 +200,12 @@ impl Server {
         let (config, values) = Config::read(flags, &self.fixed, &self.sources())?;
         let defaulted = config::is_default(&values, "listen");
         if config.supervise {
-            // How the application is made is for workers only.
-            drop(self);
-            return Ok(Supervisor::start(Name::of_executable().to_string(), config, defaulted)?.run());
+            // How the application is made is for other processes than this one.
+            let (app, among_others) = (self.app, self.among_others);
+            let look = |first: &dyn Fn() -> Result<(), String>| {
+                if among_others { Ok(()) } else { app.look_apart(first) }
+            };
+            return Ok(Supervisor::start(Name::of_executable().to_string(), config, defaulted, look)?.run());
         }
         let app = self.app.make_whole(self.among_others)?;
         let sockets = Sockets::Bind { defaulted };
@@ -288,6 +295,7 @@ fn start_with<T>(
         life,
         workers: Vec::new(),
         ended,
+        site: Some(Arc::clone(&site)),
         jobs: Some(Jobs::start(&site, background)?),
         grace: config.grace,
         _files: taken.files,

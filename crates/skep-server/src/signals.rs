@@ -16,7 +16,7 @@ use tokio::sync::mpsc;
 use crate::log::{Files, Logs};
 use crate::server::Ended;
 use crate::worker::Life;
-use crate::{supervisor, sys};
+use crate::{seat, supervisor, sys};
 
 /// How the wait ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -85,14 +85,15 @@ impl Signals {
     }
 
     /// Waits until all `workers` have ended. TERM and INT tell them to drain first; a second one, or QUIT, ends the wait at
-    /// once.
+    /// once. `report`: how the application is, if the supervisor asks.
     pub(crate) fn wait(
         mut self,
         ended: &mut mpsc::UnboundedReceiver<Ended>,
         workers: usize,
         tell: impl FnMut(Life),
+        report: impl Fn(bool) -> String,
     ) -> Outcome {
-        self.runtime.block_on(watch(&mut self.heard, &mut self.orders, ended, workers, tell))
+        self.runtime.block_on(watch(&mut self.heard, &mut self.orders, ended, workers, tell, report))
     }
 }
 
@@ -102,6 +103,7 @@ async fn watch(
     ended: &mut mpsc::UnboundedReceiver<Ended>,
     workers: usize,
     mut tell: impl FnMut(Life),
+    report: impl Fn(bool) -> String,
 ) -> Outcome {
     let mut left = workers;
     let mut draining = false;
@@ -119,6 +121,11 @@ async fn watch(
             Event::Order(Order::Life(life)) => {
                 draining |= life != Life::Serve;
                 tell(life);
+            }
+            Event::Order(Order::Status { number, json }) => {
+                if let Some(orders) = orders {
+                    orders.say(&format!("status {number} {}", report(json)));
+                }
             }
             Event::Order(order) => order.obey(),
             Event::Ended(Some(Ended { as_told: true })) => {
@@ -168,6 +175,11 @@ pub(crate) enum Order {
     Level(tracing::Level),
     /// One worker more.
     Add,
+    /// Say how the application is. The answer has the number, so that it is no other question's.
+    Status {
+        number: u64,
+        json: bool,
+    },
 }
 
 impl Order {
@@ -181,6 +193,12 @@ impl Order {
             "reopen" => Self::Reopen(Files::parse(rest)),
             "level" => Self::Level(rest.parse().ok()?),
             "add" => Self::Add,
+            "status" => match rest.split_once(' ')? {
+                (number, form @ ("text" | "json")) => {
+                    Self::Status { number: number.parse().ok()?, json: form == "json" }
+                }
+                _ => return None,
+            },
             _ => return None,
         })
     }
@@ -209,6 +227,7 @@ impl std::fmt::Display for Order {
             Self::Reopen(files) => write!(f, "reopen {}", files.to_order()),
             Self::Level(level) => write!(f, "level {level}"),
             Self::Add => f.write_str("add"),
+            Self::Status { number, json } => write!(f, "status {number} {}", if *json { "json" } else { "text" }),
         }
     }
 }
@@ -220,6 +239,11 @@ struct Orders {
 }
 
 impl Orders {
+    /// Tells the supervisor, as a seat does. There is room for it: whoever does not read this asks no more.
+    fn say(&self, line: &str) {
+        let _ = self.channel.try_write(seat::line(line).as_bytes());
+    }
+
     /// The next order. Nobody is left to give one: everything that runs is finished, and that is the end.
     fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Order> {
         loop {
@@ -256,7 +280,8 @@ mod tests {
     fn an_order_is_read_as_it_was_written() {
         let orders =
             [Order::Life(Life::Leave), Order::Life(Life::Drain), Order::Quit, Order::Level(tracing::Level::DEBUG)];
-        for order in orders.into_iter().chain([Order::Add, Order::Reopen(Files::default())]) {
+        let others = [Order::Add, Order::Reopen(Files::default()), Order::Status { number: 7, json: true }];
+        for order in orders.into_iter().chain(others) {
             assert_eq!(Order::parse(&order.to_string()), Some(order));
         }
         assert_eq!(Order::parse("dance"), None);

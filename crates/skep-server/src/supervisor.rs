@@ -120,8 +120,14 @@ const SIGNALS: [i32; 7] =
     [libc::SIGTERM, libc::SIGINT, libc::SIGQUIT, libc::SIGHUP, libc::SIGUSR1, libc::SIGUSR2, libc::SIGCHLD];
 
 impl Supervisor {
-    /// Takes the addresses and starts nothing: a wrong address fails here, before any worker exists.
-    pub(crate) fn start(name: String, config: Config, defaulted: bool) -> Result<Self, StartError> {
+    /// Takes the addresses and starts nothing: a wrong address fails here, before any worker exists. Before that, `look` asks what the application
+    /// has forgotten, in a process of its own, which begins with what it is given: it has no more privileges than a worker.
+    pub(crate) fn start(
+        name: String,
+        config: Config,
+        defaulted: bool,
+        look: impl FnOnce(&dyn Fn() -> Result<(), String>) -> Result<(), StartError>,
+    ) -> Result<Self, StartError> {
         let logs = Logs::direct(false, config.log.buffer);
         if let Ok(level) = config.log.level.parse() {
             logs.install(level);
@@ -131,6 +137,12 @@ impl Supervisor {
         }
         // A worker is executed with the privileges that are left by then.
         let identity = Identity::of(&config).map_err(StartError)?;
+        look(&|| {
+            if config.no_new_privileges {
+                rustix::thread::set_no_new_privs(true).map_err(|error| error.to_string())?;
+            }
+            identity.as_ref().map_or(Ok(()), Identity::assume)
+        })?;
         let threads = if config.mpm == Model::Prefork { 1 } else { workers(&config) };
         let listeners = Listeners::bind(&config.listen, defaulted, threads, config.backlog)?;
         make_folder(&config)?;
@@ -283,8 +295,8 @@ impl Supervisor {
         let Some(line) = control::read(&asker) else { return };
         let answer = match control::Word::parse(&line) {
             Err(problem) => format!("{problem}\n"),
-            Ok(control::Word::Status { json: true }) => self.status().json(),
-            Ok(control::Word::Status { json: false }) => self.status().to_string(),
+            Ok(control::Word::Status { json: true }) => self.status(true).json(),
+            Ok(control::Word::Status { json: false }) => self.status(false).to_string(),
             Ok(control::Word::Swap { allow_breaking_migration }) => {
                 return self.swap(swap::Swap {
                     askers: vec![asker],

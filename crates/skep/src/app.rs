@@ -30,6 +30,7 @@ use crate::secret::Secret;
 use crate::service::{Handle, Registry, Services};
 use crate::session::Sessions;
 use crate::site::{Forms, Site, Values};
+use crate::status::Say;
 
 pub use self::job::Job;
 use self::mounted::LeftOut;
@@ -71,6 +72,7 @@ pub struct App {
     database: Option<(sql::Migrations, OpenDatabase)>,
     starts: Vec<Start>,
     jobs: Vec<Job>,
+    pub(crate) says: Vec<Say>,
     languages: Vec<Messages>,
     /// The names of its caches.
     stores: Vec<&'static str>,
@@ -131,6 +133,7 @@ impl App {
             database: None,
             starts: Vec::new(),
             jobs: Vec::new(),
+            says: Vec::new(),
             languages: Vec::new(),
             stores: Vec::new(),
             #[cfg(feature = "openapi")]
@@ -396,6 +399,7 @@ impl App {
             base_url,
             error_page: self.error_page,
             jobs: self.jobs,
+            says: self.says,
             sessions: Sessions::new(&setup, program),
             forms: Forms { languages: self.languages, quota: Quota::default(), secret: secret(&setup), once },
             setup,

@@ -57,6 +57,7 @@ pub mod service;
 pub mod session;
 pub mod site;
 pub mod sql;
+pub mod status;
 pub mod test;
 #[doc(hidden)]
 pub mod wire;

@@ -40,6 +40,7 @@ use crate::secret::Secret;
 use crate::service::Input;
 use crate::session::{SESSIONS, Sessions};
 use crate::sql;
+use crate::status::Say;
 use ids::Ids;
 
 const NO_DATABASE: &str = "this application has no database: App::database gives it one";
@@ -56,6 +57,7 @@ pub struct Site {
     pub(crate) base_url: Option<BaseUrl>,
     pub(crate) error_page: ErrorPage,
     pub(crate) jobs: Vec<Job>,
+    pub(crate) says: Vec<Say>,
     pub(crate) forms: Forms,
     pub(crate) caches: Caches,
     pub(crate) sessions: Sessions,

@@ -3,6 +3,8 @@
 //! Numbers are little-endian, a text is a length in 4 bytes and its bytes. Nothing that is read is trusted: what is too short or no text
 //! is [`Short`].
 
+pub mod request;
+
 use std::fmt;
 
 /// Appends.

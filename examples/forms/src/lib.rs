@@ -5,6 +5,7 @@ pub mod order;
 
 use skep::html::Document;
 use skep::prelude::*;
+use skep::sql::migrations;
 
 use course::{Course, Register};
 use order::{Order, Shop, Thanks};
@@ -18,8 +19,10 @@ pub fn app() -> App {
         .named(env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION"))
         .serve::<(Course, Register, Shop, Order, Thanks)>()
         .files("/static", Static::files())
-        .with(order::Orders::default())
+        .database(migrations!("migrations"))
 }
+
+skep::component!(app());
 
 /// A page, and what the one before has to say.
 fn page(cx: &Cx<'_>, title: &str, content: &Html) -> Html<Document> {

@@ -1,13 +1,8 @@
 //! An order: lines of fields that belong together, accepted once however often somebody clicks.
 
-use std::sync::atomic::{AtomicU64, Ordering};
-
 use skep::form::{Group, Refusal, Text, Whole};
 use skep::prelude::*;
-
-/// How many orders there were.
-#[derive(Debug, Default)]
-pub struct Orders(AtomicU64);
+use skep::sql::query;
 
 /// The page with the form.
 #[derive(Service)]
@@ -64,10 +59,12 @@ impl Order {
 
 impl Handle for Order {
     async fn handle(self, cx: &mut Cx<'_>) -> Result {
-        let number = cx.get::<Orders>().0.fetch_add(1, Ordering::Relaxed) + 1;
         let lines: Vec<String> = self.lines.iter().map(|line| format!("{} {}", line.amount, line.product)).collect();
-        cx.flash(format!("{}: {}", self.name, lines.join(", ")));
-        Ok(Response::see_other(&Thanks { number }))
+        let lines = lines.join(", ");
+        let values = (self.name.as_str(), lines.as_str());
+        let placed = cx.db().execute(query("insert into placed (name, lines) values (?, ?)", values)).await?;
+        cx.flash(format!("{}: {lines}", self.name));
+        Ok(Response::see_other(&Thanks { number: placed.last_insert_id }))
     }
 }
 
@@ -75,11 +72,12 @@ impl Handle for Order {
 #[derive(Service)]
 #[service(GET "/order/{number}")]
 pub struct Thanks {
-    number: u64,
+    number: i64,
 }
 
 impl Handle for Thanks {
     async fn handle(self, cx: &mut Cx<'_>) -> Result {
+        cx.db().one::<i64>(query("select number from placed where number = ?", self.number)).await?.or_404()?;
         let content = html! { p { "Order " strong #number { (self.number) } " is on its way." } };
         Ok(Response::html(crate::page(cx, "Thank you", &content)))
     }

@@ -278,7 +278,17 @@ fn kind(words: &mut Words<'_>) -> Result<Kind, Wrong> {
 fn unknown(kind: &str) -> Wrong {
     match KINDS.iter().find(|(name, _)| *name == kind) {
         Some((_, feature)) => {
-            format!("this program was built without {kind}: the feature `{feature}` of skep-cache")
+            let of_skep = match feature.split_once('-').map_or(*feature, |(first, _)| first) {
+                // skep-server has the others in any case, and these unless it is told otherwise.
+                first @ ("memcached" | "redis") => {
+                    format!(", in an application of skep `cargo add skep-server --features {first}`")
+                }
+                _ => String::new(),
+            };
+            format!(
+                "this program was built without {kind}; to have it, say `cargo add skep-cache --features {feature}`{of_skep}, \
+                 and build it again"
+            )
         }
         None => {
             let names: Vec<_> = KINDS.iter().map(|(name, _)| *name).collect();

@@ -55,6 +55,18 @@ fn what_is_wrong_is_named_with_what_would_be_right() {
     }
 }
 
+/// Who reads it has a file of settings and an executable, and perhaps not the source in mind.
+#[test]
+#[cfg(not(feature = "redis"))]
+fn a_driver_that_was_not_built_in_is_named_with_how_to_get_it() {
+    let error = refused(&["memory:1MiB", "rediss://cache1"]);
+    assert_eq!(
+        error,
+        "tier 2 of 2, \"rediss://cache1\": this program was built without rediss; to have it, say `cargo add skep-cache \
+         --features redis-tls`, in an application of skep `cargo add skep-server --features redis`, and build it again"
+    );
+}
+
 #[test]
 fn how_writes_reach_a_tier_is_as_described() {
     let clock = Clock::manual();

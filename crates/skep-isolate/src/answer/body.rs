@@ -10,8 +10,8 @@ use bytes::Bytes;
 use http::HeaderMap;
 use http_body::Frame;
 use skep::body::BodyError;
-use tokio::sync::Notify;
 use tokio::sync::futures::OwnedNotified;
+use tokio::sync::{Notify, oneshot};
 use wasmtime_wasi_http::p2::body::HyperOutgoingBody;
 
 /// What comes behind the pieces that are here.
@@ -58,12 +58,21 @@ pub(super) struct Streamed {
     body: Option<HyperOutgoingBody>,
     end: End,
     waiting: Option<Pin<Box<OwnedNotified>>>,
+    /// Goes with this.
+    held: Option<oneshot::Sender<()>>,
 }
 
 impl Streamed {
     pub(super) fn new(pieces: VecDeque<Bytes>, rest: Rest, body: Option<HyperOutgoingBody>) -> (Self, End) {
         let end = End::default();
-        (Self { pieces, rest, body, end: end.clone(), waiting: None }, end)
+        (Self { pieces, rest, body, end: end.clone(), waiting: None, held: None }, end)
+    }
+
+    /// What this gives ends when nobody reads the body any more.
+    pub(super) fn holds(&mut self) -> oneshot::Receiver<()> {
+        let (held, gone) = oneshot::channel();
+        self.held = Some(held);
+        gone
     }
 
     /// The body's channel has ended without a word: only now it shows whether the guest did.

@@ -15,6 +15,7 @@ use http_body::Frame;
 use skep::body::BodyError;
 use skep::cx::RequestId;
 use skep::mount::Mounted;
+use skep::wire::request::{EMPTY, FOLLOWS, Head, WHOLE, write_fields};
 use skep::wire::{Reader, Short, Writer};
 use skep::{Body, Response};
 use tokio::task::AbortHandle;
@@ -59,34 +60,31 @@ impl Door {
 }
 
 /// A larger body is read piece by piece.
-const WHOLE: usize = 64 << 10;
+const MOST_WHOLE: usize = 64 << 10;
 
 /// The request in one buffer, and what of its body is still to be read.
 fn packed(request: Mounted) -> (Vec<u8>, Option<Body>) {
     let Mounted { parts, body, peer, id } = request;
     let mut out = Writer::with_capacity(256 + 48 * parts.headers.len());
-    out.u64(id.into());
-    let (a, b) = seed();
-    out.u64(a);
-    out.u64(b);
-    out.u8(u8::from(peer.tls));
-    out.bytes(parts.method.as_str().as_bytes());
-    out.bytes(parts.uri.path_and_query().map_or("/", |path| path.as_str()).as_bytes());
-    out.bytes(parts.uri.authority().map_or("", |authority| authority.as_str()).as_bytes());
-    out.bytes(peer.address.map(|address| address.to_string()).unwrap_or_default().as_bytes());
-    out.u32(u32::try_from(parts.headers.len()).expect("a header map has 32768 fields at most"));
-    for (name, value) in &parts.headers {
-        out.bytes(name.as_str().as_bytes());
-        out.bytes(value.as_bytes());
-    }
+    let head = Head {
+        id: id.into(),
+        seed: seed(),
+        tls: peer.tls,
+        method: parts.method.as_str(),
+        target: parts.uri.path_and_query().map_or("/", |path| path.as_str()),
+        authority: parts.uri.authority().map_or("", |authority| authority.as_str()),
+        address: &peer.address.map(|address| address.to_string()).unwrap_or_default(),
+    };
+    head.write(&mut out);
+    write_fields(&mut out, &parts.headers, 0);
     match body.as_whole() {
-        Some([]) => out.u8(0),
-        Some(bytes) if bytes.len() <= WHOLE => {
-            out.u8(1);
+        Some([]) => out.u8(EMPTY),
+        Some(bytes) if bytes.len() <= MOST_WHOLE => {
+            out.u8(WHOLE);
             out.rest(bytes);
         }
         _ => {
-            out.u8(2);
+            out.u8(FOLLOWS);
             return (out.finish(), Some(body));
         }
     }
@@ -121,7 +119,7 @@ pub(super) fn unpacked(bytes: &Bytes, is_head: bool) -> Result<(Response, bool),
             added.map_err(|_| "its answer has more fields than a head can hold".to_owned())?;
         }
     }
-    let follows = reader.u8().map_err(short)? == 2;
+    let follows = reader.u8().map_err(short)? == FOLLOWS;
     // Without a body the length is the one that there would be (RFC 9110, 8.6); a body that is here has its own.
     let may_have_length = follows || is_head || status == StatusCode::NOT_MODIFIED;
     if !may_have_length || !has_one_length(response.headers()) {

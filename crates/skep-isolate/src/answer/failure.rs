@@ -11,13 +11,12 @@ use skep::Error;
 use skep::cx::RequestId;
 use wasmtime::{PoolConcurrencyLimitError, Result, Trap, WasmBacktrace};
 use wasmtime_wasi::I32Exit;
-use wasmtime_wasi_http::p2::bindings::http::types::ErrorCode;
 
 use crate::instance::{Instance, Late};
 use crate::ready::Ready;
 
 /// Why there is no answer, or only a part of one.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) enum Failure {
     /// All instances are at work.
     Full,
@@ -32,7 +31,7 @@ pub(super) enum Failure {
     /// It did not finish the body that it had begun.
     Broken,
     /// It answered with an error instead of a response.
-    Code(ErrorCode),
+    Code(String),
     /// It trapped: what, and where.
     Trap(String),
 }
@@ -101,8 +100,15 @@ impl Failure {
 
     /// For the client, who sees a status and an id, and for the log.
     pub(super) fn into_error(self, ready: &Ready) -> Error {
-        if !matches!(self, Self::Host) {
-            ready.counts.failed.fetch_add(1, Ordering::Relaxed);
+        let counts = &ready.counts;
+        let kinds = match self {
+            Self::Host => &[][..],
+            Self::Full => &[&counts.failed, &counts.refused],
+            Self::Late | Self::Fuel => &[&counts.failed, &counts.killed],
+            _ => &[&counts.failed],
+        };
+        for count in kinds {
+            count.fetch_add(1, Ordering::Relaxed);
         }
         let text = format!("{} ({}): {}", ready.grants.name, ready.hash, self.text(ready));
         let error = Error::new(self.status());
@@ -133,7 +139,7 @@ impl Failure {
             Self::Fuel => format!("used up its fuel of {} (--fuel)", ready.limits.fuel.unwrap_or_default()),
             Self::Silent => "returned without an answer".to_owned(),
             Self::Broken => "did not finish its answer".to_owned(),
-            Self::Code(code) => format!("answered with an error: {code:?}"),
+            Self::Code(code) => format!("answered with an error: {code}"),
             Self::Trap(text) => text[..text.floor_char_boundary(TOLD)].to_owned(),
         }
     }

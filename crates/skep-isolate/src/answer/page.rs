@@ -2,21 +2,19 @@
 //! component has nobody left who could. So another instance is asked.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use bytes::Bytes;
 use skep::Response;
 use skep::cx::RequestId;
 use skep::wire::Reader;
+use skep::wire::request::Head;
 use tokio::time::Instant;
 use wasmtime::Result;
 
 use super::door::{Door, unpacked, within};
 use super::failure::Failure;
+use crate::engine::Clock;
 use crate::ready::Ready;
-
-/// Who draws error pages need not be quick, but whoever has waited for an answer in vain waits no longer than that for the page.
-const PATIENCE: Duration = Duration::from_secs(1);
 
 /// The page for this failure, which is logged; or the failure, if there is none.
 pub(super) async fn of(
@@ -28,30 +26,21 @@ pub(super) async fn of(
     let Some(failed) = door.failed.filter(|_| failure.is_its_own()) else { return Err(failure) };
     let status = failure.status();
     let why = failure.text(ready);
-    let until = Instant::now() + PATIENCE;
+    // Whoever has waited for an answer in vain waits no longer than that for the page.
+    let until = Instant::now() + ready.limits.page;
     let mut instance = ready.fresh();
     let asked = async {
         instance.begin(ready)?;
+        instance.store.data_mut().deadline = ready.grants.clock.now().saturating_add(Clock::ticks(ready.limits.page));
         instance.store.data_mut().services.begin(id);
         instance.call::<_, (Vec<u8>,)>(ready, &failed, (request, status.as_u16(), why.as_str())).await
     };
     // Its time and its traps are nobody's business: then the host has a page, too.
     let Ok(Ok((bytes,))) = within(until, asked).await else { return Err(failure) };
     let Ok((page, false)) = unpacked(&Bytes::from(bytes), is_head) else { return Err(failure) };
-    let (method, path) = asked_for(request).unwrap_or_default();
+    let head = Head::read(&mut Reader::new(request));
+    let (method, path) = head.map_or(("", ""), |head| (head.method, head.path()));
     let error = failure.into_error(ready);
     tracing::error!(target: "skep::request", %id, method, path, "{error}");
     Ok(page.with_status(status))
-}
-
-/// Method and path of a packed request.
-fn asked_for(request: &[u8]) -> Option<(String, String)> {
-    let mut reader = Reader::new(request);
-    for _ in 0..3 {
-        reader.u64().ok()?;
-    }
-    reader.u8().ok()?;
-    let method = reader.text().ok()?.to_owned();
-    let path = reader.text().ok()?;
-    Some((method, path.split('?').next().unwrap_or_default().to_owned()))
 }

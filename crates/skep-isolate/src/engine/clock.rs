@@ -1,4 +1,4 @@
-//! Time for guests that compute: the engine's epoch, moved every `TICK` while anything runs.
+//! Time for guests that compute: the epoch of the engines, moved every `TICK` while anything runs.
 //!
 //! A guest looks at the epoch where it loops and where it calls, which costs a comparison. When a tick has passed it gives its thread to the
 //! others, and learns whether its time is up. While nobody is at work ([`Clock::work`]) the thread of this clock sleeps.
@@ -6,7 +6,7 @@
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError, Weak};
 use std::time::Duration;
-use std::{io, thread};
+use std::{fmt, io, thread};
 
 use wasmtime::{Engine, EngineWeak};
 
@@ -27,7 +27,7 @@ impl Drop for Work {
 }
 
 /// Counts ticks.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(crate) struct Clock {
     ticks: AtomicU64,
     /// Somebody has asked since the last tick.
@@ -37,15 +37,22 @@ pub(crate) struct Clock {
     sleeps: AtomicBool,
     woken: Condvar,
     lock: Mutex<()>,
+    /// Whose epoch it moves.
+    engines: Mutex<Vec<EngineWeak>>,
 }
 
 impl Clock {
     /// Starts the thread. It ends when nobody holds the clock any more.
-    pub(crate) fn start(engine: &Engine) -> io::Result<Arc<Self>> {
+    pub(crate) fn start() -> io::Result<Arc<Self>> {
         let clock = Arc::new(Self::default());
-        let (known, engine) = (Arc::downgrade(&clock), engine.weak());
-        thread::Builder::new().name("epochs".into()).spawn(move || run(&known, &engine))?;
+        let known = Arc::downgrade(&clock);
+        thread::Builder::new().name("epochs".into()).spawn(move || run(&known))?;
         Ok(clock)
+    }
+
+    /// Moves the epoch of this engine, too, from now on.
+    pub(crate) fn drive(&self, engine: &Engine) {
+        self.engines.lock().unwrap_or_else(PoisonError::into_inner).push(engine.weak());
     }
 
     /// From now on time passes, until what this gives is dropped.
@@ -78,6 +85,11 @@ impl Clock {
         u64::try_from(time.as_millis().div_ceil(TICK.as_millis())).unwrap_or(u64::MAX).max(1)
     }
 
+    fn move_epochs(&self) {
+        let engines = self.engines.lock().unwrap_or_else(PoisonError::into_inner);
+        engines.iter().filter_map(EngineWeak::upgrade).for_each(|engine| engine.increment_epoch());
+    }
+
     fn is_at_work(&self) -> bool {
         self.working.load(Ordering::SeqCst) > 0 || self.asked.swap(false, Ordering::Relaxed)
     }
@@ -93,17 +105,23 @@ impl Clock {
     }
 }
 
-fn run(clock: &Weak<Clock>, engine: &EngineWeak) {
+impl fmt::Debug for Clock {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "tick {}", self.ticks.load(Ordering::Relaxed))
+    }
+}
+
+fn run(clock: &Weak<Clock>) {
     let mut idle = 0;
     loop {
-        let Some((clock, engine)) = clock.upgrade().zip(engine.upgrade()) else { return };
+        let Some(clock) = clock.upgrade() else { return };
         clock.ticks.fetch_add(1, Ordering::Relaxed);
-        engine.increment_epoch();
+        clock.move_epochs();
         idle = if clock.is_at_work() { 0 } else { idle + 1 };
         if idle > IDLE_TICKS {
             clock.sleep();
         }
-        drop((clock, engine));
+        drop(clock);
         thread::sleep(TICK);
     }
 }

@@ -1,4 +1,4 @@
-//! What a component may import: WASI 0.2 and the services of skep.
+//! What a component may import: WASI 0.2, the services of skep, and on the second engine WASI 0.3.
 //!
 //! Most requests ask for no clock, no environment and no random number. So what WASI's interfaces need is made when one of them is called
 //! for the first time (`State::ctx`), and streams and HTTP, which every request uses, go around it.
@@ -13,11 +13,24 @@ use wasmtime_wasi::random::WasiRandom;
 use wasmtime_wasi::sockets::{WasiSockets, WasiSocketsView};
 use wasmtime_wasi_http::p2::add_only_http_to_linker_async;
 
+use super::version::Version;
 use crate::state::State;
 
-/// The packages of which all is there, in version 0.2. For telling what a component wants beyond them.
-pub(crate) const PACKAGES: &[&str] =
+/// The packages of which all is there, in version 0.2.
+const PACKAGES: &[&str] =
     &["wasi:cli", "wasi:clocks", "wasi:filesystem", "wasi:http", "wasi:io", "wasi:random", "wasi:sockets"];
+
+/// In 0.3 it is a part of the component model itself.
+const GONE: &str = "wasi:io";
+
+/// True if a package is there in this version. For telling what a component wants beyond them.
+pub(crate) fn has(package: &str, version: Version<'_>) -> bool {
+    match version {
+        Version::Second => PACKAGES.contains(&package),
+        Version::Third => PACKAGES.contains(&package) && package != GONE,
+        Version::Other(_) => false,
+    }
+}
 
 struct Table;
 
@@ -40,6 +53,12 @@ pub(super) fn fill(l: &mut Linker<State>) -> Result<()> {
     command_line(l)?;
     network(l)?;
     crate::services::add_to_linker(l)
+}
+
+/// WASI 0.3, whose functions run beside each other.
+pub(super) fn fill_concurrent(l: &mut Linker<State>) -> Result<()> {
+    wasmtime_wasi::p3::add_to_linker(l)?;
+    wasmtime_wasi_http::p3::add_to_linker(l)
 }
 
 fn command_line(l: &mut Linker<State>) -> Result<()> {

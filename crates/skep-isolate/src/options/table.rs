@@ -48,7 +48,7 @@ pub(crate) static TABLE: &[Row] = &[
         name: "reuse_requests",
         argument: "N",
         default: "1000",
-        help: "`cached`: how many requests an instance serves, one after the other. One that traps, or runs out of time or memory, serves none after. A program that asks to be kept (`module::cache`) has no more, whatever the module cache.",
+        help: "`cached`: how many requests an instance serves, one after the other unless --reuse-concurrency says more. One that traps, or runs out of time or memory, serves none after. A program that asks to be kept (`module::cache`) has no more, whatever the module cache.",
         repeats: false,
         set: |options, text| put(&mut options.reuse.requests, number(text, 1, u32::MAX)),
     },
@@ -59,6 +59,14 @@ pub(crate) static TABLE: &[Row] = &[
         help: "`cached`: how long an instance waits for its next request; the most that a program may ask for, too.",
         repeats: false,
         set: |options, text| put(&mut options.reuse.idle, a_time(text)),
+    },
+    Row {
+        name: "reuse_concurrency",
+        argument: "N",
+        default: "1",
+        help: "`cached`: how many requests an instance serves at once, for components of WASI 0.3: they give way to each other where they wait, see each other's statics, and end together if one of them traps.",
+        repeats: false,
+        set: |options, text| put(&mut options.reuse.at_once, number(text, 1, 1000_u32)),
     },
     Row {
         name: "memory",
@@ -89,6 +97,15 @@ pub(crate) static TABLE: &[Row] = &[
                quarter or so; --time costs nothing.",
         repeats: false,
         set: |options, text| put(&mut options.fuel, number(text, 1, u64::MAX).map(Some)),
+    },
+    Row {
+        name: "error_page_time",
+        argument: "TIME",
+        default: "1s",
+        help: "An application of Skep whose instance failed (trap, --time) draws its own error page in another: how long that may take. \
+               Beyond it the client has the server's page.",
+        repeats: false,
+        set: |options, text| put(&mut options.error_page_time, a_time(text)),
     },
     Row {
         name: "instances",

@@ -1,9 +1,13 @@
 //! Applications of Skep, driven native and as components: they give the same answers.
 
 mod blog;
+mod forms;
 mod guest;
 mod site;
 
+use std::time::Duration;
+
+use crate::options::Options;
 use guest::{Kept, component};
 use site::{Said, Site};
 
@@ -54,6 +58,19 @@ fn a_panic_shows_the_applications_own_page() {
     same(&native.ask("GET", "/panic", "", &json), &problem, "a problem");
     assert!(problem.text().starts_with('{'), "{}", problem.text());
     same(&native.ask("HEAD", "/panic", "", &[]), &component.ask("HEAD", "/panic", "", &[]), "no body");
+}
+
+/// The application takes half a second for the page of a request that was too slow.
+#[test]
+fn nobody_waits_for_a_page_longer_than_its_time() {
+    let wasm = component("skep-isolate-app");
+    for (page, whose) in [(Duration::from_millis(50), "(--time)"), (Duration::from_mins(1), "Sorry: ")] {
+        let limits = Options { time: Duration::from_millis(100), error_page_time: page, ..Options::default() };
+        let site = Site::component_with(tempfile::tempdir().unwrap(), &wasm, Kept::Snapshot, limits);
+        let answer = site.get("/forever");
+        assert_eq!(answer.status, 504);
+        assert!(answer.text().contains(whose), "{page:?}: {}", answer.text());
+    }
 }
 
 #[test]
@@ -134,7 +151,6 @@ fn a_program_says_itself_whether_it_is_kept() {
 #[test]
 fn a_check_keeps_nothing() {
     use crate::application::Application;
-    use crate::options::Options;
     use crate::settings::Cache;
     use crate::table::Table;
     let folder = tempfile::tempdir().unwrap();
@@ -156,7 +172,8 @@ fn a_check_keeps_nothing() {
 #[test]
 fn an_answer_that_nobody_reads_ends_with_its_time() {
     let (wasm, millis) = (component("skep-isolate-app"), std::time::Duration::from_millis);
-    let hurried = Site::component_with(tempfile::tempdir().unwrap(), &wasm, Kept::Snapshot, millis(300));
+    let limits = Options { time: millis(300), ..Options::default() };
+    let hurried = Site::component_with(tempfile::tempdir().unwrap(), &wasm, Kept::Snapshot, limits);
     assert_eq!(hurried.unread("/count/50", millis(900)), (1, 0, false));
     let patient = Site::component(&wasm, Kept::Snapshot);
     assert_eq!(patient.unread("/count/50", millis(900)), (1, 1, true));

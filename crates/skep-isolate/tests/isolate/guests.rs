@@ -6,10 +6,16 @@ use std::sync::OnceLock;
 
 /// Built with these features of `tests/guest`.
 fn build(features: &str) -> PathBuf {
-    let package = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/guest");
+    build_of("guest", features)
+}
+
+/// Built of this package beside it.
+fn build_of(name: &str, features: &str) -> PathBuf {
+    let package = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests").join(name);
     // Beside what cargo builds, so that a second run builds nothing; one folder for each, since they have one name.
     let target = std::env::current_exe().unwrap().ancestors().nth(3).unwrap().join("guests");
-    let folder = target.join(if features.is_empty() { "plain" } else { features });
+    let folder = if name == "guest" { target.clone() } else { target.join(format!("of-{name}")) };
+    let folder = folder.join(if features.is_empty() { "plain" } else { features });
     let mut cargo = Command::new(env!("CARGO"));
     cargo.args(["build", "--quiet", "--locked", "--release", "--target", "wasm32-wasip2", "--features", features]);
     cargo.arg("--manifest-path").arg(package.join("Cargo.toml")).arg("--target-dir").arg(&target);
@@ -17,8 +23,9 @@ fn build(features: &str) -> PathBuf {
     cargo.env_remove("RUSTFLAGS").env_remove("CARGO_ENCODED_RUSTFLAGS").env_remove("CARGO_TARGET_DIR");
     assert!(cargo.status().unwrap().success(), "the guest does not build: is the target wasm32-wasip2 installed?");
     std::fs::create_dir_all(&folder).unwrap();
-    let kept = folder.join("guest.wasm");
-    std::fs::copy(target.join("wasm32-wasip2/release/guest.wasm"), &kept).unwrap();
+    let file = format!("{name}.wasm");
+    let kept = folder.join(&file);
+    std::fs::copy(target.join("wasm32-wasip2/release").join(file), &kept).unwrap();
     kept
 }
 
@@ -38,4 +45,16 @@ pub(crate) fn second() -> PathBuf {
 pub(crate) fn with_init() -> PathBuf {
     static BUILT: OnceLock<PathBuf> = OnceLock::new();
     BUILT.get_or_init(|| build("init")).clone()
+}
+
+/// One of WASI 0.3, without start-up code.
+pub(crate) fn third() -> PathBuf {
+    static BUILT: OnceLock<PathBuf> = OnceLock::new();
+    BUILT.get_or_init(|| build_of("third", "")).clone()
+}
+
+/// The same, with start-up code that fills a table.
+pub(crate) fn third_with_init() -> PathBuf {
+    static BUILT: OnceLock<PathBuf> = OnceLock::new();
+    BUILT.get_or_init(|| build_of("third", "init")).clone()
 }

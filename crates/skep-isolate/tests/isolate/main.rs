@@ -13,6 +13,7 @@ mod many;
 mod server;
 mod supervised;
 mod swaps;
+mod third;
 mod tls;
 mod wrong;
 
@@ -40,6 +41,7 @@ fn main() -> ExitCode {
         languages::TESTS,
         supervised::TESTS,
         tls::TESTS,
+        third::TESTS,
     ]
     .concat();
     let chosen = |test: &&Test| filters.is_empty() || filters.iter().any(|filter| test.0.contains(filter.as_str()));

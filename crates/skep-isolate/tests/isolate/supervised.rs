@@ -9,10 +9,13 @@ use rustix::process::{Pid, Signal, kill_process};
 
 use super::Test;
 use super::guests;
-use super::server::{Answer, Server};
+use super::server::{Answer, Folder, Server};
 
-pub(crate) const TESTS: &[Test] =
-    &[("a_worker_that_was_killed_has_a_successor", killed), ("what_is_asked_is_answered_before_the_server_ends", ends)];
+pub(crate) const TESTS: &[Test] = &[
+    ("a_worker_that_was_killed_has_a_successor", killed),
+    ("what_is_asked_is_answered_before_the_server_ends", ends),
+    ("the_supervisor_says_how_the_applications_are", told),
+];
 
 /// The process of the worker, as the server says.
 fn worker(server: &Server, component: &str) -> i32 {
@@ -42,6 +45,43 @@ fn killed() {
     let counts = (server.text("/counts"), server.text("/counts"));
     assert_eq!(counts, ("static 1 local 1".into(), "static 1 local 1".into()));
     assert!(server.text("/-/isolate").contains("start-up code in its image"));
+}
+
+/// What the page says, without a page that strangers could ask for.
+fn told() {
+    let folder = Folder::new();
+    let component = folder.0.join("shop.wasm");
+    let component = component.to_str().unwrap();
+    std::fs::copy(guests::plain(), component).unwrap();
+    let limits = ["--module-cache", "cached", "--time", "1s", "--instances", "50", "--set", "workers=1"];
+    let server = Server::start_supervised(&[&[component], &limits[..]].concat());
+    assert_eq!((server.text("/"), server.text("/counts")), ("one".into(), "static 1 local 1".into()));
+    assert_eq!((server.get("/panic").status, server.get("/loop").status), (500, 504));
+    let status = server.control(component, "status");
+    let told = [
+        &format!("\nshop\n  {component} at every host, /\n  version ")[..],
+        ", module cache cached\n  WARNING: keeps state between requests",
+        "\n  instances: 0 at work of 50, ",
+        "\n  requests: 2 answered, 2 failed; of those 1 were out of time or fuel, 0 found no instance free\n",
+        "\n  swaps: 0\n",
+    ];
+    for line in told {
+        assert!(status.contains(line), "{line} in {status}");
+    }
+    std::fs::copy(guests::second(), folder.0.join("new")).unwrap();
+    std::fs::rename(folder.0.join("new"), component).unwrap();
+    server.wait_for("swapped");
+    let json = server.control(component, "status json");
+    let list = json.split_once(",\"application\":[{\"name\":\"shop\",\"file\":").unwrap_or_else(|| panic!("{json}")).1;
+    let told = [
+        "\"module_cache\":\"cached\",\"keeps_state\":true,",
+        "\"running\":0,\"limit\":50,",
+        "\"answered\":0,\"failed\":0,\"killed\":0,",
+        "\"swaps\":1,\"swapped_ago\":",
+    ];
+    for value in told {
+        assert!(list.contains(value), "{value} in {list}");
+    }
 }
 
 fn ends() {

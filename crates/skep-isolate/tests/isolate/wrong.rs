@@ -37,20 +37,28 @@ fn lacks_something() {
     let folder = Folder::new();
     let text = refused(&[&wat(&folder, "(component)")]);
     assert!(
-        text.contains("has no `wasi:http/incoming-handler@0.2`, which answers requests; it exports nothing"),
+        text.contains("has no `wasi:http/handler@0.3` or `wasi:http/incoming-handler@0.2`, which answer requests; it exports nothing"),
         "{text}"
     );
     let command = "(component (instance $run) (export \"wasi:cli/run@0.2.0\" (instance $run)))";
     let text = refused(&[&wat(&folder, command)]);
     assert!(text.contains("is a program for the command line (wasi:cli/run), and no server"), "{text}");
-    let newer = "(component (instance $handler) (export \"wasi:http/handler@0.3.0\" (instance $handler)))";
+    let newer = "(component (instance $handler) (export \"wasi:http/handler@0.4.0\" (instance $handler)))";
     let text = refused(&[&wat(&folder, newer)]);
-    assert!(text.contains("is made for WASI 0.3; this server has 0.2"), "{text}");
-    let wants = "(component (import \"wasi:keyvalue/store@0.2.0-draft\" (instance)) (import \"wasi:clocks/monotonic-clock@0.3.0\" \
+    assert!(text.contains("is made for WASI 0.4.0; this server has 0.2 and 0.3"), "{text}");
+    let draft = newer.replace("0.4.0", "0.3.0-rc-2026-03-15");
+    let text = refused(&[&wat(&folder, &draft)]);
+    assert!(
+        text.contains("is made for WASI 0.3.0-rc-2026-03-15, which was a draft: build it with tools for"),
+        "{text}"
+    );
+    let text = refused(&[&wat(&folder, &newer.replace("0.4.0", "0.3.0"))]);
+    assert!(text.contains("does not have export `handle`"), "{text}");
+    let wants = "(component (import \"wasi:keyvalue/store@0.2.0-draft\" (instance)) (import \"wasi:clocks/monotonic-clock@0.4.0\" \
                  (instance)) (instance $handler) (export \"wasi:http/incoming-handler@0.2.0\" (instance $handler)))";
     let text = refused(&[&wat(&folder, wants)]);
     assert!(text.contains("needs what this server has not: wasi:keyvalue/store@0.2.0-draft, "), "{text}");
-    assert!(text.contains("wasi:clocks/monotonic-clock@0.3.0 (this server has WASI 0.2)"), "{text}");
+    assert!(text.contains("wasi:clocks/monotonic-clock@0.4.0 (this server has WASI 0.2 and 0.3)"), "{text}");
     let guest = guests::plain();
     let text = refused(&[guest.to_str().unwrap(), "--memory", "64KiB"]);
     assert!(text.contains("KiB of memory, and may have 64 (--memory)"), "{text}");

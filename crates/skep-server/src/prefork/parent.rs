@@ -244,13 +244,14 @@ impl<'s> Parent<'s> {
                 Some(Order::Life(life)) => self.end(life),
                 Some(Order::Quit) => return true,
                 Some(Order::Add) => self.wanted += 1,
+                // Nobody asks a parent how its application is.
+                None | Some(Order::Status { .. }) => {}
                 Some(order) => {
                     order.obey();
                     // Those that are forked from now on have it from here.
                     let grace = self.common.config.grace;
                     self.kids.iter_mut().filter(|kid| !kid.leaving).for_each(|kid| leave(kid, grace));
                 }
-                None => {}
             }
         }
         false

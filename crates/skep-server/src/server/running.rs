@@ -1,12 +1,14 @@
 //! A server that runs, and its end.
 
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use skep::Site;
 use tokio::sync::{mpsc, watch};
 
-use super::{Ended, say};
+use super::{Ended, report, say};
 use crate::jobs::Jobs;
 use crate::listener::SocketFile;
 use crate::log::Logs;
@@ -24,6 +26,8 @@ pub struct Running {
     pub(super) life: watch::Sender<Life>,
     pub(super) workers: Vec<JoinHandle<()>>,
     pub(super) ended: mpsc::UnboundedReceiver<Ended>,
+    /// Until its threads have ended.
+    pub(super) site: Option<Arc<Site>>,
     pub(super) jobs: Option<Jobs>,
     pub(super) grace: Duration,
     /// Removed from disk with this.
@@ -49,6 +53,7 @@ impl Running {
     }
 
     fn join(&mut self) {
+        self.site = None;
         for worker in self.workers.drain(..) {
             // How it ended has been told.
             let _ = worker.join();
@@ -76,7 +81,11 @@ impl Running {
         let tell = |life| {
             switch.send_replace(life);
         };
-        match signals.wait(&mut self.ended, workers, tell) {
+        let site = self.site.clone();
+        let report = |json| site.as_ref().map_or_else(String::new, |site| report::of(site, json));
+        let outcome = signals.wait(&mut self.ended, workers, tell, report);
+        drop(site);
+        match outcome {
             Outcome::Done => {
                 self.join();
                 ExitCode::SUCCESS

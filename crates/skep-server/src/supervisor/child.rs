@@ -10,16 +10,20 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, Signal, WaitStatus};
 
 use super::executable::Executable;
-use crate::seat::{Plan, VARIABLE, inherit, title};
+use crate::seat::{self, Plan, VARIABLE, inherit, title};
 use crate::signals::Order;
 use crate::sys;
 use crate::sys::board::{self, Board, Slot};
 
 /// How long a title may be; the first argument of a worker has room for it.
 const TITLE_ROOM: usize = 48;
+
+/// How long a worker may take to say how its application is: meanwhile the supervisor does nothing else. Less than a second.
+const PATIENCE: Duration = Duration::from_millis(250);
 
 /// A worker process, as its supervisor sees it.
 #[derive(Debug)]
@@ -152,6 +156,23 @@ impl Child {
         let Some(end) = self.read.iter().rposition(|byte| *byte == b'\n') else { return Vec::new() };
         let lines: Vec<u8> = self.read.drain(..=end).collect();
         String::from_utf8_lossy(&lines).lines().map(ToOwned::to_owned).collect()
+    }
+
+    /// What its application says of itself, if it does so at once.
+    pub(crate) fn report(&mut self, json: bool) -> Option<String> {
+        // No other question has this number, nor one of a former program of this process.
+        let number = board::now();
+        self.order(&Order::Status { number, json });
+        let (said, until) = (format!("status {number} "), Instant::now() + PATIENCE);
+        while !self.silent {
+            if let Some(line) = self.hear().iter().find_map(|line| line.strip_prefix(&said)) {
+                return Some(seat::text(line));
+            }
+            let left = until.checked_duration_since(Instant::now())?;
+            let left = Timespec { tv_sec: 0, tv_nsec: left.subsec_nanos().into() };
+            let _ = poll(&mut [PollFd::new(&self.channel, PollFlags::IN)], Some(&left));
+        }
+        None
     }
 
     /// Threads that serve, or with `prefork` processes.

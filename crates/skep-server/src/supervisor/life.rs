@@ -13,6 +13,7 @@ use super::swap::Swap;
 use super::{Coming, End, LAST_MOMENT, LOOK, Supervisor};
 use crate::config::{Config, Model};
 use crate::listener;
+use crate::seat;
 use crate::server::workers;
 use crate::signals::Order;
 use crate::sys;
@@ -82,7 +83,7 @@ impl Supervisor {
         let Some(coming) = &mut self.coming else { return };
         for line in coming.child.hear() {
             if let Some(reason) = line.strip_prefix("failed ") {
-                coming.child.failed = Some(reason.replace('\u{1f}', "\n"));
+                coming.child.failed = Some(seat::text(reason));
             }
             if let Some(name) = line.strip_prefix("name ") {
                 coming.child.name = Some(name.to_owned());

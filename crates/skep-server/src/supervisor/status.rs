@@ -6,6 +6,8 @@ use std::time::Duration;
 
 use super::Supervisor;
 use super::child::{Child, memory};
+use crate::config::Model;
+use crate::server::quoted;
 
 /// How a server is.
 #[derive(Debug)]
@@ -20,6 +22,17 @@ pub(super) struct Status {
     crash_loop: Option<u32>,
     last_swap: Option<(Duration, Result<String, String>)>,
     workers: Vec<Worker>,
+    application: Application,
+}
+
+/// What the application says of itself, in the form that was asked for.
+#[derive(Debug)]
+enum Application {
+    /// Nobody was asked.
+    Unasked,
+    /// Who was asked did not answer.
+    Silent,
+    Said(String),
 }
 
 /// A worker process: the one of `thread`, or the parent of `prefork` and those that were forked from it.
@@ -46,7 +59,14 @@ struct Place {
 }
 
 impl Supervisor {
-    pub(super) fn status(&self) -> Status {
+    /// `json`: the form in which the application is asked.
+    pub(super) fn status(&mut self, json: bool) -> Status {
+        let application = match &mut self.serving {
+            Some(serving) if self.config.mpm == Model::Thread => {
+                serving.report(json).map_or(Application::Silent, Application::Said)
+            }
+            _ => Application::Unasked,
+        };
         let coming = self.coming.iter().map(|coming| worker(&coming.child, "starting"));
         let serving = self.serving.iter().map(|child| worker(child, "ready"));
         let going = self.going.iter().map(|child| worker(child, "leaving"));
@@ -61,6 +81,7 @@ impl Supervisor {
             crash_loop: self.backoff.is_crash_loop().then(|| self.backoff.deaths()),
             last_swap: self.last_swap.as_ref().map(|(at, outcome)| (at.elapsed(), outcome.clone())),
             workers: serving.chain(coming).chain(going).collect(),
+            application,
         }
     }
 }
@@ -119,7 +140,11 @@ impl fmt::Display for Status {
                 )?;
             }
         }
-        Ok(())
+        match &self.application {
+            Application::Unasked => Ok(()),
+            Application::Silent => writeln!(f, "the application did not say in time how it is"),
+            Application::Said(text) => f.write_str(text),
+        }
     }
 }
 
@@ -154,7 +179,12 @@ impl Status {
             urls.join(",")
         );
         let workers: Vec<String> = self.workers.iter().map(Worker::json).collect();
-        out + &workers.join(",") + "]}\n"
+        let application = match &self.application {
+            Application::Unasked => "[]",
+            Application::Silent => "null",
+            Application::Said(list) => list,
+        };
+        out + &workers.join(",") + "],\"application\":" + application + "}\n"
     }
 }
 
@@ -177,30 +207,5 @@ impl Worker {
             self.memory.unwrap_or_default(),
             places.collect::<Vec<_>>().join(",")
         )
-    }
-}
-
-fn quoted(text: &str) -> String {
-    let mut out = String::from('"');
-    for character in text.chars() {
-        match character {
-            '"' | '\\' => out.extend(['\\', character]),
-            character if u32::from(character) < 0x20 => {
-                let _ = write!(out, "\\u{:04x}", u32::from(character));
-            }
-            character => out.push(character),
-        }
-    }
-    out.push('"');
-    out
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_text_in_json_ends_where_it_ends() {
-        assert_eq!(quoted("a\"b\\c\nd"), "\"a\\\"b\\\\c\\u000ad\"");
     }
 }

@@ -35,10 +35,15 @@ pub(crate) fn fork(child: impl FnOnce() -> i32) -> io::Result<Pid> {
 }
 
 /// True if this process has one thread. One system call: to stop sharing what threads share is possible for a thread that
-/// shares it with nobody, and does nothing then (`unshare(2)`, `CLONE_THREAD`).
+/// shares it with nobody, and does nothing then (`unshare(2)`, `CLONE_THREAD`). Where containers forbid that call altogether, as Docker's
+/// own list does, threads are counted.
 fn is_alone() -> bool {
     // SAFETY: a system call without pointers, which changes nothing.
-    unsafe { libc::unshare(libc::CLONE_THREAD) == 0 }
+    if unsafe { libc::unshare(libc::CLONE_THREAD) == 0 } {
+        return true;
+    }
+    // It says EINVAL if there are others.
+    io::Error::last_os_error().raw_os_error() != Some(libc::EINVAL) && threads().is_ok_and(|count| count == 1)
 }
 
 /// How many threads this process has.

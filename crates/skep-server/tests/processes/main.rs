@@ -13,20 +13,33 @@ mod swaps;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use skep_drill::APPLICATION;
 
 /// A test, or a drill.
 type Test = (&'static str, fn());
 
-/// What the drills fail in, and what these tests keep in caches.
+/// What the drills fail in, and what these tests keep in caches. One version has forgotten the latter, and one takes long to.
 fn application() -> skep::App {
-    skep_drill::application()
-        .serve::<caches::Services>()
+    let app = skep_drill::application()
         .store(&caches::NOTES)
         .store(&caches::MARKS)
         .on_start(caches::ask_before_the_fork)
+        .on_status(say);
+    match &*skep_drill::version() {
+        "forgets" => app,
+        "forgets late" => {
+            std::thread::sleep(Duration::from_millis(500));
+            app
+        }
+        _ => app.serve::<caches::Services>(),
+    }
+}
+
+fn say(_site: &skep::Site) -> Vec<skep::status::Part> {
+    let notes = skep::status::Part::new("notes").line("they are \"kept\"\nand nobody reads them");
+    vec![notes.value("kept", 3_u64).value("where", "here \"and\" there")]
 }
 
 fn main() -> ExitCode {

@@ -18,7 +18,12 @@ pub(crate) const TESTS: &[Test] = &[
     ("a_dead_worker_is_replaced_at_once", a_dead_worker_is_replaced_at_once),
     ("workers_do_not_outlive_their_supervisor", workers_do_not_outlive_their_supervisor),
     ("an_application_that_refuses_to_start_says_why", an_application_that_refuses_to_start_says_why),
+    (
+        "forgotten_services_are_named_before_an_address_is_taken",
+        forgotten_services_are_named_before_an_address_is_taken,
+    ),
     ("words_are_answered", words_are_answered),
+    ("the_status_has_what_the_application_says", the_status_has_what_the_application_says),
     ("a_thread_is_added_without_loss", a_thread_is_added_without_loss),
     ("log_files_are_opened_again", log_files_are_opened_again),
     ("systemd_is_told", systemd_is_told),
@@ -62,7 +67,10 @@ fn a_supervisor_never_makes_the_application() {
         server.wait_until("it says so", |server| server.errors().contains("the supervisor is version"));
         makers.push(server.worker());
         let noted = std::fs::read_to_string(server.folder.join(skep_drill::NOTES)).unwrap();
-        assert_eq!(noted.lines().map(|line| line.parse().unwrap()).collect::<Vec<i32>>(), makers, "{model}");
+        let noted: Vec<i32> = noted.lines().map(|line| line.parse().unwrap()).collect();
+        // The first was there to look for services that were forgotten, and for nothing else.
+        assert!(noted[0] != server.pid() && !is_there(noted[0]), "{model}");
+        assert_eq!(noted[1..], makers, "{model}");
         assert_eq!(server.status("name"), "drill 1.2.3");
     }
 }
@@ -146,6 +154,31 @@ fn an_application_that_refuses_to_start_says_why() {
     assert!(output.stdout.is_empty());
 }
 
+fn forgotten_services_are_named_before_an_address_is_taken() {
+    // Somebody else has the address already: whoever tried to take it would say so.
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = taken.local_addr().unwrap().to_string();
+    let told = |version: &str, arguments: &[&str]| {
+        let folder = folder();
+        super::server::deploy(&folder.join("app"), version);
+        let output = command(&folder, arguments).output().unwrap();
+        let errors = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(1), "{errors}");
+        assert!(output.stdout.is_empty());
+        errors
+    };
+    for model in ["thread", "prefork"] {
+        let errors = told("forgets", &["--mpm", model, "--listen", &address]);
+        assert!(errors.contains("is never mounted: add it to `App::serve`"), "{errors}");
+        assert_eq!(errors.matches("caches.rs").count(), errors.lines().count(), "once, and nothing else: {errors}");
+        // Who takes long to be made does not keep every start waiting.
+        let errors = told("forgets late", &["--mpm", model, "--listen", &address]);
+        assert!(errors.contains("in use"), "{errors}");
+        let errors = told("forgets late", &["--mpm", model, "--listen", "127.0.0.1:0"]);
+        assert!(errors.contains("is never mounted"), "{errors}");
+    }
+}
+
 fn words_are_answered() {
     let mut server = Server::start(&["--workers", "2"]);
     server.get("/").unwrap();
@@ -164,6 +197,27 @@ fn words_are_answered() {
     assert_eq!(server.wait().code(), Some(0));
     let (good, text) = server.control("status");
     assert!(!good && text.contains("no server listens on"), "{text}");
+}
+
+fn the_status_has_what_the_application_says() {
+    let server = Server::start(&[]);
+    let (good, text) = server.control("status");
+    assert!(good && text.ends_with("\nnotes\n  they are \"kept\"\n  and nobody reads them\n"), "{text}");
+    let json = server.control("status json").1;
+    assert!(
+        json.ends_with(",\"application\":[{\"name\":\"notes\",\"kept\":3,\"where\":\"here \\\"and\\\" there\"}]}\n"),
+        "{json}"
+    );
+    // Who stands still keeps nobody waiting for long, and what it says later is no answer to the next question.
+    kill(server.worker(), Signal::STOP);
+    let asked = Instant::now();
+    assert!(server.control("status").1.ends_with("\nthe application did not say in time how it is\n"));
+    assert!(server.control("status json").1.ends_with(",\"application\":null}\n"));
+    assert!(asked.elapsed() < Duration::from_secs(3), "{:?}", asked.elapsed());
+    kill(server.worker(), Signal::CONT);
+    assert!(server.control("status json").1.contains("\"application\":[{\"name\""));
+    let server = Server::start(&["--mpm", "prefork"]);
+    assert!(server.control("status json").1.ends_with(",\"application\":[]}\n"), "it is spread over processes");
 }
 
 fn log_files_are_opened_again() {

@@ -5,47 +5,36 @@ use std::task::{Context, Poll};
 
 use bytes::Bytes;
 use http::header::HOST;
-use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Uri};
+use http::{HeaderValue, Method, StatusCode, Uri};
 use http_body::Frame;
 
 use super::host::Host;
+use super::http::length;
 use super::sys::Seed;
 use crate::body::{Body, BodyError, BodyFailure};
 use crate::request::{Peer, Request};
 use crate::response::Response;
+use crate::wire::request::{EMPTY, FOLLOWS, Head, WHOLE, read_fields, write_fields};
 use crate::wire::{Reader, Writer};
 
 /// The request, and a seed for its instance. `None` if it is not what was agreed upon.
 pub(super) fn read(bytes: &Bytes, host: &'static Host) -> Option<(Request, Seed)> {
     let mut reader = Reader::new(bytes);
-    let id = reader.u64().ok()?;
-    let seed = (reader.u64().ok()?, reader.u64().ok()?);
-    let tls = reader.u8().ok()? == 1;
+    let head = Head::read(&mut reader).ok()?;
     let mut parts = http::Request::new(()).into_parts().0;
-    parts.method = Method::from_bytes(reader.bytes().ok()?).ok()?;
-    parts.uri = Uri::try_from(reader.bytes().ok()?).ok()?;
-    let authority = reader.bytes().ok()?;
-    let address = reader.text().ok()?.parse().ok();
-    parts.headers = headers(&mut reader)?;
-    if !authority.is_empty() && !parts.headers.contains_key(HOST) {
-        parts.headers.insert(HOST, HeaderValue::from_bytes(authority).ok()?);
+    parts.method = Method::from_bytes(head.method.as_bytes()).ok()?;
+    parts.uri = Uri::try_from(head.target).ok()?;
+    parts.headers = read_fields(&mut reader).ok()?;
+    if !head.authority.is_empty() && !parts.headers.contains_key(HOST) {
+        parts.headers.insert(HOST, HeaderValue::from_str(head.authority).ok()?);
     }
     let body = match reader.u8().ok()? {
-        0 => Body::empty(),
-        1 => bytes.slice_ref(reader.rest()).into(),
+        EMPTY => Body::empty(),
+        WHOLE => bytes.slice_ref(reader.rest()).into(),
         _ => Body::stream(Incoming { host }),
     };
-    Some((Request::new(parts, body).with_peer(Peer::new(address, tls)).with_id(id), seed))
-}
-
-fn headers(reader: &mut Reader<'_>) -> Option<HeaderMap> {
-    let count = reader.u32().ok()? as usize;
-    let mut headers = HeaderMap::with_capacity(count.min(256));
-    for _ in 0..count {
-        let name = HeaderName::from_bytes(reader.bytes().ok()?).ok()?;
-        headers.append(name, HeaderValue::from_bytes(reader.bytes().ok()?).ok()?);
-    }
-    Some(headers)
+    let peer = Peer::new(head.address.parse().ok(), head.tls);
+    Some((Request::new(parts, body).with_peer(peer).with_id(head.id), head.seed))
 }
 
 /// The answer, and what of its body is to follow.
@@ -54,36 +43,24 @@ pub(super) fn write(response: Response) -> (Vec<u8>, Option<Body>) {
     let whole = body.as_whole();
     let mut out = Writer::with_capacity(256 + 64 * parts.headers.len() + whole.map_or(0, <[u8]>::len));
     out.u16(parts.status.as_u16());
-    let length = length(parts.status, &parts.headers, &body);
-    out.u32(
-        u32::try_from(parts.headers.len() + usize::from(length.is_some()))
-            .expect("a header map has 32768 fields at most"),
-    );
-    for (name, value) in &parts.headers {
-        out.bytes(name.as_str().as_bytes());
-        out.bytes(value.as_bytes());
-    }
+    // A body that is here says its length itself.
+    let length = if whole.is_some() { None } else { length(parts.status, &parts.headers, &body) };
+    write_fields(&mut out, &parts.headers, usize::from(length.is_some()));
     if let Some(length) = length {
         out.bytes(b"content-length");
         out.bytes(length.to_string().as_bytes());
     }
     match whole {
         Some(bytes) => {
-            out.u8(1);
+            out.u8(WHOLE);
             out.rest(bytes);
             (out.finish(), None)
         }
         None => {
-            out.u8(2);
+            out.u8(FOLLOWS);
             (out.finish(), Some(body))
         }
     }
-}
-
-/// Of a body that follows, if it is known.
-fn length(status: StatusCode, headers: &HeaderMap, body: &Body) -> Option<u64> {
-    let is_said = headers.contains_key(http::header::CONTENT_LENGTH) || status == StatusCode::NOT_MODIFIED;
-    if is_said || body.as_whole().is_some() { None } else { body.len() }
 }
 
 /// The body of a request that the host reads for us.

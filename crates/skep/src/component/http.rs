@@ -124,10 +124,7 @@ fn send(response: Response, answer: ResponseOutparam) {
         // A field that the host keeps for itself is the host's to set.
         let _ = fields.append(name.as_str(), value.as_bytes());
     }
-    if let Some(length) = body
-        .len()
-        .filter(|_| !parts.headers.contains_key(http::header::CONTENT_LENGTH) && may_have_length(parts.status))
-    {
+    if let Some(length) = length(parts.status, &parts.headers, &body) {
         let _ = fields.append("content-length", length.to_string().as_bytes());
     }
     let outgoing = OutgoingResponse::new(fields);
@@ -143,9 +140,11 @@ fn send(response: Response, answer: ResponseOutparam) {
     // A body that broke off is dropped without its end, and its client hears of it.
 }
 
-/// Without a body there is nothing to count in these (RFC 9110, 8.6).
-fn may_have_length(status: StatusCode) -> bool {
-    !status.is_informational() && !matches!(status, StatusCode::NO_CONTENT | StatusCode::NOT_MODIFIED)
+/// The length that is to be said of a body, if it is known and nobody has said it. Without a body there is nothing to count in some answers
+/// (RFC 9110, 8.6).
+pub(super) fn length(status: StatusCode, headers: &HeaderMap, body: &Body) -> Option<u64> {
+    let has_none = status.is_informational() || matches!(status, StatusCode::NO_CONTENT | StatusCode::NOT_MODIFIED);
+    if has_none || headers.contains_key(http::header::CONTENT_LENGTH) { None } else { body.len() }
 }
 
 fn write(body: &mut Body, outgoing: &OutgoingBody) -> Result<(), ()> {

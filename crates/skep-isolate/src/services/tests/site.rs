@@ -72,20 +72,19 @@ impl Site {
     }
 
     pub(super) fn component_in(folder: TempDir, wasm: &Path, kept: Kept) -> Self {
-        Self::component_with(folder, wasm, kept, Options::default().time)
+        Self::component_with(folder, wasm, kept, Options::default())
     }
 
-    pub(super) fn component_with(folder: TempDir, wasm: &Path, kept: Kept, time: Duration) -> Self {
+    pub(super) fn component_with(folder: TempDir, wasm: &Path, kept: Kept, limits: Options) -> Self {
         let options = Options {
             name: "test".into(),
-            time,
             instances: 10,
             module_cache: match kept {
                 Kept::Snapshot => ModuleCache::Snapshot { or_cold: false },
                 Kept::Cold => ModuleCache::Cold,
                 Kept::Cached => ModuleCache::Cached,
             },
-            ..Options::default()
+            ..limits
         };
         let mut setup = Setup::default();
         setup.data = folder.path().to_owned();

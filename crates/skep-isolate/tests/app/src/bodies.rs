@@ -2,6 +2,7 @@
 
 use std::pin::Pin;
 use std::task::{Context, Poll};
+use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use http_body::Frame;
@@ -50,11 +51,25 @@ impl Handle for Pieces {
     }
 }
 
-/// The application's own page for what goes wrong.
+/// The application's own page for what goes wrong. It takes its time over what took too long.
 pub(crate) fn sorry(failure: &Failure) -> Html<Document> {
+    let begun = Instant::now();
+    while failure.status() == StatusCode::GATEWAY_TIMEOUT && begun.elapsed() < Duration::from_millis(500) {}
     html! {
         (DOCTYPE)
         html lang="en" { head { title { (failure.title()) } } body { p { "Sorry: " (failure.message()) " " (failure.id()) } } }
+    }
+}
+
+#[derive(Service)]
+#[service(GET "/forever")]
+pub(crate) struct Forever;
+
+impl Handle for Forever {
+    async fn handle(self, _cx: &mut Cx<'_>) -> Result {
+        loop {
+            std::hint::spin_loop();
+        }
     }
 }
 

@@ -11,7 +11,7 @@ mod instances;
 mod notes;
 mod users;
 
-use bodies::{Echo, Panic, Pieces};
+use bodies::{Echo, Forever, Panic, Pieces};
 use instances::{Chance, Index, Kept, Word, Words};
 use notes::{Add, Errors, Notes};
 use users::{Break, Parts, Visit, Visits, Void};
@@ -22,7 +22,7 @@ pub fn app() -> App {
     App::new()
         .named(env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION"))
         .serve::<(Index, Word, Chance, Kept, Notes, Add, Errors, Visit, Visits)>()
-        .serve::<(Parts, Void, Break, Echo, Pieces, Panic)>()
+        .serve::<(Parts, Void, Break, Echo, Pieces, Panic, Forever)>()
         .error_page(bodies::sorry)
         .database(migrations!("migrations"))
         .every("tick", Duration::from_millis(20), |site| {

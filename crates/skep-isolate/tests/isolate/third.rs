@@ -1,0 +1,415 @@
+//! Components of WASI 0.3, whose functions run beside each other: the same promises as those of 0.2 have.
+
+use std::fs;
+use std::io::Write;
+use std::net::{TcpListener, TcpStream};
+use std::path::Path;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::Test;
+use super::guests;
+use super::server::{Answer, Folder, Server, refused, run};
+
+pub(crate) const TESTS: &[Test] = &[
+    ("third_a_guest_sees_the_request_and_answers", answers),
+    ("third_a_body_streams_both_ways", streams),
+    ("third_a_static_starts_anew_unless_it_is_cached", begins_anew),
+    ("third_start_up_code_runs_once_for_a_snapshot", starts_once),
+    ("third_each_failure_is_a_status_and_an_id_and_nothing_else", each_failure),
+    ("third_an_endless_loop_leaves_the_thread_to_others", leaves_the_thread),
+    ("third_an_answer_that_broke_off_does_not_look_complete", broke_off),
+    ("third_what_goes_on_after_its_answer_is_a_part_of_the_request", goes_on),
+    ("third_a_guest_reaches_no_server_but_what_it_was_allowed", network),
+    ("third_code_is_kept_and_compiled_ahead", kept),
+    ("third_requests_use_an_instance_at_once_if_told", at_once),
+    ("third_requests_that_use_an_instance_at_once_share_what_befalls_it", share_fate),
+    ("third_what_computes_is_not_joined", not_joined),
+    ("third_one_request_at_once_unless_it_can_be_more", refuses_more),
+    ("third_and_second_serve_side_by_side_and_in_each_others_place", side_by_side),
+];
+
+const STRICT: &[&str] = &["--time", "1s", "--memory", "32MiB", "--set", "workers=1", "--status", "/-/isolate"];
+
+fn serve(more: &[&str]) -> Server {
+    Server::start(&[&[guests::third().to_str().unwrap()], STRICT, more].concat())
+}
+
+fn answers() {
+    let server = serve(&[]);
+    assert_eq!(server.text("/"), "third");
+    let text = server.text("/request?a=b");
+    assert!(text.starts_with("GET Some(false) x /request?a=b\n"), "{text}");
+    let head = server.ask("HEAD", "/", "x", "").unwrap();
+    assert_eq!((head.status, head.text.as_str()), (200, ""));
+    assert_eq!(server.get("/nowhere").status, 404);
+    assert_ne!(server.text("/random"), server.text("/random"));
+    assert_eq!(server.text("/env?HOME"), "Err(NotPresent)");
+    server.text("/print");
+    server.wait_for("INFO skep::guest: printed to standard output app=third");
+    assert_eq!(server.ask("GET", "/", "a b", "").unwrap().status, 400);
+}
+
+fn streams() {
+    let server = serve(&["--time", "20s"]);
+    let body = "bees ".repeat(1 << 20);
+    for path in ["/echo", "/pass"] {
+        let answer = server.ask("POST", path, "x", &body).unwrap();
+        assert_eq!((answer.status, answer.is_whole), (200, true), "{path}");
+        assert!(answer.text == body, "{path}: {} bytes of {}", answer.text.len(), body.len());
+    }
+    let answer = server.get("/stream?5000");
+    assert_eq!((answer.status, answer.text.len(), answer.is_whole), (200, 5000 << 10, true));
+    idle(&server, 0);
+}
+
+fn begins_anew() {
+    for (how, second, whoami) in [("snapshot", 1, "nobody"), ("cold", 1, "nobody"), ("cached", 2, "alice")] {
+        for component in [guests::third(), guests::third_with_init()] {
+            let server = Server::start(&[&[component.to_str().unwrap(), "--module-cache", how], STRICT].concat());
+            let kept = u32::from(how == "cached");
+            let ask = |path: &str| {
+                idle(&server, kept);
+                server.text(path)
+            };
+            assert_eq!(ask("/counts"), "static 1 local 1", "{how}");
+            assert_eq!(ask("/counts"), format!("static {second} local 1"), "{how}");
+            ask("/login?alice");
+            assert_eq!(ask("/whoami"), whoami, "{how}");
+        }
+    }
+    cached();
+}
+
+/// Waits until nobody is at work, and so many wait for another request: an answer may be here before its instance has ended.
+fn idle(server: &Server, count: u32) {
+    let (wanted, begun) = (format!("0 at work, {count} idle"), Instant::now());
+    while !server.text("/-/isolate").contains(&wanted) {
+        assert!(begun.elapsed() < Duration::from_secs(20), "never {wanted}: {}", server.text("/-/isolate"));
+        thread::sleep(Duration::from_millis(2));
+    }
+}
+
+fn cached() {
+    let server = serve(&["--module-cache", "cached"]);
+    for (path, status) in [("/panic", 500), ("/refused", 200), ("/memory", 500), ("/loop", 504), ("/exit", 500)] {
+        server.text("/login?alice");
+        idle(&server, 1);
+        assert_eq!(server.text("/whoami"), "alice");
+        idle(&server, 1);
+        assert_eq!(server.get(path).status, status, "{path}");
+        assert_eq!(server.text("/whoami"), "nobody", "{path} threw the instance away");
+    }
+    let server = serve(&["--module-cache", "cached", "--reuse-requests", "3", "--probe", "/counts"]);
+    let counts = |_| {
+        let text = server.text("/counts");
+        idle(&server, u32::from(!text.contains('3')));
+        text
+    };
+    // The probe was the first request of the first instance, if that was kept.
+    let counts: String = (0..6).map(counts).filter_map(|text| text.split(' ').nth(1).map(ToOwned::to_owned)).collect();
+    assert!(["231231", "123123"].contains(&counts.as_str()), "{counts}");
+}
+
+fn starts_once() {
+    let component = guests::third_with_init();
+    let component = component.to_str().unwrap();
+    for (how, table, image) in [("snapshot", "ready value 7", true), ("cold", "ready value 7", false)] {
+        let server = Server::start(&[component, "--module-cache", how, "--status", "/-/isolate"]);
+        assert_eq!(server.text("/table?7"), table);
+        assert_eq!(server.text("/-/isolate").contains("start-up code in its image"), image, "{how}");
+    }
+    let text = refused(&[component, "--env", "INIT=time"]);
+    assert!(text.contains("start-up code asked for the time"), "{text}");
+}
+
+fn each_failure() {
+    let server = serve(&[]);
+    let cases = [
+        ("/panic", 500, "wasm trap: wasm `unreachable` instruction executed"),
+        ("/unreachable", 500, ", in "),
+        ("/overflow", 500, "wasm trap: out of bounds memory access, in "),
+        ("/memory", 500, "it asked for more memory than the 32768 KiB it may have"),
+        ("/exit", 500, "it called exit("),
+        ("/short?9", 500, "did not finish its answer"),
+        ("/status?101", 500, "it answered with 101, which is no status of an answer"),
+        ("/error", 500, "answered with an error: ErrorCode::InternalError"),
+        ("/trap-later?50", 500, "wasm trap"),
+        ("/loop", 504, "took longer than 1s"),
+        ("/spin", 504, "took longer than 1s"),
+        ("/never", 504, "took longer than 1s"),
+        ("/sleep?60000", 504, "took longer than 1s"),
+    ];
+    for (path, status, why) in cases {
+        let answer = server.get(path);
+        assert_eq!(answer.status, status, "{path} {}", server.log());
+        assert!(!answer.text.contains("wasm") && !answer.text.contains("guest"), "{path}: {}", answer.text);
+        let id = answer.id();
+        let is_told = |log: &str| log.lines().any(|line| line.contains(&id) && line.contains(why));
+        let start = Instant::now();
+        while !is_told(&server.log()) {
+            assert!(start.elapsed() < Duration::from_secs(5), "{path}, {why}: {}", server.log());
+            thread::sleep(Duration::from_millis(5));
+        }
+        assert_eq!(server.text("/"), "third", "after {path}");
+    }
+    idle(&server, 0);
+    let server = serve(&["--fuel", "5_000_000"]);
+    assert_eq!(server.get("/loop").status, 504);
+    server.wait_for("used up its fuel of 5000000 (--fuel)");
+    let server = serve(&["--instances", "1", "--time", "5s"]);
+    let mut waiting = begin(&server.address, "/sleep?1000");
+    waiting.flush().unwrap();
+    thread::sleep(Duration::from_millis(300));
+    assert_eq!(server.get("/").status, 503);
+    assert_eq!(Answer::read(waiting).unwrap().text, "slept");
+}
+
+fn begin(address: &str, path: &str) -> TcpStream {
+    let mut stream = TcpStream::connect(address).unwrap();
+    stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
+    stream.write_all(format!("GET {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n").as_bytes()).unwrap();
+    stream
+}
+
+fn leaves_the_thread() {
+    for path in ["/loop", "/spin"] {
+        let server = serve(&["--time", "2s"]);
+        let looping = begin(&server.address, path);
+        thread::sleep(Duration::from_millis(100));
+        let start = Instant::now();
+        for _ in 0..20 {
+            assert_eq!(server.text("/"), "third");
+        }
+        assert!(start.elapsed() < Duration::from_millis(1700), "{path} {:?}", start.elapsed());
+        assert_eq!(Answer::read(looping).unwrap().status, 504);
+    }
+}
+
+fn broke_off() {
+    let server = serve(&[]);
+    let answer = server.get("/stream-then-trap?2000");
+    assert_eq!((answer.status, answer.is_whole), (200, false));
+    server.wait_for("an answer broke off");
+    let answer = server.get("/endless");
+    assert_eq!((answer.status, answer.is_whole), (200, false));
+    server.wait_for("took longer than 1s");
+    // What nobody will ever end: said at once, or when the time is up if the answer has begun.
+    let answer = server.get("/unfinished");
+    assert!(answer.status == 500 || !answer.is_whole, "{} {}", answer.status, answer.text);
+    let answer = server.get("/unfinished?400");
+    assert_eq!((answer.status, answer.text.as_str(), answer.is_whole), (200, "a part", false));
+    // A request whose body does not come: what passes it on ends with its time, too.
+    let mut stream = TcpStream::connect(&server.address).unwrap();
+    stream.write_all(b"POST /pass HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\nConnection: close\r\n\r\npart").unwrap();
+    stream.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
+    let answer = Answer::read(stream).unwrap();
+    assert_eq!((answer.status, answer.is_whole), (200, false));
+    idle(&server, 0);
+}
+
+fn goes_on() {
+    let server = serve(&["--module-cache", "cached"]);
+    let begun = Instant::now();
+    let mut stream = begin(&server.address, "/after?500");
+    let answer = Answer::read(stream.try_clone().unwrap()).unwrap();
+    assert_eq!((answer.text.as_str(), begun.elapsed() < Duration::from_millis(450)), ("first", true));
+    let _ = stream.flush();
+    assert!(server.text("/-/isolate").contains("1 at work"));
+    server.wait_for("went on");
+    idle(&server, 1);
+    assert_eq!(server.text("/counts"), "static 1001 local 1");
+    assert_eq!(server.text("/after?60000"), "first");
+    server.wait_for("took longer than 1s");
+    idle(&server, 0);
+    // The end of the server waits for what is at work.
+    let mut ending = serve(&[]);
+    let sleeping = begin(&ending.address, "/sleep?600");
+    thread::sleep(Duration::from_millis(200));
+    assert!(ending.end());
+    assert_eq!(Answer::read(sleeping).unwrap().text, "slept");
+    assert_eq!(server.text("/told"), "told");
+    server.wait_for("the answer was sent: Ok(())");
+}
+
+fn network() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap().to_string();
+    thread::spawn(move || {
+        for mut stream in listener.incoming().map_while(Result::ok) {
+            use std::io::Read;
+            let _ = stream.read(&mut [0; 1024]);
+            let _ = stream.write_all(b"HTTP/1.1 203 OK\r\nContent-Length: 5\r\nConnection: close\r\n\r\nthere");
+        }
+    });
+    let server = serve(&[]);
+    assert!(server.text(&format!("/fetch?{address}")).contains("HttpRequestDenied"));
+    server.wait_for("--allow-out would allow it");
+    let server = serve(&["--allow-out", &address]);
+    assert_eq!(server.text(&format!("/fetch?{address}")), "status 203");
+    let passed = server.get(&format!("/proxy?{address}"));
+    assert_eq!((passed.status, passed.text.as_str(), passed.is_whole), (203, "there", true));
+    assert!(server.text("/fetch?127.0.0.1:1").contains("HttpRequestDenied"));
+}
+
+fn kept() {
+    let folder = Folder::new();
+    let (cache, out) = (folder.0.join("cache"), folder.0.join("third.cwasm"));
+    let component = guests::third_with_init();
+    let component = component.to_str().unwrap();
+    for _ in 0..2 {
+        let server = Server::start(&[component, "--compile-cache", cache.to_str().unwrap()]);
+        assert_eq!(server.text("/table?7"), "ready value 7");
+        // What was sent, what the snapshotter made of it, and the image.
+        assert_eq!(fs::read_dir(&cache).unwrap().filter(is_code).count(), 3);
+    }
+    let (well, text) = run("compile", &[component, "-o", out.to_str().unwrap()]);
+    assert!(well && text.contains("start-up code in its image"), "{text}");
+    let server = Server::start(&[out.to_str().unwrap()]);
+    assert_eq!(server.text("/table?7"), "ready value 7");
+}
+
+fn is_code(file: &std::io::Result<fs::DirEntry>) -> bool {
+    file.as_ref().is_ok_and(|file| file.path().extension().is_some_and(|ending| ending == "cwasm"))
+}
+
+fn side_by_side() {
+    let folder = Folder::new();
+    let app = folder.write("app.wasm", fs::read(guests::plain()).unwrap());
+    let table = |name: &str, file: &Path, instances: u32| {
+        let prefix = if name == "app" { "" } else { name };
+        format!("[isolate.{name}]\nfile = '{}'\nprefix = '/{prefix}'\ninstances = {instances}\n", file.display())
+    };
+    let all = [table("new", &guests::third(), 4000), table("app", &app, 4000), table("more", &guests::plain(), 2000)]
+        .concat();
+    let settings = folder.write("skep.toml", all);
+    let server = Server::start(&["--config", settings.to_str().unwrap()]);
+    assert_eq!((server.text("/"), server.get("/new").status), ("one".into(), 404));
+    assert!(!server.log().contains("is not served"), "{}", server.log());
+    let text = refused(&[guests::third().to_str().unwrap(), "--instances", "4001"]);
+    assert!(text.contains("WASI 0.3, whose components have room for 4000 instances in a process"), "{text}");
+    for (component, text) in [(guests::third(), "third"), (guests::second(), "two")] {
+        let part = folder.write("part", fs::read(component).unwrap());
+        fs::rename(part, &app).unwrap();
+        let begun = Instant::now();
+        while server.text("/") != text {
+            assert!(begun.elapsed() < Duration::from_secs(30), "never {text}: {}", server.log());
+            thread::sleep(Duration::from_millis(20));
+        }
+    }
+}
+
+const CROWD: &[&str] = &["--module-cache", "cached", "--reuse-concurrency", "10"];
+
+/// The numbers of instances that were made, and that were used again.
+fn counted(server: &Server) -> (u32, u32) {
+    let text = server.text("/-/isolate");
+    let number = |what: &str| {
+        let before = text.split(what).next().unwrap();
+        before.rsplit(' ').next().unwrap().parse().unwrap()
+    };
+    (number(" made, "), number(" used again"))
+}
+
+fn at_once() {
+    let server = serve(CROWD);
+    let waiting: Vec<TcpStream> = (0..10).map(|_| begin(&server.address, "/sleep?400")).collect();
+    thread::sleep(Duration::from_millis(200));
+    assert_eq!(server.text("/login?alice"), "welcome", "a second instance: the first is full");
+    let began = Instant::now();
+    for stream in waiting {
+        assert_eq!(Answer::read(stream).unwrap().text, "slept");
+    }
+    assert!(began.elapsed() < Duration::from_millis(900), "{:?}", began.elapsed());
+    idle(&server, 2);
+    let most: Vec<String> = (0..2).map(|_| server.text("/most")).collect();
+    assert!(most.contains(&"10".to_owned()), "{most:?}");
+    assert_eq!(counted(&server).0, 2);
+    // Bodies, at once, of more than is held between guest and host.
+    let body = "bees ".repeat(1 << 18);
+    thread::scope(|scope| {
+        for path in ["/echo", "/pass", "/echo", "/stream?1280", "/error", "/short?9"] {
+            let (server, body) = (&server, &body);
+            scope.spawn(move || {
+                let answer = server.ask("POST", path, "x", body).unwrap();
+                match path {
+                    "/error" => assert_eq!(answer.status, 500),
+                    // It may have begun.
+                    "/short?9" => assert!(answer.status == 500 || !answer.is_whole, "{}", answer.text),
+                    _ => assert_eq!(
+                        (answer.status, answer.is_whole, answer.text.len()),
+                        (200, true, 1280 << 10),
+                        "{path}"
+                    ),
+                }
+            });
+        }
+    });
+    // One after the other, they are counted as ever.
+    let server = serve(&[CROWD, &["--reuse-requests", "3"]].concat());
+    let counts: Vec<String> = (0..9).map(|_| server.text("/counts")).collect();
+    assert!(counts.iter().any(|text| text.starts_with("static 3 ")), "{counts:?}");
+    assert!(!counts.iter().any(|text| text.starts_with("static 4 ")), "{counts:?}");
+}
+
+fn share_fate() {
+    let server = serve(CROWD);
+    // The one that trapped is told, and so are the others of its instance.
+    let sleeping = begin(&server.address, "/sleep?800");
+    thread::sleep(Duration::from_millis(100));
+    assert_eq!(server.get("/trap-later?100").status, 500);
+    assert_eq!(Answer::read(sleeping).unwrap().status, 500);
+    idle(&server, 0);
+    // The one that takes too long is told alone; the instance serves the others, and nobody after them.
+    let late = begin(&server.address, "/sleep?60000");
+    thread::sleep(Duration::from_millis(500));
+    assert_eq!(server.text("/login?alice"), "welcome");
+    let sleeping = begin(&server.address, "/sleep?900");
+    assert_eq!(Answer::read(late).unwrap().status, 504);
+    assert_eq!(server.text("/whoami"), "nobody");
+    assert_eq!(Answer::read(sleeping).unwrap().text, "slept");
+    idle(&server, 1);
+    assert_eq!(server.text("/whoami"), "nobody");
+    // What goes on when nobody waits any more has no more time than they had.
+    server.text("/login?alice");
+    assert_eq!(server.text("/after?60000"), "first");
+    assert_eq!(server.text("/whoami"), "alice");
+    thread::sleep(Duration::from_millis(1300));
+    assert_eq!(server.text("/whoami"), "nobody");
+    // One whose client has gone.
+    drop(begin(&server.address, "/sleep?60000"));
+    thread::sleep(Duration::from_millis(200));
+    assert_eq!(server.text("/"), "third");
+    assert_eq!(server.get("/sleep?60000").status, 504);
+    idle(&server, 0);
+}
+
+fn not_joined() {
+    for path in ["/loop", "/block?900"] {
+        let server = serve(CROWD);
+        let looping = begin(&server.address, path);
+        thread::sleep(Duration::from_millis(100));
+        let start = Instant::now();
+        for _ in 0..10 {
+            assert_eq!(server.text("/"), "third");
+        }
+        assert!(start.elapsed() < Duration::from_millis(700), "{path}: {:?}", start.elapsed());
+        let status = Answer::read(looping).unwrap().status;
+        assert_eq!(status, if path == "/loop" { 504 } else { 200 }, "{path}");
+    }
+}
+
+fn refuses_more() {
+    let (third, second) = (guests::third(), guests::plain());
+    let text = refused(&[second.to_str().unwrap(), "--module-cache", "cached", "--reuse-concurrency", "2"]);
+    assert!(
+        text.contains(
+            "cannot serve 2 requests at once in one instance (--reuse-concurrency): this is a component of WASI 0.2"
+        ),
+        "{text}"
+    );
+    let text = refused(&[third.to_str().unwrap(), "--reuse-concurrency", "2"]);
+    assert!(text.contains("each request has an instance of its own; say --module-cache cached"), "{text}");
+    let text = refused(&[third.to_str().unwrap(), "--reuse-concurrency", "0"]);
+    assert!(text.contains("expected a number from 1 to 1000"), "{text}");
+}

@@ -1,0 +1,126 @@
+//! A request in one buffer: the host writes it, and a component reads it (`wit/skep.wit`, interface `door`).
+//!
+//! First the [`Head`], then the [fields](write_fields), then how the body comes.
+
+use http::{HeaderMap, HeaderName, HeaderValue};
+
+use super::{Reader, Short, Writer};
+
+/// What stands before the fields of a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Head<'a> {
+    /// The number of the request, for logs and error pages.
+    pub id: u64,
+    /// Chance for its instance, which begins with the memory of all others.
+    pub seed: (u64, u64),
+    /// The client encrypts.
+    pub tls: bool,
+    /// `GET`.
+    pub method: &'a str,
+    /// Path and query.
+    pub target: &'a str,
+    /// Of HTTP/2; empty where there is only a field `Host`.
+    pub authority: &'a str,
+    /// The client's, or empty.
+    pub address: &'a str,
+}
+
+/// There is no body.
+pub const EMPTY: u8 = 0;
+/// The body is what is left.
+pub const WHOLE: u8 = 1;
+/// The body is read piece by piece.
+pub const FOLLOWS: u8 = 2;
+
+impl<'a> Head<'a> {
+    /// Appends it.
+    pub fn write(&self, out: &mut Writer) {
+        out.u64(self.id);
+        out.u64(self.seed.0);
+        out.u64(self.seed.1);
+        out.u8(u8::from(self.tls));
+        for text in [self.method, self.target, self.authority, self.address] {
+            out.bytes(text.as_bytes());
+        }
+    }
+
+    /// Takes it from the front.
+    #[inline]
+    pub fn read(reader: &mut Reader<'a>) -> Result<Self, Short> {
+        Ok(Self {
+            id: reader.u64()?,
+            seed: (reader.u64()?, reader.u64()?),
+            tls: reader.u8()? == 1,
+            method: reader.text()?,
+            target: reader.text()?,
+            authority: reader.text()?,
+            address: reader.text()?,
+        })
+    }
+
+    /// The path alone, as logs show it.
+    #[must_use]
+    pub fn path(&self) -> &'a str {
+        self.target.split('?').next().unwrap_or_default()
+    }
+}
+
+/// Appends all fields, behind their number. `more`: so many will follow that are not in the map.
+///
+/// # Panics
+/// Never: a map has 32768 fields at most.
+pub fn write_fields(out: &mut Writer, fields: &HeaderMap, more: usize) {
+    out.u32(u32::try_from(fields.len() + more).expect("a header map has 32768 fields at most"));
+    for (name, value) in fields {
+        out.bytes(name.as_str().as_bytes());
+        out.bytes(value.as_bytes());
+    }
+}
+
+/// Takes all fields from the front.
+pub fn read_fields(reader: &mut Reader<'_>) -> Result<HeaderMap, Short> {
+    let count = reader.u32()? as usize;
+    let mut fields = HeaderMap::with_capacity(count.min(256));
+    for _ in 0..count {
+        let name = HeaderName::from_bytes(reader.bytes()?).map_err(|_| Short)?;
+        let value = HeaderValue::from_bytes(reader.bytes()?).map_err(|_| Short)?;
+        fields.try_append(name, value).map_err(|_| Short)?;
+    }
+    Ok(fields)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_request_is_read_as_it_was_written() {
+        let head = Head {
+            id: 7,
+            seed: (8, 9),
+            tls: true,
+            method: "GET",
+            target: "/writings/bees?page=2",
+            authority: "bees.example",
+            address: "192.0.2.7:4321",
+        };
+        let mut fields = HeaderMap::new();
+        fields.append("accept", "text/html".parse().unwrap());
+        fields.append("accept", HeaderValue::from_bytes(b"\xff").unwrap());
+        let mut out = Writer::with_capacity(64);
+        head.write(&mut out);
+        write_fields(&mut out, &fields, 0);
+        out.u8(WHOLE);
+        out.rest(b"body");
+        let bytes = out.finish();
+        let mut reader = Reader::new(&bytes);
+        assert_eq!(Head::read(&mut reader), Ok(head));
+        assert_eq!(head.path(), "/writings/bees");
+        assert_eq!(read_fields(&mut reader), Ok(fields));
+        assert_eq!((reader.u8(), reader.rest()), (Ok(WHOLE), &b"body"[..]));
+        for cut in 0..bytes.len() - 5 {
+            let mut short = Reader::new(&bytes[..cut]);
+            assert!(Head::read(&mut short).and(read_fields(&mut short)).is_err(), "{cut}");
+        }
+    }
+}

@@ -1,0 +1,5 @@
+create table placed (
+    number integer primary key,
+    name text not null,
+    lines text not null
+) strict;
