@@ -30,11 +30,13 @@ pub(crate) fn wants_cache(flags: &Flags) -> bool {
 pub(crate) fn measure_cache(file: &Path, install: bool) -> Result<String> {
     let stem = file.file_stem().unwrap_or_default().to_string_lossy();
     let record = file.with_file_name(format!("{stem}-cache.json"));
+    // The command is a part of the record, and a folder of one machine is not.
+    let named = record.strip_prefix(repository()).unwrap_or(&record);
     eprintln!("post-perl, caches");
     let mut cargo = Command::new("cargo");
     cargo.args(["run", "--release", "--quiet", "--manifest-path"]).arg(bench().join("cache/Cargo.toml"));
-    cargo.args(["-p", "cache-bench", "--", "posts", "--rounds", "3", "--millis", "30", "--out"]).arg(&record);
-    if !cargo.args(install.then_some("--install")).status()?.success() {
+    cargo.args(["-p", "cache-bench", "--", "posts", "--rounds", "3", "--millis", "30", "--out"]).arg(named);
+    if !cargo.current_dir(repository()).args(install.then_some("--install")).status()?.success() {
         return Err("the bench of the cache failed".into());
     }
     Ok(record.file_name().unwrap_or_default().to_string_lossy().into_owned())

@@ -28,7 +28,8 @@ const BOUNDARY: &str = "----bees";
 fn multipart(fields: &[(&str, &str)], picture: &str) -> String {
     let mut body = String::new();
     for (name, value) in fields {
-        body += &format!("--{BOUNDARY}\r\nContent-Disposition: form-data; name=\"{name}\"\r\n\r\n{value}\r\n");
+        let head = format!("--{BOUNDARY}\r\nContent-Disposition: form-data; name=\"{name}\"\r\n\r\n");
+        body.extend([head.as_str(), value, "\r\n"]);
     }
     body + &format!(
         "--{BOUNDARY}\r\nContent-Disposition: form-data; name=\"picture\"; filename=\"bee.png\"\r\nContent-Type: image/png\r\n\r\n\
