@@ -226,8 +226,9 @@ impl Running {
                 match self.taken.take() {
                     // What the guest has left open, it does not end when it goes: it would look as if it were complete.
                     Some(taken) if result.is_ok() => match tokio::time::timeout_at(self.until, taken).await {
-                        Ok(_) => Ok(instance),
-                        Err(_) => Err(Failure::Late),
+                        // The body may have ended it first, when its time was up.
+                        Ok(_) if Instant::now() < self.until => Ok(instance),
+                        _ => Err(Failure::Late),
                     },
                     _ => result.map(|()| instance),
                 }

@@ -32,7 +32,7 @@ pub(super) fn swaps(stage: &Stage<'_>, report: &mut Report) -> Result<()> {
             running.go_on_for(20 * stage.scale())?;
             let begun = Instant::now();
             stage.subject().deploy(&server.folder, &version.to_string())?;
-            wait_for(&server, &format!("swaps: {version}\n"))?;
+            wait_for(&server, &format!("swaps: {version},"))?;
             slowest = slowest.max(begun.elapsed());
             old += u64::from(ours && server.get("/")? != padded(&version.to_string()));
         }
@@ -79,7 +79,7 @@ pub(super) fn broken(stage: &Stage<'_>, report: &mut Report) -> Result<()> {
         thread::sleep(Duration::from_millis(20));
     }
     drop(file);
-    let taken = wait_for(&server, "swaps: 1\n");
+    let taken = wait_for(&server, "swaps: 1,");
     let said = if taken.is_ok() { "taken when it was whole" } else { "not taken" };
     report.expect("a file that is written slowly", "taken when it is whole", said, taken.is_ok());
     running.go_on_for(50)?;

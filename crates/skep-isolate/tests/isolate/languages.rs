@@ -73,7 +73,7 @@ fn begins_anew(language: &str, component: &Path) {
 
 /// Waits until nobody is at work, and so many wait for another request: an answer may be here before its instance has returned.
 fn idle(server: &Server, count: u32) {
-    let (wanted, begun) = (format!("0 at work, {count} idle"), Instant::now());
+    let (wanted, begun) = (format!("instances: 0 at work of 1000, {count} idle"), Instant::now());
     while !server.text("/-/isolate").contains(&wanted) {
         assert!(begun.elapsed() < Duration::from_secs(20), "never {wanted}: {}", server.text("/-/isolate"));
         thread::sleep(Duration::from_millis(2));
