@@ -315,23 +315,27 @@ fn at_once() {
     let server = serve(CROWD);
     let waiting: Vec<TcpStream> = (0..10).map(|_| begin(&server.address, "/sleep?400")).collect();
     thread::sleep(Duration::from_millis(200));
-    assert_eq!(server.text("/login?alice"), "welcome", "a second instance: the first is full");
+    assert_eq!(server.text("/login?alice"), "welcome", "while they wait");
     let began = Instant::now();
     for stream in waiting {
         assert_eq!(Answer::read(stream).unwrap().text, "slept");
     }
     assert!(began.elapsed() < Duration::from_millis(900), "{:?}", began.elapsed());
-    idle(&server, 2);
-    let most: Vec<String> = (0..2).map(|_| server.text("/most")).collect();
-    assert!(most.contains(&"10".to_owned()), "{most:?}");
-    assert_eq!(counted(&server).0, 2);
+    // Who came while the instance computed has another one: how many those were is chance.
+    let (made, used) = counted(&server);
+    assert!(made < 10 && made + used >= 11, "{made} made, {used} used again");
     // Bodies, at once, of more than is held between guest and host.
     let body = "bees ".repeat(1 << 18);
     thread::scope(|scope| {
         for path in ["/echo", "/pass", "/echo", "/stream?1280", "/error", "/short?9"] {
             let (server, body) = (&server, &body);
             scope.spawn(move || {
-                let answer = server.ask("POST", path, "x", body).unwrap();
+                let body = if ["/echo", "/pass"].contains(&path) { body } else { "" };
+                let answer = match server.ask("POST", path, "x", body) {
+                    // It was cut before its head had left.
+                    Err(_) if path == "/short?9" => return,
+                    answer => answer.unwrap_or_else(|error| panic!("{path}: {error}")),
+                };
                 match path {
                     "/error" => assert_eq!(answer.status, 500),
                     // It may have begun.
