@@ -111,21 +111,17 @@ struct Model {
     arguments: &'static [&'static str],
     /// How many of these connections one process may have in its hands.
     in_hand: u64,
-    /// How many sockets listen on one address: with threads each has its own.
-    sockets: u64,
 }
 
 const CONNECTIONS: u64 = 8;
 
 const THREADS: Model =
-    Model { name: "threads", arguments: &["--mpm", "thread", "--workers", "2"], in_hand: CONNECTIONS, sockets: 2 };
-const PROCESSES: Model =
-    Model { name: "processes", arguments: &["--mpm", "prefork", "--workers", "4"], in_hand: 1, sockets: 1 };
+    Model { name: "threads", arguments: &["--mpm", "thread", "--workers", "2"], in_hand: CONNECTIONS };
+const PROCESSES: Model = Model { name: "processes", arguments: &["--mpm", "prefork", "--workers", "4"], in_hand: 1 };
 const SINGLE: Model = Model {
     name: "a process for each request",
     arguments: &["--mpm", "prefork", "--set", "requests_per_worker=1"],
     in_hand: 1,
-    sockets: 1,
 };
 
 /// The next request after a death has so long: 50 ms, and more in a build that is not optimised.

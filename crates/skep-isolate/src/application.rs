@@ -9,9 +9,11 @@ use std::time::{Duration, Instant};
 use arc_swap::ArcSwapOption;
 use http::StatusCode;
 use http::header::HOST;
+use http_body_util::BodyExt;
 use skep::Body;
 use skep::files::Files;
 use skep::mount::Mounted;
+use tokio::task::LocalSet;
 
 use crate::answer;
 use crate::disk::Disk;
@@ -128,7 +130,10 @@ impl Application {
             .enable_all()
             .build_local(tokio::runtime::LocalOptions::default())
             .map_err(|error| Failure::may_pass(format!("cannot be probed: {error}")))?;
-        runtime.block_on(probe(&ready, &self.options))?;
+        let tasks = LocalSet::new();
+        runtime.block_on(tasks.run_until(probe(&ready, &self.options)))?;
+        // An instance that goes on after its answer is given back by a task, and would go with the runtime.
+        runtime.block_on(tasks);
         let jobs = runtime.block_on(jobs::list(&ready));
         Ok((ready, jobs.map_err(|why| Wrong(format!("does not say which jobs it has: {why}")))?))
     }
@@ -187,12 +192,18 @@ async fn probe(ready: &Arc<Ready>, options: &Options) -> Result<(), Failure> {
     let request =
         Mounted { parts: request.into_parts().0, body: Body::empty(), peer: skep::Peer::default(), id: 0.into() };
     let patience = ready.limits.time + Duration::from_secs(1);
-    let answer = tokio::time::timeout(patience, answer::probe(Arc::clone(ready), request)).await;
-    match answer {
-        Ok(Ok(answer)) if !answer.status().is_server_error() => Ok(()),
-        Ok(Ok(answer)) => {
-            Err(Wrong(format!("the probe {} was answered with {}", options.probe, answer.status())).into())
-        }
+    let begun = Instant::now();
+    let answer = async {
+        let answer = answer::probe(Arc::clone(ready), request).await?;
+        let status = answer.status();
+        // One that never ends, of events, say, is cut when its time is up, and no worse for it.
+        let is_whole = answer.into_body().collect().await.is_ok() || begun.elapsed() >= ready.limits.time;
+        Ok((status, is_whole))
+    };
+    match tokio::time::timeout(patience, answer).await {
+        Ok(Ok((status, true))) if !status.is_server_error() => Ok(()),
+        Ok(Ok((status, true))) => Err(Wrong(format!("the probe {} was answered with {status}", options.probe)).into()),
+        Ok(Ok((_, false))) => Err(Wrong(format!("the answer to the probe {} broke off", options.probe)).into()),
         Ok(Err(error)) => {
             let may_pass = [StatusCode::SERVICE_UNAVAILABLE, StatusCode::GATEWAY_TIMEOUT].contains(&error.status());
             Err(Failure { wrong: Wrong(format!("the probe {} was answered with {error}", options.probe)), may_pass })

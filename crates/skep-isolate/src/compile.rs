@@ -73,7 +73,7 @@ fn run(arguments: Vec<OsString>) -> Result<String, Wrong> {
     if source.form == Form::Compiled {
         return Err(Wrong::with("is compiled already").of(&file));
     }
-    let (code, has_image) = code(&source, &options)?;
+    let (code, has_image) = code(&source, &options).map_err(|wrong| wrong.of(&file))?;
     write_whole(&out, &[&code]).map_err(|error| Wrong(format!("{} cannot be written: {error}", out.display())))?;
     let bytes = fs::metadata(&out).map_or(0, |about| about.len());
     let image = if has_image { ", start-up code in its image" } else { "" };
@@ -95,13 +95,13 @@ fn code(source: &Source, options: &Options) -> Result<(Vec<u8>, bool), Wrong> {
         ModuleCache::Snapshot { or_cold } => {
             match snapshot::image(&host, None, &compiled.component, &source.bytes, (&grants, snapshot::PATIENCE)) {
                 Err(_) if or_cold => None,
-                image => image.map_err(|wrong| wrong.of(&source.path))?,
+                image => image?,
             }
         }
         ModuleCache::Cached | ModuleCache::Cold => None,
     };
     let compiled = match &image {
-        Some(image) => Compiled::of_wasm(&host, None, image).map_err(|wrong| wrong.of(&source.path))?,
+        Some(image) => Compiled::of_wasm(&host, None, image)?,
         None => compiled,
     };
     let code = compiled.component.serialize().map_err(|error| Wrong(format!("cannot be written: {error:#}")))?;

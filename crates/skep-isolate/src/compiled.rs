@@ -20,9 +20,9 @@ impl Compiled {
         match source.form {
             Form::Component => {
                 let host = if is_third(&source.bytes) { &host.concurrent()? } else { host };
-                Self::of_wasm(host, disk, &source.bytes).map_err(|wrong| wrong.of(&source.path))
+                Self::of_wasm(host, disk, &source.bytes)
             }
-            Form::Compiled => Self::of_file(host, source).map_err(|wrong| wrong.of(&source.path)),
+            Form::Compiled => Self::of_file(host, source),
         }
     }
 

@@ -102,13 +102,12 @@ struct Idle {
 }
 
 impl Ready {
-    /// Everything that takes time: compile, run start-up code, link.
+    /// Everything that takes time: compile, run start-up code, link. What is wrong does not name the file: who asks knows it.
     pub(crate) fn new(host: &Host, disk: Option<&Disk>, source: &Source, options: &Options) -> Result<Self, Wrong> {
         let begun = Instant::now();
-        let wrong = |wrong: Wrong| wrong.of(&source.path);
         let original = Compiled::new(host, disk, source)?;
         let host = &host.of(&original.component)?;
-        check(host, &original.component, options).map_err(wrong)?;
+        check(host, &original.component, options)?;
         let mut grants = options.grants(&host.clock, services::asked(host, &original.component))?;
         grants.env.extend(services::build(&grants, &source.hash));
         let grants = Arc::new(grants);
@@ -119,14 +118,14 @@ impl Ready {
                         tracing::warn!(target: "skep::isolate", app = options.name, "start-up code runs for each request: {why}");
                         None
                     }
-                    image => image.map_err(wrong)?,
+                    image => image?,
                 }
             }
             _ => None,
         };
         let has_image = image.is_some();
         let component = match &image {
-            Some(image) => Compiled::of_wasm(host, disk, image).map_err(wrong)?.component,
+            Some(image) => Compiled::of_wasm(host, disk, image)?.component,
             None => original.component,
         };
         // A file of `skep compile` has its image in it already.
@@ -134,8 +133,8 @@ impl Ready {
         let init = if runs_init { Init::of(&component) } else { None };
         let (door, jobs) = (Door::of(&component), Jobs::of(&component));
         let cannot = |error: wasmtime::Error| Wrong(format!("cannot be linked: {error:#}"));
-        let pre = host.linker.instantiate_pre(&component).map_err(cannot).map_err(wrong)?;
-        let handler = Handler::of(host, &pre).map_err(cannot).map_err(wrong)?;
+        let pre = host.linker.instantiate_pre(&component).map_err(cannot)?;
+        let handler = Handler::of(host, &pre).map_err(cannot)?;
         Ok(Self {
             hash: source.hash,
             pre,

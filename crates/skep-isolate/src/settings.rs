@@ -120,6 +120,11 @@ impl Line {
         Ok(())
     }
 
+    /// True if it is a word to a server that runs, which knows itself what it serves.
+    fn asks_a_server(&self) -> bool {
+        self.rest.iter().any(|argument| argument.to_string_lossy().split('=').next() == Some("--control"))
+    }
+
     fn other(&self, flag: &str) -> Option<&str> {
         self.others.iter().rev().find(|(known, _)| *known == flag).map(|(_, value)| value.as_str())
     }
@@ -191,7 +196,7 @@ impl Settings {
                 None => Vec::new(),
             },
         };
-        if applications.is_empty() {
+        if applications.is_empty() && !line.asks_a_server() {
             return Err(Wrong::with(
                 "there is nothing to serve: name a component, `skep serve app.wasm`, or say in skep.toml\n[isolate.app]\nfile = \"app.wasm\"",
             ));

@@ -6,6 +6,7 @@ mod alone;
 
 use std::future::Future;
 use std::io;
+use std::net::SocketAddr;
 use std::pin::pin;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -13,7 +14,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use skep::{Peer, Site};
-use tokio::net::{TcpListener, UnixListener};
+use tokio::net::{TcpListener, TcpStream, UnixListener, UnixStream};
 use tokio::sync::watch;
 use tokio_rustls::TlsAcceptor;
 
@@ -211,11 +212,39 @@ impl Acceptor {
         match self {
             Self::Tcp(socket) => {
                 let (stream, address) = socket.accept().await?;
-                // Answers leave whole; waiting for more would only delay them.
-                stream.set_nodelay(true)?;
-                Ok((Plain::Tcp(stream), Peer::new(Some(address), false)))
+                tcp(stream, address)
             }
             Self::Unix(socket) => Ok((Plain::Unix(socket.accept().await?.0), Peer::new(None, false))),
+        }
+    }
+
+    /// The socket as it was. The runtime knows only of connections that had come when it last looked; of this one the system says.
+    fn into_listener(self) -> io::Result<Listener> {
+        Ok(match self {
+            Self::Tcp(socket) => Listener::Tcp(socket.into_std()?),
+            Self::Unix(socket) => Listener::Unix(socket.into_std()?),
+        })
+    }
+}
+
+fn tcp(stream: TcpStream, address: SocketAddr) -> io::Result<(Plain, Peer)> {
+    // Answers leave whole; waiting for more would only delay them.
+    stream.set_nodelay(true)?;
+    Ok((Plain::Tcp(stream), Peer::new(Some(address), false)))
+}
+
+/// A connection that has come already.
+fn accept_now(listener: &Listener) -> io::Result<(Plain, Peer)> {
+    match listener {
+        Listener::Tcp(socket) => {
+            let (stream, address) = socket.accept()?;
+            stream.set_nonblocking(true)?;
+            tcp(TcpStream::from_std(stream)?, address)
+        }
+        Listener::Unix(socket) => {
+            let (stream, _) = socket.accept()?;
+            stream.set_nonblocking(true)?;
+            Ok((Plain::Unix(UnixStream::from_std(stream)?), Peer::new(None, false)))
         }
     }
 }
@@ -223,7 +252,7 @@ impl Acceptor {
 /// Accepts until the worker ends. If it drains, the queue is emptied, since what waits there would be reset with the
 /// socket; if it leaves, the queue is for others.
 async fn accept(door: Rc<Door>, acceptor: Acceptor, mut life: watch::Receiver<Life>) {
-    let context = Rc::clone(&door.context);
+    let (context, told) = (Rc::clone(&door.context), life.clone());
     let mut draining = pin!(either(
         async move {
             let _ = life.wait_for(|life| *life != Life::Serve).await;
@@ -250,7 +279,18 @@ async fn accept(door: Rc<Door>, acceptor: Acceptor, mut life: watch::Receiver<Li
                 tracing::error!(%error, "cannot accept connections");
                 tokio::time::sleep(PAUSE).await;
             }
-            None => return,
+            None => break,
+        }
+    }
+    if *told.borrow() != Life::Drain {
+        return;
+    }
+    let Ok(listener) = acceptor.into_listener() else { return };
+    loop {
+        match accept_now(&listener) {
+            Ok((plain, peer)) => door.enter(plain, peer),
+            Err(error) if is_the_clients(&error) => {}
+            Err(_) => return,
         }
     }
 }

@@ -82,9 +82,8 @@ fn kill_supervisor(stage: &Stage<'_>, report: &mut Report, model: Model) -> Resu
     report.note("until that one listens", crate::report::millis(start.elapsed()));
     running.go_on_for(40)?;
     let tally = running.stop();
-    // What had begun was finished; those that the kernel had in its queue are reset, at the worst. Each thread closes a socket of its own when it
-    // is done: who was reset by one may come into the queue of the next.
-    let (cut, most) = (Tally::of(&tally.cut), CONNECTIONS * model.sockets);
+    // What had begun was finished; those that the kernel had in its queue are reset, at the worst.
+    let (cut, most) = (Tally::of(&tally.cut), CONNECTIONS);
     report.expect("requests cut", format_args!("at most {most}"), cut, cut <= most);
     report.note("refused while nobody listened", Tally::of(&tally.refused));
     Ok(())

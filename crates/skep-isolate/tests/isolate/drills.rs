@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use super::Test;
 use super::guests;
-use super::server::{Answer, Server};
+use super::server::{Answer, STRICT, Server};
 
 pub(crate) const TESTS: &[Test] = &[
     ("each_failure_is_a_status_and_an_id_and_nothing_else", each_failure),
@@ -22,8 +22,6 @@ pub(crate) const TESTS: &[Test] = &[
     ("fuel_ends_what_computes_too_much", fuel),
     ("a_guest_that_sleeps_too_long_is_a_504", sleeps),
 ];
-
-const STRICT: &[&str] = &["--time", "1s", "--memory", "32MiB", "--set", "workers=1", "--status", "/-/isolate"];
 
 fn strict(more: &[&str]) -> Server {
     Server::start(&[&[guests::plain().to_str().unwrap()], STRICT, more].concat())
@@ -43,20 +41,7 @@ fn each_failure() {
         ("/error", 500, "answered with an error"),
         ("/loop", 504, "took longer than 1s"),
     ];
-    for (path, status, why) in cases {
-        let answer = server.get(path);
-        assert_eq!(answer.status, status, "{path}");
-        assert!(!answer.text.contains("wasm") && !answer.text.contains("guest"), "{path}: {}", answer.text);
-        let id = answer.id();
-        // What the guest printed bears the id, too.
-        let is_told = |log: &str| log.lines().any(|line| line.contains(&id) && line.contains(why));
-        let start = Instant::now();
-        while !is_told(&server.log()) {
-            assert!(start.elapsed() < Duration::from_secs(5), "{path}, {why}: {}", server.log());
-            thread::sleep(Duration::from_millis(5));
-        }
-        assert_eq!(server.text("/"), "one", "after {path}");
-    }
+    server.each_fails(&cases, "one");
 }
 
 /// With one thread: if the loop kept it, nobody else would be answered.

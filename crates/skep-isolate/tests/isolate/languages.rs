@@ -3,7 +3,6 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::thread;
 use std::time::{Duration, Instant};
 
 use super::Test;
@@ -51,10 +50,10 @@ fn begins_anew(language: &str, component: &Path) {
         let server = Server::start(&[component, "--module-cache", how, "--set", "workers=1", "--status", "/-/isolate"]);
         let ask = |path: &str| {
             let text = server.text(path);
-            idle(&server, u32::from(kept));
+            server.wait_until_idle(u32::from(kept));
             text
         };
-        idle(&server, u32::from(kept));
+        server.wait_until_idle(u32::from(kept));
         let second = if kept { "static 2 local 1" } else { "static 1 local 1" };
         assert_eq!(
             (ask("/counts"), ask("/counts")),
@@ -66,17 +65,8 @@ fn begins_anew(language: &str, component: &Path) {
         assert_eq!(server.text("/-/isolate").contains("WARNING: keeps state between requests"), kept);
         assert_ne!(ask("/random"), ask("/random"), "{language}, {how}");
         assert_eq!(server.get("/throw").status, 500);
-        idle(&server, 0);
+        server.wait_until_idle(0);
         assert_eq!(ask("/whoami"), "nobody", "{language}, {how}: what failed is thrown away");
-    }
-}
-
-/// Waits until nobody is at work, and so many wait for another request: an answer may be here before its instance has returned.
-fn idle(server: &Server, count: u32) {
-    let (wanted, begun) = (format!("instances: 0 at work of 1000, {count} idle"), Instant::now());
-    while !server.text("/-/isolate").contains(&wanted) {
-        assert!(begun.elapsed() < Duration::from_secs(20), "never {wanted}: {}", server.text("/-/isolate"));
-        thread::sleep(Duration::from_millis(2));
     }
 }
 

@@ -15,6 +15,10 @@ use rustix::process::{Pid, Signal};
 /// Set, this executable is `skep serve`, or `skep compile`.
 pub(crate) const PART: &str = "ISOLATE_TEST_PART";
 
+/// Limits that are soon reached, one thread, and a page that tells how the instances are.
+pub(crate) const STRICT: &[&str] =
+    &["--time", "1s", "--memory", "32MiB", "--set", "workers=1", "--status", "/-/isolate"];
+
 /// A server, which ends with this.
 pub(crate) struct Server {
     child: Child,
@@ -116,9 +120,36 @@ impl Server {
         server
     }
 
+    /// Waits until nobody is at work, and so many wait for another request: an answer may be here before its instance has ended.
+    pub(crate) fn wait_until_idle(&self, count: u32) {
+        let (wanted, begun) = (format!("instances: 0 at work of 1000, {count} idle"), Instant::now());
+        while !self.text("/-/isolate").contains(&wanted) {
+            assert!(begun.elapsed() < Duration::from_secs(20), "never {wanted}: {}", self.text("/-/isolate"));
+            thread::sleep(Duration::from_millis(2));
+        }
+    }
+
+    /// Asks for each path: it must fail with this status and an id, under which the log, and nobody else, is told why; `/` is answered as ever.
+    pub(crate) fn each_fails(&self, cases: &[(&str, u16, &str)], root: &str) {
+        for (path, status, why) in cases {
+            let answer = self.get(path);
+            assert_eq!(answer.status, *status, "{path} {}", self.log());
+            assert!(!answer.text.contains("wasm") && !answer.text.contains("guest"), "{path}: {}", answer.text);
+            let id = answer.id();
+            // What the guest printed bears the id, too.
+            let is_told = |log: &str| log.lines().any(|line| line.contains(&id) && line.contains(why));
+            let begun = Instant::now();
+            while !is_told(&self.log()) {
+                assert!(begun.elapsed() < Duration::from_secs(5), "{path}, {why}: {}", self.log());
+                thread::sleep(Duration::from_millis(5));
+            }
+            assert_eq!(self.text("/"), root, "after {path}");
+        }
+    }
+
     /// Says a word to the server as whoever runs it does.
-    pub(crate) fn control(&self, component: &str, word: &str) -> String {
-        let output = command("serve", &[component, "--control", word], &self.folder.0).output().unwrap();
+    pub(crate) fn control(&self, word: &str) -> String {
+        let output = command("serve", &["--control", word], &self.folder.0).output().unwrap();
         String::from_utf8([output.stdout, output.stderr].concat()).unwrap()
     }
 

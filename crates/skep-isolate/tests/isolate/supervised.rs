@@ -18,8 +18,8 @@ pub(crate) const TESTS: &[Test] = &[
 ];
 
 /// The process of the worker, as the server says.
-fn worker(server: &Server, component: &str) -> i32 {
-    let status = server.control(component, "status");
+fn worker(server: &Server) -> i32 {
+    let status = server.control("status");
     let line = status.lines().find(|line| line.starts_with("worker ")).unwrap_or_else(|| panic!("{status}"));
     line.split("process ").nth(1).unwrap().split(',').next().unwrap().parse().unwrap()
 }
@@ -29,18 +29,18 @@ fn killed() {
     let component = component.to_str().unwrap();
     let server = Server::start_supervised(&[component, "--status", "/-/isolate"]);
     assert_eq!(server.text("/table?7"), "ready value 7");
-    let first = worker(&server, component);
+    let first = worker(&server);
     kill_process(Pid::from_raw(first).unwrap(), Signal::KILL).unwrap();
     let begun = Instant::now();
     let status = loop {
-        let status = server.control(component, "status");
+        let status = server.control("status");
         if status.contains("deaths: 1") && status.contains(", ready for ") {
             break status;
         }
         assert!(begun.elapsed() < Duration::from_mins(1), "{status}");
         thread::sleep(Duration::from_millis(20));
     };
-    assert_ne!(worker(&server, component), first, "{status}");
+    assert_ne!(worker(&server), first, "{status}");
     assert_eq!(server.text("/table?7"), "ready value 7");
     let counts = (server.text("/counts"), server.text("/counts"));
     assert_eq!(counts, ("static 1 local 1".into(), "static 1 local 1".into()));
@@ -57,7 +57,7 @@ fn told() {
     let server = Server::start_supervised(&[&[component], &limits[..]].concat());
     assert_eq!((server.text("/"), server.text("/counts")), ("one".into(), "static 1 local 1".into()));
     assert_eq!((server.get("/panic").status, server.get("/loop").status), (500, 504));
-    let status = server.control(component, "status");
+    let status = server.control("status");
     let told = [
         &format!("\nshop\n  {component} at every host, /\n  version ")[..],
         ", module cache cached\n  WARNING: keeps state between requests",
@@ -71,7 +71,7 @@ fn told() {
     std::fs::copy(guests::second(), folder.0.join("new")).unwrap();
     std::fs::rename(folder.0.join("new"), component).unwrap();
     server.wait_for("swapped");
-    let json = server.control(component, "status json");
+    let json = server.control("status json");
     let list = json.split_once(",\"application\":[{\"name\":\"shop\",\"file\":").unwrap_or_else(|| panic!("{json}")).1;
     let told = [
         "\"module_cache\":\"cached\",\"keeps_state\":true,",

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use super::Test;
 use super::guests;
-use super::server::{Answer, Folder, Server, refused, run};
+use super::server::{Answer, Folder, STRICT, Server, refused, run};
 
 pub(crate) const TESTS: &[Test] = &[
     ("third_a_guest_sees_the_request_and_answers", answers),
@@ -28,8 +28,6 @@ pub(crate) const TESTS: &[Test] = &[
     ("third_one_request_at_once_unless_it_can_be_more", refuses_more),
     ("third_and_second_serve_side_by_side_and_in_each_others_place", side_by_side),
 ];
-
-const STRICT: &[&str] = &["--time", "1s", "--memory", "32MiB", "--set", "workers=1", "--status", "/-/isolate"];
 
 fn serve(more: &[&str]) -> Server {
     Server::start(&[&[guests::third().to_str().unwrap()], STRICT, more].concat())
@@ -60,55 +58,46 @@ fn streams() {
     }
     let answer = server.get("/stream?5000");
     assert_eq!((answer.status, answer.text.len(), answer.is_whole), (200, 5000 << 10, true));
-    idle(&server, 0);
+    server.wait_until_idle(0);
 }
 
 fn begins_anew() {
-    for how in ["snapshot", "cold"] {
+    for (how, second, whoami) in [("snapshot", 1, "nobody"), ("cold", 1, "nobody"), ("cached", 2, "alice")] {
         for component in [guests::third(), guests::third_with_init()] {
             let server = Server::start(&[&[component.to_str().unwrap(), "--module-cache", how], STRICT].concat());
-            for _ in 0..2 {
-                assert_eq!(server.text("/counts"), "static 1 local 1", "{how}");
-            }
-            server.text("/login?alice");
-            assert_eq!(server.text("/whoami"), "nobody", "{how}");
+            let kept = u32::from(how == "cached");
+            let ask = |path: &str| {
+                server.wait_until_idle(kept);
+                server.text(path)
+            };
+            assert_eq!(ask("/counts"), "static 1 local 1", "{how}");
+            assert_eq!(ask("/counts"), format!("static {second} local 1"), "{how}");
+            ask("/login?alice");
+            assert_eq!(ask("/whoami"), whoami, "{how}");
         }
     }
-    // An instance that is not back yet leaves the next request to another one.
-    let server = serve(&["--module-cache", "cached"]);
-    assert!((0..100).any(|_| server.text("/counts").starts_with("static 2 ")));
-    assert!((0..100).any(|_| server.text("/login?alice") == "welcome" && server.text("/whoami") == "alice"));
     cached();
-}
-
-/// Waits until nobody is at work, and so many wait for another request: an answer may be here before its instance has ended.
-fn idle(server: &Server, count: u32) {
-    let (wanted, begun) = (format!("instances: 0 at work of 1000, {count} idle"), Instant::now());
-    while !server.text("/-/isolate").contains(&wanted) {
-        assert!(begun.elapsed() < Duration::from_secs(20), "never {wanted}: {}", server.text("/-/isolate"));
-        thread::sleep(Duration::from_millis(2));
-    }
 }
 
 fn cached() {
     let server = serve(&["--module-cache", "cached"]);
     for (path, status) in [("/panic", 500), ("/refused", 200), ("/memory", 500), ("/loop", 504), ("/exit", 500)] {
         server.text("/login?alice");
-        idle(&server, 1);
+        server.wait_until_idle(1);
         assert_eq!(server.text("/whoami"), "alice");
-        idle(&server, 1);
+        server.wait_until_idle(1);
         assert_eq!(server.get(path).status, status, "{path}");
         assert_eq!(server.text("/whoami"), "nobody", "{path} threw the instance away");
     }
     let server = serve(&["--module-cache", "cached", "--reuse-requests", "3", "--probe", "/counts"]);
     let counts = |_| {
         let text = server.text("/counts");
-        idle(&server, u32::from(!text.contains('3')));
+        server.wait_until_idle(u32::from(!text.contains('3')));
         text
     };
-    // The probe was the first request of the first instance, if that was kept.
+    // The probe was the first request of the first instance.
     let counts: String = (0..6).map(counts).filter_map(|text| text.split(' ').nth(1).map(ToOwned::to_owned)).collect();
-    assert!(["231231", "123123"].contains(&counts.as_str()), "{counts}");
+    assert_eq!(counts, "231231");
 }
 
 fn starts_once() {
@@ -140,20 +129,8 @@ fn each_failure() {
         ("/never", 504, "took longer than 1s"),
         ("/sleep?60000", 504, "took longer than 1s"),
     ];
-    for (path, status, why) in cases {
-        let answer = server.get(path);
-        assert_eq!(answer.status, status, "{path} {}", server.log());
-        assert!(!answer.text.contains("wasm") && !answer.text.contains("guest"), "{path}: {}", answer.text);
-        let id = answer.id();
-        let is_told = |log: &str| log.lines().any(|line| line.contains(&id) && line.contains(why));
-        let start = Instant::now();
-        while !is_told(&server.log()) {
-            assert!(start.elapsed() < Duration::from_secs(5), "{path}, {why}: {}", server.log());
-            thread::sleep(Duration::from_millis(5));
-        }
-        assert_eq!(server.text("/"), "third", "after {path}");
-    }
-    idle(&server, 0);
+    server.each_fails(&cases, "third");
+    server.wait_until_idle(0);
     let server = serve(&["--fuel", "5_000_000"]);
     assert_eq!(server.get("/loop").status, 504);
     server.wait_for("used up its fuel of 5000000 (--fuel)");
@@ -205,7 +182,7 @@ fn broke_off() {
     stream.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
     let answer = Answer::read(stream).unwrap();
     assert_eq!((answer.status, answer.is_whole), (200, false));
-    idle(&server, 0);
+    server.wait_until_idle(0);
 }
 
 fn goes_on() {
@@ -217,11 +194,11 @@ fn goes_on() {
     let _ = stream.flush();
     assert!(server.text("/-/isolate").contains("1 at work"));
     server.wait_for("went on");
-    idle(&server, 1);
+    server.wait_until_idle(1);
     assert_eq!(server.text("/counts"), "static 1001 local 1");
     assert_eq!(server.text("/after?60000"), "first");
     server.wait_for("took longer than 1s");
-    idle(&server, 0);
+    server.wait_until_idle(0);
     // The end of the server waits for what is at work.
     let mut ending = serve(&[]);
     let sleeping = begin(&ending.address, "/sleep?600");
@@ -363,7 +340,7 @@ fn share_fate() {
     thread::sleep(Duration::from_millis(100));
     assert_eq!(server.get("/trap-later?100").status, 500);
     assert_eq!(Answer::read(sleeping).unwrap().status, 500);
-    idle(&server, 0);
+    server.wait_until_idle(0);
     // The one that takes too long is told alone; the instance serves the others, and nobody after them.
     let late = begin(&server.address, "/sleep?60000");
     thread::sleep(Duration::from_millis(500));
@@ -372,7 +349,7 @@ fn share_fate() {
     assert_eq!(Answer::read(late).unwrap().status, 504);
     assert_eq!(server.text("/whoami"), "nobody");
     assert_eq!(Answer::read(sleeping).unwrap().text, "slept");
-    idle(&server, 1);
+    server.wait_until_idle(1);
     assert_eq!(server.text("/whoami"), "nobody");
     // What goes on when nobody waits any more has no more time than they had.
     server.text("/login?alice");
@@ -385,7 +362,7 @@ fn share_fate() {
     thread::sleep(Duration::from_millis(200));
     assert_eq!(server.text("/"), "third");
     assert_eq!(server.get("/sleep?60000").status, 504);
-    idle(&server, 0);
+    server.wait_until_idle(0);
 }
 
 fn not_joined() {

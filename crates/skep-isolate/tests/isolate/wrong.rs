@@ -30,6 +30,7 @@ fn no_component() {
     let half = folder.write("half.wasm", &guest[..guest.len() / 2]);
     let text = refused(&[half.to_str().unwrap()]);
     assert!(text.contains("half.wasm: does not compile: ") && text.contains("the file is not complete"), "{text}");
+    assert_eq!(text.matches("half.wasm").count(), 1, "{text}");
     assert!(refused(&[]).contains("there is nothing to serve: name a component"));
 }
 
