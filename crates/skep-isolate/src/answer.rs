@@ -143,7 +143,7 @@ async fn answer_in(ready: Arc<Ready>, place: Place, request: Mounted) -> skep::R
     let mut gathered = Gathered { is_head, is_told, ..Gathered::default() };
     let step = poll_fn(|cx| running.poll(cx, Some(&mut gathered))).await;
     let answer = match step {
-        Step::Ended(ended) => running.whole(*ended, gathered),
+        Step::Ended(ended) => running.whole(*ended, gathered).await,
         Step::Streams => running.streamed(id, gathered),
         Step::Late => Err(Failure::Late),
     };
@@ -187,12 +187,12 @@ impl Running {
     }
 
     /// The answer of a guest that is done.
-    fn whole(&mut self, ended: Ended, mut gathered: Gathered) -> Result<skep::Response, Failure> {
+    async fn whole(&mut self, ended: Ended, mut gathered: Gathered) -> Result<skep::Response, Failure> {
         let Ended { instance, result, place } = ended;
         result?;
         gathered.take(&self.given, &mut Context::from_waker(Waker::noop()));
         if gathered.is_complete() {
-            self.give_back(instance);
+            self.give_back(instance).await;
         } else {
             // What the guest has left open ends with it.
             drop(instance);
@@ -205,9 +205,9 @@ impl Running {
         Ok(response(parts, body))
     }
 
-    fn give_back(&self, instance: Option<Instance>) {
+    async fn give_back(&self, instance: Option<Instance>) {
         if let Some(instance) = instance {
-            self.ready.give_back(instance);
+            self.ready.give_back(instance).await;
         }
     }
 
@@ -238,7 +238,7 @@ impl Running {
         match result {
             Ok(instance) => {
                 end.well();
-                self.give_back(instance);
+                self.give_back(instance).await;
             }
             Err(failure) => {
                 // First this, then the guest: whoever reads the body must not take its end for a good one.

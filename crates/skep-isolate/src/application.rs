@@ -100,7 +100,8 @@ impl Application {
             Ok((ready, jobs)) => {
                 (last.failure, last.tries) = (None, 0);
                 // Whoever has the old one finishes with it.
-                if self.current.swap(Some(Arc::clone(&ready))).is_some() {
+                if let Some(before) = self.current.swap(Some(Arc::clone(&ready))) {
+                    before.passes();
                     last.swaps += 1;
                     last.swapped = Some(Instant::now());
                 }
@@ -195,10 +196,13 @@ async fn probe(ready: &Arc<Ready>, options: &Options) -> Result<(), Failure> {
     let begun = Instant::now();
     let answer = async {
         let answer = answer::probe(Arc::clone(ready), request).await?;
-        let status = answer.status();
-        // One that never ends, of events, say, is cut when its time is up, and no worse for it.
-        let is_whole = answer.into_body().collect().await.is_ok() || begun.elapsed() >= ready.limits.time;
-        Ok((status, is_whole))
+        let (status, mut body) = (answer.status(), answer.into_body());
+        let mut is_whole = true;
+        while let Some(frame) = body.frame().await {
+            // One that never ends, of events, say, is cut when its time is up, and no worse for it.
+            is_whole = frame.is_ok() || begun.elapsed() >= ready.limits.time;
+        }
+        Ok::<_, skep::Error>((status, is_whole))
     };
     match tokio::time::timeout(patience, answer).await {
         Ok(Ok((status, true))) if !status.is_server_error() => Ok(()),

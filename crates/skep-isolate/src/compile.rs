@@ -83,7 +83,7 @@ fn run(arguments: Vec<OsString>) -> Result<String, Wrong> {
 fn code(source: &Source, options: &Options) -> Result<(Vec<u8>, bool), Wrong> {
     let one = Options { instances: 2, ..options.clone() };
     let host = Host::new(size(std::iter::once(&one)))?;
-    let compiled = Compiled::new(&host, None, source)?;
+    let compiled = Compiled::new(&host, None, source, options)?;
     let host = host.of(&compiled.component)?;
     // Start-up code has a database that goes away: the one that will be served with is none of this command's business.
     let nowhere = std::env::temp_dir().join(format!("skep-compile-{}", std::process::id()));
@@ -101,7 +101,7 @@ fn code(source: &Source, options: &Options) -> Result<(Vec<u8>, bool), Wrong> {
         ModuleCache::Cached | ModuleCache::Cold => None,
     };
     let compiled = match &image {
-        Some(image) => Compiled::of_wasm(&host, None, image)?,
+        Some(image) => Compiled::renewable(&host, None, image, options)?,
         None => compiled,
     };
     let code = compiled.component.serialize().map_err(|error| Wrong(format!("cannot be written: {error:#}")))?;

@@ -5,6 +5,9 @@ use wasmtime::component::Component;
 use crate::disk::Disk;
 use crate::engine::{Host, is_third};
 use crate::error::Wrong;
+use crate::options::Options;
+use crate::renew;
+use crate::snapshot::Init;
 use crate::source::{Form, Hash, Source};
 use crate::sys;
 
@@ -16,8 +19,12 @@ pub(crate) struct Compiled {
 
 impl Compiled {
     /// Compiles, or takes what was compiled before: for the engine that it needs, [`Host::of`] it.
-    pub(crate) fn new(host: &Host, disk: Option<&Disk>, source: &Source) -> Result<Self, Wrong> {
+    pub(crate) fn new(host: &Host, disk: Option<&Disk>, source: &Source, options: &Options) -> Result<Self, Wrong> {
         match source.form {
+            // What has start-up code is made renewable when that has run.
+            Form::Component if options.module_cache.is_snapshot() && !Init::is_in(&source.bytes) => {
+                Self::renewable(host, disk, &source.bytes, options)
+            }
             Form::Component => {
                 let host = if is_third(&source.bytes) { &host.concurrent()? } else { host };
                 Self::of_wasm(host, disk, &source.bytes)
@@ -26,7 +33,21 @@ impl Compiled {
         }
     }
 
-    /// The same for a component in memory.
+    /// The same for one of which each request has a new instance: if it can be, made so that instances can be put back.
+    pub(crate) fn renewable(host: &Host, disk: Option<&Disk>, wasm: &[u8], options: &Options) -> Result<Self, Wrong> {
+        if is_third(wasm) {
+            return Self::of_wasm(&host.concurrent()?, disk, wasm);
+        }
+        match renew::renewable(wasm) {
+            Ok(wasm) => Self::of_wasm(host, disk, &wasm),
+            Err(why) => {
+                tracing::debug!(target: "skep::isolate", app = options.name, "each request has an instance that is made for it: {why}");
+                Self::of_wasm(host, disk, wasm)
+            }
+        }
+    }
+
+    /// A component in memory.
     pub(crate) fn of_wasm(host: &Host, disk: Option<&Disk>, wasm: &[u8]) -> Result<Self, Wrong> {
         let content = Hash::of(wasm);
         if let Some(disk) = disk

@@ -2,15 +2,17 @@
 
 use std::sync::Arc;
 
-use wasmtime::component::{Accessor, Resource};
+use wasmtime::component::{Accessor, Resource, TypedFunc, WasmList};
 use wasmtime::{AsContextMut, Result, Store, UpdateDeadline};
 use wasmtime_wasi_http::p2::bindings::{Proxy, ProxyIndices};
 use wasmtime_wasi_http::p2::types::{HostIncomingRequest, HostResponseOutparam};
 use wasmtime_wasi_http::p3::bindings::{Service, ServiceIndices};
 
 use crate::ready::Ready;
+use crate::renew::{Pages, Renewal};
 use crate::reuse::Reuse;
 use crate::state::State;
+use crate::sys::Memory;
 
 /// A copy of a program. Its memory is made when it begins to serve.
 pub(crate) struct Instance {
@@ -20,6 +22,14 @@ pub(crate) struct Instance {
     /// There is none while it is at work: only one that came back from its guest is used again.
     made: Option<wasmtime::component::Instance>,
     served: u32,
+    /// What it takes to put it back, if it is to be.
+    renewable: Option<Renewable>,
+}
+
+/// How an instance is put back.
+struct Renewable {
+    back: TypedFunc<(), (u32,)>,
+    memory: Memory,
 }
 
 /// The time of a request was up while its guest computed.
@@ -38,7 +48,7 @@ impl Instance {
     pub(crate) fn new(ready: &Ready, reuse: Option<Reuse>) -> Self {
         let mut store = Store::new(ready.pre.engine(), State::new(&ready.grants, reuse));
         limit(&mut store);
-        Self { store, proxy: None, service: None, made: None, served: 0 }
+        Self { store, proxy: None, service: None, made: None, served: 0, renewable: None }
     }
 
     /// How many requests it has begun.
@@ -93,6 +103,16 @@ impl Instance {
         Ok(())
     }
 
+    /// All that its memory holds.
+    #[cfg(test)]
+    pub(crate) async fn contents(&mut self, ready: &Ready) -> Vec<u8> {
+        let instance = self.live(ready).await.unwrap();
+        let memory = ready.renewal.unwrap().memory;
+        let tell = instance.get_typed_func::<(), (WasmList<u8>,)>(&mut self.store, memory).unwrap();
+        let (all,) = tell.call_async(&mut self.store, ()).await.unwrap();
+        all.as_le_slice(&self.store).to_vec()
+    }
+
     /// Gives it time and fuel for one more request, however often its guest is called for it.
     pub(crate) fn begin(&mut self, ready: &Ready) -> Result<()> {
         self.served = self.served.saturating_add(1);
@@ -114,7 +134,49 @@ impl Instance {
         if let Some(init) = &ready.init {
             init.call(&mut self.store, &instance).await?;
         }
+        if let Some(renewal) = ready.renewal.as_ref().filter(|_| self.reuse().is_none()) {
+            self.renewable = Some(self.renewable(ready, renewal, &instance).await?);
+        }
         Ok(instance)
+    }
+
+    async fn renewable(
+        &mut self,
+        ready: &Ready,
+        renewal: &Renewal,
+        instance: &wasmtime::component::Instance,
+    ) -> Result<Renewable> {
+        let tell = instance.get_typed_func::<(), (WasmList<u8>,)>(&mut self.store, &renewal.memory)?;
+        let back = instance.get_typed_func(&mut self.store, &renewal.back)?;
+        let (all,) = tell.call_async(&mut self.store, ()).await?;
+        let memory = Memory::of(&all, &self.store);
+        if ready.pages.get().is_none() {
+            let pages = ready.pages.get_or_init(|| Pages::of(all.as_le_slice(&self.store)));
+            memory.forget(&mut self.store, pages);
+        }
+        Ok(Renewable { back, memory })
+    }
+
+    /// Puts it back to how it was when it was made. False if something of it cannot be: then it is thrown away.
+    pub(crate) async fn renew(&mut self, ready: &Ready) -> bool {
+        let (Some(renewable), Some(_), Some(pages)) = (&self.renewable, &self.made, ready.pages.get()) else {
+            return false;
+        };
+        let state = self.store.data();
+        if self.served >= RENEWALS || state.was_refused_memory() || !state.is_table_empty() {
+            return false;
+        }
+        if begin(&mut self.store, ready).is_err() {
+            return false;
+        }
+        // Memory that has grown does not shrink.
+        let has_grown = |size: u32| size as usize * WASM_PAGE != renewable.memory.length();
+        match renewable.back.call_async(&mut self.store, ()).await {
+            Ok((size,)) if !has_grown(size) => {}
+            _ => return false,
+        }
+        self.store.data_mut().renew();
+        renewable.memory.put_back(&mut self.store, pages)
     }
 
     /// Its guest has returned.
@@ -122,6 +184,12 @@ impl Instance {
         self.made = Some(instance);
     }
 }
+
+/// So often an instance is put back. What the engine itself might keep of each request has an end with it.
+const RENEWALS: u32 = 10_000;
+
+/// What sizes of memories are counted in.
+const WASM_PAGE: usize = 64 << 10;
 
 /// Gives what runs in a store time and fuel for a request, from now on.
 pub(crate) fn begin(store: &mut impl AsContextMut<Data = State>, ready: &Ready) -> Result<()> {

@@ -28,6 +28,7 @@ mod error;
 mod instance;
 mod options;
 mod ready;
+mod renew;
 mod reuse;
 mod serve;
 mod services;

@@ -3,8 +3,8 @@
 //! Nothing in here changes while it serves but the instances that wait to be used again.
 
 use std::fmt;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use wasmtime::component::{Component, InstancePre};
@@ -17,11 +17,13 @@ use crate::engine::{Clock, Host, MOST_CONCURRENT, Version, has};
 use crate::error::Wrong;
 use crate::instance::Instance;
 use crate::options::Options;
+use crate::renew::{Pages, Renewal};
 use crate::reuse::{ModuleCache, Reuse};
 use crate::services::{self, Jobs};
 use crate::snapshot::{self, Init};
 use crate::source::{Form, Hash, Source};
 use crate::state::{Grants, State};
+use crate::sys::tells_written;
 
 /// A version that can serve.
 pub(crate) struct Ready {
@@ -32,6 +34,10 @@ pub(crate) struct Ready {
     pub(crate) handler: Handler,
     /// Start-up code that each new instance runs.
     pub(crate) init: Option<Init>,
+    /// What puts an instance back, where each request has one as it was made.
+    pub(crate) renewal: Option<Renewal>,
+    /// What the memory of a new instance holds, once there was one.
+    pub(crate) pages: OnceLock<Pages>,
     /// The quick way in, if it was made by `skep::component!`.
     pub(crate) door: Option<Door>,
     /// What it does beside requests.
@@ -47,6 +53,10 @@ pub(crate) struct Ready {
     idle: Mutex<Vec<Idle>>,
     /// How many there are in `idle`: most versions have none, and look no further.
     waiting: AtomicU32,
+    /// Those that were put back.
+    renewed: Mutex<Vec<Idle>>,
+    /// Another version has taken its place: it keeps nothing.
+    is_past: AtomicBool,
 }
 
 /// The function for requests that a component exports.
@@ -93,6 +103,8 @@ pub(crate) struct Counts {
     pub(crate) killed: AtomicU64,
     /// How often one was kept for another request.
     pub(crate) kept: AtomicU64,
+    /// How often one was put back.
+    pub(crate) renewed: AtomicU64,
 }
 
 /// An instance between two requests.
@@ -105,7 +117,7 @@ impl Ready {
     /// Everything that takes time: compile, run start-up code, link. What is wrong does not name the file: who asks knows it.
     pub(crate) fn new(host: &Host, disk: Option<&Disk>, source: &Source, options: &Options) -> Result<Self, Wrong> {
         let begun = Instant::now();
-        let original = Compiled::new(host, disk, source)?;
+        let original = Compiled::new(host, disk, source, options)?;
         let host = &host.of(&original.component)?;
         check(host, &original.component, options)?;
         let mut grants = options.grants(&host.clock, services::asked(host, &original.component))?;
@@ -125,12 +137,14 @@ impl Ready {
         };
         let has_image = image.is_some();
         let component = match &image {
-            Some(image) => Compiled::of_wasm(host, disk, image)?.component,
+            Some(image) => Compiled::renewable(host, disk, image, options)?.component,
             None => original.component,
         };
         // A file of `skep compile` has its image in it already.
         let runs_init = !has_image && source.form == Form::Component;
         let init = if runs_init { Init::of(&component) } else { None };
+        let renewal =
+            Renewal::of(&component).filter(|_| options.module_cache.is_snapshot() && init.is_none() && tells_written());
         let (door, jobs) = (Door::of(&component), Jobs::of(&component));
         let cannot = |error: wasmtime::Error| Wrong(format!("cannot be linked: {error:#}"));
         let pre = host.linker.instantiate_pre(&component).map_err(cannot)?;
@@ -138,8 +152,10 @@ impl Ready {
         Ok(Self {
             hash: source.hash,
             pre,
+            renewal: renewal.filter(|_| matches!(handler, Handler::Second(_))),
             handler,
             init,
+            pages: OnceLock::new(),
             door,
             jobs,
             grants,
@@ -155,6 +171,8 @@ impl Ready {
             reuse: (options.module_cache == ModuleCache::Cached).then_some(options.reuse),
             idle: Mutex::default(),
             waiting: AtomicU32::new(0),
+            renewed: Mutex::default(),
+            is_past: AtomicBool::new(false),
         })
     }
 
@@ -166,6 +184,10 @@ impl Ready {
         {
             self.counts.reused.fetch_add(1, Ordering::Relaxed);
             return waiting.instance;
+        }
+        if let Some(renewed) = self.renewal.and_then(|_| self.all_renewed().pop()) {
+            self.counts.renewed.fetch_add(1, Ordering::Relaxed);
+            return renewed.instance;
         }
         self.counts.made.fetch_add(1, Ordering::Relaxed);
         Instance::new(self, self.reuse)
@@ -181,8 +203,30 @@ impl Ready {
         Instance::new(self, None)
     }
 
-    /// Takes an instance back that has served well. Whether it serves again is what it says itself.
-    pub(crate) fn give_back(&self, instance: Instance) {
+    /// Takes an instance back that has served well. It is kept as it is, if that is what it says itself; or put back, for another request
+    /// that is to have a new one.
+    pub(crate) async fn give_back(&self, mut instance: Instance) {
+        if instance.reuse().is_some() {
+            return self.keep(instance);
+        }
+        let is_wanted = || !self.is_past.load(Ordering::Relaxed) && self.all_renewed().len() < MOST_RENEWED;
+        if self.renewal.is_some() && is_wanted() && instance.renew(self).await && is_wanted() {
+            self.all_renewed().push(Idle { instance, since: Instant::now() });
+        }
+    }
+
+    fn all_renewed(&self) -> MutexGuard<'_, Vec<Idle>> {
+        self.renewed.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Another version has taken its place. Instances that wait would take room in the pool that is the other one's.
+    pub(crate) fn passes(&self) {
+        self.is_past.store(true, Ordering::Relaxed);
+        self.all_renewed().clear();
+    }
+
+    /// Takes back one that serves again, with all that it keeps, or ends.
+    pub(crate) fn keep(&self, instance: Instance) {
         // One that was refused memory may go on without what it wanted: nobody else is to find it so.
         if instance.was_refused_memory() {
             return;
@@ -217,6 +261,9 @@ impl Ready {
             gone
         };
         drop(gone);
+        let gone: Vec<Idle> =
+            self.all_renewed().extract_if(.., |renewed| renewed.since.elapsed() >= RENEWED_IDLE).collect();
+        drop(gone);
     }
 
     /// How many instances wait.
@@ -224,6 +271,12 @@ impl Ready {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner).len()
     }
 }
+
+/// So many that were put back wait for requests: as many as the pool keeps warm, and more.
+const MOST_RENEWED: usize = 32;
+
+/// So long one of them waits.
+const RENEWED_IDLE: Duration = Duration::from_secs(10);
 
 const WASM_PAGE: u64 = 64 << 10;
 

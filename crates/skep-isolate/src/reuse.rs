@@ -52,6 +52,11 @@ impl ModuleCache {
         })
     }
 
+    /// True if each request has a new instance of the same image.
+    pub(crate) fn is_snapshot(self) -> bool {
+        matches!(self, Self::Snapshot { .. })
+    }
+
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Snapshot { .. } => "snapshot",

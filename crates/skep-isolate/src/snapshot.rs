@@ -9,6 +9,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
 
+use wasmparser::{Parser, Payload};
 use wasmtime::component::types::{ComponentFunc, ComponentItem, Type};
 use wasmtime::component::{Component, ComponentExportIndex, ComponentNamedList, Instance, Lift, WasmList};
 use wasmtime::{Result, Store};
@@ -25,6 +26,9 @@ use crate::state::{Frozen, Grants, State};
 
 /// How long start-up code may take, what it waits counted.
 pub(crate) const PATIENCE: Duration = Duration::from_mins(1);
+
+/// What it is called.
+const NAMES: [&str; 2] = ["init", "wizer-initialize"];
 
 /// The start-up code of a component.
 #[derive(Clone, Copy, Debug)]
@@ -43,9 +47,29 @@ impl Init {
             _ => None,
         };
         let gives_result = |function: &ComponentFunc| matches!(function.results().next(), Some(Type::Result(_)));
-        let ours = function("init").filter(|(init, _)| gives_result(init)).map(|(_, index)| Self::Skep(index));
-        let wizer = || function("wizer-initialize").filter(|(init, _)| init.results().len() == 0);
+        let [ours, wizers] = NAMES;
+        let ours = function(ours).filter(|(init, _)| gives_result(init)).map(|(_, index)| Self::Skep(index));
+        let wizer = || function(wizers).filter(|(init, _)| init.results().len() == 0);
         ours.or_else(|| wizer().map(|(_, index)| Self::Wizer(index)))
+    }
+
+    /// True if a component that is not compiled yet exports something of such a name.
+    pub(crate) fn is_in(component: &[u8]) -> bool {
+        let mut inside = 0u32;
+        Parser::new(0).parse_all(component).map_while(std::result::Result::ok).any(|payload| match payload {
+            Payload::ModuleSection { .. } | Payload::ComponentSection { .. } => {
+                inside += 1;
+                false
+            }
+            Payload::End(_) => {
+                inside = inside.saturating_sub(1);
+                false
+            }
+            Payload::ComponentExportSection(exports) if inside == 0 => {
+                exports.into_iter().flatten().any(|export| NAMES.contains(&export.name.name))
+            }
+            _ => false,
+        })
     }
 
     /// Runs it.

@@ -65,6 +65,14 @@ impl State {
         state
     }
 
+    /// As it was when its instance was new. What its memories have is not given back.
+    pub(crate) fn renew(&mut self) {
+        let taken = self.memory.taken;
+        let grants = Arc::clone(self.grants());
+        *self = Self::new(&grants, None);
+        self.memory.taken = taken;
+    }
+
     /// True if no handle of a resource is open.
     pub(crate) fn is_table_empty(&self) -> bool {
         self.table.is_empty() && self.services.is_clean()

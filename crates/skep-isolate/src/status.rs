@@ -53,7 +53,8 @@ fn version(part: Part, ready: &Ready) -> Part {
     let (made, counts) = (&ready.made, &ready.counts);
     let of = |count: &std::sync::atomic::AtomicU64| count.load(Ordering::Relaxed);
     let (failed, refused, killed) = (of(&counts.failed), of(&counts.refused), of(&counts.killed));
-    let (fresh, again, running) = (of(&counts.made), of(&counts.reused), counts.running.load(Ordering::Relaxed));
+    let (fresh, again, renewed) = (of(&counts.made), of(&counts.reused), of(&counts.renewed));
+    let running = counts.running.load(Ordering::Relaxed);
     let answered = of(&counts.begun).saturating_sub(failed).saturating_sub(running.into());
     // Configured so, or because the program asked for it.
     let keeps = made.module_cache == crate::reuse::ModuleCache::Cached.name() || of(&counts.kept) > 0;
@@ -71,7 +72,7 @@ fn version(part: Part, ready: &Ready) -> Part {
     }
     let (limit, idle) = (ready.limits.instances, ready.idle());
     part.line(format!(
-        "instances: {running} at work of {limit}, {idle} idle, {fresh} made, {again} used again"
+        "instances: {running} at work of {limit}, {idle} idle, {fresh} made, {renewed} as new again, {again} used again"
     ))
     .line(format!(
         "requests: {answered} answered, {failed} failed; of those {killed} were out of time or fuel, {refused} found no instance free"
@@ -85,6 +86,7 @@ fn version(part: Part, ready: &Ready) -> Part {
     .value("limit", limit)
     .value("idle", idle)
     .value("made", fresh)
+    .value("renewed", renewed)
     .value("reused", again)
     .value("answered", answered)
     .value("failed", failed)

@@ -1,14 +1,18 @@
-//! The one thing in here that the compiler cannot vouch for: machine code from a file.
+//! What the compiler cannot vouch for: machine code from a file, and the memory of an instance, written from outside.
 #![allow(unsafe_code)]
+
+mod pagemap;
 
 use std::fs::File;
 use std::os::fd::AsRawFd;
 
-use wasmtime::component::Component;
-use wasmtime::{Engine, Result};
+use wasmtime::component::{Component, WasmList};
+use wasmtime::{Engine, Result, Store};
 
 use crate::disk::Trusted;
+use crate::renew::{PAGE, Pages};
 use crate::source::Code;
+use crate::state::State;
 
 /// A component of machine code that somebody has named. It is copied: its file is not ours, and may be written in place while it runs.
 ///
@@ -31,4 +35,66 @@ pub(crate) fn map(engine: &Engine, file: &Trusted) -> Result<Component> {
     // SAFETY: the file was written by `Component::serialize` of a process that we trust as much as this one, since nobody else could write
     // it. It is never changed in place: the cache, whose own file it is, writes a new one and renames it.
     unsafe { Component::deserialize_file(engine, path) }
+}
+
+/// True if the system says which pages were written: Linux 6.7 and later.
+pub(crate) fn tells_written() -> bool {
+    pagemap::Pagemap::of_this_process().is_some()
+}
+
+/// Where an instance has its memory: all of it, as it was when the instance was made.
+#[derive(Debug)]
+pub(crate) struct Memory {
+    address: usize,
+    length: usize,
+}
+
+impl Memory {
+    /// `all`, which the guest has given as the whole of its memory, from its beginning on.
+    pub(crate) fn of(all: &WasmList<u8>, store: &Store<State>) -> Self {
+        let bytes = all.as_le_slice(store);
+        Self { address: bytes.as_ptr().expose_provenance(), length: bytes.len() }
+    }
+
+    /// Lets go of pages that were only read, so that the system maps but what is used from now on: to look for what was written takes as
+    /// long as there are pages. To be called before the guest has run.
+    pub(crate) fn forget(&self, _store: &mut Store<State>, pages: &Pages) {
+        // The first page has lent its beginning to a pointer. What else was written, was written when the instance was made, and is in no image.
+        let mut is_image = true;
+        let is_told = self.each_written(|offset, length| is_image &= offset + length <= PAGE);
+        if !is_told || !is_image || pages.length() != self.length {
+            return;
+        }
+        let start = std::ptr::with_exposed_provenance_mut(self.address);
+        // SAFETY: this is the memory of an instance in the store, which nobody else uses while it is borrowed. What comes in place of its pages
+        // is what they held, since they were not written; and the first one is written anew.
+        if unsafe { rustix::mm::madvise(start, self.length, rustix::mm::Advice::LinuxDontNeed) }.is_ok() {
+            self.write(0, PAGE, pages);
+        }
+    }
+
+    pub(crate) fn length(&self) -> usize {
+        self.length
+    }
+
+    /// Writes into what was written since the memory was made what `pages` have for it. False if that is not everything: then nobody
+    /// may use it again.
+    pub(crate) fn put_back(&self, _store: &mut Store<State>, pages: &Pages) -> bool {
+        pages.length() == self.length && self.each_written(|offset, length| self.write(offset, length, pages))
+    }
+
+    fn each_written(&self, found: impl FnMut(usize, usize)) -> bool {
+        let Some(pagemap) = pagemap::Pagemap::of_this_process() else { return false };
+        pagemap.each_written(self.address, self.length, found)
+    }
+
+    /// Only called with the memory's store borrowed, and with parts that are within it.
+    fn write(&self, offset: usize, length: usize, pages: &Pages) {
+        assert!(offset + length <= self.length, "a part of a memory is within it");
+        let start = std::ptr::with_exposed_provenance_mut::<u8>(self.address + offset);
+        // SAFETY: a memory of the pool stays where it is, and is never smaller than it was. Its store is borrowed by who called this: so
+        // nothing runs in it, and there is no other reference to it.
+        let part = unsafe { std::slice::from_raw_parts_mut(start, length) };
+        pages.write(offset, part);
+    }
 }

@@ -190,7 +190,7 @@ async fn attempt(
         *response.body_mut() = Body::stream(rest);
     } else {
         instance.store.data_mut().services.end();
-        ready.give_back(instance);
+        ready.give_back(instance).await;
     }
     Ok(response)
 }
@@ -304,7 +304,7 @@ impl http_body::Body for Rest {
                     Poll::Ready((guest, Ok(None))) => {
                         let (mut instance, _place) = *guest;
                         instance.store.data_mut().services.end();
-                        this.ready.give_back(instance);
+                        this.ready.keep(instance);
                         return Poll::Ready(None);
                     }
                     Poll::Ready((_, Err(failure))) => {

@@ -177,7 +177,7 @@ async fn run(listed: Listed, mut instance: instance::Instance, guests: Unbounded
     let begun = left.saturating_sub(room.left.load(Ordering::Relaxed));
     instance.count(begun.saturating_add(1));
     match ran.map(|result| Failure::of(result, &instance, &ready)) {
-        Some(Ok(())) if !room.is_spoilt.load(Ordering::Relaxed) => ready.give_back(instance),
+        Some(Ok(())) if !room.is_spoilt.load(Ordering::Relaxed) => ready.keep(instance),
         Some(Err(failure)) => drop(room.failed.set(failure)),
         _ => {}
     }

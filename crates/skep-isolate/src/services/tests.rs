@@ -139,6 +139,26 @@ fn instances_share_neither_chance_nor_time_nor_statics() {
 }
 
 #[test]
+fn what_a_request_leaves_in_memory_the_next_one_does_not_find() {
+    let component = Site::component(&component("skep-isolate-app"), Kept::Snapshot);
+    for _ in 0..2 {
+        // `/part` takes more memory than there was: its instance ends with it.
+        for path in ["/", "/chance", "/notes", "/words/word7", "/visits", "/part", "/errors", "/nowhere"] {
+            component.get(path);
+            let ([next, new], renewed) = component.memories();
+            assert!(renewed == 1 || path == "/part", "{path}: an instance was put back");
+            let differs = || next.iter().zip(&new).position(|(one, other)| one != other);
+            assert!(next == new, "{path}: at {:x?} of {} and {}", differs(), next.len(), new.len());
+        }
+        component.post("/visits", "");
+        component.post("/notes/a/keep", "");
+        assert_eq!(component.post("/echo", &"x".repeat(100_000)).status, 200);
+        let ([next, new], _) = component.memories();
+        assert!(next == new);
+    }
+}
+
+#[test]
 fn a_program_says_itself_whether_it_is_kept() {
     let component = Site::component(&component("skep-isolate-app"), Kept::Snapshot);
     let count = |path: &str| component.get(path).text();

@@ -12,6 +12,7 @@ pub(crate) const TESTS: &[Test] = &[
     ("an_instance_that_trapped_is_never_used_again", trapped_is_thrown_away),
     ("an_instance_that_was_refused_memory_is_never_used_again", refused_is_thrown_away),
     ("an_instance_serves_so_many_requests_and_no_more", serves_so_many),
+    ("an_instance_that_is_put_back_is_as_a_new_one", put_back),
 ];
 
 fn serve(component: &std::path::Path, how: &str, more: &[&str]) -> Server {
@@ -108,4 +109,32 @@ fn serves_so_many() {
     );
     std::thread::sleep(std::time::Duration::from_millis(400));
     assert_eq!(server.text("/counts"), "static 1 local 1");
+}
+
+/// With one thread and one request after the other it is the same instance each time.
+fn put_back() {
+    for component in [guests::plain(), guests::with_init()] {
+        let server = serve(&component, "snapshot", &["--status", "/-/isolate"]);
+        let (handle, pages) = (server.text("/handle"), server.text("/pages"));
+        for _ in 0..3 {
+            assert_eq!(server.text("/scribble?x"), "0");
+            assert_eq!(server.text("/counts"), "static 1 local 1");
+            assert_eq!(server.text("/login?alice"), "welcome");
+            assert_eq!(server.text("/whoami"), "nobody");
+            assert_eq!((server.text("/handle"), server.text("/pages")), (handle.clone(), pages.clone()));
+        }
+        let renewed = || {
+            let status = server.text("/-/isolate");
+            let (before, _) = status.split_once(" as new again").unwrap();
+            before.rsplit(' ').next().unwrap().parse::<u32>().unwrap()
+        };
+        let before = renewed();
+        assert!(before >= 10, "{}", server.text("/-/isolate"));
+        // What it cannot put back, it throws away: memory that has grown, and what failed.
+        for path in ["/grow", "/panic", "/unfinished"] {
+            server.get(path);
+            assert_eq!((server.text("/pages"), server.text("/whoami")), (pages.clone(), "nobody".into()), "{path}");
+        }
+        assert!(renewed() > before, "{}", server.text("/-/isolate"));
+    }
 }

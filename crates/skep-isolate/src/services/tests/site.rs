@@ -158,6 +158,16 @@ impl Site {
         })
     }
 
+    /// What the memory of the instance holds that would answer the next request; and of one that is made now. How many were as new again
+    /// comes with it.
+    pub(super) fn memories(&self) -> ([Vec<u8>; 2], u64) {
+        let Kind::Component(ready) = &self.kind else { panic!("a native application has none") };
+        let renewed = ready.counts.renewed.load(Ordering::Relaxed);
+        let contents =
+            [ready.instance(), ready.fresh()].map(|mut instance| self.runtime.block_on(instance.contents(ready)));
+        (contents, ready.counts.renewed.load(Ordering::Relaxed) - renewed)
+    }
+
     async fn answer(&self, parts: http::request::Parts, body: Body) -> (Said, HeaderMap) {
         let (peer, id) = (Peer::new(Some(([192, 0, 2, 7], 4321).into()), false), 0x0123_4567_89ab_cdef);
         let response = match &self.kind {

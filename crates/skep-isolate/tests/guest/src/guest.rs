@@ -43,6 +43,11 @@ impl wasip2::exports::http::incoming_handler::Guest for Guest {
                 let _ = OutgoingBody::finish(body, None);
             }
             "/shout" => (0..3000).for_each(|_| println!("shouted")),
+            // What number the host has given to the request.
+            "/handle" => text(outparam, &request.handle().to_string()),
+            "/pages" => text(outparam, &core::arch::wasm32::memory_size(0).to_string()),
+            "/grow" => text(outparam, &core::arch::wasm32::memory_grow(0, 10).to_string()),
+            "/scribble" => text(outparam, &scribble(query.len()).to_string()),
             "/inits" => text(outparam, &start::INITS.load(Ordering::Relaxed).to_string()),
             "/counts" => text(outparam, &counts()),
             "/login" => {
@@ -120,6 +125,15 @@ fn counts() -> String {
     let mut local = 0;
     local += 1;
     format!("static {} local {local}", STATIC_INT.fetch_add(1, Ordering::Relaxed) + 1)
+}
+
+/// So much as it finds written where nothing is, and writes there.
+fn scribble(value: usize) -> usize {
+    static WALL: [AtomicU32; 1 << 18] = [const { AtomicU32::new(0) }; 1 << 18];
+    let value = u32::try_from(value).unwrap();
+    let mut room = vec![0u8; 100_000];
+    std::hint::black_box(&mut room).fill(0xAA);
+    WALL.iter().filter(|place| place.swap(value, Ordering::Relaxed) != 0).count()
 }
 
 /// The seed of a hash map, and secure random numbers.

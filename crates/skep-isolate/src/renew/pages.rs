@@ -1,0 +1,59 @@
+//! What a new instance's memory holds.
+
+use std::fmt;
+
+/// The system's pages.
+pub(crate) const PAGE: usize = 4096;
+
+/// The contents of a memory, without the pages that are empty: most of what a program reserves for its stack is.
+pub(crate) struct Pages {
+    length: usize,
+    pages: Vec<Option<Box<[u8; PAGE]>>>,
+}
+
+impl Pages {
+    pub(crate) fn of(memory: &[u8]) -> Self {
+        let page = |page: &[u8; PAGE]| page.iter().any(|byte| *byte != 0).then(|| Box::new(*page));
+        Self { length: memory.len(), pages: memory.as_chunks().0.iter().map(page).collect() }
+    }
+
+    /// How many bytes there are.
+    pub(crate) fn length(&self) -> usize {
+        self.length
+    }
+
+    /// Writes what belongs at `offset` and behind it, up to the end of `part`; both are multiples of a page.
+    pub(crate) fn write(&self, offset: usize, part: &mut [u8]) {
+        let pages = self.pages.get(offset / PAGE..).unwrap_or_default();
+        for (part, page) in part.as_chunks_mut::<PAGE>().0.iter_mut().zip(pages) {
+            match page {
+                Some(page) => part.copy_from_slice(&page[..]),
+                None => part.fill(0),
+            }
+        }
+    }
+}
+
+impl fmt::Debug for Pages {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let kept = self.pages.iter().flatten().count();
+        write!(f, "{kept} pages of {} bytes", self.length)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_written_is_put_back() {
+        let mut memory = vec![0; 4 * PAGE];
+        memory[PAGE + 7] = 7;
+        let pages = Pages::of(&memory);
+        assert_eq!(format!("{pages:?}"), "1 pages of 16384 bytes");
+        let mut dirty = vec![9; 4 * PAGE];
+        pages.write(PAGE, &mut dirty[PAGE..3 * PAGE]);
+        assert!(dirty[..PAGE].iter().chain(&dirty[3 * PAGE..]).all(|byte| *byte == 9));
+        assert_eq!(dirty[PAGE..3 * PAGE], memory[PAGE..3 * PAGE]);
+    }
+}
