@@ -313,6 +313,13 @@ fn known_or_named(only: &[String]) -> Result<()> {
     }
 }
 
+impl Experiment {
+    /// Whether its load never sleeps. That of the posts' experiments does, as in the records that their page was made from.
+    pub(crate) fn is_busy(&self) -> bool {
+        !self.name.starts_with("post-")
+    }
+}
+
 impl Load {
     /// Whether every figure comes from a new process, which runs alone.
     pub(crate) fn starts_anew(self) -> bool {
