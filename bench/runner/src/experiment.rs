@@ -58,7 +58,10 @@ pub(crate) enum Load {
     /// Requests whose bodies do not come: for what an instance in flight holds.
     Held { requests: u16 },
     /// The file of the component is written anew, until there is the new answer.
-    Swaps,
+    Swaps {
+        /// What is written is what `skep compile` has made of it.
+        compiled: bool,
+    },
     /// Processes that serve are killed, one after the other; each time new ones.
     Deaths { whose: Whose },
     /// Started again each time, until the first answer.
@@ -330,7 +333,7 @@ impl Load {
                 | Self::Processes { .. }
                 | Self::Deaths { .. }
                 | Self::Held { .. }
-                | Self::Swaps
+                | Self::Swaps { .. }
         )
     }
 
@@ -345,7 +348,8 @@ impl Load {
             Self::Batches { connections, depth } => format!("{connections} connections, {depth} at once"),
             Self::Processes { connections } => format!("after a connection for each request, {connections} at a time"),
             Self::Held { requests } => format!("{requests} requests that wait"),
-            Self::Swaps => "new files, one after the other".into(),
+            Self::Swaps { compiled: false } => "new files, one after the other".into(),
+            Self::Swaps { compiled: true } => "new files that are compiled already, one after the other".into(),
             Self::Deaths { whose } => format!("death of {}", whose.name()),
             Self::Start => "one after the other".into(),
             Self::Loop => "servers with 32 connections".into(),

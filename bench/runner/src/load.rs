@@ -20,7 +20,7 @@ const FIRST: Duration = Duration::from_millis(10);
 pub(crate) const MORE: u32 = 8;
 
 /// New files of a round.
-pub(crate) const SWAPS: usize = 5;
+pub(crate) const SWAPS: usize = 3;
 
 /// Deaths of a round.
 pub(crate) const DEATHS: usize = 10;
@@ -63,7 +63,7 @@ fn plan(load: Load, port: u16, path: &str, time: Duration) -> Result<Plan> {
         Load::Fresh { connections } | Load::Processes { connections } => {
             (plan.connections, plan.reuse) = (connections.into(), false);
         }
-        Load::Deaths { .. } | Load::Swaps | Load::Held { .. } => (plan.connections, plan.reuse) = (1, false),
+        Load::Deaths { .. } | Load::Swaps { .. } | Load::Held { .. } => (plan.connections, plan.reuse) = (1, false),
         Load::Batches { connections, depth } => {
             (plan.connections, plan.depth) = (connections.into(), depth.into());
         }
@@ -150,9 +150,10 @@ pub(crate) fn shown(load: Load, busy: bool) -> String {
             format!("kill -9 of {}, {DEATHS} times; then the runner tries until it is answered", whose.name())
         }
         Load::Held { requests } => format!("{requests} requests that wait for the rest of their bodies"),
-        Load::Swaps => {
-            format!("the component's file is written anew {SWAPS} times; the runner tries until the new answer comes")
-        }
+        Load::Swaps { compiled } => format!(
+            "the component's file is written anew {SWAPS} times{}; the runner tries until the new answer comes",
+            if compiled { ", as `skep compile` has made it" } else { "" }
+        ),
         Load::Start => "the runner tries every 100 us until it is answered".into(),
         Load::Loop | Load::Alone => "none: the program works alone".into(),
     }
@@ -176,6 +177,7 @@ mod tests {
         let load = Load::KeepAlive { connections: 32 };
         assert_eq!(shown(load, true), "skep-bench, closed loop that never sleeps: 32 connections");
         assert_eq!(shown(load, false), "skep-bench, closed loop: 32 connections");
-        assert_eq!(shown(Load::Swaps, true), shown(Load::Swaps, false));
+        let load = Load::Swaps { compiled: true };
+        assert_eq!(shown(load, true), shown(load, false));
     }
 }
