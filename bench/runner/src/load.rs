@@ -84,9 +84,9 @@ pub(crate) fn ask(port: u16, path: &str) -> Result<Answer> {
 /// Asks once as this load does: a request that is held is one with a body.
 pub(crate) fn ask_as(load: Load, port: u16, path: &str) -> Result<Answer> {
     let Load::Held { .. } = load else { return ask(port, path) };
-    let post =
+    let held =
         RequestSpec::get(path).method("POST")?.header("origin", &format!("http://127.0.0.1:{port}"))?.body("whole");
-    Ok(load::fetch(&target(port, path)?, &post, &Trust::System, Version::Http1, PATIENCE)?)
+    Ok(load::fetch(&target(port, path)?, &held, &Trust::System, Version::Http1, PATIENCE)?)
 }
 
 /// What a load generator saw.

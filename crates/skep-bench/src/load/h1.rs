@@ -37,6 +37,9 @@ const CHUNK: usize = 64 << 10;
 /// How often timeouts are looked for, at least.
 const TICK: Duration = Duration::from_millis(20);
 
+/// What a look that finds nothing takes at most. If it took longer, somebody else had the core.
+const LOOK: Duration = Duration::from_micros(20);
+
 /// How often who watches is told.
 const TELL: Duration = Duration::from_millis(500);
 
@@ -108,7 +111,7 @@ impl Client for Engine<'_> {
             }
             match self.wait(now) {
                 // It may have sent something before it looked.
-                Ok(0) if self.plan.busy && self.issued == issued => self.idle += now.elapsed(),
+                Ok(0) if self.plan.busy && self.issued == issued => self.idle += now.elapsed().min(LOOK),
                 Ok(_) => {}
                 Err(error) => break Err(error),
             }
