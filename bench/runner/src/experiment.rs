@@ -58,7 +58,10 @@ pub(crate) enum Load {
     /// Requests whose bodies do not come: for what an instance in flight holds.
     Held { requests: u16 },
     /// The file of the component is written anew, until there is the new answer.
-    Swaps,
+    Swaps {
+        /// What is written is what `skep compile` has made of it.
+        compiled: bool,
+    },
     /// Processes that serve are killed, one after the other; each time new ones.
     Deaths { whose: Whose },
     /// Started again each time, until the first answer.
@@ -313,6 +316,13 @@ fn known_or_named(only: &[String]) -> Result<()> {
     }
 }
 
+impl Experiment {
+    /// Whether its load never sleeps. That of the posts' experiments does, as in the records that their page was made from.
+    pub(crate) fn is_busy(&self) -> bool {
+        !self.name.starts_with("post-")
+    }
+}
+
 impl Load {
     /// Whether every figure comes from a new process, which runs alone.
     pub(crate) fn starts_anew(self) -> bool {
@@ -323,7 +333,7 @@ impl Load {
                 | Self::Processes { .. }
                 | Self::Deaths { .. }
                 | Self::Held { .. }
-                | Self::Swaps
+                | Self::Swaps { .. }
         )
     }
 
@@ -338,7 +348,8 @@ impl Load {
             Self::Batches { connections, depth } => format!("{connections} connections, {depth} at once"),
             Self::Processes { connections } => format!("after a connection for each request, {connections} at a time"),
             Self::Held { requests } => format!("{requests} requests that wait"),
-            Self::Swaps => "new files, one after the other".into(),
+            Self::Swaps { compiled: false } => "new files, one after the other".into(),
+            Self::Swaps { compiled: true } => "new files that are compiled already, one after the other".into(),
             Self::Deaths { whose } => format!("death of {}", whose.name()),
             Self::Start => "one after the other".into(),
             Self::Loop => "servers with 32 connections".into(),

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use skep_bench::load::{self, Figures, Plan, RequestSpec, Target, Trust, Version};
+use skep_bench::load::{self, Figures, Plan, RequestSpec, Silent, Target, Trust, Version, Watch};
 
 use crate::Result;
 use crate::experiment::Load;
@@ -13,18 +13,38 @@ pub(crate) use skep_bench::load::Answer;
 /// The longest wait for one answer.
 const PATIENCE: Duration = Duration::from_secs(5);
 
+/// What comes before a load that counts: a request of each connection, and its answer.
+const FIRST: Duration = Duration::from_millis(10);
+
 /// Processes that are added to those that serve.
 pub(crate) const MORE: u32 = 8;
 
 /// New files of a round.
-pub(crate) const SWAPS: usize = 5;
+pub(crate) const SWAPS: usize = 3;
 
 /// Deaths of a round.
 pub(crate) const DEATHS: usize = 10;
 
-/// Loads a server, and says what came back. A server that fails under its load has a figure too: what came until then, and an error.
+/// Loads a server, and says what came back.
 pub(crate) fn run(load: Load, port: u16, path: &str, time: Duration) -> Result<Loaded> {
-    match load::run(&plan(load, port, path, time)?) {
+    outcome(&plan(load, port, path, time)?, &mut Silent)
+}
+
+/// The same, for what a server takes: it is read when each connection has had its first answer, and again when all that was asked for
+/// is answered, so that each answer has its CPU and there is none without. A busy load never sleeps.
+pub(crate) fn measured(
+    load: Load,
+    busy: bool,
+    (port, path): (u16, &str),
+    time: Duration,
+    watch: &mut dyn Watch,
+) -> Result<Loaded> {
+    outcome(&Plan { warm_up: FIRST, drain: true, busy, ..plan(load, port, path, time)? }, watch)
+}
+
+/// A server that fails under its load has a figure too: what came until then, and an error.
+fn outcome(plan: &Plan, watch: &mut dyn Watch) -> Result<Loaded> {
+    match load::run_watched(plan, watch) {
         Ok(figures) => Ok(Loaded { figures, failed: false }),
         Err(error) if error.is_interrupted() => Err(error.into()),
         Err(error) => {
@@ -43,7 +63,7 @@ fn plan(load: Load, port: u16, path: &str, time: Duration) -> Result<Plan> {
         Load::Fresh { connections } | Load::Processes { connections } => {
             (plan.connections, plan.reuse) = (connections.into(), false);
         }
-        Load::Deaths { .. } | Load::Swaps | Load::Held { .. } => (plan.connections, plan.reuse) = (1, false),
+        Load::Deaths { .. } | Load::Swaps { .. } | Load::Held { .. } => (plan.connections, plan.reuse) = (1, false),
         Load::Batches { connections, depth } => {
             (plan.connections, plan.depth) = (connections.into(), depth.into());
         }
@@ -59,6 +79,14 @@ fn target(port: u16, path: &str) -> Result<Target> {
 /// Asks once, over a connection of its own.
 pub(crate) fn ask(port: u16, path: &str) -> Result<Answer> {
     Ok(load::fetch(&target(port, path)?, &RequestSpec::get(path), &Trust::System, Version::Http1, PATIENCE)?)
+}
+
+/// Asks once as this load does: a request that is held is one with a body.
+pub(crate) fn ask_as(load: Load, port: u16, path: &str) -> Result<Answer> {
+    let Load::Held { .. } = load else { return ask(port, path) };
+    let held =
+        RequestSpec::get(path).method("POST")?.header("origin", &format!("http://127.0.0.1:{port}"))?.body("whole");
+    Ok(load::fetch(&target(port, path)?, &held, &Trust::System, Version::Http1, PATIENCE)?)
 }
 
 /// What a load generator saw.
@@ -77,6 +105,11 @@ impl Loaded {
     /// Microseconds that the load itself took of its core.
     pub(crate) fn own_cpu(&self) -> f64 {
         self.figures.own_cpu.as_secs_f64() * 1e6
+    }
+
+    /// Those of them in which there was something to do.
+    pub(crate) fn work(&self) -> f64 {
+        self.own_cpu() - self.figures.idle.as_secs_f64() * 1e6
     }
 
     /// The figures of a sample that the load knows.
@@ -98,27 +131,29 @@ impl Loaded {
 }
 
 /// The load as a record shows it.
-pub(crate) fn shown(load: Load) -> String {
+pub(crate) fn shown(load: Load, busy: bool) -> String {
+    let generator = if busy { "skep-bench, closed loop that never sleeps" } else { "skep-bench, closed loop" };
     match load {
         Load::KeepAlive { connections } | Load::Memory { connections } => {
-            format!("skep-bench, closed loop: {connections} connections")
+            format!("{generator}: {connections} connections")
         }
         Load::Fresh { connections } => {
-            format!("skep-bench, closed loop: a connection for each request, {connections} at a time")
+            format!("{generator}: a connection for each request, {connections} at a time")
         }
         Load::Batches { connections, depth } => {
-            format!("skep-bench, closed loop: {connections} connections, each sends {depth} at once")
+            format!("{generator}: {connections} connections, each sends {depth} at once")
         }
         Load::Processes { connections } => format!(
-            "skep-bench, closed loop: a connection for each request, {connections} at a time; then {MORE} more processes (USR2), and the same again"
+            "{generator}: a connection for each request, {connections} at a time; then {MORE} more processes (USR2), and the same again"
         ),
         Load::Deaths { whose } => {
             format!("kill -9 of {}, {DEATHS} times; then the runner tries until it is answered", whose.name())
         }
         Load::Held { requests } => format!("{requests} requests that wait for the rest of their bodies"),
-        Load::Swaps => {
-            format!("the component's file is written anew {SWAPS} times; the runner tries until the new answer comes")
-        }
+        Load::Swaps { compiled } => format!(
+            "the component's file is written anew {SWAPS} times{}; the runner tries until the new answer comes",
+            if compiled { ", as `skep compile` has made it" } else { "" }
+        ),
         Load::Start => "the runner tries every 100 us until it is answered".into(),
         Load::Loop | Load::Alone => "none: the program works alone".into(),
     }
@@ -135,5 +170,14 @@ mod tests {
         let plan = super::plan(Load::Batches { connections: 32, depth: 16 }, 8800, "/", Duration::ZERO).unwrap();
         assert_eq!((plan.connections, plan.depth, plan.reuse), (32, 16, true));
         assert!(super::plan(Load::Start, 8800, "/", Duration::ZERO).is_err());
+    }
+
+    #[test]
+    fn a_record_says_whether_the_load_slept() {
+        let load = Load::KeepAlive { connections: 32 };
+        assert_eq!(shown(load, true), "skep-bench, closed loop that never sleeps: 32 connections");
+        assert_eq!(shown(load, false), "skep-bench, closed loop: 32 connections");
+        let load = Load::Swaps { compiled: true };
+        assert_eq!(shown(load, true), shown(load, false));
     }
 }

@@ -25,7 +25,7 @@ pub(crate) enum Measure {
     Errors,
     /// How much of its core the server used, in percent.
     Busy,
-    /// How much of its core the load generator used, in percent.
+    /// How much of its core the load generator worked, in percent. That a busy one looks for answers and finds none is no work.
     Load,
     /// How much of the server's core somebody else used (interrupts and the hypervisor too), in percent.
     ServerOthers,

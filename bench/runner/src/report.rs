@@ -135,7 +135,7 @@ fn main_measure(load: Load) -> Measure {
         Load::Processes { .. } => Measure::Supervisor,
         Load::Deaths { .. } => Measure::Succession,
         Load::Held { .. } => Measure::InFlight,
-        Load::Swaps => Measure::Swap,
+        Load::Swaps { .. } => Measure::Swap,
         Load::KeepAlive { .. } | Load::Fresh { .. } | Load::Batches { .. } | Load::Loop | Load::Alone => Measure::Rate,
     }
 }
@@ -147,7 +147,7 @@ fn more_measures(load: Load) -> &'static [Measure] {
         Load::Processes { .. } => &[Measure::Memory, Measure::Processes, Measure::OneMore],
         Load::Deaths { .. } => &[Measure::SlowestSuccession],
         Load::Held { .. } => &[Measure::Memory],
-        Load::Swaps => &[Measure::SlowestSwap],
+        Load::Swaps { .. } => &[Measure::SlowestSwap],
         _ => &[],
     }
 }

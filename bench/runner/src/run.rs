@@ -71,7 +71,7 @@ fn outcome(planned: &Planned, load: Load, site: &Site, flags: &Flags) -> Result<
     let (rounds, seconds) = (flags.rounds(), flags.seconds());
     eprintln!("{name}, {}: {rounds} rounds of {seconds} s", load.describe());
     let Admitted { entrants, servers, left_out } = admit(planned, load, site)?;
-    let cell = Cell { experiment: name, load, site, seconds };
+    let cell = Cell { experiment: name, busy: planned.experiment.is_busy(), load, site, seconds };
     for (place, entrant) in entrants.iter().enumerate() {
         cell.warm_up(entrant, servers.get(&place), WARM_UP)?;
     }
@@ -120,7 +120,7 @@ fn admit(planned: &Planned, load: Load, site: &Site) -> Result<Admitted> {
     let mut admitted = Admitted { entrants: Vec::new(), servers: BTreeMap::new(), left_out: planned.left_out.clone() };
     for mut entrant in entrants(&planned.variants, site) {
         go_on()?;
-        match tried(&mut entrant, &planned.experiment, site) {
+        match tried(&mut entrant, &planned.experiment, load, site) {
             Err(error) if entrant.variant == planned.variants[0] => return Err(error),
             Err(error) => {
                 let why = error.to_string().lines().collect::<Vec<_>>().join("; ");
@@ -140,12 +140,12 @@ fn admit(planned: &Planned, load: Load, site: &Site) -> Result<Admitted> {
 }
 
 /// The entrant's server, if it is one, after a right answer.
-fn tried(entrant: &mut Entrant, experiment: &Experiment, site: &Site) -> Result<Option<Server>> {
+fn tried(entrant: &mut Entrant, experiment: &Experiment, load: Load, site: &Site) -> Result<Option<Server>> {
     if !entrant.variant.program.is_server() {
         return Ok(None);
     }
     let server = Server::start(&entrant.variant, &label(experiment.name, entrant), site)?;
-    let answer = load::ask(server.port, entrant.variant.path)?;
+    let answer = load::ask_as(load, server.port, entrant.variant.path)?;
     entrant.answered = Some(answer::check(experiment.same, &entrant.name, &answer)?);
     Ok(Some(server))
 }

@@ -76,6 +76,12 @@ pub struct Plan {
     pub reuse: bool,
     /// When requests are sent.
     pub pace: Pace,
+    /// Whether its threads ask the kernel for answers all the time and never sleep, so that waking them costs the server nothing. Each then
+    /// fills a core. Over HTTP/1.1 only.
+    pub busy: bool,
+    /// Whether a closed loop, too, waits for the answers under way at its end, and counts them: then what a server did in
+    /// this time is what these answers took, however long each of them takes.
+    pub drain: bool,
     /// Load before anything counts, at the same pace. Of a ramp, at what it begins with.
     pub warm_up: Duration,
     /// How long it is measured.
@@ -107,6 +113,8 @@ impl Plan {
             depth: 1,
             reuse: true,
             pace: Pace::Closed,
+            busy: false,
+            drain: false,
             warm_up: Duration::from_secs(1),
             time: Duration::from_secs(10),
             count: None,
@@ -130,6 +138,9 @@ impl Plan {
             Self { threads, pin, .. } if pin.len() > *threads => wrong("more cores are named than there are threads"),
             Self { depth: 0, .. } => wrong("a connection has one request at once at least"),
             Self { requests, .. } if requests.is_empty() => wrong("there is no request to send"),
+            Self { busy: true, http: Version::Http2, .. } => {
+                wrong("a busy load speaks HTTP/1.1: over HTTP/2 it waits in a runtime, which sleeps")
+            }
             Self { depth: 2.., reuse: false, .. } => wrong("a connection for each request has one request at once"),
             _ => self.pace.check(),
         }

@@ -129,10 +129,10 @@ pub(super) const ALL: &[Experiment] = &[
     Experiment {
         name: "isolate-swap",
         about: "from a new file to the first answer of what is in it",
-        loads: &[Load::Swaps],
+        loads: &[Load::Swaps { compiled: false }, Load::Swaps { compiled: true }],
         variants: &[
-            variant("blog", serve(Guest::Blog, "snapshot"), "/"),
             variant("hello", serve(Guest::Hello, "snapshot"), "/"),
+            variant("blog", serve(Guest::Blog, "snapshot"), "/"),
         ],
         absent: &[],
         same: Same::Free,

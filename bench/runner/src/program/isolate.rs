@@ -36,7 +36,7 @@ pub(super) fn serve(served: Served, command: &mut Command, place: &Place, site: 
         command.arg("--config").arg(several(&file, &place.dir, copies)?);
     }
     skep(command, place, Mpm::Alone, false);
-    command.args(["--module-cache", module_cache, "--compile-cache"]).arg(site.folder("compiled"));
+    command.args(UNCACHED).args(["--module-cache", module_cache, "--compile-cache"]).arg(site.folder("compiled"));
     let data = place.dir.join(file.file_stem().unwrap_or_default());
     match guest {
         Guest::App => {

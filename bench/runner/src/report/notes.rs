@@ -13,10 +13,9 @@ const CROWDED: f64 = 3.0;
 
 /// Everything that should be said.
 pub(crate) fn all(outcome: &Outcome) -> Vec<String> {
-    [noise(outcome), split(outcome), sizes(outcome), errors(outcome), full(outcome), crowded(outcome), absent(outcome)]
-        .into_iter()
-        .flatten()
-        .collect()
+    let about_the_load = [busy(outcome), full(outcome), crowded(outcome)];
+    let notes = [noise(outcome), split(outcome), sizes(outcome), errors(outcome)].into_iter().chain(about_the_load);
+    notes.chain([absent(outcome)]).flatten().collect()
 }
 
 /// How far the same program is from itself.
@@ -69,6 +68,14 @@ fn errors(outcome: &Outcome) -> Option<String> {
         (errors > 0.0).then(|| format!("{errors:.0}"))
     });
     (!failed.is_empty()).then(|| format!("**Errors**: {}.", failed.join(", ")))
+}
+
+/// How the load waited for answers, where there was one.
+fn busy(outcome: &Outcome) -> Option<String> {
+    let is_loaded = (0..outcome.entrants.len()).any(|place| spread(outcome, place, Measure::Load).is_some());
+    (is_loaded && outcome.experiment.is_busy()).then(|| {
+        "The load never slept, so no server paid for waking it; what is shown of its core is the part in which it worked.".into()
+    })
 }
 
 /// Who was faster than the load generator.

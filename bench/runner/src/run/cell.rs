@@ -16,6 +16,7 @@ use crate::measure::{Measure, Sample, float};
 use crate::program::Place;
 use crate::server::{self, Server};
 use crate::site::Site;
+use skep_bench::load::{Silent, Watch};
 use skep_bench::server::{Spent, Usage, busy};
 
 /// What a server may do after the load before its memory is read: close its connections.
@@ -24,6 +25,8 @@ const SETTLE: Duration = Duration::from_millis(300);
 /// How a figure is made.
 pub(crate) struct Cell<'a> {
     pub(crate) experiment: &'static str,
+    /// Whether the load never sleeps.
+    pub(crate) busy: bool,
     pub(crate) load: Load,
     pub(crate) site: &'a Site,
     pub(crate) seconds: f64,
@@ -33,7 +36,7 @@ impl Cell<'_> {
     /// Puts a running server to work, and forgets what came out.
     pub(crate) fn warm_up(&self, entrant: &Entrant, server: Option<&Server>, time: Duration) -> Result<()> {
         let Some(server) = server else { return Ok(()) };
-        load::run(self.load.on_servers(), server.port, entrant.variant.path, time)?;
+        self.asked(entrant, server, time, &mut Silent)?;
         server.forget_output()
     }
 
@@ -48,7 +51,7 @@ impl Cell<'_> {
             }
             (Load::Processes { .. }, None) => processes::memory(self, entrant),
             (Load::Held { requests }, None) => isolate::held(self, entrant, requests),
-            (Load::Swaps, None) => isolate::swaps(self, entrant),
+            (Load::Swaps { compiled }, None) => isolate::swaps(self, entrant, compiled),
             (Load::Deaths { whose }, None) => processes::deaths(self, entrant, whose),
             (_, None) => self.alone(entrant),
         }
@@ -56,14 +59,21 @@ impl Cell<'_> {
 
     /// A server under load.
     fn loaded(&self, entrant: &Entrant, server: &Server) -> Result<Sample> {
-        let before = Reading::take(server)?;
-        let loaded =
-            load::run(self.load.on_servers(), server.port, entrant.variant.path, Duration::from_secs_f64(self.seconds))
-                .map_err(|error| format!("{}: {error}", entrant.name))?;
-        let mut sample = Reading::take(server)?.since(&before, &loaded);
-        sample.extend(loaded.sample());
+        let mut span = Span { server, begun: None, ended: None };
+        let loaded = self.asked(entrant, server, Duration::from_secs_f64(self.seconds), &mut span)?;
+        let mut sample = loaded.sample();
+        // Who fails before anything counts has taken nothing that would.
+        if let (Some(begun), Some(ended)) = (span.begun, span.ended) {
+            sample.extend(ended?.since(&begun?, &loaded));
+        }
         server.forget_output()?;
         Ok(sample)
+    }
+
+    fn asked(&self, entrant: &Entrant, server: &Server, time: Duration, watch: &mut dyn Watch) -> Result<Loaded> {
+        let place = (server.port, entrant.variant.path);
+        let loaded = load::measured(self.load.on_servers(), self.busy, place, time, watch);
+        loaded.map_err(|error| format!("{}: {error}", entrant.name).into())
     }
 
     /// A new server, alone: processes of one program share memory, and PSS would halve it.
@@ -107,6 +117,23 @@ impl Load {
     }
 }
 
+/// What is measured of a load: from the first request that counts to the last answer.
+struct Span<'a> {
+    server: &'a Server,
+    begun: Option<Result<Reading>>,
+    ended: Option<Result<Reading>>,
+}
+
+impl Watch for Span<'_> {
+    fn begins(&mut self) {
+        self.begun = Some(Reading::take(self.server));
+    }
+
+    fn ends(&mut self) {
+        self.ended = Some(Reading::take(self.server));
+    }
+}
+
 /// The totals at one moment.
 struct Reading {
     at: Instant,
@@ -133,7 +160,7 @@ impl Reading {
         let load = loaded.own_cpu();
         let mut sample = per_request(spent, loaded.requests());
         sample.insert(Measure::Busy, percent(spent.cpu_us));
-        sample.insert(Measure::Load, percent(load));
+        sample.insert(Measure::Load, percent(loaded.work()));
         sample.insert(Measure::ServerOthers, percent(self.server_core - before.server_core - spent.cpu_us));
         sample.insert(Measure::LoadOthers, percent(self.load_core - before.load_core - load));
         sample

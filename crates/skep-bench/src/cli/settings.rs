@@ -24,6 +24,8 @@ pub(crate) struct Settings {
     pub(crate) warm_up: Duration,
     pub(crate) count: Option<u64>,
     pub(crate) pace: Pace,
+    pub(crate) busy: bool,
+    pub(crate) drain: bool,
     pub(crate) speed: Option<f64>,
     pub(crate) find: Option<Bound>,
     pub(crate) timeout: Duration,
@@ -51,6 +53,8 @@ impl Default for Settings {
             warm_up: Duration::from_secs(1),
             count: None,
             pace: Pace::Closed,
+            busy: false,
+            drain: false,
             speed: None,
             find: None,
             timeout: Duration::from_secs(10),
@@ -136,6 +140,8 @@ impl Settings {
             depth: self.depth,
             reuse: self.reuse,
             pace,
+            busy: self.busy,
+            drain: self.drain,
             warm_up: self.warm_up,
             time,
             count: self.count,
@@ -172,6 +178,8 @@ pub(crate) fn note(record: &mut Record, plan: &Plan) {
     record.set("connections", plan.connections);
     record.set("depth", plan.depth);
     record.set("keep_alive", plan.reuse);
+    record.set("busy", plan.busy);
+    record.set("drain", plan.drain);
     record.set("warm_up", format!("{:?}", plan.warm_up));
     record.set("time", format!("{:?}", plan.time));
     record.set("requests", plan.requests.len());

@@ -44,7 +44,7 @@ impl Phase {
     }
 
     pub(super) fn measured(plan: &Plan) -> Self {
-        Self { pace: plan.pace, time: plan.time, count: plan.count, drains: false }
+        Self { pace: plan.pace, time: plan.time, count: plan.count, drains: plan.drain }
     }
 }
 

@@ -43,6 +43,8 @@ pub struct Figures {
     pub over_time: Vec<Moment>,
     /// What the load itself took of its cores.
     pub own_cpu: Duration,
+    /// How much of that a [busy](super::Plan::busy) load looked for answers and found none: a load that is not busy would have slept.
+    pub idle: Duration,
     /// On how many threads it ran.
     threads: u32,
     /// Requests without an answer at the end, in any loop.
@@ -157,6 +159,7 @@ impl Figures {
             unanswered: 0,
             over_time: Vec::new(),
             own_cpu: Duration::ZERO,
+            idle: Duration::ZERO,
             threads: 1,
             under_way: 0,
             pieces: Vec::new(),
@@ -175,6 +178,7 @@ impl Figures {
             sum.errors.add_all(&one.errors);
             sum.unanswered += one.unanswered;
             sum.own_cpu += one.own_cpu;
+            sum.idle += one.idle;
             sum.under_way += one.under_way;
         }
         let pieces = all.iter().map(|one| one.over_time.len()).max().unwrap_or(0);
@@ -216,11 +220,12 @@ impl Figures {
         Duration::from_nanos(self.latency.value_at_percentile(percent))
     }
 
-    /// How full the load's core was, or its cores were: from 0 to 1. Near 1, the load itself is what was measured.
+    /// How full the load's core was of work, or its cores were: from 0 to 1. Near 1, the load itself is what was measured. That a
+    /// busy load looks for answers and finds none is no work.
     #[must_use]
     pub fn own_share(&self) -> f64 {
         let time = self.elapsed.as_secs_f64() * f64::from(self.threads);
-        if self.elapsed.is_zero() { 0.0 } else { self.own_cpu.as_secs_f64() / time }
+        if self.elapsed.is_zero() { 0.0 } else { self.own_cpu.saturating_sub(self.idle).as_secs_f64() / time }
     }
 }
 
@@ -419,6 +424,11 @@ mod tests {
         assert_eq!((two.answers, two.bytes, two.unanswered, one.own_cpu), (90, 900, 2, two.own_cpu));
         assert_eq!((&one.latency, &one.over_time), (&two.latency, &two.over_time));
         assert!((one.own_share() - 0.25).abs() < 1e-9 && (two.own_share() - 0.125).abs() < 1e-9);
+        // A core that is full of looking has room for work.
+        let busy = |one: &Figures| Figures { idle: Duration::from_millis(80), ..one.clone() };
+        assert!((busy(&one).own_share() - 0.05).abs() < 1e-9);
+        let both = Figures::together(vec![busy(&one), busy(&one)]);
+        assert!((both.own_share() - 0.05).abs() < 1e-9 && both.idle == Duration::from_millis(160));
     }
 
     #[test]

@@ -1,7 +1,8 @@
 //! The client for HTTP/1.1: one thread, one epoll, a state machine for each connection.
 //!
 //! A request costs a write, a read and a share of a wait, as in wrk. In an open loop a timer of the kernel wakes it when the next
-//! request is due: the timeouts of epoll are rounded to milliseconds.
+//! request is due: the timeouts of epoll are rounded to milliseconds. A busy one never waits: whoever wakes a sleeper pays for it,
+//! and that would be the server.
 //!
 //! Start reading at [`Engine`]'s `phase`.
 
@@ -35,6 +36,9 @@ const CHUNK: usize = 64 << 10;
 
 /// How often timeouts are looked for, at least.
 const TICK: Duration = Duration::from_millis(20);
+
+/// What a look that finds nothing takes at most. If it took longer, somebody else had the core.
+const LOOK: Duration = Duration::from_micros(20);
 
 /// How often who watches is told.
 const TELL: Duration = Duration::from_millis(500);
@@ -76,6 +80,8 @@ pub(super) struct Engine<'a> {
     begun: Instant,
     issued: u64,
     limit: u64,
+    /// How long a busy one found nothing to do.
+    idle: Duration,
 }
 
 impl Client for Engine<'_> {
@@ -86,7 +92,7 @@ impl Client for Engine<'_> {
         let drains = phase.drains || self.schedule.is_open();
         let (mut tick, mut tell) = (self.begun, self.begun + TELL);
         let ended = loop {
-            let now = Instant::now();
+            let (now, issued) = (Instant::now(), self.issued);
             if self.may_send(now) {
                 self.dispatch(now);
             }
@@ -103,7 +109,12 @@ impl Client for Engine<'_> {
                 tell = now + TELL;
                 watch.goes_on(self.shared.recorder.figures(now));
             }
-            self.wait(now)?;
+            match self.wait(now) {
+                // It may have sent something before it looked.
+                Ok(0) if self.plan.busy && self.issued == issued => self.idle += now.elapsed().min(LOOK),
+                Ok(_) => {}
+                Err(error) => break Err(error),
+            }
         };
         let own = clock::thread_cpu().saturating_sub(own);
         self.outcome(ended, own)
@@ -134,14 +145,15 @@ impl<'a> Engine<'a> {
         let connections = (1..=share.part(plan.connections as u64)).map(Connection::new).collect();
         let schedule = Schedule::new(plan.pace, plan.time, share);
         let (free, resting) = (VecDeque::new(), VecDeque::new());
-        Ok(Self { share, plan, shared, timer, connections, free, resting, schedule, begun, issued: 0, limit: u64::MAX })
+        let (issued, limit, idle) = (0, u64::MAX, Duration::ZERO);
+        Ok(Self { share, plan, shared, timer, connections, free, resting, schedule, begun, issued, limit, idle })
     }
 
     fn begin(&mut self, phase: Phase) {
         self.begun = Instant::now();
         self.schedule = Schedule::new(phase.pace, phase.time, self.share);
         self.shared.recorder = Recorder::new(self.begun, phase.time, self.share);
-        self.issued = 0;
+        (self.issued, self.idle) = (0, Duration::ZERO);
         self.limit = phase.count.map_or(u64::MAX, |count| self.share.part(count));
         self.resting.clear();
         for connection in &mut self.connections {
@@ -186,7 +198,8 @@ impl<'a> Engine<'a> {
             Ok(end) => *end,
             Err(_) => now,
         };
-        let figures = recorder.finish(end, (under_way, unanswered), own);
+        let mut figures = recorder.finish(end, (under_way, unanswered), own);
+        figures.idle = self.idle.min(own);
         ended.map_err(|error| error.with(figures.clone()))?;
         Ok(figures)
     }
@@ -220,16 +233,22 @@ impl<'a> Engine<'a> {
         Some(Sent { since, at: now, which })
     }
 
-    fn wait(&mut self, now: Instant) -> Result<(), LoadError> {
-        self.set_timer(now)?;
-        let tick = Timespec { tv_sec: 0, tv_nsec: i64::from(TICK.subsec_nanos()) };
+    /// Sleeps until something comes, or only looks whether something did. How much it was.
+    fn wait(&mut self, now: Instant) -> Result<usize, LoadError> {
+        let mut tick = Timespec { tv_sec: 0, tv_nsec: 0 };
+        if !self.plan.busy {
+            self.set_timer(now)?;
+            tick.tv_nsec = i64::from(TICK.subsec_nanos());
+        }
         let mut events = [MaybeUninit::<epoll::Event>::uninit(); BATCH];
         let ready = match epoll::wait(&self.shared.epoll, &mut events, Some(&tick)) {
             Ok((ready, _)) => ready,
-            Err(rustix::io::Errno::INTR) => return Ok(()),
+            Err(rustix::io::Errno::INTR) => return Ok(0),
             Err(error) => return Err(LoadError::here("epoll", error)),
         };
+        let mut found = 0;
         for event in ready {
+            found += 1;
             let key = event.data.u64();
             if key == TIMER {
                 let _ = rustix::io::read(&self.timer, &mut [0; 8]);
@@ -237,7 +256,7 @@ impl<'a> Engine<'a> {
                 self.step(place, event.flags);
             }
         }
-        Ok(())
+        Ok(found)
     }
 
     /// Has the kernel wake us when the next request is due, if a connection is free for it.

@@ -26,13 +26,14 @@ fn a_load_writes_every_kind_of_file() {
     let (json, csv, md, html, svg) = (at("a.json"), at("a.csv"), at("a.md"), at("a.html"), at("plots"));
     let hdr = at("hdr");
     let flags = [
-        "-d", "1s", "-w", "0s", "-c", "4", "-q", "--json", &json, "--csv", &csv, "--md", &md, "--html", &html, "--svg",
-        &svg, "--hdr", &hdr,
+        "-d", "1s", "-w", "0s", "-c", "4", "-q", "--busy", "--json", &json, "--csv", &csv, "--md", &md, "--html",
+        &html, "--svg", &svg, "--hdr", &hdr,
     ];
     let own = std::process::id().to_string();
     let url = server.url();
     assert_eq!(run(&[&[url.as_str(), "--pid", &own], &flags[..]].concat()), code(0));
     let record = Record::read(Path::new(&json)).unwrap();
+    assert_eq!((record.settings["busy"].as_str(), record.settings["drain"].as_str()), ("true", "false"));
     let rounds = &record.experiments[0];
     for measure in [Measure::Rate, Measure::P9999, Measure::Cpu, Measure::Memory, Measure::Switches] {
         assert!(rounds.median(0, measure).unwrap() > 0.0, "{measure:?}");
@@ -105,6 +106,7 @@ fn lines_that_are_wrong_have_exit_code_2() {
         &["http://x/", "--speed", "2"],
         &["http://x/", "-t", "33"],
         &["http://x/", "--load-core", "0,1"],
+        &["http://x/", "--busy", "--http", "2"],
         &["http://x/", "--json", "/nowhere/a.json"],
         &["compare", "a=http://x/", "--html", "/"],
         &["http://x/", "--start", "./a {port}"],

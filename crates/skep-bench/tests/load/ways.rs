@@ -187,6 +187,35 @@ fn http2_in_an_open_loop_and_with_errors() {
     assert!(error.starts_with("no TLS with the server: ") || error.contains("does not offer HTTP/2"), "{error}");
 }
 
+/// Over every connection, in every loop, by several threads: a busy load counts what one that sleeps does, and knows how much of its time it
+/// was not needed.
+#[test]
+fn a_busy_load_counts_the_same_and_tells_looking_from_working() {
+    let server = crate::server::Server::delayed(|_| Duration::from_millis(5));
+    assert_eq!(good(&plan(&server.url())).idle, Duration::ZERO);
+    let busy = Plan { busy: true, ..plan(&server.url()) };
+    let open =
+        Plan { pace: Pace::Open { per_second: 400.0 }, count: None, time: Duration::from_millis(500), ..busy.clone() };
+    for plan in [Plan { threads: 2, ..busy.clone() }, Plan { reuse: false, ..busy.clone() }, open, busy] {
+        let figures = good(&plan);
+        assert!(figures.idle > Duration::ZERO && figures.idle <= figures.own_cpu, "{figures:?}");
+        assert!(figures.own_share() < 0.5, "{}", figures.own_share());
+    }
+    let http2 = Plan { busy: true, http: Version::Http2, ..plan("http://127.0.0.1:1/") };
+    let error = load::run(&http2).unwrap_err().to_string();
+    assert_eq!(error, "a busy load speaks HTTP/1.1: over HTTP/2 it waits in a runtime, which sleeps");
+}
+
+/// However long an answer takes: the first ones come when sending has ended long ago.
+#[test]
+fn a_load_that_drains_counts_what_it_has_asked_for() {
+    let server = crate::server::Server::delayed(|_| Duration::from_millis(300));
+    let short = Plan { count: None, time: Duration::from_millis(100), drain: true, ..plan(&server.url()) };
+    let figures = load::run(&short).unwrap();
+    assert_eq!((figures.answers, server.took.lock().unwrap().len()), (4, 4));
+    assert!(figures.elapsed >= Duration::from_millis(300));
+}
+
 /// Whatever is spoken, several threads come to what one does.
 #[test]
 fn several_threads_share_connections_requests_and_rate() {

@@ -3,13 +3,16 @@
 use std::fs;
 use std::io::Write;
 use std::net::{Ipv4Addr, TcpStream};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use super::{Cell, Entrant, SETTLE, Sample};
 use crate::Result;
 use crate::load::{self, SWAPS};
 use crate::measure::Measure;
+use crate::need::Guest;
 use crate::program::{Program, Served};
 use crate::server::Server;
 
@@ -19,12 +22,15 @@ const PATIENCE: Duration = Duration::from_mins(1);
 /// Between two looks for the new version.
 const PAUSE: Duration = Duration::from_millis(1);
 
+/// Requests before those that are held: what a process takes for its first ones for good is not theirs. Of more, a pool would keep the pages,
+/// and those that are held would find them.
+const FEW: u16 = 4;
+
 /// Requests whose bodies do not come, and by how much the server grows with each.
 pub(super) fn held(cell: &Cell<'_>, entrant: &Entrant, requests: u16) -> Result<Sample> {
     let server = cell.start(entrant)?;
     let path = entrant.variant.path;
-    // What the first requests of a process take for good is not theirs.
-    drop(hold(server.port, path, requests)?);
+    drop(hold(server.port, path, FEW)?);
     let before = memory(&server)?;
     let connections = hold(server.port, path, requests)?;
     let held = memory(&server)?;
@@ -52,7 +58,7 @@ fn memory(server: &Server) -> Result<f64> {
 }
 
 /// Writes the component's file anew, each time with another text in it, and asks until the answer has it.
-pub(super) fn swaps(cell: &Cell<'_>, entrant: &Entrant) -> Result<Sample> {
+pub(super) fn swaps(cell: &Cell<'_>, entrant: &Entrant, compiled: bool) -> Result<Sample> {
     let Program::SkepServe(Served { guest, .. }) = entrant.variant.program else {
         return Err(format!("{} has no component to swap", entrant.name).into());
     };
@@ -61,14 +67,19 @@ pub(super) fn swaps(cell: &Cell<'_>, entrant: &Entrant) -> Result<Sample> {
     let component = fs::read(&file)?;
     let mut times = Vec::new();
     for number in 0..SWAPS {
-        // Never seen before on this machine: what is compiled is kept by its content.
-        let text = marked(guest.text(), number);
+        // What the server compiles it has never seen before: what is compiled is kept by its content.
+        let text = marked(guest.text(), number, if compiled { 0 } else { nanos() });
         let new = replaced(&component, guest.text().as_bytes(), text.as_bytes());
         if new == component {
             return Err(format!("{:?} does not stand in {}", guest.text(), file.display()).into());
         }
         let beside = file.with_extension("new");
-        fs::write(&beside, new)?;
+        if compiled {
+            let made = cell.site.folder("swaps").join(guest.file()).with_extension(format!("{number}.cwasm"));
+            fs::copy(made_once(made, &new, &entrant.variant.program.executable(), guest)?, &beside)?;
+        } else {
+            fs::write(&beside, new)?;
+        }
         let begun = Instant::now();
         fs::rename(&beside, &file)?;
         while !has(&load::ask(server.port, entrant.variant.path)?.body, text.as_bytes()) {
@@ -83,10 +94,30 @@ pub(super) fn swaps(cell: &Cell<'_>, entrant: &Entrant) -> Result<Sample> {
     Ok(Sample::from([(Measure::Swap, times[SWAPS / 2]), (Measure::SlowestSwap, times[SWAPS - 1])]))
 }
 
-/// A text of the same length that nobody has had.
-fn marked(text: &str, number: usize) -> String {
-    let nanos =
-        std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(0, |time| time.subsec_nanos());
+/// What `skep compile` makes of a component; it is there in the next round. Start-up code that opens a database runs where that is, so there is
+/// no image of the blog's.
+fn made_once(made: PathBuf, component: &[u8], skep: &Path, guest: Guest) -> Result<PathBuf> {
+    if !made.exists() {
+        fs::create_dir_all(made.parent().unwrap_or(&made))?;
+        let source = made.with_extension("wasm");
+        let module_cache = if guest == Guest::Blog { "cached" } else { "snapshot" };
+        fs::write(&source, component)?;
+        let mut compile = Command::new(skep);
+        compile.arg("compile").arg(&source).arg("-o").arg(&made).args(["--module-cache", module_cache]);
+        let output = compile.stdin(Stdio::null()).output()?;
+        if !output.status.success() {
+            return Err(format!("skep compile: {}", String::from_utf8_lossy(&output.stderr)).into());
+        }
+    }
+    Ok(made)
+}
+
+fn nanos() -> u32 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.subsec_nanos())
+}
+
+/// The text with a mark in it, of the same length.
+fn marked(text: &str, number: usize, nanos: u32) -> String {
     let mark = format!("{number}{nanos:09}");
     text.chars().take(text.len() - mark.len()).chain(mark.chars()).collect()
 }
@@ -111,7 +142,6 @@ mod tests {
     #[test]
     fn a_text_is_replaced_wherever_it_stands_by_one_of_its_length() {
         assert_eq!(replaced(b"-abc-abc-", b"abc", b"xyz"), b"-xyz-xyz-");
-        let marked = marked("Hello, world!", 3);
-        assert!(marked.len() == 13 && marked.starts_with("Hel3"), "{marked}");
+        assert_eq!(marked("Hello, world!", 3, 12), "Hel3000000012");
     }
 }

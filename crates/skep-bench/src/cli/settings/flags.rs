@@ -10,7 +10,7 @@ use crate::number::parse_time;
 
 /// The flags of every word that loads a server.
 pub(crate) fn flags<T: HasSettings>() -> Vec<Flag<T>> {
-    [size(), pace(), vec![close()], reach(), limits(), asked()].into_iter().flatten().collect()
+    [size(), pace(), ways(), reach(), limits(), asked()].into_iter().flatten().collect()
 }
 
 /// How much.
@@ -117,17 +117,40 @@ fn pace<T: HasSettings>() -> Vec<Flag<T>> {
     ]
 }
 
-fn close<T: HasSettings>() -> Flag<T> {
-    Flag {
-        name: "close",
-        short: None,
-        takes: "",
-        help: "a connection for each request",
-        set: |to, _| {
-            to.settings().reuse = false;
-            Ok(())
+/// What is done once or all the time.
+fn ways<T: HasSettings>() -> Vec<Flag<T>> {
+    vec![
+        Flag {
+            name: "close",
+            short: None,
+            takes: "",
+            help: "a connection for each request",
+            set: |to, _| {
+                to.settings().reuse = false;
+                Ok(())
+            },
         },
-    }
+        Flag {
+            name: "busy",
+            short: None,
+            takes: "",
+            help: "never sleeps, so that no server pays for waking it; fills its core",
+            set: |to, _| {
+                to.settings().busy = true;
+                Ok(())
+            },
+        },
+        Flag {
+            name: "drain",
+            short: None,
+            takes: "",
+            help: "waits for the answers under way at the end, and counts them",
+            set: |to, _| {
+                to.settings().drain = true;
+                Ok(())
+            },
+        },
+    ]
 }
 
 /// Over what kind of connection: of every word that asks a server.
