@@ -66,8 +66,9 @@ impl From<wasmparser::BinaryReaderError> for Unfit {
 
 /// The same component, whose instances can be put back.
 pub(crate) fn renewable(component: &[u8]) -> Result<Vec<u8>> {
-    let Read { mut encoder, modules, instances } = read(component)?;
+    // Where its parts are is only sure of what is valid.
     let counts = Counts::of(component)?;
+    let Read { mut encoder, modules, instances } = read(component)?;
     let memories: Vec<_> = instances.iter().filter(|(module, _)| modules[*module].has_memory).collect();
     let [(_, memory)] = memories[..] else { return Err(Unfit("it has not exactly one memory")) };
     let accessor = accessor(&modules, &instances, *memory);

@@ -53,9 +53,9 @@ fn static_files() {
     assert_eq!(server.text("/static/bee.txt"), "buzz");
     assert_eq!(server.get("/static/wasp.txt").status, 404);
     // The probe made one.
-    assert!(server.text("/-/isolate").contains(" 1 made,"), "{}", server.text("/-/isolate"));
+    assert!(server.text("/-/isolate").contains(" 1 made, 0 as new again"), "{}", server.text("/-/isolate"));
     assert_eq!(server.text("/"), "one");
-    assert!(server.text("/-/isolate").contains(" 2 made,"));
+    assert!(server.text("/-/isolate").contains(" 1 made, 1 as new again"));
 }
 
 fn one_is_broken() {
