@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use wasmtime::component::ResourceTable;
 use wasmtime::{ResourceLimiter, Result};
+use wasmtime_wasi::clocks::{WasiClocksCtx, WasiClocksCtxView, WasiClocksView};
 use wasmtime_wasi::{WasiCtx, WasiCtxView, WasiView};
 use wasmtime_wasi_http::{WasiHttpCtx, WasiHttpCtxView, WasiHttpView};
 
@@ -22,6 +23,7 @@ pub(crate) struct State {
     table: ResourceTable,
     /// Made when it is first asked for: most requests never do.
     wasi: Option<Box<WasiCtx>>,
+    clocks: Option<WasiClocksCtx>,
     http: WasiHttpCtx,
     hooks: Hooks,
     /// What start-up code may not ask for, while it runs.
@@ -47,6 +49,7 @@ impl State {
         Self {
             table: ResourceTable::new(),
             wasi: None,
+            clocks: None,
             http: WasiHttpCtx::new(),
             hooks: Hooks::new(grants),
             frozen: None,
@@ -87,6 +90,14 @@ impl State {
     pub(crate) fn wasi(&mut self) -> &mut WasiCtx {
         self.wasi
             .get_or_insert_with(|| Box::new(self.hooks.grants().wasi(self.frozen.as_ref(), &self.services.request)))
+    }
+
+    /// Clocks. Many requests ask for the time, and for nothing else of WASI's that has to be made.
+    pub(crate) fn clocks(&mut self) -> WasiClocksCtxView<'_> {
+        if self.frozen.is_some() {
+            return WasiClocksView::clocks(self);
+        }
+        WasiClocksCtxView { ctx: self.clocks.get_or_insert_default(), table: &mut self.table }
     }
 
     /// What the application was granted.

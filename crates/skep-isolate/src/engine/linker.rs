@@ -6,7 +6,7 @@
 use wasmtime::Result;
 use wasmtime::component::{HasData, Linker, ResourceTable};
 use wasmtime_wasi::cli::{WasiCli, WasiCliView};
-use wasmtime_wasi::clocks::{WasiClocks, WasiClocksView};
+use wasmtime_wasi::clocks::WasiClocks;
 use wasmtime_wasi::filesystem::{WasiFilesystem, WasiFilesystemView};
 use wasmtime_wasi::p2::bindings::{cli, clocks, filesystem, io, random, sockets};
 use wasmtime_wasi::random::WasiRandom;
