@@ -220,9 +220,12 @@ impl Running {
 
     async fn go_on(mut self, id: RequestId, end: End) {
         let step = poll_fn(|cx| self.poll(cx, None)).await;
+        let mut place = None;
         let result = match step {
             Step::Ended(ended) => {
-                let Ended { instance, result, place: _place } = *ended;
+                let Ended { instance, result, place: taken } = *ended;
+                // Until the instance is back: who comes before must not make another one.
+                place = Some(taken);
                 match self.taken.take() {
                     // What the guest has left open, it does not end when it goes: it would look as if it were complete.
                     Some(taken) if result.is_ok() => match tokio::time::timeout_at(self.until, taken).await {
@@ -246,6 +249,7 @@ impl Running {
                 failure.log(&self.ready, id);
             }
         }
+        drop(place);
     }
 }
 

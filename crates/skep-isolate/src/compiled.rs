@@ -39,7 +39,8 @@ impl Compiled {
             return Self::of_wasm(&host.concurrent()?, disk, wasm);
         }
         match renew::renewable(wasm) {
-            Ok(wasm) => Self::of_wasm(host, disk, &wasm),
+            // What wasmtime takes as it was, it may refuse with one more module in it.
+            Ok(renewable) => Self::of_wasm(host, disk, &renewable).or_else(|_| Self::of_wasm(host, disk, wasm)),
             Err(why) => {
                 tracing::debug!(target: "skep::isolate", app = options.name, "each request has an instance that is made for it: {why}");
                 Self::of_wasm(host, disk, wasm)

@@ -22,8 +22,11 @@ pub(crate) struct Instance {
     /// There is none while it is at work: only one that came back from its guest is used again.
     made: Option<wasmtime::component::Instance>,
     served: u32,
-    /// What it takes to put it back, if it is to be.
+    /// It is to be put back after its request.
+    is_to_be_renewed: bool,
+    /// What that takes.
     renewable: Option<Renewable>,
+    renewals: u32,
 }
 
 /// How an instance is put back.
@@ -48,7 +51,26 @@ impl Instance {
     pub(crate) fn new(ready: &Ready, reuse: Option<Reuse>) -> Self {
         let mut store = Store::new(ready.pre.engine(), State::new(&ready.grants, reuse));
         limit(&mut store);
-        Self { store, proxy: None, service: None, made: None, served: 0, renewable: None }
+        Self {
+            store,
+            proxy: None,
+            service: None,
+            made: None,
+            served: 0,
+            is_to_be_renewed: false,
+            renewable: None,
+            renewals: 0,
+        }
+    }
+
+    /// The same, and whether it is to be put back after its request.
+    pub(crate) fn to_be_renewed(self, is_to_be_renewed: bool) -> Self {
+        Self { is_to_be_renewed: is_to_be_renewed && self.reuse().is_none(), ..self }
+    }
+
+    /// True if it was prepared for being put back.
+    pub(crate) fn is_renewable(&self) -> bool {
+        self.renewable.is_some()
     }
 
     /// How many requests it has begun.
@@ -134,8 +156,8 @@ impl Instance {
         if let Some(init) = &ready.init {
             init.call(&mut self.store, &instance).await?;
         }
-        if let Some(renewal) = ready.renewal.as_ref().filter(|_| self.reuse().is_none()) {
-            self.renewable = Some(self.renewable(ready, renewal, &instance).await?);
+        if let Some(renewal) = ready.renewal.as_ref().filter(|_| self.is_to_be_renewed) {
+            self.renewable = self.renewable(ready, renewal, &instance).await.ok();
         }
         Ok(instance)
     }
@@ -163,7 +185,7 @@ impl Instance {
             return false;
         };
         let state = self.store.data();
-        if self.served >= RENEWALS || state.was_refused_memory() || !state.is_table_empty() {
+        if self.renewals >= RENEWALS || state.was_refused_memory() || !state.is_table_empty() {
             return false;
         }
         if begin(&mut self.store, ready).is_err() {
@@ -175,7 +197,8 @@ impl Instance {
             Ok((size,)) if !has_grown(size) => {}
             _ => return false,
         }
-        self.store.data_mut().renew();
+        self.store.data_mut().renew(renewable.memory.length());
+        (self.served, self.renewals) = (0, self.renewals + 1);
         renewable.memory.put_back(&mut self.store, pages)
     }
 

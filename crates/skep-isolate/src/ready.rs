@@ -103,6 +103,8 @@ pub(crate) struct Counts {
     pub(crate) killed: AtomicU64,
     /// How often one was kept for another request.
     pub(crate) kept: AtomicU64,
+    /// How many of them in a row could not be put back.
+    futile: AtomicU64,
     /// How often one was put back.
     pub(crate) renewed: AtomicU64,
 }
@@ -143,8 +145,8 @@ impl Ready {
         // A file of `skep compile` has its image in it already.
         let runs_init = !has_image && source.form == Form::Component;
         let init = if runs_init { Init::of(&component) } else { None };
-        let renewal =
-            Renewal::of(&component).filter(|_| options.module_cache.is_snapshot() && init.is_none() && tells_written());
+        let renewal = Renewal::of(&component, source)
+            .filter(|_| options.module_cache.is_snapshot() && init.is_none() && tells_written());
         let (door, jobs) = (Door::of(&component), Jobs::of(&component));
         let cannot = |error: wasmtime::Error| Wrong(format!("cannot be linked: {error:#}"));
         let pre = host.linker.instantiate_pre(&component).map_err(cannot)?;
@@ -189,8 +191,8 @@ impl Ready {
             self.counts.renewed.fetch_add(1, Ordering::Relaxed);
             return renewed.instance;
         }
-        self.counts.made.fetch_add(1, Ordering::Relaxed);
-        Instance::new(self, self.reuse)
+        let made = self.counts.made.fetch_add(1, Ordering::Relaxed);
+        Instance::new(self, self.reuse).to_be_renewed(self.may_renew(made))
     }
 
     /// How many requests may use an instance at once.
@@ -209,9 +211,16 @@ impl Ready {
         if instance.reuse().is_some() {
             return self.keep(instance);
         }
-        let is_wanted = || !self.is_past.load(Ordering::Relaxed) && self.all_renewed().len() < MOST_RENEWED;
-        if self.renewal.is_some() && is_wanted() && instance.renew(self).await && is_wanted() {
-            self.all_renewed().push(Idle { instance, since: Instant::now() });
+        if !instance.is_renewable() || self.has_room().is_none() {
+            return;
+        }
+        if instance.renew(self).await {
+            self.counts.futile.store(0, Ordering::Relaxed);
+            if let Some(mut renewed) = self.has_room() {
+                renewed.push(Idle { instance, since: Instant::now() });
+            }
+        } else {
+            self.counts.futile.fetch_add(1, Ordering::Relaxed);
         }
     }
 
@@ -219,10 +228,24 @@ impl Ready {
         self.renewed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Those that wait, if one more may.
+    fn has_room(&self) -> Option<MutexGuard<'_, Vec<Idle>>> {
+        let renewed = self.all_renewed();
+        (renewed.len() < MOST_RENEWED && !self.is_past.load(Ordering::Relaxed)).then_some(renewed)
+    }
+
+    /// Whether a new instance is prepared to be put back. Where that has come to nothing so often, it is only tried now and then.
+    fn may_renew(&self, made: u64) -> bool {
+        self.renewal.is_some() && (self.counts.futile.load(Ordering::Relaxed) < FUTILE || made.is_multiple_of(FUTILE))
+    }
+
     /// Another version has taken its place. Instances that wait would take room in the pool that is the other one's.
     pub(crate) fn passes(&self) {
+        let mut renewed = self.all_renewed();
         self.is_past.store(true, Ordering::Relaxed);
-        self.all_renewed().clear();
+        let gone = std::mem::take(&mut *renewed);
+        drop(renewed);
+        drop(gone);
     }
 
     /// Takes back one that serves again, with all that it keeps, or ends.
@@ -274,6 +297,9 @@ impl Ready {
 
 /// So many that were put back wait for requests: as many as the pool keeps warm, and more.
 const MOST_RENEWED: usize = 32;
+
+/// After so many that could not be put back, one in so many is prepared for it.
+const FUTILE: u64 = 64;
 
 /// So long one of them waits.
 const RENEWED_IDLE: Duration = Duration::from_secs(10);

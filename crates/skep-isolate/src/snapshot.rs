@@ -55,21 +55,7 @@ impl Init {
 
     /// True if a component that is not compiled yet exports something of such a name.
     pub(crate) fn is_in(component: &[u8]) -> bool {
-        let mut inside = 0u32;
-        Parser::new(0).parse_all(component).map_while(std::result::Result::ok).any(|payload| match payload {
-            Payload::ModuleSection { .. } | Payload::ComponentSection { .. } => {
-                inside += 1;
-                false
-            }
-            Payload::End(_) => {
-                inside = inside.saturating_sub(1);
-                false
-            }
-            Payload::ComponentExportSection(exports) if inside == 0 => {
-                exports.into_iter().flatten().any(|export| NAMES.contains(&export.name.name))
-            }
-            _ => false,
-        })
+        exports(component, |name| NAMES.contains(&name))
     }
 
     /// Runs it.
@@ -83,6 +69,25 @@ impl Init {
             Self::Wizer(index) => instance.get_typed_func::<(), ()>(&mut *store, index)?.call_async(store, ()).await,
         }
     }
+}
+
+/// True if a component that is not compiled yet exports something under such a name.
+pub(crate) fn exports(component: &[u8], is_such: impl Fn(&str) -> bool) -> bool {
+    let mut inside = 0u32;
+    Parser::new(0).parse_all(component).map_while(std::result::Result::ok).any(|payload| match payload {
+        Payload::ModuleSection { .. } | Payload::ComponentSection { .. } => {
+            inside += 1;
+            false
+        }
+        Payload::End(_) => {
+            inside = inside.saturating_sub(1);
+            false
+        }
+        Payload::ComponentExportSection(exports) if inside == 0 => {
+            exports.into_iter().flatten().any(|export| is_such(export.name.name))
+        }
+        _ => false,
+    })
 }
 
 /// The component with start-up code behind it; `None` if it has none.

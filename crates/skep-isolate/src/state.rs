@@ -68,9 +68,8 @@ impl State {
         state
     }
 
-    /// As it was when its instance was new. What its memories have is not given back.
-    pub(crate) fn renew(&mut self) {
-        let taken = self.memory.taken;
+    /// As it was when its instance was new, with a memory of so many bytes.
+    pub(crate) fn renew(&mut self, taken: usize) {
         let grants = Arc::clone(self.grants());
         *self = Self::new(&grants, None);
         self.memory.taken = taken;

@@ -37,6 +37,10 @@ pub(crate) fn map(engine: &Engine, file: &Trusted) -> Result<Component> {
     unsafe { Component::deserialize_file(engine, path) }
 }
 
+/// So much is put back. A page that one request has written is put back after each one that follows: an instance of which this is more is
+/// dearer than a new one.
+const MOST_WRITTEN: usize = 2 << 20;
+
 /// True if the system says which pages were written: Linux 6.7 and later.
 pub(crate) fn tells_written() -> bool {
     pagemap::Pagemap::of_this_process().is_some()
@@ -61,8 +65,8 @@ impl Memory {
     pub(crate) fn forget(&self, _store: &mut Store<State>, pages: &Pages) {
         // The first page has lent its beginning to a pointer. What else was written, was written when the instance was made, and is in no image.
         let mut is_image = true;
-        let is_told = self.each_written(|offset, length| is_image &= offset + length <= PAGE);
-        if !is_told || !is_image || pages.length() != self.length {
+        let is_told = self.each_written(false, |offset, length| is_image &= offset + length <= PAGE);
+        if !is_told || !is_image || self.length < PAGE || pages.length() != self.length {
             return;
         }
         let start = std::ptr::with_exposed_provenance_mut(self.address);
@@ -80,12 +84,20 @@ impl Memory {
     /// Writes into what was written since the memory was made what `pages` have for it. False if that is not everything: then nobody
     /// may use it again.
     pub(crate) fn put_back(&self, _store: &mut Store<State>, pages: &Pages) -> bool {
-        pages.length() == self.length && self.each_written(|offset, length| self.write(offset, length, pages))
+        let mut written = 0;
+        let is_whole = pages.length() == self.length
+            && self.each_written(true, |offset, length| {
+                written += length;
+                if written <= MOST_WRITTEN {
+                    self.write(offset, length, pages);
+                }
+            });
+        is_whole && written <= MOST_WRITTEN
     }
 
-    fn each_written(&self, found: impl FnMut(usize, usize)) -> bool {
+    fn each_written(&self, zeroes: bool, found: impl FnMut(usize, usize)) -> bool {
         let Some(pagemap) = pagemap::Pagemap::of_this_process() else { return false };
-        pagemap.each_written(self.address, self.length, found)
+        pagemap.each_written((self.address, self.length), zeroes, found)
     }
 
     /// Only called with the memory's store borrowed, and with parts that are within it.

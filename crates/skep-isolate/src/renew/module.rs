@@ -1,9 +1,9 @@
 //! One module of a component: what of it must be put back, and what cannot be.
 
 use wasm_encoder as encode;
-use wasmparser::{BinaryReader, CompositeInnerType, ExternalKind, Operator, Parser, Payload, TypeRef, ValType};
+use wasmparser::{BinaryReader, CompositeInnerType, Operator, Parser, Payload, TypeRef, ValType};
 
-use super::{Result, Unfit};
+use super::{PREFIX, Result, Unfit};
 
 /// Under this name a module exports its memory.
 pub(super) const MEMORY: &str = "skep-renew-memory";
@@ -12,6 +12,9 @@ pub(super) const MEMORY: &str = "skep-renew-memory";
 pub(super) fn global(index: u32) -> String {
     format!("skep-renew-global-{index}")
 }
+
+/// So many pages of 64 KiB a memory may have at first: wasmtime gives out no longer list than 128 MiB.
+const MOST_PAGES: u64 = 1024;
 
 /// What of a module changes.
 #[derive(Debug, Default)]
@@ -95,6 +98,9 @@ impl Module {
                     for kind in own.clone() {
                         let kind = kind?;
                         let is_usual = kind.page_size_log2.is_none_or(|size| size == 16);
+                        if kind.initial > MOST_PAGES {
+                            return Err(Unfit("its memory is large"));
+                        }
                         if memory.is_some()
                             || memories > 0
                             || kind.memory64
@@ -120,7 +126,7 @@ impl Module {
                     has_exports = true;
                     for export in exports.clone() {
                         let export = export?;
-                        if export.kind != ExternalKind::Func && export.name.starts_with("skep-renew-") {
+                        if export.name.starts_with(PREFIX) {
                             return Err(Unfit("it is renewable already"));
                         }
                     }
