@@ -189,7 +189,7 @@ impl Ready {
             return renewed.instance;
         }
         self.counts.made.fetch_add(1, Ordering::Relaxed);
-        Instance::new(self, self.reuse)
+        Instance::new(self, self.reuse.map(Reuse::drawn))
     }
 
     /// How many requests may use an instance at once.

@@ -113,7 +113,7 @@ fn blog() {
     let elsewhere = folder.0.join("elsewhere");
     for data in [&data, &elsewhere] {
         let server = Server::start(&[&out, "--data", data.to_str().unwrap()]);
-        assert!(server.text("/").contains("/writings/"), "{data:?}: {}", server.text("/"));
+        assert!(server.text("/").contains("/writings/"), "{}: {}", data.display(), server.text("/"));
         let found = server.text("/writings/measure-first");
         assert!(found.contains("</article>") || found.contains("<h1"), "{found}");
     }
