@@ -176,10 +176,12 @@ async fn make(
 
 /// What start-up code died of, and what it said itself if it did not return.
 fn failed(error: &wasmtime::Error, state: &State) -> Wrong {
-    let text = format!("start-up code failed: {}", told(error));
-    let said = state.services.request.said();
+    let (told, said) = (told(error), state.services.request.said());
     let has_returned = error.downcast_ref::<WasmBacktrace>().is_none();
-    Wrong(if has_returned || said.is_empty() { text } else { format!("{text}; it said: {said}") })
+    if has_returned || said.is_empty() {
+        return Wrong(format!("start-up code failed: {told}"));
+    }
+    Wrong(format!("start-up code failed: {said}; {told}"))
 }
 
 fn refuse(frozen: &Frozen) -> std::result::Result<(), Wrong> {
