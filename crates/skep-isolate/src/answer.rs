@@ -40,6 +40,7 @@ use body::{End, Rest, Streamed};
 use concurrent::Asked;
 pub(crate) use door::Door;
 use failure::Failure;
+pub(crate) use failure::told;
 pub(crate) use together::Rooms;
 
 /// What a guest has said so far.

@@ -8,17 +8,20 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Instant;
 
-use crate::compiled::Compiled;
+use wasmtime::component::Component;
+
+use crate::compiled::{Compiled, pieces};
 use crate::disk::write_whole;
 use crate::engine::Host;
 use crate::error::Wrong;
 use crate::options::Options;
 use crate::reuse::ModuleCache;
 use crate::serve::size;
-use crate::services::{self, Server};
+use crate::services::{self, FOLDER, Server};
 use crate::settings::{self, Line};
 use crate::snapshot;
 use crate::source::{Form, Source};
+use crate::state::Grants;
 
 /// What can be said of an application that is compiled.
 const USED: &[&str] = &["module_cache", "env", "dir", "memory", "fuel"];
@@ -26,9 +29,11 @@ const USED: &[&str] = &["module_cache", "env", "dir", "memory", "fuel"];
 const HELP: &str = "usage: skep compile FILE [-o OUT] [FLAG...]
 
 Writes the machine code of a component, which `skep serve OUT` runs without compiling. Start-up code runs now, unless
---module-cache says otherwise, and its memory is in OUT. What it reads of --env and --dir is then in it, too. OUT fits
-servers of this version, on processors like this one, that count fuel alike (--fuel). It is run only if nobody but its
-user, or root, may write it.
+--module-cache says otherwise, and its memory is in OUT. What it reads of --env and --dir is then in it, too: of an
+application of Skep, its settings (--env SKEP_BASE_URL=...) and what it keeps of its files (--dir DIR::/data). If it
+used the database or a cache, it runs once more where OUT is served, for what it does there. OUT fits servers of this
+version, on processors like this one, that count fuel alike (--fuel). It is run only if nobody but its user, or root,
+may write it.
 
   -o OUT             Where to write it: FILE with the ending .cwasm, unless said.
   --module-cache HOW, --env NAME=VALUE, --dir DIR, --memory SIZE, --fuel N   as for `skep serve`.
@@ -70,17 +75,28 @@ fn run(arguments: Vec<OsString>) -> Result<String, Wrong> {
     line.apply(&mut options)?;
     let begun = Instant::now();
     let source = Source::read(&file)?;
-    if source.form == Form::Compiled {
+    if source.form != Form::Component {
         return Err(Wrong::with("is compiled already").of(&file));
     }
-    let (code, has_image) = code(&source, &options).map_err(|wrong| wrong.of(&file))?;
-    write_whole(&out, &[&code]).map_err(|error| Wrong(format!("{} cannot be written: {error}", out.display())))?;
+    let Made { code, start, environment, has_image } = make(&source, &options).map_err(|wrong| wrong.of(&file))?;
+    let pieces = pieces(has_image, &environment, &code, &start);
+    write_whole(&out, &pieces.each_ref().map(|piece| &**piece))
+        .map_err(|error| Wrong(format!("{} cannot be written: {error}", out.display())))?;
     let bytes = fs::metadata(&out).map_or(0, |about| about.len());
     let image = if has_image { ", start-up code in its image" } else { "" };
     Ok(format!("{}: {bytes} bytes in {} ms{image}", out.display(), begun.elapsed().as_millis()))
 }
 
-fn code(source: &Source, options: &Options) -> Result<(Vec<u8>, bool), Wrong> {
+/// What is written.
+struct Made {
+    code: Vec<u8>,
+    /// Code whose start-up code is run once more where it is served; empty if that is not needed.
+    start: Vec<u8>,
+    environment: Vec<(String, String)>,
+    has_image: bool,
+}
+
+fn make(source: &Source, options: &Options) -> Result<Made, Wrong> {
     let one = Options { instances: 2, ..options.clone() };
     let host = Host::new(size(std::iter::once(&one)))?;
     let compiled = Compiled::new(&host, None, source, options)?;
@@ -89,23 +105,41 @@ fn code(source: &Source, options: &Options) -> Result<(Vec<u8>, bool), Wrong> {
     let nowhere = std::env::temp_dir().join(format!("skep-compile-{}", std::process::id()));
     options.kept.begin(Server::that_only_looks(nowhere));
     let mut grants = options.grants(&host.clock, services::asked(&host, &compiled.component))?;
+    let environment = grants.env.clone();
     grants.env.extend(services::build(&grants, &source.hash));
     let grants = Arc::new(grants);
     let image = match options.module_cache {
         ModuleCache::Snapshot { or_cold } => {
             match snapshot::image(&host, None, &compiled.component, &source.bytes, (&grants, snapshot::PATIENCE)) {
                 Err(_) if or_cold => None,
-                image => image?,
+                image => image.map_err(|wrong| with_folder(wrong, &grants))?,
             }
         }
         ModuleCache::Cached | ModuleCache::Cold => None,
     };
-    let compiled = match &image {
-        Some(image) => Compiled::renewable(&host, None, image, options)?,
-        None => compiled,
+    let written =
+        |component: &Component| component.serialize().map_err(|error| Wrong(format!("cannot be written: {error:#}")));
+    let Some(image) = image else {
+        return Ok(Made { code: written(&compiled.component)?, start: Vec::new(), environment, has_image: false });
     };
-    let code = compiled.component.serialize().map_err(|error| Wrong(format!("cannot be written: {error:#}")))?;
-    Ok((code, image.is_some()))
+    // What it did to the database, and to whatever else a server keeps, went away; its memory is in the image.
+    let was_asked = grants.version.as_ref().is_some_and(|version| version.was_asked());
+    let start = if was_asked { written(&compiled.component)? } else { Vec::new() };
+    let code = written(&Compiled::renewable(&host, None, &image, options)?.component)?;
+    Ok(Made { code, start, environment, has_image: true })
+}
+
+/// Where an application of Skep has its files, this command has none.
+fn with_folder(wrong: Wrong, grants: &Grants) -> Wrong {
+    let is_of_files = grants.version.is_some() && grants.dirs.iter().all(|dir| dir.guest != FOLDER);
+    if !is_of_files || !wrong.0.contains(FOLDER) {
+        return wrong;
+    }
+    Wrong(format!(
+        "{}; there is no {FOLDER} while it is compiled: lend start-up code a folder with the files that it wants, --dir \
+         DIR::{FOLDER}, or --dir DIR::{FOLDER}::rw if it writes there",
+        wrong.0
+    ))
 }
 
 fn out(rest: &[OsString]) -> Result<Option<PathBuf>, Wrong> {

@@ -169,7 +169,7 @@ impl Instance {
         instance: &wasmtime::component::Instance,
     ) -> Result<Renewable> {
         let tell = instance.get_typed_func::<(), (WasmList<u8>,)>(&mut self.store, &renewal.memory)?;
-        let back = instance.get_typed_func(&mut self.store, &renewal.back)?;
+        let back = instance.get_typed_func(&mut self.store, renewal.back)?;
         let (all,) = tell.call_async(&mut self.store, ()).await?;
         let memory = Memory::of(&all, &self.store);
         if ready.pages.get().is_none() {

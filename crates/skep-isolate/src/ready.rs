@@ -125,7 +125,8 @@ impl Ready {
         let mut grants = options.grants(&host.clock, services::asked(host, &original.component))?;
         grants.env.extend(services::build(&grants, &source.hash));
         let grants = Arc::new(grants);
-        let image = match (options.module_cache, source.form) {
+        again(host, source, &original, &grants)?;
+        let image = match (options.module_cache, &source.form) {
             (ModuleCache::Snapshot { or_cold }, Form::Component) => {
                 match snapshot::image(host, disk, &original.component, &source.bytes, (&grants, snapshot::PATIENCE)) {
                     Err(why) if or_cold => {
@@ -137,14 +138,12 @@ impl Ready {
             }
             _ => None,
         };
-        let has_image = image.is_some();
+        let has_image = image.is_some() || original.has_image;
         let component = match &image {
             Some(image) => Compiled::renewable(host, disk, image, options)?.component,
             None => original.component,
         };
-        // A file of `skep compile` has its image in it already.
-        let runs_init = !has_image && source.form == Form::Component;
-        let init = if runs_init { Init::of(&component) } else { None };
+        let init = if has_image { None } else { Init::of(&component) };
         let renewal = Renewal::of(&component, source)
             .filter(|_| options.module_cache.is_snapshot() && init.is_none() && tells_written());
         let (door, jobs) = (Door::of(&component), Jobs::of(&component));
@@ -192,7 +191,7 @@ impl Ready {
             return renewed.instance;
         }
         let made = self.counts.made.fetch_add(1, Ordering::Relaxed);
-        Instance::new(self, self.reuse).to_be_renewed(self.may_renew(made))
+        Instance::new(self, self.reuse.map(Reuse::drawn)).to_be_renewed(self.may_renew(made))
     }
 
     /// How many requests may use an instance at once.
@@ -305,6 +304,14 @@ const FUTILE: u64 = 64;
 const RENEWED_IDLE: Duration = Duration::from_secs(10);
 
 const WASM_PAGE: u64 = 64 << 10;
+
+/// Has the start-up code of a compiled file do here what it did beyond its memory where it was compiled.
+fn again(host: &Host, source: &Source, compiled: &Compiled, grants: &Arc<Grants>) -> Result<(), Wrong> {
+    if let Form::Compiled(written) = &source.form {
+        written.tell_what_changed(grants);
+    }
+    compiled.start.as_ref().map_or(Ok(()), |start| snapshot::again(host, start, (grants, snapshot::PATIENCE)))
+}
 
 /// What a component must and must not be, before anything of it runs.
 fn check(host: &Host, component: &Component, options: &Options) -> Result<(), Wrong> {

@@ -48,7 +48,7 @@ impl Renewal {
     /// Of a component that was made renewable, from this source.
     pub(crate) fn of(component: &Component, source: &Source) -> Option<Self> {
         // Functions that it had before are not ours, whatever they are called.
-        if source.form == Form::Component && exports(&source.bytes, |name| name.starts_with(PREFIX)) {
+        if matches!(source.form, Form::Component) && exports(&source.bytes, |name| name.starts_with(PREFIX)) {
             return None;
         }
         let function = |name: &str| component.get_export(None, name).map(|(_, index)| index);

@@ -16,6 +16,7 @@ mod sql;
 mod tests;
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use skep::Body;
@@ -28,7 +29,7 @@ use wasmtime::component::Linker;
 use crate::source::Hash;
 use crate::state::Grants;
 pub(crate) use jobs::Jobs;
-pub(crate) use kept::{Kept, Server, apart};
+pub(crate) use kept::{FOLDER, Kept, Server, apart};
 use offload::OnPool;
 pub(crate) use requests::{Current, FIELD, Sender, seed};
 use sql::Opened;
@@ -69,6 +70,8 @@ pub(crate) struct Application {
 pub(crate) struct Version {
     application: Arc<Application>,
     database: std::sync::OnceLock<Arc<Opened>>,
+    /// Whether an instance has asked for what is kept.
+    was_asked: AtomicBool,
 }
 
 /// What belongs to one instance.
@@ -110,7 +113,18 @@ impl Application {
 
     /// For one version of it.
     pub(crate) fn version(self: &Arc<Self>) -> Arc<Version> {
-        Arc::new(Version { application: Arc::clone(self), database: std::sync::OnceLock::new() })
+        Arc::new(Version {
+            application: Arc::clone(self),
+            database: std::sync::OnceLock::new(),
+            was_asked: AtomicBool::new(false),
+        })
+    }
+}
+
+impl Version {
+    /// True if an instance has asked for the database, a cache or the keys.
+    pub(crate) fn was_asked(&self) -> bool {
+        self.was_asked.load(Ordering::Relaxed)
     }
 }
 
@@ -120,9 +134,13 @@ impl Instance {
     }
 
     fn version(&self) -> Result<&Arc<Version>, String> {
-        self.version
-            .as_ref()
-            .ok_or_else(|| "this host keeps nothing for this application: give it a folder for data".into())
+        let version =
+            self.version.as_ref().ok_or("this host keeps nothing for this application: give it a folder for data")?;
+        // All threads read it, and the first writes.
+        if !version.was_asked.load(Ordering::Relaxed) {
+            version.was_asked.store(true, Ordering::Relaxed);
+        }
+        Ok(version)
     }
 
     fn application(&self) -> Result<Arc<Application>, String> {

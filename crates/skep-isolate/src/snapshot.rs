@@ -12,9 +12,10 @@ use std::time::Duration;
 use wasmparser::{Parser, Payload};
 use wasmtime::component::types::{ComponentFunc, ComponentItem, Type};
 use wasmtime::component::{Component, ComponentExportIndex, ComponentNamedList, Instance, Lift, WasmList};
-use wasmtime::{Result, Store};
+use wasmtime::{Result, Store, WasmBacktrace};
 use wasmtime_wizer::{ComponentInstanceState, Wizer};
 
+use crate::answer::told;
 use crate::compiled::Compiled;
 use crate::disk::Disk;
 use crate::engine::{Clock, Host};
@@ -101,12 +102,53 @@ pub(crate) fn image(
     if Init::of(component).is_none() {
         return Ok(None);
     }
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let runtime = runtime.map_err(|error| Wrong(format!("cannot run start-up code: {error}")))?;
+    let runtime = runtime()?;
     // The snapshotter takes some components for impossible and panics.
     let image = catch_unwind(AssertUnwindSafe(|| runtime.block_on(make(host, disk, wasm, (grants, patience)))));
     let image = image.unwrap_or_else(|_| Err(Wrong::with("cannot be snapshot: the snapshotter cannot read it")))?;
     Ok(Some(image))
+}
+
+/// Runs start-up code whose memory is in an image already, for what it does beyond that: it opens the database, say. It may ask for
+/// whatever it likes, since nobody else has its memory.
+pub(crate) fn again(
+    host: &Host,
+    component: &Component,
+    (grants, patience): (&Arc<Grants>, Duration),
+) -> std::result::Result<(), Wrong> {
+    let mut store = Store::new(&host.engine, State::new(grants, None));
+    runtime()?.block_on(async {
+        let ran = run(host, component, &mut store, patience).await?;
+        ran.map(drop).map_err(|error| failed(&error, store.data()))
+    })
+}
+
+fn runtime() -> std::result::Result<tokio::runtime::Runtime, Wrong> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    runtime.map_err(|error| Wrong(format!("cannot run start-up code: {error}")))
+}
+
+/// Runs start-up code, within its time, and says how it ended.
+async fn run(
+    host: &Host,
+    component: &Component,
+    store: &mut Store<State>,
+    patience: Duration,
+) -> std::result::Result<Result<Instance>, Wrong> {
+    instance::limit(store);
+    store.data_mut().deadline = host.clock.now().saturating_add(Clock::ticks(patience));
+    if host.counts_fuel {
+        store.set_fuel(u64::MAX).map_err(|error| failed(&error, store.data()))?;
+    }
+    let _work = host.clock.work();
+    let linked = host.linker.instantiate_pre(component).map_err(|error| failed(&error, store.data()))?;
+    let init = Init::of(component).ok_or_else(|| Wrong::with("lost its start-up code"))?;
+    let running = async {
+        let instance = linked.instantiate_async(&mut *store).await?;
+        init.call(store, &instance).await.map(|()| instance)
+    };
+    let ran = tokio::time::timeout(patience, running).await;
+    Ok(ran.unwrap_or_else(|_| Err(wasmtime::Error::msg(format!("it was not done within {patience:?}")))))
 }
 
 async fn make(
@@ -128,30 +170,23 @@ async fn make(
     let drawn = u128::from(a) << 64 | u128::from(b);
     let frozen = Arc::new(Frozen::new(disk.and_then(|disk| disk.seed(&version)).unwrap_or(drawn)));
     let mut store = Store::new(&host.engine, State::for_image(grants, &frozen));
-    instance::limit(&mut store);
-    store.data_mut().deadline = host.clock.now().saturating_add(Clock::ticks(patience));
-    if host.counts_fuel {
-        store.set_fuel(u64::MAX).map_err(unfit)?;
-    }
-    let _work = host.clock.work();
-    let linked = host.linker.instantiate_pre(&compiled.component).map_err(unfit)?;
-    let init = Init::of(&compiled.component).ok_or_else(|| Wrong::with("lost its start-up code"))?;
-    let running = async {
-        let instance = linked.instantiate_async(&mut store).await?;
-        init.call(&mut store, &instance).await.map(|()| instance)
-    };
-    let ran = tokio::time::timeout(patience, running).await;
+    let ran = run(host, &compiled.component, &mut store, patience).await?;
     // What it asked for in vain is why it failed, if it did.
     refuse(&frozen)?;
-    let ran = ran.map_err(|_| Wrong(format!("start-up code was not done within {patience:?}")))?;
-    let instance = ran.map_err(|error| failed(&error))?;
+    let instance = ran.map_err(|error| failed(&error, store.data()))?;
     holds_nothing(store.data())?;
     let image = wizer.snapshot_component(&context, &mut Running { store, instance }).await.map_err(unfit)?;
     Ok(image)
 }
 
-fn failed(error: &wasmtime::Error) -> Wrong {
-    Wrong(format!("start-up code failed: {error:?}"))
+/// What start-up code died of, and what it said itself if it did not return.
+fn failed(error: &wasmtime::Error, state: &State) -> Wrong {
+    let (told, said) = (told(error), state.services.request.said());
+    let has_returned = error.downcast_ref::<WasmBacktrace>().is_none();
+    if has_returned || said.is_empty() {
+        return Wrong(format!("start-up code failed: {told}"));
+    }
+    Wrong(format!("start-up code failed: {said}; {told}"))
 }
 
 fn refuse(frozen: &Frozen) -> std::result::Result<(), Wrong> {

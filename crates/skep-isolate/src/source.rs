@@ -3,11 +3,13 @@
 use std::fmt;
 use std::fs::File;
 use std::io::Read;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 use wasmtime::{Engine, Precompiled};
 
+use crate::compiled::Written;
 use crate::disk::Trusted;
 use crate::error::Wrong;
 
@@ -15,6 +17,7 @@ use crate::error::Wrong;
 pub(crate) struct Source {
     pub(crate) path: PathBuf,
     pub(crate) bytes: Vec<u8>,
+    /// Of all of it, but for the sum at the end of machine code.
     pub(crate) hash: Hash,
     pub(crate) form: Form,
     /// Whether nobody but this user, or root, could have written it.
@@ -31,12 +34,12 @@ impl Code<'_> {
 }
 
 /// What a file of a component holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Form {
     /// The component itself.
     Component,
     /// Machine code that `skep compile` made of one.
-    Compiled,
+    Compiled(Written),
 }
 
 /// Which content it is: SHA-256.
@@ -62,23 +65,21 @@ impl Source {
         Ok(Self { trusted: trusted.map_err(|error| error.to_string()), ..Self::of(path, bytes)? })
     }
 
-    /// The machine code, if it is sure whose it is.
-    pub(crate) fn code(&self) -> Result<Code<'_>, Wrong> {
+    /// Machine code in it, if it is sure whose it is.
+    pub(crate) fn code(&self, place: &Range<usize>) -> Result<Code<'_>, Wrong> {
         match &self.trusted {
-            Ok(()) => Ok(Code(&self.bytes)),
+            Ok(()) => Ok(Code(&self.bytes[place.clone()])),
             Err(why) => Err(Wrong(format!("is machine code, which is not run unless it is sure whose it is: {why}"))),
         }
     }
 
     pub(crate) fn of(path: &Path, bytes: Vec<u8>) -> Result<Self, Wrong> {
-        let form = form(&bytes).map_err(|wrong| wrong.of(path))?;
-        Ok(Self {
-            path: path.to_owned(),
-            hash: Hash::of(&bytes),
-            bytes,
-            form,
-            trusted: Err("it was in no file".to_owned()),
-        })
+        let written = Written::read(&bytes).map_err(|wrong| wrong.of(path))?;
+        let (form, hash) = match written {
+            Some((written, hash)) => (Form::Compiled(written), hash),
+            None => (form(&bytes).map_err(|wrong| wrong.of(path))?, Hash::of(&bytes)),
+        };
+        Ok(Self { path: path.to_owned(), hash, bytes, form, trusted: Err("it was in no file".to_owned()) })
     }
 }
 
@@ -96,7 +97,12 @@ fn form(bytes: &[u8]) -> Result<Form, Wrong> {
         };
     }
     match Engine::detect_precompiled(bytes) {
-        Some(Precompiled::Component) => return Ok(Form::Compiled),
+        Some(Precompiled::Component) => {
+            return Err(Wrong::with(
+                "is machine code of another tool, or of an earlier version of skep: `skep compile` the component again, with \
+                 this version",
+            ));
+        }
         Some(Precompiled::Module) => {
             return Err(Wrong::with("is compiled from a core module; `skep compile` takes a component"));
         }
@@ -117,6 +123,11 @@ fn form(bytes: &[u8]) -> Result<Form, Wrong> {
 impl Hash {
     pub(crate) fn of(bytes: &[u8]) -> Self {
         Self(Sha256::digest(bytes).into())
+    }
+
+    /// Whether it is this sum.
+    pub(crate) fn is(&self, sum: &[u8]) -> bool {
+        self.0 == sum
     }
 
     /// A number for this content: of two versions, hardly ever the same.

@@ -5,12 +5,13 @@ use super::source::Source;
 use super::tokens;
 
 /// Where `unsafe` may stand: files and folders.
-const UNSAFE: [&str; 5] = [
+const UNSAFE: [&str; 6] = [
     "crates/skep-server/src/sys.rs",
     "crates/skep-server/src/sys/",
     "crates/skep-cache/src/shared/sys.rs",
     "crates/skep/src/component/sys.rs",
     "crates/skep-isolate/src/sys.rs",
+    "crates/skep-isolate/src/sys/",
 ];
 
 /// What opens a socket or starts a thread or a process. `std::net`'s addresses are values and stay allowed.

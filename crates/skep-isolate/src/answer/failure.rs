@@ -43,12 +43,15 @@ const TOLD: usize = 1 << 10;
 const FRAMES: usize = 12;
 
 /// What went wrong, and where in the guest, in one line: the cause first, since it matters most.
-fn told(error: &wasmtime::Error) -> String {
+pub(crate) fn told(error: &wasmtime::Error) -> String {
+    let backtrace = error.downcast_ref::<WasmBacktrace>();
     let mut text = match error.downcast_ref::<I32Exit>() {
         Some(exit) => format!("it called exit({})", exit.0),
-        None => error.root_cause().to_string(),
+        // Above the root is where it was, and nothing else.
+        None if backtrace.is_some() => error.root_cause().to_string(),
+        None => format!("{error:#}"),
     };
-    let Some(backtrace) = error.downcast_ref::<WasmBacktrace>() else { return text };
+    let Some(backtrace) = backtrace else { return text };
     for (number, frame) in backtrace.frames().iter().take(FRAMES).enumerate() {
         text.push_str(if number == 0 { ", in " } else { " < " });
         let _ = match frame.func_name() {

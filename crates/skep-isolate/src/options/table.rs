@@ -48,7 +48,7 @@ pub(crate) static TABLE: &[Row] = &[
         name: "reuse_requests",
         argument: "N",
         default: "1000",
-        help: "`cached`: how many requests an instance serves, one after the other unless --reuse-concurrency says more. One that traps, or runs out of time or memory, serves none after. A program that asks to be kept (`module::cache`) has no more, whatever the module cache.",
+        help: "`cached`: how many requests an instance serves, one after the other unless --reuse-concurrency says more. From 10 on it is at most so many: each instance draws a number from the last fifth below it, so that those of one moment do not all end at once. One that traps, or runs out of time or memory, serves none after. A program that asks to be kept (`module::cache`) has no more, whatever the module cache.",
         repeats: false,
         set: |options, text| put(&mut options.reuse.requests, number(text, 1, u32::MAX)),
     },

@@ -52,7 +52,7 @@ impl PartialEq for Kept {
 impl Eq for Kept {}
 
 /// Where an application sees the folder of its files.
-const FOLDER: &str = "/data";
+pub(crate) const FOLDER: &str = "/data";
 /// That folder, in the one of what is kept: the database and the keys beside it are the host's, which maps them into its memory and
 /// trusts what they say.
 const FILES: &str = "files";

@@ -4,8 +4,8 @@ use std::cell::Cell;
 use std::future::poll_fn;
 use std::hash::{BuildHasher, RandomState};
 use std::pin::Pin;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use http::HeaderValue;
 use http_body::Body as _;
@@ -48,10 +48,15 @@ pub(crate) struct Current(Arc<Told>);
 struct Told {
     id: AtomicU64,
     lines: AtomicU64,
+    /// What start-up code has said: its last words are why it died.
+    said: Mutex<String>,
 }
 
 /// The most lines of one request that are told.
 const LINES: u64 = 1000;
+
+/// Bytes that are kept of what start-up code says.
+const SAID: usize = 2 << 10;
 
 impl Told {
     fn begin(&self, id: u64) {
@@ -78,6 +83,26 @@ impl Current {
     /// One more line. False if there were too many.
     pub(crate) fn may_tell(&self) -> bool {
         self.0.lines.fetch_add(1, Ordering::Relaxed) < LINES
+    }
+
+    /// A line that was told. While start-up code runs, it is also kept for who waits for that.
+    pub(crate) fn heard(&self, line: &str) {
+        let is_hint = line.starts_with("note: run with `RUST_BACKTRACE");
+        if self.get().is_some() || is_hint {
+            return;
+        }
+        let mut said = self.0.said.lock().unwrap_or_else(PoisonError::into_inner);
+        if said.len() + line.len() < SAID {
+            if !said.is_empty() {
+                said.push_str(" / ");
+            }
+            said.push_str(line.trim());
+        }
+    }
+
+    /// What start-up code has said.
+    pub(crate) fn said(&self) -> String {
+        self.0.said.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// The request; none while start-up code runs.

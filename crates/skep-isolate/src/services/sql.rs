@@ -108,9 +108,11 @@ impl Application {
 impl Instance {
     fn opened(&self) -> Result<Arc<Opened>, Failure> {
         let version = self.version().map_err(failed)?;
-        version.database.get().cloned().ok_or_else(|| {
-            failed("the database of this application was never opened: its start-up code ran elsewhere; serve the file of the component itself")
-        })
+        version
+            .database
+            .get()
+            .cloned()
+            .ok_or_else(|| failed("the database of this application was never opened, which its start-up code does"))
     }
 
     async fn open(&mut self, wanted: Wanted) -> Result<(), String> {

@@ -52,6 +52,7 @@ impl Output {
         let line = String::from_utf8_lossy(&self.line);
         let (severity, line) = marked(line.trim_end());
         if !line.trim().is_empty() && self.request.may_tell() {
+            self.request.heard(line);
             let (app, request) = (&self.grants.name, self.request.get().map(tracing::field::display));
             match (severity, self.stream) {
                 (Some(b'0'..=b'3'), _) => tracing::error!(target: "skep::guest", app, request, "{line}"),

@@ -9,6 +9,9 @@ use super::server::{Folder, Server, refused, run};
 
 pub(crate) const TESTS: &[Test] = &[
     ("compiled_code_runs_without_the_component", compiled),
+    ("a_compiled_application_has_its_database", database),
+    ("a_compiled_blog_has_its_articles", blog),
+    ("compiled_code_of_another_format_is_named", other_format),
     ("what_cannot_be_compiled_is_told_why", not_compiled),
     ("compiled_code_that_others_may_write_is_not_run", not_trusted),
     ("code_is_kept_and_found_again", kept),
@@ -37,6 +40,117 @@ fn compiled() {
     assert!(text.contains("was compiled for another engine"), "{text}");
 }
 
+/// Compiles, and says where to.
+fn compile(folder: &Folder, name: &str, component: &std::path::Path, more: &[&str]) -> String {
+    let out = folder.0.join(name).to_str().unwrap().to_owned();
+    let (well, text) = run("compile", &[&[component.to_str().unwrap(), "-o", &out], more].concat());
+    assert!(well && text.contains("start-up code in its image"), "{text}");
+    out
+}
+
+/// What start-up code did to the database that went away, it does to the one that stays.
+fn database() {
+    let folder = Folder::new();
+    let out = compile(&folder, "app.cwasm", &guests::application("skep-isolate-app"), &[]);
+    let data = folder.0.join("data");
+    let (well, text) = run("serve", &[&out, "--check", "--data", data.to_str().unwrap(), "--probe", "/notes"]);
+    assert!(well && !data.join("app").exists(), "it only looks: {text}");
+    let arguments = [out.as_str(), "--data", data.to_str().unwrap(), "--probe", "/notes", "--status", "/-/isolate"];
+    let server = Server::start(&arguments);
+    assert!(server.text("/notes").contains("first"), "{}", server.text("/notes"));
+    assert_eq!(server.ask("POST", "/notes/a/keep", "x", "").unwrap().status, 200);
+    assert!(server.text("/-/isolate").contains("start-up code in its image"));
+    assert!(!server.log().contains("start-up code has read another"), "{}", server.log());
+    drop(server);
+    // It is there at the next start, whose settings are others.
+    let server = Server::start(&[&arguments[..], &["--env", "SKEP_LIMIT_PAGE=9000000"]].concat());
+    let notes = server.text("/notes");
+    assert!(notes.contains("first") && notes.contains("a, again"), "{notes}");
+    server.wait_for("start-up code has read another SKEP_LIMIT_PAGE where this file was compiled");
+    // Another application's migrations are none of this database's, and change nothing.
+    let articles = examples().join("articles");
+    let files = folder.0.join("files");
+    copy(&articles, &files.join("articles"));
+    let blog = compile(&folder, "b.cwasm", &guests::application("blog"), &["--dir", &lent(&files)]);
+    fs::rename(blog, &out).unwrap();
+    server.wait_for("start-up code failed: the application does not start: ");
+    assert_eq!(server.text("/notes").lines().next(), notes.lines().next());
+}
+
+fn examples() -> std::path::PathBuf {
+    std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/blog")
+}
+
+fn lent(files: &std::path::Path) -> String {
+    format!("{}::/data", files.display())
+}
+
+/// With their times, as a deployment does.
+fn copy(from: &std::path::Path, to: &std::path::Path) {
+    fs::create_dir_all(to).unwrap();
+    for file in fs::read_dir(from).unwrap() {
+        let file = file.unwrap().path();
+        let there = to.join(file.file_name().unwrap());
+        fs::copy(&file, &there).unwrap();
+        let modified = fs::metadata(&file).unwrap().modified().unwrap();
+        fs::File::options().append(true).open(there).unwrap().set_modified(modified).unwrap();
+    }
+}
+
+/// It keeps in memory what it has seen of its folder, and in the database what was in it.
+fn blog() {
+    let folder = Folder::new();
+    let component = guests::application("blog");
+    let (well, text) = run("compile", &[component.to_str().unwrap(), "-o", "never.cwasm"]);
+    assert!(!well && text.contains("start-up code failed: the application does not start: /data/articles: "), "{text}");
+    assert!(text.contains("lend start-up code a folder with the files that it wants, --dir DIR::/data"), "{text}");
+    assert!(text.lines().count() == 1 && text.matches("does not start").count() == 1, "{text}");
+    let data = folder.0.join("data");
+    let files = data.join("blog/files");
+    copy(&examples().join("articles"), &files.join("articles"));
+    let out = compile(&folder, "blog.cwasm", &component, &["--dir", &lent(&files)]);
+    // The very files, whose times the image knows; and no files, of which the blog makes its own.
+    let elsewhere = folder.0.join("elsewhere");
+    for data in [&data, &elsewhere] {
+        let server = Server::start(&[&out, "--data", data.to_str().unwrap()]);
+        assert!(server.text("/").contains("/writings/"), "{}: {}", data.display(), server.text("/"));
+        let found = server.text("/writings/measure-first");
+        assert!(found.contains("</article>") || found.contains("<h1"), "{found}");
+    }
+    // A file that appears while it runs is an article.
+    let server = Server::start(&[&out, "--data", elsewhere.to_str().unwrap()]);
+    let known = fs::read_to_string(examples().join("articles/measure-first.md")).unwrap();
+    fs::write(elsewhere.join("blog/files/articles/another-one.md"), known).unwrap();
+    let begun = std::time::Instant::now();
+    while server.get("/writings/another-one").status != 200 {
+        assert!(begun.elapsed().as_secs() < 30, "{}", server.log());
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    }
+}
+
+fn other_format() {
+    let folder = Folder::new();
+    let out = folder.0.join("app.cwasm");
+    let guest = guests::plain();
+    assert!(run("compile", &[guest.to_str().unwrap(), "-o", out.to_str().unwrap()]).0);
+    let whole = fs::read(&out).unwrap();
+    let code = whole.windows(4).position(|bytes| bytes == b"\x7fELF").unwrap();
+    let mut newer = whole.clone();
+    newer[8] += 1;
+    for (content, why) in [
+        (
+            &whole[code..],
+            "is machine code of another tool, or of an earlier version of skep: `skep compile` the component again",
+        ),
+        (&whole[..whole.len() / 2], "is not complete: `skep compile` the component again"),
+        (&newer, "(format 2), and this is skep"),
+        (&[&whole[..whole.len() - 1], b"x"].concat(), "is not as it was written"),
+    ] {
+        let text = refused(&[folder.write("other.cwasm", content).to_str().unwrap()]);
+        assert!(text.contains("other.cwasm: ") && text.contains(why), "{why}: {text}");
+    }
+}
+
 fn not_compiled() {
     let folder = Folder::new();
     let guest = guests::plain();
@@ -63,6 +177,14 @@ fn not_compiled() {
     let start = guests::with_init();
     let (well, text) = run("compile", &[start.to_str().unwrap(), "--env", "INIT=time", "-o", "never.cwasm"]);
     assert!(!well && text.contains("start-up code asked for the time"), "{text}");
+    for (how, why) in [
+        ("INIT=fail", "start-up code failed: the application does not start: it does not like this machine\n"),
+        ("INIT=panic", "no way to start; wasm trap: wasm `unreachable` instruction executed, in function "),
+    ] {
+        let (well, text) = run("compile", &[start.to_str().unwrap(), "--env", how, "-o", "never.cwasm"]);
+        assert!(!well && text.contains(why), "{how}: {text}");
+        assert!(!text.to_lowercase().contains("backtrace") && text.lines().count() == 1, "{how}: {text}");
+    }
 }
 
 fn not_trusted() {

@@ -102,6 +102,13 @@ fn serves_so_many() {
         counts,
         ["static 1 local 1", "static 1 local 1", "static 2 local 1", "static 1 local 1", "static 2 local 1"]
     );
+    // More than a few are not exact: each instance has a number of its own.
+    let server = serve(&guests::plain(), "cached", &["--reuse-requests", "10", "--probe", "/"]);
+    let counts: Vec<u32> =
+        (0..200).map(|_| server.text("/counts").split(' ').nth(1).unwrap().parse().unwrap()).collect();
+    let lives: Vec<u32> = counts.windows(2).filter(|pair| pair[1] == 1).map(|pair| pair[0]).skip(1).collect();
+    assert!(lives.len() >= 18 && lives.iter().all(|life| (8..=10).contains(life)), "{lives:?}");
+    assert!(lives.iter().any(|other| *other != lives[0]), "{lives:?}");
     let server = serve(&guests::plain(), "cached", &["--reuse-idle", "300ms"]);
     assert_eq!(
         (server.text("/counts"), server.text("/counts")),

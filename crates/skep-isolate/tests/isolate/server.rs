@@ -59,6 +59,8 @@ fn cache() -> PathBuf {
 
 fn command(part: &str, arguments: &[&str], folder: &Path) -> Command {
     let mut command = Command::new(std::env::current_exe().unwrap());
+    // Whoever has set that reads of guests what all others do.
+    command.env("RUST_BACKTRACE", "1");
     command.args(arguments).env(PART, part).env("XDG_CACHE_HOME", cache()).current_dir(folder).stdin(Stdio::null());
     command
 }

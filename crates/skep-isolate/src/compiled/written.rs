@@ -1,0 +1,217 @@
+//! The file of `skep compile`: machine code, and what must be known of it before any of it runs.
+//!
+//! `skepcode`; the format and the version of Skep, so that a file of another one is named as such; the settings that start-up code has read;
+//! the code that requests begin with; the code that start-up code is run of once more, if it must; and SHA-256 of all that.
+
+use std::ops::Range;
+
+use sha2::{Digest, Sha256};
+
+use crate::error::Wrong;
+use crate::source::Hash;
+use crate::state::Grants;
+
+/// How such a file begins.
+const MAGIC: &[u8] = b"skepcode";
+
+/// It changes with what stands in a file, and where.
+const FORMAT: u32 = 1;
+
+/// Whose files these are.
+const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// Bytes of SHA-256.
+const SUM: usize = 32;
+
+/// What is in a file, by where it stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Written {
+    /// The memory of start-up code is in the code, which does not run it again.
+    pub(crate) has_image: bool,
+    /// The environment of that start-up code, `NAME=VALUE`.
+    pub(crate) environment: Vec<String>,
+    pub(super) code: Range<usize>,
+    /// The component as it was before: its start-up code has used the database, or whatever else a server keeps, and does so again where
+    /// that is another one.
+    pub(super) start: Option<Range<usize>>,
+}
+
+/// A file, to be written piece by piece.
+pub(crate) fn pieces<'c>(
+    has_image: bool,
+    environment: &[(String, String)],
+    code: &'c [u8],
+    start: &'c [u8],
+) -> [std::borrow::Cow<'c, [u8]>; 4] {
+    let variables = environment.iter().map(|(name, value)| format!("{name}={value}"));
+    let mut head = MAGIC.to_vec();
+    head.extend(FORMAT.to_le_bytes());
+    put(&mut head, VERSION.as_bytes());
+    head.push(u8::from(has_image));
+    put(&mut head, variables.collect::<Vec<_>>().join("\0").as_bytes());
+    head.extend((code.len() as u64).to_le_bytes());
+    head.extend((start.len() as u64).to_le_bytes());
+    let sum = Sha256::new().chain_update(&head).chain_update(code).chain_update(start).finalize();
+    [head.into(), code.into(), start.into(), sum.to_vec().into()]
+}
+
+fn put(head: &mut Vec<u8>, text: &[u8]) {
+    head.extend((text.len() as u64).to_le_bytes());
+    head.extend(text);
+}
+
+impl Written {
+    /// Understands a file, if it is one, and says which it is. What is wrong with it is said as of a file that was meant to be one.
+    pub(crate) fn read(bytes: &[u8]) -> Result<Option<(Self, Hash)>, Wrong> {
+        let Some(rest) = bytes.strip_prefix(MAGIC) else { return Ok(None) };
+        let mut reader = Reader { bytes, at: bytes.len() - rest.len() };
+        // Of what another version has put behind it, nothing is known.
+        let (format, version) = reader.version().ok_or_else(cut)?;
+        if format != FORMAT || version != VERSION {
+            return Err(Wrong(format!(
+                "was compiled by skep {} (format {format}), and this is skep {VERSION} (format {FORMAT}): `skep compile` the \
+                 component again, with this version",
+                version.escape_debug()
+            )));
+        }
+        let written = reader.rest().ok_or_else(cut)?;
+        let (all, sum) = bytes.split_at(bytes.len() - SUM);
+        let hash = Hash::of(all);
+        if !hash.is(sum) {
+            return Err(Wrong::with("is not as it was written: `skep compile` the component again"));
+        }
+        Ok(Some((written, hash)))
+    }
+
+    /// Settings that start-up code reads are those of the time when it was compiled. Whoever says others here is told.
+    pub(crate) fn tell_what_changed(&self, grants: &Grants) {
+        let here: Vec<String> = grants.env.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        let changed = changed(&self.environment, &here);
+        if self.has_image && !changed.is_empty() {
+            let (app, names) = (&grants.name, changed.join(", "));
+            tracing::warn!(
+                target: "skep::isolate",
+                app,
+                "start-up code has read another {names} where this file was compiled, which holds: say it to `skep compile` (--env)"
+            );
+        }
+    }
+}
+
+/// What a host says of itself, and what a server may say differently each time.
+const PASSING: &[&str] = &["SKEP_BUILD=", "SKEP_LOG="];
+
+/// What of the environment that start-up code has read is another one here. Its memory has the one that it read.
+fn changed<'v>(written: &'v [String], here: &'v [String]) -> Vec<&'v str> {
+    let lacks = |all: &[String], one: &String| !all.contains(one);
+    let gone = written.iter().filter(|variable| lacks(here, variable));
+    let new = here.iter().filter(|variable| lacks(written, variable));
+    let counts = |variable: &&String| PASSING.iter().all(|name| !variable.starts_with(name));
+    let mut names: Vec<&str> =
+        gone.chain(new).filter(counts).map(|variable| variable.split('=').next().unwrap_or_default()).collect();
+    names.sort_unstable();
+    names.dedup();
+    names
+}
+
+fn cut() -> Wrong {
+    Wrong::with("is not complete: `skep compile` the component again, or copy the whole file")
+}
+
+/// Reads a head. What is not there is `None`.
+struct Reader<'b> {
+    bytes: &'b [u8],
+    at: usize,
+}
+
+impl<'b> Reader<'b> {
+    fn take(&mut self, length: usize) -> Option<&'b [u8]> {
+        let taken = self.bytes.get(self.at..self.at.checked_add(length)?)?;
+        self.at += length;
+        Some(taken)
+    }
+
+    fn length(&mut self) -> Option<usize> {
+        let bytes = self.take(8)?.try_into().ok()?;
+        usize::try_from(u64::from_le_bytes(bytes)).ok()
+    }
+
+    fn text(&mut self) -> Option<&'b str> {
+        let length = self.length()?;
+        std::str::from_utf8(self.take(length)?).ok()
+    }
+
+    fn version(&mut self) -> Option<(u32, &'b str)> {
+        let format = u32::from_le_bytes(self.take(4)?.try_into().ok()?);
+        Some((format, self.text()?))
+    }
+
+    fn rest(mut self) -> Option<Written> {
+        let has_image = *self.take(1)?.first()? != 0;
+        let environment = self.text()?.split('\0').filter(|text| !text.is_empty()).map(ToOwned::to_owned).collect();
+        let (code, start) = (self.length()?, self.length()?);
+        let code = self.at..self.at.checked_add(code)?;
+        let start = code.end..code.end.checked_add(start)?;
+        let is_whole = start.end.checked_add(SUM)? == self.bytes.len();
+        let written = Written { has_image, environment, code, start: Some(start).filter(|start| !start.is_empty()) };
+        is_whole.then_some(written)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn file(start: &[u8]) -> Vec<u8> {
+        pieces(true, &[("A".into(), "1".into()), ("B".into(), String::new())], b"code", start).concat()
+    }
+
+    fn complaint(bytes: &[u8]) -> String {
+        Written::read(bytes).unwrap_err().0
+    }
+
+    #[test]
+    fn what_was_written_is_read() {
+        let all = file(b"start");
+        let (written, hash) = Written::read(&all).unwrap().unwrap();
+        assert!(written.has_image);
+        assert_eq!(written.environment, ["A=1", "B="]);
+        assert_eq!((&all[written.code], &all[written.start.unwrap()]), (&b"code"[..], &b"start"[..]));
+        assert_eq!(hash, Hash::of(&all[..all.len() - SUM]));
+        assert_eq!(Written::read(&file(b"")).unwrap().unwrap().0.start, None);
+        assert_eq!(Written::read(b"\0asm").unwrap(), None);
+    }
+
+    #[test]
+    fn what_is_not_as_it_was_written_is_refused() {
+        let all = file(b"start");
+        for at in MAGIC.len()..all.len() {
+            let mut broken = all.clone();
+            broken[at] ^= 1;
+            assert!(Written::read(&broken).is_err(), "byte {at}");
+            assert!(complaint(&all[..at]).starts_with("is not complete"), "{at} bytes");
+        }
+        assert!(complaint(&[&all[..], b"more"].concat()).starts_with("is not complete"));
+    }
+
+    #[test]
+    fn settings_that_are_others_now_are_named() {
+        let all = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>();
+        let written = all(&["A=1", "B=2", "SKEP_LOG=info"]);
+        assert_eq!(changed(&written, &all(&["B=2", "A=1", "SKEP_BUILD=7"])), [""; 0]);
+        assert_eq!(changed(&written, &all(&["A=1", "B=3", "C=4"])), ["B", "C"]);
+    }
+
+    #[test]
+    fn a_file_of_another_version_is_named_as_such() {
+        let all = file(b"");
+        let mut other = all.clone();
+        other[MAGIC.len()] = 7;
+        let told = complaint(&other);
+        assert!(told.contains("(format 7)") && told.contains("`skep compile` the component again"), "{told}");
+        let mut other = all;
+        other[MAGIC.len() + 4 + 8] = b'9';
+        let told = complaint(&other);
+        assert!(told.starts_with("was compiled by skep 9") && told.contains(VERSION), "{told}");
+    }
+}
