@@ -191,7 +191,7 @@ impl Ready {
             return renewed.instance;
         }
         let made = self.counts.made.fetch_add(1, Ordering::Relaxed);
-        Instance::new(self, self.reuse.map(Reuse::drawn)).to_be_renewed(self.may_renew(made))
+        Instance::new(self, self.reuse.map(Reuse::drawn)).with_renewal(self.may_renew(made))
     }
 
     /// How many requests may use an instance at once.
