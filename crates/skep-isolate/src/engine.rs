@@ -19,7 +19,7 @@ use crate::state::State;
 
 pub(crate) use clock::{Clock, Work};
 pub(crate) use linker::has;
-pub(crate) use version::{Version, is_third};
+pub(crate) use version::{Version, any_of_its_own, is_third};
 
 /// What all applications of a process share, as those of WASI 0.2 see it, or those of 0.3: [`Host::concurrent`].
 #[derive(Clone)]

@@ -9,7 +9,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
 
-use wasmparser::{Parser, Payload};
+use wasmparser::Payload;
 use wasmtime::component::types::{ComponentFunc, ComponentItem, Type};
 use wasmtime::component::{Component, ComponentExportIndex, ComponentNamedList, Instance, Lift, WasmList};
 use wasmtime::{Result, Store, WasmBacktrace};
@@ -18,7 +18,7 @@ use wasmtime_wizer::{ComponentInstanceState, Wizer};
 use crate::answer::told;
 use crate::compiled::Compiled;
 use crate::disk::Disk;
-use crate::engine::{Clock, Host};
+use crate::engine::{Clock, Host, any_of_its_own};
 use crate::error::Wrong;
 use crate::instance;
 use crate::services::seed;
@@ -74,18 +74,9 @@ impl Init {
 
 /// True if a component that is not compiled yet exports something under such a name.
 pub(crate) fn exports(component: &[u8], is_such: impl Fn(&str) -> bool) -> bool {
-    let mut inside = 0u32;
-    Parser::new(0).parse_all(component).map_while(std::result::Result::ok).any(|payload| match payload {
-        Payload::ModuleSection { .. } | Payload::ComponentSection { .. } => {
-            inside += 1;
-            false
-        }
-        Payload::End(_) => {
-            inside = inside.saturating_sub(1);
-            false
-        }
-        Payload::ComponentExportSection(exports) if inside == 0 => {
-            exports.into_iter().flatten().any(|export| is_such(export.name.name))
+    any_of_its_own(component, |payload| match payload {
+        Payload::ComponentExportSection(exports) => {
+            exports.clone().into_iter().flatten().any(|export| is_such(export.name.name))
         }
         _ => false,
     })

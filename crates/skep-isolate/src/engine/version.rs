@@ -28,6 +28,19 @@ impl<'n> Version<'n> {
 
 /// True if a component is made for WASI 0.3. One that cannot be read is not: whoever compiles it says why.
 pub(crate) fn is_third(component: &[u8]) -> bool {
+    any_of_its_own(component, |payload| match payload {
+        Payload::ComponentImportSection(imports) => {
+            imports.clone().into_iter().flatten().any(|import| of_third(import.name.name))
+        }
+        Payload::ComponentExportSection(exports) => {
+            exports.clone().into_iter().flatten().any(|export| of_third(export.name.name))
+        }
+        _ => false,
+    })
+}
+
+/// True if this is so of a part of a component, other than modules and components in it.
+pub(crate) fn any_of_its_own(component: &[u8], is_so: impl Fn(&Payload<'_>) -> bool) -> bool {
     let mut inside = 0u32;
     Parser::new(0).parse_all(component).map_while(Result::ok).any(|payload| match payload {
         Payload::ModuleSection { .. } | Payload::ComponentSection { .. } => {
@@ -38,13 +51,7 @@ pub(crate) fn is_third(component: &[u8]) -> bool {
             inside = inside.saturating_sub(1);
             false
         }
-        Payload::ComponentImportSection(imports) if inside == 0 => {
-            imports.into_iter().flatten().any(|import| of_third(import.name.name))
-        }
-        Payload::ComponentExportSection(exports) if inside == 0 => {
-            exports.into_iter().flatten().any(|export| of_third(export.name.name))
-        }
-        _ => false,
+        payload => inside == 0 && is_so(&payload),
     })
 }
 
