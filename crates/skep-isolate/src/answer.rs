@@ -192,7 +192,8 @@ impl Running {
         let Ended { instance, result, place } = ended;
         result?;
         gathered.take(&self.given, &mut Context::from_waker(Waker::noop()));
-        if gathered.is_complete() {
+        // One that broke off says nothing good of the instance.
+        if gathered.is_complete() && gathered.rest != Rest::Broken {
             self.give_back(instance).await;
         } else {
             // What the guest has left open ends with it.

@@ -103,10 +103,10 @@ pub(crate) struct Counts {
     pub(crate) killed: AtomicU64,
     /// How often one was kept for another request.
     pub(crate) kept: AtomicU64,
-    /// How many of them in a row could not be put back.
-    futile: AtomicU64,
-    /// How often one was put back.
+    /// How often one that was put back was used.
     pub(crate) renewed: AtomicU64,
+    /// How many in a row were prepared for being put back, and could not be.
+    futile: AtomicU64,
 }
 
 /// An instance between two requests.

@@ -3,7 +3,7 @@
 //! To make an instance takes some 6 us, most of them for what is the same in every one: which function is which import of which inner
 //! module. To put one back takes as long as what its request has touched. So a component is given, next to what it exports itself, two
 //! functions ([`renewable`]): one that says where its memory is, and one that puts its globals back. Memory the host puts back, page by page
-//! as the system says which were written ([`crate::sys::written`]).
+//! as the system says which were written ([`crate::sys::Memory::put_back`]).
 //!
 //! What else could change, a component must not have ([`module`] looks for it), or it is served with new instances as ever: tables that are
 //! written, segments that are dropped, references in globals, start functions. What belongs to the host is made anew, and handles that were

@@ -130,18 +130,19 @@ fn put_back() {
             assert_eq!(server.text("/whoami"), "nobody");
             assert_eq!((server.text("/handle"), server.text("/pages")), (handle.clone(), pages.clone()));
         }
-        let renewed = || {
+        let counted = |what: &str| {
             let status = server.text("/-/isolate");
-            let (before, _) = status.split_once(" as new again").unwrap();
+            let (before, _) = status.split_once(what).unwrap_or_else(|| panic!("{what} in {status}"));
             before.rsplit(' ').next().unwrap().parse::<u32>().unwrap()
         };
-        let before = renewed();
-        assert!(before >= 10, "{}", server.text("/-/isolate"));
-        // What it cannot put back, it throws away: memory that has grown, and what failed.
-        for path in ["/grow", "/panic", "/unfinished"] {
-            server.get(path);
+        assert!(counted(" as new again") >= 10, "{}", server.text("/-/isolate"));
+        // What it cannot put back, it throws away: memory that has grown, what failed, and what has written too much to be worth it.
+        for path in ["/grow", "/panic", "/unfinished", "/sweep", "/sweep"] {
+            let made = counted(" made,");
+            let answer = server.get(path);
+            assert!(path != "/sweep" || answer.text == "0", "{path}: {}", answer.text);
             assert_eq!((server.text("/pages"), server.text("/whoami")), (pages.clone(), "nobody".into()), "{path}");
+            assert!(counted(" made,") > made, "{path}: {}", server.text("/-/isolate"));
         }
-        assert!(renewed() > before, "{}", server.text("/-/isolate"));
     }
 }

@@ -48,6 +48,7 @@ impl wasip2::exports::http::incoming_handler::Guest for Guest {
             "/pages" => text(outparam, &core::arch::wasm32::memory_size(0).to_string()),
             "/grow" => text(outparam, &core::arch::wasm32::memory_grow(0, 10).to_string()),
             "/scribble" => text(outparam, &scribble(query.len()).to_string()),
+            "/sweep" => text(outparam, &sweep().to_string()),
             "/inits" => text(outparam, &start::INITS.load(Ordering::Relaxed).to_string()),
             "/counts" => text(outparam, &counts()),
             "/login" => {
@@ -134,6 +135,12 @@ fn scribble(value: usize) -> usize {
     let mut room = vec![0u8; 100_000];
     std::hint::black_box(&mut room).fill(0xAA);
     WALL.iter().filter(|place| place.swap(value, Ordering::Relaxed) != 0).count()
+}
+
+/// So much as it finds written of 3 MiB, and writes all of it.
+fn sweep() -> usize {
+    static FIELD: [AtomicU32; 3 << 18] = [const { AtomicU32::new(0) }; 3 << 18];
+    FIELD.iter().filter(|place| place.swap(1, Ordering::Relaxed) != 0).count()
 }
 
 /// The seed of a hash map, and secure random numbers.
