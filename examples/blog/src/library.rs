@@ -113,8 +113,12 @@ fn read(folder: &Path, seen: &BTreeMap<String, Stamp>, now: &BTreeMap<String, St
 }
 
 fn store(db: &mut Blocking<'_>, changes: &Changes) -> sql::Result<()> {
-    for source in &changes.written {
-        store_one(db, source)?;
+    for sources in changes.written.chunks(AT_ONCE) {
+        let stored = stored(db, sources)?;
+        // At a start most files are as they were, and each row written is also indexed for the search.
+        for source in sources.iter().filter(|source| !stored.contains(&columns(source))) {
+            store_one(db, source)?;
+        }
     }
     let known = db.all::<(i64, String)>("select id, slug from article")?;
     for (id, slug) in known.iter().filter(|(_, slug)| !changes.present.contains(slug)) {
@@ -124,21 +128,38 @@ fn store(db: &mut Blocking<'_>, changes: &Changes) -> sql::Result<()> {
     Ok(())
 }
 
+/// So many articles are in memory twice while they are compared.
+const AT_ONCE: usize = 100;
+
+/// Slug, title, day, summary, text, tags.
+type Columns = (String, String, String, String, String, String);
+
+/// A row as it is to be.
+fn columns(source: &Source) -> Columns {
+    let Source { slug, title, published, summary, markdown, tags } = source.clone();
+    let tags = tags.iter().map(Slug::as_str).collect::<Vec<_>>().join(" ");
+    (slug.as_str().to_owned(), title, published, summary, markdown, tags)
+}
+
+/// The rows there are from the first of these to the last; they are in the order of their addresses.
+fn stored(db: &mut Blocking<'_>, sources: &[Source]) -> sql::Result<Vec<Columns>> {
+    let (Some(first), Some(last)) = (sources.first(), sources.last()) else { return Ok(Vec::new()) };
+    db.all(query(
+        "select slug, title, published, summary, markdown, tags from article where slug between ? and ?",
+        (&first.slug, &last.slug),
+    ))
+}
+
 fn store_one(db: &mut Blocking<'_>, source: &Source) -> sql::Result<()> {
-    let Source { slug, title, published, summary, markdown, tags } = source;
-    let all_tags = tags.iter().map(Slug::as_str).collect::<Vec<_>>().join(" ");
-    // What did not change is not written: each row written is also indexed for the search.
     db.execute(query(
         "insert into article (slug, title, published, summary, markdown, tags) values (?, ?, ?, ?, ?, ?)
          on conflict (slug) do update set title = excluded.title, published = excluded.published,
-             summary = excluded.summary, markdown = excluded.markdown, tags = excluded.tags
-         where (title, published, summary, markdown, tags)
-             is not (excluded.title, excluded.published, excluded.summary, excluded.markdown, excluded.tags)",
-        (slug, title, published, summary, markdown, &all_tags),
+             summary = excluded.summary, markdown = excluded.markdown, tags = excluded.tags",
+        columns(source),
     ))?;
-    let id = db.one::<i64>(query("select id from article where slug = ?", slug))?;
+    let id = db.one::<i64>(query("select id from article where slug = ?", &source.slug))?;
     db.execute(query("delete from article_tag where article_id = ?", id))?;
-    for tag in tags {
+    for tag in &source.tags {
         db.execute(query("insert into article_tag (article_id, tag) values (?, ?)", (id, tag)))?;
     }
     Ok(())

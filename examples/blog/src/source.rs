@@ -17,7 +17,7 @@ use serde::Deserialize;
 use skep::Slug;
 
 /// What a file says.
-#[derive(Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Source {
     /// From the file's name: its address.
     pub slug: Slug,
