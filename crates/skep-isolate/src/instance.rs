@@ -9,7 +9,7 @@ use wasmtime_wasi_http::p2::types::{HostIncomingRequest, HostResponseOutparam};
 use wasmtime_wasi_http::p3::bindings::{Service, ServiceIndices};
 
 use crate::ready::Ready;
-use crate::renew::{Pages, Renewal};
+use crate::renew::Renewal;
 use crate::reuse::Reuse;
 use crate::state::State;
 use crate::sys::Memory;
@@ -172,10 +172,8 @@ impl Instance {
         let back = instance.get_typed_func(&mut self.store, renewal.back)?;
         let (all,) = tell.call_async(&mut self.store, ()).await?;
         let memory = Memory::of(&all, &self.store);
-        if ready.pages.get().is_none() {
-            let pages = ready.pages.get_or_init(|| Pages::of(all.as_le_slice(&self.store)));
-            memory.forget(&mut self.store, pages);
-        }
+        let pages = ready.pages.get_or_init(|| memory.read(&all, &mut self.store));
+        memory.forget(&mut self.store, pages);
         Ok(Renewable { back, memory })
     }
 

@@ -60,21 +60,37 @@ impl Memory {
         Self { address: bytes.as_ptr().expose_provenance(), length: bytes.len() }
     }
 
-    /// Lets go of pages that were only read, so that the system maps but what is used from now on: to look for what was written takes as
-    /// long as there are pages. To be called before the guest has run.
-    pub(crate) fn forget(&self, _store: &mut Store<State>, pages: &Pages) {
-        // The first page has lent its beginning to a pointer. What else was written, was written when the instance was made, and is in no image.
-        let mut is_image = true;
-        let is_told = self.each_written(false, |offset, length| is_image &= offset + length <= PAGE);
-        if !is_told || !is_image || self.length < PAGE || pages.length() != self.length {
-            return;
+    /// What `all` of it holds, and whether the system has that, too. To be called before the guest has run.
+    pub(crate) fn read(&self, all: &WasmList<u8>, store: &mut Store<State>) -> Pages {
+        let pages = Pages::of(all.as_le_slice(&*store));
+        if self.length < PAGE || !self.drop_pages(store) {
+            return pages;
         }
-        let start = std::ptr::with_exposed_provenance_mut(self.address);
-        // SAFETY: this is the memory of an instance in the store, which nobody else uses while it is borrowed. What comes in place of its pages
-        // is what they held, since they were not written; and the first one is written anew.
-        if unsafe { rustix::mm::madvise(start, self.length, rustix::mm::Advice::LinuxDontNeed) }.is_ok() {
+        // SAFETY: this is the memory of an instance in the store, which nobody else uses while it is borrowed.
+        let now = unsafe { std::slice::from_raw_parts(std::ptr::with_exposed_provenance(self.address), self.length) };
+        // The first page has lent its beginning to a pointer, and is written anew.
+        if pages.are(PAGE, &now[PAGE..]) {
+            self.write(0, PAGE, &pages);
+            return pages.of_an_image();
+        }
+        self.write(0, self.length, &pages);
+        pages
+    }
+
+    /// Lets go of pages that were read, or written by whoever had this place before: to look for what was written takes as long as there are
+    /// pages, and to put it back as there are such. To be called before the guest has run.
+    pub(crate) fn forget(&self, store: &mut Store<State>, pages: &Pages) {
+        if pages.are_of_an_image() && pages.length() == self.length && self.drop_pages(store) {
             self.write(0, PAGE, pages);
         }
+    }
+
+    /// Takes the pages of this process away. Those of an image come back when they are asked for; others come empty.
+    fn drop_pages(&self, _store: &mut Store<State>) -> bool {
+        let start = std::ptr::with_exposed_provenance_mut(self.address);
+        // SAFETY: this is the memory of an instance in the store, which nobody else uses while it is borrowed. What it holds then, who called
+        // this looks after.
+        unsafe { rustix::mm::madvise(start, self.length, rustix::mm::Advice::LinuxDontNeed) }.is_ok()
     }
 
     pub(crate) fn length(&self) -> usize {
@@ -86,7 +102,7 @@ impl Memory {
     pub(crate) fn put_back(&self, _store: &mut Store<State>, pages: &Pages) -> bool {
         let mut written = 0;
         let is_whole = pages.length() == self.length
-            && self.each_written(true, |offset, length| {
+            && self.each_written(|offset, length| {
                 written += length;
                 if written <= MOST_WRITTEN {
                     self.write(offset, length, pages);
@@ -95,9 +111,9 @@ impl Memory {
         is_whole && written <= MOST_WRITTEN
     }
 
-    fn each_written(&self, zeroes: bool, found: impl FnMut(usize, usize)) -> bool {
+    fn each_written(&self, found: impl FnMut(usize, usize)) -> bool {
         let Some(pagemap) = pagemap::Pagemap::of_this_process() else { return false };
-        pagemap.each_written((self.address, self.length), zeroes, found)
+        pagemap.each_written((self.address, self.length), found)
     }
 
     /// Only called with the memory's store borrowed, and with parts that are within it.

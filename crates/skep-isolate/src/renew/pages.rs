@@ -8,13 +8,35 @@ pub(crate) const PAGE: usize = 4096;
 /// The contents of a memory, without the pages that are empty: most of what a program reserves for its stack is.
 pub(crate) struct Pages {
     length: usize,
-    pages: Vec<Option<Box<[u8; PAGE]>>>,
+    all: Vec<Option<Box<[u8; PAGE]>>>,
+    is_of_an_image: bool,
 }
 
 impl Pages {
     pub(crate) fn of(memory: &[u8]) -> Self {
         let page = |page: &[u8; PAGE]| page.iter().any(|byte| *byte != 0).then(|| Box::new(*page));
-        Self { length: memory.len(), pages: memory.as_chunks().0.iter().map(page).collect() }
+        Self { length: memory.len(), all: memory.as_chunks().0.iter().map(page).collect(), is_of_an_image: false }
+    }
+
+    /// The same, which the system has, too, where a new instance has its memory: whatever is taken away there comes back by itself.
+    pub(crate) fn of_an_image(self) -> Self {
+        Self { is_of_an_image: true, ..self }
+    }
+
+    /// See [`Pages::of_an_image`].
+    pub(crate) fn are_of_an_image(&self) -> bool {
+        self.is_of_an_image
+    }
+
+    /// True if this is what belongs at `offset` and behind it; that is a multiple of a page.
+    pub(crate) fn are(&self, offset: usize, part: &[u8]) -> bool {
+        let pages = self.all.get(offset / PAGE..).unwrap_or_default();
+        let is_it = |(part, page): (&[u8; PAGE], &Option<Box<[u8; PAGE]>>)| match page {
+            Some(page) => *part == **page,
+            None => part.iter().all(|byte| *byte == 0),
+        };
+        let (all, rest) = part.as_chunks::<PAGE>();
+        rest.is_empty() && all.len() == pages.len() && all.iter().zip(pages).all(is_it)
     }
 
     /// How many bytes there are.
@@ -24,7 +46,7 @@ impl Pages {
 
     /// Writes what belongs at `offset` and behind it, up to the end of `part`; both are multiples of a page.
     pub(crate) fn write(&self, offset: usize, part: &mut [u8]) {
-        let pages = self.pages.get(offset / PAGE..).unwrap_or_default();
+        let pages = self.all.get(offset / PAGE..).unwrap_or_default();
         for (part, page) in part.as_chunks_mut::<PAGE>().0.iter_mut().zip(pages) {
             match page {
                 Some(page) => part.copy_from_slice(&page[..]),
@@ -36,7 +58,7 @@ impl Pages {
 
 impl fmt::Debug for Pages {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let kept = self.pages.iter().flatten().count();
+        let kept = self.all.iter().flatten().count();
         write!(f, "{kept} pages of {} bytes", self.length)
     }
 }
@@ -55,5 +77,7 @@ mod tests {
         pages.write(PAGE, &mut dirty[PAGE..3 * PAGE]);
         assert!(dirty[..PAGE].iter().chain(&dirty[3 * PAGE..]).all(|byte| *byte == 9));
         assert_eq!(dirty[PAGE..3 * PAGE], memory[PAGE..3 * PAGE]);
+        assert!(pages.are(PAGE, &memory[PAGE..]) && pages.are(0, &memory));
+        assert!(!pages.are(PAGE, &memory[..3 * PAGE]) && !pages.are(0, &memory[..3 * PAGE]) && !pages.are(0, &dirty));
     }
 }

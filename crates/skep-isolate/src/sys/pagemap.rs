@@ -8,8 +8,6 @@ use std::sync::OnceLock;
 use rustix::io::Result;
 use rustix::ioctl::{Ioctl, IoctlOutput, Opcode, ioctl, opcode};
 
-/// Zeroes that nobody has written; or that the system has put in the place of a page that was written with them.
-const ZERO: u64 = 1 << 5;
 /// Contents of a file, as they are there. A page that was copied when it was written is none of them.
 const FILE: u64 = 1 << 2;
 const PRESENT: u64 = 1 << 3;
@@ -32,25 +30,19 @@ impl Pagemap {
         THIS.get_or_init(|| {
             let this = Self { file: File::open("/proc/self/pagemap").ok()?, process: std::process::id() };
             let mut runs = [MaybeUninit::uninit(); RUNS];
-            this.scan((0, 0), FILE, &mut runs).is_ok().then_some(this)
+            this.scan((0, 0), &mut runs).is_ok().then_some(this)
         })
         .as_ref()
         .filter(|this| this.process == std::process::id())
     }
 
-    /// Calls `found` with offset and length of each run of pages that are not as they were mapped; with `zeroes`, also of those that are empty.
+    /// Calls `found` with offset and length of each run of pages that are not as they were mapped.
     /// False if the system could not tell them all.
-    pub(super) fn each_written(
-        &self,
-        (start, length): (usize, usize),
-        zeroes: bool,
-        mut found: impl FnMut(usize, usize),
-    ) -> bool {
-        let unwritten = if zeroes { FILE } else { FILE | ZERO };
+    pub(super) fn each_written(&self, (start, length): (usize, usize), mut found: impl FnMut(usize, usize)) -> bool {
         let (mut from, end) = (start as u64, (start + length) as u64);
         while from < end {
             let mut runs = [MaybeUninit::uninit(); RUNS];
-            let Ok((count, walked)) = self.scan((from, end), unwritten, &mut runs) else { return false };
+            let Ok((count, walked)) = self.scan((from, end), &mut runs) else { return false };
             for run in &runs[..count.min(RUNS)] {
                 // SAFETY: the system has written as many as it says.
                 let run = unsafe { run.assume_init() };
@@ -71,20 +63,15 @@ impl Pagemap {
     }
 
     /// How many runs there are, up to which address the system has looked.
-    fn scan(
-        &self,
-        (start, end): (u64, u64),
-        unwritten: u64,
-        runs: &mut [MaybeUninit<Run>; RUNS],
-    ) -> Result<(usize, u64)> {
+    fn scan(&self, (start, end): (u64, u64), runs: &mut [MaybeUninit<Run>; RUNS]) -> Result<(usize, u64)> {
         let scan = Scan {
             size: size_of::<Scan>() as u64,
             start,
             end,
             runs: runs.as_mut_ptr().expose_provenance() as u64,
             run_count: RUNS as u64,
-            inverted: unwritten,
-            all_of: unwritten,
+            inverted: FILE,
+            all_of: FILE,
             // A page that was written and then swapped out is here no more, and is not what it was, either.
             any_of: PRESENT | SWAPPED,
             ..Scan::default()
