@@ -2,8 +2,10 @@
 //!
 //! Start reading at [`Application::take_up`]: how a file becomes the current version, or does not.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use arc_swap::ArcSwapOption;
@@ -94,19 +96,16 @@ impl Application {
             }
             last.again = None;
         }
-        let made = self.make(host, disk, source);
+        let made = Ready::new(host, disk, source, &self.options).map_err(Failure::from);
+        let made = made.and_then(|ready| self.prove(ready));
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         Some(match made {
             Ok((ready, jobs)) => {
                 (last.failure, last.tries) = (None, 0);
-                // Whoever has the old one finishes with it.
-                if let Some(before) = self.current.swap(Some(Arc::clone(&ready))) {
-                    before.passes();
+                if self.put(&ready, jobs).is_some() {
                     last.swaps += 1;
                     last.swapped = Some(Instant::now());
                 }
-                let mut running = self.jobs.lock().unwrap_or_else(PoisonError::into_inner);
-                *running = jobs::start(&ready, jobs, running.take());
                 Ok(ready)
             }
             Err(failure) => {
@@ -124,9 +123,56 @@ impl Application {
         })
     }
 
+    /// Has the optimising compiler see the current version, if it has not, and puts its code in place. What goes wrong with that changes nothing.
+    pub(crate) fn optimise(self: &Arc<Self>, host: &Host, disk: Option<&Disk>) {
+        let Some(ready) = self.current().filter(|ready| !ready.made.is_optimised) else { return };
+        let (this, host, disk) = (Arc::clone(self), host.clone(), disk.cloned());
+        let run = move || {
+            let (app, begun) = (&this.options.name, Instant::now());
+            match catch_unwind(AssertUnwindSafe(|| this.put_optimised(&host, disk.as_ref(), &ready))) {
+                Ok(Ok(true)) => {
+                    let ms = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
+                    tracing::info!(target: "skep::isolate", app, version = %ready.hash, ms, "optimised");
+                }
+                Ok(Ok(false)) => {}
+                Ok(Err(Failure { wrong, .. })) => {
+                    tracing::error!(target: "skep::isolate", app, "not optimised: {wrong}");
+                }
+                Err(_) => tracing::error!(target: "skep::isolate", app, "not optimised: it made the compiler panic"),
+            }
+        };
+        if let Err(error) = thread::Builder::new().name("optimise".into()).spawn(run) {
+            tracing::error!(target: "skep::isolate", app = self.options.name, "no thread to optimise it: {error}");
+        }
+    }
+
+    /// False if another version has come meanwhile.
+    fn put_optimised(&self, host: &Host, disk: Option<&Disk>, ready: &Arc<Ready>) -> Result<bool, Failure> {
+        let Some(optimised) = at_leisure(|| ready.optimised(host, disk))? else { return Ok(false) };
+        let (optimised, jobs) = self.prove(optimised)?;
+        // Nobody puts another one in place while this is held.
+        let _last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_current = self.current().is_some_and(|current| Arc::ptr_eq(&current, ready));
+        if is_current {
+            self.put(&optimised, jobs);
+        }
+        Ok(is_current)
+    }
+
+    /// Puts a version in the place of the one before, which it gives. Whoever has that finishes with it.
+    fn put(&self, ready: &Arc<Ready>, jobs: jobs::List) -> Option<Arc<Ready>> {
+        let before = self.current.swap(Some(Arc::clone(ready)));
+        if let Some(before) = &before {
+            before.passes();
+        }
+        let mut running = self.jobs.lock().unwrap_or_else(PoisonError::into_inner);
+        *running = jobs::start(ready, jobs, running.take());
+        before
+    }
+
     /// A version that has answered, and its jobs.
-    fn make(&self, host: &Host, disk: Option<&Disk>, source: &Source) -> Result<(Arc<Ready>, jobs::List), Failure> {
-        let ready = Ready::new(host, disk, source, &self.options).map(Arc::new)?;
+    fn prove(&self, ready: Ready) -> Result<(Arc<Ready>, jobs::List), Failure> {
+        let ready = Arc::new(ready);
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build_local(tokio::runtime::LocalOptions::default())
@@ -165,6 +211,22 @@ impl Application {
         }
     }
 }
+
+/// Compiles where nobody waits for it, on threads that give way to those that serve. Only some: code that is not optimised costs them more
+/// than this does.
+fn at_leisure<T: Send>(compile: impl FnOnce() -> T + Send) -> T {
+    let give_way = |_| {
+        let _ = rustix::process::setpriority_process(None, LEISURE);
+    };
+    let threads = rayon::ThreadPoolBuilder::new().thread_name(|_| "optimise".into()).start_handler(give_way).build();
+    match threads {
+        Ok(threads) => threads.install(compile),
+        Err(_) => compile(),
+    }
+}
+
+/// The nice value of such threads: a third of the weight of others, sched(7).
+const LEISURE: i32 = 5;
 
 /// Why a file did not become the current version.
 struct Failure {

@@ -8,8 +8,6 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Instant;
 
-use wasmtime::component::Component;
-
 use crate::compiled::{Compiled, pieces};
 use crate::disk::write_whole;
 use crate::engine::Host;
@@ -19,7 +17,7 @@ use crate::reuse::ModuleCache;
 use crate::serve::size;
 use crate::services::{self, FOLDER, Server};
 use crate::settings::{self, Line};
-use crate::snapshot;
+use crate::snapshot::{Start, or_cold};
 use crate::source::{Form, Source};
 use crate::state::Grants;
 
@@ -99,34 +97,38 @@ struct Made {
 fn make(source: &Source, options: &Options) -> Result<Made, Wrong> {
     let one = Options { instances: 2, ..options.clone() };
     let host = Host::new(size(std::iter::once(&one)))?;
-    let compiled = Compiled::new(&host, None, source, options)?;
-    let host = host.of(&compiled.component)?;
+    let start = match options.module_cache {
+        ModuleCache::Snapshot { .. } => or_cold(Start::of(&host, None, &source.bytes, options), options)?,
+        ModuleCache::Cached | ModuleCache::Cold => None,
+    };
+    // What is written is the optimising compiler's.
+    let options = &Options { baseline: false, ..one };
+    let compile = || Compiled::new(&host, None, source, options);
+    let Some(start) = start else { return Made::without_image(&compile()?) };
     // Start-up code has a database that goes away: the one that will be served with is none of this command's business.
     let nowhere = std::env::temp_dir().join(format!("skep-compile-{}", std::process::id()));
     options.kept.begin(Server::that_only_looks(nowhere));
-    let mut grants = options.grants(&host.clock, services::asked(&host, &compiled.component))?;
+    let mut grants = options.grants(&host.clock, services::asked(&start.code.host, &start.code.component))?;
     let environment = grants.env.clone();
     grants.env.extend(services::build(&grants, &source.hash));
     let grants = Arc::new(grants);
-    let image = match options.module_cache {
-        ModuleCache::Snapshot { or_cold } => {
-            match snapshot::image(&host, None, &compiled.component, &source.bytes, (&grants, snapshot::PATIENCE)) {
-                Err(_) if or_cold => None,
-                image => image.map_err(|wrong| with_folder(wrong, &grants))?,
-            }
-        }
-        ModuleCache::Cached | ModuleCache::Cold => None,
-    };
-    let written =
-        |component: &Component| component.serialize().map_err(|error| Wrong(format!("cannot be written: {error:#}")));
-    let Some(image) = image else {
-        return Ok(Made { code: written(&compiled.component)?, start: Vec::new(), environment, has_image: false });
-    };
+    let image = start.image(None, &grants).map(Some).map_err(|wrong| with_folder(wrong, &grants));
+    let Some(image) = or_cold(image, options)? else { return Made::without_image(&compile()?) };
     // What it did to the database, and to whatever else a server keeps, went away; its memory is in the image.
     let was_asked = grants.version.as_ref().is_some_and(|version| version.was_asked());
-    let start = if was_asked { written(&compiled.component)? } else { Vec::new() };
-    let code = written(&Compiled::renewable(&host, None, &image, options)?.component)?;
+    let start = if was_asked { written(&compile()?)? } else { Vec::new() };
+    let code = written(&Compiled::renewable(&host, None, &image, options)?)?;
     Ok(Made { code, start, environment, has_image: true })
+}
+
+impl Made {
+    fn without_image(compiled: &Compiled) -> Result<Self, Wrong> {
+        Ok(Self { code: written(compiled)?, start: Vec::new(), environment: Vec::new(), has_image: false })
+    }
+}
+
+fn written(compiled: &Compiled) -> Result<Vec<u8>, Wrong> {
+    compiled.component.serialize().map_err(|error| Wrong(format!("cannot be written: {error:#}")))
 }
 
 /// Where an application of Skep has its files, this command has none.

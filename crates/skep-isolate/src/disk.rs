@@ -99,6 +99,11 @@ impl Disk {
         }
     }
 
+    /// True if there is code of this content, for this engine. That it is whole is not sure.
+    pub(crate) fn has(&self, engine: &Engine, content: &Hash) -> bool {
+        self.path(engine, content).exists()
+    }
+
     /// Keeps code. What is there under its name is replaced in one step.
     pub(crate) fn keep(&self, engine: &Engine, content: &Hash, code: &[u8]) -> io::Result<()> {
         let sum = Sha256::digest(code);

@@ -1,18 +1,18 @@
 //! The engine: how components are compiled, and where their instances live.
 //!
-//! One engine serves all applications and all threads, and a second one those of WASI 0.3, made when the first of them comes: what lets functions of
-//! one instance run beside each other costs each store something, and components of WASI 0.2 would have it for nothing. Instances come from a pool: memory, tables and stacks are reserved once, and
-//! what a request has touched is put back to the component's image when its instance goes. Start reading at [`Host::new`].
+//! One engine serves all applications and all threads, and others are made when they are needed ([`Kind`]). Instances come from a pool:
+//! memory, tables and stacks are reserved once, and what a request has touched is put back to the component's image when its instance goes.
+//! Start reading at [`Host::new`].
 
 mod clock;
 mod linker;
 mod version;
 
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-use wasmtime::component::{Component, Linker};
-use wasmtime::{Config, Enabled, Engine, InstanceAllocationStrategy, PoolingAllocationConfig};
+use wasmtime::component::Linker;
+use wasmtime::{Config, Enabled, Engine, InstanceAllocationStrategy, PoolingAllocationConfig, Strategy};
 
 use crate::error::Wrong;
 use crate::state::State;
@@ -21,20 +21,41 @@ pub(crate) use clock::{Clock, Work};
 pub(crate) use linker::has;
 pub(crate) use version::{Version, any_of_its_own, is_third};
 
-/// What all applications of a process share, as those of WASI 0.2 see it, or those of 0.3: [`Host::concurrent`].
+/// What all applications of a process share, as components of one engine see it.
 #[derive(Clone)]
 pub(crate) struct Host {
-    pub(crate) engine: Engine,
-    pub(crate) linker: Arc<Linker<State>>,
     pub(crate) clock: Arc<Clock>,
-    pub(crate) counts_fuel: bool,
+    side: Arc<Side>,
     size: Size,
-    /// The second engine, and what its components may import.
-    second: Arc<Mutex<Option<Side>>>,
+    others: Arc<Others>,
 }
 
 /// An engine, and what its components may import.
-type Side = (Engine, Arc<Linker<State>>);
+struct Side {
+    engine: Engine,
+    linker: Linker<State>,
+}
+
+/// Which engine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    /// For nearly all components.
+    Usual,
+    /// For those of WASI 0.3: what lets functions of one instance run beside each other costs each store something, and components of
+    /// WASI 0.2 would have it for nothing.
+    Concurrent,
+    /// Wasmtime's Winch: compiles in a seventh of the time, what runs some times slower (docs/isolate.md). For start-up code, and for the
+    /// first moments of a version.
+    Baseline,
+}
+
+/// The engines beside the usual one.
+#[derive(Default)]
+struct Others {
+    concurrent: Mutex<Option<Arc<Side>>>,
+    /// As long as somebody needs it: it is of use for moments.
+    baseline: Mutex<Weak<Side>>,
+}
 
 /// What an engine is built for.
 #[derive(Clone, Copy, Debug)]
@@ -67,54 +88,89 @@ const DENSE_IMAGE: u64 = 256 << 20;
 /// The stack of a guest. Beyond it there is a trap, and nothing else.
 const STACK: usize = 1 << 20;
 
-/// Instances of the second engine: beside the 10 000 of the first, there is address space for so many.
+/// Instances of [`Kind::Concurrent`]: beside the 10 000 of the usual engine, there is address space for so many.
 pub(crate) const MOST_CONCURRENT: u32 = 4000;
+
+/// Instances of [`Kind::Baseline`], for which there is space, too. Who wants more waits for the optimising compiler, and has all of them.
+const MOST_BASELINE: u32 = 1500;
 
 impl Host {
     /// Reserves address space for so many instances; memory is taken when they run.
     pub(crate) fn new(size: Size) -> Result<Self, Wrong> {
         let clock = Clock::start().map_err(|error| Wrong::engine(size, &error.into()))?;
-        let (engine, linker) = side(size, false, &clock)?;
-        Ok(Self { engine, linker, clock, counts_fuel: size.fuel, size, second: Arc::default() })
+        let usual = Side::new(size, Kind::Usual, &clock)?;
+        Ok(Self { clock, side: usual, size, others: Arc::default() })
     }
 
     /// The same as components see it whose functions run beside each other, which is what WASI 0.3 is made of.
     pub(crate) fn concurrent(&self) -> Result<Self, Wrong> {
-        let mut second = self.second.lock().unwrap_or_else(PoisonError::into_inner);
-        let (engine, linker) = match &*second {
-            Some(side) => side.clone(),
+        let mut concurrent = self.others.concurrent.lock().unwrap_or_else(PoisonError::into_inner);
+        let side = match &*concurrent {
+            Some(side) => Arc::clone(side),
             None => {
                 let size = Size { instances: self.size.instances.min(MOST_CONCURRENT), ..self.size };
-                second.insert(side(size, true, &self.clock)?).clone()
+                Arc::clone(concurrent.insert(Side::new(size, Kind::Concurrent, &self.clock)?))
             }
         };
-        drop(second);
-        Ok(Self { engine, linker, ..self.clone() })
+        drop(concurrent);
+        Ok(Self { side, ..self.clone() })
     }
 
-    /// The same as this component sees it.
-    pub(crate) fn of(&self, component: &Component) -> Result<Self, Wrong> {
-        if Engine::same(component.engine(), &self.engine) { Ok(self.clone()) } else { self.concurrent() }
+    /// The same as components of WASI 0.2 see it that were compiled in a hurry. `None` where that is not possible: on other processors, for
+    /// so many instances, or if fuel is counted, of which the two compilers count the same as different amounts.
+    pub(crate) fn baseline(&self) -> Option<Self> {
+        if self.size.instances > MOST_BASELINE || self.size.fuel || !cfg!(target_arch = "x86_64") {
+            return None;
+        }
+        let mut baseline = self.others.baseline.lock().unwrap_or_else(PoisonError::into_inner);
+        let side = match baseline.upgrade() {
+            Some(side) => side,
+            None => {
+                let made = Side::new(self.size, Kind::Baseline, &self.clock);
+                let told = |why: &Wrong| tracing::debug!(target: "skep::isolate", "no engine for baseline code: {why}");
+                let side = made.inspect_err(told).ok()?;
+                *baseline = Arc::downgrade(&side);
+                side
+            }
+        };
+        drop(baseline);
+        Some(Self { side, ..self.clone() })
+    }
+
+    pub(crate) fn engine(&self) -> &Engine {
+        &self.side.engine
+    }
+
+    pub(crate) fn linker(&self) -> &Linker<State> {
+        &self.side.linker
+    }
+
+    pub(crate) fn counts_fuel(&self) -> bool {
+        self.size.fuel
     }
 }
 
-fn side(size: Size, concurrent: bool, clock: &Arc<Clock>) -> Result<Side, Wrong> {
-    let wrong = |error| Wrong::engine(size, &error);
-    let engine = Engine::new(&config(size, concurrent)).map_err(wrong)?;
-    let mut linker = Linker::new(&engine);
-    linker::fill(&mut linker).map_err(wrong)?;
-    if concurrent {
-        linker::fill_concurrent(&mut linker).map_err(wrong)?;
+impl Side {
+    fn new(size: Size, kind: Kind, clock: &Arc<Clock>) -> Result<Arc<Self>, Wrong> {
+        let wrong = |error| Wrong::engine(size, &error);
+        let engine = Engine::new(&config(size, kind)).map_err(wrong)?;
+        let mut linker = Linker::new(&engine);
+        linker::fill(&mut linker).map_err(wrong)?;
+        if kind == Kind::Concurrent {
+            linker::fill_concurrent(&mut linker).map_err(wrong)?;
+        }
+        clock.drive(&engine);
+        Ok(Arc::new(Self { engine, linker }))
     }
-    clock.drive(&engine);
-    Ok((engine, Arc::new(linker)))
 }
 
 /// What decides about compiled code is the same wherever components are compiled: a file of `skep compile` fits every server of
 /// this version, unless one of the two counts fuel.
-fn config(size: Size, concurrent: bool) -> Config {
+fn config(size: Size, kind: Kind) -> Config {
+    let concurrent = kind == Kind::Concurrent;
     let mut config = Config::new();
     config
+        .strategy(if kind == Kind::Baseline { Strategy::Winch } else { Strategy::Cranelift })
         .allocation_strategy(InstanceAllocationStrategy::Pooling(pool(size)))
         .epoch_interruption(true)
         .consume_fuel(size.fuel)

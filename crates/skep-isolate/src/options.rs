@@ -45,6 +45,8 @@ pub(crate) struct Options {
     /// The path of the request that a version answers before it serves.
     pub(crate) probe: String,
     pub(crate) watch: bool,
+    /// Whether code of the baseline compiler may run.
+    pub(crate) baseline: bool,
     /// Its caches: a name, and the tiers.
     pub(crate) caches: Vec<(String, String)>,
     pub(crate) kept: Kept,
@@ -70,6 +72,7 @@ impl Default for Options {
             files: Vec::new(),
             probe: "/".to_owned(),
             watch: true,
+            baseline: true,
             caches: Vec::new(),
             kept: Kept::default(),
         }

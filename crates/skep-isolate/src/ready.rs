@@ -2,28 +2,31 @@
 //!
 //! Nothing in here changes while it serves but the instances that wait to be used again.
 
+mod check;
+
 use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
-use wasmtime::component::{Component, InstancePre};
+use wasmtime::component::InstancePre;
 use wasmtime_wasi_http::{p2, p3};
 
 use crate::answer::{Door, Rooms};
 use crate::compiled::Compiled;
 use crate::disk::Disk;
-use crate::engine::{Clock, Host, MOST_CONCURRENT, Version, has};
+use crate::engine::{Clock, Host, Version};
 use crate::error::Wrong;
 use crate::instance::Instance;
 use crate::options::Options;
 use crate::renew::{Pages, Renewal};
 use crate::reuse::{ModuleCache, Reuse};
 use crate::services::{self, Jobs};
-use crate::snapshot::{self, Init};
+use crate::snapshot::{self, Init, Start, or_cold};
 use crate::source::{Form, Hash, Source};
 use crate::state::{Grants, State};
 use crate::sys::tells_written;
+use check::{check, is_handler};
 
 /// A version that can serve.
 pub(crate) struct Ready {
@@ -46,7 +49,9 @@ pub(crate) struct Ready {
     pub(crate) limits: Limits,
     /// How it came to be, for the status.
     pub(crate) made: Made,
-    pub(crate) counts: Counts,
+    pub(crate) counts: Arc<Counts>,
+    /// The component itself, if its code is not optimised yet.
+    unoptimised: Option<Vec<u8>>,
     /// Where requests use an instance at once.
     pub(crate) rooms: Rooms,
     reuse: Option<Reuse>,
@@ -79,6 +84,15 @@ pub(crate) struct Limits {
     pub(crate) instances: u32,
 }
 
+/// What a version keeps when other code comes for it.
+struct Same {
+    hash: Hash,
+    grants: Arc<Grants>,
+    limits: Limits,
+    reuse: Option<Reuse>,
+    counts: Arc<Counts>,
+}
+
 /// How a version came to be.
 #[derive(Clone, Debug)]
 pub(crate) struct Made {
@@ -86,6 +100,8 @@ pub(crate) struct Made {
     pub(crate) has_image: bool,
     pub(crate) in_time: Duration,
     pub(crate) at: Instant,
+    /// False while its code is the baseline compiler's.
+    pub(crate) is_optimised: bool,
 }
 
 /// What happened to requests.
@@ -119,57 +135,82 @@ impl Ready {
     /// Everything that takes time: compile, run start-up code, link. What is wrong does not name the file: who asks knows it.
     pub(crate) fn new(host: &Host, disk: Option<&Disk>, source: &Source, options: &Options) -> Result<Self, Wrong> {
         let begun = Instant::now();
-        let original = Compiled::new(host, disk, source, options)?;
-        let host = &host.of(&original.component)?;
-        check(host, &original.component, options)?;
-        let mut grants = options.grants(&host.clock, services::asked(host, &original.component))?;
-        grants.env.extend(services::build(&grants, &source.hash));
-        let grants = Arc::new(grants);
-        again(host, source, &original, &grants)?;
-        let image = match (options.module_cache, &source.form) {
-            (ModuleCache::Snapshot { or_cold }, Form::Component) => {
-                match snapshot::image(host, disk, &original.component, &source.bytes, (&grants, snapshot::PATIENCE)) {
-                    Err(why) if or_cold => {
-                        tracing::warn!(target: "skep::isolate", app = options.name, "start-up code runs for each request: {why}");
-                        None
-                    }
-                    image => image?,
-                }
+        let start = match source.form {
+            Form::Component if options.module_cache.is_snapshot() => {
+                or_cold(Start::of(host, disk, &source.bytes, options), options)?
             }
             _ => None,
         };
-        let has_image = image.is_some() || original.has_image;
-        let component = match &image {
-            Some(image) => Compiled::renewable(host, disk, image, options)?.component,
-            None => original.component,
+        let compile = || Compiled::new(host, disk, source, options);
+        let original = start.as_ref().map_or_else(compile, |start| Ok(start.code.clone()))?;
+        check(&original.host, &original.component, options)?;
+        let mut grants = options.grants(&host.clock, services::asked(&original.host, &original.component))?;
+        grants.env.extend(services::build(&grants, &source.hash));
+        let grants = Arc::new(grants);
+        again(source, &original, &grants)?;
+        let code = match start {
+            None => original,
+            Some(start) => match or_cold(start.image(disk, &grants).map(Some), options)? {
+                Some(image) => Compiled { has_image: true, ..Compiled::renewable(host, disk, &image, options)? },
+                None => compile()?,
+            },
         };
-        let init = if has_image { None } else { Init::of(&component) };
-        let renewal = Renewal::of(&component, source)
-            .filter(|_| options.module_cache.is_snapshot() && init.is_none() && tells_written());
-        let (door, jobs) = (Door::of(&component), Jobs::of(&component));
-        let cannot = |error: wasmtime::Error| Wrong(format!("cannot be linked: {error:#}"));
-        let pre = host.linker.instantiate_pre(&component).map_err(cannot)?;
-        let handler = Handler::of(host, &pre).map_err(cannot)?;
-        Ok(Self {
+        let can_renew = options.module_cache.is_snapshot() && tells_written() && Renewal::is_for(source);
+        let made = Made {
+            module_cache: options.module_cache.name(),
+            has_image: code.has_image,
+            in_time: begun.elapsed(),
+            at: Instant::now(),
+            is_optimised: code.unoptimised.is_none(),
+        };
+        let same = Same {
             hash: source.hash,
+            grants,
+            limits: options.limits(host.counts_fuel()),
+            reuse: (options.module_cache == ModuleCache::Cached).then_some(options.reuse),
+            counts: Arc::default(),
+        };
+        Self::of(code, can_renew, made, same)
+    }
+
+    /// The same version with code of the optimising compiler; `None` if it has that.
+    pub(crate) fn optimised(&self, host: &Host, disk: Option<&Disk>) -> Result<Option<Self>, Wrong> {
+        let Some(wasm) = &self.unoptimised else { return Ok(None) };
+        let code = Compiled { has_image: self.made.has_image, ..Compiled::of_wasm(host, disk, wasm)? };
+        let made = Made { is_optimised: true, ..self.made.clone() };
+        let same = Same {
+            hash: self.hash,
+            grants: Arc::clone(&self.grants),
+            limits: self.limits,
+            reuse: self.reuse,
+            counts: Arc::clone(&self.counts),
+        };
+        Self::of(code, self.renewal.is_some(), made, same).map(Some)
+    }
+
+    fn of(code: Compiled, can_renew: bool, made: Made, same: Same) -> Result<Self, Wrong> {
+        let component = &code.component;
+        let init = if code.has_image { None } else { Init::of(component) };
+        let cannot = |error: wasmtime::Error| Wrong(format!("cannot be linked: {error:#}"));
+        let pre = code.host.linker().instantiate_pre(component).map_err(cannot)?;
+        let handler = Handler::of(&code.host, &pre).map_err(cannot)?;
+        let can_renew = can_renew && init.is_none() && matches!(handler, Handler::Second(_));
+        Ok(Self {
+            hash: same.hash,
             pre,
-            renewal: renewal.filter(|_| matches!(handler, Handler::Second(_))),
+            renewal: Renewal::of(component).filter(|_| can_renew),
             handler,
             init,
             pages: OnceLock::new(),
-            door,
-            jobs,
-            grants,
-            limits: options.limits(host.counts_fuel),
-            made: Made {
-                module_cache: options.module_cache.name(),
-                has_image,
-                in_time: begun.elapsed(),
-                at: Instant::now(),
-            },
-            counts: Counts::default(),
+            door: Door::of(component),
+            jobs: Jobs::of(component),
+            grants: same.grants,
+            limits: same.limits,
+            made,
+            counts: same.counts,
+            unoptimised: code.unoptimised,
             rooms: Rooms::default(),
-            reuse: (options.module_cache == ModuleCache::Cached).then_some(options.reuse),
+            reuse: same.reuse,
             idle: Mutex::default(),
             waiting: AtomicU32::new(0),
             renewed: Mutex::default(),
@@ -303,117 +344,19 @@ const FUTILE: u64 = 64;
 /// So long one of them waits.
 const RENEWED_IDLE: Duration = Duration::from_secs(10);
 
-const WASM_PAGE: u64 = 64 << 10;
-
 /// Has the start-up code of a compiled file do here what it did beyond its memory where it was compiled.
-fn again(host: &Host, source: &Source, compiled: &Compiled, grants: &Arc<Grants>) -> Result<(), Wrong> {
+fn again(source: &Source, compiled: &Compiled, grants: &Arc<Grants>) -> Result<(), Wrong> {
     if let Form::Compiled(written) = &source.form {
         written.tell_what_changed(grants);
     }
-    compiled.start.as_ref().map_or(Ok(()), |start| snapshot::again(host, start, (grants, snapshot::PATIENCE)))
-}
-
-/// What a component must and must not be, before anything of it runs.
-fn check(host: &Host, component: &Component, options: &Options) -> Result<(), Wrong> {
-    let kind = component.component_type();
-    let names: Vec<&str> = kind.exports(&host.engine).map(|(name, _)| name).collect();
-    let is_third = names.iter().any(|name| is_handler(name, Version::Third));
-    if !is_third && !names.iter().any(|name| is_handler(name, Version::Second)) {
-        return Err(no_handler(&names));
-    }
-    if is_third && options.instances > MOST_CONCURRENT {
-        return Err(Wrong(format!(
-            "is made for WASI 0.3, whose components have room for {MOST_CONCURRENT} instances in a process, and may have {} \
-             (--instances)",
-            options.instances
-        )));
-    }
-    alone(host, component, options, is_third)?;
-    let strange = missing(host, component);
-    if !strange.is_empty() {
-        return Err(Wrong(format!("needs what this server has not: {}", strange.join(", "))));
-    }
-    let pages = component.resources_required().and_then(|needs| needs.max_initial_memory_size).unwrap_or(0);
-    let (memory, limit) = (pages.saturating_mul(WASM_PAGE), options.memory);
-    if memory > limit as u64 {
-        return Err(Wrong(format!(
-            "begins with {} KiB of memory, and may have {} (--memory)",
-            memory >> 10,
-            limit >> 10
-        )));
-    }
-    Ok(())
-}
-
-fn is_handler(name: &str, version: Version<'_>) -> bool {
-    let interface = match version {
-        Version::Second => "wasi:http/incoming-handler@",
-        _ => "wasi:http/handler@",
-    };
-    name.starts_with(interface) && Version::of(name).1 == version
-}
-
-/// Whether requests may use an instance at once, if that was asked for.
-fn alone(host: &Host, component: &Component, options: &Options, is_third: bool) -> Result<(), Wrong> {
-    let most = options.reuse.at_once;
-    if most == 1 {
-        return Ok(());
-    }
-    let why = if !is_third {
-        "this is a component of WASI 0.2, whose function for requests is not entered again while it runs or waits; build it for WASI 0.3"
-    } else if options.module_cache != ModuleCache::Cached {
-        "each request has an instance of its own; say --module-cache cached, and one user may see what another has left"
-    } else if services::asked(host, component) {
-        "this component uses `skep:host`, whose transactions and bodies belong to the one request that an instance is at"
-    } else {
-        return Ok(());
-    };
-    Err(Wrong(format!(
-        "cannot serve {most} requests at once in one instance (--reuse-concurrency): {why}, or leave it at 1"
-    )))
-}
-
-/// What a component is that answers no requests.
-fn no_handler(names: &[&str]) -> Wrong {
-    let handlers = "`wasi:http/handler@0.3` or `wasi:http/incoming-handler@0.2`";
-    let is_near = |name: &&&str| name.starts_with("wasi:http/") && name.contains("handler@");
-    if let Some((name, Version::Other(version))) = names.iter().find(is_near).map(|name| (name, Version::of(name).1)) {
-        let draft =
-            if version.starts_with("0.3") { ", which was a draft: build it with tools for 0.3.0 or later" } else { "" };
-        return Wrong(format!(
-            "is made for WASI {version}{draft}; this server has 0.2 and 0.3: {handlers}, and not `{name}`"
-        ));
-    }
-    if names.iter().any(|name| name.starts_with("wasi:cli/run")) {
-        return Wrong(format!("is a program for the command line (wasi:cli/run), and no server: it has no {handlers}"));
-    }
-    let has = if names.is_empty() { "nothing".to_owned() } else { names.join(", ") };
-    Wrong(format!("has no {handlers}, which answer requests; it exports {has}"))
-}
-
-/// The imports that nothing here answers, each with a word on why where that is known.
-fn missing(host: &Host, component: &Component) -> Vec<String> {
-    let kind = component.component_type();
-    let is_ours = |name: &str| {
-        let (package, version) = Version::of(name);
-        has(package, version) || crate::services::PACKAGES.contains(&package)
-    };
-    let strange = kind.imports(&host.engine).map(|(name, _)| name.to_owned()).filter(|name| !is_ours(name));
-    strange
-        .map(|name| match Version::of(&name) {
-            (package, Version::Other(_)) if package.starts_with("wasi:") => {
-                format!("{name} (this server has WASI 0.2 and 0.3)")
-            }
-            _ => name,
-        })
-        .collect()
+    compiled.start.as_ref().map_or(Ok(()), |start| snapshot::again(&compiled.host, start, grants))
 }
 
 impl Handler {
     /// The newer one, if there are both.
     fn of(host: &Host, pre: &InstancePre<State>) -> wasmtime::Result<Self> {
         let kind = pre.component().component_type();
-        let is_third = kind.exports(&host.engine).any(|(name, _)| is_handler(name, Version::Third));
+        let is_third = kind.exports(host.engine()).any(|(name, _)| is_handler(name, Version::Third));
         Ok(if is_third {
             Self::Third(p3::bindings::ServiceIndices::new(pre)?)
         } else {

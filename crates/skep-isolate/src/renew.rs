@@ -45,12 +45,13 @@ const MEMORY: &str = "skep-renew-memory";
 const BACK: &str = "skep-renew-back";
 
 impl Renewal {
-    /// Of a component that was made renewable, from this source.
-    pub(crate) fn of(component: &Component, source: &Source) -> Option<Self> {
-        // Functions that it had before are not ours, whatever they are called.
-        if matches!(source.form, Form::Component) && exports(&source.bytes, |name| name.starts_with(PREFIX)) {
-            return None;
-        }
+    /// False if a component has functions of these names itself.
+    pub(crate) fn is_for(source: &Source) -> bool {
+        !matches!(source.form, Form::Component) || !exports(&source.bytes, |name| name.starts_with(PREFIX))
+    }
+
+    /// Of a component that was made renewable, from one that this is for.
+    pub(crate) fn of(component: &Component) -> Option<Self> {
         let function = |name: &str| component.get_export(None, name).map(|(_, index)| index);
         Some(Self { memory: function(MEMORY)?, back: function(BACK)? })
     }
@@ -409,7 +410,7 @@ mod tests {
         let source =
             Source::of("a.wasm".as_ref(), wat::parse_str(text).unwrap()).unwrap_or_else(|wrong| panic!("{wrong}"));
         let component = Component::new(&engine, renewable(&source.bytes).unwrap()).unwrap();
-        let renewal = Renewal::of(&component, &source).unwrap();
+        let renewal = Renewal::of(&component).unwrap();
         let mut store = wasmtime::Store::new(&engine, ());
         let instance = wasmtime::component::Linker::new(&engine).instantiate(&mut store, &component).unwrap();
         let mut call = |name: &str| {

@@ -98,6 +98,9 @@ pub(crate) fn start(table: &Arc<Table>, cache: &Cache, server: &Server) -> Resul
     if server.setup.temporary_database {
         return Ok(());
     }
+    for application in table.applications() {
+        application.optimise(&host, disk.as_ref());
+    }
     watch::start(table, host, disk).map_err(|error| Wrong(format!("cannot watch files: {error}")))
 }
 

@@ -40,7 +40,7 @@ pub(crate) const PACKAGES: &[&str] = &["skep:host"];
 /// True if the component imports something of them.
 pub(crate) fn asked(host: &crate::engine::Host, component: &wasmtime::component::Component) -> bool {
     let kind = component.component_type();
-    kind.imports(&host.engine).any(|(name, _)| PACKAGES.contains(&name.split('/').next().unwrap_or(name)))
+    kind.imports(host.engine()).any(|(name, _)| PACKAGES.contains(&name.split('/').next().unwrap_or(name)))
 }
 
 /// Tells instances which version they are of, if something is kept for them: pages that another version made are not theirs.

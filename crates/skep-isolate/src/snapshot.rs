@@ -12,8 +12,8 @@ use std::time::Duration;
 use wasmparser::Payload;
 use wasmtime::component::types::{ComponentFunc, ComponentItem, Type};
 use wasmtime::component::{Component, ComponentExportIndex, ComponentNamedList, Instance, Lift, WasmList};
-use wasmtime::{Result, Store, WasmBacktrace};
-use wasmtime_wizer::{ComponentInstanceState, Wizer};
+use wasmtime::{Store, WasmBacktrace};
+use wasmtime_wizer::{ComponentContext, ComponentInstanceState, Wizer};
 
 use crate::answer::told;
 use crate::compiled::Compiled;
@@ -21,12 +21,14 @@ use crate::disk::Disk;
 use crate::engine::{Clock, Host, any_of_its_own};
 use crate::error::Wrong;
 use crate::instance;
+use crate::options::Options;
+use crate::reuse::ModuleCache;
 use crate::services::seed;
 use crate::source::Hash;
 use crate::state::{Frozen, Grants, State};
 
 /// How long start-up code may take, what it waits counted.
-pub(crate) const PATIENCE: Duration = Duration::from_mins(1);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// What it is called.
 const NAMES: [&str; 2] = ["init", "wizer-initialize"];
@@ -60,10 +62,10 @@ impl Init {
     }
 
     /// Runs it.
-    pub(crate) async fn call(&self, store: &mut Store<State>, instance: &Instance) -> Result<()> {
+    pub(crate) async fn call(&self, store: &mut Store<State>, instance: &Instance) -> wasmtime::Result<()> {
         match self {
             Self::Skep(index) => {
-                let init = instance.get_typed_func::<(), (std::result::Result<(), String>,)>(&mut *store, index)?;
+                let init = instance.get_typed_func::<(), (Result<(), String>,)>(&mut *store, index)?;
                 let (done,) = init.call_async(store, ()).await?;
                 done.map_err(|why| wasmtime::Error::msg(format!("the application does not start: {why}")))
             }
@@ -82,39 +84,94 @@ pub(crate) fn exports(component: &[u8], is_such: impl Fn(&str) -> bool) -> bool 
     })
 }
 
-/// The component with start-up code behind it; `None` if it has none.
-pub(crate) fn image(
-    host: &Host,
-    disk: Option<&Disk>,
-    component: &Component,
-    wasm: &[u8],
-    (grants, patience): (&Arc<Grants>, Duration),
-) -> std::result::Result<Option<Vec<u8>>, Wrong> {
-    if Init::of(component).is_none() {
-        return Ok(None);
+/// A component whose start-up code can be run, and what it has made of its memory be read.
+pub(crate) struct Start<'w> {
+    wizer: Wizer,
+    context: ComponentContext<'w>,
+    version: Hash,
+    /// Of the component with functions to read its memory.
+    pub(crate) code: Compiled,
+}
+
+impl<'w> Start<'w> {
+    /// `None` if it has no start-up code.
+    pub(crate) fn of(
+        host: &Host,
+        disk: Option<&Disk>,
+        wasm: &'w [u8],
+        options: &Options,
+    ) -> Result<Option<Self>, Wrong> {
+        if !Init::is_in(wasm) {
+            return Ok(None);
+        }
+        let mut wizer = Wizer::new();
+        // Not removed: cold instances of the same file call it, and nobody else can.
+        wizer.keep_init_func(true);
+        let instrumented = caught(|| wizer.instrument_component(wasm).map_err(|error| unfit(&error)));
+        // What is wrong with the component itself, its compiler says better.
+        let (context, instrumented) = instrumented.or_else(|why| Compiled::of_wasm(host, None, wasm).and(Err(why)))?;
+        let code = Compiled::for_once(host, disk, &instrumented, options)?;
+        let start = Self { wizer, context, version: Hash::of(wasm), code };
+        Ok(Init::of(&start.code.component).map(|_| start))
     }
-    let runtime = runtime()?;
-    // The snapshotter takes some components for impossible and panics.
-    let image = catch_unwind(AssertUnwindSafe(|| runtime.block_on(make(host, disk, wasm, (grants, patience)))));
-    let image = image.unwrap_or_else(|_| Err(Wrong::with("cannot be snapshot: the snapshotter cannot read it")))?;
-    Ok(Some(image))
+
+    /// The component with start-up code behind it.
+    pub(crate) fn image(self, disk: Option<&Disk>, grants: &Arc<Grants>) -> Result<Vec<u8>, Wrong> {
+        self.image_within(disk, grants, PATIENCE)
+    }
+
+    fn image_within(self, disk: Option<&Disk>, grants: &Arc<Grants>, patience: Duration) -> Result<Vec<u8>, Wrong> {
+        let runtime = runtime()?;
+        caught(|| runtime.block_on(self.make(disk, grants, patience)))
+    }
+
+    async fn make(self, disk: Option<&Disk>, grants: &Arc<Grants>, patience: Duration) -> Result<Vec<u8>, Wrong> {
+        let (a, b) = seed();
+        let drawn = u128::from(a) << 64 | u128::from(b);
+        let frozen = Arc::new(Frozen::new(disk.and_then(|disk| disk.seed(&self.version)).unwrap_or(drawn)));
+        let mut store = Store::new(self.code.host.engine(), State::for_image(grants, &frozen));
+        let ran = run(&self.code.host, &self.code.component, &mut store, patience).await?;
+        // What it asked for in vain is why it failed, if it did.
+        refuse(&frozen)?;
+        let instance = ran.map_err(|error| failed(&error, store.data()))?;
+        holds_nothing(store.data())?;
+        let running = &mut Running { store, instance };
+        self.wizer.snapshot_component(&self.context, running).await.map_err(|error| unfit(&error))
+    }
+}
+
+/// What came of start-up code. Where that is allowed, what keeps it from being an image has it run for each request.
+pub(crate) fn or_cold<T>(came: Result<Option<T>, Wrong>, options: &Options) -> Result<Option<T>, Wrong> {
+    came.or_else(|why| {
+        if options.module_cache != (ModuleCache::Snapshot { or_cold: true }) {
+            return Err(why);
+        }
+        tracing::warn!(target: "skep::isolate", app = options.name, "start-up code runs for each request: {why}");
+        Ok(None)
+    })
+}
+
+/// The snapshotter takes some components for impossible and panics.
+fn caught<T>(snapshot: impl FnOnce() -> Result<T, Wrong>) -> Result<T, Wrong> {
+    catch_unwind(AssertUnwindSafe(snapshot))
+        .unwrap_or_else(|_| Err(Wrong::with("cannot be snapshot: the snapshotter cannot read it")))
+}
+
+fn unfit(error: &wasmtime::Error) -> Wrong {
+    Wrong(format!("cannot be snapshot: {error:#}; --module-cache cold or cached serves it without"))
 }
 
 /// Runs start-up code whose memory is in an image already, for what it does beyond that: it opens the database, say. It may ask for
 /// whatever it likes, since nobody else has its memory.
-pub(crate) fn again(
-    host: &Host,
-    component: &Component,
-    (grants, patience): (&Arc<Grants>, Duration),
-) -> std::result::Result<(), Wrong> {
-    let mut store = Store::new(&host.engine, State::new(grants, None));
+pub(crate) fn again(host: &Host, component: &Component, grants: &Arc<Grants>) -> Result<(), Wrong> {
+    let mut store = Store::new(host.engine(), State::new(grants, None));
     runtime()?.block_on(async {
-        let ran = run(host, component, &mut store, patience).await?;
+        let ran = run(host, component, &mut store, PATIENCE).await?;
         ran.map(drop).map_err(|error| failed(&error, store.data()))
     })
 }
 
-fn runtime() -> std::result::Result<tokio::runtime::Runtime, Wrong> {
+fn runtime() -> Result<tokio::runtime::Runtime, Wrong> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     runtime.map_err(|error| Wrong(format!("cannot run start-up code: {error}")))
 }
@@ -125,14 +182,14 @@ async fn run(
     component: &Component,
     store: &mut Store<State>,
     patience: Duration,
-) -> std::result::Result<Result<Instance>, Wrong> {
+) -> Result<wasmtime::Result<Instance>, Wrong> {
     instance::limit(store);
     store.data_mut().deadline = host.clock.now().saturating_add(Clock::ticks(patience));
-    if host.counts_fuel {
+    if host.counts_fuel() {
         store.set_fuel(u64::MAX).map_err(|error| failed(&error, store.data()))?;
     }
     let _work = host.clock.work();
-    let linked = host.linker.instantiate_pre(component).map_err(|error| failed(&error, store.data()))?;
+    let linked = host.linker().instantiate_pre(component).map_err(|error| failed(&error, store.data()))?;
     let init = Init::of(component).ok_or_else(|| Wrong::with("lost its start-up code"))?;
     let running = async {
         let instance = linked.instantiate_async(&mut *store).await?;
@@ -140,34 +197,6 @@ async fn run(
     };
     let ran = tokio::time::timeout(patience, running).await;
     Ok(ran.unwrap_or_else(|_| Err(wasmtime::Error::msg(format!("it was not done within {patience:?}")))))
-}
-
-async fn make(
-    host: &Host,
-    disk: Option<&Disk>,
-    wasm: &[u8],
-    (grants, patience): (&Arc<Grants>, Duration),
-) -> std::result::Result<Vec<u8>, Wrong> {
-    let unfit = |error: wasmtime::Error| {
-        Wrong(format!("cannot be snapshot: {error:#}; --module-cache cold or cached serves it without"))
-    };
-    let mut wizer = Wizer::new();
-    // Not removed: cold instances of the same file call it, and nobody else can.
-    wizer.keep_init_func(true);
-    let (context, instrumented) = wizer.instrument_component(wasm).map_err(unfit)?;
-    let compiled = Compiled::of_wasm(host, disk, &instrumented)?;
-    let version = Hash::of(wasm);
-    let (a, b) = seed();
-    let drawn = u128::from(a) << 64 | u128::from(b);
-    let frozen = Arc::new(Frozen::new(disk.and_then(|disk| disk.seed(&version)).unwrap_or(drawn)));
-    let mut store = Store::new(&host.engine, State::for_image(grants, &frozen));
-    let ran = run(host, &compiled.component, &mut store, patience).await?;
-    // What it asked for in vain is why it failed, if it did.
-    refuse(&frozen)?;
-    let instance = ran.map_err(|error| failed(&error, store.data()))?;
-    holds_nothing(store.data())?;
-    let image = wizer.snapshot_component(&context, &mut Running { store, instance }).await.map_err(unfit)?;
-    Ok(image)
 }
 
 /// What start-up code died of, and what it said itself if it did not return.
@@ -180,7 +209,7 @@ fn failed(error: &wasmtime::Error, state: &State) -> Wrong {
     Wrong(format!("start-up code failed: {said}; {told}"))
 }
 
-fn refuse(frozen: &Frozen) -> std::result::Result<(), Wrong> {
+fn refuse(frozen: &Frozen) -> Result<(), Wrong> {
     let asked = frozen.asked();
     if asked.is_empty() {
         return Ok(());
@@ -193,7 +222,7 @@ fn refuse(frozen: &Frozen) -> std::result::Result<(), Wrong> {
 }
 
 /// A handle in the image would be another request's handle: the table of resources is new for each.
-fn holds_nothing(state: &State) -> std::result::Result<(), Wrong> {
+fn holds_nothing(state: &State) -> Result<(), Wrong> {
     if state.is_table_empty() {
         return Ok(());
     }
@@ -260,9 +289,9 @@ mod tests {
         );
         let wasm = wat::parse_str(component).unwrap();
         let host = Host::new(Size { instances: 4, fuel: false }).unwrap();
-        let compiled = Compiled::of_wasm(&host, None, &wasm).unwrap();
         let grants = Arc::new(Grants { clock: Arc::clone(&host.clock), memory: 1 << 20, ..Grants::default() });
-        image(&host, None, &compiled.component, &wasm, (&grants, patience)).unwrap_err().0
+        let start = Start::of(&host, None, &wasm, &Options::default()).unwrap().unwrap();
+        start.image_within(None, &grants, patience).unwrap_err().0
     }
 
     #[test]

@@ -59,8 +59,9 @@ fn version(part: Part, ready: &Ready) -> Part {
     // Configured so, or because the program asked for it.
     let keeps = made.module_cache == crate::reuse::ModuleCache::Cached.name() || of(&counts.kept) > 0;
     let image = if made.has_image { ", start-up code in its image" } else { "" };
+    let code = if made.is_optimised { "" } else { ", not optimised yet" };
     let mut part = part.line(format!(
-        "version {} for {} s, made in {} ms, module cache {}{image}",
+        "version {} for {} s, made in {} ms, module cache {}{image}{code}",
         ready.hash,
         made.at.elapsed().as_secs(),
         made.in_time.as_millis(),
@@ -82,6 +83,7 @@ fn version(part: Part, ready: &Ready) -> Part {
     .value("module_cache", made.module_cache)
     .value("keeps_state", keeps)
     .value("has_image", made.has_image)
+    .value("optimised", made.is_optimised)
     .value("running", running)
     .value("limit", limit)
     .value("idle", idle)

@@ -98,7 +98,7 @@ pub(crate) fn look(path: &Path) -> Option<Look> {
 }
 
 /// A compiler that panics fails this file, and watching goes on.
-fn guarded(application: &Application, host: &Host, disk: Option<&Disk>) {
+fn guarded(application: &Arc<Application>, host: &Host, disk: Option<&Disk>) {
     if catch_unwind(AssertUnwindSafe(|| take_up(application, host, disk))).is_err() {
         let wrong = Wrong::with("made the compiler panic").of(&application.options.file);
         application.note(&wrong);
@@ -106,7 +106,7 @@ fn guarded(application: &Application, host: &Host, disk: Option<&Disk>) {
     }
 }
 
-fn take_up(application: &Application, host: &Host, disk: Option<&Disk>) {
+fn take_up(application: &Arc<Application>, host: &Host, disk: Option<&Disk>) {
     let name = &application.options.name;
     let source = match Source::read(&application.options.file) {
         Ok(source) => source,
@@ -119,6 +119,7 @@ fn take_up(application: &Application, host: &Host, disk: Option<&Disk>) {
         Some(Ok(ready)) => {
             let ms = u64::try_from(ready.made.in_time.as_millis()).unwrap_or(u64::MAX);
             tracing::info!(target: "skep::isolate", app = name, version = %ready.hash, ms, "swapped");
+            application.optimise(host, disk);
         }
         Some(Err(wrong)) => tracing::error!(target: "skep::isolate", app = name, "not swapped: {wrong}"),
         None => {}

@@ -9,15 +9,19 @@ use crate::need::Guest;
 use crate::program::{Module, Program, Served};
 
 const fn serve(guest: Guest, module_cache: &'static str) -> Program {
-    Program::SkepServe(Served { guest, module_cache, entries: 0, copies: 1 })
+    Program::SkepServe(Served { guest, module_cache, entries: 0, copies: 1, baseline: false })
 }
 
 const fn table(module_cache: &'static str, entries: u32) -> Program {
-    Program::SkepServe(Served { guest: Guest::App, module_cache, entries, copies: 1 })
+    Program::SkepServe(Served { guest: Guest::App, module_cache, entries, copies: 1, baseline: false })
 }
 
 const fn several(guest: Guest, copies: u32) -> Program {
-    Program::SkepServe(Served { guest, module_cache: "snapshot", entries: 0, copies })
+    Program::SkepServe(Served { guest, module_cache: "snapshot", entries: 0, copies, baseline: false })
+}
+
+const fn swapped(guest: Guest) -> Program {
+    Program::SkepServe(Served { guest, module_cache: "snapshot", entries: 0, copies: 1, baseline: true })
 }
 
 const fn wasmtime(guest: Guest, tuned: bool) -> Program {
@@ -130,10 +134,7 @@ pub(super) const ALL: &[Experiment] = &[
         name: "isolate-swap",
         about: "from a new file to the first answer of what is in it",
         loads: &[Load::Swaps { compiled: false }, Load::Swaps { compiled: true }],
-        variants: &[
-            variant("hello", serve(Guest::Hello, "snapshot"), "/"),
-            variant("blog", serve(Guest::Blog, "snapshot"), "/"),
-        ],
+        variants: &[variant("hello", swapped(Guest::Hello), "/"), variant("blog", swapped(Guest::Blog), "/")],
         absent: &[],
         same: Same::Free,
         goals: &[

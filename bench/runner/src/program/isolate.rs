@@ -22,7 +22,7 @@ const TEMPLATE: &str = "/template";
 
 /// `skep serve`, of a copy of the component in the server's folder: one that a swap may write anew.
 pub(super) fn serve(served: Served, command: &mut Command, place: &Place, site: &Site) -> Result<()> {
-    let Served { guest, module_cache, entries, copies } = served;
+    let Served { guest, module_cache, entries, copies, baseline } = served;
     fs::create_dir_all(&place.dir)?;
     let file = place.dir.join(guest.file());
     let built = guest.result();
@@ -37,6 +37,7 @@ pub(super) fn serve(served: Served, command: &mut Command, place: &Place, site: 
     }
     skep(command, place, Mpm::Alone, false);
     command.args(UNCACHED).args(["--module-cache", module_cache, "--compile-cache"]).arg(site.folder("compiled"));
+    command.args(["--baseline", if baseline { "true" } else { "false" }]);
     let data = place.dir.join(file.file_stem().unwrap_or_default());
     match guest {
         Guest::App => {

@@ -52,7 +52,9 @@ impl Clock {
 
     /// Moves the epoch of this engine, too, from now on.
     pub(crate) fn drive(&self, engine: &Engine) {
-        self.engines.lock().unwrap_or_else(PoisonError::into_inner).push(engine.weak());
+        let mut engines = self.engines.lock().unwrap_or_else(PoisonError::into_inner);
+        engines.retain(|engine| engine.upgrade().is_some());
+        engines.push(engine.weak());
     }
 
     /// From now on time passes, until what this gives is dropped.

@@ -238,6 +238,15 @@ pub(crate) static TABLE: &[Row] = &[
         repeats: false,
         set: |options, text| put(&mut options.watch, text.parse().map_err(|_| "expected true or false")),
     },
+    Row {
+        name: "baseline",
+        argument: "true|false",
+        default: "true",
+        help: "Whether a new version begins with code of a compiler that takes a seventh of the time, and whose code is slower, until \
+               the optimising one is done; and runs start-up code with it. Not with `cached`, `fuel`, more than 1500 instances in all, or WASI 0.3.",
+        repeats: false,
+        set: |options, text| put(&mut options.baseline, text.parse().map_err(|_| "expected true or false")),
+    },
 ];
 
 fn put<T>(place: &mut T, value: Result<T, impl Into<String>>) -> Result<(), String> {

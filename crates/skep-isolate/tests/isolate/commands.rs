@@ -2,10 +2,12 @@
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::path::Path;
+use std::time::{Duration, Instant};
 
 use super::Test;
 use super::guests;
-use super::server::{Folder, Server, refused, run};
+use super::server::{Folder, STRICT, Server, refused, run};
 
 pub(crate) const TESTS: &[Test] = &[
     ("compiled_code_runs_without_the_component", compiled),
@@ -15,6 +17,7 @@ pub(crate) const TESTS: &[Test] = &[
     ("what_cannot_be_compiled_is_told_why", not_compiled),
     ("compiled_code_that_others_may_write_is_not_run", not_trusted),
     ("code_is_kept_and_found_again", kept),
+    ("a_version_serves_before_it_is_optimised", baseline),
 ];
 
 fn compiled() {
@@ -200,12 +203,46 @@ fn not_trusted() {
     );
 }
 
+fn baseline() {
+    let folder = Folder::new();
+    let (cache, second) = (folder.0.join("cache"), folder.0.join("second"));
+    let (once, guest) = ("not optimised yet", guests::with_init());
+    let with = |cache: &Path, more: &[&str]| {
+        let arguments = [guest.to_str().unwrap(), "--compile-cache", cache.to_str().unwrap()];
+        Server::start(&[&arguments[..], STRICT, more].concat())
+    };
+    let server = with(&cache, &[]);
+    let begun = Instant::now();
+    // Whatever code it is, and while one takes the other's place.
+    let mut asked = 0;
+    while asked == 0 || server.text("/-/isolate").contains(once) {
+        assert_eq!(server.text("/table?7"), "ready value 7");
+        asked += 1;
+        assert!(begun.elapsed() < Duration::from_mins(2), "it is never optimised: {}", server.log());
+    }
+    server.wait_for("optimised");
+    // An answer may be here before it is counted.
+    let all = format!("requests: {asked} answered, 0 failed");
+    while !server.text("/-/isolate").contains(&all) {
+        assert!(begun.elapsed() < Duration::from_mins(2), "never {all}: {}", server.text("/-/isolate"));
+    }
+    assert!(server.text("/-/isolate").contains("swaps: 0") && !server.log().contains("not optimised"));
+    drop(server);
+    // Who starts again has the code of before; and who wants no other waits for it.
+    for (cache, more) in [(&cache, &[][..]), (&second, &["--baseline", "false"])] {
+        let server = with(cache, more);
+        assert!(!server.text("/-/isolate").contains(once));
+        assert_eq!(server.text("/table?7"), "ready value 7");
+        assert!(!server.log().contains("optimised"), "{}", server.log());
+    }
+}
+
 fn kept() {
     let folder = Folder::new();
     let cache = folder.0.join("cache");
     let guest = guests::plain();
     let arguments = [guest.to_str().unwrap(), "--compile-cache", cache.to_str().unwrap()];
-    drop(Server::start(&arguments));
+    Server::start(&arguments).wait_for("optimised");
     let file = fs::read_dir(&cache).unwrap().next().unwrap().unwrap().path();
     let made = fs::metadata(&file).unwrap();
     let server = Server::start(&arguments);

@@ -49,7 +49,9 @@ fn static_files() {
     folder.write("bee.txt", "buzz");
     let files = format!("/static={}", folder.0.display());
     let guest = guests::plain();
-    let server = Server::start(&[guest.to_str().unwrap(), "--files", &files, "--status", "/-/isolate"]);
+    // Other code would have instances of its own.
+    let server = [guest.to_str().unwrap(), "--files", &files, "--status", "/-/isolate", "--baseline", "false"];
+    let server = Server::start(&server);
     assert_eq!(server.text("/static/bee.txt"), "buzz");
     assert_eq!(server.get("/static/wasp.txt").status, 404);
     // The probe made one.

@@ -122,6 +122,15 @@ impl Server {
         server
     }
 
+    /// Waits until no other code will come for this version, which would have new instances.
+    pub(crate) fn wait_until_optimised(&self) {
+        let begun = Instant::now();
+        while self.text("/-/isolate").contains("not optimised yet") {
+            assert!(begun.elapsed() < Duration::from_mins(2), "never optimised: {}", self.log());
+            thread::sleep(Duration::from_millis(5));
+        }
+    }
+
     /// Waits until nobody is at work, and so many wait for another request: an answer may be here before its instance has ended.
     pub(crate) fn wait_until_idle(&self, count: u32) {
         let (wanted, begun) = (format!("instances: 0 at work of 1000, {count} idle"), Instant::now());

@@ -240,8 +240,8 @@ fn kept() {
     for _ in 0..2 {
         let server = Server::start(&[component, "--compile-cache", cache.to_str().unwrap()]);
         assert_eq!(server.text("/table?7"), "ready value 7");
-        // What was sent, what the snapshotter made of it, and the image.
-        assert_eq!(fs::read_dir(&cache).unwrap().filter(is_code).count(), 3);
+        // What start-up code is run with, and the image.
+        assert_eq!(fs::read_dir(&cache).unwrap().filter(is_code).count(), 2);
     }
     let (well, text) = run("compile", &[component, "-o", out.to_str().unwrap()]);
     assert!(well && text.contains("start-up code in its image"), "{text}");

@@ -15,9 +15,13 @@ use crate::measure::Measure;
 use crate::need::Guest;
 use crate::program::{Program, Served};
 use crate::server::Server;
+use crate::site;
 
 /// How long a swap may take.
 const PATIENCE: Duration = Duration::from_mins(1);
+
+/// CPU us that a server which does nothing takes while others [`SETTLE`]: 15 of its threads wake in that time, to look at files and clocks.
+const IDLE: f64 = 20_000.0;
 
 /// Between two looks for the new version.
 const PAUSE: Duration = Duration::from_millis(1);
@@ -80,6 +84,7 @@ pub(super) fn swaps(cell: &Cell<'_>, entrant: &Entrant, compiled: bool) -> Resul
         } else {
             fs::write(&beside, new)?;
         }
+        settle(&server)?;
         let begun = Instant::now();
         fs::rename(&beside, &file)?;
         while !has(&load::ask(server.port, entrant.variant.path)?.body, text.as_bytes()) {
@@ -94,16 +99,33 @@ pub(super) fn swaps(cell: &Cell<'_>, entrant: &Entrant, compiled: bool) -> Resul
     Ok(Sample::from([(Measure::Swap, times[SWAPS / 2]), (Measure::SlowestSwap, times[SWAPS - 1])]))
 }
 
-/// What `skep compile` makes of a component; it is there in the next round. Start-up code that opens a database runs where that is, so there is
-/// no image of the blog's.
+/// Waits until the server does nothing: the version before is optimised while it serves, and a swap is not to be measured beside that.
+fn settle(server: &Server) -> Result<()> {
+    let begun = Instant::now();
+    while begun.elapsed() < PATIENCE {
+        let before = server.watched().usage()?;
+        thread::sleep(SETTLE);
+        if server.watched().usage()?.since(&before).cpu_us < IDLE {
+            return Ok(());
+        }
+    }
+    Err(format!("the server was at work for {PATIENCE:?}").into())
+}
+
+/// What `skep compile` makes of a component; it is there in the next round.
 fn made_once(made: PathBuf, component: &[u8], skep: &Path, guest: Guest) -> Result<PathBuf> {
     if !made.exists() {
         fs::create_dir_all(made.parent().unwrap_or(&made))?;
         let source = made.with_extension("wasm");
-        let module_cache = if guest == Guest::Blog { "cached" } else { "snapshot" };
         fs::write(&source, component)?;
         let mut compile = Command::new(skep);
-        compile.arg("compile").arg(&source).arg("-o").arg(&made).args(["--module-cache", module_cache]);
+        compile.arg("compile").arg(&source).arg("-o").arg(&made);
+        if guest == Guest::Blog {
+            // Start-up code reads the articles. Their rows it writes once more where the server has its database.
+            let files = made.with_extension("files");
+            site::write_articles(&files)?;
+            compile.arg("--dir").arg(format!("{}::/data", files.display()));
+        }
         let output = compile.stdin(Stdio::null()).output()?;
         if !output.status.success() {
             return Err(format!("skep compile: {}", String::from_utf8_lossy(&output.stderr)).into());

@@ -84,6 +84,8 @@ impl Site {
                 Kept::Cold => ModuleCache::Cold,
                 Kept::Cached => ModuleCache::Cached,
             },
+            // Code of both compilers says the same.
+            baseline: matches!(kept, Kept::Cold),
             ..limits
         };
         let mut setup = Setup::default();
