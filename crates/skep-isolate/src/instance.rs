@@ -27,6 +27,8 @@ pub(crate) struct Instance {
     /// What that takes.
     renewable: Option<Renewable>,
     renewals: u32,
+    /// After how many requests handles were left open.
+    littered: u32,
 }
 
 /// How an instance is put back.
@@ -60,6 +62,7 @@ impl Instance {
             is_to_be_renewed: false,
             renewable: None,
             renewals: 0,
+            littered: 0,
         }
     }
 
@@ -177,27 +180,34 @@ impl Instance {
         Ok(Renewable { back, memory })
     }
 
-    /// Puts it back to how it was when it was made. False if something of it cannot be: then it is thrown away.
-    pub(crate) async fn renew(&mut self, ready: &Ready) -> bool {
-        let (Some(renewable), Some(_), Some(pages)) = (&self.renewable, &self.made, ready.pages.get()) else {
-            return false;
+    /// Puts it back to how it was when it was made. Where something of it cannot be, it says what: then it is thrown away.
+    pub(crate) async fn renew(&mut self, ready: &Ready) -> std::result::Result<(), &'static str> {
+        let (Some(renewable), Some(_), Some(pages)) = (&mut self.renewable, &self.made, ready.pages.get()) else {
+            return Err("it was not prepared for it");
         };
         let state = self.store.data();
-        if self.renewals >= RENEWALS || state.was_refused_memory() || !state.is_table_empty() {
-            return false;
+        if self.renewals >= RENEWALS {
+            return Err("it has served often enough");
         }
-        if begin(&mut self.store, ready).is_err() {
-            return false;
+        if state.was_refused_memory() {
+            return Err("it was refused memory");
         }
+        // The host's side of them goes with its state. The numbers that the guest has for them are never given again, and take room.
+        self.littered += u32::from(!state.is_table_empty());
+        if self.littered > MOST_LITTERED {
+            return Err("it has left handles open often enough");
+        }
+        begin(&mut self.store, ready).map_err(|_| "it has no fuel")?;
+        let size =
+            renewable.back.call_async(&mut self.store, ()).await.map_err(|_| "its globals cannot be put back")?;
         // Memory that has grown does not shrink.
-        let has_grown = |size: u32| size as usize * WASM_PAGE != renewable.memory.length();
-        match renewable.back.call_async(&mut self.store, ()).await {
-            Ok((size,)) if !has_grown(size) => {}
-            _ => return false,
+        if size.0 as usize * WASM_PAGE != renewable.memory.length() {
+            return Err("its memory has grown");
         }
         self.store.data_mut().renew(renewable.memory.length());
         (self.served, self.renewals) = (0, self.renewals + 1);
-        renewable.memory.put_back(&mut self.store, pages)
+        let is_back = renewable.memory.put_back(&mut self.store, pages);
+        if is_back { Ok(()) } else { Err("it has written too much") }
     }
 
     /// Its guest has returned.
@@ -208,6 +218,9 @@ impl Instance {
 
 /// So often an instance is put back. What the engine itself might keep of each request has an end with it.
 const RENEWALS: u32 = 10_000;
+
+/// So often after requests that left handles open, such as the first `println!` of Rust's standard library does.
+const MOST_LITTERED: u32 = 1000;
 
 /// What sizes of memories are counted in.
 const WASM_PAGE: usize = 64 << 10;

@@ -254,13 +254,14 @@ impl Ready {
         if !instance.is_renewable() || self.has_room().is_none() {
             return;
         }
-        if instance.renew(self).await {
-            self.counts.futile.store(0, Ordering::Relaxed);
-            if let Some(mut renewed) = self.has_room() {
-                renewed.push(Idle { instance, since: Instant::now() });
-            }
-        } else {
+        if let Err(why) = instance.renew(self).await {
+            tracing::trace!(target: "skep::isolate", app = self.grants.name, "an instance is not put back: {why}");
             self.counts.futile.fetch_add(1, Ordering::Relaxed);
+            return;
+        }
+        self.counts.futile.store(0, Ordering::Relaxed);
+        if let Some(mut renewed) = self.has_room() {
+            renewed.push(Idle { instance, since: Instant::now() });
         }
     }
 

@@ -3,12 +3,11 @@
 //! To make an instance takes some 6 us, most of them for what is the same in every one: which function is which import of which inner
 //! module. To put one back takes as long as what its request has touched. So a component is given, next to what it exports itself, two
 //! functions ([`renewable`]): one that says where its memory is, and one that puts its globals back. Memory the host puts back, page by page
-//! as the system says which were written ([`crate::sys::Memory::put_back`]).
+//! as the system says which were written ([`crate::sys::Memory`]).
 //!
 //! What else could change, a component must not have ([`module`] looks for it), or it is served with new instances as ever: tables that are
-//! written, segments that are dropped, references in globals, start functions. What belongs to the host is made anew, and handles that were
-//! left open end the instance ([`crate::instance::Instance::renew`]). What stays is the order in which numbers are given to handles: that of
-//! the ones that were closed.
+//! written, segments that are dropped, references in globals, start functions. What belongs to the host is made anew, and what handles
+//! were left open for goes with it. What stays is the order in which numbers are given to handles ([`crate::instance::Instance::renew`]).
 
 mod module;
 mod pages;

@@ -137,6 +137,14 @@ fn put_back() {
             before.rsplit(' ').next().unwrap().parse::<u32>().unwrap()
         };
         assert!(counted(" as new again") >= 10, "{}", server.text("/-/isolate"));
+        // What was left open is closed: the first print opens standard output, and nobody finds it open.
+        let made = counted(" made,");
+        for _ in 0..3 {
+            assert_eq!(server.text("/print"), "printed");
+            assert_eq!(server.text("/whoami"), "nobody");
+        }
+        server.wait_for("printed to standard output");
+        assert_eq!(counted(" made,"), made, "{}", server.text("/-/isolate"));
         // What it cannot put back, it throws away: memory that has grown, what failed, and what has written too much to be worth it.
         for path in ["/grow", "/panic", "/unfinished", "/sweep", "/sweep"] {
             let made = counted(" made,");
