@@ -25,6 +25,7 @@ use crate::options::Options;
 use crate::ready::Ready;
 use crate::services::jobs;
 use crate::source::{Hash, Source};
+use crate::sys;
 use crate::watch::{self, Look};
 
 /// An application and its current version.
@@ -98,6 +99,7 @@ impl Application {
         }
         let made = Ready::new(host, disk, source, &self.options).map_err(Failure::from);
         let made = made.and_then(|ready| self.prove(ready));
+        sys::trim();
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         Some(match made {
             Ok((ready, jobs)) => {
@@ -148,7 +150,9 @@ impl Application {
 
     /// False if another version has come meanwhile.
     fn put_optimised(&self, host: &Host, disk: Option<&Disk>, ready: &Arc<Ready>) -> Result<bool, Failure> {
-        let Some(optimised) = at_leisure(|| ready.optimised(host, disk))? else { return Ok(false) };
+        let optimised = at_leisure(|| ready.optimised(host, disk));
+        sys::trim();
+        let Some(optimised) = optimised? else { return Ok(false) };
         let (optimised, jobs) = self.prove(optimised)?;
         // Nobody puts another one in place while this is held.
         let _last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
