@@ -50,6 +50,9 @@ impl Common<'_> {
     }
 }
 
+/// Processes of so many requests, or fewer, are forked often.
+const OFTEN: u64 = 1000;
+
 /// The stack of the thread that initialises: as large as a main thread's.
 const STACK: usize = 8 << 20;
 
@@ -116,7 +119,7 @@ fn ready_to_be_copied(config: &Config) {
         Err(error) => tracing::debug!(%error, "what initialisation left is copied at each fork"),
     }
     // It costs as much memory as there is code, so that it must be forked often to be worth it.
-    if config.requests_per_worker == 1
+    if (1..=OFTEN).contains(&config.requests_per_worker)
         && let Err(error) = sys::shelf::code_into_large_pages()
     {
         tracing::debug!(%error, "code stays in small pages");

@@ -31,7 +31,7 @@ pub(super) fn serve(
     let result = begin(parent, &[libc::SIGTERM, libc::SIGUSR1, libc::SIGQUIT]).and_then(|signals| {
         if !common.is_single() {
             common.seat.title_of(slot, "ready");
-            logs.start_thread()?;
+            logs.use_thread();
         }
         try_serve(common, logs, slot, share, signals, bell)
     });
@@ -81,7 +81,7 @@ pub(super) fn jobs(common: &mut Common<'_>, logs: &mut Logs, parent: u32) -> i32
     let result = begin(parent, &[libc::SIGTERM, libc::SIGUSR1]).and_then(|signals| {
         common.listeners.clear();
         sys::process::set_title("skep: jobs");
-        logs.start_thread()?;
+        logs.use_thread();
         let background = common.config.caches.need_a_runtime.then(Background::start).transpose()?;
         let jobs = Jobs::start(&common.site, background)?;
         let mut wait = [rustix::event::PollFd::new(&signals, rustix::event::PollFlags::IN)];
