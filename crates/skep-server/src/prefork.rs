@@ -11,6 +11,7 @@
 
 mod kid;
 mod parent;
+mod questions;
 
 use std::io;
 use std::process::ExitCode;
@@ -31,6 +32,7 @@ use crate::sys::pinned::Lessons;
 use crate::{supervisor, sys, tls};
 
 use parent::Parent;
+use questions::Questions;
 
 /// What all processes of this model begin with.
 struct Common<'s> {
@@ -39,6 +41,7 @@ struct Common<'s> {
     site: Arc<Site>,
     tls: Option<TlsAcceptor>,
     listeners: Vec<Listener>,
+    questions: Questions,
     /// The first processes tell what they have written, if each request has its own.
     lessons: Option<Lessons>,
 }
@@ -80,7 +83,7 @@ pub(crate) fn run(
     pool.work_inline(false);
     ready_to_be_copied(config);
     let lessons = if config.requests_per_worker == 1 { Lessons::new().ok() } else { None };
-    let common = Common { config, seat, site, tls, listeners, lessons };
+    let common = Common { config, seat, site, tls, listeners, questions: Questions::new()?, lessons };
     Ok(Parent::new(common, logs)?.run())
 }
 
@@ -114,6 +117,7 @@ fn initialise(
 /// Lays memory so that a fork has little to copy, and a process that was forked little to look for. Where the system does not allow it, all
 /// stays as it is, and costs more.
 fn ready_to_be_copied(config: &Config) {
+    sys::order_free_memory();
     match sys::shelf::put_away() {
         Ok(bytes) => tracing::debug!("{} MiB that initialisation left need not be copied", bytes >> 20),
         Err(error) => tracing::debug!(%error, "what initialisation left is copied at each fork"),
