@@ -42,7 +42,7 @@ struct Common<'s> {
     tls: Option<TlsAcceptor>,
     listeners: Vec<Listener>,
     questions: Questions,
-    /// The first processes tell what they have written, if each request has its own.
+    /// The first processes tell what they have written, if they are forked often.
     lessons: Option<Lessons>,
 }
 
@@ -55,6 +55,10 @@ impl Common<'_> {
 
 /// Processes of so many requests, or fewer, are forked often.
 const OFTEN: u64 = 1000;
+
+fn forks_often(config: &Config) -> bool {
+    (1..=OFTEN).contains(&config.requests_per_worker)
+}
 
 /// The stack of the thread that initialises: as large as a main thread's.
 const STACK: usize = 8 << 20;
@@ -82,7 +86,7 @@ pub(crate) fn run(
     let site = initialise(app, config, seat, &pool)?;
     pool.work_inline(false);
     ready_to_be_copied(config);
-    let lessons = if config.requests_per_worker == 1 { Lessons::new().ok() } else { None };
+    let lessons = if forks_often(config) { Lessons::new().ok() } else { None };
     let common = Common { config, seat, site, tls, listeners, questions: Questions::new()?, lessons };
     Ok(Parent::new(common, logs)?.run())
 }
@@ -123,7 +127,7 @@ fn ready_to_be_copied(config: &Config) {
         Err(error) => tracing::debug!(%error, "what initialisation left is copied at each fork"),
     }
     // It costs as much memory as there is code, so that it must be forked often to be worth it.
-    if (1..=OFTEN).contains(&config.requests_per_worker)
+    if forks_often(config)
         && let Err(error) = sys::shelf::code_into_large_pages()
     {
         tracing::debug!(%error, "code stays in small pages");

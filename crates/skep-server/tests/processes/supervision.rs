@@ -231,7 +231,8 @@ fn each_process_says_how_the_application_is() {
     let processes = those_who_serve(&server);
     server.wait_until("both say how it is", |server| {
         let json = server.control("status json").1;
-        processes.iter().all(|process| json.contains(&says(*process))) && json.matches("\"name\":\"notes\"").count() == 2
+        processes.iter().all(|process| json.contains(&says(*process)))
+            && json.matches("\"name\":\"notes\"").count() == 2
     });
     let text = server.control("status").1;
     for process in &processes {
