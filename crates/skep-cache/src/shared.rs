@@ -70,7 +70,8 @@ pub struct Shared {
 #[derive(Clone, Debug)]
 #[must_use = "nothing is opened before `open`"]
 pub struct Options {
-    path: PathBuf,
+    /// None is a file without a name.
+    path: Option<PathBuf>,
     bytes: usize,
     largest: Option<usize>,
 }
@@ -117,9 +118,13 @@ impl Options {
     /// there is no room for it; if the size is too small for the largest value. The text says what would be right.
     pub fn open(self) -> io::Result<Shared> {
         let largest = self.largest.unwrap_or((self.bytes / 256).clamp(4 << 10, 1 << 20));
-        let invalid = |why| io::Error::new(io::ErrorKind::InvalidInput, format!("{}: {why}", self.path.display()));
+        let name = || self.path.as_ref().map_or("a shared map".into(), |path| path.display().to_string());
+        let invalid = |why| io::Error::new(io::ErrorKind::InvalidInput, format!("{}: {why}", name()));
         let geometry = Geometry::new(self.bytes, largest).map_err(invalid)?;
-        let (ours, seeds) = file::open(&self.path, &geometry)?;
+        let (ours, seeds) = match &self.path {
+            Some(path) => file::open(path, &geometry)?,
+            None => file::nameless(&geometry)?,
+        };
         let is_old = ours.is_from_another_run();
         let map = Map::new(ours, geometry, seeds);
         if is_old {
@@ -138,7 +143,22 @@ impl Shared {
     /// # Ok::<(), std::io::Error>(())
     /// ```
     pub fn at(path: impl AsRef<Path>, bytes: usize) -> Options {
-        Options { path: path.as_ref().to_owned(), bytes, largest: None }
+        Options { path: Some(path.as_ref().to_owned()), bytes, largest: None }
+    }
+
+    /// A map for this process and those that are forked from it later. It has no name in any folder, takes memory only as it fills, and
+    /// is gone with the last of them, whatever they end of: nobody has to remove it.
+    ///
+    /// ```
+    /// # use skep_cache::driver::{Header, Record, When, ready};
+    /// let (cache, now) = (skep_cache::Shared::nameless(8 << 20).open()?, skep_cache::Clock::system().now());
+    /// # use skep_cache::Driver;
+    /// ready(cache.set(b"page:1", &Record::new(&Header::default(), &[], b"hello"), When::Always, now))?;
+    /// // A child that is forked from here on finds it.
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn nameless(bytes: usize) -> Options {
+        Options { path: None, bytes, largest: None }
     }
 
     /// What went wrong, in all processes, since the file was made.

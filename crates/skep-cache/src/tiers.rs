@@ -30,7 +30,7 @@ pub use kind::{Far, Near};
 /// | description | options |
 /// |---|---|
 /// | `memory:64MiB` | `entries=10000` |
-/// | `shared:256MiB` | `path=/dev/shm/blog` (one for each name and user in /dev/shm), `largest=1MiB` |
+/// | `shared:256MiB` | `path=/dev/shm/blog` (one for each name and user in /dev/shm) or `path=none` (no file: for this process and those forked from it), `largest=1MiB` |
 /// | `file:1GiB path=/var/cache/blog` | `entries=100000`, `pool=yes` |
 /// | `sqlite:/var/lib/blog/cache.db` | `table=skep_cache`, `busy=5s`, `entries=1000000`, `pool=yes` |
 /// | `memcached:host:11211,host2:11211`, `memcached:/run/memcached.sock` | `timeout=500ms`, `connections=1`, `largest=1MiB`, `failover=miss` or `move` |

@@ -41,9 +41,9 @@ impl Logs {
         Self::with(Writer::direct(), access, buffer)
     }
 
-    /// From now on a thread writes.
-    pub(crate) fn start_thread(&mut self) -> io::Result<()> {
-        self.writer.start_thread()
+    /// From now on a thread writes, which begins with the first line.
+    pub(crate) fn use_thread(&self) {
+        self.writer.use_thread();
     }
 
     fn with(writer: Writer, access: bool, buffer: usize) -> Self {

@@ -11,6 +11,7 @@
 
 mod kid;
 mod parent;
+mod questions;
 
 use std::io;
 use std::process::ExitCode;
@@ -31,6 +32,7 @@ use crate::sys::pinned::Lessons;
 use crate::{supervisor, sys, tls};
 
 use parent::Parent;
+use questions::Questions;
 
 /// What all processes of this model begin with.
 struct Common<'s> {
@@ -39,7 +41,8 @@ struct Common<'s> {
     site: Arc<Site>,
     tls: Option<TlsAcceptor>,
     listeners: Vec<Listener>,
-    /// The first processes tell what they have written, if each request has its own.
+    questions: Questions,
+    /// The first processes tell what they have written, if they are forked often.
     lessons: Option<Lessons>,
 }
 
@@ -48,6 +51,13 @@ impl Common<'_> {
     fn is_single(&self) -> bool {
         self.config.requests_per_worker == 1
     }
+}
+
+/// Processes of so many requests, or fewer, are forked often.
+const OFTEN: u64 = 1000;
+
+fn forks_often(config: &Config) -> bool {
+    (1..=OFTEN).contains(&config.requests_per_worker)
 }
 
 /// The stack of the thread that initialises: as large as a main thread's.
@@ -76,8 +86,8 @@ pub(crate) fn run(
     let site = initialise(app, config, seat, &pool)?;
     pool.work_inline(false);
     ready_to_be_copied(config);
-    let lessons = if config.requests_per_worker == 1 { Lessons::new().ok() } else { None };
-    let common = Common { config, seat, site, tls, listeners, lessons };
+    let lessons = if forks_often(config) { Lessons::new().ok() } else { None };
+    let common = Common { config, seat, site, tls, listeners, questions: Questions::new()?, lessons };
     Ok(Parent::new(common, logs)?.run())
 }
 
@@ -111,12 +121,13 @@ fn initialise(
 /// Lays memory so that a fork has little to copy, and a process that was forked little to look for. Where the system does not allow it, all
 /// stays as it is, and costs more.
 fn ready_to_be_copied(config: &Config) {
+    sys::order_free_memory();
     match sys::shelf::put_away() {
         Ok(bytes) => tracing::debug!("{} MiB that initialisation left need not be copied", bytes >> 20),
         Err(error) => tracing::debug!(%error, "what initialisation left is copied at each fork"),
     }
     // It costs as much memory as there is code, so that it must be forked often to be worth it.
-    if config.requests_per_worker == 1
+    if forks_often(config)
         && let Err(error) = sys::shelf::code_into_large_pages()
     {
         tracing::debug!(%error, "code stays in small pages");

@@ -31,7 +31,7 @@ use crate::worker::{Life, Room};
 pub(crate) use parts::{connections, make_folder, probe, setup, worker, workers};
 use recipe::Name;
 pub use recipe::Recipe;
-pub(crate) use report::quoted;
+pub(crate) use report::{of_process as report_of_process, of_processes as report_of_processes, quoted};
 pub use running::Running;
 
 /// A server that has not started.

@@ -64,6 +64,15 @@ pub(crate) fn give_memory_back() {
     }
 }
 
+/// Puts free memory in order: small pieces are joined, and each lies where one of its size is looked for. A process that was forked would do the same
+/// with its first allocations, and write to most pages of the heap with that.
+pub(crate) fn order_free_memory() {
+    /// Sorts what was joined into the lists of all sizes that are kept apart, and is no mapping of its own yet.
+    const LARGE: usize = 64 << 10;
+    give_memory_back();
+    drop(std::hint::black_box(Vec::<u8>::with_capacity(LARGE)));
+}
+
 /// A file descriptor that the runtime tells about.
 pub(crate) fn hear_of(fd: OwnedFd) -> io::Result<tokio::io::unix::AsyncFd<OwnedFd>> {
     // SAFETY: an `OwnedFd` is valid for as long as it lives, and nobody can replace or close it in there.

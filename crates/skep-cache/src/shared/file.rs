@@ -79,6 +79,31 @@ pub(crate) fn open(path: &Path, geometry: &Geometry) -> io::Result<(Ours, Seeds)
     )))
 }
 
+/// A file that no folder has: it is for this process and those that are forked from it, and gone with the last of them, whatever they end of.
+pub(crate) fn nameless(geometry: &Geometry) -> io::Result<(Ours, Seeds)> {
+    let file = without_name()?;
+    // Nothing is reserved: it takes memory as it fills, and no other file can take the room away.
+    rustix::fs::ftruncate(&file, geometry.bytes as u64)?;
+    let seeds = Seeds::draw();
+    write_constants(&file, geometry, seeds)?;
+    Ok((Ours::enter(file, Path::new("a shared map without a name"), geometry)?, seeds))
+}
+
+#[cfg(target_os = "linux")]
+fn without_name() -> io::Result<File> {
+    Ok(rustix::fs::memfd_create("skep-cache", rustix::fs::MemfdFlags::CLOEXEC)?.into())
+}
+
+/// It has a name for a moment; where the disk is full later, those who write to it end.
+#[cfg(not(target_os = "linux"))]
+fn without_name() -> io::Result<File> {
+    let [random, _] = Seeds::draw().0;
+    let path = std::env::temp_dir().join(format!(".skep-cache.{random:016x}"));
+    let file = File::options().read(true).write(true).create_new(true).mode(0o600).open(&path)?;
+    std::fs::remove_file(&path)?;
+    Ok(file)
+}
+
 fn look(path: &Path, geometry: &Geometry) -> io::Result<Opened> {
     let flags = libc::O_NOFOLLOW | libc::O_CLOEXEC | libc::O_NONBLOCK;
     let file = match File::options().read(true).write(true).custom_flags(flags).open(path) {
@@ -144,9 +169,7 @@ fn make(path: &Path, geometry: &Geometry, place: impl FnOnce(&Path) -> io::Resul
     let options = File::options().read(true).write(true).create_new(true).mode(0o600).clone();
     let made = options.open(&new).and_then(|file| {
         reserve(&file, geometry.bytes)?;
-        let constants = geometry.constants(Seeds::draw());
-        let bytes: Vec<u8> = constants.iter().flat_map(|word| word.to_le_bytes()).collect();
-        file.write_all_at(&bytes, 0)?;
+        write_constants(&file, geometry, Seeds::draw())?;
         place(&new)
     });
     if made.is_err() {
@@ -155,6 +178,11 @@ fn make(path: &Path, geometry: &Geometry, place: impl FnOnce(&Path) -> io::Resul
     made.map_err(|error| {
         io::Error::new(error.kind(), format!("{} of {} bytes: {error}", path.display(), geometry.bytes))
     })
+}
+
+fn write_constants(file: &File, geometry: &Geometry, seeds: Seeds) -> io::Result<()> {
+    let bytes: Vec<u8> = geometry.constants(seeds).iter().flat_map(|word| word.to_le_bytes()).collect();
+    file.write_all_at(&bytes, 0)
 }
 
 /// Gets all the room now: a write into a hole of a full disk would end the process.
@@ -179,10 +207,14 @@ fn boot() -> u64 {
 
 impl Ours {
     fn new(file: File, path: &Path, geometry: &Geometry) -> io::Result<Self> {
-        let mapping = Mapping::new(&file, geometry.words())?;
-        mapping.ask_for_huge_pages();
+        let ours = Self::enter(file, path, geometry)?;
+        ours.mapping.ask_for_huge_pages();
+        Ok(ours)
+    }
+
+    fn enter(file: File, path: &Path, geometry: &Geometry) -> io::Result<Self> {
         let ours = Self {
-            mapping,
+            mapping: Mapping::new(&file, geometry.words())?,
             geometry: geometry.clone(),
             file: Mutex::new(file),
             path: path.to_owned(),

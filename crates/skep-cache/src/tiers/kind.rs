@@ -34,7 +34,7 @@ enum Kind {
     #[cfg(all(feature = "shared", unix))]
     Shared {
         bytes: usize,
-        path: Option<PathBuf>,
+        place: Place,
         largest: Option<usize>,
     },
     #[cfg(feature = "file")]
@@ -54,6 +54,17 @@ enum Kind {
     Memcached(crate::memcached::Builder),
     #[cfg(feature = "redis")]
     Redis(crate::redis::Builder),
+}
+
+/// Where a shared map is.
+#[cfg(all(feature = "shared", unix))]
+#[derive(Clone, Debug)]
+enum Place {
+    /// See [`usual_path`].
+    Usual,
+    At(PathBuf),
+    /// See [`Shared::nameless`](crate::Shared::nameless).
+    Nowhere,
 }
 
 choice! {
@@ -178,9 +189,12 @@ impl Tier {
             #[cfg(feature = "memory")]
             Kind::Memory { bytes, entries } => Far::Near(Near::Memory(crate::Memory::bounded(*bytes, *entries))),
             #[cfg(all(feature = "shared", unix))]
-            Kind::Shared { bytes, path, largest } => {
-                let path = path.clone().unwrap_or_else(|| usual_path(name));
-                let mut options = crate::Shared::at(&path, *bytes);
+            Kind::Shared { bytes, place, largest } => {
+                let mut options = match place {
+                    Place::Usual => crate::Shared::at(usual_path(name), *bytes),
+                    Place::At(path) => crate::Shared::at(path, *bytes),
+                    Place::Nowhere => crate::Shared::nameless(*bytes),
+                };
                 if let Some(largest) = *largest {
                     options = options.largest(largest);
                 }
@@ -253,7 +267,11 @@ fn kind(words: &mut Words<'_>) -> Result<Kind, Wrong> {
         #[cfg(all(feature = "shared", unix))]
         "shared" => Ok(Kind::Shared {
             bytes: words::room(words.main)?,
-            path: words.take("path", words::path)?,
+            place: match words.take("path", words::path)? {
+                None => Place::Usual,
+                Some(path) if path.as_os_str() == "none" => Place::Nowhere,
+                Some(path) => Place::At(path),
+            },
             largest: words.take("largest", words::room)?,
         }),
         #[cfg(feature = "file")]

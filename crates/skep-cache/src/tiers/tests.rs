@@ -116,6 +116,21 @@ fn a_shared_tier_without_a_path_has_the_name_of_the_cache() {
 }
 
 #[test]
+#[cfg(all(feature = "shared", target_os = "linux"))]
+fn a_shared_tier_without_a_name_is_in_no_folder_and_as_empty_each_time() {
+    let plan = Plan::parse(["shared:1MiB path=none"]).unwrap();
+    let cache = || Cache::<str, u32>::builder("test").build(plan.open("nameless-test").unwrap()).unwrap();
+    let (one, other) = (cache(), cache());
+    block_on(async {
+        one.set("a", &1).await.unwrap();
+        assert_eq!((one.get("a").await.unwrap(), other.get("a").await.unwrap()), (Some(1), None));
+    });
+    let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
+    assert_eq!(maps.matches("memfd:skep-cache (deleted)").count(), 2, "{maps}");
+    assert!(!maps.contains("nameless-test") && !std::path::Path::new("none").exists(), "{maps}");
+}
+
+#[test]
 #[cfg(all(feature = "file", feature = "sqlite"))]
 fn what_is_on_a_disk_needs_a_path() {
     let folder = tempfile::tempdir().unwrap();
@@ -168,7 +183,7 @@ fn redis_is_named_in_any_usual_way() {
 #[test]
 #[cfg(not(feature = "redis"))]
 fn what_this_program_was_built_without_is_said() {
-    assert!(refused(&["redis:x"]).contains("the feature `redis` of skep-cache"));
+    assert!(refused(&["redis:x"]).contains("`cargo add skep-cache --features redis`"));
 }
 
 #[test]

@@ -220,7 +220,7 @@ pub(crate) static SETTINGS: &[Setting] = &[
         flag: &[],
         help: "Where the cache NAME keeps its values: `pages` (pages and fragments), `sessions` (if not said, `sessions.sqlite` in the \
                folder for data), a store of the application, or `default` for all others that have no tiers of their own (with \
-               `prefork` it is `shared:16MiB`, unless set). From near to far, each `memory:SIZE`, `shared:SIZE` (among processes), \
+               `prefork` it is `shared:16MiB path=none`, unless set). From near to far, each `memory:SIZE`, `shared:SIZE` (among processes), \
                `file:SIZE path=DIR`, `sqlite:FILE`, `memcached:HOST`, `redis:HOST` or `null`; \
                [cache-drivers.md](cache-drivers.md) has their options. In a file it is `[cache.pages] tiers = [\"...\", \"...\"]`.",
         // The values have names of their own: `Config::read` takes them.

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::thread::{self, JoinHandle, Thread};
+use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 /// How long a line may wait before it is written.
@@ -40,14 +40,13 @@ struct Shared {
     pending: AtomicBool,
     stopping: AtomicBool,
     lanes: Mutex<Vec<Arc<Lane>>>,
-    writer: Mutex<Option<Thread>>,
+    thread: Mutex<Option<JoinHandle<()>>>,
 }
 
-/// The thread that writes.
+/// Who writes.
 #[derive(Debug)]
 pub(crate) struct Writer {
     shared: Arc<Shared>,
-    thread: Option<JoinHandle<()>>,
 }
 
 impl Lane {
@@ -68,8 +67,8 @@ impl Lane {
         let half = self.limit / 2;
         let hurry = before < half && lines.len() >= half;
         drop(lines);
-        if hurry || !self.shared.pending.load(Ordering::Relaxed) {
-            self.shared.call();
+        if (hurry || !self.shared.pending.load(Ordering::Relaxed)) && !self.shared.call() {
+            self.write(&mut Vec::new());
         }
     }
 
@@ -94,11 +93,26 @@ impl Lane {
 }
 
 impl Shared {
-    fn call(&self) {
+    /// Has the thread write, which begins with that if it has not yet. False if there can be none.
+    fn call(self: &Arc<Self>) -> bool {
         self.pending.store(true, Ordering::Release);
-        if let Some(writer) = &*lock(&self.writer) {
-            writer.unpark();
+        let begun = self.begin();
+        if begun.is_err() {
+            self.direct.store(true, Ordering::Relaxed);
         }
+        begun.is_ok()
+    }
+
+    fn begin(self: &Arc<Self>) -> io::Result<()> {
+        let mut thread = lock(&self.thread);
+        if let Some(thread) = &*thread {
+            thread.thread().unpark();
+        } else if !self.stopping.load(Ordering::Acquire) {
+            let running = Arc::clone(self);
+            let builder = thread::Builder::new().name("log".into()).stack_size(128 << 10);
+            *thread = Some(builder.spawn(move || running.run())?);
+        }
+        Ok(())
     }
 
     fn run(&self) {
@@ -126,8 +140,9 @@ impl Shared {
 impl Writer {
     /// Starts the thread.
     pub(crate) fn start() -> io::Result<Self> {
-        let mut writer = Self::direct();
-        writer.start_thread()?;
+        let writer = Self::direct();
+        writer.use_thread();
+        writer.shared.begin()?;
         Ok(writer)
     }
 
@@ -138,19 +153,14 @@ impl Writer {
             pending: AtomicBool::new(false),
             stopping: AtomicBool::new(false),
             lanes: Mutex::default(),
-            writer: Mutex::default(),
+            thread: Mutex::default(),
         });
-        Self { shared, thread: None }
+        Self { shared }
     }
 
-    /// From now on a thread writes.
-    pub(crate) fn start_thread(&mut self) -> io::Result<()> {
-        let running = Arc::clone(&self.shared);
-        let thread = thread::Builder::new().name("log".into()).stack_size(128 << 10).spawn(move || running.run())?;
-        *lock(&self.shared.writer) = Some(thread.thread().clone());
+    /// From now on a thread writes. It begins with the first line: a process that has nothing to say, and does not live long, has none.
+    pub(crate) fn use_thread(&self) {
         self.shared.direct.store(false, Ordering::Relaxed);
-        self.thread = Some(thread);
-        Ok(())
     }
 
     /// A new lane of at most `limit` bytes.
@@ -169,14 +179,14 @@ impl Writer {
     /// Writes all that waits, and ends the thread, if there is one.
     pub(crate) fn finish(&mut self) {
         self.shared.stopping.store(true, Ordering::Release);
-        let Some(thread) = self.thread.take() else {
+        let Some(thread) = lock(&self.shared.thread).take() else {
             let lanes = lock(&self.shared.lanes).clone();
             for lane in lanes {
                 lane.write(&mut Vec::new());
             }
             return;
         };
-        self.shared.call();
+        thread.thread().unpark();
         let _ = thread.join();
     }
 }
@@ -199,5 +209,18 @@ mod tests {
         assert_eq!(lane.dropped.load(Ordering::Relaxed), 2);
         lane.dropped.store(0, Ordering::Relaxed);
         writer.finish();
+    }
+
+    #[test]
+    fn a_thread_begins_with_the_first_line_and_ends_with_the_last() {
+        let mut writer = Writer::direct();
+        writer.use_thread();
+        let lane = writer.lane(Stream::Null, 100);
+        assert!(lock(&writer.shared.thread).is_none());
+        lane.push(|lines| lines.extend(b"one line\n"));
+        assert!(lock(&writer.shared.thread).is_some());
+        lane.push(|lines| lines.extend(b"another\n"));
+        writer.finish();
+        assert!(lock(&lane.lines).is_empty() && lock(&writer.shared.thread).is_none());
     }
 }

@@ -28,10 +28,10 @@ pub(super) fn serve(
     share: u64,
     bell: &OwnedFd,
 ) -> i32 {
-    let result = begin(parent, &[libc::SIGTERM, libc::SIGUSR1, libc::SIGQUIT]).and_then(|signals| {
+    let result = begin(parent, &[libc::SIGTERM, libc::SIGUSR1, libc::SIGUSR2, libc::SIGQUIT]).and_then(|signals| {
         if !common.is_single() {
             common.seat.title_of(slot, "ready");
-            logs.start_thread()?;
+            logs.use_thread();
         }
         try_serve(common, logs, slot, share, signals, bell)
     });
@@ -73,21 +73,46 @@ fn try_serve(
             let _ = rustix::io::write(bell, &1_u64.to_ne_bytes());
         }
     };
-    Alone { worker, signals, place, single: common.is_single() }.run(on_first)
+    let tell = || common.questions.tell(&common.site);
+    Alone { worker, signals, place, single: common.is_single() }.run(on_first, &tell)
 }
 
 /// The life of the process that does what is to be done again and again.
 pub(super) fn jobs(common: &mut Common<'_>, logs: &mut Logs, parent: u32) -> i32 {
-    let result = begin(parent, &[libc::SIGTERM, libc::SIGUSR1]).and_then(|signals| {
+    let result = begin(parent, &[libc::SIGTERM, libc::SIGUSR1, libc::SIGUSR2]).and_then(|signals| {
         common.listeners.clear();
         sys::process::set_title("skep: jobs");
-        logs.start_thread()?;
+        logs.use_thread();
         let background = common.config.caches.need_a_runtime.then(Background::start).transpose()?;
         let jobs = Jobs::start(&common.site, background)?;
-        let mut wait = [rustix::event::PollFd::new(&signals, rustix::event::PollFlags::IN)];
-        while rustix::event::poll(&mut wait, None).is_err() {}
+        while !told_to_end(&signals, || common.questions.tell(&common.site)) {}
         jobs.finish(common.config.grace);
         Ok(())
+    });
+    end(logs, result)
+}
+
+/// Waits for a signal. False if it only asked something.
+fn told_to_end(signals: &OwnedFd, tell: impl Fn()) -> bool {
+    let mut wait = [rustix::event::PollFd::new(signals, rustix::event::PollFlags::IN)];
+    // An interrupted wait is a signal.
+    let _ = rustix::event::poll(&mut wait, None);
+    let mut ends = false;
+    for signal in sys::signals::arrived(signals) {
+        if signal == libc::SIGUSR2 {
+            tell();
+        } else {
+            ends = true;
+        }
+    }
+    ends
+}
+
+/// The life of a process that only says how the application is.
+pub(super) fn say(common: &mut Common<'_>, logs: &mut Logs, parent: u32) -> i32 {
+    let result = begin(parent, &[libc::SIGTERM, libc::SIGUSR1, libc::SIGUSR2]).map(|_signals| {
+        common.listeners.clear();
+        common.questions.tell(&common.site);
     });
     end(logs, result)
 }

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
 use rustix::process::{Pid, Signal, WaitOptions, WaitStatus, kill_process, wait};
 
-use super::{Common, kid};
+use super::{Common, kid, questions};
 use crate::log::Logs;
 use crate::server::workers;
 use crate::signals::Order;
@@ -37,6 +37,8 @@ enum Role {
     Serves(usize),
     /// It does what is to be done again and again.
     Jobs,
+    /// It says how the application is.
+    Says,
 }
 
 pub(super) struct Parent<'s> {
@@ -125,6 +127,7 @@ impl<'s> Parent<'s> {
                 return self.end_at_once();
             }
             self.reap();
+            self.common.questions.answer(self.common.seat);
             self.look();
         }
     }
@@ -137,7 +140,11 @@ impl<'s> Parent<'s> {
             Duration::ZERO => pause,
             until => until.min(pause),
         };
+        let timeout = self.common.questions.pause().map_or(timeout, |pause| pause.min(timeout));
         let mut fds = vec![PollFd::new(&self.signals, PollFlags::IN), PollFd::new(&self.bell, PollFlags::IN)];
+        if let Some(answers) = self.common.questions.answers() {
+            fds.push(PollFd::from_borrowed_fd(answers, PollFlags::IN));
+        }
         if !self.silent {
             fds.push(PollFd::from_borrowed_fd(self.common.seat.channel.as_fd(), PollFlags::IN));
         }
@@ -199,11 +206,11 @@ impl<'s> Parent<'s> {
     fn slot(&self, kid: &Kid) -> Option<&board::Slot> {
         match kid.role {
             Role::Serves(slot) => self.common.seat.board.slots().get(slot),
-            Role::Jobs => None,
+            Role::Jobs | Role::Says => None,
         }
     }
 
-    fn fork(&mut self, role: Role) {
+    fn fork(&mut self, role: Role) -> Option<&mut Kid> {
         // Drawn here: all processes would draw the same.
         let share = jittered(self.common.config.requests_per_worker);
         let parent = std::process::id();
@@ -211,12 +218,17 @@ impl<'s> Parent<'s> {
         let forked = sys::process::fork(|| match role {
             Role::Serves(slot) => kid::serve(common, logs, parent, slot, share, bell),
             Role::Jobs => kid::jobs(common, logs, parent),
+            Role::Says => kid::say(common, logs, parent),
         });
         match forked {
-            Ok(pid) => self.kids.push(Kid { pid, role, started: Instant::now(), leaving: false, deadline: None }),
+            Ok(pid) => {
+                self.kids.push(Kid { pid, role, started: Instant::now(), leaving: false, deadline: None });
+                self.kids.last_mut()
+            }
             Err(error) => {
                 tracing::error!(%error, "no process could be forked");
                 self.start_at = Instant::now() + self.backoff.died(Duration::ZERO, false);
+                None
             }
         }
     }
@@ -244,8 +256,8 @@ impl<'s> Parent<'s> {
                 Some(Order::Life(life)) => self.end(life),
                 Some(Order::Quit) => return true,
                 Some(Order::Add) => self.wanted += 1,
-                // Nobody asks a parent how its application is.
-                None | Some(Order::Status { .. }) => {}
+                None => {}
+                Some(Order::Status { number, json }) => self.ask(number, json),
                 Some(order) => {
                     order.obey();
                     // Those that are forked from now on have it from here.
@@ -255,6 +267,23 @@ impl<'s> Parent<'s> {
             }
         }
         false
+    }
+
+    /// Asks those who know how the application is.
+    fn ask(&mut self, number: u64, json: bool) {
+        let single = self.common.is_single();
+        let knows = |kid: &&Kid| !kid.leaving && (kid.role == Role::Jobs || !single);
+        let mut asked: Vec<Pid> = self.kids.iter().filter(knows).map(|kid| kid.pid).collect();
+        self.common.questions.forget_what_is_late();
+        asked.iter().copied().for_each(questions::ask);
+        if single
+            && self.life == Life::Serve
+            && let Some(kid) = self.fork(Role::Says)
+        {
+            (kid.leaving, kid.deadline) = (true, Some(kid.started + LAST_WORDS));
+            asked.push(kid.pid);
+        }
+        self.common.questions.open(number, json, asked);
     }
 
     fn end(&mut self, life: Life) {
@@ -282,6 +311,7 @@ impl<'s> Parent<'s> {
     fn reap(&mut self) {
         while let Ok(Some((pid, status))) = wait(WaitOptions::NOHANG) {
             self.reaped = Instant::now();
+            self.common.questions.has_ended(pid);
             if let Some(at) = self.kids.iter().position(|kid| kid.pid == pid) {
                 let kid = self.kids.remove(at);
                 self.on_end(&kid, status);

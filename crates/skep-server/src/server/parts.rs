@@ -22,8 +22,10 @@ use crate::worker::{Life, Room, Worker};
 /// File descriptors that are not connections: listeners, files, databases.
 const SPARE_FILES: u64 = 64;
 
-/// Where processes that are forked from one keep what nobody says otherwise of.
-const FORKED: &str = "shared:16MiB";
+/// Where processes that are forked from one keep what nobody says otherwise of: in memory of their own, which has no name that would have to
+/// be removed, and which the system takes back when the last of them is gone. Like what one process keeps by default, it begins empty with
+/// each start and each swap; a new build would not read the old one's pages in any case.
+const FORKED: &str = "shared:16MiB path=none";
 
 /// What the application needs to know of where it runs: in a worker, if there is a seat.
 pub(crate) fn setup(config: &Config, seat: Option<&Seat>) -> Setup {

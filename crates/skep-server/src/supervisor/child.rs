@@ -180,8 +180,9 @@ impl Child {
         self.board.slots().iter().filter(|slot| slot.is_taken())
     }
 
+    /// Those of processes that have ended are among them.
     pub(crate) fn requests(&self) -> u64 {
-        self.board.slots().iter().map(|slot| slot.requests.load(Ordering::Relaxed)).sum()
+        self.board.slots().iter().map(Slot::all_requests).sum()
     }
 
     /// Proportional set size in bytes.

@@ -6,7 +6,6 @@ use std::time::Duration;
 
 use super::Supervisor;
 use super::child::{Child, memory};
-use crate::config::Model;
 use crate::server::quoted;
 
 /// How a server is.
@@ -62,10 +61,8 @@ impl Supervisor {
     /// `json`: the form in which the application is asked.
     pub(super) fn status(&mut self, json: bool) -> Status {
         let application = match &mut self.serving {
-            Some(serving) if self.config.mpm == Model::Thread => {
-                serving.report(json).map_or(Application::Silent, Application::Said)
-            }
-            _ => Application::Unasked,
+            Some(serving) => serving.report(json).map_or(Application::Silent, Application::Said),
+            None => Application::Unasked,
         };
         let coming = self.coming.iter().map(|coming| worker(&coming.child, "starting"));
         let serving = self.serving.iter().map(|child| worker(child, "ready"));

@@ -23,6 +23,8 @@ pub(crate) struct Slot {
     /// Since when all it may do at once is being done; 0 if it is free.
     pub(crate) busy: AtomicU64,
     pub(crate) requests: AtomicU64,
+    /// The requests of those who had the slot before. A process for each request leaves one.
+    pub(crate) before: AtomicU64,
     pub(crate) connections: AtomicU32,
     /// 1 when it was asked to end.
     pub(crate) leaving: AtomicU32,
@@ -97,8 +99,9 @@ impl Slot {
         self.process.store(std::process::id(), Ordering::Release);
     }
 
-    /// Nobody has it now.
+    /// Nobody has it now: who had it has ended.
     pub(crate) fn free(&self) {
+        self.before.fetch_add(self.requests.swap(0, Ordering::Relaxed), Ordering::Relaxed);
         self.process.store(0, Ordering::Release);
     }
 
@@ -110,6 +113,11 @@ impl Slot {
     /// A request came. Only the slot's own thread may call this.
     pub(crate) fn count(&self) {
         self.requests.store(self.requests.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+    }
+
+    /// Of all who ever had the slot.
+    pub(crate) fn all_requests(&self) -> u64 {
+        self.before.load(Ordering::Relaxed) + self.requests.load(Ordering::Relaxed)
     }
 
     pub(crate) fn is_taken(&self) -> bool {
@@ -137,5 +145,11 @@ mod tests {
         assert!(other.slots()[2].is_taken() && !other.slots()[1].is_taken());
         assert_eq!(other.slots()[2].requests.load(Ordering::Relaxed), 1);
         assert!(Board::open(board.file().try_clone().unwrap(), 300).is_err());
+        // The next one begins anew, and what the first one did stays counted.
+        board.slots()[2].free();
+        board.slots()[2].take();
+        board.slots()[2].count();
+        let slot = &other.slots()[2];
+        assert_eq!((slot.requests.load(Ordering::Relaxed), slot.all_requests()), (1, 2));
     }
 }

@@ -2,6 +2,7 @@
 
 use std::ffi::c_int;
 use std::io;
+use std::sync::OnceLock;
 
 use rustix::process::{Pid, Signal};
 
@@ -111,14 +112,15 @@ pub(crate) fn end_with(parent: u32) -> io::Result<()> {
 /// What `ps` shows for this process. Only a process that was started with a first argument that begins with
 /// [`TITLE`] has room for it; others keep what they have.
 pub(crate) fn set_title(title: &str) {
+    // Those that are forked from a process have its arguments where it has them.
+    static START: OnceLock<Option<usize>> = OnceLock::new();
     let Some(first) = std::env::args_os().next() else { return };
     let room = first.as_encoded_bytes().len();
     if !first.as_encoded_bytes().starts_with(TITLE.as_bytes()) {
         return;
     }
-    let Some(start) = std::fs::read_to_string("/proc/self/stat").ok().and_then(|stat| arguments_start(&stat)) else {
-        return;
-    };
+    let look = || arguments_start(&std::fs::read_to_string("/proc/self/stat").ok()?);
+    let Some(start) = *START.get_or_init(look) else { return };
     let mut text = title.as_bytes().to_vec();
     text.resize(room, b' ');
     // SAFETY: the kernel says that this is where our arguments begin; the first of them is `room` bytes long, as just

@@ -23,7 +23,7 @@ use crate::sys::board;
 /// A worker that is a process.
 pub(crate) struct Alone {
     pub(crate) worker: Worker,
-    /// TERM: drain; USR1: leave; QUIT: end at once.
+    /// TERM: drain; USR1: leave; USR2: tell how the application is; QUIT: end at once.
     pub(crate) signals: OwnedFd,
     pub(crate) place: Place,
     /// It takes one connection, and for one request.
@@ -55,12 +55,13 @@ impl Visitor {
 }
 
 impl Alone {
-    /// Serves until it is told to end or had its share of requests. `on_first` is called when it has a connection and had none.
-    pub(crate) fn run(self, on_first: impl Fn()) -> io::Result<()> {
+    /// Serves until it is told to end or had its share of requests. `on_first` is called when it has a connection and had none, `tell` when
+    /// somebody wants to know how the application is.
+    pub(crate) fn run(self, on_first: impl Fn(), tell: &dyn Fn()) -> io::Result<()> {
         let Self { worker, signals, place, single } = self;
         let slot = place.slot();
         slot.take();
-        let gate = Gate::new(worker.listeners, signals)?;
+        let gate = Gate::new(worker.listeners, signals, tell)?;
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_io()
             .enable_time()
@@ -126,7 +127,7 @@ impl Alone {
 }
 
 /// Finishes what runs, and lets nobody in any more: those who wait already, if nobody else will.
-async fn finish(door: &Rc<Door>, gate: Gate, life: Life, grace: std::time::Duration) {
+async fn finish(door: &Rc<Door>, gate: Gate<'_>, life: Life, grace: std::time::Duration) {
     let context = &door.context;
     if life == Life::Leave {
         context.leave();
@@ -156,7 +157,7 @@ fn enter(door: &Rc<Door>, visitor: Visitor) {
 }
 
 /// Serves the connections that are there, and more that come, until none is left or this process is to end.
-async fn serve(door: &Rc<Door>, gate: &Gate, shared: &AsyncFd<OwnedFd>) -> io::Result<Life> {
+async fn serve(door: &Rc<Door>, gate: &Gate<'_>, shared: &AsyncFd<OwnedFd>) -> io::Result<Life> {
     let context = &door.context;
     loop {
         let over = either(context.gets_empty(), context.is_spent());
@@ -184,21 +185,22 @@ async fn serve(door: &Rc<Door>, gate: &Gate, shared: &AsyncFd<OwnedFd>) -> io::R
 }
 
 /// Listening sockets and signals, which are waited for together.
-struct Gate {
+struct Gate<'t> {
     epoll: OwnedFd,
     listeners: Vec<Listener>,
     signals: OwnedFd,
+    tell: &'t dyn Fn(),
     life: std::cell::Cell<Life>,
 }
 
-impl Gate {
-    fn new(listeners: Vec<Listener>, signals: OwnedFd) -> io::Result<Self> {
+impl<'t> Gate<'t> {
+    fn new(listeners: Vec<Listener>, signals: OwnedFd, tell: &'t dyn Fn()) -> io::Result<Self> {
         let epoll = epoll::create(CreateFlags::CLOEXEC)?;
         epoll::add(&epoll, &signals, EventData::new_u64(0), EventFlags::IN)?;
         for listener in &listeners {
             epoll::add(&epoll, listener.as_fd(), EventData::new_u64(1), EventFlags::IN | EventFlags::EXCLUSIVE)?;
         }
-        Ok(Self { epoll, listeners, signals, life: std::cell::Cell::new(Life::Serve) })
+        Ok(Self { epoll, listeners, signals, tell, life: std::cell::Cell::new(Life::Serve) })
     }
 
     /// Waits for a connection that nobody else has taken, or a signal.
@@ -224,6 +226,10 @@ impl Gate {
             self.life.set(match signal {
                 libc::SIGTERM => Life::Drain,
                 libc::SIGUSR1 => self.life.get().max(Life::Leave),
+                libc::SIGUSR2 => {
+                    (self.tell)();
+                    continue;
+                }
                 _ => std::process::exit(131),
             });
         }

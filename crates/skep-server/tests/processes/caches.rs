@@ -15,7 +15,7 @@ use rustix::process::Signal;
 use skep::cache::{Life, Public, PublicPage, Store};
 use skep::prelude::*;
 use skep::session::Key;
-use skep_drill::{is_there, kill};
+use skep_drill::{descendants, is_there, kill};
 
 use super::Test;
 use super::server::{Server, folder};
@@ -25,6 +25,7 @@ pub(crate) const TESTS: &[Test] = &[
     ("machines_share_their_sessions_on_redis", machines_share_their_sessions_on_redis),
     ("a_file_holds_so_many_sessions", a_file_holds_so_many_sessions),
     ("forked_processes_have_connections_of_their_own", forked_processes_have_connections_of_their_own),
+    ("what_is_kept_by_default_is_in_no_folder", what_is_kept_by_default_is_in_no_folder),
     ("machines_share_their_pages_on_redis", machines_share_their_pages_on_redis),
     ("a_server_of_caches_that_dies_costs_time_and_no_page", a_server_of_caches_that_dies_costs_time_and_no_page),
 ];
@@ -316,6 +317,37 @@ fn sessions_of_many_processes_are_in_one_file() {
         assert_eq!((&*ann.get(&server, "/session/who"), &*bob.get(&server, "/session/who")), ("- 0", "bob 0"));
         drop(server);
         fs::remove_dir_all(folder).unwrap();
+    }
+}
+
+/// A file that a server makes for itself would stay when that is killed, and nobody would know whose it was.
+fn what_is_kept_by_default_is_in_no_folder() {
+    for each in ["0", "1"] {
+        let requests = format!("requests_per_worker={each}");
+        let server = Server::start(&["--mpm", "prefork", "--workers", "2", "--set", &requests]);
+        let mut browser = Browser::default();
+        let wrote = process(&browser.post(&server, "/note/ann/hello"));
+        let start = Instant::now();
+        loop {
+            let answer = browser.get(&server, "/note/ann");
+            assert!(answer.starts_with("hello "), "{requests}: {answer}");
+            if process(&answer) != wrote {
+                break;
+            }
+            assert!(start.elapsed() < Duration::from_secs(20), "{requests}: {wrote} answers everything");
+        }
+        let parent = server.worker();
+        let maps: String = descendants(server.pid())
+            .into_iter()
+            .filter_map(|process| fs::read_to_string(format!("/proc/{process}/maps")).ok())
+            .collect();
+        let of_parent = fs::read_to_string(format!("/proc/{parent}/maps")).unwrap();
+        assert!(of_parent.contains("/memfd:skep-cache"), "{of_parent}");
+        let temporary = std::env::temp_dir();
+        for place in ["/dev/shm/", "skep-cache-", &format!("{}/", temporary.display())] {
+            let wrong = |line: &&str| line.contains("rw-s") && line.contains(place);
+            assert_eq!(maps.lines().find(wrong), None, "{requests}");
+        }
     }
 }
 

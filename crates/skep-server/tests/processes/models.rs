@@ -67,10 +67,12 @@ fn a_static_counter_counts_up_for_each_process() {
 }
 
 fn a_static_counter_is_always_fresh_with_a_process_per_request() {
-    let server = Server::start(&["--mpm", "prefork", "--set", "requests_per_worker=1"]);
+    let mut server = Server::start(&["--mpm", "prefork", "--set", "requests_per_worker=1"]);
     let seen: Vec<_> = (0..40).map(|_| count(&server)).collect();
     assert!(seen.iter().all(|(count, started, _)| (*count, *started) == (1, 1)), "{seen:?}");
     assert_eq!(seen.iter().map(|(_, _, process)| process).collect::<HashSet<_>>().len(), 40);
+    // Those that have ended are counted: by it the supervisor knows that their parent was of use.
+    server.wait_until("all are counted", |server| server.status("requests") == "40");
 }
 
 fn what_one_forked_process_keeps_all_have() {

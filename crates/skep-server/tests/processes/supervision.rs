@@ -24,6 +24,7 @@ pub(crate) const TESTS: &[Test] = &[
     ),
     ("words_are_answered", words_are_answered),
     ("the_status_has_what_the_application_says", the_status_has_what_the_application_says),
+    ("each_process_says_how_the_application_is", each_process_says_how_the_application_is),
     ("a_thread_is_added_without_loss", a_thread_is_added_without_loss),
     ("log_files_are_opened_again", log_files_are_opened_again),
     ("systemd_is_told", systemd_is_told),
@@ -216,8 +217,47 @@ fn the_status_has_what_the_application_says() {
     assert!(asked.elapsed() < Duration::from_secs(3), "{:?}", asked.elapsed());
     kill(server.worker(), Signal::CONT);
     assert!(server.control("status json").1.contains("\"application\":[{\"name\""));
-    let server = Server::start(&["--mpm", "prefork"]);
-    assert!(server.control("status json").1.ends_with(",\"application\":[]}\n"), "it is spread over processes");
+}
+
+/// With `prefork`, what an application knows is spread over its processes, and each says its own.
+fn each_process_says_how_the_application_is() {
+    let mut server = Server::start(&["--mpm", "prefork", "--workers", "2"]);
+    let says = |process: i32| format!("{{\"process\":{process},\"name\":\"notes\",\"kept\":3,\"where\":");
+    let those_who_serve = |server: &Server| {
+        let title = |process: &i32| title(*process).contains("ready") && *process != server.worker();
+        descendants(server.pid()).into_iter().filter(title).collect::<Vec<i32>>()
+    };
+    server.wait_until("both serve", |server| those_who_serve(server).len() == 2);
+    let processes = those_who_serve(&server);
+    server.wait_until("both say how it is", |server| {
+        let json = server.control("status json").1;
+        processes.iter().all(|process| json.contains(&says(*process)))
+            && json.matches("\"name\":\"notes\"").count() == 2
+    });
+    let text = server.control("status").1;
+    for process in &processes {
+        let said = format!("\nprocess {process}:\n  notes\n    they are \"kept\"\n    and nobody reads them\n");
+        assert!(text.contains(&said), "{text}");
+    }
+    // Who stands still keeps nobody waiting for long, and the others are heard.
+    kill(processes[0], Signal::STOP);
+    let asked = Instant::now();
+    let (text, json) = (server.control("status").1, server.control("status json").1);
+    assert!(asked.elapsed() < Duration::from_secs(3), "{:?}", asked.elapsed());
+    assert!(text.ends_with(&format!("process {} did not say in time how it is\n", processes[0])), "{text}");
+    assert!(text.contains(&format!("\nprocess {}:\n", processes[1])), "{text}");
+    assert!(json.ends_with(&format!(",{{\"process\":{},\"name\":null}}]}}\n", processes[0])), "{json}");
+    kill(processes[0], Signal::CONT);
+    server.wait_until("it says so again", |server| server.control("status json").1.contains(&says(processes[0])));
+    // Where each request has a process of its own, one more is made, which serves nobody.
+    let server = Server::start(&["--mpm", "prefork", "--set", "requests_per_worker=1"]);
+    for _ in 0..3 {
+        let json = server.control("status json").1;
+        let (places, application) = json.split_once("],\"application\":").unwrap();
+        assert_eq!(application.matches("\"name\":\"notes\"").count(), 1, "{json}");
+        let process = application.strip_prefix("[{\"process\":").unwrap().split_once(',').unwrap().0;
+        assert!(!places.contains(&format!("\"process\":{process},\"thread\"")), "{json}");
+    }
 }
 
 fn log_files_are_opened_again() {
