@@ -175,6 +175,19 @@ fn who_stands_still_while_writing_over_a_value_costs_its_readers_time() {
 }
 
 #[test]
+fn a_record_that_another_user_moved_is_found_where_it_is() {
+    let (one, other) = maps();
+    for round in 1..40_u8 {
+        // Another length each time, so that it goes to the head of the ring; beside it others, which take its old place.
+        set(&other, b"key", &vec![round; 100 + usize::from(round) * 16]);
+        (0..8_u8).for_each(|number| set(&other, &[number], &vec![number; 100 + usize::from(round) * 16]));
+        assert_eq!(get(&one, b"key"), Some(vec![round; 100 + usize::from(round) * 16]), "{round}");
+    }
+    other.remove(b"key", Removal { version: Version::ZERO, until: NOW }, NOW).unwrap();
+    assert_eq!(get(&one, b"key"), None, "what a hint says is not believed");
+}
+
+#[test]
 fn a_lease_ends_with_its_user() {
     let (one, other) = maps();
     let claim = |token| Claim { token: Token(token), until: NOW.plus(std::time::Duration::from_mins(1)) };
