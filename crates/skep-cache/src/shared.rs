@@ -16,6 +16,7 @@
 mod file;
 mod ground;
 mod hash;
+mod hints;
 mod layout;
 mod lease;
 mod lock;

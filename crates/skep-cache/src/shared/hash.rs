@@ -66,25 +66,26 @@ pub(crate) fn fold(a: u64, b: u64) -> u64 {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sum {
     total: u128,
-    key: u64,
+    keys: [u64; 2],
 }
 
 impl Sum {
     #[inline]
     pub(crate) fn new(seeds: Seeds, hash: u64) -> Self {
-        Self { total: u128::from(hash), key: seeds.0[1] ^ ROOTS[0] }
+        Self { total: u128::from(hash), keys: [seeds.0[1] ^ ROOTS[0], seeds.0[0] ^ ROOTS[2]] }
     }
 
     #[inline]
     pub(crate) fn pair(&mut self, a: u64, b: u64) {
-        let product = u128::from(a.wrapping_add(self.key)) * u128::from(b.wrapping_add(self.key.rotate_left(32)));
+        let [first, second] = self.keys;
+        let product = u128::from(a.wrapping_add(first)) * u128::from(b.wrapping_add(second));
         self.total = self.total.wrapping_add(product);
-        self.key = self.key.wrapping_add(ROOTS[1]);
+        self.keys = [first.wrapping_add(ROOTS[1]), second.wrapping_add(ROOTS[3])];
     }
 
     #[inline]
     pub(crate) fn finish(self) -> u64 {
-        fold((self.total as u64) ^ ROOTS[2], ((self.total >> 64) as u64) ^ self.key)
+        fold((self.total as u64) ^ ROOTS[2], ((self.total >> 64) as u64) ^ self.keys[0])
     }
 }
 

@@ -16,7 +16,7 @@ pub(crate) const NAME: &[u8] = b"skepmap";
 /// The name, and a byte by which a machine with the other order of bytes is told apart.
 const MAGIC: u64 = u64::from_le_bytes(*b"skepmap\x01");
 /// Counted up with every change of layout, hash, sum or meaning.
-pub(crate) const VERSION: u64 = 2;
+pub(crate) const VERSION: u64 = 3;
 /// Words in a cache line.
 pub(crate) const LINE: usize = 8;
 /// Words before the first shard: 4 KiB.

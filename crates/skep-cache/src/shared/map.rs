@@ -7,6 +7,7 @@ use std::sync::atomic::fence;
 
 use super::ground::Ground;
 use super::hash::Seeds;
+use super::hints::Hints;
 use super::layout::{self, Geometry};
 use super::lease::Wish;
 use super::lock::{self, Busy, How};
@@ -27,6 +28,7 @@ pub(crate) struct Map<G> {
     pub(crate) ground: G,
     geometry: Geometry,
     seeds: Seeds,
+    hints: Hints,
 }
 
 /// A key with all that follows from it.
@@ -40,14 +42,16 @@ struct Key<'a> {
 impl<G: Ground> Map<G> {
     /// A map whose ground was found to be of this geometry.
     pub(crate) fn new(ground: G, geometry: Geometry, seeds: Seeds) -> Self {
-        Self { ground, geometry, seeds }
+        let hints = Hints::new(&geometry);
+        Self { ground, geometry, seeds, hints }
     }
 
     /// Copies the live entry of a key into the buffer.
     #[inline]
     pub(crate) fn get(&self, key: &[u8], now: Time, out: &mut Vec<u8>) -> bool {
         let key = self.key(key);
-        match self.shard(key.hash).get(key.hash, key.bytes, now.millis(), out) {
+        let shard = self.shard(key.hash);
+        match shard.get(key.hash, key.bytes, now.millis(), out) {
             Found::Hit => true,
             Found::Miss => false,
             Found::Doubtful => self.get_alone(key, now, out),
@@ -251,6 +255,7 @@ impl<G: Ground> Map<G> {
         for _ in 0..ATTEMPTS {
             let key = self.key(key);
             let shard = self.shard(key.hash);
+            shard.fetch(key.hash);
             let (held, how) = lock::lock(shard.words, &self.ground).map_err(busy)?;
             if how != How::Free {
                 self.take_over(&shard, how);
@@ -332,7 +337,7 @@ impl<G: Ground> Map<G> {
     fn number(&self, number: usize) -> Shard<'_> {
         let start = layout::HEAD + number * self.geometry.shard;
         let words = self.ground.words().get(start..start + self.geometry.shard).unwrap_or_default();
-        Shard { words: Words(words), map: &self.geometry, seeds: self.seeds }
+        Shard { words: Words(words), map: &self.geometry, seeds: self.seeds, hints: &self.hints }
     }
 }
 

@@ -142,9 +142,9 @@ pub(crate) fn write(words: &[AtomicU64], seeds: Seeds, new: &New<'_>) {
 }
 
 fn fill(words: &[AtomicU64], bytes: &[u8], sum: &mut Sum) {
-    let (pairs, rest) = bytes.split_at(bytes.len() / 16 * 16);
-    for (to, from) in words.chunks_exact(2).zip(pairs.chunks_exact(16)) {
-        let (a, b) = (word(&from[..8]), word(&from[8..]));
+    let (pairs, rest) = bytes.as_chunks();
+    for (to, from) in words.as_chunks::<2>().0.iter().zip(pairs) {
+        let [a, b] = halves(from);
         to[0].store(a, Relaxed);
         to[1].store(b, Relaxed);
         sum.pair(a, b);
@@ -154,23 +154,30 @@ fn fill(words: &[AtomicU64], bytes: &[u8], sum: &mut Sum) {
     }
     let (low, high) = rest.split_at(rest.len().min(8));
     let last = [word(low), word(high)];
-    words[pairs.len() / 8..].iter().zip(last).for_each(|(to, from)| to.store(from, Relaxed));
+    words[pairs.len() * 2..].iter().zip(last).for_each(|(to, from)| to.store(from, Relaxed));
     sum.pair(last[0], last[1]);
+}
+
+/// Sixteen bytes as two numbers.
+#[inline]
+fn halves(bytes: &[u8; 16]) -> [u64; 2] {
+    let both = u128::from_le_bytes(*bytes);
+    [both as u64, (both >> 64) as u64]
 }
 
 /// Whether the record has this key; its words go into the sum.
 #[inline]
 fn sum_key(words: &[AtomicU64], key: &[u8], sum: &mut Sum) -> bool {
-    let (pairs, rest) = key.split_at(key.len() / 16 * 16);
+    let (pairs, rest) = key.as_chunks();
     let mut wrong = 0;
-    for (at, key) in words.chunks_exact(2).zip(pairs.chunks_exact(16)) {
-        let (a, b) = (at[0].load(Relaxed), at[1].load(Relaxed));
-        wrong |= a ^ word(&key[..8]) | b ^ word(&key[8..]);
+    for (at, key) in words.as_chunks::<2>().0.iter().zip(pairs) {
+        let [[a, b], [first, second]] = [at.each_ref().map(|word| word.load(Relaxed)), halves(key)];
+        wrong |= a ^ first | b ^ second;
         sum.pair(a, b);
     }
     if !rest.is_empty() {
         let (low, high) = rest.split_at(rest.len().min(8));
-        let last = words.get(pairs.len() / 8..).unwrap_or_default();
+        let last = words.get(pairs.len() * 2..).unwrap_or_default();
         let [a, b] = [0, 1].map(|at| last.get(at).map_or(0, |word| word.load(Relaxed)));
         wrong |= a ^ word(low) | b ^ word(high);
         sum.pair(a, b);
@@ -181,16 +188,14 @@ fn sum_key(words: &[AtomicU64], key: &[u8], sum: &mut Sum) -> bool {
 /// Copies bytes out of words into a slice that is as long as they are.
 #[inline]
 fn copy(words: &[AtomicU64], out: &mut [u8], sum: &mut Sum) {
-    let at = out.len() / 16 * 16;
-    let (pairs, rest) = out.split_at_mut(at);
-    for (to, from) in pairs.chunks_exact_mut(16).zip(words.chunks_exact(2)) {
-        let (a, b) = (from[0].load(Relaxed), from[1].load(Relaxed));
-        to[..8].copy_from_slice(&a.to_le_bytes());
-        to[8..].copy_from_slice(&b.to_le_bytes());
+    let (pairs, rest) = out.as_chunks_mut::<16>();
+    for (to, from) in pairs.iter_mut().zip(words.as_chunks::<2>().0) {
+        let [a, b] = from.each_ref().map(|word| word.load(Relaxed));
+        *to = (u128::from(b) << 64 | u128::from(a)).to_le_bytes();
         sum.pair(a, b);
     }
     if !rest.is_empty() {
-        let last = words.get(at / 8..).unwrap_or_default();
+        let last = words.get(pairs.len() * 2..).unwrap_or_default();
         let [a, b] = [0, 1].map(|at| last.get(at).map_or(0, |word| word.load(Relaxed)));
         let bytes = (u128::from(b) << 64 | u128::from(a)).to_le_bytes();
         rest.copy_from_slice(&bytes[..rest.len()]);

@@ -13,10 +13,12 @@ use std::sync::atomic::Ordering::{Acquire, Relaxed};
 use std::sync::atomic::{AtomicU64, fence};
 
 use super::hash::Seeds;
+use super::hints::{Hint, Hints};
 use super::layout::{COUNTS, Geometry, LINE};
 use super::record::{self, Copied, Head, Kind};
 use super::ring::Damaged;
 use super::slot::Slot;
+use super::sys;
 use super::words::Words;
 
 /// Where a line is meant that the shard does not have: nobody writes there.
@@ -44,6 +46,7 @@ pub(crate) struct Shard<'a> {
     pub(crate) words: Words<'a>,
     pub(crate) map: &'a Geometry,
     pub(crate) seeds: Seeds,
+    pub(crate) hints: &'a Hints,
 }
 
 /// What a read found.
@@ -69,8 +72,9 @@ impl<'a> Shard<'a> {
     /// Copies the value of a key into the buffer.
     #[inline]
     pub(crate) fn get(&self, hash: u64, key: &[u8], now: u64, out: &mut Vec<u8>) -> Found {
+        let hint = self.fetch(hash);
         for _ in 0..ATTEMPTS {
-            match self.look(hash, key, now, out) {
+            match self.look(hash, key, now, hint, out) {
                 Look::Found(found) => return found,
                 Look::Damaged(..) => return Found::Doubtful,
                 Look::Changed => std::hint::spin_loop(),
@@ -83,7 +87,7 @@ impl<'a> Shard<'a> {
     #[cold]
     pub(crate) fn get_alone(&self, hash: u64, key: &[u8], now: u64, out: &mut Vec<u8>) -> Result<bool, Damaged> {
         self.free_busy(self.places(hash));
-        match self.look(hash, key, now, out) {
+        match self.look(hash, key, now, Hint::NONE, out) {
             Look::Found(found) => Ok(found == Found::Hit),
             // Only readers change slots now, and they only count.
             Look::Changed => Ok(false),
@@ -107,18 +111,19 @@ impl<'a> Shard<'a> {
     }
 
     #[inline]
-    fn look(&self, hash: u64, key: &[u8], now: u64, out: &mut Vec<u8>) -> Look {
-        for (line, start) in self.lines(hash) {
-            let slots = line.each_ref().map(|slot| Slot(slot.load(Acquire)));
+    fn look(&self, hash: u64, key: &[u8], now: u64, hint: Hint, out: &mut Vec<u8>) -> Look {
+        let home = self.home(hash);
+        for start in [home, home ^ LINE].map(|at| self.map.index.start + at) {
+            let line = self.line(start);
             // All eight are compared before one is chosen: a branch for each would be guessed wrong, and the processor would have to wait
             // for this line before it could begin with what the caller does next.
-            let fitting = |mask: u32, (at, slot): (usize, Slot)| mask | u32::from(slot.fits(hash)) << at;
-            let mut mask = slots.into_iter().enumerate().fold(0, fitting);
+            let fits = |mask, slot: &AtomicU64| mask << 1 | u32::from(Slot(slot.load(Relaxed)).fits(hash));
+            let mut mask = line.iter().rev().fold(0_u32, fits);
             while mask != 0 {
                 let at = mask.trailing_zeros() as usize % LINE;
                 mask &= mask - 1;
-                let slot = slots[at];
-                if slot.is_busy() {
+                let slot = Slot(line[at].load(Acquire));
+                if slot.is_busy() || !slot.fits(hash) {
                     return Look::Changed;
                 }
                 let found = self.read(slot, hash, key, now, out);
@@ -129,6 +134,9 @@ impl<'a> Shard<'a> {
                     None => {}
                     Some(Copied::Whole) => {
                         use_once(&line[at], slot);
+                        if !hint.is_for(slot.at()) {
+                            self.hints.note(hash, slot.at(), record::size(key.len(), out.len()));
+                        }
                         return Look::Found(Found::Hit);
                     }
                     Some(Copied::OtherKey) => return Look::Found(Found::Miss),
@@ -165,19 +173,21 @@ impl<'a> Shard<'a> {
         (head.kind == Kind::Entry && slot.at() >= self.map.small.start).then_some((words, head))
     }
 
-    /// The two lines of the index where a key may be, the likely one first, and the words of the shard where they begin. They are
-    /// neighbours, so that the processor's prefetcher has the second at hand.
+    /// Fetches the likely line of the index, and what is likely to be the record.
     #[inline]
-    fn lines(&self, hash: u64) -> [(&'a [AtomicU64; LINE], usize); 2] {
-        let home = self.home(hash);
-        [home, home ^ LINE].map(|at| {
-            let start = self.map.index.start + at;
-            let line = self.words.0.get(start..).and_then(<[_]>::first_chunk);
-            (line.unwrap_or(&NO_LINE), start)
-        })
+    pub(crate) fn fetch(&self, hash: u64) -> Hint {
+        sys::prefetch(&self.line(self.map.index.start + self.home(hash))[0]);
+        self.hints.fetch(self.words, hash)
     }
 
-    /// The words of the index where a key may be, relative to the shard.
+    /// The line of the index that begins at this word of the shard.
+    #[inline]
+    fn line(&self, start: usize) -> &'a [AtomicU64; LINE] {
+        self.words.0.get(start..).and_then(<[_]>::first_chunk).unwrap_or(&NO_LINE)
+    }
+
+    /// The words of the index where a key may be, in two lines, the likely one first. They are neighbours, so that the processor's
+    /// prefetcher has the second at hand.
     pub(crate) fn places(&self, hash: u64) -> impl Iterator<Item = usize> {
         let home = self.home(hash);
         [home, home ^ LINE].into_iter().flat_map(move |at| (at..at + LINE).map(move |at| self.map.index.start + at))

@@ -3,8 +3,8 @@
 /// Where a record lies, and how often it was read since somebody asked.
 ///
 /// ```text
-///  63      48 47   36  35   34  33 32  31  30           0
-/// |   tag    |  lap  |full|main|uses |busy|   offset     |   offset in units of 16 bytes from the shard's start
+///  63      48  47  46   35  34  33 32  31  30           0
+/// |   tag    |full|  lap  |main|uses |busy|   offset     |   offset in units of 16 bytes from the shard's start
 /// ```
 /// Busy is a slot whose record is being written anew in its place: nobody reads that, and whoever finds it so under the shard's lock
 /// knows that its writer is no more.
@@ -13,10 +13,12 @@ pub(crate) struct Slot(pub(crate) u64);
 
 const USES: u64 = 3 << 32;
 const MAIN: u64 = 1 << 34;
-const FULL: u64 = 1 << 35;
+const FULL: u64 = 1 << 47;
 const BUSY: u64 = 1 << 31;
 const OFFSET: u64 = BUSY - 1;
-const LAP: u64 = 0xfff << 36;
+const LAP: u64 = 0xfff << LAPS;
+/// Where the lap begins.
+const LAPS: u32 = 35;
 
 impl Slot {
     pub(crate) const EMPTY: Self = Self(0);
@@ -28,12 +30,14 @@ impl Slot {
     pub(crate) fn new(hash: u64, at: usize, lap: u64, is_main: bool, uses: u64) -> Self {
         let tag = hash & (0xffff << 48);
         let main = if is_main { MAIN } else { 0 };
-        Self(tag | (lap & 0xfff) << 36 | FULL | main | uses.min(Self::MOST_USES) << 32 | (at as u64 / 2) & OFFSET)
+        Self(tag | (lap & 0xfff) << LAPS | FULL | main | uses.min(Self::MOST_USES) << 32 | (at as u64 / 2) & OFFSET)
     }
 
     /// Whether the record may be that of this hash.
+    #[inline]
     pub(crate) fn fits(self, hash: u64) -> bool {
-        self.0 & FULL != 0 && (self.0 ^ hash) >> 48 == 0
+        // The tag and the bit beside it, in one comparison.
+        self.0 ^ (hash & (0xffff << 48) | FULL) < FULL
     }
 
     pub(crate) fn is_empty(self) -> bool {
@@ -56,7 +60,7 @@ impl Slot {
 
     /// The same place after that: as if the ring had come round, so that whoever read before sees another slot. To be written is to be used.
     pub(crate) fn rewritten(self) -> Self {
-        let lap = self.0.wrapping_add(1 << 36) & LAP;
+        let lap = self.0.wrapping_add(1 << LAPS) & LAP;
         let uses = (self.uses() + 1).min(Self::MOST_USES) << 32;
         Self(self.0 & !(LAP | USES | BUSY) | lap | uses)
     }

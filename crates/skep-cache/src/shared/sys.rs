@@ -77,6 +77,19 @@ impl Mapping {
     }
 }
 
+/// Has the processor fetch the line of a word, while it goes on with what comes next. Where we know no way to ask, nothing happens.
+#[inline]
+pub(crate) fn prefetch(word: &AtomicU64) {
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
+    // SAFETY: it changes nothing that a program can see, and the address is that of a reference.
+    unsafe {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(word).cast());
+    }
+    #[cfg(not(all(target_arch = "x86_64", not(miri))))]
+    let _ = word;
+}
+
 impl Drop for Mapping {
     fn drop(&mut self) {
         // SAFETY: the range was reserved by `new`, and no reference to it outlives `self`. What else lies in it was mapped by

@@ -175,6 +175,19 @@ fn who_stands_still_while_writing_over_a_value_costs_its_readers_time() {
 }
 
 #[test]
+fn a_record_that_another_user_moved_is_found_where_it_is() {
+    let (one, other) = maps();
+    for round in 1..if cfg!(miri) { 4 } else { 40_u8 } {
+        // Another length each time, so that it goes to the head of the ring; beside it others, which take its old place.
+        set(&other, b"key", &vec![round; 100 + usize::from(round) * 16]);
+        (0..8_u8).for_each(|number| set(&other, &[number], &vec![number; 100 + usize::from(round) * 16]));
+        assert_eq!(get(&one, b"key"), Some(vec![round; 100 + usize::from(round) * 16]), "{round}");
+    }
+    other.remove(b"key", Removal { version: Version::ZERO, until: NOW }, NOW).unwrap();
+    assert_eq!(get(&one, b"key"), None, "what a hint says is not believed");
+}
+
+#[test]
 fn a_lease_ends_with_its_user() {
     let (one, other) = maps();
     let claim = |token| Claim { token: Token(token), until: NOW.plus(std::time::Duration::from_mins(1)) };
@@ -199,17 +212,17 @@ fn a_full_table_of_leases_refuses_and_is_no_error() {
 #[test]
 fn what_is_used_stays_when_room_is_wanted() {
     let (one, _) = maps();
-    let hot: Vec<_> = (0..50).map(|number| format!("hot {number}").into_bytes()).collect();
+    let (hot, rounds) = if cfg!(miri) { (20, 100) } else { (50, 20_000) };
+    let hot: Vec<_> = (0..hot).map(|number| format!("hot {number}").into_bytes()).collect();
     for key in &hot {
         set(&one, key, &[1; 300]);
     }
-    let rounds = if cfg!(miri) { 300 } else { 20_000 };
     for number in 0..rounds {
         set(&one, format!("cold {number}").as_bytes(), &[2; 300]);
         get(&one, &hot[number % hot.len()]);
     }
     let kept = hot.iter().filter(|key| get(&one, key).is_some()).count();
-    assert!(kept >= 48, "{kept} of 50");
+    assert!(kept + 2 >= hot.len(), "{kept} of {}", hot.len());
     assert!(one.usage().evicted.unwrap() > 0);
     assert_eq!(one.counted(Count::Reset) + one.counted(Count::Damaged), 0);
 }
@@ -245,7 +258,7 @@ fn clearing_everything_frees_the_room_too() {
 fn readers_beside_writers_see_whole_values_of_their_key() {
     let (one, other) = maps();
     let (one, other) = (Arc::new(one), Arc::new(other));
-    let (rounds, keys) = if cfg!(miri) { (60, 3) } else { (20_000, 200) };
+    let (rounds, keys) = if cfg!(miri) { (24, 3) } else { (20_000, 200) };
     let seen = AtomicUsize::new(0);
     let value = |key: usize, round: usize| {
         // Every other key keeps its length, and is written in its place.
@@ -390,7 +403,7 @@ proptest! {
         flips in prop::collection::vec((any::<prop::sample::Index>(), any::<u64>(), any::<bool>()), 1..40),
     ) {
         let (one, other) = maps();
-        let keys = if cfg!(miri) { 20 } else { 300_u64 };
+        let keys = if cfg!(miri) { 8 } else { 300_u64 };
         (0..keys).for_each(|number| set(&one, format!("{number}").as_bytes(), format!("{number}:{seed}").as_bytes()));
         let words = one.ground.words();
         let targets = targets(&one);

@@ -1,0 +1,167 @@
+//! Where records lie, as this process saw them last: what lets a read fetch a record before the index says where it is.
+//!
+//! Index and record are two cache misses, and the second waits for the first. A hint breaks that: hints are small enough to be in the
+//! processor's cache, so both are fetched at the same time. They are never believed: what a read finds is what the index says, and a hint that is
+//! wrong costs the fetch of some lines that nobody wants.
+
+use std::cell::Cell;
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicU32, AtomicU64};
+
+use super::layout::{Geometry, LINE};
+use super::sys;
+use super::words::Words;
+
+/// Hints among which one is looked for.
+const WAYS: usize = 4;
+/// Hints of a map at most, 512 KiB of them: more are not found in the processor's cache either.
+const MOST: usize = 128 << 10;
+/// One of so many keys that find no free place takes that of another. If each did, keys that are read in turn would all throw each other out.
+const PUSHY: u32 = 16;
+/// Lines that are fetched at most; of longer records the processor finds the rest by itself.
+const MOST_LINES: usize = 5;
+/// Where the number of lines begins, less one.
+const LINES: u32 = 29;
+
+thread_local! {
+    /// How often a key found no free place.
+    static TURN: Cell<u32> = const { Cell::new(0) };
+}
+
+/// The hints of one process, for one map.
+#[derive(Debug)]
+pub(crate) struct Hints {
+    /// A power of two.
+    sets: Box<[[AtomicU32; WAYS]]>,
+    /// The bits of a hint that say in which line of the shard a record begins; those up to [`LINES`] are a tag.
+    places: u32,
+}
+
+/// What was believed before the index was asked.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Hint(usize);
+
+impl Hint {
+    /// None; also that a record begins in the shard's first line, which none does.
+    pub(crate) const NONE: Self = Self(0);
+
+    /// Whether it is right for the record at this word of the shard.
+    #[inline]
+    pub(crate) fn is_for(self, at: usize) -> bool {
+        self.0 == at / LINE
+    }
+}
+
+impl Hints {
+    /// None yet.
+    pub(crate) fn new(map: &Geometry) -> Self {
+        let slots = map.index.len() * map.shards;
+        let sets = (slots.min(MOST) / WAYS).next_power_of_two();
+        let bits = (map.shard / LINE).ilog2() + 1;
+        let none = |_| std::array::from_fn(|_| AtomicU32::new(0));
+        Self { sets: (0..sets).map(none).collect(), places: !(!0 << bits.min(LINES)) }
+    }
+
+    /// Fetches what is likely to be the record of this hash.
+    #[inline]
+    pub(crate) fn fetch(&self, words: Words<'_>, hash: u64) -> Hint {
+        let tag = self.tag(hash);
+        let right = |found, hint: &AtomicU32| {
+            let hint = hint.load(Relaxed);
+            if self.has_tag(hint, tag) { hint } else { found }
+        };
+        let hint = self.set(hash).iter().fold(0, right);
+        let (line, more) = ((hint & self.places) as usize, (hint >> LINES) as usize);
+        let record: Option<&[AtomicU64; MOST_LINES * LINE]> = words.0.get(line * LINE..).and_then(<[_]>::first_chunk);
+        if let Some(record) = record {
+            // No branch depends on how many there are: guessed wrong, the hint would have to be waited for.
+            for number in 0..MOST_LINES {
+                sys::prefetch(&record[number.min(more) * LINE]);
+            }
+        }
+        Hint(line)
+    }
+
+    /// Notes where the record of this hash was found, and of how many words it is.
+    #[cold]
+    pub(crate) fn note(&self, hash: u64, at: usize, size: usize) {
+        let (set, tag) = (self.set(hash), self.tag(hash));
+        let is_place = |place: &u32| *place & !self.places == 0;
+        let Some(place) = u32::try_from(at / LINE).ok().filter(is_place) else { return };
+        let more = ((at % LINE + size - 1) / LINE).min(MOST_LINES - 1) as u32;
+        let hints = set.each_ref().map(|hint| hint.load(Relaxed));
+        let own = hints.iter().position(|hint| *hint != 0 && self.has_tag(*hint, tag));
+        let free = || hints.iter().position(|hint| *hint == 0);
+        if let Some(way) = own.or_else(free).or_else(|| pushed(hash)) {
+            set[way].store(more << LINES | tag | place, Relaxed);
+        }
+    }
+
+    #[inline]
+    fn set(&self, hash: u64) -> &[AtomicU32; WAYS] {
+        static NONE: [AtomicU32; WAYS] = [const { AtomicU32::new(0) }; WAYS];
+        self.sets.get(hash as usize & (self.sets.len() - 1)).unwrap_or(&NONE)
+    }
+
+    #[inline]
+    fn has_tag(&self, hint: u32, tag: u32) -> bool {
+        (hint ^ tag) & !self.places & !(!0 << LINES) == 0
+    }
+
+    #[inline]
+    fn tag(&self, hash: u64) -> u32 {
+        (hash >> 32) as u32 & !self.places & !(!0 << LINES)
+    }
+}
+
+/// Whose place is taken, if it is time for that.
+fn pushed(hash: u64) -> Option<usize> {
+    let turn = TURN.get().wrapping_add(1);
+    TURN.set(turn);
+    turn.is_multiple_of(PUSHY).then_some((hash >> 20) as usize % WAYS)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Hints of one set, and the words that they are about.
+    fn hints() -> (Hints, Vec<AtomicU64>) {
+        let map = Geometry::new(300 << 10, 4096).unwrap();
+        let words = (0..map.shard).map(|_| AtomicU64::new(0)).collect();
+        let hints = Hints::new(&map);
+        (Hints { sets: hints.sets.into_iter().take(1).collect(), ..hints }, words)
+    }
+
+    #[test]
+    fn what_was_noted_last_is_believed() {
+        let (hints, words) = hints();
+        let (words, hash) = (Words(&words), 0xabcd_1234_5678_9abc);
+        assert!(!hints.fetch(words, hash).is_for(4242), "nothing was noted");
+        for at in [4242, 4200, words.0.len() - 2] {
+            hints.note(hash, at, 30);
+            assert!(hints.fetch(words, hash).is_for(at), "{at}");
+        }
+        assert!(!hints.fetch(words, !hash).is_for(4200), "of another key nothing is known");
+    }
+
+    #[test]
+    fn a_full_set_changes_one_hint_now_and_then() {
+        let (hints, words) = hints();
+        let hash = |key: u64| key << 50 | key << 20;
+        let known = |keys: std::ops::Range<u64>| {
+            keys.filter(|key| hints.fetch(Words(&words), hash(*key)).is_for(1000 + *key as usize * LINE)).count()
+        };
+        (1..6).for_each(|key| hints.note(hash(key), 1000 + key as usize * LINE, 20));
+        assert_eq!((known(1..5), known(5..6)), (4, 0));
+        (0..PUSHY).for_each(|_| hints.note(hash(5), 1000 + 5 * LINE, 20));
+        assert_eq!((known(1..5), known(5..6)), (3, 1), "it took one place");
+    }
+
+    #[test]
+    fn what_cannot_be_said_in_a_hint_is_not_noted() {
+        let (hints, words) = hints();
+        hints.note(7, usize::MAX, 20);
+        assert!(hints.fetch(Words(&words), 7).is_for(0));
+    }
+}
