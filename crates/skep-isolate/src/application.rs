@@ -97,8 +97,7 @@ impl Application {
             }
             last.again = None;
         }
-        let made = Ready::new(host, disk, source, &self.options).map_err(Failure::from);
-        let made = made.and_then(|ready| self.prove(ready));
+        let made = self.make(host, disk, source);
         sys::trim();
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         Some(match made {
@@ -125,9 +124,12 @@ impl Application {
         })
     }
 
-    /// Has the optimising compiler see the current version, if it has not, and puts its code in place. What goes wrong with that changes nothing.
-    pub(crate) fn optimise(self: &Arc<Self>, host: &Host, disk: Option<&Disk>) {
-        let Some(ready) = self.current().filter(|ready| !ready.made.is_optimised) else { return };
+    /// Has the optimising compiler see a version that is current, if it has not, and puts its code in place. What goes wrong with that changes
+    /// nothing.
+    pub(crate) fn optimise(self: &Arc<Self>, ready: Arc<Ready>, host: &Host, disk: Option<&Disk>) {
+        if ready.made.is_optimised {
+            return;
+        }
         let (this, host, disk) = (Arc::clone(self), host.clone(), disk.cloned());
         let run = move || {
             let (app, begun) = (&this.options.name, Instant::now());
@@ -152,15 +154,38 @@ impl Application {
     fn put_optimised(&self, host: &Host, disk: Option<&Disk>, ready: &Arc<Ready>) -> Result<bool, Failure> {
         let optimised = at_leisure(|| ready.optimised(host, disk));
         sys::trim();
-        let Some(optimised) = optimised? else { return Ok(false) };
-        let (optimised, jobs) = self.prove(optimised)?;
+        let Some(optimised) = optimised?.map(Arc::new) else { return Ok(false) };
+        let is_current = || self.current().is_some_and(|current| Arc::ptr_eq(&current, ready));
+        let mut pause = PAUSE.0;
+        let jobs = loop {
+            if !is_current() {
+                return Ok(false);
+            }
+            match self.prove(&optimised) {
+                Err(failure) if failure.may_pass => thread::sleep(pause),
+                proven => break proven?,
+            }
+            pause = pause.saturating_mul(2).min(PAUSE.1);
+        };
         // Nobody puts another one in place while this is held.
         let _last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_current = self.current().is_some_and(|current| Arc::ptr_eq(&current, ready));
-        if is_current {
+        let is_still = is_current();
+        if is_still {
             self.put(&optimised, jobs);
         }
-        Ok(is_current)
+        Ok(is_still)
+    }
+
+    /// A version that has answered, and its jobs. One whose code was too slow for that is optimised first.
+    fn make(&self, host: &Host, disk: Option<&Disk>, source: &Source) -> Result<(Arc<Ready>, jobs::List), Failure> {
+        let ready = Ready::new(host, disk, source, &self.options).map(Arc::new)?;
+        match self.prove(&ready) {
+            Err(failure) if failure.may_pass => match ready.optimised(host, disk)?.map(Arc::new) {
+                Some(optimised) => self.prove(&optimised).map(|jobs| (optimised, jobs)),
+                None => Err(failure),
+            },
+            proven => proven.map(|jobs| (ready, jobs)),
+        }
     }
 
     /// Puts a version in the place of the one before, which it gives. Whoever has that finishes with it.
@@ -174,19 +199,18 @@ impl Application {
         before
     }
 
-    /// A version that has answered, and its jobs.
-    fn prove(&self, ready: Ready) -> Result<(Arc<Ready>, jobs::List), Failure> {
-        let ready = Arc::new(ready);
+    /// Has a version answer, and gives its jobs.
+    fn prove(&self, ready: &Arc<Ready>) -> Result<jobs::List, Failure> {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build_local(tokio::runtime::LocalOptions::default())
             .map_err(|error| Failure::may_pass(format!("cannot be probed: {error}")))?;
         let tasks = LocalSet::new();
-        runtime.block_on(tasks.run_until(probe(&ready, &self.options)))?;
+        runtime.block_on(tasks.run_until(probe(ready, &self.options)))?;
         // An instance that goes on after its answer is given back by a task, and would go with the runtime.
         runtime.block_on(tasks);
-        let jobs = runtime.block_on(jobs::list(&ready));
-        Ok((ready, jobs.map_err(|why| Wrong(format!("does not say which jobs it has: {why}")))?))
+        let jobs = runtime.block_on(jobs::list(ready));
+        Ok(jobs.map_err(|why| Wrong(format!("does not say which jobs it has: {why}")))?)
     }
 
     /// True if what failed is to be tried once more, now.
@@ -216,9 +240,11 @@ impl Application {
     }
 }
 
-/// Compiles where nobody waits for it, on threads that give way to those that serve. Only some: code that is not optimised costs them more
-/// than this does.
+/// Compiles where nobody waits for it, one application after the other, on threads that give way to those that serve; but not always, since
+/// what is not optimised costs these more.
 fn at_leisure<T: Send>(compile: impl FnOnce() -> T + Send) -> T {
+    static TURN: Mutex<()> = Mutex::new(());
+    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
     let give_way = |_| {
         let _ = rustix::process::setpriority_process(None, LEISURE);
     };

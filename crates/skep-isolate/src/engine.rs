@@ -32,6 +32,7 @@ pub(crate) struct Host {
 
 /// An engine, and what its components may import.
 struct Side {
+    kind: Kind,
     engine: Engine,
     linker: Linker<State>,
 }
@@ -53,7 +54,7 @@ enum Kind {
 #[derive(Default)]
 struct Others {
     concurrent: Mutex<Option<Arc<Side>>>,
-    /// As long as somebody needs it: it is of use for moments.
+    /// There while a version has code of it: it is of use for moments.
     baseline: Mutex<Weak<Side>>,
 }
 
@@ -137,6 +138,11 @@ impl Host {
         Some(Self { side, ..self.clone() })
     }
 
+    /// True if this is what [`Host::baseline`] has given.
+    pub(crate) fn is_baseline(&self) -> bool {
+        self.side.kind == Kind::Baseline
+    }
+
     pub(crate) fn engine(&self) -> &Engine {
         &self.side.engine
     }
@@ -160,7 +166,7 @@ impl Side {
             linker::fill_concurrent(&mut linker).map_err(wrong)?;
         }
         clock.drive(&engine);
-        Ok(Arc::new(Self { engine, linker }))
+        Ok(Arc::new(Self { kind, engine, linker }))
     }
 }
 

@@ -27,8 +27,8 @@ pub(crate) struct Instance {
     /// What that takes.
     renewable: Option<Renewable>,
     renewals: u32,
-    /// After how many requests handles were left open.
-    littered: u32,
+    /// Handles that its requests have left open.
+    left_open: usize,
 }
 
 /// How an instance is put back.
@@ -62,7 +62,7 @@ impl Instance {
             is_to_be_renewed: false,
             renewable: None,
             renewals: 0,
-            littered: 0,
+            left_open: 0,
         }
     }
 
@@ -185,17 +185,17 @@ impl Instance {
         let (Some(renewable), Some(_), Some(pages)) = (&mut self.renewable, &self.made, ready.pages.get()) else {
             return Err("it was not prepared for it");
         };
-        let state = self.store.data();
+        let state = self.store.data_mut();
         if self.renewals >= RENEWALS {
             return Err("it has served often enough");
         }
         if state.was_refused_memory() {
             return Err("it was refused memory");
         }
-        // The host's side of them goes with its state. The numbers that the guest has for them are never given again, and take room.
-        self.littered += u32::from(!state.is_table_empty());
-        if self.littered > MOST_LITTERED {
-            return Err("it has left handles open often enough");
+        // The host's side of them goes with its state. The guest's side stays, though nobody knows its numbers any more.
+        self.left_open += state.open_handles();
+        if self.left_open > MOST_LEFT_OPEN {
+            return Err("it has left many handles open");
         }
         begin(&mut self.store, ready).map_err(|_| "it has no fuel")?;
         let size =
@@ -219,8 +219,9 @@ impl Instance {
 /// So often an instance is put back. What the engine itself might keep of each request has an end with it.
 const RENEWALS: u32 = 10_000;
 
-/// So often after requests that left handles open, such as the first `println!` of Rust's standard library does.
-const MOST_LITTERED: u32 = 1000;
+/// So many handles may have been left open in it: a hundredth of what wasmtime allows (100 000 in a store), beyond which it would be an innocent
+/// request that fails. The first `println!` of Rust's standard library leaves two or three.
+const MOST_LEFT_OPEN: usize = 1000;
 
 /// What sizes of memories are counted in.
 const WASM_PAGE: usize = 64 << 10;

@@ -52,6 +52,8 @@ pub(crate) struct Ready {
     pub(crate) counts: Arc<Counts>,
     /// The component itself, if its code is not optimised yet.
     unoptimised: Option<Vec<u8>>,
+    /// Its engine is there for others, too, while it is.
+    _host: Host,
     /// Where requests use an instance at once.
     pub(crate) rooms: Rooms,
     reuse: Option<Reuse>,
@@ -209,6 +211,7 @@ impl Ready {
             made,
             counts: same.counts,
             unoptimised: code.unoptimised,
+            _host: code.host,
             rooms: Rooms::default(),
             reuse: same.reuse,
             idle: Mutex::default(),

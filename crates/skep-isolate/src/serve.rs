@@ -35,7 +35,7 @@ pub fn serve(arguments: Vec<OsString>) -> ExitCode {
         return server(App::new).run_with(arguments);
     }
     let is_check = asks(&["--check"]);
-    match prepare(arguments) {
+    match prepare(arguments, is_check) {
         Ok((settings, table)) => {
             let (cache, allow_breaking) = (settings.compile_cache, settings.allow_breaking);
             if is_check && let Err(wrong) = start(&table, &cache, &Server::that_only_looks(settings.data)) {
@@ -65,9 +65,13 @@ fn failed(wrong: &Wrong) -> ExitCode {
     ExitCode::FAILURE
 }
 
-fn prepare(arguments: Vec<OsString>) -> Result<(Settings, Arc<Table>), Wrong> {
+fn prepare(arguments: Vec<OsString>, is_check: bool) -> Result<(Settings, Arc<Table>), Wrong> {
     let settings = Settings::read(arguments)?;
-    let applications = settings.applications.iter().cloned().map(|options| Arc::new(Application::new(options)));
+    // Who only looks wants to know what the optimising compiler says, too.
+    let applications = settings.applications.iter().cloned().map(|mut options| {
+        options.baseline &= !is_check;
+        Arc::new(Application::new(options))
+    });
     let table = Table::new(applications.collect(), settings.status.clone())?;
     Ok((settings, Arc::new(table)))
 }
@@ -78,11 +82,12 @@ pub(crate) fn start(table: &Arc<Table>, cache: &Cache, server: &Server) -> Resul
     let disk = cache.open()?;
     let options = || table.applications().iter().map(|application| &application.options);
     let host = Host::new(size(options()))?;
-    let mut wrongs = Vec::new();
+    let (mut started, mut wrongs) = (Vec::new(), Vec::new());
     for application in table.applications() {
         let name = &application.options.name;
         match application.start(&host, disk.as_ref()) {
             Ok(ready) => {
+                started.push((application, Arc::clone(&ready)));
                 let ms = u64::try_from(ready.made.in_time.as_millis()).unwrap_or(u64::MAX);
                 tracing::info!(target: "skep::isolate", app = name, version = %ready.hash, ms, "ready");
             }
@@ -98,8 +103,8 @@ pub(crate) fn start(table: &Arc<Table>, cache: &Cache, server: &Server) -> Resul
     if server.setup.temporary_database {
         return Ok(());
     }
-    for application in table.applications() {
-        application.optimise(&host, disk.as_ref());
+    for (application, ready) in started {
+        application.optimise(ready, &host, disk.as_ref());
     }
     watch::start(table, host, disk).map_err(|error| Wrong(format!("cannot watch files: {error}")))
 }

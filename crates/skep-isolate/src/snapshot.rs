@@ -4,6 +4,7 @@
 //! that has no network and no random numbers worth the name, and then memories and globals are written back into the component. What
 //! start-up code may not do, it is told by name: it would be the same for every request from then on.
 
+use std::fmt;
 use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -12,7 +13,7 @@ use std::time::Duration;
 use wasmparser::Payload;
 use wasmtime::component::types::{ComponentFunc, ComponentItem, Type};
 use wasmtime::component::{Component, ComponentExportIndex, ComponentNamedList, Instance, Lift, WasmList};
-use wasmtime::{Store, WasmBacktrace};
+use wasmtime::{Store, Trap, WasmBacktrace};
 use wasmtime_wizer::{ComponentContext, ComponentInstanceState, Wizer};
 
 use crate::answer::told;
@@ -20,7 +21,7 @@ use crate::compiled::Compiled;
 use crate::disk::Disk;
 use crate::engine::{Clock, Host, any_of_its_own};
 use crate::error::Wrong;
-use crate::instance;
+use crate::instance::{self, Late};
 use crate::options::Options;
 use crate::reuse::ModuleCache;
 use crate::services::seed;
@@ -32,6 +33,9 @@ const PATIENCE: Duration = Duration::from_mins(1);
 
 /// What it is called.
 const NAMES: [&str; 2] = ["init", "wizer-initialize"];
+
+/// What the snapshotter adds to the exports of a component.
+pub(crate) const ACCESS: &str = "wasmtime:wizer/";
 
 /// The start-up code of a component.
 #[derive(Clone, Copy, Debug)]
@@ -89,7 +93,9 @@ pub(crate) struct Start<'w> {
     wizer: Wizer,
     context: ComponentContext<'w>,
     version: Hash,
-    /// Of the component with functions to read its memory.
+    /// The component with functions to read its memory.
+    instrumented: Vec<u8>,
+    host: Host,
     pub(crate) code: Compiled,
 }
 
@@ -109,9 +115,10 @@ impl<'w> Start<'w> {
         wizer.keep_init_func(true);
         let instrumented = caught(|| wizer.instrument_component(wasm).map_err(|error| unfit(&error)));
         // What is wrong with the component itself, its compiler says better.
-        let (context, instrumented) = instrumented.or_else(|why| Compiled::of_wasm(host, None, wasm).and(Err(why)))?;
+        let (context, instrumented) =
+            instrumented.or_else(|why| Compiled::for_once(host, disk, wasm, options).and(Err(why)))?;
         let code = Compiled::for_once(host, disk, &instrumented, options)?;
-        let start = Self { wizer, context, version: Hash::of(wasm), code };
+        let start = Self { wizer, context, version: Hash::of(wasm), instrumented, host: host.clone(), code };
         Ok(Init::of(&start.code.component).map(|_| start))
     }
 
@@ -128,9 +135,12 @@ impl<'w> Start<'w> {
     async fn make(self, disk: Option<&Disk>, grants: &Arc<Grants>, patience: Duration) -> Result<Vec<u8>, Wrong> {
         let (a, b) = seed();
         let drawn = u128::from(a) << 64 | u128::from(b);
-        let frozen = Arc::new(Frozen::new(disk.and_then(|disk| disk.seed(&self.version)).unwrap_or(drawn)));
-        let mut store = Store::new(self.code.host.engine(), State::for_image(grants, &frozen));
-        let ran = run(&self.code.host, &self.code.component, &mut store, patience).await?;
+        let seed = disk.and_then(|disk| disk.seed(&self.version)).unwrap_or(drawn);
+        let (mut frozen, mut store, mut ran) = begin(&self.code, seed, grants, patience).await?;
+        if self.code.host.is_baseline() && ran.as_ref().is_err_and(is_for_want_of_speed) {
+            let optimised = Compiled::of_wasm(&self.host, disk, &self.instrumented)?;
+            (frozen, store, ran) = begin(&optimised, seed, grants, patience).await?;
+        }
         // What it asked for in vain is why it failed, if it did.
         refuse(&frozen)?;
         let instance = ran.map_err(|error| failed(&error, store.data()))?;
@@ -138,6 +148,24 @@ impl<'w> Start<'w> {
         let running = &mut Running { store, instance };
         self.wizer.snapshot_component(&self.context, running).await.map_err(|error| unfit(&error))
     }
+}
+
+/// Runs start-up code for an image.
+async fn begin(
+    code: &Compiled,
+    seed: u128,
+    grants: &Arc<Grants>,
+    patience: Duration,
+) -> Result<(Arc<Frozen>, Store<State>, wasmtime::Result<Instance>), Wrong> {
+    let frozen = Arc::new(Frozen::new(seed));
+    let mut store = Store::new(code.host.engine(), State::for_image(grants, &frozen));
+    let ran = run(&code.host, &code.component, &mut store, patience).await?;
+    Ok((frozen, store, ran))
+}
+
+/// True if it might have done better with optimised code, which takes less time and less of the stack.
+fn is_for_want_of_speed(error: &wasmtime::Error) -> bool {
+    error.is::<Late>() || error.is::<NotDone>() || error.downcast_ref() == Some(&Trap::StackOverflow)
 }
 
 /// What came of start-up code. Where that is allowed, what keeps it from being an image has it run for each request.
@@ -196,8 +224,20 @@ async fn run(
         init.call(store, &instance).await.map(|()| instance)
     };
     let ran = tokio::time::timeout(patience, running).await;
-    Ok(ran.unwrap_or_else(|_| Err(wasmtime::Error::msg(format!("it was not done within {patience:?}")))))
+    Ok(ran.unwrap_or_else(|_| Err(NotDone(patience).into())))
 }
+
+/// Start-up code waited for too long.
+#[derive(Debug)]
+struct NotDone(Duration);
+
+impl fmt::Display for NotDone {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "it was not done within {:?}", self.0)
+    }
+}
+
+impl std::error::Error for NotDone {}
 
 /// What start-up code died of, and what it said itself if it did not return.
 fn failed(error: &wasmtime::Error, state: &State) -> Wrong {

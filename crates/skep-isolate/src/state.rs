@@ -80,6 +80,11 @@ impl State {
         self.table.is_empty() && self.services.is_clean()
     }
 
+    /// How many handles are open.
+    pub(crate) fn open_handles(&mut self) -> usize {
+        self.table.iter_mut().count()
+    }
+
     /// Handles of resources.
     pub(crate) fn table(&mut self) -> &mut ResourceTable {
         &mut self.table

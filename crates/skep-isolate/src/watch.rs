@@ -119,7 +119,7 @@ fn take_up(application: &Arc<Application>, host: &Host, disk: Option<&Disk>) {
         Some(Ok(ready)) => {
             let ms = u64::try_from(ready.made.in_time.as_millis()).unwrap_or(u64::MAX);
             tracing::info!(target: "skep::isolate", app = name, version = %ready.hash, ms, "swapped");
-            application.optimise(host, disk);
+            application.optimise(ready, host, disk);
         }
         Some(Err(wrong)) => tracing::error!(target: "skep::isolate", app = name, "not swapped: {wrong}"),
         None => {}

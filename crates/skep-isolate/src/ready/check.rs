@@ -7,6 +7,7 @@ use crate::error::Wrong;
 use crate::options::Options;
 use crate::reuse::ModuleCache;
 use crate::services;
+use crate::snapshot;
 
 const WASM_PAGE: u64 = 64 << 10;
 
@@ -84,6 +85,7 @@ fn no_handler(names: &[&str]) -> Wrong {
     if names.iter().any(|name| name.starts_with("wasi:cli/run")) {
         return Wrong(format!("is a program for the command line (wasi:cli/run), and no server: it has no {handlers}"));
     }
+    let names: Vec<&str> = names.iter().copied().filter(|name| !name.starts_with(snapshot::ACCESS)).collect();
     let has = if names.is_empty() { "nothing".to_owned() } else { names.join(", ") };
     Wrong(format!("has no {handlers}, which answer requests; it exports {has}"))
 }

@@ -3,7 +3,7 @@
 use std::mem::MaybeUninit;
 use std::thread::{self, ThreadId};
 
-/// A thread's page faults so far.
+/// A thread's page faults so far. They begin anew in a process that is forked: none is where instances are served.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Faults {
     thread: ThreadId,

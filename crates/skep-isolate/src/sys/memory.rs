@@ -28,6 +28,9 @@ pub(crate) struct Memory {
     written: Vec<(usize, usize)>,
     /// When that was seen.
     seen: Option<Faults>,
+    /// It has pages of the usual size only. One of 2 MiB would be written as a whole with its first byte, and be put together of smaller
+    /// ones by the system itself, empty ones among them, which are then written without a fault.
+    is_in_small: bool,
 }
 
 impl Memory {
@@ -35,7 +38,12 @@ impl Memory {
     pub(crate) fn of(all: &WasmList<u8>, store: &Store<State>) -> Self {
         let bytes = all.as_le_slice(store);
         let address = bytes.as_ptr().expose_provenance();
-        Self { address, length: bytes.len(), written: Vec::new(), seen: None }
+        let start = std::ptr::with_exposed_provenance_mut(address);
+        // SAFETY: it is the memory of an instance in the store; how large its pages are changes nothing of what it holds.
+        let advised = unsafe { rustix::mm::madvise(start, bytes.len(), Advice::LinuxNoHugepage) };
+        // A system that knows no large pages refuses.
+        let is_in_small = matches!(advised, Ok(()) | Err(Errno::INVAL));
+        Self { address, length: bytes.len(), written: Vec::new(), seen: None, is_in_small }
     }
 
     /// What `all` of it holds, and whether the system has that, too. To be called before the guest has run.
@@ -66,15 +74,9 @@ impl Memory {
     /// Takes the pages of this process away. Those of an image come back when they are asked for; others come empty.
     fn drop_pages(&self, _store: &mut Store<State>) -> bool {
         let start = std::ptr::with_exposed_provenance_mut(self.address);
-        let advise = |advice| {
-            // SAFETY: this is the memory of an instance in the store, which nobody else uses while it is borrowed. What it holds then, who
-            // called this looks after.
-            unsafe { rustix::mm::madvise(start, self.length, advice) }
-        };
-        // A page of 2 MiB would be written as a whole with its first byte, or be put together of smaller ones that nobody has written
-        // (see `put_back`). A system that knows no such pages refuses.
-        let is_in_small = matches!(advise(Advice::LinuxNoHugepage), Ok(()) | Err(Errno::INVAL));
-        is_in_small && advise(Advice::LinuxDontNeed).is_ok()
+        // SAFETY: this is the memory of an instance in the store, which nobody else uses while it is borrowed. What it holds then, who called
+        // this looks after.
+        unsafe { rustix::mm::madvise(start, self.length, Advice::LinuxDontNeed) }.is_ok()
     }
 
     pub(crate) fn length(&self) -> usize {
@@ -88,7 +90,7 @@ impl Memory {
     /// time faults; the guest and what is called for it run on this thread; so if this thread has not faulted since it was here last, with
     /// this memory, the pages that were written are those of then.
     pub(crate) fn put_back(&mut self, store: &mut Store<State>, pages: &Pages) -> bool {
-        let has_faulted = self.seen.is_none() || self.seen != Faults::of_this_thread();
+        let has_faulted = !self.is_in_small || self.seen.is_none() || self.seen != Faults::of_this_thread();
         if pages.length() != self.length || (has_faulted && !self.look(store)) {
             return false;
         }

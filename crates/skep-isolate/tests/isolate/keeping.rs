@@ -145,6 +145,11 @@ fn put_back() {
         }
         server.wait_for("printed to standard output");
         assert_eq!(counted(" made,"), made, "{}", server.text("/-/isolate"));
+        // Their numbers are of a bounded kind: nobody finds them used up.
+        for _ in 0..15 {
+            assert_eq!(server.text("/litter?9000"), "littered", "{}", server.log());
+            assert_eq!(server.text("/whoami"), "nobody");
+        }
         // What it cannot put back, it throws away: memory that has grown, what failed, and what has written too much to be worth it.
         for path in ["/grow", "/panic", "/unfinished", "/sweep", "/sweep"] {
             let made = counted(" made,");

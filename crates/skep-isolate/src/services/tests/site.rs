@@ -61,8 +61,9 @@ fn compiled(host: &Host, source: &Source, options: &Options) -> Ready {
     static COMPILES: Mutex<()> = Mutex::new(());
     let _turn = COMPILES.lock().unwrap_or_else(PoisonError::into_inner);
     let disk = Disk::open(&std::env::current_exe().unwrap().ancestors().nth(3).unwrap().join("guests/cache/skep"));
-    let disk = disk.unwrap_or_else(|wrong| panic!("{wrong}"));
-    Ready::new(host, Some(&disk), source, options).unwrap_or_else(|wrong| panic!("{wrong}"))
+    // What is there is optimised.
+    let disk = disk.ok().filter(|_| !options.baseline);
+    Ready::new(host, disk.as_ref(), source, options).unwrap_or_else(|wrong| panic!("{wrong}"))
 }
 
 impl Site {

@@ -48,6 +48,11 @@ impl wasip2::exports::http::incoming_handler::Guest for Guest {
             "/pages" => text(outparam, &core::arch::wasm32::memory_size(0).to_string()),
             "/grow" => text(outparam, &core::arch::wasm32::memory_grow(0, 10).to_string()),
             "/scribble" => text(outparam, &scribble(query.len()).to_string()),
+            "/litter" => {
+                // Handles that nobody closes.
+                (0..query.parse::<u32>().unwrap()).for_each(|_| std::mem::forget(Fields::new()));
+                text(outparam, "littered");
+            }
             "/sweep" => text(outparam, &sweep().to_string()),
             "/inits" => text(outparam, &start::INITS.load(Ordering::Relaxed).to_string()),
             "/counts" => text(outparam, &counts()),
