@@ -152,10 +152,11 @@ impl Application {
 
     /// False if another version has come meanwhile.
     fn put_optimised(&self, host: &Host, disk: Option<&Disk>, ready: &Arc<Ready>) -> Result<bool, Failure> {
-        let optimised = at_leisure(|| ready.optimised(host, disk));
+        let is_current = || self.current().is_some_and(|current| Arc::ptr_eq(&current, ready));
+        // While it waited for its turn, another one may have come.
+        let optimised = at_leisure(|| if is_current() { ready.optimised(host, disk) } else { Ok(None) });
         sys::trim();
         let Some(optimised) = optimised?.map(Arc::new) else { return Ok(false) };
-        let is_current = || self.current().is_some_and(|current| Arc::ptr_eq(&current, ready));
         let mut pause = PAUSE.0;
         let jobs = loop {
             if !is_current() {
