@@ -85,10 +85,15 @@ pub(crate) fn run(
     pool.work_inline(true);
     let site = initialise(app, config, seat, &pool)?;
     pool.work_inline(false);
-    ready_to_be_copied(config);
-    let lessons = if forks_often(config) { Lessons::new().ok() } else { None };
+    ready_to_be_copied();
+    let often = forks_often(config);
+    let lessons = if often { Lessons::new().ok() } else { None };
     let common = Common { config, seat, site, tls, listeners, questions: Questions::new()?, lessons };
-    Ok(Parent::new(common, logs)?.run())
+    let mut parent = Parent::new(common, logs)?;
+    if often {
+        parent.have_code_in_large_pages();
+    }
+    Ok(parent.run())
 }
 
 /// Makes and initialises the application on a thread that is gone when this returns.
@@ -118,19 +123,12 @@ fn initialise(
     Ok(site)
 }
 
-/// Lays memory so that a fork has little to copy, and a process that was forked little to look for. Where the system does not allow it, all
-/// stays as it is, and costs more.
-fn ready_to_be_copied(config: &Config) {
+/// Lays memory so that a fork has little to copy. Where the system does not allow it, all stays as it is, and costs more.
+fn ready_to_be_copied() {
     sys::order_free_memory();
     match sys::shelf::put_away() {
         Ok(bytes) => tracing::debug!("{} MiB that initialisation left need not be copied", bytes >> 20),
         Err(error) => tracing::debug!(%error, "what initialisation left is copied at each fork"),
-    }
-    // It costs as much memory as there is code, so that it must be forked often to be worth it.
-    if forks_often(config)
-        && let Err(error) = sys::shelf::code_into_large_pages()
-    {
-        tracing::debug!(%error, "code stays in small pages");
     }
 }
 

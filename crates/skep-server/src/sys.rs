@@ -4,6 +4,7 @@
 #![allow(unsafe_code)]
 
 pub(crate) mod board;
+pub(crate) mod large_pages;
 pub(crate) mod pages;
 pub(crate) mod pinned;
 pub(crate) mod process;

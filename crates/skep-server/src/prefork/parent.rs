@@ -14,6 +14,7 @@ use crate::log::Logs;
 use crate::server::workers;
 use crate::signals::Order;
 use crate::supervisor::{Backoff, ask_for_stack, how_it_ended, jittered, memory, where_it_is};
+use crate::sys::large_pages::LargePages;
 use crate::sys::pinned::{Lessons, Pins};
 use crate::sys::{self, board};
 use crate::worker::{LINGER, Life};
@@ -62,6 +63,8 @@ pub(super) struct Parent<'s> {
     silent: bool,
     /// What each process writes, and a fork copies at once.
     pins: Option<Pins>,
+    /// Code that is still to be copied: each process that is forked finds it at once then.
+    code: Option<LargePages>,
 }
 
 /// Those that end within this time of others are collected with them: waking up for each costs more than collecting it.
@@ -104,7 +107,16 @@ impl<'s> Parent<'s> {
             reaped: now,
             silent: false,
             pins: None,
+            code: None,
         })
+    }
+
+    /// Copies the code in use into large pages, once the first processes serve. It costs up to as much memory as there is code.
+    pub(super) fn have_code_in_large_pages(&mut self) {
+        match LargePages::of_this_program() {
+            Ok(code) => self.code = Some(code),
+            Err(error) => tracing::debug!(%error, "code stays in small pages"),
+        }
     }
 
     pub(super) fn run(mut self) -> ExitCode {
@@ -112,6 +124,7 @@ impl<'s> Parent<'s> {
         self.common.seat.say("ready");
         loop {
             self.keep_enough();
+            self.copy_some_code();
             if self.life > Life::Serve && self.kids.is_empty() {
                 return ExitCode::SUCCESS;
             }
@@ -141,6 +154,7 @@ impl<'s> Parent<'s> {
             until => until.min(pause),
         };
         let timeout = self.common.questions.pause().map_or(timeout, |pause| pause.min(timeout));
+        let timeout = if self.code.is_some() { Duration::ZERO } else { timeout };
         let mut fds = vec![PollFd::new(&self.signals, PollFlags::IN), PollFd::new(&self.bell, PollFlags::IN)];
         if let Some(answers) = self.common.questions.answers() {
             fds.push(PollFd::from_borrowed_fd(answers, PollFlags::IN));
@@ -189,6 +203,17 @@ impl<'s> Parent<'s> {
             if let Some(kid) = spare {
                 leave(kid, config.grace);
             }
+        }
+    }
+
+    /// One large page at a time: until it is copied, nothing is forked.
+    fn copy_some_code(&mut self) {
+        let Some(code) = &mut self.code else { return };
+        if let Err(error) = code.copy_next() {
+            tracing::debug!(%error, "some code stays in small pages");
+        }
+        if !code.are_left() {
+            self.code = None;
         }
     }
 
