@@ -7,11 +7,13 @@ use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::rc::Rc;
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 use rustix::event::epoll::{self, CreateFlags, EventData, EventFlags};
 use rustix::net::SocketFlags;
 use skep::Peer;
 use tokio::io::unix::AsyncFd;
+use tokio::runtime::LocalRuntime;
 
 use super::{Door, LINGER, Life, Worker, beat, either};
 use crate::connection::{Context, Plain};
@@ -59,8 +61,7 @@ impl Alone {
     /// somebody wants to know how the application is.
     pub(crate) fn run(self, on_first: impl Fn(), tell: &dyn Fn()) -> io::Result<()> {
         let Self { worker, signals, place, single } = self;
-        let slot = place.slot();
-        slot.take();
+        place.slot().take();
         let gate = Gate::new(worker.listeners, signals, tell)?;
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_io()
@@ -68,83 +69,114 @@ impl Alone {
             // Room for as many events is made and touched at the start.
             .max_io_events_per_tick(if single { 8 } else { 256 })
             .build_local(tokio::runtime::LocalOptions::default())?;
-        let grace = worker.grace;
         let context =
             Context::new(worker.site.local(), worker.limits, worker.access, Some(place.clone()), worker.share);
         let door = Rc::new(Door {
-            context: Rc::clone(&context),
+            context,
             tls: worker.tls,
             tls_handshake: worker.tls_handshake,
             room: worker.room,
             refusals: Rc::default(),
         });
-        let mut shared = None;
-        let mut began = false;
-        let life = loop {
-            // Who waits here cannot hang.
-            slot.beat.store(u64::MAX, Ordering::Relaxed);
-            let arrived = gate.wait()?;
-            slot.beat();
-            let visitor = match arrived {
-                Arrived::Signals => break gate.life(),
-                Arrived::Connection(visitor) => visitor,
-            };
-            if single {
-                slot.busy.store(board::now(), Ordering::Relaxed);
-            }
-            on_first();
-            let life = runtime.block_on(async {
-                if !std::mem::replace(&mut began, true) {
-                    tokio::task::spawn_local(Rc::clone(&context).keep_time());
-                    tokio::task::spawn_local(beat(place.clone()));
-                }
-                enter(&door, visitor);
-                if single {
-                    // A signal that comes now finds a process that is about to end by itself.
-                    context.gets_empty().await;
-                    return Ok(Life::Leave);
-                }
-                if shared.is_none() {
-                    shared = Some(Rc::new(sys::hear_of(gate.epoll.try_clone()?)?));
-                }
-                let shared = shared.clone().ok_or(io::ErrorKind::NotConnected)?;
-                serve(&door, &gate, &shared).await
-            })?;
-            if life != Life::Serve || context.share.is_spent() || single {
-                break if life == Life::Serve { Life::Leave } else { life };
-            }
-        };
-        // Who had the one connection that it is for has nobody left to look after.
-        if single && began {
-            std::mem::forget(gate);
+        let process = Process { runtime, door, place, grace: worker.grace };
+        if single {
+            process.serve_one(gate, on_first)?;
         } else {
-            runtime.block_on(finish(&door, gate, life, grace));
+            process.serve_many(gate, on_first)?;
         }
         // The process ends: putting its memory in order would cost more than the request did.
-        std::mem::forget((runtime, door, context, shared));
+        std::mem::forget(process);
         Ok(())
     }
 }
 
-/// Finishes what runs, and lets nobody in any more: those who wait already, if nobody else will.
-async fn finish(door: &Rc<Door>, gate: Gate<'_>, life: Life, grace: std::time::Duration) {
-    let context = &door.context;
-    if life == Life::Leave {
-        context.leave();
-        drop(gate);
-        context.show_leaving();
-        let _ = tokio::time::timeout(LINGER.min(grace), context.gets_empty()).await;
-    } else {
-        while let Some(visitor) = gate.accept() {
-            enter(door, visitor);
-            tokio::task::yield_now().await;
-        }
-        // Whoever comes from now on is refused, and does not wait for nothing.
-        drop(gate);
+/// What serves in such a process.
+struct Process {
+    runtime: LocalRuntime,
+    door: Rc<Door>,
+    place: Place,
+    grace: Duration,
+}
+
+impl Process {
+    /// Waits for one connection, and handles one request of it.
+    fn serve_one(&self, gate: Gate<'_>, on_first: impl Fn()) -> io::Result<()> {
+        let Arrived::Connection(visitor) = self.wait(&gate)? else {
+            self.runtime.block_on(self.finish(gate, 1));
+            return Ok(());
+        };
+        self.place.slot().busy.store(board::now(), Ordering::Relaxed);
+        on_first();
+        self.runtime.block_on(async {
+            self.begin();
+            enter(&self.door, visitor);
+            // It lets nobody else in. As long as it had the sockets open after all others had closed them, somebody could wait there in vain.
+            drop(gate);
+            // A signal that comes now finds a process that is about to end by itself.
+            self.door.context.gets_empty().await;
+        });
+        Ok(())
     }
-    context.drain();
-    if tokio::time::timeout(grace, context.gets_empty()).await.is_err() {
-        tracing::warn!(connections = context.count(), "cut connections that were not done in time");
+
+    /// Serves until it is told to end or had its share of requests.
+    fn serve_many(&self, gate: Gate<'_>, on_first: impl Fn()) -> io::Result<()> {
+        let mut shared = None;
+        while let Arrived::Connection(visitor) = self.wait(&gate)? {
+            on_first();
+            let life = self.runtime.block_on(async {
+                let shared = match &shared {
+                    Some(shared) => Rc::clone(shared),
+                    None => {
+                        self.begin();
+                        Rc::clone(shared.insert(Rc::new(sys::hear_of(gate.epoll.try_clone()?)?)))
+                    }
+                };
+                enter(&self.door, visitor);
+                serve(&self.door, &gate, &shared).await
+            })?;
+            if life != Life::Serve || self.door.context.share.is_spent() {
+                break;
+            }
+        }
+        self.runtime.block_on(self.finish(gate, usize::MAX));
+        std::mem::forget(shared);
+        Ok(())
+    }
+
+    fn wait(&self, gate: &Gate<'_>) -> io::Result<Arrived> {
+        let slot = self.place.slot();
+        // Who waits here cannot hang.
+        slot.beat.store(u64::MAX, Ordering::Relaxed);
+        let arrived = gate.wait();
+        slot.beat();
+        arrived
+    }
+
+    fn begin(&self) {
+        tokio::task::spawn_local(Rc::clone(&self.door.context).keep_time());
+        tokio::task::spawn_local(beat(self.place.clone()));
+    }
+
+    /// Finishes what runs, and lets nobody in any more: those who wait already, so many at the most, if nobody else will.
+    async fn finish(&self, gate: Gate<'_>, most: usize) {
+        let (context, grace) = (&self.door.context, self.grace);
+        if gate.life() == Life::Drain {
+            for visitor in std::iter::from_fn(|| gate.accept()).take(most) {
+                enter(&self.door, visitor);
+                tokio::task::yield_now().await;
+            }
+            // Whoever comes from now on is refused, and does not wait for nothing.
+            drop(gate);
+        } else {
+            context.leave();
+            drop(gate);
+            context.show_leaving();
+            let _ = tokio::time::timeout(LINGER.min(grace), context.gets_empty()).await;
+        }
+        context.drain();
+        if tokio::time::timeout(grace, context.gets_empty()).await.is_err() {
+            tracing::warn!(connections = context.count(), "cut connections that were not done in time");
+        }
     }
 }
 

@@ -39,6 +39,10 @@ pub(crate) const TESTS: &[Test] = &[
     ("what_one_forked_process_keeps_all_have", what_one_forked_process_keeps_all_have),
     ("prefork_finishes_what_runs", prefork_finishes_what_runs),
     ("an_extra_process_costs_little_memory", an_extra_process_costs_little_memory),
+    (
+        "processes_that_are_forked_often_have_code_in_large_pages",
+        processes_that_are_forked_often_have_code_in_large_pages,
+    ),
 ];
 
 /// The counter, how often the application was initialised, the process.
@@ -200,4 +204,23 @@ fn an_extra_process_costs_little_memory() {
     if !cfg!(debug_assertions) {
         assert!(total / 9 < 1024, "{} KiB", total / 9);
     }
+}
+
+fn processes_that_are_forked_often_have_code_in_large_pages() {
+    let mut server = Server::start(&["--mpm", "prefork", "--set", "requests_per_worker=1"]);
+    // The parent of those that serve is the first of the family. Code that is mapped from no file was copied.
+    let copied = |server: &Server| {
+        let maps = std::fs::read_to_string(format!("/proc/{}/maps", server.family()[0])).unwrap();
+        maps.lines().filter(|line| line.contains(" r-xp ") && line.ends_with(" 00:00 0 ")).count()
+    };
+    server.wait_until("its code was copied", |server| {
+        server.get("/").unwrap();
+        copied(server) > 0
+    });
+    let load = Load { connections: 8, ..Load::new(&server.address) }.start();
+    load.go_on_for(100).unwrap();
+    nothing_is_lost(load);
+    let others = Server::start(&["--mpm", "prefork"]);
+    others.get("/").unwrap();
+    assert_eq!(copied(&others), 0, "who forks seldom has it in the file");
 }
