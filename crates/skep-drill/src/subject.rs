@@ -148,7 +148,8 @@ pub fn mark(version: &str) -> Vec<u8> {
 /// Puts these bytes there as an executable, in one step.
 pub fn deploy_bytes(path: &Path, bytes: &[u8]) -> Result<()> {
     let new = path.with_extension("new");
-    fs::write(&new, bytes)?;
+    fs::write(&new, bytes)
+        .map_err(|error| Error::new(format!("{} of {} MB: {error}", new.display(), bytes.len() / 1_000_000)))?;
     fs::set_permissions(&new, fs::Permissions::from_mode(0o755))?;
     Ok(fs::rename(new, path)?)
 }

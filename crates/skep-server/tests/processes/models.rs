@@ -43,6 +43,7 @@ pub(crate) const TESTS: &[Test] = &[
         "processes_that_are_forked_often_have_code_in_large_pages",
         processes_that_are_forked_often_have_code_in_large_pages,
     ),
+    ("a_process_for_one_request_turns_nobody_away_at_its_end", a_process_for_one_request_turns_nobody_away_at_its_end),
 ];
 
 /// The counter, how often the application was initialised, the process.
@@ -223,4 +224,24 @@ fn processes_that_are_forked_often_have_code_in_large_pages() {
     let others = Server::start(&["--mpm", "prefork"]);
     others.get("/").unwrap();
     assert_eq!(copied(&others), 0, "who forks seldom has it in the file");
+}
+
+fn a_process_for_one_request_turns_nobody_away_at_its_end() {
+    let mut server = Server::start(&["--mpm", "prefork", "--set", "requests_per_worker=1"]);
+    server.get("/").unwrap();
+    let family = server.family();
+    // More wait than there are processes, when all of these learn that their parent is gone.
+    family.iter().for_each(|pid| kill(*pid, Signal::STOP));
+    let mut waiting: Vec<TcpStream> = (0..30).map(|_| TcpStream::connect(&server.address).unwrap()).collect();
+    for stream in &mut waiting {
+        stream.write_all(b"GET /slow/50 HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n").unwrap();
+    }
+    kill(family[0], Signal::KILL);
+    server.wait_until("the parent is gone", |_| !is_there(family[0]));
+    family[1..].iter().for_each(|pid| kill(*pid, Signal::CONT));
+    for mut stream in waiting {
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+    }
 }
