@@ -14,6 +14,7 @@ mod needs;
 mod pages;
 mod peers;
 mod report;
+mod room;
 mod setup;
 mod steps;
 mod test;

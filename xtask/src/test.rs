@@ -12,7 +12,7 @@ use std::time::Instant;
 
 use crate::report::{self, Outcome};
 use crate::steps::{self, STEPS, Step, Work};
-use crate::{command, needs, pages, setup, tidy};
+use crate::{command, needs, pages, room, setup, tidy};
 
 /// Runs the steps named by `args`, or all of them.
 pub(crate) fn run(args: &[String]) -> Result<ExitCode, String> {
@@ -21,6 +21,7 @@ pub(crate) fn run(args: &[String]) -> Result<ExitCode, String> {
         return Ok(ExitCode::SUCCESS);
     }
     let chosen = choose(args)?;
+    room::warn();
     setup::run(needs::NEEDS.iter().filter(|need| chosen.iter().any(|step| need.steps.contains(&step.name))))?;
     let outcomes = chosen.into_iter().map(run_step).collect::<Result<Vec<_>, _>>()?;
     print!("{}", report::summary(&outcomes));
