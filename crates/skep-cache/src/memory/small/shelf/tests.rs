@@ -1,3 +1,5 @@
+//! What a shelf promises, whatever comes.
+
 use std::collections::HashMap;
 
 use proptest::prelude::*;
