@@ -66,6 +66,8 @@ mod reach;
 pub mod redis;
 #[cfg(all(feature = "shared", unix))]
 pub mod shared;
+#[cfg(any(feature = "memory", all(feature = "shared", unix)))]
+mod sketch;
 #[cfg(any(feature = "file", feature = "sqlite", feature = "memcached", feature = "redis"))]
 mod slot;
 #[cfg(feature = "sqlite")]

@@ -24,7 +24,6 @@ mod map;
 mod record;
 mod ring;
 mod shard;
-mod sketch;
 mod slot;
 mod sys;
 mod words;

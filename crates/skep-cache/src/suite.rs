@@ -158,6 +158,10 @@ mod tests {
         crate::suite!(crate::Memory::new(1 << 20));
     }
 
+    mod small_memory {
+        crate::suite!(crate::Memory::new(100 << 10));
+    }
+
     #[test]
     fn no_promise_is_left_out() {
         assert_eq!(memory::PROMISES, super::promises::NAMES);

@@ -25,8 +25,8 @@ use super::lock::{Busy, Held};
 use super::record::{self, Head, New};
 use super::ring::{Damaged, Ring};
 use super::shard::{Count, Shard};
-use super::sketch::Sketch;
 use super::slot::Slot;
+use crate::sketch::Sketch;
 
 /// How many records get another round for one write.
 const ROUNDS: u32 = 32;
