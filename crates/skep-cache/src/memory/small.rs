@@ -59,7 +59,7 @@ impl Small {
         }
     }
 
-    /// The lock is not held while a caller looks: he may come back for more.
+    /// The lock is not held while a caller looks: it may come back for more.
     pub(super) fn each(&self, mut each: impl FnMut(&[u8], Entry<'_>)) {
         let entries: Vec<(Box<[u8]>, Record)> =
             self.read().entries().map(|(key, record)| (key.into(), record.clone())).collect();
