@@ -25,7 +25,7 @@ use crate::services::{self, Jobs};
 use crate::snapshot::{self, Init, Start, or_cold};
 use crate::source::{Form, Hash, Source};
 use crate::state::{Grants, State};
-use crate::sys::tells_written;
+use crate::sys::{Mapped, tells_written};
 use check::{check, is_handler};
 
 /// A version that can serve.
@@ -64,6 +64,17 @@ pub(crate) struct Ready {
     renewed: Mutex<Vec<Idle>>,
     /// Another version has taken its place: it keeps nothing.
     is_past: AtomicBool,
+    /// Its code, if that is a file's.
+    mapped: Option<Mapped>,
+    quiet: Mutex<Quiet>,
+}
+
+/// Since when nobody asks.
+struct Quiet {
+    /// How many had asked then.
+    begun: u64,
+    since: Instant,
+    has_rested: bool,
 }
 
 /// The function for requests that a component exports.
@@ -218,6 +229,8 @@ impl Ready {
             waiting: AtomicU32::new(0),
             renewed: Mutex::default(),
             is_past: AtomicBool::new(false),
+            mapped: code.mapped,
+            quiet: Mutex::new(Quiet { begun: 0, since: Instant::now(), has_rested: true }),
         })
     }
 
@@ -331,6 +344,25 @@ impl Ready {
         let gone: Vec<Idle> =
             self.all_renewed().extract_if(.., |renewed| renewed.since.elapsed() >= RENEWED_IDLE).collect();
         drop(gone);
+        self.rest_if_quiet();
+    }
+
+    fn rest_if_quiet(&self) {
+        let begun = self.counts.begun.load(Ordering::Relaxed);
+        let mut quiet = self.quiet.lock().unwrap_or_else(PoisonError::into_inner);
+        if quiet.begun != begun {
+            *quiet = Quiet { begun, since: Instant::now(), has_rested: false };
+        } else if !quiet.has_rested && quiet.since.elapsed() >= QUIET {
+            quiet.has_rested = true;
+            self.rest();
+        }
+    }
+
+    /// Takes what memory its code has. It comes back as it is used.
+    pub(crate) fn rest(&self) {
+        if let Some(mapped) = &self.mapped {
+            mapped.let_go();
+        }
     }
 
     /// How many instances wait.
@@ -347,6 +379,9 @@ const FUTILE: u64 = 64;
 
 /// So long one of them waits.
 const RENEWED_IDLE: Duration = Duration::from_secs(10);
+
+/// When nobody has asked for so long, its code goes out of memory.
+const QUIET: Duration = Duration::from_secs(10);
 
 /// Has the start-up code of a compiled file do here what it did beyond its memory where it was compiled.
 fn again(source: &Source, compiled: &Compiled, grants: &Arc<Grants>) -> Result<(), Wrong> {
