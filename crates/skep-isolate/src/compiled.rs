@@ -2,13 +2,16 @@
 
 mod written;
 
+use std::sync::Arc;
+
 use wasmtime::component::Component;
 
-use crate::disk::Disk;
+use crate::apart::Apart;
+use crate::disk::{Disk, Trusted};
 use crate::engine::{Host, is_third};
 use crate::error::Wrong;
 use crate::options::Options;
-use crate::renew;
+use crate::renew::{self, Contents};
 use crate::reuse::ModuleCache;
 use crate::source::{Code, Form, Hash, Source};
 use crate::sys::{self, Mapped};
@@ -27,8 +30,16 @@ pub(crate) struct Compiled {
     pub(crate) has_image: bool,
     /// What it was before that, if start-up code is to do once more what it did beyond its memory.
     pub(crate) start: Option<Component>,
-    /// The component itself, if the optimising compiler is still to see it.
-    pub(crate) unoptimised: Option<Vec<u8>>,
+    /// What the optimising compiler is still to see.
+    pub(crate) unoptimised: Option<Unoptimised>,
+}
+
+/// What was compiled in a hurry.
+#[derive(Clone)]
+pub(crate) enum Unoptimised {
+    Wasm(Vec<u8>),
+    /// Code, and what its instances begin with.
+    Apart(Arc<Apart>, Contents),
 }
 
 impl Compiled {
@@ -69,7 +80,7 @@ impl Compiled {
             && !disk.is_some_and(|disk| disk.has(host.engine(), &content))
             && let Some(quick) = Self::baseline(host, None, wasm, &content)
         {
-            return Ok(Self { unoptimised: Some(wasm.to_vec()), ..quick });
+            return Ok(Self { unoptimised: Some(Unoptimised::Wasm(wasm.to_vec())), ..quick });
         }
         Self::optimised(host, disk, wasm, &content)
     }
@@ -111,7 +122,7 @@ impl Compiled {
         Ok(Self { has_image: written.has_image, start, ..code })
     }
 
-    fn with(component: Component, host: &Host) -> Self {
+    pub(crate) fn with(component: Component, host: &Host) -> Self {
         Self { component, mapped: None, host: host.clone(), has_image: false, start: None, unoptimised: None }
     }
 }
@@ -126,13 +137,18 @@ fn code_of(host: &Host, disk: Option<&Disk>, wasm: &[u8], content: &Hash) -> Res
     let code = component.serialize().map_err(|error| refused(&error))?;
     let kept = match disk.keep(host.engine(), content, &code) {
         // What comes from the file is shared with other processes, and costs no memory while it is not used.
-        Ok(()) => self::kept(host, disk, content),
+        Ok(file) => mapped(host, disk, content, &file),
         Err(error) => {
-            tracing::warn!(target: "skep::isolate", "compiled code is not kept, and the next start compiles again: {error}");
+            not_kept(&error);
             None
         }
     };
     Ok(kept.unwrap_or_else(|| Compiled::with(component, host)))
+}
+
+/// Says that the disk has no room for code, or whatever else is wrong with it.
+pub(crate) fn not_kept(error: &std::io::Error) {
+    tracing::warn!(target: "skep::isolate", "compiled code is not kept, and the next start compiles again: {error}");
 }
 
 /// Which of the two engines it is for, machine code says only to them.
@@ -146,9 +162,13 @@ fn load(host: &Host, code: &Code<'_>) -> Result<Compiled, Wrong> {
     })
 }
 
-fn kept(host: &Host, disk: &Disk, content: &Hash) -> Option<Compiled> {
+pub(crate) fn kept(host: &Host, disk: &Disk, content: &Hash) -> Option<Compiled> {
     let file = disk.find(host.engine(), content)?;
-    match Mapped::new(host.engine(), &file) {
+    mapped(host, disk, content, &file)
+}
+
+pub(crate) fn mapped(host: &Host, disk: &Disk, content: &Hash, file: &Trusted) -> Option<Compiled> {
+    match Mapped::new(host.engine(), file) {
         Ok(mapped) => {
             Some(Compiled { mapped: Some(mapped.clone()), ..Compiled::with(mapped.component().clone(), host) })
         }
@@ -161,7 +181,7 @@ fn kept(host: &Host, disk: &Disk, content: &Hash) -> Option<Compiled> {
 }
 
 /// What the compiler says, and what it means where that is known.
-fn refused(error: &wasmtime::Error) -> Wrong {
+pub(crate) fn refused(error: &wasmtime::Error) -> Wrong {
     let text = format!("{error:#}");
     let hint = if text.contains("async") {
         "; it looks like one for a draft of WASI 0.3, and this server has 0.2 and the 0.3 that was released"
@@ -175,8 +195,6 @@ fn refused(error: &wasmtime::Error) -> Wrong {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
     use wasmtime::Store;
 
     use super::*;

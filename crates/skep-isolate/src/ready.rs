@@ -13,7 +13,8 @@ use wasmtime::component::InstancePre;
 use wasmtime_wasi_http::{p2, p3};
 
 use crate::answer::{Door, Rooms};
-use crate::compiled::Compiled;
+use crate::apart::Apart;
+use crate::compiled::{Compiled, Unoptimised};
 use crate::disk::Disk;
 use crate::engine::{Clock, Host, Version};
 use crate::error::Wrong;
@@ -50,8 +51,8 @@ pub(crate) struct Ready {
     /// How it came to be, for the status.
     pub(crate) made: Made,
     pub(crate) counts: Arc<Counts>,
-    /// The component itself, if its code is not optimised yet.
-    unoptimised: Option<Vec<u8>>,
+    /// What it was made of, if its code is not optimised yet.
+    unoptimised: Option<Unoptimised>,
     /// Its engine is there for others, too, while it is.
     _host: Host,
     /// Where requests use an instance at once.
@@ -148,25 +149,9 @@ impl Ready {
     /// Everything that takes time: compile, run start-up code, link. What is wrong does not name the file: who asks knows it.
     pub(crate) fn new(host: &Host, disk: Option<&Disk>, source: &Source, options: &Options) -> Result<Self, Wrong> {
         let begun = Instant::now();
-        let start = match source.form {
-            Form::Component if options.module_cache.is_snapshot() => {
-                or_cold(Start::of(host, disk, &source.bytes, options), options)?
-            }
-            _ => None,
-        };
-        let compile = || Compiled::new(host, disk, source, options);
-        let original = start.as_ref().map_or_else(compile, |start| Ok(start.code.clone()))?;
-        check(&original.host, &original.component, options)?;
-        let mut grants = options.grants(&host.clock, services::asked(&original.host, &original.component))?;
-        grants.env.extend(services::build(&grants, &source.hash));
-        let grants = Arc::new(grants);
-        again(source, &original, &grants)?;
-        let code = match start {
-            None => original,
-            Some(start) => match or_cold(start.image(disk, &grants).map(Some), options)? {
-                Some(image) => Compiled { has_image: true, ..Compiled::renewable(host, disk, &image, options)? },
-                None => compile()?,
-            },
+        let (grants, code) = match Apart::ready(host, disk, source, options)? {
+            Some(ready) => ready,
+            None => Self::code(host, disk, source, options)?,
         };
         let can_renew = options.module_cache.is_snapshot() && tells_written() && Renewal::is_for(source);
         let made = Made {
@@ -186,10 +171,41 @@ impl Ready {
         Self::of(code, can_renew, made, same)
     }
 
+    /// Compiles, and runs start-up code: of what is not served in two parts ([`Apart`]).
+    fn code(
+        host: &Host,
+        disk: Option<&Disk>,
+        source: &Source,
+        options: &Options,
+    ) -> Result<(Arc<Grants>, Compiled), Wrong> {
+        let start = match source.form {
+            Form::Component if options.module_cache.is_snapshot() => {
+                or_cold(Start::of(host, disk, &source.bytes, options), options)?
+            }
+            _ => None,
+        };
+        let compile = || Compiled::new(host, disk, source, options);
+        let original = start.as_ref().map_or_else(compile, |start| Ok(start.code.clone()))?;
+        let grants = checked(host, &original, source, options)?;
+        again(source, &original, &grants)?;
+        let code = match start {
+            None => original,
+            Some(start) => match or_cold(start.image(disk, &grants).map(Some), options)? {
+                Some(image) => Compiled { has_image: true, ..Compiled::renewable(host, disk, &image, options)? },
+                None => compile()?,
+            },
+        };
+        Ok((grants, code))
+    }
+
     /// The same version with code of the optimising compiler; `None` if it has that.
     pub(crate) fn optimised(&self, host: &Host, disk: Option<&Disk>) -> Result<Option<Self>, Wrong> {
-        let Some(wasm) = &self.unoptimised else { return Ok(None) };
-        let code = Compiled { has_image: self.made.has_image, ..Compiled::of_wasm(host, disk, wasm)? };
+        let code = match &self.unoptimised {
+            None => return Ok(None),
+            Some(Unoptimised::Wasm(wasm)) => Compiled::of_wasm(host, disk, wasm)?,
+            Some(Unoptimised::Apart(apart, contents)) => apart.optimised(host, disk, contents, &self.grants)?,
+        };
+        let code = Compiled { has_image: self.made.has_image, ..code };
         let made = Made { is_optimised: true, ..self.made.clone() };
         let same = Same {
             hash: self.hash,
@@ -382,6 +398,14 @@ const RENEWED_IDLE: Duration = Duration::from_secs(10);
 
 /// When nobody has asked for so long, its code goes out of memory.
 const QUIET: Duration = Duration::from_secs(10);
+
+/// What a component may have, if it is one that can be served.
+pub(crate) fn checked(host: &Host, code: &Compiled, source: &Source, options: &Options) -> Result<Arc<Grants>, Wrong> {
+    check(&code.host, &code.component, options)?;
+    let mut grants = options.grants(&host.clock, services::asked(&code.host, &code.component))?;
+    grants.env.extend(services::build(&grants, &source.hash));
+    Ok(Arc::new(grants))
+}
 
 /// Has the start-up code of a compiled file do here what it did beyond its memory where it was compiled.
 fn again(source: &Source, compiled: &Compiled, grants: &Arc<Grants>) -> Result<(), Wrong> {

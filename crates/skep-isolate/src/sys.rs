@@ -12,6 +12,7 @@ use rustix::mm::Advice;
 use wasmtime::component::Component;
 use wasmtime::{Engine, Result};
 
+use crate::artifact::Artifact;
 use crate::disk::Trusted;
 use crate::source::Code;
 pub(crate) use memory::{Memory, tells_written};
@@ -23,6 +24,13 @@ pub(crate) use memory::{Memory, tells_written};
 pub(crate) fn load(engine: &Engine, code: &Code<'_>) -> Result<Component> {
     // SAFETY: the bytes were written by `skep compile`, of a user that we trust as much as this one, since nobody else could write them.
     unsafe { Component::deserialize(engine, code.bytes()) }
+}
+
+/// A component of machine code that a compiler of this process wrote, or one like it: nobody else can make an [`Artifact`].
+pub(crate) fn made(engine: &Engine, artifact: &Artifact) -> Result<Component> {
+    // SAFETY: it was written by `Engine::precompile_component`, and what was changed of it since is where its memory begins and what
+    // globals are, neither of which code is compiled for.
+    unsafe { Component::deserialize(engine, artifact.bytes()) }
 }
 
 /// A component of code that this process, or one like it, has compiled before and kept, where the file is mapped.
