@@ -75,8 +75,16 @@ impl Apart {
             Some(_) => {
                 let optimise = || apart.machine_of(host, disk).and_then(|machine| apart.load(&machine, &begun));
                 let optimise = || optimise().map_err(|why| Wrong(why.0));
-                let read = async |ran: Ran| read(ran, &apart.places).await;
-                or_cold(snapshot::ran_once(&code, optimise, disk, &source.hash, &grants, read).map(Some), options)?
+                let read = async |ran: Ran| Ok(read(ran, &apart.places).await);
+                let made = snapshot::ran_once(&code, optimise, disk, &source.hash, &grants, read);
+                match or_cold(made.map(Some), options)? {
+                    Some(Err(why)) => {
+                        whole(why);
+                        return Ok(None);
+                    }
+                    Some(Ok(made)) => Some(made),
+                    None => None,
+                }
             }
         };
         let has_image = made.is_some();
@@ -171,7 +179,7 @@ impl Apart {
         let begun = snapshot::runtime().map_err(|why| Not(why.0))?.block_on(async {
             let instance = linked.instantiate_async(&mut store).await?;
             let ran = Ran { store, instance };
-            read(ran, &self.places).await.map_err(|why| Not(why.0))
+            read(ran, &self.places).await
         })?;
         if begun == *contents { Ok(()) } else { Err(Not("its instances do not begin as they should".to_owned())) }
     }
@@ -193,7 +201,7 @@ impl Apart {
 }
 
 /// What memory and globals of an instance are now.
-async fn read(ran: Ran, places: &Places) -> Result<Contents, Wrong> {
+async fn read(ran: Ran, places: &Places) -> Result<Contents, Not> {
     let Ran { mut store, instance } = ran;
     let read = async {
         store.data_mut().deadline = u64::MAX;
@@ -208,7 +216,7 @@ async fn read(ran: Ran, places: &Places) -> Result<Contents, Wrong> {
         let (all,) = tell.call_async(&mut store, ()).await?;
         Ok(Contents::of(all.as_le_slice(&store), globals))
     };
-    read.await.map_err(|error: wasmtime::Error| Wrong(format!("what it begins with cannot be read: {error:#}")))
+    read.await.map_err(|error: wasmtime::Error| Not(format!("what it begins with cannot be read: {error:#}")))
 }
 
 #[cfg(test)]
