@@ -98,9 +98,19 @@ impl Application {
             last.again = None;
         }
         let made = self.make(host, disk, source);
-        sys::trim();
+        // What is to be optimised trims when that is done: a compiler that finds its memory gone has to fault it in again.
+        let is_done = made.as_ref().map_or(true, |(ready, _)| ready.made.is_optimised);
+        let taken = self.taken(made, &source.path);
+        if is_done {
+            sys::trim();
+        }
+        Some(taken)
+    }
+
+    /// What becomes of a file that was looked into.
+    fn taken(&self, made: Result<(Arc<Ready>, jobs::List), Failure>, path: &Path) -> Result<Arc<Ready>, Wrong> {
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
-        Some(match made {
+        match made {
             Ok((ready, jobs)) => {
                 (last.failure, last.tries) = (None, 0);
                 if self.put(&ready, jobs).is_some() {
@@ -117,11 +127,11 @@ impl Application {
                 } else {
                     last.tries = 0;
                 }
-                let wrong = failure.wrong.of(&source.path);
+                let wrong = failure.wrong.of(path);
                 last.failure = Some((Instant::now(), wrong.clone()));
                 Err(wrong)
             }
-        })
+        }
     }
 
     /// Has the optimising compiler see a version that is current, if it has not, and puts its code in place. What goes wrong with that changes
@@ -191,6 +201,8 @@ impl Application {
 
     /// Puts a version in the place of the one before, which it gives. Whoever has that finishes with it.
     fn put(&self, ready: &Arc<Ready>, jobs: jobs::List) -> Option<Arc<Ready>> {
+        // Its probe has brought nearly all of its code, and nobody may ask it for long.
+        ready.rest();
         let before = self.current.swap(Some(Arc::clone(ready)));
         if let Some(before) = &before {
             before.passes();

@@ -6,11 +6,12 @@
 use std::fs::{self, File};
 use std::hash::{DefaultHasher, Hash as _, Hasher};
 use std::io::{self, Read, Write};
-use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+use std::os::unix::fs::{DirBuilderExt, FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use sha2::{Digest, Sha256};
+use tempfile::NamedTempFile;
 use wasmtime::Engine;
 
 use crate::error::Wrong;
@@ -104,10 +105,12 @@ impl Disk {
         self.path(engine, content).exists()
     }
 
-    /// Keeps code. What is there under its name is replaced in one step.
-    pub(crate) fn keep(&self, engine: &Engine, content: &Hash, code: &[u8]) -> io::Result<()> {
-        let sum = Sha256::digest(code);
-        write_whole(&self.path(engine, content), &[code, &sum])
+    /// Keeps code, and gives its file. What is there under its name is replaced in one step. Nobody waits for the disk, which takes as long as
+    /// all else of a small swap: whether it is whole, its sum says.
+    pub(crate) fn keep(&self, engine: &Engine, content: &Hash, code: &[u8]) -> io::Result<Trusted> {
+        let (sum, path) = (Sha256::digest(code), self.path(engine, content));
+        write_beside(&path, &[code, &sum])?.persist(&path)?;
+        Trusted::open(&path)
     }
 
     /// A number for what the start-up code of this content seeds, which nobody can foretell. It is the same at each start, or the image would be
@@ -141,12 +144,17 @@ impl Disk {
 
 /// Writes beside it, under a name that nobody else has, and renames: a file is there whole or not at all. Only its user may read it.
 pub(crate) fn write_whole(path: &Path, pieces: &[&[u8]]) -> io::Result<()> {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let mut file = tempfile::Builder::new().prefix(PART).tempfile_in(folder)?;
-    pieces.iter().try_for_each(|piece| file.write_all(piece))?;
+    let file = write_beside(path, pieces)?;
     file.as_file().sync_data()?;
     file.persist(path)?;
     Ok(())
+}
+
+fn write_beside(path: &Path, pieces: &[&[u8]]) -> io::Result<NamedTempFile> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let mut file = tempfile::Builder::new().prefix(PART).tempfile_in(folder)?;
+    pieces.iter().try_for_each(|piece| file.write_all(piece))?;
+    Ok(file)
 }
 
 /// Whether a file is as it was kept: behind the code is its SHA-256. A disk that was full, or lost its power, has other contents.
@@ -187,6 +195,13 @@ impl Trusted {
 
     pub(crate) fn file(&self) -> &File {
         &self.0
+    }
+
+    /// The code in it, if [`Disk::find`] has given it.
+    pub(crate) fn code(&self) -> io::Result<Vec<u8>> {
+        let mut code = vec![0; usize::try_from(self.0.metadata()?.len()).unwrap_or(0).saturating_sub(SUM)];
+        self.0.read_exact_at(&mut code, 0)?;
+        Ok(code)
     }
 }
 

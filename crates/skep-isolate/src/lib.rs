@@ -19,7 +19,9 @@
 //! | `sys` | the one place that needs `unsafe` |
 
 mod answer;
+mod apart;
 mod application;
+mod artifact;
 mod compile;
 mod compiled;
 mod disk;

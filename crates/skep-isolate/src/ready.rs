@@ -13,7 +13,8 @@ use wasmtime::component::InstancePre;
 use wasmtime_wasi_http::{p2, p3};
 
 use crate::answer::{Door, Rooms};
-use crate::compiled::Compiled;
+use crate::apart::Apart;
+use crate::compiled::{Compiled, Unoptimised};
 use crate::disk::Disk;
 use crate::engine::{Clock, Host, Version};
 use crate::error::Wrong;
@@ -25,7 +26,7 @@ use crate::services::{self, Jobs};
 use crate::snapshot::{self, Init, Start, or_cold};
 use crate::source::{Form, Hash, Source};
 use crate::state::{Grants, State};
-use crate::sys::tells_written;
+use crate::sys::{Mapped, tells_written};
 use check::{check, is_handler};
 
 /// A version that can serve.
@@ -50,8 +51,8 @@ pub(crate) struct Ready {
     /// How it came to be, for the status.
     pub(crate) made: Made,
     pub(crate) counts: Arc<Counts>,
-    /// The component itself, if its code is not optimised yet.
-    unoptimised: Option<Vec<u8>>,
+    /// What it was made of, if its code is not optimised yet.
+    unoptimised: Option<Unoptimised>,
     /// Its engine is there for others, too, while it is.
     _host: Host,
     /// Where requests use an instance at once.
@@ -64,6 +65,17 @@ pub(crate) struct Ready {
     renewed: Mutex<Vec<Idle>>,
     /// Another version has taken its place: it keeps nothing.
     is_past: AtomicBool,
+    /// Its code, if that is a file's.
+    mapped: Option<Mapped>,
+    quiet: Mutex<Quiet>,
+}
+
+/// Since when nobody asks.
+struct Quiet {
+    /// How many had asked then.
+    begun: u64,
+    since: Instant,
+    has_rested: bool,
 }
 
 /// The function for requests that a component exports.
@@ -137,25 +149,9 @@ impl Ready {
     /// Everything that takes time: compile, run start-up code, link. What is wrong does not name the file: who asks knows it.
     pub(crate) fn new(host: &Host, disk: Option<&Disk>, source: &Source, options: &Options) -> Result<Self, Wrong> {
         let begun = Instant::now();
-        let start = match source.form {
-            Form::Component if options.module_cache.is_snapshot() => {
-                or_cold(Start::of(host, disk, &source.bytes, options), options)?
-            }
-            _ => None,
-        };
-        let compile = || Compiled::new(host, disk, source, options);
-        let original = start.as_ref().map_or_else(compile, |start| Ok(start.code.clone()))?;
-        check(&original.host, &original.component, options)?;
-        let mut grants = options.grants(&host.clock, services::asked(&original.host, &original.component))?;
-        grants.env.extend(services::build(&grants, &source.hash));
-        let grants = Arc::new(grants);
-        again(source, &original, &grants)?;
-        let code = match start {
-            None => original,
-            Some(start) => match or_cold(start.image(disk, &grants).map(Some), options)? {
-                Some(image) => Compiled { has_image: true, ..Compiled::renewable(host, disk, &image, options)? },
-                None => compile()?,
-            },
+        let (grants, code) = match Apart::ready(host, disk, source, options)? {
+            Some(ready) => ready,
+            None => Self::code(host, disk, source, options)?,
         };
         let can_renew = options.module_cache.is_snapshot() && tells_written() && Renewal::is_for(source);
         let made = Made {
@@ -175,10 +171,41 @@ impl Ready {
         Self::of(code, can_renew, made, same)
     }
 
+    /// Compiles, and runs start-up code: of what is not served in two parts ([`Apart`]).
+    fn code(
+        host: &Host,
+        disk: Option<&Disk>,
+        source: &Source,
+        options: &Options,
+    ) -> Result<(Arc<Grants>, Compiled), Wrong> {
+        let start = match source.form {
+            Form::Component if options.module_cache.is_snapshot() => {
+                or_cold(Start::of(host, disk, &source.bytes, options), options)?
+            }
+            _ => None,
+        };
+        let compile = || Compiled::new(host, disk, source, options);
+        let original = start.as_ref().map_or_else(compile, |start| Ok(start.code.clone()))?;
+        let grants = checked(host, &original, source, options)?;
+        again(source, &original, &grants)?;
+        let code = match start {
+            None => original,
+            Some(start) => match or_cold(start.image(disk, &grants).map(Some), options)? {
+                Some(image) => Compiled { has_image: true, ..Compiled::renewable(host, disk, &image, options)? },
+                None => compile()?,
+            },
+        };
+        Ok((grants, code))
+    }
+
     /// The same version with code of the optimising compiler; `None` if it has that.
     pub(crate) fn optimised(&self, host: &Host, disk: Option<&Disk>) -> Result<Option<Self>, Wrong> {
-        let Some(wasm) = &self.unoptimised else { return Ok(None) };
-        let code = Compiled { has_image: self.made.has_image, ..Compiled::of_wasm(host, disk, wasm)? };
+        let code = match &self.unoptimised {
+            None => return Ok(None),
+            Some(Unoptimised::Wasm(wasm)) => Compiled::of_wasm(host, disk, wasm)?,
+            Some(Unoptimised::Apart(apart, contents)) => apart.optimised(host, disk, contents, &self.grants)?,
+        };
+        let code = Compiled { has_image: self.made.has_image, ..code };
         let made = Made { is_optimised: true, ..self.made.clone() };
         let same = Same {
             hash: self.hash,
@@ -218,6 +245,8 @@ impl Ready {
             waiting: AtomicU32::new(0),
             renewed: Mutex::default(),
             is_past: AtomicBool::new(false),
+            mapped: code.mapped,
+            quiet: Mutex::new(Quiet { begun: 0, since: Instant::now(), has_rested: true }),
         })
     }
 
@@ -331,6 +360,25 @@ impl Ready {
         let gone: Vec<Idle> =
             self.all_renewed().extract_if(.., |renewed| renewed.since.elapsed() >= RENEWED_IDLE).collect();
         drop(gone);
+        self.rest_if_quiet();
+    }
+
+    fn rest_if_quiet(&self) {
+        let begun = self.counts.begun.load(Ordering::Relaxed);
+        let mut quiet = self.quiet.lock().unwrap_or_else(PoisonError::into_inner);
+        if quiet.begun != begun {
+            *quiet = Quiet { begun, since: Instant::now(), has_rested: false };
+        } else if !quiet.has_rested && quiet.since.elapsed() >= QUIET {
+            quiet.has_rested = true;
+            self.rest();
+        }
+    }
+
+    /// Takes what memory its code has. It comes back as it is used.
+    pub(crate) fn rest(&self) {
+        if let Some(mapped) = &self.mapped {
+            mapped.let_go();
+        }
     }
 
     /// How many instances wait.
@@ -347,6 +395,17 @@ const FUTILE: u64 = 64;
 
 /// So long one of them waits.
 const RENEWED_IDLE: Duration = Duration::from_secs(10);
+
+/// When nobody has asked for so long, its code goes out of memory.
+const QUIET: Duration = Duration::from_secs(10);
+
+/// What a component may have, if it is one that can be served.
+pub(crate) fn checked(host: &Host, code: &Compiled, source: &Source, options: &Options) -> Result<Arc<Grants>, Wrong> {
+    check(&code.host, &code.component, options)?;
+    let mut grants = options.grants(&host.clock, services::asked(&code.host, &code.component))?;
+    grants.env.extend(services::build(&grants, &source.hash));
+    Ok(Arc::new(grants))
+}
 
 /// Has the start-up code of a compiled file do here what it did beyond its memory where it was compiled.
 fn again(source: &Source, compiled: &Compiled, grants: &Arc<Grants>) -> Result<(), Wrong> {

@@ -9,6 +9,7 @@
 //! written, segments that are dropped, references in globals, start functions. What belongs to the host is made anew, and what handles
 //! were left open for goes with it. What stays is the order in which numbers are given to handles ([`crate::instance::Instance::renew`]).
 
+mod contents;
 mod module;
 mod pages;
 
@@ -20,13 +21,14 @@ use wasm_encoder::{
 };
 use wasmparser::{
     CanonicalFunction, ComponentAlias, ComponentExternalKind, ComponentOuterAliasKind, Encoding, Instance, Parser,
-    Payload, SectionLimited, Validator,
+    Payload, SectionLimited, ValidPayload, Validator,
 };
 use wasmtime::component::{Component, ComponentExportIndex};
 
 use crate::snapshot::exports;
 use crate::source::{Form, Source};
-use module::Module;
+pub(crate) use contents::Contents;
+use module::{How, Module};
 pub(crate) use pages::{PAGE, Pages};
 
 /// The functions that a component was given.
@@ -36,12 +38,34 @@ pub(crate) struct Renewal {
     pub(crate) memory: ComponentExportIndex,
     /// `func() -> u32`: puts the globals back, and says how many pages of 64 KiB the memory has.
     pub(crate) back: ComponentExportIndex,
+    /// `func(nth: u32) -> u64`: the bits of a global.
+    pub(crate) global: ComponentExportIndex,
+}
+
+/// Where what changes stands in a component.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Places {
+    /// Of its core modules, the one that has the memory.
+    pub(crate) memory: usize,
+    /// Modules, and their globals.
+    pub(crate) globals: Vec<(usize, u32)>,
+}
+
+/// A component in two parts.
+#[derive(Debug)]
+pub(crate) struct Parts {
+    /// It as it was, renewable, but that its memory and its globals begin with nothing.
+    pub(crate) code: Vec<u8>,
+    pub(crate) places: Places,
+    /// What they begin with.
+    pub(crate) contents: Contents,
 }
 
 /// Nothing else is called so.
-const PREFIX: &str = "skep-renew-";
+pub(crate) const PREFIX: &str = "skep-renew-";
 const MEMORY: &str = "skep-renew-memory";
 const BACK: &str = "skep-renew-back";
+const GLOBAL: &str = "skep-renew-global";
 
 impl Renewal {
     /// False if a component has functions of these names itself.
@@ -52,7 +76,7 @@ impl Renewal {
     /// Of a component that was made renewable, from one that this is for.
     pub(crate) fn of(component: &Component) -> Option<Self> {
         let function = |name: &str| component.get_export(None, name).map(|(_, index)| index);
-        Some(Self { memory: function(MEMORY)?, back: function(BACK)? })
+        Some(Self { memory: function(MEMORY)?, back: function(BACK)?, global: function(GLOBAL)? })
     }
 }
 
@@ -78,13 +102,37 @@ impl From<wasmparser::BinaryReaderError> for Unfit {
 pub(crate) fn renewable(component: &[u8]) -> Result<Vec<u8>> {
     // Where its parts are is only sure of what is valid.
     let counts = Counts::of(component)?;
-    let Read { mut encoder, modules, instances } = read(component)?;
-    let memories: Vec<_> = instances.iter().filter(|(module, _)| modules[*module].has_memory).collect();
-    let [(_, memory)] = memories[..] else { return Err(Unfit("it has not exactly one memory")) };
-    let accessor = accessor(&modules, &instances, *memory);
-    encoder.section(&encode::RawSection { id: encode::ComponentSectionId::CoreModule as u8, data: &accessor });
-    append(&mut encoder, &counts, &instances, *memory);
-    Ok(encoder.finish())
+    can_be_put_back(component)?;
+    let read = read(component, How::Whole)?;
+    let (_, memory) = read.memory()?;
+    Ok(read.finish(&counts, memory))
+}
+
+/// The same, and what its memory and its globals begin with apart. That its functions are valid and change nothing else, its compiler
+/// says, and [`can_be_put_back`].
+pub(crate) fn apart(component: &[u8]) -> Result<Parts> {
+    let counts = Counts::of(component)?;
+    let mut read = read(component, How::Apart)?;
+    let (module, memory) = read.memory()?;
+    let mut contents = std::mem::take(&mut read.modules[module].contents);
+    let own = std::mem::take(&mut contents.globals);
+    let mut places = Places { memory: module, globals: Vec::new() };
+    for (place, _) in &read.instances {
+        let begun = if *place == module { &own } else { &read.modules[*place].contents.globals };
+        contents.globals.extend(begun);
+        places.globals.extend(read.modules[*place].globals.iter().map(|global| (*place, global.index)));
+    }
+    Ok(Parts { code: read.finish(&counts, memory), places, contents })
+}
+
+/// Whether functions of a component change nothing but its memory and its globals.
+pub(crate) fn can_be_put_back(component: &[u8]) -> Result<()> {
+    for payload in Parser::new(0).parse_all(component) {
+        if let Payload::CodeSectionEntry(body) = payload? {
+            module::refuse_body(&body)?;
+        }
+    }
+    Ok(())
 }
 
 /// A component, read.
@@ -96,7 +144,24 @@ struct Read {
     instances: Vec<(usize, u32)>,
 }
 
-fn read(component: &[u8]) -> Result<Read> {
+impl Read {
+    /// The module that has a memory, and its instance.
+    fn memory(&self) -> Result<(usize, u32)> {
+        let memories: Vec<_> = self.instances.iter().filter(|(module, _)| self.modules[*module].has_memory).collect();
+        let [memory] = memories[..] else { return Err(Unfit("it has not exactly one memory")) };
+        Ok(*memory)
+    }
+
+    /// With what puts it back at its end.
+    fn finish(mut self, counts: &Counts, memory: u32) -> Vec<u8> {
+        let accessor = accessor(&self.modules, &self.instances, memory);
+        self.encoder.section(&encode::RawSection { id: encode::ComponentSectionId::CoreModule as u8, data: &accessor });
+        append(&mut self.encoder, counts, &self.instances, memory);
+        self.encoder.finish()
+    }
+}
+
+fn read(component: &[u8], how: How) -> Result<Read> {
     let mut read = Read { encoder: encode::Component::new(), modules: Vec::new(), instances: Vec::new() };
     let (mut inside, mut next) = (0u32, 0);
     for payload in Parser::new(0).parse_all(component) {
@@ -112,7 +177,7 @@ fn read(component: &[u8]) -> Result<Read> {
         match &payload {
             Payload::Version { encoding: Encoding::Module, .. } => return Err(Unfit("it is no component")),
             Payload::ModuleSection { unchecked_range, .. } => {
-                let (module, bytes) = Module::read(&component[unchecked_range.clone()])?;
+                let (module, bytes) = Module::read(&component[unchecked_range.clone()], how)?;
                 let id = encode::ComponentSectionId::CoreModule as u8;
                 read.encoder.section(&encode::RawSection { id, data: &bytes });
                 read.modules.push(module);
@@ -215,8 +280,16 @@ struct Counts {
 
 impl Counts {
     fn of(component: &[u8]) -> Result<Self> {
-        // What is no standard yet is refused by this, too: operators that write tables and globals in other ways.
-        let types = Validator::new().validate_all(component)?;
+        // Functions the compiler validates, which takes longer than all else. What is no standard yet it refuses, too: operators that write
+        // tables and globals in other ways.
+        let mut validator = Validator::new();
+        let mut types = None;
+        for payload in Parser::new(0).parse_all(component) {
+            if let ValidPayload::End(all) = validator.payload(&payload?)? {
+                types = Some(all);
+            }
+        }
+        let types = types.ok_or(Unfit("it has no end"))?;
         let types = types.as_ref();
         Ok(Self {
             modules: types.module_count(),
@@ -237,6 +310,7 @@ fn accessor(modules: &[Module], instances: &[(usize, u32)], memory: u32) -> Vec<
         (encode::GlobalSection::new(), encode::ExportSection::new(), encode::CodeSection::new());
     types.ty().function([], [encode::ValType::I32]);
     types.ty().function([encode::ValType::I32], []);
+    types.ty().function([encode::ValType::I32], [encode::ValType::I64]);
     let any = encode::MemoryType { minimum: 0, maximum: None, memory64: false, shared: false, page_size_log2: None };
     imports.import(&memory.to_string(), module::MEMORY, any);
     let theirs: Vec<_> = instances
@@ -274,7 +348,15 @@ fn accessor(modules: &[Module], instances: &[(usize, u32)], memory: u32) -> Vec<
         to.global_get(count + nth).global_set(nth);
     }
     to.memory_size(0).end();
-    for (nth, (kind, function)) in (0..).zip([(0, &tell), (1, &told), (0, &back)]) {
+    let mut one = encode::Function::new([]);
+    let mut to = one.instructions();
+    for (nth, (_, global)) in (0i32..).zip(&theirs) {
+        to.local_get(0).i32_const(nth).i32_eq().if_(encode::BlockType::Empty).global_get(nth.cast_unsigned());
+        global.widen(&mut to);
+        to.return_().end();
+    }
+    to.i64_const(0).end();
+    for (nth, (kind, function)) in (0..).zip([(0, &tell), (1, &told), (0, &back), (2, &one)]) {
         functions.function(kind);
         code.function(function);
         exports.export(FUNCTIONS[nth as usize], ExportKind::Func, nth);
@@ -284,8 +366,8 @@ fn accessor(modules: &[Module], instances: &[(usize, u32)], memory: u32) -> Vec<
     module.finish()
 }
 
-/// What the accessor exports: where memory is, what is called when that was read, and what puts globals back.
-const FUNCTIONS: [&str; 3] = ["memory", "told", "back"];
+/// What the accessor exports: where memory is, what is called when that was read, what puts globals back, and what one of them is.
+const FUNCTIONS: [&str; 4] = ["memory", "told", "back", "global"];
 
 fn append(encoder: &mut encode::Component, counts: &Counts, instances: &[(usize, u32)], memory: u32) {
     let mut made = encode::InstanceSection::new();
@@ -303,6 +385,8 @@ fn append(encoder: &mut encode::Component, counts: &Counts, instances: &[(usize,
     types.defined_type().list(ComponentValType::Primitive(PrimitiveValType::U8));
     types.function().params(none).result(Some(ComponentValType::Type(counts.types)));
     types.function().params(none).result(Some(ComponentValType::Primitive(PrimitiveValType::U32)));
+    let nth = [("nth", ComponentValType::Primitive(PrimitiveValType::U32))];
+    types.function().params(nth).result(Some(ComponentValType::Primitive(PrimitiveValType::U64)));
     encoder.section(&types);
     let mut lifted = encode::CanonicalFunctionSection::new();
     let first = counts.core_functions;
@@ -312,132 +396,14 @@ fn append(encoder: &mut encode::Component, counts: &Counts, instances: &[(usize,
         [CanonicalOption::Memory(counts.memories), CanonicalOption::PostReturn(first + 1)],
     );
     lifted.lift(first + 2, counts.types + 2, []);
+    lifted.lift(first + 3, counts.types + 3, []);
     encoder.section(&lifted);
     let mut exports = encode::ComponentExportSection::new();
     exports.export(MEMORY, ComponentExportKind::Func, counts.functions, None);
     exports.export(BACK, ComponentExportKind::Func, counts.functions + 1, None);
+    exports.export(GLOBAL, ComponentExportKind::Func, counts.functions + 2, None);
     encoder.section(&exports);
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn why(text: &str) -> String {
-        renewable(&wat::parse_str(text).unwrap()).map_or_else(|why| why.to_string(), |_| "fit".to_owned())
-    }
-
-    /// A component of one module, with so much in it.
-    fn of(module: &str) -> String {
-        format!("(component (core module $m {module}) (core instance (instantiate $m)))")
-    }
-
-    #[test]
-    fn what_cannot_be_put_back_is_found() {
-        let memory = "(memory (export \"memory\") 1)";
-        assert_eq!(why(&of(memory)), "fit");
-        let cases = [
-            ("", "it has not exactly one memory"),
-            ("(memory (export \"memory\") i64 1)", "its memory is none of the usual kind"),
-            ("(memory (export \"memory\") 0)", "its memory is none of the usual kind"),
-            ("(memory 1)", "a module in it exports nothing"),
-            ("(func $f) (start $f)", "a module in it has a start function"),
-            ("(global (export \"g\") (mut funcref) (ref.null func))", "a global of it is no number"),
-            (
-                "(table 1 funcref) (func (table.set (i32.const 0) (ref.null func)))",
-                "it writes tables, or drops segments",
-            ),
-            ("(func (data.drop 0)) (data \"x\")", "it writes tables, or drops segments"),
-            ("(type (struct))", "it has objects beside its memory"),
-            ("(func (export \"skep-renew-x\"))", "it is renewable already"),
-        ];
-        for (module, expected) in cases {
-            let memory = if module.contains("memory") || module.is_empty() { "" } else { memory };
-            assert_eq!(why(&of(&format!("{memory} {module}"))), expected, "{module}");
-        }
-        let twice = format!(
-            "(component (core module $m {memory}) (core instance (instantiate $m)) (core instance (instantiate $m)))"
-        );
-        assert_eq!(why(&twice), "a module in it has several instances, or comes from elsewhere");
-        assert_eq!(why(&format!("(component {})", of(memory))), "a component in it has modules");
-        let outer = format!(
-            "(component (core module $m {memory}) (core instance (instantiate $m))
-             (component (alias outer 1 $m (core module $x)) (core instance (instantiate $x))))"
-        );
-        assert_eq!(why(&outer), "a component in it has modules");
-        let resource = format!(
-            "(component (core module $m {memory}) (core instance (instantiate $m))
-             (type $r (resource (rep i32))) (core func (canon resource.new $r)))"
-        );
-        assert_eq!(why(&resource), "it makes resources of its own");
-        assert_eq!(why("(component (import \"m\" (core module)))"), "a module of it comes from elsewhere");
-        assert_eq!(why("(module)"), "it is no component");
-    }
-
-    #[test]
-    fn a_component_is_made_renewable_once() {
-        let once = renewable(&wat::parse_str(of("(memory (export \"memory\") 1)")).unwrap()).unwrap();
-        assert_eq!(renewable(&once).unwrap_err().to_string(), "it is renewable already");
-    }
-
-    /// Memory, and globals of two modules.
-    #[test]
-    fn memory_and_globals_are_as_they_were() {
-        let text = r#"(component
-            (core module $a
-                (memory (export "memory") 2)
-                (data (i32.const 0) "beginning")
-                (global $count (export "count") (mut i32) (i32.const 5))
-                (global $far (mut f64) (f64.const 1.5))
-                (func (export "next") (result i32)
-                    (global.set $far (f64.add (global.get $far) (f64.const 1)))
-                    (global.set $count (i32.add (global.get $count) (i32.trunc_f64_s (global.get $far))))
-                    (i32.store (i32.const 0) (i32.add (i32.load (i32.const 0)) (i32.const 1)))
-                    (i32.store (i32.const 70000) (i32.add (i32.load (i32.const 70000)) (i32.const 7)))
-                    (i32.add (global.get $count) (i32.load (i32.const 70000)))))
-            (core module $b
-                (import "a" "memory" (memory 1))
-                (global $own (mut i64) (i64.const 1))
-                (func (export "step") (result i32)
-                    (global.set $own (i64.mul (global.get $own) (i64.const 3)))
-                    (i32.wrap_i64 (global.get $own))))
-            (core instance $a (instantiate $a))
-            (core instance $b (instantiate $b (with "a" (instance $a))))
-            (func (export "next") (result u32) (canon lift (core func $a "next")))
-            (func (export "step") (result u32) (canon lift (core func $b "step"))))"#;
-        let engine = wasmtime::Engine::default();
-        let source =
-            Source::of("a.wasm".as_ref(), wat::parse_str(text).unwrap()).unwrap_or_else(|wrong| panic!("{wrong}"));
-        let component = Component::new(&engine, renewable(&source.bytes).unwrap()).unwrap();
-        let renewal = Renewal::of(&component).unwrap();
-        let mut store = wasmtime::Store::new(&engine, ());
-        let instance = wasmtime::component::Linker::new(&engine).instantiate(&mut store, &component).unwrap();
-        let mut call = |name: &str| {
-            let function = instance.get_typed_func::<(), (u32,)>(&mut store, name).unwrap();
-            function.call(&mut store, ()).unwrap().0
-        };
-        assert_eq!((call("next"), call("next"), call("step"), call("step")), (14, 24, 3, 9));
-        let back = |store: &mut wasmtime::Store<()>| {
-            let back = instance.get_typed_func::<(), (u32,)>(&mut *store, renewal.back).unwrap();
-            back.call(&mut *store, ()).unwrap().0
-        };
-        let memory = |store: &mut wasmtime::Store<()>| {
-            type All = wasmtime::component::WasmList<u8>;
-            let tell = instance.get_typed_func::<(), (All,)>(&mut *store, renewal.memory).unwrap();
-            let (all,) = tell.call(&mut *store, ()).unwrap();
-            all.as_le_slice(&*store).to_vec()
-        };
-        // From here on, this is how it was.
-        let then = memory(&mut store);
-        assert_eq!((then.len(), &then[1..9], then[70000]), (2 << 16, &b"eginning"[..], 14));
-        let call = |store: &mut wasmtime::Store<()>, name: &str| {
-            let function = instance.get_typed_func::<(), (u32,)>(&mut *store, name).unwrap();
-            function.call(store, ()).unwrap().0
-        };
-        let first = (call(&mut store, "next"), call(&mut store, "step"));
-        assert_eq!(first, (14 + 21, 27));
-        assert_eq!(back(&mut store), 2);
-        // The memory is the host's to put back: globals only.
-        assert_eq!((call(&mut store, "next"), call(&mut store, "step")), (14 + 28, 27));
-    }
-}
+mod tests;

@@ -133,24 +133,54 @@ impl<'w> Start<'w> {
     }
 
     async fn make(self, disk: Option<&Disk>, grants: &Arc<Grants>, patience: Duration) -> Result<Vec<u8>, Wrong> {
-        let (a, b) = seed();
-        let drawn = u128::from(a) << 64 | u128::from(b);
-        let seed = disk.and_then(|disk| disk.seed(&self.version)).unwrap_or(drawn);
-        let (mut frozen, mut store, mut ran) = begin(&self.code, seed, grants, patience).await?;
-        if self.code.host.is_baseline() && ran.as_ref().is_err_and(is_for_want_of_speed) {
-            let optimised = Compiled::of_wasm(&self.host, disk, &self.instrumented)?;
-            (frozen, store, ran) = begin(&optimised, seed, grants, patience).await?;
-        }
-        // What it asked for in vain is why it failed, if it did.
-        refuse(&frozen)?;
-        let instance = ran.map_err(|error| failed(&error, store.data()))?;
-        holds_nothing(store.data())?;
-        let running = &mut Running { store, instance };
+        let optimise = || Compiled::of_wasm(&self.host, disk, &self.instrumented);
+        let ran = ran(&self.code, optimise, disk, &self.version, grants, patience).await?;
+        let running = &mut Running { store: ran.store, instance: ran.instance };
         self.wizer.snapshot_component(&self.context, running).await.map_err(|error| unfit(&error))
     }
 }
 
-/// Runs start-up code for an image.
+/// Start-up code of a version that has run.
+pub(crate) struct Ran {
+    pub(crate) store: Store<State>,
+    pub(crate) instance: Instance,
+}
+
+/// Runs start-up code, in a minute.
+pub(crate) fn ran_once<T>(
+    code: &Compiled,
+    optimise: impl FnOnce() -> Result<Compiled, Wrong>,
+    disk: Option<&Disk>,
+    version: &Hash,
+    grants: &Arc<Grants>,
+    then: impl AsyncFnOnce(Ran) -> Result<T, Wrong>,
+) -> Result<T, Wrong> {
+    runtime()?.block_on(async { then(ran(code, optimise, disk, version, grants, PATIENCE).await?).await })
+}
+
+/// Runs start-up code for an image; of optimised code, if it was too slow for this.
+async fn ran(
+    code: &Compiled,
+    optimise: impl FnOnce() -> Result<Compiled, Wrong>,
+    disk: Option<&Disk>,
+    version: &Hash,
+    grants: &Arc<Grants>,
+    patience: Duration,
+) -> Result<Ran, Wrong> {
+    let (a, b) = seed();
+    let drawn = u128::from(a) << 64 | u128::from(b);
+    let seed = disk.and_then(|disk| disk.seed(version)).unwrap_or(drawn);
+    let (mut frozen, mut store, mut ran) = begin(code, seed, grants, patience).await?;
+    if code.host.is_baseline() && ran.as_ref().is_err_and(is_for_want_of_speed) {
+        (frozen, store, ran) = begin(&optimise()?, seed, grants, patience).await?;
+    }
+    // What it asked for in vain is why it failed, if it did.
+    refuse(&frozen)?;
+    let instance = ran.map_err(|error| failed(&error, store.data()))?;
+    holds_nothing(store.data())?;
+    Ok(Ran { store, instance })
+}
+
 async fn begin(
     code: &Compiled,
     seed: u128,
@@ -199,7 +229,7 @@ pub(crate) fn again(host: &Host, component: &Component, grants: &Arc<Grants>) ->
     })
 }
 
-fn runtime() -> Result<tokio::runtime::Runtime, Wrong> {
+pub(crate) fn runtime() -> Result<tokio::runtime::Runtime, Wrong> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     runtime.map_err(|error| Wrong(format!("cannot run start-up code: {error}")))
 }

@@ -125,6 +125,11 @@ impl Hash {
         Self(Sha256::digest(bytes).into())
     }
 
+    /// What a sum comes to.
+    pub(crate) fn finish(sum: Sha256) -> Self {
+        Self(sum.finalize().into())
+    }
+
     /// Whether it is this sum.
     pub(crate) fn is(&self, sum: &[u8]) -> bool {
         self.0 == sum

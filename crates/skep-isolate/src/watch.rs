@@ -9,7 +9,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::{Arc, PoisonError, Weak};
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use std::{io, thread};
 
 use crate::application::Application;
@@ -84,12 +84,21 @@ impl Watched {
         if self.seen == Some(now) {
             return application.is_due();
         }
-        if self.coming.replace(now) != Some(now) {
+        let is_at_rest = self.coming.replace(now) == Some(now) || stands_still(now, SystemTime::now());
+        if !is_at_rest {
             return false;
         }
         (self.seen, self.coming) = (Some(now), None);
         true
     }
+}
+
+/// True if its own time says that a file has not changed for a moment: one that was renamed into its place was often written before that. A
+/// clock that goes wrong says nothing, if it is ahead; if it is behind, half a file may be read, which is none, and then the whole.
+fn stands_still((_, _, seconds, nanos): Look, now: SystemTime) -> bool {
+    let (Ok(seconds), Ok(nanos)) = (u64::try_from(seconds), u32::try_from(nanos)) else { return false };
+    let changed = UNIX_EPOCH + Duration::new(seconds, nanos);
+    now.duration_since(changed).is_ok_and(|since| since > PERIOD)
 }
 
 pub(crate) fn look(path: &Path) -> Option<Look> {
@@ -123,5 +132,21 @@ fn take_up(application: &Arc<Application>, host: &Host, disk: Option<&Disk>) {
         }
         Some(Err(wrong)) => tracing::error!(target: "skep::isolate", app = name, "not swapped: {wrong}"),
         None => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_stands_still_when_its_time_is_past() {
+        let changed = Duration::new(1000, 999_999_999);
+        let look = (1, 2, 1000, 999_999_999);
+        let after = |since: Duration| stands_still(look, UNIX_EPOCH + changed + since);
+        assert!(after(PERIOD * 2) && after(PERIOD + Duration::from_nanos(1)));
+        assert!(!after(PERIOD) && !after(Duration::ZERO));
+        assert!(!stands_still(look, UNIX_EPOCH), "it comes from the future");
+        assert!(!stands_still((1, 2, -5, 0), UNIX_EPOCH + changed), "or from before all time");
     }
 }

@@ -6,8 +6,11 @@ use crate::engine::{Host, MOST_CONCURRENT, Version, has};
 use crate::error::Wrong;
 use crate::options::Options;
 use crate::reuse::ModuleCache;
-use crate::services;
 use crate::snapshot;
+use crate::{renew, services};
+
+/// What a component is given before it is compiled.
+const OURS: [&str; 2] = [snapshot::ACCESS, renew::PREFIX];
 
 const WASM_PAGE: u64 = 64 << 10;
 
@@ -85,7 +88,8 @@ fn no_handler(names: &[&str]) -> Wrong {
     if names.iter().any(|name| name.starts_with("wasi:cli/run")) {
         return Wrong(format!("is a program for the command line (wasi:cli/run), and no server: it has no {handlers}"));
     }
-    let names: Vec<&str> = names.iter().copied().filter(|name| !name.starts_with(snapshot::ACCESS)).collect();
+    let names: Vec<&str> =
+        names.iter().copied().filter(|name| !OURS.iter().any(|ours| name.starts_with(ours))).collect();
     let has = if names.is_empty() { "nothing".to_owned() } else { names.join(", ") };
     Wrong(format!("has no {handlers}, which answer requests; it exports {has}"))
 }

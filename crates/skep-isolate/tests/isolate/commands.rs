@@ -17,6 +17,7 @@ pub(crate) const TESTS: &[Test] = &[
     ("what_cannot_be_compiled_is_told_why", not_compiled),
     ("compiled_code_that_others_may_write_is_not_run", not_trusted),
     ("code_is_kept_and_found_again", kept),
+    ("what_says_something_else_with_the_same_code_is_not_compiled", same_code),
     ("a_version_serves_before_it_is_optimised", baseline),
 ];
 
@@ -243,22 +244,68 @@ fn kept() {
     let guest = guests::plain();
     let arguments = [guest.to_str().unwrap(), "--compile-cache", cache.to_str().unwrap()];
     Server::start(&arguments).wait_for("optimised");
-    let file = fs::read_dir(&cache).unwrap().next().unwrap().unwrap().path();
-    let made = fs::metadata(&file).unwrap();
+    // The code, and the same with what its memory begins with.
+    let files = code_in(&cache);
+    assert_eq!(files.len(), 2);
+    let about = || files.iter().map(|file| fs::metadata(file).unwrap()).collect::<Vec<_>>();
+    let made = about();
     let server = Server::start(&arguments);
     assert_eq!(server.text("/"), "one");
-    // It is the file that it was, and is known to be of use.
-    assert_eq!(fs::metadata(&file).unwrap().ino(), made.ino(), "it was not compiled again");
-    assert!(fs::metadata(&file).unwrap().modified().unwrap() > made.modified().unwrap());
+    // They are the files that they were, and are known to be of use.
+    for (now, made) in about().iter().zip(&made) {
+        assert_eq!(now.ino(), made.ino(), "it was not compiled again");
+        assert!(now.modified().unwrap() > made.modified().unwrap());
+    }
     drop(server);
-    // Somebody else could have written it: it is compiled anew, in its place.
-    fs::set_permissions(&file, fs::Permissions::from_mode(0o666)).unwrap();
-    let server = Server::start(&arguments);
-    server.wait_for("compiled code is not used: others may write it");
-    assert_eq!(server.text("/"), "one");
-    assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
-    drop(server);
-    // What is broken is compiled anew, too.
-    fs::write(&file, b"\x7fELF nonsense").unwrap();
-    assert_eq!(Server::start(&arguments).text("/"), "one");
+    for file in &files {
+        // Somebody else could have written it: it is compiled anew, in its place.
+        fs::set_permissions(file, fs::Permissions::from_mode(0o666)).unwrap();
+        let server = Server::start(&arguments);
+        server.wait_for("compiled code is not used: others may write it");
+        assert_eq!(server.text("/"), "one");
+        let begun = Instant::now();
+        while fs::metadata(file).unwrap().permissions().mode() & 0o777 != 0o600 {
+            assert!(begun.elapsed() < Duration::from_mins(1), "{}", server.log());
+        }
+        drop(server);
+        // What is broken is compiled anew, too.
+        fs::write(file, b"\x7fELF nonsense").unwrap();
+        assert_eq!(Server::start(&arguments).text("/"), "one");
+    }
+}
+
+fn code_in(cache: &Path) -> Vec<std::path::PathBuf> {
+    let files = fs::read_dir(cache).unwrap().map(|file| file.unwrap().path());
+    files.filter(|file| file.extension().is_some_and(|ending| ending == "cwasm")).collect()
+}
+
+fn same_code() {
+    let folder = Folder::new();
+    let cache = folder.0.join("cache");
+    let component = fs::read(guests::with_init()).unwrap();
+    let file = folder.write("app.wasm", &component);
+    let arguments = [file.to_str().unwrap(), "--compile-cache", cache.to_str().unwrap(), "--status", "/-/isolate"];
+    let server = Server::start(&[&arguments[..], STRICT].concat());
+    server.wait_for("optimised");
+    assert_eq!(server.text("/table?7"), "ready value 7");
+    let (said, says) = (b"builtready", b"builtREADY");
+    let place = component.windows(said.len()).position(|part| part == said).expect("a text of the component");
+    let mut other = component.clone();
+    other[place..place + says.len()].copy_from_slice(says);
+    let (code, begun) = (code_in(&cache), Instant::now());
+    for (content, answer) in [(&other, "READY value 7"), (&component, "ready value 7")] {
+        fs::write(file.with_extension("new"), content).unwrap();
+        fs::rename(file.with_extension("new"), &file).unwrap();
+        while server.text("/table?7") != answer {
+            assert!(begun.elapsed() < Duration::from_mins(1), "never {answer}: {}", server.log());
+        }
+        // Its start-up code has run, and its code is the good one from the first answer on.
+        assert!(!server.text("/-/isolate").contains("not optimised yet"));
+        assert!(server.text("/-/isolate").contains("start-up code in its image"));
+        assert_eq!(server.text("/counts"), "static 1 local 1");
+    }
+    assert!(server.text("/-/isolate").contains("swaps: 2"));
+    assert_eq!(server.log().matches("optimised").count(), 1, "{}", server.log());
+    // One file more: what the other version begins with.
+    assert_eq!(code_in(&cache).len(), code.len() + 1);
 }

@@ -256,7 +256,10 @@ impl Supervisor {
         if self.end.is_some() {
             return;
         }
-        tracing::info!("finishing what runs");
+        // Of a server whose worker never started, nothing runs.
+        if self.children().next().is_some() {
+            tracing::info!("finishing what runs");
+        }
         self.systemd.stopping();
         self.sockets.clear();
         self.control = None;
