@@ -231,14 +231,18 @@ fn a_process_for_one_request_turns_nobody_away_at_its_end() {
     server.get("/").unwrap();
     let family = server.family();
     // More wait than there are processes, when all of these learn that their parent is gone.
-    family.iter().for_each(|pid| kill(*pid, Signal::STOP));
+    for pid in &family {
+        kill(*pid, Signal::STOP);
+    }
     let mut waiting: Vec<TcpStream> = (0..30).map(|_| TcpStream::connect(&server.address).unwrap()).collect();
     for stream in &mut waiting {
         stream.write_all(b"GET /slow/50 HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n").unwrap();
     }
     kill(family[0], Signal::KILL);
     server.wait_until("the parent is gone", |_| !is_there(family[0]));
-    family[1..].iter().for_each(|pid| kill(*pid, Signal::CONT));
+    for pid in &family[1..] {
+        kill(*pid, Signal::CONT);
+    }
     for mut stream in waiting {
         let mut answer = String::new();
         stream.read_to_string(&mut answer).unwrap();
