@@ -58,10 +58,7 @@ pub(crate) enum Load {
     /// Requests whose bodies do not come: for what an instance in flight holds.
     Held { requests: u16 },
     /// The file of the component is written anew, until there is the new answer.
-    Swaps {
-        /// What is written is what `skep compile` has made of it.
-        compiled: bool,
-    },
+    Swaps { new: New },
     /// Processes that serve are killed, one after the other; each time new ones.
     Deaths { whose: Whose },
     /// Started again each time, until the first answer.
@@ -70,6 +67,17 @@ pub(crate) enum Load {
     Loop,
     /// Nobody asks, and there are no servers.
     Alone,
+}
+
+/// What a new file of a component has that the one before had not.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum New {
+    /// Another text: its code has been compiled before.
+    Text,
+    /// Other code, too, which nobody has compiled.
+    Code,
+    /// Another text; it is what `skep compile` has made of it.
+    Compiled,
 }
 
 /// Whose death it is.
@@ -323,6 +331,16 @@ impl Experiment {
     }
 }
 
+impl New {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Text => "with another text",
+            Self::Code => "with other code",
+            Self::Compiled => "that are compiled already",
+        }
+    }
+}
+
 impl Load {
     /// Whether every figure comes from a new process, which runs alone.
     pub(crate) fn starts_anew(self) -> bool {
@@ -348,8 +366,7 @@ impl Load {
             Self::Batches { connections, depth } => format!("{connections} connections, {depth} at once"),
             Self::Processes { connections } => format!("after a connection for each request, {connections} at a time"),
             Self::Held { requests } => format!("{requests} requests that wait"),
-            Self::Swaps { compiled: false } => "new files, one after the other".into(),
-            Self::Swaps { compiled: true } => "new files that are compiled already, one after the other".into(),
+            Self::Swaps { new } => format!("new files {}, one after the other", new.name()),
             Self::Deaths { whose } => format!("death of {}", whose.name()),
             Self::Start => "one after the other".into(),
             Self::Loop => "servers with 32 connections".into(),

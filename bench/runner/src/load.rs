@@ -150,10 +150,9 @@ pub(crate) fn shown(load: Load, busy: bool) -> String {
             format!("kill -9 of {}, {DEATHS} times; then the runner tries until it is answered", whose.name())
         }
         Load::Held { requests } => format!("{requests} requests that wait for the rest of their bodies"),
-        Load::Swaps { compiled } => format!(
-            "the component's file is written anew {SWAPS} times{}; the runner tries until the new answer comes",
-            if compiled { ", as `skep compile` has made it" } else { "" }
-        ),
+        Load::Swaps { new } => {
+            format!("{SWAPS} new files {}; the runner tries until the new answer comes", new.name())
+        }
         Load::Start => "the runner tries every 100 us until it is answered".into(),
         Load::Loop | Load::Alone => "none: the program works alone".into(),
     }
@@ -162,6 +161,7 @@ pub(crate) fn shown(load: Load, busy: bool) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::experiment::New;
 
     #[test]
     fn a_load_is_planned_as_the_experiment_says() {
@@ -177,7 +177,7 @@ mod tests {
         let load = Load::KeepAlive { connections: 32 };
         assert_eq!(shown(load, true), "skep-bench, closed loop that never sleeps: 32 connections");
         assert_eq!(shown(load, false), "skep-bench, closed loop: 32 connections");
-        let load = Load::Swaps { compiled: true };
+        let load = Load::Swaps { new: New::Compiled };
         assert_eq!(shown(load, true), shown(load, false));
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! Goals are about CPU: a load of one core cannot fill the fastest of these servers.
 
-use super::{Experiment, KEEP_ALIVE, Load, Same, Variant, variant};
+use super::{Experiment, KEEP_ALIVE, Load, New, Same, Variant, variant};
 use crate::goal::{Bound, Goal};
 use crate::measure::Measure::{Cpu, InFlight, Memory, SlowestSwap, Swap};
 use crate::need::Guest;
@@ -133,7 +133,7 @@ pub(super) const ALL: &[Experiment] = &[
     Experiment {
         name: "isolate-swap",
         about: "from a new file to the first answer of what is in it",
-        loads: &[Load::Swaps { compiled: false }, Load::Swaps { compiled: true }],
+        loads: &[Load::Swaps { new: New::Text }, Load::Swaps { new: New::Code }, Load::Swaps { new: New::Compiled }],
         variants: &[variant("hello", swapped(Guest::Hello), "/"), variant("blog", swapped(Guest::Blog), "/")],
         absent: &[],
         same: Same::Free,

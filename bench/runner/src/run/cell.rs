@@ -51,7 +51,7 @@ impl Cell<'_> {
             }
             (Load::Processes { .. }, None) => processes::memory(self, entrant),
             (Load::Held { requests }, None) => isolate::held(self, entrant, requests),
-            (Load::Swaps { compiled }, None) => isolate::swaps(self, entrant, compiled),
+            (Load::Swaps { new }, None) => isolate::swaps(self, entrant, new),
             (Load::Deaths { whose }, None) => processes::deaths(self, entrant, whose),
             (_, None) => self.alone(entrant),
         }

@@ -10,6 +10,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use super::{Cell, Entrant, SETTLE, Sample};
 use crate::Result;
+use crate::experiment::New;
 use crate::load::{self, SWAPS};
 use crate::measure::Measure;
 use crate::need::Guest;
@@ -62,7 +63,7 @@ fn memory(server: &Server) -> Result<f64> {
 }
 
 /// Writes the component's file anew, each time with another text in it, and asks until the answer has it.
-pub(super) fn swaps(cell: &Cell<'_>, entrant: &Entrant, compiled: bool) -> Result<Sample> {
+pub(super) fn swaps(cell: &Cell<'_>, entrant: &Entrant, kind: New) -> Result<Sample> {
     let Program::SkepServe(Served { guest, .. }) = entrant.variant.program else {
         return Err(format!("{} has no component to swap", entrant.name).into());
     };
@@ -72,13 +73,16 @@ pub(super) fn swaps(cell: &Cell<'_>, entrant: &Entrant, compiled: bool) -> Resul
     let mut times = Vec::new();
     for number in 0..SWAPS {
         // What the server compiles it has never seen before: what is compiled is kept by its content.
-        let text = marked(guest.text(), number, if compiled { 0 } else { nanos() });
-        let new = replaced(&component, guest.text().as_bytes(), text.as_bytes());
+        let text = marked(guest.text(), number, if kind == New::Compiled { 0 } else { nanos() });
+        let mut new = replaced(&component, guest.text().as_bytes(), text.as_bytes());
         if new == component {
             return Err(format!("{:?} does not stand in {}", guest.text(), file.display()).into());
         }
+        if kind == New::Code {
+            new.extend(section(&text));
+        }
         let beside = file.with_extension("new");
-        if compiled {
+        if kind == New::Compiled {
             let made = cell.site.folder("swaps").join(guest.file()).with_extension(format!("{number}.cwasm"));
             fs::copy(made_once(made, &new, &entrant.variant.program.executable(), guest)?, &beside)?;
         } else {
@@ -136,6 +140,13 @@ fn made_once(made: PathBuf, component: &[u8], skep: &Path, guest: Guest) -> Resu
 
 fn nanos() -> u32 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.subsec_nanos())
+}
+
+/// A section of its own with this text as its name (WebAssembly, "Custom Section"): no file with another one has the same code.
+fn section(name: &str) -> Vec<u8> {
+    let name = &name.as_bytes()[..name.len().min(100)];
+    let length = u8::try_from(name.len()).unwrap_or(0);
+    [&[0, length + 1, length][..], name].concat()
 }
 
 /// The text with a mark in it, of the same length.
