@@ -41,6 +41,9 @@ const PART: &str = ".part-";
 /// Code that no start has asked for so long is of a version that is gone.
 const KEPT_FOR: Duration = Duration::from_hours(30 * 24);
 
+/// All code together takes no more than this, beside what was kept last: bytes.
+const KEPT: u64 = 1 << 30;
+
 impl Disk {
     /// Takes a folder, and makes it if it is not there.
     pub(crate) fn open(folder: &Path) -> Result<Self, Wrong> {
@@ -57,22 +60,29 @@ impl Disk {
         rustix::fs::access(folder, rustix::fs::Access::WRITE_OK)
             .map_err(|error| wrong(format!("cannot be written: {error}")))?;
         let disk = Self { folder: folder.to_owned() };
-        disk.tidy(SystemTime::now());
+        disk.tidy(SystemTime::now(), KEPT);
         Ok(disk)
     }
 
-    /// Removes code that was of no use for long, and what was never finished.
-    fn tidy(&self, now: SystemTime) {
+    /// Removes code that was of no use for long, what was never finished, and, of what is more than `most` bytes together, what was of use
+    /// longest ago. Who runs it has it still.
+    fn tidy(&self, now: SystemTime, most: u64) {
         let Ok(files) = fs::read_dir(&self.folder) else { return };
-        for file in files.filter_map(Result::ok) {
-            let name = file.file_name();
-            let name = name.as_encoded_bytes();
-            let is_ours = name.ends_with(b".cwasm") || name.starts_with(PART.as_bytes());
-            let used = file.metadata().and_then(|about| about.modified());
-            let is_old = used.is_ok_and(|used| now.duration_since(used).is_ok_and(|since| since > KEPT_FOR));
-            if is_ours && is_old {
-                let _ = fs::remove_file(file.path());
+        let is_ours = |name: &[u8]| name.ends_with(b".cwasm") || name.starts_with(PART.as_bytes());
+        let ours = files.filter_map(Result::ok).filter(|file| is_ours(file.file_name().as_encoded_bytes()));
+        let mut all: Vec<(SystemTime, u64, PathBuf)> = ours
+            .filter_map(|file| {
+                let about = file.metadata().ok()?;
+                Some((about.modified().ok()?, about.len(), file.path()))
+            })
+            .collect();
+        all.sort_unstable_by(|one, other| other.0.cmp(&one.0));
+        let mut together = 0_u64;
+        for (used, length, path) in all {
+            if together >= most || now.duration_since(used).is_ok_and(|since| since > KEPT_FOR) {
+                let _ = fs::remove_file(path);
             }
+            together = together.saturating_add(length);
         }
     }
 
@@ -109,7 +119,9 @@ impl Disk {
     /// all else of a small swap: whether it is whole, its sum says.
     pub(crate) fn keep(&self, engine: &Engine, content: &Hash, code: &[u8]) -> io::Result<Trusted> {
         let (sum, path) = (Sha256::digest(code), self.path(engine, content));
-        write_beside(&path, &[code, &sum])?.persist(&path)?;
+        let written = write_beside(&path, &[code, &sum])?;
+        self.tidy(SystemTime::now(), KEPT);
+        written.persist(&path)?;
         Trusted::open(&path)
     }
 
@@ -289,10 +301,29 @@ mod tests {
             fs::write(temp.path().join(name), "").unwrap();
         }
         let there = || names.map(|name| temp.path().join(name).exists());
-        disk.tidy(SystemTime::now() + KEPT_FOR / 2);
+        disk.tidy(SystemTime::now() + KEPT_FOR / 2, KEPT);
         assert_eq!(there(), [true, true, true]);
-        disk.tidy(SystemTime::now() + KEPT_FOR * 2);
+        disk.tidy(SystemTime::now() + KEPT_FOR * 2, KEPT);
         assert_eq!(there(), [false, false, true], "and nothing that is not ours");
+    }
+
+    #[test]
+    fn what_was_of_use_longest_ago_makes_room() {
+        let temp = tempfile::tempdir().unwrap();
+        let (disk, now) = (Disk::open(temp.path()).unwrap(), SystemTime::now());
+        let names = ["a.cwasm", "b.cwasm", "c.cwasm"];
+        for (name, age) in names.into_iter().zip([5, 9, 7]) {
+            fs::write(temp.path().join(name), [0; 100]).unwrap();
+            let file = File::options().write(true).open(temp.path().join(name)).unwrap();
+            file.set_modified(now - Duration::from_secs(age)).unwrap();
+        }
+        let there = || names.map(|name| temp.path().join(name).exists());
+        disk.tidy(now, 300);
+        assert_eq!(there(), [true, true, true]);
+        disk.tidy(now, 200);
+        assert_eq!(there(), [true, false, true]);
+        disk.tidy(now, 1);
+        assert_eq!(there(), [true, false, false], "what was kept last stays, whatever it takes");
     }
 
     #[test]

@@ -122,7 +122,7 @@ pub(crate) fn apart(component: &[u8]) -> Result<Parts> {
         contents.globals.extend(begun);
         places.globals.extend(read.modules[*place].globals.iter().map(|global| (*place, global.index)));
     }
-    Ok(Parts { code: read.finish(&counts, memory), places, contents })
+    Ok(Parts { code: read.finish(&counts, memory), places, contents: contents.trimmed() })
 }
 
 /// Whether functions of a component change nothing but its memory and its globals.

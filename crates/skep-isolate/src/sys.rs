@@ -28,8 +28,8 @@ pub(crate) fn load(engine: &Engine, code: &Code<'_>) -> Result<Component> {
 
 /// A component of machine code that a compiler of this process wrote, or one like it: nobody else can make an [`Artifact`].
 pub(crate) fn made(engine: &Engine, artifact: &Artifact) -> Result<Component> {
-    // SAFETY: it was written by `Engine::precompile_component`, and what was changed of it since is where its memory begins and what
-    // globals are, neither of which code is compiled for.
+    // SAFETY: it was written by `Engine::precompile_component`, and what was changed of it since is what memory and globals begin with, which code is
+    // not compiled for: but for the least size of memory, and that was not made smaller (`Artifact::with`).
     unsafe { Component::deserialize(engine, artifact.bytes()) }
 }
 

@@ -43,7 +43,8 @@ impl Contents {
             self.offset = start / PAGE * PAGE;
         }
         if start < self.offset {
-            let new = start / PAGE * PAGE;
+            // At least as much as there is, so that segments in descending order are not moved once for each.
+            let new = start.min(self.offset.saturating_sub(self.bytes.len())) / PAGE * PAGE;
             self.bytes.splice(0..0, std::iter::repeat_n(0, self.offset - new));
             self.offset = new;
         }
@@ -52,6 +53,13 @@ impl Contents {
         self.bytes.resize(self.bytes.len().max(end.next_multiple_of(PAGE)), 0);
         self.bytes[start..end].copy_from_slice(data);
         true
+    }
+
+    /// Without the empty pages at both ends, as [`Self::of`] has it of a memory.
+    pub(super) fn trimmed(self) -> Self {
+        let kept = Self::of(&self.bytes, self.globals);
+        let offset = if kept.bytes.is_empty() { 0 } else { self.offset + kept.offset };
+        Self { size: self.size, offset, ..kept }
     }
 
     /// Which code with which contents.
@@ -85,11 +93,28 @@ mod tests {
         memory[9000..9005].copy_from_slice(b"laTer");
         memory[4100..4105].copy_from_slice(b"first");
         memory[65_531..].copy_from_slice(b"last!");
+        let written = written.trimmed();
         assert_eq!(written, Contents::of(&memory, Vec::new()));
         assert_eq!(written.offset, PAGE);
         let code = Hash::of(b"code");
         assert_ne!(written.hash(&code), Contents { globals: vec![0], ..written.clone() }.hash(&code));
         assert_ne!(written.hash(&code), Contents { size: 2, ..written.clone() }.hash(&code));
         assert_ne!(written.hash(&code), Contents { offset: 0, ..written.clone() }.hash(&code));
+    }
+
+    #[test]
+    fn what_is_written_as_zeros_is_empty() {
+        let mut written = Contents { size: 2, ..Contents::default() };
+        assert!(written.write(3 * PAGE as u64, &[0; 5 * PAGE]) && written.write(5 * PAGE as u64, b"x"));
+        assert!(written.write(20 * PAGE as u64, b"y") && written.write(2 * PAGE as u64, b"z"));
+        assert!(written.write(0, &[0; 10]) && written.write(21 * PAGE as u64, &[0; PAGE]));
+        let mut memory = vec![0; 131_072];
+        for (page, byte) in [(5, b'x'), (20, b'y'), (2, b'z')] {
+            memory[page * PAGE] = byte;
+        }
+        assert_eq!(written.trimmed(), Contents::of(&memory, Vec::new()));
+        let mut nothing = Contents { size: 1, ..Contents::default() };
+        assert!(nothing.write(5000, &[0; 10]));
+        assert_eq!(nothing.trimmed(), Contents::of(&[0; 65_536], Vec::new()));
     }
 }

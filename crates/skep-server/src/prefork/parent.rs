@@ -124,7 +124,9 @@ impl<'s> Parent<'s> {
         self.common.seat.say("ready");
         loop {
             self.keep_enough();
-            self.copy_some_code();
+            if self.life != Life::Wait {
+                self.copy_some_code();
+            }
             if self.life > Life::Serve && self.kids.is_empty() {
                 return ExitCode::SUCCESS;
             }
@@ -154,7 +156,7 @@ impl<'s> Parent<'s> {
             until => until.min(pause),
         };
         let timeout = self.common.questions.pause().map_or(timeout, |pause| pause.min(timeout));
-        let timeout = if self.code.is_some() { Duration::ZERO } else { timeout };
+        let timeout = if self.code.is_some() && self.life != Life::Wait { Duration::ZERO } else { timeout };
         let mut fds = vec![PollFd::new(&self.signals, PollFlags::IN), PollFd::new(&self.bell, PollFlags::IN)];
         if let Some(answers) = self.common.questions.answers() {
             fds.push(PollFd::from_borrowed_fd(answers, PollFlags::IN));

@@ -81,13 +81,11 @@ impl LargePages {
 
     /// Copies the next one. Refused while this process has other threads. What failed is left as it was, with all that would have followed.
     pub(crate) fn copy_next(&mut self) -> io::Result<()> {
-        let copied = match self.0.pop() {
-            None => Ok(()),
-            Some(_) if super::process::threads()? != 1 => {
-                Err(io::Error::other("this process has more than one thread"))
-            }
-            Some(piece) => piece.replace(),
+        let is_alone = || match super::process::threads()? {
+            1 => Ok(()),
+            _ => Err(io::Error::other("this process has more than one thread")),
         };
+        let copied = self.0.pop().map_or(Ok(()), |piece| is_alone().and_then(|()| piece.replace()));
         if copied.is_err() {
             self.0.clear();
         }
