@@ -3,6 +3,7 @@
 //! A file's name is the hash of the component's content and of all that decides about the code (version of the engine, its settings,
 //! the processor). It is machine code that this process will run, so it counts only if nobody else could have written it.
 
+use std::cmp::Reverse;
 use std::fs::{self, File};
 use std::hash::{DefaultHasher, Hash as _, Hasher};
 use std::io::{self, Read, Write};
@@ -76,7 +77,7 @@ impl Disk {
                 Some((about.modified().ok()?, about.len(), file.path()))
             })
             .collect();
-        all.sort_unstable_by(|one, other| other.0.cmp(&one.0));
+        all.sort_unstable_by_key(|(used, ..)| Reverse(*used));
         let mut together = 0_u64;
         for (used, length, path) in all {
             if together >= most || now.duration_since(used).is_ok_and(|since| since > KEPT_FOR) {

@@ -105,7 +105,7 @@ mod tests {
     #[test]
     fn what_is_written_as_zeros_is_empty() {
         let mut written = Contents { size: 2, ..Contents::default() };
-        assert!(written.write(3 * PAGE as u64, &[0; 5 * PAGE]) && written.write(5 * PAGE as u64, b"x"));
+        assert!(written.write(3 * PAGE as u64, &vec![0; 5 * PAGE]) && written.write(5 * PAGE as u64, b"x"));
         assert!(written.write(20 * PAGE as u64, b"y") && written.write(2 * PAGE as u64, b"z"));
         assert!(written.write(0, &[0; 10]) && written.write(21 * PAGE as u64, &[0; PAGE]));
         let mut memory = vec![0; 131_072];
@@ -115,6 +115,6 @@ mod tests {
         assert_eq!(written.trimmed(), Contents::of(&memory, Vec::new()));
         let mut nothing = Contents { size: 1, ..Contents::default() };
         assert!(nothing.write(5000, &[0; 10]));
-        assert_eq!(nothing.trimmed(), Contents::of(&[0; 65_536], Vec::new()));
+        assert_eq!(nothing.trimmed(), Contents::of(&vec![0; 65_536], Vec::new()));
     }
 }
