@@ -197,6 +197,10 @@ impl Settings {
             },
         };
         if applications.is_empty() && !line.asks_a_server() {
+            let is_component = |word: &&OsString| word.to_string_lossy().ends_with("wasm");
+            if let Some(file) = line.rest.iter().find(is_component).map(|file| file.to_string_lossy()) {
+                return Err(Wrong(format!("the component comes first: `skep serve {file}`, and then the flags")));
+            }
             return Err(Wrong::with(
                 "there is nothing to serve: name a component, `skep serve app.wasm`, or say in skep.toml\n[isolate.app]\nfile = \"app.wasm\"",
             ));

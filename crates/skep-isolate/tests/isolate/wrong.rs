@@ -32,6 +32,8 @@ fn no_component() {
     assert!(text.contains("half.wasm: does not compile: ") && text.contains("the file is not complete"), "{text}");
     assert_eq!(text.matches("half.wasm").count(), 1, "{text}");
     assert!(refused(&[]).contains("there is nothing to serve: name a component"));
+    let late = refused(&["--memory", "1MiB", "late.wasm"]);
+    assert!(late.contains("the component comes first: `skep serve late.wasm`, and then the flags"), "{late}");
     // A supervisor says no more than that: nothing ran that it would finish.
     let words = folder.write("words.wasm", "no component");
     let (started, text) = run("serve", &[words.to_str().unwrap(), "--listen", "127.0.0.1:0"]);
