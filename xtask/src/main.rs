@@ -1,4 +1,4 @@
-//! What the project does to itself: `cargo xtask test`, `setup`, `tidy`, `pages`, `peers`,
+//! What the project does to itself: `cargo xtask test`, `setup`, `tidy`, `pages`, `book`, `peers`,
 //! `compile-time`, `drill`.
 //!
 //! A check is never more here than a command a developer could type: same profile, same features, same flags, so that
@@ -6,10 +6,14 @@
 
 use std::process::ExitCode;
 
+use clap::{Parser, Subcommand};
+
+mod book;
 mod command;
 mod compile_time;
 mod drill;
-mod nearest;
+mod features;
+mod msrv;
 mod needs;
 mod pages;
 mod peers;
@@ -21,59 +25,98 @@ mod test;
 mod tidy;
 mod vnu;
 
-const HELP: &str = "\
-usage: cargo xtask COMMAND
+/// Check, build and measure the project.
+#[derive(Debug, Parser)]
+#[command(name = "xtask", bin_name = "cargo xtask", max_term_width = 120, after_help = steps::list())]
+struct CommandLine {
+    #[command(subcommand)]
+    command: Command,
+}
 
-  test [STEP...]   install what is missing, then run every step, or those named
-       --list      name the steps
-  setup            only install what is missing
-  tidy             only check the shape of the tree
-  pages            only check the pages of the examples, with what judges them
-  peers [ARG...]   run the bench beside the peers; ARGs go to its runner (`peers posts`: the posts' tables, `peers cache ...`:
-                   the bench of the cache)
-  compile-time [N] compile a large page with html! and with maud's, N times each
-  drill [ARG...]   build `skep drill`, optimised, and run it: disasters under load, and what was lost
-  help             this text
-";
-
-const COMMANDS: [&str; 8] = ["test", "setup", "tidy", "pages", "peers", "compile-time", "drill", "help"];
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Run the hermetic steps, which need Rust only, or those named; installs what they need
+    #[command(after_help = steps::list())]
+    Test(test::Args),
+    /// Only install what is missing
+    Setup,
+    /// Check the rules of the tree
+    Tidy {
+        /// Print import cycles, of one crate or of all, and the imports that close them
+        #[arg(long, value_name = "CRATE", num_args = 0..=1, default_missing_value = "all")]
+        cycles: Option<String>,
+    },
+    /// Only check the pages of the examples, with the Nu Html Checker
+    Pages,
+    /// Build the manual in docs/ into target/book, and check its links
+    Book,
+    /// Measure Skep and its peers; `peers posts`: the posts' tables; `peers cache`: the bench of the cache
+    #[command(disable_help_flag = true)]
+    Peers {
+        /// Arguments of the runner, such as --help
+        #[arg(value_name = "ARG", trailing_var_arg = true, allow_hyphen_values = true)]
+        args: Vec<String>,
+    },
+    /// Compile a large page with html! and with maud's, in turns
+    CompileTime {
+        /// Rounds
+        #[arg(default_value_t = 7, value_parser = clap::value_parser!(u32).range(1..))]
+        rounds: u32,
+    },
+    /// Build `skep drill`, optimised, and run it: disasters under load, and what was lost
+    #[command(disable_help_flag = true)]
+    Drill {
+        /// Arguments of `skep drill`, such as --help
+        #[arg(value_name = "ARG", trailing_var_arg = true, allow_hyphen_values = true)]
+        args: Vec<String>,
+    },
+}
 
 fn main() -> ExitCode {
-    let args: Vec<String> = std::env::args().skip(1).collect();
-    run(&args).unwrap_or_else(|error| {
+    run(CommandLine::parse().command).unwrap_or_else(|error| {
         eprintln!("xtask: {error}");
         ExitCode::FAILURE
     })
 }
 
 /// An error here is one that kept the command from being carried out; a check that failed is an exit code.
-fn run(args: &[String]) -> Result<ExitCode, String> {
-    let Some((command, rest)) = args.split_first() else {
-        return Err(format!("what to do?\n\n{HELP}"));
-    };
-    if rest.iter().any(|arg| arg == "--help" || arg == "-h") && command != "peers" {
-        return help();
-    }
-    match command.as_str() {
-        "test" => test::run(rest),
-        "setup" => none(rest).and_then(|()| setup::run(needs::NEEDS.iter())).map(|()| ExitCode::SUCCESS),
-        "tidy" => none(rest).and_then(|()| tidy::run()),
-        "pages" => none(rest).and_then(|()| pages::run()),
-        "peers" => peers::run(rest),
-        "compile-time" => compile_time::run(rest),
-        "drill" => drill::run(rest),
-        "help" | "--help" | "-h" => help(),
-        unknown => Err(nearest::unknown("command", unknown, COMMANDS)),
+fn run(command: Command) -> Result<ExitCode, String> {
+    match command {
+        Command::Test(args) => test::run(&args),
+        Command::Setup => setup::run(needs::NEEDS.iter()).map(|()| ExitCode::SUCCESS),
+        Command::Tidy { cycles: None } => tidy::run(),
+        Command::Tidy { cycles: Some(only) } => tidy::print_cycles(Some(only.as_str()).filter(|only| *only != "all")),
+        Command::Pages => pages::run(),
+        Command::Book => book::run(),
+        Command::Peers { args } => peers::run(&args),
+        Command::CompileTime { rounds } => compile_time::run(rounds),
+        Command::Drill { args } => drill::run(&args),
     }
 }
 
-// It has the result of its neighbours in `run`.
-#[allow(clippy::unnecessary_wraps)]
-fn help() -> Result<ExitCode, String> {
-    print!("{HELP}\nsteps of test:\n\n{}", steps::list());
-    Ok(ExitCode::SUCCESS)
-}
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
 
-fn none(args: &[String]) -> Result<(), String> {
-    args.first().map_or(Ok(()), |arg| Err(format!("{arg:?} means nothing here; `cargo xtask help` says what does")))
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_well_formed() {
+        CommandLine::command().debug_assert();
+    }
+
+    #[test]
+    fn the_arguments_of_other_programs_are_theirs() {
+        let line = ["xtask", "peers", "posts", "--help", "--", "--rounds"];
+        let Command::Peers { args } = CommandLine::parse_from(line).command else { panic!("not peers") };
+        assert_eq!(args[..2], ["posts", "--help"]);
+    }
+
+    #[test]
+    fn a_mistake_names_what_was_probably_meant() {
+        let error = |line: [&str; 3]| CommandLine::try_parse_from(line).unwrap_err().to_string();
+        assert!(error(["xtask", "test", "clipy"]).contains("'clippy'"));
+        assert!(error(["xtask", "test", "--lst"]).contains("'--list'"));
+        assert!(error(["xtask", "compiletime", "3"]).contains("'compile-time'"));
+    }
 }

@@ -1,12 +1,11 @@
-//! The bench beside the peers. It is a workspace of its own, with a lock file of its own, in `bench/`; the bench of the cache is another
-//! one, in `bench/cache`.
+//! Comparisons with other servers and caches, by programs of the workspace `tools`.
 
 use std::process::{ExitCode, Stdio};
 
 use crate::command;
 
-const SERVERS: (&str, &str) = ("bench/Cargo.toml", "runner");
-const CACHE: (&str, &str) = ("bench/cache/Cargo.toml", "cache-bench");
+const SERVERS: (&str, &str) = ("tools/Cargo.toml", "runner");
+const CACHE: (&str, &str) = ("tools/Cargo.toml", "cache-bench");
 
 /// Builds the bench's runner and hands it the arguments. What it measures, and how, it says itself: `--help`.
 pub(crate) fn run(args: &[String]) -> Result<ExitCode, String> {

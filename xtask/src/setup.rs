@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn a_machine_without_the_installers_is_told_what_to_install() {
+    fn a_machine_without_the_installers_gets_a_list_of_packages() {
         let error = lines(&["Chromium"], Machine { has_apt: false, ..ROOT }).unwrap_err();
         assert!(error.contains("install what Debian calls chromium chromium-driver"), "{error}");
         let error = lines(&["clippy"], Machine { has_rustup: false, ..ROOT }).unwrap_err();

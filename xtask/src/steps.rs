@@ -1,65 +1,86 @@
 //! The steps of `cargo xtask test`.
 
-use crate::nearest;
-
 /// One step.
 #[derive(Debug)]
 pub(crate) struct Step {
     pub(crate) name: &'static str,
     /// What holds when it passes.
     pub(crate) about: &'static str,
+    /// Whether it needs Rust and a C compiler only. The others run with `--all` and `--rest`.
+    pub(crate) hermetic: bool,
     pub(crate) work: Work,
 }
 
 /// What a step does.
 #[derive(Debug)]
 pub(crate) enum Work {
-    /// Runs [`tidy`](crate::tidy), which is a part of this program.
+    /// Runs [`tidy`](crate::tidy).
     Tidy,
-    /// Runs [`pages`](crate::pages), which is another.
+    /// Runs [`pages`](crate::pages).
     Pages,
     /// Runs commands, split at spaces, until one fails, with these variables added to their environment.
     Commands(&'static [&'static str], &'static [(&'static str, &'static str)]),
+    /// Checks each crate with each of its features alone, with none and with all. See [`features`](crate::features).
+    Features,
+    /// Checks with the toolchain that the manifest names as the oldest. See [`msrv`](crate::msrv).
+    Msrv,
 }
 
-/// Every step, the quick ones first. All of them build with the same profile, features and flags, but for what a feature adds at the
-/// end of a step; `RUSTDOCFLAGS`, unlike `RUSTFLAGS`, rebuilds nothing but documentation. The bench, a workspace of its own, is only formatted here: its
-/// peers bring frameworks of their own, which take minutes to build.
+/// Every step, in the order in which they run. They share `target` and the debug profile, so that nothing is built twice; only
+/// `release` builds with another profile. `RUSTDOCFLAGS`, unlike `RUSTFLAGS`, rebuilds nothing but documentation.
 pub(crate) const STEPS: &[Step] = &[
     Step {
         name: "format",
         about: "rustfmt would change nothing",
+        hermetic: true,
         work: Work::Commands(
             &[
                 "cargo fmt --all --check",
-                "cargo fmt --all --manifest-path bench/Cargo.toml --check",
-                "cargo fmt --manifest-path fuzz/Cargo.toml --check",
+                "cargo fmt --all --manifest-path tools/Cargo.toml --check",
+                "cargo fmt --all --manifest-path tools/peers/Cargo.toml --check",
             ],
             &[],
         ),
     },
-    Step { name: "tidy", about: "the tree has its shape (`cargo xtask tidy`)", work: Work::Tidy },
+    Step { name: "tidy", about: "the tree keeps its rules (`cargo xtask tidy`)", hermetic: true, work: Work::Tidy },
     Step {
         name: "clippy",
         about: "no warning in any target",
+        hermetic: true,
         work: Work::Commands(&["cargo clippy --workspace --all-targets -- -D warnings"], &[]),
     },
     Step {
         name: "test",
         about: "unit, integration, compile-fail, whole-process and documentation tests",
+        hermetic: true,
         work: Work::Commands(
             &["cargo test --workspace --no-fail-fast", "cargo test -p skep --features garde --lib --test form_garde"],
             &[],
         ),
     },
     Step {
+        name: "external",
+        about: "tests with browsers, memcached, Redis, Java, Node and Python, which `test` ignores",
+        hermetic: false,
+        work: Work::Commands(
+            &[
+                "cargo test --workspace --no-fail-fast --test backends --test browser",
+                // `child_process...` is what a test starts, and no test (`tidy`).
+                "cargo test --workspace --no-fail-fast --lib --tests -- --ignored --skip child_process",
+            ],
+            &[],
+        ),
+    },
+    Step {
         name: "pages",
         about: "every page of the examples passes the Nu Html Checker (`cargo xtask pages`)",
+        hermetic: false,
         work: Work::Pages,
     },
     Step {
         name: "wasm",
         about: "skep and the examples build as components",
+        hermetic: false,
         work: Work::Commands(
             &[
                 "cargo build -p skep --target wasm32-wasip2",
@@ -72,26 +93,61 @@ pub(crate) const STEPS: &[Step] = &[
     },
     Step {
         name: "docs",
-        about: "the documentation builds, and its links lead somewhere",
-        work: Work::Commands(&["cargo doc --workspace --no-deps"], &[("RUSTDOCFLAGS", "-D warnings")]),
+        about: "the documentation and the book build, and their links lead somewhere",
+        hermetic: false,
+        work: Work::Commands(
+            &["cargo doc --workspace --no-deps", "cargo xtask book"],
+            &[("RUSTDOCFLAGS", "-D warnings")],
+        ),
+    },
+    Step {
+        name: "tools",
+        about: "the workspace of tools: no warning, all tests, and the fuzz targets compile",
+        hermetic: false,
+        work: Work::Commands(
+            &[
+                "cargo clippy --manifest-path tools/Cargo.toml --workspace --all-targets -- -D warnings",
+                "cargo clippy --manifest-path tools/fuzz-isolate/Cargo.toml --all-targets -- -D warnings",
+                // The drill of a component starts `skep`, which cargo puts beside `skep-drill`.
+                "cargo build --workspace --bin skep",
+                "cargo test --manifest-path tools/Cargo.toml --workspace --no-fail-fast",
+            ],
+            &[],
+        ),
+    },
+    Step {
+        name: "peers",
+        about: "the programs that Skep is compared with compile",
+        hermetic: false,
+        work: Work::Commands(&["cargo check --manifest-path tools/peers/Cargo.toml --workspace"], &[]),
+    },
+    Step {
+        name: "features",
+        about: "each crate compiles with each of its features alone, with none and with all",
+        hermetic: false,
+        work: Work::Features,
+    },
+    Step { name: "msrv", about: "the oldest supported Rust compiles the workspace", hermetic: false, work: Work::Msrv },
+    Step {
+        name: "release",
+        about: "what is deployed builds with the release profile",
+        hermetic: false,
+        work: Work::Commands(&["cargo build --release -p skep-cli -p hello -p blog"], &[]),
     },
     Step {
         name: "deny",
-        about: "dependencies have licences we accept and come from where we expect",
+        about: "dependencies have accepted licences and come from the registry",
+        hermetic: false,
         work: Work::Commands(&["cargo deny check licenses bans sources"], &[]),
     },
 ];
 
-/// The step of this name; otherwise an error with the nearest one.
-pub(crate) fn named(name: &str) -> Result<&'static Step, String> {
-    let step = STEPS.iter().find(|step| step.name == name);
-    step.ok_or_else(|| nearest::unknown("step", name, STEPS.iter().map(|step| step.name)))
-}
-
 /// A line for each step.
 pub(crate) fn list() -> String {
-    let line = |step: &Step| format!("  {:<8} {}", step.name, step.about);
-    STEPS.iter().map(line).collect::<Vec<_>>().join("\n") + "\n"
+    let line = |step: &Step| {
+        format!("  {:<8} {}{}", step.name, step.about, if step.hermetic { "" } else { " (--all, --rest)" })
+    };
+    format!("Steps of test:\n{}\n", STEPS.iter().map(line).collect::<Vec<_>>().join("\n"))
 }
 
 #[cfg(test)]
@@ -99,13 +155,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_unknown_step_names_the_nearest() {
-        assert!(named("clipy").unwrap_err().contains("\"clippy\""));
-        assert_eq!(named("docs").unwrap().name, "docs");
-    }
-
-    #[test]
     fn the_list_has_every_step() {
-        assert_eq!(list().lines().count(), STEPS.len());
+        assert_eq!(list().lines().count(), 1 + STEPS.len());
     }
 }

@@ -1,7 +1,8 @@
-//! `cargo xtask test`: everything a fresh machine needs, then every check.
+//! `cargo xtask test`: installs what the checks need, then runs them.
 //!
-//! A step that fails does not keep the others from running. What a step prints goes to `target/xtask/STEP.log`, and is
-//! shown when the step fails: who runs this wants to know what is wrong, not what is right.
+//! Without arguments it runs the hermetic steps, which need Rust and a C compiler only. `--all` runs all steps, `--rest` those
+//! that are not hermetic. A step that fails does not keep the others from running. The output of a step goes to
+//! `target/xtask/STEP.log`, and is printed if the step fails.
 
 use std::fmt::Display;
 use std::fs::{self, File};
@@ -10,17 +11,36 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Instant;
 
+use clap::builder::PossibleValuesParser;
+
 use crate::report::{self, Outcome};
 use crate::steps::{self, STEPS, Step, Work};
-use crate::{command, needs, pages, room, setup, tidy};
+use crate::{command, features, msrv, needs, pages, room, setup, tidy};
 
-/// Runs the steps named by `args`, or all of them.
-pub(crate) fn run(args: &[String]) -> Result<ExitCode, String> {
-    if args.iter().any(|arg| arg == "--list") {
+/// What to run.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// Only these steps
+    #[arg(value_name = "STEP", value_parser = PossibleValuesParser::new(STEPS.iter().map(|step| step.name)), hide_possible_values = true)]
+    steps: Vec<String>,
+    /// Run all steps: also with browsers, memcached, Redis, Java, Node, Python
+    #[arg(long, conflicts_with = "steps")]
+    all: bool,
+    /// Run the steps that `test` without arguments leaves out
+    #[arg(long, conflicts_with_all = ["steps", "all"])]
+    rest: bool,
+    /// List the steps
+    #[arg(long)]
+    list: bool,
+}
+
+/// Runs the named steps, or the hermetic ones.
+pub(crate) fn run(args: &Args) -> Result<ExitCode, String> {
+    if args.list {
         print!("{}", steps::list());
         return Ok(ExitCode::SUCCESS);
     }
-    let chosen = choose(args)?;
+    let chosen = args.choose();
     room::warn();
     setup::run(needs::NEEDS.iter().filter(|need| chosen.iter().any(|step| need.steps.contains(&step.name))))?;
     let outcomes = chosen.into_iter().map(run_step).collect::<Result<Vec<_>, _>>()?;
@@ -28,8 +48,13 @@ pub(crate) fn run(args: &[String]) -> Result<ExitCode, String> {
     Ok(if outcomes.iter().all(|outcome| outcome.passed) { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-fn choose(args: &[String]) -> Result<Vec<&'static Step>, String> {
-    if args.is_empty() { Ok(STEPS.iter().collect()) } else { args.iter().map(|arg| steps::named(arg)).collect() }
+impl Args {
+    fn choose(&self) -> Vec<&'static Step> {
+        if self.steps.is_empty() {
+            return STEPS.iter().filter(|step| self.all || step.hermetic != self.rest).collect();
+        }
+        self.steps.iter().filter_map(|name| STEPS.iter().find(|step| step.name == name)).collect()
+    }
 }
 
 fn run_step(step: &'static Step) -> Result<Outcome, String> {
@@ -62,14 +87,9 @@ fn work(step: &Step, log: &Path) -> Result<bool, String> {
     match step.work {
         Work::Tidy => write(&mut file, &tidy::complaints()?),
         Work::Pages => write(&mut file, &pages::complaints()?),
-        Work::Commands(lines, env) => {
-            for line in lines {
-                if !command(line, env, &file)? {
-                    return Ok(false);
-                }
-            }
-            Ok(true)
-        }
+        Work::Commands(lines, env) => commands(lines, env, &file),
+        Work::Features => commands(&features::commands()?, &[], &file),
+        Work::Msrv => commands(&msrv::commands()?, &[], &file),
     }
 }
 
@@ -77,6 +97,16 @@ fn work(step: &Step, log: &Path) -> Result<bool, String> {
 fn write<C: Display>(file: &mut File, complaints: &[C]) -> Result<bool, String> {
     complaints.iter().try_for_each(|complaint| writeln!(file, "{complaint}")).map_err(|error| error.to_string())?;
     Ok(complaints.is_empty())
+}
+
+/// Runs commands until one fails.
+fn commands<L: AsRef<str>>(lines: &[L], env: &[(&str, &str)], log: &File) -> Result<bool, String> {
+    for line in lines {
+        if !command(line.as_ref(), env, log)? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }
 
 /// Runs one command, with what it prints, in the order in which it prints it, added to `log`.
@@ -96,21 +126,31 @@ fn command(line: &str, env: &[(&str, &str)], log: &File) -> Result<bool, String>
 
 #[cfg(test)]
 mod tests {
+    use clap::Parser;
+
     use super::*;
 
-    fn names(args: &[&str]) -> Result<Vec<&'static str>, String> {
-        let args: Vec<_> = args.iter().copied().map(String::from).collect();
-        choose(&args).map(|steps| steps.iter().map(|step| step.name).collect())
+    #[derive(clap::Parser)]
+    struct Line {
+        #[command(flatten)]
+        args: Args,
+    }
+
+    fn names(line: &[&str]) -> Result<Vec<&'static str>, clap::Error> {
+        let Line { args } = Line::try_parse_from(["test"].iter().chain(line))?;
+        Ok(args.choose().iter().map(|step| step.name).collect())
     }
 
     #[test]
-    fn without_names_all_steps_run() {
-        assert_eq!(names(&[]).unwrap().len(), STEPS.len());
+    fn without_names_the_hermetic_steps_run() {
+        assert_eq!(names(&[]).unwrap(), ["format", "tidy", "clippy", "test"]);
+        assert_eq!(names(&["--all"]).unwrap().len(), STEPS.len());
+        assert_eq!(names(&["--rest"]).unwrap().len() + 4, STEPS.len());
     }
 
     #[test]
     fn only_the_named_steps_run() {
         assert_eq!(names(&["docs", "tidy"]).unwrap(), ["docs", "tidy"]);
-        assert!(names(&["docs", "dcos"]).is_err());
+        assert!(names(&["docs", "dcos"]).is_err() && names(&["docs", "--all"]).is_err());
     }
 }

@@ -9,16 +9,23 @@ use std::process::ExitCode;
 use source::Source;
 
 mod changelog;
+pub(crate) mod cycles;
 mod files;
 mod functions;
+mod ignored;
 mod invariants;
+mod layers;
 mod leftovers;
 mod links;
 mod machine;
 mod manifests;
+mod modules;
 mod records;
+mod size;
+mod snippets;
 mod source;
 mod tokens;
+mod words;
 
 /// A rule about single files; each rule decides which files it is about.
 type Rule = fn(&Source) -> Vec<Complaint>;
@@ -36,9 +43,11 @@ pub(crate) const RULES: &[Rule] = &[
     invariants::sockets_and_threads,
     leftovers::macros,
     leftovers::words,
+    ignored::helpers,
     machine::paths,
     machine::registries,
     changelog::unreleased,
+    words::avoided,
 ];
 
 /// Something that is not as it should be: "path:line: what is wrong; what would be right".
@@ -53,6 +62,12 @@ impl fmt::Display for Complaint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}: {}", self.path, self.line, self.text)
     }
+}
+
+/// Prints the import cycles of all crates, or of one.
+pub(crate) fn print_cycles(only: Option<&str>) -> Result<ExitCode, String> {
+    print!("{}", cycles::report(&source::Tree::read()?, only)?);
+    Ok(ExitCode::SUCCESS)
 }
 
 /// Prints what is wrong in the tree.
@@ -75,7 +90,11 @@ pub(crate) fn complaints() -> Result<Vec<Complaint>, String> {
     let mut complaints: Vec<_> =
         tree.sources.iter().flat_map(|source| RULES.iter().flat_map(move |rule| rule(source))).collect();
     complaints.extend(tree.sources.iter().flat_map(|source| links::lead_somewhere(source, &tree)));
+    complaints.extend(tree.sources.iter().flat_map(|source| snippets::are_compiled(source, &tree)));
     complaints.extend(files::needless_exceptions(&tree));
+    complaints.extend(cycles::complaints(&tree));
+    complaints.extend(layers::complaints(&tree));
+    complaints.extend(size::lines(&tree));
     complaints.extend(records::newest(&tree));
     complaints.sort();
     Ok(complaints)

@@ -44,8 +44,8 @@ fn get_driver(bencher: Bencher<'_, '_>, bytes: usize) {
 #[divan::bench(args = SIZES)]
 fn get_cache(bencher: Bencher<'_, '_>, bytes: usize) {
     let cache = cache();
-    cache.now().set(KEY, &Bytes::from(vec![b'x'; bytes])).expect("it fits");
-    bencher.bench_local(|| cache.now().read(black_box(KEY), <[u8]>::len));
+    cache.blocking().set(KEY, &Bytes::from(vec![b'x'; bytes])).expect("it fits");
+    bencher.bench_local(|| cache.blocking().read(black_box(KEY), <[u8]>::len));
 }
 
 #[divan::bench(args = SIZES)]
@@ -63,7 +63,7 @@ fn set_cache(bencher: Bencher<'_, '_>, bytes: usize) {
     let cache = cache();
     bencher.bench_local(|| {
         let value = Bytes::from(vec![b'x'; bytes]);
-        cache.now().set(black_box(KEY), &value)
+        cache.blocking().set(black_box(KEY), &value)
     });
 }
 

@@ -1,4 +1,4 @@
-//! Waiting for a future without a runtime: this thread sleeps until it is woken.
+//! Blocks this thread until a future is ready, without a runtime.
 
 use std::future::Future;
 use std::pin::pin;
@@ -14,7 +14,7 @@ impl Wake for Unpark {
     }
 }
 
-/// The value of a future, for which this thread waits. For sync programs and tests; what needs a runtime needs it here too.
+/// Blocks until a future is ready and returns its value. Drivers that need a runtime need it here too.
 ///
 /// ```
 /// assert_eq!(skep_cache::driver::block_on(async { 1 + 1 }), 2);
@@ -28,9 +28,11 @@ pub fn block_on<T>(future: impl Future<Output = T>) -> T {
     loop {
         match future.as_mut().poll(&mut Context::from_waker(&waker)) {
             Poll::Ready(value) => return value,
-            // One who waits for nothing but a moment; there is no other thread that could wake it.
+            // A component has one thread: nothing but the timer can wake it.
             #[cfg(target_family = "wasm")]
-            Poll::Pending => assert!(crate::timer::pass(), "a future waits for something that nobody is going to do"),
+            Poll::Pending => {
+                assert!(crate::timer::pass(), "deadlock: the future waits for something other than a timer")
+            }
             #[cfg(not(target_family = "wasm"))]
             Poll::Pending => std::thread::park(),
         }

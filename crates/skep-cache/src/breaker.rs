@@ -1,27 +1,37 @@
-//! Stops asking a driver that does not answer, and asks again after a while.
+//! A circuit breaker: stops calling a backend that fails, and probes it after a while.
 //!
-//! A plain value without a clock. After five failures in a row it opens for a second, then for two, four, up to thirty;
-//! when the time is over, one call tries.
+//! A plain value without a clock. Consecutive failures open it for a pause that doubles up to a maximum; after each pause one
+//! call is let through as a probe. Used for whole drivers ([`Breaker::default`]) and for single servers.
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;
 
 use crate::clock::Time;
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Breaker {
+    /// Consecutive failures that open it.
+    threshold: u32,
+    first_pause: Duration,
+    longest_pause: Duration,
     failures: AtomicU32,
-    /// Until then nobody asks, in milliseconds; 0 while it is closed.
+    /// Open until then, in milliseconds; 0 while it is closed.
     until: AtomicU64,
 }
 
-/// So many failures in a row open it.
-const FAILURES: u32 = 5;
-/// How long it stays open at most.
-const LONGEST: Duration = Duration::from_secs(30);
+impl Default for Breaker {
+    /// Opens after five failures, for one second up to thirty.
+    fn default() -> Self {
+        Self::new(5, Duration::from_secs(1), Duration::from_secs(30))
+    }
+}
 
 impl Breaker {
-    /// Whether to ask the driver now. After a pause one is let through to try, and the others wait as long again.
+    pub(crate) fn new(threshold: u32, first_pause: Duration, longest_pause: Duration) -> Self {
+        Self { threshold, first_pause, longest_pause, failures: AtomicU32::new(0), until: AtomicU64::new(0) }
+    }
+
+    /// Whether to call the backend now. After a pause one caller may probe; the others wait for another pause.
     #[inline]
     pub(crate) fn allows(&self, now: Time) -> bool {
         match self.until.load(Ordering::Relaxed) {
@@ -34,22 +44,25 @@ impl Breaker {
         }
     }
 
-    /// The driver answered.
+    /// Notes a success, which closes it. Whether there were failures before.
     #[inline]
-    pub(crate) fn succeeded(&self) {
-        if self.failures.load(Ordering::Relaxed) != 0 {
-            self.failures.store(0, Ordering::Relaxed);
-            self.until.store(0, Ordering::Release);
-        }
-    }
-
-    /// The driver did not answer. Whether that opened the breaker, which was closed.
-    pub(crate) fn failed(&self, now: Time) -> bool {
-        let failures = self.failures.fetch_add(1, Ordering::AcqRel).saturating_add(1);
-        if failures < FAILURES {
+    pub(crate) fn succeeded(&self) -> bool {
+        if self.failures.load(Ordering::Relaxed) == 0 {
             return false;
         }
-        self.until.swap(now.plus(self.pause()).millis(), Ordering::AcqRel) == 0
+        self.failures.store(0, Ordering::Relaxed);
+        self.until.store(0, Ordering::Release);
+        true
+    }
+
+    /// Notes a failure. Whether it opened the breaker, which was closed.
+    pub(crate) fn failed(&self, now: Time) -> bool {
+        let failures = self.failures.fetch_add(1, Ordering::AcqRel).saturating_add(1);
+        if failures < self.threshold {
+            return false;
+        }
+        let until = now.plus(self.pause().max(Duration::from_millis(1)));
+        self.until.swap(until.millis(), Ordering::AcqRel) == 0
     }
 
     pub(crate) fn is_open(&self) -> bool {
@@ -57,8 +70,8 @@ impl Breaker {
     }
 
     fn pause(&self) -> Duration {
-        let beyond = self.failures.load(Ordering::Relaxed).saturating_sub(FAILURES).min(5);
-        Duration::from_secs(1 << beyond).min(LONGEST)
+        let repeats = self.failures.load(Ordering::Relaxed).saturating_sub(self.threshold).min(16);
+        self.first_pause.saturating_mul(1 << repeats).min(self.longest_pause)
     }
 }
 
@@ -67,37 +80,38 @@ mod tests {
     use super::*;
 
     fn open(breaker: &Breaker, now: Time) {
-        for failure in 1..=FAILURES {
+        for failure in 1..=breaker.threshold {
             assert!(breaker.allows(now));
-            assert_eq!(breaker.failed(now), failure == FAILURES);
+            assert_eq!(breaker.failed(now), failure == breaker.threshold);
         }
     }
 
     #[test]
-    fn it_opens_after_failures_in_a_row_only() {
+    fn it_opens_after_consecutive_failures_only() {
         let breaker = Breaker::default();
         let now = Time::from_millis(1_000);
         for _ in 0..100 {
             breaker.failed(now);
-            breaker.succeeded();
+            assert!(breaker.succeeded());
         }
         open(&breaker, now);
         assert!(!breaker.allows(now) && breaker.is_open());
     }
 
     #[test]
-    fn after_a_pause_one_tries_and_pauses_grow() {
-        let breaker = Breaker::default();
-        let mut now = Time::from_millis(1_000);
-        open(&breaker, now);
-        for pause in [1, 2, 4, 8, 16, 30, 30] {
-            assert!(!breaker.allows(now.plus(Duration::from_millis(pause * 1_000 - 1))), "{pause}");
-            now = now.plus(Duration::from_secs(pause));
-            assert!(breaker.allows(now), "{pause}");
-            assert!(!breaker.allows(now), "one tries");
-            breaker.failed(now);
+    fn after_a_pause_one_caller_probes_and_pauses_grow() {
+        for breaker in [Breaker::default(), Breaker::new(1, Duration::from_secs(1), Duration::from_secs(30))] {
+            let mut now = Time::from_millis(1_000);
+            open(&breaker, now);
+            for pause in [1, 2, 4, 8, 16, 30, 30] {
+                assert!(!breaker.allows(now.plus(Duration::from_millis(pause * 1_000 - 1))), "{pause}");
+                now = now.plus(Duration::from_secs(pause));
+                assert!(breaker.allows(now), "{pause}");
+                assert!(!breaker.allows(now), "one caller probes");
+                breaker.failed(now);
+            }
+            breaker.succeeded();
+            assert!(breaker.allows(now) && breaker.allows(now) && !breaker.is_open());
         }
-        breaker.succeeded();
-        assert!(breaker.allows(now) && breaker.allows(now) && !breaker.is_open());
     }
 }

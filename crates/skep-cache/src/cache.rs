@@ -1,7 +1,6 @@
 //! Typed values over a driver.
 //!
-//! What is stored and read as is stands here; what is computed on a miss, in [`compute`]; the way to the driver, which fails
-//! and rests, in [`inner`].
+//! Plain reads and writes are here, misses in [`compute`], access to the driver in [`inner`].
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -11,26 +10,27 @@ use std::time::Duration;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use crate::blocking::BlockingCache;
 use crate::clock::Time;
 use crate::codec::{Codec, Postcard};
 use crate::driver::{Driver, Header, Ready, Usage};
 use crate::error::{Error, Result};
 use crate::key::Key;
-use crate::life::Life;
-use crate::now::Now;
+use crate::policy::EntryPolicy;
 use crate::stats::{Count, Stats};
 
 mod builder;
+mod compression;
 mod compute;
 mod inner;
-mod packed;
+mod invalidation;
+mod lease;
 mod value;
-mod voiding;
 
 pub use builder::Builder;
 use inner::Inner;
 
-/// The driver of who does not name one.
+/// The default driver.
 #[cfg(feature = "memory")]
 pub(crate) type Usual = crate::Memory;
 #[cfg(not(feature = "memory"))]
@@ -38,9 +38,8 @@ pub(crate) type Usual = crate::Null;
 
 /// Values of type `V` under keys of type `K`, in the driver `D`, encoded by `C`. Clones share everything.
 ///
-/// With an async driver each method is awaited; [`now`](Cache::now) has the same methods for sync programs.
-/// A driver that fails is a miss: reads find nothing, writes say that they did not store. It is counted, logged (target `skep_cache`) and
-/// rested for a while; [`Builder::errors`] makes it an error instead.
+/// [`blocking`](Cache::blocking) has the same methods without `await`. A failure of the driver is a miss for reads, and `false` for
+/// writes; it is counted, logged (target `skep_cache`) and opens a circuit breaker. [`Builder::errors`] makes it an error.
 ///
 /// ```
 /// # skep_cache::driver::block_on(async {
@@ -63,19 +62,19 @@ pub struct Cache<K: ?Sized, V, D = Usual, C = Postcard> {
 }
 
 impl<K: ?Sized, V> Cache<K, V> {
-    /// Begins a cache with settings of its own. The namespace keeps its keys apart from those of other caches on the same
-    /// driver; see [`Cache`] for an example.
+    /// Starts a cache with settings. The namespace separates its keys from those of other caches on the same driver. See
+    /// [`Cache`] for an example.
     pub fn builder(namespace: &str) -> Builder<K, V> {
         Builder::new(namespace)
     }
 }
 
 impl<K: ?Sized, V, D: Driver> Cache<K, V, D> {
-    /// A cache with the usual settings: an hour to live, encoded with postcard.
+    /// A cache with the default settings: a TTL of an hour, encoded with postcard.
     ///
     /// # Errors
     ///
-    /// If the namespace is empty, longer than 64 bytes or has a zero byte in it.
+    /// If the namespace is empty, longer than 64 bytes or contains a zero byte.
     pub fn new(namespace: &str, driver: D) -> Result<Self> {
         Builder::new(namespace).build(driver)
     }
@@ -88,18 +87,18 @@ where
     D: Driver,
     C: Codec<V>,
 {
-    /// The value, if there is a fresh one.
+    /// The fresh value, if there is one.
     pub async fn get(&self, key: &K) -> Result<Option<V>> {
-        let mut encoded = Key::unwritten();
+        let mut encoded = Key::empty();
         self.inner.prefix.write(key, &mut encoded)?;
         self.inner.fresh(&encoded, |value| value.decode(&self.inner.codec)).await
     }
 
-    /// Shows the value's bytes, as the codec wrote them, to `read`: nothing is decoded, nor copied where the driver can lend.
+    /// Passes the encoded value to `read`, without decoding it, and without copying it if the driver allows.
     ///
     /// See [`Raw`](crate::Raw) for bytes that are values, [`Codec`] for an example.
     pub async fn read<R: Send>(&self, key: &K, read: impl FnOnce(&[u8]) -> R + Send) -> Result<Option<R>> {
-        let mut encoded = Key::unwritten();
+        let mut encoded = Key::empty();
         self.inner.prefix.write(key, &mut encoded)?;
         self.inner.fresh(&encoded, |value| value.with_bytes(read)).await
     }
@@ -113,72 +112,72 @@ where
         self.inner.fresh_many(&keys, |value| value.decode(&self.inner.codec)).await
     }
 
-    /// Stores a value, to live as the cache says. Whether it was stored: not if the driver failed.
+    /// Stores a value with the default policy. Whether it was stored: `false` if the driver failed.
     pub async fn set(&self, key: &K, value: &V) -> Result<bool> {
-        self.set_for(key, value, &self.inner.life).await
+        self.set_with(key, value, &self.inner.policy).await
     }
 
-    /// Stores a value with a life of its own. See [`Life`].
-    pub async fn set_for(&self, key: &K, value: &V, life: &Life) -> Result<bool> {
-        let mut encoded = Key::unwritten();
+    /// Stores a value with a policy of its own.
+    pub async fn set_with(&self, key: &K, value: &V, policy: &EntryPolicy) -> Result<bool> {
+        let mut encoded = Key::empty();
         self.inner.prefix.write(key, &mut encoded)?;
         let now = self.inner.clock.now();
-        let Some(version) = self.inner.ready_to_write(&life.tags, now).await? else { return Ok(false) };
-        let header = life.header(false, version, now, self.inner.rules.grace());
-        let record = self.inner.encode::<V>(&header, &life.tags, Some(value))?;
+        let Some(version) = self.inner.ready_to_write(&policy.tags, now).await? else { return Ok(false) };
+        let header = policy.header(false, version, now, self.inner.rules.grace());
+        let record = self.inner.encode::<V>(&header, &policy.tags, Some(value))?;
         self.inner.store(&encoded, &record, now).await
     }
 
-    /// Stores that there is no value: `get_or_none` does not ask again until then. Whether it was stored.
+    /// Stores a negative entry: `get_or_none` does not compute until it expires. Whether it was stored.
     pub async fn set_none(&self, key: &K) -> Result<bool> {
         let key = self.inner.prefix.key(key)?;
-        let (now, life) = (self.inner.clock.now(), &self.inner.life);
-        let Some(version) = self.inner.ready_to_write(&life.tags, now).await? else { return Ok(false) };
-        let header = life.header(true, version, now, self.inner.rules.grace());
-        let record = self.inner.encode::<V>(&header, &life.tags, None)?;
+        let (now, policy) = (self.inner.clock.now(), &self.inner.policy);
+        let Some(version) = self.inner.ready_to_write(&policy.tags, now).await? else { return Ok(false) };
+        let header = policy.header(true, version, now, self.inner.rules.grace());
+        let record = self.inner.encode::<V>(&header, &policy.tags, None)?;
         self.inner.store(&key, &record, now).await
     }
 
-    /// Stores several values, to live as the cache says. Whether they were stored: not if the driver failed.
+    /// Stores several values with the default policy. Whether they were stored: `false` if the driver failed.
     pub async fn set_many<'k>(&self, entries: impl IntoIterator<Item = (&'k K, &'k V)>) -> Result<bool>
     where
         K: 'k,
         V: 'k,
     {
         let (inner, now) = (&*self.inner, self.inner.clock.now());
-        let Some(version) = inner.ready_to_write(&inner.life.tags, now).await? else { return Ok(false) };
+        let Some(version) = inner.ready_to_write(&inner.policy.tags, now).await? else { return Ok(false) };
         let mut records = Vec::new();
         for (key, value) in entries {
-            let header = inner.life.header(false, version, now, inner.rules.grace());
-            records.push((inner.prefix.key(key)?, inner.encode::<V>(&header, &inner.life.tags, Some(value))?));
+            let header = inner.policy.header(false, version, now, inner.rules.grace());
+            records.push((inner.prefix.key(key)?, inner.encode::<V>(&header, &inner.policy.tags, Some(value))?));
         }
         inner.store_many(&records, now).await
     }
 
-    /// Removes the value. Whether there was one. What others are computing from what was true before is not stored.
+    /// Removes the value. Whether there was one. The results of computations in flight are not stored.
     ///
     /// # Errors
     ///
-    /// If the driver fails, whatever the policy: the value may still be there. It is asked even while it rests.
+    /// Always if the driver fails: the value may still be there. Tried even while the circuit breaker is open.
     pub async fn remove(&self, key: &K) -> Result<bool> {
         let key = self.inner.prefix.key(key)?;
         self.inner.remove(&key).await
     }
 
-    /// Voids all entries of this namespace, whichever schema, in all tiers and on all machines: one write. Frees their room where the
-    /// driver can.
+    /// Invalidates all entries of this namespace, of every schema, in all tiers and on all machines, with one write. Frees their
+    /// space if the driver can.
     ///
     /// # Errors
     ///
-    /// If the driver fails, whatever the policy: what should be void may still be found. It is asked even while it rests.
+    /// Always if the driver fails: the entries may still be found. Tried even while the circuit breaker is open.
     pub async fn clear(&self) -> Result<()> {
         self.inner.clear().await
     }
 
-    /// Voids all entries with this tag, of all caches on this driver: one write, however many they are. See [`Life::tag`].
+    /// Invalidates all entries with this tag, of all caches on this driver, with one write. See [`EntryPolicy::tag`].
     ///
-    /// In this process it holds from when it returns; in others at once, or within [`Builder::lag`], as the driver can tell. Between
-    /// machines it is as exact as their clocks (see [`Builder::skew`]).
+    /// Takes effect in this process when it returns; in others at once or within [`Builder::invalidation_lag`], depending on the
+    /// driver. Between machines it is as exact as their clocks (see [`Builder::clock_skew`]).
     ///
     /// # Errors
     ///
@@ -187,47 +186,52 @@ where
         self.inner.invalidate(tag).await
     }
 
-    /// Changes a value in one step that no other write comes between: `change` gets what is there, and is called again
-    /// when another was faster. Gives back what is stored now.
+    /// Changes a value atomically and returns the new one. `change` gets the current value, and is called again if another
+    /// write came between.
     ///
     /// ```
     /// use skep_cache::{Cache, Memory};
     ///
     /// let cache = Cache::<str, Vec<u32>>::new("numbers", Memory::new(1 << 20))?;
-    /// cache.now().update("primes", |primes| [primes.unwrap_or_default(), vec![2]].concat())?;
-    /// assert_eq!(cache.now().update("primes", |primes| [primes.unwrap_or_default(), vec![3]].concat())?, [2, 3]);
+    /// cache.blocking().update("primes", |primes| [primes.unwrap_or_default(), vec![2]].concat())?;
+    /// assert_eq!(cache.blocking().update("primes", |primes| [primes.unwrap_or_default(), vec![3]].concat())?, [2, 3]);
     /// # Ok::<(), skep_cache::Error>(())
     /// ```
     ///
     /// # Errors
     ///
-    /// If the driver fails, whatever the policy: nobody should take for done what is not. If others were faster a hundred times.
+    /// Always if the driver fails. If other writes came between a hundred times.
     pub async fn update(&self, key: &K, change: impl FnMut(Option<V>) -> V + Send) -> Result<V> {
-        self.update_for(key, &self.inner.life, change).await
+        self.update_with(key, &self.inner.policy, change).await
     }
 
-    /// The same, and what is stored has a life of its own from now on. See [`Life`].
+    /// As [`update`](Cache::update), with a policy of its own.
     ///
     /// # Errors
     ///
     /// As [`update`](Cache::update).
-    pub async fn update_for(&self, key: &K, life: &Life, mut change: impl FnMut(Option<V>) -> V + Send) -> Result<V> {
+    pub async fn update_with(
+        &self,
+        key: &K,
+        policy: &EntryPolicy,
+        mut change: impl FnMut(Option<V>) -> V + Send,
+    ) -> Result<V> {
         let key = self.inner.prefix.key(key)?;
         for _ in 0..ATTEMPTS {
             let (old, when) = self.inner.for_update(&key, |value| value.decode(&self.inner.codec)).await?;
             let value = change(old);
-            if self.inner.replace(&key, &value, life, when).await? {
+            if self.inner.replace(&key, &value, policy, when).await? {
                 return Ok(value);
             }
         }
         Err(Error::contended(ATTEMPTS))
     }
 
-    /// Adds to the counter under this key, and gives back the sum. A counter begins at 0 and lives as the cache says.
+    /// Adds to the counter under this key and returns the sum. A counter starts at 0 with the default policy.
     ///
     /// # Errors
     ///
-    /// If the driver fails, whatever the policy. If a value and not a counter is there.
+    /// Always if the driver fails. If the key holds a value that is not a counter.
     pub async fn increment(&self, key: &K, by: i64) -> Result<i64> {
         let key = self.inner.prefix.key(key)?;
         self.inner.increment(&key, by).await
@@ -240,25 +244,24 @@ where
         self.inner.fresh(&key, |value| value.number()).await
     }
 
-    /// Makes an entry live so long from now on. Whether there was one.
+    /// Sets the TTL of an entry, from now. Whether there was one.
     pub async fn touch(&self, key: &K, ttl: Duration) -> Result<bool> {
         let key = self.inner.prefix.key(key)?;
         self.inner.touch(&key, ttl).await
     }
 
-    /// Until when the entry is fresh, if there is one that is.
+    /// When the entry stops being fresh, if there is a fresh one.
     pub async fn expires_at(&self, key: &K) -> Result<Option<Time>> {
         Ok(self.header(key).await?.map(|header| header.fresh_until))
     }
 
-    /// All that is noted about an entry, if there is a fresh one.
+    /// The header of the entry, if there is a fresh one.
     pub async fn header(&self, key: &K) -> Result<Option<Header>> {
         let key = self.inner.prefix.key(key)?;
         self.inner.fresh_header(&key).await
     }
 
-    /// The keys of this cache, in no order, at a moment that is gone when you read them. Keys so long that they became digests
-    /// (more than about 180 bytes) are not among them.
+    /// The keys of this cache, in no order. Keys of more than about 180 bytes, which are stored as digests, are missing.
     ///
     /// # Errors
     ///
@@ -269,12 +272,12 @@ where
 }
 
 impl<K: ?Sized, V, D: Driver, C> Cache<K, V, D, C> {
-    /// What it has counted since it was made.
+    /// The counters since the cache was built.
     pub fn stats(&self) -> Stats {
         self.inner.counters.stats(self.inner.breaker.is_open())
     }
 
-    /// How much the driver keeps, of all caches on it.
+    /// How much the driver stores, of all caches on it.
     pub fn usage(&self) -> Usage {
         self.inner.driver.usage()
     }
@@ -286,9 +289,9 @@ impl<K: ?Sized, V, D: Driver, C> Cache<K, V, D, C> {
 }
 
 impl<K: ?Sized, V, D: Ready, C> Cache<K, V, D, C> {
-    /// The same methods for sync programs: no runtime, no `await`. Who waits for another thread's computation blocks.
-    pub fn now(&self) -> Now<'_, K, V, D, C> {
-        Now::new(self)
+    /// The same methods without `await` or a runtime. A caller that waits for another thread's computation blocks.
+    pub fn blocking(&self) -> BlockingCache<'_, K, V, D, C> {
+        BlockingCache::new(self)
     }
 }
 
@@ -304,7 +307,7 @@ impl<K: ?Sized, V, D: Driver, C> fmt::Debug for Cache<K, V, D, C> {
     }
 }
 
-/// How often `update` tries.
+/// How often `update` tries before it fails because of other writers.
 const ATTEMPTS: u32 = 100;
-/// How long the mark of a removal refuses what is older. Longer than a value is likely to be on its way.
+/// How long a tombstone refuses older writes. Longer than a write is likely to take.
 const REMOVAL: Duration = Duration::from_mins(1);

@@ -1,7 +1,6 @@
-//! What time it is: for an entry's end, for waiting, and for telling older from newer.
+//! Time for expiry and waiting, and versions to order writes.
 //!
-//! A [`Clock`] is a value. The system's is right for programs; a manual one stands still until a test moves it, so no
-//! test waits. Drivers have no clock: each call tells them the time.
+//! A manual [`Clock`] stands still until a test advances it. Drivers have no clock: each call gets the time.
 
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -23,10 +22,10 @@ use crate::timer::{Sleep, Timer};
 pub struct Time(u64);
 
 impl Time {
-    /// The moment that does not come.
+    /// Later than all times.
     pub const NEVER: Self = Self(u64::MAX);
 
-    /// So many milliseconds after 1970 began.
+    /// Milliseconds since 1970.
     #[must_use]
     pub const fn from_millis(millis: u64) -> Self {
         Self(millis)
@@ -37,23 +36,23 @@ impl Time {
         self.0
     }
 
-    /// This much later. What would be later than [`Time::NEVER`] is never.
+    /// This much later, at most [`Time::NEVER`].
     #[must_use]
     #[inline]
     pub fn plus(self, duration: Duration) -> Self {
-        // As `Duration::as_millis`, but without its 128 bits: every write asks twice.
+        // `Duration::as_millis` without 128-bit arithmetic: every write does this twice.
         let millis = duration.as_secs().saturating_mul(1_000).saturating_add(u64::from(duration.subsec_millis()));
         Self(self.0.saturating_add(millis))
     }
 
-    /// How long from an earlier moment to this one; zero if it is not earlier.
+    /// The time since an earlier moment, or zero.
     #[must_use]
     pub fn since(self, earlier: Self) -> Duration {
         Duration::from_millis(self.0.saturating_sub(earlier.0))
     }
 }
 
-/// Tells older from newer: a later version of a key has a higher number.
+/// Orders the writes of a key: later ones have higher versions.
 ///
 /// The upper 42 bits are milliseconds, the lower 22 tell apart what happened within one: 10 are drawn by chance once for each
 /// process, so that two processes do not draw the same number, 12 count. A clock that has seen a higher version than its own draws above that.
@@ -73,38 +72,38 @@ const FINE: u32 = 22;
 const NODE: u32 = 10;
 
 impl Version {
-    /// Older than all that a clock draws.
+    /// Lower than all versions of a clock.
     pub const ZERO: Self = Self(0);
 
-    /// The version with this number, as it was stored.
+    /// The version with this number.
     #[must_use]
     pub const fn from_u64(number: u64) -> Self {
         Self(number)
     }
 
-    /// The number, to be stored.
+    /// The number of this version.
     pub const fn to_u64(self) -> u64 {
         self.0
     }
 
-    /// The millisecond that it was drawn in, or made to look as if.
+    /// The millisecond of this version.
     pub(crate) const fn time(self) -> Time {
         Time(self.0 >> FINE)
     }
 
-    /// The last one of its millisecond: no process draws a higher one in it without having seen this one.
+    /// The highest version of its millisecond.
     pub(crate) const fn last_of_millisecond(self) -> Self {
         Self(self.0 | ((1 << FINE) - 1))
     }
 
-    /// The next one that this process would not draw by itself: for a change made of what is already there.
+    /// A higher version, for a change of a stored entry.
     #[must_use]
     pub const fn successor(self) -> Self {
         Self(self.0.saturating_add(1 << NODE))
     }
 }
 
-/// Where the time comes from. Clones share it.
+/// A source of time. Clones share it.
 ///
 /// ```
 /// use std::time::Duration;
@@ -123,7 +122,7 @@ enum Source {
     #[default]
     System,
     Manual(Arc<Manual>),
-    /// The system's, with versions that somebody else draws.
+    /// The system's, with versions from a function.
     Drawn(fn() -> u64),
 }
 
@@ -133,7 +132,7 @@ struct Manual {
     timer: Arc<Timer>,
 }
 
-/// The highest version that the system's clock has drawn or seen in this process.
+/// The highest version that the system clock has drawn or observed in this process.
 static LAST: AtomicU64 = AtomicU64::new(0);
 
 impl Clock {
@@ -143,7 +142,7 @@ impl Clock {
         Self(Source::System)
     }
 
-    /// A clock that stands still (in January 2027) until it is moved with [`Clock::advance`].
+    /// A clock that stands still (in January 2027) until [`Clock::advance`].
     #[must_use]
     pub fn manual() -> Self {
         Self(Source::Manual(Arc::new(Manual {
@@ -153,8 +152,8 @@ impl Clock {
         })))
     }
 
-    /// The system's time, with versions that somebody else draws: for instances of a program that share no memory, and keep something in the
-    /// same place. Each would count for itself, and two of them draw one number.
+    /// The system's time with versions from a function: for instances of a component, which share a cache but no memory. Each would
+    /// count for itself, and two might draw the same version.
     ///
     /// ```
     /// use std::sync::atomic::{AtomicU64, Ordering};
@@ -169,7 +168,7 @@ impl Clock {
         Self(Source::Drawn(versions))
     }
 
-    /// What time it is.
+    /// The current time.
     #[inline]
     pub fn now(&self) -> Time {
         match &self.0 {
@@ -178,19 +177,19 @@ impl Clock {
         }
     }
 
-    /// Moves a manual clock.
+    /// Advances a manual clock.
     ///
     /// # Panics
     ///
-    /// If it is the system's.
+    /// If it is not manual.
     pub fn advance(&self, duration: Duration) {
-        let Source::Manual(manual) = &self.0 else { panic!("only a manual clock can be moved") };
-        let millis = u64::try_from(duration.as_millis()).expect("a clock is not moved by 500 million years");
+        let Source::Manual(manual) = &self.0 else { panic!("only a manual clock can be advanced") };
+        let millis = u64::try_from(duration.as_millis()).expect("less than 500 million years");
         let before = manual.now.fetch_add(millis, Ordering::AcqRel);
         manual.timer.fire(Time(before + millis));
     }
 
-    /// Waits for a moment. Needs no runtime: see [`driver::block_on`](crate::driver::block_on).
+    /// Sleeps until a moment. Needs no runtime: see [`driver::block_on`](crate::driver::block_on).
     pub fn sleep_until(&self, until: Time) -> Sleep {
         Sleep::new(self.clone(), until)
     }
@@ -202,7 +201,7 @@ impl Clock {
         }
     }
 
-    /// Microseconds since some moment, for measuring how long something took.
+    /// Microseconds since an arbitrary moment, to measure durations.
     pub(crate) fn micros(&self) -> u64 {
         static START: OnceLock<Instant> = OnceLock::new();
         match &self.0 {
@@ -213,12 +212,12 @@ impl Clock {
         }
     }
 
-    /// A version higher than all that this clock drew or saw.
+    /// A version higher than all that this clock has drawn or observed.
     pub fn version(&self) -> Version {
         self.version_at(self.now())
     }
 
-    /// The same, for who has just asked for the time.
+    /// As [`version`](Self::version), if the time is known.
     pub(crate) fn version_at(&self, now: Time) -> Version {
         let by_time = match self.0 {
             Source::Drawn(draw) => draw(),
@@ -235,7 +234,7 @@ impl Clock {
         Version(drawn)
     }
 
-    /// Makes all later versions of this clock higher than `seen`, which came from elsewhere.
+    /// Makes all later versions of this clock higher than `seen`, a version of another process.
     pub fn observe(&self, seen: Version) {
         self.last().fetch_max(seen.0, Ordering::AcqRel);
     }
@@ -255,7 +254,7 @@ impl fmt::Debug for Clock {
     }
 }
 
-/// The system's time. On Linux the kernel's last tick, at most 4 ms old: reading it costs a fifth, and every hit reads it.
+/// The system's time. On Linux that of the last tick, at most 4 ms old, which costs a fifth: every hit reads it.
 #[cfg(target_os = "linux")]
 #[inline]
 fn system() -> Time {
@@ -270,8 +269,8 @@ fn system() -> Time {
     Time(since.as_secs() * 1_000 + u64::from(since.subsec_millis()))
 }
 
-/// This process's bits of a version: by chance, and others after a fork. To ask for the process is a system call, so that is done once
-/// for each millisecond at most.
+/// The random bits of this process in a version, which change after a fork. The process id is a system call: read it once for each
+/// millisecond at most.
 fn node(now: Time) -> u64 {
     static LAST: AtomicU64 = AtomicU64::new(0);
     let mask = (1 << NODE) - 1;

@@ -1,4 +1,4 @@
-//! How values become bytes, and bytes values again.
+//! Encoding of values.
 
 use bytes::{BufMut, Bytes, BytesMut};
 use serde::Serialize;
@@ -6,45 +6,45 @@ use serde::de::DeserializeOwned;
 
 use crate::error::{Error, Result};
 
-/// Turns values into bytes and back. One for each cache, chosen by type.
+/// Encodes and decodes values. Each cache has one, chosen by type.
 ///
 /// ```
 /// use skep_cache::{Cache, Json, Memory};
 ///
 /// let cache = Cache::<str, Vec<u8>>::builder("numbers").codec(Json).build(Memory::new(1 << 20))?;
-/// cache.now().set("small", &vec![1, 2, 3])?;
-/// assert_eq!(cache.now().read("small", |bytes| bytes.to_vec())?, Some(b"[1,2,3]".to_vec()));
+/// cache.blocking().set("small", &vec![1, 2, 3])?;
+/// assert_eq!(cache.blocking().read("small", |bytes| bytes.to_vec())?, Some(b"[1,2,3]".to_vec()));
 /// # Ok::<(), skep_cache::Error>(())
 /// ```
 pub trait Codec<V>: Send + Sync + 'static {
-    /// Whether decoding wants to keep the bytes: [`decode_shared`](Codec::decode_shared) is called then.
+    /// Whether decoded values share the bytes: then [`decode_shared`](Codec::decode_shared) is called.
     const SHARES: bool = false;
 
-    /// Appends the value's bytes.
+    /// Appends the encoded value.
     fn encode(&self, value: &V, to: &mut BytesMut) -> Result<()>;
 
-    /// How many bytes [`encode`](Codec::encode) will append, if that is known before: they are written where they stay.
+    /// The number of bytes that [`encode`](Codec::encode) appends, if known: this saves a copy.
     fn encoded_len(&self, value: &V) -> Option<usize> {
         let _ = value;
         None
     }
 
-    /// The value of these bytes. They may be anything: what makes no sense is an error, and then a miss.
+    /// Decodes a value. The bytes may be anything: invalid ones are an error, and then a miss.
     fn decode(&self, bytes: &[u8]) -> Result<V>;
 
-    /// The same from bytes that the value may keep.
+    /// Decodes a value that may share the bytes.
     fn decode_shared(&self, bytes: Bytes) -> Result<V> {
         self.decode(&bytes)
     }
 }
 
-/// Small and fast; the bytes name no fields, so change the cache's `schema` whenever the type changes.
+/// Small and fast. The bytes have no field names: change the cache's `schema` whenever the type changes.
 ///
 /// See [`Codec`] for an example with another one.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Postcard;
 
-/// Lets postcard append to our bytes.
+/// Lets postcard append to a buffer.
 struct Appender<'a>(&'a mut BytesMut);
 
 impl postcard::ser_flavors::Flavor for Appender<'_> {
@@ -68,19 +68,19 @@ impl postcard::ser_flavors::Flavor for Appender<'_> {
 impl<V: Serialize + DeserializeOwned> Codec<V> for Postcard {
     fn encode(&self, value: &V, to: &mut BytesMut) -> Result<()> {
         postcard::serialize_with_flavor(value, Appender(to))
-            .map_err(|error| Error::codec("postcard refuses the value").because(error))
+            .map_err(|error| Error::codec("postcard cannot encode the value").because(error))
     }
 
     fn decode(&self, bytes: &[u8]) -> Result<V> {
         match postcard::take_from_bytes(bytes) {
             Ok((value, [])) => Ok(value),
-            Ok(_) => Err(Error::codec("bytes are left over behind the value")),
-            Err(error) => Err(Error::codec("the bytes are no such value").because(error)),
+            Ok(_) => Err(Error::codec("trailing bytes after the value")),
+            Err(error) => Err(Error::codec("invalid bytes").because(error)),
         }
     }
 }
 
-/// Readable for people and other programs; a field that came later may have a default.
+/// Readable for people and other programs; new fields may have a default.
 ///
 /// See [`Codec`] for an example.
 #[derive(Clone, Copy, Debug, Default)]
@@ -88,22 +88,22 @@ pub struct Json;
 
 impl<V: Serialize + DeserializeOwned> Codec<V> for Json {
     fn encode(&self, value: &V, to: &mut BytesMut) -> Result<()> {
-        serde_json::to_writer(to.writer(), value).map_err(|error| Error::codec("not JSON").because(error))
+        serde_json::to_writer(to.writer(), value).map_err(|error| Error::codec("cannot encode as JSON").because(error))
     }
 
     fn decode(&self, bytes: &[u8]) -> Result<V> {
-        serde_json::from_slice(bytes).map_err(|error| Error::codec("the JSON is no such value").because(error))
+        serde_json::from_slice(bytes).map_err(|error| Error::codec("invalid JSON").because(error))
     }
 }
 
-/// Bytes as they are: for `Bytes` (shared with the driver where it can be), `Vec<u8>` and `String`.
+/// Plain bytes: for `Bytes` (shared with the driver if possible), `Vec<u8>` and `String`.
 ///
 /// ```
 /// use skep_cache::{Cache, Memory, Raw};
 ///
 /// let cache = Cache::<str, String>::builder("pages").codec(Raw).build(Memory::new(1 << 20))?;
-/// cache.now().set("/", &"<h1>Hello".to_owned())?;
-/// assert_eq!(cache.now().get("/")?.as_deref(), Some("<h1>Hello"));
+/// cache.blocking().set("/", &"<h1>Hello".to_owned())?;
+/// assert_eq!(cache.blocking().get("/")?.as_deref(), Some("<h1>Hello"));
 /// # Ok::<(), skep_cache::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, Default)]
@@ -157,6 +157,6 @@ impl Codec<String> for Raw {
 
     fn decode(&self, bytes: &[u8]) -> Result<String> {
         let text = std::str::from_utf8(bytes);
-        text.map(str::to_owned).map_err(|error| Error::codec("the bytes are not UTF-8").because(error))
+        text.map(str::to_owned).map_err(|error| Error::codec("invalid UTF-8").because(error))
     }
 }

@@ -1,9 +1,10 @@
-//! What every driver does: keep bytes under a key, and keep its word about which write may replace which.
+//! The contract of drivers, and the types they exchange with [`Cache`](crate::Cache).
 //!
-//! A driver knows neither types nor tags nor computations; [`Cache`](crate::Cache) does. It has no clock either: each call
-//! says what time it is. Whether it keeps the promises below, [`suite`](mod@crate::suite) tells.
+//! A driver stores bytes under keys, and checks conditions atomically. It knows no types, tags or computations, and has no
+//! clock: each call gets the time. [`suite`](mod@crate::suite) tests the contract.
 //!
-//! Start reading at [`Driver`].
+//! To connect another backend, implement [`Store`](crate::Store), which is small, and wrap it in a
+//! [`StoreDriver`](crate::StoreDriver). Start reading at [`Driver`].
 
 use std::future::Future;
 use std::pin::pin;
@@ -13,15 +14,18 @@ use std::task::{Context, Poll, Waker};
 use crate::clock::{Time, Version};
 use crate::error::{Error, Result};
 
+mod dispatch;
+
 pub use crate::block::block_on;
 pub use crate::entry::{Entry, Flags, Header, Record, Removal};
+pub(crate) use dispatch::{dispatch, dispatch_call, dispatch_enum};
 
-/// Keeps entries under keys.
+/// Stores entries under keys.
 ///
-/// Keys are opaque bytes, at most [`MAX_KEY`]; namespaces are already in them. Entries are opaque but for their
-/// [`Header`]. Futures are [`Send`]; a driver in this process makes them ready at once (and says so with [`Ready`]). A
-/// driver never panics on what its backend sends: an entry that makes no sense is an error that [is
-/// corrupt](Error::is_corrupt), once, and removed or overwritten by the next write.
+/// Keys are opaque, at most [`MAX_KEY`] bytes, and include the namespace. Of an entry, a driver reads the [`Header`] only.
+/// Futures are [`Send`]; those of a driver in this process are ready at once ([`Ready`]). A driver never panics on what its
+/// backend returns: invalid bytes are an error that [is corrupt](Error::is_corrupt), once, and are removed, or overwritten by
+/// the next write.
 ///
 /// ```
 /// use skep_cache::driver::{Header, Record, When, ready};
@@ -34,57 +38,56 @@ pub use crate::entry::{Entry, Flags, Header, Record, Removal};
 /// # Ok::<(), skep_cache::Error>(())
 /// ```
 pub trait Driver: Send + Sync + 'static {
-    /// What it is called in logs and statistics: "memory".
+    /// The name for logs and statistics: "memory".
     fn name(&self) -> &'static str;
 
-    /// Shows the entry to `read`, if there is one that [is live](Entry::is_live) `now`, and gives back what that made of it.
+    /// Passes the entry to `read`, if there is one that [is live](Entry::is_live) `now`, and returns the result.
     ///
-    /// The entry is lent for the length of the call; `read` is called at most once, and may hold no lock of the driver
-    /// that another call needs: it decodes, which takes a while.
+    /// `read` is called at most once. The driver must hold no lock meanwhile that another call needs: `read` decodes, which
+    /// takes a while.
     fn get<R, F>(&self, key: &[u8], now: Time, read: F) -> impl Future<Output = Result<Option<R>>> + Send
     where
         R: Send,
         F: FnOnce(Entry<'_>) -> R + Send;
 
-    /// Stores an entry if `when` holds: checked and done in one step that no other write comes between. Whether it did.
+    /// Stores an entry if `when` holds, atomically. Whether it was stored.
     ///
-    /// Any write that is stored ends the lease on its key. An entry that is dead `now` may be "stored" by storing nothing.
-    /// Where the backend has an expiry of its own, it gets the time from `now` to the entry's end as a hint, never less.
+    /// A successful write ends the lease on its key. An entry that is dead `now` may be "stored" by storing nothing. If the
+    /// backend has an expiry of its own, it gets at least the time from `now` to the entry's end.
     fn set(&self, key: &[u8], record: &Record, when: When, now: Time) -> impl Future<Output = Result<bool>> + Send;
 
-    /// Removes the entry and ends the lease on its key. Whether there was a live one.
+    /// Removes the entry and ends the lease on its key. Whether there was a live entry.
     ///
-    /// A mark remains until `removal.until`, with the version of the removal or of what it removed, whichever is higher: it
-    /// refuses what comes [`When::Newer`] with a version that is not higher. If `until` is `now`, no mark is needed.
+    /// A tombstone remains until `removal.until`, with the version of the removal or of the removed entry, whichever is higher.
+    /// It refuses writes with [`When::Newer`] whose version is not higher. If `until` is `now`, no tombstone is needed.
     fn remove(&self, key: &[u8], removal: Removal, now: Time) -> impl Future<Output = Result<bool>> + Send;
 
-    /// Takes the right to compute a value. `None`: somebody else has it.
+    /// Takes the lease on a key: the right to compute its value. `None` if another caller has it.
     ///
-    /// It ends when the entry is set or removed by anybody, when it is [released](Driver::release), or at `claim.until`.
-    /// The token shows it again: `claim.token`, which no other claim has, or one of the driver's own. Tokens of one key are never the
-    /// same twice, so that a holder who lost the lease without noticing is refused ([`When::Leased`]). A lease does not
-    /// hide a stale entry under the same key.
+    /// It ends when the entry is set or removed by anybody, when it is [released](Driver::release), or at `claim.until`. The
+    /// token proves it: `claim.token`, which no other claim has, or one of the driver's own. No token of a key is used twice,
+    /// so that a holder which lost its lease unnoticed is refused ([`When::Leased`]). A lease does not hide a stale entry.
     fn lease(&self, key: &[u8], claim: Claim, now: Time) -> impl Future<Output = Result<Option<Token>>> + Send;
 
-    /// Gives the right back, if the token still has it; else does nothing.
+    /// Releases the lease, if the token still holds it.
     fn release(&self, key: &[u8], token: Token, now: Time) -> impl Future<Output = Result<()>> + Send;
 
-    /// The same, from where nobody can wait: the holder was dropped. It does not block; at worst the lease ends with its time.
+    /// Releases the lease of a dropped future: does not block; at worst the lease expires.
     ///
-    /// As it stands here it asks [`release`](Driver::release) once, which is enough where that is ready at once. A driver
-    /// that sends something elsewhere queues it.
+    /// The default polls [`release`](Driver::release) once, which is enough if that is ready at once. A driver that uses the
+    /// network spawns a task.
     fn abandon(&self, key: &[u8], token: Token, now: Time) {
         let _ = pin!(self.release(key, token, now)).poll(&mut Context::from_waker(Waker::noop()));
     }
 
-    /// Shows the entries of several keys to `read`, with each one's place in `keys`, in any order; those that are missing are left out.
+    /// Passes the entries of several keys to `read`, each with its index in `keys`, in any order; misses are left out.
     fn get_many<F>(&self, keys: &[&[u8]], now: Time, mut read: F) -> impl Future<Output = Result<()>> + Send
     where
         F: FnMut(usize, Entry<'_>) + Send,
     {
         async move {
-            for (place, key) in keys.iter().enumerate() {
-                self.get(key, now, |entry| read(place, entry)).await?;
+            for (index, key) in keys.iter().enumerate() {
+                self.get(key, now, |entry| read(index, entry)).await?;
             }
             Ok(())
         }
@@ -100,10 +103,10 @@ pub trait Driver: Send + Sync + 'static {
         }
     }
 
-    /// Adds to a [counter](Flags::COUNTER), which then has the version of `fresh` or a higher one, and gives back the sum.
-    /// If there is none, `fresh` is stored, with `by` added to the number in it. A sum beyond `i64` stays at its end.
+    /// Adds to a [counter](Flags::COUNTER) and returns the sum, which saturates. The counter gets the version of `fresh` or a
+    /// higher one. Without a counter, stores `fresh` with `by` added to its number.
     ///
-    /// As it stands here it reads and sets until no other write comes between; a driver that can do it in one step should.
+    /// The default reads and sets until no other write comes between.
     fn increment(&self, key: &[u8], by: i64, fresh: &Record, now: Time) -> impl Future<Output = Result<i64>> + Send {
         async move {
             for _ in 0..ATTEMPTS {
@@ -117,9 +120,9 @@ pub trait Driver: Send + Sync + 'static {
         }
     }
 
-    /// Gives an entry another end, and keeps its value and version. Whether there was a live one.
+    /// Changes the expiry of an entry; its value and version stay. Whether there was a live one.
     ///
-    /// As it stands here it reads and sets until no other write comes between; a driver that can do it in one step should.
+    /// The default reads and sets until no other write comes between.
     fn touch(
         &self,
         key: &[u8],
@@ -146,7 +149,7 @@ pub trait Driver: Send + Sync + 'static {
     ///
     /// # Errors
     ///
-    /// [`Error::is_unsupported`] if the driver cannot list its keys; so does what stands here.
+    /// [`Error::is_unsupported`] if the driver cannot list its keys, as the default.
     fn keys<F>(&self, prefix: &[u8], now: Time, each: F) -> impl Future<Output = Result<()>> + Send
     where
         F: FnMut(&[u8]) + Send,
@@ -155,83 +158,71 @@ pub trait Driver: Send + Sync + 'static {
         async { Err(Error::unsupported(self.name(), "list its keys")) }
     }
 
-    /// Frees the room of all entries whose keys begin with `prefix`. They are void already, so this is not in a hurry.
+    /// Frees the space of all entries whose keys begin with `prefix`. They are already invalid, so this is not urgent.
     ///
     /// # Errors
     ///
-    /// [`Error::is_unsupported`] if the driver cannot; so does what stands here. Eviction frees the room then.
+    /// [`Error::is_unsupported`] if the driver cannot, as the default. Eviction frees the space then.
     fn clear(&self, prefix: &[u8], now: Time) -> impl Future<Output = Result<()>> + Send {
         let _ = (prefix, now);
         async { Err(Error::unsupported(self.name(), "find the entries of a namespace")) }
     }
 
-    /// A number that is another one after any [`Flags::EPOCH`] entry was written, by whichever process or machine; it may stay
-    /// for one written [`When::Absent`], as nobody can have known another.
+    /// Coherence of tags: a number that changes after any [`Flags::EPOCH`] entry was written, though it need not after a write
+    /// [`When::Absent`].
     ///
-    /// Who reads it with every hit sees an invalidated tag at once. It must cost next to nothing: no lock, no call to elsewhere. `None`: it
-    /// cannot be known so cheaply; the epochs themselves are then read again after a while (`Options::lag`).
-    fn generation(&self) -> Option<u64> {
-        None
+    /// Every read checks it, so it must cost next to nothing: no lock, no I/O. Unless it is [complete](Stamp::Complete), the
+    /// cache also reads epochs again after a while ([`Builder::invalidation_lag`](crate::Builder::invalidation_lag)).
+    fn generation(&self) -> Stamp {
+        Stamp::Unknown
     }
 
-    /// A number that is another one after this key was written or removed, by whichever process; others may change it too.
+    /// Coherence of a near tier: a number that changes after this key was written or removed; other writes may change it too.
     ///
-    /// A tier in front keeps it beside its copy and compares, so it must cost much less than a `get`. `None`: it cannot be known so cheaply.
-    fn stamp(&self, key: &[u8]) -> Option<u64> {
+    /// A near tier stores it with its copy and compares, so it must cost much less than a `get`. Unless it is
+    /// [complete](Stamp::Complete), the copy also expires after [`Tiered::bound`](crate::Tiered::bound).
+    fn stamp(&self, key: &[u8]) -> Stamp {
         let _ = key;
-        None
+        Stamp::Unknown
     }
 
-    /// The same for changes that come to be known here at no cost, which are not all: those of this machine, or those that
-    /// were told of. What stands in front compares it and reads again after a while all the same. `None`: none are.
-    fn generation_here(&self) -> Option<u64> {
-        None
-    }
-
-    /// [`stamp`](Driver::stamp) for changes that come to be known here at no cost, which are not all. A tier in front compares
-    /// it, and its bound in time holds all the same. `None`: none are.
-    fn stamp_here(&self, key: &[u8]) -> Option<u64> {
-        let _ = key;
-        None
-    }
-
-    /// From now on, calls `listener` with what others changed, for a tier in front. Whether the driver can.
+    /// Calls `listener` with changes by others from now on, for a near tier. Whether the driver supports it.
     ///
-    /// What this process itself changed may be told too. The listener does not block.
+    /// The listener may also get changes by this process. It does not block.
     fn watch(&self, listener: Listener) -> bool {
         let _ = listener;
         false
     }
 
-    /// How much it keeps, and what it dropped for want of room. Cheap, so it may be a little old.
+    /// How much is stored and was evicted. Must be cheap, so it may be a little old.
     fn usage(&self) -> Usage {
         Usage::default()
     }
 }
 
-/// A driver whose futures are ready when they are first asked: sync programs can use it without a runtime.
+/// A driver whose futures are ready at the first poll, so that [`Cache::blocking`](crate::Cache::blocking) needs no runtime.
 ///
-/// See [`ready`] and `Cache::now`.
+/// See [`ready`].
 pub trait Ready: Driver {}
 
-/// Longest key a driver gets, in bytes (memcached's limit). `Cache` replaces what is longer with a digest.
+/// The longest key of a driver, in bytes (memcached's limit). `Cache` replaces longer keys by a digest.
 pub const MAX_KEY: usize = 250;
 
-/// How often reading and setting is tried before a call gives up because others always come between.
+/// How often a read-modify-write is tried before it fails because of other writers.
 const ATTEMPTS: u32 = 100;
 
-/// Under which condition an entry is stored. Dead entries count as absent; marks of removals count for `Newer` only.
+/// The condition under which an entry is stored. A dead entry counts as absent; only `Newer` looks at tombstones.
 ///
 /// See [`Driver::set`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum When {
-    /// In any case: the last to arrive stays.
+    /// Always: the last write wins.
     Always,
     /// If there is no live entry.
     Absent,
     /// If there is a live entry of exactly this version.
     Version(Version),
-    /// Unless the entry or the mark of a removal that is there has the same version or a higher one.
+    /// Unless the stored entry or tombstone has the same version or a higher one.
     Newer,
     /// If the lease with this token still holds.
     Leased(Token),
@@ -241,21 +232,49 @@ pub enum When {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Token(pub u64);
 
-/// Who wants a lease, and how long.
+/// A request for a lease.
 ///
 /// See [`Driver::lease`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Claim {
-    /// A number that nobody else draws: from [`Clock::version`](crate::Clock::version).
+    /// A unique number: from [`Clock::version`](crate::Clock::version).
     pub token: Token,
-    /// When the lease ends by itself.
+    /// When the lease expires.
     pub until: Time,
 }
 
-/// Hears what others changed. See [`Driver::watch`].
+/// A number that changes with stored data, and how much it covers.
+///
+/// See [`Driver::generation`] and [`Driver::stamp`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stamp {
+    /// Every change changes it, by whichever process or machine.
+    Complete(u64),
+    /// Changes known in this process change it: those of this machine, or those of which the backend sent a notification.
+    Partial(u64),
+    /// The driver has no such number.
+    Unknown,
+}
+
+impl Stamp {
+    /// Whether every change changes it.
+    #[must_use]
+    pub fn is_complete(self) -> bool {
+        matches!(self, Self::Complete(_))
+    }
+
+    pub(crate) fn number(self) -> Option<u64> {
+        match self {
+            Self::Complete(number) | Self::Partial(number) => Some(number),
+            Self::Unknown => None,
+        }
+    }
+}
+
+/// Receives changes by others. See [`Driver::watch`].
 pub type Listener = Arc<dyn Fn(Change<'_>) + Send + Sync>;
 
-/// What others changed.
+/// A change by others.
 ///
 /// See [`Driver::watch`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -263,39 +282,39 @@ pub type Listener = Arc<dyn Fn(Change<'_>) + Send + Sync>;
 pub enum Change<'a> {
     /// This key was written or removed.
     Key(&'a [u8]),
-    /// Anything may have changed: the connection that tells was lost for a while.
+    /// Anything may have changed: the connection for notifications was lost for a while.
     Everything,
 }
 
-/// How much a driver keeps; what it does not know is `None`.
+/// How much a driver stores; `None` is unknown.
 ///
 /// See [`Driver::usage`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Usage {
-    /// Entries, with those that died and still take room.
+    /// Entries, including dead ones that still take space.
     pub entries: Option<u64>,
     /// Bytes of keys and entries.
     pub bytes: Option<u64>,
-    /// Entries dropped for want of room, since the start.
+    /// Entries evicted since the start.
     pub evicted: Option<u64>,
 }
 
-/// The value of a future that is [`Ready`].
+/// The value of a future of a [`Ready`] driver.
 ///
 /// # Panics
 ///
-/// If it is not ready, which such a driver promises.
+/// If it is not ready at the first poll.
 ///
 /// See [`Driver`] for an example.
 #[inline]
 pub fn ready<T>(future: impl Future<Output = T>) -> T {
     match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(value) => value,
-        Poll::Pending => panic!("a driver that is `Ready` kept its caller waiting"),
+        Poll::Pending => panic!("a future of a `Ready` driver was not ready"),
     }
 }
 
-/// The next entry of a counter, its number, and when it may be stored.
+/// The next entry of a counter, its number, and the condition for storing it.
 pub(crate) fn count(found: Option<&Record>, by: i64, fresh: &Record) -> Result<(Record, i64, When)> {
     let (base, when) = match found {
         Some(record) => (record.entry(), When::Version(record.entry().version())),
@@ -311,8 +330,8 @@ pub(crate) fn count(found: Option<&Record>, by: i64, fresh: &Record) -> Result<(
     Ok((Record::new(&Header { version, ..base.header() }, &tags, &sum.to_le_bytes()), sum, when))
 }
 
-/// Whether `when` lets an entry of version `new` replace `old`, which exists. For drivers that decide in this process;
-/// what a lease allows they know themselves.
+/// Whether `when` lets an entry of version `new` replace `old`. For drivers that decide in this process; they check leases
+/// themselves.
 pub fn may_replace(when: When, new: Version, old: Option<Entry<'_>>, now: Time) -> bool {
     let old = old.filter(|old| old.exists(now));
     match when {
@@ -324,98 +343,12 @@ pub fn may_replace(when: When, new: Version, old: Option<Entry<'_>>, now: Time) 
     }
 }
 
-/// The mark that a removal leaves where `old` was.
+/// The tombstone of a removal that replaces `old`.
 pub fn tombstone(removal: Removal, old: Option<Entry<'_>>) -> Record {
     let version = old.map_or(removal.version, |old| old.version().max(removal.version));
     Record::tombstone(Removal { version, ..removal })
 }
 
-impl<D: Driver> Driver for Arc<D> {
-    fn name(&self) -> &'static str {
-        self.as_ref().name()
-    }
-
-    fn get<R, F>(&self, key: &[u8], now: Time, read: F) -> impl Future<Output = Result<Option<R>>> + Send
-    where
-        R: Send,
-        F: FnOnce(Entry<'_>) -> R + Send,
-    {
-        self.as_ref().get(key, now, read)
-    }
-
-    fn set(&self, key: &[u8], record: &Record, when: When, now: Time) -> impl Future<Output = Result<bool>> + Send {
-        self.as_ref().set(key, record, when, now)
-    }
-
-    fn remove(&self, key: &[u8], removal: Removal, now: Time) -> impl Future<Output = Result<bool>> + Send {
-        self.as_ref().remove(key, removal, now)
-    }
-
-    fn lease(&self, key: &[u8], claim: Claim, now: Time) -> impl Future<Output = Result<Option<Token>>> + Send {
-        self.as_ref().lease(key, claim, now)
-    }
-
-    fn release(&self, key: &[u8], token: Token, now: Time) -> impl Future<Output = Result<()>> + Send {
-        self.as_ref().release(key, token, now)
-    }
-
-    fn abandon(&self, key: &[u8], token: Token, now: Time) {
-        self.as_ref().abandon(key, token, now);
-    }
-
-    fn get_many<F>(&self, keys: &[&[u8]], now: Time, read: F) -> impl Future<Output = Result<()>> + Send
-    where
-        F: FnMut(usize, Entry<'_>) + Send,
-    {
-        self.as_ref().get_many(keys, now, read)
-    }
-
-    fn set_many(&self, entries: &[(&[u8], Record)], now: Time) -> impl Future<Output = Result<()>> + Send {
-        self.as_ref().set_many(entries, now)
-    }
-
-    fn increment(&self, key: &[u8], by: i64, fresh: &Record, now: Time) -> impl Future<Output = Result<i64>> + Send {
-        self.as_ref().increment(key, by, fresh, now)
-    }
-
-    fn touch(&self, key: &[u8], fresh: Time, dead: Time, now: Time) -> impl Future<Output = Result<bool>> + Send {
-        self.as_ref().touch(key, fresh, dead, now)
-    }
-
-    fn keys<F>(&self, prefix: &[u8], now: Time, each: F) -> impl Future<Output = Result<()>> + Send
-    where
-        F: FnMut(&[u8]) + Send,
-    {
-        self.as_ref().keys(prefix, now, each)
-    }
-
-    fn clear(&self, prefix: &[u8], now: Time) -> impl Future<Output = Result<()>> + Send {
-        self.as_ref().clear(prefix, now)
-    }
-
-    fn generation(&self) -> Option<u64> {
-        self.as_ref().generation()
-    }
-
-    fn stamp(&self, key: &[u8]) -> Option<u64> {
-        self.as_ref().stamp(key)
-    }
-
-    fn generation_here(&self) -> Option<u64> {
-        self.as_ref().generation_here()
-    }
-
-    fn stamp_here(&self, key: &[u8]) -> Option<u64> {
-        self.as_ref().stamp_here(key)
-    }
-
-    fn watch(&self, listener: Listener) -> bool {
-        self.as_ref().watch(listener)
-    }
-
-    fn usage(&self) -> Usage {
-        self.as_ref().usage()
-    }
-}
+dispatch! { [<D: Driver>] Arc<D> { driver => driver.as_ref() } }
 
 impl<D: Ready> Ready for Arc<D> {}

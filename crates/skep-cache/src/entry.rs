@@ -1,31 +1,31 @@
-//! What a driver stores: one run of bytes, encoded once, the same in all tiers.
+//! The encoding of entries, the same in all tiers.
 //!
-//! A [`Header`] of 48 bytes (little endian), the hashes of its tags (8 bytes each), then the value as the codec wrote it. A [`Record`] owns such
-//! bytes, an [`Entry`] looks at them. Drivers read from the header when the entry dies and how new it is, and nothing else.
+//! A [`Header`] of 48 bytes (little endian), the hashes of the tags (8 bytes each), then the encoded value. A [`Record`] owns the
+//! bytes, an [`Entry`] borrows them. Drivers read the expiry, the version and the flags only.
 
 use bytes::{BufMut, Bytes, BytesMut};
 
 use crate::clock::{Time, Version};
 use crate::error::{Error, Result};
 
-/// The first byte of every entry; another one is another layout, and a miss.
+/// The first byte of every entry. Another one is another format, and a miss.
 const FORMAT: u8 = 0xC1;
 
-/// What stands before the value: 48 bytes.
+/// The header of an entry: 48 bytes.
 ///
-/// | bytes | what |
+/// | bytes | content |
 /// |---|---|
-/// | 0 | 0xC1, the layout |
+/// | 0 | 0xC1, the format |
 /// | 1 | [`Flags`] |
-/// | 2 | how many tags |
-/// | 3 | free, 0 |
-/// | 4..8 | what it cost to compute, in microseconds |
+/// | 2 | number of tags |
+/// | 3 | reserved, 0 |
+/// | 4..8 | time to compute, in microseconds |
 /// | 8..16 | version |
 /// | 16..24 | fresh until, milliseconds since 1970 |
 /// | 24..32 | dead at, milliseconds since 1970 |
-/// | 32..36 | idle time in milliseconds, 0 for none |
+/// | 32..36 | idle time in milliseconds, or 0 |
 /// | 36..40 | extra weight in bytes |
-/// | 40..48 | mark: for the tier that keeps this copy |
+/// | 40..48 | mark of a near tier |
 ///
 /// ```
 /// use skep_cache::driver::{Header, Record};
@@ -36,26 +36,26 @@ const FORMAT: u8 = 0xC1;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Header {
-    /// What kind of entry it is.
+    /// The kind of entry.
     pub flags: Flags,
-    /// What it cost to compute, in microseconds (at most 71 minutes). Who refreshes early weighs it.
+    /// The time to compute it, in microseconds (at most 71 minutes), for early refresh.
     pub cost: u32,
-    /// How new it is.
+    /// The version, which orders the writes of a key.
     pub version: Version,
-    /// From here on it is stale: to be computed anew, and shown only while or because that does not succeed.
+    /// When it becomes stale: then it is served only while or if computing does not succeed.
     pub fresh_until: Time,
-    /// From here on it is gone. Nobody gets it, and a driver may drop it.
+    /// When it dies: then no reader gets it, and a driver may drop it.
     pub dead_at: Time,
-    /// How long it lives unread, in milliseconds; 0 means that reading does not matter. `Cache` sees to it, by touching.
+    /// The idle time after which it dies, in milliseconds; 0 is none. `Cache` extends it by touching.
     pub idle: u32,
-    /// What it weighs beside its own bytes, where room is bounded in bytes.
+    /// Weight in bytes beyond its own size, for drivers with a limit.
     pub weight: u32,
-    /// A tier's note about its copy: what `Driver::stamp` of the tier behind it said.
+    /// A near tier's mark: the `Driver::stamp` of the far tier, or the end of the copy.
     pub mark: u64,
 }
 
 impl Header {
-    /// How long it is, in bytes.
+    /// Bytes of a header.
     pub const LEN: usize = 48;
 
     fn write(&self, tags: u8, to: &mut [u8; Self::LEN]) {
@@ -73,7 +73,7 @@ impl Header {
 }
 
 impl Default for Header {
-    /// A plain value of version 0 that never ends.
+    /// A plain value of version 0 that never expires.
     fn default() -> Self {
         Self {
             flags: Flags::NONE,
@@ -88,7 +88,7 @@ impl Default for Header {
     }
 }
 
-/// What kind of entry it is; a set of the constants.
+/// The kind of an entry, a set of the constants.
 ///
 /// ```
 /// use skep_cache::driver::Flags;
@@ -102,25 +102,25 @@ pub struct Flags(u8);
 impl Flags {
     /// A plain value.
     pub const NONE: Self = Self(0);
-    /// Not a value but the mark of a removal: what is older is refused until it dies. Readers get nothing.
+    /// A tombstone of a removal: refuses older writes until it dies. Readers get nothing.
     pub const TOMBSTONE: Self = Self(1);
-    /// The version before which the entries of a tag are void. A driver evicts these last, if it can choose, and
-    /// changes its [`generation`](crate::Driver::generation) when one is written.
+    /// The epoch of a tag: entries that are not newer are invalid. A driver evicts epochs last, and changes its
+    /// [`generation`](crate::Driver::generation) when one is written.
     pub const EPOCH: Self = Self(2);
-    /// The answer "there is none".
+    /// A negative entry: there is no value.
     pub const NEGATIVE: Self = Self(4);
     /// The value is compressed.
     pub const COMPRESSED: Self = Self(8);
-    /// A number that [`increment`](crate::Driver::increment) counts: an `i64`, little endian.
+    /// A counter for [`increment`](crate::Driver::increment): an `i64`, little endian.
     pub const COUNTER: Self = Self(16);
 
-    /// Both sets together.
+    /// The union of both sets.
     #[must_use]
     pub const fn with(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }
 
-    /// Whether all of `other` are in it.
+    /// Whether it contains all of `other`.
     pub const fn has(self, other: Self) -> bool {
         self.0 & other.0 == other.0
     }
@@ -133,10 +133,10 @@ impl Flags {
 pub struct Record(Bytes);
 
 impl Record {
-    /// Most tags an entry may have.
+    /// The maximum number of tags.
     pub const MAX_TAGS: usize = 64;
 
-    /// Encodes an entry. Tags beyond [`Record::MAX_TAGS`] are the caller's mistake and are left out.
+    /// Encodes an entry. Ignores tags beyond [`Record::MAX_TAGS`].
     #[must_use]
     pub fn new(header: &Header, tags: &[u64], value: &[u8]) -> Self {
         let mut bytes = Self::begin(header, tags, value.len());
@@ -144,12 +144,12 @@ impl Record {
         Self(bytes.freeze())
     }
 
-    /// A record that was begun, with its value behind it.
+    /// Completes a record whose value was appended.
     pub(crate) fn end(bytes: BytesMut) -> Self {
         Self(bytes.freeze())
     }
 
-    /// All that stands before the value, with room for it.
+    /// Starts a record: header and tags, with capacity for the value.
     pub(crate) fn begin(header: &Header, tags: &[u64], room: usize) -> BytesMut {
         let tags = &tags[..tags.len().min(Self::MAX_TAGS)];
         let mut head = [0; Header::LEN];
@@ -162,7 +162,7 @@ impl Record {
         bytes
     }
 
-    /// The mark that a removal leaves.
+    /// The tombstone of a removal.
     #[must_use]
     pub fn tombstone(mark: Removal) -> Self {
         let Removal { version, until } = mark;
@@ -170,46 +170,46 @@ impl Record {
         Self::new(&Header { flags, version, fresh_until: until, dead_at: until, ..Header::default() }, &[], &[])
     }
 
-    /// Bytes that came from elsewhere.
+    /// Parses stored bytes.
     ///
     /// # Errors
     ///
-    /// [`Error::is_corrupt`] if they are no entry.
+    /// [`Error::is_corrupt`] if they are not an entry.
     pub fn parse(bytes: Bytes) -> Result<Self> {
         Entry::parse(&bytes)?;
         Ok(Self(bytes))
     }
 
-    /// To look at it.
+    /// Borrows it.
     #[inline]
     pub fn entry(&self) -> Entry<'_> {
         Entry { bytes: &self.0, owner: Some(&self.0) }
     }
 
-    /// All of it: what a driver stores.
+    /// The bytes to store.
     pub fn bytes(&self) -> &Bytes {
         &self.0
     }
 
-    /// A copy with another header, and the same tags and value.
+    /// A copy with another header.
     #[must_use]
     pub fn with_header(&self, header: &Header) -> Self {
         self.entry().with_header(header)
     }
 }
 
-/// A removal: what is older than `version` is refused until `until`.
+/// A removal: refuses writes that are not newer than `version` until `until`.
 ///
 /// See [`Driver::remove`](crate::Driver::remove).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Removal {
-    /// What is not newer is refused.
+    /// Writes must be newer.
     pub version: Version,
-    /// So long.
+    /// When the tombstone dies.
     pub until: Time,
 }
 
-/// An encoded entry that somebody else owns: what a driver lends to a reader.
+/// A borrowed entry.
 ///
 /// ```
 /// use skep_cache::driver::{Entry, Header, Record};
@@ -227,23 +227,23 @@ pub struct Entry<'a> {
 }
 
 impl<'a> Entry<'a> {
-    /// Looks at stored bytes.
+    /// Parses stored bytes.
     ///
     /// # Errors
     ///
-    /// [`Error::is_corrupt`] if they are no entry.
+    /// [`Error::is_corrupt`] if they are not an entry.
     #[inline]
     pub fn parse(bytes: &'a [u8]) -> Result<Self> {
         if bytes.len() < Header::LEN || bytes.len() < Header::LEN + 8 * usize::from(bytes[2]) {
-            return Err(Error::corrupt("it is shorter than its header"));
+            return Err(Error::corrupt("shorter than its header"));
         }
         if bytes[0] != FORMAT {
-            return Err(Error::corrupt("it does not begin as an entry of this version"));
+            return Err(Error::corrupt("another format"));
         }
         Ok(Self { bytes, owner: None })
     }
 
-    /// The same, for a driver that holds [`Bytes`]: readers who want to keep the value share it.
+    /// As [`Entry::parse`], for a driver that has [`Bytes`]: readers may share the value.
     ///
     /// # Errors
     ///
@@ -253,7 +253,7 @@ impl<'a> Entry<'a> {
         Ok(Self { owner: Some(bytes), ..Self::parse(bytes)? })
     }
 
-    /// All of the header.
+    /// The header.
     pub fn header(&self) -> Header {
         Header {
             flags: self.flags(),
@@ -267,13 +267,13 @@ impl<'a> Entry<'a> {
         }
     }
 
-    /// What kind of entry it is.
+    /// See [`Header::flags`].
     #[inline]
     pub fn flags(&self) -> Flags {
         Flags(self.bytes[1])
     }
 
-    /// How new it is.
+    /// See [`Header::version`].
     #[inline]
     pub fn version(&self) -> Version {
         Version::from_u64(u64::from_le_bytes(self.field(8)))
@@ -315,13 +315,13 @@ impl<'a> Entry<'a> {
         u64::from_le_bytes(self.field(40))
     }
 
-    /// Whether a driver still knows it: neither dead nor the mark of a removal that has ended.
+    /// Whether the entry or tombstone is not dead.
     #[inline]
     pub fn exists(&self, now: Time) -> bool {
         now < self.dead_at()
     }
 
-    /// Whether a reader may get it: it exists, and is not the mark of a removal.
+    /// Whether a reader may get it: it is neither dead nor a tombstone.
     #[inline]
     pub fn is_live(&self, now: Time) -> bool {
         self.exists(now) && !self.flags().has(Flags::TOMBSTONE)
@@ -340,13 +340,13 @@ impl<'a> Entry<'a> {
         tags.as_chunks::<8>().0.iter().map(|tag| u64::from_le_bytes(*tag))
     }
 
-    /// The value, as the codec wrote it.
+    /// The encoded value.
     #[inline]
     pub fn value(&self) -> &'a [u8] {
         &self.bytes[self.value_at()..]
     }
 
-    /// The value to keep: shared with the driver where it can be, else copied.
+    /// The encoded value, shared with the driver if possible, or copied.
     pub fn value_bytes(&self) -> Bytes {
         match self.owner {
             Some(owner) => owner.slice(self.value_at()..),
@@ -354,13 +354,13 @@ impl<'a> Entry<'a> {
         }
     }
 
-    /// All of it, header and value.
+    /// All bytes of the entry.
     #[inline]
     pub fn as_bytes(&self) -> &'a [u8] {
         self.bytes
     }
 
-    /// The entry to keep: shared with the driver where it can be, else copied.
+    /// The entry, shared with the driver if possible, or copied.
     pub fn to_record(&self) -> Record {
         match self.owner {
             Some(owner) => Record(owner.clone()),
@@ -368,7 +368,7 @@ impl<'a> Entry<'a> {
         }
     }
 
-    /// A copy with another header, and the same tags and value.
+    /// A copy with another header.
     #[must_use]
     pub fn with_header(&self, header: &Header) -> Record {
         let mut head = [0; Header::LEN];
@@ -395,7 +395,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_header_is_read_as_it_was_written() {
+    fn a_header_is_parsed_as_it_was_encoded() {
         let header = Header {
             flags: Flags::NEGATIVE.with(Flags::COUNTER),
             cost: 3,
@@ -413,7 +413,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_that_are_no_entry_are_refused() {
+    fn invalid_bytes_are_refused() {
         let whole = Record::new(&Header::default(), &[1], b"");
         let whole = whole.bytes();
         for cut in 0..whole.len() {

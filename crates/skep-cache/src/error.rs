@@ -1,17 +1,15 @@
-//! Why a cache or a driver did not do what it was asked.
-//!
-//! An [`Error`] answers the questions that its caller must decide; its text is for the log.
+//! Errors of caches and drivers.
 
 use std::error::Error as StdError;
 use std::fmt;
 use std::sync::Arc;
 
-/// What a cache or a driver gives back.
+/// The result of caches and drivers.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 type Cause = Arc<dyn StdError + Send + Sync>;
 
-/// Why a cache or a driver did not do what it was asked. A clone costs little: all who wait for one computation get the same.
+/// An error of a cache or a driver. Cloning is cheap: all callers that wait for one computation get the same error.
 ///
 /// ```
 /// use skep_cache::Error;
@@ -42,48 +40,48 @@ enum Kind {
 }
 
 impl Error {
-    /// The driver's backend did not answer; `what` was asked of it: "connecting", "writing".
+    /// The backend did not answer; `what` names the operation: "connecting", "writing".
     #[must_use]
     pub fn unreachable(what: &'static str) -> Self {
         Kind::Unreachable(what).into()
     }
 
-    /// One tier does not answer, others do: no reason not to ask them.
+    /// The far tier is unreachable, but the near one works: the circuit breaker stays closed.
     pub(crate) fn degraded() -> Self {
         Kind::Degraded.into()
     }
 
-    /// What does not fit, and what would.
+    /// An entry exceeds the limit.
     #[must_use]
     pub fn too_large(bytes: usize, limit: usize) -> Self {
         Kind::TooLarge { bytes, limit }.into()
     }
 
-    /// This driver cannot do that, ever.
+    /// The driver does not support the operation.
     #[must_use]
     pub fn unsupported(driver: &'static str, what: &'static str) -> Self {
         Kind::Unsupported { driver, what }.into()
     }
 
-    /// What was stored makes no sense; `what` was wrong with it.
+    /// Stored bytes are invalid; `what` says why.
     #[must_use]
     pub fn corrupt(what: &'static str) -> Self {
         Kind::Corrupt(what).into()
     }
 
-    /// A value or key could not be turned into bytes or back; `what` was it.
+    /// A value or key could not be encoded or decoded; `what` says why.
     #[must_use]
     pub fn codec(what: &'static str) -> Self {
         Kind::Codec(what).into()
     }
 
-    /// Others changed the entry each time between reading and writing.
+    /// Other writers changed the entry between each read and write.
     #[must_use]
     pub fn contended(attempts: u32) -> Self {
         Kind::Contended { attempts }.into()
     }
 
-    /// The call or the configuration is wrong: `what` says how it would be right.
+    /// A wrong call or configuration; `what` says what is expected.
     #[must_use]
     pub fn misused(what: &'static str) -> Self {
         Kind::Misused(what).into()
@@ -101,44 +99,44 @@ impl Error {
         Kind::TimedOut { millis: u64::try_from(limit.as_millis()).unwrap_or(u64::MAX) }.into()
     }
 
-    /// What led to it.
+    /// Adds the cause.
     #[must_use]
     pub fn because(mut self, cause: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
         self.cause = Some(Arc::from(cause.into()));
         self
     }
 
-    /// The value may exist, but not for us, not now. A tier above treats this as a miss.
+    /// The backend could not be reached: the value may exist. A near tier treats this as a miss.
     #[must_use]
     pub fn is_unreachable(&self) -> bool {
         matches!(self.kind, Kind::Unreachable(_))
     }
 
-    /// It will not fit, however often it is tried.
+    /// The entry exceeds the limit of the driver.
     #[must_use]
     pub fn is_too_large(&self) -> bool {
         matches!(self.kind, Kind::TooLarge { .. })
     }
 
-    /// The driver cannot do this at all; another one may.
+    /// The driver does not support the operation.
     #[must_use]
     pub fn is_unsupported(&self) -> bool {
         matches!(self.kind, Kind::Unsupported { .. })
     }
 
-    /// What was stored is damaged, or is not ours.
+    /// The stored bytes are damaged, or not written by this crate.
     #[must_use]
     pub fn is_corrupt(&self) -> bool {
         matches!(self.kind, Kind::Corrupt(_))
     }
 
-    /// The computation on a miss failed or panicked. Its own error is the [`source`](StdError::source).
+    /// The computation failed or panicked. Its own error is the [`source`](StdError::source).
     #[must_use]
     pub fn is_computation(&self) -> bool {
         matches!(self.kind, Kind::Computation | Kind::Panicked(_))
     }
 
-    /// The computation on a miss took longer than it may.
+    /// The computation exceeded the hard timeout.
     #[must_use]
     pub fn is_timeout(&self) -> bool {
         matches!(self.kind, Kind::TimedOut { .. })
@@ -155,12 +153,14 @@ impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.kind {
             Kind::Unreachable(what) => write!(f, "no answer while {what}"),
-            Kind::Degraded => f.write_str("the far tier does not answer, and the near one has no copy"),
+            Kind::Degraded => f.write_str("the far tier is unreachable, and the near tier has no copy"),
             Kind::TooLarge { bytes, limit } => write!(f, "{bytes} bytes do not fit: the limit is {limit}"),
-            Kind::Unsupported { driver, what } => write!(f, "the driver {driver} cannot do this: {what}"),
-            Kind::Corrupt(what) => write!(f, "a stored entry is damaged: {what}"),
-            Kind::Codec(what) => write!(f, "not encodable: {what}"),
-            Kind::Contended { attempts } => write!(f, "others changed the entry during each of {attempts} attempts"),
+            Kind::Unsupported { driver, what } => write!(f, "the driver {driver} cannot {what}"),
+            Kind::Corrupt(what) => write!(f, "damaged entry: {what}"),
+            Kind::Codec(what) => write!(f, "codec: {what}"),
+            Kind::Contended { attempts } => {
+                write!(f, "other writers changed the entry during each of {attempts} attempts")
+            }
             Kind::Misused(what) => f.write_str(what),
             Kind::Computation => f.write_str("the computation failed"),
             Kind::Panicked(message) => write!(f, "the computation panicked: {message}"),

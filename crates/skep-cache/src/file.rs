@@ -1,10 +1,9 @@
 //! One file for each entry, for large values that should survive restarts.
 //!
-//! A file is written under another name and renamed, so a reader sees all of an entry or none of it, and needs no lock.
-//! Writers of one machine take turns by a lock on their folder that the system gives back when its holder dies. A file
-//! that is damaged is found by its checksum, and removed.
+//! A file is written under another name and renamed, so readers see whole entries and need no lock. Writers of one machine
+//! lock the folder; the system releases the lock when its holder dies. A checksum detects damaged files, which are removed.
 //!
-//! Nothing is flushed to the disk: after a power failure an entry is there or it is a miss.
+//! Nothing is flushed to the disk: after a power failure an entry is complete or a miss.
 
 use std::fs;
 use std::io;
@@ -16,7 +15,7 @@ use bytes::Bytes;
 use crate::clock::{Time, Version};
 use crate::driver::{Claim, Driver, Entry, Ready, Record, Removal, Token, Usage, When};
 use crate::error::{Error, Result};
-use crate::slot::{Act, Change, Outcome, show};
+use crate::slot::{Change, Operation, Outcome, show};
 
 mod folder;
 mod format;
@@ -24,14 +23,14 @@ mod format;
 use folder::{Budget, Folder};
 use format::Name;
 
-/// Folders, by the first digit of a file's name. More would make the share of each, and so the largest value, smaller.
+/// Folders, by the first digit of a file's name. With more, the share of each, and so the largest value, would be smaller.
 const FOLDERS: usize = 16;
 
 /// One file for each entry.
 ///
-/// Works without a runtime: each call waits in place for the file system, some 10 µs where the system has the file in
-/// memory, and longer for large values and slow disks. Where that must not delay others, put it `OnPool`.
-/// The folder may be shared by many processes of one machine, not by machines (over NFS).
+/// Needs no runtime: each call blocks, for about 10 µs if the file is in the page cache, and longer for large values and slow
+/// disks. If that must not delay other tasks, wrap it in a `BlockingPool`. Processes of one machine may share the folder, not
+/// machines (over NFS).
 ///
 /// ```
 /// use skep_cache::File;
@@ -44,10 +43,10 @@ const FOLDERS: usize = 16;
 #[derive(Debug)]
 pub struct File {
     folders: Vec<Folder>,
-    value_limit: u64,
+    max_value: u64,
 }
 
-/// What can be said about a [`File`] before it is opened.
+/// Options of a [`File`].
 #[derive(Clone, Debug)]
 #[must_use]
 pub struct FileBuilder {
@@ -57,7 +56,7 @@ pub struct FileBuilder {
 }
 
 impl File {
-    /// Entries in this folder, which is made if it is not there.
+    /// Stores entries in this folder, which is created if it does not exist.
     pub fn builder(root: impl Into<PathBuf>) -> FileBuilder {
         FileBuilder { root: root.into(), max_bytes: 1 << 30, max_entries: 100_000 }
     }
@@ -66,30 +65,30 @@ impl File {
         &self.folders[name.folder()]
     }
 
-    fn act(&self, key: &[u8], act: &Act, now: Time) -> Result<Outcome> {
+    fn apply(&self, key: &[u8], operation: &Operation, now: Time) -> Result<Outcome> {
         let name = Name::new(key);
         let folder = self.folder(&name);
-        let mut turn = folder.lock()?;
+        let mut writer = folder.lock()?;
         let old = folder.read(&name, key).map_err(failed("reading a file"))?;
         let bytes = old.as_ref().and_then(|found| found.as_ref().ok()).map_or(&[][..], |bytes| bytes);
-        let (change, outcome) = act.apply(bytes, now)?;
+        let (change, outcome) = operation.apply(bytes, now)?;
         match change {
             Change::Keep => {}
-            Change::Drop => turn.remove(&name).map_err(failed("removing a file"))?,
+            Change::Drop => writer.remove(&name).map_err(failed("removing a file"))?,
             Change::Put(stored) => {
                 let size = format::size(key, &stored);
-                if size > self.value_limit {
-                    if matches!(act, Act::Set(_, When::Always)) {
-                        // What it should have replaced is old now.
-                        turn.remove(&name).map_err(failed("removing a file"))?;
+                if size > self.max_value {
+                    if matches!(operation, Operation::Set(_, When::Always)) {
+                        // The old value is outdated.
+                        writer.remove(&name).map_err(failed("removing a file"))?;
                     }
                     let number = |size| usize::try_from(size).unwrap_or(usize::MAX);
-                    return Err(Error::too_large(number(size), number(self.value_limit)));
+                    return Err(Error::too_large(number(size), number(self.max_value)));
                 }
-                let written = turn.write(&name, key, &stored, now);
-                if written.is_err() && matches!(act, Act::Set(..) | Act::Remove(_)) {
-                    // The disk is full, perhaps. Better nothing than what this should have replaced.
-                    turn.remove(&name).map_err(failed("removing a file"))?;
+                let written = writer.write(&name, key, &stored, now);
+                if written.is_err() && matches!(operation, Operation::Set(..) | Operation::Remove(_)) {
+                    // The disk may be full. The old value is outdated.
+                    writer.remove(&name).map_err(failed("removing a file"))?;
                 }
                 written.map_err(failed("writing a file"))?;
             }
@@ -97,10 +96,10 @@ impl File {
         Ok(outcome)
     }
 
-    /// Removes a file that is damaged, unless somebody has replaced it meanwhile.
+    /// Removes a damaged file, unless it was replaced meanwhile.
     fn remove_damaged(&self, name: &Name, key: &[u8], now: Time) -> Result<()> {
         let folder = self.folder(name);
-        let mut turn = folder.lock()?;
+        let mut writer = folder.lock()?;
         let found = folder.read(name, key).map_err(failed("reading a file"))?;
         let is_damaged = match found {
             Some(Ok(bytes)) => show(&bytes, now, |_| ()).is_err(),
@@ -109,39 +108,38 @@ impl File {
         };
         if is_damaged {
             tracing::warn!(target: "skep_cache", file = %folder.path(name).display(), "removed a damaged file");
-            turn.remove(name).map_err(failed("removing a file"))?;
+            writer.remove(name).map_err(failed("removing a file"))?;
         }
         Ok(())
     }
 }
 
 impl FileBuilder {
-    /// How much room the files may take in all, in bytes (1 GiB, if nobody says otherwise; at least 1 MiB). One entry may
-    /// take a sixteenth of it. When a folder is full, what is dead goes first, then what was not read for longest.
+    /// Limits the bytes of all files, at least 1 MiB. Default: 1 GiB. One entry may take a sixteenth. A full folder evicts dead
+    /// entries first, then the least recently read.
     pub fn max_bytes(mut self, bytes: u64) -> Self {
         self.max_bytes = bytes;
         self
     }
 
-    /// How many entries there may be (100 000; at least 16). It bounds how long making room takes: a folder is read
-    /// through for it, a sixteenth of all.
+    /// Limits the number of entries, at least 16. Default: 100 000. An eviction reads a whole folder, a sixteenth of them.
     pub fn max_entries(mut self, entries: u64) -> Self {
         self.max_entries = entries;
         self
     }
 
-    /// The driver.
+    /// Opens the driver.
     ///
     /// # Errors
     ///
-    /// If a number is too small, or the folder cannot be made.
+    /// If a limit is too small, or the folder cannot be created.
     pub fn open(self) -> Result<File> {
-        let wrong = |text: String| Error::misused("the options of the file driver are wrong").because(text);
+        let wrong = |text: String| Error::misused("invalid options of the file driver").because(text);
         if self.max_bytes < 1 << 20 {
-            return Err(wrong(format!("max_bytes is {}, and at least {} is possible", self.max_bytes, 1 << 20)));
+            return Err(wrong(format!("max_bytes is {}: expected at least {}", self.max_bytes, 1 << 20)));
         }
         if self.max_entries < FOLDERS as u64 {
-            return Err(wrong(format!("max_entries is {}, and at least {FOLDERS} is possible", self.max_entries)));
+            return Err(wrong(format!("max_entries is {}: expected at least {FOLDERS}", self.max_entries)));
         }
         let share = Budget { bytes: self.max_bytes / FOLDERS as u64, entries: self.max_entries / FOLDERS as u64 };
         let mut folders = Vec::with_capacity(FOLDERS);
@@ -149,11 +147,11 @@ impl FileBuilder {
             let path = self.root.join(format!("{number:x}"));
             let made = fs::DirBuilder::new().recursive(true).mode(0o700).create(&path);
             made.map_err(|error| {
-                Error::unreachable("making the folder of the cache").because(format!("{}: {error}", path.display()))
+                Error::unreachable("creating the folder of the cache").because(format!("{}: {error}", path.display()))
             })?;
             folders.push(Folder::new(path, share));
         }
-        Ok(File { folders, value_limit: share.bytes })
+        Ok(File { folders, max_value: share.bytes })
     }
 }
 
@@ -184,30 +182,30 @@ impl Driver for File {
     }
 
     async fn set(&self, key: &[u8], record: &Record, when: When, now: Time) -> Result<bool> {
-        Ok(self.act(key, &Act::Set(record.clone(), when), now)?.done())
+        Ok(self.apply(key, &Operation::Set(record.clone(), when), now)?.done())
     }
 
     async fn remove(&self, key: &[u8], removal: Removal, now: Time) -> Result<bool> {
-        Ok(self.act(key, &Act::Remove(removal), now)?.done())
+        Ok(self.apply(key, &Operation::Remove(removal), now)?.done())
     }
 
     async fn lease(&self, key: &[u8], claim: Claim, now: Time) -> Result<Option<Token>> {
-        Ok(self.act(key, &Act::Lease(claim), now)?.lease())
+        Ok(self.apply(key, &Operation::Lease(claim), now)?.lease())
     }
 
     async fn release(&self, key: &[u8], token: Token, now: Time) -> Result<()> {
-        self.act(key, &Act::Release(token), now).map(drop)
+        self.apply(key, &Operation::Release(token), now).map(drop)
     }
 
     async fn increment(&self, key: &[u8], by: i64, fresh: &Record, now: Time) -> Result<i64> {
-        Ok(self.act(key, &Act::Increment(by, fresh.clone()), now)?.sum())
+        Ok(self.apply(key, &Operation::Increment(by, fresh.clone()), now)?.sum())
     }
 
     async fn touch(&self, key: &[u8], fresh_until: Time, dead_at: Time, now: Time) -> Result<bool> {
-        Ok(self.act(key, &Act::Touch { fresh_until, dead_at }, now)?.done())
+        Ok(self.apply(key, &Operation::Touch { fresh_until, dead_at }, now)?.done())
     }
 
-    /// Opens every file: for a person who asks, not for each request.
+    /// Opens every file: for maintenance, not for each request.
     async fn keys<F>(&self, prefix: &[u8], now: Time, mut each: F) -> Result<()>
     where
         F: FnMut(&[u8]) + Send,
@@ -227,11 +225,11 @@ impl Driver for File {
     async fn clear(&self, prefix: &[u8], now: Time) -> Result<()> {
         let mut keys = Vec::new();
         self.keys(prefix, now, |key| keys.push(key.to_vec())).await?;
-        let gone = Act::Remove(Removal { version: Version::ZERO, until: now });
-        keys.iter().try_for_each(|key| self.act(key, &gone, now).map(drop))
+        let gone = Operation::Remove(Removal { version: Version::ZERO, until: now });
+        keys.iter().try_for_each(|key| self.apply(key, &gone, now).map(drop))
     }
 
-    /// What this process last saw of each folder.
+    /// As this process last saw each folder.
     fn usage(&self) -> Usage {
         let sum = |of: fn(&Folder) -> u64| Some(self.folders.iter().map(of).sum());
         Usage { entries: sum(Folder::entries), bytes: sum(Folder::bytes), evicted: sum(Folder::evicted) }
@@ -239,6 +237,3 @@ impl Driver for File {
 }
 
 impl Ready for File {}
-
-#[cfg(test)]
-mod tests;

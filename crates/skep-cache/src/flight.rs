@@ -1,7 +1,7 @@
-//! One computes, the others wait: within this process, whatever runtimes and threads they are on.
+//! Single flight: of all callers in this process, on whatever threads and runtimes, one computes and the others wait.
 //!
-//! Who comes first for a key leads; who comes later follows. A leader that lands gives all the same; one that is dropped
-//! before lets a follower lead. It knows nothing of caches and starts nothing.
+//! The first caller for a key is the leader; later ones follow. The leader publishes one outcome for all; if it is dropped
+//! before, a follower becomes the leader.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -12,16 +12,16 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 
-/// The flights of a cache, by key.
+/// Computations in flight, by key.
 #[derive(Debug)]
 pub(crate) struct Flights<T> {
     hasher: crate::hash::Hashing,
-    shards: Box<[Mutex<Departures<T>>]>,
-    /// How many fly, so that writes look for a flight only if there is one.
-    flying: AtomicUsize,
+    shards: Box<[Mutex<Shard<T>>]>,
+    /// The number of flights, so that writes look for one only if there is any.
+    in_flight: AtomicUsize,
 }
 
-type Departures<T> = HashMap<Box<[u8]>, Arc<Flight<T>>>;
+type Shard<T> = HashMap<Box<[u8]>, Arc<Flight<T>>>;
 
 #[derive(Debug)]
 struct Flight<T> {
@@ -30,15 +30,15 @@ struct Flight<T> {
 
 #[derive(Debug)]
 enum State<T> {
-    Flying(HashMap<u64, Waker>, u64),
-    Landed(T),
+    InFlight(HashMap<u64, Waker>, u64),
+    Published(T),
     Abandoned,
 }
 
-/// What a caller is.
+/// The role of a caller.
 pub(crate) enum Role<'a, T> {
-    Leads(Leader<'a, T>),
-    Follows(Follower<T>),
+    Leader(Leader<'a, T>),
+    Follower(Follower<T>),
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -50,38 +50,38 @@ impl<T> Default for Flights<T> {
         Self {
             hasher: crate::hash::hashing(),
             shards: (0..16).map(|_| Mutex::default()).collect(),
-            flying: AtomicUsize::new(0),
+            in_flight: AtomicUsize::new(0),
         }
     }
 }
 
 impl<T> Flights<T> {
-    /// Leads, or follows who does.
+    /// Becomes the leader, or follows it.
     pub(crate) fn join(&self, key: &[u8]) -> Role<'_, T> {
         match lock(self.shard(key)).entry(key.into()) {
-            Entry::Occupied(flying) => Role::Follows(Follower { flight: Arc::clone(flying.get()), number: None }),
+            Entry::Occupied(found) => Role::Follower(Follower { flight: Arc::clone(found.get()), number: None }),
             Entry::Vacant(free) => {
-                let flight = Arc::new(Flight { state: Mutex::new(State::Flying(HashMap::new(), 0)) });
+                let flight = Arc::new(Flight { state: Mutex::new(State::InFlight(HashMap::new(), 0)) });
                 free.insert(Arc::clone(&flight));
-                self.flying.fetch_add(1, Ordering::SeqCst);
-                Role::Leads(Leader { flights: self, key: key.into(), flight })
+                self.in_flight.fetch_add(1, Ordering::SeqCst);
+                Role::Leader(Leader { flights: self, key: key.into(), flight })
             }
         }
     }
 
-    /// Who comes from now on does not follow who leads now: what it computes may be stale.
+    /// Detaches the current leader: later callers start a new computation, since its result may be stale.
     pub(crate) fn detach(&self, key: &[u8]) {
-        // Who begins to lead after this look reads the driver again before it computes.
-        if self.flying.load(Ordering::SeqCst) > 0 && lock(self.shard(key)).remove(key).is_some() {
-            self.flying.fetch_sub(1, Ordering::SeqCst);
+        // A later leader reads the driver again before it computes.
+        if self.in_flight.load(Ordering::SeqCst) > 0 && lock(self.shard(key)).remove(key).is_some() {
+            self.in_flight.fetch_sub(1, Ordering::SeqCst);
         }
     }
 
-    pub(crate) fn is_flying(&self, key: &[u8]) -> bool {
+    pub(crate) fn is_in_flight(&self, key: &[u8]) -> bool {
         lock(self.shard(key)).contains_key(key)
     }
 
-    fn shard(&self, key: &[u8]) -> &Mutex<Departures<T>> {
+    fn shard(&self, key: &[u8]) -> &Mutex<Shard<T>> {
         let shards = self.shards.len();
         &self.shards[usize::try_from(self.hasher.hash_one(key) >> 40).unwrap_or_default() % shards]
     }
@@ -95,13 +95,13 @@ impl<T> Flights<T> {
 impl<T> Flight<T> {
     fn end(&self, state: State<T>) {
         let before = std::mem::replace(&mut *lock(&self.state), state);
-        if let State::Flying(waiting, _) = before {
+        if let State::InFlight(waiting, _) = before {
             waiting.into_values().for_each(Waker::wake);
         }
     }
 }
 
-/// Computes for all. Dropped before it [lands](Leader::land), it lets a follower lead.
+/// Computes for all. If it is dropped before it [publishes](Leader::publish), a follower becomes the leader.
 pub(crate) struct Leader<'a, T> {
     flights: &'a Flights<T>,
     key: Box<[u8]>,
@@ -109,17 +109,17 @@ pub(crate) struct Leader<'a, T> {
 }
 
 impl<T> Leader<'_, T> {
-    /// Gives this to all who follow.
-    pub(crate) fn land(self, outcome: T) {
+    /// Gives the outcome to all followers.
+    pub(crate) fn publish(self, outcome: T) {
         self.leave();
-        self.flight.end(State::Landed(outcome));
+        self.flight.end(State::Published(outcome));
     }
 
     fn leave(&self) {
         let mut shard = lock(self.flights.shard(&self.key));
-        if shard.get(&self.key).is_some_and(|flying| Arc::ptr_eq(flying, &self.flight)) {
+        if shard.get(&self.key).is_some_and(|found| Arc::ptr_eq(found, &self.flight)) {
             shard.remove(&self.key);
-            self.flights.flying.fetch_sub(1, Ordering::SeqCst);
+            self.flights.in_flight.fetch_sub(1, Ordering::SeqCst);
         }
     }
 }
@@ -127,14 +127,14 @@ impl<T> Leader<'_, T> {
 impl<T> Drop for Leader<'_, T> {
     fn drop(&mut self) {
         self.leave();
-        let flying = matches!(*lock(&self.flight.state), State::Flying(..));
-        if flying {
+        let is_unfinished = matches!(*lock(&self.flight.state), State::InFlight(..));
+        if is_unfinished {
             self.flight.end(State::Abandoned);
         }
     }
 }
 
-/// Waits for the leader. `None`: it was dropped, so somebody else has to lead.
+/// Waits for the leader. `None`: it was dropped, and another caller must lead.
 pub(crate) struct Follower<T> {
     flight: Arc<Flight<T>>,
     number: Option<u64>,
@@ -146,9 +146,9 @@ impl<T: Clone> Future for Follower<T> {
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let flight = Arc::clone(&self.flight);
         match &mut *lock(&flight.state) {
-            State::Landed(outcome) => Poll::Ready(Some(outcome.clone())),
+            State::Published(outcome) => Poll::Ready(Some(outcome.clone())),
             State::Abandoned => Poll::Ready(None),
-            State::Flying(waiting, last) => {
+            State::InFlight(waiting, last) => {
                 let number = *self.number.get_or_insert_with(|| {
                     *last += 1;
                     *last
@@ -162,7 +162,7 @@ impl<T: Clone> Future for Follower<T> {
 
 impl<T> Drop for Follower<T> {
     fn drop(&mut self) {
-        if let (Some(number), State::Flying(waiting, _)) = (self.number, &mut *lock(&self.flight.state)) {
+        if let (Some(number), State::InFlight(waiting, _)) = (self.number, &mut *lock(&self.flight.state)) {
             waiting.remove(&number);
         }
     }
@@ -175,15 +175,15 @@ mod tests {
 
     fn follower(flights: &Flights<u32>) -> Follower<u32> {
         match flights.join(b"key") {
-            Role::Follows(follower) => follower,
-            Role::Leads(_) => panic!("nobody leads"),
+            Role::Follower(follower) => follower,
+            Role::Leader(_) => panic!("nobody leads"),
         }
     }
 
     fn leader(flights: &Flights<u32>) -> Leader<'_, u32> {
         match flights.join(b"key") {
-            Role::Leads(leader) => leader,
-            Role::Follows(_) => panic!("somebody leads"),
+            Role::Leader(leader) => leader,
+            Role::Follower(_) => panic!("somebody leads"),
         }
     }
 
@@ -192,7 +192,7 @@ mod tests {
         let flights = Flights::default();
         let leads = leader(&flights);
         let (one, two) = (follower(&flights), follower(&flights));
-        leads.land(7);
+        leads.publish(7);
         assert_eq!((block_on(one), block_on(two)), (Some(7), Some(7)));
         assert_eq!(flights.len(), 0);
     }
@@ -215,9 +215,9 @@ mod tests {
         let before = follower(&flights);
         flights.detach(b"key");
         let new = leader(&flights);
-        old.land(1);
+        old.publish(1);
         let after = follower(&flights);
-        new.land(2);
+        new.publish(2);
         assert_eq!((block_on(before), block_on(after)), (Some(1), Some(2)));
     }
 
@@ -228,7 +228,7 @@ mod tests {
         let follows = follower(&flights);
         std::thread::scope(|scope| {
             let waiting = scope.spawn(|| block_on(follows));
-            leads.land(3);
+            leads.publish(3);
             assert_eq!(waiting.join().unwrap(), Some(3));
         });
     }

@@ -1,6 +1,6 @@
-//! How keys are hashed in memory: quick, and not for secrets.
+//! Hashing of keys in memory: fast, not cryptographic.
 
-/// Makes hashers.
+/// The factory of hashers.
 #[cfg(not(target_family = "wasm"))]
 pub(crate) type Hashing = foldhash::fast::RandomState;
 #[cfg(target_family = "wasm")]
@@ -11,7 +11,7 @@ pub(crate) fn hashing() -> Hashing {
     Hashing::default()
 }
 
-/// Seeded by the standard library: foldhash asks the clock, which a component may not do before its memory is copied.
+/// Seeded by the standard library: foldhash reads the clock, which a component must not do before its snapshot.
 #[cfg(target_family = "wasm")]
 pub(crate) fn hashing() -> Hashing {
     use std::hash::{BuildHasher, RandomState};

@@ -1,4 +1,4 @@
-//! A typed key as bytes: namespace, schema, then the key as postcard writes it, or its digest if that is too long.
+//! Encoded keys: namespace, schema, then the key in postcard, or its digest if that is too long.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -7,41 +7,41 @@ use sha2::{Digest, Sha256};
 use crate::driver::MAX_KEY;
 use crate::error::{Error, Result};
 
-/// The part that all keys of a cache share: `namespace`, 0, schema (4 bytes, big endian).
+/// The prefix of all keys of a cache: the namespace, 0, the schema (4 bytes, big endian).
 #[derive(Debug)]
 pub(crate) struct Prefix(Box<[u8]>);
 
-/// An encoded key, on the stack if it is not long: futures carry it about.
+/// An encoded key, on the stack if it is short.
 pub(crate) struct Key {
     bytes: [u8; SHORT],
     length: usize,
     long: Option<Box<[u8]>>,
 }
 
-/// A key up to this length does not leave the stack.
+/// The longest key on the stack.
 const SHORT: usize = 112;
 
-/// Longest namespace, in bytes.
+/// The longest namespace, in bytes.
 const NAMESPACE: usize = 64;
-/// Follows the prefix of a key that is written out, and of one that is a digest.
+/// Follows the prefix of a plain key, and of a digest.
 const WRITTEN: u8 = 0;
 const DIGEST: u8 = 1;
 
 impl Prefix {
     pub(crate) fn new(namespace: &str, schema: u32) -> Result<Self> {
         if namespace.is_empty() || namespace.len() > NAMESPACE || namespace.bytes().any(|byte| byte == 0) {
-            return Err(Error::misused("a namespace has 1 to 64 bytes, none of them 0"));
+            return Err(Error::misused("invalid namespace: expected 1 to 64 bytes, none of them 0"));
         }
         Ok(Self([namespace.as_bytes(), &[0], &schema.to_be_bytes()].concat().into()))
     }
 
     pub(crate) fn key<K: Serialize + ?Sized>(&self, key: &K) -> Result<Key> {
-        let mut encoded = Key::unwritten();
+        let mut encoded = Key::empty();
         self.write(key, &mut encoded)?;
         Ok(encoded)
     }
 
-    /// The same, into a key that lies where it will stay: it is larger than most, and moved by each who returns it.
+    /// As [`key`](Self::key), in place: returning it would move its buffer.
     #[inline]
     pub(crate) fn write<K: Serialize + ?Sized>(&self, key: &K, to: &mut Key) -> Result<()> {
         let start = self.0.len();
@@ -56,14 +56,14 @@ impl Prefix {
                 to.long = Some(self.long(key)?);
                 Ok(())
             }
-            Err(error) => Err(Error::codec("postcard refuses the key").because(error)),
+            Err(error) => Err(Error::codec("postcard cannot encode the key").because(error)),
         }
     }
 
     #[cold]
     fn long<K: Serialize + ?Sized>(&self, key: &K) -> Result<Box<[u8]>> {
         let written =
-            postcard::to_stdvec(key).map_err(|error| Error::codec("postcard refuses the key").because(error))?;
+            postcard::to_stdvec(key).map_err(|error| Error::codec("postcard cannot encode the key").because(error))?;
         let long = if self.0.len() + 1 + written.len() <= MAX_KEY {
             [&*self.0, &[WRITTEN], &written].concat()
         } else {
@@ -76,7 +76,7 @@ impl Prefix {
         &self.0
     }
 
-    /// The key again, if it was not too long to be written out.
+    /// Decodes the key, unless it is a digest.
     pub(crate) fn decode<K: DeserializeOwned>(&self, key: &[u8]) -> Option<K> {
         let (kind, written) = key.strip_prefix(&*self.0)?.split_first()?;
         (*kind == WRITTEN).then(|| postcard::from_bytes(written).ok())?
@@ -85,7 +85,7 @@ impl Prefix {
 
 impl Key {
     #[inline]
-    pub(crate) fn unwritten() -> Self {
+    pub(crate) fn empty() -> Self {
         Self { bytes: [0; SHORT], length: 0, long: None }
     }
 }
@@ -107,7 +107,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_key_is_listed_as_it_was_given() {
+    fn a_key_decodes_to_what_was_encoded() {
         let prefix = Prefix::new("posts", 1).unwrap();
         assert_eq!(prefix.decode::<(u32, String)>(&prefix.key(&(7_u32, "a")).unwrap()), Some((7, "a".to_owned())));
     }
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn namespaces_and_schemas_are_kept_apart() {
+    fn namespaces_and_schemas_are_separate() {
         let key = |namespace, schema| Prefix::new(namespace, schema).unwrap().key("a").unwrap().to_vec();
         let keys = [key("a", 1), key("a", 2), key("ab", 1)];
         assert!(keys[0] != keys[1] && keys[0] != keys[2] && !keys[2].starts_with(&keys[0]));

@@ -1,7 +1,6 @@
-//! A driver in this process: the fastest tier, forgotten when the process ends.
+//! A driver in the memory of this process: the fastest tier, lost when the process ends.
 //!
-//! It starts no thread: what expired is dropped when it is met or when room is needed. Which entries stay decides
-//! [`store`], which has one map for large caches and one for small ones.
+//! It starts no thread: expired entries are dropped when they are read or evicted. Eviction is in [`store`].
 
 use std::collections::HashMap;
 use std::hash::BuildHasher;
@@ -10,31 +9,29 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::clock::Time;
 use crate::driver::{
-    Claim, Driver, Entry, Flags, Ready, Record, Removal, Token, Usage, When, count, may_replace, tombstone,
+    Claim, Driver, Entry, Flags, Ready, Record, Removal, Stamp, Token, Usage, When, count, may_replace, tombstone,
 };
 use crate::error::{Error, Result};
 
-mod large;
-mod small;
 mod store;
 
 use store::Store;
 
-/// Keeps entries in this process's memory, the used rather than the unused.
+/// Stores entries in the memory of this process, and evicts the least used.
 ///
 /// ```
 /// use skep_cache::{Cache, Memory};
 ///
 /// let cache = Cache::<str, u32>::new("answers", Memory::new(64 << 20))?;
-/// cache.now().set("life", &42)?;
-/// assert_eq!(cache.now().get("life")?, Some(42));
+/// cache.blocking().set("life", &42)?;
+/// assert_eq!(cache.blocking().get("life")?, Some(42));
 /// # Ok::<(), skep_cache::Error>(())
 /// ```
 #[derive(Debug)]
 pub struct Memory {
     store: Store,
     hasher: crate::hash::Hashing,
-    /// Writes of a key hold its stripe, so that what they check stays true until they are done.
+    /// Writers of a key lock its stripe, so that checking and storing are atomic.
     stripes: Box<[Mutex<Leases>]>,
     generation: AtomicU64,
     pinned: AtomicU64,
@@ -42,23 +39,23 @@ pub struct Memory {
 
 type Leases = HashMap<Box<[u8]>, (Token, Time)>;
 
-/// Locks for writers: more than threads are likely to write at once.
+/// Locks for writers: more than threads are likely to write at the same time.
 const STRIPES: usize = 64;
-/// A stripe with more leases than this drops those that ended.
+/// A stripe with more leases drops the expired ones.
 const LEASES: usize = 64;
-/// So many epochs are kept whatever happens; with more, tags compete for room like all else.
+/// Epochs that are never evicted; further ones are evicted as other entries.
 const PINNED: u64 = 4_096;
 
 impl Memory {
-    /// At most so many bytes: keys, entries, and 96 bytes for the management of each.
+    /// Limits the bytes of keys and entries, plus 96 bytes for each entry.
     ///
-    /// One entry may be as large as three quarters of a shard: of all of a cache below 2 MiB, of 1 MiB at least of a larger one.
+    /// One entry may be as large as three quarters of a shard: of the whole cache below 2 MiB, of at least 1 MiB above.
     #[must_use]
     pub fn new(bytes: u64) -> Self {
         Self::bounded(bytes, u64::MAX)
     }
 
-    /// At most so many bytes, and about so many entries: each then weighs at least its share.
+    /// Limits the bytes and, approximately, the number of entries.
     #[must_use]
     pub fn bounded(bytes: u64, entries: u64) -> Self {
         Self {
@@ -75,7 +72,7 @@ impl Memory {
         self.stripes[stripe].lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Stores what its caller has decided to store, under the stripe's lock.
+    /// Stores an entry; the caller holds the stripe's lock.
     fn put(&self, key: &[u8], record: Record, when: When) -> Result<()> {
         let epoch = record.entry().flags().has(Flags::EPOCH);
         let pin = epoch && self.pinned.fetch_add(1, Ordering::Relaxed) < PINNED;
@@ -97,7 +94,7 @@ impl Driver for Memory {
         R: Send,
         F: FnOnce(Entry<'_>) -> R + Send,
     {
-        // Looked at where it lies: to take it out of the option moves it, which a hit notices.
+        // By reference: moving the record out of the option would cost a hit measurably.
         let found = self.store.get(key);
         let Some(entry) = found.as_ref().map(Record::entry) else { return Ok(None) };
         if entry.is_live(now) {
@@ -185,8 +182,8 @@ impl Driver for Memory {
         Ok(())
     }
 
-    fn generation(&self) -> Option<u64> {
-        Some(self.generation.load(Ordering::Acquire))
+    fn generation(&self) -> Stamp {
+        Stamp::Complete(self.generation.load(Ordering::Acquire))
     }
 
     fn usage(&self) -> Usage {
@@ -196,78 +193,9 @@ impl Driver for Memory {
 
 impl Ready for Memory {}
 
-/// Ends the lease on a key, if there is one. There seldom is any, and an empty map would hash the key all the same.
+/// Ends the lease on a key. The map is usually empty, and would hash the key nevertheless.
 fn end(leases: &mut Leases, key: &[u8]) {
     if !leases.is_empty() {
         leases.remove(key);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::clock::Clock;
-    use crate::driver::{Header, ready};
-
-    /// Bytes of a cache that `store` takes for a small one.
-    const SMALL: u64 = 400 << 10;
-
-    fn fill(memory: &Memory, entries: u32, bytes: usize) {
-        let now = Clock::manual().now();
-        let record = Record::new(&Header::default(), &[], &vec![b'x'; bytes]);
-        for key in 0..entries {
-            ready(memory.set(&key.to_le_bytes(), &record, When::Always, now)).unwrap();
-        }
-    }
-
-    #[test]
-    fn the_bound_in_bytes_is_kept() {
-        for bytes in [1 << 20, SMALL] {
-            let memory = Memory::new(bytes);
-            fill(&memory, 10_000, 1_000);
-            let usage = memory.usage();
-            assert!((bytes * 3 / 4..=bytes).contains(&usage.bytes.unwrap()), "{usage:?}");
-            assert!(usage.evicted.unwrap() > 8_000, "{usage:?}");
-        }
-    }
-
-    #[test]
-    fn the_bound_in_entries_is_kept() {
-        for bytes in [64 << 20, 1 << 20, SMALL] {
-            let memory = Memory::bounded(bytes, 1_000);
-            fill(&memory, 10_000, 10);
-            let entries = memory.usage().entries.unwrap();
-            assert!((800..=1_000).contains(&entries), "{entries} in {bytes} bytes");
-        }
-    }
-
-    #[test]
-    fn what_is_larger_than_a_shard_is_refused_and_replaces_nothing_silently() {
-        [1 << 20, SMALL].map(Memory::new).iter().for_each(refuses_what_is_too_large);
-    }
-
-    fn refuses_what_is_too_large(memory: &Memory) {
-        let now = Clock::manual().now();
-        fill(memory, 1, 10);
-        let large = Record::new(&Header::default(), &[], &vec![0; 2 << 20]);
-        let refused = ready(memory.set(&0_u32.to_le_bytes(), &large, When::Always, now)).unwrap_err();
-        assert!(refused.is_too_large(), "{refused}");
-        let got = ready(memory.get(&0_u32.to_le_bytes(), now, |entry| entry.value().len())).unwrap();
-        assert_eq!(got, None, "the old value is not the last that was set");
-        let fits = Record::new(&Header::default(), &[], &vec![0; memory.store.limit() - 1_000]);
-        assert!(ready(memory.set(b"large", &fits, When::Always, now)).unwrap());
-        assert!(ready(memory.get(b"large", now, |_| ())).unwrap().is_some());
-    }
-
-    #[test]
-    fn the_epochs_of_tags_are_kept_when_others_are_evicted() {
-        for bytes in [1 << 20, SMALL] {
-            let memory = Memory::new(bytes);
-            let now = Clock::manual().now();
-            let epoch = Record::new(&Header { flags: Flags::EPOCH, ..Header::default() }, &[], &[]);
-            ready(memory.set(b"epoch", &epoch, When::Always, now)).unwrap();
-            fill(&memory, 10_000, 1_000);
-            assert!(ready(memory.get(b"epoch", now, |_| ())).unwrap().is_some());
-        }
     }
 }

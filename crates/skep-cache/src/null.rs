@@ -1,10 +1,10 @@
-//! A driver that keeps nothing: for tests, and for switching a cache off.
+//! A driver that stores nothing, for tests and to disable a cache.
 
 use crate::clock::Time;
-use crate::driver::{Claim, Driver, Entry, Ready, Record, Removal, Token, When};
+use crate::driver::{Claim, Driver, Entry, Ready, Record, Removal, Stamp, Token, When};
 use crate::error::Result;
 
-/// Keeps nothing. Every read is a miss, every write succeeds, every lease is granted: each caller computes for itself.
+/// Stores nothing. Every read is a miss, every write succeeds, every lease is granted, so each process computes each value.
 ///
 /// ```
 /// use skep_cache::driver::{Header, Record, When, ready};
@@ -58,8 +58,8 @@ impl Driver for Null {
         Ok(())
     }
 
-    fn generation(&self) -> Option<u64> {
-        Some(0)
+    fn generation(&self) -> Stamp {
+        Stamp::Complete(0)
     }
 }
 

@@ -1,13 +1,12 @@
-//! Which process this is.
+//! The id of this process.
 
-/// Its number. An instance of a component has none, and is told from others by chance.
+/// The process id, or a random number in a component.
 #[cfg(not(target_family = "wasm"))]
 pub(crate) fn id() -> u32 {
     std::process::id()
 }
 
-/// Drawn anew once the instance is at work: what was drawn before its memory was copied would be the same for all of them, so this asks
-/// the clock too.
+/// Includes the time: randomness from before the snapshot is the same in all instances.
 #[cfg(target_family = "wasm")]
 pub(crate) fn id() -> u32 {
     use std::hash::{BuildHasher, RandomState};

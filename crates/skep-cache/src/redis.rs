@@ -1,7 +1,7 @@
 //! Entries in Redis or Valkey: one server, or a cluster.
 //!
-//! Plain reads and writes are `GET` and `SET`; all else is one script (`redis/act.lua`), so every call is one round trip.
-//! A cluster needs nothing more: each call is about one key, and leases are in the key they are for.
+//! Plain reads and writes are `GET` and `SET`; all else is one script (`redis/operation.lua`), so every call is one round trip.
+//! This suits a cluster: each call uses one key, which also holds the lease.
 //!
 //! Start reading at [`Redis`].
 
@@ -14,9 +14,9 @@ use ::redis::{Cmd, FromRedisValue, Pipeline, RedisError, RedisFuture, Script, Va
 use bytes::Bytes;
 
 use crate::clock::{Time, Version};
-use crate::driver::{Claim, Driver, Entry, Listener, Record, Removal, Token, When};
+use crate::connections::{ConnectError, Connections, Pooled};
+use crate::driver::{Claim, Driver, Entry, Listener, Record, Removal, Stamp, Token, When};
 use crate::error::{Error, Result};
-use crate::reach::{Link, Missed, Reach};
 use crate::slot::{lease_bytes, show};
 
 mod options;
@@ -26,14 +26,13 @@ pub use options::Builder;
 
 use options::Servers;
 
-/// What the server is told to keep longer, in milliseconds: our header decides, and clocks differ.
+/// Added to the time to live, in milliseconds: the entry's header decides, and clocks differ.
 const SLACK: u64 = 2_000;
 
 /// Entries in Redis (6.2 or later) or Valkey: one server, or a cluster (feature `redis-cluster`).
 ///
-/// Needs a tokio runtime with io and time; connections belong to the runtime that first needs them, and many tasks share
-/// one. Nothing is connected before it is needed, and a server that is away is an error that [is
-/// unreachable](Error::is_unreachable), never a hang.
+/// Needs a tokio runtime with I/O and time. A connection is opened when it is first needed, belongs to that runtime, and is shared
+/// by many tasks. An unreachable server is an error that [is unreachable](Error::is_unreachable), never a hang.
 ///
 /// ```
 /// use skep_cache::Redis;
@@ -53,12 +52,13 @@ struct Inner {
     name: String,
     timeout: Duration,
     connect_timeout: Duration,
-    reach: Reach<Shared>,
+    connections: Connections<Shared>,
     script: Script,
-    /// Changes of epochs that were told, and listeners who wait for a runtime to be told on.
-    heard: AtomicU64,
+    /// Notifications about epochs.
+    epoch_changes: AtomicU64,
+    /// Listeners that wait for a runtime.
     waiting: Mutex<Vec<Listener>>,
-    waits: AtomicBool,
+    has_waiting: AtomicBool,
 }
 
 impl std::fmt::Debug for Redis {
@@ -70,7 +70,7 @@ impl std::fmt::Debug for Redis {
 /// A connection that many tasks share.
 struct Shared {
     connection: Connection,
-    ended: AtomicBool,
+    closed: AtomicBool,
 }
 
 #[derive(Clone)]
@@ -80,9 +80,9 @@ enum Connection {
     Cluster(::redis::cluster_async::ClusterConnection),
 }
 
-impl Link for Shared {
-    fn is_ended(&self) -> bool {
-        self.ended.load(Ordering::Relaxed)
+impl Pooled for Shared {
+    fn is_closed(&self) -> bool {
+        self.closed.load(Ordering::Relaxed)
     }
 }
 
@@ -118,13 +118,13 @@ impl ConnectionLike for Connection {
 }
 
 impl Redis {
-    /// To be told about one server: `redis://[user:password@]host[:6379][/database]`, `unix:///path`, or `rediss://...`
+    /// One server: `redis://[user:password@]host[:6379][/database]`, `unix:///path`, or `rediss://...`
     /// for TLS (feature `redis-tls`).
     pub fn builder(url: impl Into<String>) -> Builder {
         Builder::new(vec![url.into()], false)
     }
 
-    /// To be told about a cluster, by some of its nodes; the others are found through them.
+    /// A cluster, by some of its nodes, which lead to the others.
     ///
     /// ```
     /// use skep_cache::Redis;
@@ -138,25 +138,25 @@ impl Redis {
         Builder::new(nodes.into_iter().map(Into::into).collect(), true)
     }
 
-    /// Whether the server could not be reached a moment ago and is not asked again yet; for a status page.
+    /// Whether the server could not be reached lately, for a status page.
     ///
     /// See [`Redis`] for an example.
-    pub fn is_left_out(&self) -> bool {
-        self.inner.reach.is_left_out()
+    pub fn is_unreachable(&self) -> bool {
+        self.inner.connections.is_unreachable()
     }
 }
 
 impl Inner {
-    async fn link(self: &Arc<Self>) -> Result<Arc<Shared>> {
-        if self.waits.load(Ordering::Relaxed) {
+    async fn connection(self: &Arc<Self>) -> Result<Arc<Shared>> {
+        if self.has_waiting.load(Ordering::Relaxed) {
             watch::start(self);
         }
-        self.reach.link(self.connect()).await.map_err(|missed| match missed {
-            Missed::NoRuntime => {
-                Error::misused("the redis driver works inside a tokio runtime with io and time enabled")
+        self.connections.get(self.connect()).await.map_err(|error| match error {
+            ConnectError::NoRuntime => {
+                Error::misused("the redis driver needs a tokio runtime with I/O and time enabled")
             }
-            Missed::LeftOut => self.unreachable("it was not reachable a moment ago, and is left out for a while"),
-            Missed::Failed(text) => self.unreachable(&text),
+            ConnectError::BreakerOpen => self.unreachable("it was unreachable a moment ago: not tried again yet"),
+            ConnectError::Failed(text) => self.unreachable(&text),
         })
     }
 
@@ -164,7 +164,7 @@ impl Inner {
         let limit = self.connect_timeout;
         let connecting = self.servers.connect(limit, self.timeout);
         match tokio::time::timeout(limit, connecting).await {
-            Ok(Ok(connection)) => Ok(Shared { connection, ended: AtomicBool::new(false) }),
+            Ok(Ok(connection)) => Ok(Shared { connection, closed: AtomicBool::new(false) }),
             Ok(Err(error)) => Err(error.to_string()),
             Err(_) => Err(format!("no connection within {limit:?}")),
         }
@@ -174,53 +174,57 @@ impl Inner {
         Error::unreachable("asking Redis").because(format!("Redis at {}: {why}", self.name))
     }
 
-    /// Within the time limit, whatever happens.
-    async fn within<T>(&self, link: &Shared, answer: impl Future<Output = Result<T, RedisError>> + Send) -> Result<T> {
+    /// Waits for a reply; an I/O error or a timeout closes the connection.
+    async fn wait_for<T>(
+        &self,
+        link: &Shared,
+        answer: impl Future<Output = Result<T, RedisError>> + Send,
+    ) -> Result<T> {
         let answer = match answer.await {
             Ok(answer) => return Ok(answer),
             Err(error) => error,
         };
         if answer.is_timeout() {
-            // Late answers would pile up; a new connection tells whether the server is there at all.
-            link.ended.store(true, Ordering::Relaxed);
+            // Late replies would pile up; a new connection shows whether the server is reachable.
+            link.closed.store(true, Ordering::Relaxed);
             return Err(self.unreachable(&format!("no answer within {:?}", self.timeout)));
         }
         if answer.is_unrecoverable_error() || answer.is_connection_dropped() || answer.is_io_error() {
-            link.ended.store(true, Ordering::Relaxed);
+            link.closed.store(true, Ordering::Relaxed);
         }
         Err(self.unreachable(&answer.to_string()))
     }
 
-    async fn ask<T: FromRedisValue>(self: &Arc<Self>, cmd: &Cmd) -> Result<T> {
-        let link = self.link().await?;
+    async fn query<T: FromRedisValue>(self: &Arc<Self>, cmd: &Cmd) -> Result<T> {
+        let link = self.connection().await?;
         let mut connection = link.connection.clone();
-        self.within(&link, cmd.query_async(&mut connection)).await
+        self.wait_for(&link, cmd.query_async(&mut connection)).await
     }
 
-    /// One step of the script.
-    async fn step<T: FromRedisValue + Send + Sync>(
+    /// Runs the script.
+    async fn run_script<T: FromRedisValue + Send + Sync>(
         self: &Arc<Self>,
         key: &[u8],
-        act: &str,
+        operation: &str,
         now: Time,
         more: &[&[u8]],
     ) -> Result<T> {
-        let link = self.link().await?;
+        let link = self.connection().await?;
         let mut connection = link.connection.clone();
         let mut invocation = self.script.key(key);
-        invocation.arg(act).arg(now.millis());
+        invocation.arg(operation).arg(now.millis());
         for argument in more {
             invocation.arg(*argument);
         }
-        self.within(&link, invocation.invoke_async(&mut connection)).await
+        self.wait_for(&link, invocation.invoke_async(&mut connection)).await
     }
 
     async fn release(self: &Arc<Self>, key: &[u8], token: Token, now: Time) -> Result<()> {
-        self.step::<i64>(key, "release", now, &[&token.0.to_le_bytes()]).await.map(drop)
+        self.run_script::<i64>(key, "release", now, &[&token.0.to_le_bytes()]).await.map(drop)
     }
 }
 
-/// `SET`, with the end as a hint.
+/// `SET` with the expiry as a hint.
 fn set(key: &[u8], record: &Record, now: Time) -> Cmd {
     let mut cmd = Cmd::new();
     let ends = record.entry().dead_at();
@@ -231,7 +235,7 @@ fn set(key: &[u8], record: &Record, now: Time) -> Cmd {
     cmd.arg("SET").arg(key).arg(&record.bytes()[..]);
     if ends != Time::NEVER {
         let left = u64::try_from(ends.since(now).as_millis()).unwrap_or(u64::MAX);
-        // What Redis takes as an end; later is never.
+        // Redis accepts no later expiry.
         if left < 1 << 46 {
             cmd.arg("PX").arg(left + SLACK);
         }
@@ -251,13 +255,13 @@ impl Driver for Redis {
     {
         let mut cmd = Cmd::new();
         cmd.arg("GET").arg(key);
-        let found: Option<Vec<u8>> = self.inner.ask(&cmd).await?;
+        let found: Option<Vec<u8>> = self.inner.query(&cmd).await?;
         let Some(bytes) = found else { return Ok(None) };
         let shown = show(&Bytes::from(bytes), now, read);
         if shown.is_err() {
-            // Gone with the next read; should removing fail, the next write overwrites it.
+            // If removing fails, the next write overwrites it.
             let mark = Record::tombstone(Removal { version: Version::ZERO, until: now });
-            let _ = self.inner.step::<i64>(key, "remove", now, &[mark.bytes()]).await;
+            let _ = self.inner.run_script::<i64>(key, "remove", now, &[mark.bytes()]).await;
         }
         shown
     }
@@ -265,23 +269,23 @@ impl Driver for Redis {
     async fn set(&self, key: &[u8], record: &Record, when: When, now: Time) -> Result<bool> {
         let number = |number: u64| number.to_le_bytes();
         let (word, what) = match when {
-            When::Always => return self.inner.ask::<Value>(&set(key, record, now)).await.map(|_| true),
+            When::Always => return self.inner.query::<Value>(&set(key, record, now)).await.map(|_| true),
             When::Absent => ("absent", [0; 8]),
             When::Newer => ("newer", [0; 8]),
             When::Version(version) => ("version", number(version.to_u64())),
             When::Leased(token) => ("leased", number(token.0)),
         };
-        let stored: i64 = self.inner.step(key, "set", now, &[word.as_bytes(), &what, record.bytes()]).await?;
+        let stored: i64 = self.inner.run_script(key, "set", now, &[word.as_bytes(), &what, record.bytes()]).await?;
         Ok(stored == 1)
     }
 
     async fn remove(&self, key: &[u8], removal: Removal, now: Time) -> Result<bool> {
         let mark = Record::tombstone(removal);
-        Ok(self.inner.step::<i64>(key, "remove", now, &[mark.bytes()]).await? == 1)
+        Ok(self.inner.run_script::<i64>(key, "remove", now, &[mark.bytes()]).await? == 1)
     }
 
     async fn lease(&self, key: &[u8], claim: Claim, now: Time) -> Result<Option<Token>> {
-        let given: i64 = self.inner.step(key, "lease", now, &[&lease_bytes(claim)]).await?;
+        let given: i64 = self.inner.run_script(key, "lease", now, &[&lease_bytes(claim)]).await?;
         Ok((given == 1).then_some(claim.token))
     }
 
@@ -289,7 +293,7 @@ impl Driver for Redis {
         self.inner.release(key, token, now).await
     }
 
-    /// Released by a task of its own, if there is a runtime; else the lease ends with its time.
+    /// Released by a spawned task, if there is a runtime; otherwise the lease expires.
     fn abandon(&self, key: &[u8], token: Token, now: Time) {
         let (inner, key) = (Arc::clone(&self.inner), key.to_vec());
         if let Ok(runtime) = tokio::runtime::Handle::try_current() {
@@ -300,7 +304,7 @@ impl Driver for Redis {
     async fn increment(&self, key: &[u8], by: i64, fresh: &Record, now: Time) -> Result<i64> {
         let step = Version::ZERO.successor().to_u64().to_string();
         let arguments: [&[u8]; 3] = [&by.to_le_bytes(), fresh.bytes(), step.as_bytes()];
-        let sum: Vec<u8> = self.inner.step(key, "increment", now, &arguments).await?;
+        let sum: Vec<u8> = self.inner.run_script(key, "increment", now, &arguments).await?;
         let sum = sum.try_into().map_err(|_| Error::corrupt("a counter is 8 bytes"))?;
         Ok(i64::from_le_bytes(sum))
     }
@@ -309,7 +313,7 @@ impl Driver for Redis {
         let mut ends = [0; 16];
         ends[..8].copy_from_slice(&fresh_until.millis().to_le_bytes());
         ends[8..].copy_from_slice(&dead_at.millis().to_le_bytes());
-        Ok(self.inner.step::<i64>(key, "touch", now, &[&ends]).await? == 1)
+        Ok(self.inner.run_script::<i64>(key, "touch", now, &[&ends]).await? == 1)
     }
 
     /// One round trip; in a cluster one to each node that has some.
@@ -322,11 +326,11 @@ impl Driver for Redis {
         }
         let mut cmd = Cmd::new();
         cmd.arg("MGET").arg(keys);
-        let found: Vec<Option<Vec<u8>>> = self.inner.ask(&cmd).await?;
-        for (place, bytes) in found.into_iter().enumerate() {
+        let found: Vec<Option<Vec<u8>>> = self.inner.query(&cmd).await?;
+        for (index, bytes) in found.into_iter().enumerate() {
             if let Some(bytes) = bytes {
-                // A damaged one is a miss here, and an error to who asks for it alone.
-                let _ = show(&Bytes::from(bytes), now, |entry| read(place, entry));
+                // A damaged entry is a miss here; `get` reports it.
+                let _ = show(&Bytes::from(bytes), now, |entry| read(index, entry));
             }
         }
         Ok(())
@@ -337,7 +341,7 @@ impl Driver for Redis {
         if entries.is_empty() {
             return Ok(());
         }
-        let link = self.inner.link().await?;
+        let link = self.inner.connection().await?;
         let mut connection = link.connection.clone();
         if self.inner.servers.is_cluster() {
             let mut tasks = tokio::task::JoinSet::new();
@@ -347,7 +351,7 @@ impl Driver for Redis {
             }
             while let Some(done) = tasks.join_next().await {
                 let done = done.map_err(|error| self.inner.unreachable(&error.to_string()))?;
-                self.inner.within(&link, async { done }).await?;
+                self.inner.wait_for(&link, async { done }).await?;
             }
             return Ok(());
         }
@@ -355,18 +359,18 @@ impl Driver for Redis {
         for (key, record) in entries {
             pipeline.add_command(set(key, record, now)).ignore();
         }
-        self.inner.within(&link, pipeline.query_async::<()>(&mut connection)).await
+        self.inner.wait_for(&link, pipeline.query_async::<()>(&mut connection)).await
     }
 
-    /// On one server: told by the server itself (`CLIENT TRACKING`), of every key, whoever changed it. Not in a cluster.
+    /// On one server: notifications from the server (`CLIENT TRACKING`) about every key. Unsupported in a cluster.
     ///
-    /// The task that listens runs on the runtime of the caller, or if there is none, on that of the first call that has one.
+    /// The listening task runs on the runtime of the caller, or of the first call that has one.
     fn watch(&self, listener: Listener) -> bool {
-        watch::ask(&self.inner, listener)
+        watch::register(&self.inner, listener)
     }
 
-    /// The epochs that were told of, if somebody [watches](Driver::watch).
-    fn generation_here(&self) -> Option<u64> {
-        Some(self.inner.heard.load(Ordering::Acquire))
+    /// Counts the notifications about epochs, once somebody [watches](Driver::watch).
+    fn generation(&self) -> Stamp {
+        Stamp::Partial(self.inner.epoch_changes.load(Ordering::Acquire))
     }
 }

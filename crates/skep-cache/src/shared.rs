@@ -1,10 +1,10 @@
-//! One file that many processes map: what one stores, all have, and it outlives them.
+//! A cache in a file that many processes map. It outlives the processes.
 //!
 //! A read takes no lock, makes no system call and allocates nothing. A write takes the lock of one shard for about a microsecond. No
-//! process can harm the others by dying: not at any instruction. docs/cache-shared.md has the layout, the reasons and the measurements.
+//! process can harm the others by dying: not at any instruction. docs/explanation/shared-map.md has the layout, the reasons and the measurements.
 //!
-//! The words of the file are atomics, so that all code but `sys` is safe Rust, and no number that was read from them is
-//! trusted. The map itself (`map`) knows neither files nor systems, so that miri can run it.
+//! The words of the file are atomics, so all code except `sys` is safe Rust, and no number read from them is trusted. The map
+//! itself (`map`) knows neither files nor systems, so that miri can run it.
 //!
 //! Start reading at `Map::get` and, for writes, at `writer`.
 
@@ -13,8 +13,8 @@
     reason = "words are cut into their parts, and no number of a file is larger than its mapping"
 )]
 
+mod backing;
 mod file;
-mod ground;
 mod hash;
 mod hints;
 mod layout;
@@ -24,6 +24,7 @@ mod map;
 mod record;
 mod ring;
 mod shard;
+mod sketch;
 mod slot;
 mod sys;
 mod words;
@@ -33,20 +34,20 @@ use std::cell::Cell;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use self::file::Ours;
+use self::file::MappedFile;
 use self::layout::Geometry;
 use self::map::Map;
 use self::shard::Count;
 use crate::clock::Time;
-use crate::driver::{self, Claim, Driver, Entry, Header, Ready, Record, Removal, Token, Usage, When};
+use crate::driver::{self, Claim, Driver, Entry, Header, Ready, Record, Removal, Stamp, Token, Usage, When};
 use crate::error::Result;
 
-/// A cache in a file that many processes map; what it keeps outlives them, but not the run of the machine.
+/// A cache in a file that many processes map. It outlives the processes, but not a reboot.
 ///
-/// All who open a file must name the same size and largest value: who names others replaces the file by an empty one, and the
-/// rest keep the old one among themselves. The best place is a `tmpfs` such as /dev/shm. All room is taken when the file is
-/// made, so a disk that fills up later does no harm. The file belongs to its user alone (mode 0600); no other program may cut
-/// it short while it is mapped (the system would end the processes that have it). Open one after a fork or before, as you like.
+/// All processes must open a file with the same size and `max_value`; otherwise it is replaced by an empty file, and processes that
+/// have the old one keep using that. Put it on a `tmpfs` such as /dev/shm. All space is allocated when the file is created, so a disk that
+/// fills up later does no harm. Only its user may access the file (mode 0600); no program may truncate it while it is mapped (the
+/// system would kill the processes that use it). It may be opened before or after a fork.
 ///
 /// ```
 /// use skep_cache::driver::{Header, Record, When, ready};
@@ -63,105 +64,103 @@ use crate::error::Result;
 /// ```
 #[derive(Debug)]
 pub struct Shared {
-    map: Map<Ours>,
+    map: Map<MappedFile>,
 }
 
 /// How a shared map is opened. See [`Shared::at`].
 #[derive(Clone, Debug)]
 #[must_use = "nothing is opened before `open`"]
 pub struct Options {
-    /// None is a file without a name.
+    /// `None` is an anonymous file.
     path: Option<PathBuf>,
     bytes: usize,
-    largest: Option<usize>,
+    max_value: Option<usize>,
 }
 
-/// What went wrong; each time, the log said so too (target `skep_cache`).
+/// Counters of faults, which are also logged (target `skep_cache`).
 ///
 /// See [`Shared::health`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Health {
-    /// Locks of processes that died or stood still while they wrote. That write is lost, and nothing else.
+    /// Locks taken over from processes that died or hung while writing. Only that write is lost.
     pub inherited: u64,
-    /// Entries that were not what had been written. All entries became void each time.
+    /// Damaged entries. Each invalidated all entries.
     pub damaged: u64,
-    /// Shards that made no sense and were emptied. All entries became void each time.
+    /// Damaged shards, which were emptied. Each invalidated all entries.
     pub reset: u64,
 }
 
 thread_local! {
-    /// Where entries are copied to while they are read.
+    /// The buffer that entries are copied to while they are read.
     static BUFFER: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
 }
 
-/// A buffer larger than this is given back after its read.
-const KEPT: usize = 64 << 10;
+/// A larger buffer is freed after its read.
+const MAX_BUFFER: usize = 64 << 10;
 
 impl Options {
-    /// The largest value, in bytes, with its header and tags; what is larger is refused. If nobody says otherwise, a 256th of the file,
-    /// but at least 4 KiB and at most 1 MiB. The file is divided into shards that hold at least four of them, so a smaller
-    /// number gives more shards (at most 256), in which more processes write at the same time.
+    /// The largest value in bytes, with its header and tags. Default: a 256th of the file, between 4 KiB and 1 MiB. A shard holds at
+    /// least four such values, so a smaller limit gives more shards (at most 256), which more processes can write at the same time.
     ///
     /// See [`Shared::at`] for an example.
-    pub fn largest(mut self, bytes: usize) -> Self {
-        self.largest = Some(bytes);
+    pub fn max_value(mut self, bytes: usize) -> Self {
+        self.max_value = Some(bytes);
         self
     }
 
-    /// Opens the file, or makes it. One of another version, size or largest value is replaced, and so is a damaged one; the log
+    /// Opens the file, or makes it. One of another version, size or maximum value size is replaced, and so is a damaged one; the log
     /// says so (target `skep_cache`).
     ///
     /// # Errors
     ///
-    /// If the file is a symbolic link, belongs to somebody else, may be used by others, or is not a cache and would be lost; if
-    /// there is no room for it; if the size is too small for the largest value. The text says what would be right.
+    /// If the file is a symbolic link, belongs to another user, is accessible to others, or is not a cache; if there is no space for it; if
+    /// the size is too small for `max_value`. The text says what is expected.
     pub fn open(self) -> io::Result<Shared> {
-        let largest = self.largest.unwrap_or((self.bytes / 256).clamp(4 << 10, 1 << 20));
+        let max_value = self.max_value.unwrap_or((self.bytes / 256).clamp(4 << 10, 1 << 20));
         let name = || self.path.as_ref().map_or("a shared map".into(), |path| path.display().to_string());
         let invalid = |why| io::Error::new(io::ErrorKind::InvalidInput, format!("{}: {why}", name()));
-        let geometry = Geometry::new(self.bytes, largest).map_err(invalid)?;
+        let geometry = Geometry::new(self.bytes, max_value).map_err(invalid)?;
         let (ours, seeds) = match &self.path {
             Some(path) => file::open(path, &geometry)?,
-            None => file::nameless(&geometry)?,
+            None => file::anonymous(&geometry)?,
         };
-        let is_old = ours.is_from_another_run();
+        let is_old = ours.is_from_before_reboot();
         let map = Map::new(ours, geometry, seeds);
         if is_old {
-            map.void();
+            map.invalidate_all();
         }
         Ok(Shared { map })
     }
 }
 
 impl Shared {
-    /// A file of this name, which takes so many bytes (or a little less, as shards are alike): at least 260 KiB.
+    /// A file with this path and size, at least 260 KiB. It may be a little smaller, since shards are equal.
     ///
     /// ```
     /// # let folder = tempfile::tempdir()?;
-    /// let cache = skep_cache::Shared::at(folder.path().join("pages"), 8 << 20).largest(64 << 10).open()?;
+    /// let cache = skep_cache::Shared::at(folder.path().join("pages"), 8 << 20).max_value(64 << 10).open()?;
     /// # Ok::<(), std::io::Error>(())
     /// ```
     pub fn at(path: impl AsRef<Path>, bytes: usize) -> Options {
-        Options { path: Some(path.as_ref().to_owned()), bytes, largest: None }
+        Options { path: Some(path.as_ref().to_owned()), bytes, max_value: None }
     }
 
-    /// A map for this process and those that are forked from it later. It has no name in any folder, takes memory only as it fills, and
-    /// is gone with the last of them, whatever they end of: nobody has to remove it.
+    /// A map without a file, for this process and its later forks. It takes memory as it fills, and is gone with the last process.
     ///
     /// ```
     /// # use skep_cache::driver::{Header, Record, When, ready};
-    /// let (cache, now) = (skep_cache::Shared::nameless(8 << 20).open()?, skep_cache::Clock::system().now());
+    /// let (cache, now) = (skep_cache::Shared::anonymous(8 << 20).open()?, skep_cache::Clock::system().now());
     /// # use skep_cache::Driver;
     /// ready(cache.set(b"page:1", &Record::new(&Header::default(), &[], b"hello"), When::Always, now))?;
     /// // A child that is forked from here on finds it.
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn nameless(bytes: usize) -> Options {
-        Options { path: None, bytes, largest: None }
+    pub fn anonymous(bytes: usize) -> Options {
+        Options { path: None, bytes, max_value: None }
     }
 
-    /// What went wrong, in all processes, since the file was made.
+    /// The counters of faults, of all processes, since the file was created.
     ///
     /// ```
     /// # let folder = tempfile::tempdir()?;
@@ -177,8 +176,8 @@ impl Shared {
         }
     }
 
-    /// Copies the live entry of a key, with its header, into a buffer of the caller's, which gets its length; whether there was
-    /// one. Without one, the buffer holds anything. It allocates only if the buffer is too small.
+    /// Copies the live entry of a key, with its header, into a buffer, and returns whether there was one. Without one, the contents of
+    /// the buffer are unspecified. Allocates only if the buffer is too small.
     ///
     /// ```
     /// # let folder = tempfile::tempdir()?;
@@ -204,11 +203,11 @@ impl Driver for Shared {
         R: Send,
         F: FnOnce(Entry<'_>) -> R + Send,
     {
-        // While the entry is read the buffer is the reader's, who may ask for another entry meanwhile.
+        // Taken while in use: `read` may read another entry.
         let mut buffer = BUFFER.take();
         let found = self.map.get(key, now, &mut buffer);
         let result = if found { Entry::parse(&buffer).map(|entry| Some(read(entry))) } else { Ok(None) };
-        if buffer.capacity() <= KEPT {
+        if buffer.capacity() <= MAX_BUFFER {
             BUFFER.set(buffer);
         }
         result
@@ -250,20 +249,20 @@ impl Driver for Shared {
 
     async fn clear(&self, prefix: &[u8], now: Time) -> Result<()> {
         if prefix.is_empty() {
-            self.map.void();
+            self.map.invalidate_all();
             return Ok(());
         }
         self.map.clear(prefix, now)
     }
 
     #[inline]
-    fn generation(&self) -> Option<u64> {
-        Some(self.map.epochs())
+    fn generation(&self) -> Stamp {
+        Stamp::Complete(self.map.epochs())
     }
 
     #[inline]
-    fn stamp(&self, key: &[u8]) -> Option<u64> {
-        Some(self.map.stamp(key))
+    fn stamp(&self, key: &[u8]) -> Stamp {
+        Stamp::Complete(self.map.stamp(key))
     }
 
     fn usage(&self) -> Usage {

@@ -1,13 +1,13 @@
-//! What one key holds where the backend only knows bytes: an entry, a lease, or both.
+//! The bytes of one key where the backend knows only bytes: an entry, a lease, or both.
 //!
-//! A driver that can read the bytes of a key and replace them in one step that nobody comes between keeps all promises by
-//! doing what `Act::apply` says (Redis does it in Lua: `redis/act.lua`). The bytes are those of the entry; a lease stands before them:
+//! A driver that can replace the bytes of a key atomically keeps the whole contract with `Operation::apply` (Redis runs the same in
+//! Lua: `redis/operation.lua`). A lease precedes the entry:
 //!
-//! | bytes | what |
+//! | bytes | content |
 //! |---|---|
 //! | 0 | 0x4C, a lease (an entry begins with another byte) |
 //! | 1..9 | its token, little endian |
-//! | 9..17 | when it ends, milliseconds since 1970 |
+//! | 9..17 | its end, milliseconds since 1970 |
 //! | 17.. | the entry, if there is one |
 
 use bytes::Bytes;
@@ -16,26 +16,24 @@ use crate::clock::Time;
 use crate::driver::{Claim, Entry};
 use crate::error::Result;
 
-#[cfg(any(feature = "file", feature = "sqlite", feature = "memcached"))]
-mod act;
+mod operation;
 
 #[cfg(feature = "file")]
-pub(crate) use act::ends;
-#[cfg(any(feature = "file", feature = "sqlite", feature = "memcached"))]
-pub(crate) use act::{Act, Change, Outcome, Stored};
+pub(crate) use operation::ends;
+pub(crate) use operation::{Change, Operation, Outcome, Stored};
 
 /// The first byte of a lease.
 pub(crate) const LEASE: u8 = 0x4C;
 
-/// How long a lease is, in bytes.
+/// Bytes of a lease.
 pub(crate) const LEASE_LEN: usize = 17;
 
-/// Where the entry begins in the bytes of a key.
+/// The offset of the entry.
 pub(crate) fn entry_at(bytes: &[u8]) -> usize {
     if bytes.first() == Some(&LEASE) { LEASE_LEN.min(bytes.len()) } else { 0 }
 }
 
-/// Shows the entry in the bytes of a key, if one is live. An error if the bytes make no sense.
+/// Passes the entry to `read` if it is live. Invalid bytes are an error.
 pub(crate) fn show<R>(bytes: &Bytes, now: Time, read: impl FnOnce(Entry<'_>) -> R) -> Result<Option<R>> {
     let at = entry_at(bytes);
     if at > 0 && at == bytes.len() {
@@ -52,7 +50,7 @@ pub(crate) fn show<R>(bytes: &Bytes, now: Time, read: impl FnOnce(Entry<'_>) -> 
     Ok(entry.is_live(now).then(|| read(entry)))
 }
 
-/// A lease, as it stands before an entry.
+/// The bytes of a lease.
 pub(crate) fn lease_bytes(claim: Claim) -> [u8; LEASE_LEN] {
     let mut bytes = [LEASE; LEASE_LEN];
     bytes[1..9].copy_from_slice(&claim.token.0.to_le_bytes());

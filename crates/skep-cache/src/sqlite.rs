@@ -1,7 +1,7 @@
 //! Entries in a table of an SQLite database: the application's, or one of its own.
 //!
-//! Survives restarts and `kill -9`, is shared by the processes of one machine, and each step is a transaction. Reads wait
-//! for nobody (write-ahead log). For sessions, and whatever must not be lost when memory is short.
+//! Survives restarts and `kill -9`, and is shared by the processes of one machine. Each operation is a transaction; reads do not
+//! block (write-ahead log). For sessions, and other data that must not be evicted.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -14,24 +14,24 @@ use rusqlite::{Connection, OptionalExtension, TransactionBehavior};
 use crate::clock::Time;
 use crate::driver::{Claim, Driver, Entry, Ready, Record, Removal, Token, Usage, When};
 use crate::error::{Error, Result};
-use crate::slot::{self, Act, Change, Outcome, Stored};
+use crate::slot::{self, Change, Operation, Outcome, Stored};
 
-/// How many writes of one driver lie between two sweeps.
+/// Writes between two sweeps.
 const SWEEP_EVERY: u64 = 256;
 
-/// How many dead entries one sweep removes at most, so that no write waits long for it. More than come between two.
+/// Dead entries that one sweep removes at most, so that no write takes long. More than arrive between two.
 const SWEEP_ROWS: u32 = 1024;
 
-/// The least bound on entries: some are marks and epochs.
+/// The minimum limit of entries: some are tombstones and epochs.
 const LEAST: u64 = 16;
 
-/// Connections that are kept for the next caller.
+/// Idle connections to keep open.
 const IDLE: usize = 8;
 
 /// Entries in a table of an SQLite database.
 ///
-/// Works without a runtime: each call waits in place for SQLite, some microseconds for a read and for a write what the
-/// disk takes, or longer while another process writes. Where that must not delay others, put it `OnPool`.
+/// Needs no runtime: each call blocks, for some microseconds to read, and to write as long as the disk takes, or while another
+/// process writes. If that must not delay other tasks, wrap it in a `BlockingPool`.
 ///
 /// ```
 /// use skep_cache::Sqlite;
@@ -48,22 +48,22 @@ pub struct Sqlite {
     table: String,
     statements: Statements,
     busy: Duration,
-    /// How many entries there may be; without a bound, `None`.
-    most: Option<u64>,
+    /// The limit of entries, if there is one.
+    max_entries: Option<u64>,
     idle: Mutex<Vec<Connection>>,
     writes: AtomicU64,
     evicted: AtomicU64,
     usage: Mutex<Usage>,
 }
 
-/// What is said to the database for each call, with the table's name in it.
+/// SQL with the name of the table.
 #[derive(Debug)]
 struct Statements {
     read: String,
     put: String,
     delete: String,
     sweep: String,
-    how_many: String,
+    count: String,
     evict: String,
 }
 
@@ -79,7 +79,7 @@ impl Statements {
             sweep: format!(
                 "delete from {table} where rowid in (select rowid from {table} where ends <= ? limit {SWEEP_ROWS})"
             ),
-            how_many: format!("select entries from {table}_count"),
+            count: format!("select entries from {table}_count"),
             evict: format!(
                 "delete from {table} where rowid in
                  (select rowid from {table} where key <> ?1 order by ends limit ?2)"
@@ -89,26 +89,27 @@ impl Statements {
 }
 
 impl Sqlite {
-    /// Entries in the table `skep_cache` of this database. Both are made if they are not there.
+    /// Opens the table `skep_cache` of this database. Creates both if they do not exist.
     ///
     /// # Errors
     ///
-    /// If the file is no database or may not be written.
+    /// If the file is not a database or cannot be written.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         Self::open_table(path, "skep_cache")
     }
 
-    /// The same, in a table of another name: letters, digits and `_`.
+    /// Opens a table of another name: letters, digits and `_`.
     ///
     /// # Errors
     ///
-    /// As [`Sqlite::open`]; and if the name is no such name.
+    /// As [`Sqlite::open`], or if the name is invalid.
     ///
     /// See [`Sqlite`] for an example.
     pub fn open_table(path: impl AsRef<Path>, table: &str) -> Result<Self> {
         let is_name = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
         if table.is_empty() || !table.bytes().all(is_name) || table.as_bytes()[0].is_ascii_digit() {
-            let error = Error::misused("a table's name is letters, digits and `_`, and begins with no digit");
+            let error =
+                Error::misused("invalid table name: expected letters, digits and `_`, not starting with a digit");
             return Err(error.because(format!("got \"{table}\"")));
         }
         let driver = Self {
@@ -116,7 +117,7 @@ impl Sqlite {
             table: table.to_owned(),
             statements: Statements::new(table),
             busy: Duration::from_secs(5),
-            most: None,
+            max_entries: None,
             idle: Mutex::default(),
             writes: AtomicU64::new(0),
             evicted: AtomicU64::new(0),
@@ -131,34 +132,34 @@ impl Sqlite {
         Ok(driver)
     }
 
-    /// How long a write waits for another process's, at most (5 s, if nobody says otherwise).
+    /// How long a write waits for a write of another process. Default: 5 s.
     #[must_use]
-    pub fn busy(mut self, limit: Duration) -> Self {
-        self.busy = limit;
-        // They were opened with another limit.
+    pub fn busy_timeout(mut self, timeout: Duration) -> Self {
+        self.busy = timeout;
+        // Idle connections have the previous timeout.
         lock(&self.idle).clear();
         self
     }
 
-    /// How many entries there may be, at least 16. When there would be more, those go whose end is nearest: of entries with an idle
-    /// time, those that nobody used for longest. Without a bound, nothing that lives goes.
+    /// Limits the number of entries, at least 16. Beyond the limit, entries that expire first are evicted: with an idle time, the
+    /// least recently used. Default: no limit, and no live entry is evicted.
     ///
-    /// The database counts for itself (triggers on the table), so the bound holds whichever process writes; it is that of the process that
-    /// writes. Of more than 1024 that are too many, each write removes so many.
+    /// Triggers on the table count, so the limit of the writing process holds for the entries of all. Each write evicts at most
+    /// 1024 entries.
     ///
     /// ```
     /// # let folder = tempfile::tempdir()?;
-    /// let driver = skep_cache::Sqlite::open(folder.path().join("sessions.db"))?.most(1_000_000)?;
+    /// let driver = skep_cache::Sqlite::open(folder.path().join("sessions.db"))?.max_entries(1_000_000)?;
     /// # let _ = driver;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
     /// # Errors
     ///
-    /// If the number is smaller, or the database may not be written.
-    pub fn most(mut self, entries: u64) -> Result<Self> {
+    /// If the number is smaller, or the database cannot be written.
+    pub fn max_entries(mut self, entries: u64) -> Result<Self> {
         if entries < LEAST {
-            let error = Error::misused("a table that is bounded holds at least 16 entries");
+            let error = Error::misused("max_entries must be at least 16");
             return Err(error.because(format!("got {entries}")));
         }
         let table = &self.table;
@@ -175,14 +176,14 @@ impl Sqlite {
             transaction.execute_batch(&count)?;
             transaction.commit()
         })?;
-        self.most = Some(entries);
+        self.max_entries = Some(entries);
         Ok(self)
     }
 
-    /// Gives the caller a connection of its own for the length of the call.
+    /// Runs a call with a connection.
     fn with<T>(&self, call: impl FnOnce(&mut Connection) -> rusqlite::Result<T>) -> Result<T> {
-        let kept = lock(&self.idle).pop();
-        let mut connection = match kept {
+        let idle = lock(&self.idle).pop();
+        let mut connection = match idle {
             Some(connection) => connection,
             None => self.connect().map_err(|error| self.failed("opening", error))?,
         };
@@ -198,7 +199,7 @@ impl Sqlite {
         let connection = Connection::open(&self.path)?;
         connection.busy_timeout(self.busy)?;
         connection.pragma_update(None, "journal_mode", "wal")?;
-        // A cache may lose its last writes when the power fails; with the log it is never damaged by that.
+        // After a power failure the last writes may be lost; with the log, the database is never damaged.
         connection.pragma_update(None, "synchronous", "normal")?;
         connection.set_prepared_statement_cache_capacity(16);
         Ok(connection)
@@ -210,12 +211,12 @@ impl Sqlite {
     }
 
     /// Reads, decides and writes in one transaction.
-    fn act(&self, key: &[u8], act: &Act, now: Time) -> Result<Outcome> {
+    fn apply(&self, key: &[u8], operation: &Operation, now: Time) -> Result<Outcome> {
         let mut decided = Ok(Outcome::Done(false));
         self.with(|connection| {
             let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
             let bytes = self.read(&transaction, key)?.unwrap_or_default();
-            match act.apply(&bytes, now) {
+            match operation.apply(&bytes, now) {
                 Ok((change, outcome)) => {
                     self.write(&transaction, key, change)?;
                     decided = Ok(outcome);
@@ -244,12 +245,11 @@ impl Sqlite {
         }
     }
 
-    /// Makes room if there are too many; what was just written stays.
+    /// Evicts entries beyond the limit, except the one just written.
     fn evict(&self, connection: &Connection, key: &[u8]) -> rusqlite::Result<()> {
-        let Some(most) = self.most else { return Ok(()) };
-        let entries =
-            connection.prepare_cached(&self.statements.how_many)?.query_row([], |row| row.get::<_, i64>(0))?;
-        let over = u64::try_from(entries).unwrap_or(0).saturating_sub(most).min(u64::from(SWEEP_ROWS));
+        let Some(max_entries) = self.max_entries else { return Ok(()) };
+        let entries = connection.prepare_cached(&self.statements.count)?.query_row([], |row| row.get::<_, i64>(0))?;
+        let over = u64::try_from(entries).unwrap_or(0).saturating_sub(max_entries).min(u64::from(SWEEP_ROWS));
         if over == 0 {
             return Ok(());
         }
@@ -258,7 +258,7 @@ impl Sqlite {
         Ok(())
     }
 
-    /// Now and then removes what is dead.
+    /// Removes dead entries from time to time.
     fn sweep(&self, connection: &Connection, now: Time) -> rusqlite::Result<()> {
         if !self.writes.fetch_add(1, Ordering::Relaxed).is_multiple_of(SWEEP_EVERY) {
             return Ok(());
@@ -266,11 +266,11 @@ impl Sqlite {
         connection.prepare_cached(&self.statements.sweep)?.execute([column(now)]).map(drop)
     }
 
-    /// Removes all dead entries now, and counts the others; drivers that write do the first by themselves, in pieces.
+    /// Removes all dead entries and counts the others. Writes also remove dead entries, in pieces.
     ///
     /// # Errors
     ///
-    /// If the database does not answer.
+    /// If the database cannot be used.
     ///
     /// See [`Sqlite`] for an example.
     pub fn tidy(&self, now: Time) -> Result<()> {
@@ -314,7 +314,7 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// SQLite's integers end where "never" is far enough.
+/// SQLite's integers are signed.
 fn column(time: Time) -> i64 {
     i64::try_from(time.millis()).unwrap_or(i64::MAX)
 }
@@ -332,33 +332,33 @@ impl Driver for Sqlite {
         let Some(bytes) = self.with(|connection| self.read(connection, key))? else { return Ok(None) };
         let shown = slot::show(&Bytes::from(bytes), now, read);
         if shown.is_err() {
-            self.act(key, &Act::Remove(Removal { version: crate::Version::ZERO, until: now }), now)?;
+            self.apply(key, &Operation::Remove(Removal { version: crate::Version::ZERO, until: now }), now)?;
         }
         shown
     }
 
     async fn set(&self, key: &[u8], record: &Record, when: When, now: Time) -> Result<bool> {
-        Ok(self.act(key, &Act::Set(record.clone(), when), now)?.done())
+        Ok(self.apply(key, &Operation::Set(record.clone(), when), now)?.done())
     }
 
     async fn remove(&self, key: &[u8], removal: Removal, now: Time) -> Result<bool> {
-        Ok(self.act(key, &Act::Remove(removal), now)?.done())
+        Ok(self.apply(key, &Operation::Remove(removal), now)?.done())
     }
 
     async fn lease(&self, key: &[u8], claim: Claim, now: Time) -> Result<Option<Token>> {
-        Ok(self.act(key, &Act::Lease(claim), now)?.lease())
+        Ok(self.apply(key, &Operation::Lease(claim), now)?.lease())
     }
 
     async fn release(&self, key: &[u8], token: Token, now: Time) -> Result<()> {
-        self.act(key, &Act::Release(token), now).map(drop)
+        self.apply(key, &Operation::Release(token), now).map(drop)
     }
 
     async fn increment(&self, key: &[u8], by: i64, fresh: &Record, now: Time) -> Result<i64> {
-        Ok(self.act(key, &Act::Increment(by, fresh.clone()), now)?.sum())
+        Ok(self.apply(key, &Operation::Increment(by, fresh.clone()), now)?.sum())
     }
 
     async fn touch(&self, key: &[u8], fresh_until: Time, dead_at: Time, now: Time) -> Result<bool> {
-        Ok(self.act(key, &Act::Touch { fresh_until, dead_at }, now)?.done())
+        Ok(self.apply(key, &Operation::Touch { fresh_until, dead_at }, now)?.done())
     }
 
     /// All in one transaction.
@@ -390,17 +390,14 @@ impl Driver for Sqlite {
             }
             transaction.commit()
         })?;
-        // What is dead has gone unseen, and takes room too.
+        // Dead entries were not listed.
         self.tidy(now)
     }
 
-    /// As of the start or the last [`Sqlite::tidy`]; what this process has [evicted](Sqlite::most) is counted at once.
+    /// As of the start or the last [`Sqlite::tidy`]; evictions by this process are counted at once.
     fn usage(&self) -> Usage {
         Usage { evicted: Some(self.evicted.load(Ordering::Relaxed)), ..*lock(&self.usage) }
     }
 }
 
 impl Ready for Sqlite {}
-
-#[cfg(test)]
-mod tests;

@@ -1,47 +1,47 @@
-//! What a cache counts.
+//! The counters of a cache.
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-/// What a cache has done since it was made.
+/// The counters of a cache since it was built.
 ///
 /// ```
 /// use skep_cache::{Cache, Memory};
 ///
 /// let cache = Cache::<str, u32>::new("answers", Memory::new(1 << 20))?;
-/// cache.now().get("life")?;
+/// cache.blocking().get("life")?;
 /// assert_eq!((cache.stats().hits, cache.stats().misses), (0, 1));
 /// # Ok::<(), skep_cache::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Stats {
-    /// Reads that found what they looked for, "there is none" included.
+    /// Reads that found an entry, including negative ones.
     pub hits: u64,
-    /// Reads that did not.
+    /// Reads that found none.
     pub misses: u64,
-    /// Hits that were stale, among `hits`.
+    /// Stale hits, included in `hits`.
     pub stale: u64,
     /// Entries stored.
     pub sets: u64,
-    /// Writes refused because what they were made of had been removed or overwritten since.
+    /// Writes refused because the key was set or removed meanwhile.
     pub refused: u64,
     /// Entries removed.
     pub removals: u64,
-    /// Computations that came to an end, whichever.
+    /// Computations that ended.
     pub computations: u64,
-    /// Computations that failed, panicked or took too long, among `computations`.
+    /// Computations that failed, panicked or timed out, included in `computations`.
     pub failed_computations: u64,
-    /// Callers who got what another was computing.
-    pub waited: u64,
-    /// Calls of the driver that failed.
+    /// Calls that got the result of another caller's computation.
+    pub coalesced: u64,
+    /// Failed calls of the driver.
     pub failures: u64,
-    /// Entries that could not be decoded, and were misses.
+    /// Entries that could not be decoded, which were misses.
     pub undecodable: u64,
-    /// Whether the driver is not asked at the moment, because it does not answer.
-    pub resting: bool,
+    /// Whether the circuit breaker of the driver is open.
+    pub breaker_open: bool,
 }
 
-/// What is counted; the order is that of [`Stats`].
+/// A counter, in the order of [`Stats`].
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Count {
     Hit,
@@ -52,14 +52,14 @@ pub(crate) enum Count {
     Removal,
     Computation,
     FailedComputation,
-    Waited,
+    Coalesced,
     Failure,
     Undecodable,
 }
 
 const COUNTS: usize = 11;
-/// So many threads count in a place of their own, with a plain store; all others share one more, and count with a locked addition,
-/// which costs as much as half a hit.
+/// Threads that have a stripe of their own and count with a plain store. The others share one stripe and count with an atomic
+/// addition, which costs half as much as a hit.
 const OWN: usize = 15;
 
 #[derive(Debug, Default)]
@@ -71,25 +71,25 @@ pub(crate) struct Counters {
 #[repr(align(128))]
 struct Stripe([AtomicU64; COUNTS]);
 
-/// All places are taken.
+/// All stripes are taken.
 const ALL: u32 = (1 << OWN) - 1;
 
-/// Which places threads have, a bit each.
+/// The stripes that are taken, a bit each.
 static TAKEN: AtomicU32 = AtomicU32::new(0);
 
-/// The place of a thread, in all counters; it is another's when the thread has ended.
-struct Place(usize);
+/// The stripe of a thread in all counters, released when the thread ends.
+struct StripeGuard(usize);
 
-impl Place {
+impl StripeGuard {
     fn take() -> Self {
         let free = |taken: u32| (taken != ALL).then_some(taken | (taken + 1));
-        // What the one before has counted is seen by the one after.
+        // The next owner sees the counts of the previous one.
         let before = TAKEN.fetch_update(Ordering::Acquire, Ordering::Relaxed, free);
         Self(before.map_or(OWN, |taken| taken.trailing_ones() as usize))
     }
 }
 
-impl Drop for Place {
+impl Drop for StripeGuard {
     fn drop(&mut self) {
         if self.0 < OWN {
             TAKEN.fetch_and(!(1 << self.0), Ordering::Release);
@@ -98,27 +98,27 @@ impl Drop for Place {
 }
 
 #[inline]
-fn place() -> usize {
+fn stripe() -> usize {
     thread_local! {
-        static PLACE: Place = Place::take();
+        static STRIPE: StripeGuard = StripeGuard::take();
     }
-    // A thread that ends and still counts has given its place back.
-    PLACE.try_with(|place| place.0).unwrap_or(OWN)
+    // A thread may still count after its guard was dropped.
+    STRIPE.try_with(|stripe| stripe.0).unwrap_or(OWN)
 }
 
 impl Counters {
     #[inline]
     pub(crate) fn count(&self, what: Count) {
-        let place = place();
-        let count = &self.stripes[place.min(OWN)].0[what as usize];
-        if place < OWN {
+        let stripe = stripe();
+        let count = &self.stripes[stripe.min(OWN)].0[what as usize];
+        if stripe < OWN {
             count.store(count.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
         } else {
             count.fetch_add(1, Ordering::Relaxed);
         }
     }
 
-    pub(crate) fn stats(&self, resting: bool) -> Stats {
+    pub(crate) fn stats(&self, breaker_open: bool) -> Stats {
         let sum = |what: Count| self.stripes.iter().map(|stripe| stripe.0[what as usize].load(Ordering::Relaxed)).sum();
         Stats {
             hits: sum(Count::Hit),
@@ -129,10 +129,10 @@ impl Counters {
             removals: sum(Count::Removal),
             computations: sum(Count::Computation),
             failed_computations: sum(Count::FailedComputation),
-            waited: sum(Count::Waited),
+            coalesced: sum(Count::Coalesced),
             failures: sum(Count::Failure),
             undecodable: sum(Count::Undecodable),
-            resting,
+            breaker_open,
         }
     }
 }
@@ -142,7 +142,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_is_lost_however_many_threads_count() {
+    fn concurrent_counts_are_not_lost() {
         let counters = Counters::default();
         for _ in 0..3 {
             std::thread::scope(|scope| {

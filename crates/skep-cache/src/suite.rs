@@ -1,7 +1,7 @@
-//! What every driver promises, as tests. A driver joins with one line: [`suite!`](crate::suite!).
+//! The contract of drivers, as tests. One line tests a driver: [`suite!`](crate::suite!).
 //!
-//! Each promise is a function that takes a driver and a manual clock, for who wants to call one alone. Time is moved,
-//! not waited for. Promises use keys of their own (they begin with the promise's name), so they may share one backend.
+//! Each promise is a function of a driver and a manual clock, and can be called alone. Tests advance the clock instead of waiting. Each
+//! promise uses keys of its own (they begin with its name), so all may share one backend.
 
 use std::time::Duration;
 
@@ -14,8 +14,8 @@ pub use promises::*;
 
 /// Tests a driver for every promise.
 ///
-/// The expression makes a driver; it is evaluated anew for each promise and may `.await`. Futures run on
-/// [`driver::block_on`](crate::driver::block_on), or on the function named behind `on`, which takes a future and gives back its value.
+/// The expression creates a driver; it is evaluated for each promise and may `.await`. Futures run on
+/// [`driver::block_on`](crate::driver::block_on), or on the function after `on`, which takes a future and returns its value.
 ///
 /// ```
 /// mod memory {
@@ -78,7 +78,7 @@ macro_rules! suite {
     };
 }
 
-/// A driver under test, with short words for what promises do.
+/// A driver under test, with helpers for the promises.
 pub(crate) struct Bench<'a, D> {
     driver: &'a D,
     clock: &'a Clock,
@@ -121,12 +121,12 @@ impl<'a, D: Driver> Bench<'a, D> {
 
     async fn record_of(&self, key: &str) -> Option<Record> {
         let now = self.clock.now();
-        // The mark is a note of the tier that keeps the copy, and no part of what was stored.
+        // The mark belongs to the near tier, not to the stored entry.
         let read = |entry: Entry<'_>| entry.with_header(&Header { mark: 0, ..entry.header() });
         self.driver.get(&self.key(key), now, read).await.expect("the driver works")
     }
 
-    /// Removes, and marks the removal for a minute.
+    /// Removes, with a tombstone for a minute.
     async fn remove(&self, key: &str) -> bool {
         let removal = Removal { version: self.clock.version(), until: self.clock.now().plus(MINUTE) };
         self.driver.remove(&self.key(key), removal, self.clock.now()).await.expect("the driver works")
@@ -144,12 +144,12 @@ impl<'a, D: Driver> Bench<'a, D> {
     }
 }
 
-/// A counter at this number that never ends.
+/// A counter with this number that never expires.
 pub(crate) fn counter(version: Version, number: i64) -> Record {
     Record::new(&Header { flags: Flags::COUNTER, version, ..Header::default() }, &[], &number.to_le_bytes())
 }
 
-/// The end of all times, for promises about entries without one.
+/// For entries without an expiry.
 pub(crate) const NEVER: Time = Time::NEVER;
 
 #[cfg(all(test, feature = "memory"))]
@@ -158,12 +158,8 @@ mod tests {
         crate::suite!(crate::Memory::new(1 << 20));
     }
 
-    mod small_memory {
-        crate::suite!(crate::Memory::new(100 << 10));
-    }
-
     #[test]
-    fn no_promise_is_left_out() {
+    fn the_macro_lists_every_promise() {
         assert_eq!(memory::PROMISES, super::promises::NAMES);
     }
 }

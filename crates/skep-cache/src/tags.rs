@@ -1,11 +1,10 @@
-//! Voids many entries at once: those of a tag, those of a namespace.
+//! Invalidates all entries of a tag or a namespace at once.
 //!
-//! A tag has an epoch, an entry of its own beside the others: what is not newer than it is void. So invalidating is one
-//! write, however many entries have the tag, and takes the way through tiers and machines that every write takes. Where
-//! a tag's epoch is missing, because it was evicted, its entries are void: losing it can cost a miss, never show what is stale.
+//! A tag has an epoch, stored as an entry: entries of the tag that are not newer are invalid. So invalidation is one write,
+//! and reaches tiers and machines as every write does. If a tag's epoch was evicted, its entries are invalid: that costs
+//! misses and never revives an entry.
 //!
-//! Epochs read are kept until the driver's generation changes; where it has none, for the cache's `lag`, or until the driver
-//! hears of a change.
+//! Epochs are cached in memory until the driver's generation changes; if that is not complete, for the invalidation lag at most.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -13,18 +12,18 @@ use std::sync::{PoisonError, RwLock};
 use std::time::Duration;
 
 use crate::clock::{Clock, Time, Version};
-use crate::driver::{Driver, Entry, Flags, Header, Record, When};
+use crate::driver::{Driver, Entry, Flags, Header, Record, Stamp, When};
 use crate::error::Result;
 
-/// What is known of epochs.
+/// The epochs known in this process.
 #[derive(Debug)]
 pub(crate) struct Epochs {
-    /// The tag that all entries of the namespace have, unwritten.
+    /// The implicit tag of all entries of the namespace.
     namespace: u64,
     /// The namespace's epoch, at the generation `seen`.
     own: AtomicU64,
     seen: AtomicU64,
-    /// Invalidations by ourselves: after one, nothing counts as known.
+    /// Invalidations by this process: each discards all known epochs.
     bumps: AtomicU64,
     lag: u64,
     known: RwLock<Known>,
@@ -36,26 +35,26 @@ struct Known {
     tags: HashMap<u64, Version>,
 }
 
-/// What an epoch says of an entry.
+/// The result of checking an entry against epochs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
     Valid,
-    Void,
+    Invalid,
     /// An epoch has to be read first.
     Unknown,
 }
 
-/// So far ahead of the time a millisecond is still given to one invalidation alone.
+/// How far versions may run ahead of the clock while each invalidation takes a millisecond of its own.
 const AHEAD: Duration = Duration::from_millis(50);
-/// More epochs than this are not kept at once.
+/// The maximum number of epochs in memory.
 const KNOWN: usize = 65_536;
 
-/// The number of a tag: FNV-1a, the same on all machines. Two tags with one number are invalidated together, which does no harm.
+/// The hash of a tag: FNV-1a, the same on all machines. Tags that collide are invalidated together, which is harmless.
 pub(crate) fn hash(tag: &str) -> u64 {
     tag.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
-/// Where a tag's epoch is. No namespace begins with 0.
+/// The key of a tag's epoch. No namespace begins with 0.
 fn key(tag: u64) -> [u8; 12] {
     let mut key = *b"\0tag00000000";
     key[4..].copy_from_slice(&tag.to_be_bytes());
@@ -78,14 +77,17 @@ impl Epochs {
         }
     }
 
-    /// The number under which what was read counts as known.
+    /// The number under which epochs count as known.
     #[inline]
     pub(crate) fn generation<D: Driver>(&self, driver: &D, now: Time) -> u64 {
-        let generation = driver.generation().unwrap_or_else(|| {
-            // Spread over all bits, so that no change of the one looks like none because the other changed too.
-            let here = driver.generation_here().unwrap_or(0).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-            (now.millis() / self.lag).wrapping_add(here)
-        });
+        let generation = match driver.generation() {
+            Stamp::Complete(generation) => generation,
+            other => {
+                // Spread over all bits, so that a change of one summand is not cancelled by the other.
+                let partial = other.number().unwrap_or(0).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+                (now.millis() / self.lag).wrapping_add(partial)
+            }
+        };
         generation.wrapping_add(self.bumps.load(Ordering::Acquire) << 40)
     }
 
@@ -95,7 +97,7 @@ impl Epochs {
             return Verdict::Unknown;
         }
         if entry.version().to_u64() <= self.own.load(Ordering::Acquire) {
-            return Verdict::Void;
+            return Verdict::Invalid;
         }
         if entry.has_tags() { self.judge_tags(entry, generation) } else { Verdict::Valid }
     }
@@ -108,14 +110,14 @@ impl Epochs {
         for tag in entry.tags() {
             match known.tags.get(&tag) {
                 None => return Verdict::Unknown,
-                Some(&epoch) if entry.version() <= epoch => return Verdict::Void,
+                Some(&epoch) if entry.version() <= epoch => return Verdict::Invalid,
                 Some(_) => {}
             }
         }
         Verdict::Valid
     }
 
-    /// The same, and reads what is not known.
+    /// As [`judge`](Self::judge), but reads unknown epochs.
     pub(crate) async fn judge_now<D: Driver>(
         &self,
         driver: &D,
@@ -129,22 +131,23 @@ impl Epochs {
                 continue;
             }
             let Some(epoch) = driver.get(&key(tag), now, |epoch| epoch.version()).await? else {
-                return Ok(Verdict::Void);
+                return Ok(Verdict::Invalid);
             };
             self.note(tag, epoch, generation, clock);
             if entry.version() <= epoch {
-                return Ok(Verdict::Void);
+                return Ok(Verdict::Invalid);
             }
         }
         Ok(match self.judge(&entry, generation) {
-            // Others invalidated meanwhile; not to know is to be on the safe side.
-            Verdict::Unknown => Verdict::Void,
+            // Another process invalidated meanwhile: a miss is safe.
+            Verdict::Unknown => Verdict::Invalid,
             verdict => verdict,
         })
     }
 
-    /// Whether an invalidation voids what was just computed. It need not be stored, so an epoch that is missing tells of none.
-    pub(crate) async fn is_void<D: Driver>(
+    /// Whether a tag of a value just computed was invalidated. A missing epoch means that it was not, since the value need not be
+    /// stored.
+    pub(crate) async fn is_invalidated<D: Driver>(
         &self,
         driver: &D,
         clock: &Clock,
@@ -177,7 +180,7 @@ impl Epochs {
             && (tags.is_empty() || tags.iter().all(|tag| self.known(*tag, generation).is_some()))
     }
 
-    /// Makes sure that the namespace's epoch is known. Gives back the generation for which it is.
+    /// Reads the namespace's epoch if necessary. Returns the generation for which it is known.
     pub(crate) async fn prepare<D: Driver>(&self, driver: &D, clock: &Clock, now: Time) -> Result<u64> {
         let generation = self.generation(driver, now);
         if self.seen.load(Ordering::Acquire) == generation {
@@ -204,10 +207,10 @@ impl Epochs {
         Ok(driver.get(&key, now, |epoch| epoch.version()).await?.unwrap_or(first))
     }
 
-    /// Makes sure that the tags have epochs, so that an entry of this version, about to be stored, is valid.
+    /// Creates missing epochs, so that an entry of this version, about to be stored, is valid.
     ///
-    /// An epoch that is missing here was never made, or was evicted. In the second case an invalidation since this version was
-    /// drawn is lost with it: that takes an eviction within the length of one computation.
+    /// A missing epoch never existed or was evicted. If it was evicted after an invalidation during this computation, that
+    /// invalidation is lost.
     pub(crate) async fn ensure<D: Driver>(&self, driver: &D, clock: &Clock, tags: &[u64], at: Version) -> Result<()> {
         let now = clock.now();
         let generation = self.prepare(driver, clock, now).await?;
@@ -226,7 +229,7 @@ impl Epochs {
         Ok(())
     }
 
-    /// Voids all that is tagged so: entries up to now, and up to `skew` later for who has a clock that is ahead.
+    /// Invalidates all entries of a tag up to now, or up to `skew` later for machines whose clock is ahead.
     pub(crate) async fn invalidate<D: Driver>(
         &self,
         driver: &D,
@@ -240,11 +243,11 @@ impl Epochs {
         }
         let at = now.plus(skew);
         let drawn = clock.version_at(at);
-        // Others have drawn versions in this millisecond, and theirs may be the higher ones. Who invalidates more often than once in each
-        // does not run away from the time with all of its versions.
+        // Other processes may have drawn higher versions in this millisecond, so take its last one. Frequent invalidations do
+        // not, or versions would run ahead of the clock.
         let epoch = if drawn.time().since(at) < AHEAD { drawn.last_of_millisecond() } else { drawn };
         clock.observe(epoch);
-        // Refused only if somebody invalidated at the same time, which will do.
+        // Refused only if another process invalidated at the same time, which is as good.
         driver.set(&key(tag), &record(epoch), When::Newer, now).await?;
         self.bumps.fetch_add(1, Ordering::AcqRel);
         Ok(())
@@ -259,7 +262,7 @@ impl Epochs {
         (known.generation == generation).then(|| known.tags.get(&tag).copied())?
     }
 
-    /// Keeps what was read, unless something was invalidated since.
+    /// Notes an epoch, unless something was invalidated since it was read.
     fn note(&self, tag: u64, epoch: Version, generation: u64, clock: &Clock) {
         clock.observe(epoch);
         let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);

@@ -1,74 +1,74 @@
-//! A near driver in front of a far one; a tier of tiers has three.
+//! A near tier (L1) in front of a far one (L2); nest it for three tiers.
 //!
-//! The far tier holds the truth: leases, conditions and counters are its own. The near one holds copies, and these rules keep them true:
+//! The far tier is authoritative: leases, conditions and counters are its own. The near tier stores copies, kept coherent so:
 //!
-//! - A copy is stored under a lease of the near tier that was taken before the far one was asked. Whoever writes the key,
-//!   here or elsewhere, ends that lease, so a copy of what was true before is refused.
-//! - What others change reaches the near tier in one of three ways, the first that the far driver can: by
-//!   [`stamp`](Driver::stamp), compared with every hit: nothing stale is ever read; by [`watch`](Driver::watch): as long as a message takes, and
-//!   never longer than [`bound`](Tiered::bound); or by that bound alone. Of three tiers, the middle one may be shared by the processes of a
-//!   machine: its stamps ([`stamp_here`](Driver::stamp_here)) tell the first at once what these write, whatever the last one can.
-//! - Epochs of tags are asked of the far tier; `Cache` keeps them.
+//! - A copy is stored under a lease of the near tier taken before the far tier is read. Every write of the key ends that lease,
+//!   so an outdated copy is refused.
+//! - Changes by other processes reach the near tier in the first of three ways that the far driver supports: a complete
+//!   [`stamp`](Driver::stamp), compared on every hit, so that no outdated copy is read; notifications ([`watch`](Driver::watch)), within
+//!   [`bound`](Tiered::bound) at most; or that bound alone. If processes of a machine share the middle one of three tiers, its
+//!   stamps tell the first tier about their writes at once.
+//! - Epochs of tags are read from the far tier; `Cache` caches them in memory.
 //!
-//! While the far tier fails, the near one serves what it has. What was to be removed meanwhile is removed when it answers again.
+//! While the far tier is unreachable, the near tier serves its copies. Keys whose writes failed are removed when it is back.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use crate::breaker::Breaker;
 use crate::clock::{Time, Version};
 use crate::driver::{
-    Change, Claim, Driver, Entry, Flags, Header, Listener, Ready, Record, Removal, Token, Usage, When, ready,
+    Change, Claim, Driver, Entry, Flags, Header, Listener, Ready, Record, Removal, Stamp, Token, Usage, When, ready,
 };
 use crate::error::{Error, Result};
 
-mod back;
-mod missed;
-mod seal;
-mod worth;
+mod failed_writes;
+mod validity;
+mod write_buffer;
 mod writes;
 
-use back::Back;
-use missed::Missed;
-use seal::{Seal, sum};
-use worth::Worth;
-pub use writes::Writes;
+use failed_writes::FailedWrites;
+use validity::{Validity, sum};
+use write_buffer::WriteBuffer;
+pub use writes::WritePolicy;
 
-/// A driver made of two.
+/// A near tier in front of a far one.
 ///
 /// ```
 /// use std::time::Duration;
-/// use skep_cache::{Cache, Memory, Tiered, Writes};
+/// use skep_cache::{Cache, Memory, Tiered, WritePolicy};
 ///
-/// let far = Memory::new(64 << 20); // in earnest: shared memory, memcached, Redis
+/// let far = Memory::new(64 << 20); // in production: shared memory, memcached, Redis
 /// let tiers = Tiered::new(Memory::new(1 << 20), far)
-///     .writes("sessions", Writes::Around)
+///     .writes("sessions", WritePolicy::Around)
 ///     .bound(Duration::from_millis(500));
 /// let cache = Cache::<str, u32, _>::new("answers", tiers)?;
-/// cache.now().set("life", &42)?;
-/// assert_eq!(cache.now().get("life")?, Some(42));
+/// cache.blocking().set("life", &42)?;
+/// assert_eq!(cache.blocking().get("life")?, Some(42));
 /// # Ok::<(), skep_cache::Error>(())
 /// ```
 #[derive(Debug)]
 pub struct Tiered<N, F> {
     near: Arc<N>,
     far: F,
-    policies: Vec<(Box<[u8]>, Writes)>,
-    otherwise: Writes,
+    policies: Vec<(Box<[u8]>, WritePolicy)>,
+    default_policy: WritePolicy,
     bound: Duration,
-    /// Whether the far driver tells what others change.
-    told: bool,
+    /// Whether the far driver sends notifications.
+    notified: bool,
     breaker: Breaker,
-    missed: Missed,
-    back: Back,
-    worth: Worth,
+    failed_writes: FailedWrites,
+    write_buffer: WriteBuffer,
+    /// Tokens for leases of the near tier.
+    tokens: AtomicU64,
 }
 
-/// How long a copy may be on its way from the far to the near tier.
+/// How long reading the far tier and storing the copy may take.
 const FILL: Duration = Duration::from_secs(5);
-/// How old a copy may become where nobody tells of changes, and where messages do, if one is lost.
-const UNTOLD: Duration = Duration::from_secs(1);
-const TOLD: Duration = Duration::from_mins(1);
+/// The default bound without notifications, and with them, in case one is lost.
+const BOUND: Duration = Duration::from_secs(1);
+const BOUND_WITH_NOTIFICATIONS: Duration = Duration::from_mins(1);
 
 impl<N: Ready, F: Driver> Tiered<N, F> {
     /// Puts `near` in front of `far`.
@@ -76,38 +76,37 @@ impl<N: Ready, F: Driver> Tiered<N, F> {
     pub fn new(near: N, far: F) -> Self {
         let near = Arc::new(near);
         let copies = Arc::clone(&near);
-        let told = far.watch(Arc::new(move |change| void(&*copies, change)));
+        let notified = far.watch(Arc::new(move |change| invalidate(&*copies, change)));
         Self {
             near,
             far,
             policies: Vec::new(),
-            otherwise: Writes::default(),
-            bound: if told { TOLD } else { UNTOLD },
-            told,
+            default_policy: WritePolicy::default(),
+            bound: if notified { BOUND_WITH_NOTIFICATIONS } else { BOUND },
+            notified,
             breaker: Breaker::default(),
-            missed: Missed::default(),
-            back: Back::default(),
-            worth: Worth::default(),
+            failed_writes: FailedWrites::default(),
+            write_buffer: WriteBuffer::default(),
+            tokens: AtomicU64::new(1),
         }
     }
 
-    /// How writes of a namespace reach the near tier ([`Writes::Through`]).
+    /// The write policy of a namespace.
     #[must_use]
-    pub fn writes(mut self, namespace: &str, writes: Writes) -> Self {
+    pub fn writes(mut self, namespace: &str, writes: WritePolicy) -> Self {
         self.policies.push(([namespace.as_bytes(), &[0]].concat().into(), writes));
         self
     }
 
-    /// How writes of the namespaces that [`writes`](Tiered::writes) does not name reach the near tier ([`Writes::Through`]).
+    /// The write policy of all other namespaces. Default: [`WritePolicy::Through`].
     #[must_use]
-    pub fn otherwise(mut self, writes: Writes) -> Self {
-        self.otherwise = writes;
+    pub fn default_writes(mut self, writes: WritePolicy) -> Self {
+        self.default_policy = writes;
         self
     }
 
-    /// How old a copy in the near tier may become: the longest time for which a change by others is not seen. 1 s where the
-    /// far driver does not tell of changes, 60 s where it does (that is how long a lost message can matter); without
-    /// meaning where it has stamps, as nothing stale is read then.
+    /// The maximum age of a copy, and so the longest time for which a change by another process may go unnoticed. Default: 1 s,
+    /// or 60 s if the far driver sends notifications (for a lost one). Unused if its stamps are complete.
     #[must_use]
     pub fn bound(mut self, bound: Duration) -> Self {
         self.bound = bound;
@@ -124,52 +123,50 @@ impl<N: Ready, F: Driver> Tiered<N, F> {
         &self.far
     }
 
-    /// Whether the far driver tells what others change.
-    pub fn is_told(&self) -> bool {
-        self.told
+    /// Whether the far driver notifies the near tier of changes.
+    pub fn is_notified(&self) -> bool {
+        self.notified
     }
 
-    /// Whether the near tier is in use: it is not while it costs more time than it saves.
-    pub fn is_near_used(&self) -> bool {
-        self.worth.is_on()
-    }
-
-    /// Stores in the far tier what [`Writes::Back`] has kept for later. Call it before the program ends.
+    /// Stores buffered writes ([`WritePolicy::Back`]) in the far tier. Call it before the program ends.
     pub async fn flush(&self, now: Time) -> Result<()> {
-        let entries = self.back.take();
+        let entries = self.write_buffer.take();
         if entries.is_empty() {
             return Ok(());
         }
         let borrowed: Vec<(&[u8], Record)> = entries.iter().map(|(key, record)| (&**key, record.clone())).collect();
-        let stored = self.ask(now, self.far.set_many(&borrowed, now)).await;
+        let stored = self.call(now, self.far.set_many(&borrowed, now)).await;
         if stored.is_err() {
-            self.back.restore(entries);
+            self.write_buffer.restore(entries);
         } else {
-            // Others may have read what was there before, and share the near tier.
+            // Other processes that share the near tier may have copied the previous entry.
             for (key, _) in &entries {
-                self.forget(key, now);
+                self.drop_copy(key, now);
             }
         }
         stored
     }
 
-    fn policy(&self, key: &[u8]) -> Writes {
-        self.policies.iter().find(|(prefix, _)| key.starts_with(prefix)).map_or(self.otherwise, |(_, writes)| *writes)
+    fn policy(&self, key: &[u8]) -> WritePolicy {
+        self.policies
+            .iter()
+            .find(|(prefix, _)| key.starts_with(prefix))
+            .map_or(self.default_policy, |(_, writes)| *writes)
     }
 
-    /// Asks the far tier, unless it does not answer at the moment.
-    async fn ask<T>(&self, now: Time, call: impl Future<Output = Result<T>> + Send) -> Result<T> {
+    /// Calls the far tier, unless its circuit breaker is open.
+    async fn call<T>(&self, now: Time, call: impl Future<Output = Result<T>> + Send) -> Result<T> {
         if !self.breaker.allows(now) {
             return Err(Error::degraded());
         }
         match call.await {
-            Ok(answer) => {
+            Ok(result) => {
                 self.breaker.succeeded();
-                Ok(answer)
+                Ok(result)
             }
             Err(error) if error.is_unreachable() => {
                 if self.breaker.failed(now) {
-                    tracing::error!(target: "skep_cache", driver = self.far.name(), "the far tier does not answer");
+                    tracing::error!(target: "skep_cache", driver = self.far.name(), "circuit breaker opened: the far tier is unreachable");
                 }
                 Err(Error::degraded().because(error))
             }
@@ -177,38 +174,36 @@ impl<N: Ready, F: Driver> Tiered<N, F> {
         }
     }
 
-    /// Removes what was to be removed while the far tier did not answer.
-    async fn make_up(&self, now: Time) -> Result<()> {
-        while let Some(key) = self.missed.next() {
-            let removed = self.ask(now, self.far.remove(&key, unmarked(now), now)).await;
+    /// Removes the keys whose writes failed while the far tier was unreachable.
+    async fn repair(&self, now: Time) -> Result<()> {
+        while let Some(key) = self.failed_writes.next() {
+            let removed = self.call(now, self.far.remove(&key, no_tombstone(now), now)).await;
             if let Err(error) = removed {
-                self.missed.note(&key);
+                self.failed_writes.note(&key);
                 return Err(error);
             }
         }
         Ok(())
     }
 
-    /// Before something is changed: nobody reads the copy, and none that is on its way arrives.
-    fn forget(&self, key: &[u8], now: Time) {
-        if let Err(error) = ready(self.near.remove(key, unmarked(now), now)) {
-            tracing::warn!(target: "skep_cache", %error, "the near tier failed");
+    /// Before a write: drops the copy, and refuses one that is being stored.
+    fn drop_copy(&self, key: &[u8], now: Time) {
+        if let Err(error) = ready(self.near.remove(key, no_tombstone(now), now)) {
+            tracing::warn!(target: "skep_cache", %error, "near tier failed");
         }
     }
 
-    /// The right to store a copy, until somebody writes the key.
-    fn expect(&self, key: &[u8], now: Time, token: u64) -> Option<Token> {
-        ready(self.near.lease(key, Claim { token: Token(token), until: now.plus(FILL) }, now)).ok().flatten()
+    /// Leases the right to store a copy, until the key is written.
+    fn lease_copy(&self, key: &[u8], now: Time) -> Option<Token> {
+        let token = Token(self.tokens.fetch_add(1, Ordering::Relaxed));
+        ready(self.near.lease(key, Claim { token, until: now.plus(FILL) }, now)).ok().flatten()
     }
 
-    /// Stores a copy. Whether nobody wrote the key since it was expected.
-    fn fill(&self, key: &[u8], entry: Entry<'_>, token: Token, seal: Seal, now: Time) -> bool {
-        // The end of the entry itself stays as it is: what readers do with it must not depend on the tier.
-        let record = entry.with_header(&Header { mark: seal.mark(now, self.bound), ..entry.header() });
-        let start = self.worth.fill();
-        let filled = ready(self.near.set(key, &record, When::Leased(token), now)).unwrap_or(false);
-        self.worth.filled(start);
-        filled
+    /// Stores a copy, unless the key was written since the lease. Whether it was stored.
+    fn fill(&self, key: &[u8], entry: Entry<'_>, token: Token, validity: Validity, now: Time) -> bool {
+        // The expiry of the entry stays: readers must not depend on the tier.
+        let record = entry.with_header(&Header { mark: validity.mark(now, self.bound), ..entry.header() });
+        ready(self.near.set(key, &record, When::Leased(token), now)).unwrap_or(false)
     }
 
     /// Writes to the far tier, and stores a copy if the policy says so.
@@ -219,64 +214,59 @@ impl<N: Ready, F: Driver> Tiered<N, F> {
         copy: Option<&Record>,
         call: impl Future<Output = Result<bool>> + Send,
     ) -> Result<bool> {
-        self.make_up(now).await?;
-        self.back.forget(key);
-        self.forget(key, now);
-        // With stamps a copy would need the stamp of this very write, which nobody knows.
-        let copy = copy.filter(|_| self.worth.is_on() && Seal::of(&self.far, key) == Seal::Time);
-        let token = copy.and_then(|_| self.expect(key, now, self.worth.token()));
-        let start = self.worth.ask();
-        let written = self.ask(now, call).await;
-        self.worth.answered(start);
+        self.repair(now).await?;
+        self.write_buffer.forget(key);
+        self.drop_copy(key, now);
+        // With stamps a copy would need the stamp of this write, which is unknown.
+        let copy = copy.filter(|_| Validity::of(&self.far, key) == Validity::Time);
+        let token = copy.and_then(|_| self.lease_copy(key, now));
+        let written = self.call(now, call).await;
         match (&written, copy, token) {
-            (Ok(true), Some(record), Some(token)) if self.fill(key, record.entry(), token, Seal::Time, now) => {}
+            (Ok(true), Some(record), Some(token)) if self.fill(key, record.entry(), token, Validity::Time, now) => {}
             (Ok(false), _, Some(token)) => drop(ready(self.near.release(key, token, now))),
-            (Ok(_), _, _) => self.forget(key, now),
+            (Ok(_), _, _) => self.drop_copy(key, now),
             (Err(_), _, _) => {
-                self.forget(key, now);
-                self.missed.note(key);
+                self.drop_copy(key, now);
+                self.failed_writes.note(key);
             }
         }
         written
     }
 
-    /// Whether this key is kept in the near tier at all: epochs are not.
-    fn is_copied(&self, key: &[u8]) -> bool {
-        key.first() != Some(&0) && self.worth.is_on()
+    /// Whether the near tier stores copies of this key: not of epochs.
+    fn is_copied(key: &[u8]) -> bool {
+        key.first() != Some(&0)
     }
 
-    /// Shows the copy, if it is one of what is true now.
+    /// Passes the copy to `read`, if it is up to date.
     fn copy<R: Send, G: FnOnce(Entry<'_>) -> R + Send>(
         &self,
         key: &[u8],
         now: Time,
         read: &mut Option<G>,
     ) -> Option<R> {
-        let seal = Seal::of(&self.far, key);
-        let start = self.worth.look();
+        let validity = Validity::of(&self.far, key);
         let found = ready(self.near.get(key, now, |entry| {
-            if seal.holds(entry.mark(), now, self.bound) { read.take().map(|read| read(entry)) } else { None }
+            if validity.holds(entry.mark(), now, self.bound) { read.take().map(|read| read(entry)) } else { None }
         }));
-        let found = found.ok().flatten().flatten();
-        self.worth.looked(found.is_some(), start);
-        found
+        found.ok().flatten().flatten()
     }
 }
 
-/// A removal that leaves no mark.
-fn unmarked(now: Time) -> Removal {
+/// A removal without a tombstone.
+fn no_tombstone(now: Time) -> Removal {
     Removal { version: Version::ZERO, until: now }
 }
 
-/// What others changed is no longer true in the near tier.
-fn void<N: Ready>(near: &N, change: Change<'_>) {
+/// Drops copies that another process changed.
+fn invalidate<N: Ready>(near: &N, change: Change<'_>) {
     let start = Time::from_millis(0);
-    let voided = match change {
-        Change::Key(key) => ready(near.remove(key, unmarked(start), start)).map(drop),
+    let invalidated = match change {
+        Change::Key(key) => ready(near.remove(key, no_tombstone(start), start)).map(drop),
         Change::Everything => ready(near.clear(b"", start)),
     };
-    if let Err(error) = voided {
-        tracing::error!(target: "skep_cache", driver = near.name(), %error, "the near tier may be stale for its bound");
+    if let Err(error) = invalidated {
+        tracing::error!(target: "skep_cache", driver = near.name(), %error, "invalidation of the near tier failed: copies may be outdated until their bound");
     }
 }
 
@@ -291,28 +281,26 @@ impl<N: Ready, F: Driver> Driver for Tiered<N, F> {
         G: FnOnce(Entry<'_>) -> R + Send,
     {
         let mut read = Some(read);
-        if let Some(record) = self.back.get(key, now) {
+        if let Some(record) = self.write_buffer.get(key, now) {
             return Ok(read.take().map(|read| read(record.entry())));
         }
-        let copied = self.is_copied(key);
+        let copied = Self::is_copied(key);
         if copied && let Some(found) = self.copy(key, now, &mut read) {
             return Ok(Some(found));
         }
-        if self.missed.has(key) {
-            self.make_up(now).await?;
+        if self.failed_writes.has(key) {
+            self.repair(now).await?;
         }
-        let seal = Seal::of(&self.far, key);
-        let token = if copied { self.expect(key, now, self.worth.token()) } else { None };
-        let start = self.worth.ask();
-        let found = self.ask(
+        let validity = Validity::of(&self.far, key);
+        let token = if copied { self.lease_copy(key, now) } else { None };
+        let found = self.call(
             now,
             self.far.get(key, now, |entry| {
-                let filled = token.is_some_and(|token| self.fill(key, entry, token, seal, now));
+                let filled = token.is_some_and(|token| self.fill(key, entry, token, validity, now));
                 (filled, read.take().map(|read| read(entry)))
             }),
         );
         let found = found.await;
-        self.worth.asked(start);
         if let Some(token) = token
             && !matches!(found, Ok(Some((true, _))))
         {
@@ -322,43 +310,42 @@ impl<N: Ready, F: Driver> Driver for Tiered<N, F> {
     }
 
     async fn set(&self, key: &[u8], record: &Record, when: When, now: Time) -> Result<bool> {
-        self.worth.wrote();
         if record.entry().flags().has(Flags::EPOCH) {
-            let stored = self.ask(now, self.far.set(key, record, when, now)).await?;
-            if stored && self.far.generation().is_none() {
-                // It is read from the far tier; this changes the near one's generation, for all who share that.
+            let stored = self.call(now, self.far.set(key, record, when, now)).await?;
+            if stored && !self.far.generation().is_complete() {
+                // Epochs are read from the far tier; this only changes the generation of the near one, for all that share it.
                 let _ = ready(self.near.set(key, record, When::Newer, now));
             }
             return Ok(stored);
         }
         match self.policy(key) {
-            Writes::Back if when == When::Always => {
-                self.forget(key, now);
-                if self.back.put(key, record.clone(), now) {
+            WritePolicy::Back if when == When::Always => {
+                self.drop_copy(key, now);
+                if self.write_buffer.put(key, record.clone(), now) {
                     self.flush(now).await?;
                 }
                 Ok(true)
             }
-            Writes::Through => self.write(key, now, Some(record), self.far.set(key, record, when, now)).await,
-            Writes::Around | Writes::Back => {
-                self.settle_back(key, now).await?;
+            WritePolicy::Through => self.write(key, now, Some(record), self.far.set(key, record, when, now)).await,
+            WritePolicy::Around | WritePolicy::Back => {
+                self.flush_key(key, now).await?;
                 self.write(key, now, None, self.far.set(key, record, when, now)).await
             }
         }
     }
 
     async fn remove(&self, key: &[u8], removal: Removal, now: Time) -> Result<bool> {
-        let kept = self.back.get(key, now).is_some();
+        let buffered = self.write_buffer.get(key, now).is_some();
         let removed = self.write(key, now, None, self.far.remove(key, removal, now)).await?;
-        Ok(removed || kept)
+        Ok(removed || buffered)
     }
 
     async fn lease(&self, key: &[u8], claim: Claim, now: Time) -> Result<Option<Token>> {
-        self.ask(now, self.far.lease(key, claim, now)).await
+        self.call(now, self.far.lease(key, claim, now)).await
     }
 
     async fn release(&self, key: &[u8], token: Token, now: Time) -> Result<()> {
-        self.ask(now, self.far.release(key, token, now)).await
+        self.call(now, self.far.release(key, token, now)).await
     }
 
     fn abandon(&self, key: &[u8], token: Token, now: Time) {
@@ -370,70 +357,70 @@ impl<N: Ready, F: Driver> Driver for Tiered<N, F> {
         G: FnMut(usize, Entry<'_>) + Send,
     {
         let mut left = Vec::new();
-        for (place, key) in keys.iter().enumerate() {
-            if let Some(record) = self.back.get(key, now) {
-                read(place, record.entry());
+        for (index, key) in keys.iter().enumerate() {
+            if let Some(record) = self.write_buffer.get(key, now) {
+                read(index, record.entry());
                 continue;
             }
-            let copied = self.is_copied(key);
-            let mut once = Some(|entry: Entry<'_>| read(place, entry));
+            let copied = Self::is_copied(key);
+            let mut once = Some(|entry: Entry<'_>| read(index, entry));
             if copied && self.copy(key, now, &mut once).is_some() {
                 continue;
             }
-            let token = if copied { self.expect(key, now, self.worth.token()) } else { None };
-            left.push((place, token, Seal::of(&self.far, key)));
+            let token = if copied { self.lease_copy(key, now) } else { None };
+            left.push((index, token, Validity::of(&self.far, key)));
         }
         if left.is_empty() {
             return Ok(());
         }
-        self.make_up(now).await?;
-        let asked: Vec<&[u8]> = left.iter().map(|&(place, ..)| keys[place]).collect();
-        let got = self.ask(
+        self.repair(now).await?;
+        let asked: Vec<&[u8]> = left.iter().map(|&(index, ..)| keys[index]).collect();
+        let got = self.call(
             now,
             self.far.get_many(&asked, now, |at, entry| {
-                let (place, token, seal) = left[at];
+                let (index, token, validity) = left[at];
                 if let Some(token) = token {
-                    self.fill(keys[place], entry, token, seal, now);
+                    self.fill(keys[index], entry, token, validity, now);
                 }
-                read(place, entry);
+                read(index, entry);
             }),
         );
         let got = got.await;
-        for (place, token, _) in left {
+        for (index, token, _) in left {
             if let Some(token) = token {
-                drop(ready(self.near.release(keys[place], token, now)));
+                drop(ready(self.near.release(keys[index], token, now)));
             }
         }
         got
     }
 
     async fn set_many(&self, entries: &[(&[u8], Record)], now: Time) -> Result<()> {
-        self.make_up(now).await?;
+        self.repair(now).await?;
         for (key, _) in entries {
-            self.back.forget(key);
-            self.forget(key, now);
+            self.write_buffer.forget(key);
+            self.drop_copy(key, now);
         }
-        let stored = self.ask(now, self.far.set_many(entries, now)).await;
+        let stored = self.call(now, self.far.set_many(entries, now)).await;
         for (key, _) in entries {
-            self.forget(key, now);
+            self.drop_copy(key, now);
             if stored.is_err() {
-                self.missed.note(key);
+                self.failed_writes.note(key);
             }
         }
         stored
     }
 
     async fn increment(&self, key: &[u8], by: i64, fresh: &Record, now: Time) -> Result<i64> {
-        self.settle_back(key, now).await?;
-        self.make_up(now).await?;
-        self.forget(key, now);
-        let sum = self.ask(now, self.far.increment(key, by, fresh, now)).await;
-        self.forget(key, now);
+        self.flush_key(key, now).await?;
+        self.repair(now).await?;
+        self.drop_copy(key, now);
+        let sum = self.call(now, self.far.increment(key, by, fresh, now)).await;
+        self.drop_copy(key, now);
         sum
     }
 
     async fn touch(&self, key: &[u8], fresh_until: Time, dead_at: Time, now: Time) -> Result<bool> {
-        self.settle_back(key, now).await?;
+        self.flush_key(key, now).await?;
         self.write(key, now, None, self.far.touch(key, fresh_until, dead_at, now)).await
     }
 
@@ -442,33 +429,31 @@ impl<N: Ready, F: Driver> Driver for Tiered<N, F> {
         G: FnMut(&[u8]) + Send,
     {
         self.flush(now).await?;
-        self.ask(now, self.far.keys(prefix, now, each)).await
+        self.call(now, self.far.keys(prefix, now, each)).await
     }
 
     async fn clear(&self, prefix: &[u8], now: Time) -> Result<()> {
-        self.back.clear(prefix);
-        let far = self.ask(now, self.far.clear(prefix, now)).await;
+        self.write_buffer.clear(prefix);
+        let far = self.call(now, self.far.clear(prefix, now)).await;
         match self.near.clear(prefix, now).await {
             Err(error) if !error.is_unsupported() => Err(error),
             _ => far,
         }
     }
 
-    fn generation(&self) -> Option<u64> {
-        self.far.generation()
+    fn generation(&self) -> Stamp {
+        match self.far.generation() {
+            Stamp::Complete(number) => Stamp::Complete(number),
+            far => sum(self.near.generation(), far),
+        }
     }
 
-    fn stamp(&self, key: &[u8]) -> Option<u64> {
-        self.far.stamp(key)
-    }
-
-    fn generation_here(&self) -> Option<u64> {
-        sum(self.near.generation(), self.far.generation_here())
-    }
-
-    /// Every write goes through the near tier, so where others share that, it knows of theirs.
-    fn stamp_here(&self, key: &[u8]) -> Option<u64> {
-        sum(self.near.stamp(key), self.far.stamp_here(key))
+    /// Every write passes the near tier: if processes share that, it knows their writes.
+    fn stamp(&self, key: &[u8]) -> Stamp {
+        match self.far.stamp(key) {
+            Stamp::Complete(number) => Stamp::Complete(number),
+            far => sum(self.near.stamp(key), far),
+        }
     }
 
     fn watch(&self, listener: Listener) -> bool {
@@ -481,9 +466,9 @@ impl<N: Ready, F: Driver> Driver for Tiered<N, F> {
 }
 
 impl<N: Ready, F: Driver> Tiered<N, F> {
-    /// What is kept for later under this key is stored now: what comes next has a condition, or changes it.
-    async fn settle_back(&self, key: &[u8], now: Time) -> Result<()> {
-        match self.back.get(key, now) {
+    /// Stores the buffered write of this key before an operation that depends on it.
+    async fn flush_key(&self, key: &[u8], now: Time) -> Result<()> {
+        match self.write_buffer.get(key, now) {
             Some(_) => self.flush(now).await,
             None => Ok(()),
         }
@@ -491,6 +476,3 @@ impl<N: Ready, F: Driver> Tiered<N, F> {
 }
 
 impl<N: Ready, F: Ready> Ready for Tiered<N, F> {}
-
-#[cfg(all(test, feature = "memory"))]
-mod tests;

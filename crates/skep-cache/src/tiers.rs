@@ -1,45 +1,43 @@
-//! Drivers from a configuration: a list of tiers, each a line of text, becomes a driver when the program runs.
+//! Drivers from configuration: a list of tiers, each described by a line of text, becomes a driver at run time.
 //!
-//! Which drivers there are is known when the program is built, so there is no box and no call through a table: an enum
-//! of drivers is a driver (`choice`), at the price of one comparison.
+//! An enum of drivers is a driver: a call costs one comparison, no box and no virtual call.
 //!
 //! Start reading at [`Plan::parse`] and [`Plan::open`].
 
 use crate::clock::Time;
-use crate::driver::{Claim, Driver, Entry, Listener, Record, Removal, Token, Usage, When};
+use crate::driver::{Driver, dispatch_enum};
 use crate::error::{Error, Result};
 use crate::tiered::Tiered;
 
-mod choice;
 mod kind;
 #[cfg_attr(
     not(all(feature = "memory", feature = "shared", feature = "memcached", feature = "redis")),
-    allow(dead_code, reason = "each driver reads some of the words")
+    allow(dead_code, reason = "each driver reads some of the options")
 )]
-mod words;
+mod options;
 
-use choice::{answer, choice};
 use kind::{Tier, is_file_name};
 
 pub use kind::{Far, Near};
 
-/// What a list of tiers describes: one to three, near to far. Nothing is opened before [`Plan::open`].
+/// A parsed list of one to three tiers, near to far. [`Plan::open`] opens them.
 ///
 /// A description is `kind:what option=value ...`:
 ///
 /// | description | options |
 /// |---|---|
 /// | `memory:64MiB` | `entries=10000` |
-/// | `shared:256MiB` | `path=/dev/shm/blog` (one for each name and user in /dev/shm) or `path=none` (no file: for this process and those forked from it), `largest=1MiB` |
+/// | `shared:256MiB` | `path=/dev/shm/blog` (default: one for each name and user in /dev/shm) or `path=none` (no file: for this process and its forks), `max_value=1MiB` |
 /// | `file:1GiB path=/var/cache/blog` | `entries=100000`, `pool=yes` |
 /// | `sqlite:/var/lib/blog/cache.db` | `table=skep_cache`, `busy=5s`, `entries=1000000`, `pool=yes` |
-/// | `memcached:host:11211,host2:11211`, `memcached:/run/memcached.sock` | `timeout=500ms`, `connections=1`, `largest=1MiB`, `failover=miss` or `move` |
+/// | `memcached:host:11211,host2:11211`, `memcached:/run/memcached.sock` | `timeout=500ms`, `connections=1`, `max_value=1MiB`, `failover=miss` or `move` |
 /// | `redis:host:6379`, `redis://user:password@host/1`, `redis:unix:/run/redis.sock`, `rediss://host` (TLS) | `timeout=500ms`, `connections=1` |
 /// | `redis-cluster:host1:6379,host2:6379` | the same |
 /// | `null` | |
 ///
-/// A tier in front of another one (not memcached, Redis, or one on a pool) also takes `writes=through`, `around` or `back`
-/// ([`Writes`](crate::Writes)) and `bound=1s` ([`Tiered::bound`]). Sizes are in B, KiB, MiB and GiB; times in ms, s, min and h.
+/// A tier in front of another one (any but memcached, Redis and those with `pool=yes`) also takes `writes=through`, `around` or `back`
+/// ([`WritePolicy`](crate::WritePolicy)) and `bound=1s` ([`Tiered::bound`]). Sizes and durations
+/// are those of all settings: `64MiB`, `500ms`, `5m`.
 ///
 /// ```
 /// use skep_cache::tiers::Plan;
@@ -51,16 +49,16 @@ pub use kind::{Far, Near};
 /// # let list = ["memory:64KiB writes=around".to_owned(), shared];
 /// # #[cfg(any())]
 /// let list = ["memory:64MiB writes=around", "shared:256MiB"];
-/// let plan = Plan::parse(list)?; // at the start: a wrong word is an error here
+/// let plan = Plan::parse(list)?; // at the start: an invalid description is an error here
 /// let pages = Cache::<str, String>::builder("pages").build(plan.open("blog-pages")?)?;
 /// pages.set("/", &"<h1>Hello</h1>".to_owned()).await?;
 /// assert!(pages.get("/").await?.is_some());
 ///
-/// let error = Plan::parse(["memory:64MB"]).unwrap_err().to_string();
+/// let error = Plan::parse(["memory:64XB"]).unwrap_err().to_string();
 /// assert_eq!(
 ///     error,
-///     "the tiers of a cache are wrong: tier 1 of 1, \"memory:64MB\": \
-///      \"64MB\" is no size: write a whole number and B, KiB, MiB or GiB, as in 64MiB"
+///     "invalid cache tiers: tier 1 of 1, \"memory:64XB\": \
+///      invalid size \"64XB\": expected a number and a unit, such as 1500B, 64KiB, 2MiB"
 /// );
 /// # Ok::<(), skep_cache::Error>(())
 /// # }).unwrap();
@@ -70,39 +68,36 @@ pub struct Plan {
     tiers: Vec<Tier>,
 }
 
-/// What tiers need, and what they are good for. See [`Plan::needs`].
+/// Requirements and properties of tiers. See [`Plan::needs`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "they are answers to questions that have nothing to do with each other"
-)]
+#[expect(clippy::struct_excessive_bools, reason = "they are independent properties")]
 #[non_exhaustive]
 pub struct Needs {
-    /// Calls need a tokio runtime: they wait for an answer over a connection.
+    /// Calls need a tokio runtime, for network I/O.
     pub runtime: bool,
-    /// Calls wait for a disk, in place. Never where `runtime` is true: such tiers are called where they may wait for an answer.
+    /// Calls block on a disk. Never if `runtime` is true.
     pub blocks: bool,
-    /// An open driver may be used by a copy of the process (fork).
+    /// An open driver may be used after a fork.
     pub survives_fork: bool,
-    /// Nothing is kept, whatever is stored.
+    /// Stores nothing.
     pub keeps_nothing: bool,
-    /// What is kept is seen by other processes, or outlives this one.
+    /// Entries are visible to other processes, or outlive this one.
     pub leaves_process: bool,
 }
 
-/// Most tiers there can be.
-const MOST: usize = 3;
+/// The maximum number of tiers.
+const MAX_TIERS: usize = 3;
 
 impl Plan {
-    /// Understands a list of descriptions, near to far.
+    /// Parses a list of descriptions, near to far.
     ///
     /// # Errors
     ///
-    /// If one is wrong or not in this program; the text says which, what is wrong with it, and what would be right.
+    /// If one is invalid, or its driver is not built in; the text names it and says what is expected.
     pub fn parse<T: AsRef<str>>(list: impl IntoIterator<Item = T>) -> Result<Self> {
         let list: Vec<T> = list.into_iter().collect();
-        if list.is_empty() || list.len() > MOST {
-            return Err(wrong(format!("there are {}, and one to {MOST} are possible", list.len())));
+        if list.is_empty() || list.len() > MAX_TIERS {
+            return Err(wrong(format!("{} tiers: expected one to {MAX_TIERS}", list.len())));
         }
         let tier = |(at, text): (usize, &T)| {
             let parsed = Tier::parse(text.as_ref(), at + 1 == list.len());
@@ -112,7 +107,7 @@ impl Plan {
         Ok(Self { tiers: list.iter().enumerate().map(tier).collect::<Result<_>>()? })
     }
 
-    /// What whoever runs these tiers must see to. It is known before anything is opened.
+    /// What these tiers require, before they are opened.
     ///
     /// ```
     /// use skep_cache::tiers::Plan;
@@ -127,7 +122,7 @@ impl Plan {
         let runtime = all.iter().any(|tier| tier.runtime);
         Needs {
             runtime,
-            // What is asked over a connection needs the runtime of its thread, and cannot be called from one that may block.
+            // Network drivers need the runtime of their thread, so they cannot be called on a thread for blocking calls.
             blocks: !runtime && all.iter().any(|tier| tier.blocks),
             survives_fork: all.iter().all(|tier| tier.survives_fork),
             keeps_nothing: all.iter().all(|tier| tier.keeps_nothing),
@@ -135,17 +130,17 @@ impl Plan {
         }
     }
 
-    /// The driver: makes files, connects to nobody. `name` is part of the name of files that are described without a path: that
-    /// of the program and of the cache, so that two programs of one user do not share by mistake what they do not mean to.
+    /// Opens the driver: creates files, opens no connections. `name` is part of the name of files without a path, and should name the
+    /// program and the cache, so that two programs of one user do not share a file by mistake.
     ///
-    /// Tiers in front of Redis hear of changes on a task of the runtime in which the driver is first used.
+    /// A tier in front of Redis receives notifications on the runtime in which the driver is first used.
     ///
     /// # Errors
     ///
-    /// If a file cannot be opened or is not ours, or `name` is no name of a file.
+    /// If a file cannot be opened or is not ours, or `name` is not a file name.
     pub fn open(&self, name: &str) -> Result<Tiers> {
         if !is_file_name(name) {
-            return Err(wrong(format!("\"{name}\" names the cache's files, and is no name of a file without spaces")));
+            return Err(wrong(format!("invalid cache name \"{name}\": expected a file name without spaces")));
         }
         Ok(match &self.tiers[..] {
             [one, two, three] => {
@@ -160,7 +155,7 @@ impl Plan {
 }
 
 fn tiered<F: Driver>(tier: &Tier, near: Near, far: F) -> Tiered<Near, F> {
-    let mut tiered = Tiered::new(near, far).otherwise(tier.writes.unwrap_or_default());
+    let mut tiered = Tiered::new(near, far).default_writes(tier.writes.unwrap_or_default());
     if let Some(bound) = tier.bound {
         tiered = tiered.bound(bound);
     }
@@ -168,10 +163,10 @@ fn tiered<F: Driver>(tier: &Tier, near: Near, far: F) -> Tiered<Near, F> {
 }
 
 fn wrong(why: String) -> Error {
-    Error::misused("the tiers of a cache are wrong").because(why)
+    Error::misused("invalid cache tiers").because(why)
 }
 
-/// A description without the password in it.
+/// A description without its password.
 fn shown(text: &str) -> String {
     match text.split_once("//").and_then(|(before, rest)| Some((before, rest.rsplit_once('@')?.1))) {
         Some((before, after)) => format!("{before}//...@{after}"),
@@ -179,8 +174,8 @@ fn shown(text: &str) -> String {
     }
 }
 
-choice! {
-    /// A driver that a [`Plan`] describes. Whoever wants to know about its tiers looks into it.
+dispatch_enum! {
+    /// The driver of a [`Plan`].
     ///
     /// ```
     /// use skep_cache::tiers::{Plan, Tiers};
@@ -188,7 +183,8 @@ choice! {
     /// let Tiers::Two(tiers) = Plan::parse(["memory:1MiB", "memory:2MiB"])?.open("blog-pages")? else {
     ///     panic!("two were described");
     /// };
-    /// assert!(tiers.is_near_used());
+    /// assert_eq!(tiers.near().usage().entries, Some(0));
+    /// # use skep_cache::Driver;
     /// # Ok::<(), skep_cache::Error>(())
     /// ```
     #[derive(Debug)]
@@ -204,7 +200,7 @@ choice! {
 }
 
 impl Tiers {
-    /// Stores in the far tiers what [`Writes::Back`](crate::Writes::Back) has kept for later. Call it before the program ends.
+    /// Stores buffered writes ([`WritePolicy::Back`](crate::WritePolicy::Back)) in the far tiers. Call it before the program ends.
     ///
     /// See [`Tiered::flush`].
     pub async fn flush(&self, now: Time) -> Result<()> {
@@ -218,6 +214,3 @@ impl Tiers {
         }
     }
 }
-
-#[cfg(all(test, feature = "memory"))]
-mod tests;

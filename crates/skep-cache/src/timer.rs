@@ -1,7 +1,7 @@
-//! Wakes who waits for a moment, without a runtime.
+//! Timers without a runtime.
 //!
-//! The system's clock has one thread for it, started when somebody first waits; most programs never do. A manual clock
-//! has none: moving it wakes.
+//! The system clock has one thread, `skep-cache timer`, started at the first sleep; most programs never need it. A manual clock
+//! has none: advancing it wakes the sleepers.
 
 use std::collections::BTreeMap;
 use std::future::Future;
@@ -11,7 +11,7 @@ use std::task::{Context, Poll, Waker};
 
 use crate::clock::{Clock, Time};
 
-/// Who waits, by when and by a number that tells them apart.
+/// The sleepers, by time and a unique number.
 #[derive(Debug, Default)]
 pub(crate) struct Timer {
     queue: Mutex<Queue>,
@@ -44,7 +44,7 @@ impl Timer {
         self.lock().waiting.remove(&place);
     }
 
-    /// Wakes all whose moment has come.
+    /// Wakes all sleepers up to this time.
     pub(crate) fn fire(&self, now: Time) {
         let mut queue = self.lock();
         let later = queue.waiting.split_off(&(now, u64::MAX));
@@ -53,7 +53,7 @@ impl Timer {
         due.into_values().for_each(Waker::wake);
     }
 
-    /// The thread of the system's clock.
+    /// The thread of the system clock.
     #[cfg(not(target_family = "wasm"))]
     fn run(&self) {
         let clock = Clock::system();
@@ -69,14 +69,14 @@ impl Timer {
         }
     }
 
-    /// The system's. A component has one thread, which lets the time pass where it waits: [`pass`].
+    /// The timer of the system clock. A component has one thread, which sleeps in [`pass`].
     #[cfg(target_family = "wasm")]
     pub(crate) fn system() -> Option<Arc<Self>> {
         static TIMER: std::sync::LazyLock<Arc<Timer>> = std::sync::LazyLock::new(Arc::default);
         Some(Arc::clone(&TIMER))
     }
 
-    /// The system's, running in this process: a thread does not survive a fork, so a child starts its own.
+    /// The timer of the system clock. Threads do not survive a fork, so a child process starts its own.
     #[cfg(not(target_family = "wasm"))]
     pub(crate) fn system() -> Option<Arc<Self>> {
         static RUNNING: Mutex<Option<(u32, Arc<Timer>)>> = Mutex::new(None);
@@ -91,7 +91,7 @@ impl Timer {
         let runner = Arc::clone(&timer);
         let thread = std::thread::Builder::new().name("skep-cache timer".into()).spawn(move || runner.run());
         if let Err(error) = thread {
-            tracing::error!(target: "skep_cache", %error, "no thread for time limits: they do not end anything");
+            tracing::error!(target: "skep_cache", %error, "cannot start the timer thread: timeouts do not work");
             return None;
         }
         *running = Some((process, Arc::clone(&timer)));
@@ -99,7 +99,7 @@ impl Timer {
     }
 }
 
-/// Sleeps until the next moment that somebody waits for. False if nobody does.
+/// Sleeps until the next timer. False if there is none.
 #[cfg(target_family = "wasm")]
 pub(crate) fn pass() -> bool {
     let (Some(timer), clock) = (Timer::system(), Clock::system()) else { return false };
@@ -110,7 +110,7 @@ pub(crate) fn pass() -> bool {
     true
 }
 
-/// Ready when its moment has come. From [`Clock::sleep_until`].
+/// A sleep until a moment. From [`Clock::sleep_until`].
 #[derive(Debug)]
 pub struct Sleep {
     clock: Clock,
@@ -148,7 +148,7 @@ impl Future for Sleep {
             let place = timer.add(self.until, cx.waker().clone());
             self.waiting = Some((timer, place, cx.waker().clone()));
         }
-        // A manual clock may have been moved since it was asked.
+        // A manual clock may have been advanced meanwhile.
         if self.clock.now() >= self.until {
             self.leave();
             return Poll::Ready(());
@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn moving_a_manual_clock_wakes_whose_moment_has_come() {
+    fn advancing_a_manual_clock_wakes_due_sleepers() {
         let clock = Clock::manual();
         let mut sleep = Box::pin(clock.sleep_until(clock.now().plus(Duration::from_secs(2))));
         let noted = Arc::new(Noted(AtomicBool::new(false)));
@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn the_system_s_clock_wakes_without_a_runtime() {
+    fn the_system_clock_wakes_without_a_runtime() {
         let clock = Clock::system();
         let start = Instant::now();
         block_on(clock.sleep_until(clock.now().plus(Duration::from_millis(20))));
@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn who_stops_waiting_leaves_nothing_behind() {
+    fn a_dropped_sleep_leaves_nothing_behind() {
         let clock = Clock::manual();
         let mut sleep = Box::pin(clock.sleep_until(clock.now().plus(Duration::from_secs(2))));
         assert!(sleep.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());

@@ -5,7 +5,7 @@
 use std::time::Duration;
 
 use skep_cache::driver::{Header, Record, When, block_on, ready};
-use skep_cache::{Cache, Clock, Codec, Driver, Json, Life, Memory, Null, Raw};
+use skep_cache::{Cache, Clock, Codec, Driver, EntryPolicy, Json, Memory, Null, Raw};
 
 const SECOND: Duration = Duration::from_secs(1);
 
@@ -21,37 +21,37 @@ fn text(text: &str) -> String {
 fn what_is_set_is_got_until_it_ends() {
     let clock = Clock::manual();
     let cache = cache(&clock);
-    assert!(cache.now().set("a", &text("hello")).unwrap());
+    assert!(cache.blocking().set("a", &text("hello")).unwrap());
     clock.advance(59 * SECOND);
-    assert_eq!(cache.now().get("a").unwrap().as_deref(), Some("hello"));
-    assert_eq!(cache.now().expires_at("a").unwrap().map(|at| at.since(clock.now())), Some(SECOND));
+    assert_eq!(cache.blocking().get("a").unwrap().as_deref(), Some("hello"));
+    assert_eq!(cache.blocking().expires_at("a").unwrap().map(|at| at.since(clock.now())), Some(SECOND));
     clock.advance(SECOND);
-    assert_eq!(cache.now().get("a").unwrap(), None);
+    assert_eq!(cache.blocking().get("a").unwrap(), None);
 }
 
 #[test]
 fn an_entry_may_have_a_life_of_its_own() {
     let clock = Clock::manual();
     let cache = cache(&clock);
-    cache.now().set_for("a", &text("short"), &Life::of(SECOND)).unwrap();
-    cache.now().set_for("b", &text("long"), &Life::of(Duration::MAX)).unwrap();
+    cache.blocking().set_with("a", &text("short"), &EntryPolicy::new(SECOND)).unwrap();
+    cache.blocking().set_with("b", &text("long"), &EntryPolicy::new(Duration::MAX)).unwrap();
     clock.advance(SECOND);
-    assert_eq!(cache.now().get("a").unwrap(), None);
+    assert_eq!(cache.blocking().get("a").unwrap(), None);
     clock.advance(1_000_000_000 * SECOND);
-    assert_eq!(cache.now().get("b").unwrap().as_deref(), Some("long"));
+    assert_eq!(cache.blocking().get("b").unwrap().as_deref(), Some("long"));
 }
 
 #[test]
 fn jitter_is_drawn_once_and_within_its_bounds() {
     let clock = Clock::manual();
     let cache = cache(&clock);
-    let life = Life::of(100 * SECOND).jitter(0.5);
+    let life = EntryPolicy::new(100 * SECOND).jitter(0.5);
     let mut ends = Vec::new();
     for key in 0..100 {
         let key = key.to_string();
-        cache.now().set_for(&key, &text("x"), &life).unwrap();
-        let end = cache.now().expires_at(&key).unwrap();
-        assert_eq!(cache.now().expires_at(&key).unwrap(), end);
+        cache.blocking().set_with(&key, &text("x"), &life).unwrap();
+        let end = cache.blocking().expires_at(&key).unwrap();
+        assert_eq!(cache.blocking().expires_at(&key).unwrap(), end);
         ends.push(end.unwrap().since(clock.now()));
     }
     assert!(ends.iter().all(|end| (50 * SECOND..=100 * SECOND).contains(end)));
@@ -63,16 +63,16 @@ fn jitter_is_drawn_once_and_within_its_bounds() {
 fn an_unread_entry_ends_and_a_read_one_lives_on() {
     let clock = Clock::manual();
     let cache = cache(&clock);
-    let life = Life::of(100 * SECOND).idle(10 * SECOND);
-    cache.now().set_for("read", &text("x"), &life).unwrap();
-    cache.now().set_for("unread", &text("x"), &life).unwrap();
+    let life = EntryPolicy::new(100 * SECOND).idle(10 * SECOND);
+    cache.blocking().set_with("read", &text("x"), &life).unwrap();
+    cache.blocking().set_with("unread", &text("x"), &life).unwrap();
     for _ in 0..11 {
         clock.advance(9 * SECOND);
-        assert!(cache.now().get("read").unwrap().is_some());
+        assert!(cache.blocking().get("read").unwrap().is_some());
     }
-    assert_eq!(cache.now().get("unread").unwrap(), None);
+    assert_eq!(cache.blocking().get("unread").unwrap(), None);
     clock.advance(SECOND);
-    assert_eq!(cache.now().get("read").unwrap(), None, "it lives 100 s at most");
+    assert_eq!(cache.blocking().get("read").unwrap(), None, "it lives 100 s at most");
 }
 
 #[test]
@@ -80,32 +80,32 @@ fn namespaces_do_not_see_each_other() {
     let memory = std::sync::Arc::new(Memory::new(1 << 20));
     let one = Cache::<str, u32, _>::new("one", memory.clone()).unwrap();
     let two = Cache::<str, u32, _>::new("two", memory).unwrap();
-    one.now().set("a", &1).unwrap();
-    two.now().set("a", &2).unwrap();
-    one.now().clear().unwrap();
-    assert_eq!((one.now().get("a").unwrap(), two.now().get("a").unwrap()), (None, Some(2)));
-    one.now().set("a", &3).unwrap();
-    assert_eq!(one.now().get("a").unwrap(), Some(3), "set after clearing");
+    one.blocking().set("a", &1).unwrap();
+    two.blocking().set("a", &2).unwrap();
+    one.blocking().clear().unwrap();
+    assert_eq!((one.blocking().get("a").unwrap(), two.blocking().get("a").unwrap()), (None, Some(2)));
+    one.blocking().set("a", &3).unwrap();
+    assert_eq!(one.blocking().get("a").unwrap(), Some(3), "set after clearing");
 }
 
 #[test]
 fn a_changed_type_is_a_miss() {
     let memory = std::sync::Arc::new(Memory::new(1 << 20));
     let old = Cache::<str, (u32, String), _>::new("posts", memory.clone()).unwrap();
-    old.now().set("a", &(1, text("title"))).unwrap();
+    old.blocking().set("a", &(1, text("title"))).unwrap();
     let schema = Cache::<str, u64>::builder("posts").schema(1).build(memory.clone()).unwrap();
-    assert_eq!(schema.now().get("a").unwrap(), None);
+    assert_eq!(schema.blocking().get("a").unwrap(), None);
     let forgotten = Cache::<str, (String, String), _>::new("posts", memory).unwrap();
-    assert_eq!(forgotten.now().get("a").unwrap(), None);
+    assert_eq!(forgotten.blocking().get("a").unwrap(), None);
     assert_eq!(forgotten.stats().undecodable, 1);
 }
 
 #[test]
 fn keys_are_of_any_type_and_listed() {
     let cache = Cache::<(u32, String), u32>::new("test", Memory::new(1 << 20)).unwrap();
-    cache.now().set(&(1, text("a")), &1).unwrap();
-    cache.now().set(&(2, text("b")), &2).unwrap();
-    let mut keys = cache.now().keys::<(u32, String)>().unwrap();
+    cache.blocking().set(&(1, text("a")), &1).unwrap();
+    cache.blocking().set(&(2, text("b")), &2).unwrap();
+    let mut keys = cache.blocking().keys::<(u32, String)>().unwrap();
     keys.sort();
     assert_eq!(keys, [(1, text("a")), (2, text("b"))]);
 }
@@ -116,18 +116,18 @@ fn a_tag_voids_its_entries_and_no_others() {
     let memory = std::sync::Arc::new(Memory::new(1 << 20));
     let one = Cache::<str, u32>::builder("one").clock(clock.clone()).build(memory.clone()).unwrap();
     let two = Cache::<str, u32>::builder("two").clock(clock.clone()).build(memory).unwrap();
-    let life = Life::of(60 * SECOND);
-    one.now().set_for("ab", &1, &life.clone().tag("a").tag("b")).unwrap();
-    one.now().set_for("b", &2, &life.clone().tag("b")).unwrap();
-    one.now().set("none", &3).unwrap();
-    two.now().set_for("a", &4, &life.clone().tag("a")).unwrap();
-    assert_eq!(one.now().get("ab").unwrap(), Some(1));
-    two.now().invalidate_tag("a").unwrap();
-    assert_eq!(one.now().get("ab").unwrap(), None);
-    assert_eq!(two.now().get("a").unwrap(), None, "of all caches on the driver");
-    assert_eq!((one.now().get("b").unwrap(), one.now().get("none").unwrap()), (Some(2), Some(3)));
-    one.now().set_for("ab", &5, &life.tag("a")).unwrap();
-    assert_eq!(one.now().get("ab").unwrap(), Some(5), "stored after the invalidation");
+    let life = EntryPolicy::new(60 * SECOND);
+    one.blocking().set_with("ab", &1, &life.clone().tag("a").tag("b")).unwrap();
+    one.blocking().set_with("b", &2, &life.clone().tag("b")).unwrap();
+    one.blocking().set("none", &3).unwrap();
+    two.blocking().set_with("a", &4, &life.clone().tag("a")).unwrap();
+    assert_eq!(one.blocking().get("ab").unwrap(), Some(1));
+    two.blocking().invalidate_tag("a").unwrap();
+    assert_eq!(one.blocking().get("ab").unwrap(), None);
+    assert_eq!(two.blocking().get("a").unwrap(), None, "of all caches on the driver");
+    assert_eq!((one.blocking().get("b").unwrap(), one.blocking().get("none").unwrap()), (Some(2), Some(3)));
+    one.blocking().set_with("ab", &5, &life.tag("a")).unwrap();
+    assert_eq!(one.blocking().get("ab").unwrap(), Some(5), "stored after the invalidation");
 }
 
 #[test]
@@ -139,14 +139,18 @@ fn who_voids_a_tag_need_not_count_as_those_do_who_keep_something() {
         (Cache::<str, u32>::builder("test").clock(clock.clone()).build(memory.clone()).unwrap(), clock)
     };
     let ((busy, clock), (idle, _)) = (process(), process());
-    let tagged = Life::of(60 * SECOND).tag("a");
+    let tagged = EntryPolicy::new(60 * SECOND).tag("a");
     for round in 0..3 {
         let drawn: Vec<_> = (0..100).map(|_| clock.version()).collect();
         assert!(drawn.is_sorted());
-        busy.now().set_for("x", &round, &tagged).unwrap();
-        assert_eq!(busy.now().get("x").unwrap(), Some(round));
-        idle.now().invalidate_tag("a").unwrap();
-        assert_eq!((busy.now().get("x").unwrap(), idle.now().get("x").unwrap()), (None, None), "round {round}");
+        busy.blocking().set_with("x", &round, &tagged).unwrap();
+        assert_eq!(busy.blocking().get("x").unwrap(), Some(round));
+        idle.blocking().invalidate_tag("a").unwrap();
+        assert_eq!(
+            (busy.blocking().get("x").unwrap(), idle.blocking().get("x").unwrap()),
+            (None, None),
+            "round {round}"
+        );
     }
 }
 
@@ -155,7 +159,7 @@ fn voiding_all_the_time_does_not_run_away_from_it() {
     let clock = Clock::manual();
     let cache = cache(&clock);
     for _ in 0..10_000 {
-        cache.now().invalidate_tag("a").unwrap();
+        cache.blocking().invalidate_tag("a").unwrap();
     }
     let ahead = (clock.version().to_u64() >> 22) - clock.now().millis();
     assert!(ahead < 100, "{ahead} ms");
@@ -165,14 +169,14 @@ fn voiding_all_the_time_does_not_run_away_from_it() {
 fn a_lost_epoch_voids_and_never_revives() {
     let memory = std::sync::Arc::new(Memory::new(1 << 20));
     let cache = Cache::<str, u32, _>::new("test", memory.clone()).unwrap();
-    let tagged = Life::of(60 * SECOND).tag("a");
-    cache.now().set_for("x", &1, &tagged).unwrap();
-    cache.now().invalidate_tag("a").unwrap();
+    let tagged = EntryPolicy::new(60 * SECOND).tag("a");
+    cache.blocking().set_with("x", &1, &tagged).unwrap();
+    cache.blocking().invalidate_tag("a").unwrap();
     ready(memory.clear(b"\0tag", Clock::system().now())).unwrap();
-    cache.now().invalidate_tag("another, so that epochs are read again").unwrap();
-    assert_eq!(cache.now().get("x").unwrap(), None);
-    cache.now().set_for("x", &2, &tagged).unwrap();
-    assert_eq!(cache.now().get("x").unwrap(), Some(2));
+    cache.blocking().invalidate_tag("another, so that epochs are read again").unwrap();
+    assert_eq!(cache.blocking().get("x").unwrap(), None);
+    cache.blocking().set_with("x", &2, &tagged).unwrap();
+    assert_eq!(cache.blocking().get("x").unwrap(), Some(2));
 }
 
 #[test]
@@ -182,59 +186,59 @@ fn updates_are_atomic() {
         for _ in 0..4 {
             scope.spawn(|| {
                 for _ in 0..250 {
-                    while cache.now().update("sum", |sum| sum.unwrap_or(0) + 1).is_err() {}
-                    cache.now().increment("counter", 1).unwrap();
+                    while cache.blocking().update("sum", |sum| sum.unwrap_or(0) + 1).is_err() {}
+                    cache.blocking().increment("counter", 1).unwrap();
                 }
             });
         }
     });
-    assert_eq!(cache.now().get("sum").unwrap(), Some(1_000));
-    assert_eq!(cache.now().counter("counter").unwrap(), Some(1_000));
+    assert_eq!(cache.blocking().get("sum").unwrap(), Some(1_000));
+    assert_eq!(cache.blocking().counter("counter").unwrap(), Some(1_000));
 }
 
 #[test]
 fn a_counter_is_no_value_and_begins_anew_after_a_clear() {
     let clock = Clock::manual();
     let cache = cache(&clock);
-    assert_eq!(cache.now().increment("hits", 5).unwrap(), 5);
-    assert_eq!(cache.now().get("hits").unwrap(), None);
-    cache.now().clear().unwrap();
-    assert_eq!(cache.now().increment("hits", 1).unwrap(), 1);
+    assert_eq!(cache.blocking().increment("hits", 5).unwrap(), 5);
+    assert_eq!(cache.blocking().get("hits").unwrap(), None);
+    cache.blocking().clear().unwrap();
+    assert_eq!(cache.blocking().increment("hits", 1).unwrap(), 1);
     clock.advance(60 * SECOND);
-    assert_eq!(cache.now().counter("hits").unwrap(), None);
-    assert_eq!(cache.now().increment("hits", 1).unwrap(), 1);
+    assert_eq!(cache.blocking().counter("hits").unwrap(), None);
+    assert_eq!(cache.blocking().increment("hits", 1).unwrap(), 1);
 }
 
 #[test]
 fn touching_prolongs() {
     let clock = Clock::manual();
     let cache = cache(&clock);
-    cache.now().set("a", &text("x")).unwrap();
+    cache.blocking().set("a", &text("x")).unwrap();
     clock.advance(30 * SECOND);
-    assert!(cache.now().touch("a", 60 * SECOND).unwrap());
+    assert!(cache.blocking().touch("a", 60 * SECOND).unwrap());
     clock.advance(59 * SECOND);
-    assert!(cache.now().get("a").unwrap().is_some());
+    assert!(cache.blocking().get("a").unwrap().is_some());
     clock.advance(SECOND);
-    assert!(!cache.now().touch("a", 60 * SECOND).unwrap());
+    assert!(!cache.blocking().touch("a", 60 * SECOND).unwrap());
 }
 
 #[test]
 fn many_are_read_and_written_together() {
     let cache = cache(&Clock::manual());
     let (one, two) = (text("1"), text("2"));
-    assert!(cache.now().set_many([("a", &one), ("b", &two)]).unwrap());
-    assert_eq!(cache.now().get_many(["a", "c", "b"]).unwrap(), [Some(one), None, Some(two)]);
+    assert!(cache.blocking().set_many([("a", &one), ("b", &two)]).unwrap());
+    assert_eq!(cache.blocking().get_many(["a", "c", "b"]).unwrap(), [Some(one), None, Some(two)]);
     assert_eq!((cache.stats().hits, cache.stats().misses, cache.stats().sets), (2, 1, 2));
 }
 
 #[test]
 fn raw_bytes_are_shared_with_the_driver() {
     let cache = Cache::<str, bytes::Bytes>::builder("raw").codec(Raw).build(Memory::new(1 << 20)).unwrap();
-    cache.now().set("a", &bytes::Bytes::from_static(b"hello")).unwrap();
-    let (one, two) = (cache.now().get("a").unwrap().unwrap(), cache.now().get("a").unwrap().unwrap());
+    cache.blocking().set("a", &bytes::Bytes::from_static(b"hello")).unwrap();
+    let (one, two) = (cache.blocking().get("a").unwrap().unwrap(), cache.blocking().get("a").unwrap().unwrap());
     assert_eq!(one, "hello");
     assert_eq!(one.as_ptr(), two.as_ptr());
-    assert_eq!(cache.now().read("a", <[u8]>::len).unwrap(), Some(5));
+    assert_eq!(cache.blocking().read("a", <[u8]>::len).unwrap(), Some(5));
 }
 
 #[test]
@@ -250,9 +254,9 @@ fn large_values_are_compressed_and_damage_is_a_miss() {
     let memory = std::sync::Arc::new(Memory::new(1 << 20));
     let cache = Cache::<str, String>::builder("test").compress(1_000).build(memory.clone()).unwrap();
     let large = "la".repeat(50_000);
-    cache.now().set("a", &large).unwrap();
+    cache.blocking().set("a", &large).unwrap();
     assert!(memory.usage().bytes.unwrap() < 5_000);
-    assert_eq!(cache.now().get("a").unwrap(), Some(large.clone()));
+    assert_eq!(cache.blocking().get("a").unwrap(), Some(large.clone()));
     let (now, mut key) = (Clock::system().now(), Vec::new());
     ready(memory.keys(b"test", now, |found| key = found.to_vec())).unwrap();
     let record = ready(memory.get(&key, now, |entry| entry.to_record())).unwrap().unwrap();
@@ -261,39 +265,39 @@ fn large_values_are_compressed_and_damage_is_a_miss() {
         damaged[..4].copy_from_slice(&length.to_le_bytes());
         let damaged = Record::new(&record.entry().header(), &[], &damaged);
         ready(memory.set(&key, &damaged, When::Always, now)).unwrap();
-        assert_eq!(cache.now().get("a").unwrap(), None, "{length}");
+        assert_eq!(cache.blocking().get("a").unwrap(), None, "{length}");
     }
 }
 
 #[test]
 fn a_value_that_does_not_fit_is_not_stored_and_no_error() {
     let cache = Cache::<str, Vec<u8>>::new("test", Memory::new(1 << 20)).unwrap();
-    assert!(!cache.now().set("a", &vec![0; 2 << 20]).unwrap());
+    assert!(!cache.blocking().set("a", &vec![0; 2 << 20]).unwrap());
     assert_eq!(cache.stats().failures, 1);
     let strict = Cache::<str, Vec<u8>>::builder("test").errors().build(Memory::new(1 << 20)).unwrap();
-    assert!(strict.now().set("a", &vec![0; 2 << 20]).unwrap_err().is_too_large());
+    assert!(strict.blocking().set("a", &vec![0; 2 << 20]).unwrap_err().is_too_large());
 }
 
 #[test]
 fn a_switched_off_cache_computes_each_time() {
     let cache = Cache::<str, u32, _>::new("test", Null).unwrap();
     for expected in 0..3 {
-        assert_eq!(cache.now().get_or("a", || Ok::<_, std::io::Error>(expected)).unwrap(), expected);
+        assert_eq!(cache.blocking().get_or("a", || Ok::<_, std::io::Error>(expected)).unwrap(), expected);
     }
-    assert!(cache.now().keys::<String>().unwrap().is_empty());
+    assert!(cache.blocking().keys::<String>().unwrap().is_empty());
 }
 
 #[test]
 fn what_a_foreign_program_stored_is_a_miss() {
     let memory = std::sync::Arc::new(Memory::new(1 << 20));
     let cache = Cache::<str, String, _>::new("test", memory.clone()).unwrap();
-    cache.now().set("a", &text("x")).unwrap();
+    cache.blocking().set("a", &text("x")).unwrap();
     let (now, mut key) = (Clock::system().now(), Vec::new());
     ready(memory.keys(b"test", now, |found| key = found.to_vec())).unwrap();
     let version = Clock::system().version();
     let foreign = Record::new(&Header { version, ..Header::default() }, &[], &[0xff; 3]);
     ready(memory.set(&key, &foreign, When::Always, now)).unwrap();
-    assert_eq!(cache.now().get("a").unwrap(), None);
+    assert_eq!(cache.blocking().get("a").unwrap(), None);
     assert_eq!(block_on(cache.get_or("a", || async { Ok::<_, std::io::Error>(text("new")) })).unwrap(), "new");
 }
 
@@ -301,8 +305,8 @@ fn what_a_foreign_program_stored_is_a_miss() {
 fn what_is_said_to_weigh_more_takes_more_room() {
     let kept = |weight: u32| {
         let cache = Cache::<u32, u32>::new("test", Memory::new(1 << 20)).unwrap();
-        let life = Life::of(Duration::from_mins(1)).weight(weight);
-        (0..1_000).for_each(|key| assert!(cache.now().set_for(&key, &key, &life).unwrap()));
+        let life = EntryPolicy::new(Duration::from_mins(1)).weight(weight);
+        (0..1_000).for_each(|key| assert!(cache.blocking().set_with(&key, &key, &life).unwrap()));
         cache.usage().entries.unwrap()
     };
     assert!(kept(0) > 1_000);

@@ -102,11 +102,11 @@ fn what_was_not_made_void_is_told_whatever_the_policy_and_even_while_the_driver_
             assert!(cache.clear().await.unwrap_err().is_unreachable());
             assert!(cache.remove("a").await.unwrap_err().is_unreachable());
         }
-        assert!(cache.stats().resting);
+        assert!(cache.stats().breaker_open);
         assert_eq!(cache.stats().failures, 30);
         driver.is_away.store(false, Ordering::Relaxed);
         assert!(cache.remove("a").await.unwrap(), "it is asked although it rests, and answers");
-        assert!(!cache.stats().resting);
+        assert!(!cache.stats().breaker_open);
         assert_eq!(cache.get("a").await.unwrap(), None);
     });
 }
@@ -135,10 +135,10 @@ fn a_driver_that_does_not_answer_is_left_alone_and_tried_again() {
             assert_eq!(cache.get("a").await.unwrap(), None);
         }
         assert_eq!(driver.asked.load(Ordering::Relaxed) - before, 5, "it is not asked a hundred times");
-        assert!(cache.stats().resting);
+        assert!(cache.stats().breaker_open);
         driver.is_away.store(false, Ordering::Relaxed);
         clock.advance(Duration::from_secs(1));
         assert_eq!(cache.get("a").await.unwrap(), Some(1));
-        assert!(!cache.stats().resting);
+        assert!(!cache.stats().breaker_open);
     });
 }

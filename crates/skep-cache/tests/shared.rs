@@ -98,7 +98,7 @@ fn what_is_not_ours_is_refused_and_left_as_it_is() {
     let (folder, path) = place();
     fs::write(&path, "[server]").unwrap();
     fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
-    assert!(refused(&path).contains("it is no cache of ours and would be lost"), "{}", refused(&path));
+    assert!(refused(&path).contains("it is not a cache and would be overwritten"), "{}", refused(&path));
     assert_eq!(fs::read_to_string(&path).unwrap(), "[server]");
     fs::remove_file(&path).unwrap();
 
@@ -117,7 +117,7 @@ fn what_is_not_ours_is_refused_and_left_as_it_is() {
 #[test]
 fn a_value_beyond_the_limit_is_refused_with_both_numbers() {
     let (_folder, path) = place();
-    let cache = Shared::at(&path, 1 << 20).largest(8 << 10).open().unwrap();
+    let cache = Shared::at(&path, 1 << 20).max_value(8 << 10).open().unwrap();
     let record = |bytes: usize| Record::new(&Header::default(), &[], &vec![1; bytes]);
     assert!(ready(cache.set(b"key", &record((8 << 10) - Header::LEN), When::Always, NOW)).unwrap());
     let error = ready(cache.set(b"key", &record(8 << 10), When::Always, NOW)).unwrap_err();

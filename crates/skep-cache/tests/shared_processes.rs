@@ -18,7 +18,7 @@ const SIZE: usize = 2 << 20;
 const KEYS: u64 = 2_000;
 
 fn open(path: &Path) -> Shared {
-    Shared::at(path, SIZE).largest(64 << 10).open().unwrap()
+    Shared::at(path, SIZE).max_value(64 << 10).open().unwrap()
 }
 
 /// Another process, and what it says.
@@ -30,7 +30,7 @@ struct Other {
 /// Starts this program as another process in a role, and waits until it says that it is ready.
 fn start(role: &str, path: &Path) -> Other {
     let mut child = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "another_process", "--nocapture", "--ignored"])
+        .args(["--exact", "child_process", "--nocapture", "--ignored"])
         .env(ROLE, role)
         .env(FILE, path)
         .stdout(Stdio::piped())
@@ -57,8 +57,8 @@ impl Other {
 
 /// What the other processes do.
 #[test]
-#[ignore = "not a test: what the other processes do"]
-fn another_process() {
+#[ignore = "child process of the other tests here"]
+fn child_process() {
     let Ok(role) = std::env::var(ROLE) else { return };
     let path = PathBuf::from(std::env::var(FILE).unwrap());
     let cache = open(&path);
@@ -218,7 +218,7 @@ fn compute(cache: Shared) -> u32 {
             std::thread::sleep(Duration::from_millis(100));
             Ok::<_, std::io::Error>("computed".to_owned())
         };
-        assert_eq!(cache.now().get_or("key", compute).unwrap(), "computed");
+        assert_eq!(cache.blocking().get_or("key", compute).unwrap(), "computed");
     };
     std::thread::scope(|scope| (0..500).for_each(|_| drop(scope.spawn(wait))));
     computed.into_inner()

@@ -11,7 +11,7 @@ use std::task::Poll;
 use std::time::Duration;
 
 use skep_cache::driver::block_on;
-use skep_cache::{Answer, Cache, Clock, Error, Life, Memory};
+use skep_cache::{Cache, Clock, Computed, EntryPolicy, Error, Memory};
 
 const SECOND: Duration = Duration::from_secs(1);
 
@@ -24,8 +24,8 @@ fn process(memory: &Arc<Memory>, clock: &Clock) -> Texts {
         .ttl(60 * SECOND)
         .stale(60 * SECOND)
         .stale_if_error(600 * SECOND)
-        .soft_limit(SECOND)
-        .hard_limit(5 * SECOND)
+        .soft_timeout(SECOND)
+        .hard_timeout(5 * SECOND)
         .early(0.0)
         .build(Arc::clone(memory))
         .unwrap()
@@ -92,7 +92,7 @@ fn runtimes_and_plain_threads_wait_for_each_other() {
             let (cache, slow) = (&cache, &slow);
             scope.spawn(move || {
                 let value = if thread % 2 == 0 {
-                    cache.now().get_or("cold", slow)
+                    cache.blocking().get_or("cold", slow)
                 } else {
                     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
                     runtime.block_on(cache.get_or("cold", || async { slow() }))
@@ -113,7 +113,7 @@ fn processes_wait_for_each_other() {
         for _ in 0..20 {
             scope.spawn(|| {
                 let cache = process(&memory, &clock);
-                let value = cache.now().get_or("cold", || {
+                let value = cache.blocking().get_or("cold", || {
                     computed.fetch_add(1, Ordering::Relaxed);
                     std::thread::sleep(Duration::from_millis(30));
                     Ok::<_, io::Error>("value".to_owned())
@@ -284,9 +284,9 @@ async fn what_was_tagged_is_void_if_the_tag_was_invalidated_while_it_was_compute
     let (_, _, cache) = one();
     let compute = || async {
         cache.invalidate_tag("t").await.unwrap();
-        Ok::<_, io::Error>(Answer::of("stale".to_owned()).living(Life::of(60 * SECOND).tag("t")))
+        Ok::<_, io::Error>(Computed::new("stale".to_owned()).policy(EntryPolicy::new(60 * SECOND).tag("t")))
     };
-    cache.set_for("b", &"x".to_owned(), &Life::of(60 * SECOND).tag("t")).await.unwrap();
+    cache.set_with("b", &"x".to_owned(), &EntryPolicy::new(60 * SECOND).tag("t")).await.unwrap();
     cache.get_or("a", compute).await.unwrap();
     assert_eq!(cache.get("a").await.unwrap(), None);
 }
@@ -294,11 +294,11 @@ async fn what_was_tagged_is_void_if_the_tag_was_invalidated_while_it_was_compute
 #[tokio::test]
 async fn the_computation_may_say_how_long_its_value_lives() {
     let (_, clock, cache) = one();
-    let short = || async { Ok::<_, Error>(Answer::of("short".to_owned()).living(Life::of(SECOND))) };
+    let short = || async { Ok::<_, Error>(Computed::new("short".to_owned()).policy(EntryPolicy::new(SECOND))) };
     cache.get_or("a", short).await.unwrap();
     clock.advance(SECOND);
     assert_eq!(cache.get("a").await.unwrap(), None);
-    let unstored = || async { Ok::<_, Error>(Answer::of("private".to_owned()).unstored()) };
+    let unstored = || async { Ok::<_, Error>(Computed::new("private".to_owned()).not_stored()) };
     assert_eq!(cache.get_or("b", unstored).await.unwrap(), "private");
     assert_eq!(cache.get_or("b", || is("other")).await.unwrap(), "other");
 }
@@ -356,16 +356,16 @@ async fn behind_a_stale_value_nobody_waits() {
         .spawner(|future| drop(tokio::spawn(future)))
         .build(Memory::new(1 << 20))
         .unwrap();
-    assert_eq!(cache.get_or_behind("a", || is("old")).await.unwrap(), "old");
+    assert_eq!(cache.get_or_in_background("a", || is("old")).await.unwrap(), "old");
     clock.advance(SECOND);
     let (ask, answer) = tokio::sync::oneshot::channel::<()>();
     let slow = || async {
         answer.await.unwrap();
         is("new").await
     };
-    assert_eq!(cache.get_or_behind("a", slow).await.unwrap(), "old");
+    assert_eq!(cache.get_or_in_background("a", slow).await.unwrap(), "old");
     tokio::task::yield_now().await;
-    assert_eq!(cache.get_or_behind("a", || is("not asked")).await.unwrap(), "old");
+    assert_eq!(cache.get_or_in_background("a", || is("not asked")).await.unwrap(), "old");
     ask.send(()).unwrap();
     while cache.stats().computations < 2 {
         tokio::task::yield_now().await;
@@ -397,7 +397,7 @@ fn a_future_over_sendable_parts_is_sendable() {
 #[tokio::test]
 async fn who_asks_after_an_invalidation_does_not_get_what_was_computed_before() {
     let (memory, clock, cache) = one();
-    let life = || Life::of(60 * SECOND).tag("comments");
+    let life = || EntryPolicy::new(60 * SECOND).tag("comments");
     // What is voided by its tag, by its namespace; and what is kept, and what is not.
     for (round, (clear, keep)) in [(false, true), (true, true), (false, false)].into_iter().enumerate() {
         let key = format!("page {round}");
@@ -408,8 +408,8 @@ async fn who_asks_after_an_invalidation_does_not_get_what_was_computed_before() 
                 if begun.fetch_add(1, Ordering::Relaxed) == 0 {
                     gate.notified().await;
                 }
-                let answer = Answer::of(value.to_owned()).living(life());
-                Ok::<_, io::Error>(if keep { answer } else { answer.unstored() })
+                let answer = Computed::new(value.to_owned()).policy(life());
+                Ok::<_, io::Error>(if keep { answer } else { answer.not_stored() })
             }
         };
         let mut before = pin!(cache.get_or(&key, compute("without the comment")));

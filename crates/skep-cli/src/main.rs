@@ -1,36 +1,37 @@
-//! The command `skep`. Each of its words is a function of the crate that does the work; here stands only which.
+//! The command `skep`.
+//!
+//! `serve` and `compile` are functions of `skep-isolate`. Any other command is an executable, found as cargo finds its
+//! subcommands: `skep NAME` runs `skep-NAME`. See [`subcommand`].
 
-mod log;
-
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::process::ExitCode;
 
-/// A word of the command line.
+mod subcommand;
+
+/// A command that is built in.
 struct Command {
     name: &'static str,
-    /// One line for the list of commands.
-    what: &'static str,
+    /// One line of the help text.
+    about: &'static str,
     run: fn(Vec<OsString>) -> ExitCode,
 }
 
 const COMMANDS: &[Command] = &[
     #[cfg(feature = "isolate")]
-    Command { name: "serve", what: "serves WebAssembly components", run: skep_isolate::serve },
+    Command { name: "serve", about: "serve WebAssembly components", run: skep_isolate::serve },
     #[cfg(feature = "isolate")]
-    Command { name: "compile", what: "compiles a component ahead of time", run: skep_isolate::compile },
-    Command { name: "bench", what: "measures servers and what they are made of, side by side", run: bench },
-    Command { name: "drill", what: "re-enacts disasters under load, and shows what was lost", run: skep_drill::run },
+    Command { name: "compile", about: "compile a component ahead of time", run: skep_isolate::compile },
 ];
 
 const BAD_USAGE: u8 = 2;
 
 fn main() -> ExitCode {
     let mut arguments = std::env::args_os().skip(1);
-    let Some(word) = arguments.next() else {
+    let Some(name) = arguments.next() else {
         eprint!("{}", help());
         return ExitCode::from(BAD_USAGE);
     };
-    match word.to_str() {
+    match name.to_str() {
         Some("help" | "--help" | "-h") => {
             print!("{}", help());
             ExitCode::SUCCESS
@@ -39,26 +40,33 @@ fn main() -> ExitCode {
             println!("skep {}", env!("CARGO_PKG_VERSION"));
             ExitCode::SUCCESS
         }
-        // What `skep drill` starts: not for people.
-        Some(skep_drill::APPLICATION) => {
-            skep_server::Server::new(skep_drill::application).among_others().run_with(arguments)
-        }
-        name => match COMMANDS.iter().find(|command| Some(command.name) == name) {
-            Some(command) => (command.run)(arguments.collect()),
-            None => {
-                eprint!("skep has no command \"{}\"\n\n{}", word.display(), help());
-                ExitCode::from(BAD_USAGE)
-            }
-        },
+        _ => run(&name, arguments.collect()),
     }
 }
 
-/// The bench knows no other crate; what it is to measure of them, it is handed.
-fn bench(arguments: Vec<OsString>) -> ExitCode {
-    skep_bench::run_with(arguments, log::sinks)
+fn run(name: &OsStr, arguments: Vec<OsString>) -> ExitCode {
+    if let Some(command) = COMMANDS.iter().find(|command| command.name == name) {
+        return (command.run)(arguments);
+    }
+    match subcommand::find(name) {
+        Some(file) => {
+            eprintln!("skep: {} does not start: {}", file.display(), subcommand::execute(&file, arguments));
+            ExitCode::FAILURE
+        }
+        None => {
+            eprint!("skep: no command \"{}\"{}\n\n{}", name.display(), subcommand::hint(name), help());
+            ExitCode::from(BAD_USAGE)
+        }
+    }
 }
 
 fn help() -> String {
-    let lines = COMMANDS.iter().map(|command| format!("  {:9} {}\n", command.name, command.what));
-    format!("usage: skep COMMAND [ARGUMENT...]\n\n{}\n`skep COMMAND --help` says more.\n", lines.collect::<String>())
+    let built_in = COMMANDS.iter().map(|command| format!("  {:9} {}\n", command.name, command.about));
+    let mut text = format!("usage: skep COMMAND [ARGUMENT...]\n\n{}", built_in.collect::<String>());
+    let found = subcommand::list();
+    if !found.is_empty() {
+        text += "\nsubcommands, from the folder of skep and from PATH:\n\n";
+        text.extend(found.iter().map(|name| format!("  {name:9} {}\n", subcommand::about(name))));
+    }
+    text + "\n`skep COMMAND --help` describes a command.\n"
 }

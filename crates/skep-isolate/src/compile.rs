@@ -8,27 +8,31 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Instant;
 
-use crate::compiled::{Compiled, pieces};
+use skep::settings::{self as resolved, RawSetting, Resolved};
+
+use crate::code::Code;
+use crate::data::{FOLDER, ServerSettings};
 use crate::disk::write_whole;
 use crate::engine::Host;
-use crate::error::Wrong;
+use crate::error::Error;
 use crate::options::Options;
+use crate::precompiled::pieces;
 use crate::reuse::ModuleCache;
 use crate::serve::size;
-use crate::services::{self, FOLDER, Server};
-use crate::settings::{self, Line};
+use crate::services;
+use crate::settings;
 use crate::snapshot::{Start, or_cold};
 use crate::source::{Form, Source};
 use crate::state::Grants;
 
-/// What can be said of an application that is compiled.
+/// The settings of a component on which compiled code depends.
 const USED: &[&str] = &["module_cache", "env", "dir", "memory", "fuel"];
 
 const HELP: &str = "usage: skep compile FILE [-o OUT] [FLAG...]
 
 Writes the machine code of a component, which `skep serve OUT` runs without compiling. Start-up code runs now, unless
 --module-cache says otherwise, and its memory is in OUT. What it reads of --env and --dir is then in it, too: of an
-application of Skep, its settings (--env SKEP_BASE_URL=...) and what it keeps of its files (--dir DIR::/data). If it
+application of Skep, its settings (--env SKEP_BASE_URL=..., skep.toml, --set) and what it keeps of its files (--dir DIR::/data). If it
 used the database or a cache, it runs once more where OUT is served, for what it does there. OUT fits servers of this
 version, on processors like this one, that count fuel alike (--fuel). It is run only if nobody but its user, or root,
 may write it.
@@ -37,7 +41,7 @@ may write it.
   --module-cache HOW, --env NAME=VALUE, --dir DIR, --memory SIZE, --fuel N   as for `skep serve`.
 ";
 
-/// Compiles a component. What follows `compile` comes in.
+/// Compiles a component. Takes the arguments after `compile`.
 ///
 /// ```no_run
 /// skep_isolate::compile(vec!["app.wasm".into(), "-o".into(), "app.cwasm".into()]);
@@ -52,107 +56,120 @@ pub fn compile(arguments: Vec<OsString>) -> ExitCode {
             println!("{text}");
             ExitCode::SUCCESS
         }
-        Err(wrong) => {
-            let _ = writeln!(std::io::stderr(), "{wrong}");
+        Err(error) => {
+            let _ = writeln!(std::io::stderr(), "{error}");
             ExitCode::FAILURE
         }
     }
 }
 
-fn run(arguments: Vec<OsString>) -> Result<String, Wrong> {
-    let line = Line::read(arguments)?;
-    let without_use = |name: &&str| !USED.contains(name);
-    let said = line.said.iter().map(|(row, _)| row.name).find(without_use).map(|name| name.replace('_', "-"));
-    let other = line.others.first().map(|(flag, _)| flag.trim_start_matches('-').to_owned());
-    if let Some(flag) = said.or(other) {
-        return Err(Wrong(format!("--{flag} is said to `skep serve`: compiled code does not depend on it")));
+fn run(arguments: Vec<OsString>) -> Result<String, Error> {
+    let mut arguments = arguments;
+    let file = settings::take_file(&mut arguments)?
+        .ok_or_else(|| Error::invalid("name the component first: skep compile app.wasm"))?;
+    let out = take_out(&mut arguments)?.unwrap_or_else(|| file.with_extension("cwasm"));
+    let rows = settings::declared(&file);
+    let server = skep_server::Server::new(skep::App::new).settings(settings::rows()).settings(rows.iter().cloned());
+    let resolved = server.arguments(arguments).resolve().map_err(|error| Error::Invalid(error.to_string()))?;
+    let values = resolved.ok_or_else(|| Error::invalid("skep compile has no such command; skep compile --help"))?;
+    let is_used = |name: &str| {
+        name.strip_prefix("component.").is_some_and(|name| USED.contains(&name))
+            || rows.iter().any(|row| row.name == name)
+    };
+    let unused =
+        values.iter().find(|resolved| matches!(resolved.source, resolved::Source::Flag(_)) && !is_used(&resolved.name));
+    if let Some(Resolved { source, .. }) = unused {
+        return Err(Error::Invalid(format!(
+            "{source} is a setting of `skep serve`: compiled code does not depend on it"
+        )));
     }
-    let file = line.file.clone().ok_or_else(|| Wrong::with("name the component first: skep compile app.wasm"))?;
-    let out = out(&line.rest)?.unwrap_or_else(|| file.with_extension("cwasm"));
-    let mut options = settings::one(&file);
-    line.apply(&mut options)?;
+    let options = Options {
+        declared: rows.iter().map(|row| row.name.clone().into_owned()).collect(),
+        ..settings::alone(&file, &values)?
+    };
+    let declared = settings::of_rows(&values, &rows);
     let begun = Instant::now();
     let source = Source::read(&file)?;
     if source.form != Form::Component {
-        return Err(Wrong::with("is compiled already").of(&file));
+        return Err(Error::invalid("is compiled already").in_file(&file));
     }
-    let Made { code, start, environment, has_image } = make(&source, &options).map_err(|wrong| wrong.of(&file))?;
+    let Made { code, start, environment, has_image } =
+        make(&source, &options, declared).map_err(|error| error.in_file(&file))?;
     let pieces = pieces(has_image, &environment, &code, &start);
     write_whole(&out, &pieces.each_ref().map(|piece| &**piece))
-        .map_err(|error| Wrong(format!("{} cannot be written: {error}", out.display())))?;
+        .map_err(|error| Error::io(format!("{} cannot be written", out.display()), error))?;
     let bytes = fs::metadata(&out).map_or(0, |about| about.len());
     let image = if has_image { ", start-up code in its image" } else { "" };
     Ok(format!("{}: {bytes} bytes in {} ms{image}", out.display(), begun.elapsed().as_millis()))
 }
 
-/// What is written.
+/// The parts of the file.
 struct Made {
     code: Vec<u8>,
-    /// Code whose start-up code is run once more where it is served; empty if that is not needed.
+    /// Code whose start-up code runs once more on the server; empty if it need not.
     start: Vec<u8>,
     environment: Vec<(String, String)>,
     has_image: bool,
 }
 
-fn make(source: &Source, options: &Options) -> Result<Made, Wrong> {
+fn make(source: &Source, options: &Options, settings: Vec<RawSetting>) -> Result<Made, Error> {
     let one = Options { instances: 2, ..options.clone() };
     let host = Host::new(size(std::iter::once(&one)))?;
     let start = match options.module_cache {
         ModuleCache::Snapshot { .. } => or_cold(Start::of(&host, None, &source.bytes, options), options)?,
         ModuleCache::Cached | ModuleCache::Cold => None,
     };
-    // What is written is the optimising compiler's.
+    // The file gets optimised code.
     let options = &Options { baseline: false, ..one };
-    let compile = || Compiled::new(&host, None, source, options);
+    let compile = || Code::new(&host, None, source, options);
     let Some(start) = start else { return Made::without_image(&compile()?) };
-    // Start-up code has a database that goes away: the one that will be served with is none of this command's business.
+    // Start-up code gets a temporary database.
     let nowhere = std::env::temp_dir().join(format!("skep-compile-{}", std::process::id()));
-    options.kept.begin(Server::that_only_looks(nowhere));
-    let mut grants = options.grants(&host.clock, services::asked(&start.code.host, &start.code.component))?;
+    options.data.begin(ServerSettings::for_check(nowhere, settings));
+    let mut grants =
+        options.grants(&host.clock, services::are_imported(start.code.host.engine(), &start.code.component))?;
     let environment = grants.env.clone();
-    grants.env.extend(services::build(&grants, &source.hash));
+    grants.env.extend(grants.build(&source.hash));
     let grants = Arc::new(grants);
-    let image = start.image(None, &grants).map(Some).map_err(|wrong| with_folder(wrong, &grants));
+    let image = start.image(None, &grants).map(Some).map_err(|error| with_folder(error, &grants));
     let Some(image) = or_cold(image, options)? else { return Made::without_image(&compile()?) };
-    // What it did to the database, and to whatever else a server keeps, went away; its memory is in the image.
-    let was_asked = grants.version.as_ref().is_some_and(|version| version.was_asked());
-    let start = if was_asked { written(&compile()?)? } else { Vec::new() };
-    let code = written(&Compiled::renewable(&host, None, &image, options)?)?;
+    // What it did to that database is lost; its memory is in the image.
+    let was_used = grants.version.as_ref().is_some_and(|version| version.was_used());
+    let start = if was_used { written(&compile()?)? } else { Vec::new() };
+    let code = written(&Code::recyclable(&host, None, &image, options)?)?;
     Ok(Made { code, start, environment, has_image: true })
 }
 
 impl Made {
-    fn without_image(compiled: &Compiled) -> Result<Self, Wrong> {
+    fn without_image(compiled: &Code) -> Result<Self, Error> {
         Ok(Self { code: written(compiled)?, start: Vec::new(), environment: Vec::new(), has_image: false })
     }
 }
 
-fn written(compiled: &Compiled) -> Result<Vec<u8>, Wrong> {
-    compiled.component.serialize().map_err(|error| Wrong(format!("cannot be written: {error:#}")))
+fn written(compiled: &Code) -> Result<Vec<u8>, Error> {
+    compiled.component.serialize().map_err(|error| Error::engine("cannot be written", error))
 }
 
-/// Where an application of Skep has its files, this command has none.
-fn with_folder(wrong: Wrong, grants: &Grants) -> Wrong {
+/// Explains a failure of start-up code that has no data folder here.
+fn with_folder(error: Error, grants: &Grants) -> Error {
     let is_of_files = grants.version.is_some() && grants.dirs.iter().all(|dir| dir.guest != FOLDER);
-    if !is_of_files || !wrong.0.contains(FOLDER) {
-        return wrong;
+    if !is_of_files || !error.to_string().contains(FOLDER) {
+        return error;
     }
-    Wrong(format!(
-        "{}; there is no {FOLDER} while it is compiled: lend start-up code a folder with the files that it wants, --dir \
-         DIR::{FOLDER}, or --dir DIR::{FOLDER}::rw if it writes there",
-        wrong.0
+    Error::Invalid(format!(
+        "{error}; there is no {FOLDER} while it is compiled: lend start-up code a folder with the files that it wants, --dir \
+         DIR::{FOLDER}, or --dir DIR::{FOLDER}::rw if it writes there"
     ))
 }
 
-fn out(rest: &[OsString]) -> Result<Option<PathBuf>, Wrong> {
-    let mut rest = rest.iter();
-    let mut out = None;
-    while let Some(argument) = rest.next() {
-        if argument == "-o" || argument == "--output" {
-            out = Some(rest.next().map(PathBuf::from).ok_or_else(|| Wrong::with("-o needs a path"))?);
-        } else {
-            return Err(Wrong(format!("\"{}\" is not expected here; skep compile --help", argument.display())));
-        }
+/// Takes `-o OUT` out.
+fn take_out(arguments: &mut Vec<OsString>) -> Result<Option<PathBuf>, Error> {
+    let Some(at) = arguments.iter().position(|argument| argument == "-o" || argument == "--output") else {
+        return Ok(None);
+    };
+    arguments.remove(at);
+    if at == arguments.len() {
+        return Err(Error::invalid("-o needs a path"));
     }
-    Ok(out)
+    Ok(Some(arguments.remove(at).into()))
 }

@@ -1,13 +1,14 @@
-//! Compiled code, kept on disk: a second start compiles nothing.
+//! The compile cache on disk: a second start compiles nothing.
 //!
-//! A file's name is the hash of the component's content and of all that decides about the code (version of the engine, its settings,
-//! the processor). It is machine code that this process will run, so it counts only if nobody else could have written it.
+//! The name of a file is the hash of the component and of everything that affects its code (version and settings of the engine, processor).
+//! It is machine code that this process will run, so it is used only if nobody else could have written it. wasmtime has a cache, too; it
+//! does not check that, and its code is not mapped: memory of a component that nobody uses would stay in use.
 
 use std::cmp::Reverse;
 use std::fs::{self, File};
 use std::hash::{DefaultHasher, Hash as _, Hasher};
 use std::io::{self, Read, Write};
-use std::os::unix::fs::{DirBuilderExt, FileExt, MetadataExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
@@ -15,8 +16,9 @@ use sha2::{Digest, Sha256};
 use tempfile::NamedTempFile;
 use wasmtime::Engine;
 
-use crate::error::Wrong;
-use crate::source::Hash;
+use crate::error::Error;
+use crate::hash::Hash;
+use crate::random::seed;
 
 /// A folder of compiled code.
 #[derive(Clone, Debug)]
@@ -24,38 +26,38 @@ pub(crate) struct Disk {
     folder: PathBuf,
 }
 
-/// An open file that nobody but this user, or root, could have written.
+/// An open file that nobody but this user or root could have written.
 #[derive(Debug)]
 pub(crate) struct Trusted(File);
 
 const OTHERS_WRITE: u32 = 0o022;
 
-/// Bytes of the number that seeds are made of.
+/// Bytes of the secret that seeds are derived from.
 const SECRET: usize = 32;
 
 /// Bytes of SHA-256.
 const SUM: usize = 32;
 
-/// How the names of files begin that are being written.
+/// The prefix of files that are being written.
 const PART: &str = ".part-";
 
-/// Code that no start has asked for so long is of a version that is gone.
+/// Code that was not used for this long is removed.
 const KEPT_FOR: Duration = Duration::from_hours(30 * 24);
 
-/// All code together takes no more than this, beside what was kept last: bytes.
+/// The most bytes of all code, without the file that was written last.
 const KEPT: u64 = 1 << 30;
 
 impl Disk {
-    /// Takes a folder, and makes it if it is not there.
-    pub(crate) fn open(folder: &Path) -> Result<Self, Wrong> {
-        let wrong = |text: String| Wrong(format!("the cache of compiled code {} {text}", folder.display()));
+    /// Opens a folder, and makes it if it does not exist.
+    pub(crate) fn open(folder: &Path) -> Result<Self, Error> {
+        let wrong = |text: String| Error::Invalid(format!("the cache of compiled code {} {text}", folder.display()));
         if !folder.exists() {
             let made = fs::DirBuilder::new().recursive(true).mode(0o700).create(folder);
             made.map_err(|error| wrong(format!("cannot be made: {error}")))?;
         }
         let about = fs::metadata(folder).map_err(|error| wrong(format!("cannot be read: {error}")))?;
         if !about.is_dir() {
-            return Err(wrong("is no folder".into()));
+            return Err(wrong("is not a directory".into()));
         }
         belongs_to_us(&about).map_err(|why| wrong(format!("is not used: {why}")))?;
         rustix::fs::access(folder, rustix::fs::Access::WRITE_OK)
@@ -65,8 +67,8 @@ impl Disk {
         Ok(disk)
     }
 
-    /// Removes code that was of no use for long, what was never finished, and, of what is more than `most` bytes together, what was of use
-    /// longest ago. Who runs it has it still.
+    /// Removes code that was not used for long, unfinished files, and, beyond `most` bytes, what was used longest ago. Processes that run
+    /// it have it mapped.
     fn tidy(&self, now: SystemTime, most: u64) {
         let Ok(files) = fs::read_dir(&self.folder) else { return };
         let is_ours = |name: &[u8]| name.ends_with(b".cwasm") || name.starts_with(PART.as_bytes());
@@ -87,19 +89,19 @@ impl Disk {
         }
     }
 
-    /// Where it is, if nobody says otherwise: the user's folder for caches.
+    /// The default: the user's folder for caches.
     pub(crate) fn usual() -> Option<PathBuf> {
         let cache = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
         let home = || std::env::var_os("HOME").map(PathBuf::from).filter(|path| path.is_absolute());
         Some(cache.or_else(|| Some(home()?.join(".cache")))?.join("skep"))
     }
 
-    /// The code of this content, for this engine.
+    /// The code of this component for this engine.
     pub(crate) fn find(&self, engine: &Engine, content: &Hash) -> Option<Trusted> {
         let path = self.path(engine, content);
         match Trusted::open(&path).and_then(|file| is_whole(file.file()).map(|()| file)) {
             Ok(file) => {
-                // When it was last of use: what is of none goes in the end.
+                // The time of its last use.
                 let _ = file.file().set_modified(SystemTime::now());
                 Some(file)
             }
@@ -111,14 +113,14 @@ impl Disk {
         }
     }
 
-    /// True if there is code of this content, for this engine. That it is whole is not sure.
+    /// True if there is a file for this component and this engine. It may be damaged.
     pub(crate) fn has(&self, engine: &Engine, content: &Hash) -> bool {
         self.path(engine, content).exists()
     }
 
-    /// Keeps code, and gives its file. What is there under its name is replaced in one step. Nobody waits for the disk, which takes as long as
-    /// all else of a small swap: whether it is whole, its sum says.
-    pub(crate) fn keep(&self, engine: &Engine, content: &Hash, code: &[u8]) -> io::Result<Trusted> {
+    /// Stores code, replacing an older file in one step. It is not synced, which would take as long as the rest of a small swap: its checksum
+    /// shows whether it is whole.
+    pub(crate) fn store(&self, engine: &Engine, content: &Hash, code: &[u8]) -> io::Result<Trusted> {
         let (sum, path) = (Sha256::digest(code), self.path(engine, content));
         let written = write_beside(&path, &[code, &sum])?;
         self.tidy(SystemTime::now(), KEPT);
@@ -126,8 +128,7 @@ impl Disk {
         Trusted::open(&path)
     }
 
-    /// A number for what the start-up code of this content seeds, which nobody can foretell. It is the same at each start, or the image would be
-    /// another one each time, and compiled anew.
+    /// A secret number for what start-up code seeds. It is the same at each start, or each start would make another image and compile it.
     pub(crate) fn seed(&self, content: &Hash) -> Option<u128> {
         let path = self.folder.join("seed");
         let read = || {
@@ -135,7 +136,7 @@ impl Disk {
             Trusted::open(&path).and_then(|file| file.file().read_exact(&mut secret)).map(|()| secret)
         };
         let secret = read().or_else(|_| {
-            let words = [crate::services::seed(), crate::services::seed()];
+            let words = [seed(), seed()];
             let bytes: Vec<u8> = words.iter().flat_map(|(a, b)| [a.to_le_bytes(), b.to_le_bytes()].concat()).collect();
             write_whole(&path, &[&bytes]).and_then(|()| read())
         });
@@ -143,8 +144,8 @@ impl Disk {
         Some(u128::from_le_bytes(std::array::from_fn(|nth| sum[nth])))
     }
 
-    /// Forgets code that turned out to be of no use.
-    pub(crate) fn forget(&self, engine: &Engine, content: &Hash) {
+    /// Removes code that cannot be used.
+    pub(crate) fn remove(&self, engine: &Engine, content: &Hash) {
         let _ = fs::remove_file(self.path(engine, content));
     }
 
@@ -155,7 +156,7 @@ impl Disk {
     }
 }
 
-/// Writes beside it, under a name that nobody else has, and renames: a file is there whole or not at all. Only its user may read it.
+/// Writes a temporary file and renames it: the file is there whole or not at all. Only its user may read it.
 pub(crate) fn write_whole(path: &Path, pieces: &[&[u8]]) -> io::Result<()> {
     let file = write_beside(path, pieces)?;
     file.as_file().sync_data()?;
@@ -170,7 +171,7 @@ fn write_beside(path: &Path, pieces: &[&[u8]]) -> io::Result<NamedTempFile> {
     Ok(file)
 }
 
-/// Whether a file is as it was kept: behind the code is its SHA-256. A disk that was full, or lost its power, has other contents.
+/// Checks the SHA-256 at the end of a file: a disk that was full or lost power may have damaged it.
 fn is_whole(mut file: &File) -> io::Result<()> {
     let code = file.metadata()?.len().checked_sub(SUM as u64).ok_or_else(|| io::Error::other("it is not complete"))?;
     let mut sum = Sha256::new();
@@ -185,13 +186,13 @@ fn is_whole(mut file: &File) -> io::Result<()> {
         sum.update(&piece[..read]);
         left -= read as u64;
     }
-    let mut said = [0; SUM];
-    file.read_exact(&mut said)?;
-    if sum.finalize()[..] == said { Ok(()) } else { Err(io::Error::other("it is not what was written")) }
+    let mut expected = [0; SUM];
+    file.read_exact(&mut expected)?;
+    if sum.finalize()[..] == expected { Ok(()) } else { Err(io::Error::other("its checksum is wrong")) }
 }
 
 impl Trusted {
-    /// Opens a file. One that others may write is an error that says so.
+    /// Opens a file. Fails if it is writable by other users.
     pub(crate) fn open(path: &Path) -> io::Result<Self> {
         Self::of(File::open(path)?)
     }
@@ -200,7 +201,7 @@ impl Trusted {
     pub(crate) fn of(file: File) -> io::Result<Self> {
         let about = file.metadata()?;
         if !about.is_file() {
-            return Err(io::Error::other("it is no file"));
+            return Err(io::Error::other("it is not a file"));
         }
         belongs_to_us(&about).map_err(io::Error::other)?;
         Ok(Self(file))
@@ -208,13 +209,6 @@ impl Trusted {
 
     pub(crate) fn file(&self) -> &File {
         &self.0
-    }
-
-    /// The code in it, if [`Disk::find`] has given it.
-    pub(crate) fn code(&self) -> io::Result<Vec<u8>> {
-        let mut code = vec![0; usize::try_from(self.0.metadata()?.len()).unwrap_or(0).saturating_sub(SUM)];
-        self.0.read_exact_at(&mut code, 0)?;
-        Ok(code)
     }
 }
 
@@ -240,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn what_others_may_write_is_not_trusted() {
+    fn files_that_others_may_write_are_not_trusted() {
         let temp = tempfile::tempdir().unwrap();
         let file = temp.path().join("code");
         write_whole(&file, &[b"code"]).unwrap();
@@ -258,19 +252,19 @@ mod tests {
         let folder = temp.path().join("a/b");
         assert!(Disk::open(&folder).is_ok());
         allow(&folder, 0o777);
-        assert!(Disk::open(&folder).unwrap_err().0.contains("is not used: others may write it (mode 777)"));
+        assert!(Disk::open(&folder).unwrap_err().to_string().contains("is not used: others may write it (mode 777)"));
         let file = temp.path().join("file");
         fs::write(&file, "").unwrap();
-        assert!(Disk::open(&file).unwrap_err().0.ends_with("is no folder"));
-        assert!(Disk::open(&file.join("below")).unwrap_err().0.contains("cannot be made"));
+        assert!(Disk::open(&file).unwrap_err().to_string().ends_with("is not a directory"));
+        assert!(Disk::open(&file.join("below")).unwrap_err().to_string().contains("cannot be made"));
     }
 
     #[test]
-    fn what_is_not_as_it_was_written_is_not_used() {
+    fn damaged_files_are_not_used() {
         let temp = tempfile::tempdir().unwrap();
         let disk = Disk::open(temp.path()).unwrap();
         let (engine, content) = (Engine::default(), Hash::of(b"a"));
-        disk.keep(&engine, &content, b"machine code").unwrap();
+        disk.store(&engine, &content, b"machine code").unwrap();
         assert!(disk.find(&engine, &content).is_some());
         let path = disk.path(&engine, &content);
         let whole = fs::read(&path).unwrap();
@@ -294,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_of_no_use_goes() {
+    fn unused_code_is_removed() {
         let temp = tempfile::tempdir().unwrap();
         let disk = Disk::open(temp.path()).unwrap();
         let names = ["a.cwasm", ".part-x", "notes.txt"];
@@ -309,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_of_use_longest_ago_makes_room() {
+    fn code_that_was_used_longest_ago_makes_room() {
         let temp = tempfile::tempdir().unwrap();
         let (disk, now) = (Disk::open(temp.path()).unwrap(), SystemTime::now());
         let names = ["a.cwasm", "b.cwasm", "c.cwasm"];

@@ -1,12 +1,10 @@
 //! The engine: how components are compiled, and where their instances live.
 //!
 //! One engine serves all applications and all threads, and others are made when they are needed ([`Kind`]). Instances come from a pool:
-//! memory, tables and stacks are reserved once, and what a request has touched is put back to the component's image when its instance goes.
-//! Start reading at [`Host::new`].
+//! memory, tables and stacks are reserved once, and what a request has written is reset to the component's image when its instance is
+//! dropped. Start reading at [`Host::new`].
 
-mod clock;
 mod linker;
-mod version;
 
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
@@ -14,20 +12,23 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use wasmtime::component::Linker;
 use wasmtime::{Config, Enabled, Engine, InstanceAllocationStrategy, PoolingAllocationConfig, Strategy};
 
-use crate::error::Wrong;
+use crate::clock::Clock;
+use crate::error::Error;
+use crate::features;
+use crate::function_cache::FunctionCache;
 use crate::state::State;
+use crate::sys::FaultShortcut;
 
-pub(crate) use clock::{Clock, Work};
 pub(crate) use linker::has;
-pub(crate) use version::{Version, any_of_its_own, is_third};
 
-/// What all applications of a process share, as components of one engine see it.
+/// What all applications of a process share, and one of its engines.
 #[derive(Clone)]
 pub(crate) struct Host {
     pub(crate) clock: Arc<Clock>,
     side: Arc<Side>,
     size: Size,
     others: Arc<Others>,
+    shortcut: Arc<FaultShortcut>,
 }
 
 /// An engine, and what its components may import.
@@ -42,26 +43,26 @@ struct Side {
 enum Kind {
     /// For nearly all components.
     Usual,
-    /// For those of WASI 0.3: what lets functions of one instance run beside each other costs each store something, and components of
-    /// WASI 0.2 would have it for nothing.
-    Concurrent,
-    /// Wasmtime's Winch: compiles in a seventh of the time, what runs some times slower (docs/isolate.md). For start-up code, and for the
-    /// first moments of a version.
+    /// For components of WASI 0.3: support for concurrent functions costs each store something, also of components that have none.
+    #[cfg(feature = "wasi03")]
+    Wasi03,
+    /// Winch: compiles in a seventh of the time, and its code is slower. For start-up code, and until a version is optimised.
     Baseline,
 }
 
-/// The engines beside the usual one.
+/// The other engines.
 #[derive(Default)]
 struct Others {
-    concurrent: Mutex<Option<Arc<Side>>>,
-    /// There while a version has code of it: it is of use for moments.
+    #[cfg(feature = "wasi03")]
+    wasi03: Mutex<Option<Arc<Side>>>,
+    /// It lives while a version has code of it.
     baseline: Mutex<Weak<Side>>,
 }
 
-/// What an engine is built for.
+/// The size of an engine.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Size {
-    /// Instances at once, of all applications together.
+    /// Instances of all applications at once.
     pub(crate) instances: u32,
     /// Whether instructions are counted.
     pub(crate) fuel: bool,
@@ -76,49 +77,60 @@ const MEMORIES: u32 = 2;
 /// Tables of one component.
 const TABLES: u32 = 4;
 
-/// What of a memory's pages is put back by copying. Beyond it the system takes pages away and brings them again, one fault each: 1.6 us
-/// a page and not 0.25 (docs/isolate.md).
+/// Bytes of a memory that are reset by copying. Other pages are dropped and come back with a fault each: 1.6 us a page instead of 0.25.
 const KEPT_MEMORY: usize = 2 << 20;
 
 /// Entries of one table: an interpreter compiled to a component has some ten thousand functions in it.
 const TABLE_ENTRIES: usize = 100_000;
 
-/// A sparse image up to this size is still mapped as one, copy-on-write; larger, and each instance would write all of it.
+/// A sparse image up to this size is mapped copy-on-write. Of a larger one each instance writes all.
 const DENSE_IMAGE: u64 = 256 << 20;
 
-/// The stack of a guest. Beyond it there is a trap, and nothing else.
+/// The stack of a guest. Overflow is a trap.
 const STACK: usize = 1 << 20;
 
-/// Instances of [`Kind::Concurrent`]: beside the 10 000 of the usual engine, there is address space for so many.
-pub(crate) const MOST_CONCURRENT: u32 = 4000;
+/// The most instances of WASI 0.3: what the 10 000 of the usual engine leave of the address space.
+#[cfg(feature = "wasi03")]
+pub(crate) const MOST_WASI03: u32 = 4000;
 
-/// Instances of [`Kind::Baseline`], for which there is space, too. Who wants more waits for the optimising compiler, and has all of them.
+/// The most instances of baseline code. With more, components wait for the optimising compiler.
 const MOST_BASELINE: u32 = 1500;
 
 impl Host {
-    /// Reserves address space for so many instances; memory is taken when they run.
-    pub(crate) fn new(size: Size) -> Result<Self, Wrong> {
-        let clock = Clock::start().map_err(|error| Wrong::engine(size, &error.into()))?;
+    /// Reserves address space for the instances. Memory is used when they run.
+    pub(crate) fn new(size: Size) -> Result<Self, Error> {
+        let clock = Clock::start().map_err(|error| Error::io("no thread for the clock", error))?;
         let usual = Side::new(size, Kind::Usual, &clock)?;
-        Ok(Self { clock, side: usual, size, others: Arc::default() })
+        Ok(Self { clock, side: usual, size, others: Arc::default(), shortcut: Arc::new(FaultShortcut::new()) })
     }
 
-    /// The same as components see it whose functions run beside each other, which is what WASI 0.3 is made of.
-    pub(crate) fn concurrent(&self) -> Result<Self, Wrong> {
-        let mut concurrent = self.others.concurrent.lock().unwrap_or_else(PoisonError::into_inner);
-        let side = match &*concurrent {
+    /// The engine for components of WASI 0.3.
+    #[cfg(feature = "wasi03")]
+    pub(crate) fn wasi03(&self) -> Result<Self, Error> {
+        let mut wasi03 = self.others.wasi03.lock().unwrap_or_else(PoisonError::into_inner);
+        let side = match &*wasi03 {
             Some(side) => Arc::clone(side),
             None => {
-                let size = Size { instances: self.size.instances.min(MOST_CONCURRENT), ..self.size };
-                Arc::clone(concurrent.insert(Side::new(size, Kind::Concurrent, &self.clock)?))
+                let size = Size { instances: self.size.instances.min(MOST_WASI03), ..self.size };
+                Arc::clone(wasi03.insert(Side::new(size, Kind::Wasi03, &self.clock)?))
             }
         };
-        drop(concurrent);
+        drop(wasi03);
         Ok(Self { side, ..self.clone() })
     }
 
-    /// The same as components of WASI 0.2 see it that were compiled in a hurry. `None` where that is not possible: on other processors, for
-    /// so many instances, or if fuel is counted, of which the two compilers count the same as different amounts.
+    /// The engine for components of WASI 0.3, which this build lacks.
+    #[cfg(not(feature = "wasi03"))]
+    #[expect(clippy::unused_self, reason = "the same function as with the feature")]
+    pub(crate) fn wasi03(&self) -> Result<Self, Error> {
+        Err(Error::invalid(
+            "is made for WASI 0.3, which this build of skep does not support: build it with `--features wasi03`, or build the component \
+             for WASI 0.2 (wasm32-wasip2)",
+        ))
+    }
+
+    /// The engine of the baseline compiler. `None` where it is not possible: on other processors, for many instances, and if fuel is
+    /// counted, of which the two compilers count different amounts.
     pub(crate) fn baseline(&self) -> Option<Self> {
         if self.size.instances > MOST_BASELINE || self.size.fuel || !cfg!(target_arch = "x86_64") {
             return None;
@@ -128,8 +140,8 @@ impl Host {
             Some(side) => side,
             None => {
                 let made = Side::new(self.size, Kind::Baseline, &self.clock);
-                let told = |why: &Wrong| tracing::debug!(target: "skep::isolate", "no engine for baseline code: {why}");
-                let side = made.inspect_err(told).ok()?;
+                let log = |why: &Error| tracing::debug!(target: "skep::isolate", "no engine for baseline code: {why}");
+                let side = made.inspect_err(log).ok()?;
                 *baseline = Arc::downgrade(&side);
                 side
             }
@@ -138,7 +150,7 @@ impl Host {
         Some(Self { side, ..self.clone() })
     }
 
-    /// True if this is what [`Host::baseline`] has given.
+    /// True if this is the engine of the baseline compiler.
     pub(crate) fn is_baseline(&self) -> bool {
         self.side.kind == Kind::Baseline
     }
@@ -151,29 +163,37 @@ impl Host {
         &self.side.linker
     }
 
+    pub(crate) fn shortcut(&self) -> &Arc<FaultShortcut> {
+        &self.shortcut
+    }
+
     pub(crate) fn counts_fuel(&self) -> bool {
         self.size.fuel
     }
 }
 
 impl Side {
-    fn new(size: Size, kind: Kind, clock: &Arc<Clock>) -> Result<Arc<Self>, Wrong> {
-        let wrong = |error| Wrong::engine(size, &error);
-        let engine = Engine::new(&config(size, kind)).map_err(wrong)?;
+    fn new(size: Size, kind: Kind, clock: &Arc<Clock>) -> Result<Arc<Self>, Error> {
+        let cannot = |source| Error::Engine {
+            what: format!("there is no room for {} instances", size.instances),
+            source,
+            hint: "; fewer need less address space (--instances, ulimit -v)",
+        };
+        let engine = Engine::new(&config(size, kind)).map_err(cannot)?;
         let mut linker = Linker::new(&engine);
-        linker::fill(&mut linker).map_err(wrong)?;
-        if kind == Kind::Concurrent {
-            linker::fill_concurrent(&mut linker).map_err(wrong)?;
+        linker::fill(&mut linker).map_err(cannot)?;
+        #[cfg(feature = "wasi03")]
+        if kind == Kind::Wasi03 {
+            linker::fill_wasi03(&mut linker).map_err(cannot)?;
         }
         clock.drive(&engine);
         Ok(Arc::new(Self { kind, engine, linker }))
     }
 }
 
-/// What decides about compiled code is the same wherever components are compiled: a file of `skep compile` fits every server of
-/// this version, unless one of the two counts fuel.
+/// What affects compiled code depends on nothing but `kind` and fuel: a file of `skep compile` fits every server of this version that
+/// counts fuel alike.
 fn config(size: Size, kind: Kind) -> Config {
-    let concurrent = kind == Kind::Concurrent;
     let mut config = Config::new();
     config
         .strategy(if kind == Kind::Baseline { Strategy::Winch } else { Strategy::Cranelift })
@@ -185,9 +205,19 @@ fn config(size: Size, kind: Kind) -> Config {
         .max_wasm_stack(STACK)
         // SQLite runs on it, too, with the depths that `skep::sql` allows a guest.
         .async_stack_size(STACK + (4 << 20))
-        // Without it no task of one instance runs beside another of it, and nothing is made for that.
-        .concurrency_support(concurrent)
-        .wasm_component_model_async(concurrent);
+        .concurrency_support(false)
+        .wasm_features(features::ENABLED, true)
+        .wasm_features(features::ENABLED.complement(), false);
+    if kind == Kind::Baseline {
+        config.wasm_features(features::NOT_IN_BASELINE, false);
+    } else {
+        let cached = config.enable_incremental_compilation(Arc::new(FunctionCache::default()));
+        cached.expect("only the baseline compiler has none");
+    }
+    #[cfg(feature = "wasi03")]
+    if kind == Kind::Wasi03 {
+        config.concurrency_support(true).wasm_features(features::WASI03, true);
+    }
     config
 }
 
@@ -198,20 +228,20 @@ fn pool(size: Size) -> PoolingAllocationConfig {
         .total_core_instances(inner)
         .total_memories(size.instances.saturating_mul(MEMORIES))
         .total_tables(size.instances.saturating_mul(TABLES))
-        // What one component has is no other's: it is refused when it is compiled, and not when others are answered.
+        // A component that needs more is refused when it is compiled.
         .max_core_instances_per_component(INNER)
         .max_memories_per_component(MEMORIES)
         .max_tables_per_component(TABLES)
         .total_stacks(size.instances)
         .table_elements(TABLE_ENTRIES)
-        // As much as 32 bits address: what one may have of it, its limits say.
+        // All that 32 bits can address. The setting `memory` limits each instance.
         .max_memory_size(4 << 30)
         .max_core_instance_size(4 << 20)
         .max_component_instance_size(4 << 20)
         .linear_memory_keep_resident(KEPT_MEMORY)
         .table_keep_resident(64 << 10)
         .max_unused_warm_slots(16)
-        // Finds the pages that were written by one call to the system, where it has that call (Linux 6.7).
+        // Finds written pages with one system call, on Linux 6.7 and later.
         .pagemap_scan(Enabled::Auto);
     pool
 }

@@ -1,41 +1,98 @@
-//! What can be wrong with a component, an engine or a cache: for whoever starts the server, or the log.
+//! Why a component is not served: for the person who starts the server or reads its log.
 
-use std::fmt;
-use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::{fmt, io};
 
-use crate::engine::Size;
+/// Why a component, a setting or a cache is refused. The text says what is wrong, where, and what would be right.
+#[derive(Debug)]
+pub(crate) enum Error {
+    /// An error about this file.
+    File { path: PathBuf, source: Box<Error> },
+    /// The system failed at this.
+    Io { what: String, source: io::Error },
+    /// The engine failed at this.
+    Engine { what: String, source: wasmtime::Error, hint: &'static str },
+    /// A component or a setting is not what is expected.
+    Invalid(String),
+    /// The machine had no time or no room. The same may succeed later.
+    Busy(String),
+    /// Several applications failed.
+    Several(Vec<Arc<Error>>),
+}
 
-/// Why a component cannot be served. The text says what, where, and what would be right.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Wrong(pub(crate) String);
-
-impl Wrong {
-    pub(crate) fn with(text: impl Into<String>) -> Self {
-        Self(text.into())
+impl Error {
+    pub(crate) fn invalid(text: impl Into<String>) -> Self {
+        Self::Invalid(text.into())
     }
 
-    /// The same, of this file.
-    pub(crate) fn of(self, path: &Path) -> Self {
-        Self(format!("{}: {}", path.display(), self.0))
+    pub(crate) fn io(what: impl Into<String>, source: io::Error) -> Self {
+        Self::Io { what: what.into(), source }
     }
 
-    pub(crate) fn unreadable(error: &io::Error) -> Self {
-        Self(format!("cannot be read: {error}"))
+    pub(crate) fn engine(what: impl Into<String>, source: wasmtime::Error) -> Self {
+        Self::Engine { what: what.into(), source, hint: "" }
     }
 
-    pub(crate) fn engine(size: Size, error: &wasmtime::Error) -> Self {
-        Self(format!(
-            "there is no room for {} instances: {error:#}; fewer need less address space (--instances, ulimit -v)",
-            size.instances
-        ))
+    /// The same, about this file.
+    pub(crate) fn in_file(self, path: &Path) -> Self {
+        Self::File { path: path.to_owned(), source: Box::new(self) }
+    }
+
+    /// True if the same may succeed later.
+    pub(crate) fn is_temporary(&self) -> bool {
+        match self {
+            Self::Busy(_) => true,
+            Self::File { source, .. } => source.is_temporary(),
+            _ => false,
+        }
     }
 }
 
-impl fmt::Display for Wrong {
+impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
+        match self {
+            Self::File { path, source } => write!(f, "{}: {source}", path.display()),
+            Self::Io { what, source } => write!(f, "{what}: {source}"),
+            Self::Engine { what, source, hint } => write!(f, "{what}: {source:#}{hint}"),
+            Self::Invalid(text) | Self::Busy(text) => f.write_str(text),
+            Self::Several(errors) => {
+                for (nth, error) in errors.iter().enumerate() {
+                    if nth > 0 {
+                        f.write_str("\n")?;
+                    }
+                    write!(f, "{error}")?;
+                }
+                Ok(())
+            }
+        }
     }
 }
 
-impl std::error::Error for Wrong {}
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::File { source, .. } => Some(source),
+            Self::Io { source, .. } => Some(source),
+            Self::Engine { source, .. } => Some(source.as_ref()),
+            Self::Invalid(_) | Self::Busy(_) | Self::Several(_) => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::error::Error as _;
+
+    use super::*;
+
+    #[test]
+    fn an_error_names_its_file_and_keeps_its_cause() {
+        let error = Error::io("cannot be read", io::Error::other("no disk")).in_file(Path::new("app.wasm"));
+        assert_eq!(error.to_string(), "app.wasm: cannot be read: no disk");
+        let cause = error.source().and_then(std::error::Error::source).unwrap();
+        assert!(cause.downcast_ref::<io::Error>().is_some() && !error.is_temporary());
+        assert!(Error::Busy("late".into()).in_file(Path::new("a")).is_temporary());
+        assert_eq!(Error::Several(vec![Error::invalid("a").into(), Error::invalid("b").into()]).to_string(), "a\nb");
+    }
+}

@@ -1,103 +1,113 @@
 //! One copy of a program: its memory, its handles, and one request at a time.
 
-use std::sync::Arc;
+use std::fmt;
 
-use wasmtime::component::{Accessor, Resource, TypedFunc, WasmList};
-use wasmtime::{AsContextMut, Result, Store, UpdateDeadline};
+use wasmtime::component::{ComponentExportIndex, ComponentNamedList, Lift, Lower, Resource, TypedFunc, WasmList};
+use wasmtime::{Result, Store, UpdateDeadline};
 use wasmtime_wasi_http::p2::bindings::{Proxy, ProxyIndices};
 use wasmtime_wasi_http::p2::types::{HostIncomingRequest, HostResponseOutparam};
-use wasmtime_wasi_http::p3::bindings::{Service, ServiceIndices};
+#[cfg(feature = "wasi03")]
+use {
+    std::sync::Arc,
+    wasmtime::component::Accessor,
+    wasmtime_wasi_http::p3::bindings::{Service, ServiceIndices},
+};
 
-use crate::ready::Ready;
-use crate::renew::Renewal;
+use crate::program::Program;
+use crate::recycle::ResetPlan;
 use crate::reuse::Reuse;
 use crate::state::State;
-use crate::sys::Memory;
+use crate::sys::{Memory, Unreset};
+use crate::trap::Late;
 
-/// A copy of a program. Its memory is made when it begins to serve.
+/// A copy of a program. Its memory is made when it serves its first request.
 pub(crate) struct Instance {
     pub(crate) store: Store<State>,
     proxy: Option<Proxy>,
+    #[cfg(feature = "wasi03")]
     service: Option<Arc<Service>>,
-    /// There is none while it is at work: only one that came back from its guest is used again.
-    made: Option<wasmtime::component::Instance>,
+    /// `None` while the guest runs: an instance whose guest did not return is not used again.
+    live: Option<wasmtime::component::Instance>,
     served: u32,
-    /// It is to be put back after its request.
-    is_to_be_renewed: bool,
-    /// What that takes.
-    renewable: Option<Renewable>,
-    renewals: u32,
+    /// Whether to prepare it for a reset when it is made.
+    is_to_be_reset: bool,
+    reset: Option<Reset>,
+    resets: u32,
     /// Handles that its requests have left open.
     left_open: usize,
 }
 
-/// How an instance is put back.
-struct Renewable {
-    back: TypedFunc<(), (u32,)>,
+/// What a reset needs of an instance.
+struct Reset {
+    globals: TypedFunc<(), (u32,)>,
     memory: Memory,
 }
 
-/// The time of a request was up while its guest computed.
-#[derive(Debug)]
-pub(crate) struct Late;
-
-impl std::fmt::Display for Late {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("its time is up")
-    }
+/// Why an instance is discarded instead of reset.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Discarded {
+    /// It was not prepared, or its guest did not return.
+    NotPrepared,
+    /// It has been reset [`RESETS`] times.
+    WornOut,
+    MemoryRefused,
+    MemoryGrown,
+    HandlesLeftOpen,
+    /// Its globals could not be restored.
+    Globals,
+    Memory(Unreset),
 }
 
-impl std::error::Error for Late {}
-
 impl Instance {
-    pub(crate) fn new(ready: &Ready, reuse: Option<Reuse>) -> Self {
-        let mut store = Store::new(ready.pre.engine(), State::new(&ready.grants, reuse));
-        limit(&mut store);
+    pub(crate) fn new(program: &Program, reuse: Option<Reuse>) -> Self {
+        let mut store = Store::new(program.pre.engine(), State::new(&program.grants, reuse));
+        set_limits(&mut store);
         Self {
             store,
             proxy: None,
+            #[cfg(feature = "wasi03")]
             service: None,
-            made: None,
+            live: None,
             served: 0,
-            is_to_be_renewed: false,
-            renewable: None,
-            renewals: 0,
+            is_to_be_reset: false,
+            reset: None,
+            resets: 0,
             left_open: 0,
         }
     }
 
-    /// The same, and whether it is to be put back after its request.
-    pub(crate) fn with_renewal(self, is_to_be_renewed: bool) -> Self {
-        Self { is_to_be_renewed: is_to_be_renewed && self.reuse().is_none(), ..self }
+    /// The same, prepared for a reset after its request if `is_to_be_reset`.
+    pub(crate) fn with_reset(self, is_to_be_reset: bool) -> Self {
+        Self { is_to_be_reset: is_to_be_reset && self.reuse().is_none(), ..self }
     }
 
-    /// True if it was prepared for being put back.
-    pub(crate) fn is_renewable(&self) -> bool {
-        self.renewable.is_some()
+    /// True if it was prepared for a reset.
+    pub(crate) fn is_resettable(&self) -> bool {
+        self.reset.is_some()
     }
 
-    /// How many requests it has begun.
+    /// The number of requests it has begun.
     pub(crate) fn served(&self) -> u32 {
         self.served
     }
 
-    /// Whether it serves again.
+    /// Whether it serves again without a reset.
     pub(crate) fn reuse(&self) -> Option<Reuse> {
         self.store.data().reuse
     }
 
-    /// True if it asked for more memory than it may have, whatever became of it then.
+    /// True if it asked for more memory than its limit.
     pub(crate) fn was_refused_memory(&self) -> bool {
         self.store.data().was_refused_memory()
     }
 
-    /// Has the guest handle a request. What was made of it in [`State`]'s table comes in as `make` gives it.
-    pub(crate) async fn serve<F>(&mut self, ready: &Ready, indices: &ProxyIndices, make: F) -> Result<()>
+    /// Has the guest handle a request. `make` puts the request into the table of [`State`].
+    pub(crate) async fn serve<F>(&mut self, program: &Program, indices: &ProxyIndices, make: F) -> Result<()>
     where
         F: FnOnce(&mut State) -> Result<(Resource<HostIncomingRequest>, Resource<HostResponseOutparam>)>,
     {
-        self.begin(ready)?;
-        let instance = self.live(ready).await?;
+        self.begin(program)?;
+        let instance = self.live(program).await?;
         let proxy = match self.proxy.take() {
             Some(proxy) => proxy,
             None => indices.load(&mut self.store, &instance)?,
@@ -106,17 +116,23 @@ impl Instance {
         proxy.wasi_http_incoming_handler().call_handle(&mut self.store, request, outparam).await?;
         self.store.data_mut().services.end();
         self.proxy = Some(proxy);
-        self.came_back(instance);
+        self.live = Some(instance);
         Ok(())
     }
 
-    /// Has the guest do what `handle` does with it, as functions of WASI 0.3 are called: they run beside each other, and on when they have
-    /// returned. Once `handle` is done, nothing runs.
-    pub(crate) async fn serve_concurrent<F>(&mut self, ready: &Ready, indices: &ServiceIndices, handle: F) -> Result<()>
+    /// Runs `handle` with functions of WASI 0.3, which run concurrently, also after they have returned. When `handle` returns, nothing
+    /// runs.
+    #[cfg(feature = "wasi03")]
+    pub(crate) async fn serve_concurrent<F>(
+        &mut self,
+        program: &Program,
+        indices: &ServiceIndices,
+        handle: F,
+    ) -> Result<()>
     where
         F: AsyncFnOnce(&Accessor<State>, &Arc<Service>) -> Result<()>,
     {
-        let instance = self.live(ready).await?;
+        let instance = self.live(program).await?;
         let service = match self.service.take() {
             Some(service) => service,
             None => Arc::new(indices.load(&mut self.store, &instance)?),
@@ -124,118 +140,158 @@ impl Instance {
         self.store.run_concurrent(async |accessor| handle(accessor, &service).await).await??;
         self.store.data_mut().services.end();
         self.service = Some(service);
-        self.came_back(instance);
+        self.live = Some(instance);
         Ok(())
     }
 
-    /// All that its memory holds.
-    #[cfg(test)]
-    pub(crate) async fn contents(&mut self, ready: &Ready) -> Vec<u8> {
-        let instance = self.live(ready).await.unwrap();
-        let memory = ready.renewal.unwrap().memory;
-        let tell = instance.get_typed_func::<(), (WasmList<u8>,)>(&mut self.store, memory).unwrap();
+    /// Calls a function of the guest, within the time of the request that it has begun.
+    pub(crate) async fn call<P, R>(
+        &mut self,
+        program: &Program,
+        function: &ComponentExportIndex,
+        parameters: P,
+    ) -> Result<R>
+    where
+        P: ComponentNamedList + Lower + Send + Sync,
+        R: ComponentNamedList + Lift + Send + Sync + 'static,
+    {
+        let instance = self.live(program).await?;
+        let function = instance.get_typed_func::<P, R>(&mut self.store, function)?;
+        let result = function.call_async(&mut self.store, parameters).await?;
+        self.live = Some(instance);
+        Ok(result)
+    }
+
+    /// Calls an exported function with values.
+    #[cfg(any(test, feature = "fuzz"))]
+    pub(crate) async fn call_by_name(
+        &mut self,
+        program: &Program,
+        name: &str,
+        arguments: &[wasmtime::component::Val],
+    ) -> Result<Vec<wasmtime::component::Val>> {
+        let instance = self.live(program).await?;
+        let function = instance.get_func(&mut self.store, name).ok_or_else(|| wasmtime::Error::msg("no function"))?;
+        let count = function.ty(&self.store).results().len();
+        let mut results = vec![wasmtime::component::Val::Bool(false); count];
+        function.call_async(&mut self.store, arguments, &mut results).await?;
+        self.live = Some(instance);
+        Ok(results)
+    }
+
+    /// The contents of its memory. A later reset restores the globals as they are now.
+    #[cfg(any(test, feature = "fuzz"))]
+    pub(crate) async fn contents(&mut self, program: &Program) -> Vec<u8> {
+        let plan = program.reset.unwrap();
+        self.begin(program).unwrap();
+        let instance = self.live(program).await.unwrap();
+        let tell = instance.get_typed_func::<(), (WasmList<u8>,)>(&mut self.store, plan.memory).unwrap();
         let (all,) = tell.call_async(&mut self.store, ()).await.unwrap();
+        self.live = Some(instance);
         all.as_le_slice(&self.store).to_vec()
     }
 
     /// Gives it time and fuel for one more request, however often its guest is called for it.
-    pub(crate) fn begin(&mut self, ready: &Ready) -> Result<()> {
+    pub(crate) fn begin(&mut self, program: &Program) -> Result<()> {
         self.served = self.served.saturating_add(1);
-        begin(&mut self.store, ready)
+        self.set_deadline(program)
     }
 
-    /// It has begun so many requests that this did not see.
-    pub(crate) fn count(&mut self, requests: u32) {
-        self.served = self.served.saturating_add(requests);
+    fn set_deadline(&mut self, program: &Program) -> Result<()> {
+        self.store.data_mut().deadline = program.grants.clock.now().saturating_add(program.limits.ticks);
+        program.limits.fuel.map_or(Ok(()), |fuel| self.store.set_fuel(fuel))
     }
 
-    /// The instance; made, if this is its first request.
-    pub(crate) async fn live(&mut self, ready: &Ready) -> Result<wasmtime::component::Instance> {
+    /// The instance, made if this is its first request.
+    pub(crate) async fn live(&mut self, program: &Program) -> Result<wasmtime::component::Instance> {
         self.store.set_epoch_deadline(UNDISTURBED);
-        if let Some(instance) = self.made.take() {
+        if let Some(instance) = self.live.take() {
             return Ok(instance);
         }
-        let instance = ready.pre.instantiate_async(&mut self.store).await?;
-        if let Some(init) = &ready.init {
+        let instance = program.pre.instantiate_async(&mut self.store).await?;
+        if let Some(init) = &program.init {
             init.call(&mut self.store, &instance).await?;
         }
-        if let Some(renewal) = ready.renewal.as_ref().filter(|_| self.is_to_be_renewed) {
-            self.renewable = self.renewable(ready, renewal, &instance).await.ok();
+        if let Some(plan) = program.reset.as_ref().filter(|_| self.is_to_be_reset) {
+            self.reset = self.prepare_reset(program, plan, &instance).await.ok();
         }
         Ok(instance)
     }
 
-    async fn renewable(
+    async fn prepare_reset(
         &mut self,
-        ready: &Ready,
-        renewal: &Renewal,
+        program: &Program,
+        plan: &ResetPlan,
         instance: &wasmtime::component::Instance,
-    ) -> Result<Renewable> {
-        let tell = instance.get_typed_func::<(), (WasmList<u8>,)>(&mut self.store, &renewal.memory)?;
-        let back = instance.get_typed_func(&mut self.store, renewal.back)?;
+    ) -> Result<Reset> {
+        let tell = instance.get_typed_func::<(), (WasmList<u8>,)>(&mut self.store, &plan.memory)?;
+        let globals = instance.get_typed_func(&mut self.store, plan.reset)?;
         let (all,) = tell.call_async(&mut self.store, ()).await?;
-        let memory = Memory::of(&all, &self.store);
-        let pages = ready.pages.get_or_init(|| memory.read(&all, &mut self.store));
-        memory.forget(&mut self.store, pages);
-        Ok(Renewable { back, memory })
+        let memory = Memory::new(&all, &self.store);
+        let image = program.image.get_or_init(|| memory.read(&all, &mut self.store));
+        memory.forget(&mut self.store, image);
+        Ok(Reset { globals, memory })
     }
 
-    /// Puts it back to how it was when it was made. Where something of it cannot be, it says what: then it is thrown away.
-    pub(crate) async fn renew(&mut self, ready: &Ready) -> std::result::Result<(), &'static str> {
-        let (Some(renewable), Some(_), Some(pages)) = (&mut self.renewable, &self.made, ready.pages.get()) else {
-            return Err("it was not prepared for it");
+    /// Restores what it was when it was made, so that the next request may use it. After an error it must be dropped.
+    pub(crate) async fn reset(&mut self, program: &Program) -> std::result::Result<(), Discarded> {
+        self.set_deadline(program).map_err(|_| Discarded::Globals)?;
+        let (Some(reset), Some(_), Some(image)) = (&mut self.reset, &self.live, program.image.get()) else {
+            return Err(Discarded::NotPrepared);
         };
         let state = self.store.data_mut();
-        if self.renewals >= RENEWALS {
-            return Err("it has served often enough");
+        if self.resets >= RESETS {
+            return Err(Discarded::WornOut);
         }
         if state.was_refused_memory() {
-            return Err("it was refused memory");
+            return Err(Discarded::MemoryRefused);
         }
-        // The host's side of them goes with its state. The guest's side stays, though nobody knows its numbers any more.
+        // The host's side of open handles is dropped with the state. The guest's side remains, though no guest knows its numbers.
         self.left_open += state.open_handles();
         if self.left_open > MOST_LEFT_OPEN {
-            return Err("it has left many handles open");
+            return Err(Discarded::HandlesLeftOpen);
         }
-        begin(&mut self.store, ready).map_err(|_| "it has no fuel")?;
-        let size =
-            renewable.back.call_async(&mut self.store, ()).await.map_err(|_| "its globals cannot be put back")?;
-        // Memory that has grown does not shrink.
-        if size.0 as usize * WASM_PAGE != renewable.memory.length() {
-            return Err("its memory has grown");
+        let (size,) = reset.globals.call_async(&mut self.store, ()).await.map_err(|_| Discarded::Globals)?;
+        // A memory never shrinks.
+        if size as usize * WASM_PAGE != reset.memory.length() {
+            return Err(Discarded::MemoryGrown);
         }
-        self.store.data_mut().renew(renewable.memory.length());
-        (self.served, self.renewals) = (0, self.renewals + 1);
-        let is_back = renewable.memory.put_back(&mut self.store, pages);
-        if is_back { Ok(()) } else { Err("it has written too much") }
-    }
-
-    /// Its guest has returned.
-    pub(crate) fn came_back(&mut self, instance: wasmtime::component::Instance) {
-        self.made = Some(instance);
+        self.store.data_mut().reset(reset.memory.length());
+        (self.served, self.resets) = (0, self.resets + 1);
+        reset.memory.reset(&mut self.store, image, program.shortcut.as_deref()).map_err(Discarded::Memory)
     }
 }
 
-/// So often an instance is put back. What the engine itself might keep of each request has an end with it.
-const RENEWALS: u32 = 10_000;
+impl fmt::Display for Discarded {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::NotPrepared => "it was not prepared for a reset",
+            Self::WornOut => "it has been reset often enough",
+            Self::MemoryRefused => "it was refused memory",
+            Self::MemoryGrown => "its memory has grown",
+            Self::HandlesLeftOpen => "it has left many handles open",
+            Self::Globals => "its globals cannot be restored",
+            Self::Memory(Unreset::Resized) => "its memory has another size than its image",
+            Self::Memory(Unreset::NoPageMap) => "the kernel does not report its pages",
+            Self::Memory(Unreset::WroteTooMuch) => "it has written too much",
+            Self::Memory(Unreset::ShortcutMissedAPage) => "the page-fault shortcut would have missed a written page",
+        })
+    }
+}
 
-/// So many handles may have been left open in it: a hundredth of what wasmtime allows (100 000 in a store), beyond which it would be an innocent
-/// request that fails. The first `println!` of Rust's standard library leaves two or three.
+/// An instance is reset at most this often, which bounds what the engine may accumulate in its store.
+const RESETS: u32 = 10_000;
+
+/// An instance may have left this many handles open: a hundredth of the 100 000 that wasmtime allows in a store, beyond which another
+/// request would fail. The first `println!` of Rust's standard library leaves two or three.
 const MOST_LEFT_OPEN: usize = 1000;
 
-/// What sizes of memories are counted in.
+/// The unit of memory sizes.
 const WASM_PAGE: usize = 64 << 10;
 
-/// Gives what runs in a store time and fuel for a request, from now on.
-pub(crate) fn begin(store: &mut impl AsContextMut<Data = State>, ready: &Ready) -> Result<()> {
-    let mut store = store.as_context_mut();
-    store.data_mut().deadline = ready.grants.clock.now().saturating_add(ready.limits.ticks);
-    ready.limits.fuel.map_or(Ok(()), |fuel| store.set_fuel(fuel))
-}
-
-/// A guest that computes gives way. Each turn lets the thread look once for what has arrived, and a request takes some: its
-/// connection, its bytes, its answer.
-async fn let_others() {
+/// A guest that computes yields. Each turn lets the thread poll for events once, and a request takes some: its connection, its bytes, its
+/// response.
+async fn yield_to_others() {
     for _ in 0..TURNS {
         tokio::task::yield_now().await;
     }
@@ -243,18 +299,18 @@ async fn let_others() {
 
 const TURNS: u32 = 8;
 
-/// A guest gives way for the first time at the tick after the next one. With one tick, it would be chance: who happens to run when it comes
-/// waits for all others, and an answer of 80 us was one of a hundred that took 20 ms.
+/// A guest yields for the first time at the second tick. With one tick it would be chance: whoever runs when it comes waits for all
+/// others, and of a hundred responses of 80 us one took 20 ms.
 const UNDISTURBED: u64 = 2;
 
-/// Memory and time of what runs in a store are those of its [`State`].
-pub(crate) fn limit(store: &mut Store<State>) {
+/// Bounds memory and time of a store by its [`State`].
+pub(crate) fn set_limits(store: &mut Store<State>) {
     store.limiter(|state| state);
     store.epoch_deadline_callback(|store| {
         if store.data().is_late() {
             return Err(Late.into());
         }
-        Ok(UpdateDeadline::YieldCustom(1, Box::pin(let_others())))
+        Ok(UpdateDeadline::YieldCustom(1, Box::pin(yield_to_others())))
     });
     store.set_epoch_deadline(1);
 }

@@ -1,20 +1,19 @@
-//! What can be said of an application: one table, for flags and for `[isolate.NAME]` in `skep.toml` alike.
+//! The options of one component, resolved from settings.
 
 mod table;
-mod units;
 
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::engine::Clock;
-use crate::error::Wrong;
-use crate::ready::Limits;
+use crate::clock::Clock;
+use crate::data::{AppData, DataOptions};
+use crate::error::Error;
+use crate::limits::Limits;
 use crate::reuse::{ModuleCache, Reuse};
-use crate::services::Kept;
 use crate::state::{Dir, Grants};
 
-pub(crate) use table::{Row, TABLE, nearest};
+pub(crate) use table::{SETTINGS, Setting};
 
 /// Instances of all applications together. Each has address space of more than 4 GiB, and twice that if it has two memories; a process has
 /// 128 TiB.
@@ -47,9 +46,13 @@ pub(crate) struct Options {
     pub(crate) watch: bool,
     /// Whether code of the baseline compiler may run.
     pub(crate) baseline: bool,
+    /// The names of the settings that the application in it declares.
+    pub(crate) declared: Vec<String>,
     /// Its caches: a name, and the tiers.
-    pub(crate) caches: Vec<(String, String)>,
-    pub(crate) kept: Kept,
+    pub(crate) caches: Vec<(String, Vec<String>)>,
+    /// The setting `page_fault_shortcut`: see [`crate::sys::FaultShortcut`].
+    pub(crate) page_fault_shortcut: bool,
+    pub(crate) data: AppData,
 }
 
 impl Default for Options {
@@ -73,17 +76,19 @@ impl Default for Options {
             probe: "/".to_owned(),
             watch: true,
             baseline: true,
+            declared: Vec::new(),
             caches: Vec::new(),
-            kept: Kept::default(),
+            page_fault_shortcut: false,
+            data: AppData::default(),
         }
     }
 }
 
 impl Options {
     /// `asks`: the component asks for more than WASI has. What does not is given what was said, and nothing else.
-    pub(crate) fn grants(&self, clock: &Arc<Clock>, asks: bool) -> Result<Grants, Wrong> {
+    pub(crate) fn grants(&self, clock: &Arc<Clock>, asks: bool) -> Result<Grants, Error> {
         let (env, dirs) = (self.env.clone(), self.dirs.clone());
-        let (version, env, dirs) = if asks { self.kept(env, dirs)? } else { (None, env, dirs) };
+        let (version, env, dirs) = if asks { self.data.open(&self.shared(), env, dirs)? } else { (None, env, dirs) };
         Ok(Grants {
             clock: Arc::clone(clock),
             name: self.name.clone(),
@@ -93,18 +98,18 @@ impl Options {
             dirs,
             allow_out: self.allow_out.clone(),
             version,
-            only_looks: self.kept.only_looks(),
+            is_check: self.data.is_check(),
         })
+    }
+
+    /// What its data is opened with.
+    pub(crate) fn shared(&self) -> DataOptions<'_> {
+        DataOptions { name: &self.name, caches: &self.caches, declared: &self.declared }
     }
 
     /// `counts_fuel`: an engine that counts it wants to be told how much there is.
     pub(crate) fn limits(&self, counts_fuel: bool) -> Limits {
         let fuel = self.fuel.or(counts_fuel.then_some(u64::MAX));
         Limits::new(self.time, fuel, self.error_page_time, self.instances)
-    }
-
-    /// Sets what one row of the table is about. The error says what would be right.
-    pub(crate) fn set(&mut self, row: &Row, value: &str) -> Result<(), String> {
-        (row.set)(self, value)
     }
 }

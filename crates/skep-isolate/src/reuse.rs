@@ -2,31 +2,29 @@
 
 use std::time::Duration;
 
-use crate::services::seed;
+use crate::random::seed;
 
-/// One instance serves several requests. Its statics live on.
+/// An instance serves several requests, with its statics.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Reuse {
-    /// After so many requests it is thrown away.
+    /// It ends after this many requests.
     pub(crate) requests: u32,
-    /// So long it may wait for the next one.
+    /// It waits this long for the next request.
     pub(crate) idle: Duration,
-    /// So many it serves at once.
-    pub(crate) at_once: u32,
 }
 
 impl Default for Reuse {
     fn default() -> Self {
-        Self { requests: 1000, idle: Duration::from_mins(1), at_once: 1 }
+        Self { requests: 1000, idle: Duration::from_mins(1) }
     }
 }
 
-/// Below so many requests an instance serves as many as was said.
+/// Smaller numbers of requests are exact.
 const FEW: u32 = 10;
 
 impl Reuse {
-    /// For one instance: how many requests it serves is drawn from the last fifth of what was said. Instances that were made at one moment, when
-    /// a server had much to do, would otherwise end at one moment, too, and their start-up code run all at once.
+    /// Draws the number of requests of one instance from the last fifth. Instances that were made at one moment would otherwise end at one
+    /// moment, and their start-up code would run at once.
     pub(crate) fn drawn(self) -> Self {
         Self { requests: spread(self.requests, seed().0), ..self }
     }
@@ -40,16 +38,16 @@ fn spread(most: u32, chance: u64) -> u32 {
     most - u32::try_from(fewer).unwrap_or(0)
 }
 
-/// What a request begins with: the module cache.
+/// What a request begins with: the setting `module_cache`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ModuleCache {
-    /// An instance of its own, from memory as start-up code has left it. `or_cold`: if there can be no such image, start-up code runs
-    /// for each request.
+    /// An instance of its own, with the memory that start-up code has left. `or_cold`: if no image can hold that, start-up code runs for
+    /// each request.
     Snapshot {
         /// Whether to fall back.
         or_cold: bool,
     },
-    /// An instance that has served before, with all that it keeps.
+    /// An instance that has served before, with its state.
     Cached,
     /// An instance of its own, in which start-up code runs.
     Cold,
@@ -62,7 +60,7 @@ impl Default for ModuleCache {
 }
 
 impl ModuleCache {
-    /// As flags and settings name it.
+    /// Parses a setting.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         Some(match text {
             "snapshot" => Self::Snapshot { or_cold: false },

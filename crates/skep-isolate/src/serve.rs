@@ -5,127 +5,150 @@ use std::io::Write;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use skep::App;
+use skep::{App, Setup, StartError};
 
 use crate::application::Application;
+use crate::data::{ServerSettings, ensure_distinct_data_dirs};
 use crate::engine::{Host, Size};
-use crate::error::Wrong;
-use crate::options::{Options, TABLE};
-use crate::services::{Server, apart};
-use crate::settings::{Cache, OTHERS, Settings};
+use crate::error::Error;
+use crate::mount::Mounting;
+use crate::options::Options;
+use crate::settings::{self, Cache, Settings};
 use crate::status;
-use crate::table::{Mounting, Table};
+use crate::table::Table;
 use crate::watch;
 
-/// Serves components as the command line says, until a signal ends it. What follows `serve` comes in.
+/// Serves components until a signal ends the process. Takes the arguments after `serve`.
 ///
-/// Why it could not start is said on standard error, with exit code 1.
+/// An error at the start is written to standard error, with exit code 1.
 ///
 /// ```no_run
 /// skep_isolate::serve(vec!["app.wasm".into(), "--listen".into(), ":8800".into()]);
 /// ```
 pub fn serve(arguments: Vec<OsString>) -> ExitCode {
-    let asks = |names: &[&str]| arguments.iter().any(|argument| names.iter().any(|name| argument == name));
-    if asks(&["--help", "-h"]) {
-        print!("{}", help());
-        return server(App::new).run_with(["--help"]);
+    match prepare(arguments) {
+        Ok(server) => server.run_with([""; 0]),
+        Err(error) => failed(&error),
     }
-    // What they ask needs no component.
-    if asks(&["--version", "-V"]) {
-        return server(App::new).run_with(arguments);
-    }
-    let is_check = asks(&["--check"]);
-    match prepare(arguments, is_check) {
-        Ok((settings, table)) => {
-            let (cache, allow_breaking) = (settings.compile_cache, settings.allow_breaking);
-            if is_check && let Err(wrong) = start(&table, &cache, &Server::that_only_looks(settings.data)) {
-                return failed(&wrong);
+}
+
+fn server(app: impl FnOnce() -> App + Send + 'static, arguments: &[OsString]) -> skep_server::Server {
+    // Instances replace the processes of `prefork`, and what is forked has no threads, which this host needs.
+    let app = || app().name("skep", env!("CARGO_PKG_VERSION"));
+    // The executable may hold other applications, such as that of `skep drill`.
+    let server = skep_server::Server::new(app).allow_unmounted_services().fix("mpm", "thread");
+    server.settings(settings::rows()).usage(USAGE).arguments(arguments.iter().cloned())
+}
+
+/// A server for the components that the settings name.
+fn prepare(mut arguments: Vec<OsString>) -> Result<skep_server::Server, Error> {
+    let file = settings::take_file(&mut arguments)?;
+    let resolved = server(App::new, &arguments).resolve().map_err(|error| Error::Invalid(error.to_string()))?;
+    let Some(values) = resolved else {
+        // What is asked needs no component. The help lists the settings of one.
+        let rows = file.as_deref().map(settings::declared).unwrap_or_default();
+        return Ok(server(move || App::new().mounted_settings(rows), &arguments));
+    };
+    let settings = Settings::new(file.as_deref(), &values)?;
+    let (rows, cache) = (settings.declared.clone(), settings.compile_cache.clone());
+    let hosts: Vec<String> = settings.applications.iter().flat_map(|options| options.hosts.iter().cloned()).collect();
+    let table = Arc::new(table(settings.applications.clone(), settings.status.clone())?);
+    let app = move || {
+        let (on_start, on_status, check_cache) = (Arc::clone(&table), Arc::clone(&table), cache.clone());
+        App::new()
+            .mount("/", Mounting(table))
+            .mounted_settings(rows)
+            .hosts(hosts)
+            .on_status(move |_| status::parts(&on_status))
+            .on_check(move |setup| check(settings.applications, &check_cache, setup))
+            .on_start(move |site| {
+                let setup = site.setup().clone();
+                let allow_breaking = setup.allow_breaking_migration;
+                Ok(start(&on_start, &cache, &ServerSettings { setup, allow_breaking })?)
+            })
+    };
+    Ok(server(app, &arguments))
+}
+
+fn table(options: Vec<Options>, status: Option<String>) -> Result<Table, Error> {
+    Table::new(options.into_iter().map(|options| Arc::new(Application::new(options))).collect(), status)
+}
+
+/// Compiles, starts and probes all components, and stores nothing.
+fn check(options: Vec<Options>, cache: &Cache, setup: &Setup) -> Result<Vec<String>, StartError> {
+    // The optimising compiler may refuse what the baseline compiler accepts.
+    let options = options.into_iter().map(|options| Options { baseline: false, ..options }).collect();
+    let server = ServerSettings::for_check(setup.data.clone(), setup.settings.clone());
+    let table = table(options, None).map(Arc::new).map_err(|error| StartError::new(error.to_string()))?;
+    start(&table, cache, &server).map_err(|error| StartError::new(error.to_string()))?;
+    let line = |application: &Arc<Application>| {
+        let options = &application.options;
+        match application.current() {
+            Some(version) => {
+                format!("component {}: version {} of {} starts", options.name, version.hash, options.file.display())
             }
-            let (on_start, on_status) = (Arc::clone(&table), Arc::clone(&table));
-            let app = move || {
-                App::new().mount("/", Mounting(table)).on_status(move |_| status::parts(&on_status)).on_start(
-                    move |site| Ok(start(&on_start, &cache, &Server { setup: site.setup().clone(), allow_breaking })?),
-                )
-            };
-            server(app).run_with(settings.rest)
+            None => format!("component {}: NOT served", options.name),
         }
-        Err(wrong) => failed(&wrong),
-    }
+    };
+    Ok(table.applications().iter().map(line).collect())
 }
 
-fn server(app: impl FnOnce() -> App + Send + 'static) -> skep_server::Server {
-    // Its instances are what `prefork` has processes for; and what is forked has no threads, of which this has some.
-    let app = || app().named("skep", env!("CARGO_PKG_VERSION"));
-    // The executable may hold applications of its own: the one of `skep drill`, say.
-    skep_server::Server::new(app).among_others().fix("mpm", "thread").leave("isolate")
-}
-
-fn failed(wrong: &Wrong) -> ExitCode {
-    let _ = writeln!(std::io::stderr(), "{wrong}");
+fn failed(error: &Error) -> ExitCode {
+    let _ = writeln!(std::io::stderr(), "{error}");
     ExitCode::FAILURE
 }
 
-fn prepare(arguments: Vec<OsString>, is_check: bool) -> Result<(Settings, Arc<Table>), Wrong> {
-    let settings = Settings::read(arguments)?;
-    // Who only looks wants to know what the optimising compiler says, too.
-    let applications = settings.applications.iter().cloned().map(|mut options| {
-        options.baseline &= !is_check;
-        Arc::new(Application::new(options))
-    });
-    let table = Table::new(applications.collect(), settings.status.clone())?;
-    Ok((settings, Arc::new(table)))
-}
-
-/// Compiles and starts all applications. One that is wrong keeps a server of one from starting; of several, the others serve.
-pub(crate) fn start(table: &Arc<Table>, cache: &Cache, server: &Server) -> Result<(), Wrong> {
+/// Compiles and starts all applications. An error of the only one keeps the server from starting; of several, the others serve.
+pub(crate) fn start(table: &Arc<Table>, cache: &Cache, server: &ServerSettings) -> Result<(), Error> {
     begin(table, server)?;
     let disk = cache.open()?;
     let options = || table.applications().iter().map(|application| &application.options);
     let host = Host::new(size(options()))?;
-    let (mut started, mut wrongs) = (Vec::new(), Vec::new());
+    let (mut started, mut errors) = (Vec::new(), Vec::new());
     for application in table.applications() {
         let name = &application.options.name;
         match application.start(&host, disk.as_ref()) {
-            Ok(ready) => {
-                started.push((application, Arc::clone(&ready)));
-                let ms = u64::try_from(ready.made.in_time.as_millis()).unwrap_or(u64::MAX);
-                tracing::info!(target: "skep::isolate", app = name, version = %ready.hash, ms, "ready");
+            Ok(version) => {
+                started.push((application, Arc::clone(&version)));
+                let ms = u64::try_from(version.made.in_time.as_millis()).unwrap_or(u64::MAX);
+                tracing::info!(target: "skep::isolate", app = name, version = %version.hash, ms, "ready");
             }
-            Err(wrong) => wrongs.push((name, wrong)),
+            Err(error) => errors.push((name, error)),
         }
     }
-    if wrongs.len() == table.applications().len() {
-        return Err(Wrong(wrongs.iter().map(|(_, wrong)| wrong.0.as_str()).collect::<Vec<_>>().join("\n")));
+    if errors.len() == table.applications().len() {
+        return Err(Error::Several(errors.into_iter().map(|(_, error)| error).collect()));
     }
-    for (name, wrong) in wrongs {
-        tracing::error!(target: "skep::isolate", app = name, "is not served: {wrong}");
+    for (name, error) in errors {
+        tracing::error!(target: "skep::isolate", app = name, "is not served: {error}");
     }
     if server.setup.temporary_database {
         return Ok(());
     }
-    for (application, ready) in started {
-        application.optimise(ready, &host, disk.as_ref());
+    for (application, version) in started {
+        application.optimise(version, &host, disk.as_ref());
     }
-    watch::start(table, host, disk).map_err(|error| Wrong(format!("cannot watch files: {error}")))
+    watch::start(table, host, disk).map_err(|error| Error::io("cannot watch files", error))
 }
 
-/// Tells the applications what server this is.
-fn begin(table: &Table, server: &Server) -> Result<(), Wrong> {
+/// Passes server settings to the applications.
+fn begin(table: &Table, server: &ServerSettings) -> Result<(), Error> {
     let applications = table.applications();
-    apart(&server.setup.data, applications.iter().map(|application| &application.options))?;
+    let names = applications.iter().map(|application| application.options.name.as_str());
+    ensure_distinct_data_dirs(&server.setup.data, names)?;
     if applications.len() > 1 && server.setup.secret.is_some() {
-        return Err(Wrong::with(
+        return Err(Error::invalid(
             "`secret` names one file of keys for several applications, each of which could sign for the others: leave it out, and \
              each has its own, DATA/NAME/secret",
         ));
     }
     for application in applications {
-        application.options.kept.begin(server.clone());
+        application.options.data.begin(server.clone());
     }
     Ok(())
 }
 
-/// An engine for all of them.
+/// The size of an engine for all of them.
 pub(crate) fn size<'o>(options: impl Iterator<Item = &'o Options> + Clone) -> Size {
     Size {
         instances: options.clone().map(|one| one.instances + BESIDE).sum::<u32>(),
@@ -133,43 +156,11 @@ pub(crate) fn size<'o>(options: impl Iterator<Item = &'o Options> + Clone) -> Si
     }
 }
 
-/// Instances of an application that no request takes: the one that a new version is probed with, and those for the jobs of this version and
-/// the one before.
+/// Instances of an application without a request: one for probes, and those for the jobs of this version and of the one before.
 const BESIDE: u32 = 3;
 
-/// Our part of `--help`.
-pub(crate) fn help() -> String {
-    let mut text = String::from(
-        "usage: skep serve FILE [FLAG...]     serves a component\n       skep serve [FLAG...]          serves those of [isolate.NAME] in skep.toml\n\n\
-         A component is a program for wasi:http 0.2, of whatever language. Each request has an instance of its own.\n\n",
-    );
-    for row in TABLE {
-        entry(
-            &mut text,
-            &format!("{} {}", row.flag(), row.argument),
-            &format!("{} (Default: {}.)", row.help, row.default),
-        );
-    }
-    for (flag, argument, help) in OTHERS {
-        entry(&mut text, &format!("{flag} {argument}"), help);
-    }
-    text.push_str("\nThe server's own flags:\n\n");
-    text
-}
+const USAGE: &str = "\
+Usage: skep serve FILE [FLAGS]   serve a component
+       skep serve [FLAGS]        serve the components of [component.NAME] in skep.toml
 
-fn entry(text: &mut String, flag: &str, help: &str) {
-    text.push_str("  ");
-    text.push_str(flag);
-    let mut width = usize::MAX;
-    for word in help.split_whitespace() {
-        if width.saturating_add(word.len()) > 96 {
-            text.push_str("\n      ");
-            width = 0;
-        } else {
-            text.push(' ');
-        }
-        text.push_str(word);
-        width += word.len() + 1;
-    }
-    text.push('\n');
-}
+A component is a program for wasi:http 0.2, in any language. Each request has an instance of its own.";

@@ -1,67 +1,53 @@
-//! What components of Skep may ask their host for, beyond WASI: `wit/skep.wit`.
+//! What components of Skep may import beyond WASI: `wit/skep.wit`.
 //!
-//! An [`Application`] is what outlives its versions: folder, caches, keys. A [`Version`] has the database that it was opened with. An
-//! [`Instance`] has what ends with one instance: its transaction, and the body of the request that it reads. Nothing of the host's crosses but
-//! values.
+//! An [`Application`] outlives its versions: data folder, caches, keys. A [`Version`] has the database that it was opened with. An
+//! [`Instance`] has what ends with it: its transaction, and the body of its request. Only values cross the border to a guest.
 //!
 //! Start reading at [`Guest`] and [`add_to_linker`].
 
 mod cache;
-pub(crate) mod jobs;
-mod kept;
 mod offload;
 mod requests;
 mod sql;
-#[cfg(test)]
-mod tests;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use skep::Body;
-use skep::cx::RequestId;
 use skep::hosted::Hosted;
+use skep::request::RequestId;
 use skep::sql::Transaction;
-use wasmtime::Result;
-use wasmtime::component::Linker;
+use wasmtime::component::{Component, Linker};
+use wasmtime::{Engine, Result};
 
-use crate::source::Hash;
-use crate::state::Grants;
-pub(crate) use jobs::Jobs;
-pub(crate) use kept::{FOLDER, Kept, Server, apart};
-use offload::OnPool;
-pub(crate) use requests::{Current, FIELD, Sender, seed};
+pub(crate) use offload::OnPool;
+pub(crate) use requests::{Current, FIELD, Sender};
 use sql::Opened;
 
-/// The packages of which all is there.
+/// The packages that are provided completely.
 pub(crate) const PACKAGES: &[&str] = &["skep:host"];
 
-/// True if the component imports something of them.
-pub(crate) fn asked(host: &crate::engine::Host, component: &wasmtime::component::Component) -> bool {
+/// True if the component imports one of them.
+pub(crate) fn are_imported(engine: &Engine, component: &Component) -> bool {
     let kind = component.component_type();
-    kind.imports(host.engine()).any(|(name, _)| PACKAGES.contains(&name.split('/').next().unwrap_or(name)))
+    kind.imports(engine).any(|(name, _)| PACKAGES.contains(&name.split('/').next().unwrap_or(name)))
 }
 
-/// Tells instances which version they are of, if something is kept for them: pages that another version made are not theirs.
-pub(crate) fn build(grants: &Grants, content: &Hash) -> Option<(String, String)> {
-    grants.version.is_some().then(|| ("SKEP_BUILD".to_owned(), content.number().to_string()))
-}
-
-/// The interface of this name.
-pub(crate) fn version(interface: &str) -> String {
+/// The full name of an interface.
+pub(crate) fn versioned(interface: &str) -> String {
     format!("skep:host/{interface}@0.1.0")
 }
 
-/// What an application keeps beyond its versions.
+/// What an application has beyond its versions.
 #[derive(Debug)]
 pub(crate) struct Application {
     pub(crate) hosted: Hosted,
-    /// A new version may run migrations that do more than add, while the old one serves.
-    allow_breaking: bool,
-    /// Goes before keys of its caches: other applications may keep theirs in the same place.
+    /// A new version may run breaking migrations while the old one serves.
+    pub(crate) allow_breaking: bool,
+    /// The prefix of its cache keys: applications may share a tier.
     prefix: [u8; 8],
-    /// The database as the last version has opened it.
+    /// The database of the last version.
     database: sql::Slot,
 }
 
@@ -70,8 +56,8 @@ pub(crate) struct Application {
 pub(crate) struct Version {
     application: Arc<Application>,
     database: std::sync::OnceLock<Arc<Opened>>,
-    /// Whether an instance has asked for what is kept.
-    was_asked: AtomicBool,
+    /// Whether an instance has used the database, a cache or the keys.
+    was_used: AtomicBool,
 }
 
 /// What belongs to one instance.
@@ -79,25 +65,25 @@ pub(crate) struct Version {
 pub(crate) struct Instance {
     version: Option<Arc<Version>>,
     transaction: Option<Transaction>,
-    /// What it alone may compute.
+    /// The leases that it holds.
     leases: cache::Leases,
-    /// What is not read yet of the body of its request.
+    /// The unread rest of its request's body.
     pub(crate) body: Option<Body>,
-    /// Which request it is at, for the log.
+    /// Its current request, for the log.
     pub(crate) request: Current,
 }
 
-/// The data of a store, as far as services need it.
+/// The data of a store, as services need it.
 pub(crate) trait Guest: Send {
-    /// What belongs to this instance.
+    /// The part of this instance.
     fn services(&mut self) -> &mut Instance;
 
-    /// The program asks to be kept for so many requests, and to end after being idle so long; or to end after this request.
+    /// The program asks to serve this many requests and to end when it was idle this long; or to end after this request.
     fn keep(&mut self, reuse: Option<(u32, Duration)>);
 }
 
 impl Application {
-    /// What an application of this name keeps, opened as `setup` says.
+    /// Opens the data of an application.
     pub(crate) fn new(name: &str, setup: skep::Setup, allow_breaking: bool) -> skep::Result<Arc<Self>> {
         use sha2::{Digest, Sha256};
         let folder = std::path::absolute(&setup.data).unwrap_or_else(|_| setup.data.clone());
@@ -111,20 +97,26 @@ impl Application {
         Ok(Arc::new(Self { hosted, allow_breaking, prefix, database: sql::Slot::default() }))
     }
 
-    /// For one version of it.
+    /// Makes the part of a new version.
     pub(crate) fn version(self: &Arc<Self>) -> Arc<Version> {
         Arc::new(Version {
             application: Arc::clone(self),
             database: std::sync::OnceLock::new(),
-            was_asked: AtomicBool::new(false),
+            was_used: AtomicBool::new(false),
         })
     }
 }
 
 impl Version {
-    /// True if an instance has asked for the database, a cache or the keys.
-    pub(crate) fn was_asked(&self) -> bool {
-        self.was_asked.load(Ordering::Relaxed)
+    /// The data that all versions share.
+    #[cfg(test)]
+    pub(crate) fn application(&self) -> &Application {
+        &self.application
+    }
+
+    /// True if an instance has used the database, a cache or the keys.
+    pub(crate) fn was_used(&self) -> bool {
+        self.was_used.load(Ordering::Relaxed)
     }
 }
 
@@ -136,9 +128,9 @@ impl Instance {
     fn version(&self) -> Result<&Arc<Version>, String> {
         let version =
             self.version.as_ref().ok_or("this host keeps nothing for this application: give it a folder for data")?;
-        // All threads read it, and the first writes.
-        if !version.was_asked.load(Ordering::Relaxed) {
-            version.was_asked.store(true, Ordering::Relaxed);
+        // All threads read it, and one writes.
+        if !version.was_used.load(Ordering::Relaxed) {
+            version.was_used.store(true, Ordering::Relaxed);
         }
         Ok(version)
     }
@@ -147,22 +139,22 @@ impl Instance {
         self.version().map(|version| Arc::clone(&version.application))
     }
 
-    /// True if start-up code has left nothing open here.
+    /// True if start-up code has left no transaction open.
     pub(crate) fn is_clean(&self) -> bool {
         self.transaction.is_none()
     }
 
-    /// A request begins. What is logged belongs to it.
+    /// Begins a request, which owns the log lines from now on.
     pub(crate) fn begin(&mut self, id: RequestId) {
         self.request.set(id);
     }
 
-    /// Undoes a transaction that was left open.
+    /// Rolls back an open transaction.
     pub(crate) fn undo(&mut self) {
         self.transaction = None;
     }
 
-    /// It ended: what it has left open is undone.
+    /// Ends a request: rolls back its transaction and releases its leases.
     pub(crate) fn end(&mut self) {
         self.transaction = None;
         self.body = None;
@@ -170,7 +162,7 @@ impl Instance {
     }
 }
 
-/// Offers all of it to components.
+/// Adds all interfaces.
 pub(crate) fn add_to_linker<T: Guest + 'static>(linker: &mut Linker<T>) -> Result<()> {
     sql::add_to_linker(linker)?;
     cache::add_to_linker(linker)?;
@@ -183,7 +175,7 @@ pub(crate) fn add_to_linker<T: Guest + 'static>(linker: &mut Linker<T>) -> Resul
                 Ok(application) => application,
                 Err(problem) => return Ok((Err(problem),)),
             };
-            // They are made when they are first asked for, which waits for the disk.
+            // The first call makes them, which waits for the disk.
             let pool = Arc::clone(&application.hosted.setup().offload);
             let keys = skep::offload::offload(&*pool, move || application.hosted.keys()).await;
             let keys = keys.map_err(|lost| lost.to_string()).and_then(|keys| keys.map_err(|error| error.to_string()));

@@ -1,4 +1,4 @@
-//! What belongs to one instance on the host's side: its handles, its limits, and what it was granted.
+//! The host's side of one instance: its handles, its limits, and its grants.
 
 mod grants;
 mod hooks;
@@ -21,22 +21,22 @@ use hooks::Hooks;
 /// The data of a store.
 pub(crate) struct State {
     table: ResourceTable,
-    /// Made when it is first asked for: most requests never do.
+    /// Made when it is first used: most requests never do.
     wasi: Option<Box<WasiCtx>>,
     clocks: Option<WasiClocksCtx>,
     http: WasiHttpCtx,
     hooks: Hooks,
-    /// What start-up code may not ask for, while it runs.
+    /// What start-up code is refused while it runs.
     frozen: Option<Arc<Frozen>>,
     memory: Memory,
-    /// The tick at which its time is up.
+    /// The tick of its deadline.
     pub(crate) deadline: u64,
-    /// Whether this instance serves another request after this one. The guest may change it: `module::cache`.
+    /// Whether it serves another request after this one. The guest may change it: `module::cache`.
     pub(crate) reuse: Option<Reuse>,
     pub(crate) services: services::Instance,
 }
 
-/// What an instance takes, all its memories together.
+/// The memory of an instance, all its linear memories together.
 #[derive(Debug)]
 struct Memory {
     taken: usize,
@@ -60,7 +60,7 @@ impl State {
         }
     }
 
-    /// For start-up code whose memory becomes an image: what it may not ask for is noted.
+    /// For start-up code whose memory becomes an image: uses of what is frozen are noted.
     pub(crate) fn for_image(grants: &Arc<Grants>, frozen: &Arc<Frozen>) -> Self {
         let mut state = Self::new(grants, None);
         state.frozen = Some(Arc::clone(frozen));
@@ -68,8 +68,8 @@ impl State {
         state
     }
 
-    /// As it was when its instance was new, with a memory of so many bytes.
-    pub(crate) fn renew(&mut self, taken: usize) {
+    /// Makes it as it was when its instance was new, with this many bytes of memory.
+    pub(crate) fn reset(&mut self, taken: usize) {
         let grants = Arc::clone(self.grants());
         *self = Self::new(&grants, None);
         self.memory.taken = taken;
@@ -80,7 +80,7 @@ impl State {
         self.table.is_empty() && self.services.is_clean()
     }
 
-    /// How many handles are open.
+    /// The number of open handles.
     pub(crate) fn open_handles(&mut self) -> usize {
         self.table.iter_mut().count()
     }
@@ -90,13 +90,13 @@ impl State {
         &mut self.table
     }
 
-    /// What WASI's interfaces need.
+    /// The state of WASI's interfaces.
     pub(crate) fn wasi(&mut self) -> &mut WasiCtx {
         self.wasi
             .get_or_insert_with(|| Box::new(self.hooks.grants().wasi(self.frozen.as_ref(), &self.services.request)))
     }
 
-    /// Clocks. Many requests ask for the time, and for nothing else of WASI's that has to be made.
+    /// Clocks. Many requests use the time, and nothing else of WASI that has state.
     pub(crate) fn clocks(&mut self) -> WasiClocksCtxView<'_> {
         if self.frozen.is_some() {
             return WasiClocksView::clocks(self);
@@ -104,17 +104,28 @@ impl State {
         WasiClocksCtxView { ctx: self.clocks.get_or_insert_default(), table: &mut self.table }
     }
 
-    /// What the application was granted.
+    /// The grants of the application.
     pub(crate) fn grants(&self) -> &Arc<Grants> {
         self.hooks.grants()
     }
 
-    /// True if its time is up. Asked at each tick that it computes.
+    /// What a reset must restore, for tests.
+    #[cfg(any(test, feature = "fuzz"))]
+    pub(crate) fn summary(&mut self) -> String {
+        let (handles, is_clean) = (self.open_handles(), self.is_table_empty());
+        let Self { memory, reuse, wasi, clocks, frozen, .. } = self;
+        format!(
+            "handles {handles}, clean {is_clean}, {memory:?}, reuse {reuse:?}, made {:?}",
+            (wasi.is_some(), clocks.is_some(), frozen.is_some())
+        )
+    }
+
+    /// True after its deadline. Checked at each tick that it computes.
     pub(crate) fn is_late(&self) -> bool {
         self.grants().clock.passed() >= self.deadline
     }
 
-    /// True if it asked for more memory than it may have.
+    /// True if it asked for more memory than its limit.
     pub(crate) fn was_refused_memory(&self) -> bool {
         self.memory.was_refused
     }
@@ -127,11 +138,8 @@ impl services::Guest for State {
 
     fn keep(&mut self, reuse: Option<(u32, std::time::Duration)>) {
         let most = self.grants().reuse;
-        self.reuse = reuse.map(|(requests, idle)| Reuse {
-            requests: requests.min(most.requests),
-            idle: idle.min(most.idle),
-            ..most
-        });
+        self.reuse =
+            reuse.map(|(requests, idle)| Reuse { requests: requests.min(most.requests), idle: idle.min(most.idle) });
     }
 }
 
@@ -168,5 +176,5 @@ impl ResourceLimiter for State {
     }
 }
 
-/// Entries of a table that grows.
+/// The most entries of a table.
 const TABLE: usize = 100_000;

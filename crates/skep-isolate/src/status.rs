@@ -1,4 +1,4 @@
-//! How the applications are: the page of `--status`, and what the server is told for `--control status`.
+//! The state of the applications: the page of `--status`, and their part of `--control status`.
 
 use std::sync::atomic::Ordering;
 
@@ -6,8 +6,8 @@ use skep::Response;
 use skep::status::Part;
 
 use crate::application::Application;
-use crate::ready::Ready;
 use crate::table::Table;
+use crate::version::Version;
 
 /// The page, if `--status` asks for one.
 pub(crate) fn page(table: &Table) -> Response {
@@ -31,7 +31,7 @@ fn part(application: &Application) -> Part {
         .value("hosts", options.hosts.join(" "))
         .value("prefix", options.prefix.as_str());
     part = match application.current() {
-        Some(ready) => version(part, &ready),
+        Some(version) => describe(part, &version),
         None => part.line("NO VERSION THAT WORKS"),
     };
     let since = last.swapped.map_or_else(String::new, |at| format!(", the last {} s ago", at.elapsed().as_secs()));
@@ -40,45 +40,47 @@ fn part(application: &Application) -> Part {
         part = part.value("swapped_ago", at.elapsed().as_secs());
     }
     match last.failure {
-        Some((at, wrong)) => part
-            .line(format!("last file FAILED {} s ago: {wrong}", at.elapsed().as_secs()))
+        Some((at, error)) => part
+            .line(format!("last file FAILED {} s ago: {error}", at.elapsed().as_secs()))
             .value("file_failed_ago", at.elapsed().as_secs())
-            .value("file_failed", wrong.to_string()),
+            .value("file_failed", error.to_string()),
         None => part,
     }
 }
 
-/// What its current version says.
-fn version(part: Part, ready: &Ready) -> Part {
-    let (made, counts) = (&ready.made, &ready.counts);
+/// Its current version.
+fn describe(part: Part, version: &Version) -> Part {
+    let (made, counts) = (&version.made, &version.counts);
     let of = |count: &std::sync::atomic::AtomicU64| count.load(Ordering::Relaxed);
     let (failed, refused, killed) = (of(&counts.failed), of(&counts.refused), of(&counts.killed));
-    let (fresh, again, renewed) = (of(&counts.made), of(&counts.reused), of(&counts.renewed));
+    let (fresh, kept, recycled) =
+        (of(&counts.instances.made), of(&counts.instances.reused), of(&counts.instances.recycled));
     let running = counts.running.load(Ordering::Relaxed);
     let answered = of(&counts.begun).saturating_sub(failed).saturating_sub(running.into());
     // Configured so, or because the program asked for it.
-    let keeps = made.module_cache == crate::reuse::ModuleCache::Cached.name() || of(&counts.kept) > 0;
+    let keeps = made.module_cache == crate::reuse::ModuleCache::Cached.name() || of(&counts.instances.cached) > 0;
     let image = if made.has_image { ", start-up code in its image" } else { "" };
     let code = if made.is_optimised { "" } else { ", not optimised yet" };
     let mut part = part.line(format!(
         "version {} for {} s, made in {} ms, module cache {}{image}{code}",
-        ready.hash,
+        version.hash,
         made.at.elapsed().as_secs(),
         made.in_time.as_millis(),
         made.module_cache,
     ));
     if keeps {
-        part =
-            part.line("WARNING: keeps state between requests: what one user leaves in a static, the next one may see");
+        part = part.line(
+            "WARNING: instances keep state between requests: the next user may see what one has left in a static",
+        );
     }
-    let (limit, idle) = (ready.limits.instances, ready.idle());
+    let (limit, idle) = (version.program.limits.instances, version.pool.idle());
     part.line(format!(
-        "instances: {running} at work of {limit}, {idle} idle, {fresh} made, {renewed} as new again, {again} used again"
+        "instances: {running} busy of {limit}, {idle} idle, {fresh} made, {recycled} reset and reused, {kept} reused with state"
     ))
     .line(format!(
-        "requests: {answered} answered, {failed} failed; of those {killed} were out of time or fuel, {refused} found no instance free"
+        "requests: {answered} succeeded, {failed} failed; of those {killed} ran out of time or fuel, {refused} found no free instance"
     ))
-    .value("version", ready.hash.to_string())
+    .value("version", version.hash.to_string())
     .value("age", made.at.elapsed().as_secs())
     .value("module_cache", made.module_cache)
     .value("keeps_state", keeps)
@@ -88,8 +90,8 @@ fn version(part: Part, ready: &Ready) -> Part {
     .value("limit", limit)
     .value("idle", idle)
     .value("made", fresh)
-    .value("renewed", renewed)
-    .value("reused", again)
+    .value("recycled", recycled)
+    .value("reused", kept)
     .value("answered", answered)
     .value("failed", failed)
     .value("killed", killed)

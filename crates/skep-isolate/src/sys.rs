@@ -1,9 +1,10 @@
-//! What the compiler cannot vouch for: machine code from a file, the memory of an instance, written from outside, and calls to the system's library.
+//! The code with `unsafe`: machine code from files, the memory of instances, and calls of libc.
 #![allow(unsafe_code)]
 
 mod faults;
 mod memory;
 mod pagemap;
+mod pages;
 
 use std::fs::File;
 use std::os::fd::AsRawFd;
@@ -12,38 +13,30 @@ use rustix::mm::Advice;
 use wasmtime::component::Component;
 use wasmtime::{Engine, Result};
 
-use crate::artifact::Artifact;
 use crate::disk::Trusted;
-use crate::source::Code;
-pub(crate) use memory::{Memory, tells_written};
+use crate::source::TrustedCode;
+pub(crate) use memory::{FaultShortcut, Memory, Unreset, can_find_written_pages};
+pub(crate) use pages::Pages;
 
-/// A component of machine code that somebody has named. It is copied: its file is not ours, and may be written in place while it runs.
+/// Loads a component from a file that the user has named. It is copied, since the file may be written while the server runs.
 ///
-/// Wasmtime looks whether code and engine fit each other, and not whether the code is what a compiler wrote. So [`Code`] is only made of
-/// what a file held that nobody but this user, or root, could have written.
-pub(crate) fn load(engine: &Engine, code: &Code<'_>) -> Result<Component> {
+/// wasmtime checks whether code and engine match, not whether a compiler has written the code. So [`TrustedCode`] is only made of files
+/// that nobody but this user or root could have written.
+pub(crate) fn load(engine: &Engine, code: &TrustedCode<'_>) -> Result<Component> {
     // SAFETY: the bytes were written by `skep compile`, of a user that we trust as much as this one, since nobody else could write them.
     unsafe { Component::deserialize(engine, code.bytes()) }
 }
 
-/// A component of machine code that a compiler of this process wrote, or one like it: nobody else can make an [`Artifact`].
-pub(crate) fn made(engine: &Engine, artifact: &Artifact) -> Result<Component> {
-    // SAFETY: it was written by `Engine::precompile_component`, and what was changed of it since is what memory and globals begin with, which code is
-    // not compiled for: but for the least size of memory, and that was not made smaller (`Artifact::with`).
-    unsafe { Component::deserialize(engine, artifact.bytes()) }
-}
-
-/// A component of code that this process, or one like it, has compiled before and kept, where the file is mapped.
+/// A component whose machine code is mapped from a file of the compile cache.
 #[derive(Clone)]
 pub(crate) struct Mapped(Component);
 
 impl Mapped {
-    /// Wasmtime looks whether file and engine fit each other (version, settings, processor), and not whether the code is what a compiler
-    /// wrote. So the file must come from nobody but us: [`Trusted`] is only made of an open file that belongs to this user or to
-    /// root, and that nobody else may write.
+    /// wasmtime checks whether file and engine match (version, settings, processor), not whether a compiler has written the code. So
+    /// [`Trusted`] is only made of an open file that belongs to this user or to root, and that nobody else may write.
     pub(crate) fn new(engine: &Engine, file: &Trusted) -> Result<Self> {
         let file: &File = file.file();
-        // The open file itself, whatever its name leads to by now.
+        // The open file itself, whatever its name refers to by now.
         let path = format!("/proc/self/fd/{}", file.as_raw_fd());
         // SAFETY: the file was written by `Component::serialize` of a process that we trust as much as this one, since nobody else could
         // write it. It is never changed in place: the cache, whose own file it is, writes a new one and renames it.
@@ -54,9 +47,9 @@ impl Mapped {
         &self.0
     }
 
-    /// Takes its pages out of this process. Those that it uses come back with a fault each, from the system's cache of the file: with the
-    /// first of them the system brings the others around it, too, and nearly all of a component's code was there after one request.
-    pub(crate) fn let_go(&self) {
+    /// Drops its pages from memory. Those that are used come back from the page cache with a fault each, and with the first of them the
+    /// kernel maps others around it.
+    pub(crate) fn release_pages(&self) {
         let range = self.0.image_range();
         let length = range.end.addr() - range.start.addr();
         // SAFETY: all of it is a private mapping of a file, which wasmtime has made read-only when it was loaded, and which needs no
@@ -65,7 +58,7 @@ impl Mapped {
     }
 }
 
-/// Gives the system back what was allocated and freed: a compiler leaves some 20 MB of that behind, in places that only its threads use.
+/// Returns freed memory to the system: a compiler leaves some 20 MB in the arenas of its threads.
 pub(crate) fn trim() {
     #[cfg(target_env = "gnu")]
     // SAFETY: it may be called by any thread at any time.

@@ -1,44 +1,29 @@
-//! Which application answers: by host, then by prefix, the most specific one first.
+//! Finds the application for a request: by host, then by prefix, the most specific one first.
 
 use std::sync::Arc;
 
-use http::StatusCode;
 use http::header::HOST;
 use http::request::Parts;
-use skep::Error;
-use skep::mount::{Answering, Mount, Mounted};
 
-use crate::answer;
 use crate::application::Application;
-use crate::error::Wrong;
-use crate::status;
+use crate::error::Error;
+use crate::prefix::below;
 
 /// All applications of a server.
 pub(crate) struct Table {
     applications: Vec<Arc<Application>>,
-    /// The path of the page that shows how they are, if there is to be one.
-    status: Option<String>,
-}
-
-/// A prefix as it is compared: empty for all, or with a slash at the front and none at the end.
-pub(crate) fn prefix(text: &str) -> String {
-    let inner = text.trim_matches('/');
-    if inner.is_empty() { String::new() } else { format!("/{inner}") }
-}
-
-/// What of a path is below a prefix, with the slash at its front.
-fn below<'p>(path: &'p str, prefix: &str) -> Option<&'p str> {
-    path.strip_prefix(prefix).filter(|rest| rest.is_empty() || rest.starts_with('/'))
+    /// The path of the status page, if there is one.
+    pub(crate) status: Option<String>,
 }
 
 impl Table {
-    /// Two applications in one place are an error.
-    pub(crate) fn new(applications: Vec<Arc<Application>>, status: Option<String>) -> Result<Self, Wrong> {
+    /// Fails if two applications share a host and a prefix.
+    pub(crate) fn new(applications: Vec<Arc<Application>>, status: Option<String>) -> Result<Self, Error> {
         for (index, one) in applications.iter().enumerate() {
             for other in &applications[index + 1..] {
                 if let Some(place) = shared(one, other) {
                     let (one, other) = (&one.options.name, &other.options.name);
-                    return Err(Wrong(format!(
+                    return Err(Error::Invalid(format!(
                         "{one} and {other} both answer at {place}; give one of them another `host` or `prefix`"
                     )));
                 }
@@ -51,7 +36,7 @@ impl Table {
         &self.applications
     }
 
-    fn find(&self, parts: &Parts) -> Option<&Application> {
+    pub(crate) fn find(&self, parts: &Parts) -> Option<&Application> {
         let path = parts.uri.path();
         let mut host = None;
         let mut fit = |application: &Application| {
@@ -61,7 +46,7 @@ impl Table {
                 (false, 0)
             } else {
                 let host = *host.get_or_insert_with(|| host_of(parts));
-                // Of the names that fit, not of all that it has: another of its names says nothing about this request.
+                // Only names that match count.
                 let fitting = options.hosts.iter().filter(|pattern| fits(pattern, host));
                 fitting.map(|pattern| (!pattern.starts_with('*'), pattern.len())).max()?
             };
@@ -72,7 +57,7 @@ impl Table {
     }
 }
 
-/// The place that two applications would share, if there is one.
+/// The place that two applications share, if any.
 fn shared(one: &Application, other: &Application) -> Option<String> {
     let (one, other) = (&one.options, &other.options);
     if one.prefix != other.prefix {
@@ -110,49 +95,6 @@ fn fits(pattern: &str, host: &str) -> bool {
     }
 }
 
-/// The table as skep mounts it.
-pub(crate) struct Mounting(pub(crate) Arc<Table>);
-
-impl Mount for Mounting {
-    fn answer(&self, request: Mounted) -> Answering {
-        let path = request.parts.uri.path();
-        let table = &self.0;
-        if table.status.as_deref() == Some(path) {
-            let page = status::page(table);
-            return Box::pin(std::future::ready(Ok(page)));
-        }
-        let Some(application) = table.find(&request.parts) else {
-            return Box::pin(std::future::ready(Err(Error::not_found())));
-        };
-        for (prefix, files) in &application.files {
-            if let Some(rest) = below(path, prefix) {
-                let parts = &request.parts;
-                let whole = parts.uri.path_and_query().map_or(path, http::uri::PathAndQuery::as_str);
-                let rest = rest.strip_prefix('/').unwrap_or(rest);
-                let answer = files.answer(&parts.method, rest, whole, &parts.headers);
-                return Box::pin(std::future::ready(answer));
-            }
-        }
-        match application.current() {
-            Some(ready) => Box::pin(answer::answer(ready, request)),
-            None => {
-                let name = &application.options.name;
-                let why = application.last().failure.map_or_else(String::new, |(_, why)| format!(": {why}"));
-                let error = Error::new(StatusCode::SERVICE_UNAVAILABLE)
-                    .with_cause(format!("{name} has no version that works{why}"));
-                Box::pin(std::future::ready(Err(error)))
-            }
-        }
-    }
-
-    fn name(&self) -> String {
-        match self.0.applications.as_slice() {
-            [one] => format!("the component {}", one.options.file.display()),
-            many => format!("{} components", many.len()),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -160,7 +102,7 @@ mod tests {
 
     fn application(name: &str, hosts: &[&str], prefix: &str) -> Arc<Application> {
         let hosts = hosts.iter().map(ToString::to_string).collect();
-        let options = Options { name: name.into(), hosts, prefix: super::prefix(prefix), ..Options::default() };
+        let options = Options { name: name.into(), hosts, prefix: crate::prefix::prefix(prefix), ..Options::default() };
         Arc::new(Application::new(options))
     }
 
@@ -207,7 +149,7 @@ mod tests {
 
     #[test]
     fn two_in_one_place_are_refused_by_name() {
-        let refused = |one, other| Table::new(vec![one, other], None).map(drop).unwrap_err().0;
+        let refused = |one, other| Table::new(vec![one, other], None).map(drop).unwrap_err().to_string();
         let error = refused(application("a", &[], "/"), application("b", &[], "/"));
         assert!(error.starts_with("a and b both answer at every host, /"), "{error}");
         let error = refused(application("a", &["x", "y"], "/p"), application("b", &["y"], "/p"));

@@ -1,7 +1,7 @@
-//! `assets!`: a folder becomes a part of the executable, and each of its files a constant.
+//! `assets!`: embeds a folder in the executable, with a constant for each file.
 //!
-//! Reads the folder while compiling. The content itself comes by `include_bytes!`, which is how cargo learns to compile
-//! again when a file changes.
+//! Reads the folder at compile time. Contents are included with `include_bytes!`, so that Cargo rebuilds when a file
+//! changes.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -14,13 +14,13 @@ use quote::quote;
 use syn::parse::{Parse, ParseStream};
 use syn::{Attribute, LitStr, Result, Token, Visibility};
 
-/// Folders nested deeper than this are a circle of symlinks.
+/// A deeper nesting is taken for a cycle of symlinks.
 const MAX_DEPTH: usize = 32;
 
-/// A compressed form is embedded if it takes at most so many per cent of the plain one.
+/// The maximum size of a compressed copy, in per cent of the file.
 const WORTHWHILE_PERCENT: usize = 95;
 
-/// Compressed in themselves: trying again would cost time and gain nothing.
+/// Extensions of compressed formats, which are not compressed again.
 const PACKED: &[&str] = &[
     "7z", "aac", "apng", "avif", "br", "bz2", "docx", "epub", "flac", "gif", "gz", "heic", "jpeg", "jpg", "jxl", "m4a",
     "m4v", "mkv", "mov", "mp3", "mp4", "odp", "ods", "odt", "ogg", "oga", "ogv", "opus", "pdf", "png", "pptx", "weba",
@@ -41,7 +41,7 @@ pub(crate) fn expand(input: TokenStream) -> Result<TokenStream> {
     }
 }
 
-/// What stands between the parentheses.
+/// The arguments of the macro.
 enum Input {
     /// `"static"`: an expression.
     Folder(LitStr),
@@ -77,7 +77,7 @@ impl Parse for Input {
         if !value.is_empty() && (!value.starts_with('/') || value.ends_with('/')) {
             return Err(syn::Error::new(
                 prefix.span(),
-                "a prefix begins with a slash and does not end with one (\"\" for the root)",
+                "a prefix must start with a slash and must not end with one (\"\" for the root)",
             ));
         }
         Ok(Self::Named(Named { attributes, visibility, name, folder, prefix }))
@@ -105,12 +105,12 @@ impl Named {
                 impl #name {
                     #(#constants)*
 
-                    /// All of them.
+                    /// All files.
                     #visibility const fn assets() -> ::skep::files::Assets {
                         ::skep::files::Assets::of(::core::option::Option::Some(#prefix), &FILES)
                     }
 
-                    /// All of them, to be mounted.
+                    /// All files, to mount.
                     #visibility fn files() -> ::skep::files::Files {
                         Self::assets().into()
                     }
@@ -125,7 +125,7 @@ impl Named {
         })
     }
 
-    /// One for each file; two files whose names give the same constant are an error.
+    /// A constant for each file. Two files with the same constant are an error.
     fn constants(&self, files: &[File]) -> Result<Vec<TokenStream>> {
         let mut taken: HashMap<String, &str> = HashMap::new();
         let mut constants = Vec::with_capacity(files.len());
@@ -149,8 +149,8 @@ impl Named {
     }
 }
 
-/// `css/site.min.css` is `CSS_SITE_MIN_CSS`: upper case, and `_` for all that is neither an ASCII letter nor a digit; with
-/// a `_` in front where a digit, or nothing else, would come first.
+/// `css/site.min.css` is `CSS_SITE_MIN_CSS`: upper case, and `_` for all that is neither an ASCII letter nor a digit;
+/// with a leading `_` where it would start with a digit or be a single `_`.
 fn constant(name: &str) -> String {
     let upper = |letter: char| if letter.is_ascii_alphanumeric() { letter.to_ascii_uppercase() } else { '_' };
     let constant: String = name.chars().map(upper).collect();
@@ -161,10 +161,10 @@ fn constant(name: &str) -> String {
     }
 }
 
-/// A file, read.
+/// A file with its content.
 struct File {
     name: String,
-    /// From the package's folder.
+    /// Relative to the package.
     path: String,
     hashed_name: String,
     url: String,
@@ -172,7 +172,7 @@ struct File {
     content: Vec<u8>,
 }
 
-/// All files below the folder, by name. Names that begin with a dot are left out.
+/// All files below the folder, sorted by name, without hidden files.
 fn embedded(folder: &LitStr, prefix: &str) -> Result<Vec<File>> {
     let fail = |text: String| syn::Error::new(folder.span(), text);
     let package =
@@ -181,7 +181,7 @@ fn embedded(folder: &LitStr, prefix: &str) -> Result<Vec<File>> {
     let value = value.trim_end_matches('/');
     let root = Path::new(&package).join(value);
     if !root.is_dir() {
-        return Err(fail(format!("there is no folder `{value}` beside this package's Cargo.toml")));
+        return Err(fail(format!("no folder `{value}` next to this package's Cargo.toml")));
     }
     let mut names = Vec::new();
     collect(&root, "", 0, &mut names).map_err(fail)?;
@@ -238,7 +238,7 @@ impl File {
         Self { name: name.to_owned(), path, hashed_name, url, hash, content }
     }
 
-    /// The content compressed, if that is worth it.
+    /// The compressed content, if it is small enough.
     fn packed(&self, pack: impl Fn(&[u8]) -> Vec<u8>) -> TokenStream {
         let extension = self.name.rsplit_once('.').map_or("", |(_, extension)| extension).to_ascii_lowercase();
         if !PACKED.contains(&extension.as_str()) {
@@ -280,8 +280,8 @@ fn hashed_name(name: &str, hash: &str) -> String {
     }
 }
 
-/// FNV-1a of 128 bits, folded to 64. The same for every compiler and machine, so that the nodes of a cluster agree on
-/// the names; it guards against accidents, not against the author of the files.
+/// 128-bit FNV-1a, folded to 64 bits. Independent of compiler and machine, so that all nodes of a cluster use the
+/// same names. It protects against accidents, not against the author of the files.
 fn hash(content: &[u8]) -> u64 {
     const OFFSET: u128 = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d;
     const PRIME: u128 = 0x0100_0000_0000_0000_0000_013b;
@@ -291,7 +291,7 @@ fn hash(content: &[u8]) -> u64 {
     folded
 }
 
-/// A path as it stands in a URL (RFC 3986, 3.3).
+/// Percent-encodes a path (RFC 3986, 3.3).
 fn encoded(path: &str) -> String {
     let mut url = String::with_capacity(path.len());
     for byte in path.bytes() {
@@ -304,7 +304,7 @@ fn encoded(path: &str) -> String {
     url
 }
 
-/// While developing, the last per cent is not worth the wait: a macro crate is built with the profile of its users.
+/// Debug builds compress faster: a macro crate has the profile of its users.
 const IS_DRAFT: bool = cfg!(debug_assertions);
 
 fn brotli(content: &[u8]) -> Vec<u8> {
@@ -344,7 +344,7 @@ mod tests {
     }
 
     #[test]
-    fn the_hash_stands_before_the_extension() {
+    fn the_hash_precedes_the_extension() {
         for (name, expected) in [
             ("style.css", "style.00ff.css"),
             ("js/app.min.js", "js/app.min.00ff.js"),
@@ -356,14 +356,14 @@ mod tests {
     }
 
     #[test]
-    fn the_hash_is_the_published_one() {
+    fn the_hash_is_fnv_1a() {
         assert_eq!(hash(b""), 0x6c62_272e_07bb_0142 ^ 0x62b8_2175_6295_c58d);
         // FNV-1a 128 of "a": d228cb696f1a8caf78912b704e4a8964.
         assert_eq!(hash(b"a"), 0xd228_cb69_6f1a_8caf ^ 0x7891_2b70_4e4a_8964);
     }
 
     #[test]
-    fn what_compresses_comes_back() {
+    fn compressed_content_is_restored() {
         use std::io::Read as _;
         let text = "Skep, Skep, Skep. ".repeat(200).into_bytes();
         let mut plain = Vec::new();

@@ -1,25 +1,27 @@
-//! `derive(Group)`: several fields of a form that are repeated together.
+//! `derive(Group)`: a group of form fields that is repeated.
 
-use proc_macro2::{Span, TokenStream};
-use quote::{format_ident, quote, quote_spanned};
+use proc_macro2::TokenStream;
+use quote::{quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{Data, DeriveInput, Error, Field, Fields, Ident, Result};
 
+use crate::field::{self, variable};
+
 pub(crate) fn derive(input: &DeriveInput) -> Result<TokenStream> {
-    const HELP: &str = "a group is a struct whose fields have names: they are the fields of each row";
+    const HELP: &str = "a group is a struct with named fields, which are the fields of each row";
     if !input.generics.params.is_empty() {
-        return Err(Error::new(input.generics.span(), "a group has no type parameters and borrows nothing"));
+        return Err(Error::new(input.generics.span(), "a group cannot have generic parameters"));
     }
     let Data::Struct(data) = &input.data else { return Err(Error::new(input.ident.span(), HELP)) };
     let Fields::Named(fields) = &data.fields else { return Err(Error::new(input.ident.span(), HELP)) };
     if fields.named.is_empty() {
-        return Err(Error::new(input.ident.span(), "a group without fields has nothing to be given: add one"));
+        return Err(Error::new(input.ident.span(), "the group has no fields: add one"));
     }
     let parts: Vec<Part> = fields.named.iter().map(Part::of).collect();
     Ok(write(input, &parts))
 }
 
-/// A field of the group, its name in a form, and the code that has to do with it.
+/// A field of the group, and the code for it.
 struct Part {
     name: Ident,
     read: TokenStream,
@@ -31,30 +33,18 @@ struct Part {
 impl Part {
     fn of(field: &Field) -> Self {
         let name = field.ident.clone().expect("only named fields come here");
-        let (kind, text) = (&field.ty, name.to_string().trim_start_matches("r#").to_owned());
-        // What does not fit is said at the type that does not fit.
-        let at = kind.span().resolved_at(Span::call_site());
+        let (kind, text, at) = (&field.ty, field::name(&name), field::span(&field.ty));
         let variable = variable(&name);
-        let documentation = format!("The field `{text}` of each row.");
-        let visibility = &field.vis;
         Self {
             read: quote_spanned!(at=> let #variable = row.field::<#kind>(#text);),
             info: quote_spanned!(at=> ::skep::form::row_info::<#kind>(#text)),
             give: quote_spanned! {at=>
                 <#kind as ::skep::form::FormField>::give(&self.#name, #text, &mut |name, text| each(&name, text));
             },
-            constant: quote! {
-                #[doc = #documentation]
-                #[allow(non_upper_case_globals, private_interfaces, dead_code)]
-                #visibility const #name: ::skep::form::Name<Self, #kind> = ::skep::form::Name::new(#text);
-            },
+            constant: field::form_constant(&field.vis, &name, kind, &format!("The field `{text}` of each row.")),
             name,
         }
     }
-}
-
-fn variable(name: &Ident) -> Ident {
-    format_ident!("field_{}", name, span = Span::mixed_site())
 }
 
 fn write(input: &DeriveInput, parts: &[Part]) -> TokenStream {
@@ -97,7 +87,7 @@ fn write(input: &DeriveInput, parts: &[Part]) -> TokenStream {
         impl #name {
             #(#constants)*
         }
-        // A list of groups in a group is found here, and not where the group is used.
+        // Reports a list of groups in a group here, not where the group is used.
         const _: () = {
             let _ = <#name as ::skep::form::Control>::GROUP;
         };

@@ -1,7 +1,11 @@
-//! `html!`: tokens to a template, a template to diagnostics, and to code.
+//! `html!`: parses tokens into a template, checks it and generates code.
 //!
-//! The three steps know little of each other: [`parse`] knows the syntax, [`check`] knows HTML, [`generate`] knows
-//! `skep::html`. What a name means to HTML stands in [`names`]. Documented where it is re-exported: in `skep`.
+//! The steps are independent: [`parse`] knows the syntax, [`check`] knows HTML, [`generate`] knows `skep::html`.
+//! [`names`] says what the name of an element or attribute means. User documentation is in `skep`, which re-exports the
+//! macros.
+
+#[macro_use]
+mod words;
 
 mod ast;
 mod attribute;
@@ -35,7 +39,7 @@ pub(crate) fn expand_unchecked(tokens: TokenStream) -> TokenStream {
     expand_with(tokens, Piece::FromRoots, check::unchecked)
 }
 
-/// Always an expression of type `Html`, whatever is wrong: one mistake gives one message.
+/// Always generates an expression of type `Html`, so that an invalid template causes no further errors.
 fn expand_with(tokens: TokenStream, piece: Piece, check: impl FnOnce(&[Node]) -> Checked<'_>) -> TokenStream {
     let (mut nodes, mut diagnostics) = parse::template(tokens);
     diagnostics.extend(generate::controls::bind(&mut nodes));
@@ -53,7 +57,7 @@ fn expand_with(tokens: TokenStream, piece: Piece, check: impl FnOnce(&[Node]) ->
 mod tests {
     use super::*;
 
-    /// What is said about a template.
+    /// The messages about a template.
     fn messages(template: &str) -> Vec<String> {
         let (nodes, mut diagnostics) = parse::template(template.parse().expect("these are tokens"));
         diagnostics.extend(check::check(&nodes, Piece::FromRoots).diagnostics);
@@ -61,7 +65,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_right_gives_no_message() {
+    fn a_valid_template_gives_no_message() {
         for template in [
             "",
             "p { \"a\" (b) @if c { br; } }",
@@ -75,10 +79,10 @@ mod tests {
         }
     }
 
-    /// docs/html.md quotes messages, and says of which day the standard is.
+    /// docs/reference/html.md quotes messages, and names the date of the standard.
     #[test]
-    fn the_documentation_says_what_is_said() {
-        let text = include_str!("../../../docs/html.md");
+    fn the_documentation_quotes_the_messages() {
+        let text = include_str!("../../../docs/reference/html.md");
         let date = "16 September 2026";
         assert!(text.contains(date) && include_str!("html/standard.rs").contains(date));
         for template in [
@@ -95,14 +99,14 @@ mod tests {
     }
 
     #[test]
-    fn all_mistakes_are_found_in_one_look() {
+    fn all_errors_are_reported_at_once() {
         let found =
             messages("br { } P { = } @if { } div { a href=\"javascript:x\" title=\"1\" TITLE=\"2\" { } } p \"x\"; p;");
         assert_eq!(found.len(), 8, "{found:#?}");
     }
 
     #[test]
-    fn tokens_that_make_no_sense_end_in_a_message_not_in_a_loop() {
+    fn meaningless_tokens_give_a_message_and_no_endless_loop() {
         for template in
             ["@", "p @", "p :", "p .", "p #", "a-", "= = =", "@for", "@match x", "p x=", "p x= -", "@let", "else"]
         {
@@ -110,9 +114,9 @@ mod tests {
         }
     }
 
-    /// An editor completes what it finds at the place of the cursor: it must be in the code, and only its span can say where it was.
+    /// An editor completes the token at the cursor: it must be in the generated code, with its span.
     #[test]
-    fn what_is_being_typed_is_in_the_code_where_it_stands() {
+    fn incomplete_expressions_keep_their_spans() {
         for template in [
             "p { (cursor.) }",
             "p title=(cursor.) { }",
@@ -132,7 +136,7 @@ mod tests {
         }
     }
 
-    /// Each word, and the column in which it stood.
+    /// Each identifier, and its column.
     fn idents(tokens: TokenStream) -> Vec<(String, usize)> {
         let each = tokens.into_iter().flat_map(|token| match token {
             proc_macro2::TokenTree::Group(group) => idents(group.stream()),

@@ -3,18 +3,20 @@
 use proc_macro::TokenStream;
 
 mod assets;
+mod field;
 mod group;
 mod html;
 mod migrations;
 mod param;
 mod row;
 mod service;
+mod settings;
 
-/// Writes [`Service`](trait.Service.html) for a struct: where it is, how its fields are read, what its link looks like.
+/// Implements [`Service`](trait.Service.html) for a struct: its route, how its fields are parsed, and its link.
 ///
 /// ```text
 /// #[derive(Service)]
-/// #[service(POST "/writings/{page}/comments", body = 65_536)]
+/// #[service(POST "/writings/{page}/comments", body = "64KiB")]
 /// struct Comment {
 ///     page: Slug,                          // in the path, because the path names it
 ///     #[query(default = false)] quiet: bool, // in the query, as is every field without an attribute
@@ -25,15 +27,15 @@ mod service;
 ///
 /// | on the struct | means |
 /// |---|---|
-/// | `GET "/path/{field}/{*rest}"` | method and path; `{*rest}` takes the rest of the path, slashes included |
-/// | `body = 65_536` | the most bytes of the body, instead of the configured limit |
-/// | `page = Article { page }` | the GET service whose page holds the form; it is shown again if a submission is not accepted. Path and query parameters are known by their names |
-/// | `rules = Self::rules` | a `fn(&Self, &mut Refusal<Self>)` that judges the fields together: [`Refusal`](form/struct.Refusal.html) |
-/// | `once = "2h"` | a submission is accepted once, and for so long (`s`, `m`, `h`, `d`) after its form was shown |
+/// | `GET "/path/{field}/{*rest}"` | method and path; `{*rest}` matches the rest of the path, slashes included |
+/// | `body = "64KiB"` | maximum size of the body, instead of the configured limit; also a number of bytes |
+/// | `page = Article { page }` | the GET service whose page holds the form; it is shown again if validation fails. The expression may name path and query parameters |
+/// | `rules = Self::rules` | a `fn(&Self, &mut Refusal<Self>)` that validates the fields together: [`Refusal`](form/struct.Refusal.html) |
+/// | `once = "2h"` | a submission is accepted once, within this duration after its form was shown |
 /// | `cross_origin = "reason"` | forms of other sites may reach this service |
-/// | `answers = Type` | it answers JSON: the author writes [`Answer`](service/trait.Answer.html), and not `Handle` |
-/// | `status = 201` | the status of such an answer, instead of 200 (204 for `answers = ()`) |
-/// | `api = false` | a description of the interface leaves it out; with `true`, lists it though it speaks no JSON |
+/// | `answers = Type` | a JSON response: implement [`Answer`](service/trait.Answer.html) instead of `Handle` |
+/// | `status = 201` | the status of the JSON response, instead of 200 (204 for `answers = ()`) |
+/// | `api = false` | omits the service from the OpenAPI document; `true` includes a service without JSON |
 ///
 /// | on a field | it is read from |
 /// |---|---|
@@ -44,9 +46,10 @@ mod service;
 /// | `#[json]` | the whole body, as JSON (`serde::Deserialize`) |
 /// | `#[header("name")]` | the header field |
 ///
-/// For GET and POST it also writes `Name::form(...)`, the [`Form`](form/struct.Form.html) that leads to this service, and for each field of
-/// that form a constant, `Name::field`, by which controls name it. The form of a POST service takes the request (`cx`), then the
-/// path and query parameters. The form of a GET service takes the path's only: its inputs become the query.
+/// For GET and POST it also generates `Name::form(...)`, the [`Form`](form/struct.Form.html) that submits to this
+/// service, and a constant `Name::field` for each field of the form, which controls name. The form of a POST service
+/// takes the request (`cx`), then the path and query parameters. The form of a GET service takes only the path
+/// parameters: its inputs become the query.
 #[proc_macro_derive(Service, attributes(service, query, form, json, header))]
 pub fn derive_service(input: TokenStream) -> TokenStream {
     service::derive(syn::parse_macro_input!(input as syn::DeriveInput)).into()
@@ -66,7 +69,7 @@ pub fn derive_group(input: TokenStream) -> TokenStream {
     group::derive(&input).unwrap_or_else(syn::Error::into_compile_error).into()
 }
 
-/// A folder inside the executable; documented as `skep::assets`.
+/// Embeds a folder in the executable; documented as `skep::assets`.
 #[proc_macro]
 pub fn assets(input: TokenStream) -> TokenStream {
     assets::expand(input.into()).unwrap_or_else(syn::Error::into_compile_error).into()
@@ -74,8 +77,8 @@ pub fn assets(input: TokenStream) -> TokenStream {
 
 /// Embeds the SQL files of a folder, given relative to the crate's `Cargo.toml`, as `skep::sql::Migrations`.
 ///
-/// The files are named `0001_name.sql`: four digits, an underline, then small letters, digits and underlines. Another
-/// name, or a number that two files have, does not compile.
+/// The files are named `0001_name.sql`: four digits, an underscore, then lower-case letters, digits and underscores.
+/// Another name or a duplicate number does not compile.
 ///
 /// ```ignore
 /// const MIGRATIONS: skep::sql::Migrations = skep::sql::migrations!("migrations");
@@ -85,7 +88,7 @@ pub fn migrations(input: TokenStream) -> TokenStream {
     migrations::expand(input.into()).unwrap_or_else(syn::Error::into_compile_error).into()
 }
 
-/// Reads each field of a struct from the column of its name; `#[row(column = "name")]` names another.
+/// Reads each field of a struct from the column of the same name; `#[row(column = "name")]` names another.
 #[proc_macro_derive(Row, attributes(row))]
 pub fn row(input: TokenStream) -> TokenStream {
     row::expand(input.into()).unwrap_or_else(syn::Error::into_compile_error).into()
@@ -107,4 +110,11 @@ pub fn piece(template: TokenStream) -> TokenStream {
 #[proc_macro]
 pub fn html_unchecked(template: TokenStream) -> TokenStream {
     html::expand_unchecked(template.into()).into()
+}
+
+#[allow(missing_docs, reason = "documented where it is re-exported")]
+#[proc_macro_derive(Settings, attributes(settings, setting))]
+pub fn derive_settings(input: TokenStream) -> TokenStream {
+    let input = syn::parse_macro_input!(input as syn::DeriveInput);
+    settings::derive(&input).unwrap_or_else(syn::Error::into_compile_error).into()
 }

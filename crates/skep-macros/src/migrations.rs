@@ -1,4 +1,4 @@
-//! `migrations!`: the SQL files of a folder, embedded in their order.
+//! `migrations!`: embeds the SQL files of a folder, in order.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ pub(crate) fn expand(input: TokenStream) -> syn::Result<TokenStream> {
     let numbered = numbered(names).map_err(|text| Error::new(folder.span(), text))?;
     let migrations = numbered.iter().map(|(number, name)| {
         let path = format!("/{}/{name}", folder.value());
-        // The compiler notes each file that is included, and Cargo builds anew when one changes.
+        // `include_str!` makes Cargo rebuild when a file changes.
         quote! {
             ::skep::sql::Migration::new(
                 #number, #name, ::core::include_str!(::core::concat!(::core::env!("CARGO_MANIFEST_DIR"), #path)),
@@ -28,7 +28,7 @@ pub(crate) fn expand(input: TokenStream) -> syn::Result<TokenStream> {
     })
 }
 
-/// The names of the files in a folder. Those that begin with a dot belong to editors and the like.
+/// The sorted names of the files in a folder, without hidden files.
 fn names(folder: &Path) -> Result<Vec<String>, String> {
     let unreadable = |error| format!("the folder {} cannot be read: {error}", folder.display());
     let mut names = Vec::new();
@@ -42,12 +42,12 @@ fn names(folder: &Path) -> Result<Vec<String>, String> {
     Ok(names)
 }
 
-/// Each with its number, in order.
+/// The files with their numbers, in order.
 fn numbered(names: Vec<String>) -> Result<Vec<(u32, String)>, String> {
     let mut numbered: Vec<(u32, String)> = Vec::new();
     for name in names {
         let number = number(&name).ok_or_else(|| {
-            format!("`{name}` is no name for a migration; one is `0001_posts.sql`: four digits, `_`, then `a` to `z`, `0` to `9` and `_`")
+            format!("invalid migration name `{name}`: expected four digits, `_`, then `a` to `z`, `0` to `9` and `_`, such as `0001_posts.sql`")
         })?;
         if let Some((_, before)) = numbered.last().filter(|(last, _)| *last == number) {
             return Err(format!("`{before}` and `{name}` have the same number; give one of them another"));
@@ -74,13 +74,13 @@ mod tests {
     }
 
     #[test]
-    fn files_are_taken_in_the_order_of_their_numbers() {
+    fn files_are_ordered_by_number() {
         let expected = [(1, "0001_posts.sql".to_owned()), (10, "0010_tags_2.sql".to_owned())];
         assert_eq!(check(&["0001_posts.sql", "0010_tags_2.sql"]).unwrap(), expected);
     }
 
     #[test]
-    fn a_name_of_another_form_is_an_error_that_shows_the_form() {
+    fn an_invalid_name_is_an_error_with_an_example() {
         for name in [
             "posts.sql",
             "1_posts.sql",
@@ -91,12 +91,15 @@ mod tests {
             "+001_x.sql",
         ] {
             let error = check(&[name]).unwrap_err();
-            assert!(error.starts_with(&format!("`{name}` is no name")) && error.contains("0001_posts.sql"), "{error}");
+            assert!(
+                error.starts_with(&format!("invalid migration name `{name}`")) && error.contains("0001_posts.sql"),
+                "{error}"
+            );
         }
     }
 
     #[test]
-    fn two_files_with_one_number_are_both_named() {
+    fn an_error_lists_both_files_with_the_same_number() {
         let error = check(&["0001_a.sql", "0001_b.sql"]).unwrap_err();
         assert!(error.starts_with("`0001_a.sql` and `0001_b.sql` have the same number"), "{error}");
     }

@@ -1,4 +1,4 @@
-//! `derive(Param)`: an enum of names as a parameter, and as what a form lets choose from.
+//! `derive(Param)`: an enum of unit variants as parameter, form choice and SQL column.
 
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -6,7 +6,9 @@ use syn::parse::ParseStream;
 use syn::spanned::Spanned;
 use syn::{Attribute, Data, DeriveInput, Error, Fields, Ident, LitStr, Result, Token, Variant};
 
-/// A variant, the text it travels as, and what people read.
+use crate::field;
+
+/// A variant, its value in URLs, forms and SQL, and its label.
 struct Choice {
     variant: Ident,
     value: LitStr,
@@ -15,20 +17,22 @@ struct Choice {
 
 pub(crate) fn derive(input: DeriveInput) -> Result<TokenStream> {
     let Data::Enum(data) = &input.data else {
-        let help = "`derive(Param)` is for enums whose variants are names; for another type, write `impl Param`";
+        let help = "`derive(Param)` is for enums of unit variants; for other types, write `impl Param`";
         return Err(Error::new(input.ident.span(), help));
     };
     if !input.generics.params.is_empty() {
-        return Err(Error::new(input.generics.span(), "an enum of names has no type parameters and borrows nothing"));
+        return Err(Error::new(input.generics.span(), "`derive(Param)` does not support generic parameters"));
     }
     if data.variants.is_empty() {
-        return Err(Error::new(input.ident.span(), "there is nothing to choose from: give the enum a variant"));
+        return Err(Error::new(input.ident.span(), "the enum has no variants: add one"));
     }
     let choices: Vec<Choice> = data.variants.iter().map(choice).collect::<Result<_>>()?;
     for (position, one) in choices.iter().enumerate() {
         if let Some(other) = choices[..position].iter().find(|other| other.value.value() == one.value.value()) {
             let (first, second, value) = (&other.variant, &one.variant, one.value.value());
-            let help = format!("`{first}` and `{second}` are both written \"{value}\": `#[param(\"another\")]`");
+            let help = format!(
+                "`{first}` and `{second}` have the same value \"{value}\": change one with `#[param(\"...\")]`"
+            );
             return Err(Error::new(one.value.span(), help));
         }
     }
@@ -37,10 +41,10 @@ pub(crate) fn derive(input: DeriveInput) -> Result<TokenStream> {
 
 fn choice(variant: &Variant) -> Result<Choice> {
     if !matches!(variant.fields, Fields::Unit) {
-        let help = "a variant is a name without fields here; for more, write `impl Param`";
+        let help = "a variant cannot have fields; for other types, write `impl Param`";
         return Err(Error::new(variant.fields.span(), help));
     }
-    let words = words(variant.ident.to_string().trim_start_matches("r#"));
+    let words = words(&field::name(&variant.ident));
     let span = variant.ident.span();
     let mut choice = Choice {
         variant: variant.ident.clone(),
@@ -65,12 +69,15 @@ impl Choice {
                 if input.peek(LitStr) {
                     self.value = input.parse()?;
                     if self.value.value().is_empty() {
-                        return Err(Error::new(self.value.span(), "an empty value is what a form sends for none"));
+                        return Err(Error::new(
+                            self.value.span(),
+                            "the value must not be empty: a form sends an empty value for no choice",
+                        ));
                     }
                 } else {
                     let name: Ident = input.parse().map_err(|error| Error::new(error.span(), HELP))?;
                     if name != "label" {
-                        return Err(Error::new(name.span(), format!("`{name}` is unknown here: {HELP}")));
+                        return Err(Error::new(name.span(), format!("unknown option `{name}`: expected {HELP}")));
                     }
                     input.parse::<Token![=]>()?;
                     self.label = input.parse()?;
@@ -84,7 +91,7 @@ impl Choice {
     }
 }
 
-/// The words of a name, in small letters: `NewestFirst` is `newest` and `first`, `HTTPOnly` is `http` and `only`.
+/// Splits a name into lower-case words: `NewestFirst` is `newest` and `first`, `HTTPOnly` is `http` and `only`.
 fn words(name: &str) -> Vec<String> {
     let letters: Vec<char> = name.chars().collect();
     let mut words: Vec<String> = Vec::new();
@@ -148,15 +155,12 @@ fn write(name: &Ident, choices: &[Choice]) -> TokenStream {
                 match self { #(Self::#variants => #labels,)* }
             }
         }
-        // There is no database in a WebAssembly build.
-        #[cfg(not(target_family = "wasm"))]
         #[automatically_derived]
         impl ::skep::sql::ToValue for #name {
             fn to_value(&self) -> ::core::result::Result<::skep::sql::Value<'_>, ::skep::sql::Unfit> {
                 ::skep::sql::ToValue::to_value(::skep::param::Choice::value(self))
             }
         }
-        #[cfg(not(target_family = "wasm"))]
         #[automatically_derived]
         impl ::skep::sql::FromValue for #name {
             fn from_value(value: ::skep::sql::Value<'_>) -> ::core::result::Result<Self, ::skep::sql::Unfit> {
@@ -183,7 +187,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_is_taken_apart_into_words() {
+    fn a_name_is_split_into_words() {
         for (name, expected) in [
             ("Newest", "newest"),
             ("NewestFirst", "newest-first"),

@@ -1,21 +1,23 @@
-//! `derive(Row)`: each field from the column of its name.
+//! `derive(Row)`: reads each field from the column of the same name.
 
 use proc_macro2::TokenStream;
-use quote::quote;
-use syn::ext::IdentExt;
-use syn::{Data, DeriveInput, Error, Field, Fields, LitStr, Result};
+use quote::{quote, quote_spanned};
+use syn::{Data, DeriveInput, Error, Field, Fields, Ident, LitStr, Result};
+
+use crate::field;
 
 pub(crate) fn expand(input: TokenStream) -> Result<TokenStream> {
     let input: DeriveInput = syn::parse2(input)?;
     let fields = named_fields(&input)?;
     let name = &input.ident;
     let (generics, arguments, conditions) = input.generics.split_for_impl();
-    let row = name.unraw().to_string();
-    let count = fields.len();
-    let idents: Vec<_> = fields.iter().filter_map(|field| field.ident.as_ref()).collect();
-    let names = idents.iter().map(|ident| ident.unraw().to_string());
+    let (row, count) = (field::name(name), fields.len());
+    let idents: Vec<&Ident> = fields.iter().filter_map(|field| field.ident.as_ref()).collect();
+    let names = idents.iter().map(|ident| field::name(ident));
     let columns = fields.iter().copied().map(column).collect::<Result<Vec<_>>>()?;
-    let places = 0..count;
+    let values = fields.iter().enumerate().map(|(position, Field { ident, ty, .. })| {
+        quote_spanned!(field::span(ty)=> #ident: cells.get::<#ty>(plan[#position])?)
+    });
     Ok(quote! {
         #[automatically_derived]
         impl #generics ::skep::sql::Row for #name #arguments #conditions {
@@ -27,7 +29,7 @@ pub(crate) fn expand(input: TokenStream) -> Result<TokenStream> {
 
             #[inline]
             fn read(cells: &::skep::sql::Cells<'_>, plan: &Self::Plan) -> ::skep::sql::Result<Self> {
-                ::core::result::Result::Ok(Self { #(#idents: cells.get(plan[#places])?),* })
+                ::core::result::Result::Ok(Self { #(#values),* })
             }
         }
     })
@@ -35,8 +37,7 @@ pub(crate) fn expand(input: TokenStream) -> Result<TokenStream> {
 
 fn named_fields(input: &DeriveInput) -> Result<Vec<&Field>> {
     if let Some(lifetime) = input.generics.lifetimes().next() {
-        let text =
-            "a row owns what it holds: it is made while SQLite still owns the text. Use `String` instead of `&str`";
+        let text = "a row cannot borrow from the database. Use `String` instead of `&str`";
         return Err(Error::new_spanned(lifetime, text));
     }
     match &input.data {
@@ -55,9 +56,9 @@ fn named_fields(input: &DeriveInput) -> Result<Vec<&Field>> {
     }
 }
 
-/// The name of the field's column: what `#[row(column = "...")]` says, else the field's own.
+/// The column of a field: that of `#[row(column = "...")]`, or the name of the field.
 fn column(field: &Field) -> Result<String> {
-    let mut column = field.ident.as_ref().map(|ident| ident.unraw().to_string()).unwrap_or_default();
+    let mut column = field.ident.as_ref().map(field::name).unwrap_or_default();
     for attribute in field.attrs.iter().filter(|attribute| attribute.path().is_ident("row")) {
         attribute.parse_nested_meta(|meta| {
             if !meta.path.is_ident("column") {
@@ -79,14 +80,14 @@ mod tests {
     }
 
     #[test]
-    fn fields_are_read_from_the_columns_of_their_names() {
+    fn fields_are_read_from_columns_of_the_same_name() {
         let code = expand(quote! { struct Post { r#type: i64, #[row(column = "body_html")] body: String } }).unwrap();
         let code = code.to_string();
         assert!(code.contains(r#"("Post" , [("type" , "type") , ("body" , "body_html")])"#), "{code}");
     }
 
     #[test]
-    fn what_cannot_be_a_row_says_what_can() {
+    fn an_unsupported_type_gives_an_error_with_an_alternative() {
         assert!(error(quote! { struct Post(i64); }).contains("read a tuple"));
         assert!(error(quote! { enum Post {} }).contains("implement `skep::sql::FromValue`"));
         assert!(error(quote! { struct Post<'a> { title: &'a str } }).contains("Use `String`"));

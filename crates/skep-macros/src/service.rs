@@ -1,7 +1,7 @@
 //! `derive(Service)`.
 //!
-//! First the declaration is understood ([`Declaration`], [`Parameter`]), with everything that is wrong said at the word
-//! that is wrong; then the implementation is written ([`write`]).
+//! Parses the declaration ([`Declaration`], [`Parameter`]), reporting errors at the tokens that cause them, and then
+//! generates the implementation ([`write`]).
 
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -19,10 +19,10 @@ mod parameters;
 mod pattern;
 mod write;
 
-/// As many as `skep::service::MAX_PATH_PARAMETERS`.
+/// Equal to `skep::service::MAX_PATH_PARAMETERS`.
 const MAX_PATH_PARAMETERS: usize = 8;
 
-/// What is wrong is said once: the struct counts as a service all the same, so that nothing else complains about it.
+/// An invalid declaration still implements the traits, so that it causes no further errors.
 pub(crate) fn derive(input: DeriveInput) -> TokenStream {
     understand(&input).unwrap_or_else(|error| {
         let (name, error) = (&input.ident, error.to_compile_error());
@@ -46,7 +46,7 @@ pub(crate) fn derive(input: DeriveInput) -> TokenStream {
 
 fn understand(input: &DeriveInput) -> Result<TokenStream> {
     if !input.generics.params.is_empty() {
-        return Err(Error::new(input.generics.span(), "a service has no type parameters and borrows nothing"));
+        return Err(Error::new(input.generics.span(), "a service cannot have generic parameters"));
     }
     let declaration = Declaration::of(input)?;
     let pattern = Pattern::of(&declaration)?;
@@ -60,36 +60,37 @@ fn check(declaration: &Declaration, pattern: &Pattern, parameters: &[Parameter])
     let names: Vec<&str> = pattern.names().collect();
     for (position, name) in names.iter().enumerate() {
         if !taken(position) {
-            let help = format!("the path has `{{{name}}}`, and the struct has no field `{name}`");
+            let help = format!("the path has `{{{name}}}`, but the struct has no field `{name}`");
             return Err(Error::new(declaration.path.span(), help));
         }
     }
     if names.len() > MAX_PATH_PARAMETERS {
-        let help = format!("a path has at most {MAX_PATH_PARAMETERS} parameters; these are {}", names.len());
+        let help = format!("a path has at most {MAX_PATH_PARAMETERS} parameters, not {}", names.len());
         return Err(Error::new(declaration.path.span(), help));
     }
     let unread = |one: &&Parameter| matches!(one.source, Source::Json | Source::Header(_));
     if let Some(parameter) = parameters.iter().filter(|_| declaration.external).find(unread) {
-        let help = "another site reads this service: a link or a form brings path, query and form fields only";
+        let help = "an external service has only path, query and form fields";
         return Err(Error::new(parameter.name.span(), help));
     }
     if let Some((name, _)) = &declaration.when
         && let Some(taken) =
             parameters.iter().find(|one| matches!(&one.source, Source::Query { name: own, .. } if own == name))
     {
-        let help = format!("`{name}` has a fixed value here, by `when`: it is no parameter");
+        let help = format!("`{name}` has a fixed value from `when`, so it cannot be a parameter");
         return Err(Error::new(taken.name.span(), help));
     }
     forms(declaration, parameters)?;
     let mut body: Option<&Parameter> = None;
     for parameter in parameters.iter().filter(|one| matches!(one.source, Source::Form { .. } | Source::Json)) {
         if !declaration.has_body() {
-            let help = "a GET service has no body: leave the attribute out to read from the query, or make it POST";
+            let help =
+                "a GET service has no body: remove the attribute to read from the query, or change the method to POST";
             return Err(Error::new(parameter.name.span(), help));
         }
         let alone = |one: &Parameter| matches!(one.source, Source::Json);
         if body.is_some_and(|other| alone(other) || alone(parameter)) {
-            let help = "the body is JSON for one field, or a form for several, and not both";
+            let help = "a body is read into one `#[json]` field or into `#[form]` fields, not both";
             return Err(Error::new(parameter.name.span(), help));
         }
         body = Some(parameter);
@@ -97,24 +98,24 @@ fn check(declaration: &Declaration, pattern: &Pattern, parameters: &[Parameter])
     if let Some((text, _)) = &declaration.once
         && let Some(json) = parameters.iter().find(|one| matches!(one.source, Source::Json))
     {
-        let help = format!("`once = \"{}\"` is for forms: what sends JSON carries no hidden field", text.value());
+        let help = format!("`once = \"{}\"` is for forms: a JSON request has no hidden field", text.value());
         return Err(Error::new(json.name.span(), help));
     }
     Ok(())
 }
 
-/// What only a form can have, and the one name that its fields cannot.
+/// Checks options that need a form, and the reserved field name.
 fn forms(declaration: &Declaration, parameters: &[Parameter]) -> Result<()> {
     let is_form = |one: &&Parameter| matches!(one.source, Source::Form { .. });
     let is_input =
         |one: &&Parameter| is_form(one) || !declaration.has_body() && matches!(one.source, Source::Query { .. });
     if let Some(wrong) = parameters.iter().filter(is_input).find(|one| one.name == "form") {
-        let help = "a field of a form cannot be named `form`: the service's form has this name";
+        let help = "a field of a form cannot be named `form`, because `Name::form` is the form of the service";
         return Err(Error::new(wrong.name.span(), help));
     }
     let has_form = declaration.once.is_some() || parameters.iter().any(|one| is_form(&one));
     if let Some(page) = declaration.page.as_ref().filter(|_| !has_form) {
-        let help = "only a service with `#[form]` fields has a page to show its form again";
+        let help = "`page` needs `#[form]` fields: it shows their form again";
         return Err(Error::new(page.span(), help));
     }
     Ok(())

@@ -1,6 +1,6 @@
-//! A runtime beside the workers: on it, start-up work and jobs wait for caches that are asked over a connection.
+//! A runtime for start-up work and jobs that use caches over a connection.
 //!
-//! A cache in this process or machine needs none; then there is no such thread.
+//! It is only started if there is such a cache.
 
 use std::io;
 use std::thread;
@@ -8,7 +8,7 @@ use std::thread;
 use tokio::runtime::{Builder, Handle};
 use tokio::sync::oneshot;
 
-/// A runtime on a thread of its own. It ends when this is dropped.
+/// A runtime on a thread of its own, until it is dropped.
 #[derive(Debug)]
 pub(crate) struct Background {
     handle: Handle,
@@ -21,7 +21,7 @@ impl Background {
         let runtime = Builder::new_current_thread().enable_all().build()?;
         let handle = runtime.handle().clone();
         let (stop, stopped) = oneshot::channel();
-        // An error says that the other end is gone, which is what it waits for.
+        // An error means that the sender was dropped, which is what it waits for.
         let run = move || drop(runtime.block_on(stopped));
         thread::Builder::new().name("background".into()).spawn(run)?;
         Ok(Self { handle, _stop: stop })

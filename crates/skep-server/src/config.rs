@@ -1,35 +1,36 @@
 //! The settings of a server, in one typed [`Config`].
 //!
-//! There is one table of settings ([`table`]). Flags, file, environment and program fill the same values ([`layers`]);
-//! help and reference page are written from the same rows ([`page`]). There is no second list.
+//! One [table](table::SETTINGS) names all settings of the server; an application and `skep serve` add rows of their own. All
+//! [`sources`] fill the same values; help and reference page are written from the same rows ([`page`]).
 //!
-//! Start reading at [`Config::read`].
+//! Start reading at [`Reading::read`].
 
 mod error;
 mod flags;
-mod layers;
-mod nearest;
 mod page;
+mod sources;
 mod table;
 mod take;
-mod value;
+#[cfg(test)]
+mod tests;
 
 use std::collections::HashMap;
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use skep::cache::{NotTiers, Tiers};
 use skep::link::BaseUrl;
+use skep::settings::{RawSetting, Resolved, Row, Source, Table, Value, Values};
 
+use crate::proxies::Trusted;
 pub(crate) use error::ConfigError;
-pub use flags::flags;
 pub(crate) use flags::{Command, Flags};
-pub(crate) use layers::{Fixed, Sources, is_default};
 pub use page::reference;
 pub(crate) use page::{help, print};
+pub(crate) use sources::{Fixed, Sources};
 
-/// What a server was told. Each field is a setting of the same name; `docs/configuration.md` says what they mean.
+/// The settings of a server. Each field is a setting of the same name: `docs/reference/configuration.md`.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Config {
     pub(crate) listen: Vec<Address>,
@@ -54,6 +55,9 @@ pub(crate) struct Config {
     pub(crate) swap: Swap,
     pub(crate) data: PathBuf,
     pub(crate) base_url: Option<BaseUrl>,
+    pub(crate) hosts: Vec<String>,
+    pub(crate) cookies: Cookies,
+    pub(crate) proxies: Proxies,
     pub(crate) secret: Option<PathBuf>,
     pub(crate) caches: Caches,
     pub(crate) grace: Duration,
@@ -92,6 +96,19 @@ pub(crate) struct Caches {
     pub(crate) need_a_runtime: bool,
 }
 
+/// The settings `cookies.*`.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Cookies {
+    pub(crate) always_secure: bool,
+}
+
+/// The settings `proxies.*`.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Proxies {
+    pub(crate) trusted: Trusted,
+    pub(crate) protocol: bool,
+}
+
 /// The settings `log.*`.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Log {
@@ -120,18 +137,23 @@ pub(crate) struct Tls {
 pub(crate) struct Limits {
     pub(crate) blocking_threads: usize,
     pub(crate) body: u64,
+    pub(crate) bodies: u64,
     pub(crate) body_idle: Duration,
+    pub(crate) body_rate: u64,
+    pub(crate) body_time: Duration,
     pub(crate) connections: usize,
+    pub(crate) connections_per_address: usize,
     pub(crate) form_fields: usize,
     pub(crate) header_bytes: usize,
     pub(crate) header_fields: usize,
     pub(crate) header_time: Duration,
-    pub(crate) http2_resets: usize,
+    pub(crate) http2_resets: u32,
     pub(crate) http2_streams: u32,
     pub(crate) keep_alive: Duration,
     pub(crate) once: usize,
     pub(crate) page: u64,
     pub(crate) query_parameters: usize,
+    pub(crate) request_time: Duration,
     pub(crate) requests_per_connection: u32,
     pub(crate) session: usize,
     pub(crate) sessions: u64,
@@ -157,32 +179,110 @@ pub(crate) enum Address {
     Inherited(i32),
 }
 
+impl Address {
+    pub(crate) fn unix_path(&self) -> Option<&Path> {
+        match self {
+            Self::Unix(path) => Some(path),
+            _ => None,
+        }
+    }
+}
+
+/// All that is needed to read settings.
+#[derive(Debug)]
+pub(crate) struct Reading {
+    pub(crate) flags: Flags,
+    pub(crate) fixed: Vec<Fixed>,
+    pub(crate) sources: Sources,
+    /// Rows of the program around the application, such as `skep serve`.
+    pub(crate) rows: Vec<Row>,
+}
+
+/// Settings that were read.
+#[derive(Debug)]
+pub(crate) struct Settings {
+    pub(crate) config: Config,
+    pub(crate) values: Values,
+    /// What the sources say about the application's settings.
+    pub(crate) application: Vec<RawSetting>,
+}
+
+/// The table of the server, with rows added to it.
+pub(crate) fn table(more: &[Row]) -> Table {
+    Table::new(table::SETTINGS.iter().map(table::Setting::row).chain(more.iter().cloned()).collect())
+}
+
+impl Reading {
+    /// Reads all sources, and names all that is wrong in them.
+    ///
+    /// `application`: the rows of the application, where it is known. The supervisor does not make the application; there, settings that
+    /// may be the application's are not judged.
+    pub(crate) fn read(&self, application: Option<&[Row]>) -> Result<Settings, ConfigError> {
+        let own = table(&self.rows);
+        let rows: Vec<Row> = self.rows.iter().chain(application.unwrap_or_default()).cloned().collect();
+        let all = table(&rows);
+        let mut problems = clashes(&own, application.unwrap_or_default());
+        let raw = self.sources.read(&self.flags, &self.fixed, &all)?;
+        let may_be_judged = |raw: &RawSetting| application.is_some() || !may_be_of_application(&own, raw);
+        let (raw, _) = raw.into_iter().partition::<Vec<_>, _>(may_be_judged);
+        let is_of_application = |raw: &&RawSetting| own.row(&raw.name).is_none() && all.row(&raw.name).is_some();
+        let of_application = raw.iter().filter(is_of_application).cloned().collect();
+        let (values, more) = all.resolve(raw);
+        problems.extend(more);
+        let config = Config::from_values(&values, &mut problems);
+        if problems.is_empty() {
+            Ok(Settings { config, values, application: of_application })
+        } else {
+            Err(ConfigError::new(problems))
+        }
+    }
+}
+
+/// True if this is the setting of an application: it is in no table of the server.
+fn may_be_of_application(own: &Table, raw: &RawSetting) -> bool {
+    let table = |name: &str| name.split_once('.').map(|(table, _)| table.to_owned());
+    match &raw.source {
+        Source::Environment(_) => own.row(&raw.name).is_none(),
+        _ => table(&raw.name).is_some_and(|of| own.rows().iter().all(|row| table(&row.name).as_deref() != Some(&of))),
+    }
+}
+
+fn clashes(own: &Table, application: &[Row]) -> Vec<String> {
+    let table = |row: &Row| row.name.split('.').next().map(ToOwned::to_owned);
+    let mut taken: Vec<String> = application.iter().filter_map(table).collect();
+    taken.dedup();
+    taken.retain(|name| own.rows().iter().any(|row| table(row).as_ref() == Some(name)));
+    let problem =
+        |name: String| format!("the table \"{name}\" is the server's: give the application's settings another one");
+    taken.into_iter().map(problem).collect()
+}
+
 impl Config {
-    /// Reads all layers, and names all that is wrong in them.
-    pub(crate) fn read(
-        flags: &Flags,
-        fixed: &[Fixed],
-        sources: &Sources,
-    ) -> Result<(Self, layers::Values), ConfigError> {
-        let (values, mut problems) = layers::read(flags, fixed, sources)?;
+    fn from_values(values: &Values, problems: &mut Vec<String>) -> Self {
         let mut config = Self::default();
-        for (setting, known) in table::SETTINGS.iter().zip(values.iter()) {
-            if let Err(problem) = (setting.set)(&mut config, &known.value) {
-                problems.push(format!("{}: {} = {}: {problem}", known.from, setting.name, known.value));
+        for setting in table::SETTINGS {
+            let Some(resolved) = values.get(setting.name) else { continue };
+            if let Err(problem) = (setting.set)(&mut config, &resolved.value) {
+                problems.push(format!("{}: {} = \"{}\": {problem}", resolved.source, setting.name, resolved.value));
             }
         }
-        for known in values.iter().skip(table::SETTINGS.len()) {
-            if let Err(problem) = config.caches.take(known) {
-                problems.push(format!("{}: {} = \"{}\": {problem}", known.from, known.name, known.value));
+        for resolved in values.iter() {
+            if let Err(problem) = config.caches.take(resolved) {
+                let Resolved { name, value, source, .. } = resolved;
+                problems.push(format!("{source}: {name} = \"{value}\": {problem}"));
             }
         }
-        if problems.is_empty() { Ok((config, values)) } else { Err(ConfigError::new(problems)) }
+        if let Some(path) = config.probe.as_ref().filter(|path| !path.starts_with('/')) {
+            let source = values.get("probe").map_or(&Source::Default, |resolved| &resolved.source);
+            problems.push(format!("{source}: probe = \"{path}\": expected a path, such as / or /health"));
+        }
+        config
     }
 }
 
 impl Caches {
-    fn take(&mut self, known: &layers::Known) -> Result<(), NotTiers> {
-        let (Some(name), value::Value::List(list)) = (table::cache_of(&known.name), &known.value) else {
+    fn take(&mut self, resolved: &Resolved) -> Result<(), NotTiers> {
+        let (Some(name), Value::List(list)) = (table::cache_of(&resolved.name), &resolved.value) else {
             return Ok(());
         };
         let tiers = Tiers::parse(list)?;

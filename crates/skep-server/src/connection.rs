@@ -1,20 +1,20 @@
 //! HTTP over one connection, from its first byte to its orderly end.
 //!
-//! The messages are hyper's business. Ours: what comes before its parser ([`gate`]), what a connection may cost in
-//! time, the one error page for what never became a request, and the order in which a connection ends. This code knows
-//! neither processes nor where its application comes from.
+//! hyper parses and writes the messages. This module adds strict checks before hyper's parser ([`validator`]), timeouts, the error page for what
+//! never became a request, and the order in which a connection closes. It knows neither processes nor where the application comes from.
 //!
 //! Start reading at [`serve`].
 
-mod answer;
+mod budget;
 mod closing;
 mod context;
-mod gate;
-mod incoming;
-mod outgoing;
+mod exchange;
 mod protocol;
-mod share;
+mod recipient;
+mod request_body;
+mod response_body;
 mod socket;
+mod validator;
 mod wire;
 
 use std::cell::{Cell, RefCell, RefMut};
@@ -23,99 +23,129 @@ use std::io;
 use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Poll, Waker};
+use std::time::Duration;
 
-pub(crate) use closing::refuse;
-use context::Moment;
-pub(crate) use context::{Context, Guest, Limits, Share};
-pub(crate) use gate::Bounds;
+pub(crate) use closing::reject;
+use context::Tick;
+pub(crate) use context::{ConnectionGuard, Context, Limits, RequestBudget, Rules};
+pub(crate) use request_body::BodyLimits;
 use skep::Peer;
 pub(crate) use socket::{Plain, Socket};
-use wire::{Beginning, Wire};
+pub(crate) use validator::HeadLimits;
+use wire::{Protocol, Wire};
 
-/// One connection, as its parts see it. All of them live on one thread.
+/// One connection, shared by its parts, all on one thread.
 pub(crate) struct Connection {
     context: Rc<Context>,
-    /// Nobody, if it is turned away.
-    guest: Option<Guest>,
+    /// `None` if the connection was rejected.
+    guard: Option<ConnectionGuard>,
     peer: Peer,
     /// The peer as the access log writes it.
     peer_text: String,
     wire: RefCell<Wire>,
     phase: Cell<Phase>,
-    since: Cell<Moment>,
-    blocked_since: Cell<Option<Moment>>,
-    expired: Cell<Option<Expired>>,
-    /// Requests that were taken in, and how many of them are not answered to the last byte.
+    since: Cell<Tick>,
+    blocked_since: Cell<Option<Tick>>,
+    timed_out: Cell<Option<TimedOut>>,
+    /// Requests that were received, and those whose response is not complete.
     requests: Cell<u32>,
     running: Cell<u32>,
-    /// No request waits for an answer: what hyper writes now is its own.
-    quiet: Cell<bool>,
+    /// No request is in progress: what hyper writes now is a response of its own.
+    no_request_running: Cell<bool>,
+    /// What the HTTP/2 stream that was polled last waits for.
+    stream: Cell<Option<StreamState>>,
+    /// How many more HTTP/2 streams the client may cancel, as of a time.
+    resets_left: Cell<(f64, Tick)>,
     waker: Cell<Option<Waker>>,
 }
 
-/// What a connection is waiting for.
+/// What a connection waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
-    /// A head, complete.
+    /// A complete head.
     Head,
-    /// Its application.
-    Answer,
-    /// Anything at all.
+    /// The application.
+    Response,
+    /// Any input.
     Idle,
 }
 
-/// Whose time was up.
+/// Which timeout has expired.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Expired {
+enum TimedOut {
     Head,
     Idle,
     Write,
+    /// Not a time: the client cancels too many requests.
+    Resets,
 }
 
-/// How a connection came to its end.
+/// What the response of an HTTP/2 stream waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum StreamState {
+    /// The next part of the body, from the application.
+    WaitsForBody,
+    /// Room in the client's window.
+    WaitsForClient,
+}
+
+/// Why a connection ends.
 #[derive(Debug)]
 enum End {
-    /// hyper is done with it.
+    /// hyper has finished.
     Http(hyper::Result<()>),
-    /// The gate let nothing more in, and all before it is answered.
-    Refused,
-    Expired(Expired),
-    Broken(io::Error),
+    /// The validator has rejected input, and all requests before it are answered.
+    Rejected,
+    TimedOut(TimedOut),
+    Io(io::Error),
 }
 
+/// How long a permit is reserved for a new connection, with `prefork` a process. Clients send their request at once.
+pub(crate) const PROMPT: Duration = Duration::from_millis(50);
+
+/// How long a draining thread waits for the first bytes of a new connection: its client may have sent them already.
+const FIRST_BYTES: Duration = Duration::from_millis(100);
+
 /// Serves one connection until it ends.
-pub(crate) async fn serve(guest: Guest, socket: Socket, peer: Peer, http2: bool) {
-    let context = Rc::clone(guest.context());
-    let connection = Rc::new(Connection::new(&context, Some(guest), socket, peer));
+pub(crate) async fn serve(guard: ConnectionGuard, socket: Socket, peer: Peer, http2: bool) {
+    let context = Rc::clone(guard.context());
+    let connection = Rc::new(Connection::new(&context, Some(guard), socket, peer));
     let _membership = context.join(&connection);
-    // A thread that was idle has only now looked at its clock.
-    connection.expect(Phase::Head);
-    let beginning = if http2 { Ok(Beginning::Http2) } else { connection.begin().await };
+    // An idle thread has only now updated its clock.
+    connection.enter_phase(Phase::Head);
+    let beginning = if http2 { Ok(Protocol::Http2) } else { connection.sniff().await };
     let end = match beginning {
-        Ok(Beginning::Http1) => protocol::http1(&connection).await,
-        // What not every connection needs is in a box: an idle one is to be small.
-        Ok(Beginning::Http2) => Box::pin(protocol::http2(&connection)).await,
-        Ok(Beginning::Gone) => return,
+        Ok(Protocol::Http1) => protocol::http1(&connection).await,
+        // Boxed, to keep connections that do not need it small.
+        Ok(Protocol::Http2) => Box::pin(protocol::http2(&connection)).await,
+        Ok(Protocol::Closed) => return,
         Err(end) => end,
     };
     Box::pin(closing::close(&connection, end)).await;
 }
 
+/// A peer, as the access log writes it.
+fn peer_text(peer: Peer) -> String {
+    peer.address.map_or_else(|| "unix".to_owned(), |address| address.ip().to_string())
+}
+
 impl Connection {
-    fn new(context: &Rc<Context>, guest: Option<Guest>, socket: Socket, peer: Peer) -> Self {
+    fn new(context: &Rc<Context>, guard: Option<ConnectionGuard>, socket: Socket, peer: Peer) -> Self {
         Self {
             context: Rc::clone(context),
-            guest,
+            guard,
             peer,
-            peer_text: peer.address.map_or_else(|| "unix".to_owned(), |address| address.ip().to_string()),
+            peer_text: peer_text(peer),
             wire: RefCell::new(Wire::new(socket, context.limits.head)),
             phase: Cell::new(Phase::Head),
             since: Cell::new(context.now()),
             blocked_since: Cell::new(None),
-            expired: Cell::new(None),
+            timed_out: Cell::new(None),
             requests: Cell::new(0),
             running: Cell::new(0),
-            quiet: Cell::new(true),
+            no_request_running: Cell::new(true),
+            stream: Cell::new(None),
+            resets_left: Cell::new((f64::from(context.limits.http2_resets), context.now())),
             waker: Cell::new(None),
         }
     }
@@ -124,98 +154,134 @@ impl Connection {
         self.wire.borrow_mut()
     }
 
-    async fn begin(&self) -> Result<Beginning, End> {
+    async fn sniff(&self) -> Result<Protocol, End> {
         poll_fn(|cx| {
-            self.remember(cx.waker());
-            if let Some(expired) = self.expired.get() {
-                return Poll::Ready(Err(End::Expired(expired)));
+            self.store_waker(cx.waker());
+            if let Some(timed_out) = self.timed_out.get() {
+                return Poll::Ready(Err(End::TimedOut(timed_out)));
             }
-            match self.wire().poll_begin(cx) {
-                Poll::Pending if self.context.is_draining() => Poll::Ready(Ok(Beginning::Gone)),
-                begun => begun.map_err(End::Broken),
+            match self.wire().poll_sniff(cx) {
+                Poll::Pending if self.context.is_draining() && self.is_over(self.since.get(), FIRST_BYTES) => {
+                    Poll::Ready(Ok(Protocol::Closed))
+                }
+                begun => begun.map_err(End::Io),
             }
         })
         .await
     }
 
-    /// Polls `http` until it, its time, or its socket ends. When `ends` says that the thread does, `drain` tells it so.
-    async fn drive<F>(&self, mut http: Pin<&mut F>, drain: fn(Pin<&mut F>), ends: fn(&Context) -> bool) -> End
+    /// Polls `http` until it, its timeout or its socket ends. When `ends` returns true, calls `drain` once.
+    async fn drive<F>(&self, mut http: Pin<&mut F>, drain: fn(Pin<&mut F>), ends: impl Fn(&Context) -> bool) -> End
     where
         F: Future<Output = hyper::Result<()>>,
     {
-        let mut told = false;
+        let mut draining = false;
         poll_fn(|cx| {
-            self.remember(cx.waker());
-            let expired = self.expired.take();
-            if let Some(expired) = expired.filter(|expired| told || *expired != Expired::Idle) {
-                return Poll::Ready(End::Expired(expired));
+            self.store_waker(cx.waker());
+            let timed_out = self.timed_out.take();
+            if let Some(timed_out) = timed_out.filter(|timed_out| draining || *timed_out != TimedOut::Idle) {
+                return Poll::Ready(End::TimedOut(timed_out));
             }
             if let Poll::Ready(result) = http.as_mut().poll(cx) {
                 return Poll::Ready(End::Http(result));
             }
-            // What has arrived is served. HTTP/2 then says goodbye; HTTP/1 ends with its answer.
-            if !told && (expired.is_some() || ends(&self.context)) {
-                told = true;
+            // Requests that have arrived are served first. HTTP/2 then sends GOAWAY; HTTP/1 ends with its response.
+            if !draining && (timed_out.is_some() || ends(&self.context)) {
+                draining = true;
                 drain(http.as_mut());
                 if let Poll::Ready(result) = http.as_mut().poll(cx) {
                     return Poll::Ready(End::Http(result));
                 }
             }
-            self.settle(cx)
+            self.after_poll(cx)
         })
         .await
     }
 
-    /// hyper has done what it can for now: lets go what was gathered, and notes what is waited for.
-    fn settle(&self, cx: &mut std::task::Context<'_>) -> Poll<End> {
+    /// Flushes the output after hyper has been polled, and updates the phase.
+    fn after_poll(&self, cx: &mut std::task::Context<'_>) -> Poll<End> {
         let mut wire = self.wire();
         if let Poll::Ready(Err(error)) = wire.poll_flush(cx) {
-            return Poll::Ready(End::Broken(error));
+            return Poll::Ready(End::Io(error));
         }
-        if self.quiet.get() && wire.is_used_up() && !wire.has_body() {
-            return Poll::Ready(End::Refused);
+        if self.no_request_running.get() && wire.is_rejected() && !wire.has_body() {
+            return Poll::Ready(End::Rejected);
         }
         let now = self.context.now();
-        let blocked = wire.is_blocked().then(|| self.blocked_since.get().unwrap_or(now));
+        let blocked = wire.is_write_blocked().then(|| self.blocked_since.get().unwrap_or(now));
         self.blocked_since.set(blocked);
         let phase = match wire.in_head() {
-            _ if self.running.get() > 0 || wire.has_body() => Phase::Answer,
+            _ if self.running.get() > 0 || wire.has_body() => Phase::Response,
             true => Phase::Head,
             false if self.requests.get() > 0 => Phase::Idle,
             false => self.phase.get(),
         };
         if phase != self.phase.get() {
-            self.expect(phase);
+            self.enter_phase(phase);
         }
         Poll::Pending
     }
 
-    /// From now on this is waited for.
-    fn expect(&self, phase: Phase) {
+    /// Starts the timeout of a phase.
+    fn enter_phase(&self, phase: Phase) {
         self.phase.set(phase);
         self.since.set(self.context.now());
     }
 
     /// Called at every tick.
-    fn check_time(&self) {
+    fn check_timeouts(&self) {
+        // A client that is slow with its first request gives up the permit that is reserved for it, and waits for one later.
+        if self.requests.get() == 0
+            && let Some(guard) = &self.guard
+            && self.is_over(self.since.get(), PROMPT)
+        {
+            guard.release_reservation();
+        }
         let limits = &self.context.limits;
-        let over = |since: Moment, limit: std::time::Duration| {
-            u128::from(self.context.now().saturating_sub(since)) >= limit.as_millis()
-        };
-        let expired = match self.phase.get() {
-            _ if self.blocked_since.get().is_some_and(|since| over(since, limits.write_idle)) => Some(Expired::Write),
-            Phase::Head if over(self.since.get(), limits.header_time) => Some(Expired::Head),
-            Phase::Idle if over(self.since.get(), limits.keep_alive) => Some(Expired::Idle),
+        let over = |since, limit| self.is_over(since, limit);
+        let timed_out = match self.phase.get() {
+            _ if self.blocked_since.get().is_some_and(|since| over(since, limits.write_idle)) => Some(TimedOut::Write),
+            Phase::Head if over(self.since.get(), limits.header_time) => Some(TimedOut::Head),
+            Phase::Head
+                if self.context.is_draining() && over(self.since.get(), FIRST_BYTES) && !self.wire().received() =>
+            {
+                Some(TimedOut::Head)
+            }
+            Phase::Idle if over(self.since.get(), limits.keep_alive) => Some(TimedOut::Idle),
             _ => None,
         };
-        if expired.is_some() {
-            self.expired.set(expired);
+        if timed_out.is_some() {
+            self.timed_out.set(timed_out);
             self.since.set(self.context.now());
             self.wake();
         }
     }
 
-    fn remember(&self, waker: &Waker) {
+    fn set_stream_state(&self, waits_for_body: bool) {
+        let state = if waits_for_body { StreamState::WaitsForBody } else { StreamState::WaitsForClient };
+        self.stream.set(Some(state));
+    }
+
+    /// Counts an HTTP/2 stream that was cancelled before it was answered. Too many of them end the connection.
+    fn count_reset(&self) {
+        let most = f64::from(self.context.limits.http2_resets);
+        let (left, since) = self.resets_left.get();
+        let now = self.context.now();
+        #[expect(clippy::cast_precision_loss, reason = "milliseconds of a connection")]
+        let refilled = left + most / 10.0 * (now.saturating_sub(since) as f64 / 1000.0);
+        let left = refilled.min(most) - 1.0;
+        self.resets_left.set((left, now));
+        if left < 0.0 && !self.context.is_draining() {
+            self.timed_out.set(Some(TimedOut::Resets));
+            self.wake();
+        }
+    }
+
+    fn is_over(&self, since: Tick, limit: Duration) -> bool {
+        u128::from(self.context.now().saturating_sub(since)) >= limit.as_millis()
+    }
+
+    fn store_waker(&self, waker: &Waker) {
         let known = self.waker.take().filter(|known| known.will_wake(waker));
         self.waker.set(Some(known.unwrap_or_else(|| waker.clone())));
     }

@@ -1,7 +1,6 @@
-//! What an application does again and again beside its requests.
+//! Periodic jobs of the application.
 //!
-//! One thread for each job, started with the server; a job never runs twice at a time. An application without jobs has
-//! no such thread.
+//! Each job has a thread, started with the server, and never runs concurrently with itself. An application without jobs has no such thread.
 
 use std::io;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
@@ -29,7 +28,7 @@ struct Stop {
 }
 
 impl Jobs {
-    /// Starts what the application asked for. The first runs come at once.
+    /// Starts the jobs of the application. The first runs start at once.
     pub(crate) fn start(site: &Arc<Site>, background: Option<Background>) -> io::Result<Self> {
         let stop = Arc::<Stop>::default();
         let mut threads = Vec::new();
@@ -50,8 +49,7 @@ impl Jobs {
         Ok(Self { site: Arc::clone(site), background, stop, threads })
     }
 
-    /// Lets no job begin again, and waits for those that run, but not longer than `grace`. Then nothing more comes, and
-    /// what caches have kept for later is sent on.
+    /// Starts no further runs, and waits for those in progress, at most for `grace`. Then flushes what caches have buffered.
     pub(crate) fn finish(self, grace: Duration) {
         *self.stop.asked.lock().unwrap_or_else(PoisonError::into_inner) = true;
         self.stop.changed.notify_all();
@@ -63,13 +61,13 @@ impl Jobs {
         }
         let _entered = self.background.as_ref().map(|background| background.handle().enter());
         if let Err(error) = self.site.flush_caches() {
-            tracing::warn!("what a cache had kept for later is lost: {error}");
+            tracing::warn!("cannot flush a cache: {error}");
         }
     }
 }
 
 impl Stop {
-    /// True if the end was asked for before the time was over.
+    /// True if the stop was requested before the time was over.
     fn wait(&self, period: Duration) -> bool {
         let asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
         let (asked, _) =

@@ -1,4 +1,4 @@
-//! The server of skep: configuration, listeners, HTTP connections.
+//! The server of Skep: configuration, supervision, listeners, HTTP connections.
 //!
 //! ```no_run
 //! fn main() -> std::process::ExitCode {
@@ -6,53 +6,69 @@
 //! }
 //! ```
 //!
-//! One process, a thread for each processor core, and on each thread a runtime of its own with its own listening
-//! socket: a request is answered on the thread that accepted its connection, and threads share nothing that is written
-//! for each request.
+//! A worker process has a thread for each processor core, and each thread its own runtime and its own listening socket. A request is
+//! handled on the thread that accepted its connection; threads share nothing that is written for each request.
 //!
 //! | module | what it does |
 //! |---|---|
-//! | `server` | from an application to a server that runs, and to its end |
-//! | `config` | settings: one table, five layers |
-//! | `listener` | sockets that connections come from |
-//! | `worker` | a thread that accepts and serves |
+//! | `server` | from an application to a running server, and its shutdown |
+//! | `config` | settings: one table, five sources |
+//! | `supervisor` | keeps workers alive, replaces versions, executes control commands |
+//! | `prefork` | the parent that initialises, and the processes forked from it |
+//! | `handoff`, `channel` | what a worker inherits; its messages to and from the supervisor |
+//! | `listener` | listening sockets |
+//! | `worker` | a thread that accepts and serves connections |
 //! | `connection` | HTTP over one connection |
+//! | `authority`, `proxies` | the host that a request is for; what a trusted proxy reports of its client |
 //! | `tls` | certificates and keys |
 //! | `log` | events and the access log |
-//! | `jobs`, `offload` | work that blocks |
-//! | `signals` | how the main thread waits |
+//! | `jobs`, `offload`, `background` | work beside requests |
+//! | `signals` | the main thread's wait |
 //! | `sys` | the few places that need `unsafe` |
 
+mod app_status;
+mod assembly;
+mod authority;
 mod background;
+mod backoff;
+mod channel;
 mod config;
 mod connection;
+mod error;
+mod executable;
+mod handoff;
 mod jobs;
 mod listener;
 mod log;
 mod offload;
 mod prefork;
-mod seat;
+mod procfs;
+mod proxies;
+mod recycling;
+mod resources;
 mod server;
 mod signals;
 mod supervisor;
 mod sys;
 mod tls;
 mod worker;
+mod worker_state;
 
 use std::process::ExitCode;
 
-pub use config::{flags, reference};
-pub use log::MeasuredLog;
-pub use server::{Recipe, Running, Server, StartError};
+pub use config::reference;
+pub use error::StartError;
+pub use server::{AppFactory, Running, Server};
 
-/// Serves the application that `app` makes, as the command line, the environment and `skep.toml` say, until a signal ends it. For `main`.
+/// Serves the application that `app` creates until a signal stops the server. For `main`. Settings come from the command line, the
+/// environment and `skep.toml`.
 ///
-/// Give it the function (`run(blog::app)`): it is called in the process that serves, and before that in one that
-/// only looks for services that were forgotten; never in the supervisor's. See [`Server::new`].
+/// Pass a function (`run(blog::app)`), not an application: each worker calls it, and before the first worker starts, a child process that looks for
+/// unmounted services. The supervisor never does. See [`Server::new`].
 ///
-/// TERM and INT let requests finish for `grace` (10 s) and give exit code 0; a second one, or QUIT, ends at once. Why
-/// it could not start is said on standard error, with exit code 1.
+/// TERM and INT stop the server after requests in progress, within the setting `grace` (10 s), with exit code 0; a second signal or QUIT stops it
+/// at once. An error at start is printed to standard error, with exit code 1.
 #[must_use]
-pub fn run(app: impl Into<Recipe>) -> ExitCode {
+pub fn run(app: impl Into<AppFactory>) -> ExitCode {
     Server::new(app).run()
 }

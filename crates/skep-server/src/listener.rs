@@ -1,7 +1,7 @@
-//! Sockets that connections come from: TCP, unix, and those that this process was started with.
+//! Listening sockets: TCP, unix, and inherited ones.
 //!
-//! Each worker thread has a listening socket of its own on a TCP address (`SO_REUSEPORT`), so that the kernel spreads
-//! connections and no thread waits for another. A unix socket, or an inherited one, is shared.
+//! Each worker thread has its own socket on a TCP address (`SO_REUSEPORT`), so that the kernel distributes connections and threads do not wait for
+//! each other. Unix and inherited sockets are shared.
 //!
 //! Start reading at [`Listeners::bind`].
 
@@ -18,16 +18,16 @@ pub(crate) use inherited::take;
 pub(crate) use tcp::another;
 pub(crate) use unix::bind as bind_unix;
 
-/// A listening socket, for one worker.
+/// A listening socket of one worker thread.
 #[derive(Debug)]
 pub(crate) enum Listener {
     Tcp(std::net::TcpListener),
     Unix(std::os::unix::net::UnixListener),
 }
 
-/// Where the server can be reached.
+/// An address that the server listens on.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Reached {
+pub(crate) enum BoundAddress {
     Tcp(std::net::SocketAddr),
     Unix(PathBuf),
 }
@@ -35,21 +35,21 @@ pub(crate) enum Reached {
 /// All listening sockets of a server.
 #[derive(Debug)]
 pub(crate) struct Listeners {
-    /// For each worker, its sockets.
+    /// The sockets of each worker thread.
     workers: Vec<Vec<Listener>>,
-    reached: Vec<Reached>,
-    /// Files that are ours to remove.
+    reached: Vec<BoundAddress>,
+    /// Socket files, removed at exit.
     files: Vec<unix::SocketFile>,
 }
 
-/// Why a server cannot listen; the text is for whoever starts it.
+/// Why a server cannot listen.
 #[derive(Debug)]
 pub(crate) struct ListenError(String);
 
 impl Listeners {
-    /// Takes all addresses, for so many workers, and accepts nothing yet: a wrong address fails here.
+    /// Binds all addresses for this many worker threads, and accepts nothing yet: a wrong address fails here.
     ///
-    /// `defaulted` says that nobody chose the addresses, so that sockets of systemd take their place.
+    /// `defaulted`: the setting `listen` has its default, so sockets of systemd replace it.
     pub(crate) fn bind(
         addresses: &[Address],
         defaulted: bool,
@@ -76,8 +76,9 @@ impl Listeners {
     }
 
     fn bind_tcp(&mut self, said: &str, addresses: &[std::net::SocketAddr], backlog: i32) -> Result<(), ListenError> {
-        let twice =
-            |address: &&std::net::SocketAddr| address.port() != 0 && self.reached.contains(&Reached::Tcp(**address));
+        let twice = |address: &&std::net::SocketAddr| {
+            address.port() != 0 && self.reached.contains(&BoundAddress::Tcp(**address))
+        };
         if let Some(address) = addresses.iter().find(twice) {
             return Err(ListenError(format!("cannot listen on {said}: `listen` names {address} twice")));
         }
@@ -85,14 +86,14 @@ impl Listeners {
         for (worker, sockets) in self.workers.iter_mut().zip(sockets) {
             worker.extend(sockets.into_iter().map(Listener::Tcp));
         }
-        self.reached.extend(reached.into_iter().map(Reached::Tcp));
+        self.reached.extend(reached.into_iter().map(BoundAddress::Tcp));
         Ok(())
     }
 
     fn bind_unix(&mut self, path: &std::path::Path, backlog: i32) -> Result<(), ListenError> {
         let (socket, file) = unix::listen(path, backlog)?;
         self.files.push(file);
-        self.share(&Listener::Unix(socket), Reached::Unix(path.to_owned()))
+        self.share(&Listener::Unix(socket), BoundAddress::Unix(path.to_owned()))
     }
 
     fn inherit(&mut self, fd: i32) -> Result<(), ListenError> {
@@ -100,7 +101,7 @@ impl Listeners {
         self.share(&socket, reached)
     }
 
-    fn share(&mut self, socket: &Listener, reached: Reached) -> Result<(), ListenError> {
+    fn share(&mut self, socket: &Listener, reached: BoundAddress) -> Result<(), ListenError> {
         for worker in &mut self.workers {
             worker.push(socket.try_clone().map_err(|error| ListenError(format!("{reached}: {error}")))?);
         }
@@ -108,12 +109,12 @@ impl Listeners {
         Ok(())
     }
 
-    /// Where the server can be reached.
-    pub(crate) fn reached(&self) -> &[Reached] {
+    /// The addresses that the server listens on.
+    pub(crate) fn reached(&self) -> &[BoundAddress] {
         &self.reached
     }
 
-    /// Hands each worker its sockets. What is given back removes socket files when it is dropped.
+    /// The sockets of each worker thread, and the socket files, which are removed when they are dropped.
     pub(crate) fn split(self) -> (Vec<Vec<Listener>>, Vec<unix::SocketFile>) {
         (self.workers, self.files)
     }
@@ -148,13 +149,13 @@ impl Listener {
     }
 }
 
-impl Reached {
-    /// The address as a link, where it can be one.
+impl BoundAddress {
+    /// The address as a URL, where it can be one.
     pub(crate) fn url(&self, tls: bool) -> String {
         match self {
             Self::Tcp(address) => {
                 let scheme = if tls { "https" } else { "http" };
-                // A browser cannot open "every address".
+                // A browser cannot open an unspecified address.
                 if address.ip().is_unspecified() {
                     return format!("{scheme}://localhost:{} (on every address)", address.port());
                 }
@@ -165,7 +166,7 @@ impl Reached {
     }
 }
 
-impl fmt::Display for Reached {
+impl fmt::Display for BoundAddress {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Tcp(address) => write!(f, "{address}"),

@@ -1,8 +1,7 @@
-//! Threads for work that blocks.
+//! Threads for blocking work.
 //!
-//! They start when there is work and none of them is free, and end when there has been none for a while. Work that
-//! comes when all are busy waits; since each piece belongs to a request (or a periodic job), what waits is bounded by
-//! `limits.connections`.
+//! They start when there is work and no thread is idle, and end after some idle time. Work waits while all threads are busy; since each piece belongs
+//! to a request or a periodic job, the queue is bounded by `limits.connections`.
 
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -13,12 +12,12 @@ use std::time::Duration;
 
 use skep::offload::Offload;
 
-/// How long a thread waits for more.
+/// How long an idle thread waits for work.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 type Job = Box<dyn FnOnce() + Send>;
 
-/// Threads for work that blocks.
+/// Threads for blocking work.
 #[derive(Clone)]
 pub(crate) struct Pool {
     shared: Arc<Shared>,
@@ -26,7 +25,7 @@ pub(crate) struct Pool {
 
 struct Shared {
     most: usize,
-    /// Work is done by whoever brings it.
+    /// Work is done by the thread that submits it.
     inline: AtomicBool,
     state: Mutex<State>,
     work: Condvar,
@@ -52,8 +51,8 @@ impl Pool {
         }
     }
 
-    /// Whether whoever brings work waits for it, so that no thread starts.
-    pub(crate) fn work_inline(&self, yes: bool) {
+    /// Whether the thread that submits work does it itself, so that no thread starts.
+    pub(crate) fn set_inline(&self, yes: bool) {
         self.shared.inline.store(yes, Ordering::Relaxed);
     }
 
@@ -65,8 +64,8 @@ impl Pool {
             state.threads -= 1;
             let stranded = state.threads == 0;
             drop(state);
-            tracing::error!(%error, "no thread could be started for work that blocks");
-            // Late is better than never: with no thread at all, the work is done here.
+            tracing::error!(%error, "cannot start a thread for blocking work");
+            // Without any thread, the work is done here.
             while let Some(job) = stranded.then(|| self.shared.lock().jobs.pop_front()).flatten() {
                 work(job);
             }
@@ -103,7 +102,7 @@ impl Shared {
         }
     }
 
-    /// The next job, or none if there has been none for so long that this thread should end.
+    /// The next job, or `None` after an idle time, when this thread should end.
     fn next(&self) -> Option<Job> {
         let mut state = self.lock();
         loop {
@@ -122,10 +121,10 @@ impl Shared {
     }
 }
 
-/// Whoever waits for a job that panics hears of it by what the job drops; the thread goes on.
+/// If a job panics, its submitter notices that the job was dropped; the thread continues.
 fn work(job: Job) {
     if catch_unwind(AssertUnwindSafe(job)).is_err() {
-        tracing::error!("work that was offloaded has panicked");
+        tracing::error!("a blocking job panicked");
     }
 }
 
@@ -135,7 +134,7 @@ mod tests {
     use std::sync::mpsc;
 
     #[test]
-    fn no_thread_starts_before_there_is_work_and_never_too_many() {
+    fn threads_start_on_demand_up_to_the_limit() {
         let pool = Pool::new(2);
         assert_eq!(pool.shared.lock().threads, 0);
         let (sender, receiver) = mpsc::channel();
@@ -150,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn a_job_that_panics_does_not_cost_the_thread() {
+    fn a_panicking_job_does_not_end_its_thread() {
         let pool = Pool::new(1);
         let (sender, receiver) = mpsc::channel();
         pool.run(Box::new(|| std::panic::resume_unwind(Box::new("on purpose"))));

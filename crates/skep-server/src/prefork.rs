@@ -1,114 +1,116 @@
-//! The model `prefork`: processes of one thread, forked from a parent that has initialised the application.
+//! The model `prefork`: processes with one thread each, forked from a parent that has initialised the application.
 //!
-//! What the parent has made is shared copy-on-write. What must not be shared does not exist when it forks: the application is
-//! initialised on a thread that has ended by then, so that nothing of it is tied to a thread (random state, say); the
-//! database's connections are closed; and a parent that has more threads than one does not fork. Runtime, sockets of clients,
-//! timers, connections and threads are made in each process after the fork, by [`kid`].
+//! Children share the initialised memory copy-on-write. What they must not share does not exist when the parent forks: the application is
+//! initialised on a thread that has exited by then, so nothing of it depends on a thread (random state, for instance); database connections are
+//! closed; and a parent with more than one thread refuses to fork. Runtime, client sockets, timers, connections and threads are created after
+//! the fork, in [`child`].
 //!
-//! The parent runs nothing of the application after that, and accepts no connection.
+//! After initialisation the parent runs nothing of the application, and it accepts no connection.
 //!
 //! Start reading at [`run`], then [`Parent::run`].
 
-mod kid;
+mod child;
 mod parent;
-mod questions;
+mod status_query;
 
 use std::io;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::thread;
+use std::time::Duration;
 
+use skep::settings::RawSetting;
 use skep::{App, Site};
 use tokio_rustls::TlsAcceptor;
 
+use crate::assembly::{app_setup, probe};
 use crate::background::Background;
 use crate::config::Config;
+use crate::error::StartError;
+use crate::handoff::WorkerHandoff;
 use crate::listener::Listener;
 use crate::log::Logs;
 use crate::offload::Pool;
-use crate::seat::Seat;
-use crate::server::{StartError, make_folder, probe, setup};
-use crate::sys::pinned::Lessons;
-use crate::{supervisor, sys, tls};
+use crate::resources::create_data_dir;
+use crate::{procfs, sys, tls};
 
 use parent::Parent;
-use questions::Questions;
+use status_query::StatusQuery;
 
-/// What all processes of this model begin with.
-struct Common<'s> {
-    config: &'s Config,
-    seat: &'s Seat,
+/// What children share with their parent.
+struct Common<'h> {
+    config: &'h Config,
+    handoff: &'h WorkerHandoff,
     site: Arc<Site>,
     tls: Option<TlsAcceptor>,
     listeners: Vec<Listener>,
-    questions: Questions,
-    /// The first processes tell what they have written, if they are forked often.
-    lessons: Option<Lessons>,
+    status_query: StatusQuery,
 }
 
 impl Common<'_> {
-    /// Each request has a process of its own.
-    fn is_single(&self) -> bool {
+    /// True if each request has a process of its own.
+    fn is_process_per_request(&self) -> bool {
         self.config.requests_per_worker == 1
     }
 }
 
-/// Processes of so many requests, or fewer, are forked often.
-const OFTEN: u64 = 1000;
+/// The stack size of the thread that initialises: that of a main thread.
+const STACK_SIZE: usize = 8 << 20;
 
-fn forks_often(config: &Config) -> bool {
-    (1..=OFTEN).contains(&config.requests_per_worker)
-}
-
-/// The stack of the thread that initialises: as large as a main thread's.
-const STACK: usize = 8 << 20;
-
-/// The life of a parent, from its start to its end.
+/// Runs a parent until it exits.
 pub(crate) fn run(
-    app: impl FnOnce() -> Result<App, StartError> + Send,
+    app: impl FnOnce() -> Result<(App, Vec<RawSetting>), StartError> + Send,
     config: &Config,
-    seat: &Seat,
+    handoff: &WorkerHandoff,
 ) -> Result<ExitCode, StartError> {
     let logs = Logs::direct(config.log.access, config.log.buffer);
     if let Ok(level) = config.log.level.parse() {
         logs.install(level);
     }
-    sys::one_heap();
-    sys::signals::tell_place_on(supervisor::stack_signal())?;
-    let listeners = seat.listeners()?.into_iter().flatten().collect();
-    // Whoever asks for each request's own process gets it: HTTP/2 would bring several to one.
+    sys::limit_malloc_arenas();
+    sys::signals::print_backtrace_on(procfs::backtrace_signal())?;
+    let listeners: Vec<_> = handoff.listeners()?.into_iter().flatten().collect();
+    defer_accept(&listeners, config.limits.header_time);
+    // An HTTP/2 connection would bring several requests to one process.
     let tls =
         if config.requests_per_worker == 1 { tls::acceptor_of_http1(&config.tls) } else { tls::acceptor(&config.tls) };
     let tls = tls.map_err(StartError)?;
-    make_folder(config)?;
+    create_data_dir(config)?;
     let pool = Pool::new(config.limits.blocking_threads);
-    pool.work_inline(true);
-    let site = initialise(app, config, seat, &pool)?;
-    pool.work_inline(false);
-    ready_to_be_copied();
-    let often = forks_often(config);
-    let lessons = if often { Lessons::new().ok() } else { None };
-    let common = Common { config, seat, site, tls, listeners, questions: Questions::new()?, lessons };
-    let mut parent = Parent::new(common, logs)?;
-    if often {
-        parent.have_code_in_large_pages();
-    }
-    Ok(parent.run())
+    pool.set_inline(true);
+    let site = initialise(app, config, handoff, &pool)?;
+    pool.set_inline(false);
+    // Free memory would be copied by each fork.
+    sys::trim_heap();
+    let common = Common { config, handoff, site, tls, listeners, status_query: StatusQuery::new()? };
+    Ok(Parent::new(common, logs)?.run())
 }
 
-/// Makes and initialises the application on a thread that is gone when this returns.
+/// A connection that sends nothing shall not occupy a process.
+fn defer_accept(listeners: &[Listener], time: Duration) {
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    for listener in listeners.iter().filter(|listener| matches!(listener, Listener::Tcp(_))) {
+        let seconds = time.as_secs().try_into().unwrap_or(i32::MAX).max(1);
+        if let Err(error) = sys::defer_accept(listener, seconds) {
+            tracing::debug!(%error, "silent connections occupy processes");
+        }
+    }
+}
+
+/// Creates and initialises the application on a thread that has exited when this returns.
 fn initialise(
-    app: impl FnOnce() -> Result<App, StartError> + Send,
+    app: impl FnOnce() -> Result<(App, Vec<RawSetting>), StartError> + Send,
     config: &Config,
-    seat: &Seat,
+    handoff: &WorkerHandoff,
     pool: &Pool,
 ) -> Result<Arc<Site>, StartError> {
     let initialise = || -> Result<Arc<Site>, StartError> {
-        let mut setup = setup(config, Some(seat));
+        let (app, settings) = app()?;
+        let mut setup = app_setup(config, settings, Some(handoff));
         setup.offload = Arc::new(pool.clone());
         let background = config.caches.need_a_runtime.then(Background::start).transpose()?;
         let _entered = background.as_ref().map(|background| background.handle().enter());
-        let site = Arc::new(app()?.open(setup)?);
+        let site = Arc::new(app.open(setup)?);
         probe(&site, config)?;
         warm_up(&site);
         site.close_for_fork();
@@ -116,33 +118,23 @@ fn initialise(
     };
     let site = thread::scope(|scope| -> Result<_, StartError> {
         let thread =
-            thread::Builder::new().name("initialise".into()).stack_size(STACK).spawn_scoped(scope, initialise)?;
-        thread.join().map_err(|_| StartError("the application panicked while it was initialised".into()))?
+            thread::Builder::new().name("initialise".into()).stack_size(STACK_SIZE).spawn_scoped(scope, initialise)?;
+        thread.join().map_err(|_| StartError("the application panicked during initialisation".into()))?
     })?;
-    wait_for_end_of_threads().map_err(|error| StartError(error.to_string()))?;
+    wait_for_single_thread().map_err(|error| StartError(error.to_string()))?;
     Ok(site)
 }
 
-/// Lays memory so that a fork has little to copy. Where the system does not allow it, all stays as it is, and costs more.
-fn ready_to_be_copied() {
-    sys::order_free_memory();
-    match sys::shelf::put_away() {
-        Ok(bytes) => tracing::debug!("{} MiB that initialisation left need not be copied", bytes >> 20),
-        Err(error) => tracing::debug!(%error, "what initialisation left is copied at each fork"),
-    }
-}
-
-/// Looks up once what each process would otherwise look up for itself. What the processor can do is the dearest of it: in a
-/// virtual machine each question (`cpuid`) is a way out of it and back, and there are twenty of them.
+/// Computes once what each child would otherwise compute again: processor features (in a virtual machine each `cpuid` instruction
+/// is expensive) and the keys of cookies and tokens.
 fn warm_up(site: &Arc<Site>) {
     #[cfg(target_arch = "x86_64")]
     let _ = std::arch::is_x86_feature_detected!("avx2");
-    // The cipher of cookies and tokens asks by itself.
     site.warm_up();
 }
 
-/// A thread that was joined may take a moment to be gone.
-fn wait_for_end_of_threads() -> io::Result<()> {
+/// A thread that was joined may exist for a moment longer.
+fn wait_for_single_thread() -> io::Result<()> {
     let mut threads = sys::process::threads()?;
     for _ in 0..200 {
         if threads == 1 {

@@ -1,37 +1,37 @@
-//! From an application to a server that runs, and to its end.
+//! From an application to a running server, and its shutdown.
 //!
 //! Start reading at [`Server::run`].
 
-mod parts;
-mod recipe;
-mod report;
+mod factory;
 mod running;
 
 use std::ffi::OsString;
-use std::fmt;
 use std::io::{self, Write};
 use std::process::ExitCode;
 use std::sync::Arc;
 
 use skep::App;
+use skep::settings::{RawSetting, Row, Values};
 use tokio::sync::{mpsc, watch};
 
+use crate::assembly::{self, app_setup, probe};
 use crate::background::Background;
-use crate::config::{self, Command, Config, Fixed, Flags, Model, Sources};
+use crate::config::{self, Command, Config, Fixed, Flags, Model, Reading, Sources};
+use crate::error::StartError;
+use crate::handoff::{SlotRef, WorkerHandoff};
 use crate::jobs::Jobs;
-use crate::listener::{Listener, Listeners, SocketFile};
+use crate::listener::{BoundAddress, Listener, Listeners, SocketFile};
 use crate::log::Logs;
 use crate::prefork;
-use crate::seat::{Place, Seat};
+use crate::resources::{create_data_dir, max_connections, print, worker_count};
 use crate::signals::Signals;
 use crate::supervisor::{self, Supervisor};
 use crate::tls;
-use crate::worker::{Life, Room};
+use crate::worker::ConnectionLimit;
+use crate::worker_state::WorkerState;
 
-pub(crate) use parts::{connections, make_folder, probe, setup, worker, workers};
-use recipe::Name;
-pub use recipe::Recipe;
-pub(crate) use report::{of_process as report_of_process, of_processes as report_of_processes, quoted};
+pub use factory::AppFactory;
+use factory::Name;
 pub use running::Running;
 
 /// A server that has not started.
@@ -43,124 +43,178 @@ pub use running::Running;
 /// ```
 #[derive(Debug)]
 pub struct Server {
-    app: Recipe,
+    app: AppFactory,
     fixed: Vec<Fixed>,
     arguments: Vec<OsString>,
-    /// Tables of `skep.toml` that the program reads itself.
-    left: Vec<&'static str>,
-    /// The executable has other applications, too.
-    among_others: bool,
-}
-
-/// A worker thread that ended, and whether it should have.
-#[derive(Debug)]
-pub(crate) struct Ended {
-    pub(crate) as_told: bool,
+    /// Tables of `skep.toml` that something else reads.
+    ignored_tables: Vec<&'static str>,
+    /// Settings of the program around the application.
+    rows: Vec<Row>,
+    usage: Option<String>,
+    allow_unmounted_services: bool,
 }
 
 /// Where a server's sockets come from.
 #[derive(Clone, Copy)]
-enum Sockets<'s> {
-    /// It opens them itself. `defaulted`: nobody said which.
+enum Sockets<'h> {
+    /// It binds them itself. `defaulted`: the setting `listen` has its default.
     Bind { defaulted: bool },
-    /// A supervisor has them.
-    Given(&'s Seat),
+    /// It inherits them from its supervisor.
+    Inherited(&'h WorkerHandoff),
 }
 
-/// Sockets, for each thread its own.
-struct Taken<'s> {
+/// The sockets of each thread.
+struct BoundSockets<'h> {
     threads: Vec<Vec<Listener>>,
-    reached: Vec<crate::listener::Reached>,
+    addresses: Vec<BoundAddress>,
     files: Vec<SocketFile>,
-    seat: Option<&'s Seat>,
+    handoff: Option<&'h WorkerHandoff>,
 }
 
-impl<'s> Sockets<'s> {
-    fn take(self, config: &Config) -> Result<Taken<'s>, StartError> {
+impl<'h> Sockets<'h> {
+    fn bind(self, config: &Config) -> Result<BoundSockets<'h>, StartError> {
         match self {
-            Self::Given(seat) => {
-                let threads = seat.listeners()?;
-                Ok(Taken { threads, reached: Vec::new(), files: Vec::new(), seat: Some(seat) })
+            Self::Inherited(handoff) => {
+                let threads = handoff.listeners()?;
+                Ok(BoundSockets { threads, addresses: Vec::new(), files: Vec::new(), handoff: Some(handoff) })
             }
             Self::Bind { defaulted } => {
-                let listeners = Listeners::bind(&config.listen, defaulted, workers(config), config.backlog)?;
-                let reached = listeners.reached().to_vec();
+                let listeners = Listeners::bind(&config.listen, defaulted, worker_count(config), config.backlog)?;
+                let addresses = listeners.reached().to_vec();
                 let (threads, files) = listeners.split();
-                Ok(Taken { threads, reached, files, seat: None })
+                Ok(BoundSockets { threads, addresses, files, handoff: None })
             }
         }
     }
 }
 
-/// Why a server did not start. The text, of one line or several, is for whoever starts it.
-#[derive(Debug)]
-pub struct StartError(pub(crate) String);
-
 impl Server {
-    /// A server for the application that `app` makes.
+    /// A server for the application that `app` creates.
     ///
-    /// A function is called where it serves, by each worker for itself, and never by the supervisor: that has the [`Recipe`] only. With `prefork`
-    /// it is called on a thread that has ended before processes are forked, so the application keeps nothing that belongs to a thread. At the start
-    /// it is called once more: before an address is taken, a copy of the supervisor looks whether all services are mounted, and ends with that. What
-    /// that is not to do twice belongs into [`App::on_start`].
+    /// Each worker calls the function; the supervisor never does. With `prefork` it is called on a thread that exits before processes are forked, so
+    /// the application must not keep anything that belongs to a thread. It is called once more at start: before an address is bound, a child process
+    /// checks that all services are mounted, and exits. Put side effects that must happen once into [`App::on_start`].
     #[must_use]
-    pub fn new(app: impl Into<Recipe>) -> Self {
-        Self { app: app.into(), fixed: Vec::new(), arguments: Vec::new(), left: Vec::new(), among_others: false }
+    pub fn new(app: impl Into<AppFactory>) -> Self {
+        Self {
+            app: app.into(),
+            fixed: Vec::new(),
+            arguments: Vec::new(),
+            ignored_tables: Vec::new(),
+            rows: Vec::new(),
+            usage: None,
+            allow_unmounted_services: false,
+        }
     }
 
-    /// Fixes a setting: neither file nor environment nor flags can change it. Names and values are those of
-    /// `docs/configuration.md`; what is wrong with them is said at start.
+    /// Fixes a setting: neither the file nor the environment nor flags can change it. `docs/reference/configuration.md` lists names and
+    /// values. An invalid one is reported at start. [`Server`] has an example.
     #[must_use]
     pub fn fix(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.fixed.push(Fixed { name: name.into(), value: value.into() });
         self
     }
 
-    /// Reads these flags. [`run`](Self::run) adds those that the program was started with.
+    /// Adds flags, which are parsed like the command line. [`run`](Self::run) appends those of the program.
+    ///
+    /// ```
+    /// let server = skep_server::Server::new(skep::App::new).arguments(["--listen", "127.0.0.1:0"]);
+    /// # let _ = server;
+    /// ```
     #[must_use]
     pub fn arguments(mut self, arguments: impl IntoIterator<Item = impl Into<OsString>>) -> Self {
         self.arguments.extend(arguments.into_iter().map(Into::into));
         self
     }
 
-    /// Leaves a table of `skep.toml`, `[table]` and all tables in it, to the program: what it holds is no setting of the server.
+    /// Ignores `[table]` and its sub-tables in `skep.toml`: something else reads them. Settings of the application itself are declared with
+    /// [`App::settings`].
     ///
     /// ```no_run
-    /// // [shop] is the program's own; [log] is still the server's, and [lgo] still an error.
-    /// let code = skep_server::Server::new(skep::App::new).leave("shop").run();
+    /// let code = skep_server::Server::new(skep::App::new).ignore_table("deploy").run();
     /// ```
     #[must_use]
-    pub fn leave(mut self, table: &'static str) -> Self {
-        self.left.push(table);
+    pub fn ignore_table(mut self, table: &'static str) -> Self {
+        self.ignored_tables.push(table);
         self
     }
 
-    /// Says that the executable holds other applications, too: a service that this one does not mount is one of theirs, and not forgotten.
+    /// Adds settings to the server's table, for a program around the application such as `skep serve`.
     ///
-    /// ```no_run
-    /// // Which one it is, the first word of the command line says.
-    /// let code = skep_server::Server::new(skep::App::new).among_others().run_with(std::env::args_os().skip(2));
+    /// ```
+    /// let server = skep_server::Server::new(skep::App::new).settings([]);
+    /// # let _ = server;
     /// ```
     #[must_use]
-    pub fn among_others(mut self) -> Self {
-        self.among_others = true;
+    pub fn settings(mut self, rows: impl IntoIterator<Item = Row>) -> Self {
+        self.rows.extend(rows);
         self
     }
 
-    fn sources(&self) -> Sources {
-        Sources { left: self.left.clone(), ..Sources::of_process() }
+    /// Replaces the first lines of `--help`.
+    ///
+    /// ```
+    /// let server = skep_server::Server::new(skep::App::new).usage("Usage: shop [FLAGS]");
+    /// # let _ = server;
+    /// ```
+    #[must_use]
+    pub fn usage(mut self, usage: impl Into<String>) -> Self {
+        self.usage = Some(usage.into());
+        self
     }
 
-    /// Does what the command line says: usually, serves until a signal ends it. For `main`.
+    /// Resolves the settings that are known so far, without judging those of an application: for a program that reads its own settings
+    /// before it knows its application. `None` if the command line asks for something that needs no settings, such as `--help`.
+    ///
+    /// ```
+    /// let values = skep_server::Server::new(skep::App::new).arguments(["--listen", ":0"]).resolve()?;
+    /// assert_eq!(values.unwrap().get("listen").unwrap().value.to_string(), ":0");
+    /// # Ok::<(), skep_server::StartError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// All that is wrong with them.
+    pub fn resolve(&self) -> Result<Option<Values>, StartError> {
+        let flags = self.flags()?;
+        match flags.command {
+            Some(Command::Help | Command::Version | Command::Control) => Ok(None),
+            _ => Ok(Some(self.reading(&flags).read(None)?.values)),
+        }
+    }
+
+    /// Allows services that the application does not mount. For an executable with several applications.
+    ///
+    /// ```no_run
+    /// // The first word of the command line selects the application.
+    /// let server = skep_server::Server::new(skep::App::new).allow_unmounted_services();
+    /// let code = server.run_with(std::env::args_os().skip(2));
+    /// ```
+    #[must_use]
+    pub fn allow_unmounted_services(mut self) -> Self {
+        self.allow_unmounted_services = true;
+        self
+    }
+
+    fn flags(&self) -> Result<Flags, StartError> {
+        Ok(Flags::parse(self.arguments.iter().cloned(), &config::table(&self.rows))?)
+    }
+
+    fn reading(&self, flags: &Flags) -> Reading {
+        let sources = Sources { ignored_tables: self.ignored_tables.clone(), ..Sources::of_process() };
+        Reading { flags: flags.clone(), fixed: self.fixed.clone(), sources, rows: self.rows.clone() }
+    }
+
+    /// Executes the command line: usually, serves until a signal stops the server. For `main`. [`Server`] has an example.
     #[must_use]
     pub fn run(self) -> ExitCode {
         self.run_with(std::env::args_os().skip(1))
     }
 
-    /// As [`run`](Self::run), with this command line instead of the program's own.
+    /// Like [`run`](Self::run), with this command line instead of the program's.
+    /// [`allow_unmounted_services`](Self::allow_unmounted_services) has an example.
     #[must_use]
     pub fn run_with(self, arguments: impl IntoIterator<Item = impl Into<OsString>>) -> ExitCode {
-        match self.arguments(arguments).obey() {
+        match self.arguments(arguments).execute() {
             Ok(code) => code,
             Err(error) => {
                 let _ = writeln!(io::stderr(), "{error}");
@@ -169,104 +223,142 @@ impl Server {
         }
     }
 
-    fn obey(self) -> Result<ExitCode, StartError> {
-        let flags = Flags::parse(self.arguments.iter().cloned())?;
+    fn execute(self) -> Result<ExitCode, StartError> {
+        let flags = self.flags()?;
         match flags.command {
             None => self.serve(&flags),
             Some(Command::Control) => {
-                let (config, _) = Config::read(&flags, &self.fixed, &self.sources())?;
-                say(&supervisor::ask(&config, &flags.word).map_err(StartError)?)
+                let config = self.reading(&flags).read(None)?.config;
+                print(&supervisor::send_command(&config, &flags.control_command).map_err(StartError)?)
             }
-            Some(Command::Help) => say(&config::help(&Name::of(&self.app.make()).name)),
-            Some(Command::Version) => say(&format!("{}\n", Name::of(&self.app.make()))),
-            Some(Command::Routes) => say(&routes(&self.app.make())),
+            Some(Command::Help) => {
+                let app = self.app.create();
+                let name = Name::of(&app).name;
+                let usage =
+                    self.usage.unwrap_or_else(|| format!("Usage: {name} [FLAGS]\n\nServe until TERM or Ctrl-C."));
+                let rows: Vec<Row> = self.rows.into_iter().chain(app.setting_rows()).collect();
+                print(&config::help(&usage, &rows))
+            }
+            Some(Command::Version) => print(&format!("{}\n", Name::of(&self.app.create()))),
+            Some(Command::Routes) => print(&routes(&self.app.create())),
             Some(Command::PrintConfig) => {
-                let (_, values) = Config::read(&flags, &self.fixed, &self.sources())?;
-                say(&config::print(&values))
+                let reading = self.reading(&flags);
+                let rows = self.app.create().setting_rows();
+                print(&config::print(&reading.read(Some(&rows))?.values))
             }
             Some(Command::Check) => self.check(&flags),
         }
     }
 
-    /// Serves: as a worker if a supervisor has started this process, and otherwise as a supervisor or by itself.
+    /// Serves: as a worker if a supervisor has started this process, and otherwise as a supervisor or unsupervised.
     fn serve(self, flags: &Flags) -> Result<ExitCode, StartError> {
-        if let Some(seat) = Seat::of_process()? {
-            // The supervisor says why, where it knows what that means.
-            return Ok(self.work(&seat, flags).unwrap_or_else(|error| {
-                seat.say(&format!("failed {}", error.0));
+        if let Some(handoff) = WorkerHandoff::of_process()? {
+            // The supervisor prints the reason: it knows whether this is a start or a swap.
+            return Ok(self.work(&handoff, flags).unwrap_or_else(|error| {
+                handoff.send(&format!("failed {}", error.0));
                 ExitCode::FAILURE
             }));
         }
-        let (config, values) = Config::read(flags, &self.fixed, &self.sources())?;
-        let defaulted = config::is_default(&values, "listen");
+        let reading = self.reading(flags);
+        let settings = reading.read(None)?;
+        let (config, defaulted) = (settings.config, settings.values.is_default("listen"));
         if config.supervise {
-            // How the application is made is for other processes than this one.
-            let (app, among_others) = (self.app, self.among_others);
-            let look = |first: &dyn Fn() -> Result<(), String>| {
-                if among_others { Ok(()) } else { app.look_apart(first) }
-            };
-            return Ok(Supervisor::start(Name::of_executable().to_string(), config, defaulted, look)?.run());
+            let (app, allow_unmounted) = (self.app, self.allow_unmounted_services);
+            let check =
+                |prepare: &dyn Fn() -> Result<(), String>| app.check_in_child(prepare, &reading, allow_unmounted);
+            return Ok(Supervisor::start(Name::of_executable().to_string(), config, defaulted, check)?.run());
         }
-        let app = self.app.make_whole(self.among_others)?;
+        let app = self.app.create_checked(self.allow_unmounted_services)?;
+        let settings = reading.read(Some(&app.setting_rows()))?;
         let sockets = Sockets::Bind { defaulted };
-        let (running, signals) = start_with(app, &config, sockets, || Signals::listen(None))?;
+        let (running, signals) = start_with(app, settings, sockets, || Signals::listen(None))?;
         running.announce();
-        Ok(running.until_told(signals))
+        Ok(running.run_until_stopped(signals))
     }
 
-    /// The life of a worker under a supervisor.
-    fn work(self, seat: &Seat, flags: &Flags) -> Result<ExitCode, StartError> {
-        seat.title("starting");
-        let (config, _) = Config::read(flags, &self.fixed, &self.sources())?;
-        let app = || -> Result<App, StartError> {
-            let app = self.app.make_whole(self.among_others)?;
-            if app.name().is_some() {
-                seat.say(&format!("name {}", Name::of(&app)));
+    /// Runs a worker of a supervisor until it exits.
+    fn work(self, handoff: &WorkerHandoff, flags: &Flags) -> Result<ExitCode, StartError> {
+        handoff.title("starting");
+        let reading = self.reading(flags);
+        let config = reading.read(None)?.config;
+        let app = || -> Result<(App, Vec<RawSetting>), StartError> {
+            let app = self.app.create_checked(self.allow_unmounted_services)?;
+            if app.name_and_version().is_some() {
+                handoff.send(&format!("name {}", Name::of(&app)));
             }
-            Ok(app)
+            let settings = reading.read(Some(&app.setting_rows()))?;
+            Ok((app, settings.application))
         };
         if config.mpm == Model::Prefork {
-            return prefork::run(app, &config, seat);
+            return prefork::run(app, &config, handoff);
         }
-        let app = app()?;
-        let channel = seat.channel.try_clone()?;
-        let (running, signals) = start_with(app, &config, Sockets::Given(seat), || Signals::listen(Some(channel)))?;
-        seat.title("ready");
-        seat.say("ready");
-        Ok(running.until_told(signals))
+        let (app, application) = app()?;
+        let settings = config::Settings { config, application, values: Values::default() };
+        let channel = handoff.channel.try_clone()?;
+        let (running, signals) =
+            start_with(app, settings, Sockets::Inherited(handoff), || Signals::listen(Some(channel)))?;
+        handoff.title("ready");
+        handoff.send("ready");
+        Ok(running.run_until_stopped(signals))
     }
 
-    /// Starts, and returns once connections are accepted. Neither the command line nor the environment nor a file is
-    /// read: settings are those of [`fix`](Self::fix) and [`arguments`](Self::arguments). For tests, and for programs
-    /// that serve besides doing something else: there is no supervisor, and no other model than `thread`.
+    /// Starts without a supervisor, with the model `thread`, and returns once connections are accepted. Settings come from [`fix`](Self::fix) and
+    /// [`arguments`](Self::arguments) only. For tests, and for programs that do something else besides serving.
+    ///
+    /// ```
+    /// let server = skep_server::Server::new(skep::App::new).arguments(["--listen", "127.0.0.1:0", "--set", "log.access=false"]);
+    /// # let data = std::env::temp_dir().join(format!("skep-doc-start-{}", std::process::id()));
+    /// # let server = server.fix("data", data.to_str().unwrap());
+    /// let running = server.start()?;
+    /// assert!(running.urls()[0].starts_with("http://127.0.0.1:"));
+    /// running.stop();
+    /// # let _ = std::fs::remove_dir_all(data);
+    /// # Ok::<(), skep_server::StartError>(())
+    /// ```
     pub fn start(self) -> Result<Running, StartError> {
-        let flags = Flags::parse(self.arguments.iter().cloned())?;
-        let (config, values) = Config::read(&flags, &self.fixed, &Sources::default())?;
-        let sockets = Sockets::Bind { defaulted: config::is_default(&values, "listen") };
-        start_with(self.app.make(), &config, sockets, || Ok(())).map(|(running, ())| running)
+        let flags = self.flags()?;
+        let reading = Reading { sources: Sources::default(), ..self.reading(&flags) };
+        let app = self.app.create();
+        let settings = reading.read(Some(&app.setting_rows()))?;
+        let sockets = Sockets::Bind { defaulted: settings.values.is_default("listen") };
+        start_with(app, settings, sockets, || Ok(())).map(|(running, ())| running)
     }
 
-    /// `--check`: all that can be wrong, without serving.
+    /// `--check`: reports everything that can be wrong, without serving.
     fn check(self, flags: &Flags) -> Result<ExitCode, StartError> {
-        let (config, _) = Config::read(flags, &self.fixed, &self.sources())?;
-        let app = self.app.make();
-        let mut problems = if self.among_others { Vec::new() } else { app.never_mounted() };
-        let services = services(&app);
+        let reading = self.reading(flags);
+        let app = self.app.create();
+        let settings = reading.read(Some(&app.setting_rows()))?;
+        let config = &settings.config;
+        let mut problems = if self.allow_unmounted_services { Vec::new() } else { app.unmounted_services() };
+        let summary = check_summary(&app);
         problems.extend(tls::acceptor(&config.tls).err());
-        problems.extend(make_folder(&config).err().map(|error| error.0));
-        problems.extend(app.check(&setup(&config, None)).err().map(|error| error.to_string()));
-        if problems.is_empty() { say(&services) } else { Err(StartError(problems.join("\n"))) }
+        problems.extend(supervisor::check_identity(config).err());
+        problems.extend(create_data_dir(config).err().map(|error| error.0));
+        let reports = match app.check(&app_setup(config, settings.application, None)) {
+            Ok(reports) => reports,
+            Err(error) => {
+                problems.push(error.to_string());
+                Vec::new()
+            }
+        };
+        match (problems.is_empty(), reports.is_empty()) {
+            (false, _) => Err(StartError(problems.join("\n"))),
+            (true, true) => print(&summary),
+            (true, false) => print(&format!("no problems found\n{}\n", reports.join("\n"))),
+        }
     }
 }
 
-/// `before` is called when all is ready and nothing is accepted yet: whoever sees an answer may send a signal, and
-/// whoever waits for a start that hangs may, too, but wants to end it.
+/// `before` is called when everything is ready but nothing is accepted yet. A signal that is sent after the first response must be handled, and one
+/// that is sent while the start takes long must end the process.
 fn start_with<T>(
     app: App,
-    config: &Config,
+    settings: config::Settings,
     sockets: Sockets<'_>,
     before: impl FnOnce() -> io::Result<T>,
 ) -> Result<(Running, T), StartError> {
+    let config = &settings.config;
     if config.mpm == Model::Prefork {
         return Err(StartError("mpm = prefork needs a supervisor: leave supervise = true".into()));
     }
@@ -275,38 +367,39 @@ fn start_with<T>(
     if let Ok(level) = config.log.level.parse() {
         logs.install(level);
     }
-    // The addresses first: a second copy must not touch the first one's data.
-    let taken = sockets.take(config)?;
+    // Addresses are bound first: a second server must not touch the data of the first one.
+    let sockets = sockets.bind(config)?;
     let tls = tls::acceptor(&config.tls).map_err(StartError)?;
-    make_folder(config)?;
+    create_data_dir(config)?;
     let background = config.caches.need_a_runtime.then(Background::start).transpose()?;
-    let setup = setup(config, taken.seat);
+    let setup = app_setup(config, settings.application, sockets.handoff);
     let site = {
         let _entered = background.as_ref().map(|background| background.handle().enter());
         Arc::new(app.open(setup)?)
     };
     probe(&site, config)?;
-    let urls = taken.reached.iter().map(|reached| reached.url(tls.is_some())).collect();
-    let (life, watching) = watch::channel(if taken.seat.is_some() { Life::Wait } else { Life::Serve });
-    let (telling, ended) = mpsc::unbounded_channel();
+    let urls = sockets.addresses.iter().map(|address| address.url(tls.is_some())).collect();
+    let first = if sockets.handoff.is_some() { WorkerState::Standby } else { WorkerState::Serving };
+    let (sender, state) = watch::channel(first);
+    let (exit_sender, exits) = mpsc::unbounded_channel();
     let mut running = Running {
         name: name.to_string(),
         urls,
-        life,
+        state: sender,
         workers: Vec::new(),
-        ended,
+        exits,
         site: Some(Arc::clone(&site)),
         jobs: Some(Jobs::start(&site, background)?),
         grace: config.grace,
-        _files: taken.files,
+        _files: sockets.files,
         logs: None,
     };
     let before = before()?;
-    let room = Room::new(connections(config));
-    for (number, listeners) in taken.threads.into_iter().enumerate() {
-        let place = taken.seat.map(|seat| Place::new(&seat.board, number));
-        let worker = worker(config, &site, listeners, tls.clone(), &logs, room.clone(), watching.clone(), place);
-        running.workers.push(parts::run_thread(worker, telling.clone())?);
+    let limit = ConnectionLimit::new(max_connections(config), config.limits.connections_per_address);
+    for (number, listeners) in sockets.threads.into_iter().enumerate() {
+        let slot = sockets.handoff.map(|handoff| SlotRef::new(&handoff.scoreboard, number));
+        let worker = assembly::worker(config, &site, listeners, tls.clone(), &logs, limit.clone(), state.clone(), slot);
+        running.workers.push(assembly::spawn(worker, exit_sender.clone())?);
     }
     running.logs = Some(logs);
     Ok((running, before))
@@ -321,39 +414,12 @@ fn routes(app: &App) -> String {
     })
 }
 
-/// What `--check` says of an application with nothing wrong.
-fn services(app: &App) -> String {
-    let services = match app.mounted() {
+/// What `--check` prints if there is no problem.
+fn check_summary(app: &App) -> String {
+    let services = match app.service_count() {
         1 => "1 service is mounted".to_owned(),
         count => format!("{count} services are mounted"),
     };
-    let left_out = app.left_out().into_iter().map(|line| format!("left out on purpose: {line}\n"));
-    format!("all is well: {services}\n{}", left_out.collect::<String>())
+    let left_out = app.allowed_unmounted().into_iter().map(|line| format!("left out on purpose: {line}\n"));
+    format!("no problems found: {services}\n{}", left_out.collect::<String>())
 }
-
-pub(crate) fn say(text: &str) -> Result<ExitCode, StartError> {
-    let mut out = io::stdout().lock();
-    out.write_all(text.as_bytes()).and_then(|()| out.flush())?;
-    Ok(ExitCode::SUCCESS)
-}
-
-impl fmt::Display for StartError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for StartError {}
-
-/// All that keeps a server from starting explains itself.
-macro_rules! explained_by {
-    ($($error:ty),+) => {
-        $(impl From<$error> for StartError {
-            fn from(error: $error) -> Self {
-                Self(error.to_string())
-            }
-        })+
-    };
-}
-
-explained_by!(config::ConfigError, crate::listener::ListenError, skep::StartError, io::Error);

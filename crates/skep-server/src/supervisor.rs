@@ -1,65 +1,62 @@
 //! Keeps workers alive.
 //!
-//! A supervisor binds the sockets, starts workers, hears of their deaths, and starts others in their place. It accepts no
-//! connection and runs no application code, so no request can bring it down. It has one thread, and waits in one place.
+//! A supervisor binds the sockets, starts workers, and replaces those that exit. It accepts no connection of a client and runs no application
+//! code, so no request can crash it. It has one thread and one poll loop, which never waits for a worker or for a control client.
 //!
 //! | module | what it does |
 //! |---|---|
-//! | `child` | a worker, as it is seen from here |
-//! | `life` | what happens when one is ready, dies, hangs, or had its share |
-//! | `swap` | another version takes over |
-//! | `backoff` | how long to wait after a death |
-//! | `executable` | a version: the file that is executed |
-//! | `control`, `status` | words on a socket, and the answer to the first of them |
-//! | `upgrade` | another version of the supervisor itself |
-//! | `systemd`, `privileges` | what is told, and what is given up |
+//! | `worker_handle` | a worker, as its supervisor sees it |
+//! | `lifecycle` | starts, exits, hangs, quotas, shutdown |
+//! | `swap` | replaces the running version |
+//! | `control`, `status` | commands on a unix socket; the reply to `status` |
+//! | `upgrade` | replaces the supervisor's own program |
+//! | `systemd`, `privileges` | `sd_notify`; giving up root |
 //!
-//! Start reading at [`Supervisor::run`]. How a worker works, [`worker`](crate::worker) and [`prefork`](crate::prefork) decide.
+//! Start reading at [`Supervisor::run`]. How a worker works is decided by [`worker`](crate::worker) and [`prefork`](crate::prefork).
 
-mod backoff;
-mod child;
 mod control;
-mod executable;
-mod life;
+mod lifecycle;
 mod privileges;
 mod status;
 mod swap;
 mod systemd;
 mod upgrade;
+mod worker_handle;
 
 use std::fs;
 use std::io::{self, Write};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-pub(crate) use backoff::Backoff;
-use child::Child;
-pub(crate) use child::{ask_for_stack, how_it_ended, memory, stack_signal, where_it_is};
-use control::Control;
-pub(crate) use control::ask;
-pub(crate) use executable::Executable;
-pub(crate) use life::jittered;
+pub(crate) use control::send_command;
+use control::{Clients, Control};
 use privileges::Identity;
+pub(crate) use privileges::check_identity;
 use systemd::Systemd;
+use worker_handle::WorkerHandle;
 
-use crate::config::{Config, Model};
+use crate::backoff::Backoff;
+use crate::channel::Command;
+use crate::config::{Address, Config, Model};
+use crate::error::StartError;
+use crate::executable::Executable;
 use crate::listener::{Listeners, SocketFile};
 use crate::log::{Files, Logs};
-use crate::server::{StartError, make_folder, say, workers};
+use crate::resources::{create_data_dir, print, worker_count};
 use crate::sys;
 
-/// A supervisor, which has bound its sockets.
+/// A supervisor that has bound its sockets.
 pub(crate) struct Supervisor {
     name: String,
     config: Config,
     urls: Vec<String>,
-    /// For each thread of a worker its listening sockets; none when the end has come.
+    /// For each thread of a worker its listening sockets; empty during shutdown.
     sockets: Vec<Vec<OwnedFd>>,
     _files: Vec<SocketFile>,
     _pid_file: Option<PidFile>,
@@ -67,98 +64,102 @@ pub(crate) struct Supervisor {
     executable: Rc<Executable>,
     signals: OwnedFd,
     control: Option<Control>,
+    clients: Clients,
+    status_queries: Vec<status::Query>,
+    /// The id of the last status query.
+    last_query: u64,
     systemd: Systemd,
-    since: Instant,
+    started: Instant,
     /// The number of the last worker.
-    number: u32,
-    /// Accepts connections.
-    serving: Option<Child>,
-    /// Starts, and will take over.
-    coming: Option<Coming>,
-    /// Finish what they began.
-    going: Vec<Child>,
+    last_number: u32,
+    /// The worker that accepts connections.
+    serving: Option<WorkerHandle>,
+    /// The worker that will replace it.
+    starting: Option<StartingWorker>,
+    /// Workers that finish their requests and exit.
+    retiring: Vec<WorkerHandle>,
     backoff: Backoff,
-    /// When to start a worker in the place of one that died.
+    /// When to start the successor of a worker that crashed.
     start_at: Option<Instant>,
-    /// Requests after which the one that serves has had its share.
-    share: u64,
-    /// Some worker was ready once.
+    /// The number of requests after which the serving worker is replaced.
+    request_quota: u64,
+    /// A worker has been ready since the supervisor started.
     was_ready: bool,
-    deaths: u64,
-    /// How the last swap ended.
+    crashes: u64,
     last_swap: Option<(Instant, Result<String, String>)>,
     watched: swap::Watch,
-    looked: Instant,
-    end: Option<End>,
+    last_check: Instant,
+    shutdown: Option<Shutdown>,
 }
 
-/// A worker that starts.
-struct Coming {
-    child: Child,
-    /// It brings another version; these wait to hear how that ends.
+struct StartingWorker {
+    worker: WorkerHandle,
+    /// Set if it runs a new version.
     swap: Option<swap::Swap>,
 }
 
-/// The end has come.
 #[derive(Clone, Copy, Debug)]
-struct End {
+struct Shutdown {
     code: u8,
-    /// Whatever still runs then is killed.
+    /// Workers that still run then are killed.
     deadline: Instant,
 }
 
-/// Written at the start, removed at the end.
+/// Written at start, removed at exit.
 struct PidFile(PathBuf);
 
-/// How often workers are looked at.
-const LOOK: Duration = Duration::from_millis(500);
+/// How often workers are checked.
+const CHECK_INTERVAL: Duration = Duration::from_millis(500);
 
-/// How long a worker may take to end after its time is up.
-const LAST_MOMENT: Duration = Duration::from_secs(2);
+/// How long a worker may take to exit after its grace period, or after it was killed.
+const EXIT_TIMEOUT: Duration = Duration::from_secs(2);
 
 const SIGNALS: [i32; 7] =
     [libc::SIGTERM, libc::SIGINT, libc::SIGQUIT, libc::SIGHUP, libc::SIGUSR1, libc::SIGUSR2, libc::SIGCHLD];
 
 impl Supervisor {
-    /// Takes the addresses and starts nothing: a wrong address fails here, before any worker exists. Before that, `look` asks what the application
-    /// has forgotten, in a process of its own, which begins with what it is given: it has no more privileges than a worker.
+    /// Binds the addresses and starts nothing, so that a wrong address fails here. Calls `check` first, which looks for unmounted services in
+    /// a child process; the child calls the closure that `check` gets, so that it has no more privileges than a worker.
     pub(crate) fn start(
         name: String,
         config: Config,
         defaulted: bool,
-        look: impl FnOnce(&dyn Fn() -> Result<(), String>) -> Result<(), StartError>,
+        check: impl FnOnce(&dyn Fn() -> Result<(), String>) -> Result<(), StartError>,
     ) -> Result<Self, StartError> {
         let logs = Logs::direct(false, config.log.buffer);
         if let Ok(level) = config.log.level.parse() {
             logs.install(level);
         }
-        if let Some(old) = upgrade::Heritage::of_process()? {
-            return Self::inherit(config, old);
+        if let Some(state) = upgrade::UpgradeState::of_process()? {
+            return Self::resume(config, state);
         }
-        // A worker is executed with the privileges that are left by then.
         let identity = Identity::of(&config).map_err(StartError)?;
-        look(&|| {
+        check(&|| {
             if config.no_new_privileges {
                 rustix::thread::set_no_new_privs(true).map_err(|error| error.to_string())?;
             }
             identity.as_ref().map_or(Ok(()), Identity::assume)
         })?;
-        let threads = if config.mpm == Model::Prefork { 1 } else { workers(&config) };
+        let threads = if config.mpm == Model::Prefork { 1 } else { worker_count(&config) };
+        if identity.is_some() {
+            check_socket_folders(&config)?;
+        }
         let listeners = Listeners::bind(&config.listen, defaulted, threads, config.backlog)?;
-        make_folder(&config)?;
         let tls = config.tls.self_signed || config.tls.certificate.is_some();
-        let urls = listeners.reached().iter().map(|reached| reached.url(tls)).collect();
+        let urls = listeners.reached().iter().map(|address| address.url(tls)).collect();
         let (sockets, files) = listeners.split();
         let sockets = sockets.into_iter().map(|thread| thread.into_iter().map(OwnedFd::from).collect()).collect();
-        let control = Control::listen(&config)?;
-        let pid_file = config.pid_file.clone().map(PidFile::write).transpose()?;
+        let mut own = OwnFiles::default();
         if let Some(identity) = identity {
-            give_up_privileges(&config, &identity, control.as_ref()).map_err(StartError)?;
+            own.prepare(&config, &identity)?;
+            identity.assume().map_err(StartError)?;
         }
+        create_data_dir(&config)?;
+        own.create(&config, |_| true)?;
         if config.no_new_privileges {
             rustix::thread::set_no_new_privs(true).map_err(io::Error::from)?;
         }
-        Self::new(name, config, urls, sockets, (files, pid_file, control))
+        Self::new(name, config, urls, sockets, (files, own))
     }
 
     fn new(
@@ -166,7 +167,7 @@ impl Supervisor {
         config: Config,
         urls: Vec<String>,
         sockets: Vec<Vec<OwnedFd>>,
-        (files, pid_file, control): (Vec<SocketFile>, Option<PidFile>, Option<Control>),
+        (files, own): (Vec<SocketFile>, OwnFiles),
     ) -> Result<Self, StartError> {
         let executable = Rc::new(Executable::of_process()?);
         let watched = swap::Watch::new(executable.stamp());
@@ -178,173 +179,236 @@ impl Supervisor {
             urls,
             sockets,
             _files: files,
-            _pid_file: pid_file,
+            _pid_file: own.pid_file,
             log_files: Files::of_process(),
             executable,
             signals: sys::signals::catch(&SIGNALS)?,
-            control,
+            control: own.control,
+            clients: Clients::default(),
+            status_queries: Vec::new(),
+            last_query: 0,
             systemd: Systemd::of_process(),
-            since: now,
-            number: 0,
+            started: now,
+            last_number: 0,
             serving: None,
-            coming: None,
-            going: Vec::new(),
+            starting: None,
+            retiring: Vec::new(),
             backoff: Backoff::default(),
             start_at: Some(now),
-            share: u64::MAX,
+            request_quota: u64::MAX,
             was_ready: false,
-            deaths: 0,
+            crashes: 0,
             last_swap: None,
             watched,
-            looked: now,
-            end: None,
+            last_check: now,
+            shutdown: None,
         })
     }
 
-    /// Supervises until the end has come and the last worker is gone.
+    /// Supervises until shutdown is complete.
     pub(crate) fn run(mut self) -> ExitCode {
-        // What reading the settings took is not needed any more.
-        sys::give_memory_back();
+        // Reading the settings has left free memory behind.
+        sys::trim_heap();
         loop {
-            self.start_what_is_due();
-            if let Some(code) = self.is_over() {
+            self.start_if_due();
+            if let Some(code) = self.exit_code() {
                 return ExitCode::from(code);
             }
-            let ready = self.wait();
-            if ready.signals {
-                for signal in sys::signals::arrived(&self.signals) {
-                    self.on_signal(signal);
-                }
+            self.wait();
+            for signal in sys::signals::received(&self.signals) {
+                self.on_signal(signal);
             }
-            if ready.control
-                && let Some(asker) = self.control.as_ref().and_then(Control::accept)
-            {
-                self.on_asker(asker);
-            }
-            self.hear();
+            self.serve_clients();
+            self.read_messages();
             self.reap();
-            self.look();
+            self.finish_status_queries();
+            self.check_workers();
         }
     }
 
-    /// Waits until something has happened or is due.
-    fn wait(&self) -> Ready {
-        let timeout = self.next().saturating_duration_since(Instant::now());
+    /// Waits for an event or a deadline. Everything that is waited for is non-blocking, so each step of the loop may simply try.
+    fn wait(&self) {
+        let timeout = self.next_deadline().saturating_duration_since(Instant::now());
         let timeout = Timespec { tv_sec: timeout.as_secs().cast_signed(), tv_nsec: timeout.subsec_nanos().into() };
         let mut fds = vec![PollFd::new(&self.signals, PollFlags::IN)];
-        fds.extend(self.control.iter().map(|control| PollFd::from_borrowed_fd(control.as_fd(), PollFlags::IN)));
-        // Only those that start have something to say.
-        let coming = self.coming.iter().filter(|coming| !coming.child.silent);
-        fds.extend(coming.map(|coming| PollFd::new(&coming.child.channel, PollFlags::IN)));
-        // An interrupted wait is a signal.
-        let count = poll(&mut fds, Some(&timeout)).unwrap_or(1);
-        let is_ready = |at: usize| fds.get(at).is_some_and(|fd| fd.revents().contains(PollFlags::IN));
-        Ready { signals: count > 0 && is_ready(0), control: self.control.is_some() && is_ready(1) }
+        if let Some(control) = self.control.as_ref().filter(|_| self.accepts_clients()) {
+            fds.push(PollFd::from_borrowed_fd(control.as_fd(), PollFlags::IN));
+        }
+        self.clients.add_to(&mut fds);
+        let workers = self.starting.iter().map(|starting| &starting.worker).chain(&self.serving);
+        fds.extend(workers.filter(|worker| !worker.closed).map(|worker| PollFd::new(&worker.channel, PollFlags::IN)));
+        // EINTR: a signal has arrived, and shows in its pipe.
+        let _ = poll(&mut fds, Some(&timeout));
     }
 
-    /// When to look again, if nothing happens.
-    fn next(&self) -> Instant {
-        let look = self.looked + LOOK;
-        let deadlines = self.children().filter_map(|child| child.deadline);
-        let due = [self.start_at, self.systemd.next(), self.end.map(|end| end.deadline)];
-        due.into_iter().flatten().chain(deadlines).fold(look, Instant::min)
+    fn next_deadline(&self) -> Instant {
+        let workers = self.workers().filter_map(|worker| worker.deadline);
+        let queries = self.status_queries.iter().map(|query| query.deadline);
+        let due = [self.start_at, self.systemd.next(), self.shutdown.map(|shutdown| shutdown.deadline)];
+        let due = due.into_iter().flatten().chain(self.clients.deadlines()).chain(workers).chain(queries);
+        due.fold(self.last_check + CHECK_INTERVAL, Instant::min)
     }
 
-    fn children(&self) -> impl Iterator<Item = &Child> {
-        self.coming.iter().map(|coming| &coming.child).chain(&self.serving).chain(&self.going)
+    fn workers(&self) -> impl Iterator<Item = &WorkerHandle> {
+        self.starting.iter().map(|starting| &starting.worker).chain(&self.serving).chain(&self.retiring)
     }
 
     fn on_signal(&mut self, signal: i32) {
         match signal {
-            libc::SIGQUIT => self.end_at_once(131),
-            libc::SIGTERM | libc::SIGINT if self.end.is_some() => {
-                self.end_at_once(128 + u8::try_from(signal).unwrap_or_default());
+            libc::SIGQUIT => self.quit(131),
+            libc::SIGTERM | libc::SIGINT if self.shutdown.is_some() => {
+                self.quit(128 + u8::try_from(signal).unwrap_or_default());
             }
-            libc::SIGTERM | libc::SIGINT => self.end_in_order(0),
+            libc::SIGTERM | libc::SIGINT => self.shut_down(0),
             libc::SIGHUP => self.swap(swap::Swap::default()),
             libc::SIGUSR1 => self.reopen_logs(),
             libc::SIGUSR2 => match self.add_worker() {
                 Ok(text) => tracing::info!("{text}"),
                 Err(problem) => tracing::warn!("{problem}"),
             },
-            // Whoever died is found by `reap`.
+            // SIGCHLD: see `reap`.
             _ => {}
         }
     }
 
-    /// Exit code, if all is over.
-    fn is_over(&self) -> Option<u8> {
-        let end = self.end?;
-        self.children().next().is_none().then_some(end.code)
+    /// Set when shutdown is complete.
+    fn exit_code(&self) -> Option<u8> {
+        let shutdown = self.shutdown?;
+        self.workers().next().is_none().then_some(shutdown.code)
     }
 
-    /// Says where it can be reached, once.
+    /// Prints the addresses once the first worker is ready.
     fn announce(&self) {
-        let count = workers(&self.config);
+        let count = worker_count(&self.config);
         let noun = if self.config.mpm == Model::Prefork { "process" } else { "thread" };
         let plural = match (count, noun) {
             (1, _) => "",
             (_, "process") => "es",
             _ => "s",
         };
-        let _ = say(&format!("{} listens on {} ({count} {noun}{plural})\n", self.name, self.urls.join(" and ")));
+        let _ = print(&format!("{} listens on {} ({count} {noun}{plural})\n", self.name, self.urls.join(" and ")));
         self.systemd.ready(&format!("listens on {}", self.urls.join(" and ")));
     }
 
-    fn on_asker(&mut self, asker: UnixStream) {
-        let Some(line) = control::read(&asker) else { return };
-        let answer = match control::Word::parse(&line) {
+    /// True while there is room for one more client on the control socket.
+    fn accepts_clients(&self) -> bool {
+        self.clients.len() + self.status_queries.len() < control::MAX_CLIENTS
+    }
+
+    fn serve_clients(&mut self) {
+        while self.accepts_clients()
+            && let Some(client) = self.control.as_ref().and_then(Control::accept)
+        {
+            self.clients.add(client);
+        }
+        for (client, line) in self.clients.read_lines() {
+            self.on_command(client, &line);
+        }
+        self.clients.flush();
+    }
+
+    fn on_command(&mut self, client: UnixStream, line: &str) {
+        let reply = match control::ControlCommand::parse(line) {
             Err(problem) => format!("{problem}\n"),
-            Ok(control::Word::Status { json: true }) => self.status(true).json(),
-            Ok(control::Word::Status { json: false }) => self.status(false).to_string(),
-            Ok(control::Word::Swap { allow_breaking_migration }) => {
+            Ok(control::ControlCommand::Status { json }) => return self.query_status(client, json),
+            Ok(control::ControlCommand::Swap { allow_breaking_migration }) => {
                 return self.swap(swap::Swap {
-                    askers: vec![asker],
+                    client: Some(client),
                     allow_breaking_migration,
                     ..swap::Swap::default()
                 });
             }
-            Ok(control::Word::Upgrade) => {
-                return self.swap(swap::Swap { askers: vec![asker], and_supervisor: true, ..swap::Swap::default() });
+            Ok(control::ControlCommand::Upgrade) => {
+                return self.swap(swap::Swap {
+                    client: Some(client),
+                    upgrade_supervisor: true,
+                    ..swap::Swap::default()
+                });
             }
-            Ok(control::Word::Stop) => {
-                self.end_in_order(0);
-                "finishing what runs\n".into()
+            Ok(control::ControlCommand::Stop) => {
+                self.shut_down(0);
+                "shutting down\n".into()
             }
-            Ok(control::Word::Add) => format!("{}\n", self.add_worker().map_or_else(|problem| problem, Into::into)),
-            Ok(control::Word::Reopen) => {
+            Ok(control::ControlCommand::Add) => {
+                format!("{}\n", self.add_worker().map_or_else(|problem| problem, Into::into))
+            }
+            Ok(control::ControlCommand::Reopen) => {
                 self.reopen_logs();
-                "log files are opened again\n".into()
+                "log files reopened\n".into()
             }
-            Ok(control::Word::Level(level)) => {
+            Ok(control::ControlCommand::Level(level)) => {
                 Logs::change_level(level);
-                self.tell_all(&crate::signals::Order::Level(level));
-                format!("events from {level} up are written\n")
+                self.broadcast(&Command::Level(level));
+                format!("log level set to {level}\n")
             }
         };
-        child::answer(asker, &answer);
+        self.clients.reply(client, &reply);
     }
 }
 
-struct Ready {
-    signals: bool,
-    control: bool,
+/// The files that the supervisor makes for itself.
+#[derive(Default)]
+struct OwnFiles {
+    control: Option<Control>,
+    pid_file: Option<PidFile>,
 }
 
-fn give_up_privileges(config: &Config, identity: &Identity, control: Option<&Control>) -> Result<(), String> {
-    let wrong = |what: &str, error: io::Error| format!("{what} cannot be given to the user: {error}");
-    identity.own(&config.data).map_err(|error| wrong("the data folder", error))?;
-    if let Some(control) = control {
-        identity.own(control.path()).map_err(|error| wrong("the control socket", error))?;
+impl OwnFiles {
+    /// As root: makes those, and the data directory, that belong into folders of root, and gives them to the user.
+    fn prepare(&mut self, config: &Config, identity: &Identity) -> Result<(), StartError> {
+        let failed = |path: &Path, error: io::Error| {
+            StartError(format!("{} cannot be given to user {}: {error}", path.display(), identity.user))
+        };
+        identity.prepare_data_dir(&config.data).map_err(|error| failed(&config.data, error))?;
+        let is_roots = |path: &Path| privileges::only_root_changes(path.parent().unwrap_or(path));
+        self.create(config, is_roots)?;
+        let control = self.control.as_ref().map(|_| control::path(config));
+        let sockets = config.listen.iter().filter_map(Address::unix_path).map(Path::to_owned);
+        // The pid file stays root's: whoever writes to it chooses the process that a script of root ends.
+        for path in control.into_iter().chain(sockets) {
+            identity.own(&path).map_err(|error| failed(&path, error))?;
+        }
+        Ok(())
     }
-    identity.assume()
+
+    /// Makes those whose paths are chosen, and that are not made yet.
+    fn create(&mut self, config: &Config, is_chosen: impl Fn(&Path) -> bool) -> Result<(), StartError> {
+        if self.control.is_none() && is_chosen(&control::path(config)) {
+            self.control = Control::listen(config)?;
+        }
+        if let Some(path) = config.pid_file.as_ref().filter(|path| self.pid_file.is_none() && is_chosen(path)) {
+            self.pid_file = Some(PidFile::write(path.clone())?);
+        }
+        Ok(())
+    }
+}
+
+/// Root makes sockets only where nobody else can move or replace them.
+fn check_socket_folders(config: &Config) -> Result<(), StartError> {
+    let folders = config.listen.iter().filter_map(Address::unix_path).filter_map(Path::parent);
+    let unsafe_folder = folders.into_iter().find(|folder| !privileges::only_root_changes(folder));
+    unsafe_folder.filter(|_| rustix::process::geteuid().is_root()).map_or(Ok(()), |folder| {
+        Err(StartError(format!(
+            "listen: other users can change {}, so root makes no socket there for `user`: choose a folder of root such as /run, or start the server as that user",
+            folder.display()
+        )))
+    })
 }
 
 impl PidFile {
+    /// Replaces the file. A link is not followed.
     fn write(path: PathBuf) -> Result<Self, StartError> {
-        let text = format!("{}\n", std::process::id());
-        let written = fs::File::create(&path).and_then(|mut file| file.write_all(text.as_bytes()));
-        written.map_err(|error| StartError(format!("pid_file = {}: {error}", path.display())))?;
+        let write = || {
+            match fs::symlink_metadata(&path) {
+                Ok(found) if !found.is_file() => return Err(io::Error::other("it is not a regular file")),
+                Ok(_) => fs::remove_file(&path)?,
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                Err(error) => return Err(error),
+            }
+            let mut file = fs::File::create_new(&path)?;
+            file.write_all(format!("{}\n", std::process::id()).as_bytes())
+        };
+        write().map_err(|error| StartError(format!("pid_file = {}: {error}", path.display())))?;
         Ok(Self(path))
     }
 }

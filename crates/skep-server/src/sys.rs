@@ -1,14 +1,11 @@
-//! The few places where the compiler cannot see that we are right.
+//! The few places that the compiler cannot check.
 //!
-//! All `unsafe` of this crate is here, each block with its reason. Nothing here knows HTTP.
+//! All `unsafe` of this crate is in this module, each block with its reason. Nothing here knows HTTP.
 #![allow(unsafe_code)]
 
-pub(crate) mod board;
-pub(crate) mod large_pages;
-pub(crate) mod pages;
-pub(crate) mod pinned;
 pub(crate) mod process;
-pub(crate) mod shelf;
+pub(crate) mod program_pages;
+pub(crate) mod scoreboard;
 pub(crate) mod signals;
 
 use std::io;
@@ -20,8 +17,7 @@ use hyper::rt::ReadBufCursor;
 use rustix::net::RecvFlags;
 use tokio::io::ReadBuf;
 
-/// Has `read` fill the memory that hyper offers, gives what arrived to `accept`, and hands on as many of those bytes as
-/// `accept` says (at most all of them).
+/// Lets `read` fill the buffer that hyper offers, and passes on as many of the received bytes as `accept` allows (at most all).
 pub(crate) fn poll_read_into(
     mut cursor: ReadBufCursor<'_>,
     read: impl FnOnce(&mut ReadBuf<'_>) -> Poll<io::Result<()>>,
@@ -53,8 +49,20 @@ pub(crate) fn receive(socket: impl AsFd, buffer: &mut ReadBuf<'_>) -> io::Result
     Ok(count)
 }
 
-/// Gives the memory that was freed on any thread back to the system.
-pub(crate) fn give_memory_back() {
+/// Lets `accept` return connections only once they have sent something, or after this many seconds (`TCP_DEFER_ACCEPT`, tcp(7)).
+#[cfg(any(target_os = "linux", target_os = "android"))]
+pub(crate) fn defer_accept(socket: impl AsFd, seconds: std::ffi::c_int) -> io::Result<()> {
+    use std::os::fd::AsRawFd;
+    let size = libc::socklen_t::try_from(size_of_val(&seconds)).expect("the size of a number");
+    let fd = socket.as_fd().as_raw_fd();
+    // SAFETY: the pointer is to a number of the size that is given, which the kernel copies.
+    let result =
+        unsafe { libc::setsockopt(fd, libc::IPPROTO_TCP, libc::TCP_DEFER_ACCEPT, (&raw const seconds).cast(), size) };
+    if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}
+
+/// Returns free memory of all threads to the system.
+pub(crate) fn trim_heap() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     {
         unsafe extern "C" {
@@ -65,23 +73,14 @@ pub(crate) fn give_memory_back() {
     }
 }
 
-/// Puts free memory in order: small pieces are joined, and each lies where one of its size is looked for. A process that was forked would do the same
-/// with its first allocations, and write to most pages of the heap with that.
-pub(crate) fn order_free_memory() {
-    /// Sorts what was joined into the lists of all sizes that are kept apart, and is no mapping of its own yet.
-    const LARGE: usize = 64 << 10;
-    give_memory_back();
-    drop(std::hint::black_box(Vec::<u8>::with_capacity(LARGE)));
-}
-
-/// A file descriptor that the runtime tells about.
-pub(crate) fn hear_of(fd: OwnedFd) -> io::Result<tokio::io::unix::AsyncFd<OwnedFd>> {
+/// Registers a file descriptor with the runtime.
+pub(crate) fn async_fd(fd: OwnedFd) -> io::Result<tokio::io::unix::AsyncFd<OwnedFd>> {
     // SAFETY: an `OwnedFd` is valid for as long as it lives, and nobody can replace or close it in there.
     Ok(unsafe { tokio::io::unix::AsyncFd::register_with_interest(fd, tokio::io::Interest::READABLE)? })
 }
 
-/// All threads allocate from one heap. For a process that forks: it has one thread, and its memory is to lie together.
-pub(crate) fn one_heap() {
+/// Makes all threads allocate from one heap. For a process that forks: it has one thread, and compact memory is cheaper to fork.
+pub(crate) fn limit_malloc_arenas() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     // SAFETY: glibc's own function (mallopt(3)), called before there are other threads.
     unsafe {
@@ -89,8 +88,7 @@ pub(crate) fn one_heap() {
     }
 }
 
-/// Takes over a file descriptor that this process was started with. Each can be taken once, and none of the first
-/// three, which belong to the standard library.
+/// Takes over an inherited file descriptor. Each can be taken once; the first three belong to the standard library.
 pub(crate) fn take_inherited(fd: RawFd) -> io::Result<OwnedFd> {
     static TAKEN: Mutex<Vec<RawFd>> = Mutex::new(Vec::new());
     let mut taken = TAKEN.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,4 +1,4 @@
-//! Certificates and keys, and what is wrong with them.
+//! TLS certificates and keys.
 
 use std::fs;
 use std::path::Path;
@@ -11,15 +11,15 @@ use tokio_rustls::TlsAcceptor;
 
 use crate::config::Tls;
 
-/// The protocols we offer, best first (RFC 7301).
+/// The protocols for ALPN, best first (RFC 7301).
 const PROTOCOLS: [&[u8]; 2] = [b"h2", b"http/1.1"];
 
-/// What makes connections secret, if that was asked for. The error is for the person who set it up.
+/// The TLS acceptor, if TLS is configured.
 pub(crate) fn acceptor(tls: &Tls) -> Result<Option<TlsAcceptor>, String> {
     acceptor_of(tls, &PROTOCOLS)
 }
 
-/// The same, for a server where no connection brings several requests at a time.
+/// The same without HTTP/2, for process-per-request.
 pub(crate) fn acceptor_of_http1(tls: &Tls) -> Result<Option<TlsAcceptor>, String> {
     acceptor_of(tls, &PROTOCOLS[1..])
 }

@@ -1,8 +1,9 @@
-//! A thread that serves: it accepts connections and runs them until it is told to end.
+//! A thread that serves: it accepts connections and runs them until it is stopped.
 //!
-//! Everything of a connection, and all that the application does for it, happens on the thread that accepted it.
+//! Everything that happens for a connection, the application included, happens on the thread that accepted it.
 
-mod alone;
+mod connection_limit;
+mod process;
 
 use std::future::Future;
 use std::io;
@@ -10,7 +11,6 @@ use std::net::SocketAddr;
 use std::pin::pin;
 use std::rc::Rc;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use skep::{Peer, Site};
@@ -18,69 +18,41 @@ use tokio::net::{TcpListener, TcpStream, UnixListener, UnixStream};
 use tokio::sync::watch;
 use tokio_rustls::TlsAcceptor;
 
-use crate::connection::{self, Context, Guest, Limits, Plain, Share, Socket};
+use crate::connection::{self, ConnectionGuard, Context, Limits, Plain, RequestBudget, Rules, Socket};
+use crate::handoff::SlotRef;
 use crate::listener::Listener;
 use crate::log::AccessLog;
-use crate::seat::Place;
+use crate::proxies;
+use crate::worker_state::{LINGER, WorkerState};
 
-pub(crate) use alone::Alone;
+pub(crate) use connection_limit::{ConnectionLimit, MAX_REJECTIONS};
+pub(crate) use process::ProcessWorker;
 
-/// What a worker needs; it is made on one thread and runs on another.
+/// The parts of a worker. It is created on one thread and runs on another.
 pub(crate) struct Worker {
     pub(crate) site: Arc<Site>,
     pub(crate) listeners: Vec<Listener>,
     pub(crate) tls: Option<TlsAcceptor>,
     pub(crate) limits: Limits,
+    pub(crate) rules: Arc<Rules>,
     pub(crate) tls_handshake: Duration,
     pub(crate) grace: Duration,
     pub(crate) access: Option<AccessLog>,
-    pub(crate) room: Room,
-    pub(crate) life: watch::Receiver<Life>,
-    /// Where this thread shows that it runs, if somebody watches.
-    pub(crate) place: Option<Place>,
-    pub(crate) share: Share,
+    pub(crate) connections: ConnectionLimit,
+    pub(crate) state: watch::Receiver<WorkerState>,
+    /// The slot of the scoreboard, if there is a supervisor.
+    pub(crate) slot_ref: Option<SlotRef>,
+    pub(crate) budget: RequestBudget,
 }
 
-/// What the server asks of its workers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Life {
-    /// Everything is ready, and nothing is accepted yet.
-    Wait,
-    Serve,
-    /// Others accept what comes; finish what runs, and let connections end with their next answer.
-    Leave,
-    /// Accept what waits in the queue and nothing more, finish what runs.
-    Drain,
-}
+/// How often a thread updates its heartbeat.
+const HEARTBEAT_INTERVAL: Duration = Duration::from_millis(500);
 
-/// How long connections that are kept may wait for one more request when their worker leaves. A client that sends just then
-/// gets its answer, and learns from it that the connection ends.
-pub(crate) const LINGER: Duration = Duration::from_secs(1);
-
-/// How often a thread shows that it runs.
-const BEAT: Duration = Duration::from_millis(500);
-
-/// How many connections there may be, in all workers together.
-#[derive(Clone, Debug)]
-pub(crate) struct Room {
-    taken: Arc<AtomicUsize>,
-    most: usize,
-}
-
-/// A connection's part of the room.
-#[derive(Debug)]
-struct Part {
-    taken: Arc<AtomicUsize>,
-}
-
-/// How many connections a worker turns away at the same time. Beyond it they are closed without a word.
-const REFUSALS: usize = 64;
-
-/// How long a worker waits when it cannot accept, for want of file descriptors say.
-const PAUSE: Duration = Duration::from_millis(50);
+/// How long a worker waits after `accept` has failed, for instance because there are too many open files.
+const ACCEPT_RETRY: Duration = Duration::from_millis(50);
 
 impl Worker {
-    /// Serves until it is told to drain and all is done, or the time for that is up.
+    /// Serves until the worker is stopped and its requests are finished or out of time.
     pub(crate) fn run(self) -> io::Result<()> {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_io()
@@ -90,53 +62,54 @@ impl Worker {
     }
 
     async fn serve(self) -> io::Result<()> {
-        let Self { site, listeners, tls, limits, tls_handshake, grace, access, room, mut life, place, share } = self;
-        let context = Context::new(site.local(), limits, access, place.clone(), share);
-        tokio::task::spawn_local(Rc::clone(&context).keep_time());
-        if let Some(place) = place {
-            place.slot().take();
-            tokio::task::spawn_local(beat(place));
+        let Self { mut state, slot_ref, grace, tls, tls_handshake, connections, .. } = self;
+        let context =
+            Context::new(self.site.local(), self.limits, self.rules, self.access, slot_ref.clone(), self.budget);
+        tokio::task::spawn_local(Rc::clone(&context).run_timer());
+        if let Some(slot_ref) = slot_ref {
+            slot_ref.slot().claim();
+            tokio::task::spawn_local(heartbeat(slot_ref));
         }
-        let _ = life.wait_for(|life| *life != Life::Wait).await;
-        let door = Rc::new(Door { context: Rc::clone(&context), tls, tls_handshake, room, refusals: Rc::default() });
+        let _ = state.wait_for(|state| *state != WorkerState::Standby).await;
+        let acceptor = Rc::new(Acceptor { context: Rc::clone(&context), tls, tls_handshake, connections });
         let mut accepting = Vec::new();
-        for listener in listeners {
-            accepting.push(tokio::task::spawn_local(accept(Rc::clone(&door), Acceptor::new(listener)?, life.clone())));
+        for listener in self.listeners {
+            let listener = AsyncListener::new(listener)?;
+            accepting.push(tokio::task::spawn_local(accept(Rc::clone(&acceptor), listener, state.clone())));
         }
-        drop(door);
-        // The server is gone, or wants us to end, or we had our share.
-        either(life.wait_for(|life| *life != Life::Serve), context.is_spent()).await;
-        if *life.borrow() != Life::Drain {
-            context.leave();
+        drop(acceptor);
+        select(state.wait_for(|state| *state != WorkerState::Serving), context.is_exhausted()).await;
+        if *state.borrow() != WorkerState::Draining {
+            context.retire();
         }
         for accepting in accepting {
             if let Err(error) = accepting.await {
                 std::panic::resume_unwind(error.into_panic());
             }
         }
-        if context.is_leaving() {
-            context.show_leaving();
-            let drain = life.wait_for(|life| *life == Life::Drain);
-            let _ = tokio::time::timeout(LINGER.min(grace), either(drain, context.all_gone())).await;
+        if context.is_retiring() {
+            context.publish_retiring();
+            let drain = state.wait_for(|state| *state == WorkerState::Draining);
+            let _ = tokio::time::timeout(LINGER.min(grace), select(drain, context.closed())).await;
         }
         context.drain();
-        if tokio::time::timeout(grace, context.all_gone()).await.is_err() {
-            tracing::warn!(connections = context.count(), "cut connections that were not done in time");
+        if tokio::time::timeout(grace, context.closed()).await.is_err() {
+            tracing::warn!(connections = context.count(), "closed connections that were not finished in time");
         }
         Ok(())
     }
 }
 
 /// Never returns. A thread that hangs in a handler does not get here.
-async fn beat(place: Place) {
+async fn heartbeat(slot_ref: SlotRef) {
     loop {
-        place.slot().beat();
-        tokio::time::sleep(BEAT).await;
+        slot_ref.slot().beat();
+        tokio::time::sleep(HEARTBEAT_INTERVAL).await;
     }
 }
 
-/// Waits for the one or the other.
-async fn either<A, B>(one: impl Future<Output = A>, other: impl Future<Output = B>) {
+/// Waits for either future.
+async fn select<A, B>(one: impl Future<Output = A>, other: impl Future<Output = B>) {
     let (mut one, mut other) = (pin!(one), pin!(other));
     std::future::poll_fn(|cx| {
         let ready = one.as_mut().poll(cx).is_ready() || other.as_mut().poll(cx).is_ready();
@@ -145,62 +118,87 @@ async fn either<A, B>(one: impl Future<Output = A>, other: impl Future<Output = 
     .await;
 }
 
-/// What happens to a connection that was accepted.
-struct Door {
+/// Admits accepted connections, or rejects them.
+struct Acceptor {
     context: Rc<Context>,
     tls: Option<TlsAcceptor>,
     tls_handshake: Duration,
-    room: Room,
-    refusals: Rc<()>,
+    connections: ConnectionLimit,
 }
 
-impl Door {
-    fn enter(self: &Rc<Self>, plain: Plain, peer: Peer) {
-        let Some(part) = self.room.take() else { return self.refuse(plain) };
-        let (door, guest) = (Rc::clone(self), self.context.welcome());
+impl Acceptor {
+    fn admit(self: &Rc<Self>, plain: Plain, peer: Peer) {
+        let is_proxy = self.context.rules.proxies.includes(peer);
+        let address = peer.address.filter(|_| !is_proxy).map(|address| address.ip());
+        let Some(permit) = self.connections.acquire(address) else { return self.reject(plain) };
+        let (acceptor, guard) = (Rc::clone(self), self.context.register());
         tokio::task::spawn_local(async move {
-            let _part = part;
-            let tls = door.tls.as_ref().filter(|_| matches!(plain, Plain::Tcp(_)));
+            let _permit = permit;
+            let Some((plain, peer)) = acceptor.read_proxy_header(plain, peer).await else { return };
+            let tls = acceptor.tls.as_ref().filter(|_| matches!(plain, Plain::Tcp(_)));
             let Some(tls) = tls else {
-                return connection::serve(guest, Socket::Plain(plain), peer, false).await;
+                return connection::serve(guard, Socket::Plain(plain), peer, false).await;
             };
-            // In a box of its own, so that connections without TLS do not hold room for it.
-            Box::pin(door.encrypt(guest, tls, plain, peer)).await;
+            // Boxed, so that connections without TLS take no memory for it.
+            Box::pin(acceptor.serve_tls(guard, tls, plain, peer)).await;
         });
     }
 
-    async fn encrypt(&self, guest: Guest, tls: &TlsAcceptor, plain: Plain, peer: Peer) {
-        match tokio::time::timeout(self.tls_handshake, tls.accept(plain)).await {
+    /// Reads the PROXY header that a trusted proxy sends first. `None`: there is no valid one.
+    async fn read_proxy_header(&self, mut plain: Plain, peer: Peer) -> Option<(Plain, Peer)> {
+        let rules = &self.context.rules;
+        if !rules.proxy_protocol || !rules.proxies.includes(peer) {
+            return Some((plain, peer));
+        }
+        let header = Box::pin(proxies::read_header(&mut plain, peer));
+        match tokio::time::timeout(self.context.limits.header_time, header).await {
+            Ok(Ok(client)) => Some((plain, client)),
+            Ok(Err(error)) => {
+                tracing::warn!(%error, "a trusted proxy sent no valid PROXY header: see proxies.protocol");
+                None
+            }
+            Err(_) => None,
+        }
+    }
+
+    async fn serve_tls(&self, guard: ConnectionGuard, tls: &TlsAcceptor, plain: Plain, peer: Peer) {
+        let mut handshake = pin!(tls.accept(plain));
+        let accepted = async {
+            if let Ok(accepted) = tokio::time::timeout(connection::PROMPT, handshake.as_mut()).await {
+                return accepted;
+            }
+            guard.release_reservation();
+            handshake.await
+        };
+        match tokio::time::timeout(self.tls_handshake, accepted).await {
             Ok(Ok(stream)) => {
                 let http2 = stream.get_ref().1.alpn_protocol() == Some(b"h2");
                 let peer = Peer::new(peer.address, true);
-                connection::serve(guest, Socket::Tls(Box::new(stream)), peer, http2).await;
+                connection::serve(guard, Socket::Tls(Box::new(stream)), peer, http2).await;
             }
             Ok(Err(error)) => tracing::debug!(%error, "TLS handshake failed"),
-            Err(_) => tracing::debug!("TLS handshake took too long"),
+            Err(_) => tracing::debug!("TLS handshake timed out"),
         }
     }
 
-    fn refuse(self: &Rc<Self>, plain: Plain) {
-        // An answer over TLS would cost a handshake: the very work there is no room for.
-        if self.tls.is_some() || Rc::strong_count(&self.refusals) > REFUSALS {
-            return;
-        }
-        let (door, counted) = (Rc::clone(self), Rc::clone(&self.refusals));
+    fn reject(self: &Rc<Self>, plain: Plain) {
+        // A response over TLS would need a handshake, the very work that is to be avoided.
+        let Some(permit) = self.connections.acquire_rejection().filter(|_| self.tls.is_none()) else { return };
+        let acceptor = Rc::clone(self);
         tokio::task::spawn_local(async move {
-            connection::refuse(&door.context, Socket::Plain(plain)).await;
-            drop(counted);
+            connection::reject(&acceptor.context, Socket::Plain(plain)).await;
+            drop(permit);
         });
     }
 }
 
-/// A listening socket in the hands of the runtime.
-enum Acceptor {
+/// A listening socket that is registered with the runtime.
+enum AsyncListener {
     Tcp(TcpListener),
     Unix(UnixListener),
 }
 
-impl Acceptor {
+impl AsyncListener {
     fn new(listener: Listener) -> io::Result<Self> {
         Ok(match listener {
             Listener::Tcp(socket) => Self::Tcp(TcpListener::from_std(socket)?),
@@ -218,7 +216,7 @@ impl Acceptor {
         }
     }
 
-    /// The socket as it was. The runtime knows only of connections that had come when it last looked; of this one the system says.
+    /// The socket without the runtime, which only knows the connections that had arrived when it last polled.
     fn into_listener(self) -> io::Result<Listener> {
         Ok(match self {
             Self::Tcp(socket) => Listener::Tcp(socket.into_std()?),
@@ -228,13 +226,13 @@ impl Acceptor {
 }
 
 fn tcp(stream: TcpStream, address: SocketAddr) -> io::Result<(Plain, Peer)> {
-    // Answers leave whole; waiting for more would only delay them.
+    // Responses are written whole; Nagle's algorithm would only delay them.
     stream.set_nodelay(true)?;
     Ok((Plain::Tcp(stream), Peer::new(Some(address), false)))
 }
 
-/// A connection that has come already.
-fn accept_now(listener: &Listener) -> io::Result<(Plain, Peer)> {
+/// Accepts a connection that waits in the queue.
+fn accept_queued(listener: &Listener) -> io::Result<(Plain, Peer)> {
     match listener {
         Listener::Tcp(socket) => {
             let (stream, address) = socket.accept()?;
@@ -249,54 +247,54 @@ fn accept_now(listener: &Listener) -> io::Result<(Plain, Peer)> {
     }
 }
 
-/// Accepts until the worker ends. If it drains, the queue is emptied, since what waits there would be reset with the
-/// socket; if it leaves, the queue is for others.
-async fn accept(door: Rc<Door>, acceptor: Acceptor, mut life: watch::Receiver<Life>) {
-    let (context, told) = (Rc::clone(&door.context), life.clone());
-    let mut draining = pin!(either(
+/// Accepts until the worker stops. If it drains, the queue is emptied first: connections that wait there would be reset when the socket is
+/// closed. If it retires, the queue is left to its successor.
+async fn accept(acceptor: Rc<Acceptor>, listener: AsyncListener, mut state: watch::Receiver<WorkerState>) {
+    let (context, current) = (Rc::clone(&acceptor.context), state.clone());
+    let mut stopping = pin!(select(
         async move {
-            let _ = life.wait_for(|life| *life != Life::Serve).await;
+            let _ = state.wait_for(|state| *state != WorkerState::Serving).await;
         },
-        context.starts_leaving()
+        context.retires()
     ));
     loop {
-        either(door.context.has_turn(), draining.as_mut()).await;
-        if door.context.is_leaving() {
+        select(acceptor.context.has_permit(), stopping.as_mut()).await;
+        if acceptor.context.is_retiring() {
             return;
         }
         let accepted = {
-            let mut accepting = pin!(acceptor.accept());
+            let mut accepting = pin!(listener.accept());
             std::future::poll_fn(|cx| match accepting.as_mut().poll(cx) {
-                std::task::Poll::Pending if draining.as_mut().poll(cx).is_ready() => std::task::Poll::Ready(None),
+                std::task::Poll::Pending if stopping.as_mut().poll(cx).is_ready() => std::task::Poll::Ready(None),
                 accepted => accepted.map(Some),
             })
             .await
         };
         match accepted {
-            Some(Ok((plain, peer))) => door.enter(plain, peer),
-            Some(Err(error)) if is_the_clients(&error) => {}
+            Some(Ok((plain, peer))) => acceptor.admit(plain, peer),
+            Some(Err(error)) if is_client_error(&error) => {}
             Some(Err(error)) => {
                 tracing::error!(%error, "cannot accept connections");
-                tokio::time::sleep(PAUSE).await;
+                tokio::time::sleep(ACCEPT_RETRY).await;
             }
             None => break,
         }
     }
-    if *told.borrow() != Life::Drain {
+    if *current.borrow() != WorkerState::Draining {
         return;
     }
-    let Ok(listener) = acceptor.into_listener() else { return };
+    let Ok(listener) = listener.into_listener() else { return };
     loop {
-        match accept_now(&listener) {
-            Ok((plain, peer)) => door.enter(plain, peer),
-            Err(error) if is_the_clients(&error) => {}
+        match accept_queued(&listener) {
+            Ok((plain, peer)) => acceptor.admit(plain, peer),
+            Err(error) if is_client_error(&error) => {}
             Err(_) => return,
         }
     }
 }
 
-/// The client left before we could say hello.
-fn is_the_clients(error: &io::Error) -> bool {
+/// True if the client closed the connection before it was accepted.
+fn is_client_error(error: &io::Error) -> bool {
     matches!(
         error.kind(),
         io::ErrorKind::ConnectionAborted
@@ -305,23 +303,4 @@ fn is_the_clients(error: &io::Error) -> bool {
             | io::ErrorKind::InvalidInput
             | io::ErrorKind::NotConnected
     )
-}
-
-impl Room {
-    /// Room for so many.
-    pub(crate) fn new(most: usize) -> Self {
-        Self { taken: Arc::default(), most }
-    }
-
-    fn take(&self) -> Option<Part> {
-        let before = self.taken.fetch_add(1, Ordering::Relaxed);
-        let part = Part { taken: Arc::clone(&self.taken) };
-        (before < self.most).then_some(part)
-    }
-}
-
-impl Drop for Part {
-    fn drop(&mut self) {
-        self.taken.fetch_sub(1, Ordering::Relaxed);
-    }
 }

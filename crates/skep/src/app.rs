@@ -2,9 +2,10 @@
 //!
 //! [`App`] only notes. [`App::open`] acts: it finds what is wrong before any socket opens, and gives back a [`Site`].
 
-mod job;
+mod database;
 mod mounted;
-mod setup;
+mod settings;
+mod status;
 
 use std::any::TypeId;
 use std::collections::HashMap;
@@ -19,27 +20,27 @@ use crate::endpoint::Endpoint;
 use crate::error::Result;
 use crate::error_page::{self, ErrorPage};
 use crate::files::Files;
-use crate::form::once;
 use crate::form::once::Ledger;
-use crate::form::{Messages, Quota, remove_old_uploads};
+use crate::form::{Messages, remove_old_uploads};
 use crate::link::BaseUrl;
 use crate::mount::{self, Mount};
 use crate::panic;
-use crate::router::{Demand, Entry, Router};
-use crate::secret::Secret;
+use crate::quota::Quota;
+use crate::resources::{Forms, Resources, Values};
+pub use crate::route::RouteLine;
+use crate::router::{Entry, QueryRequirement, Router};
 use crate::service::{Handle, Registry, Services};
 use crate::session::Sessions;
-use crate::site::{Forms, Site, Values};
-use crate::status::Say;
+use crate::settings::{Declared, Row};
+use crate::site::{Site, StatusFn};
 
-pub use self::job::Job;
-use self::mounted::LeftOut;
-pub use self::setup::{Limits, Setup, StartError};
-use crate::sql;
-
-/// The file of the database in the data folder.
 #[cfg(not(target_family = "wasm"))]
-const DATABASE: &str = "database.sqlite";
+use self::database::DATABASE;
+use self::database::{open_database, secret};
+use self::mounted::LeftOut;
+use crate::setup::{Setup, StartError};
+pub use crate::site::Job;
+use crate::sql;
 
 /// An application: its services and what they share.
 ///
@@ -63,16 +64,21 @@ pub struct App {
     name: Option<(&'static str, &'static str)>,
     pub(crate) services: Vec<Entry<Endpoint>>,
     folders: Vec<Folder>,
-    mounts: Vec<mount::Place>,
+    mounts: Vec<mount::MountPoint>,
     values: Values,
     trusted_origins: Vec<String>,
     base_url: Option<BaseUrl>,
+    hosts: Vec<String>,
     left_out: Vec<LeftOut>,
     error_page: ErrorPage,
     database: Option<(sql::Migrations, OpenDatabase)>,
+    settings: Vec<Declared>,
+    /// Settings that a mount reads itself.
+    mounted_settings: Vec<Row>,
     starts: Vec<Start>,
+    checks: Vec<Check>,
     jobs: Vec<Job>,
-    pub(crate) says: Vec<Say>,
+    pub(crate) status_fns: Vec<StatusFn>,
     languages: Vec<Messages>,
     /// The names of its caches.
     stores: Vec<&'static str>,
@@ -92,23 +98,17 @@ struct Folder {
 /// What is done before the first request: [`App::on_start`].
 type Start = Box<dyn FnOnce(&Site) -> Result<()> + Send>;
 
+/// What `--check` does besides: [`App::on_check`].
+type Check = Box<dyn FnOnce(&Setup) -> Result<Vec<String>, StartError> + Send>;
+
 /// Opens the database. Behind a pointer, so that a component without a database does not ask its host for one.
 type OpenDatabase = fn(&sql::Migrations, &Setup, bool) -> Result<sql::Database, StartError>;
 
-/// Why an application does not start as a component.
-const ONCE: &str =
+/// Why an application with a form that is accepted once does not start without a database.
+const ONCE_IN_COMPONENT: &str =
     "a form that is accepted once needs App::database in a component: its instances forget what they accepted";
-
-/// A line of the table of routes.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RouteLine {
-    /// The method, such as `GET`.
-    pub method: String,
-    /// The path with its parameters, such as `/writings/{page}`; required query parameters follow a `?`.
-    pub path: String,
-    /// The service, or the folder behind it.
-    pub target: String,
-}
+const ONCE_IN_PROCESSES: &str = "a form that is accepted once needs App::database where several processes answer \
+                                 (mpm = prefork): each would accept it";
 
 impl Default for App {
     fn default() -> Self {
@@ -128,12 +128,16 @@ impl App {
             values: HashMap::new(),
             trusted_origins: Vec::new(),
             base_url: None,
+            hosts: Vec::new(),
             left_out: Vec::new(),
             error_page: error_page::default_page,
             database: None,
+            settings: Vec::new(),
+            mounted_settings: Vec::new(),
             starts: Vec::new(),
+            checks: Vec::new(),
             jobs: Vec::new(),
-            says: Vec::new(),
+            status_fns: Vec::new(),
             languages: Vec::new(),
             stores: Vec::new(),
             #[cfg(feature = "openapi")]
@@ -143,10 +147,10 @@ impl App {
         }
     }
 
-    /// The name and version that `--version` and the start line show; `named!()`-like use:
-    /// `.named(env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION"))`.
+    /// The name and version that `--version` and the start line show:
+    /// `.name(env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION"))`.
     #[must_use]
-    pub fn named(mut self, name: &'static str, version: &'static str) -> Self {
+    pub fn name(mut self, name: &'static str, version: &'static str) -> Self {
         self.name = Some((name, version));
         self
     }
@@ -173,7 +177,7 @@ impl App {
     /// ```
     #[must_use]
     pub fn serve<S: Services>(mut self) -> Self {
-        const { S::TOLD_APART };
+        const { S::ASSERT_UNAMBIGUOUS };
         S::register(&mut self);
         self
     }
@@ -203,13 +207,13 @@ impl App {
     /// at [`Mount`]. Of two prefixes the longer one wins.
     #[must_use]
     pub fn mount(mut self, prefix: &str, mount: impl Mount) -> Self {
-        self.mounts.push(mount::Place::new(prefix, mount));
+        self.mounts.push(mount::MountPoint::new(prefix, mount));
         self.mounts.sort_by_key(|place| std::cmp::Reverse(place.depth()));
         self
     }
 
     /// Gives the application a SQLite database, `database.sqlite` in the folder for data, with these
-    /// [`migrations!`](crate::sql::migrations): [`Cx::db`](crate::cache::Public::db), [`Site::db`].
+    /// [`migrations!`](crate::sql::migrations): [`Cx::db`](crate::cache::SharedCx::db), [`Site::db`].
     #[must_use]
     pub fn database(mut self, migrations: sql::Migrations) -> Self {
         if self.database.replace((migrations, open_database)).is_some() {
@@ -218,13 +222,13 @@ impl App {
         self
     }
 
-    /// Gives handlers a value to share, one of each type: [`Cx::get`](crate::cache::Public::get) lends it out.
+    /// Shares a value with all handlers, one of each type: [`Cx::state`](crate::cache::SharedCx::state) borrows it.
     ///
-    /// It lives as long as the process and is seen by all requests; what belongs to one user does not belong here.
+    /// All requests see it, as long as the process lives. Data of one user does not belong here.
     #[must_use]
-    pub fn with<T: Send + Sync + 'static>(mut self, value: T) -> Self {
+    pub fn state<T: Send + Sync + 'static>(mut self, value: T) -> Self {
         if self.values.insert(TypeId::of::<T>(), Box::new(value)).is_some() {
-            self.problems.push(format!("two values of type `{}` were given to App::with", std::any::type_name::<T>()));
+            self.problems.push(format!("two values of type `{}` were given to App::state", std::any::type_name::<T>()));
         }
         self
     }
@@ -244,8 +248,7 @@ impl App {
         self
     }
 
-    /// Says under which scheme and host the site is reached, `https://example.org`, unless the setting `base_url` says
-    /// otherwise. What leaves the site begins with it: [`Cx::absolute`](crate::cache::Public::absolute), an example is there.
+    /// The prefix of absolute URLs (mails, feeds, `Location`), such as `https://example.org`. The setting `base_url` overrides it: [`Cx::absolute`](crate::cache::SharedCx::absolute), an example is there.
     #[must_use]
     pub fn base_url(mut self, url: &str) -> Self {
         match url.parse() {
@@ -255,7 +258,15 @@ impl App {
         self
     }
 
-    /// Draws error pages in the application's own style.
+    /// Adds hosts that the site has besides that of its [base URL](Self::base_url), in lower case and without ports: `example.org`, or
+    /// `*.example.org` for all below it. The setting `hosts` replaces them.
+    #[must_use]
+    pub fn hosts(mut self, hosts: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        self.hosts.extend(hosts.into_iter().map(Into::into));
+        self
+    }
+
+    /// Renders error pages with the application's own function.
     #[must_use]
     pub fn error_page(mut self, page: ErrorPage) -> Self {
         self.error_page = page;
@@ -279,14 +290,13 @@ impl App {
         self
     }
 
-    /// Does something before the first request, with all that [`Site`] lends out: fill a table, read templates. If it fails, the
-    /// application does not start.
+    /// Runs before the first request: fill a table, read templates. If it fails, the application does not start.
     ///
     /// ```
     /// use skep::prelude::*;
     ///
-    /// let app = App::new().with(vec![1, 2, 3]).on_start(|site| {
-    ///     assert_eq!(site.get::<Vec<i32>>().len(), 3);
+    /// let app = App::new().state(vec![1, 2, 3]).on_start(|site| {
+    ///     assert_eq!(site.state::<Vec<i32>>().len(), 3);
     ///     Ok(())
     /// });
     /// # let _ = skep::test::Client::new(app);
@@ -297,8 +307,15 @@ impl App {
         self
     }
 
-    /// Does something again and again beside the requests, on a thread where blocking harms no one: `period` after its last run
-    /// has ended, never twice at a time. `name` is how the log calls it.
+    /// Checks something more when `--check` is asked, with what the server is configured as, and changes nothing. The lines are printed.
+    #[must_use]
+    pub fn on_check(mut self, work: impl FnOnce(&Setup) -> Result<Vec<String>, StartError> + Send + 'static) -> Self {
+        self.checks.push(Box::new(work));
+        self
+    }
+
+    /// Runs a periodic background job on a blocking thread. `period` is the time from the end of one run to the start of the
+    /// next, so runs never overlap. The log names the job by `name`.
     ///
     /// ```
     /// use std::time::Duration;
@@ -317,9 +334,9 @@ impl App {
         self
     }
 
-    /// Name and version, where [`named`](Self::named) gave them.
+    /// Name and version, if [`name`](Self::name) set them.
     #[must_use]
-    pub fn name(&self) -> Option<(&'static str, &'static str)> {
+    pub fn name_and_version(&self) -> Option<(&'static str, &'static str)> {
         self.name
     }
 
@@ -332,7 +349,7 @@ impl App {
             path: format!("{}{{*path}}", folder.prefix),
             target: folder.files.to_string(),
         });
-        services.chain(folders).chain(self.mounts.iter().map(mount::Place::route)).collect()
+        services.chain(folders).chain(self.mounts.iter().map(mount::MountPoint::route)).collect()
     }
 
     /// Makes the application ready to answer, or says all that keeps it from it.
@@ -343,31 +360,44 @@ impl App {
         if !cfg!(target_family = "wasm") {
             remove_old_uploads(site.data());
         }
-        site.open_caches().map_err(|error| StartError { problems: vec![error.to_string()] })?;
+        site.resources.open_caches().map_err(|error| StartError { problems: vec![error.to_string()] })?;
         for start in starts {
             start(&site).map_err(|error| StartError { problems: vec![error.at_start()] })?;
         }
         Ok(site)
     }
 
-    /// Says all that would keep the application from starting with this setup, as far as that shows without the work
-    /// of [`on_start`](Self::on_start). Nothing is done and nothing is changed: migrations that are pending are tried
-    /// on an empty database, and the one in the data folder is only looked at.
-    pub fn check(self, setup: &Setup) -> Result<(), StartError> {
+    /// Finds all that would keep the application from starting with this setup, except in the work of
+    /// [`on_start`](Self::on_start), and returns what [`on_check`](Self::on_check) reports. Nothing is changed: pending migrations run
+    /// on an empty database, and the one in the data directory is only read.
+    pub fn check(mut self, setup: &Setup) -> Result<Vec<String>, StartError> {
         #[cfg(not(target_family = "wasm"))]
         if let Some((migrations, _)) = self.database.as_ref().filter(|_| !setup.temporary_database) {
             sql::Database::check(setup.data.join(DATABASE), migrations)
                 .map_err(|error| StartError { problems: vec![error.to_string()] })?;
         }
-        let nowhere = Setup { temporary_database: true, caches: setup.caches.clone(), ..Setup::default() };
-        self.put_together(nowhere).map(drop)
+        let checks = std::mem::take(&mut self.checks);
+        let nowhere = Setup {
+            temporary_database: true,
+            caches: setup.caches.clone(),
+            settings: setup.settings.clone(),
+            ..Setup::default()
+        };
+        self.put_together(nowhere)?;
+        let reports = checks.into_iter().map(|check| check(setup)).collect::<Result<Vec<_>, _>>()?;
+        Ok(reports.into_iter().flatten().collect())
     }
 
     fn put_together(mut self, setup: Setup) -> Result<(Site, Vec<Start>), StartError> {
         let base_url = setup.base_url.clone().or(self.base_url.take());
         #[cfg(feature = "openapi")]
         self.problems.extend(self.describe(base_url.as_ref().map(BaseUrl::as_str)));
+        let loaded = self.load_settings(setup.settings.clone());
         let mut problems = self.problems;
+        match loaded {
+            Ok(loaded) => self.values.extend(loaded),
+            Err(wrong) => problems.extend(wrong),
+        }
         problems.extend(Caches::unknown(&setup.caches, &self.stores));
         problems.extend(mounted::both(&self.services, &self.left_out));
         problems
@@ -383,7 +413,10 @@ impl App {
         let database = match self.database {
             Some((migrations, open)) => Some(open(&migrations, &setup, self.has_once)?),
             None if self.has_once && cfg!(target_family = "wasm") => {
-                return Err(StartError { problems: vec![ONCE.into()] });
+                return Err(StartError { problems: vec![ONCE_IN_COMPONENT.into()] });
+            }
+            None if self.has_once && setup.several_processes => {
+                return Err(StartError { problems: vec![ONCE_IN_PROCESSES.into()] });
             }
             None => None,
         };
@@ -391,18 +424,27 @@ impl App {
         let program = self.name.map_or("skep", |(name, _)| name);
         let site = Site {
             router,
-            database,
             mounts: self.mounts,
-            values: self.values,
+            hosts: self.hosts,
             trusted_origins: self.trusted_origins,
-            caches: Caches::new(&setup, self.name.map_or("skep", |(name, _)| name), base_url.as_ref()),
-            base_url,
             error_page: self.error_page,
             jobs: self.jobs,
-            says: self.says,
-            sessions: Sessions::new(&setup, program),
-            forms: Forms { languages: self.languages, quota: Quota::default(), secret: secret(&setup), once },
-            setup,
+            status_fns: self.status_fns,
+            resources: Arc::new(Resources {
+                database,
+                values: self.values,
+                caches: Caches::new(&setup, program, base_url.as_ref()),
+                base_url,
+                sessions: Sessions::new(&setup, program),
+                forms: Forms {
+                    languages: self.languages,
+                    quota: Quota::default(),
+                    memory: Quota::default(),
+                    secret: secret(&setup),
+                    once,
+                },
+                setup,
+            }),
         };
         Ok((site, self.starts))
     }
@@ -418,47 +460,6 @@ impl Registry for App {
     }
 }
 
-fn secret(setup: &Setup) -> Secret {
-    #[cfg(target_family = "wasm")]
-    if setup.secret.is_none() {
-        return Secret::of_host(setup.host.keys);
-    }
-    match &setup.secret {
-        Some(file) => Secret::in_file(file.clone()),
-        None if setup.temporary_database => Secret::temporary(),
-        None => Secret::in_folder(&setup.data),
-    }
-}
-
-#[cfg(not(target_family = "wasm"))]
-fn open_database(migrations: &sql::Migrations, setup: &Setup, has_once: bool) -> Result<sql::Database, StartError> {
-    let offload = Arc::clone(&setup.offload);
-    let database = if setup.temporary_database {
-        sql::Database::temporary(migrations, offload)
-    } else {
-        let path = setup.data.join(DATABASE);
-        if setup.careful {
-            sql::Database::check_careful(&path, migrations)
-                .map_err(|error| StartError { problems: vec![error.to_string()] })?;
-        }
-        sql::Database::open(path, migrations, setup.sql.clone(), offload)
-    };
-    let database = database.map_err(|error| StartError { problems: vec![error.to_string()] })?;
-    if has_once {
-        // The framework's own table: it is no migration of the application's.
-        let made = database.write(|db| db.execute(once::TABLE));
-        made.map_err(|error| StartError { problems: vec![format!("the table of one-shot forms: {error}")] })?;
-    }
-    Ok(database)
-}
-
-/// The host opens it, and has the settings for that.
-#[cfg(target_family = "wasm")]
-fn open_database(migrations: &sql::Migrations, _: &Setup, has_once: bool) -> Result<sql::Database, StartError> {
-    let own = if has_once { &[once::TABLE][..] } else { &[] };
-    sql::Database::open(migrations, own).map_err(|problem| StartError { problems: vec![problem] })
-}
-
 /// A folder answers for its prefix and for all below it, where no service does.
 fn with_folders(mut services: Vec<Entry<Endpoint>>, folders: &[Folder]) -> Vec<Entry<Endpoint>> {
     for Folder { prefix, files } in folders {
@@ -468,7 +469,7 @@ fn with_folders(mut services: Vec<Entry<Endpoint>>, folders: &[Folder]) -> Vec<E
             name: files.to_string(),
             method: Method::GET,
             pattern,
-            demand: Demand::default(),
+            requirement: QueryRequirement::default(),
             id: None,
             endpoint: Endpoint::of_files(Arc::clone(files)),
         }));
@@ -477,8 +478,8 @@ fn with_folders(mut services: Vec<Entry<Endpoint>>, folders: &[Folder]) -> Vec<E
 }
 
 fn route_line(entry: &Entry<Endpoint>) -> RouteLine {
-    let required = entry.demand.required.iter().map(|name| format!("{name}="));
-    let fixed = entry.demand.when.map(|(name, value)| format!("{name}={value}"));
+    let required = entry.requirement.required.iter().map(|name| format!("{name}="));
+    let fixed = entry.requirement.when.map(|(name, value)| format!("{name}={value}"));
     let query: Vec<String> = required.chain(fixed).collect();
     let mark = if query.is_empty() { "" } else { "?" };
     let path = format!("{}{mark}{}", entry.pattern, query.join("&"));

@@ -11,8 +11,6 @@ use http::StatusCode;
 use http_body::{Frame, SizeHint};
 use http_body_util::BodyExt;
 
-use crate::error::Error;
-
 /// Why a body broke off.
 pub type BodyError = Box<dyn std::error::Error + Send + Sync>;
 
@@ -108,9 +106,22 @@ impl Body {
     }
 
     /// Reads all of it. More than `limit` bytes is an error of kind [`TooLarge`].
-    pub async fn collect(mut self, limit: u64) -> Result<Bytes, BodyError> {
+    pub async fn collect(self, limit: u64) -> Result<Bytes, BodyError> {
+        self.collect_if(limit, |_| Ok(())).await
+    }
+
+    /// The same, as long as each part is admitted, whose bytes `admit` is given.
+    pub(crate) async fn collect_if(
+        mut self,
+        limit: u64,
+        mut admit: impl FnMut(u64) -> Result<(), BodyError>,
+    ) -> Result<Bytes, BodyError> {
         if let Kind::Whole(bytes) = self.kind {
-            return if bytes.len() as u64 <= limit { Ok(bytes) } else { Err(TooLarge { limit }.into()) };
+            if bytes.len() as u64 > limit {
+                return Err(TooLarge { limit }.into());
+            }
+            admit(bytes.len() as u64)?;
+            return Ok(bytes);
         }
         let mut all = Vec::new();
         while let Some(frame) = std::future::poll_fn(|cx| http_body::Body::poll_frame(Pin::new(&mut self), cx)).await {
@@ -118,6 +129,7 @@ impl Body {
             if (all.len() + data.len()) as u64 > limit {
                 return Err(TooLarge { limit }.into());
             }
+            admit(data.len() as u64)?;
             all.extend_from_slice(&data);
         }
         Ok(all.into())
@@ -142,10 +154,6 @@ impl BodyFailure {
     #[must_use]
     pub fn status(&self) -> StatusCode {
         self.0
-    }
-
-    pub(crate) fn into_error(self) -> Error {
-        Error::new(self.0).with_message(self.1)
     }
 }
 

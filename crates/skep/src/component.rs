@@ -11,7 +11,7 @@
 //! cargo rustc --lib --crate-type cdylib --release --target wasm32-wasip2
 //! ```
 //!
-//! Built for another target, the line does nothing. What is different in a component, `docs/components.md` says; what it and its
+//! Built for another target, the line does nothing. What is different in a component, `docs/guides/component.md` says; what it and its
 //! host say to each other stands in `wit/skep.wit`.
 //!
 //! Start reading at `component/instance.rs`: what an instance does.
@@ -20,7 +20,7 @@
 #[doc(hidden)]
 pub mod bindings;
 #[cfg(target_family = "wasm")]
-mod door;
+mod handler;
 #[cfg(target_family = "wasm")]
 pub(crate) mod host;
 #[cfg(target_family = "wasm")]
@@ -41,10 +41,10 @@ pub use self::http::handle;
 #[doc(hidden)]
 pub use host::Host;
 #[cfg(target_family = "wasm")]
-pub(crate) use instance::panicked;
-#[cfg(target_family = "wasm")]
 #[doc(hidden)]
-pub use instance::{Application, answer, failed, init, job_names, more, run_job};
+pub use instance::{Application, failed, handle_direct, init, job_names, more, run_job};
+#[cfg(target_family = "wasm")]
+pub(crate) use log::panicked;
 #[cfg(target_family = "wasm")]
 #[doc(hidden)]
 pub use wasip2 as __wasip2;
@@ -120,9 +120,9 @@ macro_rules! component {
             }
         }
 
-        impl $crate::component::bindings::application::exports::skep::host::door::Guest for __SkepComponent {
-            fn answer(request: ::std::vec::Vec<u8>) -> ::std::vec::Vec<u8> {
-                $crate::component::answer::<__SkepComponent>(request)
+        impl $crate::component::bindings::application::exports::skep::host::handler::Guest for __SkepComponent {
+            fn handle(request: ::std::vec::Vec<u8>) -> ::std::vec::Vec<u8> {
+                $crate::component::handle_direct::<__SkepComponent>(request)
             }
 
             fn failed(request: ::std::vec::Vec<u8>, status: u16, why: ::std::string::String) -> ::std::vec::Vec<u8> {

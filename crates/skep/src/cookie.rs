@@ -1,17 +1,17 @@
-//! Cookies (RFC 6265bis), with defaults that need a reason to be loosened.
+//! Cookies (RFC 6265bis) with secure defaults.
 
 use std::time::Duration;
 
 use http::{HeaderMap, HeaderValue, header};
 
-/// A cookie to send: `HttpOnly`, `SameSite=Lax`, `Path=/`, `Secure` over TLS, and gone when the browser closes, unless said
-/// otherwise.
+/// A cookie for a response. Defaults: `HttpOnly`, `SameSite=Lax`, `Path=/`, `Secure` over TLS, and no `Max-Age` (the browser
+/// drops it when it closes).
 ///
 /// ```
 /// use std::time::Duration;
 /// use skep::Cookie;
 ///
-/// let cookie = Cookie::new("theme", "dark").lasting(Duration::from_secs(86_400)).readable_by_scripts();
+/// let cookie = Cookie::new("theme", "dark").max_age(Duration::from_hours(24)).http_only(false);
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cookie {
@@ -26,7 +26,7 @@ impl Cookie {
     /// A cookie.
     ///
     /// # Panics
-    /// If the name is no token, or the value has bytes that a cookie cannot hold (controls, space, `"`, `,`, `;`, `\`
+    /// If the name is not a token, or the value contains bytes that a cookie cannot hold (controls, space, `"`, `,`, `;`, `\`
     /// and all beyond ASCII): encode such a value first.
     #[must_use]
     pub fn new(name: impl Into<String>, value: impl Into<String>) -> Self {
@@ -36,34 +36,38 @@ impl Cookie {
         Self { name, value, path: "/".into(), max_age: None, http_only: true }
     }
 
-    /// The cookie that makes a browser forget the one of this name.
+    /// A cookie that deletes the one of this name.
     #[must_use]
     pub fn removal(name: impl Into<String>) -> Self {
-        Self::new(name, "").lasting(Duration::ZERO)
+        Self::new(name, "").max_age(Duration::ZERO)
     }
 
-    /// Kept for so long instead of until the browser closes; whole seconds.
+    /// `Max-Age`, in whole seconds. Without it the browser drops the cookie when it closes.
     #[must_use]
-    pub fn lasting(mut self, time: Duration) -> Self {
-        self.max_age = Some(time);
+    pub fn max_age(mut self, age: Duration) -> Self {
+        self.max_age = Some(age);
         self
     }
 
-    /// Sent only for addresses below `path`.
+    /// `Path`: the browser sends the cookie only for this path and what is below it. Default: `/`.
     ///
     /// # Panics
-    /// If the path has a `;` or a control character.
+    /// If the path contains `;` or a control character.
     #[must_use]
-    pub fn below(mut self, path: impl Into<String>) -> Self {
+    pub fn path(mut self, path: impl Into<String>) -> Self {
         self.path = path.into();
-        assert!(self.path.bytes().all(|byte| byte.is_ascii_graphic() && byte != b';'), "{:?} is no path", self.path);
+        assert!(
+            self.path.bytes().all(|byte| byte.is_ascii_graphic() && byte != b';'),
+            "{:?} is not a valid cookie path",
+            self.path
+        );
         self
     }
 
-    /// Visible to scripts on the page.
+    /// `HttpOnly`: scripts cannot read the cookie. Default: true.
     #[must_use]
-    pub fn readable_by_scripts(mut self) -> Self {
-        self.http_only = false;
+    pub fn http_only(mut self, http_only: bool) -> Self {
+        self.http_only = http_only;
         self
     }
 

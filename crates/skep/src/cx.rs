@@ -1,24 +1,29 @@
-//! What a handler sees of its request, and what it may say beside its answer.
+//! The context of one request, as its handler sees it.
 
 mod forms;
 
 use std::cell::{Cell, OnceCell};
-use std::ops::Deref;
+
+use std::path::Path;
 
 use bytes::Bytes;
 use http::request::Parts;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Uri, header};
 
-use crate::app::Limits;
-use crate::body::{Body, BodyError, BodyFailure, TooLarge};
+use crate::body::Body;
+use crate::cache::{Cache, Store};
 use crate::cookie::{self, Cookie};
 use crate::error::{Error, Result};
-use crate::html::{Buffer, Render, Text};
-use crate::public::Public;
-use crate::request::{Peer, header_text};
+use crate::link::Destination;
+use crate::quota::Share;
+use crate::request::{Peer, RequestId, header_text, read_whole};
+use crate::resources::ThreadResources;
 use crate::session::{self, Session};
-use crate::site::Local;
+use crate::settings::Settings;
+use crate::setup::Limits;
+use crate::shared_cx::SharedCx;
 use crate::sql;
+use crate::validation::Messages;
 
 use self::forms::FormState;
 
@@ -39,7 +44,7 @@ use self::forms::FormState;
 /// ```
 #[derive(Debug)]
 pub struct Cx<'r> {
-    public: Public<'r>,
+    shared: SharedCx<'r>,
     peer: Peer,
     body: Body,
     /// In bytes.
@@ -54,54 +59,23 @@ pub struct Cx<'r> {
     /// What only requests with a session have.
     session: OnceCell<Box<session::State>>,
     transaction: Option<Box<sql::Transaction>>,
+    /// What it holds of the memory for bodies.
+    memory: Option<Box<Share>>,
     /// There was one, which perhaps has ended.
     has_begun: bool,
 }
 
-/// The id of a request, as error pages and log lines show it: 16 hexadecimal digits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct RequestId(pub(crate) u64);
-
-impl From<u64> for RequestId {
-    fn from(number: u64) -> Self {
-        Self(number)
-    }
-}
-
-impl From<RequestId> for u64 {
-    fn from(id: RequestId) -> Self {
-        id.0
-    }
-}
-
-impl std::fmt::Display for RequestId {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{:016x}", self.0)
-    }
-}
-
-impl Render for RequestId {
-    type Content = Text;
-
-    fn render(&self, out: &mut Buffer) {
-        format_args!("{self}").render(out);
-    }
-}
-
-/// All that is the same for everybody.
-impl<'r> Deref for Cx<'r> {
-    type Target = Public<'r>;
-
-    fn deref(&self) -> &Public<'r> {
-        &self.public
-    }
-}
-
 impl<'r> Cx<'r> {
-    pub(crate) fn new(parts: &'r Parts, peer: Peer, body: (Body, u64), local: &'r Local, id: RequestId) -> Self {
+    pub(crate) fn new(
+        parts: &'r Parts,
+        peer: Peer,
+        body: (Body, u64),
+        resources: &'r ThreadResources,
+        id: RequestId,
+    ) -> Self {
         let (body, body_limit) = body;
         Self {
-            public: Public::new(parts, peer.tls, local),
+            shared: SharedCx::new(parts, peer.tls, resources),
             peer,
             body,
             body_limit,
@@ -111,42 +85,121 @@ impl<'r> Cx<'r> {
             form: OnceCell::new(),
             session: OnceCell::new(),
             transaction: None,
+            memory: None,
             has_begun: false,
         }
+    }
+
+    /// The same request without the user: what a cached page or fragment is made from.
+    #[must_use]
+    pub fn shared(&self) -> &SharedCx<'r> {
+        &self.shared
+    }
+
+    /// True if the application runs in development: error pages show all details.
+    #[must_use]
+    pub fn in_development(&self) -> bool {
+        self.shared.in_development()
+    }
+
+    /// The value of this type that was given to [`App::state`](crate::App::state).
+    ///
+    /// # Panics
+    /// If there is none: the request is answered with 500, and the log names the type.
+    #[must_use]
+    pub fn state<T: Send + Sync + 'static>(&self) -> &'r T {
+        self.shared.state()
+    }
+
+    /// The settings of this type: [`App::settings`](crate::App::settings).
+    ///
+    /// # Panics
+    /// If the application does not declare them: the request is answered with 500, and the log names the type.
+    #[must_use]
+    pub fn settings<T: Settings>(&self) -> &'r T {
+        self.shared.settings()
+    }
+
+    /// The database. Queries do not block other requests.
+    ///
+    /// # Panics
+    /// If the application has none: [`App::database`](crate::App::database).
+    #[must_use]
+    pub fn db(&self) -> &'r sql::Local {
+        self.shared.db()
+    }
+
+    /// The data directory of the application.
+    #[must_use]
+    pub fn data(&self) -> &'r Path {
+        self.shared.data()
+    }
+
+    /// A cache of values; an example is at [`SharedCx::cache`].
+    #[must_use]
+    pub fn cache<K: ?Sized + 'static, V: 'static>(&self, store: &Store<K, V>) -> Cache<K, V> {
+        self.shared.cache(store)
+    }
+
+    /// Invalidates all cached pages, fragments and values with this tag: see [`SharedCx::invalidate`].
+    pub async fn invalidate(&self, tag: &str) -> Result<()> {
+        self.shared.invalidate(tag).await
+    }
+
+    /// Scheme and host of this site, such as `https://example.org`: see [`SharedCx::origin`].
+    #[must_use]
+    pub fn origin(&self) -> String {
+        self.shared.origin()
+    }
+
+    /// An absolute URL, for feeds and mails; an example is at [`SharedCx::absolute`].
+    #[must_use]
+    pub fn absolute(&self, to: impl Destination) -> String {
+        self.shared.absolute(to)
+    }
+
+    /// The language of the messages for this user: one of [`App::languages`](crate::App::languages).
+    #[must_use]
+    pub fn language(&self) -> &'static str {
+        self.shared.language()
+    }
+
+    pub(crate) fn messages(&self) -> &'r Messages {
+        self.shared.messages()
     }
 
     /// The method of the request. A service for GET also sees HEAD here.
     #[must_use]
     pub fn method(&self) -> &'r Method {
-        &self.public.parts().method
+        &self.shared.parts().method
     }
 
-    /// The address that was asked for, as it was sent.
+    /// The request target, as it was sent.
     #[must_use]
     pub fn uri(&self) -> &'r Uri {
-        &self.public.parts().uri
+        &self.shared.parts().uri
     }
 
     /// The header fields of the request.
     #[must_use]
     pub fn request_headers(&self) -> &'r HeaderMap {
-        &self.public.parts().headers
+        &self.shared.parts().headers
     }
 
     /// One header field of the request, if it is there and is visible ASCII.
     #[must_use]
     pub fn header(&self, name: &HeaderName) -> Option<&'r str> {
-        header_text(&self.public.parts().headers, name)
+        header_text(&self.shared.parts().headers, name)
     }
 
     /// The value of a cookie, as it was sent.
     #[must_use]
     pub fn cookie(&self, name: &str) -> Option<&'r str> {
         self.is_private.set(true);
-        cookie::find(&self.public.parts().headers, name)
+        cookie::find(&self.shared.parts().headers, name)
     }
 
-    /// Sends a cookie with the answer.
+    /// Adds a cookie to the response.
     ///
     /// ```
     /// use skep::{Cookie, Cx};
@@ -154,28 +207,36 @@ impl<'r> Cx<'r> {
     /// ```
     pub fn set_cookie(&mut self, cookie: &Cookie) {
         self.is_private.set(true);
-        self.headers.get_or_insert_default().append(header::SET_COOKIE, cookie.header_value(self.peer.tls));
+        let value = cookie.header_value(self.is_secure());
+        self.headers.get_or_insert_default().append(header::SET_COOKIE, value);
     }
 
-    /// What is kept of this user from request to request. An example is at [`Session`].
+    /// The session of this user. An example is at [`Session`].
     ///
-    /// Nothing is read before it is asked for, and nothing stored before something is set.
+    /// It is read on first use, and stored once something is set.
     #[must_use]
     pub fn session(&self) -> Session<'_> {
-        let cookie = self.cookie(session::cookie_name(self.peer.tls));
+        let cookie = self.cookie(session::cookie_name(self.is_secure()));
         let state = self.session.get_or_init(Box::default);
-        Session::new(state, &self.public.local().site().sessions, cookie, self.peer.tls)
+        Session::new(state, &self.shared.resources().shared().sessions, cookie, self.is_secure())
     }
 
-    /// Sets a header field of the answer. One that the answer itself sets wins.
+    /// Sets a header field of the response, unless the handler's response sets it too.
     pub fn set_header(&mut self, name: HeaderName, value: HeaderValue) {
         self.headers.get_or_insert_default().insert(name, value);
     }
 
-    /// Who sent the request.
+    /// The peer that sent the request.
     #[must_use]
     pub fn peer(&self) -> Peer {
         self.peer
+    }
+
+    /// True if cookies are `Secure`, and ours `__Host-`: the browser's connection is encrypted. A proxy may end TLS, which its
+    /// fields, an https base URL or the setting `cookies.secure` tell.
+    pub(crate) fn is_secure(&self) -> bool {
+        let shared = self.shared.resources().shared();
+        self.peer.tls || shared.is_https() || shared.setup.secure_cookies
     }
 
     /// The id of this request: the one that its error page and its log lines show.
@@ -184,11 +245,10 @@ impl<'r> Cx<'r> {
         self.id
     }
 
-    /// The transaction of this request, begun by the first call. It is kept if the handler returns `Ok`, and undone if it
-    /// returns an error, panics, or its client goes away.
+    /// The transaction of this request, begun by the first call. It commits if the handler returns `Ok`, and rolls back if it
+    /// returns an error, panics, or the client disconnects.
     ///
-    /// While it is open, everybody else who writes waits: do nothing slow in between. For one that ends before the handler
-    /// does, there is [`sql::Local::transaction`].
+    /// Other writers wait while it is open, so do nothing slow in it. [`sql::Local::transaction`] is one that ends earlier.
     ///
     /// ```
     /// use skep::prelude::*;
@@ -218,15 +278,21 @@ impl<'r> Cx<'r> {
         Ok(self.transaction.as_mut().expect("it was begun above"))
     }
 
-    /// Takes the body as it comes, without a limit. A service with form fields or JSON has read it already.
+    /// Takes the body as a stream, without a limit. A service with form fields or JSON has read it already.
     pub fn take_body(&mut self) -> Body {
         std::mem::take(&mut self.body)
     }
 
     /// Reads the whole body. More bytes than the service (`body = ...`) or the configuration allows are a 413.
     pub async fn read_body(&mut self) -> Result<Bytes> {
-        let limit = self.body_limit;
-        read_whole(self.take_body(), limit).await
+        let (limit, body, most) = (self.body_limit, self.take_body(), self.limits().bodies);
+        read_whole(body, limit, self.memory(), most).await
+    }
+
+    /// What this request holds of the memory for bodies (`limits.bodies`), until it is answered.
+    pub(crate) fn memory(&mut self) -> &mut Share {
+        let quota = &self.shared.resources().shared().forms.memory;
+        self.memory.get_or_insert_with(|| Box::new(quota.share()))
     }
 
     /// Undoes what a handler wrote that refuses its form.
@@ -235,7 +301,7 @@ impl<'r> Cx<'r> {
     }
 
     pub(crate) fn limits(&self) -> Limits {
-        self.public.local().site().setup.limits
+        self.shared.resources().shared().setup.limits
     }
 
     /// The handler has returned an error. What it did to the session is done, and the browser must hear of it: else it would
@@ -243,7 +309,7 @@ impl<'r> Cx<'r> {
     pub(crate) fn fail(&self, error: Error) -> Error {
         match self.session.get().and_then(|session| session.take_cookie()) {
             Some(cookie) => error
-                .with_header(header::SET_COOKIE, cookie.header_value(self.peer.tls))
+                .with_header(header::SET_COOKIE, cookie.header_value(self.is_secure()))
                 .with_header(header::CACHE_CONTROL, PRIVATE),
             None => error,
         }
@@ -273,12 +339,12 @@ impl<'r> Cx<'r> {
             transaction.commit().await?;
         }
         if self.has_begun {
-            for tag in self.public.voided() {
+            for tag in self.shared.voided() {
                 // What was written is kept by now: who is told that it failed would do it again.
-                if let Err(error) = self.public.invalidate(&tag).await {
+                if let Err(error) = self.shared.invalidate(&tag).await {
                     tracing::error!(
                         target: "skep::cache", tag, %error,
-                        "what is kept with this tag may be out of date until its time is over: it could not be voided"
+                        "cannot invalidate this tag after the commit: its entries may be stale until they expire"
                     );
                 }
             }
@@ -289,21 +355,3 @@ impl<'r> Cx<'r> {
 
 /// The `Cache-Control` of what may hold what is one user's.
 const PRIVATE: HeaderValue = HeaderValue::from_static("private, no-cache");
-
-/// Reads a body up to a limit.
-pub(crate) async fn read_whole(body: Body, limit: u64) -> Result<Bytes> {
-    // What is announced too long is refused before a byte of it is read.
-    if http_body::Body::size_hint(&body).lower() > limit {
-        return Err(Error::too_large(limit));
-    }
-    body.collect(limit).await.map_err(|cause| body_error(cause, limit))
-}
-
-/// What a body that broke off is answered with.
-pub(crate) fn body_error(cause: BodyError, limit: u64) -> Error {
-    match cause.downcast::<BodyFailure>() {
-        Ok(failure) => failure.into_error(),
-        Err(cause) if cause.is::<TooLarge>() => Error::too_large(limit),
-        Err(cause) => Error::bad_request("the body ended before it was complete").with_cause(cause),
-    }
-}

@@ -1,4 +1,6 @@
-//! What answers: a service or a folder, without its type.
+//! Handlers without their types: a service or a folder of files.
+
+mod once;
 
 use std::any::TypeId;
 use std::fmt;
@@ -11,20 +13,20 @@ use http::header::CONTENT_TYPE;
 use http::{HeaderMap, StatusCode};
 
 use crate::cx::Cx;
-use crate::error::{Error, Result};
+use crate::error::Error;
 use crate::error_page;
 use crate::files::Files;
-use crate::form::{Parts, Submission, once};
+use crate::form::{Parts, Submission};
 use crate::origin;
 use crate::param::{Pairs, quoted};
-use crate::percent::{self, Place};
+use crate::percent::{self, EncodeSet};
 use crate::request::header_text;
-use crate::response::Response;
-use crate::service::{Answering, BodyKind, Handle, Input};
+use crate::response::{Response, Result};
+use crate::service::{BodyKind, Handle, Input, ResponseFuture};
 
 /// A service or a folder without its type.
 pub(crate) struct Endpoint {
-    answers: Box<dyn Answers>,
+    handler: Box<dyn DynHandler>,
     cross_origin: bool,
     body_limit: Option<u64>,
     /// The folder, where it is one.
@@ -32,11 +34,11 @@ pub(crate) struct Endpoint {
     body: BodyKind,
     speaks_json: bool,
     #[cfg(feature = "openapi")]
-    known: Option<crate::openapi::Known>,
+    known: Option<crate::openapi::ServiceDescription>,
 }
 
-trait Answers: Send + Sync {
-    fn call<'r>(&'r self, cx: &'r mut Cx<'_>, input: &'r mut Input<'_>) -> Answering<'r>;
+trait DynHandler: Send + Sync {
+    fn call<'r>(&'r self, cx: &'r mut Cx<'_>, input: &'r mut Input<'_>) -> ResponseFuture<'r>;
 
     /// The page that holds the form of this service.
     fn page_url(&self, input: &Input<'_>) -> Option<String> {
@@ -48,18 +50,18 @@ trait Answers: Send + Sync {
 impl Endpoint {
     pub(crate) fn of_service<S: Handle>() -> Self {
         Self {
-            answers: Box::new(Typed::<S>(PhantomData)),
+            handler: Box::new(Typed::<S>(PhantomData)),
             cross_origin: S::ROUTE.cross_origin.is_some(),
             body_limit: S::ROUTE.body_limit,
             files: None,
             body: S::ROUTE.body,
             speaks_json: S::ROUTE.speaks_json(),
             #[cfg(feature = "openapi")]
-            known: Some(crate::openapi::Known::of::<S>()),
+            known: Some(crate::openapi::ServiceDescription::of::<S>()),
         }
     }
 
-    /// Sends who comes with all parameters in the query, as from a form, to the service's own address.
+    /// Redirects a request with all parameters in the query, as from a form, to the service's own URL.
     pub(crate) fn of_query<S: Handle>(names: Vec<&'static str>) -> Self {
         Self::reading(Box::new(FromQuery::<S> { names, service: PhantomData }))
     }
@@ -68,10 +70,10 @@ impl Endpoint {
         Self { files: Some(Arc::clone(&files)), ..Self::reading(Box::new(files)) }
     }
 
-    /// One that reads no body and changes nothing.
-    fn reading(answers: Box<dyn Answers>) -> Self {
+    /// An endpoint that reads no body and changes nothing.
+    fn reading(handler: Box<dyn DynHandler>) -> Self {
         Self {
-            answers,
+            handler,
             cross_origin: false,
             body_limit: None,
             files: None,
@@ -89,7 +91,7 @@ impl Endpoint {
 
     /// The service, for the document of the interface.
     #[cfg(feature = "openapi")]
-    pub(crate) fn known(&self) -> Option<&crate::openapi::Known> {
+    pub(crate) fn known(&self) -> Option<&crate::openapi::ServiceDescription> {
         self.known.as_ref()
     }
 
@@ -99,22 +101,22 @@ impl Endpoint {
     }
 
     /// `cx` and `input` stay where they are: what is boxed is the handler's own state and little else.
-    pub(crate) fn call<'r>(&'r self, cx: &'r mut Cx<'_>, input: &'r mut Input<'_>) -> Answering<'r> {
-        self.answers.call(cx, input)
+    pub(crate) fn call<'r>(&'r self, cx: &'r mut Cx<'_>, input: &'r mut Input<'_>) -> ResponseFuture<'r> {
+        self.handler.call(cx, input)
     }
 
     /// The page that holds the form of this service, if it names one.
     pub(crate) fn page_url(&self, input: &Input<'_>) -> Option<String> {
-        self.answers.page_url(input)
+        self.handler.page_url(input)
     }
 
-    /// The most bytes of a body, where it is not what the configuration says.
+    /// The body limit of the service, if it sets one.
     pub(crate) fn body_limit(&self) -> Option<u64> {
         self.body_limit
     }
 
-    /// The browser did not say where the request comes from. A form is read first and brings a token; JSON no form can send without
-    /// the browser asking first (Fetch, 3.2.1); a body that the service reads by itself is looked into.
+    /// Requires a CSRF token, because the browser did not send where the request comes from. A typed form is checked once it is
+    /// read; a form of another site cannot send JSON without a preflight (Fetch, 3.2.1); any other body is peeked into.
     pub(crate) async fn ask_for_token(&self, cx: &mut Cx<'_>) -> Result<()> {
         match self.body {
             BodyKind::Form | BodyKind::Multipart => cx.need_token(),
@@ -130,12 +132,12 @@ impl Endpoint {
         Ok(())
     }
 
-    /// True if its clients are programs that read JSON: they are told in JSON what goes wrong, unless they ask for HTML.
+    /// True if its clients are programs that read JSON: errors are JSON unless the client prefers HTML.
     pub(crate) fn speaks_json(&self) -> bool {
         self.speaks_json
     }
 
-    /// True if pages of other sites may send their forms here.
+    /// True if forms of other sites are accepted.
     pub(crate) fn is_open_to_others(&self) -> bool {
         self.cross_origin
     }
@@ -149,12 +151,12 @@ impl fmt::Debug for Endpoint {
 
 struct Typed<S>(PhantomData<fn() -> S>);
 
-impl<S: Handle> Answers for Typed<S> {
+impl<S: Handle> DynHandler for Typed<S> {
     fn page_url(&self, input: &Input<'_>) -> Option<String> {
         S::page_url(input).ok().flatten()
     }
 
-    fn call<'r>(&'r self, cx: &'r mut Cx<'_>, input: &'r mut Input<'_>) -> Answering<'r> {
+    fn call<'r>(&'r self, cx: &'r mut Cx<'_>, input: &'r mut Input<'_>) -> ResponseFuture<'r> {
         if S::ROUTE.body == BodyKind::Unread {
             return match S::parse(input) {
                 Ok(service) => Box::pin(service.handle(cx)),
@@ -182,8 +184,8 @@ struct FromQuery<S> {
     service: PhantomData<fn() -> S>,
 }
 
-impl<S: Handle> Answers for FromQuery<S> {
-    fn call<'r>(&'r self, _cx: &'r mut Cx<'_>, input: &'r mut Input<'_>) -> Answering<'r> {
+impl<S: Handle> DynHandler for FromQuery<S> {
+    fn call<'r>(&'r self, _cx: &'r mut Cx<'_>, input: &'r mut Input<'_>) -> ResponseFuture<'r> {
         Box::pin(ready(self.redirect(input)))
     }
 }
@@ -196,7 +198,7 @@ impl<S: Handle> FromQuery<S> {
         let mut texts = Vec::with_capacity(self.names.len());
         for (position, name) in self.names.iter().enumerate() {
             let is_tail = has_tail && position + 1 == self.names.len();
-            let place = if is_tail { Place::Tail } else { Place::Segment };
+            let place = if is_tail { EncodeSet::Tail } else { EncodeSet::Segment };
             let value: String = input.query(name)?;
             let mut text = String::new();
             percent::encode_written(&mut text, place, |out| out.push_str(&value));
@@ -208,12 +210,12 @@ impl<S: Handle> FromQuery<S> {
         }
         // The rest of the query is read where it is; what came as path is not looked at again.
         let service = S::parse(&Input { from_query: first, ..Input::new(input.parts, &path, input.query.clone()) })?;
-        Ok(Response::redirect(StatusCode::PERMANENT_REDIRECT, &service.url()))
+        Ok(Response::redirect_with_status(StatusCode::PERMANENT_REDIRECT, &service.url()))
     }
 }
 
-impl Answers for Arc<Files> {
-    fn call<'r>(&'r self, cx: &'r mut Cx<'_>, input: &'r mut Input<'_>) -> Answering<'r> {
+impl DynHandler for Arc<Files> {
+    fn call<'r>(&'r self, cx: &'r mut Cx<'_>, input: &'r mut Input<'_>) -> ResponseFuture<'r> {
         // The rest of the path is the first parameter; at the prefix itself there is none.
         let full_path = cx.uri().path_and_query().map_or("/", http::uri::PathAndQuery::as_str);
         Box::pin(ready(self.answer(cx.method(), input.path[0], full_path, cx.request_headers())))
@@ -221,8 +223,8 @@ impl Answers for Arc<Files> {
 }
 
 #[cfg(feature = "openapi")]
-impl Answers for crate::openapi::Made {
-    fn call<'r>(&'r self, cx: &'r mut Cx<'_>, _input: &'r mut Input<'_>) -> Answering<'r> {
+impl DynHandler for crate::openapi::Made {
+    fn call<'r>(&'r self, cx: &'r mut Cx<'_>, _input: &'r mut Input<'_>) -> ResponseFuture<'r> {
         let document = self.get().expect("it is made before the application is open");
         Box::pin(ready(document.answer(cx.method(), cx.request_headers())))
     }
@@ -252,14 +254,14 @@ async fn read_fields<S: Handle>(cx: &mut Cx<'_>, input: &mut Input<'_>, kind: Bo
     S::parse(input)
 }
 
-/// The page that holds the form, with what was typed and what is wrong with it. A service that names no page, and a
-/// client that wants JSON, get the error itself.
+/// Renders the page of the form again, with the input and its errors. Without a page, or for a client that wants JSON, the
+/// error itself is the response.
 async fn show_again<S: Handle>(cx: &mut Cx<'_>, input: &Input<'_>, mut error: Error) -> Result {
-    let faults = error.take_faults();
+    let faults = error.take_field_errors();
     let retold = Error::refused(faults.clone(), cx.messages());
     let Some(submission) = input.form.as_ref() else { return Err(error) };
     cx.undo();
-    submission.set_faults(faults);
+    submission.set_field_errors(faults);
     let wants_json = error_page::wants_json(cx.request_headers(), S::ROUTE.speaks_json());
     let page = if wants_json { None } else { S::show_page(input, cx)? };
     let (status, headers) = (error.status(), error.headers().clone());

@@ -1,7 +1,6 @@
-//! Why a request could not be answered as asked.
+//! Errors of requests.
 //!
-//! An [`Error`] knows three things: the status to answer with, what the client may be told, and what only the log
-//! may say. How it looks to the client is decided in one place, [`error_page`](crate::error_page).
+//! An [`Error`] has a status, a message for the client, and a cause for the log. [`error_page`](crate::error_page) renders it.
 
 use std::borrow::Cow;
 use std::error::Error as StdError;
@@ -9,16 +8,15 @@ use std::fmt;
 
 use http::{HeaderMap, StatusCode};
 
-use crate::form::Named;
-use crate::response::Response;
+use crate::validation::{ErrorDetail, Named};
 
-/// What a handler gives back: `-> Result` for a [`Response`], or `Result<T>` for any other value.
-pub type Result<T = Response, E = Error> = std::result::Result<T, E>;
+/// [`crate::Result`] without its default.
+pub(crate) type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// Why a request could not be answered as asked.
+/// Why a request failed.
 ///
-/// Any [`std::error::Error`] turns into one with `?`: status 500, and its text goes to the log only. A database that is
-/// locked, full or read-only makes it 503, also as the source of another error.
+/// Any [`std::error::Error`] turns into one with `?`: status 500, and its text goes to the log only. If the error, or
+/// one of its sources, is a locked, full or read-only database, the status is 503.
 ///
 /// ```
 /// use skep::{Error, StatusCode};
@@ -38,16 +36,7 @@ struct Inner {
     /// What is wrong with the fields of a form; its page is shown again.
     faults: Vec<Named>,
     /// What is wrong, one by one, for clients that read JSON.
-    wrong: Vec<Wrong>,
-}
-
-/// One of the things that are wrong with what a client sent.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Wrong {
-    /// A field of a form; the empty name is the form as a whole.
-    Field(Cow<'static, str>, Cow<'static, str>),
-    /// A value in a JSON body, by its JSON Pointer (RFC 6901).
-    Value(Cow<'static, str>, Cow<'static, str>),
+    details: Vec<ErrorDetail>,
 }
 
 impl Error {
@@ -61,21 +50,39 @@ impl Error {
                 cause: None,
                 headers: HeaderMap::new(),
                 faults: Vec::new(),
-                wrong: Vec::new(),
+                details: Vec::new(),
             }),
         }
     }
 
-    /// 400: the request makes no sense; `message` tells the client why.
+    /// 400: the request is malformed; `message` tells the client why.
     #[must_use]
     pub fn bad_request(message: impl Into<Cow<'static, str>>) -> Self {
         Self::new(StatusCode::BAD_REQUEST).with_message(message)
     }
 
-    /// 403: understood, and refused; `message` tells the client why.
+    /// 403: the client may not do this; `message` tells it why.
     #[must_use]
     pub fn forbidden(message: impl Into<Cow<'static, str>>) -> Self {
         Self::new(StatusCode::FORBIDDEN).with_message(message)
+    }
+
+    /// 401: sign in first; `message` tells the client why.
+    #[must_use]
+    pub fn unauthorized(message: impl Into<Cow<'static, str>>) -> Self {
+        Self::new(StatusCode::UNAUTHORIZED).with_message(message)
+    }
+
+    /// 409: the request conflicts with the current state; `message` tells the client why.
+    #[must_use]
+    pub fn conflict(message: impl Into<Cow<'static, str>>) -> Self {
+        Self::new(StatusCode::CONFLICT).with_message(message)
+    }
+
+    /// 429: too many requests; `message` tells the client why.
+    #[must_use]
+    pub fn too_many_requests(message: impl Into<Cow<'static, str>>) -> Self {
+        Self::new(StatusCode::TOO_MANY_REQUESTS).with_message(message)
     }
 
     /// 404.
@@ -103,50 +110,54 @@ impl Error {
     /// ```
     /// use skep::Error;
     ///
-    /// let error = Error::wrong("/title", "this title is taken").and_wrong("/tags/0", "there is no such tag");
+    /// let error = Error::unprocessable("/title", "this title is taken").with_field_error("/tags/0", "there is no such tag");
     /// assert_eq!(error.status(), 422);
     /// assert_eq!(error.message(), Some("/title: this title is taken; /tags/0: there is no such tag"));
     /// ```
     #[must_use]
-    pub fn wrong(pointer: impl Into<Cow<'static, str>>, message: impl Into<Cow<'static, str>>) -> Self {
-        Self::new(StatusCode::UNPROCESSABLE_ENTITY).and_wrong(pointer, message)
+    pub fn unprocessable(pointer: impl Into<Cow<'static, str>>, message: impl Into<Cow<'static, str>>) -> Self {
+        Self::new(StatusCode::UNPROCESSABLE_ENTITY).with_field_error(pointer, message)
     }
 
-    /// One more value that is [`wrong`](Self::wrong).
+    /// One more value that is [`unprocessable`](Self::unprocessable).
     #[must_use]
-    pub fn and_wrong(mut self, pointer: impl Into<Cow<'static, str>>, message: impl Into<Cow<'static, str>>) -> Self {
+    pub fn with_field_error(
+        mut self,
+        pointer: impl Into<Cow<'static, str>>,
+        message: impl Into<Cow<'static, str>>,
+    ) -> Self {
         let (pointer, message) = (pointer.into(), message.into());
         let text = if pointer.is_empty() { message.to_string() } else { format!("{pointer}: {message}") };
         self.inner.message = Some(match self.inner.message.take() {
             Some(before) => format!("{before}; {text}").into(),
             None => text.into(),
         });
-        self.inner.wrong.push(Wrong::Value(pointer, message));
+        self.inner.details.push(ErrorDetail::Value(pointer, message));
         self
     }
 
-    /// What the client is told. Without it, the status explains itself.
+    /// The message for the client. The default describes the status.
     #[must_use]
     pub fn with_message(mut self, message: impl Into<Cow<'static, str>>) -> Self {
         self.inner.message = Some(message.into());
         self
     }
 
-    /// What the log is told, and in development the error page.
+    /// The cause, for the log; error pages show it only in development.
     #[must_use]
     pub fn with_cause(mut self, cause: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
         self.inner.cause = Some(cause.into());
         self
     }
 
-    /// A header field the answer must carry, such as `Allow` with 405 or `Retry-After` with 503.
+    /// Adds a header field to the response, such as `Allow` with 405 or `Retry-After` with 503.
     #[must_use]
     pub fn with_header(mut self, name: http::HeaderName, value: http::HeaderValue) -> Self {
         self.inner.headers.insert(name, value);
         self
     }
 
-    /// The same with another status, such as 429 for a form that is sent too often.
+    /// Changes the status.
     ///
     /// ```
     /// use skep::{Error, StatusCode};
@@ -158,23 +169,23 @@ impl Error {
         self
     }
 
-    /// `wrong` says the same as `faults`, in words.
-    pub(crate) fn with_faults(mut self, faults: Vec<Named>, wrong: Vec<Wrong>) -> Self {
+    /// `details` says the same as `faults`, in words.
+    pub(crate) fn with_field_errors(mut self, faults: Vec<Named>, details: Vec<ErrorDetail>) -> Self {
         self.inner.faults = faults;
-        self.inner.wrong = wrong;
+        self.inner.details = details;
         self
     }
 
     /// The same in the words of another.
     pub(crate) fn in_words_of(mut self, other: Self) -> Self {
         self.inner.message = other.inner.message;
-        self.inner.wrong = other.inner.wrong;
+        self.inner.details = other.inner.details;
         self
     }
 
     /// What is wrong, one by one.
-    pub(crate) fn each_wrong(&self) -> &[Wrong] {
-        &self.inner.wrong
+    pub(crate) fn details(&self) -> &[ErrorDetail] {
+        &self.inner.details
     }
 
     /// True if a form is to be shown again.
@@ -182,7 +193,7 @@ impl Error {
         !self.inner.faults.is_empty()
     }
 
-    pub(crate) fn take_faults(&mut self) -> Vec<Named> {
+    pub(crate) fn take_field_errors(&mut self) -> Vec<Named> {
         std::mem::take(&mut self.inner.faults)
     }
 
@@ -192,13 +203,13 @@ impl Error {
         self.inner.status
     }
 
-    /// What the client is told beyond the status.
+    /// The message for the client.
     #[must_use]
     pub fn message(&self) -> Option<&str> {
         self.inner.message.as_deref()
     }
 
-    /// What the log is told.
+    /// The cause, for the log.
     #[must_use]
     pub fn cause(&self) -> Option<&(dyn StdError + Send + Sync + 'static)> {
         self.inner.cause.as_deref()
@@ -213,7 +224,7 @@ impl Error {
         self.inner.status.is_server_error() && !asked_too_much.contains(&self.inner.status)
     }
 
-    /// For whoever starts the application: nobody asked, so there is no status to tell.
+    /// For start-up errors: there is no request, so the status is omitted.
     pub(crate) fn at_start(&self) -> String {
         match self.inner.cause.as_deref() {
             Some(cause) if self.inner.message.is_none() => {
@@ -244,7 +255,7 @@ impl<E: StdError + Send + Sync + 'static> From<E> for Error {
     }
 }
 
-/// What the client is told if the same request may succeed later.
+/// The message for the client if the same request may succeed later.
 fn may_pass(cause: &(dyn StdError + 'static)) -> Option<&'static str> {
     let mut causes = std::iter::successors(Some(cause), |cause| (**cause).source());
     causes.find_map(|cause| cause.downcast_ref::<crate::sql::Error>()?.public_message())
@@ -271,7 +282,7 @@ impl fmt::Debug for Error {
     }
 }
 
-/// Turns "there is none" into a 404.
+/// Turns `None` into a 404.
 pub trait Or404<T> {
     /// The value, or [`Error::not_found`].
     ///

@@ -7,11 +7,12 @@
 use http::header::{ACCEPT, CACHE_CONTROL};
 use http::{HeaderMap, HeaderValue, StatusCode};
 
-use crate::cx::RequestId;
-use crate::error::{Error, Wrong};
+use crate::error::Error;
 use crate::html::{DOCTYPE, Document, Html, Trusted};
-use crate::percent::{self, Place};
+use crate::percent::{self, EncodeSet};
+use crate::request::RequestId;
 use crate::response::Response;
+use crate::validation::ErrorDetail;
 
 /// What an error page may show: everything in here is meant for the client.
 ///
@@ -98,27 +99,27 @@ fn problem(failure: &Failure, error: &Error) -> Response {
         "detail": failure.message(),
         "id": failure.id.to_string(),
     });
-    if !error.each_wrong().is_empty() {
-        body["errors"] = error.each_wrong().iter().map(entry).collect();
+    if !error.details().is_empty() {
+        body["errors"] = error.details().iter().map(entry).collect();
     }
     if let Some(cause) = &failure.detail {
         body["cause"] = cause.as_str().into();
     }
-    Response::typed(PROBLEM_JSON, body.to_string())
+    Response::with_content_type(PROBLEM_JSON, body.to_string())
 }
 
-fn entry(wrong: &Wrong) -> serde_json::Value {
+fn entry(wrong: &ErrorDetail) -> serde_json::Value {
     match wrong {
-        Wrong::Field(name, text) if name.is_empty() => serde_json::json!({ "detail": text }),
-        Wrong::Field(name, text) => serde_json::json!({ "detail": text, "field": name }),
-        Wrong::Value(pointer, text) => serde_json::json!({ "detail": text, "pointer": fragment(pointer) }),
+        ErrorDetail::Field(name, text) if name.is_empty() => serde_json::json!({ "detail": text }),
+        ErrorDetail::Field(name, text) => serde_json::json!({ "detail": text, "field": name }),
+        ErrorDetail::Value(pointer, text) => serde_json::json!({ "detail": text, "pointer": fragment(pointer) }),
     }
 }
 
 /// A JSON Pointer as the fragment of a URI (RFC 6901, 6).
 fn fragment(pointer: &str) -> String {
     let mut text = "#".to_owned();
-    percent::encode_written(&mut text, Place::Fragment, |out| out.push_str(pointer));
+    percent::encode_written(&mut text, EncodeSet::Fragment, |out| out.push_str(pointer));
     text
 }
 

@@ -34,7 +34,7 @@ use http::header::{ALLOW, LOCATION};
 use http::{HeaderMap, HeaderValue, Method, StatusCode};
 
 #[doc(hidden)]
-pub(crate) use self::conditional::is_unchanged;
+pub(crate) use self::conditional::{is_other_wanted, is_unchanged};
 use self::dir::Dir;
 use self::embedded::Embedded;
 pub use self::embedded::EmbeddedFile;
@@ -306,7 +306,7 @@ fn redirect(full_path: &str) -> Result {
     let slash = if path.is_empty() { "" } else { "/" };
     let location = HeaderValue::try_from(format!("/{path}{slash}{query}"));
     let location = location.map_err(|_| Error::bad_request("the path has characters that no path has"))?;
-    Ok(Response::of_status(StatusCode::PERMANENT_REDIRECT).with_header(LOCATION, location))
+    Ok(Response::empty(StatusCode::PERMANENT_REDIRECT).with_header(LOCATION, location))
 }
 
 #[cfg(test)]

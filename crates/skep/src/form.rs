@@ -5,7 +5,7 @@
 //! with the page that holds the form (`page = ...`), status 422, with the messages beside the fields and what was typed.
 //!
 //! ```
-//! use skep::form::{Lines, Text};
+//! use skep::form::{MultilineText, Text};
 //! use skep::prelude::*;
 //!
 //! #[derive(Service)]
@@ -28,7 +28,7 @@
 //!
 //! #[derive(Service)]
 //! #[service(POST "/book", page = GuestBook)]
-//! struct Entry { #[form] author: Text<1, 80>, #[form] text: Lines<1, 10_000> }
+//! struct Entry { #[form] author: Text<1, 80>, #[form] text: MultilineText<1, 10_000> }
 //!
 //! impl Handle for Entry {
 //!     async fn handle(self, _cx: &mut Cx<'_>) -> Result { Ok(Response::see_other(&GuestBook)) }
@@ -43,20 +43,20 @@
 //! Start reading at [`Form`]; what makes a type a field is [`Control`].
 
 mod choice;
+mod columns;
 mod complete;
 mod control;
-mod fault;
 mod field;
 #[cfg(feature = "garde")]
 mod garde;
 mod info;
 mod json;
 mod look;
-mod messages;
 mod multipart;
 mod number;
 pub(crate) mod once;
 mod receive;
+mod refusal;
 mod rows;
 mod submission;
 mod text;
@@ -66,6 +66,7 @@ mod upload;
 use std::any::TypeId;
 use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::iter;
 use std::marker::PhantomData;
@@ -77,15 +78,14 @@ use std::rc::Rc;
 pub use self::garde::judge_by_garde;
 pub use complete::complete;
 pub use control::{Controlled, MessageOf};
-pub use fault::{Fault, Refusal};
 pub use field::{Control, FormField, ManyOf, Name, OfferedOption, Part, Sent, Shape};
 pub use info::{FieldInfo, body_of, info, query_info, row_info};
 pub use look::{
     Area, Choose, ChooseMany, FitsChoice, FitsInput, FitsRows, FitsSeveral, FitsTextarea, Grouped, Groups, Line,
     LineOrArea, Look, Pick, Several, Tick,
 };
-pub use messages::Messages;
 pub use number::{Decimal, Whole};
+pub use refusal::Refusal;
 /// Makes a struct a group of fields that a form repeats: the rows of `#[form] lines: Vec<Line>`.
 ///
 /// ```
@@ -136,20 +136,20 @@ pub use number::{Decimal, Whole};
 /// row that was begun must be filled in; the browser cannot know that of a spare one, so there the server alone says it. How
 /// many rows there must be is for `rules`.
 pub use skep_macros::Group;
-pub use text::{Email, Hidden, Lines, Password, Text, Url};
+pub use text::{Email, Hidden, MultilineText, Password, Text, Url};
 pub use time::{Date, DateTime, Time};
 pub use upload::{AnyFile, FileKind, Received, Upload};
 
-pub(crate) use fault::Named;
-pub(crate) use messages::choose as choose_language;
+pub use crate::validation::{FieldError, Messages};
+
 pub(crate) use receive::{Parts, Receiver, remove_old_uploads};
 pub(crate) use submission::Submission;
-pub(crate) use upload::Quota;
 
 use self::control::Element;
 use self::field::Which;
 use crate::cx::Cx;
 use crate::html::{Attributes, Buffer};
+use crate::param::FieldMap;
 use crate::service::{BodyKind, Link, Service};
 
 /// A form that leads to the service `S`, as one request sees it: `Comment::form(cx, page)` makes it, and
@@ -173,9 +173,11 @@ pub(crate) struct Core {
     /// What was typed, if this request is a submission of this form.
     typed: Option<Rc<Submission>>,
     /// The messages for it, in the user's language.
-    complaints: Vec<(Cow<'static, str>, String)>,
+    complaints: FieldMap<Cow<'static, str>, String>,
     /// What the author gave to be edited.
-    given: Vec<(String, String)>,
+    given: FieldMap<String, String>,
+    /// How many rows each list has, once counted.
+    rows: RefCell<HashMap<String, usize>>,
     /// What the ids of the controls begin with.
     prefix: String,
     /// The author places the messages.
@@ -183,7 +185,7 @@ pub(crate) struct Core {
     /// The first wrong field has the focus.
     focused: Cell<bool>,
     /// The fields whose messages have been written.
-    shown: RefCell<Vec<String>>,
+    shown: RefCell<HashSet<String>>,
 }
 
 impl<S: Service> Form<S> {
@@ -221,8 +223,9 @@ impl<S: Service> Form<S> {
             multipart: false,
             hidden: Vec::new(),
             typed: None,
-            complaints: Vec::new(),
-            given: Vec::new(),
+            complaints: FieldMap::default(),
+            given: FieldMap::default(),
+            rows: RefCell::default(),
             prefix: S::ROUTE.service.to_ascii_lowercase(),
             apart: false,
             focused: Cell::new(false),
@@ -249,8 +252,9 @@ impl<S: Service> Form<S> {
     #[must_use]
     pub fn value<T: FormField>(mut self, name: Name<S, T>, value: &T) -> Self {
         let (name, given) = (name.text(), &mut self.core.given);
-        given.retain(|(other, _)| *other != name && rows::count(iter::once(other.as_str()), &name) == 0);
-        value.give(&name, &mut |name, text| given.push((name, text)));
+        given.retain(|other| *other != *name && rows::count(iter::once(other), &name) == 0);
+        value.give(&name, &mut |name, text| given.push(name, text));
+        self.core.rows.take();
         self
     }
 
@@ -285,7 +289,7 @@ impl<S: Service> Form<S> {
     /// True if this request brought a submission that is not accepted.
     #[must_use]
     pub fn is_refused(&self) -> bool {
-        !self.core.complaints.is_empty()
+        self.core.complaints.len() > 0
     }
 
     /// The numbers of the rows to show of a list of groups: those that were typed or given, and `spare` ones behind them.
@@ -349,30 +353,30 @@ impl Core {
     fn texts(&self, name: &str) -> Vec<&str> {
         match &self.typed {
             Some(submission) => submission.pairs.get(name).collect(),
-            None => self.given.iter().filter(|(other, _)| *other == name).map(|(_, text)| text.as_str()).collect(),
+            None => self.given.get(name).map(String::as_str).collect(),
         }
     }
 
     /// How many rows of a list were typed or given.
     fn rows(&self, list: &str) -> usize {
-        match &self.typed {
-            Some(submission) => submission.rows(list),
-            None => rows::count(self.given.iter().map(|(name, _)| name.as_str()), list),
+        if let Some(rows) = self.rows.borrow().get(list) {
+            return *rows;
         }
+        let rows = match &self.typed {
+            Some(submission) => submission.rows(list),
+            None => rows::count(self.given.iter().map(|(name, _)| name), list),
+        };
+        self.rows.borrow_mut().insert(list.to_owned(), rows);
+        rows
     }
 
     fn complaint(&self, name: &str) -> Option<&str> {
-        self.complaints.iter().find(|(other, _)| other == name).map(|(_, text)| text.as_str())
+        self.complaints.get(name).next().map(String::as_str)
     }
 
     /// True for the first who asks: a message is written once.
     fn shows(&self, name: &str) -> bool {
-        let mut shown = self.shown.borrow_mut();
-        let first = !shown.iter().any(|other| other == name);
-        if first {
-            shown.push(name.to_owned());
-        }
-        first
+        self.shown.borrow_mut().insert(name.to_owned())
     }
 }
 

@@ -5,23 +5,27 @@ use std::collections::HashSet;
 use std::fmt;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use crate::app::{App, Setup};
-use crate::cache::Place;
+use crate::app::App;
+use crate::cache::Backend;
 use crate::error::{Error, Result};
 use crate::secret;
 use crate::session::SESSIONS;
+use crate::settings::{self, RawSetting};
+use crate::setup::Setup;
 use crate::site::Site;
 use crate::sql::Database;
 
 /// What is kept for one application.
 pub struct Hosted {
     site: Site,
+    /// Of the application in the component: the host does not read them.
+    settings: Vec<RawSetting>,
     /// Where sessions are that nobody has configured: a file that is opened once.
     sessions: OnceLock<Opened>,
 }
 
 /// A driver, and whether writing to it waits for a disk.
-type Opened = (Arc<Place>, bool);
+type Opened = (Arc<Backend>, bool);
 
 /// The cache for all that have no tiers of their own.
 const DEFAULT: &str = "default";
@@ -35,31 +39,32 @@ impl Hosted {
     ///
     /// # Errors
     /// If its caches cannot be opened.
-    pub fn new(name: &str, setup: Setup) -> Result<Self> {
+    pub fn new(name: &str, mut setup: Setup) -> Result<Self> {
+        let settings = std::mem::take(&mut setup.settings);
         let site =
-            App::new().named(lasting(name), "").open(setup).map_err(|error| Error::internal(error.to_string()))?;
-        Ok(Self { site, sessions: OnceLock::new() })
+            App::new().name(lasting(name), "").open(setup).map_err(|error| Error::internal(error.to_string()))?;
+        Ok(Self { site, settings, sessions: OnceLock::new() })
     }
 
     /// Where the application was set up.
     #[must_use]
     pub fn setup(&self) -> &Setup {
-        &self.site.setup
+        self.site.setup()
     }
 
     /// The driver of the cache with this name, and whether writing to it waits for a disk. The first time it may itself wait for one.
     pub fn cache(&self, place: &str) -> Result<Opened> {
-        let configured = self.site.caches().configured(place)?;
+        let configured = self.site.resources.caches.configured(place)?;
         match configured {
             Some(configured) => Ok(configured),
             None if place == SESSIONS => {
                 if let Some(opened) = self.sessions.get() {
                     return Ok(opened.clone());
                 }
-                let (place, blocks) = self.site.sessions.usual_place()?;
+                let (place, blocks) = self.site.resources.sessions.usual_place()?;
                 Ok(self.sessions.get_or_init(|| (Arc::new(place), blocks)).clone())
             }
-            None => self.site.caches().usual_place(),
+            None => self.site.resources.caches.usual_place(),
         }
     }
 
@@ -67,7 +72,7 @@ impl Hosted {
     #[must_use]
     pub fn is_open(&self, place: &str) -> bool {
         let is_usual_session = place == SESSIONS && !self.setup().caches.contains_key(SESSIONS);
-        if is_usual_session { self.sessions.get().is_some() } else { self.site.caches().is_open(place) }
+        if is_usual_session { self.sessions.get().is_some() } else { self.site.resources.caches.is_open(place) }
     }
 
     /// The names of all caches that have tiers of their own, and of the one for all others.
@@ -113,10 +118,13 @@ impl Hosted {
         let variables = [
             level.map(|level| ("SKEP_LOG".into(), level.as_str().to_ascii_lowercase())),
             development.then(|| ("SKEP_DEVELOPMENT".into(), "1".into())),
+            self.setup().secure_cookies.then(|| ("SKEP_SECURE_COOKIES".into(), "1".into())),
             base_url.as_ref().map(|url| ("SKEP_BASE_URL".into(), url.to_string())),
+            (!self.settings.is_empty()).then(|| (settings::VARIABLE.into(), settings::encode(&self.settings))),
             number("SESSION_IDLE", session.idle.as_secs()),
             number("SESSION_LIFE", session.life.as_secs()),
             number("LIMIT_BODY", limits.body),
+            number("LIMIT_BODIES", limits.bodies),
             count("LIMIT_FORM_FIELDS", limits.form_fields),
             count("LIMIT_ONCE", limits.once),
             number("LIMIT_PAGE", limits.page),

@@ -19,6 +19,7 @@
 
 mod attributes;
 mod buffer;
+mod code_url;
 mod escape;
 mod fits;
 mod kind;
@@ -47,6 +48,7 @@ use bytes::Bytes;
 
 pub use attributes::{Attributes, optional};
 pub use buffer::Buffer;
+pub use code_url::{CodeUrl, Css};
 pub use fits::Fits;
 pub use kind::{
     Anything, Cells, Columns, Doctype, Document, Flow, Foreign, Items, Kind, Metadata, NoForm, NoHeader, NoHeading,
@@ -59,7 +61,6 @@ pub use script::{Json, Script, Trusted};
 pub use stream::stream;
 
 use crate::body::Body;
-use crate::response::Response;
 
 /// What a page starts with, as in maud: `html! { (DOCTYPE) html { ... } }`.
 ///
@@ -288,36 +289,5 @@ impl<C, H> From<Html<C, H>> for Body {
     /// The bytes are not copied, and their memory goes back to the pool once they are sent.
     fn from(html: Html<C, H>) -> Self {
         if html.is_empty() { Self::empty() } else { Bytes::from_owner(html.buffer).into() }
-    }
-}
-
-/// The media type of every page.
-const HTML: &str = "text/html; charset=utf-8";
-
-impl Response {
-    /// `text/html`, in UTF-8: a page, or a piece of one for a script that asked for it.
-    ///
-    /// ```
-    /// use skep::Response;
-    ///
-    /// let response = Response::html(skep::html! { p { "Hello" } });
-    /// assert_eq!(response.headers()["content-type"], "text/html; charset=utf-8");
-    /// assert_eq!(response.body().as_whole(), Some(&b"<p>Hello</p>"[..]));
-    /// ```
-    #[must_use]
-    pub fn html<C, H>(html: Html<C, H>) -> Self {
-        Self::typed(HTML, html)
-    }
-
-    /// A page sent piece by piece, each as soon as it is made. The example is at [`stream`].
-    #[must_use]
-    pub fn html_stream<C, H, S, E>(pieces: S) -> Self
-    where
-        C: 'static,
-        H: 'static,
-        S: futures_core::Stream<Item = Result<Html<C, H>, E>> + Send + 'static,
-        E: Into<crate::body::BodyError> + 'static,
-    {
-        Self::typed(HTML, stream(pieces))
     }
 }

@@ -26,6 +26,22 @@
 //! This crate opens no socket and starts no thread and no process: a server (`skep-server`, or a WebAssembly host)
 //! gives it requests and takes its answers. It also builds for `wasm32-wasip2`.
 
+// The layers, bottom to top. A module imports from its own line and from those above it in this list, never from below.
+// `cargo xtask tidy --cycles skep` finds what breaks this.
+//
+//   percent, offload, link/base_url      encodings; where blocking work runs
+//   sql                                  the database and its values
+//   html, body                           what responses are made of
+//   validation, error, param, link       what is wrong with input; typed values in URLs
+//   request, response, cookie, route     one message; a route as data
+//   secret, origin, form/* (fields)      keys, CSRF defence, the types of form fields
+//   cache (stores), session, setup       caches, sessions, settings
+//   resources, shared_cx, cx             what a handler sees
+//   service, form, cache (pages)         handlers and what they answer with
+//   endpoint, mount, router, error_page  handlers without their types
+//   site, app, openapi                   the running application, and how it is put together
+//   component, hosted, wire, test        the ways in
+
 // What the macros write names this crate `::skep`, also in here.
 #[allow(unused_extern_crates, reason = "only what the macros write uses it")]
 extern crate self as skep;
@@ -55,6 +71,7 @@ pub mod request;
 pub mod response;
 pub mod service;
 pub mod session;
+pub mod settings;
 pub mod site;
 pub mod sql;
 pub mod status;
@@ -66,9 +83,15 @@ mod endpoint;
 mod origin;
 mod panic;
 mod percent;
-mod public;
+mod private;
+mod quota;
+mod resources;
+mod route;
 mod router;
 mod secret;
+mod setup;
+mod shared_cx;
+mod validation;
 
 #[cfg(not(target_family = "wasm"))]
 #[doc(hidden)]
@@ -96,16 +119,17 @@ macro_rules! __judge_by_garde {
     };
 }
 
-pub use app::{App, Limits, Setup, StartError};
+pub use app::App;
 pub use body::Body;
 pub use cookie::Cookie;
 pub use cx::Cx;
-pub use error::{Error, Or404, Result};
+pub use error::{Error, Or404};
 pub use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 pub use param::Slug;
 pub use request::{Peer, Request};
-pub use response::Response;
+pub use response::{Response, Result};
 pub use service::{Answer, Handle, Service};
+pub use setup::{Limits, Setup, StartError};
 pub use site::{Local, Site};
 pub use skep_macros::Service;
 #[doc = include_str!("html/syntax.md")]
@@ -180,21 +204,22 @@ pub use skep_macros::assets;
 
 /// The examples of the pages in `docs` are compiled and run.
 #[cfg(doctest)]
-#[doc = include_str!("../../../docs/caching.md")]
-#[doc = include_str!("../../../docs/html.md")]
-#[doc = include_str!("../../../docs/services.md")]
+#[doc = include_str!("../../../docs/guides/cache-pages.md")]
+#[doc = include_str!("../../../docs/guides/templates.md")]
+#[doc = include_str!("../../../docs/guides/routes.md")]
+#[doc = include_str!("../../../docs/reference/configuration.md")]
 struct Pages;
 
 #[cfg(doctest)]
-#[doc = include_str!("../../../docs/sessions.md")]
+#[doc = include_str!("../../../docs/guides/sessions.md")]
 struct PageOfSessions;
 
 #[cfg(doctest)]
-#[doc = include_str!("../../../docs/sql.md")]
+#[doc = include_str!("../../../docs/guides/database.md")]
 struct PageOfSql;
 
 #[cfg(all(doctest, feature = "openapi"))]
-#[doc = include_str!("../../../docs/api.md")]
+#[doc = include_str!("../../../docs/guides/json-api.md")]
 struct PageOfApi;
 
 /// What an application's source usually needs.

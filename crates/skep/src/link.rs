@@ -2,7 +2,7 @@
 //!
 //! A link is a value without context: it is the same wherever it is written, and wrong ones do not compile. So all that
 //! it needs is known while compiling, a [`Prefix`] included; what only the running server knows, scheme and host, is
-//! added by [`Cx::absolute`](crate::cache::Public::absolute).
+//! added by [`Cx::absolute`](crate::cache::SharedCx::absolute).
 
 mod base_url;
 mod prefix;
@@ -10,7 +10,7 @@ mod prefix;
 use std::fmt::{self, Write};
 
 use crate::html::{Buffer, Href};
-use crate::percent::{self, Place};
+use crate::percent::{self, EncodeSet};
 
 pub use base_url::{BaseUrl, NotABaseUrl};
 pub use prefix::Prefix;
@@ -46,9 +46,9 @@ pub use prefix::Prefix;
 /// # let _ = After::Index;
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is no place to go to",
-    label = "only a GET service, a place in its page (`.at(id)`) or an external GET service is",
-    note = "a service that answers POST is the target of a form: `form (Service::form(...)) {{ ... }}`"
+    message = "`{Self}` is not a link target",
+    label = "only a GET service, an element of its page (`.at(id)`) or an external GET service is",
+    note = "a POST service is the target of a form: `form (Service::form(...)) {{ ... }}`"
 )]
 pub trait Destination {
     /// Appends the URL: a path of this site with its query, or the whole URL of another one. It is visible ASCII.
@@ -104,7 +104,9 @@ impl<D: Destination, I: fmt::Display> Destination for At<D, I> {
     fn write_url(&self, out: &mut String) {
         self.page.write_url(out);
         out.push('#');
-        percent::encode_written(out, Place::Fragment, |out| write!(out, "{}", self.id).expect("a String takes all"));
+        percent::encode_written(out, EncodeSet::Fragment, |out| {
+            write!(out, "{}", self.id).expect("a String takes all");
+        });
     }
 }
 

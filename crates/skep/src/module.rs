@@ -50,7 +50,7 @@ impl Reuse {
 /// Asks the host to keep this instance for further requests, or, with `None`, to end it after this one. The last call counts; the
 /// host's configuration may set bounds to it.
 ///
-/// What is kept in statics and in [`App::with`](crate::App::with) is then seen by requests of other users: that is what makes it fast, and
+/// What is kept in statics and in [`App::state`](crate::App::state) is then seen by requests of other users: that is what makes it fast, and
 /// what once logged people in as each other. What belongs to one user belongs into a [`Session`](crate::session::Session).
 ///
 /// ```

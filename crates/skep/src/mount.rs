@@ -1,7 +1,7 @@
-//! What answers below a prefix and is no service: another program, a host of WebAssembly components, a router of its own.
+//! Handlers below a prefix that are not services: a host of WebAssembly components, or another router.
 //!
-//! It is given the request as it came and answers as it likes. Of what skep does for a service nothing stands before it: no
-//! defence against forms of other sites, no limit of a body, no redirect. Errors it gives back become the same pages.
+//! A mount gets the request unchanged. Nothing that skep does for a service applies: no CSRF defence, no body limit, no
+//! redirects. Its errors become error pages.
 
 use std::fmt;
 use std::future::Future;
@@ -10,28 +10,25 @@ use std::pin::{Pin, pin};
 use http::header::ACCEPT;
 use http::request::Parts;
 
-use crate::app::RouteLine;
 use crate::body::Body;
-use crate::cx::RequestId;
-use crate::error::Result;
 use crate::panic::{self, CatchPanic, Panicked};
-use crate::percent;
-use crate::request::Peer;
-use crate::site::Site;
+use crate::request::{Peer, RequestId};
+use crate::response::Result;
+use crate::route::RouteLine;
 
-/// What a [`Mount`] gives back: the answer, later.
-pub type Answering = Pin<Box<dyn Future<Output = Result>>>;
+/// The future of a [`Mount`]'s response.
+pub type ResponseFuture = Pin<Box<dyn Future<Output = Result>>>;
 
-/// Answers all requests below a prefix: [`App::mount`](crate::App::mount).
+/// Handles all requests below a prefix: [`App::mount`](crate::App::mount).
 ///
 /// ```
-/// use skep::mount::{Answering, Mount, Mounted};
+/// use skep::mount::{ResponseFuture, Mount, Mounted};
 /// use skep::prelude::*;
 ///
 /// struct Echo;
 ///
 /// impl Mount for Echo {
-///     fn answer(&self, request: Mounted) -> Answering {
+///     fn answer(&self, request: Mounted) -> ResponseFuture {
 ///         Box::pin(async move { Ok(Response::text(request.parts.uri.path().to_owned())) })
 ///     }
 /// }
@@ -41,10 +38,10 @@ pub type Answering = Pin<Box<dyn Future<Output = Result>>>;
 /// assert_eq!(client.get("/elsewhere").status(), 404);
 /// ```
 pub trait Mount: Send + Sync + 'static {
-    /// Answers on the thread that asks. A panic costs its request, as in a handler.
-    fn answer(&self, request: Mounted) -> Answering;
+    /// Handles a request on the current thread. A panic ends only that request.
+    fn answer(&self, request: Mounted) -> ResponseFuture;
 
-    /// What it is, for the table of routes.
+    /// Its name in the table of routes.
     fn name(&self) -> String {
         "a program of its own".to_owned()
     }
@@ -53,13 +50,13 @@ pub trait Mount: Send + Sync + 'static {
 /// A request for a [`Mount`].
 #[derive(Debug)]
 pub struct Mounted {
-    /// The header block. The path is the whole one, with the prefix.
+    /// The header section. The path includes the prefix.
     pub parts: Parts,
     /// The body, not yet read.
     pub body: Body,
-    /// Who sent it.
+    /// The peer.
     pub peer: Peer,
-    /// What the log and an error page know it by.
+    /// The id in log lines and on error pages.
     pub id: RequestId,
 }
 
@@ -79,29 +76,21 @@ impl Mounted {
     }
 }
 
-/// What is mounted where a request leads, unless a service or a folder answers there.
-pub(crate) fn find<'s>(site: &'s Site, parts: &Parts) -> Option<&'s Place> {
-    let path = parts.uri.path();
-    let place = site.mounts.iter().find(|place| place.holds(path))?;
-    let is_ours = !site.router.is_empty() && site.router.find(&percent::normalise_path(path)).is_some();
-    (!is_ours).then_some(place)
-}
-
-/// A mount at its place.
-pub(crate) struct Place {
-    /// Without a slash at its end: empty for all.
+/// A mount and its prefix.
+pub(crate) struct MountPoint {
+    /// Without a trailing slash; empty for `/`.
     prefix: String,
     pub(crate) mount: Box<dyn Mount>,
 }
 
-impl Place {
+impl MountPoint {
     pub(crate) fn new(prefix: &str, mount: impl Mount) -> Self {
         let inner = prefix.trim_matches('/');
         let prefix = if inner.is_empty() { String::new() } else { format!("/{inner}") };
         Self { prefix, mount: Box::new(mount) }
     }
 
-    /// True if a path, which begins with a slash, leads here.
+    /// True if this path is below the prefix.
     pub(crate) fn holds(&self, path: &str) -> bool {
         path.strip_prefix(&*self.prefix).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
     }
@@ -112,7 +101,7 @@ impl Place {
         CatchPanic(pin!(answering)).await
     }
 
-    /// How specific it is.
+    /// The length of the prefix: the longest one wins.
     pub(crate) fn depth(&self) -> usize {
         self.prefix.len()
     }
@@ -123,7 +112,7 @@ impl Place {
     }
 }
 
-impl fmt::Debug for Place {
+impl fmt::Debug for MountPoint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} at {}/", self.mount.name(), self.prefix)
     }
@@ -136,17 +125,17 @@ mod tests {
     struct Nothing;
 
     impl Mount for Nothing {
-        fn answer(&self, _request: Mounted) -> Answering {
+        fn answer(&self, _request: Mounted) -> ResponseFuture {
             Box::pin(std::future::ready(Err(crate::Error::not_found())))
         }
     }
 
     #[test]
     fn a_prefix_holds_itself_and_what_is_below() {
-        let place = Place::new("/app/", Nothing);
+        let place = MountPoint::new("/app/", Nothing);
         assert!(place.holds("/app") && place.holds("/app/") && place.holds("/app/a"));
         assert!(!place.holds("/apple") && !place.holds("/") && !place.holds("/a/app"));
-        let all = Place::new("/", Nothing);
+        let all = MountPoint::new("/", Nothing);
         assert!(all.holds("/") && all.holds("/a") && !all.holds("*"));
         assert_eq!((&*place.route().path, &*all.route().path), ("/app/{*path}", "/{*path}"));
     }

@@ -7,12 +7,12 @@
 
 mod document;
 mod interface;
+mod known;
 mod operation;
 mod schema;
 
-use std::fmt;
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use bytes::Bytes;
 use http::HeaderValue;
@@ -20,41 +20,19 @@ use http::HeaderValue;
 use crate::app::App;
 use crate::endpoint::Endpoint;
 use crate::files::Held;
-use crate::form::FieldInfo;
-use crate::router::{Demand, Entry};
-use crate::service::{Route, Served};
+use crate::router::{Entry, QueryRequirement};
+
+pub(crate) use known::{Made, ServiceDescription};
 
 #[doc(hidden)]
 pub use interface::{HasControl, HasNoControl, HasNoSchema, HasNothing, HasSchema, Interface, JsonType, Probe};
-
-/// What is known of a service without its type.
-pub(crate) struct Known {
-    route: &'static Route,
-    fields: &'static [FieldInfo],
-    interface: fn() -> Interface,
-}
-
-impl Known {
-    pub(crate) fn of<S: Served>() -> Self {
-        Self { route: S::ROUTE, fields: S::FIELDS, interface: S::interface }
-    }
-}
-
-impl fmt::Debug for Known {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.route.service)
-    }
-}
-
-/// The document, once it is made.
-pub(crate) type Made = Arc<OnceLock<Held>>;
 
 impl App {
     /// Answers at this path with an OpenAPI 3.1 document of the services that speak JSON: those that answer it
     /// ([`Answer`](crate::service::Answer)) or take it (`#[json]`). `api = true` adds another, `api = false` leaves one out.
     ///
-    /// Title and version are those of [`App::named`]. Types that come and go as JSON derive `schemars::JsonSchema`; one that
-    /// does not is named at the start. What else the document says, and what the server does about it, is in `docs/api.md`.
+    /// Title and version are those of [`App::name`]. Types that come and go as JSON derive `schemars::JsonSchema`; one that
+    /// does not is named at the start. What else the document says, and what the server does about it, is in `docs/guides/json-api.md`.
     ///
     /// ```
     /// use skep::prelude::*;
@@ -70,7 +48,7 @@ impl App {
     ///     }
     /// }
     ///
-    /// let app = App::new().named("adder", "1.0.0").serve::<(Sum,)>().openapi("/api.json");
+    /// let app = App::new().name("adder", "1.0.0").serve::<(Sum,)>().openapi("/api.json");
     /// let answer = skep::test::Client::new(app).get("/api.json");
     /// let document: serde_json::Value = serde_json::from_str(answer.text()).unwrap();
     /// assert_eq!(document["paths"]["/api/sum"]["get"]["summary"], "Adds two numbers.");
@@ -85,7 +63,7 @@ impl App {
             name: "the OpenAPI document".to_owned(),
             method: http::Method::GET,
             pattern: path.to_owned(),
-            demand: Demand::default(),
+            requirement: QueryRequirement::default(),
             id: None,
             endpoint: Endpoint::of_document(Arc::clone(&made)),
         });
@@ -98,8 +76,8 @@ impl App {
     /// Makes the document, or says what it lacks.
     pub(crate) fn describe(&self, base_url: Option<&str>) -> Vec<String> {
         let Some(made) = &self.document else { return Vec::new() };
-        let known: Vec<&Known> = self.services.iter().filter_map(|entry| entry.endpoint.known()).collect();
-        match document::document(self.name(), base_url, &known) {
+        let known: Vec<&ServiceDescription> = self.services.iter().filter_map(|entry| entry.endpoint.known()).collect();
+        match document::document(self.name_and_version(), base_url, &known) {
             Ok(text) => {
                 // Whoever asks twice is told by the tag that nothing changed: from run to run the same text has the same.
                 let mut hasher = DefaultHasher::new();

@@ -1,9 +1,8 @@
-//! Defence against forged requests from other sites (CSRF).
+//! Defence against cross-site request forgery (CSRF).
 //!
-//! A browser says where a request comes from: `Sec-Fetch-Site` (Fetch Metadata) and, for unsafe methods, `Origin` (RFC 6454,
-//! 7). What changes something must come from the site itself. A request with neither field comes from no browser of
-//! the last years. Without cookies it has nobody's rights to abuse, and passes; with cookies it must bring the token
-//! that the form carried: [`token`].
+//! Browsers send `Sec-Fetch-Site` (Fetch Metadata) and, for unsafe methods, `Origin` (RFC 6454, 7). A request with an unsafe
+//! method must come from the site itself. A request with neither field comes from no recent browser: without cookies it is
+//! accepted, with cookies it needs the [`token`] of the form.
 
 use http::header::{COOKIE, HOST, ORIGIN};
 use http::request::Parts;
@@ -15,7 +14,7 @@ use crate::secret::Secret;
 
 const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 
-/// Refuses a request that another site made a browser send. True if only a token can tell.
+/// Refuses cross-site requests. Returns true if the request needs a token.
 pub(crate) fn check(parts: &Parts, trusted: &[String]) -> Result<bool> {
     if is_safe(&parts.method) {
         return Ok(false);
@@ -37,17 +36,17 @@ pub(crate) fn check(parts: &Parts, trusted: &[String]) -> Result<bool> {
     Err(Error::forbidden("this form was sent from another site").with_cause(cause))
 }
 
-/// True if the browser that asks for a page will not say where its forms come from: they need a token.
+/// True if the browser sends no fetch metadata: the forms of the page need a token.
 pub(crate) fn tells_nothing(headers: &HeaderMap) -> bool {
     !headers.contains_key(SEC_FETCH_SITE)
 }
 
-/// The cookie that a token belongs to. Over TLS no other host, and nobody on the way, can set it (RFC 6265bis, 4.1.3.2).
+/// The cookie that tokens are bound to. With TLS no other host and no network attacker can set it (RFC 6265bis, 4.1.3.2).
 pub(crate) fn cookie_name(tls: bool) -> &'static str {
     if tls { "__Host-skep-form" } else { "skep-form" }
 }
 
-/// The field of a form that holds the token.
+/// The hidden field with the token.
 pub(crate) const TOKEN: &str = "skep-token";
 const PURPOSE: &str = "form token";
 
@@ -72,7 +71,7 @@ fn is_safe(method: &Method) -> bool {
     matches!(*method, Method::GET | Method::HEAD | Method::OPTIONS | Method::TRACE)
 }
 
-/// The scheme is left out: behind a proxy that ends TLS it is not ours to know.
+/// Ignores the scheme, which is unknown behind a TLS-terminating proxy.
 fn is_own(origin: &str, parts: &Parts) -> bool {
     origin.split_once("://").is_some_and(|(_, host)| authority(parts).is_some_and(|own| own.eq_ignore_ascii_case(host)))
 }

@@ -1,4 +1,4 @@
-//! A panic in a handler costs its own request, and is told with its place.
+//! Catches panics of handlers, with message and location.
 
 use std::cell::RefCell;
 use std::future::Future;

@@ -4,6 +4,7 @@
 //! optional one, or many. Whoever implements `Param` for a type of theirs gets all three.
 
 mod choice;
+mod field_map;
 mod slug;
 
 use std::borrow::Cow;
@@ -11,9 +12,10 @@ use std::borrow::Cow;
 use http::StatusCode;
 
 use crate::error::{Error, Result};
-use crate::percent::{self, Place};
+use crate::percent::{self, EncodeSet};
 
 pub use choice::Choice;
+pub(crate) use field_map::FieldMap;
 /// Writes [`trait@Param`] and [`Choice`] for an enum of names; an example is at [`Choice`].
 pub use skep_macros::Param;
 pub use slug::{NotASlug, Slug};
@@ -166,7 +168,7 @@ pub(crate) fn quoted(text: &str) -> String {
 /// The pairs of a query or of a form, decoded.
 #[derive(Clone, Debug, Default)]
 pub struct Pairs<'r> {
-    pairs: Vec<(Cow<'r, str>, Cow<'r, str>)>,
+    pairs: FieldMap<Cow<'r, str>, Cow<'r, str>>,
 }
 
 impl<'r> Pairs<'r> {
@@ -175,7 +177,7 @@ impl<'r> Pairs<'r> {
     /// # Errors
     /// 413 if there are more than `limit` pairs, 400 if one is not UTF-8 once decoded.
     pub fn decode(text: &'r str, limit: usize) -> Result<Self> {
-        let mut pairs = Vec::new();
+        let mut pairs = FieldMap::default();
         for pair in text.split('&').filter(|pair| !pair.is_empty()) {
             if pairs.len() == limit {
                 let message = format!("there are more than the {limit} parameters allowed here");
@@ -188,7 +190,7 @@ impl<'r> Pairs<'r> {
             let Some(value) = percent::decode_form(value) else {
                 return Err(Error::bad_request(format!("{}: the value is not UTF-8", quoted(&name))));
             };
-            pairs.push((name, value));
+            pairs.push(name, value);
         }
         Ok(Self { pairs })
     }
@@ -199,21 +201,21 @@ impl<'r> Pairs<'r> {
     }
 
     pub(crate) fn push_owned(&mut self, name: String, value: String) {
-        self.pairs.push((Cow::Owned(name), Cow::Owned(value)));
+        self.pairs.push(Cow::Owned(name), Cow::Owned(value));
     }
 
     pub(crate) fn push(&mut self, name: &'r str, value: &'r str) {
-        self.pairs.push((Cow::Borrowed(name), Cow::Borrowed(value)));
+        self.pairs.push(Cow::Borrowed(name), Cow::Borrowed(value));
     }
 
     /// All values of this name, in order.
     pub fn get<'p>(&'p self, name: &str) -> impl Iterator<Item = &'p str> {
-        self.pairs.iter().filter(move |(key, _)| key == name).map(|(_, value)| value.as_ref())
+        self.pairs.get(name).map(Cow::as_ref)
     }
 
     /// All of them, in order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
-        self.pairs.iter().map(|(name, value)| (name.as_ref(), value.as_ref()))
+        self.pairs.iter().map(|(name, value)| (name, value.as_ref()))
     }
 
     pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
@@ -256,9 +258,9 @@ impl<'l> QueryWriter<'l> {
     pub fn pair(&mut self, name: &str, value: &impl Param) {
         self.out.push(if self.first { '?' } else { '&' });
         self.first = false;
-        percent::encode_written(self.out, Place::Form, |out| out.push_str(name));
+        percent::encode_written(self.out, EncodeSet::Form, |out| out.push_str(name));
         self.out.push('=');
-        percent::encode_written(self.out, Place::Form, |out| value.write(out));
+        percent::encode_written(self.out, EncodeSet::Form, |out| value.write(out));
     }
 
     /// Appends one `name=value`, but nothing for an empty value: that would be read as none.

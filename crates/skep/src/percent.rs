@@ -6,7 +6,7 @@ use percent_encoding::{AsciiSet, CONTROLS, percent_decode_str, utf8_percent_enco
 
 /// Where a text is put into a URL.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum EncodeSet {
     /// One segment of the path.
     Segment,
     /// The rest of the path: the slashes in it stay.
@@ -52,24 +52,24 @@ const FORM: &AsciiSet =
     &percent_encoding::NON_ALPHANUMERIC.remove(b'*').remove(b'-').remove(b'.').remove(b'_').remove(b' ');
 
 /// Appends what `write` writes, encoded. Most values need no encoding, and then nothing is copied.
-pub(crate) fn encode_written(out: &mut String, place: Place, write: impl FnOnce(&mut String)) {
+pub(crate) fn encode_written(out: &mut String, place: EncodeSet, write: impl FnOnce(&mut String)) {
     let start = out.len();
     write(out);
     if out.as_bytes()[start..].iter().all(|byte| byte.is_ascii_alphanumeric() || *byte == b'-') {
-        if out.len() == start && matches!(place, Place::Segment | Place::Tail) {
+        if out.len() == start && matches!(place, EncodeSet::Segment | EncodeSet::Tail) {
             out.push(MARK);
         }
         return;
     }
     let text = out.split_off(start);
     match place {
-        Place::Segment => {
+        EncodeSet::Segment => {
             out.extend(is_marked(&text).then_some(MARK));
             out.extend(utf8_percent_encode(&text, SEGMENT));
         }
-        Place::Tail => encode_tail(out, &text),
-        Place::Fragment => out.extend(utf8_percent_encode(&text, FRAGMENT)),
-        Place::Form => {
+        EncodeSet::Tail => encode_tail(out, &text),
+        EncodeSet::Fragment => out.extend(utf8_percent_encode(&text, FRAGMENT)),
+        EncodeSet::Form => {
             for (position, word) in text.split(' ').enumerate() {
                 if position > 0 {
                     out.push('+');
@@ -178,7 +178,7 @@ mod tests {
         for text in ["plain", "a b", "a/b", "50%", "é", "a?b#c", ".", "..", "...", "", "~", "~~.", "~a", "\u{0}", "{x}"]
         {
             let mut encoded = String::new();
-            encode_written(&mut encoded, Place::Segment, |out| out.push_str(text));
+            encode_written(&mut encoded, EncodeSet::Segment, |out| out.push_str(text));
             assert!(!encoded.contains('/'), "{encoded}");
             assert!(!["", ".", ".."].contains(&&*encoded), "a browser takes it out of the path");
             assert_eq!(decode_segment(&encoded).as_deref(), Some(text));
@@ -197,7 +197,7 @@ mod tests {
             ("a/~", "a/~~"),
         ] {
             let mut encoded = String::new();
-            encode_written(&mut encoded, Place::Tail, |out| out.push_str(text));
+            encode_written(&mut encoded, EncodeSet::Tail, |out| out.push_str(text));
             assert_eq!(encoded, expected);
             assert_eq!(decode_tail(&encoded).as_deref(), Some(text));
         }
@@ -207,7 +207,7 @@ mod tests {
     fn a_form_value_comes_back_as_it_was() {
         for text in ["a b", "a+b", "a&b=c", "é", "%2B", "\r\n"] {
             let mut encoded = String::new();
-            encode_written(&mut encoded, Place::Form, |out| out.push_str(text));
+            encode_written(&mut encoded, EncodeSet::Form, |out| out.push_str(text));
             assert_eq!(decode_form(&encoded).as_deref(), Some(text));
         }
     }

@@ -1,12 +1,15 @@
-//! What a server hands to the framework.
+//! Requests, as a server passes them to the framework.
 
 use std::net::SocketAddr;
 
-use http::HeaderMap;
+use bytes::Bytes;
 use http::request::Parts;
+use http::{HeaderMap, StatusCode};
 
-use crate::body::Body;
-use crate::cx::RequestId;
+use crate::body::{Body, BodyError, BodyFailure, TooLarge};
+use crate::error::{Error, Result};
+use crate::html::{Buffer, Render, Text};
+use crate::quota::Share;
 
 /// A request as a server received it: the header block parsed, the body not yet read.
 #[derive(Debug)]
@@ -14,8 +17,38 @@ pub struct Request {
     pub(crate) parts: Parts,
     pub(crate) body: Body,
     pub(crate) peer: Peer,
-    /// Given by whoever received it.
+    /// Chosen by the server.
     pub(crate) id: Option<RequestId>,
+}
+
+/// The id of a request, as error pages and log lines show it: 16 hexadecimal digits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RequestId(pub(crate) u64);
+
+impl From<u64> for RequestId {
+    fn from(number: u64) -> Self {
+        Self(number)
+    }
+}
+
+impl From<RequestId> for u64 {
+    fn from(id: RequestId) -> Self {
+        id.0
+    }
+}
+
+impl std::fmt::Display for RequestId {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{:016x}", self.0)
+    }
+}
+
+impl Render for RequestId {
+    type Content = Text;
+
+    fn render(&self, out: &mut Buffer) {
+        format_args!("{self}").render(out);
+    }
 }
 
 /// Who sent a request, as far as the server knows.
@@ -48,14 +81,14 @@ impl Request {
         Self { parts, body, peer: Peer::default(), id: None }
     }
 
-    /// The same request, with what is known of its sender.
+    /// Sets the peer.
     #[must_use]
     pub fn with_peer(mut self, peer: Peer) -> Self {
         self.peer = peer;
         self
     }
 
-    /// The same request under an id that whoever received it has given to it: its error page and its log lines show that one.
+    /// Sets the id that error pages and log lines show for this request.
     ///
     /// ```
     /// let (parts, ()) = http::Request::get("/").body(()).unwrap().into_parts();
@@ -71,4 +104,28 @@ impl Request {
 /// The value of a header field, if it is there and is visible ASCII.
 pub(crate) fn header_text<'r>(headers: &'r HeaderMap, name: &http::HeaderName) -> Option<&'r str> {
     headers.get(name).and_then(|value| value.to_str().ok())
+}
+
+/// Reads a body up to a limit.
+pub(crate) async fn read_whole(body: Body, limit: u64, memory: &mut Share, most: u64) -> Result<Bytes> {
+    // A declared length above the limit is refused before anything is read.
+    if http_body::Body::size_hint(&body).lower() > limit {
+        return Err(Error::too_large(limit));
+    }
+    let admit = |bytes| if memory.take(bytes, most) { Ok(()) } else { Err(no_memory().into()) };
+    body.collect_if(limit, admit).await.map_err(|cause| body_error(cause, limit))
+}
+
+/// The memory for the bodies of all requests (`limits.bodies`) is used up.
+pub(crate) fn no_memory() -> BodyFailure {
+    BodyFailure::new(StatusCode::SERVICE_UNAVAILABLE, "too much is being sent at the moment: please try again later")
+}
+
+/// The error for a body that could not be read whole.
+pub(crate) fn body_error(cause: BodyError, limit: u64) -> Error {
+    match cause.downcast::<BodyFailure>() {
+        Ok(failure) => Error::new(failure.status()).with_message(failure.to_string()),
+        Err(cause) if cause.is::<TooLarge>() => Error::too_large(limit),
+        Err(cause) => Error::bad_request("the body ended before it was complete").with_cause(cause),
+    }
 }

@@ -1,12 +1,20 @@
-//! What a handler answers with.
+//! Responses.
 
 use http::header::{CONTENT_TYPE, LOCATION};
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 
 use crate::body::Body;
+use crate::error::Error;
+use crate::html::{self, Html};
 use crate::link::{self, Destination};
 
-/// What a handler answers with: a status, header fields and a [`Body`].
+/// The result of a handler: `-> Result` for a [`Response`], or `Result<T>` for any other value.
+pub type Result<T = Response, E = Error> = std::result::Result<T, E>;
+
+/// The media type of every page.
+const HTML: &str = "text/html; charset=utf-8";
+
+/// A response: status, header fields and a [`Body`].
 ///
 /// ```
 /// use skep::Response;
@@ -27,32 +35,58 @@ impl Response {
         Self { inner: http::Response::new(body.into()) }
     }
 
-    /// No body, only a status.
+    /// A status without a body.
     #[must_use]
-    pub fn of_status(status: StatusCode) -> Self {
+    pub fn empty(status: StatusCode) -> Self {
         Self::new(Body::empty()).with_status(status)
     }
 
     /// `text/plain`, in UTF-8.
     #[must_use]
     pub fn text(text: impl Into<Body>) -> Self {
-        Self::typed("text/plain; charset=utf-8", text)
+        Self::with_content_type("text/plain; charset=utf-8", text)
     }
 
     /// A body of the media type that `content_type` names.
     #[must_use]
-    pub fn typed(content_type: &'static str, body: impl Into<Body>) -> Self {
+    pub fn with_content_type(content_type: &'static str, body: impl Into<Body>) -> Self {
         let mut response = Self::new(body);
         response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
         response
     }
 
-    /// `application/json`. A value that has no JSON form (a map with keys that are no strings) is an error.
-    pub fn json(value: &impl serde::Serialize) -> crate::Result {
-        Ok(Self::typed("application/json", serde_json::to_vec(value)?))
+    /// `text/html`, in UTF-8: a page, or a piece of one for a script that asked for it.
+    ///
+    /// ```
+    /// use skep::Response;
+    ///
+    /// let response = Response::html(skep::html! { p { "Hello" } });
+    /// assert_eq!(response.headers()["content-type"], "text/html; charset=utf-8");
+    /// assert_eq!(response.body().as_whole(), Some(&b"<p>Hello</p>"[..]));
+    /// ```
+    #[must_use]
+    pub fn html<C, H>(html: Html<C, H>) -> Self {
+        Self::with_content_type(HTML, html)
     }
 
-    /// 303: the answer is on another page. Right after a POST, so that reloading does not repeat it.
+    /// A page sent piece by piece, each as soon as it is made. The example is at [`html::stream`].
+    #[must_use]
+    pub fn html_stream<C, H, S, E>(pieces: S) -> Self
+    where
+        C: 'static,
+        H: 'static,
+        S: futures_core::Stream<Item = Result<Html<C, H>, E>> + Send + 'static,
+        E: Into<crate::body::BodyError> + 'static,
+    {
+        Self::with_content_type(HTML, html::stream(pieces))
+    }
+
+    /// `application/json`. A value that has no JSON form (a map with keys that are no strings) is an error.
+    pub fn json(value: &impl serde::Serialize) -> crate::Result {
+        Ok(Self::with_content_type("application/json", serde_json::to_vec(value)?))
+    }
+
+    /// 303 See Other: the redirect after a POST, so that reloading the page does not repeat it.
     ///
     /// ```
     /// use skep::prelude::*;
@@ -67,27 +101,33 @@ impl Response {
     /// ```
     #[must_use]
     pub fn see_other(to: impl Destination) -> Self {
-        Self::redirect(StatusCode::SEE_OTHER, &link::url(&to))
+        Self::redirect_with_status(StatusCode::SEE_OTHER, &link::url(&to))
     }
 
-    /// 308: the page has moved there for good. Destinations are those of [`see_other`](Self::see_other).
+    /// 302 Found: a temporary redirect. Destinations are those of [`see_other`](Self::see_other).
     #[must_use]
-    pub fn moved(to: impl Destination) -> Self {
-        Self::redirect(StatusCode::PERMANENT_REDIRECT, &link::url(&to))
+    pub fn redirect(to: impl Destination) -> Self {
+        Self::redirect_with_status(StatusCode::FOUND, &link::url(&to))
     }
 
-    pub(crate) fn redirect(status: StatusCode, url: &str) -> Self {
-        Self::of_status(status).with_header(LOCATION, HeaderValue::try_from(url).expect("a link is visible ASCII"))
+    /// 308 Permanent Redirect. Destinations are those of [`see_other`](Self::see_other).
+    #[must_use]
+    pub fn permanent_redirect(to: impl Destination) -> Self {
+        Self::redirect_with_status(StatusCode::PERMANENT_REDIRECT, &link::url(&to))
     }
 
-    /// The same answer with another status.
+    pub(crate) fn redirect_with_status(status: StatusCode, url: &str) -> Self {
+        Self::empty(status).with_header(LOCATION, HeaderValue::try_from(url).expect("a link is visible ASCII"))
+    }
+
+    /// Changes the status.
     #[must_use]
     pub fn with_status(mut self, status: StatusCode) -> Self {
         *self.inner.status_mut() = status;
         self
     }
 
-    /// The same answer with this header field set.
+    /// Sets a header field.
     #[must_use]
     pub fn with_header(mut self, name: HeaderName, value: HeaderValue) -> Self {
         self.headers_mut().insert(name, value);
@@ -128,7 +168,7 @@ impl Response {
         self.inner.into_body()
     }
 
-    /// The same in the type of the `http` crate.
+    /// Converts into the type of the `http` crate.
     #[must_use]
     pub fn into_http(self) -> http::Response<Body> {
         self.inner

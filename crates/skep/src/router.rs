@@ -13,7 +13,7 @@ use crate::percent;
 
 pub(crate) use self::conflict::Conflict;
 use self::conflict::conflicts;
-pub(crate) use self::entry::{Demand, Entry};
+pub(crate) use self::entry::{Entry, QueryRequirement};
 use self::tree::{Tree, Values};
 
 mod conflict;
@@ -36,7 +36,7 @@ struct Resource<E> {
 
 #[derive(Debug)]
 struct Candidate<E> {
-    demand: Demand,
+    requirement: QueryRequirement,
     endpoint: E,
 }
 
@@ -87,16 +87,16 @@ impl<'s, E> Found<'s, '_, E> {
         let (_, candidates) =
             self.resource.methods.iter().find(|(method, _)| method == wanted).ok_or(NoEndpoint::Method)?;
         if let [only] = candidates.as_slice()
-            && only.demand.when.is_none()
+            && only.requirement.when.is_none()
         {
             // Alone, it may complain itself about what is missing.
             return Ok(&only.endpoint);
         }
         candidates
             .iter()
-            .find(|candidate| candidate.demand.is_met(query))
+            .find(|candidate| candidate.requirement.is_met(query))
             .map(|candidate| &candidate.endpoint)
-            .ok_or_else(|| NoEndpoint::Parameters(candidates.iter().map(|one| one.demand.to_string()).collect()))
+            .ok_or_else(|| NoEndpoint::Parameters(candidates.iter().map(|one| one.requirement.to_string()).collect()))
     }
 
     /// All that answers here.
@@ -116,15 +116,15 @@ pub(crate) enum NoEndpoint {
 impl<E> Resource<E> {
     fn new(entries: Vec<Entry<E>>) -> Self {
         let mut methods: Vec<(Method, Vec<Candidate<E>>)> = Vec::new();
-        for Entry { method, demand, endpoint, .. } in entries {
-            let candidate = Candidate { demand, endpoint };
+        for Entry { method, requirement, endpoint, .. } in entries {
+            let candidate = Candidate { requirement, endpoint };
             match methods.iter_mut().find(|(known, _)| *known == method) {
                 Some((_, candidates)) => candidates.push(candidate),
                 None => methods.push((method, vec![candidate])),
             }
         }
         for (_, candidates) in &mut methods {
-            candidates.sort_by_key(|candidate| std::cmp::Reverse(candidate.demand.rank()));
+            candidates.sort_by_key(|candidate| std::cmp::Reverse(candidate.requirement.rank()));
         }
         let allow = allow(methods.iter().map(|(method, _)| method));
         Self { methods, allow }
@@ -157,17 +157,17 @@ mod tests {
     use super::*;
 
     fn entry(name: &'static str, method: Method, pattern: &str, required: &[&'static str]) -> Entry<&'static str> {
-        let demand = Demand { required: required.to_vec(), optional: Vec::new(), when: None };
-        Entry { name: name.into(), method, pattern: pattern.into(), demand, id: None, endpoint: name }
+        let requirement = QueryRequirement { required: required.to_vec(), optional: Vec::new(), when: None };
+        Entry { name: name.into(), method, pattern: pattern.into(), requirement, id: None, endpoint: name }
     }
 
     fn taking(optional: &'static str, mut entry: Entry<&'static str>) -> Entry<&'static str> {
-        entry.demand.optional.push(optional);
+        entry.requirement.optional.push(optional);
         entry
     }
 
     fn when(name: &'static str, value: &'static str, mut entry: Entry<&'static str>) -> Entry<&'static str> {
-        entry.demand.when = Some((name, value));
+        entry.requirement.when = Some((name, value));
         entry
     }
 

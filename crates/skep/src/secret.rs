@@ -1,7 +1,7 @@
-//! What the application keeps in a browser that nobody but the application may read or make.
+//! Encrypted and authenticated texts in cookies and hidden fields.
 //!
-//! A text is sealed with XChaCha20-Poly1305 for one purpose, under a key that the browser never sees; for another purpose, or changed
-//! in one bit, it does not open. The keys stand in a file, `secret` in the data folder, which the first use makes.
+//! A text is sealed with XChaCha20-Poly1305 for one purpose; it opens only unchanged and for the same purpose. The keys are in a
+//! file, `secret` in the data directory, which is created on first use.
 
 use std::fmt;
 use std::fs;
@@ -15,13 +15,14 @@ use chacha20poly1305::aead::{Aead, Payload};
 use chacha20poly1305::{KeyInit, XChaCha20Poly1305, XNonce};
 
 use crate::error::{Error, Result};
+use crate::private;
 
 /// The name of the file in the data folder.
 const FILE: &str = "secret";
 const KEY_BYTES: usize = 32;
 const NONCE_BYTES: usize = 24;
 
-/// The keys of an application, read or made when they are first needed.
+/// The keys of an application, loaded or created on first use.
 pub(crate) struct Secret {
     source: Source,
     keys: OnceLock<Keys>,
@@ -30,14 +31,14 @@ pub(crate) struct Secret {
 /// Where the keys come from.
 enum Source {
     File(PathBuf),
-    /// They go away with the application.
+    /// Random keys that are never stored.
     Temporary,
     /// The host of a component has them, if it offers any.
     #[cfg(target_family = "wasm")]
     Host(Option<fn() -> Result<String, String>>),
 }
 
-/// The first one seals, all of them open: that is how keys are changed.
+/// The first key seals and all keys open, which allows rotation.
 struct Keys(Vec<XChaCha20Poly1305>);
 
 impl Secret {
@@ -51,7 +52,7 @@ impl Secret {
         Self::in_file(data.join(FILE))
     }
 
-    /// Keys that go away with the application.
+    /// Random keys that are never stored.
     pub(crate) fn temporary() -> Self {
         Self { source: Source::Temporary, keys: OnceLock::new() }
     }
@@ -71,7 +72,7 @@ impl Secret {
         Ok(URL_SAFE_NO_PAD.encode([&nonce[..], &sealed].concat()))
     }
 
-    /// What was sealed, if it was sealed here and for this purpose.
+    /// The text, if it was sealed with one of these keys and for this purpose.
     pub(crate) fn open(&self, purpose: &str, sealed: &str) -> Result<Option<Vec<u8>>> {
         let Ok(bytes) = URL_SAFE_NO_PAD.decode(sealed) else { return Ok(None) };
         let Some((nonce, sealed)) = bytes.split_first_chunk::<NONCE_BYTES>() else { return Ok(None) };
@@ -100,7 +101,7 @@ impl Secret {
     }
 }
 
-/// The text of the keys in this file, which is made if it is not there.
+/// The content of the key file, which is created if it does not exist.
 pub(crate) fn keys_in(file: &Path) -> Result<String> {
     Ok(read_or_make(file)
         .map_err(|error| io::Error::new(error.kind(), format!("the keys in {}: {error}", file.display())))?)
@@ -178,22 +179,24 @@ pub(crate) fn new_key() -> Result<String> {
     Ok(text)
 }
 
-/// The file appears whole: of several processes that make it at once, one wins, and all read what it wrote.
+/// Creates the file atomically: of several processes one wins, and all read its key.
 fn read_or_make(file: &Path) -> io::Result<String> {
     match fs::read_to_string(file) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-        other => return other,
+        Err(error) => return Err(error),
+        Ok(text) => return private::check_secret(file).map(|()| text),
     }
     if let Some(folder) = file.parent() {
-        fs::create_dir_all(folder)?;
+        private::create_folder(folder)?;
     }
     let key = new_key().map_err(|error| io::Error::other(error.to_string()))?;
-    let own = file.with_extension(format!("{}.new", std::process::id()));
-    let mut options = fs::OpenOptions::new();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(&own)?.write_all(key.as_bytes())?;
+    // Not by the number of the process: in a container that is always the same, and a crash may have left one.
+    let number: [u8; 8] = random().map_err(|error| io::Error::other(error.to_string()))?;
+    let own = file.with_extension(format!("{:016x}.new", u64::from_ne_bytes(number)));
+    let mut made = private::create_new(&own)?;
+    made.write_all(key.as_bytes())?;
+    // An empty file after a power cut would be a start that fails.
+    made.sync_all()?;
     let made = fs::hard_link(&own, file);
     fs::remove_file(&own)?;
     match made {
@@ -249,11 +252,27 @@ mod tests {
     #[test]
     fn a_file_with_no_keys_is_named_and_not_repeated() {
         let folder = tempfile::tempdir().unwrap();
-        fs::write(folder.path().join(FILE), "abc123").unwrap();
+        private::create_new(&folder.path().join(FILE)).unwrap().write_all(b"abc123").unwrap();
         let error = Secret::in_folder(folder.path()).seal("x", b"").unwrap_err().to_string();
         assert!(error.contains("key 1 is not one") && !error.contains("abc123"), "{error}");
         let error = checked_keys_in(&folder.path().join(FILE)).unwrap_err().to_string();
         assert!(error.contains("key 1 is not one") && !error.contains("abc123"), "{error}");
         assert!(checked_keys_in(&folder.path().join("other")).is_ok());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn keys_that_others_can_read_are_refused_with_the_command_that_mends_it() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join(FILE);
+        private::create_new(&file).unwrap().write_all(new_key().unwrap().as_bytes()).unwrap();
+        for (mode, is_fine) in [(0o600, true), (0o640, true), (0o644, false), (0o660, false)] {
+            fs::set_permissions(&file, fs::Permissions::from_mode(mode)).unwrap();
+            let sealed = Secret::in_folder(folder.path()).seal("x", b"");
+            assert_eq!(sealed.is_ok(), is_fine, "{mode:o}");
+            let told = sealed.is_err_and(|error| error.to_string().contains("chmod 600"));
+            assert_eq!(told, !is_fine, "{mode:o}");
+        }
     }
 }

@@ -3,25 +3,25 @@
 //! A service is a struct. Its fields are its parameters, its [`Handle::handle`] is its answer, and its value is its
 //! link. `#[derive(Service)]` writes [`Service`]; the author writes [`Handle`].
 
+mod ambiguity;
 mod json;
 mod registry;
-mod told_apart;
 
 use std::borrow::Cow;
 use std::future::Future;
 use std::pin::Pin;
 use std::rc::Rc;
-use std::time::Duration;
 
+use http::HeaderName;
 use http::request::Parts;
-use http::{HeaderName, Method};
 
 use crate::cx::Cx;
-use crate::error::{Error, Result};
+use crate::error::Error;
 use crate::form::{FieldInfo, FormField, Messages, Submission};
-use crate::param::{Field, Pairs, Param, QueryWriter, quoted};
-use crate::percent::{self, Place};
+use crate::param::{Field, Pairs, Param, quoted};
+use crate::percent;
 use crate::request::header_text;
+use crate::response::Result;
 
 pub use json::{Answer, AnswersJson, answer_json, answer_nothing};
 #[cfg(not(target_family = "wasm"))]
@@ -31,8 +31,7 @@ pub use registry::Declared;
 pub(crate) use registry::declared;
 pub use registry::{Registry, Services};
 
-/// The most parameters that a path may hold.
-pub const MAX_PATH_PARAMETERS: usize = 8;
+pub use crate::route::{BodyKind, Link, MAX_PATH_PARAMETERS, QueryParameter, Route};
 
 /// A service, ours or another site's: its address, its parameters, its link. Written by `#[derive(Service)]`.
 ///
@@ -79,9 +78,9 @@ pub trait Service: Sized + 'static {
 
 /// A service of this site: one that requests come to. Written by `#[derive(Service)]`.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is no service of this site",
-    label = "only what has `#[derive(Service)]` and `#[service(GET \"/path\")]` is",
-    note = "a service of another site (`#[service(external ...)]`) is linked to: it has no handler, and is never mounted"
+    message = "`{Self}` is not a service of this site",
+    label = "it needs `#[derive(Service)]` and `#[service(GET \"/path\")]`",
+    note = "an external service (`#[service(external ...)]`) can be linked to, but has no handler and cannot be mounted"
 )]
 pub trait Served: Service {
     /// Reads the fields from a request.
@@ -96,7 +95,7 @@ pub trait Served: Service {
 
     /// Answers again with the page that holds the form, if the service names one: `page = ...`.
     #[doc(hidden)]
-    fn show_page<'c>(input: &Input<'_>, cx: &'c mut Cx<'_>) -> Result<Option<Answering<'c>>> {
+    fn show_page<'c>(input: &Input<'_>, cx: &'c mut Cx<'_>) -> Result<Option<ResponseFuture<'c>>> {
         let _ = (input, cx);
         Ok(None)
     }
@@ -129,9 +128,9 @@ pub trait Served: Service {
 /// ```
 #[diagnostic::on_unimplemented(
     message = "the service `{Self}` has no handler",
-    label = "nothing answers this service",
+    label = "this service has no handler",
     note = "write `impl Handle for {Self} {{ async fn handle(self, cx: &mut Cx<'_>) -> Result {{ ... }} }}`",
-    note = "a service of another site (`#[service(external ...)]`) has none, and is never mounted"
+    note = "an external service (`#[service(external ...)]`) has no handler and cannot be mounted"
 )]
 pub trait Handle: Served {
     /// Answers one request.
@@ -141,110 +140,7 @@ pub trait Handle: Served {
 
 /// A future of a handler: it stays on its thread.
 #[doc(hidden)]
-pub type Answering<'r> = Pin<Box<dyn Future<Output = Result> + 'r>>;
-
-/// Where a service is, and what it takes.
-#[derive(Debug)]
-pub struct Route {
-    /// The name of the service's type.
-    pub service: &'static str,
-    /// The request method.
-    pub method: Method,
-    /// What the path begins with: a [`Prefix`](crate::link::Prefix).
-    pub prefix: &'static str,
-    /// The path behind the prefix, with `{name}` for a segment and `{*name}` for the rest.
-    pub pattern: &'static str,
-    /// The query parameters.
-    pub query: &'static [QueryParameter],
-    /// The name and value that the query must have, and that links have: `when = "action=delete"`.
-    pub when: Option<(&'static str, &'static str)>,
-    /// True if the parameters at the end of the path may also come in the query, and are then redirected to the path.
-    pub from_query: bool,
-    /// What the body holds.
-    pub body: BodyKind,
-    /// The most bytes a body may have, where it is not the limit of the configuration.
-    pub body_limit: Option<u64>,
-    /// Why requests from other sites may reach this service though it changes something; `None`: they may not.
-    pub cross_origin: Option<&'static str>,
-    /// True if it answers JSON: [`Answer`].
-    pub answers_json: bool,
-    /// A submission of its form is accepted once, and for so long after the form was shown.
-    pub once: Option<Duration>,
-    /// The file that declares it, and the line.
-    pub source: (&'static str, u32),
-}
-
-/// A query parameter of a [`Route`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct QueryParameter {
-    /// Its name.
-    pub name: &'static str,
-    /// True if a request without it is not for this service.
-    pub required: bool,
-}
-
-/// What the body of a request to a service holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum BodyKind {
-    /// Nothing the service reads as fields; a handler may still read it as it comes: [`Cx::read_body`].
-    Unread,
-    /// A form.
-    Form,
-    /// A form that may hold files.
-    Multipart,
-    /// JSON.
-    Json,
-}
-
-impl Route {
-    /// For what is no service: what `#[derive(Service)]` writes beside its complaint.
-    #[doc(hidden)]
-    pub const NONE: Self = Self {
-        service: "",
-        method: Method::GET,
-        prefix: "",
-        pattern: "/",
-        query: &[],
-        when: None,
-        from_query: false,
-        body: BodyKind::Unread,
-        body_limit: None,
-        cross_origin: None,
-        answers_json: false,
-        once: None,
-        source: ("", 0),
-    };
-
-    /// True if its clients are programs that read JSON.
-    pub(crate) fn speaks_json(&self) -> bool {
-        self.answers_json || self.body == BodyKind::Json
-    }
-
-    /// Prefix and pattern.
-    #[must_use]
-    pub fn path(&self) -> String {
-        format!("{}{}", self.prefix, self.pattern)
-    }
-
-    /// True for a service of another site: our secrets must not go there.
-    #[must_use]
-    pub fn is_external(&self) -> bool {
-        !self.pattern.starts_with('/')
-    }
-
-    /// The path without the parameters at its end, and their names.
-    pub(crate) fn without_suffix(&self) -> (String, Vec<&'static str>) {
-        let mut rest = self.pattern;
-        let mut names = Vec::new();
-        while let Some((before, name)) = rest.rsplit_once('/').filter(|(_, last)| last.starts_with('{')) {
-            names.push(name.trim_matches(['{', '*', '}']));
-            rest = before;
-        }
-        names.reverse();
-        let rest = if rest.is_empty() { "/" } else { rest };
-        (format!("{}{rest}", self.prefix), names)
-    }
-}
+pub type ResponseFuture<'r> = Pin<Box<dyn Future<Output = Result> + 'r>>;
 
 /// What a request brings for the fields of a service.
 #[derive(Debug)]
@@ -304,7 +200,7 @@ impl<'r> Input<'r> {
     #[must_use]
     pub fn refused(&self) -> Error {
         Error::refused(
-            self.form.as_ref().map(|submission| submission.take_faults()).unwrap_or_default(),
+            self.form.as_ref().map(|submission| submission.take_field_errors()).unwrap_or_default(),
             &Messages::ENGLISH,
         )
     }
@@ -322,39 +218,5 @@ impl<'r> Input<'r> {
     /// The JSON body: 400 with line and column if it is no JSON, 422 and where it is wrong if it is not such a value.
     pub fn json<T: serde::de::DeserializeOwned>(&self) -> Result<T> {
         json::read(self.body)
-    }
-}
-
-/// Writes the link to a service. Used by `#[derive(Service)]`.
-#[derive(Debug)]
-pub struct Link<'l> {
-    out: &'l mut String,
-}
-
-impl<'l> Link<'l> {
-    /// A link at the end of a text.
-    #[doc(hidden)]
-    pub fn new(out: &'l mut String) -> Self {
-        Self { out }
-    }
-
-    /// A literal part of the path, already encoded.
-    pub fn literal(&mut self, text: &str) {
-        self.out.push_str(text);
-    }
-
-    /// One segment.
-    pub fn segment(&mut self, value: &impl Param) {
-        percent::encode_written(self.out, Place::Segment, |out| value.write(out));
-    }
-
-    /// The rest of the path.
-    pub fn tail(&mut self, value: &impl Param) {
-        percent::encode_written(self.out, Place::Tail, |out| value.write(out));
-    }
-
-    /// The query, which ends the link.
-    pub fn query(&mut self) -> QueryWriter<'_> {
-        QueryWriter::new(self.out)
     }
 }

@@ -1,19 +1,19 @@
-//! What an application keeps of one user from request to request.
+//! Sessions: data of one user between requests.
 //!
-//! A session is a handful of typed values under an id that only the user's browser and this application know. Nothing is stored
-//! and no cookie is sent before something is [`set`](Session::set). The id is drawn by chance, is never taken from a request
-//! unless it is one that was given out, and is stored as a digest only: who steals the store can be nobody.
+//! A session is a set of typed values under a random id. Nothing is stored and no cookie is sent before something is
+//! [`set`](Session::set). An id from a request is accepted only if this application issued it. The store holds a digest of
+//! the id, so a stolen store reveals no session.
 //!
-//! [`Cx::session`](crate::Cx::session) lends it to a handler. [`Public`](crate::cache::Public) has none, so what a cache keeps for
-//! all cannot hold what is one user's:
+//! [`Cx::session`](crate::Cx::session) gives it to a handler. [`SharedCx`](crate::cache::SharedCx) has none, so a shared
+//! cache entry cannot contain data of one user:
 //!
 //! ```compile_fail,E0599
-//! async fn greeting(cx: &skep::cache::Public<'_>) {
+//! async fn greeting(cx: &skep::cache::SharedCx<'_>) {
 //!     let _ = cx.session(); // there is no such method
 //! }
 //! ```
 //!
-//! Start reading at [`Session::set`]; where sessions are kept, `store` says.
+//! Start reading at [`Session::set`]; `store` is the storage.
 
 mod id;
 mod store;
@@ -39,7 +39,7 @@ use store::{Change, Found, Outcome, Values, When};
 pub(crate) use store::{SESSIONS, Sessions};
 use users::OWNER;
 
-/// Names a value in sessions, and its type.
+/// The name and type of a session value.
 ///
 /// ```
 /// use serde::{Deserialize, Serialize};
@@ -52,8 +52,8 @@ use users::OWNER;
 /// # let _ = CART;
 /// ```
 ///
-/// Values are kept as JSON and outlive the program that wrote them. One that does not fit the type any more counts as none;
-/// `#[serde(default)]` on a new field lets the old ones fit.
+/// Values are stored as JSON and survive a new version of the program. A value that no longer fits its type counts as missing;
+/// `#[serde(default)]` on a new field keeps old values readable.
 pub struct Key<T> {
     name: &'static str,
     types: PhantomData<fn() -> T>,
@@ -73,7 +73,7 @@ impl<T> fmt::Debug for Key<T> {
     }
 }
 
-/// How long sessions last: the settings `session.idle` and `session.life`.
+/// Lifetimes of sessions: the settings `session.idle` and `session.life`.
 ///
 /// ```
 /// use std::time::Duration;
@@ -84,9 +84,9 @@ impl<T> fmt::Debug for Key<T> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Rules {
-    /// A session that nobody uses for so long ends (14 days), to within ten minutes or an eighth of it, whichever is less.
+    /// Idle timeout (14 days), accurate to ten minutes or an eighth of it, whichever is less.
     pub idle: Duration,
-    /// A session ends so long after it began or was renewed, however much it is used (90 days).
+    /// Maximum age since the session began or was renewed (90 days).
     pub life: Duration,
 }
 
@@ -147,15 +147,15 @@ impl Default for Rules {
 /// assert_eq!(client.post("/log-out", &[]).text(), "stranger, 1");
 /// ```
 ///
-/// It borrows from the request: it cannot be kept for another one. What is set is stored when the call returns, whatever
-/// becomes of the request. What is got is as it was when this request first asked, with all that this request changed.
+/// It borrows from the request, so it cannot outlive it. A change is stored when the call returns, whatever becomes of the
+/// request. Reads see the state of this request's first access plus its own changes.
 ///
-/// Two requests of one session at a time lose nothing of different keys. For one key the last [`set`](Self::set) wins, and
-/// [`update`](Self::update) misses none.
+/// Concurrent requests of one session do not lose changes of different keys. For one key the last [`set`](Self::set) wins;
+/// [`update`](Self::update) is atomic.
 ///
 /// # Errors
-/// Of all methods: 503 if the store does not answer. A store that fails logs nobody out. And 409 for who wants to change a session
-/// that another request has renewed or ended a moment ago.
+/// All methods: 503 if the store is unavailable (a failing store signs nobody out), and 409 for a change of a session that
+/// another request has just renewed or ended.
 pub struct Session<'c> {
     state: &'c State,
     sessions: &'c Sessions,
@@ -163,11 +163,11 @@ pub struct Session<'c> {
     cookie_name: &'static str,
 }
 
-/// What a request knows of its session.
+/// The session state of a request.
 #[derive(Debug, Default)]
 pub(crate) struct State {
-    now: RefCell<Now>,
-    /// What the browser is told.
+    now: RefCell<LoadState>,
+    /// The cookie to send.
     cookie: RefCell<Option<Cookie>>,
 }
 
@@ -178,7 +178,7 @@ impl State {
 }
 
 #[derive(Clone, Debug, Default)]
-enum Now {
+enum LoadState {
     /// Nobody has asked yet.
     #[default]
     Unread,
@@ -237,7 +237,7 @@ impl<'c> Session<'c> {
         Err(unavailable(format!("others changed {:?} {ATTEMPTS} times between reading and writing", key.name)))
     }
 
-    /// Forgets a value. If there is no session, none begins.
+    /// Removes a value. Does not begin a session.
     pub async fn remove<T>(&self, key: &Key<T>) -> Result<()> {
         if self.text(key).await?.is_none() {
             return Ok(());
@@ -245,13 +245,12 @@ impl<'c> Session<'c> {
         self.change(Change { name: key.name, when: When::Always, new: None }).await.map(drop)
     }
 
-    /// Gives the session another id and a life from now on; its values stay. For the moment at which a user has shown who they
-    /// are: whoever planted or learnt the old id has nothing then (session fixation).
+    /// Changes the id and restarts the lifetime; the values stay. Call it when a user signs in: it prevents session fixation.
     ///
-    /// Without a session, what is set next begins one.
+    /// Without a session, the next value that is set begins one.
     pub async fn renew(&self) -> Result<()> {
-        let Now::Open(open) = self.now().await? else {
-            self.put(Now::Nobody);
+        let LoadState::Open(open) = self.now().await? else {
+            self.put(LoadState::Nobody);
             return Ok(());
         };
         if open.is_new {
@@ -267,16 +266,16 @@ impl<'c> Session<'c> {
                     self.forget(&open.id, user).await;
                 }
                 self.tell(&id);
-                self.put(Now::Open(Open { id, values: Rc::new(values), is_new: false }));
+                self.put(LoadState::Open(Open { id, values: Rc::new(values), is_new: false }));
                 Ok(())
             }
             None => Err(self.over()),
         }
     }
 
-    /// Ends the session, wherever its id is known, and makes the browser forget it. What is set after that begins another.
+    /// Deletes the session and its cookie. A value that is set later begins a new one.
     pub async fn end(&self) -> Result<()> {
-        if let Now::Open(open) = self.now().await?
+        if let LoadState::Open(open) = self.now().await?
             && !open.is_new
         {
             self.sessions.end(&open.id).await?;
@@ -288,7 +287,7 @@ impl<'c> Session<'c> {
         Ok(())
     }
 
-    /// Says whose session this is: any text that names one user of the application, and no other. [`end_all`](Self::end_all) ends it with the
+    /// Sets the owner of this session: any text that identifies one user. [`end_all`](Self::end_all) ends it with the
     /// user's others then. Of more than [`Limits::user_sessions`](crate::Limits::user_sessions) sessions of one user, the oldest end.
     /// If there is no session, one begins.
     ///
@@ -312,9 +311,9 @@ impl<'c> Session<'c> {
     /// ```
     pub async fn belongs_to(&self, user: &str) -> Result<()> {
         let open = match self.now().await? {
-            Now::Open(open) => open,
-            Now::Over => return Err(self.over()),
-            Now::Nobody | Now::Unread => self.begin()?,
+            LoadState::Open(open) => open,
+            LoadState::Over => return Err(self.over()),
+            LoadState::Nobody | LoadState::Unread => self.begin()?,
         };
         // In the list first: whatever fails after that, no session of this user is missing there.
         self.sessions.join(&open.id, user, None).await?;
@@ -331,7 +330,7 @@ impl<'c> Session<'c> {
         // Whose this one is shows before it has ended.
         let now = self.now().await?;
         self.sessions.end_all_of(user).await?;
-        if let Now::Open(open) = now
+        if let LoadState::Open(open) = now
             && open.values.get(OWNER).is_some_and(|owner| owner == user)
         {
             self.close();
@@ -342,7 +341,7 @@ impl<'c> Session<'c> {
     /// It is not this user's any more, and need not be ended with the others. If that cannot be noted, it is ended once more then.
     async fn forget(&self, id: &Id, user: &str) {
         if let Err(error) = self.sessions.leave(id, user).await {
-            tracing::warn!(target: "skep::session", %error, "a session that has ended stays in the list of its user");
+            tracing::warn!(target: "skep::session", %error, "an ended session remains in its user's list");
         }
     }
 
@@ -351,46 +350,48 @@ impl<'c> Session<'c> {
         if self.cookie.is_some() || self.state.cookie.borrow().is_some() {
             self.state.cookie.replace(Some(Cookie::removal(self.cookie_name)));
         }
-        self.put(Now::Nobody);
+        self.put(LoadState::Nobody);
     }
 
-    /// True if there is one, with something in it or not.
+    /// True if there is a session, empty or not.
     pub async fn exists(&self) -> Result<bool> {
-        Ok(matches!(self.now().await?, Now::Open(_)))
+        Ok(matches!(self.now().await?, LoadState::Open(_)))
     }
 
     async fn text<T>(&self, key: &Key<T>) -> Result<Option<String>> {
-        let Now::Open(open) = self.now().await? else { return Ok(None) };
+        let LoadState::Open(open) = self.now().await? else { return Ok(None) };
         Ok(open.values.get(key.name).cloned())
     }
 
-    async fn now(&self) -> Result<Now> {
+    async fn now(&self) -> Result<LoadState> {
         let known = self.state.now.borrow().clone();
-        if !matches!(known, Now::Unread) {
+        if !matches!(known, LoadState::Unread) {
             return Ok(known);
         }
         let read = match self.cookie.and_then(Id::parse) {
-            None => Now::Nobody,
+            None => LoadState::Nobody,
             Some(id) => match self.sessions.find(&id).await? {
-                Found::Nothing => Now::Nobody,
-                Found::Over => Now::Over,
-                Found::Values(values) => Now::Open(Open { id: Rc::new(id), values: Rc::new(values), is_new: false }),
+                Found::Nothing => LoadState::Nobody,
+                Found::Over => LoadState::Over,
+                Found::Values(values) => {
+                    LoadState::Open(Open { id: Rc::new(id), values: Rc::new(values), is_new: false })
+                }
             },
         };
         let mut now = self.state.now.borrow_mut();
         // Another future of the same handler may have been faster, and have changed something.
-        if matches!(*now, Now::Unread) {
+        if matches!(*now, LoadState::Unread) {
             *now = read;
         }
         Ok(now.clone())
     }
 
-    /// False if the value is another one than was said.
+    /// False if the current value is not the expected one.
     async fn change(&self, change: Change) -> Result<bool> {
         let open = match self.now().await? {
-            Now::Open(open) => open,
-            Now::Over => return Err(self.over()),
-            Now::Nobody | Now::Unread => self.begin()?,
+            LoadState::Open(open) => open,
+            LoadState::Over => return Err(self.over()),
+            LoadState::Nobody | LoadState::Unread => self.begin()?,
         };
         let (outcome, values) = self.sessions.change(&open.id, change, open.is_new).await?;
         match outcome {
@@ -412,7 +413,7 @@ impl<'c> Session<'c> {
     /// What the session of this id holds now. True if this was the first time that something was stored in it.
     fn note(&self, id: &Rc<Id>, values: Values) -> bool {
         match &mut *self.state.now.borrow_mut() {
-            Now::Open(open) if Rc::ptr_eq(&open.id, id) => {
+            LoadState::Open(open) if Rc::ptr_eq(&open.id, id) => {
                 open.values = Rc::new(values);
                 std::mem::replace(&mut open.is_new, false)
             }
@@ -423,29 +424,29 @@ impl<'c> Session<'c> {
 
     fn begin(&self) -> Result<Open> {
         let open = Open { id: Rc::new(Id::draw()?), values: Rc::default(), is_new: true };
-        self.put(Now::Open(open.clone()));
+        self.put(LoadState::Open(open.clone()));
         Ok(open)
     }
 
-    fn put(&self, now: Now) {
+    fn put(&self, now: LoadState) {
         self.state.now.replace(now);
     }
 
     /// Tells the browser its id.
     fn tell(&self, id: &Id) {
-        let cookie = Cookie::new(self.cookie_name, id.to_text()).lasting(self.sessions.rules().life);
+        let cookie = Cookie::new(self.cookie_name, id.to_text()).max_age(self.sessions.rules().life);
         self.state.cookie.replace(Some(cookie));
     }
 
     fn over(&self) -> Error {
-        self.put(Now::Over);
+        self.put(LoadState::Over);
         Error::new(StatusCode::CONFLICT).with_message(
             "somebody logged in or out in another window of this browser a moment ago: load the page again, and try once more",
         )
     }
 }
 
-/// What was kept under this name for another type is none.
+/// A value of another type counts as missing.
 fn decode<T: DeserializeOwned>(key: &Key<T>, text: &str) -> Option<T> {
     serde_json::from_str(text)
         .inspect_err(|error| {

@@ -1,12 +1,11 @@
-//! A running application: a [`Site`] for the whole process, and a [`Local`] for each thread.
+//! A running application: a [`Site`] per process and a [`Local`] per thread.
 //!
-//! Start reading at [`Local::answer`]: the way of every request.
+//! Start reading at [`Local::answer`], which handles every request.
 
 mod ids;
+mod job;
 
-use std::any::{Any, TypeId, type_name};
-use std::cell::{Cell, OnceCell};
-use std::collections::HashMap;
+use std::cell::Cell;
 use std::fmt;
 use std::future::Future;
 use std::path::Path;
@@ -18,62 +17,48 @@ use http::header::{ALLOW, CONTENT_LENGTH, LOCATION, SET_COOKIE};
 use http::request::Parts;
 use http::{HeaderMap, HeaderValue, Method, StatusCode};
 
-use crate::app::{Job, Setup};
 use crate::body::Body;
-use crate::cache::{Cache, Caches, Pages, Store};
-use crate::cx::{Cx, RequestId};
+use crate::cache::{Cache, Store};
+use crate::cx::Cx;
 use crate::endpoint::Endpoint;
-use crate::error::{Error, Result};
+use crate::error::Error;
 use crate::error_page::{self, ErrorPage, Failure};
-use crate::form::once::Ledger;
-use crate::form::{Messages, Quota};
 use crate::link::{self, BaseUrl, Destination};
 use crate::mount::{self, Mounted};
 use crate::origin;
 use crate::panic::{self, CatchPanic};
 use crate::param::Pairs;
 use crate::percent;
-use crate::request::{Peer, Request};
-use crate::response::Response;
+use crate::request::{Peer, Request, RequestId};
+use crate::resources::{Resources, ThreadResources};
+use crate::response::{Response, Result};
 use crate::router::{Found, NoEndpoint, Router};
-use crate::secret::Secret;
 use crate::service::Input;
-use crate::session::{SESSIONS, Sessions};
+use crate::settings::Settings;
+use crate::setup::Setup;
 use crate::sql;
-use crate::status::Say;
+use crate::status::Part;
 use ids::Ids;
+pub use job::Job;
 
-const NO_DATABASE: &str = "this application has no database: App::database gives it one";
-
-/// An application that is ready to answer. Made by [`App::open`](crate::App::open).
+/// An application that is ready to serve requests. Made by [`App::open`](crate::App::open).
 ///
-/// It does not change while it runs, and all threads share it. Each thread asks it for a [`Local`] of its own.
+/// It is immutable, and all threads share it. Each thread has its own [`Local`].
 pub struct Site {
     pub(crate) router: Router<Endpoint>,
-    pub(crate) mounts: Vec<mount::Place>,
-    pub(crate) database: Option<sql::Database>,
-    pub(crate) values: Values,
+    pub(crate) mounts: Vec<mount::MountPoint>,
+    pub(crate) hosts: Vec<String>,
     pub(crate) trusted_origins: Vec<String>,
-    pub(crate) base_url: Option<BaseUrl>,
     pub(crate) error_page: ErrorPage,
     pub(crate) jobs: Vec<Job>,
-    pub(crate) says: Vec<Say>,
-    pub(crate) forms: Forms,
-    pub(crate) caches: Caches,
-    pub(crate) sessions: Sessions,
-    pub(crate) setup: Setup,
+    pub(crate) status_fns: Vec<StatusFn>,
+    pub(crate) resources: Arc<Resources>,
 }
 
-/// What the forms of an application share.
-pub(crate) struct Forms {
-    /// The first is for those who like none.
-    pub(crate) languages: Vec<Messages>,
-    pub(crate) quota: Quota,
-    pub(crate) secret: Secret,
-    pub(crate) once: Ledger,
-}
+/// What [`App::on_status`](crate::App::on_status) was given.
+pub(crate) type StatusFn = Box<dyn Fn(&Site) -> Vec<Part> + Send + Sync>;
 
-/// One thread's view of a [`Site`]: it answers requests. Cloning it is cheap.
+/// One thread's view of a [`Site`]: it handles requests. Cloning is cheap.
 #[derive(Clone)]
 pub struct Local {
     inner: Rc<LocalParts>,
@@ -81,58 +66,52 @@ pub struct Local {
 
 struct LocalParts {
     site: Arc<Site>,
-    db: Option<sql::Local>,
-    pages: OnceCell<Option<Arc<Pages>>>,
+    thread: ThreadResources,
     ids: Ids,
 }
 
-/// Values of an application, one of each type: [`App::with`](crate::App::with).
-pub(crate) type Values = HashMap<TypeId, Box<dyn Any + Send + Sync>>;
-
 impl Site {
-    /// This thread's view.
+    /// The view for this thread.
     #[must_use]
     pub fn local(self: &Arc<Self>) -> Local {
-        // After a fork some are to be opened anew; what cannot be, whoever needs it is told.
-        if let Err(error) = self.open_caches() {
-            tracing::error!(target: "skep::request", "a cache cannot be opened: {error}");
-        }
-        let parts = LocalParts {
-            site: Arc::clone(self),
-            db: self.database.as_ref().map(sql::Database::local),
-            pages: OnceCell::new(),
-            ids: Ids::new(),
-        };
+        let thread = ThreadResources::new(Arc::clone(&self.resources));
+        let parts = LocalParts { site: Arc::clone(self), thread, ids: Ids::new() };
         Local { inner: Rc::new(parts) }
     }
 
-    /// True if error pages may show all.
+    /// True if error pages show all details.
     #[must_use]
     pub fn in_development(&self) -> bool {
-        self.setup.development
+        self.resources.setup.development
     }
 
-    /// All that the server said, for a host of components.
+    /// The settings, for a host of components.
     #[doc(hidden)]
     #[must_use]
     pub fn setup(&self) -> &Setup {
-        &self.setup
+        &self.resources.setup
     }
 
-    /// The folder for everything that outlives the process.
+    /// The data directory of the application.
     #[must_use]
     pub fn data(&self) -> &Path {
-        &self.setup.data
+        &self.resources.setup.data
     }
 
-    /// Scheme and host under which the site is reached, if a setting or the application says so.
+    /// The prefix of absolute URLs, if a setting or the application defines it.
     #[must_use]
     pub fn base_url(&self) -> Option<&BaseUrl> {
-        self.base_url.as_ref()
+        self.resources.base_url.as_ref()
     }
 
-    /// The whole URL, for what is written while nobody asks: mails that a job sends. `None` without a base URL; in a
-    /// request, [`Cx::absolute`](crate::cache::Public::absolute) knows what the client used.
+    /// The hosts of [`App::hosts`](crate::App::hosts).
+    #[must_use]
+    pub fn hosts(&self) -> &[String] {
+        &self.hosts
+    }
+
+    /// An absolute URL, for code outside a request, such as a job that sends mails. `None` without a base URL; in a request,
+    /// [`Cx::absolute`](crate::cache::SharedCx::absolute) knows what the client used.
     ///
     /// ```
     /// use skep::prelude::*;
@@ -153,28 +132,35 @@ impl Site {
         self.base_url().map(|base| link::absolute(base.as_str(), &to))
     }
 
-    /// The value given to [`App::with`](crate::App::with).
+    /// The value given to [`App::state`](crate::App::state).
     ///
     /// # Panics
-    /// If no value of this type was given: a fault in the application, answered with 500 and named in the log.
+    /// If there is none: in a request this is a 500, and the log names the type.
     #[must_use]
-    pub fn get<T: Send + Sync + 'static>(&self) -> &T {
-        let value = self.values.get(&TypeId::of::<T>()).and_then(|value| value.downcast_ref());
-        value.unwrap_or_else(|| panic!("no `{}` was given to App::with", type_name::<T>()))
+    pub fn state<T: Send + Sync + 'static>(&self) -> &T {
+        self.resources.value()
     }
 
-    /// Values that are kept, on the tiers that the configuration names for this store. An example is at [`Store`].
+    /// The settings of this type: [`App::settings`](crate::App::settings).
     ///
     /// # Panics
-    /// If another store has this name and other types, or a file of the cache cannot be opened: answered with 500 and named in
-    /// the log.
+    /// If the application does not declare them: a fault in the application, answered with 500 and named in the log.
+    #[must_use]
+    pub fn settings<T: Settings>(&self) -> &T {
+        self.resources.settings()
+    }
+
+    /// The cache of this store, on the tiers that the configuration names. An example is at [`Store`].
+    ///
+    /// # Panics
+    /// If another store with this name has other types, or a file of the cache cannot be opened: in a request this is a 500.
     #[must_use]
     pub fn cache<K: ?Sized + 'static, V: 'static>(&self, store: &Store<K, V>) -> Cache<K, V> {
-        self.caches.of(store).unwrap_or_else(|error| panic!("{error}"))
+        self.resources.cache(store)
     }
 
-    /// Voids all that was kept with this tag, for code that may block: start-up work and jobs. In a request, there is
-    /// [`Public::invalidate`](crate::cache::Public::invalidate).
+    /// Invalidates all cached entries with this tag, for code that may block: start-up work and jobs. In a request use
+    /// [`SharedCx::invalidate`](crate::cache::SharedCx::invalidate).
     ///
     /// ```
     /// use std::time::Duration;
@@ -184,29 +170,12 @@ impl Site {
     /// # let _ = app;
     /// ```
     pub fn invalidate(&self, tag: &str) -> Result<()> {
-        skep_cache::driver::block_on(self.caches.invalidate(tag))
+        skep_cache::driver::block_on(self.resources.caches.invalidate(tag))
     }
 
-    /// Sends on what caches have kept for later (`writes=back`). Whoever runs the site calls it before the process ends.
+    /// Writes back what caches have buffered (`writes=back`). The server calls it before the process exits.
     pub fn flush_caches(&self) -> Result<()> {
-        skep_cache::driver::block_on(self.caches.flush())
-    }
-
-    /// Opens what is configured of caches and sessions, to find what is wrong with it before a request does.
-    pub(crate) fn open_caches(&self) -> Result<()> {
-        self.caches.open_configured()?;
-        match self.caches.configured(SESSIONS)? {
-            Some((driver, blocks)) => self.sessions.keep_on(driver, blocks),
-            None => Ok(()),
-        }
-    }
-
-    pub(crate) fn page_limit(&self) -> u64 {
-        self.setup.limits.page
-    }
-
-    pub(crate) fn caches(&self) -> &Caches {
-        &self.caches
+        skep_cache::driver::block_on(self.resources.caches.flush())
     }
 
     /// The database, for code that may block: start-up work and jobs.
@@ -215,18 +184,17 @@ impl Site {
     /// If the application has none: [`App::database`](crate::App::database).
     #[must_use]
     pub fn db(&self) -> &sql::Database {
-        self.database.as_ref().expect(NO_DATABASE)
+        self.resources.database()
     }
 
-    /// Does once what each copy of this process would otherwise do for itself, for a server that forks: it reads the keys, and finds
-    /// out what the processor offers a cipher. An example is at [`close_for_fork`](Self::close_for_fork).
+    /// Prepares a fork: reads the keys and detects the processor's cipher instructions once, instead of in each child. An example is at [`close_for_fork`](Self::close_for_fork).
     pub fn warm_up(&self) {
-        // Without keys, whoever needs them is told so then.
-        let _ = self.forms.secret.seal("warm up", b"");
+        // A failure is reported on first use.
+        let _ = self.resources.forms.secret.seal("warm up", b"");
     }
 
-    /// Closes what must not be shared with a copy of this process, for a server that forks: connections to the database and of caches. They are
-    /// opened again, in each process its own, when they are needed. Nobody may be using them.
+    /// Closes connections that a forked child must not share: of the database and of caches. Each process reopens its own when
+    /// it needs them. No other thread may be using them.
     ///
     /// ```
     /// use std::sync::Arc;
@@ -239,15 +207,17 @@ impl Site {
     /// site.close_for_fork();
     /// ```
     pub fn close_for_fork(&self) {
-        #[cfg(not(target_family = "wasm"))]
-        if let Some(database) = &self.database {
-            database.close_idle();
-        }
-        self.caches.close_for_fork();
-        self.sessions.close_for_fork();
+        self.resources.close_for_fork();
     }
 
-    /// What is to be done again and again beside the requests. Whoever runs the site sees to it: [`Job::run`].
+    /// What the application says of itself: [`App::on_status`](crate::App::on_status). One that panics over it says that.
+    #[must_use]
+    pub fn status(&self) -> Vec<Part> {
+        let panicked = |why| vec![Part::new("status").line(format!("cannot be told: {why}"))];
+        self.status_fns.iter().flat_map(|say| panic::catch(|| say(self)).unwrap_or_else(panicked)).collect()
+    }
+
+    /// The periodic jobs. The server runs them: [`Job::run`].
     #[must_use]
     pub fn jobs(&self) -> &[Job] {
         &self.jobs
@@ -255,7 +225,7 @@ impl Site {
 }
 
 impl Local {
-    /// Answers a request. It never fails: what goes wrong becomes an error page, and a panic costs its request only.
+    /// Handles a request. It never fails: an error becomes an error page, and a panic ends only its own request.
     pub fn answer(&self, request: Request) -> impl Future<Output = Response> + use<> {
         let local = self.clone();
         // Taken apart out here: what a future takes apart inside, it holds twice.
@@ -263,9 +233,12 @@ impl Local {
         let id = id.unwrap_or_else(|| self.inner.ids.next());
         async move {
             let speaks_json = Cell::new(false);
-            let result = match mount::find(local.site(), &parts) {
+            let result = match find_mount(local.site(), &parts) {
                 Some(mount) => mount.catching(Mounted::new(&mut parts, body, peer, id)).await,
-                None => CatchPanic(pin!(local.dispatch(&parts, body, (peer, id), &speaks_json))).await,
+                None => {
+                    let resources = local.inner.thread.for_request();
+                    CatchPanic(pin!(local.dispatch(&parts, body, (peer, id), &resources, &speaks_json))).await
+                }
             };
             let mut response = match result.unwrap_or_else(|panicked| Err(Error::internal(panicked))) {
                 Ok(response) => response,
@@ -278,27 +251,10 @@ impl Local {
         }
     }
 
-    /// The error page for a failure that no service had a part in, such as a broken request line.
+    /// The error page for a failure before routing, such as a malformed request line.
     #[must_use]
     pub fn failure(&self, error: &Error) -> Response {
         self.fail(error, self.inner.ids.next(), None, false)
-    }
-
-    pub(crate) fn has_database(&self) -> bool {
-        self.inner.db.is_some()
-    }
-
-    pub(crate) fn db(&self) -> &sql::Local {
-        self.inner.db.as_ref().expect(NO_DATABASE)
-    }
-
-    /// The cache of pages and fragments, if it keeps any.
-    pub(crate) fn pages(&self) -> Result<Option<&Pages>> {
-        if let Some(pages) = self.inner.pages.get() {
-            return Ok(pages.as_deref());
-        }
-        let pages = self.site().caches().pages()?;
-        Ok(self.inner.pages.get_or_init(|| pages).as_deref())
     }
 
     /// The application.
@@ -307,12 +263,13 @@ impl Local {
         &self.inner.site
     }
 
-    /// Whether what was asked speaks JSON is noted in `speaks_json`: it matters most where there is no answer.
+    /// Stores in `speaks_json` whether the clients of this route read JSON: the error page depends on it.
     async fn dispatch(
         &self,
         parts: &Parts,
         body: Body,
         (peer, id): (Peer, RequestId),
+        resources: &ThreadResources,
         speaks_json: &Cell<bool>,
     ) -> Result {
         let site = self.site();
@@ -320,10 +277,10 @@ impl Local {
             return answer;
         }
         let path = percent::normalise_path(parts.uri.path());
-        let query = Pairs::decode(parts.uri.query().unwrap_or_default(), site.setup.limits.query_parameters)?;
+        let query = Pairs::decode(parts.uri.query().unwrap_or_default(), site.resources.setup.limits.query_parameters)?;
         let Some(found) = site.router.find(&path) else { return self.elsewhere(parts, &path) };
         if parts.method == Method::OPTIONS {
-            return Ok(Response::of_status(StatusCode::NO_CONTENT).with_header(ALLOW, found.allow().clone()));
+            return Ok(Response::empty(StatusCode::NO_CONTENT).with_header(ALLOW, found.allow().clone()));
         }
         let mut input = Input::new(parts, &found.path, query);
         let endpoint = match endpoint(&found, &parts.method, &input.query) {
@@ -335,8 +292,8 @@ impl Local {
         };
         speaks_json.set(endpoint.speaks_json());
         let needs_token = !endpoint.is_open_to_others() && origin::check(parts, &site.trusted_origins)?;
-        let limit = endpoint.body_limit().unwrap_or(site.setup.limits.body);
-        let mut cx = Cx::new(parts, peer, (body, limit), self, id);
+        let limit = endpoint.body_limit().unwrap_or(site.resources.setup.limits.body);
+        let mut cx = Cx::new(parts, peer, (body, limit), resources, id);
         if needs_token {
             endpoint.ask_for_token(&mut cx).await?;
         }
@@ -350,8 +307,7 @@ impl Local {
         Ok(response)
     }
 
-    /// There is one address for a page: the path as its service declares it. The same with or without a slash at its
-    /// end leads there; anything else is a 404.
+    /// A page has one canonical path. The path with a slash too many or too few redirects there; anything else is a 404.
     fn elsewhere(&self, parts: &Parts, path: &str) -> Result {
         let other = match path.strip_suffix('/') {
             Some(short) => short.to_owned(),
@@ -362,7 +318,7 @@ impl Local {
         if other.is_empty() || leads_out {
             return Err(Error::not_found());
         }
-        // Most addresses that are none lead to no page with a slash either; a folder has one there only with an index.
+        // A folder has a page at its own path only if it has an index.
         let is_page = self.site().router.find(&other).is_some_and(|found| found.endpoints().any(Endpoint::has_page));
         if !is_page {
             return Err(Error::not_found());
@@ -372,7 +328,7 @@ impl Local {
             None => other,
         };
         let location = HeaderValue::try_from(target)?;
-        Ok(Response::of_status(StatusCode::PERMANENT_REDIRECT).with_header(LOCATION, location))
+        Ok(Response::empty(StatusCode::PERMANENT_REDIRECT).with_header(LOCATION, location))
     }
 
     /// The error page for a request that failed elsewhere, where it was also logged: in another instance of this program.
@@ -382,7 +338,7 @@ impl Local {
         let site = self.site();
         let path = percent::normalise_path(parts.uri.path());
         let speaks_json = || {
-            let most = site.setup.limits.query_parameters;
+            let most = site.resources.setup.limits.query_parameters;
             let query = Pairs::decode(parts.uri.query().unwrap_or_default(), most).ok()?;
             Some(endpoint(&site.router.find(&path)?, &parts.method, &query).ok()?.speaks_json())
         };
@@ -409,14 +365,22 @@ impl Local {
     }
 }
 
-/// The answer to what asks for no path: `OPTIONS *` for the server as a whole, and a proxy's `CONNECT host:80` (RFC 9112,
+/// What is mounted where a request leads, unless a service or a folder answers there.
+fn find_mount<'s>(site: &'s Site, parts: &Parts) -> Option<&'s mount::MountPoint> {
+    let path = parts.uri.path();
+    let place = site.mounts.iter().find(|place| place.holds(path))?;
+    let is_ours = !site.router.is_empty() && site.router.find(&percent::normalise_path(path)).is_some();
+    (!is_ours).then_some(place)
+}
+
+/// The response to a request target without a path: `OPTIONS *` for the server as a whole, and a proxy's `CONNECT host:80` (RFC 9112,
 /// 3.2.3 and 3.2.4).
 fn without_path(parts: &Parts) -> Option<Result> {
     if parts.uri.path().starts_with('/') {
         return None;
     }
     Some(match parts.method {
-        Method::OPTIONS if parts.uri.path() == "*" => Ok(Response::of_status(StatusCode::NO_CONTENT)),
+        Method::OPTIONS if parts.uri.path() == "*" => Ok(Response::empty(StatusCode::NO_CONTENT)),
         Method::CONNECT => Err(Error::new(StatusCode::NOT_IMPLEMENTED).with_message("this server is no proxy")),
         _ => Err(Error::bad_request("the address has no path")),
     })
@@ -429,16 +393,16 @@ fn endpoint<'s>(found: &Found<'s, '_, Endpoint>, method: &Method, query: &Pairs<
     })
 }
 
-/// Who asks for the address of a form that was not accepted, by a reload or a bookmark, is led to the page that holds it.
+/// GET on the path of a form (a reload, a bookmark) redirects to the page that contains the form.
 fn page_of_form(found: &Found<'_, '_, Endpoint>, input: &Input<'_>) -> Option<Response> {
     if !matches!(input.parts.method, Method::GET | Method::HEAD) {
         return None;
     }
     let form = found.endpoint(&Method::POST, &input.query).ok()?;
-    Some(Response::redirect(StatusCode::SEE_OTHER, &form.page_url(input)?))
+    Some(Response::redirect_with_status(StatusCode::SEE_OTHER, &form.page_url(input)?))
 }
 
-/// Adds what the handler said through its [`Cx`]; the answer's own fields win, cookies add up.
+/// Adds the header fields that the handler set on its [`Cx`]. The response's own fields win; cookies accumulate.
 fn add_headers(own: &mut HeaderMap, extra: HeaderMap) {
     let mut last = None;
     for (name, value) in extra {
@@ -450,10 +414,11 @@ fn add_headers(own: &mut HeaderMap, extra: HeaderMap) {
     }
 }
 
-/// HEAD: the header block of GET's answer, and nothing behind it (RFC 9110, 9.3.2).
+/// HEAD: the header section of the response to GET, without a body (RFC 9110, 9.3.2).
 fn drop_body(response: &mut Response) {
     let body = std::mem::take(response.body_mut());
-    if let Some(len) = body.len() {
+    // The length of a 304 would be that of what the client has stored (RFC 9110, 8.6), which is not known here.
+    if let Some(len) = body.len().filter(|_| response.status() != StatusCode::NOT_MODIFIED) {
         response.headers_mut().entry(CONTENT_LENGTH).or_insert(len.into());
     }
 }

@@ -70,7 +70,6 @@ mod connection;
 #[cfg(not(target_family = "wasm"))]
 mod database;
 mod error;
-mod forms;
 #[cfg(not(target_family = "wasm"))]
 mod guests;
 #[cfg(not(target_family = "wasm"))]

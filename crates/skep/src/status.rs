@@ -1,15 +1,8 @@
-//! What an application says of itself to those who look after its server.
+//! Status reports of an application, for operators.
 
 use std::fmt;
 
-use crate::app::App;
-use crate::panic;
-use crate::site::Site;
-
-/// What [`App::on_status`] was given.
-pub(crate) type Say = Box<dyn Fn(&Site) -> Vec<Part> + Send + Sync>;
-
-/// One thing that an application says of itself: a name, lines for people, values for programs.
+/// One part of a status report: a name, lines for people, values for programs.
 ///
 /// ```
 /// use skep::status::Part;
@@ -109,55 +102,4 @@ values! {
     bool => |value| Self::Truth(value),
     &str => |value| Self::Text(value.to_owned()),
     String => |value| Self::Text(value),
-}
-
-impl App {
-    /// Says how the application is, whenever somebody asks the server: `--control status` shows it below the worker, and in `status json` it
-    /// is the list `application`. Called on the thread that hears signals: it is to be quick, and waits for nothing. With `prefork`, where what an
-    /// application knows is spread over its processes, each is asked: entries of the list have `process` besides, which is no key then.
-    ///
-    /// ```
-    /// use std::sync::atomic::{AtomicU64, Ordering};
-    /// use skep::prelude::*;
-    /// use skep::status::Part;
-    ///
-    /// static WAITING: AtomicU64 = AtomicU64::new(0);
-    ///
-    /// let app = App::new()
-    ///     .on_status(|_site| vec![Part::new("orders").value("waiting", WAITING.load(Ordering::Relaxed))]);
-    /// # let site = app.open(skep::Setup::default()).unwrap();
-    /// # assert_eq!(site.status(), [Part::new("orders").value("waiting", 0_u64)]);
-    /// ```
-    #[must_use]
-    pub fn on_status(mut self, say: impl Fn(&Site) -> Vec<Part> + Send + Sync + 'static) -> Self {
-        self.says.push(Box::new(say));
-        self
-    }
-}
-
-impl Site {
-    /// What the application says of itself: [`App::on_status`]. One that panics over it says that.
-    #[must_use]
-    pub fn status(&self) -> Vec<Part> {
-        let panicked = |why| vec![Part::new("status").line(format!("cannot be told: {why}"))];
-        self.says.iter().flat_map(|say| panic::catch(|| say(self)).unwrap_or_else(panicked)).collect()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::app::Setup;
-
-    #[test]
-    fn who_panics_over_its_status_harms_nobody_elses() {
-        let app = App::new()
-            .on_status(|_| panic!("no orders"))
-            .on_status(|_| vec![Part::new("mails").value("sent", true).line("all are sent\nsince noon")]);
-        let parts = app.open(Setup { temporary_database: true, ..Setup::default() }).unwrap().status();
-        assert!(parts[0].to_string().starts_with("status\n  cannot be told: "), "{}", parts[0]);
-        assert!(parts[0].to_string().contains("no orders"), "{}", parts[0]);
-        assert_eq!(parts[1].to_string(), "mails\n  all are sent\n  since noon\n");
-        assert_eq!(parts[1].values().next(), Some(("sent", &Value::Truth(true))));
-    }
 }

@@ -32,14 +32,16 @@ use bytes::Bytes;
 use http::header::{CONTENT_TYPE, COOKIE, HOST, SET_COOKIE};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Uri};
 
-use crate::app::{App, Setup};
-use crate::percent::{self, Place};
+use crate::app::App;
+use crate::percent::{self, EncodeSet};
 use crate::request::Request;
+use crate::settings::{RawSetting, RawValue, Source};
+use crate::setup::Setup;
 use crate::site::{Local, Site};
 
 mod form;
 
-pub use form::Filled;
+pub use form::FormFiller;
 
 /// A browser of sorts: it keeps cookies, follows redirects and fills in forms. Clones share their cookies.
 ///
@@ -50,7 +52,7 @@ pub struct Client {
     local: Local,
     cookies: Rc<RefCell<BTreeMap<String, String>>>,
     /// It says where its requests come from, as browsers since 2023 do.
-    tells_site: bool,
+    sends_fetch_metadata: bool,
 }
 
 /// How many redirects are followed before it counts as a loop.
@@ -63,6 +65,18 @@ impl Client {
         Self::with_setup(app, Setup { temporary_database: true, ..Setup::default() })
     }
 
+    /// Opens the application as [`new`](Self::new) does, with these [settings](crate::settings) of its own.
+    #[must_use]
+    pub fn with_settings(app: App, settings: &[(&str, &str)]) -> Self {
+        let raw = |(name, value): &(&str, &str)| RawSetting {
+            name: (*name).to_owned(),
+            value: RawValue::Text((*value).to_owned()),
+            source: Source::Fixed,
+        };
+        let settings = settings.iter().map(raw).collect();
+        Self::with_setup(app, Setup { temporary_database: true, settings, ..Setup::default() })
+    }
+
     /// Opens the application with this setup.
     #[must_use]
     pub fn with_setup(app: App, setup: Setup) -> Self {
@@ -73,30 +87,37 @@ impl Client {
     /// One more client of an application that is open already.
     #[must_use]
     pub fn of_site(site: &Arc<Site>) -> Self {
-        Self { local: site.local(), cookies: Rc::default(), tells_site: true }
+        Self { local: site.local(), cookies: Rc::default(), sends_fetch_metadata: true }
     }
 
     /// A browser that does not say where its requests come from: one before `Sec-Fetch-Site`, and without `Origin`.
     #[must_use]
-    pub fn that_tells_no_site(mut self) -> Self {
-        self.tells_site = false;
+    pub fn without_fetch_metadata(mut self) -> Self {
+        self.sends_fetch_metadata = false;
         self
     }
 
     /// The answer to GET, redirects followed.
     #[must_use]
-    pub fn get(&self, url: &str) -> Answer {
+    pub fn get(&self, url: &str) -> TestResponse {
         self.request(Method::GET, url).send()
     }
 
     /// The answer to a form, redirects followed.
-    pub fn post(&self, url: &str, fields: &[(&str, &str)]) -> Answer {
+    pub fn post(&self, url: &str, fields: &[(&str, &str)]) -> TestResponse {
         self.request(Method::POST, url).form(fields).send()
     }
 
     /// A request to be given more before it is sent.
-    pub fn request(&self, method: Method, url: &str) -> Draft<'_> {
-        Draft { client: self, method, url: url.into(), headers: HeaderMap::new(), body: Bytes::new(), follow: true }
+    pub fn request(&self, method: Method, url: &str) -> RequestBuilder<'_> {
+        RequestBuilder {
+            client: self,
+            method,
+            url: url.into(),
+            headers: HeaderMap::new(),
+            body: Bytes::new(),
+            follow: true,
+        }
     }
 
     /// The value of a cookie that the client keeps.
@@ -105,7 +126,7 @@ impl Client {
         self.cookies.borrow().get(name).cloned()
     }
 
-    fn once(&self, method: &Method, url: &str, headers: &HeaderMap, body: &Bytes) -> Answer {
+    fn once(&self, method: &Method, url: &str, headers: &HeaderMap, body: &Bytes) -> TestResponse {
         let uri: Uri = url.parse().unwrap_or_else(|error| panic!("{url:?} is no address: {error}"));
         let mut request = http::Request::new(());
         *request.method_mut() = method.clone();
@@ -113,7 +134,7 @@ impl Client {
         *request.headers_mut() = headers.clone();
         let (mut parts, ()) = request.into_parts();
         parts.headers.entry(HOST).or_insert(HeaderValue::from_static("localhost"));
-        if self.tells_site {
+        if self.sends_fetch_metadata {
             parts.headers.entry("sec-fetch-site").or_insert(HeaderValue::from_static("same-origin"));
         }
         if let Some(cookies) = self.cookie_field() {
@@ -124,7 +145,7 @@ impl Client {
         let (parts, body) = response.into_http().into_parts();
         let body =
             block_on(body.collect(u64::MAX)).unwrap_or_else(|error| panic!("{url}: the body broke off: {error}"));
-        Answer { status: parts.status, headers: parts.headers, body, url: url.into(), client: self.clone() }
+        TestResponse { status: parts.status, headers: parts.headers, body, url: url.into(), client: self.clone() }
     }
 
     fn cookie_field(&self) -> Option<HeaderValue> {
@@ -160,7 +181,7 @@ impl Client {
 /// ```
 #[derive(Debug)]
 #[must_use = "a draft is not sent until `send`"]
-pub struct Draft<'c> {
+pub struct RequestBuilder<'c> {
     client: &'c Client,
     method: Method,
     url: String,
@@ -169,7 +190,7 @@ pub struct Draft<'c> {
     follow: bool,
 }
 
-impl Draft<'_> {
+impl RequestBuilder<'_> {
     /// Adds a header field.
     ///
     /// # Panics
@@ -227,13 +248,13 @@ impl Draft<'_> {
     }
 
     /// Gives back a redirect as it is.
-    pub fn without_following(mut self) -> Self {
+    pub fn without_redirects(mut self) -> Self {
         self.follow = false;
         self
     }
 
     /// The answer.
-    pub fn send(self) -> Answer {
+    pub fn send(self) -> TestResponse {
         let Self { client, mut method, mut url, mut headers, mut body, follow } = self;
         for _ in 0..=MAX_REDIRECTS {
             let answer = client.once(&method, &url, &headers, &body);
@@ -254,7 +275,7 @@ impl Draft<'_> {
 
 /// What came back.
 #[derive(Clone, Debug)]
-pub struct Answer {
+pub struct TestResponse {
     status: StatusCode,
     headers: HeaderMap,
     body: Bytes,
@@ -262,7 +283,7 @@ pub struct Answer {
     client: Client,
 }
 
-impl Answer {
+impl TestResponse {
     /// The status.
     #[must_use]
     pub fn status(&self) -> StatusCode {
@@ -310,9 +331,9 @@ fn encoded(fields: &[(&str, &str)]) -> String {
         if position > 0 {
             text.push('&');
         }
-        percent::encode_written(&mut text, Place::Form, |text| text.push_str(name));
+        percent::encode_written(&mut text, EncodeSet::Form, |text| text.push_str(name));
         text.push('=');
-        percent::encode_written(&mut text, Place::Form, |text| text.push_str(value));
+        percent::encode_written(&mut text, EncodeSet::Form, |text| text.push_str(value));
     }
     text
 }

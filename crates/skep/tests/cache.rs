@@ -8,13 +8,13 @@ use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
-use skep::cache::{Fragment, Life, Public, PublicPage, Store, Tiers};
+use skep::cache::{EntryPolicy, Fragment, PublicPage, SharedCx, Store, Tiers};
 use skep::form::Messages;
 use skep::header::{HeaderValue, SET_COOKIE};
 use skep::html::Rows;
 use skep::prelude::*;
 use skep::sql::{Migration, Migrations};
-use skep::test::{Answer, Client};
+use skep::test::{Client, TestResponse};
 use skep::{Method, Setup};
 
 /// How often something was made, of an application.
@@ -27,8 +27,8 @@ impl Made {
     }
 }
 
-fn hour() -> Life {
-    Life::of(Duration::from_hours(1))
+fn hour() -> EntryPolicy {
+    EntryPolicy::new(Duration::from_hours(1))
 }
 
 #[derive(Service)]
@@ -40,11 +40,11 @@ struct Plain {
 }
 
 impl PublicPage for Plain {
-    fn life(&self) -> Life {
+    fn policy(&self) -> EntryPolicy {
         hour().tag("all").tag(&format!("name:{}", self.name))
     }
 
-    async fn page(&self, cx: &Public<'_>) -> Result {
+    async fn page(&self, cx: &SharedCx<'_>) -> Result {
         match &*self.name {
             "missing" => return Err(Error::not_found().with_message("no such name")),
             "gone" => return Ok(Response::text("gone").with_status(StatusCode::GONE)),
@@ -52,7 +52,7 @@ impl PublicPage for Plain {
             "panic" => panic!("on purpose"),
             _ => {}
         }
-        Ok(Response::text(format!("{} {} made {}", self.name, self.page, cx.get::<Made>().once_more())))
+        Ok(Response::text(format!("{} {} made {}", self.name, self.page, cx.state::<Made>().once_more())))
     }
 }
 
@@ -64,12 +64,12 @@ struct Reads {
 }
 
 impl PublicPage for Reads {
-    fn life(&self) -> Life {
+    fn policy(&self) -> EntryPolicy {
         hour()
     }
 
-    async fn page(&self, cx: &Public<'_>) -> Result {
-        let mut text = format!("made {}", cx.get::<Made>().once_more());
+    async fn page(&self, cx: &SharedCx<'_>) -> Result {
+        let mut text = format!("made {}", cx.state::<Made>().once_more());
         if self.what.contains("language") {
             text.push_str(" in ");
             text.push_str(cx.language());
@@ -96,12 +96,12 @@ struct Agent {
 }
 
 impl PublicPage for Agent {
-    fn life(&self) -> Life {
+    fn policy(&self) -> EntryPolicy {
         hour()
     }
 
-    async fn page(&self, cx: &Public<'_>) -> Result {
-        Ok(Response::text(format!("{:?} made {}", self.agent, cx.get::<Made>().once_more())))
+    async fn page(&self, cx: &SharedCx<'_>) -> Result {
+        Ok(Response::text(format!("{:?} made {}", self.agent, cx.state::<Made>().once_more())))
     }
 }
 
@@ -111,13 +111,13 @@ struct Cells {
 }
 
 impl Fragment<Rows> for Cells {
-    fn life(&self) -> Life {
+    fn policy(&self) -> EntryPolicy {
         hour().tag("all")
     }
 
-    async fn make(&self, cx: &Public<'_>) -> Result<Html<Rows>> {
+    async fn make(&self, cx: &SharedCx<'_>) -> Result<Html<Rows>> {
         let origin = if self.origin { cx.origin() } else { String::new() };
-        Ok(html! { tr { td { (cx.get::<Made>().once_more()) } td { (origin) } } })
+        Ok(html! { tr { td { (cx.state::<Made>().once_more()) } td { (origin) } } })
     }
 }
 
@@ -126,13 +126,13 @@ impl Fragment<Rows> for Cells {
 struct Nested;
 
 impl Fragment<Rows> for Nested {
-    fn life(&self) -> Life {
+    fn policy(&self) -> EntryPolicy {
         hour().tag("nested")
     }
 
-    async fn make(&self, cx: &Public<'_>) -> Result<Html<Rows>> {
+    async fn make(&self, cx: &SharedCx<'_>) -> Result<Html<Rows>> {
         let cells = cx.fragment(&Cells { origin: false }).await?;
-        Ok(html! { (cells) tr { td { (cx.get::<Made>().once_more()) } } })
+        Ok(html! { (cells) tr { td { (cx.state::<Made>().once_more()) } } })
     }
 }
 
@@ -162,7 +162,7 @@ impl Handle for Count {
     async fn handle(self, cx: &mut Cx<'_>) -> Result {
         let made = cx
             .cache(&COUNTS)
-            .get_or(&self.key, async || Ok::<_, std::convert::Infallible>(cx.get::<Made>().once_more()))
+            .get_or(&self.key, async || Ok::<_, std::convert::Infallible>(cx.state::<Made>().once_more()))
             .await?;
         if self.key == "clash" {
             let _ = cx.cache(&CLASHING);
@@ -180,12 +180,12 @@ struct Changed {
 impl Handle for Changed {
     async fn handle(self, cx: &mut Cx<'_>) -> Result {
         cx.invalidate(&self.tag).await?;
-        Ok(Response::of_status(StatusCode::NO_CONTENT))
+        Ok(Response::empty(StatusCode::NO_CONTENT))
     }
 }
 
 fn app() -> App {
-    App::new().serve::<(Plain, Reads, Agent, Mine, Count, Changed)>().with(Made::default())
+    App::new().serve::<(Plain, Reads, Agent, Mine, Count, Changed)>().state(Made::default())
 }
 
 fn setup() -> Setup {
@@ -275,7 +275,7 @@ fn what_a_page_reads_it_is_kept_by() {
     let mut german = Messages::ENGLISH;
     german.language = "de";
     let client = Client::new(app().languages([Messages::ENGLISH, german]));
-    let get = |what: &str, language: &'static str, host: &'static str| -> Answer {
+    let get = |what: &str, language: &'static str, host: &'static str| -> TestResponse {
         let url = format!("/reads/{what}");
         client.request(Method::GET, &url).header("accept-language", language).header("host", host).send()
     };
@@ -413,13 +413,13 @@ struct Slow;
 struct Gate(std::sync::atomic::AtomicBool);
 
 impl PublicPage for Slow {
-    fn life(&self) -> Life {
+    fn policy(&self) -> EntryPolicy {
         hour()
     }
 
-    async fn page(&self, cx: &Public<'_>) -> Result {
-        let made = cx.get::<Made>().once_more();
-        let (polled, gate) = (Cell::new(false), cx.get::<Gate>());
+    async fn page(&self, cx: &SharedCx<'_>) -> Result {
+        let made = cx.state::<Made>().once_more();
+        let (polled, gate) = (Cell::new(false), cx.state::<Gate>());
         std::future::poll_fn(|context| {
             polled.set(true);
             if gate.0.load(Relaxed) {
@@ -437,7 +437,7 @@ impl PublicPage for Slow {
 fn many_who_ask_at_once_wait_for_one_and_each_gets_its_own() {
     let mut german = Messages::ENGLISH;
     german.language = "de";
-    let app = App::new().serve::<(Slow,)>().with(Made::default()).with(Gate::default());
+    let app = App::new().serve::<(Slow,)>().state(Made::default()).state(Gate::default());
     let app = app.languages([Messages::ENGLISH, german]);
     let site = Arc::new(app.open(setup()).unwrap());
     let local = site.local();
@@ -451,7 +451,7 @@ fn many_who_ask_at_once_wait_for_one_and_each_gets_its_own() {
     for (_, answer) in &mut waiting {
         assert!(pin!(answer).poll(&mut context).is_pending());
     }
-    site.get::<Gate>().0.store(true, Relaxed);
+    site.state::<Gate>().0.store(true, Relaxed);
     let mut done = 0;
     for _ in 0..200 {
         waiting.retain_mut(|(english, answer)| match answer.as_mut().poll(&mut context) {
@@ -466,7 +466,7 @@ fn many_who_ask_at_once_wait_for_one_and_each_gets_its_own() {
     }
     assert_eq!((done, waiting.len()), (50, 0));
     // Once to find that it reads the language, and once for each language.
-    assert_eq!(site.get::<Made>().0.load(Relaxed), 3);
+    assert_eq!(site.state::<Made>().0.load(Relaxed), 3);
 }
 
 #[derive(Service)]
@@ -474,11 +474,11 @@ fn many_who_ask_at_once_wait_for_one_and_each_gets_its_own() {
 struct Notes;
 
 impl PublicPage for Notes {
-    fn life(&self) -> Life {
+    fn policy(&self) -> EntryPolicy {
         hour().tag("notes")
     }
 
-    async fn page(&self, cx: &Public<'_>) -> Result {
+    async fn page(&self, cx: &SharedCx<'_>) -> Result {
         let notes = cx.db().one::<i64>("select count(*) from note").await?;
         Ok(Response::text(format!("{notes:?}")))
     }
@@ -496,7 +496,7 @@ impl Handle for Write {
     async fn handle(self, cx: &mut Cx<'_>) -> Result {
         cx.transaction().await?.execute("insert into note values ('x')").await?;
         cx.invalidate("notes").await?;
-        let gate = cx.get::<Gate>();
+        let gate = cx.state::<Gate>();
         std::future::poll_fn(|_| if gate.0.load(Relaxed) { Poll::Ready(()) } else { Poll::Pending }).await;
         Ok(Response::see_other(Notes))
     }
@@ -504,7 +504,7 @@ impl Handle for Write {
 
 #[test]
 fn what_was_made_while_a_transaction_was_open_is_void_once_it_is_kept() {
-    let app = App::new().serve::<(Notes, Write)>().database(NOTES).with(Gate::default());
+    let app = App::new().serve::<(Notes, Write)>().database(NOTES).state(Gate::default());
     let site = Arc::new(app.open(setup()).unwrap());
     let client = Client::of_site(&site);
     let local = site.local();
@@ -513,7 +513,7 @@ fn what_was_made_while_a_transaction_was_open_is_void_once_it_is_kept() {
     let mut context = Context::from_waker(Waker::noop());
     assert!(writing.as_mut().poll(&mut context).is_pending());
     assert_eq!(text(&client, "/notes"), "Some(0)", "it is made while the other one still writes");
-    site.get::<Gate>().0.store(true, Relaxed);
+    site.state::<Gate>().0.store(true, Relaxed);
     assert!(writing.as_mut().poll(&mut context).is_ready());
     assert_eq!(text(&client, "/notes"), "Some(1)");
 }
@@ -523,21 +523,21 @@ fn what_was_made_while_a_transaction_was_open_is_void_once_it_is_kept() {
 struct Twice;
 
 impl Fragment<Rows> for Twice {
-    fn life(&self) -> Life {
+    fn policy(&self) -> EntryPolicy {
         hour()
     }
 
-    async fn make(&self, _cx: &Public<'_>) -> Result<Html<Rows>> {
+    async fn make(&self, _cx: &SharedCx<'_>) -> Result<Html<Rows>> {
         Ok(html! { tr { td { "row" } } })
     }
 }
 
 impl Fragment for Twice {
-    fn life(&self) -> Life {
+    fn policy(&self) -> EntryPolicy {
         hour()
     }
 
-    async fn make(&self, _cx: &Public<'_>) -> Result<Html> {
+    async fn make(&self, _cx: &SharedCx<'_>) -> Result<Html> {
         Ok(html! { p { "paragraph" } })
     }
 }

@@ -1,7 +1,7 @@
 //! Rules of the crate `garde` beside the types of a form's fields.
 
 use garde::Validate;
-use skep::form::{Decimal, Group, Lines, Password, Refusal, Text, Whole};
+use skep::form::{Decimal, Group, MultilineText, Password, Refusal, Text, Whole};
 use skep::prelude::*;
 use skep::test::Client;
 
@@ -45,7 +45,7 @@ struct Book {
     name: Text<1, 80>,
     #[form]
     #[garde(length(utf16, max = 5), contains("!"))]
-    wishes: Lines<0, 1000>,
+    wishes: MultilineText<0, 1000>,
     #[form]
     #[garde(skip)]
     password: Password<4, 64>,

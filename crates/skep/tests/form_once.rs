@@ -7,7 +7,7 @@ use std::time::Duration;
 use skep::form::Text;
 use skep::prelude::*;
 use skep::sql::{Migration, Migrations, query};
-use skep::test::{Answer, Client};
+use skep::test::{Client, TestResponse};
 use skep::{Setup, header};
 
 /// The page of the form.
@@ -34,13 +34,13 @@ struct Order {
 
 impl Handle for Order {
     async fn handle(self, cx: &mut Cx<'_>) -> Result {
-        let number = cx.get::<Orders>().0.fetch_add(1, Ordering::SeqCst);
+        let number = cx.state::<Orders>().0.fetch_add(1, Ordering::SeqCst);
         match self.thing.as_str() {
             "nothing" => Err(Order::thing.refuse("That is sold out.")),
             "crash" => panic!("the shop burns"),
             "page" => Ok(Response::text("thank you")),
             "slow" => {
-                cx.get::<Barrier>().wait();
+                cx.state::<Barrier>().wait();
                 std::thread::sleep(Duration::from_millis(50));
                 Ok(Response::see_other(&Thanks { number }))
             }
@@ -100,7 +100,7 @@ struct Orders(AtomicUsize);
 const TABLE: Migration = Migration::new(1, "0001_bought.sql", "create table bought (thing text not null) strict");
 
 fn app() -> App {
-    App::new().serve::<(Shop, Order, Brief, Gift, Thanks)>().with(Orders::default()).with(Barrier::new(2))
+    App::new().serve::<(Shop, Order, Brief, Gift, Thanks)>().state(Orders::default()).state(Barrier::new(2))
 }
 
 fn with_database() -> App {
@@ -109,13 +109,13 @@ fn with_database() -> App {
 }
 
 /// The hidden field of a form on the page.
-fn token(page: &Answer, action: &str) -> String {
+fn token(page: &TestResponse, action: &str) -> String {
     let form = page.text().split_once(&format!("action=\"{action}\">")).expect("the form is there").1;
     let (_, value) = form.split_once("name=\"skep-once\" value=\"").expect("it carries a token");
     value.split_once('"').expect("it ends").0.to_owned()
 }
 
-fn order(client: &Client, token: &str, thing: &str) -> Answer {
+fn order(client: &Client, token: &str, thing: &str) -> TestResponse {
     let draft = client.request(skep::Method::POST, "/orders");
     draft.form(&[("skep-once", token), ("thing", thing)]).send()
 }
@@ -213,14 +213,14 @@ fn two_at_the_same_time_on_two_threads_are_one() {
                 let (site, token, cookie) = (Arc::clone(&site), token.clone(), cookie.clone());
                 scope.spawn(move || {
                     // The handler of the first is running by now, and waits for this.
-                    site.get::<Barrier>().wait();
+                    site.state::<Barrier>().wait();
                     send(&token, &cookie, &site)
                 })
             };
             vec![other.join().unwrap(), third.join().unwrap()]
         });
         assert_eq!(answers, ["thanks 0", "thanks 0"]);
-        assert_eq!(site.get::<Orders>().0.load(Ordering::SeqCst), 1, "one handler ran");
+        assert_eq!(site.state::<Orders>().0.load(Ordering::SeqCst), 1, "one handler ran");
     });
 }
 
@@ -306,7 +306,7 @@ fn more_than_memory_may_hold_are_asked_to_wait() {
 #[test]
 fn whoever_asks_for_the_address_of_a_form_is_led_to_its_page() {
     let client = Client::new(app());
-    let answer = client.request(skep::Method::GET, "/orders").without_following().send();
+    let answer = client.request(skep::Method::GET, "/orders").without_redirects().send();
     assert_eq!((answer.status(), answer.header(header::LOCATION.as_str())), (StatusCode::SEE_OTHER, Some("/shop")));
     assert_eq!(client.request(skep::Method::PUT, "/orders").send().status(), 405);
 }

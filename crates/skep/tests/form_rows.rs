@@ -101,7 +101,7 @@ fn at<T>(row: usize, field: Name<Line, T>) -> Name<Order, T> {
 fn rows_arrive_as_values_and_empty_ones_are_none() {
     let form = client().get("/basket").form::<Order>().set(Order::name, "Ann");
     let form = form.set(at(1, Line::product), "Wax").set(at(1, Line::amount), "3").set(at(1, Line::size), "large");
-    let answer = form.set(at(1, Line::id), "7").pick(at(1, Line::label), "a.png", "image/png", b"x").submit();
+    let answer = form.set(at(1, Line::id), "7").attach(at(1, Line::label), "a.png", "image/png", b"x").submit();
     assert_eq!(answer.text(), "Ann: 7 Wax 3 Some(Large) false Some(\"a.png\")");
 }
 

@@ -79,7 +79,7 @@ fn a_flash_message_survives_the_redirect_and_is_shown_once() {
 #[test]
 fn a_flash_message_is_read_and_made_by_nobody_else() {
     let client = Client::new(app());
-    let answer = client.request(Method::POST, "/send").form(&[("text", "secret words")]).without_following().send();
+    let answer = client.request(Method::POST, "/send").form(&[("text", "secret words")]).without_redirects().send();
     let cookie = answer.header("set-cookie").unwrap();
     assert!(cookie.starts_with("skep-flash=") && cookie.contains("HttpOnly") && !cookie.contains("secret"), "{cookie}");
     let forged = Client::new(app());
@@ -94,7 +94,7 @@ fn a_browser_that_tells_its_site_gets_no_token() {
 
 #[test]
 fn a_browser_that_tells_nothing_brings_the_token_of_its_form() {
-    let client = Client::new(app()).that_tells_no_site();
+    let client = Client::new(app()).without_fetch_metadata();
     let form = client.get("/").form::<Send>().set(Send::text, "x");
     assert!(client.cookie("skep-form").is_some());
     assert!(form.submit().text().contains("Sent: x"));
@@ -107,7 +107,8 @@ fn a_browser_that_tells_nothing_brings_the_token_of_its_form() {
 #[test]
 fn the_token_of_another_browser_is_none() {
     let site = std::sync::Arc::new(app().open(temporary()).unwrap());
-    let (mine, theirs) = (Client::of_site(&site).that_tells_no_site(), Client::of_site(&site).that_tells_no_site());
+    let (mine, theirs) =
+        (Client::of_site(&site).without_fetch_metadata(), Client::of_site(&site).without_fetch_metadata());
     let page = theirs.get("/");
     let token = page.text().split("name=\"skep-token\" value=\"").nth(1).unwrap().split('"').next().unwrap();
     let _ = mine.get("/");
@@ -117,7 +118,7 @@ fn the_token_of_another_browser_is_none() {
 
 #[test]
 fn what_is_no_browser_and_has_no_cookies_passes() {
-    let client = Client::new(app()).that_tells_no_site();
+    let client = Client::new(app()).without_fetch_metadata();
     assert_eq!(client.post("/like", &[]).text(), "liked");
     let _ = client.get("/seen");
     assert_eq!(client.post("/like", &[]).status(), 403);
@@ -193,13 +194,13 @@ fn a_file_arrives_is_kept_and_leaves_nothing_behind() {
             page.text().contains(r#"<input name="file" id="picture-file" type="file" required accept="image/png">"#)
         );
         assert!(page.text().contains(r#"type="file" multiple>"#), "{}", page.text());
-        let form = page.form::<Picture>().set(Picture::title, "Bees").pick(
+        let form = page.form::<Picture>().set(Picture::title, "Bees").attach(
             Picture::file,
             "C:\\a.png",
             "image/png",
             &vec![7; size],
         );
-        let answer = form.pick(Picture::more, "b", "", b"1").pick(Picture::more, "c", "", b"2").submit();
+        let answer = form.attach(Picture::more, "b", "", b"1").attach(Picture::more, "c", "", b"2").submit();
         assert_eq!(answer.text(), format!("Bees Upload(\"C:\\\\a.png\", {size} bytes) true 2"));
         assert_eq!(std::fs::read(folder.path().join("kept")).unwrap(), vec![7; size]);
         let left = std::fs::read_dir(folder.path().join("uploads")).map_or(0, Iterator::count);
@@ -213,7 +214,7 @@ fn a_file_that_does_not_fit_is_said_beside_its_field() {
     let client = Client::with_setup(app(), setup);
     let send = |kind, size| {
         let form = client.get("/pictures").form::<Picture>().set(Picture::title, "Bees");
-        form.pick(Picture::file, "a", kind, &vec![7; size]).submit()
+        form.attach(Picture::file, "a", kind, &vec![7; size]).submit()
     };
     let large = send("image/png", 300_001);
     assert_eq!(large.status(), 422);

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use skep::form::{
-    Date, DateTime, Decimal, Email, Form, Hidden, Lines, Messages, Password, Refusal, Text, Time, Url, Whole,
+    Date, DateTime, Decimal, Email, Form, Hidden, Messages, MultilineText, Password, Refusal, Text, Time, Url, Whole,
 };
 use skep::html::Phrasing;
 use skep::prelude::*;
@@ -69,7 +69,7 @@ struct Save {
     #[form]
     title: Text<2, 20>,
     #[form]
-    text: Lines<1, 100>,
+    text: MultilineText<1, 100>,
     #[form]
     email: Email,
     #[form]
@@ -174,7 +174,7 @@ fn a_good_submission_reaches_the_handler_as_values() {
     assert_eq!(answer.status(), 200, "{text}");
     for part in [
         "Text(\"A day\")",
-        "Lines(\"one\\ntwo\")",
+        "MultilineText(\"one\\ntwo\")",
         "Password(..)",
         "Decimal(1250)",
         "public: false",
@@ -312,7 +312,7 @@ fn a_client_fills_in_the_form_of_a_page() {
         .set(Save::mood, "question")
         .set_all(Save::tags, ["note"])
         .set_all(Save::links, ["http://a", "http://b"])
-        .tick(Save::public);
+        .check(Save::public);
     let answer = form.submit();
     let text = answer.text();
     assert!(

@@ -1,6 +1,6 @@
-//! The properties that `cargo fuzz` looks for exceptions to (`fuzz/src/properties.rs`), for some hundred inputs in each run.
+//! The properties that `cargo fuzz` looks for exceptions to (`tools/fuzz/src/properties.rs`), for some hundred inputs in each run.
 
-#[path = "../../../fuzz/src/properties.rs"]
+#[path = "../../../tools/fuzz/src/properties.rs"]
 mod properties;
 
 use proptest::collection::vec;

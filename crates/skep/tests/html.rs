@@ -170,7 +170,8 @@ fn a_url_that_runs_code_is_refused() {
             { form action=(url) {} } "<form action=\"about:invalid\"></form>";
             { button formaction=(url) {} } "<button formaction=\"about:invalid\"></button>";
             { use "xlink:href"=(url) {} } "<use xlink:href=\"about:invalid\"></use>";
-            { object data=(url) {} } "<object data=\"about:invalid\"></object>";
+            { button hx-post=(url) {} } "<button hx-post=\"about:invalid\"></button>";
+            { div data-ws-connect=(url) {} } "<div data-ws-connect=\"about:invalid\"></div>";
             { img src=(url) srcset={ "/a 1x, " (url) " 2x" } alt=""; }
                 "<img src=\"about:invalid\" srcset=\"about:invalid\" alt=\"\">";
         }

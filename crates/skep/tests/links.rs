@@ -107,7 +107,7 @@ fn app() -> App {
 }
 
 fn location(client: &Client, path: &str) -> (u16, String) {
-    let answer = client.request(Method::GET, path).without_following().send();
+    let answer = client.request(Method::GET, path).without_redirects().send();
     (answer.status().as_u16(), answer.header("location").unwrap_or_default().to_owned())
 }
 
@@ -136,7 +136,7 @@ fn a_redirect_leads_wherever_a_link_does() {
     assert_eq!(url(Response::see_other(&item)), "/shop/items/1");
     assert_eq!(url(Response::see_other(item.at("é"))), "/shop/items/1#%C3%A9");
     let search = Elsewhere { kind: "a/b".into(), q: "x y&z".into(), page: Some(2) };
-    assert_eq!(url(Response::moved(&search)), "https://example.org/search/a%2Fb?q=x+y%26z&page=2");
+    assert_eq!(url(Response::permanent_redirect(&search)), "https://example.org/search/a%2Fb?q=x+y%26z&page=2");
     assert_eq!(url(Response::see_other(search.at("top"))), "https://example.org/search/a%2Fb?q=x+y%26z&page=2#top");
 }
 
@@ -264,24 +264,24 @@ fn what_a_link_could_not_reach_is_named_at_the_start() {
     answers! { Pages => |pages, _cx| format!("{:?}", pages.page); }
     let error = App::new().serve::<(Pages, Article)>().open(skep::Setup::default()).unwrap_err().to_string();
     assert!(error.contains("a link to Pages with page would lead to Article (a redirect)"), "{error}");
-    let error = app().leave_out::<(Shop,)>("closed").open(skep::Setup::default()).unwrap_err().to_string();
-    assert_eq!(error, "Shop (GET /shop/) is mounted and left out: remove it from `leave_out`, or from `serve`");
+    let error = app().allow_unmounted::<(Shop,)>("closed").open(skep::Setup::default()).unwrap_err().to_string();
+    assert_eq!(error, "Shop (GET /shop/) is mounted and left out: remove it from `allow_unmounted`, or from `serve`");
 }
 
 #[test]
 fn a_service_that_was_never_mounted_is_named() {
     let app = App::new().serve::<(Item, Shop)>();
-    assert_eq!(app.mounted(), 2);
-    let lines = app.never_mounted();
+    assert_eq!(app.service_count(), 2);
+    let lines = app.unmounted_services();
     let line = lines.iter().find(|line| line.starts_with("Article ")).expect("it is not mounted");
     assert!(line.starts_with("Article (GET /writings/{page}, crates/skep/tests/links.rs:"), "{line}");
     assert!(line.ends_with(
-        "is never mounted: add it to `App::serve`, or say why not with `App::leave_out::<(Article,)>(\"reason\")`"
+        "is never mounted: add it to `App::serve`, or say why not with `App::allow_unmounted::<(Article,)>(\"reason\")`"
     ));
     assert!(!lines.iter().any(|line| line.contains("Item") || line.contains("Elsewhere")), "{lines:?}");
-    let app = app.leave_out::<(Article, Look)>("the shop has no articles");
-    assert_eq!(app.left_out()[0], "Article (GET /writings/{page}): the shop has no articles");
-    assert!(!app.never_mounted().iter().any(|line| line.starts_with("Article ") || line.starts_with("Look ")));
+    let app = app.allow_unmounted::<(Article, Look)>("the shop has no articles");
+    assert_eq!(app.allowed_unmounted()[0], "Article (GET /writings/{page}): the shop has no articles");
+    assert!(!app.unmounted_services().iter().any(|line| line.starts_with("Article ") || line.starts_with("Look ")));
 }
 
 #[test]

@@ -27,6 +27,42 @@ impl Handle for Write {
     }
 }
 
+/// Writes past its own open transaction.
+#[derive(Service)]
+#[service(POST "/past/{how}")]
+struct Past {
+    how: String,
+}
+
+impl Handle for Past {
+    async fn handle(self, cx: &mut Cx<'_>) -> Result {
+        cx.transaction().await?.execute("insert into note values ('inside')").await?;
+        match self.how.as_str() {
+            "execute" => drop(cx.db().execute("insert into note values ('past')").await?),
+            "returning" => drop(cx.db().all::<i64>("insert into note values ('past') returning 1").await?),
+            "transaction" => drop(cx.db().transaction().await?),
+            _ => drop(cx.db().one::<i64>("select count(*) from note").await?),
+        }
+        Ok(Response::text("done"))
+    }
+}
+
+/// Writes by itself after a transaction that has ended, and beside one of another request.
+#[derive(Service)]
+#[service(POST "/after")]
+struct After;
+
+impl Handle for After {
+    async fn handle(self, cx: &mut Cx<'_>) -> Result {
+        let mut transaction = cx.db().transaction().await?;
+        transaction.execute("insert into note values ('a')").await?;
+        transaction.commit().await?;
+        drop(cx.db().transaction().await?);
+        cx.db().execute("insert into note values ('b')").await?;
+        Ok(Response::text("done"))
+    }
+}
+
 #[derive(Service)]
 #[service(GET "/notes")]
 struct Count;
@@ -46,4 +82,16 @@ fn a_handler_that_returns_ok_keeps_what_it_wrote_and_no_other_does() {
     assert_eq!(client.get("/notes").text(), "0");
     assert_eq!(client.post("/notes/a?end=well", &[]).text(), "Some(1)");
     assert_eq!(client.get("/notes").text(), "1");
+}
+
+#[test]
+fn a_write_past_the_requests_own_transaction_is_an_error_and_not_a_wait_without_end() {
+    let client = Client::new(App::new().database(MIGRATIONS).serve::<(Past, After, Count)>());
+    for how in ["execute", "returning", "transaction"] {
+        assert_eq!(client.post(&format!("/past/{how}"), &[]).status(), 500, "{how}");
+    }
+    assert_eq!(client.get("/notes").text(), "0", "the transactions of the failed requests are undone");
+    assert_eq!(client.post("/past/read", &[]).status(), 200, "reading waits for nothing");
+    assert_eq!(client.post("/after", &[]).status(), 200);
+    assert_eq!(client.get("/notes").text(), "3");
 }

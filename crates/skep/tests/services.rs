@@ -215,10 +215,10 @@ fn head_and_options_come_with_get() {
 #[test]
 fn a_page_has_one_address() {
     let client = client();
-    let answer = client.request(Method::GET, "/writings/a/?x=1").without_following().send();
+    let answer = client.request(Method::GET, "/writings/a/?x=1").without_redirects().send();
     assert_eq!((answer.status().as_u16(), answer.header("location")), (308, Some("/writings/a?x=1")));
     for out in ["//evil.example/..", "//evil.example/", "///", "/\\evil.example/"] {
-        let answer = client.request(Method::GET, &format!("http://localhost{out}")).without_following().send();
+        let answer = client.request(Method::GET, &format!("http://localhost{out}")).without_redirects().send();
         assert_eq!(answer.status(), 404, "{out}");
     }
 }
@@ -306,7 +306,7 @@ fn what_is_wrong_is_named_at_the_start() {
             Ok(Response::text(""))
         }
     }
-    let app = App::new().serve::<(Index,)>().serve::<(Other,)>().with(1u8).with(2u8);
+    let app = App::new().serve::<(Index,)>().serve::<(Other,)>().state(1u8).state(2u8);
     let error = app.open(skep::Setup::default()).unwrap_err();
     let text = error.to_string();
     assert!(text.contains("Index (GET /) and Other (GET /) cannot be told apart"), "{text}");

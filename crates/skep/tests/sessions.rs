@@ -14,7 +14,7 @@ use skep::cache::{Clock, Tiers};
 use skep::header::SET_COOKIE;
 use skep::prelude::*;
 use skep::session::Key;
-use skep::test::{Answer, Client};
+use skep::test::{Client, TestResponse};
 use skep::{Local, Method, Peer, Setup, Site};
 
 const NAME: Key<String> = Key::new("name");
@@ -79,7 +79,7 @@ impl Handle for Do {
             "set-late" => {
                 let _before = session.get(&NAME).await?;
                 std::future::poll_fn(
-                    |_| if cx.get::<Gate>().0.load(Relaxed) { Poll::Ready(()) } else { Poll::Pending },
+                    |_| if cx.state::<Gate>().0.load(Relaxed) { Poll::Ready(()) } else { Poll::Pending },
                 )
                 .await;
                 session.set(&NAME, &self.name.unwrap_or_default()).await?;
@@ -117,12 +117,12 @@ impl Handle for Do {
             "exists" => return Ok(Response::text(session.exists().await?.to_string())),
             _ => return Err(Error::not_found()),
         }
-        Ok(Response::of_status(StatusCode::NO_CONTENT))
+        Ok(Response::empty(StatusCode::NO_CONTENT))
     }
 }
 
 fn app() -> App {
-    App::new().serve::<(Show, Without, Do)>().with(Gate::default())
+    App::new().serve::<(Show, Without, Do)>().state(Gate::default())
 }
 
 fn open(setup: Setup) -> Arc<Site> {
@@ -157,7 +157,7 @@ fn each(test: impl Fn(&Arc<Site>, &Clock)) {
 }
 
 /// A request with this cookie, of a client that keeps none.
-fn with(site: &Arc<Site>, method: Method, url: &str, id: &str) -> Answer {
+fn with(site: &Arc<Site>, method: Method, url: &str, id: &str) -> TestResponse {
     Client::of_site(site).request(method, url).header("cookie", &format!("{COOKIE}={id}")).send()
 }
 
@@ -346,7 +346,7 @@ fn a_session_survives_the_process_and_its_file_gives_no_id_away() {
     drop(ann);
     assert_eq!(shown(&open(lasting(folder.path(), &clock)), &id), "Ann 0");
     // Another application on the same store: browsers send a cookie to all ports of a host.
-    let other = Arc::new(app().named("other", "1").open(lasting(folder.path(), &clock)).unwrap());
+    let other = Arc::new(app().name("other", "1").open(lasting(folder.path(), &clock)).unwrap());
     assert_eq!(shown(&other, &id), "- 0");
     let raw = base64::Engine::decode(&base64::engine::general_purpose::URL_SAFE_NO_PAD, &id).unwrap();
     let mut files = 0;
@@ -426,7 +426,7 @@ fn users_are_not_mixed_up_however_their_requests_interleave() {
 #[test]
 fn who_comes_late_revives_no_session_and_takes_nobodys_place() {
     each(|site, clock| {
-        site.get::<Gate>().0.store(false, Relaxed);
+        site.state::<Gate>().0.store(false, Relaxed);
         let ann = Client::of_site(site);
         ann.post("/log-in?name=Ann", &[]);
         let (before, local) = (id(&ann), site.local());
@@ -437,7 +437,7 @@ fn who_comes_late_revives_no_session_and_takes_nobodys_place() {
         // It had not begun to read the session.
         let later = with(site, Method::POST, "/set?name=Later", &before);
         assert_eq!((later.status().as_u16(), later.headers().get(SET_COOKIE)), (409, None));
-        site.get::<Gate>().0.store(true, Relaxed);
+        site.state::<Gate>().0.store(true, Relaxed);
         let Poll::Ready(response) = late.as_mut().poll(&mut context) else { panic!("nothing is to be waited for") };
         assert_eq!((response.status().as_u16(), response.headers().get(SET_COOKIE)), (409, None));
         assert_eq!((ann.get("/").text(), shown(site, &before)), ("Anna 0", "- 0".into()));

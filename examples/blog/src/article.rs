@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use skep::cache::{Fragment, Life, Public};
+use skep::cache::{EntryPolicy, Fragment, SharedCx};
 use skep::prelude::*;
 use skep::sql::{Row, query};
 
@@ -65,11 +65,11 @@ struct Written {
 }
 
 impl Fragment for Text {
-    fn life(&self) -> Life {
+    fn policy(&self) -> EntryPolicy {
         library::until_an_article_changes()
     }
 
-    async fn make(&self, cx: &Public<'_>) -> Result<Html> {
+    async fn make(&self, cx: &SharedCx<'_>) -> Result<Html> {
         let query = query("select title, published, markdown, tags from article where slug = ?", &self.page);
         let article = cx.db().one::<Written>(query).await?.or_404()?;
         Ok(html! {
@@ -90,11 +90,11 @@ struct Comments {
 }
 
 impl Fragment for Comments {
-    fn life(&self) -> Life {
-        Life::of(Duration::from_hours(1)).tag(&comment::tag(&self.page))
+    fn policy(&self) -> EntryPolicy {
+        EntryPolicy::new(Duration::from_hours(1)).tag(&comment::tag(&self.page))
     }
 
-    async fn make(&self, cx: &Public<'_>) -> Result<Html> {
+    async fn make(&self, cx: &SharedCx<'_>) -> Result<Html> {
         let query = query("select id, author, html, written from comment where slug = ? order by id", &self.page);
         let comments = cx.db().all::<Comment>(query).await?;
         Ok(html! {

@@ -1,12 +1,13 @@
 //! Comments: the form, the preview, what is refused, and what is kept.
 
-use skep::form::{Lines, Text};
+use skep::form::{MultilineText, Text};
 use skep::header::RETRY_AFTER;
 use skep::prelude::*;
 use skep::sql::query;
 
 use crate::article::{self, Article};
 use crate::markdown;
+use crate::settings::Blog;
 
 /// A comment on an article. Its longest text fits into its body: each of 10 000 UTF-16 code units is at most three bytes, and a
 /// form spells a byte with three.
@@ -17,14 +18,10 @@ pub struct Comment {
     #[form]
     author: Text<1, 80>,
     #[form]
-    text: Lines<1, 10_000>,
+    text: MultilineText<1, 10_000>,
     #[form]
     preview: Option<String>,
 }
-
-/// So many comments from one address in [`WITHIN_SECONDS`]; more are asked to wait.
-const MOST: i64 = 5;
-const WITHIN_SECONDS: i64 = 600;
 
 impl Handle for Comment {
     async fn handle(self, cx: &mut Cx<'_>) -> Result {
@@ -34,7 +31,7 @@ impl Handle for Comment {
         }
         let (problem, status, wait) = match self.keep(cx).await {
             Ok(Kept::Yes) => return Ok(Response::see_other(Article { page: self.page }.at("comments"))),
-            Ok(Kept::TooMany) => (TOO_MANY, StatusCode::TOO_MANY_REQUESTS, WITHIN_SECONDS),
+            Ok(Kept::TooMany) => (TOO_MANY, StatusCode::TOO_MANY_REQUESTS, window_seconds(cx)),
             // The disk is full, or somebody else holds the database: what was typed must not be lost with it.
             Err(error) if error.status() == StatusCode::SERVICE_UNAVAILABLE => {
                 tracing::error!(target: "blog", id = %cx.id(), "a comment could not be kept: {error}");
@@ -50,6 +47,10 @@ const TOO_MANY: &str = "You have written a lot in a short time. Please wait some
 const NOT_NOW: &str = "This cannot be kept at the moment, through no fault of yours. Please send it again in a while.";
 const TRY_AGAIN_SECONDS: i64 = 30;
 
+fn window_seconds(cx: &Cx<'_>) -> i64 {
+    i64::try_from(cx.settings::<Blog>().comment_window.as_secs()).unwrap_or(i64::MAX)
+}
+
 /// Whether a comment was kept.
 enum Kept {
     Yes,
@@ -63,9 +64,9 @@ impl Comment {
         let address = cx.peer().address.map_or_else(|| "local".into(), |address| address.ip().to_string());
         let mut db = cx.db().transaction().await?;
         db.one::<i64>(query("select id from article where slug = ?", &self.page)).await?.or_404()?;
-        db.execute(query("delete from recent_author where at <= unixepoch() - ?", WITHIN_SECONDS)).await?;
+        db.execute(query("delete from recent_author where at <= unixepoch() - ?", window_seconds(cx))).await?;
         let count = query("select count(*) from recent_author where address = ?", &address);
-        if db.one::<i64>(count).await?.unwrap_or(0) >= MOST {
+        if db.one::<i64>(count).await?.unwrap_or(0) >= cx.settings::<Blog>().max_comments.into() {
             return Ok(Kept::TooMany);
         }
         db.execute(query("insert into recent_author (address) values (?)", &address)).await?;

@@ -5,7 +5,7 @@ use std::time::{Duration, UNIX_EPOCH};
 
 use quick_xml::Writer;
 use quick_xml::events::{BytesDecl, BytesText, Event};
-use skep::cache::{Life, Public, PublicPage};
+use skep::cache::{EntryPolicy, PublicPage, SharedCx};
 use skep::prelude::*;
 use skep::sql::{Row, query};
 
@@ -65,47 +65,47 @@ struct Feed {
 const MOST: u32 = 20;
 
 impl PublicPage for Atom {
-    fn life(&self) -> Life {
+    fn policy(&self) -> EntryPolicy {
         library::until_an_article_changes()
     }
 
-    async fn page(&self, cx: &Public<'_>) -> Result {
+    async fn page(&self, cx: &SharedCx<'_>) -> Result {
         Feed::read(cx, None, self).await?.atom()
     }
 }
 
 impl PublicPage for Rss {
-    fn life(&self) -> Life {
+    fn policy(&self) -> EntryPolicy {
         library::until_an_article_changes()
     }
 
-    async fn page(&self, cx: &Public<'_>) -> Result {
+    async fn page(&self, cx: &SharedCx<'_>) -> Result {
         Feed::read(cx, None, self).await?.rss()
     }
 }
 
 impl PublicPage for TaggedAtom {
-    fn life(&self) -> Life {
+    fn policy(&self) -> EntryPolicy {
         library::until_an_article_changes()
     }
 
-    async fn page(&self, cx: &Public<'_>) -> Result {
+    async fn page(&self, cx: &SharedCx<'_>) -> Result {
         Feed::read(cx, Some(&self.tag), self).await?.atom()
     }
 }
 
 impl PublicPage for TaggedRss {
-    fn life(&self) -> Life {
+    fn policy(&self) -> EntryPolicy {
         library::until_an_article_changes()
     }
 
-    async fn page(&self, cx: &Public<'_>) -> Result {
+    async fn page(&self, cx: &SharedCx<'_>) -> Result {
         Feed::read(cx, Some(&self.tag), self).await?.rss()
     }
 }
 
 impl Feed {
-    async fn read(cx: &Public<'_>, tag: Option<&Slug>, itself: impl Destination) -> Result<Self> {
+    async fn read(cx: &SharedCx<'_>, tag: Option<&Slug>, itself: impl Destination) -> Result<Self> {
         let entries = cx.db().all::<Entry>(query(ENTRIES, (tag, MOST))).await?;
         if tag.is_some() && entries.is_empty() {
             return Err(Error::not_found());
@@ -134,7 +134,7 @@ impl Feed {
             })?;
             Ok(())
         })?;
-        Ok(Response::typed("application/atom+xml; charset=utf-8", xml))
+        Ok(Response::with_content_type("application/atom+xml; charset=utf-8", xml))
     }
 
     fn rss(&self) -> Result {
@@ -157,7 +157,7 @@ impl Feed {
             })?;
             Ok(())
         })?;
-        Ok(Response::typed("application/rss+xml; charset=utf-8", xml))
+        Ok(Response::with_content_type("application/rss+xml; charset=utf-8", xml))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::Serialize;
-use skep::cache::{Life, Public, PublicPage};
+use skep::cache::{EntryPolicy, PublicPage, SharedCx};
 use skep::html::Href;
 use skep::prelude::*;
 use skep::sql::{self, Row, query};
@@ -50,11 +50,11 @@ pub struct Teaser {
 }
 
 impl PublicPage for Index {
-    fn life(&self) -> Life {
+    fn policy(&self) -> EntryPolicy {
         library::until_an_article_changes()
     }
 
-    async fn page(&self, cx: &Public<'_>) -> Result {
+    async fn page(&self, cx: &SharedCx<'_>) -> Result {
         let total = cx.db().one::<u32>("select count(*) from article").await?.unwrap_or(0);
         let teasers = teasers(cx.db(), None, self.page).await?;
         if self.page == 0 || (teasers.is_empty() && self.page != 1) {
@@ -72,11 +72,11 @@ impl PublicPage for Index {
 }
 
 impl PublicPage for Tagged {
-    fn life(&self) -> Life {
+    fn policy(&self) -> EntryPolicy {
         library::until_an_article_changes()
     }
 
-    async fn page(&self, cx: &Public<'_>) -> Result {
+    async fn page(&self, cx: &SharedCx<'_>) -> Result {
         let count = query("select count(*) from article_tag where tag = ?", &self.tag);
         let total = cx.db().one::<u32>(count).await?.unwrap_or(0);
         let teasers = teasers(cx.db(), Some(&self.tag), self.page).await?;

@@ -18,6 +18,7 @@ pub mod layout;
 pub mod library;
 pub mod markdown;
 pub mod search;
+pub mod settings;
 pub mod source;
 
 use self::library::Library;
@@ -34,7 +35,8 @@ const LOOK_EVERY: Duration = Duration::from_secs(1);
 #[must_use]
 pub fn app() -> App {
     App::new()
-        .named(env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION"))
+        .name(env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION"))
+        .settings::<settings::Blog>()
         .serve::<(index::Index, index::Tagged, archive::Archive, search::Search)>()
         .serve::<(article::Article, comment::Comment)>()
         .serve::<(feed::Atom, feed::Rss, feed::TaggedAtom, feed::TaggedRss)>()
@@ -42,7 +44,7 @@ pub fn app() -> App {
         .openapi("/api.json")
         .files("/static", Static::files())
         .database(migrations!("migrations"))
-        .with(Library::default())
+        .state(Library::default())
         .on_start(library::open)
         .every("articles", LOOK_EVERY, library::look)
         .error_page(layout::error_page)

@@ -12,7 +12,7 @@ use std::sync::Mutex;
 use std::time::{Duration, SystemTime};
 
 use skep::Site;
-use skep::cache::Life;
+use skep::cache::EntryPolicy;
 use skep::prelude::*;
 use skep::sql::{self, Blocking, query};
 
@@ -47,8 +47,8 @@ const ARTICLES: &str = "articles";
 
 /// The life of a page that is made of articles.
 #[must_use]
-pub fn until_an_article_changes() -> Life {
-    Life::of(Duration::from_hours(1)).tag(ARTICLES)
+pub fn until_an_article_changes() -> EntryPolicy {
+    EntryPolicy::new(Duration::from_hours(1)).tag(ARTICLES)
 }
 
 /// Before the first request: a folder for a new blog, with the articles of this one, and all files read.
@@ -63,7 +63,7 @@ pub fn open(site: &Site) -> Result<()> {
 
 /// While the blog runs: what has changed since the last look.
 pub fn look(site: &Site) -> Result<()> {
-    let mut seen = site.get::<Library>().seen.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let mut seen = site.state::<Library>().seen.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     let folder = site.data().join(FOLDER);
     let now = stamps(&folder).map_err(|error| named(&folder, &error))?;
     if now == *seen {

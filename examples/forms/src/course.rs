@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use skep::form::{
-    Date, DateTime, Decimal, Email, FileKind, Hidden, Lines, Password, Refusal, Text, Time, Upload, Url, Whole,
+    Date, DateTime, Decimal, Email, FileKind, Hidden, MultilineText, Password, Refusal, Text, Time, Upload, Url, Whole,
 };
 use skep::prelude::*;
 
@@ -108,7 +108,7 @@ pub struct Register {
     #[form]
     site: Option<Url>,
     #[form]
-    about: Option<Lines<1, 300>>,
+    about: Option<MultilineText<1, 300>>,
     #[form]
     hives: Whole<1, 50>,
     #[form]

@@ -16,7 +16,7 @@ skep::assets!(pub Static = "static" at "/static");
 #[must_use]
 pub fn app() -> App {
     App::new()
-        .named(env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION"))
+        .name(env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION"))
         .serve::<(Course, Register, Shop, Order, Thanks)>()
         .files("/static", Static::files())
         .database(migrations!("migrations"))

@@ -5,7 +5,9 @@ mod driver;
 
 use driver::{Browser, Process};
 use serde_json::{Value, json};
-use skep::form::{Control, Date, DateTime, Decimal, Email, Fault, FormField, Lines, Text, Time, Url, Whole};
+use skep::form::{
+    Control, Date, DateTime, Decimal, Email, FieldError, FormField, MultilineText, Text, Time, Url, Whole,
+};
 
 fn open(path: &str) -> (Process, Browser, tempfile::TempDir) {
     let folder = tempfile::tempdir().unwrap();
@@ -56,7 +58,7 @@ fn what_a_browser_sends_of_every_control_arrives_as_its_value() {
         "email: Email(\"ann@example.org\")",
         "password: Password(..)",
         "site: Some(Url(\"https://example.org/ä\"))",
-        "about: Some(Lines(\"One\\nTwo\"))",
+        "about: Some(MultilineText(\"One\\nTwo\"))",
         "hives: Whole(3)",
         "fee: Decimal(1250)",
         "height: Some(-0.25)",
@@ -116,7 +118,7 @@ fn agree<T: Control>(browser: &Browser, id: &str, values: &[&str], lenient: &[&s
     for value in values {
         let (valid, sent) = judged(browser, id, value);
         let read = T::check(&sent);
-        let accepted = read.is_ok() || optional && sent.is_empty() && matches!(read, Err(Fault::Missing));
+        let accepted = read.is_ok() || optional && sent.is_empty() && matches!(read, Err(FieldError::Missing));
         let expected = valid && !lenient.contains(value);
         assert_eq!(accepted, expected, "{id}: {value:?} is sent as {sent:?}, and read as {:?}", read.err());
     }
@@ -211,7 +213,7 @@ fn texts_aside(browser: &Browser) {
         "x",
     ];
     agree::<DateTime>(browser, "visit", &moments, &[]);
-    agree::<Lines<1, 300>>(browser, "about", &["", "x", "a\r\nb", "\u{e9}\u{1f600}"], &[]);
+    agree::<MultilineText<1, 300>>(browser, "about", &["", "x", "a\r\nb", "\u{e9}\u{1f600}"], &[]);
 }
 
 #[test]
@@ -226,7 +228,7 @@ fn a_browser_stops_where_the_type_does() {
     let typed = browser.eval("document.querySelector('#register-about').value");
     let typed = typed.as_str().unwrap();
     assert_eq!(typed.len(), 300);
-    assert!(Lines::<1, 300>::check(typed).is_ok());
+    assert!(MultilineText::<1, 300>::check(typed).is_ok());
     browser.click("main button");
     assert_eq!(
         browser.eval("document.querySelector('main form').checkValidity()"),

@@ -1,11 +1,13 @@
 //! An example that runs, and answers on a port of its own.
 
 use std::fs;
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{BufRead, BufReader};
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
+
+use skep_client::Response;
 
 /// So long one answer may take.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -68,19 +70,16 @@ impl Site {
         self.ask("POST", path, form)
     }
 
-    /// As a browser of ours: from a page of the same site. The answer ends where the connection ends (HTTP/1.0).
+    /// As a browser does on a page of the same site, over a connection of its own.
     fn ask(&self, method: &str, path: &str, more: &str) -> Result<Answer, String> {
         let (host, wrong) = (&self.address, |error: std::io::Error| format!("{method} {path}: {error}"));
         let mut stream = TcpStream::connect(host).map_err(wrong)?;
         stream.set_read_timeout(Some(PATIENCE)).map_err(wrong)?;
         let head = format!(
-            "{method} {path} HTTP/1.0\r\nHost: {host}\r\nOrigin: http://{host}\r\nSec-Fetch-Site: same-origin\r\n\
-             Accept: text/html\r\n{more}\r\n"
+            "{method} {path} HTTP/1.1\r\nHost: {host}\r\nOrigin: http://{host}\r\nSec-Fetch-Site: same-origin\r\n\
+             Accept: text/html\r\nConnection: close\r\n{more}\r\n"
         );
-        stream.write_all(head.as_bytes()).map_err(wrong)?;
-        let mut bytes = Vec::new();
-        stream.read_to_end(&mut bytes).map_err(wrong)?;
-        answer(&String::from_utf8_lossy(&bytes)).ok_or_else(|| format!("{method} {path}: what came is no answer"))
+        skep_client::exchange(&mut stream, head.as_bytes(), false, PATIENCE).map(Answer::from).map_err(wrong)
     }
 }
 
@@ -96,15 +95,13 @@ fn target(root: &Path) -> PathBuf {
     std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), |folder| root.join(folder))
 }
 
-fn answer(text: &str) -> Option<Answer> {
-    let (head, body) = text.split_once("\r\n\r\n")?;
-    let mut lines = head.lines();
-    let status = lines.next()?.split(' ').nth(1)?.parse().ok()?;
-    let headers: Vec<(&str, &str)> = lines.filter_map(|line| line.split_once(": ")).collect();
-    let header =
-        |name: &str| headers.iter().find(|(known, _)| known.eq_ignore_ascii_case(name)).map(|(_, value)| *value);
-    let kind = header("content-type").unwrap_or_default().split(';').next().unwrap_or_default().to_owned();
-    Some(Answer { status, kind, location: header("location").map(ToOwned::to_owned), body: body.to_owned() })
+impl From<Response> for Answer {
+    fn from(response: Response) -> Self {
+        let field = |name| response.fields.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str());
+        let kind = field("content-type").unwrap_or_default().split(';').next().unwrap_or_default().to_owned();
+        let location = field("location").map(ToOwned::to_owned);
+        Self { status: response.status, kind, location, body: String::from_utf8_lossy(&response.body).into_owned() }
+    }
 }
 
 #[cfg(test)]
@@ -113,9 +110,8 @@ mod tests {
 
     #[test]
     fn an_answer_has_a_status_a_type_and_a_body() {
-        let found =
-            answer("HTTP/1.0 404 Not Found\r\nContent-Type: text/html; charset=utf-8\r\n\r\n<p>\r\n\r\n").unwrap();
+        let fields = vec![("content-type".to_owned(), "text/html; charset=utf-8".to_owned())];
+        let found = Answer::from(Response { status: 404, fields, body: b"<p>\r\n\r\n".to_vec(), keeps: false });
         assert_eq!((found.status, found.kind.as_str(), found.body.as_str()), (404, "text/html", "<p>\r\n\r\n"));
-        assert!(answer("nothing").is_none());
     }
 }

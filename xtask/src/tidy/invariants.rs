@@ -5,13 +5,15 @@ use super::source::Source;
 use super::tokens;
 
 /// Where `unsafe` may stand: files and folders.
-const UNSAFE: [&str; 6] = [
+const UNSAFE: [&str; 7] = [
     "crates/skep-server/src/sys.rs",
     "crates/skep-server/src/sys/",
     "crates/skep-cache/src/shared/sys.rs",
     "crates/skep/src/component/sys.rs",
     "crates/skep-isolate/src/sys.rs",
     "crates/skep-isolate/src/sys/",
+    // It writes the attribute that names a section of a component.
+    "crates/skep-macros/src/settings.rs",
 ];
 
 /// What opens a socket or starts a thread or a process. `std::net`'s addresses are values and stay allowed.
@@ -32,10 +34,10 @@ const NOT_IN_SKEP: [&[&str]; 11] = [
 /// `unsafe` stands where ARCHITECTURE.md allows it. The bench has peers that are unsafe by design.
 pub(super) fn unsafe_code(source: &Source) -> Vec<Complaint> {
     let is_allowed = UNSAFE.iter().any(|place| source.path.starts_with(place));
-    if !source.is_rust() || source.is_sample() || is_allowed || source.path.starts_with("bench/") {
+    if !source.is_rust() || source.is_sample() || is_allowed || source.path.starts_with("tools/peers/") {
         return Vec::new();
     }
-    let text = "`unsafe`; it stands in skep-server's sys, in skep-isolate's, in that of skep-cache's shared map and of components only";
+    let text = "`unsafe`; it stands in skep-server's sys, in skep-isolate's, in that of skep-cache's shared map and of components only, and in what derive(Settings) writes";
     tokens::find(&tokens::all(source), &["unsafe"]).map(|line| source.complaint(line, text)).collect()
 }
 

@@ -6,22 +6,23 @@ use super::source::Source;
 /// A crate, and the crates of ours that it may name, also in its tests. What is not in the table may name none.
 /// An upper line never names a lower one.
 const ARROWS: &[(&str, &[&str])] = &[
-    ("skep-macros", &[]),
-    ("skep-cache", &[]),
-    ("skep", &["skep-macros", "skep-cache"]),
-    ("skep-drill", &["skep"]),
-    // The application that its tests drill.
-    ("skep-server", &["skep", "skep-drill"]),
-    ("skep-isolate", &["skep", "skep-cache", "skep-server", "skep-isolate-app"]),
+    ("skep-units", &[]),
+    // The HTTP client of all tools: `tools/client`.
+    ("xtask", &["skep-client"]),
+    ("skep-macros", &["skep-units"]),
+    ("skep-cache", &["skep-units"]),
+    ("skep", &["skep-units", "skep-macros", "skep-cache"]),
+    // The application that its tests drill: `tools/drill`.
+    ("skep-server", &["skep", "skep-units", "skep-drill"]),
+    ("skep-isolate", &["skep", "skep-units", "skep-cache", "skep-server", "skep-isolate-app"]),
     ("skep-isolate-app", &["skep"]),
-    ("skep-bench", &["skep-cache"]),
-    ("skep-cli", &["skep", "skep-cache", "skep-server", "skep-isolate", "skep-bench", "skep-drill"]),
+    ("skep-cli", &["skep", "skep-cache", "skep-server", "skep-isolate"]),
 ];
 
 /// Examples stand at the lower end and may name whom they like.
 const EXAMPLES: &str = "examples/";
 
-/// Runtimes and sockets: `skep` gets its requests from whoever has them. Names that begin so, but in tests.
+/// Runtimes and sockets: in `skep`, requests come from the server. Names that begin so, except in tests.
 const NOT_IN_SKEP: [&str; 6] = ["tokio", "hyper", "async-std", "smol", "mio", "socket2"];
 
 /// One line of a manifest that names another crate.
@@ -73,10 +74,9 @@ pub(super) fn lints(source: &Source) -> Vec<Complaint> {
     vec![source.complaint(1, "the crate has lints of its own; `[lints] workspace = true` takes everybody's")]
 }
 
-/// The bench is a workspace of its own, with other people's frameworks in it; what fuzzes a crate is one that needs nightly Rust.
+/// A crate of the product; `tools` is a workspace of its own.
 fn is_of_a_crate(source: &Source) -> bool {
     source.path.ends_with("/Cargo.toml")
-        && !source.path.ends_with("/fuzz/Cargo.toml")
         // Programs that tests build, for another target.
         && !source.path.contains("/tests/")
         && ["crates/", "examples/", "xtask/"].iter().any(|top| source.path.starts_with(top))
@@ -151,6 +151,6 @@ mod tests {
     fn every_crate_takes_the_lints_of_the_workspace() {
         assert_eq!(lines(lints, "crates/skep/Cargo.toml", "[package]\n\n[lints]\nworkspace = true\n"), [0; 0]);
         assert_eq!(lines(lints, "crates/skep/Cargo.toml", "[package]\n"), [1]);
-        assert_eq!(lines(lints, "bench/runner/Cargo.toml", "[package]\n"), [0; 0]);
+        assert_eq!(lines(lints, "tools/runner/Cargo.toml", "[package]\n"), [0; 0]);
     }
 }

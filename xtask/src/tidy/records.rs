@@ -3,11 +3,11 @@
 use super::Complaint;
 use super::source::{Source, Tree};
 
-const PAGE: &str = "docs/benchmarks.md";
+const PAGE: &str = "docs/explanation/benchmarks.md";
 
-const RECORDS: &str = "bench/runs/";
+const RECORDS: &str = "tools/runs/";
 
-/// docs/benchmarks.md names the newest record of the posts. Whether its figures are that record's too, a test of bench/runner looks at.
+/// docs/explanation/benchmarks.md names the newest record of the posts. Whether its figures are that record's too, a test of tools/runner looks at.
 pub(super) fn newest(tree: &Tree) -> Vec<Complaint> {
     let records = tree.sources.iter().map(|source| source.path.as_str()).filter(|path| is_of_the_posts(path));
     match (records.max(), tree.source(PAGE)) {
@@ -26,7 +26,7 @@ fn is_of_the_posts(path: &str) -> bool {
 }
 
 fn outdated(newest: &str, page: &Source) -> Option<Complaint> {
-    if page.text.contains(&format!("({newest})")) || page.text.contains(&format!("(../{newest})")) {
+    if page.text.contains(&format!("`{newest}`")) {
         return None;
     }
     let name = newest.trim_start_matches(RECORDS).trim_end_matches(".json");
@@ -39,17 +39,17 @@ mod tests {
 
     #[test]
     fn a_page_of_an_older_record_is_outdated() {
-        let page = Source::new(PAGE, "Made from [this](../bench/runs/2026-01-01-posts.json).");
-        assert!(outdated("bench/runs/2026-01-01-posts.json", &page).is_none());
-        let complaint = outdated("bench/runs/2026-02-01-posts.json", &page).unwrap().to_string();
+        let page = Source::new(PAGE, "Made from `tools/runs/2026-01-01-posts.json`.");
+        assert!(outdated("tools/runs/2026-01-01-posts.json", &page).is_none());
+        let complaint = outdated("tools/runs/2026-02-01-posts.json", &page).unwrap().to_string();
         assert!(complaint.contains("`cargo xtask peers --page 2026-02-01-posts` makes it so"), "{complaint}");
     }
 
     #[test]
     fn records_of_the_cache_are_others() {
-        assert!(is_of_the_posts("bench/runs/2026-01-01-posts.json"));
-        assert!(!is_of_the_posts("bench/runs/2026-01-01-cache-posts.json"));
-        assert!(!is_of_the_posts("bench/runs/2026-01-01-posts-cache.json"));
-        assert!(!is_of_the_posts("bench/runs/2026-01-01.json"));
+        assert!(is_of_the_posts("tools/runs/2026-01-01-posts.json"));
+        assert!(!is_of_the_posts("tools/runs/2026-01-01-cache-posts.json"));
+        assert!(!is_of_the_posts("tools/runs/2026-01-01-posts-cache.json"));
+        assert!(!is_of_the_posts("tools/runs/2026-01-01.json"));
     }
 }

@@ -102,7 +102,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_only_tests_see_is_told_by_its_path() {
+    fn the_path_shows_what_only_tests_see() {
         assert!(Source::new("crates/skep/tests/files.rs", "").is_test());
         assert!(Source::new("crates/skep/src/files/tests.rs", "").is_test());
         assert!(!Source::new("crates/skep/src/test.rs", "").is_test());

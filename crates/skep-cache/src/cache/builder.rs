@@ -1,4 +1,4 @@
-//! Settings of a cache. A builder only notes; `build` acts.
+//! Settings of a cache.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -13,34 +13,34 @@ use crate::driver::Driver;
 use crate::error::Result;
 use crate::flight::Flights;
 use crate::key::Prefix;
-use crate::life::Life;
+use crate::policy::EntryPolicy;
 use crate::stats::Counters;
 use crate::tags::Epochs;
 
 use super::Cache;
 use super::inner::Inner;
 
-/// Runs a future to its end, on whatever runtime the program has.
+/// Spawns a future on the program's runtime.
 pub(crate) type Spawner = Arc<dyn Fn(Pin<Box<dyn Future<Output = ()> + Send>>) + Send + Sync>;
 
-/// What holds for all entries of a cache.
+/// Settings for all entries of a cache.
 #[derive(Clone)]
 pub(crate) struct Rules {
     pub(crate) stale: Duration,
     pub(crate) stale_if_error: Duration,
     pub(crate) retry: Duration,
     pub(crate) early: f64,
-    pub(crate) soft: Option<Duration>,
-    pub(crate) hard: Option<Duration>,
+    pub(crate) soft_timeout: Option<Duration>,
+    pub(crate) hard_timeout: Option<Duration>,
     pub(crate) lease: Duration,
-    pub(crate) skew: Duration,
+    pub(crate) clock_skew: Duration,
     pub(crate) errors: bool,
     pub(crate) compress: Option<usize>,
     pub(crate) spawner: Option<Spawner>,
 }
 
 impl Rules {
-    /// How long an entry is kept after it was fresh.
+    /// How long an entry is stored after it was fresh.
     pub(crate) fn grace(&self) -> Duration {
         self.stale.max(self.stale_if_error)
     }
@@ -52,8 +52,8 @@ pub struct Builder<K: ?Sized, V, C = Postcard> {
     schema: u32,
     codec: C,
     clock: Clock,
-    life: Life,
-    lag: Duration,
+    policy: EntryPolicy,
+    invalidation_lag: Duration,
     rules: Rules,
     types: PhantomData<fn(&K) -> V>,
 }
@@ -65,10 +65,10 @@ impl<K: ?Sized, V> Builder<K, V> {
             stale_if_error: Duration::ZERO,
             retry: Duration::from_secs(5),
             early: 1.0,
-            soft: None,
-            hard: None,
+            soft_timeout: None,
+            hard_timeout: None,
             lease: Duration::from_secs(30),
-            skew: Duration::ZERO,
+            clock_skew: Duration::ZERO,
             errors: false,
             compress: None,
             spawner: None,
@@ -78,8 +78,8 @@ impl<K: ?Sized, V> Builder<K, V> {
             schema: 0,
             codec: Postcard,
             clock: Clock::system(),
-            life: Life::of(Duration::from_hours(1)).negative(Duration::from_mins(1)),
-            lag: Duration::from_secs(1),
+            policy: EntryPolicy::new(Duration::from_hours(1)).negative(Duration::from_mins(1)),
+            invalidation_lag: Duration::from_secs(1),
             rules,
             types: PhantomData,
         }
@@ -87,65 +87,65 @@ impl<K: ?Sized, V> Builder<K, V> {
 }
 
 impl<K: ?Sized, V, C> Builder<K, V, C> {
-    /// How long a value is fresh (an hour). [`Duration::MAX`] is for ever.
+    /// How long a value is fresh. Default: 1 h. [`Duration::MAX`] never expires.
     #[must_use]
     pub fn ttl(mut self, ttl: Duration) -> Self {
-        self.life.ttl = ttl;
+        self.policy.ttl = ttl;
         self
     }
 
-    /// How entries live that do not say otherwise: all of it at once.
+    /// The policy of entries that have none of their own.
     #[must_use]
-    pub fn life(mut self, life: Life) -> Self {
-        self.life = life;
+    pub fn policy(mut self, policy: EntryPolicy) -> Self {
+        self.policy = policy;
         self
     }
 
-    /// How long the answer "there is none" is fresh (a minute).
+    /// How long a negative entry is fresh. Default: 1 min.
     #[must_use]
     pub fn negative(mut self, negative: Duration) -> Self {
-        self.life.negative = negative;
+        self.policy.negative = negative;
         self
     }
 
-    /// Shortens each life by a random part of it up to this one (0, none, to 1). See [`Life::jitter`].
+    /// Shortens each TTL by a random part, at most this one (0 to 1). Default: 0. See [`EntryPolicy::jitter`].
     #[must_use]
     pub fn jitter(mut self, part: f64) -> Self {
-        self.life = self.life.jitter(part);
+        self.policy = self.policy.jitter(part);
         self
     }
 
-    /// Ends what was not read for so long (not at all). See [`Life::idle`].
+    /// Expires entries that were not read for this long. Default: never. See [`EntryPolicy::idle`].
     #[must_use]
     pub fn idle(mut self, idle: Duration) -> Self {
-        self.life.idle = idle;
+        self.policy.idle = idle;
         self
     }
 
-    /// While one computes anew, how long after its end others get the old value (0).
+    /// Stale-while-revalidate: how long after its TTL a value is served while one caller computes. Default: 0.
     #[must_use]
     pub fn stale(mut self, stale: Duration) -> Self {
         self.rules.stale = stale;
         self
     }
 
-    /// When computing anew fails or takes too long, how long after its end the old value is given (0).
+    /// Stale-if-error: how long after its TTL a value is served if computing fails or takes too long. Default: 0.
     #[must_use]
     pub fn stale_if_error(mut self, stale: Duration) -> Self {
         self.rules.stale_if_error = stale;
         self
     }
 
-    /// After such a failure, how long until it is tried again (5 s).
+    /// After such a failure, how long until the next attempt. Default: 5 s.
     #[must_use]
     pub fn retry(mut self, retry: Duration) -> Self {
         self.rules.retry = retry;
         self
     }
 
-    /// How eagerly a value that is about to end is computed anew, by one caller ahead of the others (1; 0 is never).
+    /// How eagerly a value is refreshed before it expires, by one caller. Default: 1; 0 disables it.
     ///
-    /// The caller is drawn by chance, the more likely the longer the value took to compute and the nearer its end: `XFetch`, in
+    /// The caller is drawn at random, the more likely the longer the value took to compute and the nearer its end: `XFetch`, in
     /// Vattani, Chierichetti, Lowenstein, "Optimal Probabilistic Cache Stampede Prevention", VLDB 2015.
     #[must_use]
     pub fn early(mut self, eagerness: f64) -> Self {
@@ -153,50 +153,52 @@ impl<K: ?Sized, V, C> Builder<K, V, C> {
         self
     }
 
-    /// How long a caller waits for a computation if there is an old value to give instead (for ever).
+    /// How long a caller waits for a computation if there is a stale value. Default: no limit.
     #[must_use]
-    pub fn soft_limit(mut self, limit: Duration) -> Self {
-        self.rules.soft = Some(limit);
+    pub fn soft_timeout(mut self, timeout: Duration) -> Self {
+        self.rules.soft_timeout = Some(timeout);
         self
     }
 
-    /// How long a computation may take (for ever). It is dropped then, and all who wait get an error that
-    /// [is a timeout](crate::Error::is_timeout).
+    /// How long a computation may take. It is dropped then, and all waiting callers get an error that
+    /// [is a timeout](crate::Error::is_timeout). Default: no limit.
     #[must_use]
-    pub fn hard_limit(mut self, limit: Duration) -> Self {
-        self.rules.hard = Some(limit);
+    pub fn hard_timeout(mut self, timeout: Duration) -> Self {
+        self.rules.hard_timeout = Some(timeout);
         self
     }
 
-    /// How long other processes wait for a computation before they take over (30 s, and never less than the hard limit).
+    /// How long other processes wait for a computation before they compute themselves. Default: 30 s; at least the hard timeout.
     #[must_use]
     pub fn lease(mut self, lease: Duration) -> Self {
         self.rules.lease = lease;
         self
     }
 
-    /// Where the driver cannot tell that a tag was invalidated elsewhere, how long until it is seen (1 s).
+    /// How long an invalidation by another process may go unnoticed, if the driver has no
+    /// [generation](crate::Driver::generation). Default: 1 s.
     #[must_use]
-    pub fn lag(mut self, lag: Duration) -> Self {
-        self.lag = lag;
+    pub fn invalidation_lag(mut self, lag: Duration) -> Self {
+        self.invalidation_lag = lag;
         self
     }
 
-    /// How far clocks of different machines may be apart (0). Invalidating a tag also voids what is stored so long after it.
+    /// How far the clocks of machines may differ. Invalidating a tag also invalidates what is stored within this time after it.
+    /// Default: 0.
     #[must_use]
-    pub fn skew(mut self, skew: Duration) -> Self {
-        self.rules.skew = skew;
+    pub fn clock_skew(mut self, skew: Duration) -> Self {
+        self.rules.clock_skew = skew;
         self
     }
 
-    /// Counts up when the type of the values changes: what was stored under another number is a miss (0).
+    /// The version of the value type: entries stored under another number are misses. Default: 0.
     #[must_use]
     pub fn schema(mut self, schema: u32) -> Self {
         self.schema = schema;
         self
     }
 
-    /// How values become bytes ([`Postcard`]).
+    /// The codec of the values. Default: [`Postcard`].
     #[must_use]
     pub fn codec<O>(self, codec: O) -> Builder<K, V, O> {
         Builder {
@@ -204,14 +206,14 @@ impl<K: ?Sized, V, C> Builder<K, V, C> {
             namespace: self.namespace,
             schema: self.schema,
             clock: self.clock,
-            life: self.life,
-            lag: self.lag,
+            policy: self.policy,
+            invalidation_lag: self.invalidation_lag,
             rules: self.rules,
             types: PhantomData,
         }
     }
 
-    /// Compresses values of at least so many bytes, with lz4, if that makes them smaller (never).
+    /// Compresses values of at least this many bytes with lz4, if that makes them smaller. Default: no compression.
     #[cfg(feature = "compress")]
     #[must_use]
     pub fn compress(mut self, threshold: usize) -> Self {
@@ -219,14 +221,14 @@ impl<K: ?Sized, V, C> Builder<K, V, C> {
         self
     }
 
-    /// Makes a driver's failure an error instead of a miss. It is counted and logged all the same.
+    /// Makes a failure of the driver an error instead of a miss. It is counted and logged in either case.
     #[must_use]
     pub fn errors(mut self) -> Self {
         self.rules.errors = true;
         self
     }
 
-    /// Where [`get_or_behind`](Cache::get_or_behind) computes.
+    /// Spawns the computations of [`get_or_in_background`](Cache::get_or_in_background).
     ///
     /// ```no_run
     /// use skep_cache::{Cache, Memory};
@@ -242,28 +244,28 @@ impl<K: ?Sized, V, C> Builder<K, V, C> {
         self
     }
 
-    /// Where the time comes from (the system). Tests give a manual one.
+    /// The clock. Default: the system's; tests use a manual one.
     #[must_use]
     pub fn clock(mut self, clock: Clock) -> Self {
         self.clock = clock;
         self
     }
 
-    /// The cache.
+    /// Builds the cache.
     ///
     /// # Errors
     ///
     /// If the namespace is empty, longer than 64 bytes or has a zero byte in it.
     pub fn build<D: Driver>(mut self, driver: D) -> Result<Cache<K, V, D, C>> {
         let prefix = Prefix::new(&self.namespace, self.schema)?;
-        self.rules.lease = self.rules.lease.max(self.rules.hard.unwrap_or_default());
-        let epochs = Epochs::new(&self.namespace, self.lag);
+        self.rules.lease = self.rules.lease.max(self.rules.hard_timeout.unwrap_or_default());
+        let epochs = Epochs::new(&self.namespace, self.invalidation_lag);
         let inner = Inner {
             driver,
             codec: self.codec,
             prefix,
             clock: self.clock,
-            life: self.life,
+            policy: self.policy,
             rules: self.rules,
             epochs,
             flights: Flights::default(),
@@ -276,6 +278,9 @@ impl<K: ?Sized, V, C> Builder<K, V, C> {
 
 impl<K: ?Sized, V, C> fmt::Debug for Builder<K, V, C> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Builder").field("namespace", &self.namespace).field("life", &self.life).finish_non_exhaustive()
+        f.debug_struct("Builder")
+            .field("namespace", &self.namespace)
+            .field("policy", &self.policy)
+            .finish_non_exhaustive()
     }
 }

@@ -1,7 +1,24 @@
-//! What happens on a miss: one computes, the others wait or get the stale value.
+//! A miss: one caller computes, the others wait or get the stale value.
 //!
-//! In this process a flight decides who computes; among processes, the driver's lease. The lease is also what keeps a stale
-//! value out: whoever sets or removes the key ends it, and the result of a computation that began before is refused.
+//! Within this process a flight decides who computes; between processes, the driver's lease. The lease also keeps outdated
+//! results out: setting or removing the key ends it, and the result of a computation that began before is refused.
+//!
+//! Four checks decide whether a stored entry may be used, each against another kind of change:
+//!
+//! | check | question | stored where | compared with | if it fails |
+//! |---|---|---|---|---|
+//! | expiry | Is the entry old? | `fresh_until`, `dead_at` of the entry | the clock | stale, then a miss |
+//! | epoch | Was one of its tags, or the namespace, invalidated? | an entry for each tag; the version of each entry | each other | a miss |
+//! | generation | Are the epochs in memory up to date? | with the epochs in memory | [`Driver::generation`] | read the epochs again |
+//! | stamp | Is the copy in a near tier up to date? | `mark` of the copy | [`Driver::stamp`] of the far tier, or a time limit | read from the far tier |
+//!
+//! Expiry and epochs are the contract; generation and stamp only say when memory and near tiers must look again. An entry moves
+//! through these states (`State`):
+//!
+//! ```text
+//! set ─> Fresh ─ (drawn shortly before its end) ─> Early ─ fresh_until ─> Stale ─> StaleIfError ─ dead_at ─> miss
+//!          └───────────── removed, or a tag invalidated: at once ──────────────────────────────────────────────^
+//! ```
 //!
 //! Start reading at `Inner::obtain`.
 
@@ -14,16 +31,17 @@ use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 
-use super::inner::{Inner, Seen, State};
+use super::inner::{Found, Inner, State};
+use super::lease::Lease;
 use super::value::Value;
 use super::{Cache, Codec, Count, Driver, Error, Result, Serialize};
 use crate::clock::{Time, Version};
 use crate::driver::{Claim, Flags, Record, Token, When};
 use crate::flight::{Leader, Role};
 use crate::key::Key;
-use crate::life::Answer;
+use crate::policy::Computed;
 
-/// What a computation may fail with: any error.
+/// The error of a computation.
 type Cause = Box<dyn StdError + Send + Sync>;
 
 impl<K, V, D, C> Cache<K, V, D, C>
@@ -33,12 +51,12 @@ where
     D: Driver,
     C: Codec<V>,
 {
-    /// The value; on a miss, what `compute` gives, which is stored.
+    /// Returns the value; on a miss, runs `compute` and stores its result.
     ///
-    /// However many ask, in however many threads, runtimes and processes, one computes; the others wait, or get the stale value if there
-    /// is one (see [`Builder`](super::Builder): `stale`, `stale_if_error`, `early` and the limits). `compute` runs as a part of this future; if
-    /// that is dropped, one who waits computes. An error is given to all who wait, and not stored; a panic goes on here
-    /// and is an error for the others. `compute` gives back a value, or an [`Answer`] that also says how long it lives.
+    /// Of all callers in all threads, runtimes and processes, one computes; the others wait, or get a stale value if there is one
+    /// (see `stale`, `stale_if_error`, `early` and the timeouts of [`Builder`](super::Builder)). `compute` runs inside this
+    /// future; if that is dropped, a waiting caller computes. All waiting callers get an error, which is not stored; a panic
+    /// continues here and is an error for the others. `compute` returns a value, or a [`Computed`] with a policy of its own.
     ///
     /// ```
     /// # skep_cache::driver::block_on(async {
@@ -58,21 +76,21 @@ where
     pub async fn get_or<F, A, E>(&self, key: &K, compute: impl FnOnce() -> F) -> Result<V>
     where
         F: Future<Output = Result<A, E>>,
-        A: Into<Answer<V>>,
+        A: Into<Computed<V>>,
         E: Into<Cause>,
     {
-        let mut encoded = Key::unwritten();
+        let mut encoded = Key::empty();
         self.inner.prefix.write(key, &mut encoded)?;
         let key = &encoded;
         let compute = || async { compute().await.map(|value| some(value.into())).map_err(Error::computation) };
-        match self.inner.obtain(key, self.inner.rules.soft, compute).await? {
+        match self.inner.obtain(key, self.inner.rules.soft_timeout, compute).await? {
             Some(value) => Ok(value),
-            // Somebody stored that there is none, with `set_none` or `get_or_none`.
-            None => Err(Error::misused("there is no such value, says the cache: ask with `get_or_none`")),
+            // Stored by `set_none` or `get_or_none`.
+            None => Err(Error::misused("a negative entry is stored under this key: use `get_or_none`")),
         }
     }
 
-    /// The same where there may be no value: that is stored too, and lives as the cache's `negative` says.
+    /// As [`get_or`](Cache::get_or), but there may be no value: a negative entry is stored then, with the TTL `negative`.
     ///
     /// ```
     /// # skep_cache::driver::block_on(async {
@@ -81,7 +99,7 @@ where
     /// let users = Cache::<u64, String>::new("users", Memory::new(1 << 20))?;
     /// assert_eq!(users.get_or_none(&1, || async { Ok::<_, std::io::Error>(None::<String>) }).await?, None);
     /// let again = users.get_or_none(&1, || async { Ok::<_, std::io::Error>(Some("Ada".to_owned())) }).await?;
-    /// assert_eq!(again, None, "not asked again for a minute");
+    /// assert_eq!(again, None, "the negative entry is fresh for a minute");
     /// # Ok::<(), skep_cache::Error>(())
     /// # }).unwrap();
     /// ```
@@ -92,48 +110,52 @@ where
     pub async fn get_or_none<F, A, E>(&self, key: &K, compute: impl FnOnce() -> F) -> Result<Option<V>>
     where
         F: Future<Output = Result<Option<A>, E>>,
-        A: Into<Answer<V>>,
+        A: Into<Computed<V>>,
         E: Into<Cause>,
     {
         let key = self.inner.prefix.key(key)?;
         let compute = || async {
             match compute().await {
                 Ok(Some(value)) => Ok(some(value.into())),
-                Ok(None) => Ok(Answer::of(None)),
+                Ok(None) => Ok(Computed::new(None)),
                 Err(error) => Err(Error::computation(error)),
             }
         };
-        self.inner.obtain(&key, self.inner.rules.soft, compute).await
+        self.inner.obtain(&key, self.inner.rules.soft_timeout, compute).await
     }
 
-    /// As [`get_or`](Cache::get_or), but a stale value is given at once, and computed anew by the
-    /// [`spawner`](super::Builder::spawner), which no caller waits for. Without one it is `get_or`.
+    /// As [`get_or`](Cache::get_or), but returns a stale value at once and refreshes it in the background, on the
+    /// [`spawner`](super::Builder::spawner) (stale-while-revalidate). Without a spawner it is `get_or`.
     ///
     /// # Errors
     ///
     /// As [`get_or`](Cache::get_or).
-    pub async fn get_or_behind<F, A, E>(&self, key: &K, compute: impl FnOnce() -> F + Send + 'static) -> Result<V>
+    pub async fn get_or_in_background<F, A, E>(
+        &self,
+        key: &K,
+        compute: impl FnOnce() -> F + Send + 'static,
+    ) -> Result<V>
     where
         F: Future<Output = Result<A, E>> + Send + 'static,
-        A: Into<Answer<V>> + Send,
+        A: Into<Computed<V>> + Send,
         E: Into<Cause>,
         V: Send + 'static,
     {
         let Some(spawn) = &self.inner.rules.spawner else { return self.get_or(key, compute).await };
         let encoded = self.inner.prefix.key(key)?;
-        let mut seen = Seen::Nothing;
+        let mut found = Found::Nothing;
         let now = self.inner.clock.now();
-        self.inner.look(&encoded, now, |value| value.decode(&self.inner.codec), &mut seen).await?;
-        let Seen::There(state @ (State::Fresh | State::Early | State::Stale), Some(value)) = seen else {
+        self.inner.look_up(&encoded, now, |value| value.decode(&self.inner.codec), &mut found).await?;
+        let Found::Entry(state @ (State::Fresh | State::Early | State::Stale), Some(value)) = found else {
             return self.get_or(key, compute).await;
         };
-        self.inner.given(state);
-        if state != State::Fresh && !self.inner.flights.is_flying(&encoded) {
+        self.inner.count_hit(state);
+        if state != State::Fresh && !self.inner.flights.is_in_flight(&encoded) {
             let inner = Arc::clone(&self.inner);
             spawn(Box::pin(async move {
                 let compute = || async { compute().await.map(|value| some(value.into())).map_err(Error::computation) };
                 if let Err(error) = inner.obtain::<V, _>(&encoded, None, compute).await {
-                    tracing::warn!(target: "skep_cache", %error, "computing behind a stale value failed");
+                    tracing::warn!(target: "skep_cache", %error, "background refresh failed");
                 }
             }));
         }
@@ -141,123 +163,89 @@ where
     }
 }
 
-fn some<V>(answer: Answer<V>) -> Answer<Option<V>> {
-    Answer { value: Some(answer.value), life: answer.life, keep: answer.keep }
+fn some<V>(computed: Computed<V>) -> Computed<Option<V>> {
+    Computed { value: Some(computed.value), policy: computed.policy, store: computed.store }
 }
 
 /// How a computation ended.
-enum Ran<V> {
-    Done(Result<Answer<Option<V>>>),
-    /// Its caller takes the stale value instead.
-    Soft,
+enum Ended<V> {
+    Done(Result<Computed<Option<V>>>),
+    /// The soft timeout passed: the caller takes the stale value.
+    SoftTimeout,
     Panicked(Box<dyn Any + Send>),
 }
 
-/// Whose turn it is to compute.
+/// What the leader does.
 enum Turn<'a, V, D: Driver, C: Send + Sync + 'static> {
-    /// Ours. Without a lease if the driver fails: everybody computes then, and what comes of it is stored only if it is newer.
-    Ours(Option<Lease<'a, D, C>>),
-    /// Another process's, and there is a stale value to give.
-    Theirs,
-    /// Another has just finished.
-    Over(Option<V>),
+    /// Compute. Without a lease if the driver fails: every process computes then, and a result is stored only if it is newer.
+    Compute(Option<Lease<'a, D, C>>),
+    /// Return the stale value: another process computes.
+    ServeStale,
+    /// Return this value: another process has just stored it.
+    Done(Option<V>),
 }
 
-/// A lease that is given back when its holder is dropped.
-struct Lease<'a, D: Driver, C: Send + Sync + 'static> {
-    inner: &'a Inner<D, C>,
-    key: &'a [u8],
-    token: Option<Token>,
-    until: Time,
-}
-
-impl<D: Driver, C: Send + Sync + 'static> Lease<'_, D, C> {
-    /// It ended by a write: there is nothing to give back.
-    fn ended(mut self) {
-        self.token = None;
-    }
-
-    async fn release(lease: Option<Self>) -> Result<()> {
-        let Some(mut lease) = lease else { return Ok(()) };
-        match lease.token {
-            Some(token) => {
-                lease.inner.release(lease.key, token).await?;
-                lease.token = None;
-                Ok(())
-            }
-            None => Ok(()),
-        }
-    }
-}
-
-impl<D: Driver, C: Send + Sync + 'static> Drop for Lease<'_, D, C> {
-    fn drop(&mut self) {
-        if let Some(token) = self.token {
-            self.inner.driver.abandon(self.key, token, self.inner.clock.now());
-        }
-    }
-}
-
-/// What a look showed that may be given instead of a computed value: how good it is, its version, and the value.
-struct Spare<V> {
+/// A stored value that may replace a computed one.
+struct StaleValue<V> {
     state: State,
     version: Version,
     value: Option<V>,
 }
 
-/// The same without the value.
+/// A [`StaleValue`] without the value.
 #[derive(Clone, Copy)]
-struct Mark {
+struct StaleHeader {
     state: State,
     version: Version,
 }
 
-impl<V> Spare<V> {
-    fn mark(&self) -> Mark {
-        Mark { state: self.state, version: self.version }
+impl<V> StaleValue<V> {
+    fn header(&self) -> StaleHeader {
+        StaleHeader { state: self.state, version: self.version }
     }
 }
 
 impl<D: Driver, C: Send + Sync + 'static> Inner<D, C> {
-    /// The value of a key that is there or computed. `None` is "there is none".
+    /// The stored or computed value of a key. `None` is a negative entry.
     async fn obtain<V, F>(&self, key: &Key, soft: Option<Duration>, compute: impl FnOnce() -> F) -> Result<Option<V>>
     where
-        F: Future<Output = Result<Answer<Option<V>>>>,
+        F: Future<Output = Result<Computed<Option<V>>>>,
         V: Send,
         C: Codec<V>,
     {
         loop {
-            let spare = match self.spare(key).await? {
-                Some(Spare { state: State::Fresh, value, .. }) => {
-                    self.given(State::Fresh);
+            let stale = match self.stored(key).await? {
+                Some(StaleValue { state: State::Fresh, value, .. }) => {
+                    self.count_hit(State::Fresh);
                     return Ok(value);
                 }
-                spare => spare,
+                stale => stale,
             };
             let asked = self.clock.version();
             let follower = match self.flights.join(key) {
-                Role::Leads(leader) => return Box::pin(self.lead(key, leader, spare, soft, compute)).await,
-                Role::Follows(follower) => follower,
+                Role::Leader(leader) => {
+                    return Box::pin(self.compute_as_leader(key, leader, stale, soft, compute)).await;
+                }
+                Role::Follower(follower) => follower,
             };
-            if let Some(Spare { state: state @ (State::Early | State::Stale), value, .. }) = spare {
-                self.given(state);
+            if let Some(StaleValue { state: state @ (State::Early | State::Stale), value, .. }) = stale {
+                self.count_hit(state);
                 return Ok(value);
             }
             match follower.await {
-                Some(Ok(record)) if record.entry().version() > asked || !self.is_void(&record).await? => {
-                    self.counters.count(Count::Waited);
+                Some(Ok(record)) if record.entry().version() > asked || !self.is_invalidated(&record).await? => {
+                    self.counters.count(Count::Coalesced);
                     return self.value(&record);
                 }
-                // It was invalidated since its computation began, perhaps before this caller asked. What is computed next
-                // begins later than that.
-                Some(Err(error)) => return self.instead(spare, error),
-                // The leader was dropped, or what it computed was out of date, for this caller at least.
+                Some(Err(error)) => return self.fall_back(stale, error),
+                // The leader was dropped, or its result was invalidated since its computation began, perhaps before this call.
+                // The next computation begins later than that.
                 Some(Ok(_)) | None => {}
             }
         }
     }
 
-    async fn spare<V: Send>(&self, key: &Key) -> Result<Option<Spare<V>>>
+    async fn stored<V: Send>(&self, key: &Key) -> Result<Option<StaleValue<V>>>
     where
         C: Codec<V>,
     {
@@ -265,133 +253,133 @@ impl<D: Driver, C: Send + Sync + 'static> Inner<D, C> {
             let version = value.version();
             value.decode(&self.codec).map(|value| (version, value))
         };
-        let mut seen = Seen::Nothing;
-        self.look(key, self.clock.now(), decode, &mut seen).await?;
-        Ok(match seen {
-            Seen::Nothing => None,
-            Seen::There(state, Some((version, value))) => Some(Spare { state, version, value: Some(value) }),
-            Seen::There(state, None) => Some(Spare { state, version: Version::ZERO, value: None }),
+        let mut found = Found::Nothing;
+        self.look_up(key, self.clock.now(), decode, &mut found).await?;
+        Ok(match found {
+            Found::Nothing => None,
+            Found::Entry(state, Some((version, value))) => Some(StaleValue { state, version, value: Some(value) }),
+            Found::Entry(state, None) => Some(StaleValue { state, version: Version::ZERO, value: None }),
         })
     }
 
-    async fn lead<V, F>(
+    async fn compute_as_leader<V, F>(
         &self,
         key: &Key,
         leader: Leader<'_, Result<Record>>,
-        spare: Option<Spare<V>>,
+        stale: Option<StaleValue<V>>,
         soft: Option<Duration>,
         compute: impl FnOnce() -> F,
     ) -> Result<Option<V>>
     where
-        F: Future<Output = Result<Answer<Option<V>>>>,
+        F: Future<Output = Result<Computed<Option<V>>>>,
         V: Send,
         C: Codec<V>,
     {
-        let lease = match self.turn(key, spare.as_ref().map(Spare::mark)).await? {
-            Turn::Ours(lease) => lease,
-            Turn::Theirs => return Ok(self.give(spare)),
-            Turn::Over(value) => return Ok(value),
+        let lease = match self.turn(key, stale.as_ref().map(StaleValue::header)).await? {
+            Turn::Compute(lease) => lease,
+            Turn::ServeStale => return Ok(self.serve(stale)),
+            Turn::Done(value) => return Ok(value),
         };
-        if spare.is_none() {
+        if stale.is_none() {
             self.counters.count(Count::Miss);
         }
-        let prepared = self.ready_to_write(&self.life.tags, self.clock.now()).await?;
+        let prepared = self.ready_to_write(&self.policy.tags, self.clock.now()).await?;
         let version = prepared.unwrap_or_else(|| self.clock.version());
         let began = self.clock.micros();
-        let ran = self.run(compute, soft.filter(|_| spare.is_some())).await;
+        let ran = self.run(compute, soft.filter(|_| stale.is_some())).await;
         self.counters.count(Count::Computation);
         match ran {
-            Ran::Done(Ok(answer)) => {
-                let life = answer.life.as_ref().unwrap_or(&self.life);
-                let mut header = life.header(answer.value.is_none(), version, self.clock.now(), self.rules.grace());
+            Ended::Done(Ok(computed)) => {
+                let policy = computed.policy.as_ref().unwrap_or(&self.policy);
+                let mut header = policy.header(computed.value.is_none(), version, self.clock.now(), self.rules.grace());
                 header.cost = u32::try_from(self.clock.micros() - began).unwrap_or(u32::MAX);
-                let record = self.encode(&header, &life.tags, answer.value.as_ref())?;
-                self.land(key, leader, lease, answer.keep.then_some(&*life.tags), record).await?;
-                Ok(answer.value)
+                let record = self.encode(&header, &policy.tags, computed.value.as_ref())?;
+                self.publish(key, leader, lease, computed.store.then_some(&*policy.tags), record).await?;
+                Ok(computed.value)
             }
-            Ran::Done(Err(error)) => {
+            Ended::Done(Err(error)) => {
                 self.counters.count(Count::FailedComputation);
                 Lease::release(lease).await?;
-                self.postpone(key, spare.as_ref().map(Spare::mark)).await?;
-                leader.land(Err(error.clone()));
-                self.instead(spare, error)
+                self.postpone(key, stale.as_ref().map(StaleValue::header)).await?;
+                leader.publish(Err(error.clone()));
+                self.fall_back(stale, error)
             }
-            Ran::Soft => Ok(self.give(spare)),
-            Ran::Panicked(panic) => {
+            Ended::SoftTimeout => Ok(self.serve(stale)),
+            Ended::Panicked(panic) => {
                 self.counters.count(Count::FailedComputation);
-                leader.land(Err(Error::panicked(message(&*panic))));
+                leader.publish(Err(Error::panicked(message(&*panic))));
                 drop(lease);
                 resume_unwind(panic)
             }
         }
     }
 
-    /// Takes the lease. Where another process has it, waits until that is done or its lease ends.
-    async fn turn<'a, V: Send>(&'a self, key: &'a Key, spare: Option<Mark>) -> Result<Turn<'a, V, D, C>>
+    /// Takes the lease. If another process has it, waits until that has stored a value or the lease ends.
+    async fn turn<'a, V: Send>(&'a self, key: &'a Key, stale: Option<StaleHeader>) -> Result<Turn<'a, V, D, C>>
     where
         C: Codec<V>,
     {
-        let servable = spare.is_some_and(|spare| spare.state != State::Spare);
+        let servable = stale.is_some_and(|stale| stale.state != State::StaleIfError);
         let mut pause = Duration::from_millis(1);
         loop {
             let now = self.clock.now();
             if !self.breaker.allows(now) {
-                return Ok(Turn::Ours(None));
+                return Ok(Turn::Compute(None));
             }
             let until = now.plus(self.rules.lease);
             let claim = Claim { token: Token(self.clock.version_at(now).to_u64()), until };
             let leased = self.driver.lease(key, claim, now).await.map(Some);
-            let lease = match self.settle(leased, now, None)? {
-                None => return Ok(Turn::Ours(None)),
+            let lease = match self.tolerate(leased, now, None)? {
+                None => return Ok(Turn::Compute(None)),
                 Some(Some(token)) => Some(Lease { inner: self, key, token: Some(token), until }),
-                Some(None) if servable => return Ok(Turn::Theirs),
+                Some(None) if servable => return Ok(Turn::ServeStale),
                 Some(None) => None,
             };
-            // Another, here or elsewhere, may have finished between our look and our lease.
-            if let Some(found) = self.spare(key).await?
+            // Another caller, here or elsewhere, may have finished between the read and the lease.
+            if let Some(found) = self.stored(key).await?
                 && matches!(found.state, State::Fresh | State::Early)
-                && spare.is_none_or(|before| before.state != State::Early || before.version != found.version)
+                && stale.is_none_or(|before| before.state != State::Early || before.version != found.version)
             {
                 Lease::release(lease).await?;
-                self.given(State::Fresh);
-                return Ok(Turn::Over(found.value));
+                self.count_hit(State::Fresh);
+                return Ok(Turn::Done(found.value));
             }
             if lease.is_some() {
-                return Ok(Turn::Ours(lease));
+                return Ok(Turn::Compute(lease));
             }
             self.clock.sleep_until(now.plus(pause)).await;
             pause = (pause * 2).min(Duration::from_millis(50));
         }
     }
 
-    /// Runs a computation within its limits.
-    async fn run<V, F>(&self, compute: impl FnOnce() -> F, soft: Option<Duration>) -> Ran<V>
+    /// Runs a computation within its timeouts.
+    async fn run<V, F>(&self, compute: impl FnOnce() -> F, soft: Option<Duration>) -> Ended<V>
     where
-        F: Future<Output = Result<Answer<Option<V>>>>,
+        F: Future<Output = Result<Computed<Option<V>>>>,
     {
         let start = self.clock.now();
         let mut computation = pin!(async move { compute().await });
-        let mut hard = self.rules.hard.map(|limit| self.clock.sleep_until(start.plus(limit)));
+        let mut hard = self.rules.hard_timeout.map(|limit| self.clock.sleep_until(start.plus(limit)));
         let mut soft = soft.map(|limit| self.clock.sleep_until(start.plus(limit)));
         poll_fn(|cx| {
             match catch_unwind(AssertUnwindSafe(|| computation.as_mut().poll(cx))) {
-                Ok(Poll::Ready(done)) => return Poll::Ready(Ran::Done(done)),
+                Ok(Poll::Ready(done)) => return Poll::Ready(Ended::Done(done)),
                 Ok(Poll::Pending) => {}
-                Err(panic) => return Poll::Ready(Ran::Panicked(panic)),
+                Err(panic) => return Poll::Ready(Ended::Panicked(panic)),
             }
             if hard.as_mut().is_some_and(|hard| Pin::new(hard).poll(cx).is_ready()) {
-                return Poll::Ready(Ran::Done(Err(Error::timed_out(self.rules.hard.unwrap_or_default()))));
+                return Poll::Ready(Ended::Done(Err(Error::timed_out(self.rules.hard_timeout.unwrap_or_default()))));
             }
             if soft.as_mut().is_some_and(|soft| Pin::new(soft).poll(cx).is_ready()) {
-                return Poll::Ready(Ran::Soft);
+                return Poll::Ready(Ended::SoftTimeout);
             }
             Poll::Pending
         })
         .await
     }
 
-    /// Stores what was computed, and gives it to all who wait. Without `tags` it is not to be stored.
-    async fn land(
+    /// Stores a result (unless `tags` is `None`) and publishes it to the waiting callers.
+    async fn publish(
         &self,
         key: &[u8],
         leader: Leader<'_, Result<Record>>,
@@ -401,32 +389,32 @@ impl<D: Driver, C: Send + Sync + 'static> Inner<D, C> {
     ) -> Result<()> {
         let now = self.clock.now();
         let Some(tags) = tags else {
-            leader.land(Ok(record));
+            leader.publish(Ok(record));
             return Lease::release(lease).await;
         };
-        match self.keep(key, lease.as_ref(), tags, &record, now).await? {
+        match self.store_computed(key, lease.as_ref(), tags, &record, now).await? {
             Some(true) => {
                 self.counters.count(Count::Set);
                 if let Some(lease) = lease {
                     lease.ended();
                 }
-                leader.land(Ok(record));
+                leader.publish(Ok(record));
             }
             Some(false) => {
                 self.counters.count(Count::Refused);
-                // Somebody set or removed the key since: who waits looks again. Were it only that the time of the
-                // lease was over, that would let all compute, one after the other.
+                // The key was set or removed meanwhile: waiting callers read again. If only the lease expired, publish all the
+                // same, or all of them would compute, one after the other.
                 if lease.is_none_or(|lease| now >= lease.until) {
-                    leader.land(Ok(record));
+                    leader.publish(Ok(record));
                 }
             }
-            None => leader.land(Ok(record)),
+            None => leader.publish(Ok(record)),
         }
         Ok(())
     }
 
     /// Whether the record was stored; `None` if the driver fails.
-    async fn keep(
+    async fn store_computed(
         &self,
         key: &[u8],
         lease: Option<&Lease<'_, D, C>>,
@@ -435,20 +423,20 @@ impl<D: Driver, C: Send + Sync + 'static> Inner<D, C> {
         now: Time,
     ) -> Result<Option<bool>> {
         if !self.breaker.allows(now) {
-            return self.resting(None);
+            return self.breaker_open(None);
         }
         if !tags.is_empty() {
             let ensured = self.epochs.ensure(&self.driver, &self.clock, tags, record.entry().version()).await;
-            self.settle(ensured, now, ())?;
+            self.tolerate(ensured, now, ())?;
         }
         let when = lease.and_then(|lease| lease.token).map_or(When::Newer, When::Leased);
         let stored = self.driver.set(key, record, when, now).await.map(Some);
-        self.settle(stored, now, None)
+        self.tolerate(stored, now, None)
     }
 
-    /// After a failure: the stale value counts as fresh until the next attempt, within its life.
-    async fn postpone(&self, key: &[u8], spare: Option<Mark>) -> Result<()> {
-        if !spare.is_some_and(|spare| matches!(spare.state, State::Stale | State::Spare)) {
+    /// After a failure: the stale value counts as fresh until the next attempt, at most until its end.
+    async fn postpone(&self, key: &[u8], stale: Option<StaleHeader>) -> Result<()> {
+        if !stale.is_some_and(|stale| matches!(stale.state, State::Stale | State::StaleIfError)) {
             return Ok(());
         }
         let now = self.clock.now();
@@ -457,22 +445,22 @@ impl<D: Driver, C: Send + Sync + 'static> Inner<D, C> {
             self.driver.touch(key, now.plus(self.rules.retry).min(dead_at), dead_at, now).await
         };
         let postponed = postpone.await;
-        self.settle(postponed, now, false).map(drop)
+        self.tolerate(postponed, now, false).map(drop)
     }
 
-    /// What is given when the computation failed: the spare value, or the error.
-    fn instead<V>(&self, spare: Option<Spare<V>>, error: Error) -> Result<Option<V>> {
-        if spare.is_none() {
+    /// The result after a failed computation: the stale value, or the error.
+    fn fall_back<V>(&self, stale: Option<StaleValue<V>>, error: Error) -> Result<Option<V>> {
+        if stale.is_none() {
             return Err(error);
         }
-        tracing::warn!(target: "skep_cache", driver = self.driver.name(), %error, "a stale value is given instead");
-        Ok(self.give(spare))
+        tracing::warn!(target: "skep_cache", driver = self.driver.name(), %error, "computation failed: serving a stale value");
+        Ok(self.serve(stale))
     }
 
-    fn give<V>(&self, spare: Option<Spare<V>>) -> Option<V> {
-        let spare = spare?;
-        self.given(spare.state);
-        spare.value
+    fn serve<V>(&self, stale: Option<StaleValue<V>>) -> Option<V> {
+        let stale = stale?;
+        self.count_hit(stale.state);
+        stale.value
     }
 
     fn value<V>(&self, record: &Record) -> Result<Option<V>>
@@ -485,16 +473,16 @@ impl<D: Driver, C: Send + Sync + 'static> Inner<D, C> {
         Value::of(record.entry()).decode(&self.codec).map(Some)
     }
 
-    fn given(&self, state: State) {
+    fn count_hit(&self, state: State) {
         self.counters.count(Count::Hit);
-        if matches!(state, State::Stale | State::Spare) {
+        if matches!(state, State::Stale | State::StaleIfError) {
             self.counters.count(Count::Stale);
         }
     }
 }
 
-/// What a panic said.
+/// The message of a panic.
 fn message(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().copied().or_else(|| panic.downcast_ref::<String>().map(String::as_str));
-    text.unwrap_or("without a message").to_owned()
+    text.unwrap_or("no message").to_owned()
 }

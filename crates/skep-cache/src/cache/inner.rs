@@ -1,7 +1,6 @@
-//! The way to the driver: what is fresh, what is void, and what happens when it fails.
+//! Access to the driver: checks freshness and invalidation, and handles failures.
 //!
-//! What a hit and a plain write never do is in futures of its own, in boxes: a future that holds all that might happen is
-//! large, and moving it about costs more than the hit.
+//! Rare paths are separate boxed futures: one future for everything is large, and moving it costs more than the hit.
 
 use std::cell::Cell;
 use std::time::Duration;
@@ -10,29 +9,28 @@ use bytes::BytesMut;
 use serde::de::DeserializeOwned;
 
 use crate::breaker::Breaker;
-use crate::chance;
 use crate::clock::{Clock, Time, Version};
 use crate::codec::Codec;
 use crate::driver::{Driver, Entry, Flags, Header, Record, Removal, Token, When};
 use crate::error::{Error, Result};
 use crate::flight::Flights;
 use crate::key::{Key, Prefix};
-use crate::life::Life;
+use crate::policy::EntryPolicy;
 use crate::stats::{Count, Counters};
 use crate::tags::{Epochs, Verdict};
 
 use super::REMOVAL;
 use super::builder::Rules;
-use super::packed;
+use super::compression;
 use super::value::Value;
 
-/// All of a cache but the types of its keys and values.
+/// A cache without the types of its keys and values.
 pub(crate) struct Inner<D, C> {
     pub(crate) driver: D,
     pub(crate) codec: C,
     pub(crate) prefix: Prefix,
     pub(crate) clock: Clock,
-    pub(crate) life: Life,
+    pub(crate) policy: EntryPolicy,
     pub(crate) rules: Rules,
     pub(crate) epochs: Epochs,
     pub(crate) flights: Flights<Result<Record>>,
@@ -40,46 +38,46 @@ pub(crate) struct Inner<D, C> {
     pub(crate) counters: Counters,
 }
 
-/// How good an entry is.
+/// The freshness of an entry. The module `compute` has the diagram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum State {
     Fresh,
-    /// Fresh, and this caller was drawn to compute it anew ahead of time.
+    /// Fresh, and this caller was drawn to refresh it early.
     Early,
-    /// To be given while one computes anew.
+    /// May be served while one caller computes.
     Stale,
-    /// To be given only if that fails.
-    Spare,
+    /// May be served only if computing fails.
+    StaleIfError,
 }
 
-/// What a look at the driver showed.
-pub(crate) enum Seen<T> {
+/// The result of a lookup.
+pub(crate) enum Found<T> {
     Nothing,
-    /// `None` is the answer "there is none".
-    There(State, Option<T>),
+    /// `None` is a negative entry.
+    Entry(State, Option<T>),
 }
 
-impl<T> Seen<T> {
+impl<T> Found<T> {
     /// The fresh value.
     #[inline]
     fn fresh(self) -> Option<T> {
         match self {
-            Self::There(State::Fresh | State::Early, value) => value,
-            Self::There(State::Stale | State::Spare, _) | Self::Nothing => None,
+            Self::Entry(State::Fresh | State::Early, value) => value,
+            Self::Entry(State::Stale | State::StaleIfError, _) | Self::Nothing => None,
         }
     }
 
     fn is_fresh(&self) -> bool {
-        matches!(self, Self::There(State::Fresh | State::Early, _))
+        matches!(self, Self::Entry(State::Fresh | State::Early, _))
     }
 }
 
-/// What is left to do when the driver has its entry back.
-enum Then {
+/// What remains to be done after the driver's callback.
+enum Todo {
     Nothing,
-    /// Move its end: it was used.
+    /// Extend its idle time: it was used.
     Touch(Time, Time),
-    /// Look at it again, when the epochs are known.
+    /// Check it again after reading the epochs.
     Judge(Record),
 }
 
@@ -91,73 +89,75 @@ impl<D: Driver, C: Send + Sync + 'static> Inner<D, C> {
         key: &[u8],
         decode: impl FnOnce(Value<'_>) -> Result<T> + Send,
     ) -> Result<Option<T>> {
-        let mut seen = Seen::Nothing;
-        self.look(key, self.clock.now(), decode, &mut seen).await?;
-        self.counters.count(if seen.is_fresh() { Count::Hit } else { Count::Miss });
-        Ok(seen.fresh())
+        let mut found = Found::Nothing;
+        self.look_up(key, self.clock.now(), decode, &mut found).await?;
+        self.counters.count(if found.is_fresh() { Count::Hit } else { Count::Miss });
+        Ok(found.fresh())
     }
 
     pub(crate) async fn fresh_header(&self, key: &[u8]) -> Result<Option<Header>> {
         self.fresh(key, |value| Ok(value.header())).await
     }
 
-    /// Looks whether there is an entry that may be given; counts nothing but failures.
+    /// Looks up an entry; counts failures only.
     ///
-    /// What it saw is written where the caller wants it: returned through the driver and all that stands between, it would be
-    /// moved by each, and to move some words that were just written takes longer than to find them.
+    /// Writes the result to `found`: returning it through the layers between would move it several times, which takes longer
+    /// than the lookup.
     #[inline]
-    pub(crate) async fn look<T: Send>(
+    pub(crate) async fn look_up<T: Send>(
         &self,
         key: &[u8],
         now: Time,
         decode: impl FnOnce(Value<'_>) -> Result<T> + Send,
-        seen: &mut Seen<T>,
+        found: &mut Found<T>,
     ) -> Result<()> {
         if !self.breaker.allows(now) {
-            return self.resting(());
+            return self.breaker_open(());
         }
         let generation = self.epochs.generation(&self.driver, now);
-        let (mut decode, mut then) = (Some(decode), Then::Nothing);
+        let (mut decode, mut todo) = (Some(decode), Todo::Nothing);
         let asked = self.driver.get(key, now, |entry| match self.epochs.judge(&entry, generation) {
             Verdict::Valid => {
                 if let Some(decode) = decode.take() {
-                    self.open(entry, now, decode, seen, &mut then);
+                    self.open(entry, now, decode, found, &mut todo);
                 }
             }
-            Verdict::Void => {}
-            Verdict::Unknown => then = Then::Judge(entry.to_record()),
+            Verdict::Invalid => {}
+            Verdict::Unknown => todo = Todo::Judge(entry.to_record()),
         });
         match asked.await {
-            Ok(_) => self.breaker.succeeded(),
-            Err(error) => return self.settle(Err(error), now, ()),
+            Ok(_) => {
+                self.breaker.succeeded();
+            }
+            Err(error) => return self.tolerate(Err(error), now, ()),
         }
-        match then {
-            Then::Nothing => Ok(()),
-            then => Box::pin(self.look_closer(key, now, then, decode, seen)).await,
+        match todo {
+            Todo::Nothing => Ok(()),
+            todo => Box::pin(self.finish_lookup(key, now, todo, decode, found)).await,
         }
     }
 
-    /// What cannot be done while the driver lends its entry.
-    async fn look_closer<T: Send>(
+    /// Does what is impossible inside the driver's callback.
+    async fn finish_lookup<T: Send>(
         &self,
         key: &[u8],
         now: Time,
-        then: Then,
+        todo: Todo,
         decode: Option<impl FnOnce(Value<'_>) -> Result<T> + Send>,
-        seen: &mut Seen<T>,
+        found: &mut Found<T>,
     ) -> Result<()> {
-        let mut then = then;
-        if let (Then::Judge(record), Some(decode)) = (&then, decode) {
-            let mut next = Then::Nothing;
+        let mut todo = todo;
+        if let (Todo::Judge(record), Some(decode)) = (&todo, decode) {
+            let mut next = Todo::Nothing;
             let verdict = self.epochs.judge_now(&self.driver, &self.clock, record.entry(), now).await;
-            if self.settle(verdict, now, Verdict::Void)? == Verdict::Valid {
-                self.open(record.entry(), now, decode, seen, &mut next);
+            if self.tolerate(verdict, now, Verdict::Invalid)? == Verdict::Valid {
+                self.open(record.entry(), now, decode, found, &mut next);
             }
-            then = next;
+            todo = next;
         }
-        if let Then::Touch(fresh_until, dead_at) = then {
+        if let Todo::Touch(fresh_until, dead_at) = todo {
             let touched = self.driver.touch(key, fresh_until, dead_at, now).await;
-            self.settle(touched, now, false)?;
+            self.tolerate(touched, now, false)?;
         }
         Ok(())
     }
@@ -168,8 +168,8 @@ impl<D: Driver, C: Send + Sync + 'static> Inner<D, C> {
         entry: Entry<'_>,
         now: Time,
         decode: impl FnOnce(Value<'_>) -> Result<T>,
-        seen: &mut Seen<T>,
-        then: &mut Then,
+        found: &mut Found<T>,
+        todo: &mut Todo,
     ) {
         let Some(state) = self.state(&entry, now) else { return };
         let value = if entry.flags().has(Flags::NEGATIVE) {
@@ -180,9 +180,9 @@ impl<D: Driver, C: Send + Sync + 'static> Inner<D, C> {
                 Err(error) => return self.undecodable(&error),
             }
         };
-        *seen = Seen::There(state, value);
+        *found = Found::Entry(state, value);
         if let Some(dead_at) = self.used(&entry, now) {
-            *then = Then::Touch(entry.fresh_until(), dead_at);
+            *todo = Todo::Touch(entry.fresh_until(), dead_at);
         }
     }
 
@@ -196,18 +196,18 @@ impl<D: Driver, C: Send + Sync + 'static> Inner<D, C> {
         if now < until.plus(self.rules.stale) {
             return Some(State::Stale);
         }
-        (now < until.plus(self.rules.stale_if_error)).then_some(State::Spare)
+        (now < until.plus(self.rules.stale_if_error)).then_some(State::StaleIfError)
     }
 
-    /// `XFetch`: whether a value that took `cost` microseconds, and has so much left, is computed anew by this caller.
+    /// `XFetch`: whether this caller refreshes a value that took `cost` microseconds and expires after `left`.
     fn is_drawn(&self, cost: u32, left: Duration) -> bool {
-        let reach = f64::from(cost) / 1e6 * self.rules.early;
-        // A draw of 32 bits is never beyond 23 times; most hits are spared it.
+        let window = f64::from(cost) / 1e6 * self.rules.early;
+        // The logarithm of a draw rarely exceeds 23; this spares most hits the draw.
         let left = left.as_secs_f64();
-        left < reach * 23.0 && left <= reach * -(1.0 - chance::draw()).ln()
+        left < window * 23.0 && left <= window * -(1.0 - fastrand::f64()).ln()
     }
 
-    /// The new end of an entry with an idle time, if an eighth of that has passed since it was last moved.
+    /// The new end of an entry with an idle time, if an eighth of that passed since the last extension.
     #[inline]
     fn used(&self, entry: &Entry<'_>, now: Time) -> Option<Time> {
         let idle = Duration::from_millis(u64::from(entry.idle()));
@@ -221,7 +221,7 @@ impl<D: Driver, C: Send + Sync + 'static> Inner<D, C> {
     #[cold]
     fn undecodable(&self, error: &Error) {
         self.counters.count(Count::Undecodable);
-        tracing::debug!(target: "skep_cache", driver = self.driver.name(), %error, "an entry is a miss");
+        tracing::debug!(target: "skep_cache", driver = self.driver.name(), %error, "undecodable entry: a miss");
     }
 
     pub(crate) async fn fresh_many<T: Send>(
@@ -233,23 +233,23 @@ impl<D: Driver, C: Send + Sync + 'static> Inner<D, C> {
         let mut found: Vec<Option<Record>> = keys.iter().map(|_| None).collect();
         if self.breaker.allows(now) {
             let keys: Vec<&[u8]> = keys.iter().map(|key| &**key).collect();
-            let got = self.driver.get_many(&keys, now, |place, entry| found[place] = Some(entry.to_record())).await;
-            self.settle(got, now, ())?;
+            let got = self.driver.get_many(&keys, now, |index, entry| found[index] = Some(entry.to_record())).await;
+            self.tolerate(got, now, ())?;
         }
         let mut values = Vec::with_capacity(keys.len());
         for (record, key) in found.iter().zip(keys) {
-            let mut seen = Seen::Nothing;
+            let mut found = Found::Nothing;
             if let Some(record) = record {
-                self.look_closer(key, now, Then::Judge(record.clone()), Some(&decode), &mut seen).await?;
+                self.finish_lookup(key, now, Todo::Judge(record.clone()), Some(&decode), &mut found).await?;
             }
-            let value = seen.fresh();
+            let value = found.fresh();
             self.counters.count(if value.is_some() { Count::Hit } else { Count::Miss });
             values.push(value);
         }
         Ok(values)
     }
 
-    /// The version for what is about to be stored, after all epochs that may void it. `None`: the driver fails.
+    /// The version for a write, higher than all epochs that may invalidate it. `None`: the driver fails.
     #[inline]
     pub(crate) async fn ready_to_write(&self, tags: &[u64], now: Time) -> Result<Option<Version>> {
         if !self.breaker.is_open() && self.epochs.are_known(tags, self.epochs.generation(&self.driver, now)) {
@@ -260,19 +260,19 @@ impl<D: Driver, C: Send + Sync + 'static> Inner<D, C> {
 
     async fn get_ready_to_write(&self, tags: &[u64], now: Time) -> Result<Option<Version>> {
         if !self.breaker.allows(now) {
-            return self.resting(None);
+            return self.breaker_open(None);
         }
         let prepared = self.epochs.prepare(&self.driver, &self.clock, now).await.map(Some);
-        if self.settle(prepared, now, None)?.is_none() {
+        if self.tolerate(prepared, now, None)?.is_none() {
             return Ok(None);
         }
         let version = self.clock.version_at(now);
         if !tags.is_empty() {
             let ensured = self.epochs.ensure(&self.driver, &self.clock, tags, version).await.map(Some);
-            if self.settle(ensured, now, None)?.is_none() {
+            if self.tolerate(ensured, now, None)?.is_none() {
                 return Ok(None);
             }
-            // Epochs just read may be newer than what was drawn before.
+            // The epochs just read may be higher than the version drawn before.
             return Ok(Some(self.clock.version_at(now)));
         }
         Ok(Some(version))
@@ -282,7 +282,7 @@ impl<D: Driver, C: Send + Sync + 'static> Inner<D, C> {
     pub(crate) async fn store(&self, key: &[u8], record: &Record, now: Time) -> Result<bool> {
         self.flights.detach(key);
         let stored = self.driver.set(key, record, When::Always, now).await;
-        let stored = self.settle(stored, now, false)?;
+        let stored = self.tolerate(stored, now, false)?;
         if stored {
             self.counters.count(Count::Set);
         }
@@ -295,7 +295,7 @@ impl<D: Driver, C: Send + Sync + 'static> Inner<D, C> {
         }
         let entries: Vec<(&[u8], Record)> = records.iter().map(|(key, record)| (&**key, record.clone())).collect();
         let stored = self.driver.set_many(&entries, now).await.map(|()| true);
-        let stored = self.settle(stored, now, false)?;
+        let stored = self.tolerate(stored, now, false)?;
         if stored {
             for _ in records {
                 self.counters.count(Count::Set);
@@ -310,10 +310,10 @@ impl<D: Driver, C: Send + Sync + 'static> Inner<D, C> {
         self.counters.count(Count::Removal);
         let removal = Removal { version: self.clock.version_at(now), until: now.plus(REMOVAL) };
         let removed = self.driver.remove(key, removal, now).await;
-        self.insist(removed, now)
+        self.require(removed, now)
     }
 
-    /// What is there, and the condition that it still is. The driver's failure is an error.
+    /// The current value, and the condition that it is unchanged. A failure of the driver is an error.
     pub(crate) async fn for_update<T: Send>(
         &self,
         key: &[u8],
@@ -323,26 +323,26 @@ impl<D: Driver, C: Send + Sync + 'static> Inner<D, C> {
         let found = self.driver.get(key, now, |entry| entry.to_record()).await?;
         let Some(record) = found else { return Ok((None, When::Absent)) };
         let when = When::Version(record.entry().version());
-        let mut seen = Seen::Nothing;
-        self.look_closer(key, now, Then::Judge(record), Some(decode), &mut seen).await?;
-        Ok((seen.fresh(), when))
+        let mut found = Found::Nothing;
+        self.finish_lookup(key, now, Todo::Judge(record), Some(decode), &mut found).await?;
+        Ok((found.fresh(), when))
     }
 
-    pub(crate) async fn replace<V>(&self, key: &[u8], value: &V, life: &Life, when: When) -> Result<bool>
+    pub(crate) async fn replace<V>(&self, key: &[u8], value: &V, policy: &EntryPolicy, when: When) -> Result<bool>
     where
         C: Codec<V>,
     {
         let now = self.clock.now();
         self.epochs.prepare(&self.driver, &self.clock, now).await?;
-        if !life.tags.is_empty() {
-            self.epochs.ensure(&self.driver, &self.clock, &life.tags, self.clock.version_at(now)).await?;
+        if !policy.tags.is_empty() {
+            self.epochs.ensure(&self.driver, &self.clock, &policy.tags, self.clock.version_at(now)).await?;
         }
         if let When::Version(old) = when {
-            // What another process, whose clock is ahead, wrote has a higher version; ours must not be the same again.
+            // Another process, whose clock is ahead, may have written a higher version; ours must be higher still.
             self.clock.observe(old);
         }
-        let header = life.header(false, self.clock.version_at(now), now, self.rules.grace());
-        let record = self.encode(&header, &life.tags, Some(value))?;
+        let header = policy.header(false, self.clock.version_at(now), now, self.rules.grace());
+        let record = self.encode(&header, &policy.tags, Some(value))?;
         self.flights.detach(key);
         let stored = self.driver.set(key, &record, when, now).await?;
         self.counters.count(if stored { Count::Set } else { Count::Refused });
@@ -353,13 +353,13 @@ impl<D: Driver, C: Send + Sync + 'static> Inner<D, C> {
     pub(crate) async fn increment(&self, key: &[u8], by: i64) -> Result<i64> {
         let now = self.clock.now();
         self.epochs.prepare(&self.driver, &self.clock, now).await?;
-        // A counter that is void or stale must begin anew.
+        // An invalidated or expired counter restarts at 0.
         if let (None, When::Version(_)) = self.for_update(key, |value| value.number()).await? {
             let removal = Removal { version: self.clock.version_at(now), until: now };
             self.driver.remove(key, removal, now).await?;
         }
         let version = self.clock.version_at(now);
-        let header = self.life.header(false, version, now, Duration::ZERO);
+        let header = self.policy.header(false, version, now, Duration::ZERO);
         let fresh = Record::new(&Header { flags: Flags::COUNTER, ..header }, &[], &0_i64.to_le_bytes());
         let sum = self.driver.increment(key, by, &fresh, now).await?;
         self.counters.count(Count::Set);
@@ -373,7 +373,7 @@ impl<D: Driver, C: Send + Sync + 'static> Inner<D, C> {
         }
         let fresh_until = now.plus(ttl);
         let touched = self.driver.touch(key, fresh_until, fresh_until.plus(self.rules.grace()), now).await;
-        self.settle(touched, now, false)
+        self.tolerate(touched, now, false)
     }
 
     pub(crate) async fn keys<O: DeserializeOwned + Send>(&self) -> Result<Vec<O>> {
@@ -381,17 +381,17 @@ impl<D: Driver, C: Send + Sync + 'static> Inner<D, C> {
         let mut keys = Vec::new();
         let note = |key: &[u8]| keys.extend(self.prefix.decode::<O>(key));
         let listed = self.driver.keys(self.prefix.as_bytes(), now, note).await;
-        self.settle(listed, now, ())?;
+        self.tolerate(listed, now, ())?;
         Ok(keys)
     }
 
-    /// Encodes a value, or that there is none.
+    /// Encodes a value, or a negative entry.
     pub(crate) fn encode<V>(&self, header: &Header, tags: &[u64], value: Option<&V>) -> Result<Record>
     where
         C: Codec<V>,
     {
         thread_local! {
-            /// Where values are encoded before their length is known. Taken while in use: encoding may itself use a cache.
+            /// A buffer for values whose length is unknown. Taken while in use: encoding may itself use a cache.
             static SCRATCH: Cell<BytesMut> = Cell::new(BytesMut::new());
         }
         let Some(value) = value else { return Ok(Record::new(header, tags, &[])) };
@@ -406,7 +406,7 @@ impl<D: Driver, C: Send + Sync + 'static> Inner<D, C> {
         scratch.clear();
         self.codec.encode(value, &mut scratch)?;
         let record = match self.rules.compress {
-            Some(threshold) if scratch.len() >= threshold => packed::record(header, tags, &scratch),
+            Some(threshold) if scratch.len() >= threshold => compression::record(header, tags, &scratch),
             _ => Record::new(header, tags, &scratch),
         };
         if scratch.capacity() <= 64 << 10 {
@@ -415,13 +415,13 @@ impl<D: Driver, C: Send + Sync + 'static> Inner<D, C> {
         Ok(record)
     }
 
-    /// The driver's answer; or, if it failed, `instead`, unless failures are to be errors.
+    /// The driver's result; `instead` if it failed, unless failures are errors ([`Builder::errors`](super::Builder::errors)).
     #[inline]
-    pub(crate) fn settle<T>(&self, answer: Result<T>, now: Time, instead: T) -> Result<T> {
-        match answer {
-            Ok(answer) => {
+    pub(crate) fn tolerate<T>(&self, result: Result<T>, now: Time, instead: T) -> Result<T> {
+        match result {
+            Ok(result) => {
                 self.breaker.succeeded();
-                Ok(answer)
+                Ok(result)
             }
             Err(error) if error.is_unsupported() => Err(error),
             Err(error) => {
@@ -431,36 +431,40 @@ impl<D: Driver, C: Send + Sync + 'static> Inner<D, C> {
         }
     }
 
-    /// The driver's answer to what must not fail unnoticed.
-    pub(crate) fn insist<T>(&self, answer: Result<T>, now: Time) -> Result<T> {
-        match &answer {
-            Ok(_) => self.breaker.succeeded(),
+    /// The driver's result, where a failure is always an error.
+    pub(crate) fn require<T>(&self, result: Result<T>, now: Time) -> Result<T> {
+        match &result {
+            Ok(_) => drop(self.breaker.succeeded()),
             Err(error) if error.is_unsupported() => {}
             Err(error) => self.failed(error, now),
         }
-        answer
+        result
     }
 
     #[cold]
     fn failed(&self, error: &Error, now: Time) {
         self.counters.count(Count::Failure);
         let driver = self.driver.name();
-        tracing::warn!(target: "skep_cache", driver, %error, "the driver failed");
+        tracing::warn!(target: "skep_cache", driver, %error, "cache driver failed");
         if error.is_unreachable() && self.breaker.failed(now) {
-            tracing::error!(target: "skep_cache", driver, "the driver is not asked for a while: it does not answer");
+            tracing::error!(target: "skep_cache", driver, "circuit breaker opened: the cache driver is unreachable");
         }
     }
 
-    /// What holds while the driver is not asked.
+    /// The result while the circuit breaker is open.
     #[cold]
-    pub(crate) fn resting<T>(&self, instead: T) -> Result<T> {
-        if self.rules.errors { Err(Error::unreachable("resting: it did not answer lately")) } else { Ok(instead) }
+    pub(crate) fn breaker_open<T>(&self, instead: T) -> Result<T> {
+        if self.rules.errors {
+            Err(Error::unreachable("waiting for the circuit breaker to close"))
+        } else {
+            Ok(instead)
+        }
     }
 
-    /// Gives a lease back.
+    /// Releases a lease.
     pub(crate) async fn release(&self, key: &[u8], token: Token) -> Result<()> {
         let now = self.clock.now();
         let released = self.driver.release(key, token, now).await;
-        self.settle(released, now, ())
+        self.tolerate(released, now, ())
     }
 }

@@ -1,10 +1,10 @@
-//! What is in an entry, before it is decoded.
+//! The value of an entry, before it is decoded.
 
 use std::borrow::Cow;
 
 use bytes::Bytes;
 
-use super::packed;
+use super::compression;
 use crate::clock::Version;
 use crate::codec::Codec;
 use crate::driver::{Entry, Flags, Header};
@@ -34,7 +34,7 @@ impl<'a> Value<'a> {
     #[inline]
     pub(crate) fn with_bytes<R>(self, read: impl FnOnce(&[u8]) -> R) -> Result<R> {
         if self.0.flags().has(Flags::COMPRESSED) {
-            return Ok(read(&packed::unpack(self.0.value())?));
+            return Ok(read(&compression::unpack(self.0.value())?));
         }
         Ok(read(self.0.value()))
     }
@@ -50,20 +50,20 @@ impl<'a> Value<'a> {
     pub(crate) fn number(self) -> Result<i64> {
         match self.0.value().try_into() {
             Ok(bytes) if self.0.flags().has(Flags::COUNTER) => Ok(i64::from_le_bytes(bytes)),
-            _ => Err(Error::codec("a value and not a counter is under this key")),
+            _ => Err(Error::codec("the key holds a value, not a counter")),
         }
     }
 
     fn plain(&self) -> Result<()> {
         if self.0.flags().has(Flags::COUNTER) {
-            return Err(Error::codec("a counter and not a value is under this key"));
+            return Err(Error::codec("the key holds a counter, not a value"));
         }
         Ok(())
     }
 
     fn bytes(&self) -> Result<Cow<'a, [u8]>> {
         if self.0.flags().has(Flags::COMPRESSED) {
-            return packed::unpack(self.0.value()).map(Cow::Owned);
+            return compression::unpack(self.0.value()).map(Cow::Owned);
         }
         Ok(Cow::Borrowed(self.0.value()))
     }

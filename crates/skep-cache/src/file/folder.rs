@@ -1,8 +1,7 @@
-//! One folder of files, and its share of the room.
+//! One folder of files, and its share of the limits.
 //!
-//! The file `.lock` is what writers lock; in it stands how much the folder holds (bytes, then entries, 8 bytes each, little
-//! endian). It is written by who has the lock. Should a writer die between a file and this sum, the sum is wrong by one file
-//! until room is made, which counts anew.
+//! Writers lock the file `.lock`, which contains the usage of the folder (bytes, then entries, 8 bytes each, little endian). If
+//! a writer dies before updating it, the usage is wrong by one file until the next eviction, which counts again.
 
 use std::fs::{self, File, TryLockError};
 use std::io::{self, ErrorKind, Read};
@@ -19,16 +18,16 @@ use crate::clock::Time;
 use crate::error::{Error, Result};
 use crate::slot::{Stored, ends};
 
-/// How long a writer waits for its turn. A holder writes one file or reads one folder; only one that is stopped takes longer.
-const PATIENCE: Duration = Duration::from_secs(5);
+/// How long a writer waits for the lock. A holder writes one file or reads one folder; only a stopped one takes longer.
+const LOCK_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// How exactly it is known when a file was last read: writing it down with each read would cost as much as the read.
+/// The accuracy of a file's last read: updating it on each read would cost as much as the read.
 const READ_AGAIN: Duration = Duration::from_mins(1);
 
-/// What a writer that died left behind is removed after this time.
+/// When files of dead writers are removed.
 const ABANDONED: Duration = Duration::from_hours(1);
 
-/// How much a folder may hold, or holds.
+/// The limits or the usage of a folder.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Budget {
     pub(super) bytes: u64,
@@ -40,25 +39,25 @@ pub(super) struct Budget {
 pub(super) struct Folder {
     path: PathBuf,
     share: Budget,
-    /// As last seen; for statistics.
+    /// As last seen, for statistics.
     bytes: AtomicU64,
     entries: AtomicU64,
     evicted: AtomicU64,
 }
 
-/// The right to write in a folder; ends when dropped, and with the process.
-pub(super) struct Turn<'a> {
+/// A locked folder. The lock ends on drop, and with the process.
+pub(super) struct Writer<'a> {
     folder: &'a Folder,
     lock: File,
-    holds: Budget,
+    usage: Budget,
 }
 
 impl Folder {
     pub(super) fn new(path: PathBuf, share: Budget) -> Self {
         let none = || AtomicU64::new(0);
         let folder = Self { path, share, bytes: none(), entries: none(), evicted: none() };
-        if let Ok(turn) = folder.lock() {
-            turn.note();
+        if let Ok(writer) = folder.lock() {
+            writer.note();
         }
         folder
     }
@@ -79,7 +78,7 @@ impl Folder {
         self.path.join(name.as_str())
     }
 
-    /// What a key holds, or what is wrong with its file.
+    /// The bytes of a key, or why its file is damaged.
     pub(super) fn read(&self, name: &Name, key: &[u8]) -> io::Result<Option<Result<Bytes, &'static str>>> {
         let mut file = match File::open(self.path(name)) {
             Ok(file) => file,
@@ -91,14 +90,14 @@ impl Folder {
         file.read_to_end(&mut bytes)?;
         let now = SystemTime::now();
         if known.modified()?.elapsed().is_ok_and(|age| age > READ_AGAIN) {
-            // What is not known to be read goes first when room is made: not worth failing a read for.
+            // If this fails, the file is evicted too early.
             let _ = file.set_modified(now);
         }
         Ok(Some(format::decode(bytes.into(), key)))
     }
 
-    /// Waits for the turn to write.
-    pub(super) fn lock(&self) -> Result<Turn<'_>> {
+    /// Waits for the lock.
+    pub(super) fn lock(&self) -> Result<Writer<'_>> {
         let failed = |error: io::Error| Error::unreachable("locking the folder of the cache").because(error);
         let mut options = File::options();
         let lock = options.read(true).write(true).create(true).truncate(false).mode(0o600);
@@ -108,34 +107,34 @@ impl Folder {
             match lock.try_lock() {
                 Ok(()) => break,
                 Err(TryLockError::Error(error)) => return Err(failed(error)),
-                Err(TryLockError::WouldBlock) if start.elapsed() > PATIENCE => {
-                    let text = format!("another process has held {} for {PATIENCE:?}", self.path.display());
+                Err(TryLockError::WouldBlock) if start.elapsed() > LOCK_TIMEOUT => {
+                    let text = format!("another process has locked {} for {LOCK_TIMEOUT:?}", self.path.display());
                     return Err(Error::unreachable("locking the folder of the cache").because(text));
                 }
                 Err(TryLockError::WouldBlock) => thread::sleep(Duration::from_micros(100)),
             }
         }
-        let mut holds = [0; 16];
-        // A new folder's is empty.
-        let holds = match lock.read_exact_at(&mut holds, 0) {
-            Ok(()) => Budget { bytes: number(&holds[..8]), entries: number(&holds[8..]) },
+        let mut usage = [0; 16];
+        // The file of a new folder is empty.
+        let usage = match lock.read_exact_at(&mut usage, 0) {
+            Ok(()) => Budget { bytes: number(&usage[..8]), entries: number(&usage[8..]) },
             Err(_) => Budget::default(),
         };
-        Ok(Turn { folder: self, lock, holds })
+        Ok(Writer { folder: self, lock, usage })
     }
 
-    /// The keys of all files, and the beginning of their entries.
+    /// The keys of all files, and the first bytes of their entries.
     pub(super) fn heads(&self) -> io::Result<Vec<(Vec<u8>, Vec<u8>)>> {
         let mut heads = Vec::new();
         self.each(|path, _| {
-            if let Some((key, entry)) = beginning(path).as_deref().and_then(format::head) {
+            if let Some((key, entry)) = read_head(path).as_deref().and_then(format::head) {
                 heads.push((key.to_vec(), entry.to_vec()));
             }
         })?;
         Ok(heads)
     }
 
-    /// All files but the lock. One that goes away meanwhile is none.
+    /// Calls `call` with all files except the lock. Files removed meanwhile are skipped.
     fn each(&self, mut call: impl FnMut(&PathBuf, &fs::Metadata)) -> io::Result<()> {
         for file in fs::read_dir(&self.path)? {
             let file = file?;
@@ -153,34 +152,34 @@ fn number(bytes: &[u8]) -> u64 {
     bytes.try_into().map_or(0, u64::from_le_bytes)
 }
 
-/// The beginning of a file, if it is still there.
-fn beginning(path: &PathBuf) -> Option<Vec<u8>> {
+/// The first bytes of a file, if it still exists.
+fn read_head(path: &PathBuf) -> Option<Vec<u8>> {
     let mut bytes = Vec::with_capacity(HEAD);
     File::open(path).ok()?.take(HEAD as u64).read_to_end(&mut bytes).ok()?;
     Some(bytes)
 }
 
-impl Turn<'_> {
+impl Writer<'_> {
     pub(super) fn write(&mut self, name: &Name, key: &[u8], stored: &Stored, now: Time) -> io::Result<()> {
         let (path, bytes) = (self.folder.path(name), format::encode(key, stored));
         let old = fs::metadata(&path).ok().map(|known| known.len());
         let after = Budget {
-            bytes: self.holds.bytes.saturating_sub(old.unwrap_or(0)) + bytes.len() as u64,
-            entries: self.holds.entries + u64::from(old.is_none()),
+            bytes: self.usage.bytes.saturating_sub(old.unwrap_or(0)) + bytes.len() as u64,
+            entries: self.usage.entries + u64::from(old.is_none()),
         };
         if after.bytes > self.folder.share.bytes || after.entries > self.folder.share.entries {
-            self.make_room(bytes.len() as u64, now)?;
-            // It may have been among what went.
+            self.evict(bytes.len() as u64, now)?;
+            // The old file may have been evicted.
             return self.write_now(&path, &bytes);
         }
         self.write_now(&path, &bytes)
     }
 
-    /// Under another name first: whoever reads sees all of it or what was there before.
+    /// Writes under another name first, so that readers see the whole new or the whole old file.
     fn write_now(&mut self, path: &PathBuf, bytes: &[u8]) -> io::Result<()> {
         let old = fs::metadata(path).ok().map(|known| known.len());
         let new = path.with_extension("new");
-        // What somebody who died here left; with `create_new`, nobody can slip in a link.
+        // A dead writer may have left one. `create_new` follows no link.
         let _ = fs::remove_file(&new);
         let file = File::options().write(true).create_new(true).mode(0o600).open(&new)?;
         let written = file.write_all_at(bytes, 0).and_then(|()| fs::rename(&new, path));
@@ -188,8 +187,8 @@ impl Turn<'_> {
             let _ = fs::remove_file(&new);
             return written;
         }
-        self.holds.bytes = self.holds.bytes.saturating_sub(old.unwrap_or(0)) + bytes.len() as u64;
-        self.holds.entries += u64::from(old.is_none());
+        self.usage.bytes = self.usage.bytes.saturating_sub(old.unwrap_or(0)) + bytes.len() as u64;
+        self.usage.entries += u64::from(old.is_none());
         self.save()
     }
 
@@ -197,20 +196,20 @@ impl Turn<'_> {
         let path = self.folder.path(name);
         let Ok(known) = fs::metadata(&path) else { return Ok(()) };
         fs::remove_file(&path)?;
-        self.holds.bytes = self.holds.bytes.saturating_sub(known.len());
-        self.holds.entries = self.holds.entries.saturating_sub(1);
+        self.usage.bytes = self.usage.bytes.saturating_sub(known.len());
+        self.usage.entries = self.usage.entries.saturating_sub(1);
         self.save()
     }
 
-    /// Removes what is dead or damaged, then what was not read for longest, until a tenth of the share is free beside
-    /// `wanted` bytes; so that it is not called for each write.
-    fn make_room(&mut self, wanted: u64, now: Time) -> io::Result<()> {
+    /// Removes dead and damaged files, then the least recently read, until a tenth of the share and `wanted` bytes are free: then
+    /// the next writes need no eviction.
+    fn evict(&mut self, wanted: u64, now: Time) -> io::Result<()> {
         let (mut files, mut gone, clock) = (Vec::new(), Vec::new(), SystemTime::now());
         self.folder.each(|path, known| {
             let read = known.modified().unwrap_or(SystemTime::UNIX_EPOCH);
             let is_new = path.extension().is_some();
             let abandoned = clock.duration_since(read).is_ok_and(|age| age > ABANDONED);
-            let head = beginning(path);
+            let head = read_head(path);
             let end = head.as_deref().and_then(format::split).and_then(|(_, slot)| ends(slot));
             if (is_new && abandoned) || (!is_new && end.is_none_or(|end| end <= now)) {
                 gone.push(path.clone());
@@ -227,30 +226,30 @@ impl Turn<'_> {
             bytes: (share.bytes - share.bytes / 10).min(share.bytes.saturating_sub(wanted)),
             entries: (share.entries - share.entries / 10).min(share.entries.saturating_sub(1)),
         };
-        let mut holds = Budget { bytes: files.iter().map(|file| file.1).sum(), entries: files.len() as u64 };
+        let mut usage = Budget { bytes: files.iter().map(|file| file.1).sum(), entries: files.len() as u64 };
         for (_, bytes, path) in &files {
-            if holds.bytes <= goal.bytes && holds.entries <= goal.entries {
+            if usage.bytes <= goal.bytes && usage.entries <= goal.entries {
                 break;
             }
             fs::remove_file(path)?;
-            holds.bytes -= bytes;
-            holds.entries -= 1;
+            usage.bytes -= bytes;
+            usage.entries -= 1;
             self.folder.evicted.fetch_add(1, Ordering::Relaxed);
         }
-        self.holds = holds;
+        self.usage = usage;
         self.save()
     }
 
     fn save(&self) -> io::Result<()> {
         self.note();
-        let mut holds = [0; 16];
-        holds[..8].copy_from_slice(&self.holds.bytes.to_le_bytes());
-        holds[8..].copy_from_slice(&self.holds.entries.to_le_bytes());
-        self.lock.write_all_at(&holds, 0)
+        let mut usage = [0; 16];
+        usage[..8].copy_from_slice(&self.usage.bytes.to_le_bytes());
+        usage[8..].copy_from_slice(&self.usage.entries.to_le_bytes());
+        self.lock.write_all_at(&usage, 0)
     }
 
     fn note(&self) {
-        self.folder.bytes.store(self.holds.bytes, Ordering::Relaxed);
-        self.folder.entries.store(self.holds.entries, Ordering::Relaxed);
+        self.folder.bytes.store(self.usage.bytes, Ordering::Relaxed);
+        self.folder.entries.store(self.usage.entries, Ordering::Relaxed);
     }
 }

@@ -1,12 +1,12 @@
-//! What is in a file, and what it is called.
+//! The format and the name of a file.
 //!
-//! | bytes | what |
+//! | bytes | content |
 //! |---|---|
 //! | 0..8 | `SKEPCF1`, and a line feed |
 //! | 8..16 | the first 8 bytes of SHA-256 over the rest |
-//! | 16..18 | how long the key is, little endian |
+//! | 16..18 | length of the key, little endian |
 //! | 18.. | the key |
-//! | then | what the key holds ([`slot`](crate::slot)) |
+//! | then | the bytes of the key ([`slot`](crate::slot)) |
 
 use std::fmt::Write as _;
 
@@ -19,7 +19,7 @@ use crate::slot::{LEASE_LEN, Stored, entry_at};
 const MAGIC: &[u8; 8] = b"SKEPCF1\n";
 const KEY_AT: usize = 18;
 
-/// So much of a file is enough to know its key and its entry's header.
+/// Bytes that contain the key and the entry's header.
 pub(super) const HEAD: usize = KEY_AT + crate::driver::MAX_KEY + LEASE_LEN + Header::LEN + 8 * 64;
 
 /// A file's name: the SHA-256 of its key.
@@ -34,7 +34,7 @@ impl Name {
         Self(name)
     }
 
-    /// The folder it is in.
+    /// The number of its folder.
     pub(super) fn folder(&self) -> usize {
         (self.0.as_bytes()[0] as char).to_digit(16).map_or(0, |digit| digit as usize)
     }
@@ -44,18 +44,18 @@ impl Name {
     }
 }
 
-/// How large the file will be.
+/// The size of a file.
 pub(super) fn size(key: &[u8], stored: &Stored) -> u64 {
     let parts: usize = stored.parts().iter().map(|part| part.len()).sum();
     (KEY_AT + key.len() + parts) as u64
 }
 
-/// All of a file.
+/// Encodes a file.
 pub(super) fn encode(key: &[u8], stored: &Stored) -> Vec<u8> {
     let mut file = Vec::with_capacity(KEY_AT + key.len() + LEASE_LEN + stored.entry.len());
     file.extend_from_slice(MAGIC);
     file.extend_from_slice(&[0; 8]);
-    // Keys are at most `MAX_KEY` long; a longer one would not be found again, and is a miss.
+    // Keys have at most `MAX_KEY` bytes; a longer one would be a miss.
     file.extend_from_slice(&u16::try_from(key.len()).unwrap_or(u16::MAX).to_le_bytes());
     file.extend_from_slice(key);
     stored.parts().iter().for_each(|part| file.extend_from_slice(part));
@@ -64,27 +64,27 @@ pub(super) fn encode(key: &[u8], stored: &Stored) -> Vec<u8> {
     file
 }
 
-/// What the key holds; or what is wrong with the file.
+/// The bytes of the key, or why the file is damaged.
 pub(super) fn decode(file: Bytes, key: &[u8]) -> Result<Bytes, &'static str> {
     if file.len() < KEY_AT || &file[..8] != MAGIC {
-        return Err("a file does not begin as one of this version");
+        return Err("the file has another format");
     }
     if file[8..16] != checksum(&file[16..]) {
-        return Err("a file's checksum is wrong");
+        return Err("the checksum of the file is wrong");
     }
     match split(&file) {
         Some((found, _)) if found == key => Ok(file.slice(KEY_AT + key.len()..)),
-        _ => Err("a file belongs to another key"),
+        _ => Err("the file belongs to another key"),
     }
 }
 
-/// The key, and the beginning of the entry, of a file's beginning.
+/// The key and the first bytes of the entry, from the first bytes of a file.
 pub(super) fn head(file: &[u8]) -> Option<(&[u8], &[u8])> {
     let (key, slot) = split(file)?;
     Some((key, &slot[entry_at(slot)..]))
 }
 
-/// The key and what it holds, of a file or its beginning; for [`ends`](crate::slot::ends).
+/// The key and its bytes, of a file or its first bytes, for [`ends`](crate::slot::ends).
 pub(super) fn split(file: &[u8]) -> Option<(&[u8], &[u8])> {
     if file.get(..8)? != MAGIC {
         return None;

@@ -1,4 +1,4 @@
-//! Where a server is, and how a connection to it begins.
+//! Addresses of servers, and the two kinds of sockets behind them.
 
 use std::fmt;
 use std::io;
@@ -10,13 +10,13 @@ use std::task::{Context, Poll};
 use tokio::io::{AsyncRead, ReadBuf};
 use tokio::net::{TcpStream, UnixStream, tcp, unix};
 
-/// What memcached listens on, if nobody says otherwise.
+/// memcached's default port.
 const PORT: u16 = 11211;
 
 /// Where a server listens.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Address {
-    /// `name:port`, looked up anew for each connection, so that a moved server is found.
+    /// `name:port`, resolved for each connection, so that a server that moved is found.
     Tcp(String),
     Unix(PathBuf),
 }
@@ -37,7 +37,7 @@ impl FromStr for Address {
         match whole.rsplit_once(':') {
             Some((host, port)) if is_host(host) && port.parse::<u16>().is_ok() => Ok(Self::Tcp(whole)),
             _ => Err(format!(
-                "\"{text}\" is no address of a server; right would be \"cache1:{PORT}\", \"[::1]:{PORT}\" or \
+                "invalid server address \"{text}\": expected \"cache1:{PORT}\", \"[::1]:{PORT}\" or \
                  \"/run/memcached.sock\""
             )),
         }
@@ -64,7 +64,7 @@ impl Address {
         match self {
             Self::Tcp(address) => {
                 let stream = TcpStream::connect(address.as_str()).await?;
-                // Requests are whole when they are written; waiting for more would only add time.
+                // Requests are written whole.
                 stream.set_nodelay(true)?;
                 let (reader, writer) = stream.into_split();
                 Ok((Reader::Tcp(reader), Writer::Tcp(writer)))
@@ -77,15 +77,14 @@ impl Address {
     }
 }
 
-/// What the server sends.
+/// The receiving half.
 pub(super) enum Reader {
     Tcp(tcp::OwnedReadHalf),
     Unix(unix::OwnedReadHalf),
 }
 
 impl Reader {
-    /// What tokio's `poll_read` does, for either kind: after a short read it does not ask again until the system says
-    /// so, which saves a system call per answer.
+    /// Reads as tokio does: after a short read it waits for readiness, which saves a system call for each reply.
     pub(super) fn poll_read(&mut self, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         match self {
             Self::Tcp(half) => Pin::new(half).poll_read(cx, buffer),
@@ -94,7 +93,7 @@ impl Reader {
     }
 }
 
-/// What the server is sent. Writing needs no exclusive access, so that whoever asks can do it at once.
+/// The sending half. Writing needs no exclusive access, so that any caller can write.
 pub(super) enum Writer {
     Tcp(tcp::OwnedWriteHalf),
     Unix(unix::OwnedWriteHalf),
@@ -108,10 +107,10 @@ impl Writer {
         }
     }
 
-    pub(super) fn poll_write_ready(&self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+    pub(super) async fn writable(&self) -> io::Result<()> {
         match self {
-            Self::Tcp(half) => half.as_ref().poll_write_ready(cx),
-            Self::Unix(half) => half.as_ref().poll_write_ready(cx),
+            Self::Tcp(half) => half.writable().await,
+            Self::Unix(half) => half.writable().await,
         }
     }
 }

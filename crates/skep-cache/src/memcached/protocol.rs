@@ -1,57 +1,57 @@
-//! What is said to memcached, and how its answers are read: the meta protocol, as bytes.
+//! memcached's meta protocol, as bytes.
 //!
-//! Nothing here knows sockets. A request is appended to a buffer by one of the functions; answers come out of a
-//! [`Parser`], which is fed whatever arrived, in pieces of any size. Source: memcached's `doc/protocol.txt`, from "Meta
-//! Get" on.
+//! No I/O. The functions append requests to a buffer; a [`Parser`] is fed received bytes in pieces of any size and gives
+//! replies. Source: memcached's `doc/protocol.txt`, from "Meta Get" on.
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 
-use super::failure::Failure;
+use sha2::{Digest, Sha256};
 
-/// The longest key memcached takes, in bytes.
-pub(super) const KEY_LIMIT: usize = 250;
+/// The longest key of memcached, in bytes.
+const KEY_LIMIT: usize = 250;
 
-/// The longest line an answer may have. Ours echo a few flags; an error carries a sentence.
+/// The longest line of a reply. Ours repeat a few flags; an error has a sentence.
 const LINE_LIMIT: usize = 2048;
 
-/// From here on memcached reads a time to live as a moment since 1970.
+/// memcached reads a longer time to live as seconds since 1970.
 const RELATIVE_LIMIT: u64 = 30 * 24 * 60 * 60;
 
-/// A key in the form in which it travels.
-#[derive(Clone, Copy)]
-pub(super) struct Key<'a>(&'a [u8]);
+/// A key as it is sent.
+pub(super) struct WireKey<'a> {
+    bytes: Cow<'a, [u8]>,
+    base64: bool,
+}
 
-impl<'a> Key<'a> {
-    /// An error if it would be longer than [`KEY_LIMIT`] on the way.
-    pub(super) fn new(bytes: &'a [u8]) -> Result<Self, Failure> {
-        let key = Self(bytes);
-        let length = if key.is_text() { bytes.len() } else { bytes.len().div_ceil(3) * 4 };
-        match length {
-            0 => Err(Failure::KeyEmpty),
-            1..=KEY_LIMIT => Ok(key),
-            _ => Err(Failure::KeyTooLong { bytes: length, limit: KEY_LIMIT }),
+impl<'a> WireKey<'a> {
+    /// A key that would be sent as more than [`KEY_LIMIT`] bytes becomes its digest.
+    pub(super) fn new(key: &'a [u8]) -> Self {
+        // The protocol splits lines at blanks: only visible ASCII is sent as it is, anything else as base64 (flag `b`).
+        let base64 = key.is_empty() || !key.iter().all(u8::is_ascii_graphic);
+        let length = if base64 { key.len().div_ceil(3) * 4 } else { key.len() };
+        if (1..=KEY_LIMIT).contains(&length) {
+            return Self { bytes: Cow::Borrowed(key), base64 };
         }
+        let mut digest = String::from("sha256:");
+        for byte in Sha256::digest(key) {
+            let _ = write!(digest, "{byte:02x}");
+        }
+        Self { bytes: Cow::Owned(digest.into_bytes()), base64: false }
     }
 
-    /// The protocol splits lines at blanks, so only visible ASCII travels as it is; the rest goes as base64 (`b`).
-    fn is_text(self) -> bool {
-        self.0.iter().all(u8::is_ascii_graphic)
-    }
-
-    /// Appends the key and, if it needs one, the flag that says how to read it.
-    fn append(self, verb: &str, size: Option<usize>, out: &mut Vec<u8>) {
-        out.extend_from_slice(verb.as_bytes());
-        let text = self.is_text();
-        if text {
-            out.extend_from_slice(self.0);
+    /// Appends the command, the key, a value's size, and the flag for base64.
+    fn append(&self, command: &str, size: Option<usize>, out: &mut Vec<u8>) {
+        out.extend_from_slice(command.as_bytes());
+        if self.base64 {
+            base64(&self.bytes, out);
         } else {
-            base64(self.0, out);
+            out.extend_from_slice(&self.bytes);
         }
         if let Some(size) = size {
             out.push(b' ');
             decimal(size as u64, out);
         }
-        if !text {
+        if self.base64 {
             out.extend_from_slice(b" b");
         }
     }
@@ -89,26 +89,25 @@ fn token(letter: u8, number: u64, out: &mut Vec<u8>) {
     decimal(number, out);
 }
 
-/// Appends a time to live: seconds, or a moment where the seconds would be read as one. 0 is for ever.
+/// Appends a time to live in seconds, or the absolute time where memcached would read it so. 0 never expires.
 fn ttl(seconds: u64, out: &mut Vec<u8>) {
     let now = || std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(0, |since| since.as_secs());
     let number = if seconds > RELATIVE_LIMIT { now().saturating_add(seconds).min(i32::MAX as u64) } else { seconds };
     token(b'T', number, out);
 }
 
-/// What of an entry is asked for.
+/// What to read of an entry.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Get {
-    /// The value; without, only what is known about it.
     pub(super) value: bool,
-    /// The number that a conditional write compares.
+    /// The number for a conditional write.
     pub(super) cas: bool,
-    /// In a batch: what the answer carries, so that it can be told from others. A miss is then not answered at all.
+    /// In a batch: a number that the reply repeats. A miss then has no reply.
     pub(super) opaque: Option<u64>,
 }
 
 /// `mg`: reads an entry.
-pub(super) fn get(key: Key<'_>, what: Get, out: &mut Vec<u8>) {
+pub(super) fn get(key: &WireKey<'_>, what: Get, out: &mut Vec<u8>) {
     key.append("mg ", None, out);
     if what.value {
         out.extend_from_slice(b" v");
@@ -127,14 +126,21 @@ pub(super) fn get(key: Key<'_>, what: Get, out: &mut Vec<u8>) {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum If {
     Always,
-    /// There is no entry.
+    /// If there is no entry.
     Absent,
-    /// Nobody wrote since this number was read.
+    /// If nobody wrote since this number was read.
     Cas(u64),
 }
 
-/// `ms`: writes an entry that lives for so many seconds (0: for ever).
-pub(super) fn set(key: Key<'_>, parts: [&[u8]; 2], seconds: u64, when: If, opaque: Option<u64>, out: &mut Vec<u8>) {
+/// `ms`: writes an entry that expires after some seconds (0: never).
+pub(super) fn set(
+    key: &WireKey<'_>,
+    parts: [&[u8]; 2],
+    seconds: u64,
+    when: If,
+    opaque: Option<u64>,
+    out: &mut Vec<u8>,
+) {
     let size = parts[0].len() + parts[1].len();
     out.reserve(size + KEY_LIMIT + 64);
     key.append("ms ", Some(size), out);
@@ -154,8 +160,8 @@ pub(super) fn set(key: Key<'_>, parts: [&[u8]; 2], seconds: u64, when: If, opaqu
     out.extend_from_slice(b"\r\n");
 }
 
-/// `md`: removes an entry, always or if nobody wrote since `cas` was read.
-pub(super) fn delete(key: Key<'_>, cas: Option<u64>, out: &mut Vec<u8>) {
+/// `md`: removes an entry, or only if nobody wrote since `cas` was read.
+pub(super) fn delete(key: &WireKey<'_>, cas: Option<u64>, out: &mut Vec<u8>) {
     key.append("md ", None, out);
     if let Some(cas) = cas {
         token(b'C', cas, out);
@@ -163,40 +169,40 @@ pub(super) fn delete(key: Key<'_>, cas: Option<u64>, out: &mut Vec<u8>) {
     out.extend_from_slice(b"\r\n");
 }
 
-/// `mn`: ends a batch. Its answer comes after all others.
+/// `mn`: ends a batch. Its reply comes after all others.
 pub(super) fn fence(out: &mut Vec<u8>) {
     out.extend_from_slice(b"mn\r\n");
 }
 
-/// Asks who is there.
+/// `version`.
 pub(super) fn version(out: &mut Vec<u8>) {
     out.extend_from_slice(b"version\r\n");
 }
 
-/// How an answer begins.
+/// The return code of a reply.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Code {
     /// Done.
     Hd,
     /// A value follows.
     Va,
-    /// A miss.
+    /// A miss of `mg`.
     En,
-    /// There is no such entry.
+    /// No such entry.
     Nf,
-    /// It was not stored: there is one already.
+    /// Not stored: there is an entry.
     Ns,
-    /// Somebody wrote in between.
+    /// Not stored: somebody wrote in between.
     Ex,
     /// The end of a batch.
     Mn,
     /// `VERSION`, and the version.
     Version(String),
-    /// The server could not or would not: its own words.
+    /// An error, in the server's words.
     Error(String),
 }
 
-/// One answer.
+/// One reply.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Reply {
     pub(super) code: Code,
@@ -213,11 +219,11 @@ impl Reply {
     }
 }
 
-/// Cuts what arrives into answers.
+/// Splits received bytes into replies.
 pub(super) struct Parser {
-    /// Of values, in bytes. A server that announces more is not believed.
+    /// The largest value, in bytes; a larger one is an error.
     limit: usize,
-    /// An answer whose value has not arrived in full, and how much is missing (with the line's end).
+    /// A reply whose value is incomplete, and the number of missing bytes (with the line end).
     open: Option<(Reply, usize)>,
 }
 
@@ -226,17 +232,15 @@ impl Parser {
         Self { limit, open: None }
     }
 
-    /// Takes from `input` what it can use: how many bytes that were, and an answer if one is complete.
-    ///
-    /// To be called until it gives neither.
-    pub(super) fn take(&mut self, input: &[u8]) -> Result<(usize, Option<Reply>), Failure> {
+    /// Consumes bytes of `input`: how many, and a reply if one is complete. Call it until it gives neither.
+    pub(super) fn take(&mut self, input: &[u8]) -> Result<(usize, Option<Reply>), String> {
         let Some((reply, missing)) = &mut self.open else { return self.line(input) };
         let used = input.len().min(*missing);
         let ours = used.min(missing.saturating_sub(2));
         reply.value.extend_from_slice(&input[..ours]);
         for (i, byte) in input[ours..used].iter().enumerate() {
             if *byte != b"\r\n"[2 - (*missing - ours) + i] {
-                return Err(Failure::garbage("a value that does not end where its length says", input));
+                return Err(garbage("a value does not end where its length says", input));
             }
         }
         *missing -= used;
@@ -244,21 +248,17 @@ impl Parser {
         Ok((used, if complete { self.open.take().map(|(reply, _)| reply) } else { None }))
     }
 
-    fn line(&mut self, input: &[u8]) -> Result<(usize, Option<Reply>), Failure> {
+    fn line(&mut self, input: &[u8]) -> Result<(usize, Option<Reply>), String> {
         let Some(end) = input.iter().position(|byte| *byte == b'\n') else {
-            return if input.len() > LINE_LIMIT {
-                Err(Failure::garbage("a line without end", input))
-            } else {
-                Ok((0, None))
-            };
+            return if input.len() > LINE_LIMIT { Err(garbage("a line without an end", input)) } else { Ok((0, None)) };
         };
         let Some(line) = input[..end].strip_suffix(b"\r").and_then(|line| std::str::from_utf8(line).ok()) else {
-            return Err(Failure::garbage("a line that memcached does not send", input));
+            return Err(garbage("an invalid line", input));
         };
-        let (reply, size) = read(line).ok_or_else(|| Failure::garbage("a line that memcached does not send", input))?;
+        let (reply, size) = read(line).ok_or_else(|| garbage("an invalid line", input))?;
         let Some(size) = size else { return Ok((end + 1, Some(reply))) };
         if size > self.limit {
-            return Err(Failure::garbage(&format!("a value of {size} bytes, and {} is our limit", self.limit), input));
+            return Err(garbage(&format!("a value of {size} bytes exceeds the limit of {}", self.limit), input));
         }
         let mut reply = reply;
         reply.value.reserve_exact(size);
@@ -267,7 +267,7 @@ impl Parser {
     }
 }
 
-/// An answer's line, and the size of the value that follows, if one does.
+/// Parses the line of a reply: the reply, and the size of the value that follows.
 fn read(line: &str) -> Option<(Reply, Option<usize>)> {
     let mut words = line.split(' ');
     let mut size = None;
@@ -296,15 +296,19 @@ fn read(line: &str) -> Option<(Reply, Option<usize>)> {
         match letter {
             "c" => reply.cas = Some(rest.parse().ok()?),
             "O" => reply.opaque = Some(rest.parse().ok()?),
-            // What we did not ask for, and what a later version may add.
+            // Flags of later versions.
             _ => {}
         }
     }
     Some((reply, size))
 }
 
-/// The beginning of what arrived, for an error's text.
-pub(super) fn excerpt(input: &[u8]) -> String {
+fn garbage(what: &str, input: &[u8]) -> String {
+    format!("{what}: \"{}\"", excerpt(input))
+}
+
+/// The first bytes received, for an error's text.
+fn excerpt(input: &[u8]) -> String {
     let mut text = String::new();
     for byte in input.iter().take(40) {
         let _ = write!(text, "{}", byte.escape_ascii());
@@ -322,51 +326,50 @@ mod tests {
         String::from_utf8(out).unwrap()
     }
 
-    fn key(bytes: &[u8]) -> Key<'_> {
-        Key::new(bytes).unwrap()
-    }
-
     #[test]
     fn requests_are_the_lines_of_the_protocol() {
         let what = Get { value: true, cas: true, ..Get::default() };
-        assert_eq!(text(|out| get(key(b"post:1"), what, out)), "mg post:1 v c\r\n");
+        assert_eq!(text(|out| get(&WireKey::new(b"post:1"), what, out)), "mg post:1 v c\r\n");
         let what = Get { value: true, opaque: Some(7), ..Get::default() };
-        assert_eq!(text(|out| get(key(b"a"), what, out)), "mg a v q O7\r\n");
+        assert_eq!(text(|out| get(&WireKey::new(b"a"), what, out)), "mg a v q O7\r\n");
         assert_eq!(
-            text(|out| set(key(b"a"), [b"he", b"llo"], 60, If::Cas(5), None, out)),
+            text(|out| set(&WireKey::new(b"a"), [b"he", b"llo"], 60, If::Cas(5), None, out)),
             "ms a 5 T60 C5\r\nhello\r\n"
         );
-        assert_eq!(text(|out| set(key(b"a"), [b"", b""], 0, If::Absent, None, out)), "ms a 0 T0 ME\r\n\r\n");
-        assert_eq!(text(|out| delete(key(b"a"), Some(9), out)), "md a C9\r\n");
+        assert_eq!(text(|out| set(&WireKey::new(b"a"), [b"", b""], 0, If::Absent, None, out)), "ms a 0 T0 ME\r\n\r\n");
+        assert_eq!(text(|out| delete(&WireKey::new(b"a"), Some(9), out)), "md a C9\r\n");
     }
 
     #[test]
-    fn a_key_with_blanks_travels_as_base64() {
-        assert_eq!(text(|out| delete(key(b"a b"), None, out)), "md YSBi b\r\n");
-        assert_eq!(text(|out| delete(key(b"a b!"), None, out)), "md YSBiIQ== b\r\n");
-        assert_eq!(text(|out| delete(key("é b".as_bytes()), None, out)), "md w6kgYg== b\r\n");
-        assert_eq!(text(|out| set(key(b"\0"), [b"", b"x"], 0, If::Always, None, out)), "ms AA== 1 b T0\r\nx\r\n");
+    fn a_key_with_blanks_is_sent_as_base64() {
+        assert_eq!(text(|out| delete(&WireKey::new(b"a b"), None, out)), "md YSBi b\r\n");
+        assert_eq!(text(|out| delete(&WireKey::new(b"a b!"), None, out)), "md YSBiIQ== b\r\n");
+        assert_eq!(text(|out| delete(&WireKey::new("é b".as_bytes()), None, out)), "md w6kgYg== b\r\n");
+        assert_eq!(
+            text(|out| set(&WireKey::new(b"\0"), [b"", b"x"], 0, If::Always, None, out)),
+            "ms AA== 1 b T0\r\nx\r\n"
+        );
     }
 
     #[test]
-    fn a_key_is_measured_as_it_travels() {
-        assert!(Key::new(&[b'k'; 250]).is_ok());
-        assert!(Key::new(&[b'k'; 251]).is_err());
-        assert!(Key::new(&[0; 186]).is_ok());
-        let error = Key::new(&[0; 189]).err().unwrap().to_string();
-        assert_eq!(error, "the key takes 252 bytes, and memcached's limit is 250");
-        assert!(Key::new(b"").is_err());
+    fn a_key_longer_than_the_limit_as_sent_becomes_a_digest() {
+        let sent = |key: &[u8]| text(|out| delete(&WireKey::new(key), None, out));
+        assert!(sent(&[b'k'; 250]).starts_with("md kkk"));
+        assert!(sent(&[0; 186]).starts_with("md AAA"));
+        for key in [&[b'k'; 251][..], &[0; 189], b""] {
+            assert!(sent(key).starts_with("md sha256:"), "{key:?}");
+        }
     }
 
     #[test]
-    fn a_time_that_memcached_would_take_for_a_moment_becomes_one() {
+    fn a_ttl_over_30_days_becomes_an_absolute_time() {
         assert!(text(|out| ttl(2_592_000, out)).ends_with("T2592000"));
         let moment: u64 = text(|out| ttl(2_592_001, out)).trim_start_matches(" T").parse().unwrap();
         assert!(moment > 1_700_000_000, "{moment}");
     }
 
     /// Feeds `input` in pieces of `size`.
-    fn parse(input: &[u8], size: usize) -> Result<Vec<Reply>, Failure> {
+    fn parse(input: &[u8], size: usize) -> Result<Vec<Reply>, String> {
         let (mut parser, mut replies, mut buffer) = (Parser::new(1000), Vec::new(), Vec::new());
         for piece in input.chunks(size) {
             buffer.extend_from_slice(piece);
@@ -384,7 +387,7 @@ mod tests {
     }
 
     #[test]
-    fn answers_are_read_however_they_are_cut() {
+    fn replies_are_parsed_from_pieces_of_any_size() {
         let input = b"VA 5 c12 W\r\nhe\r\no\r\nEN\r\nHD O3 X Z\r\nVA 0\r\n\r\nSERVER_ERROR out of memory\r\nMN\r\n";
         for size in 1..input.len() {
             let replies = parse(input, size).unwrap();
@@ -399,7 +402,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_answer_is_refused() {
+    fn garbage_is_refused() {
         for input in [
             &b"HTTP/1.1 400 Bad Request\r\n"[..],
             b"VA many\r\n",

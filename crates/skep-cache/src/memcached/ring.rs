@@ -1,15 +1,15 @@
-//! Which server a key belongs to: consistent hashing, as ketama does it.
+//! Consistent hashing: which server a key belongs to, as in ketama.
 //!
-//! Each server has points on a circle, more of them the heavier it is; a key belongs to the next point. So a server that
-//! comes or goes moves only its own share of the keys, and every process that has the same list of servers, in whatever
-//! order, agrees. The hash is part of that agreement: changing it makes every entry a miss.
+//! Each server has points on a ring, in proportion to its weight; a key belongs to the next point. Adding or removing a server
+//! moves only its share of the keys, and all processes with the same servers agree. Changing the hash makes every entry a
+//! miss.
 
-/// Points of a server of weight 1. With 160, shares of equal servers differ by less than a fifth.
+/// Points of a server of weight 1: the shares of equal servers differ by less than a fifth.
 const POINTS: u32 = 160;
 
-/// The circle.
+/// The ring.
 pub(super) struct Ring {
-    /// Point and server, in the order of the points.
+    /// Points and their servers, sorted.
     points: Vec<(u64, usize)>,
 }
 
@@ -24,8 +24,7 @@ impl Ring {
         Self { points }
     }
 
-    /// The servers in the order in which they are asked for this key; the first is the one it belongs to. A server may
-    /// be named more than once.
+    /// The servers to try for a key, in order, with repetitions. The key belongs to the first.
     pub(super) fn order(&self, key: &[u8]) -> impl Iterator<Item = usize> {
         let wanted = hash(key);
         let first = self.points.partition_point(|(point, _)| *point < wanted);
@@ -33,7 +32,7 @@ impl Ring {
     }
 }
 
-/// FNV-1a, and what `MurmurHash3` does at its end, so that names which differ in their last letter lie far apart.
+/// FNV-1a with the finalizer of `MurmurHash3`, which separates names that differ in the last letter.
 fn hash(bytes: &[u8]) -> u64 {
     let mut hash = bytes
         .iter()
@@ -67,7 +66,7 @@ mod tests {
     }
 
     #[test]
-    fn a_server_that_goes_moves_only_its_own_keys() {
+    fn removing_a_server_moves_only_its_own_keys() {
         let before = owners(&[("a:1", 1), ("b:1", 1), ("c:1", 1)]);
         let after = owners(&[("a:1", 1), ("b:1", 1)]);
         for (before, after) in before.iter().zip(&after).filter(|(before, _)| *before != "c:1") {

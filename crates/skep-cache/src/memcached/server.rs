@@ -4,20 +4,20 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::address::Address;
-use super::connection::{Connection, Settings};
-use super::failure::Failure;
+use super::connection::{Connection, Failure};
 use super::protocol::{self, Code};
-use crate::reach::{self, Link, Missed, Reach};
+use crate::connections::{ConnectError, Connections};
+use crate::error::{Error, Result};
 
-/// How a server is used.
+/// How the servers are used.
 #[derive(Clone, Debug)]
-pub(super) struct Policy {
+pub(super) struct Options {
     pub(super) connections: usize,
     pub(super) connect_timeout: Duration,
     pub(super) timeout: Duration,
-    pub(super) value_limit: usize,
-    /// How long it is left out after the first failure, and at most.
-    pub(super) left_out: (Duration, Duration),
+    pub(super) max_value: usize,
+    /// The first and the longest pause after a failed attempt to connect.
+    pub(super) backoff: (Duration, Duration),
 }
 
 /// One server.
@@ -25,66 +25,54 @@ pub(super) struct Server {
     pub(super) address: Address,
     pub(super) weight: u32,
     pub(super) name: Arc<str>,
-    policy: Policy,
-    reach: Reach<Connection>,
-}
-
-impl Link for Connection {
-    fn is_ended(&self) -> bool {
-        self.has_ended()
-    }
+    options: Options,
+    connections: Connections<Connection>,
 }
 
 impl Server {
-    pub(super) fn new(address: Address, weight: u32, policy: Policy) -> Self {
-        let way = reach::Policy {
-            connections: policy.connections,
-            attempt: 2 * policy.connect_timeout,
-            left_out: policy.left_out,
-        };
-        let reach = Reach::new(format!("memcached at {address}"), way);
-        Self { name: address.to_string().into(), address, weight, policy, reach }
+    pub(super) fn new(address: Address, weight: u32, options: Options) -> Self {
+        let connections = Connections::new(format!("memcached at {address}"), options.connections, options.backoff);
+        Self { name: address.to_string().into(), address, weight, options, connections }
     }
 
-    /// Whether it is left out at the moment.
-    pub(super) fn is_left_out(&self) -> bool {
-        self.reach.is_left_out()
+    /// Whether it could not be reached lately.
+    pub(super) fn is_unreachable(&self) -> bool {
+        self.connections.is_unreachable()
     }
 
-    /// What it said, as an error.
-    pub(super) fn refused(&self, said: &str) -> Failure {
-        Failure::Refused { server: Arc::clone(&self.name), said: said.into() }
-    }
-
-    /// A connection that works, as far as we know.
-    pub(super) async fn connection(&self) -> Result<Arc<Connection>, Failure> {
-        self.reach.link(self.connect()).await.map_err(|missed| match missed {
-            Missed::NoRuntime => Failure::NoRuntime,
-            Missed::LeftOut => Failure::LeftOut { server: Arc::clone(&self.name) },
-            Missed::Failed(failure) => failure,
+    /// A connection believed to be open.
+    pub(super) async fn connection(&self) -> Result<Arc<Connection>> {
+        self.connections.get(self.connect()).await.map_err(|error| match error {
+            ConnectError::NoRuntime => {
+                Error::misused("the memcached driver needs a tokio runtime with I/O and time enabled")
+            }
+            ConnectError::BreakerOpen => {
+                Failure::failed(format!("memcached at {} was unreachable a moment ago: not tried again yet", self.name))
+                    .into()
+            }
+            ConnectError::Failed(failure) => failure.into(),
         })
     }
 
-    /// Connects, and finds out whether who answers is a memcached that understands us.
+    /// Connects, and checks that the server is a memcached with the meta protocol.
     async fn connect(&self) -> Result<Connection, Failure> {
-        let unreachable = |why: String| Failure::Unreachable { server: Arc::clone(&self.name), why: why.into() };
-        let limit = self.policy.connect_timeout;
+        let unreachable = |why: String| Failure::failed(format!("memcached at {} is unreachable: {why}", self.name));
+        let limit = self.options.connect_timeout;
         let (reader, writer) = match tokio::time::timeout(limit, self.address.connect()).await {
             Ok(Ok(halves)) => halves,
             Ok(Err(error)) => return Err(unreachable(error.to_string())),
             Err(_) => return Err(unreachable(format!("no connection within {limit:?}"))),
         };
-        let Policy { timeout, value_limit, .. } = self.policy;
-        let connection =
-            Connection::new(reader, writer, Settings { server: Arc::clone(&self.name), timeout, value_limit });
-        match tokio::time::timeout(limit, connection.call(protocol::version)?).await {
+        let Options { timeout, max_value, .. } = self.options;
+        let connection = Connection::new(reader, writer, Arc::clone(&self.name), timeout, max_value);
+        match tokio::time::timeout(limit, connection.call(protocol::version)?.wait()).await {
             Ok(Ok(reply)) => match reply.code {
                 Code::Version(version) if speaks_meta(&version) => Ok(connection),
                 Code::Version(version) => {
-                    Err(unreachable(format!("it is memcached {version}, and the meta protocol came with 1.6")))
+                    Err(unreachable(format!("version {version} lacks the meta protocol, which came with 1.6")))
                 }
-                Code::Error(said) => Err(unreachable(format!("it says: {said}"))),
-                other => Err(unreachable(format!("asked for its version, it answered {other:?}"))),
+                Code::Error(text) => Err(unreachable(format!("it says: {text}"))),
+                other => Err(unreachable(format!("unexpected reply {other:?} to `version`"))),
             },
             Ok(Err(failure)) => Err(failure),
             Err(_) => Err(unreachable(format!("no answer within {limit:?}"))),

@@ -1,4 +1,4 @@
-//! What can be said about Redis before it is used.
+//! Options of the Redis driver.
 
 use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::{Arc, Mutex};
@@ -7,10 +7,10 @@ use std::time::Duration;
 use ::redis::{AsyncConnectionConfig, Client, IntoConnectionInfo, RedisError, Script};
 
 use super::{Connection, Inner, Redis};
+use crate::connections::Connections;
 use crate::error::{Error, Result};
-use crate::reach::{Policy, Reach};
 
-/// Where entries are.
+/// The servers.
 pub(super) enum Servers {
     One(Box<Client>),
     #[cfg(feature = "redis-cluster")]
@@ -35,7 +35,7 @@ impl Servers {
     }
 }
 
-/// What can be said about Redis before it is used. See [`Redis`] for an example.
+/// Options of the Redis driver. See [`Redis`] for an example.
 #[derive(Clone, Debug)]
 #[must_use]
 pub struct Builder {
@@ -44,7 +44,7 @@ pub struct Builder {
     timeout: Duration,
     connect_timeout: Duration,
     connections: usize,
-    left_out: (Duration, Duration),
+    backoff: (Duration, Duration),
 }
 
 impl Builder {
@@ -55,66 +55,66 @@ impl Builder {
             timeout: Duration::from_millis(500),
             connect_timeout: Duration::from_millis(500),
             connections: 1,
-            left_out: (Duration::from_secs(1), Duration::from_secs(30)),
+            backoff: (Duration::from_secs(1), Duration::from_secs(30)),
         }
     }
 
-    /// How long an answer may take (500 ms, if nobody says otherwise; 1 ms to 1 h). What takes longer is an error.
+    /// Timeout of a request: 1 ms to 1 h. Default: 500 ms.
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = timeout;
         self
     }
 
-    /// How long connecting may take, with the first words (500 ms; 1 ms to 1 h).
+    /// Timeout for connecting, with the handshake: 1 ms to 1 h. Default: 500 ms.
     pub fn connect_timeout(mut self, timeout: Duration) -> Self {
         self.connect_timeout = timeout;
         self
     }
 
-    /// Connections from each runtime (1; 1 to 64). One serves thousands of tasks; more keep small values from waiting
+    /// Connections from each runtime: 1 to 64. Default: 1, which serves thousands of tasks; with more, small values do not wait
     /// behind large ones.
     pub fn connections(mut self, connections: usize) -> Self {
         self.connections = connections;
         self
     }
 
-    /// How long a server that cannot be reached is left out: after the first failure, and at most (1 s and 30 s; each
-    /// failure doubles it; 1 ms to 1 h).
-    pub fn left_out(mut self, first: Duration, most: Duration) -> Self {
-        self.left_out = (first, most);
+    /// Pauses after a failed attempt to connect: the first and the longest, 1 ms to 1 h each. Each failure doubles the pause.
+    /// Default: 1 s and 30 s.
+    pub fn backoff(mut self, first: Duration, longest: Duration) -> Self {
+        self.backoff = (first, longest);
         self
     }
 
-    /// The driver. Connects to nobody yet.
+    /// Builds the driver. Opens no connection yet.
     ///
     /// # Errors
     ///
-    /// If an address or a number is not one; the text says which and what would be.
+    /// If an address or an option is invalid; the text says what is expected.
     pub fn build(self) -> Result<Redis> {
-        let wrong = |text: String| Error::misused("the options of redis are wrong").because(text);
+        let wrong = |text: String| Error::misused("invalid options of Redis").because(text);
         for (name, time) in [
             ("timeout", self.timeout),
             ("connect_timeout", self.connect_timeout),
-            ("left_out", self.left_out.0),
-            ("left_out", self.left_out.1),
+            ("backoff", self.backoff.0),
+            ("backoff", self.backoff.1),
         ] {
             if !(Duration::from_millis(1)..=Duration::from_hours(1)).contains(&time) {
-                return Err(wrong(format!("{name} is {time:?}, and 1 ms to 1 h is possible")));
+                return Err(wrong(format!("{name} is {time:?}: expected 1 ms to 1 h")));
             }
         }
         if !(1..=64).contains(&self.connections) {
-            return Err(wrong(format!("{} connections are asked for, and 1 to 64 are possible", self.connections)));
+            return Err(wrong(format!("connections is {}: expected 1 to 64", self.connections)));
         }
         #[cfg(feature = "redis-tls")]
-        choose_cryptography(&self.urls);
+        install_crypto_provider(&self.urls);
         let mut names = Vec::new();
         let mut infos = Vec::new();
         for url in &self.urls {
             let info = url.as_str().into_connection_info().map_err(|error| {
-                // The URL may hold a password; only what stands before it is shown.
+                // The URL may contain a password: only the scheme is shown.
                 let scheme = url.split_once("://").map_or("no scheme", |(scheme, _)| scheme);
                 wrong(format!(
-                    "a URL ({scheme}) is not usable: {error}; right would be \"redis://cache1:6379\", \
+                    "invalid URL ({scheme}): {error}; expected \"redis://cache1:6379\", \
                      \"unix:///run/redis.sock\" or, with the feature redis-tls, \"rediss://cache1:6379\""
                 ))
             })?;
@@ -123,18 +123,17 @@ impl Builder {
         }
         let name = names.join(", ");
         let servers = self.servers(infos).map_err(|error| wrong(format!("{name}: {error}")))?;
-        let policy = Policy { connections: self.connections, attempt: self.connect_timeout, left_out: self.left_out };
         Ok(Redis {
             inner: Arc::new(Inner {
                 servers,
-                reach: Reach::new(format!("Redis at {name}"), policy),
+                connections: Connections::new(format!("Redis at {name}"), self.connections, self.backoff),
                 name,
                 timeout: self.timeout,
                 connect_timeout: self.connect_timeout,
-                script: Script::new(include_str!("act.lua")),
-                heard: AtomicU64::new(0),
+                script: Script::new(include_str!("operation.lua")),
+                epoch_changes: AtomicU64::new(0),
                 waiting: Mutex::default(),
-                waits: AtomicBool::new(false),
+                has_waiting: AtomicBool::new(false),
             }),
         })
     }
@@ -144,7 +143,7 @@ impl Builder {
         if self.cluster {
             let builder = ::redis::cluster::ClusterClient::builder(infos);
             let builder = builder.connection_timeout(self.connect_timeout).response_timeout(self.timeout);
-            // A node that is away is our caller's to hear of soon; the map of the cluster is read anew meanwhile.
+            // Callers learn of an unreachable node soon; the client reads the slot map again meanwhile.
             let builder = builder.retries(2).overall_response_timeout(Some(self.timeout));
             return Ok(Servers::Cluster(Box::new(builder.build()?)));
         }
@@ -153,12 +152,11 @@ impl Builder {
     }
 }
 
-/// TLS asks the process which cryptography to use, and panics if nobody has said so and several are built in. Who has chosen
-/// keeps what was chosen.
+/// Installs a cryptography provider for TLS if the program has not: rustls panics if several are built in and none is installed.
 #[cfg(feature = "redis-tls")]
-fn choose_cryptography(urls: &[String]) {
+fn install_crypto_provider(urls: &[String]) {
     if urls.iter().any(|url| url.starts_with("rediss:")) && rustls::crypto::CryptoProvider::get_default().is_none() {
-        // Refused only if somebody chose meanwhile, which will do.
+        // Fails only if another thread installed one meanwhile.
         let _ = rustls::crypto::ring::default_provider().install_default();
     }
 }
@@ -168,11 +166,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn wrong_options_are_named_and_passwords_are_not() {
+    fn invalid_options_are_named_and_passwords_are_not() {
         let error = Redis::builder("redis:/user:secret@host").build().unwrap_err().to_string();
-        assert!(error.contains("right would be \"redis://cache1:6379\"") && !error.contains("secret"), "{error}");
+        assert!(error.contains("expected \"redis://cache1:6379\"") && !error.contains("secret"), "{error}");
         let error = Redis::builder("redis://a").connections(0).build().unwrap_err().to_string();
-        assert!(error.contains("0 connections are asked for"), "{error}");
+        assert!(error.contains("connections is 0"), "{error}");
         let error = Redis::builder("redis://a").timeout(Duration::ZERO).build().unwrap_err().to_string();
         assert!(error.contains("timeout is 0ns"), "{error}");
         let driver = Redis::builder("redis://user:secret@cache1:7").build().unwrap();

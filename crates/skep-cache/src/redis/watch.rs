@@ -1,8 +1,8 @@
-//! Hearing what others changed, for a tier in front.
+//! Notifications about changes by others, for a near tier.
 //!
-//! The server tells by itself: `CLIENT TRACKING ON BCAST` on a connection of its own, so writers have no more to send, and
-//! changes by other programs, evictions and expiries are told too. While the connection is away anything may have changed;
-//! the listener hears that when it ends and again when the next one stands. A server that is silent is asked for a sign of life each second.
+//! The server sends them (`CLIENT TRACKING ON BCAST`) on a separate connection, so writers send nothing more, and changes by other
+//! programs, evictions and expiries are included. If the connection is lost anything may have changed: the listener is called when
+//! it ends, and again when the next one is open. A silent server is pinged each second.
 
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, MutexGuard, PoisonError, Weak};
@@ -16,31 +16,31 @@ use super::Inner;
 use super::options::Servers;
 use crate::driver::{Change, Listener};
 
-/// How often the server is asked whether it is there, and how long there is between attempts to reach it.
-const BEAT: Duration = Duration::from_secs(1);
+/// The interval of pings and of attempts to connect.
+const INTERVAL: Duration = Duration::from_secs(1);
 
-/// Notes a listener, and starts listening if there is a runtime. Whether this server can tell.
-pub(super) fn ask(inner: &Arc<Inner>, listener: Listener) -> bool {
+/// Registers a listener, and starts listening if there is a runtime. Whether the server supports it.
+pub(super) fn register(inner: &Arc<Inner>, listener: Listener) -> bool {
     if inner.servers.is_cluster() {
         return false;
     }
-    let heard = Arc::downgrade(inner);
+    let driver = Arc::downgrade(inner);
     let listener: Listener = Arc::new(move |change| {
         listener(change);
-        note_epoch(&heard, change);
+        note_epoch(&driver, change);
     });
     lock(inner).push(listener);
-    inner.waits.store(true, Ordering::Relaxed);
+    inner.has_waiting.store(true, Ordering::Relaxed);
     start(inner);
     true
 }
 
-/// An epoch was written, or may have been. No namespace begins with 0.
+/// Counts changes that concern an epoch. No namespace begins with 0.
 fn note_epoch(driver: &Weak<Inner>, change: Change<'_>) {
     if !matches!(change, Change::Key(key) if key.first() != Some(&0))
         && let Some(inner) = driver.upgrade()
     {
-        inner.heard.fetch_add(1, Ordering::AcqRel);
+        inner.epoch_changes.fetch_add(1, Ordering::AcqRel);
     }
 }
 
@@ -48,10 +48,10 @@ fn lock(inner: &Inner) -> MutexGuard<'_, Vec<Listener>> {
     inner.waiting.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Starts listening for those who wait, on a task of this runtime, if there is one; until the driver is dropped.
+/// Starts the waiting listeners on this runtime, if there is one, until the driver is dropped.
 pub(super) fn start(inner: &Arc<Inner>) {
     let (Servers::One(client), Ok(runtime)) = (&inner.servers, tokio::runtime::Handle::try_current()) else { return };
-    inner.waits.store(false, Ordering::Relaxed);
+    inner.has_waiting.store(false, Ordering::Relaxed);
     for listener in std::mem::take(&mut *lock(inner)) {
         let limits = (inner.connect_timeout, inner.timeout);
         runtime.spawn(listen(Client::clone(client), limits, Arc::downgrade(inner), listener));
@@ -63,12 +63,12 @@ async fn listen(client: Client, limits: (Duration, Duration), driver: Weak<Inner
         match connect(&client, limits).await {
             Ok((connection, changes)) => {
                 listener(Change::Everything);
-                hear(connection, changes, &driver, &listener).await;
+                receive(connection, changes, &driver, &listener).await;
                 listener(Change::Everything);
             }
-            Err(error) => tracing::debug!(target: "skep_cache", %error, "invalidation cannot be heard"),
+            Err(error) => tracing::debug!(target: "skep_cache", %error, "no connection for notifications"),
         }
-        tokio::time::sleep(BEAT).await;
+        tokio::time::sleep(INTERVAL).await;
     }
 }
 
@@ -89,16 +89,16 @@ async fn connect(
     Ok((connection, changes))
 }
 
-/// Until the connection or the driver ends.
-async fn hear(
+/// Passes on notifications until the connection or the driver ends.
+async fn receive(
     mut connection: MultiplexedConnection,
     mut changes: UnboundedReceiver<PushInfo>,
     driver: &Weak<Inner>,
     listener: &Listener,
 ) {
     loop {
-        match tokio::time::timeout(BEAT, changes.recv()).await {
-            Ok(Some(PushInfo { kind: PushKind::Invalidate, data })) => tell(data, listener),
+        match tokio::time::timeout(INTERVAL, changes.recv()).await {
+            Ok(Some(PushInfo { kind: PushKind::Invalidate, data })) => notify(data, listener),
             Ok(Some(PushInfo { kind: PushKind::Disconnection, .. }) | None) => return,
             Ok(Some(_)) => {}
             Err(_) => {
@@ -111,8 +111,8 @@ async fn hear(
     }
 }
 
-/// A list of keys; none after `FLUSHALL`.
-fn tell(data: Vec<Value>, listener: &Listener) {
+/// Passes on a list of keys, or null after `FLUSHALL`.
+fn notify(data: Vec<Value>, listener: &Listener) {
     for value in data {
         match value {
             Value::Array(keys) => {

@@ -1,12 +1,11 @@
-//! The file that a map stands on: how it is made, found, replaced, and who uses it.
+//! The file of a map: creating, opening and replacing it, and its users.
 //!
-//! A file becomes visible when it is whole: it is made under another name, with all its room reserved, and then linked. One that
-//! is not right (another version, another size, damaged constants) is replaced by a new one under the same name; who has the old
-//! one mapped keeps it to the end. So no file of ours ever gets shorter while somebody has it mapped.
+//! A file becomes visible when it is complete: it is created under another name, with all space allocated, and then linked. A file of
+//! another version or size, or with damaged constants, is replaced by a new one; processes that mapped the old one keep it. So no file
+//! is ever truncated while it is mapped.
 //!
-//! Each user of the file holds a lock on one byte far behind its end; the byte's number is the user's. The system frees it when
-//! the user dies, in whatever way, so others can ask whether he lives: process numbers, which are used again and differ
-//! between containers, play no part.
+//! Each user locks one byte far beyond the end of the file; the number of the byte is that of the user. The system releases the lock when
+//! the user dies, so others can ask whether it is alive. Process ids are not used: they are reused, and differ between containers.
 
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -20,26 +19,26 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use rustix::fs::{FallocateFlags, FlockOperation};
 use rustix::io::Errno;
 
-use super::ground::Ground;
+use super::backing::Backing;
 use super::hash::Seeds;
 use super::layout::{self, CONSTANTS, Geometry};
 use super::lease;
 use super::sys::{self, Mapping};
 
-/// How often a file is looked for anew because somebody else replaced it.
+/// Attempts to open a file that others replace.
 const ATTEMPTS: u32 = 20;
 /// How long one process waits for another that replaces the file.
-const PATIENCE: Duration = Duration::from_secs(10);
+const TIMEOUT: Duration = Duration::from_secs(10);
 /// The byte of user 0; no file is so long.
 const USERS: u64 = 1 << 40;
 /// More than the processes of a machine.
-const MOST_USERS: u64 = 0xffff;
-/// Who could not get a number: he is believed to live, and his locks are taken away by time only.
-const NOBODY: u64 = MOST_USERS;
+const MAX_USERS: u64 = 0xffff;
+/// A user without a number: it counts as alive, and its locks are only taken after a time.
+const NOBODY: u64 = MAX_USERS;
 
 /// A file in use.
 #[derive(Debug)]
-pub(crate) struct Ours {
+pub(crate) struct MappedFile {
     mapping: Mapping,
     geometry: Geometry,
     file: Mutex<File>,
@@ -49,19 +48,19 @@ pub(crate) struct Ours {
     process: AtomicU64,
 }
 
-/// What was found under a name.
+/// The result of opening a file.
 enum Opened {
     Right(File, Seeds),
-    /// Not right, and why.
+    /// Not usable, and why.
     Wrong(File, String),
     Missing,
 }
 
-/// Opens the file under this name, or makes it.
-pub(crate) fn open(path: &Path, geometry: &Geometry) -> io::Result<(Ours, Seeds)> {
+/// Opens or creates the file.
+pub(crate) fn open(path: &Path, geometry: &Geometry) -> io::Result<(MappedFile, Seeds)> {
     for _ in 0..ATTEMPTS {
         match look(path, geometry)? {
-            Opened::Right(file, seeds) => return Ok((Ours::new(file, path, geometry)?, seeds)),
+            Opened::Right(file, seeds) => return Ok((MappedFile::new(file, path, geometry)?, seeds)),
             Opened::Missing => make(path, geometry, |new| {
                 let linked = rustix::fs::link(new, path);
                 let _ = std::fs::remove_file(new);
@@ -74,19 +73,19 @@ pub(crate) fn open(path: &Path, geometry: &Geometry) -> io::Result<(Ours, Seeds)
         }
     }
     Err(io::Error::other(format!(
-        "{}: others replace it again and again; is it opened with different sizes?",
+        "{}: replaced by others repeatedly: do processes open it with different sizes?",
         path.display()
     )))
 }
 
-/// A file that no folder has: it is for this process and those that are forked from it, and gone with the last of them, whatever they end of.
-pub(crate) fn nameless(geometry: &Geometry) -> io::Result<(Ours, Seeds)> {
+/// A file without a name, for this process and its forks. It is gone with the last of them.
+pub(crate) fn anonymous(geometry: &Geometry) -> io::Result<(MappedFile, Seeds)> {
     let file = without_name()?;
-    // Nothing is reserved: it takes memory as it fills, and no other file can take the room away.
+    // Not allocated: it takes memory as it fills.
     rustix::fs::ftruncate(&file, geometry.bytes as u64)?;
     let seeds = Seeds::draw();
     write_constants(&file, geometry, seeds)?;
-    Ok((Ours::enter(file, Path::new("a shared map without a name"), geometry)?, seeds))
+    Ok((MappedFile::enter(file, Path::new("a shared map without a name"), geometry)?, seeds))
 }
 
 #[cfg(target_os = "linux")]
@@ -94,7 +93,7 @@ fn without_name() -> io::Result<File> {
     Ok(rustix::fs::memfd_create("skep-cache", rustix::fs::MemfdFlags::CLOEXEC)?.into())
 }
 
-/// It has a name for a moment; where the disk is full later, those who write to it end.
+/// It has a name for a moment. If the disk fills up later, writing processes are killed.
 #[cfg(not(target_os = "linux"))]
 fn without_name() -> io::Result<File> {
     let [random, _] = Seeds::draw().0;
@@ -130,7 +129,7 @@ fn look(path: &Path, geometry: &Geometry) -> io::Result<Opened> {
     words.iter_mut().zip(bytes.chunks_exact(8)).for_each(|(word, bytes)| *word = super::hash::word(bytes));
     let is_ours = bytes[..read].starts_with(layout::NAME) || bytes.iter().all(|byte| *byte == 0);
     if !is_ours {
-        return Err(refused(path, "it is no cache of ours and would be lost; remove it, or name another file"));
+        return Err(refused(path, "it is not a cache and would be overwritten; remove it, or name another file"));
     }
     Ok(match geometry.check(&words) {
         Err(why) => Opened::Wrong(file, why),
@@ -143,9 +142,9 @@ fn refused(path: &Path, why: &str) -> io::Error {
     io::Error::new(io::ErrorKind::PermissionDenied, format!("{} is not used: {why}", path.display()))
 }
 
-/// Puts a new file in the place of one that is not right. Of several who want to, one does.
+/// Replaces a file that is not usable. Of several processes, one does it.
 fn replace(path: &Path, geometry: &Geometry, old: &File, why: &str) -> io::Result<()> {
-    let end = Instant::now() + PATIENCE;
+    let end = Instant::now() + TIMEOUT;
     while let Err(error) = rustix::fs::flock(old, FlockOperation::NonBlockingLockExclusive) {
         if error != Errno::WOULDBLOCK || Instant::now() > end {
             return Err(io::Error::new(io::Error::from(error).kind(), format!("{}: {error}", path.display())));
@@ -157,11 +156,11 @@ fn replace(path: &Path, geometry: &Geometry, old: &File, why: &str) -> io::Resul
     if !is_there {
         return Ok(());
     }
-    tracing::warn!(target: "skep_cache", path = %path.display(), why, "a shared map is replaced by an empty one");
+    tracing::warn!(target: "skep_cache", path = %path.display(), why, "replacing a shared map by an empty one");
     make(path, geometry, |new| std::fs::rename(new, path))
 }
 
-/// Makes a whole file under another name and hands it on.
+/// Creates a complete file under another name and passes it to `place`.
 fn make(path: &Path, geometry: &Geometry, place: impl FnOnce(&Path) -> io::Result<()>) -> io::Result<()> {
     let name = path.file_name().ok_or_else(|| refused(path, "it has no name; name a file"))?;
     let [random, _] = Seeds::draw().0;
@@ -185,7 +184,7 @@ fn write_constants(file: &File, geometry: &Geometry, seeds: Seeds) -> io::Result
     file.write_all_at(&bytes, 0)
 }
 
-/// Gets all the room now: a write into a hole of a full disk would end the process.
+/// Allocates all space: a write into a hole of a full disk would kill the process.
 fn reserve(mut file: &File, bytes: usize) -> io::Result<()> {
     match rustix::fs::fallocate(file, FallocateFlags::empty(), 0, bytes as u64) {
         Err(Errno::OPNOTSUPP | Errno::NOSYS | Errno::INVAL) => {
@@ -197,15 +196,14 @@ fn reserve(mut file: &File, bytes: usize) -> io::Result<()> {
     }
 }
 
-/// A number of this run of the machine. What a disk kept of a mapping when the machine went down may be a mixture of old and
-/// new; zero where we cannot know.
+/// The boot id of the machine, or 0 if unknown. After a crash, a file on disk may be a mixture of old and new.
 fn boot() -> u64 {
     let mut id = String::new();
     let read = File::open("/proc/sys/kernel/random/boot_id").and_then(|file| file.take(64).read_to_string(&mut id));
     read.map_or(0, |_| Seeds([1, 2]).hash(0, id.trim().as_bytes()))
 }
 
-impl Ours {
+impl MappedFile {
     fn new(file: File, path: &Path, geometry: &Geometry) -> io::Result<Self> {
         let ours = Self::enter(file, path, geometry)?;
         ours.mapping.ask_for_huge_pages();
@@ -222,38 +220,38 @@ impl Ours {
             process: AtomicU64::new(0),
         };
         sys::notice_forks()?;
-        ours.enrol()?;
+        ours.register()?;
         Ok(ours)
     }
 
-    /// Whether the machine was started anew since the file was last used; says so to all who come later.
-    pub(crate) fn is_from_another_run(&self) -> bool {
+    /// Whether the machine was rebooted since the file was last used; true for the first caller only.
+    pub(crate) fn is_from_before_reboot(&self) -> bool {
         let (word, boot) = (&self.mapping.words()[layout::BOOT], boot());
         let before = word.load(Acquire);
         before != boot && word.compare_exchange(before, boot, AcqRel, Relaxed).is_ok() && before != 0
     }
 
-    /// Takes a number that nobody has, and under which nothing was left.
-    fn enrol(&self) -> io::Result<u64> {
+    /// Takes a user number that is free and has left no locks or leases.
+    fn register(&self) -> io::Result<u64> {
         let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
         let process = sys::process();
         if self.process.load(Acquire) == process {
             return Ok(self.user.load(Acquire));
         }
         if self.process.load(Acquire) != 0 {
-            // A lock belongs to the opened file, which a child shares with its parent: open it again.
+            // A lock belongs to the open file, which a child process shares with its parent: open it again.
             *file = self.open_again(&file)?;
         }
         let start = Seeds::draw().0[0];
-        for number in 0..MOST_USERS - 1 {
-            let user = 1 + (start.wrapping_add(number)) % (MOST_USERS - 1);
+        for number in 0..MAX_USERS - 1 {
+            let user = 1 + (start.wrapping_add(number)) % (MAX_USERS - 1);
             if !self.has_left_traces(user) && sys::lock_byte(&*file, USERS + user)? {
                 self.user.store(user, Release);
                 self.process.store(process, Release);
                 return Ok(user);
             }
         }
-        Err(io::Error::other(format!("{}: {MOST_USERS} users have it open, which is the most", self.path.display())))
+        Err(io::Error::other(format!("{}: the limit of {MAX_USERS} users is reached", self.path.display())))
     }
 
     fn open_again(&self, file: &File) -> io::Result<File> {
@@ -268,7 +266,7 @@ impl Ours {
         Ok(opened)
     }
 
-    /// Whether a lock or a lease still bears this number: its owner died, and somebody has to find that out first.
+    /// Whether a lock or a lease still has this number: its dead owner must be noticed first.
     fn has_left_traces(&self, user: u64) -> bool {
         let words = self.mapping.words();
         let shards = (0..self.geometry.shards).map(|shard| layout::HEAD + shard * self.geometry.shard);
@@ -280,7 +278,7 @@ impl Ours {
     }
 }
 
-impl Ground for Ours {
+impl Backing for MappedFile {
     #[inline]
     fn words(&self) -> &[AtomicU64] {
         self.mapping.words()
@@ -291,7 +289,7 @@ impl Ground for Ours {
         if self.process.load(Relaxed) == sys::process() {
             return self.user.load(Relaxed);
         }
-        self.enrol().unwrap_or(NOBODY)
+        self.register().unwrap_or(NOBODY)
     }
 
     fn lives(&self, user: u64) -> bool {

@@ -1,8 +1,7 @@
 //! The hash of a key and the sum over a record, both keyed by numbers drawn when the file was made.
 //!
-//! A hash decides where a key lies; without the seeds nobody can choose keys that all lie in one bucket. A sum is there
-//! for damage, not for forgers: whoever may write the file may write anything. Both are part of the layout: whoever
-//! changes them counts [`VERSION`](super::layout::VERSION) up.
+//! The seeds keep others from choosing keys that collide. The checksum detects damage, not forgery: a user who may write the file may
+//! write anything. Both belong to the layout: changing them requires a new [`VERSION`](super::layout::VERSION).
 
 use std::hash::{BuildHasher, Hasher, RandomState};
 
@@ -14,14 +13,14 @@ const ROOTS: [u64; 4] = [0x6a09_e667_f3bc_c909, 0xbb67_ae85_84ca_a73b, 0x3c6e_f3
 pub(crate) struct Seeds(pub(crate) [u64; 2]);
 
 impl Seeds {
-    /// Draws them. `RandomState` is the standard library's only door to the system's randomness.
+    /// Draws random seeds: `RandomState` is the only source of randomness in the standard library.
     pub(crate) fn draw() -> Self {
         let draw = || RandomState::new().build_hasher().finish();
         Self([draw(), draw()])
     }
 
-    /// The hash of a key in a generation of the file: never 0, so that 0 is no key's. In another generation the same key lies
-    /// elsewhere, which makes all that is there void at once.
+    /// The hash of a key in a generation of the file, never 0. Another generation changes all hashes, which invalidates everything at
+    /// once.
     #[inline]
     pub(crate) fn hash(self, generation: u64, key: &[u8]) -> u64 {
         let (mut a, mut b) = (self.0[0], self.0[1].wrapping_add(generation.wrapping_mul(ROOTS[1])));

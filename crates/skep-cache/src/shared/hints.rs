@@ -1,8 +1,7 @@
-//! Where records lie, as this process saw them last: what lets a read fetch a record before the index says where it is.
+//! The last known locations of records, to prefetch a record before reading the index.
 //!
-//! Index and record are two cache misses, and the second waits for the first. A hint breaks that: hints are small enough to be in the
-//! processor's cache, so both are fetched at the same time. They are never believed: what a read finds is what the index says, and a hint that is
-//! wrong costs the fetch of some lines that nobody wants.
+//! Index and record are two cache misses, and the second depends on the first. Hints are small enough for the processor's cache, so both
+//! are fetched at the same time. Only the index decides; a wrong hint costs the prefetch of some unused lines.
 
 use std::cell::Cell;
 use std::sync::atomic::Ordering::Relaxed;
@@ -12,19 +11,19 @@ use super::layout::{Geometry, LINE};
 use super::sys;
 use super::words::Words;
 
-/// Hints among which one is looked for.
+/// Hints in a set.
 const WAYS: usize = 4;
-/// Hints of a map at most, 512 KiB of them: more are not found in the processor's cache either.
+/// The maximum number of hints of a map, 512 KiB: more do not fit in the processor's cache.
 const MOST: usize = 128 << 10;
-/// One of so many keys that find no free place takes that of another. If each did, keys that are read in turn would all throw each other out.
+/// One of this many keys without a free hint replaces another. If each did, keys read in turn would evict each other.
 const PUSHY: u32 = 16;
-/// Lines that are fetched at most; of longer records the processor finds the rest by itself.
+/// The maximum number of lines to prefetch; the processor prefetches the rest of longer records.
 const MOST_LINES: usize = 5;
 /// Where the number of lines begins, less one.
 const LINES: u32 = 29;
 
 thread_local! {
-    /// How often a key found no free place.
+    /// The number of keys without a free hint.
     static TURN: Cell<u32> = const { Cell::new(0) };
 }
 
@@ -37,7 +36,7 @@ pub(crate) struct Hints {
     places: u32,
 }
 
-/// What was believed before the index was asked.
+/// A hint, before the index is read.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Hint(usize);
 
@@ -62,7 +61,7 @@ impl Hints {
         Self { sets: (0..sets).map(none).collect(), places: !(!0 << bits.min(LINES)) }
     }
 
-    /// Fetches what is likely to be the record of this hash.
+    /// Prefetches the likely record of this hash.
     #[inline]
     pub(crate) fn fetch(&self, words: Words<'_>, hash: u64) -> Hint {
         let tag = self.tag(hash);
@@ -74,7 +73,7 @@ impl Hints {
         let (line, more) = ((hint & self.places) as usize, (hint >> LINES) as usize);
         let record: Option<&[AtomicU64; MOST_LINES * LINE]> = words.0.get(line * LINE..).and_then(<[_]>::first_chunk);
         if let Some(record) = record {
-            // No branch depends on how many there are: guessed wrong, the hint would have to be waited for.
+            // No branch on the number of lines: a misprediction would wait for the hint.
             for number in 0..MOST_LINES {
                 sys::prefetch(&record[number.min(more) * LINE]);
             }
@@ -82,7 +81,7 @@ impl Hints {
         Hint(line)
     }
 
-    /// Notes where the record of this hash was found, and of how many words it is.
+    /// Notes the location and the size of the record of this hash.
     #[cold]
     pub(crate) fn note(&self, hash: u64, at: usize, size: usize) {
         let (set, tag) = (self.set(hash), self.tag(hash));
@@ -114,7 +113,7 @@ impl Hints {
     }
 }
 
-/// Whose place is taken, if it is time for that.
+/// The hint to replace, if it is time for that.
 fn pushed(hash: u64) -> Option<usize> {
     let turn = TURN.get().wrapping_add(1);
     TURN.set(turn);

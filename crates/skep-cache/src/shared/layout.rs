@@ -1,4 +1,4 @@
-//! What lies where in the file.
+//! The layout of the file.
 //!
 //! ```text
 //! head     | constants, with a sum | counts of all shards                              4 KiB
@@ -11,9 +11,9 @@ use std::ops::Range;
 
 use super::hash::{Seeds, fold};
 
-/// How every file of ours begins.
+/// The first bytes of every file.
 pub(crate) const NAME: &[u8] = b"skepmap";
-/// The name, and a byte by which a machine with the other order of bytes is told apart.
+/// The name, and a byte that detects the other byte order.
 const MAGIC: u64 = u64::from_le_bytes(*b"skepmap\x01");
 /// Counted up with every change of layout, hash, sum or meaning.
 pub(crate) const VERSION: u64 = 3;
@@ -21,11 +21,11 @@ pub(crate) const VERSION: u64 = 3;
 pub(crate) const LINE: usize = 8;
 /// Words before the first shard: 4 KiB.
 pub(crate) const HEAD: usize = 512;
-/// How often everything was made void; it goes into every hash.
-pub(crate) const VOIDED: usize = 64;
-/// How often an epoch was written.
+/// The number of invalidations of everything, part of every hash.
+pub(crate) const INVALIDATIONS: usize = 64;
+/// The number of writes of epochs.
 pub(crate) const EPOCHS: usize = 80;
-/// The run of the machine in which the file was written to.
+/// The boot id of the machine when the file was written.
 pub(crate) const BOOT: usize = 96;
 /// Words of the constants at the start, the sum after them.
 pub(crate) const CONSTANTS: usize = 8;
@@ -42,7 +42,7 @@ pub(crate) const LIVE: usize = LINE + 4;
 pub(crate) const ADDITIONS: usize = LINE + 5;
 pub(crate) const HAND: usize = LINE + 6;
 pub(crate) const LEASED: usize = LINE + 7;
-/// What happened to the shard; see `Count`.
+/// The counters of the shard; see `Count`.
 pub(crate) const COUNTS: usize = 2 * LINE;
 /// Counters of writes, each for a part of the keys.
 pub(crate) const CHANGES: usize = 4 * LINE;
@@ -63,8 +63,8 @@ const OVERHEAD: usize = 64 + crate::driver::MAX_KEY;
 pub(crate) struct Geometry {
     /// Bytes of the file.
     pub(crate) bytes: usize,
-    /// Bytes of the largest value.
-    pub(crate) largest: usize,
+    /// Bytes of the maximum value size.
+    pub(crate) max_value: usize,
     /// A power of two.
     pub(crate) shards: usize,
     /// Words of a shard.
@@ -80,22 +80,22 @@ pub(crate) struct Geometry {
 }
 
 impl Geometry {
-    /// A file of about so many bytes (a little less, so that shards are alike) for values up to `largest`.
-    pub(crate) fn new(bytes: usize, largest: usize) -> Result<Self, String> {
-        let need = SMALLEST_SHARD.max(largest.saturating_add(OVERHEAD).saturating_mul(4)).saturating_add(HEAD * 8);
+    /// A file of about so many bytes (a little less, so that shards are alike) for values up to `max_value`.
+    pub(crate) fn new(bytes: usize, max_value: usize) -> Result<Self, String> {
+        let need = SMALLEST_SHARD.max(max_value.saturating_add(OVERHEAD).saturating_mul(4)).saturating_add(HEAD * 8);
         if bytes < need {
             return Err(format!(
-                "{bytes} bytes are too few for a shared map with values up to {largest}; the least is {need}"
+                "{bytes} bytes are too few for a shared map with values up to {max_value}; the least is {need}"
             ));
         }
         let room = bytes - HEAD * 8;
         let fits = |shards: &usize| room / shards >= need - HEAD * 8;
         let shards = (0..=MOST_SHARDS.ilog2()).map(|power| 1 << power).filter(fits).max().unwrap_or(1);
-        Self::of(shards, (room / shards / 4096 * 4096) / 8, largest)
+        Self::of(shards, (room / shards / 4096 * 4096) / 8, max_value)
     }
 
     /// So many shards of so many words.
-    pub(super) fn of(shards: usize, shard: usize, largest: usize) -> Result<Self, String> {
+    pub(super) fn of(shards: usize, shard: usize, max_value: usize) -> Result<Self, String> {
         // A slot for each 192 bytes or so: a small index is more often in the processor's cache. A word of sketch for each
         // two to four slots.
         let lines = (((shard - SKETCH) / 26 / LINE) & !1).max(2);
@@ -105,9 +105,9 @@ impl Geometry {
         let small = index.end..index.end + (data / 20 * 3).next_multiple_of(LINE);
         let main = small.end..index.end + data;
         if shard > u32::MAX as usize {
-            return Err(format!("a shard of {} bytes is too large; the largest is 32 GiB", shard * 8));
+            return Err(format!("a shard of {} bytes is too large; the max_value is 32 GiB", shard * 8));
         }
-        Ok(Self { bytes: (HEAD + shards * shard) * 8, largest, shards, shard, sketch, index, small, main })
+        Ok(Self { bytes: (HEAD + shards * shard) * 8, max_value, shards, shard, sketch, index, small, main })
     }
 
     /// Words of the whole file.
@@ -117,9 +117,9 @@ impl Geometry {
 
     /// The constants that stand at the start of the file, and their sum.
     pub(crate) fn constants(&self, seeds: Seeds) -> [u64; CONSTANTS + 1] {
-        let numbers = [self.bytes, self.largest, self.shards, self.shard].map(|number| number as u64);
-        let [bytes, largest, shards, shard] = numbers;
-        let constants = [MAGIC, VERSION, bytes, largest, shards, shard, seeds.0[0], seeds.0[1]];
+        let numbers = [self.bytes, self.max_value, self.shards, self.shard].map(|number| number as u64);
+        let [bytes, max_value, shards, shard] = numbers;
+        let constants = [MAGIC, VERSION, bytes, max_value, shards, shard, seeds.0[0], seeds.0[1]];
         let sum = constants.iter().fold(0x5eed, |sum, word| fold(sum ^ word, 0x9e37_79b9_7f4a_7c15) ^ word);
         std::array::from_fn(|at| *constants.get(at).unwrap_or(&sum))
     }
@@ -128,7 +128,8 @@ impl Geometry {
     pub(crate) fn check(&self, found: &[u64; CONSTANTS + 1]) -> Result<Seeds, String> {
         let seeds = Seeds([found[6], found[7]]);
         let right = self.constants(seeds);
-        let names = ["magic", "layout version", "size", "largest value", "shards", "shard size", "", "", "checksum"];
+        let names =
+            ["magic", "layout version", "size", "maximum value size", "shards", "shard size", "", "", "checksum"];
         match (0..right.len()).find(|at| found[*at] != right[*at]) {
             None => Ok(seeds),
             Some(at) => Err(format!("its {} is {:#x}, ours is {:#x}", names[at], found[at], right[at])),
@@ -149,7 +150,7 @@ mod tests {
             let parts = [&map.sketch, &map.index, &map.small, &map.main];
             assert!(parts.windows(2).all(|pair| pair[0].end <= pair[1].start) && map.main.end <= map.shard);
             assert!(parts[1..].iter().all(|part| part.start % LINE == 0 && part.end % LINE == 0));
-            assert!(map.main.len() * 8 / 4 > map.largest, "a quarter of the ring holds the largest");
+            assert!(map.main.len() * 8 / 4 > map.max_value, "a quarter of the ring holds the max_value");
         }
     }
 

@@ -1,35 +1,34 @@
-//! Who computes which value at the moment: a small table in each shard, changed under the shard's lock.
+//! The leases: a small table in each shard, changed under the shard's lock.
 //!
 //! ```text
 //! word 0   hash of the key
 //! word 1   token
-//! word 2   when it ends, in milliseconds since 1970
+//! word 2   its end, in milliseconds since 1970
 //! word 3   user
 //! ```
-//! A lease ends with its time or with its user. Hashes stand for keys: should two keys that are computed at the same moment
-//! share 64 bits, one waits for the other.
+//! A lease ends with its time or with its user. Hashes represent keys: if two keys computed at the same time share 64 bits, one waits
+//! for the other.
 
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::{Relaxed, Release};
 
-use super::ground::Ground;
+use super::backing::Backing;
 
-/// Words of a place.
+/// Words of a slot.
 pub(crate) const WORDS: usize = 4;
-/// Which of them is the user.
+/// The word of the user.
 pub(crate) const USER: usize = 3;
 
-/// The table of a shard, and the word that says by its bits which places are taken: a write that ends no lease looks no
-/// further.
+/// The table of a shard, and a word with a bit for each slot that is taken: a write that ends no lease reads only that.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Leases<'a> {
     pub(crate) taken: &'a AtomicU64,
     pub(crate) places: &'a [AtomicU64],
 }
 
-/// Who wants a lease.
+/// A request for a lease.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Wish {
+pub(crate) struct LeaseRequest {
     pub(crate) hash: u64,
     pub(crate) token: u64,
     pub(crate) until: u64,
@@ -40,7 +39,7 @@ impl<'a> Leases<'a> {
         self.places.chunks_exact(WORDS).nth(number as usize)
     }
 
-    /// The numbers of the places that are taken.
+    /// The numbers of the slots that are taken.
     fn taken(self) -> impl Iterator<Item = u32> {
         let bits = self.taken.load(Relaxed);
         (0..u64::BITS).filter(move |bit| bits != 0 && bits >> bit & 1 == 1)
@@ -55,21 +54,21 @@ impl<'a> Leases<'a> {
         self.taken.fetch_and(!(1 << number), Relaxed);
     }
 
-    /// Takes a lease, if nobody has it whose time has not ended and who lives. A full table is as if somebody had it.
-    pub(crate) fn take(self, wish: Wish, now: u64, ground: &impl Ground) -> bool {
+    /// Takes a lease, unless a live user has it and it has not expired. Fails if the table is full.
+    pub(crate) fn take(self, request: LeaseRequest, now: u64, backing: &impl Backing) -> bool {
         let is_over = |place: &[AtomicU64]| {
             let user = place[USER].load(Relaxed);
-            place[2].load(Relaxed) <= now || user != ground.me() && !ground.lives(user)
+            place[2].load(Relaxed) <= now || user != backing.me() && !backing.lives(user)
         };
         let bits = self.taken.load(Relaxed);
         let is_free = |number: &u32| self.place(*number).is_some_and(|place| bits >> number & 1 == 0 || is_over(place));
-        let number = match self.of(wish.hash) {
+        let number = match self.of(request.hash) {
             Some((number, place)) => Some(number).filter(|_| is_over(place)),
             None => (0..u64::BITS).find(is_free),
         };
         let Some((number, place)) = number.and_then(|number| Some((number, self.place(number)?))) else { return false };
         self.free(number);
-        let numbers = [wish.hash, wish.token, wish.until, ground.me()];
+        let numbers = [request.hash, request.token, request.until, backing.me()];
         place.iter().zip(numbers).for_each(|(word, number)| word.store(number, Relaxed));
         self.taken.fetch_or(1 << number, Release);
         true
@@ -81,7 +80,7 @@ impl<'a> Leases<'a> {
         self.of(hash).is_some_and(|(_, place)| holds(place))
     }
 
-    /// Ends the lease on a key, whoever has it, or only that of a token.
+    /// Ends the lease on a key, or only that of a token.
     #[inline]
     pub(crate) fn end(self, hash: u64, token: Option<u64>) {
         if self.taken.load(Relaxed) == 0 {

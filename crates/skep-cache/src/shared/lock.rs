@@ -1,10 +1,9 @@
-//! The lock of a shard, which nobody can take to the grave.
+//! The lock of a shard, which survives the death of its holder.
 //!
-//! One word: who holds it (16 bits), and a ticket that each holder counts up (48 bits). A holder who died is found out by
-//! asking the system ([`Ground::lives`]), and the next one goes on where he stopped: every step of a write leaves the shard
-//! sound (see [`shard`](super::shard)). A holder who lives and does not come back, because he was stopped, costs the others
-//! [`PATIENCE`], and then the operation; after [`OVERDUE`] his lock is taken away. Should he wake up after that, he finds
-//! that the ticket is not his when he is about to publish.
+//! One word: the holder (16 bits) and a ticket that each holder increments (48 bits). If the holder died
+//! ([`Backing::lives`]), the next one takes the lock: every step of a write leaves the shard consistent (see
+//! [`shard`](super::shard)). If the holder is alive but stopped, others wait for [`TIMEOUT`] and fail; after [`OVERDUE`] the lock is
+//! taken from it. If it continues after that, it notices the other ticket before it publishes.
 //!
 //! Readers take no lock.
 
@@ -12,33 +11,33 @@ use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 use std::time::Duration;
 
-use super::ground::Ground;
+use super::backing::Backing;
 use super::layout::{LOCK, SUSPECT, SUSPECTED_AT};
 use super::words::Words;
 
 /// How long a write waits for another one, in milliseconds. A write takes about a microsecond, one of a megabyte a hundred.
-const PATIENCE: u64 = 250;
-/// When a lock is taken away from one who lives, in milliseconds.
+const TIMEOUT: u64 = 250;
+/// When a lock is taken from a live holder, in milliseconds.
 const OVERDUE: u64 = 10_000;
 
 const TICKETS: u64 = (1 << 48) - 1;
 
-/// Another one held the shard all the time.
+/// Another writer held the lock until the timeout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Busy;
 
-/// How the lock was got.
+/// How the lock was acquired.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum How {
-    /// It was free, now or soon.
+pub(crate) enum Acquired {
+    /// It was free or released in time.
     Free,
     /// Its holder is dead.
     Inherited,
-    /// Its holder did not move for too long.
+    /// Its holder hung.
     Taken,
 }
 
-/// The lock is ours, until this is dropped.
+/// Holds the lock until dropped.
 #[derive(Debug)]
 pub(crate) struct Held<'a> {
     word: &'a AtomicU64,
@@ -46,7 +45,7 @@ pub(crate) struct Held<'a> {
 }
 
 impl Held<'_> {
-    /// Whether nobody has taken it away.
+    /// Whether it was not taken away.
     #[inline]
     pub(crate) fn is_mine(&self) -> bool {
         self.word.load(Relaxed) == self.mine
@@ -55,43 +54,43 @@ impl Held<'_> {
 
 impl Drop for Held<'_> {
     fn drop(&mut self) {
-        // If it was taken away there is nothing to give back.
+        // Fails if it was taken away.
         let _ = self.word.compare_exchange(self.mine, self.mine & TICKETS, Release, Relaxed);
     }
 }
 
-/// Waits for the lock of a shard, not for long.
+/// Locks a shard, with a timeout.
 #[inline]
-pub(crate) fn lock<'a>(words: Words<'a>, ground: &impl Ground) -> Result<(Held<'a>, How), Busy> {
+pub(crate) fn lock<'a>(words: Words<'a>, backing: &impl Backing) -> Result<(Held<'a>, Acquired), Busy> {
     let word = words.at(LOCK);
     let seen = word.load(Relaxed);
     if seen >> 48 == 0
-        && let Some(held) = take(word, seen, ground)
+        && let Some(held) = take(word, seen, backing)
     {
-        return Ok((held, How::Free));
+        return Ok((held, Acquired::Free));
     }
-    wait(words, ground)
+    wait(words, backing)
 }
 
-fn take<'a>(word: &'a AtomicU64, seen: u64, ground: &impl Ground) -> Option<Held<'a>> {
-    let mine = ground.me() << 48 | (seen + 1) & TICKETS;
+fn take<'a>(word: &'a AtomicU64, seen: u64, backing: &impl Backing) -> Option<Held<'a>> {
+    let mine = backing.me() << 48 | (seen + 1) & TICKETS;
     word.compare_exchange(seen, mine, AcqRel, Relaxed).is_ok().then_some(Held { word, mine })
 }
 
 #[cold]
-fn wait<'a>(words: Words<'a>, ground: &impl Ground) -> Result<(Held<'a>, How), Busy> {
+fn wait<'a>(words: Words<'a>, backing: &impl Backing) -> Result<(Held<'a>, Acquired), Busy> {
     let word = words.at(LOCK);
     let mut end = None;
     for round in 0_u64.. {
         let seen = word.load(Acquire);
         let how = match seen >> 48 {
-            0 => Some(How::Free),
-            // To ask the system costs a microsecond, so first see whether it was only a moment.
-            holder if round % 64 == 63 && !ground.lives(holder) => Some(How::Inherited),
+            0 => Some(Acquired::Free),
+            // Asking the system costs a microsecond, so spin first.
+            holder if round % 64 == 63 && !backing.lives(holder) => Some(Acquired::Inherited),
             _ => None,
         };
         if let Some(how) = how
-            && let Some(held) = take(word, seen, ground)
+            && let Some(held) = take(word, seen, backing)
         {
             return Ok((held, how));
         }
@@ -99,15 +98,15 @@ fn wait<'a>(words: Words<'a>, ground: &impl Ground) -> Result<(Held<'a>, How), B
         if round % 64 != 63 {
             continue;
         }
-        let now = ground.millis();
-        if now > *end.get_or_insert(now + PATIENCE) {
-            return overdue(words, seen, now, ground);
+        let now = backing.millis();
+        if now > *end.get_or_insert(now + TIMEOUT) {
+            return overdue(words, seen, now, backing);
         }
     }
     Err(Busy)
 }
 
-/// Yields to others at first, then sleeps a little.
+/// Spins, then yields, then sleeps.
 fn pause(round: u64) {
     match round {
         0..32 => std::hint::spin_loop(),
@@ -116,8 +115,8 @@ fn pause(round: u64) {
     }
 }
 
-/// Notes who let us wait; if it is noted since long, takes the lock away.
-fn overdue<'a>(words: Words<'a>, seen: u64, now: u64, ground: &impl Ground) -> Result<(Held<'a>, How), Busy> {
+/// Notes the holder; if it was noted long ago, takes the lock.
+fn overdue<'a>(words: Words<'a>, seen: u64, now: u64, backing: &impl Backing) -> Result<(Held<'a>, Acquired), Busy> {
     let since = words.load(SUSPECTED_AT);
     if words.load(SUSPECT) != seen || since > now {
         words.at(SUSPECTED_AT).store(now, Relaxed);
@@ -127,5 +126,5 @@ fn overdue<'a>(words: Words<'a>, seen: u64, now: u64, ground: &impl Ground) -> R
     if now - since < OVERDUE {
         return Err(Busy);
     }
-    take(words.at(LOCK), seen, ground).map(|held| (held, How::Taken)).ok_or(Busy)
+    take(words.at(LOCK), seen, backing).map(|held| (held, Acquired::Taken)).ok_or(Busy)
 }

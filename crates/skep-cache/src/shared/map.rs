@@ -1,16 +1,14 @@
-//! The map: what a driver promises, done on words that others change too.
-//!
-//! It knows nothing of files and systems; those are its [`Ground`].
+//! The map: the contract of drivers on shared words. Files and system calls are in its [`Backing`].
 
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 use std::sync::atomic::fence;
 
-use super::ground::Ground;
+use super::backing::Backing;
 use super::hash::Seeds;
 use super::hints::Hints;
 use super::layout::{self, Geometry};
-use super::lease::Wish;
-use super::lock::{self, Busy, How};
+use super::lease::LeaseRequest;
+use super::lock::{self, Acquired, Busy};
 use super::record::{self, New};
 use super::shard::{Count, Found, Shard};
 use super::words::Words;
@@ -19,19 +17,19 @@ use crate::clock::Time;
 use crate::driver::{Claim, Entry, Record, Removal, Token, Usage, When};
 use crate::error::{Error, Result};
 
-/// How often a write is done again in a shard that had to be reset.
+/// Attempts of a write, each after resetting a damaged shard.
 const ATTEMPTS: u32 = 3;
 
-/// A map on some ground.
+/// A map.
 #[derive(Debug)]
 pub(crate) struct Map<G> {
-    pub(crate) ground: G,
+    pub(crate) backing: G,
     geometry: Geometry,
     seeds: Seeds,
     hints: Hints,
 }
 
-/// A key with all that follows from it.
+/// A key with its hash and generation.
 #[derive(Clone, Copy, Debug)]
 struct Key<'a> {
     bytes: &'a [u8],
@@ -39,11 +37,11 @@ struct Key<'a> {
     generation: u64,
 }
 
-impl<G: Ground> Map<G> {
-    /// A map whose ground was found to be of this geometry.
-    pub(crate) fn new(ground: G, geometry: Geometry, seeds: Seeds) -> Self {
+impl<G: Backing> Map<G> {
+    /// A map with a backing of this geometry.
+    pub(crate) fn new(backing: G, geometry: Geometry, seeds: Seeds) -> Self {
         let hints = Hints::new(&geometry);
-        Self { ground, geometry, seeds, hints }
+        Self { backing, geometry, seeds, hints }
     }
 
     /// Copies the live entry of a key into the buffer.
@@ -54,20 +52,20 @@ impl<G: Ground> Map<G> {
         match shard.get(key.hash, key.bytes, now.millis(), out) {
             Found::Hit => true,
             Found::Miss => false,
-            Found::Doubtful => self.get_alone(key, now, out),
+            Found::Unclear => self.get_alone(key, now, out),
         }
     }
 
-    /// Looks again when nobody writes: what is being written there is done then, or its writer is dead, and what looks damaged is.
+    /// Reads under the lock, when no write is in progress.
     #[cold]
     fn get_alone(&self, key: Key<'_>, now: Time, out: &mut Vec<u8>) -> bool {
         let shard = self.shard(key.hash);
-        let Ok((_held, how)) = lock::lock(shard.words, &self.ground) else { return false };
-        if how != How::Free {
+        let Ok((_held, how)) = lock::lock(shard.words, &self.backing) else { return false };
+        if how != Acquired::Free {
             self.take_over(&shard, how);
         }
         shard.get_alone(key.hash, key.bytes, now.millis(), out).unwrap_or_else(|_| {
-            self.distrust(key.generation, "an entry is not what was written");
+            self.distrust(key.generation, "damaged entry");
             false
         })
     }
@@ -84,12 +82,12 @@ impl<G: Ground> Map<G> {
         })
     }
 
-    /// Removes an entry; a mark stays.
+    /// Removes an entry; a tombstone remains.
     pub(crate) fn remove(&self, key: &[u8], removal: Removal, now: Time) -> Result<bool> {
         self.write(key, now, |writer, key| {
             let place = writer.find(key.hash, key.bytes);
             let old = place.filter(|place| exists(place, key, now));
-            let was_live = old.is_some_and(|old| !old.head.is_grave());
+            let was_live = old.is_some_and(|old| !old.head.is_tombstone());
             if removal.until > now {
                 let version = old.map_or(0, |old| old.head.version).max(removal.version.to_u64());
                 let version = crate::Version::from_u64(version);
@@ -105,7 +103,7 @@ impl<G: Ground> Map<G> {
         })
     }
 
-    /// Replaces an entry by what is made of it, in one step; `change` must not take long. What it gives back beside.
+    /// Changes an entry atomically; `change` must be fast. Returns its result.
     pub(crate) fn update<R>(
         &self,
         key: &[u8],
@@ -115,7 +113,7 @@ impl<G: Ground> Map<G> {
         let mut bytes = Vec::new();
         self.write(key, now, |writer, key| {
             let place = writer.find(key.hash, key.bytes);
-            let old = match place.filter(|place| exists(place, key, now) && !place.head.is_grave()) {
+            let old = match place.filter(|place| exists(place, key, now) && !place.head.is_tombstone()) {
                 None => None,
                 Some(place) => {
                     writer.value(&place, key.bytes, &mut bytes)?;
@@ -132,16 +130,16 @@ impl<G: Ground> Map<G> {
         })
     }
 
-    /// Takes the right to compute a value.
+    /// Takes a lease.
     pub(crate) fn lease(&self, key: &[u8], claim: Claim, now: Time) -> Result<Option<Token>> {
         self.write(key, now, |writer, key| {
-            let wish = Wish { hash: key.hash, token: claim.token.0, until: claim.until.millis() };
-            let is_taken = writer.leases().take(wish, now.millis(), &self.ground);
+            let request = LeaseRequest { hash: key.hash, token: claim.token.0, until: claim.until.millis() };
+            let is_taken = writer.leases().take(request, now.millis(), &self.backing);
             Ok(Ok(is_taken.then_some(claim.token)))
         })
     }
 
-    /// Gives it back.
+    /// Releases a lease.
     pub(crate) fn release(&self, key: &[u8], token: Token, now: Time) -> Result<()> {
         self.write(key, now, |writer, key| {
             writer.leases().end(key.hash, Some(token.0));
@@ -149,12 +147,12 @@ impl<G: Ground> Map<G> {
         })
     }
 
-    /// Makes everything void, at once; the room is freed little by little.
-    pub(crate) fn void(&self) {
-        self.head().at(layout::VOIDED).fetch_add(1, AcqRel);
+    /// Invalidates everything at once; the space is freed gradually.
+    pub(crate) fn invalidate_all(&self) {
+        self.head().at(layout::INVALIDATIONS).fetch_add(1, AcqRel);
     }
 
-    /// Removes all entries whose keys begin so.
+    /// Removes all entries with a prefix.
     pub(crate) fn clear(&self, prefix: &[u8], now: Time) -> Result<()> {
         let mut keys = Vec::new();
         self.keys(prefix, now, |key| keys.push(key.to_vec()));
@@ -162,7 +160,7 @@ impl<G: Ground> Map<G> {
         keys.iter().try_for_each(|key| self.remove(key, removal, now).map(drop))
     }
 
-    /// Shows all keys that begin so and have a live entry.
+    /// Lists the keys with a prefix that have a live entry.
     pub(crate) fn keys(&self, prefix: &[u8], now: Time, mut each: impl FnMut(&[u8])) {
         let generation = self.generation();
         for shard in self.shards() {
@@ -175,7 +173,7 @@ impl<G: Ground> Map<G> {
                 let key = record::key_of(words, &head, self.seeds);
                 fence(Acquire);
                 let is_same = super::slot::Slot(word.load(Relaxed)).same(slot);
-                let is_live = !head.is_grave() && head.expires > now.millis();
+                let is_live = !head.is_tombstone() && head.expires > now.millis();
                 match key.filter(|key| is_same && is_live && self.seeds.hash(generation, key) == head.hash) {
                     Some(key) if key.starts_with(prefix) => each(&key),
                     _ => {}
@@ -184,23 +182,23 @@ impl<G: Ground> Map<G> {
         }
     }
 
-    /// Another number after each write to this key.
+    /// Changes with each write of this key.
     #[inline]
     pub(crate) fn stamp(&self, key: &[u8]) -> u64 {
         let key = self.key(key);
         let changes = self.shard(key.hash).words.at(writer::changes(key.hash)).load(Acquire);
-        // A generation is one large step, so that it is not confused with a few writes.
+        // A generation is a large step, to differ from a few writes.
         changes.wrapping_add(key.generation << 48)
     }
 
-    /// Another number after each write of an epoch.
+    /// Changes with each write of an epoch.
     #[inline]
     pub(crate) fn epochs(&self) -> u64 {
         let head = self.head();
         head.at(layout::EPOCHS).load(Acquire).wrapping_add(self.generation() << 48)
     }
 
-    /// How much is kept.
+    /// How much is stored.
     pub(crate) fn usage(&self) -> Usage {
         let filled = |shard: &Shard<'_>, at| shard.words.load(at).saturating_sub(shard.words.load(at + 1));
         let bytes = |shard: Shard<'_>| {
@@ -213,15 +211,15 @@ impl<G: Ground> Map<G> {
         }
     }
 
-    /// How often something happened, in all shards.
+    /// The sum of a counter over all shards.
     pub(crate) fn counted(&self, what: Count) -> u64 {
         self.shards().map(|shard| shard.counted(what)).fold(0, u64::saturating_add)
     }
 
     fn put(&self, writer: &mut Writer<'_>, place: Option<Place>, key: Key<'_>, entry: &Entry<'_>) -> Outcome<()> {
         let value = entry.as_bytes();
-        if value.len() > self.geometry.largest {
-            return Ok(Err(Error::too_large(value.len(), self.geometry.largest)));
+        if value.len() > self.geometry.max_value {
+            return Ok(Err(Error::too_large(value.len(), self.geometry.max_value)));
         }
         let [flags, version, expires] = [u64::from(value[1]), entry.version().to_u64(), entry.dead_at().millis()];
         let new = New {
@@ -242,7 +240,7 @@ impl<G: Ground> Map<G> {
         Ok(Ok(()))
     }
 
-    /// Works on a shard under its lock. A shard that makes no sense is reset, and the work is done again.
+    /// Works on a shard under its lock. A damaged shard is reset, and the work repeated.
     fn write<R>(
         &self,
         key: &[u8],
@@ -256,8 +254,8 @@ impl<G: Ground> Map<G> {
             let key = self.key(key);
             let shard = self.shard(key.hash);
             shard.fetch(key.hash);
-            let (held, how) = lock::lock(shard.words, &self.ground).map_err(busy)?;
-            if how != How::Free {
+            let (held, how) = lock::lock(shard.words, &self.backing).map_err(busy)?;
+            if how != Acquired::Free {
                 self.take_over(&shard, how);
             }
             let outcome = Writer::new(shard, held, now.millis(), key.generation)
@@ -269,53 +267,52 @@ impl<G: Ground> Map<G> {
                 Err(Fault::Damaged) => self.reset(&shard, key.generation)?,
             }
         }
-        Err(Error::corrupt("the shard is damaged again each time it was reset"))
+        Err(Error::corrupt("the shard is damaged again after each reset"))
     }
 
-    /// Goes on where another one stopped. Every step leaves a shard sound; only what follows the last one may be missing, and a value
-    /// that was being written over.
+    /// Takes over from a dead or hanging process. Every step leaves a shard consistent; its unfinished steps and an overwritten value are
+    /// lost.
     #[cold]
-    fn take_over(&self, shard: &Shard<'_>, how: How) {
+    fn take_over(&self, shard: &Shard<'_>, how: Acquired) {
         shard.count(Count::Inherited);
         shard.free_busy(self.geometry.index.clone());
         let changes = layout::CHANGES..layout::CHANGES + layout::MOST_CHANGES;
         changes.for_each(|at| shard.words.count(at, 1));
         self.head().at(layout::EPOCHS).fetch_add(1, Release);
         match how {
-            How::Taken => {
-                tracing::warn!(target: "skep_cache", "a process stood still while it wrote; its lock is taken away");
+            Acquired::Taken => {
+                tracing::warn!(target: "skep_cache", "a process hung while writing: its lock is taken over");
             }
-            _ => tracing::warn!(target: "skep_cache", "a process died while it wrote; that write is lost"),
+            _ => tracing::warn!(target: "skep_cache", "a process died while writing: that write is lost"),
         }
     }
 
     #[cold]
     fn reset(&self, shard: &Shard<'_>, generation: u64) -> Result<()> {
-        let (_held, _) = lock::lock(shard.words, &self.ground).map_err(busy)?;
-        // Somebody else may have been faster.
+        let (_held, _) = lock::lock(shard.words, &self.backing).map_err(busy)?;
+        // Another process may have reset it.
         if Writer::check(shard).is_err() {
             writer::reset(shard);
         }
-        self.distrust(generation, "a shard makes no sense");
+        self.distrust(generation, "damaged shard");
         Ok(())
     }
 
-    /// Makes everything void: among what was damaged may have been the mark of a removal or the epoch of a tag, and without it,
-    /// something stale would come back.
+    /// Invalidates everything: a tombstone or an epoch may have been damaged, and without it outdated entries would return.
     #[cold]
     fn distrust(&self, generation: u64, why: &'static str) {
-        let voided = self.head().at(layout::VOIDED);
-        if voided.compare_exchange(generation, generation.wrapping_add(1), AcqRel, Relaxed).is_ok() {
-            tracing::warn!(target: "skep_cache", why, "a shared map is damaged, and begins anew");
+        let invalidations = self.head().at(layout::INVALIDATIONS);
+        if invalidations.compare_exchange(generation, generation.wrapping_add(1), AcqRel, Relaxed).is_ok() {
+            tracing::warn!(target: "skep_cache", why, "shared map damaged: all entries invalidated");
         }
     }
 
     fn head(&self) -> Words<'_> {
-        Words(self.ground.words())
+        Words(self.backing.words())
     }
 
     fn generation(&self) -> u64 {
-        self.head().at(layout::VOIDED).load(Acquire)
+        self.head().at(layout::INVALIDATIONS).load(Acquire)
     }
 
     #[inline]
@@ -336,12 +333,12 @@ impl<G: Ground> Map<G> {
     #[inline]
     fn number(&self, number: usize) -> Shard<'_> {
         let start = layout::HEAD + number * self.geometry.shard;
-        let words = self.ground.words().get(start..start + self.geometry.shard).unwrap_or_default();
+        let words = self.backing.words().get(start..start + self.geometry.shard).unwrap_or_default();
         Shard { words: Words(words), map: &self.geometry, seeds: self.seeds, hints: &self.hints }
     }
 }
 
-/// What work under a lock gives: a fault of the map, or a result that the caller gets.
+/// The result of work under a lock: a fault of the map, or the result for the caller.
 type Outcome<R> = std::result::Result<Result<R>, Fault>;
 
 fn busy(Busy: Busy) -> Error {
@@ -355,7 +352,7 @@ fn exists(place: &Place, key: Key<'_>, now: Time) -> bool {
 /// Whether the condition of a write holds.
 fn may(writer: &Writer<'_>, place: Option<&Place>, key: Key<'_>, new: &Entry<'_>, when: When, now: Time) -> bool {
     let old = place.filter(|place| exists(place, key, now));
-    let live = old.filter(|old| !old.head.is_grave());
+    let live = old.filter(|old| !old.head.is_tombstone());
     match when {
         When::Always => true,
         When::Absent => live.is_none(),

@@ -1,15 +1,14 @@
-//! One key with its value, as it lies in a ring.
+//! A record in a ring: a key and its value.
 //!
 //! ```text
 //! word 0      hash of the key, never 0
 //! word 1      kind (8 bits), flags (8), generation (8), length of the key (8), length of the value (32)
 //! word 2      version
-//! word 3      when it is dead, in milliseconds since 1970
+//! word 3      expiry, in milliseconds since 1970
 //! word 4      sum of all the others
 //! word 5 ..   key, from the next word on the value; the last word of each filled up with zeros
 //! ```
-//! A record is an even number of words. Nothing read here is trusted: a length leads nowhere before it was compared with
-//! the memory there is.
+//! A record is an even number of words. Lengths read from it are checked before use.
 
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
@@ -18,20 +17,20 @@ use super::hash::{Seeds, Sum, word};
 
 /// Words of the header.
 pub(crate) const HEADER: usize = 5;
-/// Flags of an entry that matter here; see [`Flags`](crate::driver::Flags).
-pub(crate) const GRAVE: u8 = 1;
+/// Flags of an entry; see [`Flags`](crate::driver::Flags).
+pub(crate) const TOMBSTONE: u8 = 1;
 pub(crate) const EPOCH: u8 = 2;
 
-/// What a record is.
+/// The kind of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// Nothing, up to the end of the ring.
+    /// A filler up to the end of the ring.
     Pad = 1,
     /// An entry.
     Entry = 2,
 }
 
-/// A record without its bytes.
+/// The header of a record.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Head {
     pub(crate) hash: u64,
@@ -47,7 +46,7 @@ pub(crate) struct Head {
 }
 
 impl Head {
-    /// The header that begins here; `None` if no header of ours looks so, or it ends after the slice.
+    /// Loads a header; `None` if it is invalid, or longer than the slice.
     #[inline]
     pub(crate) fn load(words: &[AtomicU64]) -> Option<Self> {
         let words: &[AtomicU64; HEADER] = words.first_chunk()?;
@@ -62,26 +61,26 @@ impl Head {
         Some(Self { hash, kind, flags, generation, key, value, version, expires, sum, shape })
     }
 
-    /// A filler of so many words.
+    /// A filler of this many words.
     pub(crate) fn filler(words: usize) -> Self {
         let (hash, version, expires, sum) = (0, 0, 0, 0);
         let (kind, flags, generation, key, shape) = (Kind::Pad, 0, 0, 0, 0);
         Self { hash, kind, flags, generation, key, value: words, version, expires, sum, shape }
     }
 
-    /// Whether it marks a removal.
-    pub(crate) fn is_grave(&self) -> bool {
-        self.flags & GRAVE != 0
+    /// Whether it is a tombstone.
+    pub(crate) fn is_tombstone(&self) -> bool {
+        self.flags & TOMBSTONE != 0
     }
 
-    /// Whether it is the epoch of a tag, which goes last.
+    /// Whether it is the epoch of a tag, which is evicted last.
     pub(crate) fn is_epoch(&self) -> bool {
         self.flags & EPOCH != 0
     }
 
-    /// Whether it is a value, which may get lost.
+    /// Whether it is a plain value, which may be lost.
     pub(crate) fn is_plain(&self) -> bool {
-        self.kind == Kind::Entry && self.flags & (GRAVE | EPOCH) == 0
+        self.kind == Kind::Entry && self.flags & (TOMBSTONE | EPOCH) == 0
     }
 
     /// Words of the whole record.
@@ -91,7 +90,7 @@ impl Head {
     }
 }
 
-/// What is to be written.
+/// A record to write.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct New<'a> {
     pub(crate) hash: u64,
@@ -104,13 +103,13 @@ pub(crate) struct New<'a> {
 }
 
 impl New<'_> {
-    /// Whether it is a value, which may get lost.
+    /// Whether it is a plain value, which may be lost.
     pub(crate) fn is_plain(&self) -> bool {
-        self.flags & (GRAVE | EPOCH) == 0
+        self.flags & (TOMBSTONE | EPOCH) == 0
     }
 }
 
-/// Words of a record with a key and a value of so many bytes.
+/// Words of a record with a key and a value of these lengths.
 pub(crate) fn size(key: usize, value: usize) -> usize {
     (HEADER + key.div_ceil(8) + value.div_ceil(8)).next_multiple_of(2)
 }
@@ -165,7 +164,7 @@ fn halves(bytes: &[u8; 16]) -> [u64; 2] {
     [both as u64, (both >> 64) as u64]
 }
 
-/// Whether the record has this key; its words go into the sum.
+/// Whether the record has this key; adds it to the checksum.
 #[inline]
 fn sum_key(words: &[AtomicU64], key: &[u8], sum: &mut Sum) -> bool {
     let (pairs, rest) = key.as_chunks();
@@ -203,37 +202,37 @@ fn copy(words: &[AtomicU64], out: &mut [u8], sum: &mut Sum) {
     }
 }
 
-/// What became of reading a record.
+/// The result of reading a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Copied {
+pub(crate) enum CopyResult {
     /// The bytes are in the buffer, and the sum is right.
     Whole,
-    /// It is another key's.
+    /// The record has another key.
     OtherKey,
-    /// Not what was written.
+    /// The checksum is wrong.
     Damaged,
 }
 
 /// Copies the value of a record with this key and hash into the buffer, which gets its length.
 #[inline]
-pub(crate) fn read(words: &[AtomicU64], head: &Head, key: &[u8], seeds: Seeds, out: &mut Vec<u8>) -> Copied {
+pub(crate) fn read(words: &[AtomicU64], head: &Head, key: &[u8], seeds: Seeds, out: &mut Vec<u8>) -> CopyResult {
     if head.key != key.len() {
-        return Copied::OtherKey;
+        return CopyResult::OtherKey;
     }
-    let Some(bytes) = words.get(HEADER..head.words()) else { return Copied::Damaged };
+    let Some(bytes) = words.get(HEADER..head.words()) else { return CopyResult::Damaged };
     let mut sum = Sum::new(seeds, head.hash);
     sum.pair(head.shape, head.version);
     sum.pair(head.expires, 0);
     let (its_key, value) = bytes.split_at(key.len().div_ceil(8));
     if !sum_key(its_key, key, &mut sum) {
-        return Copied::OtherKey;
+        return CopyResult::OtherKey;
     }
     resize(out, head.value);
     copy(value, out, &mut sum);
-    if sum.finish() == head.sum { Copied::Whole } else { Copied::Damaged }
+    if sum.finish() == head.sum { CopyResult::Whole } else { CopyResult::Damaged }
 }
 
-/// Whether the record has this key; the rest of it is not looked at.
+/// Whether the record has this key, without checking the rest.
 pub(crate) fn has_key(words: &[AtomicU64], head: &Head, key: &[u8], seeds: Seeds) -> bool {
     let bytes = words.get(HEADER..HEADER + key.len().div_ceil(8));
     head.key == key.len() && bytes.is_some_and(|bytes| sum_key(bytes, key, &mut Sum::new(seeds, head.hash)))
@@ -244,7 +243,7 @@ pub(crate) fn key_of(words: &[AtomicU64], head: &Head, seeds: Seeds) -> Option<V
     let mut key = vec![0; head.key];
     let bytes = words.get(HEADER..head.words())?;
     copy(bytes, &mut key, &mut Sum::new(seeds, head.hash));
-    let is_whole = read(words, head, &key, seeds, &mut Vec::new()) == Copied::Whole;
+    let is_whole = read(words, head, &key, seeds, &mut Vec::new()) == CopyResult::Whole;
     (is_whole).then_some(key)
 }
 
@@ -284,7 +283,7 @@ mod tests {
             let head = Head::load(&words).unwrap();
             assert_eq!((head.version, head.expires, head.flags), (3, 4, 9));
             let mut out = vec![1; 20];
-            assert_eq!(read(&words, &head, &key, seeds, &mut out), Copied::Whole);
+            assert_eq!(read(&words, &head, &key, seeds, &mut out), CopyResult::Whole);
             assert_eq!(out, value);
             assert_eq!(key_of(&words, &head, seeds), Some(key));
         }
@@ -297,7 +296,7 @@ mod tests {
             words[bit / 64].fetch_xor(1 << (bit % 64), Relaxed);
             let head = Head::load(&words);
             let copied = head.map(|head| read(&words, &head, b"a key", seeds, &mut Vec::new()));
-            assert_ne!(copied, Some(Copied::Whole), "bit {bit}");
+            assert_ne!(copied, Some(CopyResult::Whole), "bit {bit}");
             words[bit / 64].fetch_xor(1 << (bit % 64), Relaxed);
         }
     }

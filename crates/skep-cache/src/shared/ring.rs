@@ -1,7 +1,7 @@
-//! A part of a shard that is filled round and round.
+//! A ring buffer of records, part of a shard.
 //!
-//! Head and tail only ever grow; the remainder says where they are, the quotient how often the ring came round. A record never
-//! wraps: what does not fit before the end begins at the start, and a filler says so.
+//! Head and tail only grow; the remainder is the position, the quotient the lap. A record never wraps: if it does not fit before the
+//! end, a filler takes the rest and it begins at the start.
 
 use std::ops::Range;
 use std::sync::atomic::Ordering::{Relaxed, Release};
@@ -9,15 +9,15 @@ use std::sync::atomic::Ordering::{Relaxed, Release};
 use super::record::{self, Head, Kind};
 use super::words::Words;
 
-/// A shard says something that cannot be; it has to be reset.
+/// A shard is damaged and must be reset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Damaged;
 
-/// A ring as it was when it was loaded; whoever changes it holds the shard's lock.
+/// A ring as it was loaded. Changing it requires the shard's lock.
 #[derive(Clone, Debug)]
 pub(crate) struct Ring {
     range: Range<usize>,
-    /// The word that holds the head; the tail stands in the next.
+    /// The word of the head; the tail is in the next.
     at: usize,
     pub(crate) head: u64,
     pub(crate) tail: u64,
@@ -51,13 +51,13 @@ impl Ring {
         if left < size { left } else { 0 }
     }
 
-    /// Whether a record of this size fits without anything going, and so many words stay free.
+    /// Whether a record of this size fits without eviction, with `reserve` words left.
     pub(crate) fn fits(&self, size: usize, reserve: usize) -> bool {
         let free = self.range.len() - (self.head - self.tail) as usize;
         self.gap(size) + size + reserve <= free
     }
 
-    /// Where a record of this size is to be written; it fits. The head stays, so that nobody else sees the place.
+    /// The position to write a record that fits. The head stays, so no reader sees it yet.
     pub(crate) fn begin(&mut self, words: &Words<'_>, size: usize) -> u64 {
         let gap = self.gap(size);
         if gap > 0 {
@@ -68,13 +68,13 @@ impl Ring {
         self.head
     }
 
-    /// The record that was written at the head belongs to the ring from now on.
+    /// Adds the record written at the head to the ring.
     pub(crate) fn advance_head(&mut self, words: &Words<'_>, size: usize) {
         self.head += size as u64;
         words.at(self.at).store(self.head, Release);
     }
 
-    /// The oldest record, or `None` if the ring is empty. Fillers are stepped over.
+    /// The oldest record, or `None` if the ring is empty. Skips fillers.
     pub(crate) fn oldest(&mut self, words: &Words<'_>) -> Result<Option<Head>, Damaged> {
         while self.tail < self.head {
             let head = self.record(words)?;
@@ -86,7 +86,7 @@ impl Ring {
         Ok(None)
     }
 
-    /// Looks whether one record follows the other from tail to head.
+    /// Checks that records are contiguous from tail to head.
     pub(crate) fn walk(&mut self, words: &Words<'_>) -> Result<(), Damaged> {
         while self.tail < self.head {
             self.tail += self.record(words)?.words() as u64;
@@ -98,7 +98,7 @@ impl Ring {
     fn record(&self, words: &Words<'_>) -> Result<Head, Damaged> {
         let at = self.word(self.tail);
         let left = words.part(at..self.range.end).ok_or(Damaged)?;
-        // What is too short for a header is always filled up, and has no room to say so.
+        // A gap shorter than a header is a filler without a header.
         let head = if left.len() < record::HEADER { Some(Head::filler(left.len())) } else { Head::load(left) };
         let head = head.ok_or(Damaged)?;
         let size = head.words();
@@ -106,13 +106,13 @@ impl Ring {
         if size == 0 || size % 2 == 1 || size as u64 > most { Err(Damaged) } else { Ok(head) }
     }
 
-    /// The oldest record is gone: no slot points to it any more.
+    /// Drops the oldest record, to which no slot points any more.
     pub(crate) fn advance_tail(&mut self, words: &Words<'_>, size: usize) {
         self.tail += size as u64;
         words.at(self.at + 1).store(self.tail, Release);
     }
 
-    /// Empties the ring, some laps on, so that no old slot looks like a new one.
+    /// Empties the ring and skips some laps, so that no old slot matches.
     pub(crate) fn reset(words: &Words<'_>, range: &Range<usize>, at: usize, laps: u64) {
         let start = (laps & 0xffff_ffff) * 7 * range.len() as u64;
         words.at(at + 1).store(start, Relaxed);

@@ -1,12 +1,11 @@
-//! One part of the file: an index and the records it points to. Here is how it is read.
+//! Reading a shard: an index and the records it points to.
 //!
-//! A read takes no lock. It finds a slot whose tag fits, copies the record, and looks at the slot again: a writer changes
-//! the slot before it touches the record's words, so an unchanged slot means that the copy is whole (a seqlock with a
-//! number for each key instead of one for all). The slot counts the laps of the ring, and how often the record was written in its place;
-//! 4096 of them during one read could fool it, and then there is the sum. What looks damaged to a reader is looked at once more under the
+//! A read takes no lock. It finds a slot whose tag matches, copies the record, and reads the slot again: a writer changes the slot before
+//! the record, so an unchanged slot means that the copy is complete (a seqlock for each key). The slot counts laps of the ring and
+//! overwrites; if 4096 of them happen during one read, the checksum detects it. A record that seems damaged is read again under the
 //! shard's lock before it counts as damaged.
 //!
-//! How it is written: [`writer`](super::writer).
+//! Writing: [`writer`](super::writer).
 
 use std::ops::Range;
 use std::sync::atomic::Ordering::{Acquire, Relaxed};
@@ -15,28 +14,28 @@ use std::sync::atomic::{AtomicU64, fence};
 use super::hash::Seeds;
 use super::hints::{Hint, Hints};
 use super::layout::{COUNTS, Geometry, LINE};
-use super::record::{self, Copied, Head, Kind};
+use super::record::{self, CopyResult, Head, Kind};
 use super::ring::Damaged;
 use super::slot::Slot;
 use super::sys;
 use super::words::Words;
 
-/// Where a line is meant that the shard does not have: nobody writes there.
+/// Stands for a line outside the shard.
 static NO_LINE: [AtomicU64; LINE] = [const { AtomicU64::new(0) }; LINE];
 
-/// How often a read begins anew because its key was written meanwhile, before it waits for the writer.
+/// Attempts to read a key that is being written, before waiting for the writer.
 const ATTEMPTS: u32 = 1000;
 
-/// What is counted in each shard.
+/// The counters of a shard.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Count {
-    /// Entries that went for want of room.
+    /// Evicted entries.
     Evicted = 0,
-    /// Locks of the dead and of those who stood still.
+    /// Locks of dead or hanging processes.
     Inherited = 1,
-    /// Times the shard was emptied because it made no sense.
+    /// Resets of a damaged shard.
     Reset = 2,
-    /// Records that were not what had been written.
+    /// Damaged records.
     Damaged = 3,
 }
 
@@ -49,22 +48,22 @@ pub(crate) struct Shard<'a> {
     pub(crate) hints: &'a Hints,
 }
 
-/// What a read found.
+/// The result of a read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Found {
     /// The value is in the buffer.
     Hit,
-    /// Nothing.
+    /// No entry.
     Miss,
-    /// Something that nobody wrote so, or that is written all the time: to be looked at again under the lock.
-    Doubtful,
+    /// Possibly damaged, or being written all the time: read it again under the lock.
+    Unclear,
 }
 
-/// What one attempt found.
-enum Look {
+/// The result of one attempt.
+enum Attempt {
     Found(Found),
     Changed,
-    /// The record that this slot points to is not what was written.
+    /// The record of this slot is damaged.
     Damaged(usize, Slot),
 }
 
@@ -75,24 +74,23 @@ impl<'a> Shard<'a> {
         let hint = self.fetch(hash);
         for _ in 0..ATTEMPTS {
             match self.look(hash, key, now, hint, out) {
-                Look::Found(found) => return found,
-                Look::Damaged(..) => return Found::Doubtful,
-                Look::Changed => std::hint::spin_loop(),
+                Attempt::Found(found) => return found,
+                Attempt::Damaged(..) => return Found::Unclear,
+                Attempt::Changed => std::hint::spin_loop(),
             }
         }
-        Found::Doubtful
+        Found::Unclear
     }
 
-    /// The same under the lock, when nobody writes: whether there is one, or an error if it is damaged.
+    /// As [`get`](Self::get) under the lock: whether there is an entry, or an error if it is damaged.
     #[cold]
     pub(crate) fn get_alone(&self, hash: u64, key: &[u8], now: u64, out: &mut Vec<u8>) -> Result<bool, Damaged> {
         self.free_busy(self.places(hash));
         match self.look(hash, key, now, Hint::NONE, out) {
-            Look::Found(found) => Ok(found == Found::Hit),
-            // Only readers change slots now, and they only count.
-            Look::Changed => Ok(false),
-            Look::Damaged(at, slot) => {
-                // It is not found again.
+            Attempt::Found(found) => Ok(found == Found::Hit),
+            // Under the lock, slots change by the counts of readers only.
+            Attempt::Changed => Ok(false),
+            Attempt::Damaged(at, slot) => {
                 let _ = self.words.at(at).compare_exchange(slot.0, Slot::EMPTY.0, Relaxed, Relaxed);
                 self.count(Count::Damaged);
                 Err(Damaged)
@@ -100,7 +98,7 @@ impl<'a> Shard<'a> {
         }
     }
 
-    /// Empties slots whose writer is no more. The lock is held, and not by a writer.
+    /// Empties slots whose writer died. Requires the lock.
     #[cold]
     pub(crate) fn free_busy(&self, places: impl Iterator<Item = usize>) {
         for at in places {
@@ -111,12 +109,11 @@ impl<'a> Shard<'a> {
     }
 
     #[inline]
-    fn look(&self, hash: u64, key: &[u8], now: u64, hint: Hint, out: &mut Vec<u8>) -> Look {
+    fn look(&self, hash: u64, key: &[u8], now: u64, hint: Hint, out: &mut Vec<u8>) -> Attempt {
         let home = self.home(hash);
         for start in [home, home ^ LINE].map(|at| self.map.index.start + at) {
             let line = self.line(start);
-            // All eight are compared before one is chosen: a branch for each would be guessed wrong, and the processor would have to wait
-            // for this line before it could begin with what the caller does next.
+            // Compare all eight without branches: mispredictions would stall on this line.
             let fits = |mask, slot: &AtomicU64| mask << 1 | u32::from(Slot(slot.load(Relaxed)).fits(hash));
             let mut mask = line.iter().rev().fold(0_u32, fits);
             while mask != 0 {
@@ -124,48 +121,48 @@ impl<'a> Shard<'a> {
                 mask &= mask - 1;
                 let slot = Slot(line[at].load(Acquire));
                 if slot.is_busy() || !slot.fits(hash) {
-                    return Look::Changed;
+                    return Attempt::Changed;
                 }
                 let found = self.read(slot, hash, key, now, out);
                 fence(Acquire);
                 let is_same = Slot(line[at].load(Relaxed)).same(slot);
                 match found {
-                    _ if !is_same => return Look::Changed,
+                    _ if !is_same => return Attempt::Changed,
                     None => {}
-                    Some(Copied::Whole) => {
+                    Some(CopyResult::Whole) => {
                         use_once(&line[at], slot);
                         if !hint.is_for(slot.at()) {
                             self.hints.note(hash, slot.at(), record::size(key.len(), out.len()));
                         }
-                        return Look::Found(Found::Hit);
+                        return Attempt::Found(Found::Hit);
                     }
-                    Some(Copied::OtherKey) => return Look::Found(Found::Miss),
-                    Some(Copied::Damaged) => return Look::Damaged(start + at, slot),
+                    Some(CopyResult::OtherKey) => return Attempt::Found(Found::Miss),
+                    Some(CopyResult::Damaged) => return Attempt::Damaged(start + at, slot),
                 }
             }
         }
-        Look::Found(Found::Miss)
+        Attempt::Found(Found::Miss)
     }
 
-    /// What lies where a slot points to: whole, of no use to anybody (`OtherKey`), damaged; `None` if it is another key's.
+    /// Reads the record of a slot: complete, dead (`OtherKey`) or damaged; `None` if it has another key.
     #[inline]
-    fn read(&self, slot: Slot, hash: u64, key: &[u8], now: u64, out: &mut Vec<u8>) -> Option<Copied> {
-        let Some((words, head)) = self.record(slot) else { return Some(Copied::Damaged) };
+    fn read(&self, slot: Slot, hash: u64, key: &[u8], now: u64, out: &mut Vec<u8>) -> Option<CopyResult> {
+        let Some((words, head)) = self.record(slot) else { return Some(CopyResult::Damaged) };
         if head.hash != hash {
-            // Most likely another key with the same tag; a hash that was damaged is found when the place is filled anew.
+            // Most likely another key with the same tag; a damaged hash is noticed when the ring overwrites it.
             return None;
         }
-        if head.value > self.map.largest {
-            return Some(Copied::Damaged);
+        if head.value > self.map.max_value {
+            return Some(CopyResult::Damaged);
         }
         match record::read(words, &head, key, self.seeds, out) {
-            Copied::OtherKey => None,
-            Copied::Whole if head.is_grave() || head.expires <= now => Some(Copied::OtherKey),
+            CopyResult::OtherKey => None,
+            CopyResult::Whole if head.is_tombstone() || head.expires <= now => Some(CopyResult::OtherKey),
             other => Some(other),
         }
     }
 
-    /// The record that a slot points to, with all words up to the end of the shard.
+    /// The record of a slot, with all words up to the end of the shard.
     #[inline]
     pub(crate) fn record(&self, slot: Slot) -> Option<(&'a [AtomicU64], Head)> {
         let words = self.words.part(slot.at()..self.map.main.end)?;
@@ -173,7 +170,7 @@ impl<'a> Shard<'a> {
         (head.kind == Kind::Entry && slot.at() >= self.map.small.start).then_some((words, head))
     }
 
-    /// Fetches the likely line of the index, and what is likely to be the record.
+    /// Prefetches the likely line of the index, and the likely record.
     #[inline]
     pub(crate) fn fetch(&self, hash: u64) -> Hint {
         sys::prefetch(&self.line(self.map.index.start + self.home(hash))[0]);
@@ -186,8 +183,7 @@ impl<'a> Shard<'a> {
         self.words.0.get(start..).and_then(<[_]>::first_chunk).unwrap_or(&NO_LINE)
     }
 
-    /// The words of the index where a key may be, in two lines, the likely one first. They are neighbours, so that the processor's
-    /// prefetcher has the second at hand.
+    /// The words of the index for a key, in two adjacent lines, so that the processor prefetches the second.
     pub(crate) fn places(&self, hash: u64) -> impl Iterator<Item = usize> {
         let home = self.home(hash);
         [home, home ^ LINE].into_iter().flat_map(move |at| (at..at + LINE).map(move |at| self.map.index.start + at))
@@ -216,7 +212,7 @@ impl<'a> Shard<'a> {
     }
 }
 
-/// Counts a use, up to three: a key that is read often is not written by its readers.
+/// Counts a use, up to three: readers of a hot key do not write.
 #[inline]
 fn use_once(word: &AtomicU64, slot: Slot) {
     if let Some(used) = slot.used() {

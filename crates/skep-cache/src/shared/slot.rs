@@ -1,13 +1,12 @@
-//! One place of the index: 64 bits that say where a record lies, changed in one step.
+//! One slot of the index: 64 bits that locate a record, changed atomically.
 
-/// Where a record lies, and how often it was read since somebody asked.
+/// The location of a record, and its recent reads.
 ///
 /// ```text
 ///  63      48  47  46   35  34  33 32  31  30           0
 /// |   tag    |full|  lap  |main|uses |busy|   offset     |   offset in units of 16 bytes from the shard's start
 /// ```
-/// Busy is a slot whose record is being written anew in its place: nobody reads that, and whoever finds it so under the shard's lock
-/// knows that its writer is no more.
+/// Busy: the record is being overwritten. No reader uses it, and if it is busy under the shard's lock, its writer is dead.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Slot(pub(crate) u64);
 
@@ -22,18 +21,17 @@ const LAPS: u32 = 35;
 
 impl Slot {
     pub(crate) const EMPTY: Self = Self(0);
-    /// What the two bits can count.
+    /// The maximum of the two bits.
     pub(crate) const MOST_USES: u64 = 3;
 
-    /// A slot for a record at this word of the shard. The lap counts how often the ring has come round: a reader that slept
-    /// while the same place was filled anew sees another slot.
+    /// A slot for a record at this word of the shard. The lap makes it differ from an earlier slot for the same word.
     pub(crate) fn new(hash: u64, at: usize, lap: u64, is_main: bool, uses: u64) -> Self {
         let tag = hash & (0xffff << 48);
         let main = if is_main { MAIN } else { 0 };
         Self(tag | (lap & 0xfff) << LAPS | FULL | main | uses.min(Self::MOST_USES) << 32 | (at as u64 / 2) & OFFSET)
     }
 
-    /// Whether the record may be that of this hash.
+    /// Whether the record may have this hash.
     #[inline]
     pub(crate) fn fits(self, hash: u64) -> bool {
         // The tag and the bit beside it, in one comparison.
@@ -49,7 +47,7 @@ impl Slot {
         (self.0 & OFFSET) as usize * 2
     }
 
-    /// The same place, while what it points to is written anew.
+    /// The slot while its record is being overwritten.
     pub(crate) fn busy(self) -> Self {
         Self(self.0 | BUSY)
     }
@@ -58,7 +56,7 @@ impl Slot {
         self.0 & BUSY != 0
     }
 
-    /// The same place after that: as if the ring had come round, so that whoever read before sees another slot. To be written is to be used.
+    /// The slot after overwriting: the next lap, so that readers of the old record notice. Counts as a use.
     pub(crate) fn rewritten(self) -> Self {
         let lap = self.0.wrapping_add(1 << LAPS) & LAP;
         let uses = (self.uses() + 1).min(Self::MOST_USES) << 32;
@@ -73,12 +71,12 @@ impl Slot {
         (self.0 & USES) >> 32
     }
 
-    /// The same place, used once more; `None` if the count is full.
+    /// The slot with one more use; `None` at the maximum.
     pub(crate) fn used(self) -> Option<Self> {
         (self.0 & USES != USES).then(|| Self(self.0 + (1 << 32)))
     }
 
-    /// Whether both point to the same record, however often it was used.
+    /// Whether both locate the same record; ignores uses.
     pub(crate) fn same(self, other: Self) -> bool {
         (self.0 ^ other.0) & !USES == 0
     }

@@ -98,7 +98,7 @@ impl Drop for Mapping {
     }
 }
 
-/// How often this process and those that it was forked from were forked since somebody wanted to know, and one.
+/// One plus the number of forks since `notice_forks`, in this process and its ancestors.
 static PROCESS: AtomicU64 = AtomicU64::new(1);
 
 /// Another number in each process of a family of forks. To ask the system for the process's own is a system call for each write.

@@ -1,19 +1,19 @@
-//! A piece of the mapping: words that others may change at any time.
+//! A part of the mapping: words that other processes may change at any time.
 
 use std::ops::Range;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 
-/// Where a word is meant that the piece does not have. Nobody reads from it what matters.
-static NOWHERE: AtomicU64 = AtomicU64::new(0);
+/// Stands for a word outside the part.
+static OUTSIDE: AtomicU64 = AtomicU64::new(0);
 
-/// Words of a shard. A number that was read from them may be anything, so no access panics.
+/// Words of a shard. A number read from them may be anything, so no access panics.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Words<'a>(pub(crate) &'a [AtomicU64]);
 
 impl<'a> Words<'a> {
     pub(crate) fn at(&self, at: usize) -> &'a AtomicU64 {
-        self.0.get(at).unwrap_or(&NOWHERE)
+        self.0.get(at).unwrap_or(&OUTSIDE)
     }
 
     pub(crate) fn load(&self, at: usize) -> u64 {
@@ -24,7 +24,7 @@ impl<'a> Words<'a> {
         self.0.get(range)
     }
 
-    /// Adds to a counter that only whoever holds the lock writes, or where a lost step harms nobody.
+    /// Adds to a counter that only the lock holder writes, or where a lost step is harmless.
     pub(crate) fn count(&self, at: usize, by: u64) {
         let word = self.at(at);
         word.store(word.load(Relaxed).wrapping_add(by), Relaxed);

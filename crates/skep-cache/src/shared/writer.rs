@@ -1,20 +1,19 @@
-//! How a shard is written: under its lock, and so that every single step leaves it sound.
+//! Writing a shard: under its lock, so that every step leaves it consistent.
 //!
-//! 1. Room is made: the slot of an old record is emptied, then the ring's tail moves over the record.
-//! 2. The record is written behind the ring's head, where nobody looks.
+//! 1. Space is freed: the slot of an old record is emptied, then the ring's tail moves over the record.
+//! 2. The record is written after the ring's head, where no reader looks.
 //! 3. The head moves over it.
-//! 4. Its slot is set in one step, over the slot of what it replaces.
+//! 4. Its slot is set atomically, over the slot of the record that it replaces.
 //!
-//! Whoever is killed between two of these steps loses his write and nothing else; whoever comes next goes on.
+//! A process killed between two steps loses its write and nothing else; the next one continues.
 //!
-//! What is exactly as long as what it replaces is written over it instead, while its slot says so: no ring fills up with what is replaced, and
-//! the words are in the processor's cache. Who is killed then loses the old value too, a miss; so marks of removals and epochs of tags,
-//! which must not get lost, are never written so.
+//! A record of the same length is overwritten instead, while its slot is busy: replaced records then fill no ring, and the words are in
+//! the processor's cache. A process killed then also loses the old value, so tombstones and epochs are never overwritten.
 //!
-//! What goes when there is no room: new entries come into the small ring, three twentieths of the room. At its end, one that was
-//! read moves to the main ring (S3-FIFO: Yang, Zhang, Qiu, Yue, Rashmi, 2023; there it is twice); of the others, those that were wanted more often
-//! lately than what would have to go for them ([`Sketch`], `TinyLFU`). In the main ring, what was read since it was last
-//! looked at gets another round (CLOCK). What is looked at in one write is bounded, so a write takes constant time.
+//! Eviction: new entries go to the small ring, three twentieths of the space. At its end, entries that were read move to the main ring
+//! (S3-FIFO: Yang, Zhang, Qiu, Yue, Rashmi, 2023), and of the others those that were used more often lately than the entries they would
+//! replace ([`Sketch`], `TinyLFU`). In the main ring, entries read since the last round get another one (CLOCK). The work of one write
+//! is bounded, so a write takes constant time.
 
 use std::sync::atomic::Ordering::{Relaxed, Release};
 use std::sync::atomic::fence;
@@ -25,16 +24,16 @@ use super::lock::{Busy, Held};
 use super::record::{self, Head, New};
 use super::ring::{Damaged, Ring};
 use super::shard::{Count, Shard};
+use super::sketch::Sketch;
 use super::slot::Slot;
-use crate::sketch::Sketch;
 
-/// How many records get another round for one write.
+/// The maximum number of records that one write moves to the start of the main ring.
 const ROUNDS: u32 = 32;
 
-/// Why a write was not done.
+/// Why a write failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fault {
-    /// Another one held the lock, or took it from us.
+    /// Another writer held the lock, or took it.
     Busy,
     /// The shard must be reset.
     Damaged,
@@ -52,7 +51,7 @@ impl From<Busy> for Fault {
     }
 }
 
-/// A shard whose lock we hold.
+/// A locked shard.
 #[derive(Debug)]
 pub(crate) struct Writer<'a> {
     pub(crate) shard: Shard<'a>,
@@ -64,7 +63,7 @@ pub(crate) struct Writer<'a> {
     rounds: u32,
 }
 
-/// Where the record of a key is.
+/// The location of a key's record.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Place {
     at: usize,
@@ -79,7 +78,7 @@ impl<'a> Writer<'a> {
         Ok(Self { shard, held, small, main, now, generation: generation as u8, rounds: ROUNDS })
     }
 
-    /// Whether a shard's rings can be.
+    /// Checks the rings of a shard.
     pub(crate) fn check(shard: &Shard<'a>) -> Result<(), Damaged> {
         let mut small = Ring::load(&shard.words, &shard.map.small, layout::SMALL)?;
         let mut main = Ring::load(&shard.words, &shard.map.main, layout::MAIN)?;
@@ -87,7 +86,7 @@ impl<'a> Writer<'a> {
         main.walk(&shard.words)
     }
 
-    /// The record of a key, be it dead or alive.
+    /// The record of a key, dead or alive.
     pub(crate) fn find(&self, hash: u64, key: &[u8]) -> Option<Place> {
         self.shard.places(hash).find_map(|at| {
             let slot = self.shard.slot(at);
@@ -101,14 +100,14 @@ impl<'a> Writer<'a> {
         })
     }
 
-    /// The value of a record that was found, if it is whole.
+    /// The value of a record, if its checksum is right.
     pub(crate) fn value(&self, place: &Place, key: &[u8], out: &mut Vec<u8>) -> Result<(), Damaged> {
         let (words, head) = self.shard.record(place.slot).ok_or(Damaged)?;
         let copied = record::read(words, &head, key, self.shard.seeds, out);
-        if copied == record::Copied::Whole { Ok(()) } else { Err(Damaged) }
+        if copied == record::CopyResult::Whole { Ok(()) } else { Err(Damaged) }
     }
 
-    /// Stores a record, over the one that [`find`](Self::find) found.
+    /// Stores a record, replacing the one that [`find`](Self::find) found.
     pub(crate) fn put(&mut self, place: Option<Place>, new: &New<'_>) -> Result<(), Fault> {
         let size = record::size(new.key.len(), new.value.len());
         if let Some(place) = place.filter(|place| place.head.words() == size && place.head.is_plain() && new.is_plain())
@@ -130,12 +129,12 @@ impl<'a> Writer<'a> {
         }
         ring.advance_head(&self.shard.words, size);
         self.sketch().add(new.hash, 1);
-        self.fade();
+        self.age_sketch();
         let uses = place.map_or(0, |place| place.slot.uses());
         self.publish(place, Slot::new(new.hash, at, lap, is_main, uses), new.hash, size)
     }
 
-    /// Writes a record over the one that it replaces, which is as long.
+    /// Overwrites a record of the same length.
     fn overwrite(&mut self, place: Place, new: &New<'_>, size: usize) -> Result<(), Fault> {
         let (at, busy) = (place.slot.at(), place.slot.busy());
         let words = self.shard.words.part(at..at + size).ok_or(Damaged)?;
@@ -144,7 +143,7 @@ impl<'a> Writer<'a> {
         }
         self.replace(place.at, place.slot, busy)?;
         fence(Release);
-        // The length stays what it was at each moment: whoever walks along the ring finds the next record.
+        // The length does not change, so the ring stays walkable.
         record::write(words, self.shard.seeds, new);
         self.replace(place.at, busy, place.slot.rewritten())
     }
@@ -154,12 +153,12 @@ impl<'a> Writer<'a> {
         self.vacate(place.at, &place.head);
     }
 
-    /// The claims to compute values of this shard.
+    /// The leases of this shard.
     pub(crate) fn leases(&self) -> Leases<'a> {
         leases(&self.shard)
     }
 
-    /// Lets everybody know that a key was written or removed.
+    /// Changes the stamp of a key.
     pub(crate) fn tell(&self, hash: u64) {
         self.shard.words.count(changes(hash), 1);
     }
@@ -182,7 +181,7 @@ impl<'a> Writer<'a> {
         self.replace(at, expected, slot)
     }
 
-    /// Sets a slot, unless somebody else did: then our lock was taken away.
+    /// Sets a slot, unless another process did: then our lock was taken.
     fn replace(&self, at: usize, expected: Slot, slot: Slot) -> Result<(), Fault> {
         let word = self.shard.words.at(at);
         let swap = |now| {
@@ -192,7 +191,7 @@ impl<'a> Writer<'a> {
         word.fetch_update(Release, Relaxed, swap).map(drop).map_err(|_| Fault::Busy)
     }
 
-    /// A place for a new key: an empty one, or that of the least used.
+    /// A slot for a new key: an empty one, or the least used.
     fn vacancy(&self, hash: u64) -> (usize, Slot) {
         let slots = self.shard.places(hash).map(|at| (at, self.shard.slot(at)));
         let least = |(_, slot): &(usize, Slot)| if slot.is_empty() { 0 } else { slot.uses() + 1 };
@@ -213,7 +212,7 @@ impl<'a> Writer<'a> {
         Ok(())
     }
 
-    /// What stays free in the main ring, so that a record can move from its end to its start.
+    /// Words to keep free in the main ring, so that a record can move from its end to its start.
     fn reserve(&self) -> usize {
         self.main.len() / 32 / LINE * LINE
     }
@@ -246,7 +245,7 @@ impl<'a> Writer<'a> {
         Ok(sketch.uses(head.hash) > sketch.uses(victim))
     }
 
-    /// The hash of what would go next from the main ring; `None` if there is room for a record of this size.
+    /// The hash of the next record to evict from the main ring; `None` if there is space for a record of this size.
     fn victim(&mut self, size: usize) -> Result<Option<u64>, Damaged> {
         while !self.main.fits(size, self.reserve()) {
             let Some(head) = self.main.oldest(&self.shard.words)? else { return Ok(None) };
@@ -261,7 +260,7 @@ impl<'a> Writer<'a> {
         Ok(None)
     }
 
-    /// Drops the oldest record of the main ring that gets no other round.
+    /// Evicts from the main ring.
     fn evict_from_main(&mut self, size: usize) -> Result<(), Damaged> {
         if self.victim(size)?.is_none() {
             return Ok(());
@@ -275,7 +274,7 @@ impl<'a> Writer<'a> {
         Ok(())
     }
 
-    /// Copies the oldest record of the main ring to its start, if it was used, and few were for this write.
+    /// Copies the oldest record of the main ring to its start, if it was used and the limit for this write is not reached.
     fn another_round(&mut self, at: usize, from: usize, head: &Head) -> Result<bool, Damaged> {
         let uses = self.shard.slot(at).uses();
         let is_wanted = uses > 0 || head.is_epoch() || self.is_sparse();
@@ -299,12 +298,12 @@ impl<'a> Writer<'a> {
         self.main.advance_head(&words, size);
         let old = self.shard.slot(at);
         let slot = Slot::new(source[0].load(Relaxed), to, lap, true, uses);
-        // A reader may have emptied the slot, or our lock was taken away: then the copy is nobody's.
+        // If a reader emptied the slot, or our lock was taken, the copy is unused.
         let _ = self.replace(at, old, slot);
         Ok(())
     }
 
-    /// Where the slot is that points to a record in a ring; `None` if it was replaced or removed.
+    /// The slot of a record in a ring; `None` if it was replaced or removed.
     fn slot_of(&self, head: &Head, from: usize) -> Option<usize> {
         let points_here = |slot: Slot| !slot.is_empty() && slot.at() == from;
         self.shard.places(head.hash).find(|at| points_here(self.shard.slot(*at)))
@@ -332,8 +331,7 @@ impl<'a> Writer<'a> {
         word.store(word.load(Relaxed).saturating_sub(by), Relaxed);
     }
 
-    /// Whether much of the rings is taken by what was replaced or removed. Then it is worth while to move what is left together,
-    /// instead of dropping it.
+    /// Whether replaced and removed records take much of the rings. Then moving live records is better than evicting them.
     fn is_sparse(&self) -> bool {
         let room = (self.small.len() + self.main.len()) as u64;
         self.shard.words.load(layout::FILLED) < room / 4 * 3
@@ -343,8 +341,8 @@ impl<'a> Writer<'a> {
         Sketch(self.shard.part(&self.shard.map.sketch))
     }
 
-    /// Ages a little of the sketch: all of it in the time of ten writes for each entry, as `TinyLFU` has it.
-    fn fade(&mut self) {
+    /// Ages part of the sketch: all of it within ten writes for each entry, as in `TinyLFU`.
+    fn age_sketch(&mut self) {
         let words = self.shard.words;
         let step = words.load(layout::LIVE).clamp(16, 1 << 32) * 10;
         let mut due = words.load(layout::ADDITIONS).min(step * 2) + self.sketch().0.len() as u64;
@@ -360,18 +358,18 @@ impl<'a> Writer<'a> {
     }
 }
 
-/// The claims of a shard.
+/// The leases of a shard.
 fn leases<'a>(shard: &Shard<'a>) -> Leases<'a> {
     let end = layout::LEASES + layout::MOST_LEASES * super::lease::WORDS;
     Leases { taken: shard.words.at(layout::LEASED), places: shard.part(&(layout::LEASES..end)) }
 }
 
-/// The counter of a shard that changes when this key is written.
+/// The counter for the stamp of a key.
 pub(crate) fn changes(hash: u64) -> usize {
     layout::CHANGES + (hash >> 40) as usize % layout::MOST_CHANGES
 }
 
-/// Empties a shard that makes no sense. The lock is held, or nobody else is there.
+/// Empties a damaged shard. Requires the lock, or exclusive access.
 pub(crate) fn reset(shard: &Shard<'_>) {
     shard.part(&shard.map.index).iter().for_each(|slot| slot.store(Slot::EMPTY.0, Relaxed));
     fence(Release);

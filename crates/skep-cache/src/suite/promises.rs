@@ -12,7 +12,7 @@ macro_rules! promises {
             ///
             /// # Panics
             ///
-            /// If the driver does not keep it. See [`suite!`](crate::suite!) for all of them.
+            /// If the driver breaks the promise. See [`suite!`](crate::suite!) for all of them.
             pub async fn $name(driver: &impl Driver, clock: &Clock) {
                 let $bench = Bench::new(driver, clock, stringify!($name));
                 $body
@@ -25,7 +25,7 @@ macro_rules! promises {
 }
 
 promises! {
-    /// What is set is got, as it was.
+    /// A read returns the entry that was set.
     async fn what_is_set_is_got(bench) {
         assert_eq!(bench.get("a").await, None);
         let record = Record::new(&Header { cost: 7, idle: 8, ..bench.header(bench.clock.version()) }, &[1, 2], b"hello");
@@ -34,7 +34,7 @@ promises! {
         assert_eq!(bench.get("b").await, None);
     }
 
-    /// The last of two sets stays.
+    /// The last of two sets wins.
     async fn the_last_set_stays(bench) {
         bench.set("a", "old").await;
         bench.set("a", "new").await;
@@ -44,7 +44,7 @@ promises! {
         assert_eq!(bench.record_of("a").await, Some(older));
     }
 
-    /// Keys and values may hold any bytes, and be empty or as long as a key may be.
+    /// Keys and values may contain any bytes; values may be empty, and keys have up to `MAX_KEY` bytes.
     async fn keys_and_values_are_any_bytes(bench) {
         let all: Vec<u8> = (0..=255).collect();
         let long = [b'k'; MAX_KEY];
@@ -59,7 +59,7 @@ promises! {
         }
     }
 
-    /// An entry is there until its last millisecond, and not in the next.
+    /// An entry lives until its last millisecond.
     async fn an_expired_entry_is_a_miss(bench) {
         bench.set("a", "hello").await;
         bench.clock.advance(MINUTE.saturating_sub(SECOND / 1000));
@@ -68,14 +68,14 @@ promises! {
         assert_eq!(bench.get("a").await, None);
     }
 
-    /// An entry without an end is there after years.
+    /// An entry without an expiry lives for years.
     async fn an_entry_without_an_end_stays(bench) {
         assert!(bench.put("a", &Record::new(&Header::default(), &[], b"hello"), When::Always).await);
         bench.clock.advance(MINUTE * 60 * 24 * 365 * 10);
         assert_eq!(bench.get("a").await.as_deref(), Some("hello"));
     }
 
-    /// What is removed is gone, and the removal says whether there was something.
+    /// A removed entry is gone, and the removal returns whether there was one.
     async fn what_is_removed_is_gone(bench) {
         bench.set("a", "hello").await;
         assert!(bench.remove("a").await);
@@ -84,7 +84,7 @@ promises! {
         assert!(!bench.remove("b").await);
     }
 
-    /// `Absent` does not overwrite a live entry, and does replace an expired or removed one.
+    /// `Absent` replaces an expired or removed entry, but no live one.
     async fn absent_means_that_none_is_live(bench) {
         assert!(bench.put("a", &bench.record("first"), When::Absent).await);
         assert!(!bench.put("a", &bench.record("second"), When::Absent).await);
@@ -96,7 +96,7 @@ promises! {
         assert_eq!(bench.get("a").await.as_deref(), Some("fourth"));
     }
 
-    /// `Version` replaces exactly what its caller has read.
+    /// `Version` replaces exactly the entry that its caller has read.
     async fn version_means_that_nothing_came_between(bench) {
         assert!(!bench.put("a", &bench.record("x"), When::Version(Version::ZERO)).await, "there is none");
         bench.set("a", "read").await;
@@ -110,7 +110,7 @@ promises! {
         assert!(!bench.put("a", &bench.record("x"), When::Version(read)).await, "it was removed");
     }
 
-    /// `Newer` refuses what is older than what is there, and what is as old.
+    /// `Newer` refuses a write that is not newer than the stored entry.
     async fn a_write_older_than_the_entry_is_refused(bench) {
         let (old, new) = (bench.record("old"), bench.record("new"));
         assert!(bench.put("a", &new, When::Newer).await);
@@ -121,7 +121,7 @@ promises! {
         assert_eq!(bench.get("a").await.as_deref(), Some("newest"));
     }
 
-    /// What was read before a removal cannot be written after it, until the removal's mark ends.
+    /// A value read before a removal cannot be written after it, until the tombstone dies.
     async fn a_write_older_than_a_removal_is_refused(bench) {
         let stale = Record::new(&Header { version: bench.clock.version(), ..Header::default() }, &[], b"stale");
         bench.remove("a").await;
@@ -133,7 +133,7 @@ promises! {
         assert!(bench.put("a", &stale, When::Newer).await, "the mark has ended");
     }
 
-    /// A removal by somebody whose clock is behind still refuses what it removed.
+    /// A removal with a clock that is behind still refuses the removed entry.
     async fn a_removal_with_an_older_clock_marks_what_it_removed(bench) {
         let record = bench.record("removed");
         assert!(bench.put("a", &record, When::Always).await);
@@ -143,7 +143,7 @@ promises! {
         assert!(!bench.put("a", &record, When::Newer).await);
     }
 
-    /// A lease is had by one; it is free again when it is given back.
+    /// One caller has the lease, until it is released.
     async fn one_has_the_lease(bench) {
         let token = bench.lease("a").await.expect("nobody has it");
         assert_eq!(bench.lease("a").await, None);
@@ -156,7 +156,7 @@ promises! {
         assert_eq!(bench.lease("a").await, None, "an old token gives nothing back");
     }
 
-    /// Who has the lease may set, once.
+    /// The holder of a lease may set once.
     async fn the_holder_of_a_lease_may_set(bench) {
         let token = bench.lease("a").await.unwrap();
         assert!(bench.put("a", &bench.record("computed"), When::Leased(token)).await);
@@ -165,7 +165,7 @@ promises! {
         assert!(bench.lease("a").await.is_some(), "the set ended the lease");
     }
 
-    /// A lease on a key that has an entry: the entry is shown as before, and replaced by the holder.
+    /// A leased key still shows its entry, which the holder replaces.
     async fn a_lease_does_not_hide_the_entry(bench) {
         bench.set("a", "stale").await;
         let token = bench.lease("a").await.unwrap();
@@ -175,7 +175,7 @@ promises! {
         assert_eq!(bench.get("a").await.as_deref(), Some("fresh"));
     }
 
-    /// A value computed from what was removed or overwritten since is refused, however late it comes.
+    /// The result of a computation is refused if the key was removed or overwritten meanwhile.
     async fn a_lease_is_lost_when_others_write(bench) {
         let token = bench.lease("a").await.unwrap();
         bench.remove("a").await;
@@ -187,7 +187,7 @@ promises! {
         assert_eq!(bench.get("a").await.as_deref(), Some("fresh"));
     }
 
-    /// A holder that vanished loses the lease in time, and its late write is refused.
+    /// A lease expires, and a late write of its holder is refused.
     async fn a_lease_ends_with_its_time(bench) {
         let vanished = bench.lease("a").await.unwrap();
         bench.clock.advance(9 * SECOND);
@@ -198,7 +198,7 @@ promises! {
         assert!(bench.put("a", &bench.record("in time"), When::Leased(next)).await);
     }
 
-    /// A counter counts from what it began with; a removed one begins anew.
+    /// A counter counts from its first number; a removed one restarts.
     async fn a_counter_counts(bench) {
         let (key, now) = (bench.key("a"), bench.clock.now());
         let fresh = counter(bench.clock.version(), 10);
@@ -212,7 +212,7 @@ promises! {
         assert_eq!(bench.driver.increment(&key, 1, &fresh, now).await.unwrap(), 11);
     }
 
-    /// Touching moves an entry's end and keeps the rest; what is not there cannot be touched.
+    /// Touching changes the expiry of an entry and nothing else. A missing entry cannot be touched.
     async fn touching_moves_the_end(bench) {
         bench.set("a", "hello").await;
         let before = bench.record_of("a").await.unwrap().entry().header();
@@ -226,7 +226,7 @@ promises! {
         assert!(!bench.driver.touch(&bench.key("b"), NEVER, NEVER, now).await.unwrap());
     }
 
-    /// Several are read and written at once; those that are missing are left out.
+    /// Several entries are read and written in one call; missing ones are left out.
     async fn many_are_got_and_set(bench) {
         let (one, two, three) = (bench.key("1"), bench.key("2"), bench.key("3"));
         let now = bench.clock.now();
@@ -238,7 +238,7 @@ promises! {
         assert_eq!(got, [(0, b"one".to_vec()), (2, b"three".to_vec())]);
     }
 
-    /// Keys are listed by prefix, without those that were removed or are expired. Or the driver says that it cannot.
+    /// Keys are listed by prefix, without removed and expired ones. Or the driver does not support it.
     async fn keys_are_listed_by_prefix(bench) {
         bench.set("a:1", "x").await;
         bench.set("a:2", "x").await;
@@ -256,7 +256,7 @@ promises! {
         }
     }
 
-    /// A namespace is emptied without touching another. Or the driver says that it cannot.
+    /// A namespace is cleared without touching another. Or the driver does not support it.
     async fn clearing_empties_what_has_the_prefix(bench) {
         bench.set("a:1", "x").await;
         bench.set("b:1", "x").await;
@@ -267,18 +267,18 @@ promises! {
         assert_eq!(bench.get("b:1").await.as_deref(), Some("x"));
     }
 
-    /// Writing an epoch changes the generation, if the driver has one.
+    /// Writing an epoch changes the generation, if that is complete.
     async fn an_epoch_changes_the_generation(bench) {
         let before = bench.driver.generation();
         let header = Header { flags: Flags::EPOCH, version: bench.clock.version(), ..Header::default() };
         assert!(bench.put("tag", &Record::new(&header, &[], b""), When::Always).await);
-        assert_eq!(bench.driver.generation().is_some(), before.is_some());
-        assert!(before.is_none() || bench.driver.generation() != before);
+        assert_eq!(bench.driver.generation().is_complete(), before.is_complete());
+        assert!(!before.is_complete() || bench.driver.generation() != before);
         bench.clock.advance(MINUTE);
         assert!(bench.record_of("tag").await.is_some_and(|record| record.entry().flags().has(Flags::EPOCH)));
     }
 
-    /// Each write of a key changes its stamp, if the driver has one.
+    /// Each write of a key changes its stamp, if that is complete.
     async fn a_write_changes_the_stamp(bench) {
         let key = bench.key("a");
         let mut seen = vec![bench.driver.stamp(&key)];
@@ -288,6 +288,6 @@ promises! {
         seen.push(bench.driver.stamp(&key));
         bench.remove("a").await;
         seen.push(bench.driver.stamp(&key));
-        assert!(seen.iter().all(Option::is_none) || seen.windows(2).all(|pair| pair[0].is_some() && pair[0] != pair[1]), "{seen:?}");
+        assert!(seen.iter().all(|stamp| !stamp.is_complete()) || seen.windows(2).all(|pair| pair[0].is_complete() && pair[0] != pair[1]), "{seen:?}");
     }
 }

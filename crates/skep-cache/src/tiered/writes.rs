@@ -1,16 +1,16 @@
-//! The policies for writes.
+//! The write policies.
 
-/// How writes of a namespace reach the near tier.
+/// How writes of a namespace reach the tiers.
 ///
 /// See [`Tiered::writes`](super::Tiered::writes).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Writes {
-    /// Stored in both. For what is read soon after it is written.
+pub enum WritePolicy {
+    /// Write-through: stores in both tiers. For entries read soon after they are written.
     #[default]
     Through,
-    /// Stored in the far tier; the near one forgets its copy, and gets it when it is read. For what is written more than read.
+    /// Write-around: stores in the far tier and drops the copy. For entries written more often than read.
     Around,
-    /// Stored in the near tier now, in the far one within a second or with the 1024th, whichever comes first, when somebody writes or
-    /// [`Tiered::flush`](super::Tiered::flush) is called. A crash loses what was not yet there. For what may be lost, like counts of views.
+    /// Write-back: buffers the entry in this process. The first write after a second or after 1024 entries stores them in the far tier,
+    /// and so does [`Tiered::flush`](super::Tiered::flush). A crash loses buffered entries. For data that may be lost, like view counts.
     Back,
 }

@@ -1,4 +1,4 @@
-//! One tier: what it is, as described, and the driver that comes of it.
+//! One tier: its description and its driver.
 
 use std::path::Path;
 #[cfg(any(feature = "sqlite", all(feature = "shared", unix)))]
@@ -6,20 +6,18 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use super::Needs;
-use super::choice::{answer, choice};
-use super::words::{self, Words, Wrong};
-use crate::clock::Time;
-use crate::driver::{Claim, Entry, Listener, Ready, Record, Removal, Token, Usage, When};
+use super::options::{self, Description, Invalid};
+use crate::driver::{Ready, dispatch_enum};
 use crate::error::Result;
 use crate::null::Null;
-use crate::tiered::Writes;
+use crate::tiered::WritePolicy;
 
-/// A tier as it was described.
+/// A parsed tier.
 #[derive(Clone, Debug)]
 pub(super) struct Tier {
     kind: Kind,
-    /// How what is written reaches it, and how old its copies may become, if something stands behind it.
-    pub(super) writes: Option<Writes>,
+    /// The write policy and the maximum age of copies, if it is in front of another tier.
+    pub(super) writes: Option<WritePolicy>,
     pub(super) bound: Option<Duration>,
 }
 
@@ -34,8 +32,8 @@ enum Kind {
     #[cfg(all(feature = "shared", unix))]
     Shared {
         bytes: usize,
-        place: Place,
-        largest: Option<usize>,
+        location: Location,
+        max_value: Option<usize>,
     },
     #[cfg(feature = "file")]
     File {
@@ -56,24 +54,24 @@ enum Kind {
     Redis(crate::redis::Builder),
 }
 
-/// Where a shared map is.
+/// The file of a shared map.
 #[cfg(all(feature = "shared", unix))]
 #[derive(Clone, Debug)]
-enum Place {
-    /// See [`usual_path`].
-    Usual,
+enum Location {
+    /// See [`default_path`].
+    Default,
     At(PathBuf),
-    /// See [`Shared::nameless`](crate::Shared::nameless).
-    Nowhere,
+    /// See [`Shared::anonymous`](crate::Shared::anonymous).
+    Anonymous,
 }
 
-choice! {
-    /// What can stand in front: it answers at once. See [`Tiers`](super::Tiers).
+dispatch_enum! {
+    /// A driver for any tier: its calls complete at once. See [`Tiers`](super::Tiers).
     #[non_exhaustive]
     #[derive(Debug)]
     #[allow(clippy::large_enum_variant, reason = "there is one of it for each cache")]
     pub enum Near {
-        /// Keeps nothing.
+        /// Stores nothing.
         Null(Null),
         /// In this process.
         #[cfg(feature = "memory")]
@@ -92,30 +90,30 @@ choice! {
 
 impl Ready for Near {}
 
-choice! {
-    /// What can stand behind, or alone. See [`Tiers`](super::Tiers).
+dispatch_enum! {
+    /// A driver for the last or only tier. See [`Tiers`](super::Tiers).
     #[non_exhaustive]
     #[derive(Debug)]
     #[allow(clippy::large_enum_variant, reason = "there is one of it for each cache")]
     pub enum Far {
-        /// One that could also stand in front.
+        /// A driver for any tier.
         Near(Near),
-        /// Files, off the threads that serve.
+        /// Files, on blocking threads.
         #[cfg(all(feature = "file", feature = "pool"))]
-        FilePool(crate::OnPool<crate::File>) boxed,
-        /// A table, off the threads that serve.
+        FilePool(crate::BlockingPool<crate::File>) boxed,
+        /// A table, on blocking threads.
         #[cfg(all(feature = "sqlite", feature = "pool"))]
-        SqlitePool(crate::OnPool<crate::Sqlite>) boxed,
-        /// On memcached's servers.
+        SqlitePool(crate::BlockingPool<crate::Sqlite>) boxed,
+        /// On memcached servers.
         #[cfg(feature = "memcached")]
         Memcached(crate::Memcached) boxed,
-        /// On Redis or a cluster of it.
+        /// On Redis or a Redis Cluster.
         #[cfg(feature = "redis")]
         Redis(crate::Redis) boxed,
     }
 }
 
-/// What there is, with the feature that it needs.
+/// The kinds of drivers, and the features they need.
 const KINDS: [(&str, &str); 9] = [
     ("memory", "memory"),
     ("shared", "shared"),
@@ -129,21 +127,21 @@ const KINDS: [(&str, &str); 9] = [
 ];
 
 impl Tier {
-    pub(super) fn parse(text: &str, is_last: bool) -> Result<Self, Wrong> {
-        let mut words = Words::parse(text)?;
-        let kind = kind(&mut words)?;
+    pub(super) fn parse(text: &str, is_last: bool) -> Result<Self, Invalid> {
+        let mut description = Description::parse(text)?;
+        let kind = kind(&mut description)?;
         let (mut writes, mut bound) = (None, None);
         if !is_last {
             if !kind.is_near() {
                 return Err(format!(
-                    "{} cannot stand in front of another tier: it does not answer at once",
-                    words.kind
+                    "{} cannot be in front of another tier: it does not complete at once",
+                    description.kind
                 ));
             }
-            writes = words.take("writes", words::writes)?;
-            bound = words.take("bound", words::time)?;
+            writes = description.take("writes", options::writes)?;
+            bound = description.take("bound", options::duration)?;
         }
-        words.finish()?;
+        description.finish()?;
         Ok(Self { kind, writes, bound })
     }
 
@@ -168,19 +166,19 @@ impl Tier {
         }
     }
 
-    /// The driver of a tier in front. `name` is for files whose description has no path.
+    /// Opens the driver of a near tier. `name` is for files without a path.
     pub(super) fn near(&self, name: &str) -> Result<Near> {
         match self.open(name)? {
             Far::Near(near) => Ok(near),
-            #[allow(unreachable_patterns, reason = "without the other drivers, all are near")]
-            _ => unreachable!("`parse` lets none but near ones stand in front"),
+            #[allow(unreachable_patterns, reason = "only near drivers may be built in")]
+            _ => unreachable!("`parse` accepts near drivers only"),
         }
     }
 
-    /// The driver.
+    /// Opens the driver.
     #[cfg_attr(
         not(any(feature = "file", feature = "sqlite", feature = "memcached", feature = "redis")),
-        allow(clippy::unnecessary_wraps, reason = "memory and nothing can always be had")
+        allow(clippy::unnecessary_wraps, reason = "memory and null do not fail")
     )]
     pub(super) fn open(&self, name: &str) -> Result<Far> {
         let _ = name;
@@ -189,17 +187,16 @@ impl Tier {
             #[cfg(feature = "memory")]
             Kind::Memory { bytes, entries } => Far::Near(Near::Memory(crate::Memory::bounded(*bytes, *entries))),
             #[cfg(all(feature = "shared", unix))]
-            Kind::Shared { bytes, place, largest } => {
-                let mut options = match place {
-                    Place::Usual => crate::Shared::at(usual_path(name), *bytes),
-                    Place::At(path) => crate::Shared::at(path, *bytes),
-                    Place::Nowhere => crate::Shared::nameless(*bytes),
+            Kind::Shared { bytes, location, max_value } => {
+                let mut options = match location {
+                    Location::Default => crate::Shared::at(default_path(name), *bytes),
+                    Location::At(path) => crate::Shared::at(path, *bytes),
+                    Location::Anonymous => crate::Shared::anonymous(*bytes),
                 };
-                if let Some(largest) = *largest {
-                    options = options.largest(largest);
+                if let Some(max_value) = *max_value {
+                    options = options.max_value(max_value);
                 }
-                // The error of the system does not always name the file.
-                let failed = |error| crate::Error::misused("the shared map cannot be opened").because(error);
+                let failed = |error| crate::Error::misused("cannot open the shared map").because(error);
                 Far::Near(Near::Shared(options.open().map_err(failed)?))
             }
             #[cfg(feature = "file")]
@@ -208,10 +205,10 @@ impl Tier {
             Kind::Sqlite { path, table, busy, entries, pool } => {
                 let mut driver = crate::Sqlite::open_table(path, table)?;
                 if let Some(busy) = *busy {
-                    driver = driver.busy(busy);
+                    driver = driver.busy_timeout(busy);
                 }
                 if let Some(entries) = *entries {
-                    driver = driver.most(entries)?;
+                    driver = driver.max_entries(entries)?;
                 }
                 sqlite(driver, *pool)
             }
@@ -223,13 +220,13 @@ impl Tier {
     }
 }
 
-/// Files and tables are opened by each process for itself; on a pool, where there is a runtime, its other threads wait for them.
+/// Each process opens files and tables for itself; with `pool=yes` and a runtime, blocking threads wait for them.
 #[cfg(any(feature = "file", feature = "sqlite"))]
 fn on_disk(pool: bool) -> Needs {
     Needs { runtime: false, blocks: !pool, survives_fork: false, keeps_nothing: false, leaves_process: true }
 }
 
-/// Connections are one process's.
+/// Connections belong to one process.
 #[cfg(any(feature = "memcached", feature = "redis"))]
 fn far() -> Needs {
     Needs { runtime: true, blocks: false, survives_fork: false, keeps_nothing: false, leaves_process: true }
@@ -255,92 +252,96 @@ impl Kind {
     }
 }
 
-fn kind(words: &mut Words<'_>) -> Result<Kind, Wrong> {
-    match words.kind {
-        "null" if words.main.is_empty() => Ok(Kind::Null),
-        "null" => Err(format!("null takes nothing, and `{}` follows it", words.main)),
+fn kind(description: &mut Description<'_>) -> Result<Kind, Invalid> {
+    match description.kind {
+        "null" if description.main.is_empty() => Ok(Kind::Null),
+        "null" => Err(format!("null takes no value, but got `{}`", description.main)),
         #[cfg(feature = "memory")]
         "memory" => Ok(Kind::Memory {
-            bytes: words::size(words.main)?,
-            entries: words.take("entries", words::number)?.unwrap_or(u64::MAX),
+            bytes: options::size(description.main)?,
+            entries: description.take("entries", options::number)?.unwrap_or(u64::MAX),
         }),
         #[cfg(all(feature = "shared", unix))]
         "shared" => Ok(Kind::Shared {
-            bytes: words::room(words.main)?,
-            place: match words.take("path", words::path)? {
-                None => Place::Usual,
-                Some(path) if path.as_os_str() == "none" => Place::Nowhere,
-                Some(path) => Place::At(path),
+            bytes: options::memory_size(description.main)?,
+            location: match description.take("path", options::path)? {
+                None => Location::Default,
+                Some(path) if path.as_os_str() == "none" => Location::Anonymous,
+                Some(path) => Location::At(path),
             },
-            largest: words.take("largest", words::room)?,
+            max_value: description.take("max_value", options::memory_size)?,
         }),
         #[cfg(feature = "file")]
-        "file" => file_of(words),
+        "file" => file_of(description),
         #[cfg(feature = "sqlite")]
         "sqlite" => Ok(Kind::Sqlite {
-            path: words::path(words.main).map_err(|_| "right would be \"sqlite:/var/lib/blog/cache.db\"")?,
-            table: words.take("table", |name| Ok(name.to_owned()))?.unwrap_or_else(|| "skep_cache".to_owned()),
-            busy: words.take("busy", words::time)?,
-            entries: words.take("entries", words::at_least(16))?,
-            pool: pool(words)?,
+            path: options::path(description.main)
+                .map_err(|_| "missing path: expected \"sqlite:/var/lib/blog/cache.db\"")?,
+            table: description.take("table", |name| Ok(name.to_owned()))?.unwrap_or_else(|| "skep_cache".to_owned()),
+            busy: description.take("busy", options::duration)?,
+            entries: description.take("entries", options::at_least(16))?,
+            pool: pool(description)?,
         }),
         #[cfg(feature = "memcached")]
-        "memcached" => memcached_of(words),
+        "memcached" => memcached_of(description),
         #[cfg(feature = "redis")]
-        "redis" | "rediss" | "redis-cluster" => redis_of(words),
+        "redis" | "rediss" | "redis-cluster" => redis_of(description),
         other => Err(unknown(other)),
     }
 }
 
-/// A word that is no kind, or none in this program.
-fn unknown(kind: &str) -> Wrong {
+/// The error for an unknown driver, or one that is not built in.
+fn unknown(kind: &str) -> Invalid {
     match KINDS.iter().find(|(name, _)| *name == kind) {
         Some((_, feature)) => {
             let of_skep = match feature.split_once('-').map_or(*feature, |(first, _)| first) {
-                // skep-server has the others in any case, and these unless it is told otherwise.
+                // Only these are optional in skep-server.
                 first @ ("memcached" | "redis") => {
-                    format!(", in an application of skep `cargo add skep-server --features {first}`")
+                    format!(" (in an application of skep, `cargo add skep-server --features {first}`)")
                 }
                 _ => String::new(),
             };
             format!(
-                "this program was built without {kind}; to have it, say `cargo add skep-cache --features {feature}`{of_skep}, \
-                 and build it again"
+                "driver {kind} is not built in: run `cargo add skep-cache --features {feature}`{of_skep}, and rebuild"
             )
         }
         None => {
             let names: Vec<_> = KINDS.iter().map(|(name, _)| *name).collect();
-            format!("there is no driver `{kind}`; there are {}", names.join(", "))
+            match skep_units::nearest(kind, names.iter().copied()) {
+                Some(nearest) => format!("unknown driver `{kind}`: did you mean `{nearest}`?"),
+                None => format!("unknown driver `{kind}`: expected one of {}", names.join(", ")),
+            }
         }
     }
 }
 
-/// Where the shared map is, if nobody says: in memory, one for each name and user.
+/// The default path of a shared map: in memory, one for each name and user.
 #[cfg(all(feature = "shared", unix))]
-fn usual_path(name: &str) -> PathBuf {
+fn default_path(name: &str) -> PathBuf {
     let memory = Path::new("/dev/shm");
     let folder = if memory.is_dir() { memory.to_owned() } else { std::env::temp_dir() };
     folder.join(format!("skep-cache-{}-{name}", rustix::process::getuid().as_raw()))
 }
 
 #[cfg(feature = "file")]
-fn file_of(words: &mut Words<'_>) -> Result<Kind, Wrong> {
-    let bytes = words::size(words.main)?;
-    let path = words.take("path", words::path)?;
-    let path = path.ok_or("it needs a folder: right would be \"file:1GiB path=/var/cache/blog\"")?;
+fn file_of(description: &mut Description<'_>) -> Result<Kind, Invalid> {
+    let bytes = options::size(description.main)?;
+    let path = description.take("path", options::path)?;
+    let path = path.ok_or("missing folder: expected \"file:1GiB path=/var/cache/blog\"")?;
     let mut builder = crate::File::builder(path).max_bytes(bytes);
-    if let Some(entries) = words.take("entries", words::number)? {
+    if let Some(entries) = description.take("entries", options::number)? {
         builder = builder.max_entries(entries);
     }
-    Ok(Kind::File { builder, pool: pool(words)? })
+    Ok(Kind::File { builder, pool: pool(description)? })
 }
 
-/// Whether the calls go to other threads.
+/// Whether calls run on blocking threads.
 #[cfg(any(feature = "file", feature = "sqlite"))]
-fn pool(words: &mut Words<'_>) -> Result<bool, Wrong> {
-    let asked = words.take("pool", |text| words::one_of(text, &[("yes", true), ("no", false)]))?.unwrap_or(false);
+fn pool(description: &mut Description<'_>) -> Result<bool, Invalid> {
+    let asked =
+        description.take("pool", |text| options::one_of(text, &[("yes", true), ("no", false)]))?.unwrap_or(false);
     if asked && !cfg!(feature = "pool") {
-        return Err("pool: this program was built without the feature `pool` of skep-cache".to_owned());
+        return Err("pool: the feature `pool` of skep-cache is not built in".to_owned());
     }
     Ok(asked)
 }
@@ -349,7 +350,7 @@ fn pool(words: &mut Words<'_>) -> Result<bool, Wrong> {
 fn file(driver: crate::File, pool: bool) -> Far {
     #[cfg(feature = "pool")]
     if pool {
-        return Far::FilePool(crate::OnPool::new(driver));
+        return Far::FilePool(crate::BlockingPool::new(driver));
     }
     let _ = pool;
     Far::Near(Near::File(driver))
@@ -359,33 +360,33 @@ fn file(driver: crate::File, pool: bool) -> Far {
 fn sqlite(driver: crate::Sqlite, pool: bool) -> Far {
     #[cfg(feature = "pool")]
     if pool {
-        return Far::SqlitePool(crate::OnPool::new(driver));
+        return Far::SqlitePool(crate::BlockingPool::new(driver));
     }
     let _ = pool;
     Far::Near(Near::Sqlite(driver))
 }
 
 #[cfg(feature = "memcached")]
-fn memcached_of(words: &mut Words<'_>) -> Result<Kind, Wrong> {
+fn memcached_of(description: &mut Description<'_>) -> Result<Kind, Invalid> {
     use crate::memcached::Failover;
-    if words.main.is_empty() {
-        return Err("it needs a server: right would be \"memcached:cache1:11211,cache2:11211\"".to_owned());
+    if description.main.is_empty() {
+        return Err("missing server: expected \"memcached:cache1:11211,cache2:11211\"".to_owned());
     }
     let mut builder = crate::Memcached::builder();
-    for server in words.main.split(',') {
+    for server in description.main.split(',') {
         builder = builder.server(server, 1);
     }
-    if let Some(time) = words.take("timeout", words::time)? {
+    if let Some(time) = description.take("timeout", options::duration)? {
         builder = builder.timeout(time).connect_timeout(time);
     }
-    if let Some(connections) = words.take("connections", words::number)? {
+    if let Some(connections) = description.take("connections", options::number)? {
         builder = builder.connections(connections);
     }
-    if let Some(bytes) = words.take("largest", words::room)? {
-        builder = builder.value_limit(bytes);
+    if let Some(bytes) = description.take("max_value", options::memory_size)? {
+        builder = builder.max_value(bytes);
     }
     let choices = [("miss", Failover::Miss), ("move", Failover::Move)];
-    if let Some(failover) = words.take("failover", |text| words::one_of(text, &choices))? {
+    if let Some(failover) = description.take("failover", |text| options::one_of(text, &choices))? {
         builder = builder.failover(failover);
     }
     builder.clone().build().map_err(|error| error.to_string())?;
@@ -393,24 +394,22 @@ fn memcached_of(words: &mut Words<'_>) -> Result<Kind, Wrong> {
 }
 
 #[cfg(feature = "redis")]
-fn redis_of(words: &mut Words<'_>) -> Result<Kind, Wrong> {
-    if words.main.is_empty() {
-        return Err(
-            "it needs a server: right would be \"redis:cache1:6379\" or \"redis:unix:/run/redis.sock\"".to_owned()
-        );
+fn redis_of(description: &mut Description<'_>) -> Result<Kind, Invalid> {
+    if description.main.is_empty() {
+        return Err("missing server: expected \"redis:cache1:6379\" or \"redis:unix:/run/redis.sock\"".to_owned());
     }
-    let mut builder = match words.kind {
+    let mut builder = match description.kind {
         #[cfg(feature = "redis-cluster")]
-        "redis-cluster" => cluster(words.main),
+        "redis-cluster" => cluster(description.main),
         #[cfg(feature = "redis-tls")]
-        "rediss" => crate::Redis::builder(url("rediss", words.main)),
-        "redis" => crate::Redis::builder(url("redis", words.main)),
+        "rediss" => crate::Redis::builder(url("rediss", description.main)),
+        "redis" => crate::Redis::builder(url("redis", description.main)),
         other => return Err(unknown(other)),
     };
-    if let Some(time) = words.take("timeout", words::time)? {
+    if let Some(time) = description.take("timeout", options::duration)? {
         builder = builder.timeout(time).connect_timeout(time);
     }
-    if let Some(connections) = words.take("connections", words::number)? {
+    if let Some(connections) = description.take("connections", options::number)? {
         builder = builder.connections(connections);
     }
     builder.clone().build().map_err(|error| error.to_string())?;
@@ -422,7 +421,7 @@ fn cluster(nodes: &str) -> crate::redis::Builder {
     crate::Redis::cluster(nodes.split(',').map(|node| url("redis", node)))
 }
 
-/// The address of a server as the client wants it: `//host` is the rest of a URL, `unix:/path` and `/path` a socket.
+/// The URL for the client: `//host` is the rest of a URL, `unix:/path` and `/path` are sockets.
 #[cfg(feature = "redis")]
 fn url(scheme: &str, rest: &str) -> String {
     match rest.strip_prefix("unix:").unwrap_or(rest) {
@@ -432,7 +431,7 @@ fn url(scheme: &str, rest: &str) -> String {
     }
 }
 
-/// Checks the name that files get whose description has no path.
+/// Whether a name is valid for files without a path.
 pub(super) fn is_file_name(name: &str) -> bool {
     Path::new(name).file_name().is_some_and(|whole| whole == name) && !name.contains(char::is_whitespace)
 }

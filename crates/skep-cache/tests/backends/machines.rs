@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use skep_cache::tiers::{Plan, Tiers};
-use skep_cache::{Cache, Life};
+use skep_cache::{Cache, EntryPolicy};
 
 use crate::process::{Process, on_runtime};
 use crate::redis::on_socket;
@@ -16,7 +16,7 @@ type Pages = Cache<str, String, Tiers>;
 fn machine(server: &Process) -> Pages {
     let redis = format!("redis:unix:{}", server.path("r.sock").display());
     let driver = Plan::parse(["memory:1MiB bound=1h", &redis]).unwrap().open("x").unwrap();
-    Cache::builder("pages").lag(Duration::from_hours(1)).build(driver).unwrap()
+    Cache::builder("pages").invalidation_lag(Duration::from_hours(1)).build(driver).unwrap()
 }
 
 async fn until(what: &str, mut holds: impl AsyncFnMut() -> bool) -> Duration {
@@ -65,8 +65,8 @@ fn a_tag_that_one_machine_invalidates_the_others_hear() {
     on_runtime(async {
         let (one, other) = (machine(&server), machine(&server));
         listen(&one, &other).await;
-        let tagged = Life::of(Duration::from_hours(1)).tag("author:7");
-        one.set_for("a", &"x".to_owned(), &tagged).await.unwrap();
+        let tagged = EntryPolicy::new(Duration::from_hours(1)).tag("author:7");
+        one.set_with("a", &"x".to_owned(), &tagged).await.unwrap();
         until("the value", async || other.get("a").await.unwrap().is_some()).await;
         one.invalidate_tag("author:7").await.unwrap();
         until("the invalidation", async || other.get("a").await.unwrap().is_none()).await;

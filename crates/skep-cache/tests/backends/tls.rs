@@ -40,8 +40,8 @@ fn set_and_get(address: &str) -> Result<Option<u32>> {
 
 /// In a process of its own, as the environment says which certificates it knows.
 #[test]
-#[ignore = "not a test: what the other process does"]
-fn another_process() {
+#[ignore = "child process of the test below"]
+fn child_process() {
     let address = std::env::var(ADDRESS).expect("the test says it");
     assert_eq!(set_and_get(&address).unwrap(), Some(7));
 }
@@ -54,7 +54,7 @@ fn who_knows_the_certificate_is_served_and_nobody_else() {
     let refused: Error = set_and_get(&address).unwrap_err();
     assert!(refused.is_unreachable() && refused.to_string().to_lowercase().contains("certificate"), "{refused}");
     let status = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "tls::another_process", "--ignored"])
+        .args(["--exact", "tls::child_process", "--ignored"])
         .env("SSL_CERT_FILE", server.path("cert"))
         .env(ADDRESS, &address)
         .stdout(Stdio::null())

@@ -1,7 +1,7 @@
-//! What a component may import: WASI 0.2, the services of skep, and on the second engine WASI 0.3.
+//! What a component may import: WASI 0.2, the services of Skep, and on its own engine WASI 0.3.
 //!
-//! Most requests ask for no clock, no environment and no random number. So what WASI's interfaces need is made when one of them is called
-//! for the first time (`State::ctx`), and streams and HTTP, which every request uses, go around it.
+//! Most requests use no clock, no environment and no random number. So the state of WASI's interfaces is made when one of them is first
+//! called (`State::ctx`); streams and HTTP, which every request uses, need none of it.
 
 use wasmtime::Result;
 use wasmtime::component::{HasData, Linker, ResourceTable};
@@ -13,21 +13,21 @@ use wasmtime_wasi::random::WasiRandom;
 use wasmtime_wasi::sockets::{WasiSockets, WasiSocketsView};
 use wasmtime_wasi_http::p2::add_only_http_to_linker_async;
 
-use super::version::Version;
 use crate::state::State;
+use crate::wasi::Version;
 
-/// The packages of which all is there, in version 0.2.
+/// The packages that are provided in version 0.2.
 const PACKAGES: &[&str] =
     &["wasi:cli", "wasi:clocks", "wasi:filesystem", "wasi:http", "wasi:io", "wasi:random", "wasi:sockets"];
 
-/// In 0.3 it is a part of the component model itself.
+/// In 0.3 it is a part of the component model.
 const GONE: &str = "wasi:io";
 
-/// True if a package is there in this version. For telling what a component wants beyond them.
+/// True if a package is provided in this version.
 pub(crate) fn has(package: &str, version: Version<'_>) -> bool {
     match version {
-        Version::Second => PACKAGES.contains(&package),
-        Version::Third => PACKAGES.contains(&package) && package != GONE,
+        Version::Wasi02 => PACKAGES.contains(&package),
+        Version::Wasi03 => PACKAGES.contains(&package) && package != GONE,
         Version::Other(_) => false,
     }
 }
@@ -55,8 +55,9 @@ pub(super) fn fill(l: &mut Linker<State>) -> Result<()> {
     crate::services::add_to_linker(l)
 }
 
-/// WASI 0.3, whose functions run beside each other.
-pub(super) fn fill_concurrent(l: &mut Linker<State>) -> Result<()> {
+/// WASI 0.3, whose functions run concurrently.
+#[cfg(feature = "wasi03")]
+pub(super) fn fill_wasi03(l: &mut Linker<State>) -> Result<()> {
     wasmtime_wasi::p3::add_to_linker(l)?;
     wasmtime_wasi_http::p3::add_to_linker(l)
 }
@@ -74,7 +75,7 @@ fn command_line(l: &mut Linker<State>) -> Result<()> {
     cli::terminal_stderr::add_to_linker::<State, WasiCli>(l, State::cli)
 }
 
-/// The interfaces are there, so that programs of any language start; every address is refused.
+/// The interfaces exist so that programs of every language start. Every address is refused.
 fn network(l: &mut Linker<State>) -> Result<()> {
     let options = wasmtime_wasi::p2::bindings::LinkOptions::default();
     sockets::tcp::add_to_linker::<State, WasiSockets>(l, State::sockets)?;

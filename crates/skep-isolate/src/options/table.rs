@@ -1,269 +1,323 @@
-//! The table of what can be said of an application. A new row is a flag, a setting, a line of the help and a row of `docs/isolate.md`.
+//! The settings of a component: `component.memory` for all of them, with a flag, and `component.NAME.memory` for one.
 
+use std::borrow::Cow;
 use std::path::PathBuf;
+use std::time::Duration;
 
-use super::units::{size, time};
+use skep::settings::{Kind, Row, Value};
+
 use super::{MOST_INSTANCES, Options};
 use crate::reuse::ModuleCache;
 use crate::state::Dir;
 
-/// One thing that can be said.
-pub(crate) struct Row {
-    /// As a setting: `module_cache`. The flag is `--module-cache`.
+/// One setting of a component.
+pub(crate) struct Setting {
+    /// `module_cache`; the flag is `--module-cache`.
     pub(crate) name: &'static str,
-    pub(crate) argument: &'static str,
-    /// What holds if nobody says it.
-    pub(crate) default: &'static str,
-    pub(crate) help: &'static str,
-    /// May be said more than once; in the file it is a list.
-    pub(crate) repeats: bool,
-    pub(super) set: fn(&mut Options, &str) -> Result<(), String>,
+    pub(crate) kind: Kind,
+    /// What the flag's argument is called.
+    argument: &'static str,
+    default: &'static str,
+    help: &'static str,
+    pub(crate) set: fn(&mut Options, &Value) -> Result<(), String>,
 }
 
-impl Row {
-    pub(crate) fn flag(&self) -> String {
-        format!("--{}", self.name.replace('_', "-"))
+impl Setting {
+    /// The row for all components, and the row for one.
+    pub(crate) fn rows(&self) -> [Row; 2] {
+        let flag = format!("--{}", self.name.replace('_', "-"));
+        let row = |name: String, default: &'static str, help: Cow<'static, str>| Row {
+            name: name.into(),
+            kind: self.kind.clone(),
+            default: default.into(),
+            is_required: false,
+            is_secret: false,
+            flag: None,
+            help,
+        };
+        let all = row(format!("component.{}", self.name), self.default, self.help.into());
+        let help = format!("The same for the component NAME. `component.{}` applies where this is not set.", self.name);
+        let one = row(format!("component.NAME.{}", self.name), "", help.into());
+        [Row { flag: Some((flag.into(), self.argument)), ..all }, one]
     }
 }
 
+const YEAR: u64 = 366 * 86_400_000;
+const COUNT: Kind = Kind::Number(1..=u32::MAX as u64);
+const DURATION: Kind = Kind::Duration(1..=YEAR);
+
 /// All of them.
-pub(crate) static TABLE: &[Row] = &[
-    Row {
+pub(crate) static SETTINGS: &[Setting] = &[
+    Setting {
         name: "module_cache",
-        argument: "HOW",
+        kind: Kind::Choice(&["snapshot", "cold", "cached", "snapshot,cold"]),
+        argument: "MODE",
         default: "snapshot",
-        help: "What a request begins with. `snapshot`: an instance of its own, in memory as start-up code has left it; start-up code is the \
-               function `init` that components of Skep export, or `wizer-initialize`, and runs once for each version. A component that \
-               exports neither begins with the memory that is in its file. `cold`: an instance of its own, in which start-up code \
-               runs again. `cached`: an instance that has served before, with all that it keeps in statics: what one user leaves there, the \
-               next one may see. `snapshot,cold`: snapshot, and cold if start-up code does what no image can hold.",
-        repeats: false,
-        set: |options, text| {
-            options.module_cache =
-                ModuleCache::parse(text).ok_or("expected snapshot, cold, cached, or snapshot,cold")?;
+        help: "State with which a request begins. `snapshot`: an instance of its own, restored from a snapshot taken after the start-up \
+               code (the function `init` that components of Skep export, or `wizer-initialize`). `cold`: an instance of its own, in which \
+               start-up code runs again. `cached`: an instance that has served before, with its statics: data of one user may reach the \
+               next. `snapshot,cold`: `snapshot`, and `cold` if a snapshot cannot be taken.",
+        set: |options, value| {
+            options.module_cache = ModuleCache::parse(&value.to_string()).ok_or("expected snapshot, cold or cached")?;
             Ok(())
         },
     },
-    Row {
+    Setting {
         name: "reuse_requests",
+        kind: COUNT,
         argument: "N",
         default: "1000",
-        help: "`cached`: how many requests an instance serves, one after the other unless --reuse-concurrency says more. From 10 on it is at most so many: each instance draws a number from the last fifth below it, so that those of one moment do not all end at once. One that traps, or runs out of time or memory, serves none after. A program that asks to be kept (`module::cache`) has no more, whatever the module cache.",
-        repeats: false,
-        set: |options, text| put(&mut options.reuse.requests, number(text, 1, u32::MAX)),
+        help: "`cached`: maximum number of requests of an instance. From 10 on, each instance draws its own maximum from the upper fifth, \
+               so that instances do not all end together. An instance that traps, or exceeds its time or memory, ends at once. A program \
+               that asks for reuse (`module::cache`) has this limit, too.",
+        set: |options, value| number(&mut options.reuse.requests, value),
     },
-    Row {
+    Setting {
         name: "reuse_idle",
+        kind: DURATION,
         argument: "TIME",
         default: "60s",
-        help: "`cached`: how long an instance waits for its next request; the most that a program may ask for, too.",
-        repeats: false,
-        set: |options, text| put(&mut options.reuse.idle, a_time(text)),
+        help: "`cached`: time after which an idle instance ends. It limits what a program may ask for, too.",
+        set: |options, value| duration(&mut options.reuse.idle, value),
     },
-    Row {
-        name: "reuse_concurrency",
-        argument: "N",
-        default: "1",
-        help: "`cached`: how many requests an instance serves at once, for components of WASI 0.3: they give way to each other where they wait, see each other's statics, and end together if one of them traps.",
-        repeats: false,
-        set: |options, text| put(&mut options.reuse.at_once, number(text, 1, 1000_u32)),
-    },
-    Row {
+    Setting {
         name: "memory",
+        kind: Kind::Size(64 << 10..=4 << 30),
         argument: "SIZE",
         default: "128MiB",
-        help: "The most memory of one instance, from 64KiB to 4GiB. Beyond it a guest's `memory.grow` fails, of which most programs die: 500.",
-        repeats: false,
-        set: |options, text| {
-            let fits = |bytes: &u64| (64 << 10..=4 << 30).contains(bytes);
-            let bytes = size(text).filter(fits).and_then(|bytes| usize::try_from(bytes).ok());
-            put(&mut options.memory, bytes.ok_or("expected a size from 64KiB to 4GiB, such as 64MiB"))
-        },
+        help: "Maximum memory of an instance. Beyond it `memory.grow` fails, which ends most programs (500).",
+        set: |options, value| number(&mut options.memory, value),
     },
-    Row {
+    Setting {
         name: "time",
+        kind: DURATION,
         argument: "TIME",
         default: "30s",
-        help: "The time of one request, until its answer is complete; what its guest waits counts, too. Beyond it: 504, or a cut \
-               answer if it has begun.",
-        repeats: false,
-        set: |options, text| put(&mut options.time, a_time(text)),
+        help: "Time limit of a request until its response is complete, waiting included (504, or a response that is cut off).",
+        set: |options, value| duration(&mut options.time, value),
     },
-    Row {
+    Setting {
         name: "fuel",
+        kind: Kind::Number(0..=u64::MAX),
         argument: "N",
-        default: "no limit",
-        help: "The most instructions of one request, roughly. Beyond it: 504. Counting them makes all guests of the server slower by a \
-               quarter or so; --time costs nothing.",
-        repeats: false,
-        set: |options, text| put(&mut options.fuel, number(text, 1, u64::MAX).map(Some)),
+        default: "0",
+        help: "Maximum number of instructions of a request, roughly (504). 0 means no limit. Counting slows all components by about a \
+               quarter; `component.time` costs nothing.",
+        set: |options, value| {
+            let mut fuel = 0_u64;
+            number(&mut fuel, value)?;
+            options.fuel = Some(fuel).filter(|fuel| *fuel > 0);
+            Ok(())
+        },
     },
-    Row {
+    Setting {
         name: "error_page_time",
+        kind: DURATION,
         argument: "TIME",
         default: "1s",
-        help: "An application of Skep whose instance failed (trap, --time) draws its own error page in another: how long that may take. \
-               Beyond it the client has the server's page.",
-        repeats: false,
-        set: |options, text| put(&mut options.error_page_time, a_time(text)),
+        help: "Time limit of the error page that an application of Skep draws for a request whose instance failed. Beyond it the server's \
+               own page is sent.",
+        set: |options, value| duration(&mut options.error_page_time, value),
     },
-    Row {
+    Setting {
         name: "instances",
+        kind: Kind::Number(1..=MOST_INSTANCES as u64),
         argument: "N",
         default: "1000",
-        help: "How many instances there may be at once, from 1 to 10000. Requests beyond that are answered with 503.",
-        repeats: false,
-        set: |options, text| put(&mut options.instances, number(text, 1, MOST_INSTANCES)),
+        help: "Maximum number of instances at the same time; further requests are refused (503). Many components share 10000 if this is \
+               not set.",
+        set: |options, value| number(&mut options.instances, value),
     },
-    Row {
+    Setting {
         name: "env",
+        kind: Kind::List("NAME=VALUE, or NAME for the server's own"),
         argument: "NAME=VALUE",
-        default: "none",
-        help: "An environment variable of the guest; NAME alone hands on the server's own.",
-        repeats: true,
-        set: |options, text| {
-            let (name, value) = match text.split_once('=') {
-                Some((name, value)) => (name, value.to_owned()),
-                None => (text, std::env::var(text).map_err(|_| format!("the server itself has no variable {text}"))?),
-            };
-            if name.is_empty() {
-                return Err("expected NAME=VALUE, or NAME".into());
-            }
-            options.env.retain(|(known, _)| known != name);
-            options.env.push((name.to_owned(), value));
-            Ok(())
-        },
+        default: "",
+        help: "Environment variables of the component. NAME alone passes the server's own variable.",
+        set: |options, value| each(value, |text| env(options, text)),
     },
-    Row {
+    Setting {
         name: "dir",
+        kind: Kind::List("DIR, DIR::NAME or DIR::NAME::rw"),
         argument: "DIR[::NAME][::rw]",
-        default: "none",
-        help: "A folder that the guest may read, under NAME if that is said: `data::/data`. With `::rw` it may write there, too.",
-        repeats: true,
-        set: |options, text| {
-            options.dirs.push(dir(text)?);
-            Ok(())
+        default: "",
+        help: "Directories that the component may read, under NAME if given: `data::/data`. With `::rw` it may write, too.",
+        set: |options, value| {
+            each(value, |text| {
+                let _: () = options.dirs.push(dir(text)?);
+                Ok(())
+            })
         },
     },
-    Row {
+    Setting {
         name: "allow_out",
+        kind: Kind::List("the name of a host, such as api.example.org or api.example.org:8443"),
         argument: "HOST[:PORT]",
-        default: "none",
-        help: "A host that the guest may send requests to; `*` is every host. Sockets of its own a guest never has.",
-        repeats: true,
-        set: |options, text| {
-            if text.is_empty() || text.contains('/') {
-                return Err("expected the name of a host, such as api.example.org or api.example.org:8443".into());
-            }
-            options.allow_out.push(text.to_owned());
-            Ok(())
+        default: "",
+        help: "Hosts to which the component may send requests; `*` is every host. A component has no sockets of its own.",
+        set: |options, value| {
+            each(value, |text| {
+                if text.contains('/') {
+                    return Err("expected the name of a host, such as api.example.org or api.example.org:8443".into());
+                }
+                options.allow_out.push(text.to_owned());
+                Ok(())
+            })
         },
     },
-    Row {
+    Setting {
         name: "files",
+        kind: Kind::List("PREFIX=DIR, such as /static=public"),
         argument: "PREFIX=DIR",
-        default: "none",
-        help: "Serves the files of a folder below a prefix, without waking the component: `/static=public`. What is not there is a 404.",
-        repeats: true,
-        set: |options, text| {
-            let (prefix, dir) = text
-                .split_once('=')
-                .filter(|(prefix, dir)| prefix.starts_with('/') && !dir.is_empty())
-                .ok_or("expected PREFIX=DIR, such as /static=public")?;
-            options.files.push((super::super::table::prefix(prefix), PathBuf::from(dir)));
-            Ok(())
-        },
+        default: "",
+        help: "Directories served without the component: `/static=public`. A file that does not exist is a 404.",
+        set: |options, value| each(value, |text| files(options, text)),
     },
-    Row {
+    Setting {
         name: "host",
+        kind: Kind::List("the name of a host, such as example.org or *.example.org"),
         argument: "NAME",
-        default: "all",
-        help: "A host that the application answers for; `*.example.org` is every name below it.",
-        repeats: true,
-        set: |options, text| {
-            if text.is_empty() || text.contains(['/', ':']) {
-                return Err("expected the name of a host, such as example.org or *.example.org".into());
-            }
-            options.hosts.push(text.to_ascii_lowercase());
-            Ok(())
+        default: "",
+        help: "Host names that the component serves; `*.example.org` is every name below it. Empty means every host.",
+        set: |options, value| {
+            each(value, |text| {
+                if text.contains(['/', ':']) {
+                    return Err("expected the name of a host, such as example.org or *.example.org".into());
+                }
+                options.hosts.push(text.to_ascii_lowercase());
+                Ok(())
+            })
         },
     },
-    Row {
+    Setting {
         name: "prefix",
+        kind: Kind::Path,
         argument: "PATH",
         default: "/",
-        help: "The application answers for this path and all below it. It is given the whole path.",
-        repeats: false,
-        set: |options, text| {
-            if !text.starts_with('/') {
-                return Err("expected a path, such as /shop".into());
-            }
-            options.prefix = super::super::table::prefix(text);
+        help: "Path that the component serves, with all below it. The component sees the whole path.",
+        set: |options, value| {
+            options.prefix = crate::prefix::prefix(&path(value)?);
             Ok(())
         },
     },
-    Row {
+    Setting {
         name: "probe",
+        kind: Kind::Path,
         argument: "PATH",
         default: "/",
-        help: "The path of the request that a version answers before it is used; an answer of 500 or above means that it is not.",
-        repeats: false,
-        set: |options, text| {
-            if !text.starts_with('/') {
-                return Err("expected a path, such as /".into());
-            }
-            text.clone_into(&mut options.probe);
+        help: "Path of the request that a version answers before it serves; a status of 500 or above rejects the version.",
+        set: |options, value| {
+            options.probe = path(value)?;
             Ok(())
         },
     },
-    Row {
+    Setting {
         name: "cache",
+        kind: Kind::List("NAME=TIER, and more tiers as elements of their own"),
         argument: "NAME=TIERS",
-        default: "none",
-        help: "Where an application of Skep keeps the cache of this name (pages, sessions, default, its own): tiers, near to far, with commas \
-               between them, as docs/caching.md has them: `pages=memory:64MiB`.",
-        repeats: true,
-        set: |options, text| {
-            let (name, tiers) = text.split_once('=').ok_or("expected NAME=TIERS, such as pages=memory:64MiB")?;
-            skep::cache::Tiers::parse(tiers.split(',')).map_err(|error| format!("expected NAME=TIERS: {error}"))?;
-            options.caches.push((name.to_owned(), tiers.to_owned()));
-            Ok(())
-        },
+        default: "",
+        help: "Tiers of the cache NAME of an application of Skep (`pages`, `sessions`, `default`, its own), from near to far: \
+               `pages=memory:64MiB; redis:cache1`. A tier without a name belongs to the cache before it.",
+        set: caches,
     },
-    Row {
+    Setting {
         name: "watch",
+        kind: Kind::Choice(&["true", "false"]),
         argument: "true|false",
         default: "true",
-        help: "Whether a changed file is taken up while the server runs. A file that does not compile, or fails its probe, changes nothing.",
-        repeats: false,
-        set: |options, text| put(&mut options.watch, text.parse().map_err(|_| "expected true or false")),
+        help: "Swap to a changed file while the server runs. A file that does not compile, or fails its probe, changes nothing.",
+        set: |options, value| switch(&mut options.watch, value),
     },
-    Row {
+    Setting {
         name: "baseline",
+        kind: Kind::Choice(&["true", "false"]),
         argument: "true|false",
         default: "true",
-        help: "Whether a new version begins with code of a compiler that takes a seventh of the time, and whose code is slower, until \
-               the optimising one is done; and runs start-up code with it. Not with `cached`, `fuel`, more than 1500 instances in all, or WASI 0.3.",
-        repeats: false,
-        set: |options, text| put(&mut options.baseline, text.parse().map_err(|_| "expected true or false")),
+        help: "Serve a new version with code of the baseline compiler, which compiles seven times as fast, until optimised code is ready. \
+               Not with `cached`, `fuel`, more than 1500 instances in all, or WASI 0.3.",
+        set: |options, value| switch(&mut options.baseline, value),
+    },
+    Setting {
+        name: "page_fault_shortcut",
+        kind: Kind::Choice(&["true", "false"]),
+        argument: "true|false",
+        default: "false",
+        help: "`snapshot`: skip the scan for written pages when an instance is reset and its thread has met no page fault since the last reset, \
+               which saves some 3 us of CPU per request. The kernel does not promise that its fault counter tells this: one use in 64 is \
+               checked, and a missed page is an error in the log, discards the instance and turns the shortcut off until the server \
+               restarts.",
+        set: |options, value| switch(&mut options.page_fault_shortcut, value),
     },
 ];
 
-fn put<T>(place: &mut T, value: Result<T, impl Into<String>>) -> Result<(), String> {
-    *place = value.map_err(Into::into)?;
+fn number<N: TryFrom<u64>>(field: &mut N, value: &Value) -> Result<(), String> {
+    if let Value::Number(number) | Value::Size(number) = value {
+        *field = N::try_from(*number).map_err(|_| "the number is too large for this machine")?;
+    }
     Ok(())
 }
 
-fn number<N: TryFrom<u64> + Into<u64>>(text: &str, least: u64, most: N) -> Result<N, String> {
-    let most = most.into();
-    let number = text.replace('_', "").parse::<u64>().ok().filter(|number| (least..=most).contains(number));
-    number
-        .and_then(|number| N::try_from(number).ok())
-        .ok_or_else(|| format!("expected a number from {least} to {most}"))
+#[expect(clippy::unnecessary_wraps, reason = "the setters of the table have one type")]
+fn duration(field: &mut Duration, value: &Value) -> Result<(), String> {
+    if let Value::Duration(time) = value {
+        *field = *time;
+    }
+    Ok(())
 }
 
-fn a_time(text: &str) -> Result<std::time::Duration, &'static str> {
-    time(text).filter(|time| !time.is_zero()).ok_or("expected a time, such as 500ms, 30s or 5m")
+#[expect(clippy::unnecessary_wraps, reason = "the setters of the table have one type")]
+fn switch(field: &mut bool, value: &Value) -> Result<(), String> {
+    *field = value.to_string() == "true";
+    Ok(())
+}
+
+fn path(value: &Value) -> Result<String, String> {
+    Some(value.to_string()).filter(|path| path.starts_with('/')).ok_or_else(|| "expected a path, such as /shop".into())
+}
+
+fn each(value: &Value, mut set: impl FnMut(&str) -> Result<(), String>) -> Result<(), String> {
+    match value {
+        Value::List(list) => list.iter().try_for_each(|element| set(element)),
+        _ => Ok(()),
+    }
+}
+
+fn env(options: &mut Options, text: &str) -> Result<(), String> {
+    let (name, value) = match text.split_once('=') {
+        Some((name, value)) => (name, value.to_owned()),
+        None => (text, std::env::var(text).map_err(|_| format!("the server has no variable {text}"))?),
+    };
+    if name.is_empty() {
+        return Err("expected NAME=VALUE, or NAME".into());
+    }
+    options.env.retain(|(known, _)| known != name);
+    options.env.push((name.to_owned(), value));
+    Ok(())
+}
+
+fn files(options: &mut Options, text: &str) -> Result<(), String> {
+    let (prefix, dir) = text
+        .split_once('=')
+        .filter(|(prefix, dir)| prefix.starts_with('/') && !dir.is_empty())
+        .ok_or("expected PREFIX=DIR, such as /static=public")?;
+    options.files.push((crate::prefix::prefix(prefix), PathBuf::from(dir)));
+    Ok(())
+}
+
+/// `pages=memory:8MiB`, `redis:cache1`, `sessions=...`: an element without a name is one more tier.
+fn caches(options: &mut Options, value: &Value) -> Result<(), String> {
+    each(value, |element| {
+        let named = element.split_once('=').filter(|(name, _)| !name.contains([':', ' ']));
+        match (named, options.caches.last_mut()) {
+            (Some((name, tier)), _) => options.caches.push((name.to_owned(), vec![tier.trim().to_owned()])),
+            (None, Some((_, tiers))) => tiers.push(element.to_owned()),
+            (None, None) => return Err("expected NAME=TIERS, such as pages=memory:64MiB".into()),
+        }
+        Ok(())
+    })?;
+    options.caches.iter().try_for_each(|(name, tiers)| {
+        skep::cache::Tiers::parse(tiers).map(drop).map_err(|error| format!("cache {name}: {error}"))
+    })
 }
 
 fn dir(text: &str) -> Result<Dir, String> {
@@ -280,83 +334,7 @@ fn dir(text: &str) -> Result<Dir, String> {
     }
     let path = PathBuf::from(host);
     if !path.is_dir() {
-        return Err(format!("{host} is no folder"));
+        return Err(format!("{host} is not a directory"));
     }
     Ok(Dir { host: path, guest: guest.to_owned(), may_write })
-}
-
-/// The name that was probably meant.
-pub(crate) fn nearest<'n>(word: &str, names: impl Iterator<Item = &'n str>) -> Option<&'n str> {
-    let close = |far: usize| far <= 2 && far * 2 < word.len();
-    let all = names.map(|name| (distance(word.as_bytes(), name.as_bytes()), name));
-    all.filter(|(far, _)| close(*far)).min().map(|(_, name)| name)
-}
-
-/// How many letters must be put in, left out or replaced to make the one of the other (Levenshtein).
-fn distance(one: &[u8], other: &[u8]) -> usize {
-    let mut row: Vec<usize> = (0..=other.len()).collect();
-    for (line, letter) in one.iter().enumerate() {
-        let mut diagonal = line;
-        row[0] = line + 1;
-        for (at, with) in other.iter().enumerate() {
-            let replaced = diagonal + usize::from(letter != with);
-            diagonal = row[at + 1];
-            row[at + 1] = replaced.min(row[at] + 1).min(diagonal + 1);
-        }
-    }
-    row[other.len()]
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn said(name: &str, values: &[&str]) -> Result<Options, String> {
-        let row = TABLE.iter().find(|row| row.name == name).unwrap();
-        let mut options = Options::default();
-        values.iter().try_for_each(|value| options.set(row, value)).map(|()| options)
-    }
-
-    #[test]
-    fn every_default_is_what_the_table_says() {
-        for row in TABLE.iter().filter(|row| !matches!(row.default, "none" | "all" | "no limit")) {
-            assert_eq!(said(row.name, &[row.default]).as_ref(), Ok(&Options::default()), "{}", row.name);
-        }
-    }
-
-    #[test]
-    fn a_wrong_value_is_told_what_would_be_right() {
-        for row in TABLE.iter().filter(|row| row.name != "env") {
-            let error = said(row.name, &[""]).unwrap_err();
-            assert!(error.starts_with("expected "), "{}: {error}", row.name);
-        }
-        assert_eq!(said("instances", &["0"]).unwrap_err(), "expected a number from 1 to 10000");
-        assert_eq!(said("dir", &["no/such/folder"]).unwrap_err(), "no/such/folder is no folder");
-    }
-
-    #[test]
-    fn values_mean_what_they_say() {
-        assert_eq!(said("memory", &["64MiB"]).unwrap().memory, 64 << 20);
-        assert_eq!(said("fuel", &["1_000_000"]).unwrap().fuel, Some(1_000_000));
-        assert_eq!(said("prefix", &["/shop/"]).unwrap().prefix, "/shop");
-        assert_eq!(
-            said("env", &["A=1", "B=2=3", "A=4"]).unwrap().env,
-            [("B".into(), "2=3".into()), ("A".into(), "4".into())]
-        );
-        let dirs = said("dir", &[".::/data::rw", "."]).unwrap().dirs;
-        assert_eq!((dirs[0].guest.as_str(), dirs[0].may_write), ("/data", true));
-        assert_eq!((dirs[1].guest.as_str(), dirs[1].may_write), (".", false));
-        assert_eq!(
-            said("module_cache", &["snapshot,cold"]).unwrap().module_cache,
-            ModuleCache::Snapshot { or_cold: true }
-        );
-    }
-
-    #[test]
-    fn a_slip_is_understood() {
-        let names = || TABLE.iter().map(|row| row.name);
-        assert_eq!(nearest("module_cahce", names()), Some("module_cache"));
-        assert_eq!(nearest("memmory", names()), Some("memory"));
-        assert_eq!(nearest("xyzzy", names()), None);
-    }
 }

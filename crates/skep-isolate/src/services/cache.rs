@@ -1,12 +1,12 @@
-//! The interface `cache`: entries of components on the tiers that are configured.
+//! The interface `cache`: entries of components on the configured tiers.
 
 use std::future::Future;
 use std::sync::Arc;
 
 use sha2::{Digest, Sha256};
-use skep::cache::Place;
+use skep::cache::Backend;
 use skep::offload::offload;
-use skep_cache::driver::{Claim, MAX_KEY, Record, Removal, Token, When};
+use skep_cache::driver::{Claim, MAX_KEY, Record, Removal, Stamp, Token, When};
 use skep_cache::{Clock, Driver, Error, Time, Version, driver};
 use wasmtime::Result;
 use wasmtime::component::{Linker, WasmList, WasmStr};
@@ -30,16 +30,16 @@ fn unavailable(problem: impl ToString) -> Failure {
     (0, problem.to_string())
 }
 
-/// Milliseconds for which it holds what is known of tags that may be voided elsewhere.
+/// Milliseconds after which a guest reads tags again that another server may have invalidated.
 const LAG: u64 = 1000;
 
-/// So many leases are given back when their instance is gone; more at once hardly anybody has.
+/// At most this many leases of an instance are released when it ends.
 const MOST_LEASES: usize = 64;
 
-/// Where one application keeps something: under keys that no other application has.
+/// A cache of one application, under keys that no other application has.
 struct Kept {
     application: Arc<Application>,
-    driver: Arc<Place>,
+    driver: Arc<Backend>,
     blocks: bool,
 }
 
@@ -51,7 +51,7 @@ struct Entry {
 }
 
 impl Kept {
-    /// The first one for a place opens what is kept there, which may wait for a disk.
+    /// Opens a cache, which waits for a disk the first time.
     async fn of(application: Arc<Application>, place: &str) -> Answer<Self> {
         let opened = if application.hosted.is_open(place) {
             application.hosted.cache(place)
@@ -64,18 +64,19 @@ impl Kept {
         Ok(Self { application, driver, blocks })
     }
 
-    /// The generation as guests are told of it. Where the tiers cannot tell that somebody else voided something, what a guest knows is old
-    /// after a moment.
+    /// The generation for guests. Where the tiers do not report invalidations of other servers, it changes after a moment by itself.
     fn told(&self) -> u64 {
-        self.generation().unwrap_or_else(|| {
-            let here = self.generation_here().unwrap_or(0);
-            let now = self.application.hosted.setup().clock.now();
-            // Spread over all bits, so that the one does not undo the other.
-            here.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(now.millis() / LAG) | 1
-        })
+        let partial = match self.generation() {
+            Stamp::Complete(generation) => return generation,
+            Stamp::Partial(generation) => generation,
+            Stamp::Unknown => 0,
+        };
+        let now = self.application.hosted.setup().clock.now();
+        // Spread over all bits, so that a change of one summand is not cancelled by the other.
+        partial.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(now.millis() / LAG) | 1
     }
 
-    /// The key of an entry among those of all applications.
+    /// The key of an entry, distinct from those of other applications.
     fn key(&self, key: &[u8]) -> Vec<u8> {
         let prefix = &self.application.prefix[..];
         if prefix.len() + key.len() <= MAX_KEY {
@@ -85,7 +86,7 @@ impl Kept {
         }
     }
 
-    /// Does what may wait for a disk where that harms no one.
+    /// Runs what may wait for a disk on the pool.
     async fn change<R, F>(self: Arc<Self>, work: impl FnOnce(Arc<Self>) -> F + Send + 'static) -> Answer<R>
     where
         R: Send + 'static,
@@ -133,12 +134,8 @@ impl Driver for Kept {
         self.driver.abandon(&self.key(key), token, now);
     }
 
-    fn generation(&self) -> Option<u64> {
+    fn generation(&self) -> Stamp {
         self.driver.generation()
-    }
-
-    fn generation_here(&self) -> Option<u64> {
-        self.driver.generation_here()
     }
 }
 
@@ -150,13 +147,13 @@ impl Entry {
     }
 }
 
-/// The leases that an instance holds. One that is gone computes nothing: others need not wait for it.
+/// The leases of an instance. They are released when it ends, so that others need not wait.
 #[derive(Default)]
 pub(super) struct Leases(Vec<(Entry, Token)>);
 
 impl Leases {
     fn note(&mut self, entry: Entry, token: Token) {
-        // A lease ends by itself, too.
+        // A lease also expires by itself.
         if self.0.len() < MOST_LEASES {
             self.0.push((entry, token));
         }
@@ -185,7 +182,7 @@ impl Drop for Leases {
     }
 }
 
-/// Voids what has this tag, in all places of an application.
+/// Invalidates a tag in all caches of an application.
 async fn invalidate(application: Arc<Application>, tag: String) -> Answer<()> {
     let places: Vec<String> = application.hosted.caches().map(str::to_owned).collect();
     let mut result = Ok(());
@@ -197,13 +194,13 @@ async fn invalidate(application: Arc<Application>, tag: String) -> Answer<()> {
             let tags = skep_cache::Cache::<str, ()>::builder("tags").clock(clock).build(Arc::clone(&kept))?;
             tags.invalidate_tag(&tag).await
         });
-        // One that fails keeps no other from being told.
+        // A failure does not keep the others from being invalidated.
         result = result.and(done.await);
     }
     result
 }
 
-/// Text and bytes of a component, copied out of its memory before anything waits.
+/// Text and bytes of a component, copied before anything waits.
 macro_rules! taken {
     ($store:ident, $place:ident, $key:ident) => {{
         let (place, key) = ($place.to_str(&$store)?.into_owned(), $key.as_le_slice(&$store).to_vec());

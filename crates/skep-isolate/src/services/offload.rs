@@ -1,9 +1,9 @@
-//! Where what blocks is done.
+//! Runs what blocks.
 
 use skep::offload::Offload;
 use tokio::runtime::Handle;
 
-/// On threads of the runtime that asks; at once where there is none.
+/// On the blocking threads of the current runtime, or at once without one.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct OnPool;
 

@@ -1,8 +1,6 @@
-//! Who sends a request, and its body.
+//! The sender of a request, and its body.
 
-use std::cell::Cell;
 use std::future::poll_fn;
-use std::hash::{BuildHasher, RandomState};
 use std::pin::Pin;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -11,16 +9,17 @@ use http::HeaderValue;
 use http_body::Body as _;
 use skep::Peer;
 use skep::body::{BodyError, BodyFailure};
-use skep::cx::RequestId;
+use skep::request::RequestId;
 use wasmtime::Result;
 use wasmtime::component::Linker;
 
 use super::Guest;
+use crate::random::seed;
 
-/// The header field in which an application is told who asks.
+/// The header field that tells an application who sends a request.
 pub(crate) const FIELD: &str = "skep-request";
 
-/// Who asks.
+/// The sender of a request.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sender {
     pub(crate) id: RequestId,
@@ -39,23 +38,23 @@ impl Sender {
     }
 }
 
-/// Which request an instance is at. Clones share it.
+/// The current request of an instance. Clones share it.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Current(Arc<Told>);
 
-/// The request, and how many lines it has written to the log.
+/// The request, and the number of its log lines.
 #[derive(Debug, Default)]
 struct Told {
     id: AtomicU64,
     lines: AtomicU64,
-    /// What start-up code has said: its last words are why it died.
+    /// The output of start-up code, which explains its failure.
     said: Mutex<String>,
 }
 
-/// The most lines of one request that are told.
+/// The most log lines of one request.
 const LINES: u64 = 1000;
 
-/// Bytes that are kept of what start-up code says.
+/// Bytes that are stored of the output of start-up code.
 const SAID: usize = 2 << 10;
 
 impl Told {
@@ -80,12 +79,12 @@ impl Current {
         self.0.begin(id.into());
     }
 
-    /// One more line. False if there were too many.
+    /// Counts a line. False if there were too many.
     pub(crate) fn may_tell(&self) -> bool {
         self.0.lines.fetch_add(1, Ordering::Relaxed) < LINES
     }
 
-    /// A line that was told. While start-up code runs, it is also kept for who waits for that.
+    /// Notes a line, which is also stored while start-up code runs.
     pub(crate) fn heard(&self, line: &str) {
         let is_hint = line.starts_with("note: run with `RUST_BACKTRACE");
         if self.get().is_some() || is_hint {
@@ -100,30 +99,16 @@ impl Current {
         }
     }
 
-    /// What start-up code has said.
+    /// The output of start-up code.
     pub(crate) fn said(&self) -> String {
         self.0.said.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// The request; none while start-up code runs.
+    /// The request. `None` while start-up code runs.
     pub(crate) fn get(&self) -> Option<RequestId> {
         let id = self.0.id.load(Ordering::Relaxed);
         (id != 0).then(|| id.into())
     }
-}
-
-thread_local! {
-    /// A function that nobody can foretell who does not know its keys, and what it was last asked for.
-    static SEEDS: (RandomState, Cell<u64>) = (RandomState::new(), Cell::new(0));
-}
-
-/// Two numbers that nobody can foretell, others each time.
-pub(crate) fn seed() -> (u64, u64) {
-    SEEDS.with(|(keyed, count)| {
-        let next = count.get().wrapping_add(2);
-        count.set(next);
-        (keyed.hash_one(next), keyed.hash_one(next + 1))
-    })
 }
 
 pub(super) fn add_to_linker<T: Guest + 'static>(linker: &mut Linker<T>) -> Result<()> {
@@ -145,7 +130,7 @@ pub(super) fn add_to_linker<T: Guest + 'static>(linker: &mut Linker<T>) -> Resul
     })
 }
 
-/// The status that whoever reads from the network has for it, and what it says.
+/// The status for a failed body, and its text.
 fn failure(error: &BodyError) -> (u16, String) {
     let status = error.downcast_ref::<BodyFailure>().map_or(0, |failure| failure.status().as_u16());
     (status, error.to_string())
@@ -154,12 +139,6 @@ fn failure(error: &BodyError) -> (u16, String) {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn no_seed_comes_twice() {
-        let seeds: std::collections::HashSet<(u64, u64)> = (0..1000).map(|_| seed()).collect();
-        assert_eq!(seeds.len(), 1000);
-    }
 
     #[test]
     fn a_request_fills_no_log() {

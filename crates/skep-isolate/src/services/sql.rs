@@ -1,6 +1,6 @@
 //! The interface `sql`: the database of an application.
 //!
-//! A statement runs where a native handler's would: a short read on the thread of the request, all else on the pool.
+//! A statement runs where a native handler's would: a short read on the thread of the request, others on the pool.
 
 use std::cell::RefCell;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -13,7 +13,7 @@ use wasmtime::component::{Linker, WasmList, WasmStr};
 
 use super::{Application, Guest, Instance};
 
-/// A database that is open, with all of these migrations.
+/// An open database with all of these migrations.
 #[derive(Debug)]
 pub(crate) struct Opened {
     number: u64,
@@ -21,27 +21,27 @@ pub(crate) struct Opened {
     wanted: Wanted,
 }
 
-/// What a version wants of its database.
+/// The migrations of a version, and the framework's tables.
 type Wanted = (Vec<(u32, String, String)>, Vec<String>);
 
-/// The database as the last version has opened it.
+/// The database of the last version.
 #[derive(Debug, Default)]
 pub(super) struct Slot(Mutex<Option<Arc<Opened>>>);
 
 type Failure = (i32, String);
 
-/// A failure that is no statement's.
+/// A failure that is not of a statement.
 fn failed(problem: impl ToString) -> Failure {
     (0, problem.to_string())
 }
 
 thread_local! {
-    /// The databases as this thread sees them.
+    /// The connections of this thread.
     static LOCALS: RefCell<Vec<(Weak<Opened>, Local)>> = const { RefCell::new(Vec::new()) };
 }
 
 impl Opened {
-    /// A version has one database, whatever it asks for later: each one that is opened takes connections, and runs migrations.
+    /// A version has one database: each opening takes connections and runs migrations.
     fn serves(&self, wanted: &Wanted) -> Result<(), String> {
         if self.wanted == *wanted {
             return Ok(());
@@ -50,10 +50,10 @@ impl Opened {
             .into())
     }
 
-    /// Does `work` with the database as this thread sees it.
+    /// Runs `work` with the connections of this thread.
     fn here<R>(self: &Arc<Self>, work: impl FnOnce(&Local) -> R) -> R {
         let known = |(opened, _): &(Weak<Self>, Local)| std::ptr::eq(opened.as_ptr(), Arc::as_ptr(self));
-        // Those of versions that are gone would keep their connections open. There are few, and to look costs nothing.
+        // Drops those of retired versions.
         if LOCALS.with_borrow(|locals| locals.iter().any(|(opened, _)| opened.strong_count() == 0)) {
             LOCALS.with_borrow_mut(|locals| locals.retain(|(opened, _)| opened.strong_count() > 0));
         }
@@ -89,7 +89,7 @@ const TRANSACTION: u8 = 1;
 const WRITER: u8 = 2;
 
 impl Application {
-    /// Opens the database for a version, unless the last one wanted the same. It may wait for the disk.
+    /// Opens the database for a version, unless the last one has the same migrations. It may wait for the disk.
     fn open(&self, wanted: Wanted) -> Result<Arc<Opened>, String> {
         static NUMBER: AtomicU64 = AtomicU64::new(0);
         let mut slot = self.database.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -134,7 +134,7 @@ impl Instance {
             return transaction.packed(&Arc::new(packed)).await.map_err(|error| error.packed());
         }
         if self.transaction.is_some() && (place == WRITER || packed.executes()) {
-            // It would wait for the transaction of its own instance, for ever.
+            // It would wait for its own instance's transaction forever.
             return Err(failed(
                 "a statement outside of the transaction would wait for the transaction of its own request",
             ));

@@ -1,4 +1,4 @@
-//! What an application was granted: nothing, unless somebody says otherwise.
+//! What an application may use: nothing that is not configured.
 
 use std::convert::Infallible;
 use std::path::PathBuf;
@@ -9,35 +9,36 @@ use std::time::Duration;
 use rand_core::TryRng;
 use wasmtime_wasi::{Deterministic, FsPerms, HostMonotonicClock, HostWallClock, WasiCtx};
 
-use crate::engine::Clock;
+use crate::clock::Clock;
+use crate::hash::Hash;
 use crate::reuse::Reuse;
 use crate::services::{Current, Version};
 
 use super::output::{Output, Stream};
 
-/// What the instances of an application may have. It is the same for all of them.
+/// What the instances of an application may use.
 #[derive(Debug, Default)]
 pub(crate) struct Grants {
-    /// Time, as the instances' limits count it.
+    /// The clock of deadlines.
     pub(crate) clock: Arc<Clock>,
     /// The application's name, for the log.
     pub(crate) name: String,
     /// The most memory of an instance, in bytes.
     pub(crate) memory: usize,
-    /// How often and how long an instance may be kept at most, whoever asks for it.
+    /// The most requests and the longest idle time of an instance that keeps its state.
     pub(crate) reuse: Reuse,
     /// Environment variables.
     pub(crate) env: Vec<(String, String)>,
     pub(crate) dirs: Vec<Dir>,
     /// Hosts that it may send requests to: `api.example.org`, `api.example.org:8443`, `*` for all.
     pub(crate) allow_out: Vec<String>,
-    /// What is kept for it: database, caches, keys.
+    /// Its database, caches and keys.
     pub(crate) version: Option<Arc<Version>>,
-    /// Nothing that happens is to last: no jobs run.
-    pub(crate) only_looks: bool,
+    /// Nothing may change: no jobs run.
+    pub(crate) is_check: bool,
 }
 
-/// A folder that guests see under another name.
+/// A folder that guests see under a path of their own.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Dir {
     pub(crate) host: PathBuf,
@@ -49,11 +50,11 @@ impl Grants {
     pub(super) fn wasi(self: &Arc<Self>, frozen: Option<&Arc<Frozen>>, request: &Current) -> WasiCtx {
         let mut wasi = WasiCtx::builder();
         wasi.stdout(Output::new(self, Stream::Out, request)).stderr(Output::new(self, Stream::Error, request));
-        // How a component of skep knows where it is: `wit/skep.wit`.
+        // Tells a component of Skep which host it has: `wit/skep.wit`.
         wasi.env("SKEP_HOST", env!("CARGO_PKG_VERSION")).envs(&self.env);
         for dir in &self.dirs {
             let may = if dir.may_write { FsPerms::ReadWrite } else { FsPerms::ReadOnly };
-            // It was there at the start. If it is gone, the guest finds nothing under its name.
+            // It existed at the start. If it is gone, the guest finds nothing there.
             if let Err(error) = wasi.preopened_dir(&dir.host, &dir.guest, may) {
                 tracing::warn!(target: "skep::isolate", app = self.name, dir = %dir.host.display(), "{error:#}");
             }
@@ -63,10 +64,15 @@ impl Grants {
                 .monotonic_clock(Still(Arc::clone(frozen)))
                 .secure_random(Noted(Arc::clone(frozen)))
                 .insecure_random(Deterministic::new(frozen.seed.to_le_bytes().to_vec()))
-                // What is seeded by it in start-up code is seeded alike in each instance, and each start makes the same image.
+                // Start-up code seeds with it. The same number at each start makes the same image.
                 .insecure_random_seed(frozen.seed);
         }
         wasi.build()
+    }
+
+    /// Tells instances which version they belong to, if they share caches with other versions.
+    pub(crate) fn build(&self, content: &Hash) -> Option<(String, String)> {
+        self.version.is_some().then(|| ("SKEP_BUILD".to_owned(), content.number().to_string()))
     }
 
     /// True if requests may go to this host and port.
@@ -81,11 +87,11 @@ impl Grants {
     }
 }
 
-/// What start-up code asked for, of what would be frozen into the image and then be the same for all.
+/// Uses of what an image would freeze for all requests.
 #[derive(Debug, Default)]
 pub(crate) struct Frozen {
     asked: AtomicU8,
-    /// Of hash maps and the like: no secret to the application's own code, and to nobody else known.
+    /// The seed of hash maps and the like. The application's own code can see it, and nobody else.
     seed: u128,
 }
 
@@ -102,7 +108,7 @@ impl Frozen {
         self.asked.fetch_or(what, Ordering::Relaxed);
     }
 
-    /// In words.
+    /// The names of what was used.
     pub(crate) fn asked(&self) -> Vec<&'static str> {
         let noted = self.asked.load(Ordering::Relaxed);
         let words = [
@@ -114,7 +120,7 @@ impl Frozen {
     }
 }
 
-/// A clock that stands.
+/// A frozen clock.
 struct Still(Arc<Frozen>);
 
 impl HostWallClock for Still {
@@ -139,7 +145,7 @@ impl HostMonotonicClock for Still {
     }
 }
 
-/// Random numbers that are none.
+/// Random numbers that are always 0.
 struct Noted(Arc<Frozen>);
 
 impl TryRng for Noted {

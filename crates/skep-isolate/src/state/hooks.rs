@@ -1,4 +1,4 @@
-//! What HTTP of a guest may do: which headers pass, and where requests of its own may go.
+//! HTTP of a guest: which header fields pass, and where its own requests may go.
 
 use std::future::Future;
 use std::sync::{Arc, LazyLock};
@@ -19,7 +19,7 @@ pub(super) struct Hooks {
     frozen: Option<Arc<Frozen>>,
 }
 
-/// Pieces of an answer that wait to be sent. A guest that writes faster than its client reads waits when they are full.
+/// Pieces of a response that wait to be sent. A guest that writes faster than its client reads waits when they are full.
 const PIECES: usize = 16;
 
 /// Bytes of one piece.

@@ -1,4 +1,4 @@
-//! What a guest prints: lines of the log.
+//! The output of a guest: lines of the log.
 
 use std::io;
 use std::pin::Pin;
@@ -18,7 +18,7 @@ use crate::services::Current;
 pub(super) struct Output {
     grants: Arc<Grants>,
     stream: Stream,
-    /// The line that has not ended yet.
+    /// The unfinished line.
     line: Vec<u8>,
     request: Current,
 }
@@ -29,7 +29,7 @@ pub(super) enum Stream {
     Error,
 }
 
-/// A longer line is told in parts.
+/// A longer line is logged in parts.
 const LINE: usize = 4 << 10;
 
 impl Output {
@@ -67,7 +67,7 @@ impl Output {
     }
 }
 
-/// A line that says how severe it is, in the way of syslog: `<3>text`.
+/// A line that begins with a severity of syslog: `<3>text`.
 fn marked(line: &str) -> (Option<u8>, &str) {
     match line.as_bytes() {
         [b'<', severity @ b'0'..=b'7', b'>', ..] => (Some(*severity), &line[3..]),

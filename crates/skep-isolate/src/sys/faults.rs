@@ -1,9 +1,9 @@
-//! How often a thread has met a page that was not there, or not its own to write.
+//! The page faults of a thread.
 
 use std::mem::MaybeUninit;
 use std::thread::{self, ThreadId};
 
-/// A thread's page faults so far. They begin anew in a process that is forked: none is where instances are served.
+/// A thread's page faults so far. They restart in a forked process, where no instances are served.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Faults {
     thread: ThreadId,
@@ -11,7 +11,7 @@ pub(super) struct Faults {
 }
 
 impl Faults {
-    /// None if the system does not tell.
+    /// `None` if the kernel does not report them.
     pub(super) fn of_this_thread() -> Option<Self> {
         let mut usage = MaybeUninit::<libc::rusage>::zeroed();
         // SAFETY: it writes one `rusage` where there is room for one.
@@ -48,7 +48,7 @@ mod tests {
         let before = now();
         write(room);
         assert!(now().count - before.count >= PAGES.into());
-        // Now and then code faults that runs for the first time.
+        // Code faults, too, when it runs for the first time.
         let is_quiet = |_| {
             let before = now();
             write(room);

@@ -1,4 +1,4 @@
-//! Which pages of this process were written: the call `PAGEMAP_SCAN` (Linux, Documentation/admin-guide/mm/pagemap.rst).
+//! The written pages of this process: `PAGEMAP_SCAN` (Linux, Documentation/admin-guide/mm/pagemap.rst).
 
 use std::ffi::c_void;
 use std::fs::File;
@@ -8,23 +8,23 @@ use std::sync::OnceLock;
 use rustix::io::Result;
 use rustix::ioctl::{Ioctl, IoctlOutput, Opcode, ioctl, opcode};
 
-/// Contents of a file, as they are there. A page that was copied when it was written is none of them.
+/// Unchanged contents of a file. A page that was copied when it was written is not one.
 const FILE: u64 = 1 << 2;
 const PRESENT: u64 = 1 << 3;
 const SWAPPED: u64 = 1 << 4;
 
-/// Runs of written pages that one call may tell.
+/// Runs of written pages that one call returns.
 const RUNS: usize = 32;
 
 /// The pages of one process.
 pub(super) struct Pagemap {
     file: File,
-    /// Whose they are: one that was forked has others, and the file still tells of these.
+    /// The process: a forked one has other pages, and the file still describes these.
     process: u32,
 }
 
 impl Pagemap {
-    /// None if the system has no such call.
+    /// `None` if the kernel has no such call.
     pub(super) fn of_this_process() -> Option<&'static Self> {
         static THIS: OnceLock<Option<Pagemap>> = OnceLock::new();
         THIS.get_or_init(|| {
@@ -36,8 +36,8 @@ impl Pagemap {
         .filter(|this| this.process == std::process::id())
     }
 
-    /// Calls `found` with offset and length of each run of pages that are not as they were mapped.
-    /// False if the system could not tell them all.
+    /// Calls `found` with offset and length of each run of pages that differ from their mapping. False if the kernel does not report all of
+    /// them.
     pub(super) fn each_written(&self, (start, length): (usize, usize), mut found: impl FnMut(usize, usize)) -> bool {
         let (mut from, end) = (start as u64, (start + length) as u64);
         while from < end {
@@ -62,7 +62,7 @@ impl Pagemap {
         true
     }
 
-    /// How many runs there are, up to which address the system has looked.
+    /// The number of runs, and the address up to which the kernel has looked.
     fn scan(&self, (start, end): (u64, u64), runs: &mut [MaybeUninit<Run>; RUNS]) -> Result<(usize, u64)> {
         let scan = Scan {
             size: size_of::<Scan>() as u64,
@@ -72,7 +72,7 @@ impl Pagemap {
             run_count: RUNS as u64,
             inverted: FILE,
             all_of: FILE,
-            // A page that was written and then swapped out is here no more, and is not what it was, either.
+            // A written page that was swapped out has changed, too.
             any_of: PRESENT | SWAPPED,
             ..Scan::default()
         };
@@ -81,7 +81,7 @@ impl Pagemap {
     }
 }
 
-/// Pages next to each other.
+/// Consecutive pages.
 #[derive(Clone, Copy)]
 #[repr(C)]
 struct Run {
@@ -90,7 +90,7 @@ struct Run {
     _categories: u64,
 }
 
-/// `struct pm_scan_arg` of the system.
+/// The kernel's `struct pm_scan_arg`.
 #[derive(Default)]
 #[repr(C)]
 struct Scan {

@@ -47,13 +47,15 @@ pub(crate) fn with_init() -> PathBuf {
     BUILT.get_or_init(|| build("init")).clone()
 }
 
-/// One of WASI 0.3, without start-up code.
+/// A component of WASI 0.3, without start-up code.
+#[cfg(feature = "wasi03")]
 pub(crate) fn third() -> PathBuf {
     static BUILT: OnceLock<PathBuf> = OnceLock::new();
     BUILT.get_or_init(|| build_of("third", "")).clone()
 }
 
 /// The same, with start-up code that fills a table.
+#[cfg(feature = "wasi03")]
 pub(crate) fn third_with_init() -> PathBuf {
     static BUILT: OnceLock<PathBuf> = OnceLock::new();
     BUILT.get_or_init(|| build_of("third", "init")).clone()

@@ -36,7 +36,7 @@ fn a_session_leaks_with_cached_only() {
         let server = serve(&guests::plain(), how, &["--status", "/-/isolate"]);
         assert_eq!(server.text("/login?alice"), "welcome");
         assert_eq!(server.text("/whoami"), seen_by_another, "{how}");
-        let warns = server.text("/-/isolate").contains("WARNING: keeps state between requests");
+        let warns = server.text("/-/isolate").contains("WARNING: instances keep state between requests");
         assert_eq!(warns, how == "cached", "{how}: the status page says so");
     }
 }
@@ -136,7 +136,7 @@ fn put_back() {
             let (before, _) = status.split_once(what).unwrap_or_else(|| panic!("{what} in {status}"));
             before.rsplit(' ').next().unwrap().parse::<u32>().unwrap()
         };
-        assert!(counted(" as new again") >= 10, "{}", server.text("/-/isolate"));
+        assert!(counted(" reset and reused") >= 10, "{}", server.text("/-/isolate"));
         // What was left open is closed: the first print opens standard output, and nobody finds it open.
         let made = counted(" made,");
         for _ in 0..3 {

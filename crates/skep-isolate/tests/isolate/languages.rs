@@ -61,9 +61,9 @@ fn begins_anew(language: &str, component: &Path) {
         );
         assert_eq!(ask("/login?alice"), "welcome");
         assert_eq!(ask("/whoami"), if kept { "alice" } else { "nobody" }, "{language}, {how}");
-        assert_eq!(server.text("/-/isolate").contains("WARNING: keeps state between requests"), kept);
+        assert_eq!(server.text("/-/isolate").contains("WARNING: instances keep state between requests"), kept);
         assert_ne!(ask("/random"), ask("/random"), "{language}, {how}");
-        let is_as_new = !server.text("/-/isolate").contains(" 0 as new again");
+        let is_as_new = !server.text("/-/isolate").contains(" 0 reset and reused");
         assert_eq!(is_as_new, how == "snapshot", "{language}, {how}: {}", server.text("/-/isolate"));
         assert_eq!(server.get("/throw").status, 500);
         server.wait_until_idle(0);

@@ -13,13 +13,14 @@ mod many;
 mod server;
 mod supervised;
 mod swaps;
+#[cfg(feature = "wasi03")]
 mod third;
 mod tls;
 mod wrong;
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
-use std::time::Instant;
+
+use libtest_mimic::{Arguments, Trial};
 
 type Test = (&'static str, fn());
 
@@ -28,8 +29,6 @@ fn main() -> ExitCode {
         let arguments = std::env::args_os().skip(1).collect();
         return if part == "compile" { skep_isolate::compile(arguments) } else { skep_isolate::serve(arguments) };
     }
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let filters: Vec<&String> = arguments.iter().filter(|argument| !argument.starts_with("--")).collect();
     let all = [
         keeping::TESTS,
         grants::TESTS,
@@ -38,29 +37,22 @@ fn main() -> ExitCode {
         wrong::TESTS,
         many::TESTS,
         commands::TESTS,
-        languages::TESTS,
         supervised::TESTS,
         tls::TESTS,
+        #[cfg(feature = "wasi03")]
         third::TESTS,
     ]
     .concat();
-    let chosen = |test: &&Test| filters.is_empty() || filters.iter().any(|filter| test.0.contains(filter.as_str()));
-    if arguments.iter().any(|argument| argument == "--list") {
-        all.iter().filter(chosen).for_each(|(name, _)| println!("{name}: test"));
-        return ExitCode::SUCCESS;
-    }
-    let mut failed = Vec::new();
-    for (name, test) in all.iter().filter(chosen) {
-        let start = Instant::now();
-        let is_well = catch_unwind(AssertUnwindSafe(test)).is_ok();
-        println!("test {name} ... {} ({:.1} s)", if is_well { "ok" } else { "FAILED" }, start.elapsed().as_secs_f32());
-        if !is_well {
-            failed.push(*name);
-        }
-    }
-    if failed.is_empty() {
-        return ExitCode::SUCCESS;
-    }
-    println!("failed: {failed:?}");
-    ExitCode::FAILURE
+    let trial = |(name, test): Test| {
+        Trial::test(name, move || {
+            test();
+            Ok(())
+        })
+    };
+    let mut trials: Vec<_> = all.into_iter().map(trial).collect();
+    // They need Node and Python: `cargo xtask test external`.
+    trials.extend(languages::TESTS.iter().copied().map(|test| trial(test).with_ignored_flag(true)));
+    // Each starts servers of its own, which share the cores.
+    let arguments = Arguments { test_threads: Some(1), ..Arguments::from_args() };
+    libtest_mimic::run(&arguments, trials).exit_code()
 }

@@ -25,9 +25,9 @@ fn serve(settings: &str, more: &[&str]) -> (Server, Folder) {
 
 fn told_apart() {
     let (server, _folder) = serve(
-        "workers = 1\n[isolate.one]\nfile = \"ONE\"\nenv = { NAME = \"one\" }\n\
-         [isolate.two]\nfile = \"TWO\"\nhost = \"two.org\"\ntime = \"500ms\"\nenv = [\"NAME=two\"]\n\
-         [isolate.below]\nfile = \"TWO\"\nprefix = \"/below\"\n",
+        "workers = 1\n[component.one]\nfile = \"ONE\"\nenv = { NAME = \"one\" }\n\
+         [component.two]\nfile = \"TWO\"\nhost = \"two.org\"\ntime = \"500ms\"\nenv = [\"NAME=two\"]\n\
+         [component.below]\nfile = \"TWO\"\nprefix = \"/below\"\n",
         &["--status", "/-/isolate"],
     );
     let ask = |host: &str, path: &str| server.ask("GET", path, host, "").unwrap();
@@ -55,14 +55,14 @@ fn static_files() {
     assert_eq!(server.text("/static/bee.txt"), "buzz");
     assert_eq!(server.get("/static/wasp.txt").status, 404);
     // The probe made one.
-    assert!(server.text("/-/isolate").contains(" 1 made, 0 as new again"), "{}", server.text("/-/isolate"));
+    assert!(server.text("/-/isolate").contains(" 1 made, 0 reset and reused"), "{}", server.text("/-/isolate"));
     assert_eq!(server.text("/"), "one");
-    assert!(server.text("/-/isolate").contains(" 1 made, 1 as new again"));
+    assert!(server.text("/-/isolate").contains(" 1 made, 1 reset and reused"));
 }
 
 fn one_is_broken() {
     let (server, folder) = serve(
-        "[isolate.one]\nfile = \"ONE\"\n[isolate.broken]\nfile = \"broken.wasm\"\nprefix = \"/broken\"\nprobe = \"/\"\n",
+        "[component.one]\nfile = \"ONE\"\n[component.broken]\nfile = \"broken.wasm\"\nprefix = \"/broken\"\nprobe = \"/\"\n",
         &["--status", "/-/isolate"],
     );
     assert_eq!(server.text("/"), "one");

@@ -133,7 +133,7 @@ impl Server {
 
     /// Waits until nobody is at work, and so many wait for another request: an answer may be here before its instance has ended.
     pub(crate) fn wait_until_idle(&self, count: u32) {
-        let (wanted, begun) = (format!("instances: 0 at work of 1000, {count} idle"), Instant::now());
+        let (wanted, begun) = (format!("instances: 0 busy of 1000, {count} idle"), Instant::now());
         while !self.text("/-/isolate").contains(&wanted) {
             assert!(begun.elapsed() < Duration::from_secs(20), "never {wanted}: {}", self.text("/-/isolate"));
             thread::sleep(Duration::from_millis(2));

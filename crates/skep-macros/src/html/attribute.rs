@@ -1,4 +1,4 @@
-//! Reads attributes: names with all their punctuation, shorthands, values.
+//! Parses attributes: names with their punctuation, shorthands, values.
 
 use proc_macro2::Span;
 use syn::ext::IdentExt;
@@ -41,7 +41,7 @@ impl Parser {
         self.value(input).map(Value::Nodes)
     }
 
-    /// What stands behind `=`.
+    /// The value after `=`.
     fn value(&mut self, input: ParseStream<'_>) -> Result<Vec<Node>> {
         if input.peek(token::Brace) {
             return Ok(self.braced(input)?.0);
@@ -57,12 +57,12 @@ impl Parser {
         let forms = "`\"text\"`, `(value)`, `[option]` or `{ \"text\" (value) }`";
         let message = match input.fork().call(Ident::parse_any) {
             Ok(word) => format!(
-                "a value stands in quotes or parentheses: write `\"{word}\"` for text, `({word})` for a Rust value"
+                "a value is written in quotes or parentheses: write `\"{word}\"` for text, `({word})` for a Rust value"
             ),
             Err(_) => format!("expected a value: {forms}"),
         };
         let error = Diagnostic::new(input.span(), message);
-        // Only this one word is wrong: the attributes behind it can still be read.
+        // Only this word is invalid: parsing continues with the next attribute.
         input
             .call(Ident::parse_any)
             .map_err(|_| Diagnostic::new(input.span(), format!("expected a value: {forms}")))?;
@@ -70,7 +70,7 @@ impl Parser {
         Ok(Vec::new())
     }
 
-    /// What stands behind `.` or `#`.
+    /// The name after `.` or `#`.
     fn shorthand(&mut self, input: ParseStream<'_>, sign: Span) -> Result<Vec<Node>> {
         if input.peek(token::Brace) {
             return Ok(self.braced(input)?.0);
@@ -88,7 +88,7 @@ impl Parser {
             fragment(input, &mut name);
         }
         if name.text.is_empty() {
-            let message = "a name is missing behind this: write `.class`, `#id`, `.\"text\"` or `.(value)`";
+            let message = "a name is missing after this: write `.class`, `#id`, `.\"text\"` or `.(value)`";
             return Err(Diagnostic::new(sign, message));
         }
         Ok(vec![Node::Text(Text { value: name.text, span: name.start })])
@@ -123,19 +123,19 @@ fn attribute_name(input: ParseStream<'_>) -> Result<Name> {
     Ok(name)
 }
 
-/// Alpine's and Vue's modifiers need no value (`@submit.prevent`); elsewhere a dot without one is a class
-/// (`hidden.wide`).
+/// Modifiers of Alpine and Vue need no value (`@submit.prevent`); on other attributes a dot without a value starts a
+/// class (`hidden.wide`).
 fn has_modifiers(name: &str) -> bool {
     ["@", ":", "x-", "v-"].iter().any(|start| name.starts_with(start))
 }
 
-/// Does `input` go on right behind `end`, with nothing between?
+/// Does the next token of `input` directly follow `end`, without white space?
 fn is_adjacent(end: Span, input: ParseStream<'_>) -> bool {
     let (end, start) = (end.end(), input.span().start());
     (end.line, end.column) == (start.line, start.column)
 }
 
-/// Is what begins with this `.` or `:` the rest of an attribute's name, with `=` behind it?
+/// Does this `.` or `:` continue the name of an attribute, which `=` follows?
 fn is_attribute(input: ParseStream<'_>) -> bool {
     let ahead = input.fork();
     let mut name = Name { text: String::new(), start: ahead.span(), end: ahead.span() };
@@ -146,7 +146,7 @@ fn is_attribute(input: ParseStream<'_>) -> bool {
     ahead.peek(Token![=])
 }
 
-/// Takes one sign.
+/// Consumes one punctuation character.
 fn punctuation(input: ParseStream<'_>, name: &mut Name) {
     if let Ok(sign) = input.parse::<proc_macro2::Punct>() {
         name.text.push(sign.as_char());
@@ -154,7 +154,7 @@ fn punctuation(input: ParseStream<'_>, name: &mut Name) {
     }
 }
 
-/// Takes a word or a number, if there is one: `hx-on::load` has none between its colons.
+/// Consumes a word or number, if there is one: `hx-on::load` has none between its colons.
 fn fragment(input: ParseStream<'_>, name: &mut Name) {
     let (text, span) = if let Ok(Some(number)) = input.parse::<Option<syn::LitInt>>() {
         (number.to_string(), number.span())

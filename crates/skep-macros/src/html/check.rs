@@ -1,88 +1,89 @@
-//! What HTML forbids: a function from a template to diagnostics, and to what the code needs to know.
+//! Checks a template against the rules of HTML: a function from nodes to diagnostics and to the facts that code
+//! generation needs.
 //!
-//! It changes nothing, and code is made of a wrong template as well, so that rustc's own messages come with ours.
-//! What a splice holds is not known here: it is taken for right, and [`Context`] says what its type must promise.
-//! Of branches that exclude each other, each is judged for itself.
+//! Code is generated for an invalid template as well, so that the errors of rustc are reported together with ours.
+//! The content of a splice is unknown: it is accepted here, and [`SpliceContext`] says what its type must promise.
+//! Branches of control flow are checked independently.
 //!
-//! Start reading at [`check`]. What the standard says stands in [`standard`](super::standard); what is wrong whatever
-//! the standard says (code in a URL, say) in [`template`].
+//! Start reading at [`check`]. The rules are in [`standard`](super::standard); checks that do not depend on the
+//! standard (executable URLs, say) are in [`template`].
 
 mod attributes;
 #[cfg(test)]
 mod cases;
+mod children;
 mod content;
 #[cfg(test)]
-mod differ;
+mod differential;
 mod facts;
 mod ids;
-mod kids;
-mod nearest;
 mod order;
 mod required;
 mod template;
 mod value;
 mod walk;
 
+pub(super) use facts::literal_attribute;
 pub(super) use template::literal_start;
 
 use std::collections::HashMap;
 
 use super::ast::{Name, Node, Splice};
 use super::diagnostic::Diagnostic;
-use super::standard::{Model, Models, Things};
+use super::standard::{Exclusions, Model, Models};
 pub(crate) use template::visit;
 
-/// How a template gets its type.
+/// How the type of a template is found.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Piece {
-    /// `html!`: from its roots.
+    /// `html!`: from its root elements.
     FromRoots,
-    /// `piece!`: from where it goes. Its roots are reported, not judged.
+    /// `piece!`: by type inference. Its roots are reported, not checked.
     Inferred,
 }
 
-/// What is known of a template.
+/// The result of a check.
 pub(crate) struct Checked<'t> {
     pub(crate) diagnostics: Vec<Diagnostic>,
-    /// What the template is: the first of [`Model::KINDS`] that all its roots fit. [`Model::Flow`] if there are only text
-    /// and splices, [`Model::Root`] for [`Piece::Inferred`].
+    /// The kind of the template: the first of [`Model::KINDS`] that all roots fit. [`Model::Flow`] if there are only
+    /// text and splices, [`Model::Root`] for [`Piece::Inferred`].
     pub(crate) kind: Model,
-    /// Every element that what is around the template judges: its roots, and what stands in transparent roots.
+    /// The elements that the context of the template must allow: its roots, and the children of transparent roots.
     pub(crate) roots: Vec<Root<'t>>,
-    /// The first of each thing that an element around the template may forbid.
-    pub(crate) contains: Vec<(Things, &'t Name)>,
-    contexts: HashMap<*const Splice, Context<'t>>,
+    /// The first element of each exclusion that an ancestor outside of the template may forbid.
+    pub(crate) contains: Vec<(Exclusions, &'t Name)>,
+    contexts: HashMap<*const Splice, SpliceContext<'t>>,
 }
 
-/// An element at the top of a template.
+/// A root element of a template.
 pub(crate) struct Root<'t> {
     pub(crate) name: &'t Name,
-    /// What it may be a part of.
+    /// The models that allow it.
     pub(crate) fits: Models,
 }
 
-/// What is asked of a splice in content.
+/// The requirements for a splice in content.
 #[derive(Clone, Debug)]
-pub(crate) struct Context<'t> {
-    /// What may stand here.
+pub(crate) struct SpliceContext<'t> {
+    /// The content model.
     pub(crate) model: Model,
-    /// Elements that may stand here besides: `figcaption` in `figure`.
+    /// Elements allowed in addition to the model: `figcaption` in `figure`.
     pub(crate) also: &'static [&'static str],
-    /// The element whose content it is. None at the top.
+    /// The parent element. None at the top.
     pub(crate) parent: Option<&'t str>,
-    /// What may not stand here at any depth, each with the nearest ancestor that forbids it. `main` is left out: nearly
-    /// every element forbids it, and a type that says so would stand at every turn.
-    pub(crate) forbidden: Vec<(Things, &'t str)>,
+    /// What is forbidden at any depth, each with the nearest ancestor that forbids it. `main` is omitted: nearly every
+    /// element forbids it, and promising its absence would burden every type.
+    pub(crate) forbidden: Vec<(Exclusions, &'t str)>,
 }
 
 impl<'t> Checked<'t> {
-    /// Of a splice of this template that stands in content, not in an attribute.
-    pub(crate) fn context(&self, splice: &Splice) -> Option<&Context<'t>> {
+    /// The requirements for a splice in content. None for a splice in an attribute.
+    pub(crate) fn context(&self, splice: &Splice) -> Option<&SpliceContext<'t>> {
         self.contexts.get(&std::ptr::from_ref(splice))
     }
 }
 
-/// All of HTML's rules.
+/// Checks all rules.
 pub(crate) fn check(nodes: &[Node], piece: Piece) -> Checked<'_> {
     let mut diagnostics = template::check(nodes);
     let mut checked = walk::walk(nodes, piece);
@@ -90,7 +91,7 @@ pub(crate) fn check(nodes: &[Node], piece: Piece) -> Checked<'_> {
     Checked { diagnostics, ..checked }
 }
 
-/// Only what holds without HTML's rules: `html_unchecked!`.
+/// Checks only what does not depend on the rules of HTML: `html_unchecked!`.
 pub(crate) fn unchecked(nodes: &[Node]) -> Checked<'_> {
     let diagnostics = template::check(nodes);
     Checked { diagnostics, kind: Model::Flow, roots: Vec::new(), contains: Vec::new(), contexts: HashMap::new() }
@@ -106,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn the_roots_say_what_a_piece_is() {
+    fn the_roots_determine_the_kind_of_a_piece() {
         for (template, kind) in [
             ("", Model::Flow),
             ("\"text\" (x)", Model::Flow),
@@ -130,19 +131,20 @@ mod tests {
     }
 
     #[test]
-    fn a_splice_knows_where_it_stands() {
+    fn a_splice_has_the_requirements_of_its_position() {
         let template = nodes("a href=\"/\" { b { ins { (x) } } }");
         let checked = check(&template, Piece::FromRoots);
         let [Node::Element(a)] = template.as_slice() else { panic!("one element") };
-        let context = checked.context(splice(a)).expect("it stands in content");
+        let context = checked.context(splice(a)).expect("it is in content");
         assert_eq!((context.model, context.parent), (Model::Phrasing, Some("ins")));
-        let forbidden: Vec<_> = context.forbidden.iter().map(|(thing, by)| (*thing, *by)).collect();
-        assert_eq!(forbidden, [(Things::ANCHOR, "a"), (Things::INTERACTIVE, "a"), (Things::TABINDEX, "a")]);
-        let contains: Vec<_> = checked.contains.iter().map(|(thing, name)| (*thing, name.text.as_str())).collect();
-        assert_eq!(contains, [(Things::ANCHOR, "a"), (Things::INTERACTIVE, "a")]);
+        let forbidden: Vec<_> = context.forbidden.iter().map(|(exclusion, by)| (*exclusion, *by)).collect();
+        assert_eq!(forbidden, [(Exclusions::ANCHOR, "a"), (Exclusions::INTERACTIVE, "a"), (Exclusions::TABINDEX, "a")]);
+        let contains: Vec<_> =
+            checked.contains.iter().map(|(exclusion, name)| (*exclusion, name.text.as_str())).collect();
+        assert_eq!(contains, [(Exclusions::ANCHOR, "a"), (Exclusions::INTERACTIVE, "a")]);
     }
 
-    /// The first one in an element.
+    /// The first splice in an element.
     fn splice(element: &super::super::ast::Element) -> &Splice {
         let super::super::ast::Body::Nodes(nodes, _) = &element.body else { panic!("it has content") };
         match nodes.as_slice() {
@@ -153,12 +155,12 @@ mod tests {
     }
 
     #[test]
-    fn what_is_in_a_transparent_root_is_a_root() {
+    fn the_children_of_a_transparent_root_are_roots() {
         let template = nodes("a { ins { div { p { } } } }");
         let checked = check(&template, Piece::Inferred);
         let roots: Vec<_> = checked.roots.iter().map(|root| root.name.text.as_str()).collect();
         assert_eq!(roots, ["a", "ins", "div"]);
-        let flow_only = |root: &Root<'_>| root.fits.has(Model::Flow) && !root.fits.has(Model::Phrasing);
+        let flow_only = |root: &Root<'_>| root.fits.contains(Model::Flow) && !root.fits.contains(Model::Phrasing);
         assert_eq!(checked.roots.iter().map(flow_only).collect::<Vec<_>>(), [false, false, true]);
     }
 }

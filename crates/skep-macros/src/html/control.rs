@@ -1,4 +1,4 @@
-//! Reads `@if`, `@for`, `@while`, `@match` and `@let`.
+//! Parses `@if`, `@for`, `@while`, `@match` and `@let`.
 
 use proc_macro2::{Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
@@ -12,13 +12,13 @@ use super::diagnostic::Diagnostic;
 use super::parse::{Parser, Result, braces};
 
 impl Parser {
-    /// From the `@` on.
+    /// Starts at the `@`.
     pub(super) fn control(&mut self, input: ParseStream<'_>) -> Result<Node> {
         input.parse::<Token![@]>()?;
         self.keyword(input)
     }
 
-    /// Behind the `@`.
+    /// Starts after the `@`.
     pub(super) fn keyword(&mut self, input: ParseStream<'_>) -> Result<Node> {
         let start = input.span();
         let Ok(word) = input.fork().call(Ident::parse_any) else {
@@ -53,7 +53,7 @@ impl Parser {
         }
     }
 
-    /// Is there an `@else`? One without `@` is reported and taken for one.
+    /// Is there an `@else`? `else` without `@` is reported and accepted.
     fn otherwise(&mut self, input: ParseStream<'_>) -> Result<bool> {
         if input.peek(Token![@]) && input.peek2(Token![else]) {
             input.parse::<Token![@]>()?;
@@ -133,13 +133,13 @@ fn condition(input: ParseStream<'_>, word: Span, form: &str) -> Result<TokenStre
             input.advance_to(&ahead);
             Ok(expr.into_token_stream())
         }
-        Err(error) => unread(input).ok_or_else(|| error.into()),
+        Err(error) => raw_tokens(input).ok_or_else(|| error.into()),
     }
 }
 
-/// All that stands before the next brace. What is no expression yet is being typed: rustc says what is wrong with it, and an editor
-/// completes it.
-fn unread(input: ParseStream<'_>) -> Option<TokenStream> {
+/// The tokens before the next brace. An incomplete expression is one that is being typed: rustc reports it, and an
+/// editor completes it.
+fn raw_tokens(input: ParseStream<'_>) -> Option<TokenStream> {
     let ahead = input.fork();
     let mut tokens = TokenStream::new();
     while !ahead.peek(token::Brace) {
@@ -149,7 +149,7 @@ fn unread(input: ParseStream<'_>) -> Option<TokenStream> {
     Some(tokens)
 }
 
-/// `let` up to its `;`, unread: `let ... else` has braces of its own.
+/// `let` up to its `;`, not parsed: `let ... else` has braces.
 fn binding(input: ParseStream<'_>) -> Result<TokenStream> {
     let word = input.span();
     let mut tokens = TokenStream::new();
@@ -160,7 +160,7 @@ fn binding(input: ParseStream<'_>) -> Result<TokenStream> {
             return Ok(tokens);
         }
     }
-    Err(Diagnostic::new(word, "a `;` is missing behind this: write `@let name = value;`"))
+    Err(Diagnostic::new(word, "a `;` is missing after this: write `@let name = value;`"))
 }
 
 fn expected_braces(input: ParseStream<'_>, form: &str) -> Diagnostic {
@@ -168,5 +168,5 @@ fn expected_braces(input: ParseStream<'_>, form: &str) -> Diagnostic {
 }
 
 fn unknown(span: Span) -> Diagnostic {
-    Diagnostic::new(span, "expected `if`, `for`, `while`, `match` or `let` behind `@`")
+    Diagnostic::new(span, "expected `if`, `for`, `while`, `match` or `let` after `@`")
 }

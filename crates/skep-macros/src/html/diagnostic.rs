@@ -1,11 +1,11 @@
-//! What is wrong with a template, and where.
+//! An error in a template, and its span.
 
 use proc_macro2::{Span, TokenStream};
 use quote::quote_spanned;
 
 use super::ast::Name;
 
-/// A message for the author: small letter, no full stop, and the right form to write.
+/// A message for the author of a template: lower case, no full stop, with the correct form to write.
 #[derive(Debug)]
 pub(crate) struct Diagnostic {
     pub(crate) message: String,
@@ -22,7 +22,7 @@ impl Diagnostic {
         Self { message: message.into(), start: name.start, end: name.end }
     }
 
-    /// rustc underlines from the first to the last token of the macro call.
+    /// rustc underlines from the first to the last token of `compile_error!`.
     pub(crate) fn to_compile_error(&self) -> TokenStream {
         let message = &self.message;
         let (start, end) = (self.start, self.end);

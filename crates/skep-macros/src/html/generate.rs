@@ -1,7 +1,7 @@
-//! Writes the Rust code of a template: a flat row of calls on one buffer.
+//! Generates the Rust code of a template: calls on one buffer.
 //!
-//! Literal text, tags and attributes that meet become one `&'static str`, across elements. The code says `::skep` and
-//! lives in the hygiene of the macro, so that no name of the author's is seen or hidden; each splice keeps its own span.
+//! Adjacent literal text, tags and attributes become one `&'static str`, across elements. The code names `::skep` and
+//! uses mixed-site hygiene, so that it neither sees nor shadows names of the author; each splice keeps its span.
 
 mod attributes;
 pub(super) mod controls;
@@ -12,11 +12,11 @@ use quote::{ToTokens, format_ident, quote, quote_spanned};
 
 use super::ast::{Body, Element, If, Match, Node, Splice};
 use super::check::{Checked, Piece};
-use super::names::{self, Place};
+use super::names::{self, OutputContext};
 use super::standard;
 use types::Types;
 
-/// How many bytes a splice is guessed to take, and how often a loop runs. Only the first size of the buffer hangs on it.
+/// Estimates of the bytes of a splice and the iterations of a loop, for the initial capacity of the buffer.
 const SPLICE_BYTES: usize = 24;
 const LOOP_TURNS: usize = 8;
 
@@ -24,7 +24,7 @@ const LOOP_TURNS: usize = 8;
 pub(crate) fn generate(nodes: &[Node], checked: &Checked<'_>, piece: Piece) -> TokenStream {
     let types = Types { checked, piece };
     let mut writer = Writer::new(&types);
-    writer.nodes(nodes, Place::Text);
+    writer.nodes(nodes, OutputContext::Text);
     writer.flush();
     let Writer { out, code, bytes, .. } = writer;
     let (start, finish) = (types.start(nodes), types.finish(&out));
@@ -39,29 +39,29 @@ pub(crate) fn generate(nodes: &[Node], checked: &Checked<'_>, piece: Piece) -> T
 
 struct Writer<'t> {
     types: &'t Types<'t>,
-    /// The variable that is the buffer.
+    /// The variable of the buffer.
     out: Ident,
     code: TokenStream,
-    /// Static HTML that is not yet in `code`.
+    /// Static HTML that has not been flushed to `code`.
     text: String,
-    /// How long the result probably is.
+    /// Estimated length of the result.
     bytes: usize,
-    /// How many values have brought attributes along: each has a variable of its own.
-    fillers: usize,
+    /// The number of attribute splices: each has its own variable.
+    splices: usize,
 }
 
 impl<'t> Writer<'t> {
     fn new(types: &'t Types<'t>) -> Self {
         let out = Ident::new("out", Span::mixed_site());
-        Self { types, out, code: TokenStream::new(), text: String::new(), bytes: 0, fillers: 0 }
+        Self { types, out, code: TokenStream::new(), text: String::new(), bytes: 0, splices: 0 }
     }
 
-    /// Static HTML.
+    /// Adds static HTML.
     fn push(&mut self, html: &str) {
         self.text.push_str(html);
     }
 
-    /// A statement.
+    /// Adds a statement.
     fn emit(&mut self, statement: &TokenStream) {
         self.flush();
         statement.to_tokens(&mut self.code);
@@ -76,70 +76,81 @@ impl<'t> Writer<'t> {
         self.code.extend(quote_spanned!(Span::mixed_site()=> #out.push_trusted(#text);));
     }
 
-    /// The code that `write` makes, on the same buffer, and its probable length.
-    fn apart(&self, write: impl FnOnce(&mut Self)) -> (TokenStream, usize) {
+    /// The code that `write` generates on the same buffer, and its estimated length.
+    fn buffered(&self, write: impl FnOnce(&mut Self)) -> (TokenStream, usize) {
         let mut writer = Self::new(self.types);
         write(&mut writer);
         writer.flush();
         (writer.code, writer.bytes)
     }
 
-    fn block(&mut self, nodes: &[Node], place: Place, turns: usize) -> TokenStream {
-        let (code, bytes) = self.apart(|writer| writer.nodes(nodes, place));
+    fn block(&mut self, nodes: &[Node], context: OutputContext, turns: usize) -> TokenStream {
+        let (code, bytes) = self.buffered(|writer| writer.nodes(nodes, context));
         self.bytes += bytes * turns;
         code
     }
 
-    fn nodes(&mut self, nodes: &[Node], place: Place) {
+    fn nodes(&mut self, nodes: &[Node], context: OutputContext) {
         for node in nodes {
             match node {
-                Node::Text(text) => self.literal(&text.value, place),
-                Node::Splice(splice) => self.splice(splice, place),
+                Node::Text(text) => self.literal(&text.value, context),
+                Node::Splice(splice) => self.splice(splice, context),
                 Node::Element(element) => self.element(element),
-                Node::Block(nodes) => self.scope(nodes, place),
-                Node::If(branches) => self.conditional(branches, place),
+                Node::Block(nodes) => self.scope(nodes, context),
+                Node::If(branches) => self.conditional(branches, context),
                 Node::Loop(body) => {
-                    let (head, code) = (&body.head, self.block(&body.nodes, place, LOOP_TURNS));
+                    let (head, code) = (&body.head, self.block(&body.nodes, context, LOOP_TURNS));
                     self.emit(&braced(head, &code));
                 }
-                Node::Match(choice) => self.choice(choice, place),
+                Node::Match(choice) => self.choice(choice, context),
                 Node::Let(binding) => self.emit(binding),
             }
         }
     }
 
-    fn literal(&mut self, text: &str, place: Place) {
-        match place {
-            Place::Raw => self.push(text),
-            Place::Text | Place::PlainText => escape(text, false, &mut self.text),
-            Place::Attribute | Place::Url(_) | Place::Script | Place::Document => escape(text, true, &mut self.text),
+    fn literal(&mut self, text: &str, context: OutputContext) {
+        match context {
+            OutputContext::Raw => self.push(text),
+            OutputContext::Text | OutputContext::PlainText => escape(text, false, &mut self.text),
+            OutputContext::Attribute
+            | OutputContext::Url(_)
+            | OutputContext::CodeUrl
+            | OutputContext::Script
+            | OutputContext::Style
+            | OutputContext::Document => escape(text, true, &mut self.text),
         }
     }
 
-    fn splice(&mut self, splice: &Splice, place: Place) {
+    fn splice(&mut self, splice: &Splice, context: OutputContext) {
         self.bytes += SPLICE_BYTES;
         let value = reference(splice);
-        let call = self.write(&value, splice, place);
+        let call = self.write(&value, splice, context);
         self.emit(&call);
     }
 
-    /// The call that writes `value`, an expression that is a reference.
-    fn write(&self, value: &TokenStream, splice: &Splice, place: Place) -> TokenStream {
+    /// The call that writes `value`, a reference.
+    fn write(&self, value: &TokenStream, splice: &Splice, context: OutputContext) -> TokenStream {
         let (out, span) = (&self.out, splice.span);
         let site = Span::mixed_site().located_at(span);
-        match place {
-            Place::Text => self.types.write(self.types.checked.context(splice), value, out, span),
-            Place::PlainText | Place::Attribute => {
+        match context {
+            OutputContext::Text => self.types.write(self.types.checked.context(splice), value, out, span),
+            OutputContext::PlainText | OutputContext::Attribute => {
                 quote_spanned!(site=> ::skep::html::PlainText::write_plain(#value, &mut #out);)
             }
-            Place::Url(_) => quote_spanned!(site=> ::skep::html::HrefPart::write_part(#value, &mut #out);),
-            Place::Raw => quote_spanned!(site=> ::skep::html::Script::write_script(#value, &mut #out);),
-            Place::Script => quote_spanned! {site=> {
+            OutputContext::Url(_) => quote_spanned!(site=> ::skep::html::HrefPart::write_part(#value, &mut #out);),
+            OutputContext::Raw => quote_spanned!(site=> ::skep::html::Script::write_script(#value, &mut #out);),
+            OutputContext::Script => quote_spanned! {site=> {
                 let start = #out.len();
                 ::skep::html::Script::write_script(#value, &mut #out);
                 #out.quote_from(start);
             }},
-            Place::Document => quote_spanned!(site=> #out.push_document(#value);),
+            OutputContext::Style => quote_spanned! {site=> {
+                let start = #out.len();
+                ::skep::html::Css::write_css(#value, &mut #out);
+                #out.quote_from(start);
+            }},
+            OutputContext::CodeUrl => quote_spanned!(site=> ::skep::html::CodeUrl::write_code_url(#value, &mut #out);),
+            OutputContext::Document => quote_spanned!(site=> #out.push_document(#value);),
         }
     }
 
@@ -147,45 +158,47 @@ impl<'t> Writer<'t> {
         let name = &element.name.text;
         self.push("<");
         self.push(name);
-        let fillers = self.attributes(element);
+        let splices = self.attributes(element);
         self.push(">");
         if !standard::is_void(name) {
-            self.fill(&fillers, "write_content");
+            self.fill(&splices, "write_content");
             if let Body::Nodes(nodes, _) = &element.body {
                 self.content(element, nodes);
             }
-            self.fill(&fillers, "write_end");
+            self.fill(&splices, "write_end");
             self.push("</");
             self.push(name);
             self.push(">");
         }
-        self.fill(&fillers, "write_behind");
+        self.fill(&splices, "write_behind");
     }
 
-    /// Calls this method of `skep::html::Attributes` for the values that brought attributes along.
-    fn fill(&mut self, fillers: &[Ident], method: &str) {
-        for filler in fillers {
+    /// Calls a method of `skep::html::Attributes` on each attribute splice.
+    fn fill(&mut self, splices: &[Ident], method: &str) {
+        for splice_value in splices {
             let (out, method) = (self.out.clone(), Ident::new(method, Span::mixed_site()));
-            self.emit(&quote_spanned!(Span::mixed_site()=> ::skep::html::Attributes::#method(#filler, &mut #out);));
+            self.emit(
+                &quote_spanned!(Span::mixed_site()=> ::skep::html::Attributes::#method(#splice_value, &mut #out);),
+            );
         }
     }
 
     fn content(&mut self, element: &Element, nodes: &[Node]) {
-        let place = names::content_place(&element.name.text);
+        let context = names::content_context(&element.name.text);
         if !element.is(names::DROPS_NEWLINE) {
-            return self.scope(nodes, place);
+            return self.scope(nodes, context);
         }
         match nodes.first() {
             Some(Node::Text(text)) => {
                 if text.value.starts_with('\n') {
                     self.push("\n");
                 }
-                self.scope(nodes, place);
+                self.scope(nodes, context);
             }
-            None | Some(Node::Element(_)) => self.scope(nodes, place),
+            None | Some(Node::Element(_)) => self.scope(nodes, context),
             Some(_) => {
                 let (out, start) = (self.out.clone(), format_ident!("start", span = Span::mixed_site()));
-                let code = self.block(nodes, place, 1);
+                let code = self.block(nodes, context, 1);
                 self.emit(&quote_spanned! {Span::mixed_site()=> {
                     let #start = #out.len();
                     #code
@@ -195,35 +208,35 @@ impl<'t> Writer<'t> {
         }
     }
 
-    /// Braces in the code only where a `@let` needs them: elsewhere static text can run on.
-    fn scope(&mut self, nodes: &[Node], place: Place) {
+    /// Generates braces only around `@let`, so that static text can be merged.
+    fn scope(&mut self, nodes: &[Node], context: OutputContext) {
         if nodes.iter().any(|node| matches!(node, Node::Let(_))) {
-            let code = self.block(nodes, place, 1);
+            let code = self.block(nodes, context, 1);
             self.emit(&quote!({ #code }));
         } else {
-            self.nodes(nodes, place);
+            self.nodes(nodes, context);
         }
     }
 
-    fn conditional(&mut self, conditional: &If, place: Place) {
+    fn conditional(&mut self, conditional: &If, context: OutputContext) {
         let mut code = TokenStream::new();
         for (at, branch) in conditional.branches.iter().enumerate() {
-            let (condition, block) = (&branch.condition, self.block(&branch.nodes, place, 1));
+            let (condition, block) = (&branch.condition, self.block(&branch.nodes, context, 1));
             let link = (at > 0).then(|| quote!(else));
             let branch = braced(condition, &block);
             code.extend(quote!(#link if #branch));
         }
         if let Some(nodes) = &conditional.otherwise {
-            let block = self.block(nodes, place, 1);
+            let block = self.block(nodes, context, 1);
             code.extend(quote!(else { #block }));
         }
         self.emit(&code);
     }
 
-    fn choice(&mut self, choice: &Match, place: Place) {
+    fn choice(&mut self, choice: &Match, context: OutputContext) {
         let mut arms = TokenStream::new();
         for arm in &choice.arms {
-            let (head, block) = (&arm.head, self.block(&arm.nodes, place, 1));
+            let (head, block) = (&arm.head, self.block(&arm.nodes, context, 1));
             arms.extend(quote!(#head => { #block }));
         }
         let choice = braced(&choice.expr, &arms);
@@ -231,7 +244,7 @@ impl<'t> Writer<'t> {
     }
 }
 
-/// `head { code }`. The braces say that they are where the head ends: if that is only half an expression, rustc complains of them.
+/// `head { code }`. The braces have the span of the end of `head`, where rustc reports an incomplete expression.
 fn braced(head: &TokenStream, code: &TokenStream) -> TokenStream {
     let end = head.clone().into_iter().last().map_or_else(Span::mixed_site, |token| token.span());
     let site = Span::mixed_site().located_at(end);
@@ -245,7 +258,7 @@ fn reference(splice: &Splice) -> TokenStream {
     quote_spanned!(site=> &(#expr))
 }
 
-/// The same as `skep::html` does at run time.
+/// Escapes as `skep::html` does at run time.
 fn escape(text: &str, quotes: bool, out: &mut String) {
     for letter in text.chars() {
         match letter {

@@ -1,28 +1,32 @@
-//! What HTML calls its elements and attributes, and what an attribute's value is for.
+//! The meaning of element and attribute names: the escaping and checks that a value needs there.
 //!
 //! Sources: WHATWG HTML (13.1.2 elements, attributes index), SVG 2, and the documentation of htmx and Alpine.
 
 use super::standard;
 
-/// Where a value stands, which decides what may stand there and how it is written.
+/// The context that a value is written in. It decides which values are accepted and how they are escaped.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) enum Place {
+pub(crate) enum OutputContext {
     /// Between tags.
     Text,
-    /// In an element that holds text only.
+    /// In an element that contains text only.
     PlainText,
     /// In a `<script>` or `<style>`.
     Raw,
-    /// In an attribute that is just text.
+    /// In an attribute whose value is plain text.
     Attribute,
     Url(Url),
-    /// In an attribute that is run as code.
+    /// In an attribute whose value is executed.
     Script,
+    /// In a `style` attribute.
+    Style,
+    /// In the URL of something that the page executes or applies: a script, frame, style sheet, base URL, redirect.
+    CodeUrl,
     /// In `srcdoc`.
     Document,
 }
 
-/// What a URL is for. Has the names of `skep::html::UrlPlace`.
+/// The use of a URL. Variants are named as in `skep::html::UrlPlace`.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Url {
     Link,
@@ -30,110 +34,104 @@ pub(crate) enum Url {
     MediaSet,
 }
 
-/// Elements of SVG whose content is usually nothing: here `;` stands for `{}`.
-const EMPTY_SVG: &[&str] = &[
-    "animate",
-    "animateMotion",
-    "animateTransform",
-    "circle",
-    "ellipse",
-    "feBlend",
-    "feColorMatrix",
-    "feComposite",
-    "feDropShadow",
-    "feFlood",
-    "feFuncA",
-    "feFuncB",
-    "feFuncG",
-    "feFuncR",
-    "feGaussianBlur",
-    "feImage",
-    "feMergeNode",
-    "feMorphology",
-    "feOffset",
-    "feTile",
-    "feTurbulence",
-    "image",
-    "line",
-    "mpath",
-    "path",
-    "polygon",
-    "polyline",
-    "rect",
-    "set",
-    "stop",
-    "use",
-    "view",
-];
+/// SVG elements that are usually empty: `;` is accepted instead of `{}`.
+const EMPTY_SVG: &[&str] = words!(
+    "animate animateMotion animateTransform circle ellipse feBlend feColorMatrix feComposite feDropShadow feFlood
+     feFuncA feFuncB feFuncG feFuncR feGaussianBlur feImage feMergeNode feMorphology feOffset feTile feTurbulence
+     image line mpath path polygon polyline rect set stop use view"
+);
 
 /// Elements whose content is code.
 pub(crate) const RAW: &[&str] = &["script", "style"];
 
-/// Elements whose content is text, in which a browser sees no tags.
+/// Elements whose content is text: a browser parses no tags in them.
 pub(crate) const PLAIN: &[&str] = &["textarea", "title"];
 
-/// Elements whose first line feed a browser drops.
+/// Elements whose first line feed a browser ignores.
 pub(crate) const DROPS_NEWLINE: &[&str] = &["pre", "textarea", "listing"];
 
 pub(crate) const CONTROL: &[&str] = &["if", "else", "for", "while", "match", "let"];
 
-const URLS: &[&str] = &[
-    "action",
-    "background",
-    "cite",
-    "codebase",
-    "dynsrc",
-    "formaction",
-    "href",
-    "hx-get",
-    "longdesc",
-    "lowsrc",
-    "manifest",
-    "ping",
-    "poster",
-    "src",
-    "xlink:href",
-];
+const URLS: &[&str] = words!(
+    "action background cite codebase dynsrc formaction href longdesc lowsrc manifest ping poster src xlink:href
+     hx-delete hx-get hx-patch hx-post hx-push-url hx-put hx-replace-url sse-connect ws-connect"
+);
 
-/// Elements whose `src` or `href` is looked at or listened to, not run.
+/// Elements whose `src` or `href` is displayed or played, not executed.
 const MEDIA: &[&str] = &["audio", "feimage", "image", "img", "input", "link", "source", "track", "video"];
 
-/// Attributes of htmx and hyperscript that are code, or JSON that may become code.
-const SCRIPTS: &[&str] = &["_", "hx-headers", "hx-request", "hx-vals", "hx-vars"];
+/// Attributes of htmx and hyperscript that are code, or text that may contain code: `hx-trigger="click[code]"`,
+/// `hx-vals="js:code"`.
+const SCRIPTS: &[&str] = words!("_ hx-headers hx-request hx-sse hx-trigger hx-vals hx-vars hx-ws");
 
-/// Attributes of Alpine that are no code.
+/// Words of `rel` whose `link` neither applies nor preloads what it names.
+const INERT_LINKS: &[&str] = words!(
+    "alternate apple-touch-icon author bookmark canonical dns-prefetch help icon license mask-icon me next pingback
+     preconnect prev privacy-policy search shortcut tag terms-of-service"
+);
+
+/// Attributes of Alpine that are not code.
 const ALPINE_TEXT: &[&str] = &["x-cloak", "x-ignore", "x-ref", "x-teleport"];
 
 pub(crate) fn may_be_empty(element: &str) -> bool {
     EMPTY_SVG.contains(&element)
 }
 
-/// Is this the name of an element, as to its letters? Capital ones are for SVG only.
+/// Is the case of this element name valid? Only SVG has capital letters.
 pub(crate) fn is_well_cased(element: &str) -> bool {
     !element.contains(|letter: char| letter.is_ascii_uppercase()) || standard::foreign::is_foreign(element)
 }
 
-pub(crate) fn content_place(element: &str) -> Place {
+pub(crate) fn content_context(element: &str) -> OutputContext {
     if RAW.contains(&element) {
-        Place::Raw
+        OutputContext::Raw
     } else if PLAIN.contains(&element) {
-        Place::PlainText
+        OutputContext::PlainText
     } else {
-        Place::Text
+        OutputContext::Text
     }
 }
 
-/// What the attribute is for. Its name may be in capital letters: a browser does not mind.
-pub(crate) fn attribute_place(element: &str, attribute: &str) -> Place {
+/// The context of an attribute. `literal` returns the value of another attribute of the element, if it is literal.
+/// Browsers ignore the case of names.
+pub(crate) fn attribute_context(
+    element: &str,
+    attribute: &str,
+    literal: impl Fn(&str) -> Option<String>,
+) -> OutputContext {
     let attribute = attribute.to_ascii_lowercase();
-    let attribute = attribute.strip_prefix("data-hx-").map_or(attribute.clone(), |name| format!("hx-{name}"));
-    match attribute.as_str() {
-        "srcdoc" => Place::Document,
-        "srcset" | "imagesrcset" => Place::Url(Url::MediaSet),
-        "data" if element == "object" => Place::Url(Url::Link),
-        name if is_script(name) => Place::Script,
-        name if URLS.contains(&name) => Place::Url(url_kind(element, name)),
-        _ => Place::Attribute,
+    let extension =
+        attribute.strip_prefix("data-").filter(|name| EXTENSIONS.iter().any(|start| name.starts_with(start)));
+    let (element, attribute) = (element.to_ascii_lowercase(), extension.unwrap_or(&attribute));
+    if loads_code(&element, attribute, literal) {
+        return OutputContext::CodeUrl;
+    }
+    let element = element.as_str();
+    match attribute {
+        "style" => OutputContext::Style,
+        "srcdoc" => OutputContext::Document,
+        "srcset" | "imagesrcset" => OutputContext::Url(Url::MediaSet),
+        name if is_script(name) => OutputContext::Script,
+        name if URLS.contains(&name) => OutputContext::Url(url_kind(element, name)),
+        _ => OutputContext::Attribute,
+    }
+}
+
+/// Prefixes of attributes of htmx, which may follow `data-`.
+const EXTENSIONS: [&str; 3] = ["hx-", "sse-", "ws-"];
+
+fn loads_code(element: &str, attribute: &str, literal: impl Fn(&str) -> Option<String>) -> bool {
+    match (element, attribute) {
+        ("script" | "iframe" | "frame" | "embed", "src")
+        | ("object", "data" | "codebase")
+        | ("base" | "script", "href" | "xlink:href") => true,
+        // Without a literal `rel` it may be a style sheet; with `itemprop` alone it is only data.
+        ("link", "href") => match literal("rel") {
+            Some(rel) => !rel.to_ascii_lowercase().split_ascii_whitespace().all(|word| INERT_LINKS.contains(&word)),
+            None => literal("itemprop").is_none(),
+        },
+        ("meta", "content") => literal("http-equiv").is_some_and(|kind| kind.eq_ignore_ascii_case("refresh")),
+        _ => false,
     }
 }
 
@@ -154,45 +152,46 @@ fn is_script(attribute: &str) -> bool {
         || is_alpine && !is_alpine_text
 }
 
-/// What a literal at the start of a URL tells about the whole.
+/// The result of classifying the literal start of a URL.
 #[derive(Debug, Eq, PartialEq)]
-pub(crate) enum Verdict {
-    Harmless,
-    /// With the scheme that is refused.
-    Refused(&'static str),
-    /// The scheme, if there is one, comes later.
+pub(crate) enum UrlVerdict {
+    Safe,
+    /// Contains the forbidden scheme.
+    Unsafe(&'static str),
+    /// The scheme is not part of the literal.
     Unknown,
 }
 
-/// Judges the start of a URL: `complete` says that nothing follows. At run time `skep::html` judges by the same rules.
-pub(crate) fn judge(start: &str, complete: bool, url: Url) -> Verdict {
+/// Classifies the start of a URL; `complete` means that nothing follows. `skep::html` applies the same rules at run
+/// time.
+pub(crate) fn classify_url(start: &str, complete: bool, url: Url) -> UrlVerdict {
     if url == Url::MediaSet {
         let is_break = |letter: char| letter == ',' || letter.is_ascii_whitespace();
-        let refused = start.split(is_break).map(|candidate| judge(candidate, true, Url::Media));
-        let refused = refused.into_iter().find(|verdict| matches!(verdict, Verdict::Refused(_)));
-        return refused.unwrap_or(if complete { Verdict::Harmless } else { Verdict::Unknown });
+        let unsafe_url = start.split(is_break).map(|candidate| classify_url(candidate, true, Url::Media));
+        let unsafe_url = unsafe_url.into_iter().find(|verdict| matches!(verdict, UrlVerdict::Unsafe(_)));
+        return unsafe_url.unwrap_or(if complete { UrlVerdict::Safe } else { UrlVerdict::Unknown });
     }
     let clean: String = start.chars().filter(|&letter| letter > ' ').collect::<String>().to_ascii_lowercase();
     let Some((scheme, rest)) = clean.split_once(':') else {
         let is_decided = clean.contains(['/', '?', '#', '.']);
-        return if complete || is_decided { Verdict::Harmless } else { Verdict::Unknown };
+        return if complete || is_decided { UrlVerdict::Safe } else { UrlVerdict::Unknown };
     };
     match scheme {
-        "javascript" => Verdict::Refused("javascript:"),
-        "vbscript" => Verdict::Refused("vbscript:"),
-        "data" if url == Url::Media => judge_media(rest, complete),
-        "data" => Verdict::Refused("data:"),
-        _ => Verdict::Harmless,
+        "javascript" => UrlVerdict::Unsafe("javascript:"),
+        "vbscript" => UrlVerdict::Unsafe("vbscript:"),
+        "data" if url == Url::Media => classify_media(rest, complete),
+        "data" => UrlVerdict::Unsafe("data:"),
+        _ => UrlVerdict::Safe,
     }
 }
 
-fn judge_media(kind: &str, complete: bool) -> Verdict {
+fn classify_media(kind: &str, complete: bool) -> UrlVerdict {
     match kind.split_once('/') {
-        // Empty, which is how a page says that it has no icon.
-        None if complete && kind == "," => Verdict::Harmless,
-        Some(("image" | "audio" | "video" | "font", _)) => Verdict::Harmless,
-        None if !complete => Verdict::Unknown,
-        _ => Verdict::Refused("data:"),
+        // `data:,` is empty: a page writes it to say that it has no icon.
+        None if complete && kind == "," => UrlVerdict::Safe,
+        Some(("image" | "audio" | "video" | "font", _)) => UrlVerdict::Safe,
+        None if !complete => UrlVerdict::Unknown,
+        _ => UrlVerdict::Unsafe("data:"),
     }
 }
 
@@ -201,45 +200,65 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_place_follows_from_element_and_attribute() {
-        for (element, attribute, place) in [
-            ("a", "href", Place::Url(Url::Link)),
-            ("a", "HREF", Place::Url(Url::Link)),
-            ("use", "xlink:href", Place::Url(Url::Link)),
-            ("img", "src", Place::Url(Url::Media)),
-            ("iframe", "src", Place::Url(Url::Link)),
-            ("img", "srcset", Place::Url(Url::MediaSet)),
-            ("object", "data", Place::Url(Url::Link)),
-            ("time", "data", Place::Attribute),
-            ("iframe", "srcdoc", Place::Document),
-            ("p", "onclick", Place::Script),
-            ("p", "OnClick", Place::Script),
-            ("p", "@click", Place::Script),
-            ("p", "x-on:click.prevent", Place::Script),
-            ("p", "x-transition:enter", Place::Attribute),
-            ("p", "data-hx-on:click", Place::Script),
-            ("p", "data-hx-get", Place::Url(Url::Link)),
-            ("p", "hx-target", Place::Attribute),
-            ("p", "title", Place::Attribute),
+    fn element_and_attribute_determine_the_context() {
+        for (element, attribute, context) in [
+            ("a", "href", OutputContext::Url(Url::Link)),
+            ("a", "HREF", OutputContext::Url(Url::Link)),
+            ("use", "xlink:href", OutputContext::Url(Url::Link)),
+            ("img", "src", OutputContext::Url(Url::Media)),
+            ("iframe", "src", OutputContext::CodeUrl),
+            ("SCRIPT", "SRC", OutputContext::CodeUrl),
+            ("script", "xlink:href", OutputContext::CodeUrl),
+            ("base", "href", OutputContext::CodeUrl),
+            ("p", "style", OutputContext::Style),
+            ("p", "hx-trigger", OutputContext::Script),
+            ("p", "data-hx-post", OutputContext::Url(Url::Link)),
+            ("p", "sse-connect", OutputContext::Url(Url::Link)),
+            ("img", "srcset", OutputContext::Url(Url::MediaSet)),
+            ("object", "data", OutputContext::CodeUrl),
+            ("time", "data", OutputContext::Attribute),
+            ("iframe", "srcdoc", OutputContext::Document),
+            ("p", "onclick", OutputContext::Script),
+            ("p", "OnClick", OutputContext::Script),
+            ("p", "@click", OutputContext::Script),
+            ("p", "x-on:click.prevent", OutputContext::Script),
+            ("p", "x-transition:enter", OutputContext::Attribute),
+            ("p", "data-hx-on:click", OutputContext::Script),
+            ("p", "data-hx-get", OutputContext::Url(Url::Link)),
+            ("p", "hx-target", OutputContext::Attribute),
+            ("p", "title", OutputContext::Attribute),
         ] {
-            assert_eq!(attribute_place(element, attribute), place, "{element} {attribute}");
+            assert_eq!(attribute_context(element, attribute, |_| None), context, "{element} {attribute}");
         }
     }
 
     #[test]
-    fn a_literal_start_decides_where_it_can() {
-        assert_eq!(judge("/x", false, Url::Link), Verdict::Harmless);
-        assert_eq!(judge("https:", false, Url::Link), Verdict::Harmless);
-        assert_eq!(judge("java", false, Url::Link), Verdict::Unknown);
-        assert_eq!(judge("java", true, Url::Link), Verdict::Harmless);
-        assert_eq!(judge(" \u{1}Java\tScript\n:x", false, Url::Link), Verdict::Refused("javascript:"));
-        assert_eq!(judge("data:image/png,", false, Url::Media), Verdict::Harmless);
-        assert_eq!(judge("data:", false, Url::Media), Verdict::Unknown);
-        assert_eq!(judge("data:,", true, Url::Media), Verdict::Harmless);
-        assert_eq!(judge("data:,", false, Url::Media), Verdict::Unknown);
-        assert_eq!(judge("data:,x", true, Url::Media), Verdict::Refused("data:"));
-        assert_eq!(judge("data:image/png,", false, Url::Link), Verdict::Refused("data:"));
-        assert_eq!(judge("/a 1x,\njavascript:x", true, Url::MediaSet), Verdict::Refused("javascript:"));
-        assert_eq!(judge("/a 1x, ", false, Url::MediaSet), Verdict::Unknown);
+    fn a_link_loads_code_unless_its_rel_is_harmless() {
+        let context = |rel: Option<&str>| attribute_context("link", "href", |_| rel.map(str::to_owned));
+        for rel in [None, Some("stylesheet"), Some("alternate stylesheet"), Some("modulepreload"), Some("manifest")] {
+            assert_eq!(context(rel), OutputContext::CodeUrl, "{rel:?}");
+        }
+        for rel in ["icon", "canonical", "Shortcut ICON", "alternate"] {
+            assert_eq!(context(Some(rel)), OutputContext::Url(Url::Media), "{rel}");
+        }
+        let refresh = |kind: &str| attribute_context("meta", "content", |_| Some(kind.to_owned()));
+        assert_eq!((refresh("Refresh"), refresh("x")), (OutputContext::CodeUrl, OutputContext::Attribute));
+    }
+
+    #[test]
+    fn a_literal_start_classifies_a_url() {
+        assert_eq!(classify_url("/x", false, Url::Link), UrlVerdict::Safe);
+        assert_eq!(classify_url("https:", false, Url::Link), UrlVerdict::Safe);
+        assert_eq!(classify_url("java", false, Url::Link), UrlVerdict::Unknown);
+        assert_eq!(classify_url("java", true, Url::Link), UrlVerdict::Safe);
+        assert_eq!(classify_url(" \u{1}Java\tScript\n:x", false, Url::Link), UrlVerdict::Unsafe("javascript:"));
+        assert_eq!(classify_url("data:image/png,", false, Url::Media), UrlVerdict::Safe);
+        assert_eq!(classify_url("data:", false, Url::Media), UrlVerdict::Unknown);
+        assert_eq!(classify_url("data:,", true, Url::Media), UrlVerdict::Safe);
+        assert_eq!(classify_url("data:,", false, Url::Media), UrlVerdict::Unknown);
+        assert_eq!(classify_url("data:,x", true, Url::Media), UrlVerdict::Unsafe("data:"));
+        assert_eq!(classify_url("data:image/png,", false, Url::Link), UrlVerdict::Unsafe("data:"));
+        assert_eq!(classify_url("/a 1x,\njavascript:x", true, Url::MediaSet), UrlVerdict::Unsafe("javascript:"));
+        assert_eq!(classify_url("/a 1x, ", false, Url::MediaSet), UrlVerdict::Unknown);
     }
 }

@@ -1,6 +1,6 @@
-//! Reads a template: tokens to [`ast`](super::ast). It knows the syntax and no HTML.
+//! Parses tokens into an [`ast`](super::ast). Knows the syntax and no HTML.
 //!
-//! After an error it goes on behind the next `;` or `}`, so that one look shows all errors.
+//! After an error it continues after the next `;` or `}`, so that one run reports all errors.
 //! Start reading at [`template`].
 
 use proc_macro2::{Span, TokenStream, TokenTree};
@@ -13,7 +13,7 @@ use super::diagnostic::Diagnostic;
 use super::names;
 use super::standard;
 
-/// All of a template that could be read, and what is wrong with the rest.
+/// The nodes that could be parsed, and the errors.
 pub(crate) fn template(tokens: TokenStream) -> (Vec<Node>, Vec<Diagnostic>) {
     let mut parser = Parser { diagnostics: Vec::new() };
     let nodes = (|input: ParseStream<'_>| Ok(parser.nodes(input))).parse2(tokens);
@@ -77,7 +77,7 @@ impl Parser {
         self.element(input, name).map(Node::Element)
     }
 
-    /// The rest of an element, behind its name.
+    /// The rest of an element, after its name.
     fn element(&mut self, input: ParseStream<'_>, name: Name) -> Result<Element> {
         let attributes = self.attributes(input, &name)?;
         let body = if input.peek(token::Brace) {
@@ -108,7 +108,7 @@ impl Parser {
     }
 }
 
-/// Is this what an attribute begins with? `p "text"` and `br @if ...` lack a brace or a semicolon instead.
+/// Does an attribute start here? `p "text"` and `br @if ...` lack a brace or semicolon instead.
 fn starts_attribute(input: ParseStream<'_>) -> bool {
     let is_quoted_name =
         input.peek(syn::LitStr) && (input.peek2(Token![=]) || input.peek2(Token![?]) || input.peek2(token::Bracket));
@@ -132,7 +132,7 @@ fn peek_control(input: ParseStream<'_>, word: &str) -> bool {
     ahead.parse::<Token![@]>().is_ok() && ahead.call(Ident::parse_any).is_ok_and(|ident| ident == word)
 }
 
-/// Skips what cannot be read, at least one token: up to and including the next `;` or braces.
+/// Skips at least one token, up to and including the next `;` or braces.
 fn skip(input: ParseStream<'_>) {
     while let Ok(token) = input.parse::<TokenTree>() {
         let is_end = match &token {
@@ -173,7 +173,7 @@ pub(super) fn literal(input: ParseStream<'_>) -> Result<Text> {
         Lit::Int(lit) => lit.base10_digits().to_owned(),
         Lit::Float(lit) => lit.base10_digits().to_owned(),
         Lit::Bool(lit) => lit.value.to_string(),
-        _ => return Err(Diagnostic::new(lit.span(), "HTML is text: write a string without `b` or `c` before it")),
+        _ => return Err(Diagnostic::new(lit.span(), "HTML is text: write a string without the prefix `b` or `c`")),
     };
     Ok(Text { value, span: lit.span() })
 }
@@ -218,25 +218,25 @@ fn unexpected(input: ParseStream<'_>) -> Diagnostic {
     let message = if input.peek(Token![<]) {
         "elements are written without angle brackets here: write `p { \"text\" }` for `<p>text</p>`"
     } else if input.peek(Token![;]) {
-        "this `;` ends nothing: it stands only behind elements without content, as in `br;`"
+        "unexpected `;`: it ends only elements without content, as in `br;`"
     } else if input.peek(token::Bracket) {
-        "`[ ]` stands only behind the name of an attribute or class; a Rust value is written `(value)`"
+        "`[ ]` is allowed only after the name of an attribute or class; a Rust value is written `(value)`"
     } else if input.peek(Token![$]) || input.peek(Token![&]) || input.peek(Token![!]) || input.peek(Token![*]) {
-        "a Rust value stands in parentheses: write `(value)`"
+        "a Rust value is written in parentheses: write `(value)`"
     } else {
         "expected an element (`p { }`), text (`\"text\"`), a Rust value (`(value)`) or `@if`, `@for`, `@match`, `@let`"
     };
     Diagnostic::new(input.span(), message)
 }
 
-/// What follows the attributes is neither content nor `;`.
+/// The error if the attributes are followed by neither content nor `;`.
 fn without_body(input: ParseStream<'_>, name: &Name) -> Diagnostic {
     let is_void = standard::is_void(&name.text);
     let name_text = &name.text;
     if is_void {
         Diagnostic::on(name, format!("`{name_text}` has no content and ends with `;`: write `{name_text};`"))
     } else if input.peek(Lit) {
-        let message = format!("the content of an element stands in braces: write `{name_text} {{ \"text\" }}`");
+        let message = format!("the content of an element is written in braces: write `{name_text} {{ \"text\" }}`");
         Diagnostic::new(input.span(), message)
     } else if input.is_empty() {
         Diagnostic::on(name, format!("`{name_text}` needs content, or empty braces: write `{name_text} {{ }}`"))

@@ -1,7 +1,7 @@
-//! HTML's own rules, as data: what each element is, what it holds, which attributes it takes.
+//! The rules of HTML as data: the elements, their content models and attributes.
 //!
-//! Source: the HTML Living Standard of WHATWG as of 16 September 2026; the sections named in the table are its sections.
-//! ARIA is WAI-ARIA 1.3. This module says what the standard says and judges nothing: [`check`](super::check) does.
+//! Source: the HTML Living Standard of WHATWG as of 16 September 2026; the sections named in the table are its
+//! sections. ARIA is WAI-ARIA 1.3. This module only states the rules; [`check`](super::check) applies them.
 //!
 //! Start reading at [`Rules`]; the table itself is in [`elements`].
 
@@ -15,27 +15,27 @@ pub(crate) mod obsolete;
 
 pub(crate) use model::{Model, Models};
 
-/// All that is known of one element.
+/// The rules of one element.
 #[derive(Debug)]
 pub(crate) struct Rules {
     pub(crate) name: &'static str,
-    /// Of the standard.
-    #[expect(dead_code, reason = "for whoever reads the table beside the standard")]
+    /// Section of the standard.
+    #[expect(dead_code, reason = "lets readers compare the table with the standard")]
     pub(crate) section: &'static str,
-    /// What it is everywhere.
+    /// Its categories, whatever its attributes.
     pub(crate) categories: Categories,
-    /// What it is besides, if [a condition](Condition) holds.
+    /// Additional categories if [a condition](Condition) holds.
     pub(crate) conditional: Option<(Condition, Categories)>,
     pub(crate) content: Content,
-    /// What may not stand in it, at any depth.
-    pub(crate) excludes: Things,
+    /// Descendants that it forbids.
+    pub(crate) excludes: Exclusions,
     /// Its own attributes, besides the [global ones](attributes::GLOBAL).
     pub(crate) attributes: &'static [(&'static str, Type)],
-    /// Attributes that it must have whatever else it has.
+    /// Attributes that it always requires.
     pub(crate) required: &'static [&'static str],
 }
 
-/// Categories of content (3.2.5.2), as a set.
+/// A set of content categories (3.2.5.2).
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct Categories(u16);
 
@@ -43,54 +43,54 @@ impl Categories {
     pub(crate) const NONE: Self = Self(0);
     pub(crate) const METADATA: Self = Self(1);
     pub(crate) const FLOW: Self = Self(1 << 1);
-    /// Phrasing content is flow content as well.
+    /// Phrasing content is also flow content.
     pub(crate) const PHRASING: Self = Self(1 << 2 | 1 << 1);
     pub(crate) const SECTIONING: Self = Self(1 << 3);
     pub(crate) const HEADING: Self = Self(1 << 4);
     pub(crate) const EMBEDDED: Self = Self(1 << 5);
     pub(crate) const INTERACTIVE: Self = Self(1 << 6);
     pub(crate) const LABELABLE: Self = Self(1 << 7);
-    /// `script` and `template`: they stand nearly everywhere.
+    /// `script` and `template`: allowed almost everywhere.
     pub(crate) const SCRIPT_SUPPORTING: Self = Self(1 << 8);
-    /// Elements of SVG and `MathML`, which are foreign to HTML.
+    /// Elements of SVG and `MathML`.
     pub(crate) const FOREIGN: Self = Self(1 << 9);
 
-    pub(crate) const fn and(self, other: Self) -> Self {
+    pub(crate) const fn union(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }
 
-    pub(crate) const fn has(self, other: Self) -> bool {
+    pub(crate) const fn contains(self, other: Self) -> bool {
         self.0 & other.0 == other.0
     }
 }
 
-/// When an element is more than its name says.
+/// A condition for additional categories.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Condition {
     /// It has one of these attributes.
     Has(&'static [&'static str]),
     /// It is an `input` and its `type` is not `hidden`.
     NotHidden,
-    /// It is a `link` with `itemprop`, or with a `rel` that may stand in the body.
+    /// It is a `link` with `itemprop`, or with a `rel` that is allowed in the body.
     LinkInBody,
 }
 
-/// What an element's tags may have between them.
+/// The content of an element.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Content {
-    /// Nothing, and there is no end tag (13.1.2).
+    /// None, and there is no end tag (13.1.2).
     Void,
-    /// What the model allows, and beside it these elements.
+    /// The elements that the model allows, and these.
     Model(Model, &'static [&'static str]),
-    /// What the parent allows, and beside it these elements.
+    /// The elements that the parent allows, and these.
     Transparent(&'static [&'static str]),
 }
 
-/// What some ancestor may forbid at any depth, as a set.
+/// A set of kinds of elements that an ancestor may forbid at any depth.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-pub(crate) struct Things(u32);
+pub(crate) struct Exclusions(u32);
 
-impl Things {
+impl Exclusions {
     pub(crate) const NONE: Self = Self(0);
     pub(crate) const ANCHOR: Self = Self(1);
     pub(crate) const INTERACTIVE: Self = Self(1 << 1);
@@ -112,10 +112,10 @@ impl Things {
     pub(crate) const METER: Self = Self(1 << 15);
     pub(crate) const DATALIST: Self = Self(1 << 16);
     pub(crate) const OBJECT: Self = Self(1 << 17);
-    /// Interactive content other than what a `canvas` may hold (4.12.5).
+    /// Interactive content that a `canvas` does not allow (4.12.5).
     pub(crate) const NOT_IN_CANVAS: Self = Self(1 << 18);
 
-    /// Each thing, and how a message calls it.
+    /// Each exclusion, and its name in messages.
     pub(crate) const NAMES: &[(Self, &str)] = &[
         (Self::ANCHOR, "an `a`"),
         (Self::LABEL, "a `label`"),
@@ -138,12 +138,11 @@ impl Things {
         (Self::TABINDEX, "anything with `tabindex`"),
     ];
 
-    pub(crate) const fn and(self, other: Self) -> Self {
+    pub(crate) const fn union(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }
 
-    /// What is in both.
-    pub(crate) const fn common(self, other: Self) -> Self {
+    pub(crate) const fn intersection(self, other: Self) -> Self {
         Self(self.0 & other.0)
     }
 
@@ -151,64 +150,64 @@ impl Things {
         self.0 == 0
     }
 
-    /// One by one, in the order of [`Things::NAMES`].
+    /// Each member, in the order of [`Exclusions::NAMES`].
     pub(crate) fn each(self) -> impl Iterator<Item = (Self, &'static str)> {
-        Self::NAMES.iter().copied().filter(move |(thing, _)| !self.common(*thing).is_empty())
+        Self::NAMES.iter().copied().filter(move |(exclusion, _)| !self.intersection(*exclusion).is_empty())
     }
 }
 
-/// What an attribute's value must look like. Only literal values can be judged.
+/// The type of an attribute value. Only literal values can be checked.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Type {
-    /// Anything.
+    /// Any text.
     Text,
     /// At least one character.
     NotEmpty,
     /// Present or not: written without a value, or toggled.
     Boolean,
-    /// One of these words, in small or capital letters. `""` is the empty string.
+    /// One of these words, ignoring case. `""` is the empty string.
     OneOf(&'static [&'static str]),
     /// One of these words, exactly.
     Exactly(&'static [&'static str]),
-    /// An integer that is not negative.
+    /// A non-negative integer.
     Count,
-    /// An integer greater than zero.
+    /// A positive integer.
     Positive,
-    /// An integer from this to that.
+    /// An integer in this inclusive range.
     Between(u16, u16),
     Integer,
     Float,
-    /// A number greater than zero.
+    /// A positive number.
     Size,
-    /// A number greater than zero, or `any`.
+    /// A positive number, or `any`.
     Step,
-    /// An id that it gives to this element.
+    /// The id of this element.
     Id,
     /// The id of another element.
     IdRef,
-    /// Different ids of other elements, between spaces.
+    /// Distinct ids of other elements, separated by spaces.
     IdRefs,
-    /// Ids of other elements, between spaces: to WAI-ARIA one may stand there twice.
+    /// Ids of other elements, separated by spaces; WAI-ARIA allows duplicates.
     IdList,
-    /// Different words between spaces.
+    /// Distinct words, separated by spaces.
     Tokens,
     /// At least one word.
     Words,
-    /// Different words of these between spaces.
+    /// Distinct words of this list, separated by spaces.
     TokensOf(&'static [&'static str]),
-    /// Words of these between spaces: one may stand there twice.
+    /// Words of this list, separated by spaces; duplicates are allowed.
     ListOf(&'static [&'static str]),
-    /// May be empty: then it is this page.
+    /// A URL; the empty URL is the current page.
     Url,
     /// A URL that is not empty.
     Address,
-    /// URLs between spaces.
+    /// URLs, separated by spaces.
     Addresses,
-    /// URLs with sizes, between commas.
+    /// Image candidates, separated by commas: URLs with a width or density.
     ImageSet,
     /// A date, with or without a time (2.3.5.10).
     Moment,
-    /// Anything `time` can say: month, date, time, zone, week, year, duration.
+    /// A value of `time`: month, date, time, zone, week, year or duration.
     Time,
     Mime,
     /// A language tag (BCP 47).
@@ -217,33 +216,33 @@ pub(crate) enum Type {
     LanguageOrNone,
     /// `#` and the name of a `map`.
     MapName,
-    /// Different single characters between spaces.
+    /// Distinct single characters, separated by spaces.
     Keys,
-    /// The name of a window, or `_blank`, `_self`, `_parent`, `_top`.
+    /// The name of a browsing context, or `_blank`, `_self`, `_parent`, `_top`.
     Target,
-    /// A name for a window, which does not begin with `_`.
+    /// A name for a browsing context, which does not begin with `_`.
     Window,
-    /// Numbers between commas.
+    /// Numbers, separated by commas.
     Floats,
-    /// MIME types, `audio/*` and the like, `.ending`: between commas.
+    /// MIME types, `audio/*` and the like, or file extensions, separated by commas.
     FileTypes,
-    /// Code that an event runs.
+    /// Code of an event handler.
     Handler,
     /// The name of a custom element.
     Custom,
-    /// What a button does, or a name of one's own that begins with `--` (4.10.6).
+    /// The command of a button; custom names begin with `--` (4.10.6).
     Command,
-    /// `on`, `off`, or what a browser may fill in (4.10.19.7.1).
+    /// Words of `autocomplete` (4.10.19.7.1).
     Autofill,
-    /// Hashes of a file between spaces (Subresource Integrity, 3.5).
+    /// Hashes of a file, separated by spaces (Subresource Integrity, 3.5).
     Integrity,
-    /// Absolute URLs between spaces, at least one.
+    /// At least one absolute URL, separated by spaces.
     ItemTypes,
 }
 
 impl Rules {
     const fn new(name: &'static str, section: &'static str, categories: Categories, content: Content) -> Self {
-        let (conditional, excludes) = (None, Things::NONE);
+        let (conditional, excludes) = (None, Exclusions::NONE);
         Self { name, section, categories, conditional, content, excludes, attributes: &[], required: &[] }
     }
 
@@ -252,8 +251,8 @@ impl Rules {
         self
     }
 
-    const fn excluding(mut self, things: Things) -> Self {
-        self.excludes = things;
+    const fn excluding(mut self, exclusions: Exclusions) -> Self {
+        self.excludes = exclusions;
         self
     }
 
@@ -271,24 +270,24 @@ impl Rules {
         self.content == Content::Void
     }
 
-    /// The type of an attribute that belongs to this element alone.
+    /// The type of an attribute of this element; global attributes are not included.
     pub(crate) fn attribute(&self, name: &str) -> Option<Type> {
         self.attributes.iter().find(|(known, _)| *known == name).map(|(_, kind)| *kind)
     }
 }
 
-/// An element of HTML. Its name has small letters.
+/// The rules of an HTML element, by its lower-case name.
 pub(crate) fn element(name: &str) -> Option<&'static Rules> {
     let table = elements::ELEMENTS;
     table.binary_search_by(|rules| rules.name.cmp(name)).ok().map(|at| &table[at])
 }
 
-/// Does the element have neither content nor an end tag?
+/// Is it an element without content and end tag?
 pub(crate) fn is_void(name: &str) -> bool {
     element(name).is_some_and(Rules::is_void) || obsolete::VOID.contains(&name)
 }
 
-/// An autonomous custom element (4.13.3): a hyphen in its name, which begins with a small letter.
+/// An autonomous custom element (4.13.3): lower-case first letter and a hyphen.
 pub(crate) fn is_custom(name: &str) -> bool {
     name.contains('-') && name.starts_with(|first: char| first.is_ascii_lowercase()) && !foreign::is_reserved(name)
 }
@@ -298,7 +297,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_table_is_sorted_and_has_no_name_twice() {
+    fn every_table_is_sorted_without_duplicates() {
         let elements: Vec<&str> = elements::ELEMENTS.iter().map(|rules| rules.name).collect();
         let global: Vec<&str> = attributes::GLOBAL.iter().map(|(name, _)| *name).collect();
         let aria: Vec<&str> = aria::ATTRIBUTES.iter().map(|(name, _)| *name).collect();
@@ -310,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn every_element_is_known_by_its_name_and_has_what_it_requires() {
+    fn every_element_is_found_by_name_and_has_its_required_attributes() {
         for rules in elements::ELEMENTS {
             assert_eq!(element(rules.name).map(|found| found.name), Some(rules.name));
             for required in rules.required {

@@ -1,34 +1,39 @@
-//! What `#[service(...)]` says.
+//! Parses `#[service(...)]`.
+
+use std::time::Duration;
 
 use proc_macro2::Span;
 use syn::parse::{Parse, ParseStream};
 use syn::spanned::Spanned;
 use syn::{Data, DeriveInput, Error, Expr, Ident, LitBool, LitInt, LitStr, Result, Token, Type};
 
-/// What `#[service(...)]` says.
+use crate::field;
+
+/// The arguments of `#[service(...)]`.
 pub(super) struct Declaration {
-    /// Of another site: there is nothing to mount.
+    /// A service of another site, which is not mounted.
     pub(super) external: bool,
     pub(super) method: Ident,
     pub(super) path: LitStr,
     pub(super) prefix: Option<Expr>,
     pub(super) when: Option<(String, String)>,
     pub(super) from_query: Option<Ident>,
+    /// The maximum size of the body in bytes.
     pub(super) body: Option<LitInt>,
     pub(super) cross_origin: Option<LitStr>,
-    /// The page that holds the form.
+    /// The GET service whose page shows the form.
     pub(super) page: Option<Expr>,
-    /// What judges the fields together.
+    /// The function that validates the fields together.
     pub(super) rules: Option<Expr>,
-    /// What it answers, in JSON.
+    /// The type of its JSON response.
     pub(super) answers: Option<Type>,
-    /// The status of such an answer.
+    /// The status of the JSON response.
     pub(super) status: Option<LitInt>,
-    /// Whether a description of the interface lists it.
+    /// Is it listed in the OpenAPI document?
     pub(super) api: Option<LitBool>,
-    /// Fields have rules of the crate `garde`: where the first one stands.
+    /// The span of the first `garde` attribute.
     pub(super) garde: Option<Span>,
-    /// A submission is accepted once, for so many seconds.
+    /// A form is accepted once, within this many seconds.
     pub(super) once: Option<(LitStr, u64)>,
 }
 
@@ -36,7 +41,7 @@ impl Declaration {
     pub(super) fn of(input: &DeriveInput) -> Result<Self> {
         let mut found = input.attrs.iter().filter(|attribute| attribute.path().is_ident("service"));
         let Some(attribute) = found.next() else {
-            let help = "say where the service is: `#[service(GET \"/path\")]`";
+            let help = "the service has no address: add `#[service(GET \"/path\")]`";
             return Err(Error::new(input.ident.span(), help));
         };
         if let Some(second) = found.next() {
@@ -50,20 +55,20 @@ impl Declaration {
     }
 }
 
-/// Where the first rule of `garde` stands. Whether the struct derives `garde::Validate` no macro can see; its attributes it can.
+/// The span of the first `garde` attribute. A macro cannot see `derive(garde::Validate)`, but it sees the attributes.
 fn garde(input: &DeriveInput) -> Option<Span> {
     let fields = match &input.data {
         Data::Struct(data) => data.fields.iter().flat_map(|field| &field.attrs).collect(),
         _ => Vec::new(),
     };
     let first = input.attrs.iter().chain(fields).find(|attribute| attribute.path().is_ident("garde"));
-    first.map(|attribute| attribute.span().resolved_at(Span::call_site()))
+    first.map(field::span)
 }
 
 impl Parse for Declaration {
     fn parse(input: ParseStream<'_>) -> Result<Self> {
         let word = |input: ParseStream<'_>| {
-            let help = "a method is expected first: `GET \"/path\"`";
+            let help = "expected a method: `GET \"/path\"`";
             input.parse::<Ident>().map_err(|error| Error::new(error.span(), help))
         };
         let first = word(input)?;
@@ -71,11 +76,11 @@ impl Parse for Declaration {
         let method = if external { word(input)? } else { first };
         if !METHODS.iter().any(|known| method == known) {
             let known = METHODS.join(", ");
-            return Err(Error::new(method.span(), format!("`{method}` is no method a service can have: {known}")));
+            return Err(Error::new(method.span(), format!("unknown method `{method}`: expected one of {known}")));
         }
         let path = input
             .parse()
-            .map_err(|error| Error::new(error.span(), format!("a path in quotes is expected: `{method} \"/path\"`")))?;
+            .map_err(|error| Error::new(error.span(), format!("expected a path in quotes: `{method} \"/path\"`")))?;
         let mut declaration = Self {
             external,
             method,
@@ -101,7 +106,7 @@ impl Parse for Declaration {
             declaration.option(input)?;
         }
         if let Some(status) = declaration.status.as_ref().filter(|_| declaration.answers.is_none()) {
-            let help = "only of an answer in JSON the status is known beforehand: `answers = Type, status = 201`";
+            let help = "`status` needs a JSON response: `answers = Type, status = 201`";
             return Err(Error::new(status.span(), help));
         }
         Ok(declaration)
@@ -111,7 +116,7 @@ impl Parse for Declaration {
 const OPTIONS: [&str; 10] =
     ["answers", "api", "body", "cross_origin", "once", "page", "prefix", "rules", "status", "when"];
 
-const OPTIONS_WRITTEN: &str = "`prefix = CONST`, `when = \"name=value\"`, `from_query`, `page = Service`, `rules = function`, `once = \"2h\"`, `answers = Type`, `status = 201`, `api = false`, `body = BYTES` or `cross_origin = \"reason\"`";
+const OPTIONS_WRITTEN: &str = "`prefix = CONST`, `when = \"name=value\"`, `from_query`, `page = Service`, `rules = function`, `once = \"2h\"`, `answers = Type`, `status = 201`, `api = false`, `body = \"64KiB\"` or `cross_origin = \"reason\"`";
 
 const METHODS: [&str; 5] = ["GET", "POST", "PUT", "PATCH", "DELETE"];
 
@@ -119,18 +124,18 @@ impl Declaration {
     fn option(&mut self, input: ParseStream<'_>) -> Result<()> {
         let name: Ident = input.parse()?;
         if self.external {
-            return Err(Error::new(name.span(), "an external service has a method and an address, and nothing else"));
+            return Err(Error::new(name.span(), "an external service has only a method and an address"));
         }
         if name == "from_query" {
             return self.set_from_query(name);
         }
         if !OPTIONS.iter().any(|known| name == known) {
             let known = OPTIONS_WRITTEN;
-            return Err(Error::new(name.span(), format!("`{name}` is unknown here: {known}")));
+            return Err(Error::new(name.span(), format!("unknown option `{name}`: expected {known}")));
         }
         input.parse::<Token![=]>()?;
         if name == "body" {
-            self.body = Some(input.parse()?);
+            self.body = Some(body_limit(input)?);
         } else if name == "prefix" {
             self.prefix = Some(input.parse()?);
         } else if name == "when" {
@@ -138,7 +143,7 @@ impl Declaration {
         } else if name == "page" {
             self.page = Some(input.parse()?);
         } else if name == "once" {
-            self.once = Some(self.time(input.parse()?)?);
+            self.once = Some(self.parse_once(input.parse()?)?);
         } else if name == "rules" {
             self.rules = Some(input.parse()?);
         } else if name == "answers" {
@@ -155,7 +160,7 @@ impl Declaration {
 
     fn set_from_query(&mut self, name: Ident) -> Result<()> {
         if self.has_body() {
-            let help = "only a GET service is reached by a query: its form is what brings the parameters";
+            let help = "`from_query` is for GET services: only their forms send parameters in the query";
             return Err(Error::new(name.span(), help));
         }
         self.from_query = Some(name);
@@ -165,8 +170,8 @@ impl Declaration {
     /// `"action=delete"`.
     fn pair(&self, text: &LitStr) -> Result<(String, String)> {
         if !self.has_body() {
-            let help = "a GET form drops the query of its address, this value with it: tell GET services apart by a \
-                        parameter that one requires";
+            let help = "`when` is for services with a body, because a GET form drops the query of its URL: distinguish GET \
+                        services by a required parameter";
             return Err(Error::new(text.span(), help));
         }
         let plain = |part: &str| {
@@ -176,7 +181,7 @@ impl Declaration {
         match written.split_once('=').filter(|(name, value)| plain(name) && plain(value)) {
             Some((name, value)) => Ok((name.to_owned(), value.to_owned())),
             None => {
-                let help = "a name and a value of ASCII letters, digits, hyphens, dots and underlines are expected: \
+                let help = "expected a name and a value of ASCII letters, digits, hyphens, dots and underscores: \
                             \"action=delete\"";
                 Err(Error::new(text.span(), help))
             }
@@ -188,35 +193,25 @@ impl Declaration {
         matches!(&self.answers, Some(Type::Tuple(tuple)) if tuple.elems.is_empty())
     }
 
-    /// The status of its answer in JSON: what it says, or 200, or 204 where there is nothing to send.
+    /// The status of the JSON response: as declared, or 200, or 204 without content.
     pub(super) fn answer_status(&self) -> u16 {
         let said = self.status.as_ref().and_then(|status| status.base10_parse().ok());
         said.unwrap_or(if self.answers_nothing() { 204 } else { 200 })
     }
 
-    /// `"90s"`, `"20m"`, `"2h"`, `"7d"`.
-    fn time(&self, text: LitStr) -> Result<(LitStr, u64)> {
-        const UNITS: [(&str, u64); 4] = [("s", 1), ("m", 60), ("h", 3600), ("d", 86_400)];
-        const MOST: u64 = 366 * 86_400;
+    /// `once = "2h"`.
+    fn parse_once(&self, text: LitStr) -> Result<(LitStr, u64)> {
+        const YEAR: Duration = Duration::from_hours(366 * 24);
         if self.method != "POST" {
-            let help = "only the form of a POST service is accepted once: a GET service changes nothing, and other methods \
-                        have no form";
+            let help = "`once` is for POST services: a GET service changes nothing, and other methods have no form";
             return Err(Error::new(text.span(), help));
         }
-        let written = text.value();
-        let seconds = UNITS.iter().find_map(|(unit, seconds)| {
-            let number = written.strip_suffix(unit)?;
-            let plain = number.bytes().all(|byte| byte.is_ascii_digit());
-            number.parse::<u64>().ok().filter(|_| plain)?.checked_mul(*seconds)
-        });
-        match seconds.filter(|seconds| (1..=MOST).contains(seconds)) {
-            Some(seconds) => Ok((text, seconds)),
-            None => {
-                let help = "for how long after it was shown the form is accepted, from a second to a year: \"90s\", \
-                            \"20m\", \"2h\" or \"7d\"";
-                Err(Error::new(text.span(), help))
-            }
+        let duration = skep_units::parse_duration(&text.value()).map_err(|error| Error::new(text.span(), error))?;
+        if duration < Duration::from_secs(1) || duration > YEAR {
+            return Err(Error::new(text.span(), "`once` is a duration from one second to one year, such as \"2h\""));
         }
+        let seconds = duration.as_secs();
+        Ok((text, seconds))
     }
 
     pub(super) fn has_body(&self) -> bool {
@@ -224,11 +219,21 @@ impl Declaration {
     }
 }
 
-/// What goes wrong is an `Err` with a status of its own.
+/// `body = 65_536` or `body = "64KiB"`.
+fn body_limit(input: ParseStream<'_>) -> Result<LitInt> {
+    if !input.peek(LitStr) {
+        return input.parse();
+    }
+    let text: LitStr = input.parse()?;
+    let bytes = skep_units::parse_size(&text.value()).map_err(|error| Error::new(text.span(), error))?;
+    Ok(LitInt::new(&bytes.to_string(), text.span()))
+}
+
+/// Accepts success statuses only: an error has the status of its `Err`.
 fn status(input: ParseStream<'_>) -> Result<LitInt> {
     let status: LitInt = input.parse()?;
     if status.base10_parse::<u16>().is_ok_and(|status| (200..300).contains(&status)) {
         return Ok(status);
     }
-    Err(Error::new(status.span(), "the status of an answer that went well is expected, 200 to 299: `status = 201`"))
+    Err(Error::new(status.span(), "expected a success status, 200 to 299: `status = 201`"))
 }

@@ -1,16 +1,16 @@
-//! `Name::form(...)` and `Name::field`: where the form of a service goes, and what its inputs are.
+//! Generates `Name::form(...)` and `Name::field`: the target of the form, and its inputs.
 
 use proc_macro2::{Span, TokenStream};
 use quote::{quote, quote_spanned};
-use syn::spanned::Spanned;
 use syn::{DeriveInput, Ident, Visibility};
 
 use super::declaration::Declaration;
 use super::parameters::{Parameter, Source};
 use super::pattern::Pattern;
 use super::write::{link, path};
+use crate::field;
 
-/// `Name::form(...)`, from the parameters that are not the form's own inputs, and a constant for each of these.
+/// `Name::form(...)`, whose arguments are the parameters that are not inputs, and a constant for each input.
 pub(super) fn form(
     input: &DeriveInput,
     declaration: &Declaration,
@@ -20,7 +20,7 @@ pub(super) fn form(
     let method = match declaration.method.to_string().as_str() {
         "GET" => "get",
         "POST" => "post",
-        // HTML's forms know no other methods (HTML, 4.10.18.6).
+        // HTML forms have no other methods (HTML, 4.10.18.6).
         _ => return TokenStream::new(),
     };
     let (name, visibility) = (&input.ident, &input.vis);
@@ -55,7 +55,7 @@ pub(super) fn form(
     }
 }
 
-/// The parameters that are the form's own inputs, with their names.
+/// The parameters that are inputs of the form, with their names.
 fn inputs<'p>(
     declaration: &Declaration,
     parameters: &'p [Parameter],
@@ -71,20 +71,15 @@ fn inputs<'p>(
 /// `Name::field`, for each input of the form.
 fn names(declaration: &Declaration, parameters: &[Parameter], visibility: &Visibility) -> Vec<TokenStream> {
     let names = inputs(declaration, parameters).map(|(Parameter { name, kind, .. }, text)| {
-        let documentation = format!("The field `{text}` of the form.");
-        quote! {
-            #[doc = #documentation]
-            #[allow(non_upper_case_globals, private_interfaces)]
-            #visibility const #name: ::skep::form::Name<Self, #kind> = ::skep::form::Name::new(#text);
-        }
+        field::form_constant(visibility, name, kind, &format!("The field `{text}` of the form."))
     });
     names.collect()
 }
 
-/// What a program may know of the inputs: `Service::FIELDS`.
+/// `Service::FIELDS`: metadata of the inputs.
 pub(super) fn fields(declaration: &Declaration, parameters: &[Parameter]) -> Vec<TokenStream> {
     let fields = inputs(declaration, parameters).map(|(Parameter { kind, source, .. }, text)| {
-        let at = kind.span().resolved_at(Span::call_site());
+        let at = field::span(kind);
         match source {
             Source::Query { default: Some(_), .. } => quote!(::skep::form::query_info(#text, false)),
             Source::Query { .. } => {

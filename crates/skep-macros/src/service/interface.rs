@@ -1,15 +1,15 @@
-//! What a service answers, if it is JSON, and what a description of the interface says of it.
+//! Generates the JSON response of a service, and its entry in the OpenAPI document.
 
 use proc_macro2::{Span, TokenStream};
 use quote::{quote, quote_spanned};
-use syn::spanned::Spanned;
 use syn::{DeriveInput, Ident};
 
 use super::declaration::Declaration;
 use super::parameters::{Parameter, Source, about};
 use super::pattern::Pattern;
+use crate::field;
 
-/// The handler of a service that answers JSON; of any other, the author writes it.
+/// The handler of a service with a JSON response; authors write the others.
 pub(super) fn answer(name: &Ident, declaration: &Declaration) -> TokenStream {
     let Some(kind) = &declaration.answers else {
         return quote! {
@@ -19,7 +19,7 @@ pub(super) fn answer(name: &Ident, declaration: &Declaration) -> TokenStream {
             };
         };
     };
-    let at = kind.span().resolved_at(Span::call_site());
+    let at = field::span(kind);
     let status = declaration.answer_status();
     let (service, cx) = (Ident::new("self", Span::call_site()), Ident::new("cx", Span::mixed_site()));
     let send = if declaration.answers_nothing() {
@@ -41,7 +41,7 @@ pub(super) fn answer(name: &Ident, declaration: &Declaration) -> TokenStream {
     }
 }
 
-/// `Served::interface`, which is there only if `skep` has the feature for it.
+/// `Served::interface`, which exists only with the feature of `skep`.
 pub(super) fn interface(
     input: &DeriveInput,
     declaration: &Declaration,
@@ -79,8 +79,7 @@ pub(super) fn interface(
 /// The statement that describes one parameter.
 fn statement(interface: &Ident, parameter: &Parameter, pattern: &Pattern) -> TokenStream {
     let Parameter { name, kind, source, about } = parameter;
-    let text = name.to_string();
-    let text = text.trim_start_matches("r#");
+    let text = field::name(name);
     let shape = quote!((&&&::skep::openapi::Probe::<#kind>::NEW).parameter());
     let required = quote!(<#kind as ::skep::param::Field>::REQUIRED);
     match source {

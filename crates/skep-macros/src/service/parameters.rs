@@ -1,4 +1,4 @@
-//! The fields of a service, and where each is read from.
+//! Parses the fields of a service: where each is read from.
 
 use proc_macro2::Span;
 use syn::parse::ParseStream;
@@ -10,7 +10,7 @@ use syn::{
 
 use super::pattern::Pattern;
 
-/// A field, and where it is read from.
+/// A field and its source.
 pub(super) struct Parameter {
     pub(super) name: Ident,
     pub(super) kind: Type,
@@ -42,7 +42,7 @@ pub(super) fn parameters(input: &DeriveInput, pattern: &Pattern) -> Result<Vec<P
 
 fn parameter(field: &Field, pattern: &Pattern) -> Result<Parameter> {
     let name = field.ident.clone().expect("only named fields come here");
-    let text = name.to_string().trim_start_matches("r#").to_owned();
+    let text = crate::field::name(&name);
     let source = match (source(field, &text)?, pattern.position(&text)) {
         (None, Some(position)) => Source::Path(position),
         (None, None) => Source::Query { name: text, default: None },
@@ -54,7 +54,7 @@ fn parameter(field: &Field, pattern: &Pattern) -> Result<Parameter> {
     Ok(Parameter { name, kind: field.ty.clone(), source, about: about(&field.attrs) })
 }
 
-/// The text of doc comments.
+/// The text of the doc comments.
 pub(super) fn about(attributes: &[Attribute]) -> String {
     let lines = attributes.iter().filter_map(|attribute| match &attribute.meta {
         Meta::NameValue(MetaNameValue { path, value: Expr::Lit(ExprLit { lit: Lit::Str(text), .. }), .. })
@@ -68,7 +68,7 @@ pub(super) fn about(attributes: &[Attribute]) -> String {
     lines.join("\n").trim().to_owned()
 }
 
-/// What the attribute of a field says, and where it says so.
+/// The source that an attribute names, and the span of the attribute.
 fn source(field: &Field, name: &str) -> Result<Option<(Span, Source)>> {
     let mut found = None;
     for attribute in &field.attrs {
@@ -102,7 +102,7 @@ fn lower_case(name: &LitStr) -> Result<()> {
     if !text.is_empty() && text.bytes().all(fits) {
         return Ok(());
     }
-    Err(Error::new(name.span(), "a header name is written in lower case here, such as \"accept-language\""))
+    Err(Error::new(name.span(), "a header name must be lower-case, such as \"accept-language\""))
 }
 
 fn default(attribute: &syn::Attribute) -> Result<Option<Box<Expr>>> {
@@ -112,7 +112,10 @@ fn default(attribute: &syn::Attribute) -> Result<Option<Box<Expr>>> {
     attribute.parse_args_with(|input: ParseStream<'_>| {
         let name: Ident = input.parse()?;
         if name != "default" {
-            return Err(Error::new(name.span(), format!("`{name}` is unknown here: `#[query(default = expression)]`")));
+            return Err(Error::new(
+                name.span(),
+                format!("unknown option `{name}`: expected `#[query(default = expression)]`"),
+            ));
         }
         input.parse::<Token![=]>()?;
         input.parse().map(Some)

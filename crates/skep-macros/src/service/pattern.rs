@@ -1,20 +1,20 @@
-//! The path of a service: `/writings/{page}/{*rest}`.
+//! Parses the path of a service: `/writings/{page}/{*rest}`.
 
 use syn::{Error, Expr, LitStr, Result};
 
 use super::declaration::Declaration;
 
-/// A path, taken apart.
+/// A parsed path.
 pub(super) struct Pattern {
     parts: Vec<Part>,
     names: Vec<String>,
-    /// So many of the parts are not the suffix that may come in a query instead.
+    /// The number of parts before the suffix that the query may replace.
     before_suffix: usize,
-    /// The query pair that a link always has.
+    /// A fixed query parameter of each link.
     when: Option<(String, String)>,
 }
 
-/// A piece of a path. Parameters are known by their position among the parameters.
+/// Part of a path. Parameters are numbered in order.
 #[derive(Clone)]
 pub(super) enum Part {
     Prefix(Box<Expr>),
@@ -32,7 +32,7 @@ impl Pattern {
         if let Some(from_query) = &declaration.from_query {
             pattern.before_suffix = pattern.before_suffix();
             if pattern.before_suffix == pattern.parts.len() {
-                let help = "the path does not end with a parameter that could come in a query instead";
+                let help = "`from_query` needs a path that ends with a parameter";
                 return Err(Error::new(from_query.span(), help));
             }
         }
@@ -44,19 +44,21 @@ impl Pattern {
         Ok(pattern)
     }
 
-    /// The address of another site: scheme and host, then a path as ours.
+    /// A URL of another site: scheme and host, then a path.
     fn external(address: &LitStr) -> Result<Self> {
         let text = address.value();
         let wrong = |help: String| Err(Error::new(address.span(), help));
         let Some((scheme, rest)) =
             ["https://", "http://"].iter().find_map(|scheme| Some((scheme, text.strip_prefix(scheme)?)))
         else {
-            return wrong(format!("an external address is a whole one: \"https://example.org/path\", not \"{text}\""));
+            return wrong(format!(
+                "an external address must be an absolute URL such as \"https://example.org/path\", not \"{text}\""
+            ));
         };
         let (host, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
         let fits = |byte: u8| byte.is_ascii_alphanumeric() || b"-._:[]".contains(&byte);
         if host.is_empty() || !host.bytes().all(fits) {
-            return wrong(format!("\"{host}\" is no host: \"{scheme}example.org/path\""));
+            return wrong(format!("invalid host \"{host}\": expected \"{scheme}example.org/path\""));
         }
         let path = LitStr::new(if path.is_empty() { "/" } else { path }, address.span());
         let mut pattern = Self::parse(&path)?;
@@ -70,7 +72,7 @@ impl Pattern {
         let text = path.value();
         let wrong = |help: String| Err(Error::new(path.span(), help));
         let Some(rest) = text.strip_prefix('/') else {
-            return wrong(format!("a path begins with a slash: \"/{text}\""));
+            return wrong(format!("a path must start with a slash: \"/{text}\""));
         };
         let mut pattern = Self { parts: Vec::new(), names: Vec::new(), before_suffix: 0, when: None };
         let mut literal = String::from("/");
@@ -84,7 +86,7 @@ impl Pattern {
                 Ok(None) => literal.push_str(segment),
                 Ok(Some((name, tail))) => {
                     if tail && !last {
-                        return wrong(format!("`{{*{name}}}` takes the rest of the path, so it comes last"));
+                        return wrong(format!("`{{*{name}}}` matches the rest of the path, so it must be last"));
                     }
                     if pattern.names.iter().any(|known| known == name) {
                         return wrong(format!("the path names `{name}` twice"));
@@ -107,7 +109,7 @@ impl Pattern {
         Ok(pattern)
     }
 
-    /// How many parts there are before the parameters at the end.
+    /// The number of parts before the trailing parameters.
     fn before_suffix(&self) -> usize {
         let is_suffix = |part: &&Part| match part {
             Part::Segment(_) | Part::Tail(_) => true,
@@ -115,19 +117,18 @@ impl Pattern {
             Part::Prefix(_) => false,
         };
         let suffix = self.parts.iter().rev().take_while(is_suffix).count();
-        // "/new/" is no parameter, and nothing but "/" is no suffix.
+        // A literal at the end is not a suffix, and neither is "/" alone.
         let has_parameter = matches!(self.parts.last(), Some(Part::Segment(_) | Part::Tail(_)));
         if has_parameter { self.parts.len() - suffix } else { self.parts.len() }
     }
 
-    /// True for a parameter that a GET form brings in its query.
+    /// Does a GET form send this parameter in the query?
     pub(super) fn comes_from_query(&self, position: usize) -> bool {
         let suffix = &self.parts[self.before_suffix..];
         suffix.iter().any(|part| matches!(part, Part::Segment(at) | Part::Tail(at) if *at == position))
     }
 
-    /// The parts of the address that takes the parameters at the end as a query: all but those, and no slash at the end
-    /// but the first.
+    /// The path whose trailing parameters are in the query, without a trailing slash unless it is the root.
     pub(super) fn without_suffix(&self) -> Vec<Part> {
         let mut parts = self.parts[..self.before_suffix].to_vec();
         if self.before_suffix == self.parts.len() {
@@ -163,15 +164,15 @@ impl Pattern {
     }
 }
 
-/// The name in a segment that is a parameter, and whether it takes the rest of the path.
+/// The parameter in a segment, and whether it matches the rest of the path.
 fn placeholder(segment: &str) -> std::result::Result<Option<(&str, bool)>, String> {
     let inner = segment.strip_prefix('{').and_then(|inner| inner.strip_suffix('}'));
     let Some(inner) = inner else {
         if segment.contains(['{', '}']) {
-            return Err(format!("a parameter is a whole segment: `/{{name}}/`, not \"{segment}\""));
+            return Err(format!("a parameter must be a whole segment: `/{{name}}/`, not \"{segment}\""));
         }
         if let Some(wrong) = segment.chars().find(|letter| !is_plain(*letter)) {
-            return Err(format!("`{wrong}` cannot stand in a path as it is: percent-encode it"));
+            return Err(format!("`{wrong}` is not allowed in a path: percent-encode it"));
         }
         return Ok(None);
     };
@@ -182,7 +183,7 @@ fn placeholder(segment: &str) -> std::result::Result<Option<(&str, bool)>, Strin
     Ok(Some((name, tail)))
 }
 
-/// RFC 3986's `pchar`, as requests may hold it.
+/// `pchar` (RFC 3986), as in requests.
 fn is_plain(letter: char) -> bool {
     letter.is_ascii_alphanumeric() || "-._~!$&'()*+,;=:@%".contains(letter)
 }

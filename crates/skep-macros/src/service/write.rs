@@ -1,8 +1,7 @@
-//! Writes the implementation of a service that was understood.
+//! Generates the implementation of a parsed service.
 
 use proc_macro2::{Span, TokenStream};
-use quote::{format_ident, quote, quote_spanned};
-use syn::spanned::Spanned;
+use quote::{quote, quote_spanned};
 use syn::{DeriveInput, Ident};
 
 use super::declaration::Declaration;
@@ -10,6 +9,7 @@ use super::form::{fields, form};
 use super::interface::{answer, interface};
 use super::parameters::{Parameter, Source};
 use super::pattern::{Part, Pattern};
+use crate::field;
 
 pub(super) fn service(
     input: &DeriveInput,
@@ -46,7 +46,7 @@ pub(super) fn service(
     }
 }
 
-/// What a service has that requests come to.
+/// The part of a service that is mounted.
 fn served(input: &DeriveInput, declaration: &Declaration, pattern: &Pattern, parameters: &[Parameter]) -> TokenStream {
     let name = &input.ident;
     let interface = interface(input, declaration, pattern, parameters);
@@ -62,14 +62,14 @@ fn served(input: &DeriveInput, declaration: &Declaration, pattern: &Pattern, par
         }
         #answer
         const _: () = {
-            // What is wrong with a field's type is said when it is declared, not first where it is mounted.
+            // Reports an invalid field type at the declaration, not only where the service is mounted.
             let _ = <#name as ::skep::service::Service>::FIELDS;
             ::skep::__declare_service!(#name);
         };
     }
 }
 
-/// A service of another site is perhaps never made, and its fields are never read, which is no mistake.
+/// Uses the fields of an external service: not constructing or reading it is no mistake.
 fn external(name: &Ident, parameters: &[Parameter]) -> TokenStream {
     let fields: Vec<&Ident> = parameters.iter().map(|parameter| &parameter.name).collect();
     let kinds = parameters.iter().map(|parameter| &parameter.kind);
@@ -142,7 +142,7 @@ fn option(value: Option<&impl quote::ToTokens>) -> TokenStream {
     }
 }
 
-/// Path, query and header are read first: what is no address has no form to be shown again.
+/// Path, query and header are parsed first: without a valid URL there is no form to show again.
 fn parse(declaration: &Declaration, parameters: &[Parameter], pattern: &Pattern) -> TokenStream {
     let input = input();
     let is_form = |one: &&Parameter| matches!(one.source, Source::Form { .. });
@@ -189,7 +189,7 @@ fn parse(declaration: &Declaration, parameters: &[Parameter], pattern: &Pattern)
     }
 }
 
-/// The author's expression sees path and query parameters under their names, and nothing of ours.
+/// The expression of the author sees path and query parameters by name, and no variables of ours.
 fn page(declaration: &Declaration, parameters: &[Parameter], pattern: &Pattern) -> Option<TokenStream> {
     let page = declaration.page.as_ref()?;
     let (input, cx) = (input(), Ident::new("cx", Span::mixed_site()));
@@ -212,7 +212,7 @@ fn page(declaration: &Declaration, parameters: &[Parameter], pattern: &Pattern) 
         fn show_page<'c>(
             #input: &::skep::service::Input<'_>,
             #cx: &'c mut ::skep::Cx<'_>,
-        ) -> ::skep::Result<::core::option::Option<::skep::service::Answering<'c>>> {
+        ) -> ::skep::Result<::core::option::Option<::skep::service::ResponseFuture<'c>>> {
             #(#seen)*
             let #shown = #page;
             ::core::result::Result::Ok(::core::option::Option::Some(::std::boxed::Box::pin(
@@ -227,15 +227,13 @@ fn input() -> Ident {
 }
 
 fn variable(parameter: &Parameter) -> Ident {
-    format_ident!("field_{}", parameter.name, span = Span::mixed_site())
+    field::variable(&parameter.name)
 }
 
-/// The expression that reads a parameter: a `Result`, for a form field an `Option`.
+/// The expression that parses a parameter: a `Result`, or an `Option` for a form field.
 fn read(parameter: &Parameter, pattern: &Pattern) -> TokenStream {
     let Parameter { name, kind, source, .. } = parameter;
-    let (text, input) = (name.to_string(), input());
-    // What does not fit is said at the type that does not fit.
-    let at = kind.span().resolved_at(Span::call_site());
+    let (text, input, at) = (field::name(name), input(), field::span(kind));
     match source {
         Source::Path(position) if pattern.is_tail(*position) => {
             quote_spanned!(at=> #input.tail::<#kind>(#position, #text))
@@ -251,7 +249,7 @@ fn read(parameter: &Parameter, pattern: &Pattern) -> TokenStream {
     }
 }
 
-/// Statements that write the link, from the values that `value` names.
+/// Statements that write the link, from the expressions that `value` returns.
 pub(super) fn link(pattern: &Pattern, parameters: &[Parameter], value: &dyn Fn(&Ident) -> TokenStream) -> TokenStream {
     let path = parts(pattern.parts(), parameters, value);
     let when = pattern.when().map(|(name, value)| quote!(query.fixed(#name, #value);));
@@ -267,7 +265,7 @@ pub(super) fn link(pattern: &Pattern, parameters: &[Parameter], value: &dyn Fn(&
     }
 }
 
-/// Statements that write the path of a form whose fields become the query.
+/// Statements that write the path of a GET form, whose fields become the query.
 pub(super) fn path(pattern: &Pattern, parameters: &[Parameter], value: &dyn Fn(&Ident) -> TokenStream) -> TokenStream {
     parts(&pattern.without_suffix(), parameters, value)
 }
@@ -296,16 +294,16 @@ fn query(parameter: &Parameter, value: &dyn Fn(&Ident) -> TokenStream) -> Option
     let Source::Query { name, default } = &parameter.source else { return None };
     let value = value(&parameter.name);
     let kind = &parameter.kind;
-    let at = kind.span().resolved_at(Span::call_site());
+    let at = field::span(kind);
     let write = quote_spanned!(at=> <#kind as ::skep::param::Field>::write(#value, #name, &mut query););
     Some(match default {
-        // One address for one page: a default is not written.
+        // Each page has one URL: a default is omitted.
         Some(default) => quote!(if *#value != #default { #write }),
         None => write,
     })
 }
 
-/// A GET service is a destination.
+/// A GET service can be linked to.
 pub(super) fn links(name: &Ident) -> TokenStream {
     let href = href(name);
     quote! {
@@ -319,7 +317,7 @@ pub(super) fn links(name: &Ident) -> TokenStream {
     }
 }
 
-/// A destination may stand in `href`, by value and by reference.
+/// A destination can be the value of `href`, by value and by reference.
 fn href(name: &Ident) -> TokenStream {
     quote! {
         #[automatically_derived]

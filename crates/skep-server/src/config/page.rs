@@ -1,21 +1,23 @@
-//! What the table of settings looks like to people: help, the reference page, and what is in force.
+//! The table of settings for people: help, the reference page, and the resolved values.
 
 use std::fmt::Write;
 
+use skep::settings::{Row, Values, variable_of};
+
 use super::flags::OTHERS;
-use super::layers::{Values, variable_of};
-use super::table::{SETTINGS, Setting};
+use super::table;
 
 /// Width of the help text.
 const WIDTH: usize = 100;
 
-/// What `--help` prints.
-pub(crate) fn help(name: &str) -> String {
-    let mut page =
-        format!("Usage: {name} [FLAGS]\n\nServes until it is asked to stop (Ctrl-C, or the signal TERM).\n\nFlags:\n");
-    let flags = SETTINGS.iter().filter_map(|setting| Some((setting.flag()?, first_sentence(setting), setting.default)));
-    for ((flag, argument), help, default) in flags {
-        entry(&mut page, &format!("{flag} {argument}"), &with_default(&help, default));
+/// What `--help` prints. `usage`: the first lines.
+pub(crate) fn help(usage: &str, more: &[Row]) -> String {
+    let table = table(more);
+    let mut page = format!("{usage}\n\nFlags:\n");
+    for row in table.rows() {
+        if let Some((flag, argument)) = &row.flag {
+            entry(&mut page, &format!("{flag} {argument}"), &short_help(row));
+        }
     }
     for (flag, argument, help, _) in OTHERS {
         entry(&mut page, &format!("{flag} {argument}"), help);
@@ -23,20 +25,22 @@ pub(crate) fn help(name: &str) -> String {
     page.push_str(
         "\nSettings, for --set NAME=VALUE, for skep.toml, and for the environment (log.access is SKEP_LOG_ACCESS):\n",
     );
-    for setting in SETTINGS {
-        entry(&mut page, setting.name, &with_default(&first_sentence(setting), setting.default));
+    for row in table.rows() {
+        entry(&mut page, &row.name, &short_help(row));
     }
-    page.push_str("\nA later one wins: default, skep.toml, environment, flags, what the program has fixed.\n");
+    page.push_str("\nA later source wins: default, skep.toml, environment, flags, fixed by the program.\n");
     page
 }
 
-fn with_default(help: &str, default: &str) -> String {
-    if default.is_empty() { help.to_owned() } else { format!("{help} [{default}]") }
-}
-
-fn first_sentence(setting: &Setting) -> String {
-    let end = setting.help.find(". ").map_or(setting.help.len(), |at| at + 1);
-    setting.help[..end].replace('`', "")
+/// The first sentence, and the default.
+fn short_help(row: &Row) -> String {
+    let end = row.help.find(". ").map_or(row.help.len(), |at| at + 1);
+    let first = row.help[..end].replace('`', "");
+    match (row.is_required, &*row.default) {
+        (true, _) => format!("{first} [required]"),
+        (false, "") => first,
+        (false, default) => format!("{first} [{default}]"),
+    }
 }
 
 /// A name on the left, and on the right its help, in lines.
@@ -56,15 +60,10 @@ fn entry(page: &mut String, name: &str, help: &str) {
     page.push('\n');
 }
 
-/// What `--print-config` prints.
+/// What `--print-config` prints. Secrets are `***`.
 pub(crate) fn print(values: &Values) -> String {
-    let rows: Vec<_> = SETTINGS
-        .iter()
-        .map(|setting| setting.name)
-        .zip(values)
-        .chain(values.iter().skip(SETTINGS.len()).map(|known| (&*known.name, known)))
-        .map(|(name, known)| (format!("{name} = {}", known.value), &known.from))
-        .collect();
+    let rows: Vec<_> =
+        values.iter().map(|resolved| (format!("{} = {}", resolved.name, resolved.shown()), &resolved.source)).collect();
     let width = rows.iter().map(|(left, _)| left.len()).max().unwrap_or_default();
     rows.iter().fold(String::new(), |mut page, (left, from)| {
         let _ = writeln!(page, "{left:<width$}  # {from}");
@@ -72,54 +71,57 @@ pub(crate) fn print(values: &Values) -> String {
     })
 }
 
-/// The reference page of all settings, in Markdown. `docs/configuration.md` is this text, and a test keeps it so.
+/// The reference page of all settings, in Markdown: those of the server, and `more`, such as
+/// [`App::setting_rows`](skep::App::setting_rows).
+///
+/// `docs/reference/configuration.md` is this page for `skep serve`; a test of `skep-isolate` keeps it up to date.
 #[must_use]
-pub fn reference() -> String {
+pub fn reference(more: &[Row]) -> String {
+    let table = table(more);
     let mut page = String::from(INTRODUCTION);
-    page.push_str("## Flags\n\n| Flag | What it does |\n|---|---|\n");
-    for setting in SETTINGS {
-        if let Some((flag, argument)) = setting.flag() {
-            let _ = writeln!(
-                page,
-                "| `{}` | Sets [`{}`](#{}). |",
-                format!("{flag} {argument}").trim_end(),
-                setting.name,
-                anchor(setting.name)
-            );
+    page.push_str("## Flags\n\n| Flag | Effect |\n|---|---|\n");
+    for row in table.rows() {
+        if let Some((flag, argument)) = &row.flag {
+            let flag = format!("{flag} {argument}");
+            let _ = writeln!(page, "| `{}` | Set [`{}`](#{}). |", flag.trim_end(), row.name, anchor(&row.name));
         }
     }
     for (flag, argument, help, _) in OTHERS {
         let _ = writeln!(page, "| `{}` | {help} |", format!("{flag} {argument}").trim_end());
     }
     page.push_str("\n## Settings\n");
-    for setting in SETTINGS {
-        let default = if setting.default.is_empty() { "none".to_owned() } else { format!("`{}`", setting.default) };
-        let _ = writeln!(page, "\n### {}\n\n{}\n", setting.name, setting.help);
-        let _ = writeln!(page, "- takes {}", setting.kind);
-        let _ = writeln!(page, "- default: {default}");
-        let _ = writeln!(page, "- environment: `{}`", variable_of(setting.name));
+    for row in table.rows() {
+        let _ = writeln!(page, "\n### {}\n\n{}\n", row.name, row.help);
+        let _ = writeln!(page, "- accepts {}", row.kind);
+        let _ = match (row.is_required, &*row.default) {
+            (true, _) => writeln!(page, "- required"),
+            (false, "") => writeln!(page, "- default: none"),
+            (false, default) => writeln!(page, "- default: `{default}`"),
+        };
+        let _ = writeln!(page, "- environment: `{}`", variable_of(&row.name));
     }
     page
 }
 
 fn anchor(name: &str) -> String {
-    name.replace('.', "")
+    name.replace('.', "").to_lowercase()
 }
 
 const INTRODUCTION: &str = "\
-<!-- Written by `cargo run -p skep-server --example configuration`; edit crates/skep-server/src/config/table.rs instead. -->
+<!-- Written by `cargo run -p skep-isolate --example configuration`; edit crates/skep-server/src/config/table.rs and \
+crates/skep-isolate/src/options/table.rs instead. -->
 # Configuration
 
-An application runs without any configuration. What can be set, can be set in five places; a later one wins:
+An application runs without any configuration. Each setting can come from five sources; a later one wins:
 
 1. the default;
 2. the file `skep.toml` in the current directory, or the one that `--config` names;
 3. the environment: `limits.body` is `SKEP_LIMITS_BODY`;
 4. flags: `--set limits.body=2MiB`, and for some settings a flag of their own;
-5. what the program itself has fixed.
+5. the program itself (`Server::fix`).
 
-A setting that does not exist, and a value that does not fit, is an error that says where it stands and what would be right.
-`--check` looks at all of it without starting, `--print-config` shows what is in force and where it came from.
+An unknown setting and an invalid value are errors that name their source and what is expected.
+`--check` reads all settings without serving, `--print-config` shows each value and its source.
 
 ```toml
 listen = [\"127.0.0.1:8800\", \"unix:/run/blog.sock\"]
@@ -130,6 +132,47 @@ body = \"2MiB\"
 header_time = \"5s\"
 ```
 
-Sizes are written `1500B`, `64KiB`, `1MiB`, `2GiB`, times `500ms`, `10s`, `1m30s`, `2h`.
+## Values
+
+| Value | Grammar | Examples |
+|---|---|---|
+| duration | numbers with a unit (`ns`, `us`, `ms`, `s`, `m`, `h`, `d`), added up | `500ms`, `30s`, `1m30s`, `1.5h`, `0` |
+| size | bytes, or a number with a unit (`B`; `KiB`, `MiB`, `GiB`, `TiB`; `KB`, `MB`, `GB`, `TB`) | `1500`, `64KiB`, `2GB` |
+| rate | a number, a slash and an interval | `100/s`, `5/10m` |
+| address | `HOST:PORT`, `:PORT` for every address, `unix:PATH`, `fd:NUMBER` | `127.0.0.1:8800`, `[::]:80` |
+| list | an array in the file; elsewhere elements separated by `;` | `memory:8MiB; memcached:a,b` |
+
+## Settings of an application
+
+An application declares settings of its own as a struct. They come from the same sources and appear in `--help`, `--check` and
+`--print-config`:
+
+```rust
+use std::time::Duration;
+use skep::prelude::*;
+use skep::settings::Settings;
+
+#[derive(Settings)]
+#[settings(table = \"helpdesk\")]
+pub struct Helpdesk {
+    /// The mail server, such as mail.example.org:587.
+    pub smtp: String,
+    /// The password of the mail server.
+    #[setting(secret)]
+    pub password: Option<String>,
+    /// How long a ticket stays open without a reply.
+    #[setting(default = \"14d\")]
+    pub close_after: Duration,
+}
+
+pub fn app() -> App {
+    App::new().settings::<Helpdesk>()
+}
+```
+
+Here `smtp` is required: without it, the start stops and names the line of `skep.toml`, the variable `SKEP_HELPDESK_SMTP` and the flag
+`--set helpdesk.smtp=...` that set it. A secret is printed as `***`. Handlers read `cx.settings::<Helpdesk>()`; jobs and `on_start` read
+`site.settings::<Helpdesk>()`. In tests, `Client::with_settings` sets values. A component reads the same table: its file tells
+`skep serve` which settings it has.
 
 ";

@@ -6,8 +6,10 @@ use std::time::Duration;
 
 use skep::link::{BaseUrl, NotABaseUrl};
 
-use super::value::Value;
 use super::{Address, Model};
+use crate::authority;
+use crate::proxies::Trusted;
+use skep::settings::Value;
 
 /// What can be made from a value of the right kind.
 pub(super) trait Take: Sized {
@@ -19,8 +21,8 @@ macro_rules! take_number {
         $(impl Take for $type {
             fn take(value: &Value) -> Result<Self, String> {
                 match value {
-                    Value::Count(number) | Value::Size(number) => {
-                        Self::try_from(*number).map_err(|_| "that is more than this machine can count".to_owned())
+                    Value::Number(number) | Value::Size(number) => {
+                        Self::try_from(*number).map_err(|_| "the number is too large for this machine".to_owned())
                     }
                     _ => unreachable!("the kind of this setting is a number"),
                 }
@@ -33,14 +35,14 @@ take_number!(i32, u32, u64, usize);
 
 impl Take for bool {
     fn take(value: &Value) -> Result<Self, String> {
-        Ok(matches!(value, Value::Switch(true)))
+        Ok(matches!(value, Value::Bool(true)))
     }
 }
 
 impl Take for Duration {
     fn take(value: &Value) -> Result<Self, String> {
         match value {
-            Value::Time(time) => Ok(*time),
+            Value::Duration(time) => Ok(*time),
             _ => unreachable!("the kind of this setting is a time"),
         }
     }
@@ -55,7 +57,7 @@ impl Take for String {
 impl Take for PathBuf {
     fn take(value: &Value) -> Result<Self, String> {
         let path = value.to_string();
-        if path.is_empty() { Err("a path is needed here".to_owned()) } else { Ok(path.into()) }
+        if path.is_empty() { Err("expected a path".to_owned()) } else { Ok(path.into()) }
     }
 }
 
@@ -72,38 +74,46 @@ impl Take for Option<BaseUrl> {
     }
 }
 
-impl Take for Vec<Address> {
+impl Take for Trusted {
     fn take(value: &Value) -> Result<Self, String> {
-        let Value::List(list) = value else { unreachable!("the kind of this setting is a list") };
-        list.iter().map(|said| address(said)).collect()
+        Self::parse(list(value))
     }
 }
 
-fn address(said: &str) -> Result<Address, String> {
-    if let Some(path) = said.strip_prefix("unix:") {
-        return if path.is_empty() { Err("unix: needs a path".to_owned()) } else { Ok(Address::Unix(path.into())) };
+/// The setting `hosts`.
+impl Take for Vec<String> {
+    fn take(value: &Value) -> Result<Self, String> {
+        let hosts = list(value);
+        hosts.iter().try_for_each(|host| authority::check_pattern(host))?;
+        Ok(hosts.to_vec())
     }
-    if let Some(number) = said.strip_prefix("fd:") {
-        return number
-            .parse()
-            .ok()
-            .filter(|fd| *fd >= 0)
-            .map(Address::Inherited)
-            .ok_or_else(|| format!("\"{number}\" is not the number of a file descriptor"));
+}
+
+fn list(value: &Value) -> &[String] {
+    let Value::List(list) = value else { unreachable!("the kind of this setting is a list") };
+    list
+}
+
+impl Take for Vec<Address> {
+    fn take(value: &Value) -> Result<Self, String> {
+        list(value).iter().map(|said| address(said)).collect()
     }
-    let (host, port) = said.rsplit_once(':').ok_or_else(|| match said.parse::<u16>() {
-        Ok(port) => format!("a port alone is not an address; write 127.0.0.1:{port}, or :{port} for every address"),
-        Err(_) if said.bytes().all(|byte| byte.is_ascii_digit()) => format!("\"{said}\" is not a port (0 to 65535)"),
-        Err(_) => format!("\"{said}\" has no port; write {said}:8800"),
-    })?;
-    let port: u16 = port.parse().map_err(|_| format!("\"{port}\" is not a port (0 to 65535)"))?;
-    let addresses = resolve(host, port).map_err(|problem| format!("\"{host}\": {problem}"))?;
-    Ok(Address::Tcp { said: said.to_owned(), addresses })
+}
+
+fn address(text: &str) -> Result<Address, String> {
+    match text.parse::<skep_units::Address>().map_err(|invalid| invalid.to_string())? {
+        skep_units::Address::Unix(path) => Ok(Address::Unix(path.into())),
+        skep_units::Address::Descriptor(number) => Ok(Address::Inherited(number)),
+        skep_units::Address::Tcp { host, port } => {
+            let addresses = resolve(&host, port).map_err(|problem| format!("\"{host}\": {problem}"))?;
+            Ok(Address::Tcp { said: text.to_owned(), addresses })
+        }
+    }
 }
 
 fn resolve(host: &str, port: u16) -> Result<Vec<SocketAddr>, String> {
     // A v6 socket on `::` takes v4 connections, too.
-    let host = if host.is_empty() || host == "*" { "[::]" } else { host };
+    let host = if host.is_empty() { "[::]" } else { host };
     let mut addresses: Vec<SocketAddr> =
         format!("{host}:{port}").to_socket_addrs().map_err(|error| error.to_string())?.collect();
     addresses.sort();

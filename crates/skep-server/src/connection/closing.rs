@@ -1,7 +1,7 @@
-//! How a connection ends: in order, so that the other side sees the last answer.
+//! Closing a connection so that the client receives the last response.
 //!
-//! A socket that is closed while bytes lie unread in it is reset, and a reset overtakes the answer. So we say that we
-//! are done, and then read on for a while what nobody wants.
+//! Closing a socket with unread input resets the connection, and the reset may overtake the response. So this module shuts down writing first, and
+//! discards input for a while.
 
 use std::future::poll_fn;
 use std::time::Duration;
@@ -12,55 +12,61 @@ use skep::{Error, Response};
 
 use super::socket::Socket;
 use super::wire::Wire;
-use super::{Bounds, Connection, Context, End, Expired};
+use super::{Connection, Context, End, HeadLimits, TimedOut};
 use crate::log::Line;
 
-/// How long, and how much, we read on.
+/// How long, and how much, input is discarded.
 const LINGER: Duration = Duration::from_secs(2);
 const LINGER_BYTES: usize = 1 << 20;
 
-/// Brings a connection to its end: an error page where one is due, what is still to be sent, goodbye.
+/// Closes a connection: sends an error page where one is due, and what is still to be sent.
 pub(super) async fn close(connection: &Connection, end: End) {
     let error = match end {
-        End::Broken(error) => return tracing::debug!(%error, peer = connection.peer_text, "connection broken"),
-        End::Expired(Expired::Write) => {
-            return tracing::debug!(peer = connection.peer_text, "the client does not read");
+        End::Io(error) => return tracing::debug!(%error, peer = connection.peer_text, "connection broken"),
+        End::TimedOut(TimedOut::Write) => {
+            return tracing::debug!(peer = connection.peer_text, "write timeout");
         }
-        End::Expired(Expired::Idle) => None,
-        End::Expired(Expired::Head) if !connection.wire().received() => None,
-        End::Expired(Expired::Head) => Some(late()),
-        End::Refused => {
-            connection.wire().refusal().map(|refusal| Error::new(refusal.status).with_message(refusal.message))
+        End::TimedOut(TimedOut::Resets) => {
+            return tracing::debug!(
+                peer = connection.peer_text,
+                "the client cancels too many requests (limits.http2_resets)"
+            );
+        }
+        End::TimedOut(TimedOut::Idle) => None,
+        End::TimedOut(TimedOut::Head) if !connection.wire().received() => None,
+        End::TimedOut(TimedOut::Head) => Some(header_timeout()),
+        End::Rejected => {
+            connection.wire().rejection().map(|rejection| Error::new(rejection.status).with_message(rejection.message))
         }
         End::Http(result) => of_http(connection, result),
     };
-    // HTTP/2 has said goodbye in its own way.
-    let error = error.filter(|_| !connection.wire().is_raw());
+    // HTTP/2 has sent GOAWAY.
+    let error = error.filter(|_| !connection.wire().is_http2());
     let mut page = Vec::new();
     if let Some(error) = &error {
         let mut response = connection.context.local.failure(error);
         page = write_response(&mut response);
         log(connection, &response);
     }
-    let linger = error.is_some() || connection.wire().has_unread();
+    let linger = error.is_some() || connection.wire().has_unread_input();
     let patience = connection.context.limits.write_idle;
-    let _ = tokio::time::timeout(patience, say_goodbye(connection, &page, linger)).await;
+    let _ = tokio::time::timeout(patience, finish(connection, &page, linger)).await;
 }
 
-fn late() -> Error {
+fn header_timeout() -> Error {
     Error::new(StatusCode::REQUEST_TIMEOUT).with_message("the request took too long to arrive")
 }
 
-/// The page that hyper's bare reply is replaced with, if there was one.
+/// The error page that replaces a response of hyper.
 fn of_http(connection: &Connection, result: hyper::Result<()>) -> Option<Error> {
     let error = result.err()?;
     tracing::debug!(%error, peer = connection.peer_text, "connection ended");
-    let status = connection.wire().automatic()?;
+    let status = connection.wire().hyper_status()?;
     Some(Error::new(status).with_cause(error))
 }
 
-async fn say_goodbye(connection: &Connection, page: &[u8], linger: bool) -> std::io::Result<()> {
-    // A body may still be on its way; the page comes after it.
+async fn finish(connection: &Connection, page: &[u8], linger: bool) -> std::io::Result<()> {
+    // The rest of a body comes before the page.
     poll_fn(|cx| connection.wire().poll_flush(cx)).await?;
     connection.wire().push(page);
     poll_fn(|cx| connection.wire().poll_flush(cx)).await?;
@@ -92,13 +98,13 @@ fn log(connection: &Connection, response: &Response) {
     }
 }
 
-/// Turns away a connection that came when there were enough (503), without taking it in.
-pub(crate) async fn refuse(context: &Context, socket: Socket) {
+/// Rejects a connection because there are too many (503).
+pub(crate) async fn reject(context: &Context, socket: Socket) {
     let error = Error::new(StatusCode::SERVICE_UNAVAILABLE)
         .with_message("there are too many connections; try again in a moment")
         .with_header(RETRY_AFTER, HeaderValue::from_static("5"));
     let bytes = write_response(&mut context.local.failure(&error));
-    let mut wire = Wire::new(socket, Bounds { bytes: 0, fields: 0, target: 0 });
+    let mut wire = Wire::new(socket, HeadLimits { bytes: 0, fields: 0, target: 0 });
     wire.push(&bytes);
     let _ = tokio::time::timeout(LINGER, async {
         poll_fn(|cx| wire.poll_flush(cx)).await?;
@@ -109,7 +115,7 @@ pub(crate) async fn refuse(context: &Context, socket: Socket) {
     .await;
 }
 
-/// A whole response as bytes, for a connection that ends with it.
+/// Serialises a response with which a connection ends.
 fn write_response(response: &mut Response) -> Vec<u8> {
     let headers = response.headers_mut();
     headers.insert(CONNECTION, HeaderValue::from_static("close"));

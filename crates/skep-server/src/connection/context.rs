@@ -2,6 +2,7 @@
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::task::Waker;
 use std::time::{Duration, Instant};
@@ -10,92 +11,107 @@ use skep::Local;
 use tokio::sync::Notify;
 
 use super::Connection;
-use super::gate::Bounds;
-pub(crate) use super::share::Share;
+pub(crate) use super::budget::RequestBudget;
+use super::request_body::BodyLimits;
+use super::validator::HeadLimits;
+use crate::authority::Hosts;
+use crate::handoff::SlotRef;
 use crate::log::AccessLog;
-use crate::seat::Place;
-use crate::sys::{self, board};
+use crate::proxies::Trusted;
+use crate::sys::{self, scoreboard};
 
-/// So many connections leave enough memory behind to be worth giving back.
-const CROWD: usize = 32;
+/// After this many connections, free memory is returned to the system.
+const TRIM_PEAK: usize = 32;
 
-/// What a connection may cost. All of it comes from [`Config`](crate::config::Config), which documents it.
+/// The limits of a connection. [`Config`](crate::config::Config) documents them.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limits {
-    pub(crate) head: Bounds,
+    pub(crate) head: HeadLimits,
     pub(crate) header_time: Duration,
-    pub(crate) body_idle: Duration,
+    pub(crate) body: BodyLimits,
+    /// None: no limit.
+    pub(crate) request_time: Option<Duration>,
     pub(crate) keep_alive: Duration,
     pub(crate) write_idle: Duration,
-    /// 0: any number.
+    /// 0: no limit.
     pub(crate) requests: u32,
     pub(crate) http2_streams: u32,
-    pub(crate) http2_resets: usize,
+    pub(crate) http2_resets: u32,
 }
 
-/// What the connections of one thread share: the application, limits, a clock, and who they are.
+/// Who may send requests for whom.
+#[derive(Debug, Default)]
+pub(crate) struct Rules {
+    pub(crate) proxies: Trusted,
+    /// Trusted proxies send a PROXY header.
+    pub(crate) proxy_protocol: bool,
+    pub(crate) hosts: Hosts,
+}
+
+/// What the connections of one thread share: the application, limits, a clock, and the list of them.
 pub(crate) struct Context {
     pub(crate) local: Local,
     pub(crate) limits: Limits,
+    pub(crate) rules: Arc<Rules>,
     pub(crate) access: Option<AccessLog>,
     start: Instant,
-    now: Cell<Moment>,
+    now: Cell<Tick>,
     draining: Cell<bool>,
-    leaving: Cell<bool>,
-    pub(crate) share: Share,
-    /// Where this thread shows what it does, if somebody watches.
-    place: Option<Place>,
-    members: RefCell<Members>,
-    /// Those that came in, from before they say anything until they are gone.
-    guests: Cell<usize>,
-    /// There is no turn for one who comes now.
+    retiring: Cell<bool>,
+    pub(crate) budget: RequestBudget,
+    /// The slot of the scoreboard, if there is a supervisor.
+    slot_ref: Option<SlotRef>,
+    table: RefCell<ConnectionTable>,
+    /// Accepted connections, those in a TLS handshake included.
+    open: Cell<usize>,
+    /// No permit is free for a new connection.
     busy: Cell<bool>,
-    /// A connection came or went, or draining began.
+    /// Notified when a connection opens or closes, or the state changes.
     changed: Notify,
-    /// The most connections since memory was last given back.
-    crowd: Cell<usize>,
+    /// The most connections since memory was last returned.
+    peak: Cell<usize>,
 }
 
-/// Milliseconds since the thread started, as of the last tick: exact enough for limits, and free to read.
-pub(crate) type Moment = u64;
+/// Milliseconds since the thread started, as of the last tick: exact enough for timeouts, and free to read.
+pub(crate) type Tick = u64;
 
 #[derive(Default)]
-struct Members {
-    places: Vec<Option<Rc<Connection>>>,
+struct ConnectionTable {
+    slots: Vec<Option<Rc<Connection>>>,
     free: Vec<usize>,
 }
 
-/// A connection's place among the others of its thread; they forget each other when it is dropped.
-pub(crate) struct Membership {
+/// Removes its connection from the table when dropped.
+pub(crate) struct Registration {
     context: Rc<Context>,
-    place: usize,
+    slot_ref: usize,
 }
 
-/// Somebody who came in.
-pub(crate) struct Guest {
+/// An accepted connection.
+pub(crate) struct ConnectionGuard {
     context: Rc<Context>,
-    /// Who had no answer yet may ask at any moment: a turn is kept for that.
-    is_new: Cell<bool>,
+    /// It had no response so far, so a permit is reserved for it.
+    is_unserved: Cell<bool>,
 }
 
-impl Guest {
+impl ConnectionGuard {
     pub(crate) fn context(&self) -> &Rc<Context> {
         &self.context
     }
 
-    /// It had its first answer. From now on it has no more rights than others.
-    pub(crate) fn settle(&self) {
-        if self.is_new.replace(false) {
-            self.context.share.settle();
-            self.context.show_busy();
+    /// Gives up the reserved permit after the first response.
+    pub(crate) fn release_reservation(&self) {
+        if self.is_unserved.replace(false) {
+            self.context.budget.release_reservation();
+            self.context.publish_busy();
         }
     }
 }
 
-impl Drop for Guest {
+impl Drop for ConnectionGuard {
     fn drop(&mut self) {
-        self.settle();
-        self.context.guests.set(self.context.guests.get() - 1);
+        self.release_reservation();
+        self.context.open.set(self.context.open.get() - 1);
         self.context.changed.notify_waiters();
     }
 }
@@ -104,82 +120,84 @@ impl Context {
     pub(crate) fn new(
         local: Local,
         limits: Limits,
+        rules: Arc<Rules>,
         access: Option<AccessLog>,
-        place: Option<Place>,
-        share: Share,
+        slot_ref: Option<SlotRef>,
+        budget: RequestBudget,
     ) -> Rc<Self> {
         Rc::new(Self {
             local,
             limits,
+            rules,
             access,
             start: Instant::now(),
             now: Cell::new(0),
             draining: Cell::new(false),
-            leaving: Cell::new(false),
-            share,
-            place,
-            members: RefCell::default(),
-            guests: Cell::new(0),
+            retiring: Cell::new(false),
+            budget,
+            slot_ref,
+            table: RefCell::default(),
+            open: Cell::new(0),
             busy: Cell::new(false),
             changed: Notify::new(),
-            crowd: Cell::new(0),
+            peak: Cell::new(0),
         })
     }
 
     /// The time of the last tick.
-    pub(crate) fn now(&self) -> Moment {
+    pub(crate) fn now(&self) -> Tick {
         self.now.get()
     }
 
-    /// True if connections should end as soon as what they began is done.
+    /// True if connections close as soon as their requests are finished.
     pub(crate) fn is_draining(&self) -> bool {
         self.draining.get()
     }
 
-    /// True if connections should end with their next answer.
-    pub(crate) fn is_leaving(&self) -> bool {
-        self.leaving.get()
+    /// True if connections close with their next response.
+    pub(crate) fn is_retiring(&self) -> bool {
+        self.retiring.get()
     }
 
-    /// True if connections should end, now or with their next answer.
+    /// True if the thread is retiring or draining.
     pub(crate) fn is_ending(&self) -> bool {
-        self.is_leaving() || self.is_draining()
+        self.is_retiring() || self.is_draining()
     }
 
-    /// True if an answer that leaves now is the last of its connection.
-    pub(crate) fn is_ending_soon(&self) -> bool {
-        self.is_ending() || self.share.is_spent()
+    /// True if the next response is the last of its connection.
+    pub(crate) fn closes_after_response(&self) -> bool {
+        self.is_ending() || self.budget.is_exhausted()
     }
 
-    /// Lets connections end with their next answer.
-    pub(crate) fn leave(&self) {
-        self.leaving.set(true);
-        for connection in self.everyone() {
+    /// Makes connections close with their next response.
+    pub(crate) fn retire(&self) {
+        self.retiring.set(true);
+        for connection in self.connections() {
             connection.wake();
         }
         self.changed.notify_waiters();
     }
 
-    /// Shows whoever watches that nothing more is accepted here.
-    pub(crate) fn show_leaving(&self) {
-        if let Some(place) = &self.place {
-            place.slot().leaving.store(1, Ordering::Release);
+    /// Shows the supervisor that this thread accepts nothing more.
+    pub(crate) fn publish_retiring(&self) {
+        if let Some(slot_ref) = &self.slot_ref {
+            slot_ref.slot().retiring.store(1, Ordering::Release);
         }
     }
 
-    /// Waits until connections are to end with their next answer.
-    pub(crate) async fn starts_leaving(self: Rc<Self>) {
-        self.until(Self::is_leaving).await;
+    /// Waits until the thread retires.
+    pub(crate) async fn retires(self: Rc<Self>) {
+        self.until(Self::is_retiring).await;
     }
 
-    /// Waits until the thread has handled all requests that it was to handle.
-    pub(crate) async fn is_spent(&self) {
-        self.until(|context| context.share.is_spent()).await;
+    /// Waits until the request quota is used up.
+    pub(crate) async fn is_exhausted(&self) {
+        self.until(|context| context.budget.is_exhausted()).await;
     }
 
-    /// Waits until one more request may be handled.
-    pub(crate) async fn has_turn(&self) {
-        self.until(|context| context.share.has_turn()).await;
+    /// Waits until a permit is free.
+    pub(crate) async fn has_permit(&self) {
+        self.until(|context| context.budget.has_permit()).await;
     }
 
     async fn until(&self, is_so: impl Fn(&Self) -> bool) {
@@ -192,128 +210,127 @@ impl Context {
         }
     }
 
-    /// A request is handled from now on. Health checks are not counted.
-    pub(crate) fn begin(&self) {
-        if let Some(place) = &self.place {
-            place.slot().count();
+    /// Counts a request. Health checks are not counted.
+    pub(crate) fn count_request(&self) {
+        if let Some(slot_ref) = &self.slot_ref {
+            slot_ref.slot().count_request();
         }
-        if self.share.begin() {
+        if self.budget.count_request() {
             self.changed.notify_waiters();
         }
     }
 
-    /// A request takes a turn.
-    pub(crate) fn poll_turn(&self, waker: &Waker) -> bool {
-        self.share.poll_turn(waker)
+    /// Takes a permit for a request.
+    pub(crate) fn poll_permit(&self, waker: &Waker) -> bool {
+        self.budget.poll_permit(waker)
     }
 
-    /// It is done with it.
-    pub(crate) fn end_turn(&self) {
-        self.share.end_turn();
-        self.show_busy();
+    /// Gives the permit of a request back.
+    pub(crate) fn release_permit(&self) {
+        self.budget.release_permit();
+        self.publish_busy();
     }
 
-    /// Shows whoever watches whether this thread takes more, and wakes what waits for that.
-    fn show_busy(&self) {
-        let busy = !self.share.has_turn();
+    /// Shows the supervisor whether this thread has a free permit, and wakes tasks that wait for one.
+    fn publish_busy(&self) {
+        let busy = !self.budget.has_permit();
         if self.busy.replace(busy) == busy {
             return;
         }
-        if let Some(place) = &self.place {
-            place.slot().busy.store(if busy { board::now() } else { 0 }, Ordering::Relaxed);
+        if let Some(slot_ref) = &self.slot_ref {
+            slot_ref.slot().busy.store(if busy { scoreboard::now() } else { 0 }, Ordering::Relaxed);
         }
         self.changed.notify_waiters();
     }
 
-    /// Asks all connections to end as soon as what they began is done.
+    /// Makes all connections close as soon as their requests are finished.
     pub(crate) fn drain(&self) {
         self.draining.set(true);
-        for connection in self.everyone() {
+        for connection in self.connections() {
             connection.wake();
         }
         self.changed.notify_waiters();
     }
 
     /// Waits until no connection is left.
-    pub(crate) async fn all_gone(&self) {
+    pub(crate) async fn closed(&self) {
         self.until(|context| context.count() == 0).await;
     }
 
-    /// Somebody comes in, and leaves when this is dropped.
-    pub(crate) fn welcome(self: &Rc<Self>) -> Guest {
-        self.guests.set(self.guests.get() + 1);
-        self.share.welcome();
-        self.show_busy();
-        Guest { context: Rc::clone(self), is_new: Cell::new(true) }
+    /// Registers an accepted connection, until the guard is dropped.
+    pub(crate) fn register(self: &Rc<Self>) -> ConnectionGuard {
+        self.open.set(self.open.get() + 1);
+        self.budget.reserve();
+        self.publish_busy();
+        ConnectionGuard { context: Rc::clone(self), is_unserved: Cell::new(true) }
     }
 
-    /// True if nobody is in, not even in a handshake.
+    /// True if there is no accepted connection, not even one in a handshake.
     pub(crate) fn is_empty(&self) -> bool {
-        self.guests.get() == 0
+        self.open.get() == 0
     }
 
-    /// Waits until nobody is in.
-    pub(crate) async fn gets_empty(&self) {
+    /// Waits until there is no accepted connection.
+    pub(crate) async fn empty(&self) {
         self.until(Self::is_empty).await;
     }
 
-    /// How many connections there are.
+    /// The number of connections.
     pub(crate) fn count(&self) -> usize {
-        let members = self.members.borrow();
-        members.places.len() - members.free.len()
+        let table = self.table.borrow();
+        table.slots.len() - table.free.len()
     }
 
-    pub(crate) fn join(self: &Rc<Self>, connection: &Rc<Connection>) -> Membership {
+    pub(crate) fn join(self: &Rc<Self>, connection: &Rc<Connection>) -> Registration {
         self.tick();
-        let mut members = self.members.borrow_mut();
-        let place = members.free.pop().unwrap_or_else(|| {
-            members.places.push(None);
-            members.places.len() - 1
+        let mut table = self.table.borrow_mut();
+        let slot_ref = table.free.pop().unwrap_or_else(|| {
+            table.slots.push(None);
+            table.slots.len() - 1
         });
-        members.places[place] = Some(Rc::clone(connection));
-        drop(members);
-        self.show_count();
+        table.slots[slot_ref] = Some(Rc::clone(connection));
+        drop(table);
+        self.publish_connections();
         self.changed.notify_waiters();
-        Membership { context: Rc::clone(self), place }
+        Registration { context: Rc::clone(self), slot_ref }
     }
 
-    /// Moves the clock, and ends connections whose time is up. Never returns; an idle thread does not tick.
-    pub(crate) async fn keep_time(self: Rc<Self>) {
+    /// Advances the clock and enforces timeouts. Never returns; an idle thread has no ticks.
+    pub(crate) async fn run_timer(self: Rc<Self>) {
         let tick = self.resolution();
         loop {
             let changed = self.changed.notified();
-            self.give_memory_back();
+            self.trim_heap();
             if self.count() == 0 {
                 changed.await;
                 continue;
             }
             tokio::time::sleep(tick).await;
             self.tick();
-            for connection in self.everyone() {
-                connection.check_time();
+            for connection in self.connections() {
+                connection.check_timeouts();
             }
         }
     }
 
-    /// Gives the system what a crowd has left behind. The allocator alone keeps it: the memory of one connection that
-    /// stays lies among that of a hundred that went.
-    fn give_memory_back(&self) {
+    /// Returns free memory to the system after a peak. The allocator alone would keep it, since the memory of open connections lies in between.
+    fn trim_heap(&self) {
         let count = self.count();
-        let crowd = self.crowd.get().max(count);
-        let is_over = crowd >= CROWD && count <= crowd / 2;
-        self.crowd.set(if is_over { count } else { crowd });
+        let peak = self.peak.get().max(count);
+        let is_over = peak >= TRIM_PEAK && count <= peak / 2;
+        self.peak.set(if is_over { count } else { peak });
         if is_over {
-            sys::give_memory_back();
+            sys::trim_heap();
         }
     }
 
-    fn show_count(&self) {
-        if let Some(place) = &self.place {
-            place.slot().connections.store(u32::try_from(self.count()).unwrap_or(u32::MAX), Ordering::Relaxed);
+    fn publish_connections(&self) {
+        if let Some(slot_ref) = &self.slot_ref {
+            slot_ref.slot().connections.store(u32::try_from(self.count()).unwrap_or(u32::MAX), Ordering::Relaxed);
         }
     }
 
-    /// A tenth of the shortest limit, and neither a burden nor a surprise.
+    /// A tenth of the shortest timeout, within bounds.
     fn resolution(&self) -> Duration {
         let limits = &self.limits;
         let shortest = limits.header_time.min(limits.keep_alive).min(limits.write_idle);
@@ -321,22 +338,22 @@ impl Context {
     }
 
     fn tick(&self) {
-        self.now.set(u64::try_from(self.start.elapsed().as_millis()).unwrap_or(Moment::MAX));
+        self.now.set(u64::try_from(self.start.elapsed().as_millis()).unwrap_or(Tick::MAX));
     }
 
-    fn everyone(&self) -> Vec<Rc<Connection>> {
-        self.members.borrow().places.iter().flatten().cloned().collect()
+    fn connections(&self) -> Vec<Rc<Connection>> {
+        self.table.borrow().slots.iter().flatten().cloned().collect()
     }
 }
 
-impl Drop for Membership {
+impl Drop for Registration {
     fn drop(&mut self) {
-        let mut members = self.context.members.borrow_mut();
-        let gone = members.places[self.place].take();
-        members.free.push(self.place);
-        drop(members);
-        self.context.show_count();
-        // A body that was not sent holds its connection, which holds it.
+        let mut table = self.context.table.borrow_mut();
+        let gone = table.slots[self.slot_ref].take();
+        table.free.push(self.slot_ref);
+        drop(table);
+        self.context.publish_connections();
+        // A body that was not sent and its connection refer to each other.
         if let Some(connection) = gone {
             connection.wire().drop_body();
         }

@@ -1,6 +1,6 @@
-//! HTTP/1 and HTTP/2 by hyper, over our wire.
+//! HTTP/1 and HTTP/2 with hyper, over the [`Wire`](super::wire::Wire).
 
-use std::future::Future;
+use std::future::{Future, poll_fn};
 use std::io;
 use std::pin::{Pin, pin};
 use std::rc::Rc;
@@ -11,18 +11,20 @@ use hyper::rt::{Executor, Read, ReadBufCursor, Sleep, Timer, Write};
 use hyper::server::conn::{http1 as hyper1, http2 as hyper2};
 use hyper::service::service_fn;
 
-use super::{Connection, Context, End, Phase, answer};
+use super::{Connection, Context, End, Phase, StreamState, exchange};
 
-/// How often an HTTP/2 peer is asked whether it is still there, while nothing arrives from it.
+/// How often an idle HTTP/2 peer is pinged.
 const PING: Duration = Duration::from_secs(20);
 
 pub(super) async fn http1(connection: &Rc<Connection>) -> End {
     let limits = &connection.context.limits;
-    let service = service_fn(|request| answer::answer(connection, request));
+    let service = service_fn(|request| exchange::exchange(connection, request));
     let http = hyper1::Builder::new()
         .half_close(false)
-        // Time is the connection's own business, and so is pipelining: the wire gathers answers.
+        // Timeouts and pipelining are handled outside of hyper.
         .header_read_timeout(None)
+        // Out-of-band chunks need hyper's flat buffer: see `Chunk`.
+        .writev(false)
         .max_headers(limits.head.fields)
         .max_buf_size(limits.head.bytes.max(8 << 10))
         .serve_connection(Io(Rc::clone(connection)), service);
@@ -30,25 +32,27 @@ pub(super) async fn http1(connection: &Rc<Connection>) -> End {
 }
 
 pub(super) async fn http2(connection: &Rc<Connection>) -> End {
-    connection.wire().set_raw();
-    // It says hello before it has anything to ask.
-    connection.expect(Phase::Idle);
+    connection.wire().set_http2();
+    // The server sends its preface first.
+    connection.enter_phase(Phase::Idle);
     let limits = &connection.context.limits;
     let owner = Rc::clone(connection);
-    let service = service_fn(move |request| answer::answer(&owner, request));
-    let http = hyper2::Builder::new(OnThisThread)
+    let service = service_fn(move |request| exchange::exchange(&owner, request));
+    let http = hyper2::Builder::new(OnThisThread(Rc::clone(connection)))
         .timer(TokioTimer)
         .keep_alive_interval(PING)
         .keep_alive_timeout(limits.write_idle)
         .max_concurrent_streams(limits.http2_streams)
-        .max_pending_accept_reset_streams(limits.http2_resets)
+        .max_pending_accept_reset_streams(limits.http2_resets as usize)
         .max_header_list_size(u32::try_from(limits.head.bytes).unwrap_or(u32::MAX))
         .serve_connection(Io(Rc::clone(connection)), service);
-    // It can say that it ends without cutting what is on its way (GOAWAY; RFC 9113, 6.8).
-    connection.drive(pin!(http), hyper2::Connection::graceful_shutdown, Context::is_ending).await
+    // Sends GOAWAY, and finishes the streams in progress (RFC 9113, 6.8).
+    // Before the client's preface hyper would close the connection without GOAWAY: a retiring worker waits for it, a draining one does not.
+    let ends = |context: &Context| context.is_draining() || context.is_retiring() && connection.wire().received();
+    connection.drive(pin!(http), hyper2::Connection::graceful_shutdown, ends).await
 }
 
-/// The wire, as hyper sees it.
+/// The wire as hyper's I/O.
 struct Io(Rc<Connection>);
 
 impl Read for Io {
@@ -59,34 +63,57 @@ impl Read for Io {
 
 impl Write for Io {
     fn poll_write(self: Pin<&mut Self>, cx: &mut TaskContext<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        self.0.wire().poll_write(cx, bytes, self.0.quiet.get())
+        self.0.wire().poll_write(cx, bytes, self.0.no_request_running.get())
     }
 
-    /// hyper has handed over all it had. It leaves when hyper has nothing more to do: see `Connection::settle`.
+    /// The output is flushed when hyper has nothing more to do: see `Connection::after_poll`.
     fn poll_flush(self: Pin<&mut Self>, _: &mut TaskContext<'_>) -> Poll<io::Result<()>> {
         if self.0.running.get() == 0 {
-            self.0.quiet.set(true);
+            self.0.no_request_running.set(true);
         }
         Poll::Ready(Ok(()))
     }
 
-    /// How a connection ends is not hyper's business: see `closing`.
+    /// See `closing`.
     fn poll_shutdown(self: Pin<&mut Self>, _: &mut TaskContext<'_>) -> Poll<io::Result<()>> {
         Poll::Ready(Ok(()))
     }
 }
 
-/// Streams of HTTP/2 stay on the thread of their connection.
-#[derive(Clone, Copy)]
-struct OnThisThread;
+/// Runs the HTTP/2 streams of a connection on its thread.
+#[derive(Clone)]
+struct OnThisThread(Rc<Connection>);
 
 impl<F: Future<Output = ()> + 'static> Executor<F> for OnThisThread {
     fn execute(&self, stream: F) {
-        tokio::task::spawn_local(stream);
+        tokio::task::spawn_local(with_deadline(Rc::clone(&self.0), stream));
     }
 }
 
-/// hyper's clock.
+/// Runs a stream, and resets it when its client takes nothing of the response for `limits.write_idle`: a window of 0 would hold the response for
+/// ever. The socket of such a connection is not blocked.
+async fn with_deadline(connection: Rc<Connection>, stream: impl Future<Output = ()>) {
+    let mut stream = pin!(stream);
+    let mut deadline: Option<Pin<Box<tokio::time::Sleep>>> = None;
+    poll_fn(|cx| {
+        connection.stream.set(None);
+        if stream.as_mut().poll(cx).is_ready() {
+            return Poll::Ready(());
+        }
+        match connection.stream.take() {
+            Some(StreamState::WaitsForBody) => deadline = None,
+            Some(StreamState::WaitsForClient) => {
+                deadline = Some(Box::pin(tokio::time::sleep(connection.context.limits.write_idle)));
+            }
+            None => {}
+        }
+        // Dropping an unfinished stream resets it.
+        deadline.as_mut().map_or(Poll::Pending, |deadline| deadline.as_mut().poll(cx))
+    })
+    .await;
+}
+
+/// hyper's timer.
 #[derive(Clone, Copy)]
 struct TokioTimer;
 

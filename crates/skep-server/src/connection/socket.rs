@@ -1,4 +1,4 @@
-//! What bytes travel through: TCP or a unix socket, plain or encrypted.
+//! TCP and unix sockets, plain or encrypted.
 
 use std::io::{self, IoSlice};
 use std::os::fd::{AsFd, BorrowedFd};
@@ -13,14 +13,14 @@ use tokio_rustls::server::TlsStream;
 
 use crate::sys;
 
-/// A connected socket.
+/// A connected socket without TLS.
 #[derive(Debug)]
 pub(crate) enum Plain {
     Tcp(TcpStream),
     Unix(UnixStream),
 }
 
-/// A connected socket, encrypted or not.
+/// A connected socket.
 #[derive(Debug)]
 pub(crate) enum Socket {
     Plain(Plain),
@@ -28,8 +28,8 @@ pub(crate) enum Socket {
 }
 
 impl Socket {
-    /// True if the kernel can send files through this socket by itself.
-    pub(crate) fn takes_files(&self) -> bool {
+    /// True if the kernel can send files through this socket.
+    pub(crate) fn supports_sendfile(&self) -> bool {
         cfg!(any(target_os = "linux", target_os = "android")) && matches!(self, Self::Plain(_))
     }
 
@@ -45,7 +45,7 @@ impl Socket {
         }
     }
 
-    /// Sends the beginning of a file slice without copying it. 0: the file ends there.
+    /// Sends the beginning of a file slice without copying it. 0: the end of the file.
     pub(crate) fn poll_send_file(&mut self, cx: &mut Context<'_>, slice: &FileSlice) -> Poll<io::Result<usize>> {
         match self {
             Self::Plain(plain) => plain.poll_send_file(cx, slice),
@@ -54,8 +54,7 @@ impl Socket {
     }
 }
 
-// System calls are made through rustix: those of the C library are points of cancellation for threads, which costs
-// something for each of them once there are threads.
+// System calls go through rustix: those of the C library are cancellation points, which cost extra in a process with threads.
 impl Plain {
     fn fd(&self) -> BorrowedFd<'_> {
         match self {
@@ -80,8 +79,8 @@ impl Plain {
         }
     }
 
-    /// Makes a system call once the socket is ready for it. `wanted` is how many bytes it would move at most: after
-    /// fewer, the kernel has no more to give or to take, and need not be asked before it says so.
+    /// Makes a system call once the socket is ready. If it moves fewer than `wanted` bytes, the socket is not ready any more, and is not tried
+    /// again before the runtime reports it.
     fn poll_io(
         &self,
         cx: &mut Context<'_>,
@@ -111,7 +110,7 @@ impl Plain {
     #[cfg(any(target_os = "linux", target_os = "android"))]
     fn poll_send_file(&self, cx: &mut Context<'_>, slice: &FileSlice) -> Poll<io::Result<usize>> {
         let most = usize::try_from(slice.len).unwrap_or(usize::MAX).min(AT_ONCE);
-        // A file may end early, which says nothing about the socket: nothing is concluded from a small count.
+        // A file may end early, so a small count says nothing about the socket.
         self.poll_io(cx, Interest::WRITABLE, 0, |fd| {
             let mut offset = slice.start;
             Ok(rustix::fs::sendfile(fd, &slice.file, Some(&mut offset), most)?)
@@ -124,10 +123,10 @@ impl Plain {
     }
 }
 
-/// The most bytes of a file that are sent before other connections have their turn.
+/// The most bytes of a file that are sent before other connections get their turn.
 const AT_ONCE: usize = 2 << 20;
 
-/// More follows at once: the kernel need not send a packet that is not full.
+/// More follows at once, so the kernel does not send a partial packet.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 const MORE: SendFlags = SendFlags::NOSIGNAL.union(SendFlags::MORE);
 #[cfg(not(any(target_os = "linux", target_os = "android")))]
@@ -170,7 +169,7 @@ impl AsyncWrite for Plain {
     }
 }
 
-/// Calls the same method of whatever is inside.
+/// Calls the same method of each variant.
 macro_rules! inside {
     ($self:ident, $type:ident { $($variant:ident),+ }, $inner:ident => $call:expr) => {
         match $self.get_mut() { $($type::$variant($inner) => $call),+ }

@@ -1,10 +1,10 @@
-//! The bytes of one connection, on their way in and out.
+//! The bytes of one connection, in both directions.
 //!
-//! Inwards they pass the [`Gate`]. Outwards they are gathered, so that the answers to several requests that came
-//! together leave together; a file's bytes never pass through this process where the kernel can send them.
+//! Input passes the [`Validator`]. Output is gathered, so that the responses to pipelined requests are sent together; where possible, the kernel sends
+//! the bytes of a file itself.
 //!
-//! The parser behind it, hyper, answers what it cannot parse with a bare status. Such an answer never leaves: the wire
-//! keeps its status, and the server's own error page is sent instead.
+//! hyper responds to what it cannot parse with a bare status. Such a response is never sent: the wire keeps its status, and the server's own error page
+//! is sent instead.
 
 use std::io;
 use std::pin::Pin;
@@ -14,154 +14,154 @@ use http::StatusCode;
 use hyper::rt::ReadBufCursor;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-use super::answer::Answer;
-use super::gate::{Bounds, Gate, Refusal};
-use super::outgoing::Direct;
+use super::exchange::Exchange;
+use super::response_body::DirectBody;
 use super::socket::Socket;
+use super::validator::{HeadLimits, Rejection, Validator};
 use crate::sys;
 
-/// What goes out is gathered up to this many bytes.
+/// Output is gathered up to this many bytes.
 const GATHER: usize = 16 << 10;
 
-/// From here on a body is sent apart from its head.
+/// From this size on, a body is sent separately from its head.
 const LARGE: u64 = 64 << 10;
 
-/// Memory for gathering that an idle connection may keep.
+/// The buffer that an idle connection keeps.
 const KEEP: usize = 1 << 10;
 
-/// One connection's socket, and what waits on either side of it.
+/// One connection's socket, with what waits on either side.
 pub(crate) struct Wire {
     socket: Socket,
-    gate: Gate,
-    bounds: Bounds,
+    validator: Validator,
+    limits: HeadLimits,
     mode: Mode,
-    /// Arrived before it was known which protocol it speaks.
-    early: Vec<u8>,
+    /// Input that arrived before the protocol was known.
+    sniffed: Vec<u8>,
     out: Vec<u8>,
     /// How much of `out` has been written.
     written: usize,
     /// Sent after all of `out`, before anything else.
-    body: Option<Waiting>,
-    refusal: Option<Refusal>,
-    automatic: Option<StatusCode>,
+    body: Option<PendingBody>,
+    rejection: Option<Rejection>,
+    hyper_status: Option<StatusCode>,
     received: bool,
     blocked: bool,
-    /// Something was given to the socket since it was last flushed; encryption gathers, too.
+    /// Something was written to the socket since the last flush; TLS buffers, too.
     unflushed: bool,
 }
 
 /// A body that hyper does not see.
-struct Waiting {
-    body: Direct,
-    answer: Answer,
-    /// Its head has not come yet.
-    headless: bool,
+struct PendingBody {
+    body: DirectBody,
+    exchange: Exchange,
+    /// hyper has not written its head yet.
+    awaits_head: bool,
 }
 
-/// Who looks at what arrives.
+/// How input is treated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Mode {
-    Gated,
-    /// Something was refused, and all that was let in before it has been taken up.
-    UsedUp,
-    /// HTTP/2 frames and checks its messages itself.
-    Raw,
+    Http1,
+    /// Input was rejected, and everything before it has been read.
+    Rejected,
+    /// hyper validates HTTP/2 itself.
+    Http2,
 }
 
-/// How a connection begins.
+/// The protocol of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Beginning {
+pub(crate) enum Protocol {
     Http1,
     Http2,
-    /// The other side left without a word.
-    Gone,
+    /// The client closed the connection without sending anything.
+    Closed,
 }
 
-/// How a client says that it speaks HTTP/2 (RFC 9113, 3.4).
+/// The preface of HTTP/2 (RFC 9113, 3.4).
 const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
 impl Wire {
-    pub(crate) fn new(socket: Socket, bounds: Bounds) -> Self {
+    pub(crate) fn new(socket: Socket, limits: HeadLimits) -> Self {
         Self {
             socket,
-            gate: Gate::new(),
-            bounds,
-            mode: Mode::Gated,
-            early: Vec::new(),
+            validator: Validator::new(),
+            limits,
+            mode: Mode::Http1,
+            sniffed: Vec::new(),
             out: Vec::new(),
             written: 0,
             body: None,
-            refusal: None,
-            automatic: None,
+            rejection: None,
+            hyper_status: None,
             received: false,
             blocked: false,
             unflushed: false,
         }
     }
 
-    /// From here on the bytes are HTTP/2's.
-    pub(crate) fn set_raw(&mut self) {
-        self.mode = Mode::Raw;
+    /// Switches to HTTP/2.
+    pub(crate) fn set_http2(&mut self) {
+        self.mode = Mode::Http2;
     }
 
-    /// True if the bytes are HTTP/2's.
-    pub(crate) fn is_raw(&self) -> bool {
-        self.mode == Mode::Raw
+    /// True for HTTP/2.
+    pub(crate) fn is_http2(&self) -> bool {
+        self.mode == Mode::Http2
     }
 
-    /// Why nothing more is taken in.
-    pub(crate) fn refusal(&self) -> Option<Refusal> {
-        self.refusal
+    /// Why input was rejected.
+    pub(crate) fn rejection(&self) -> Option<Rejection> {
+        self.rejection
     }
 
-    /// True if something was refused, and all that came before it has been taken up.
-    pub(crate) fn is_used_up(&self) -> bool {
-        self.mode == Mode::UsedUp
+    /// True if input was rejected, and everything before it has been read.
+    pub(crate) fn is_rejected(&self) -> bool {
+        self.mode == Mode::Rejected
     }
 
-    /// The status of the answer that hyper gave by itself.
-    pub(crate) fn automatic(&self) -> Option<StatusCode> {
-        self.automatic
+    /// The status of hyper's own response.
+    pub(crate) fn hyper_status(&self) -> Option<StatusCode> {
+        self.hyper_status
     }
 
-    /// True if any byte has ever arrived.
+    /// True if any byte has arrived.
     pub(crate) fn received(&self) -> bool {
         self.received
     }
 
-    /// True if something that arrived, or should yet, will not be read by anyone.
-    pub(crate) fn has_unread(&self) -> bool {
-        self.refusal.is_some() || self.gate.in_head() || self.gate.in_body()
+    /// True if there is, or will be, input that is not read.
+    pub(crate) fn has_unread_input(&self) -> bool {
+        self.rejection.is_some() || self.validator.in_head() || self.validator.in_body()
     }
 
     /// True between the first byte of a head and its end.
     pub(crate) fn in_head(&self) -> bool {
-        !self.is_raw() && self.gate.in_head()
+        !self.is_http2() && self.validator.in_head()
     }
 
     /// True if bytes of a body are still to come.
     pub(crate) fn in_body(&self) -> bool {
-        self.gate.in_body()
+        self.validator.in_body()
     }
 
-    /// True if the message that was read last has a chunked body.
+    /// True if the current message has a chunked body.
     pub(crate) fn in_chunked(&self) -> bool {
-        self.gate.in_chunked()
+        self.validator.in_chunked()
     }
 
-    /// True if the other side does not take what we write.
-    pub(crate) fn is_blocked(&self) -> bool {
+    /// True if the client does not read what is written.
+    pub(crate) fn is_write_blocked(&self) -> bool {
         self.blocked
     }
 
-    pub(crate) fn takes_files(&self) -> bool {
-        !self.is_raw() && self.socket.takes_files()
+    pub(crate) fn supports_sendfile(&self) -> bool {
+        !self.is_http2() && self.socket.supports_sendfile()
     }
 
-    /// Takes a body whose head comes with the next write.
-    pub(crate) fn take_body(&mut self, body: Direct, answer: Answer) {
+    /// Queues a body; hyper writes its head next.
+    pub(crate) fn queue_body(&mut self, body: DirectBody, exchange: Exchange) {
         debug_assert!(self.body.is_none(), "the body before has been sent");
-        self.body = Some(Waiting { body, answer, headless: true });
+        self.body = Some(PendingBody { body, exchange, awaits_head: true });
     }
 
     /// True if a body is being sent.
@@ -169,89 +169,92 @@ impl Wire {
         self.body.is_some()
     }
 
-    /// Forgets a body that will not be sent.
+    /// Drops a body that will not be sent.
     pub(crate) fn drop_body(&mut self) {
         self.body = None;
     }
 
-    /// Reads until it is plain which protocol the other side speaks. Nothing is lost: [`poll_read`](Self::poll_read)
-    /// gives the same bytes again.
-    pub(crate) fn poll_begin(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<Beginning>> {
+    /// Reads until the protocol is known. [`poll_read`](Self::poll_read) returns the same bytes again.
+    pub(crate) fn poll_sniff(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<Protocol>> {
         let mut memory = [std::mem::MaybeUninit::uninit(); 2 << 10];
         loop {
             let mut buffer = ReadBuf::uninit(&mut memory);
             ready!(Pin::new(&mut self.socket).poll_read(cx, &mut buffer))?;
             if buffer.filled().is_empty() {
-                return Poll::Ready(Ok(Beginning::Gone));
+                return Poll::Ready(Ok(Protocol::Closed));
             }
             self.received = true;
-            self.early.extend_from_slice(buffer.filled());
-            let common = self.early.len().min(PREFACE.len());
-            if self.early[..common] != PREFACE[..common] {
-                return Poll::Ready(Ok(Beginning::Http1));
+            self.sniffed.extend_from_slice(buffer.filled());
+            let common = self.sniffed.len().min(PREFACE.len());
+            if self.sniffed[..common] != PREFACE[..common] {
+                return Poll::Ready(Ok(Protocol::Http1));
             }
             if common == PREFACE.len() {
-                return Poll::Ready(Ok(Beginning::Http2));
+                return Poll::Ready(Ok(Protocol::Http2));
             }
         }
     }
 
     pub(crate) fn poll_read(&mut self, cx: &mut Context<'_>, mut cursor: ReadBufCursor<'_>) -> Poll<io::Result<()>> {
-        // What was refused ends the connection once all before it is answered; whoever drives it sees to that.
-        if self.refusal.is_some() {
-            return self.hold_back();
+        // Rejected input ends the connection once all requests before it are answered: see `Connection::after_poll`.
+        if self.rejection.is_some() {
+            return self.withhold();
         }
-        if !self.early.is_empty() {
-            let count = self.early.len().min(cursor.remaining());
-            let passed = if self.is_raw() { count } else { self.pass_early(count) };
-            cursor.put_slice(&self.early[..passed]);
-            self.early.drain(..count);
-            if self.early.is_empty() {
-                self.early = Vec::new();
+        if !self.sniffed.is_empty() {
+            let count = self.sniffed.len().min(cursor.remaining());
+            let passed = if self.is_http2() { count } else { self.validate_sniffed(count) };
+            cursor.put_slice(&self.sniffed[..passed]);
+            self.sniffed.drain(..count);
+            if self.sniffed.is_empty() {
+                self.sniffed = Vec::new();
             }
-            return if passed == 0 { self.hold_back() } else { Poll::Ready(Ok(())) };
+            return if passed == 0 { self.withhold() } else { Poll::Ready(Ok(())) };
         }
-        if self.is_raw() {
-            let socket = &mut self.socket;
-            return sys::poll_read_into(cursor, |buffer| Pin::new(socket).poll_read(cx, buffer), <[u8]>::len);
+        if self.is_http2() {
+            let Self { socket, received, .. } = self;
+            let note = |bytes: &[u8]| {
+                *received |= !bytes.is_empty();
+                bytes.len()
+            };
+            return sys::poll_read_into(cursor, |buffer| Pin::new(socket).poll_read(cx, buffer), note);
         }
-        let Self { socket, gate, bounds, refusal, received, .. } = self;
-        let mut held_back = false;
+        let Self { socket, validator, limits, rejection, received, .. } = self;
+        let mut withheld = false;
         let check = |bytes: &[u8]| {
-            let (passed, refused) = gate.check(bytes, bounds);
-            *refusal = refused;
+            let (passed, refused) = validator.check(bytes, limits);
+            *rejection = refused;
             *received = true;
-            held_back = passed == 0 && !bytes.is_empty();
+            withheld = passed == 0 && !bytes.is_empty();
             passed
         };
         let read = sys::poll_read_into(cursor, |buffer| Pin::new(socket).poll_read(cx, buffer), check);
-        if held_back { self.hold_back() } else { read }
+        if withheld { self.withhold() } else { read }
     }
 
-    /// Gives nothing: no bytes would mean the end of the stream.
-    fn hold_back(&mut self) -> Poll<io::Result<()>> {
-        if self.refusal.is_some() {
-            self.mode = Mode::UsedUp;
+    /// Returns nothing: zero bytes would mean the end of the stream.
+    fn withhold(&mut self) -> Poll<io::Result<()>> {
+        if self.rejection.is_some() {
+            self.mode = Mode::Rejected;
         }
         Poll::Pending
     }
 
-    fn pass_early(&mut self, count: usize) -> usize {
-        let (passed, refused) = self.gate.check(&self.early[..count], &self.bounds);
-        self.refusal = refused;
+    fn validate_sniffed(&mut self, count: usize) -> usize {
+        let (passed, rejection) = self.validator.check(&self.sniffed[..count], &self.limits);
+        self.rejection = rejection;
         passed
     }
 
-    /// Takes bytes to send. `own` says that no request waits for an answer, so that they are hyper's automatic reply.
+    /// Writes. `own` says that no request is in progress, so that this is hyper's own response.
     pub(crate) fn poll_write(&mut self, cx: &mut Context<'_>, bytes: &[u8], own: bool) -> Poll<io::Result<usize>> {
-        if own && !self.is_raw() {
-            self.automatic = status_of(bytes);
+        if own && !self.is_http2() {
+            self.hyper_status = status_of(bytes);
             return Poll::Ready(Ok(bytes.len()));
         }
-        // The head of a body is taken whole: what comes after it stays behind that body.
+        // The head of a queued body is taken whole; what follows it waits for the body.
         let head = match &mut self.body {
-            Some(waiting) if waiting.headless => {
-                waiting.headless = false;
+            Some(waiting) if waiting.awaits_head => {
+                waiting.awaits_head = false;
                 true
             }
             Some(_) => {
@@ -268,35 +271,34 @@ impl Wire {
         self.poll_socket(cx, |socket, cx| Pin::new(socket).poll_write(cx, bytes))
     }
 
-    /// Sends what was gathered, and the body behind it.
+    /// Sends what was gathered, and the body after it.
     fn poll_empty(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        let follows = self.body.as_ref().is_some_and(|waiting| !waiting.headless);
-        // Head and beginning of a large body in one packet would leave none of the body's pages where the kernel would like
-        // them: it costs a third more to send, where a packet more costs nothing.
+        let follows = self.body.as_ref().is_some_and(|waiting| !waiting.awaits_head);
+        // A large body is sent separately from its head: sharing a packet would misalign its pages, and cost a third more time than one more packet.
         let joined = follows && self.body.as_ref().is_some_and(|waiting| waiting.body.len() < LARGE);
         ready!(self.poll_out(cx, joined))?;
         let Some(mut waiting) = self.body.take_if(|_| follows) else { return Poll::Ready(Ok(())) };
         while waiting.body.len() > 0 {
             let sent = self.poll_socket(cx, |socket, cx| match &waiting.body {
-                Direct::File(slice) => socket.poll_send_file(cx, slice),
-                Direct::Bytes(bytes) => Pin::new(socket).poll_write(cx, bytes),
+                DirectBody::File(slice) => socket.poll_send_file(cx, slice),
+                DirectBody::Bytes(bytes) => Pin::new(socket).poll_write(cx, bytes),
             });
             match sent {
                 Poll::Ready(Ok(count @ 1..)) => {
-                    waiting.answer.count(count);
+                    waiting.exchange.count(count);
                     waiting.body.advance(count);
                 }
-                // A body that cannot be sent stays in the way: nothing may come out in its place.
+                // The body stays queued, so that nothing is sent in its place.
                 stopped => {
                     self.body = Some(waiting);
-                    return stopped.map(|sent| sent.and_then(|_| Err(shorter())));
+                    return stopped.map(|sent| sent.and_then(|_| Err(truncated())));
                 }
             }
         }
         Poll::Ready(Ok(()))
     }
 
-    /// Adds bytes of our own.
+    /// Adds bytes to the output.
     pub(crate) fn push(&mut self, bytes: &[u8]) {
         self.out.extend_from_slice(bytes);
     }
@@ -305,7 +307,7 @@ impl Wire {
         self.out.len() - self.written
     }
 
-    /// Lets go of all that waits.
+    /// Sends everything that is buffered.
     pub(crate) fn poll_flush(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         if self.out.is_empty() && !self.unflushed && self.body.is_none() {
             return Poll::Ready(Ok(()));
@@ -350,12 +352,12 @@ impl Wire {
         result
     }
 
-    /// Says that nothing more will be written.
+    /// Shuts down writing.
     pub(crate) fn poll_shutdown(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         Pin::new(&mut self.socket).poll_shutdown(cx)
     }
 
-    /// Reads and throws away, and says how much; 0 at the end.
+    /// Reads and discards input, and returns its length; 0 at the end.
     pub(crate) fn poll_discard(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<usize>> {
         let mut memory = [std::mem::MaybeUninit::uninit(); 8 << 10];
         let mut buffer = ReadBuf::uninit(&mut memory);
@@ -364,9 +366,9 @@ impl Wire {
     }
 }
 
-/// Its length has been promised; to send something else instead would be worse than to break off.
-fn shorter() -> io::Error {
-    io::Error::new(io::ErrorKind::UnexpectedEof, "a file became shorter while it was sent")
+/// The length has been sent already, so the response can only break off.
+fn truncated() -> io::Error {
+    io::Error::new(io::ErrorKind::UnexpectedEof, "a file became truncated while it was sent")
 }
 
 /// The status in `HTTP/1.1 400 Bad Request`.

@@ -1,4 +1,4 @@
-//! Sockets that this process was started with, by systemd or by a parent.
+//! Sockets inherited from systemd or another parent.
 
 use std::net::TcpListener;
 use std::os::fd::OwnedFd;
@@ -6,13 +6,13 @@ use std::os::unix::net::UnixListener;
 
 use rustix::net::{AddressFamily, sockopt};
 
-use super::{ListenError, Listener, Reached};
+use super::{BoundAddress, ListenError, Listener};
 use crate::sys;
 
-/// The first of systemd's file descriptors (`sd_listen_fds(3)`).
+/// systemd's first file descriptor (`sd_listen_fds(3)`).
 const FIRST: i32 = 3;
 
-/// What systemd passed to this very process.
+/// The file descriptors that systemd passed to this process.
 pub(super) fn of_systemd() -> Vec<i32> {
     let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<u32>().ok());
     let ours = number("LISTEN_PID") == Some(std::process::id());
@@ -21,7 +21,7 @@ pub(super) fn of_systemd() -> Vec<i32> {
 }
 
 /// Takes over a listening socket.
-pub(crate) fn take(fd: i32) -> Result<(Listener, Reached), ListenError> {
+pub(crate) fn take(fd: i32) -> Result<(Listener, BoundAddress), ListenError> {
     let error = |text: &dyn std::fmt::Display| ListenError(format!("cannot listen on fd:{fd}: {text}"));
     let socket = sys::take_inherited(fd).map_err(|cause| error(&cause))?;
     if !sockopt::socket_acceptconn(&socket).map_err(|cause| error(&cause))? {
@@ -30,15 +30,15 @@ pub(crate) fn take(fd: i32) -> Result<(Listener, Reached), ListenError> {
     listener(socket).map_err(|cause| error(&cause))
 }
 
-fn listener(socket: OwnedFd) -> std::io::Result<(Listener, Reached)> {
+fn listener(socket: OwnedFd) -> std::io::Result<(Listener, BoundAddress)> {
     if sockopt::socket_domain(&socket)? == AddressFamily::UNIX {
         let socket = UnixListener::from(socket);
         socket.set_nonblocking(true)?;
         let path = socket.local_addr()?.as_pathname().map(Into::into).unwrap_or_default();
-        return Ok((Listener::Unix(socket), Reached::Unix(path)));
+        return Ok((Listener::Unix(socket), BoundAddress::Unix(path)));
     }
     let socket = TcpListener::from(socket);
     socket.set_nonblocking(true)?;
     let address = socket.local_addr()?;
-    Ok((Listener::Tcp(socket), Reached::Tcp(address)))
+    Ok((Listener::Tcp(socket), BoundAddress::Tcp(address)))
 }

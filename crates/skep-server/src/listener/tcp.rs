@@ -1,4 +1,4 @@
-//! TCP sockets, and who holds a port that we want.
+//! TCP sockets, and which process occupies a port.
 
 use std::fs;
 use std::io;
@@ -9,10 +9,10 @@ use rustix::net::{AddressFamily, SocketFlags, SocketType, sockopt};
 
 use super::ListenError;
 
-/// For each worker its sockets, and the addresses they are on.
+/// The sockets of each worker thread, and their addresses.
 type Bound = (Vec<Vec<TcpListener>>, Vec<SocketAddr>);
 
-/// Binds a socket for each worker on each of the addresses. Of several that a name stands for, one must work.
+/// Binds a socket for each worker thread on each address. Of several addresses of a name, one must succeed.
 pub(super) fn bind(said: &str, addresses: &[SocketAddr], workers: usize, backlog: i32) -> Result<Bound, ListenError> {
     let mut sockets: Vec<Vec<TcpListener>> = (0..workers).map(|_| Vec::new()).collect();
     let mut reached: Vec<SocketAddr> = Vec::new();
@@ -37,7 +37,7 @@ pub(super) fn bind(said: &str, addresses: &[SocketAddr], workers: usize, backlog
     }
 }
 
-/// This machine does not have that address (any more, or not of this family).
+/// True if this machine does not have the address, or not its family.
 fn is_missing(error: &io::Error) -> bool {
     error.kind() == io::ErrorKind::AddrNotAvailable
         || error.raw_os_error() == Some(rustix::io::Errno::AFNOSUPPORT.raw_os_error())
@@ -45,7 +45,7 @@ fn is_missing(error: &io::Error) -> bool {
 
 fn bind_all(address: SocketAddr, workers: usize, backlog: i32) -> io::Result<(Vec<TcpListener>, SocketAddr)> {
     let mut address = match probe(address) {
-        // Every address, on a machine without IPv6: every address of IPv4.
+        // A machine without IPv6: bind the unspecified IPv4 address instead.
         Err(error) if address.ip().is_unspecified() && address.is_ipv6() && is_missing(&error) => {
             let every = SocketAddr::from((Ipv4Addr::UNSPECIFIED, address.port()));
             probe(every)?;
@@ -66,8 +66,7 @@ fn bind_all(address: SocketAddr, workers: usize, backlog: i32) -> io::Result<(Ve
     Ok((sockets, address))
 }
 
-/// Another listening socket on the address of this one, with a queue of its own if the first one was made for that, and otherwise
-/// the same once more.
+/// Another listening socket on the same address: with a queue of its own if the first one has `SO_REUSEPORT`, otherwise a duplicate.
 pub(crate) fn another(socket: &OwnedFd, backlog: i32) -> io::Result<OwnedFd> {
     let domain = sockopt::socket_domain(socket)?;
     if domain == AddressFamily::UNIX || !sockopt::socket_reuseport(socket)? {
@@ -81,8 +80,7 @@ pub(crate) fn another(socket: &OwnedFd, backlog: i32) -> io::Result<OwnedFd> {
     Ok(more)
 }
 
-/// With `SO_REUSEPORT` alone a second server of the same user would get half of the first one's connections, without a
-/// word.
+/// With `SO_REUSEPORT` alone, a second server of the same user would silently get half of the connections of the first one.
 fn probe(address: SocketAddr) -> io::Result<()> {
     rustix::net::bind(open(address)?, &address).map_err(Into::into)
 }
@@ -94,7 +92,7 @@ fn open(address: SocketAddr) -> io::Result<OwnedFd> {
 fn open_in(family: AddressFamily) -> io::Result<OwnedFd> {
     let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
     let socket = rustix::net::socket_with(family, SocketType::STREAM, flags, None)?;
-    // A port whose last connections still linger is free.
+    // A port with connections in TIME_WAIT is free.
     sockopt::set_socket_reuseaddr(&socket, true)?;
     Ok(socket)
 }
@@ -119,7 +117,7 @@ fn explain(said: &str, address: SocketAddr, error: &io::Error) -> ListenError {
     ListenError(format!("cannot listen on {place}: {text}"))
 }
 
-/// The process that listens on a port, as far as we may know.
+/// The process that listens on a port, if it is visible.
 fn holder(port: u16) -> Option<String> {
     let inodes: Vec<String> = ["/proc/net/tcp", "/proc/net/tcp6"]
         .iter()
@@ -143,7 +141,7 @@ fn holder(port: u16) -> Option<String> {
     None
 }
 
-/// The inode in a line of `/proc/net/tcp`, if that socket listens (state 0A) on this port.
+/// The inode in a line of `/proc/net/tcp`, if its socket listens (state 0A) on this port.
 fn listening_inode(line: &str, port: u16) -> Option<&str> {
     let mut words = line.split_whitespace();
     let local = words.nth(1)?;

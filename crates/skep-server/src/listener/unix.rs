@@ -1,4 +1,4 @@
-//! Unix sockets, which live in files.
+//! Unix sockets.
 
 use std::fs;
 use std::io;
@@ -10,19 +10,19 @@ use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType};
 
 use super::ListenError;
 
-/// The file of a socket; removed with this, unless another has taken its place.
+/// The file of a socket. Removed when dropped, unless another file has replaced it.
 #[derive(Debug)]
 pub(crate) struct SocketFile {
     path: PathBuf,
     inode: u64,
 }
 
-/// A socket at this path, for the server's clients.
+/// A listening socket for clients.
 pub(super) fn listen(path: &Path, backlog: i32) -> Result<(UnixListener, SocketFile), ListenError> {
     bind(path, backlog).map_err(|error| ListenError(format!("cannot listen on unix:{}: {error}", path.display())))
 }
 
-/// A socket at this path, in the place of one that is left over.
+/// A listening socket that replaces a stale one.
 pub(crate) fn bind(path: &Path, backlog: i32) -> io::Result<(UnixListener, SocketFile)> {
     make_room(path).map_err(io::Error::other)?;
     let open = || -> io::Result<_> {
@@ -37,13 +37,13 @@ pub(crate) fn bind(path: &Path, backlog: i32) -> io::Result<(UnixListener, Socke
 }
 
 impl SocketFile {
-    /// One that was made before, by a former program of this process.
+    /// A socket file that this process created before it was upgraded.
     pub(crate) fn at(path: &Path) -> io::Result<Self> {
         Ok(Self { path: path.to_owned(), inode: fs::symlink_metadata(path)?.ino() })
     }
 }
 
-/// A socket that nobody listens on is left over from a process that died. Nothing else is removed.
+/// Removes a stale socket, which nobody listens on. Nothing else is removed.
 fn make_room(path: &Path) -> Result<(), String> {
     let Ok(found) = fs::symlink_metadata(path) else { return Ok(()) };
     if !found.file_type().is_socket() {

@@ -2,9 +2,8 @@
 //!
 //! `2026-11-21T07:30:00.123Z 127.0.0.1 GET /search?q=bees 200 5120 412`
 //!
-//! The target is written with its query, but the values of parameters that usually are secrets are replaced by `***`. A
-//! `-` as status means that the client left before the answer; a line without method and target is about something that
-//! never became a request.
+//! The target includes the query, but values of parameters that usually are secret are replaced by `***`. A `-` as status means that
+//! the client closed the connection before the response; a line without method and target is about input that was not a valid request.
 
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -12,17 +11,17 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use http::StatusCode;
 
-use super::lane::Lane;
+use super::buffer::LogBuffer;
 use super::text::{write_escaped, write_number, write_padded, write_time};
 
 /// The access log of one thread.
 #[derive(Debug)]
 pub(crate) struct AccessLog {
-    lane: Arc<Lane>,
+    buffer: Arc<LogBuffer>,
     stamp: RefCell<Stamp>,
 }
 
-/// One request, answered.
+/// One request and its response.
 #[derive(Debug)]
 pub(crate) struct Line<'a> {
     pub(crate) peer: &'a str,
@@ -33,14 +32,14 @@ pub(crate) struct Line<'a> {
     pub(crate) time: Duration,
 }
 
-/// The time of the last line, written out. Most lines fall into the same second as the one before.
+/// The formatted time of the last line. Most lines fall into the same second as the previous one.
 #[derive(Debug, Default)]
 struct Stamp {
     second: u64,
     text: Vec<u8>,
 }
 
-/// Query parameters whose values never reach the log.
+/// Query parameters whose values are not logged.
 const SECRETS: [&str; 12] = [
     "access_token",
     "api_key",
@@ -57,12 +56,12 @@ const SECRETS: [&str; 12] = [
 ];
 
 impl AccessLog {
-    pub(crate) fn new(lane: Arc<Lane>) -> Self {
-        Self { lane, stamp: RefCell::default() }
+    pub(crate) fn new(buffer: Arc<LogBuffer>) -> Self {
+        Self { buffer, stamp: RefCell::default() }
     }
 
     pub(crate) fn write(&self, line: &Line<'_>) {
-        self.lane.push(|out| {
+        self.buffer.push(|out| {
             self.stamp.borrow_mut().write(out, SystemTime::now());
             line.write(out);
         });
@@ -120,7 +119,7 @@ fn write_target(out: &mut Vec<u8>, target: &str) {
 }
 
 fn is_secret(name: &str) -> bool {
-    // A name that hides behind percent-encoding has something to hide.
+    // A percent-encoded name may hide a secret one.
     name.contains('%') || SECRETS.iter().any(|secret| name.eq_ignore_ascii_case(secret))
 }
 

@@ -10,24 +10,24 @@ use tracing::level_filters::LevelFilter;
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Level, Metadata, Subscriber};
 
-use super::lane::Lane;
+use super::buffer::LogBuffer;
 use super::text::{write_escaped, write_time};
 
-/// Writes events. Spans cost nothing and say nothing.
+/// Writes events. Spans are ignored.
 #[derive(Debug)]
 pub(crate) struct Events {
-    lane: Arc<Lane>,
+    buffer: Arc<LogBuffer>,
 }
 
-/// The least important level that is written, as [`number`] counts. One for the process, as the subscriber is.
+/// The log level of the process, as [`number`] counts.
 static LEVEL: AtomicU8 = AtomicU8::new(3);
 
 const LEVELS: [Level; 5] = [Level::ERROR, Level::WARN, Level::INFO, Level::DEBUG, Level::TRACE];
 
 impl Events {
-    pub(crate) fn new(lane: Arc<Lane>, level: Level) -> Self {
+    pub(crate) fn new(buffer: Arc<LogBuffer>, level: Level) -> Self {
         LEVEL.store(number(level), Ordering::Relaxed);
-        Self { lane }
+        Self { buffer }
     }
 }
 
@@ -35,10 +35,10 @@ fn number(level: Level) -> u8 {
     LEVELS.iter().zip(1..).find(|(known, _)| **known == level).map_or(0, |(_, number)| number)
 }
 
-/// From now on events from `level` up are written.
+/// Changes the log level.
 pub(crate) fn change_level(level: Level) {
     LEVEL.store(number(level), Ordering::Relaxed);
-    // Each place that makes events remembers whether anybody wants them.
+    // Each callsite caches whether it is enabled.
     tracing::callsite::rebuild_interest_cache();
 }
 
@@ -54,7 +54,7 @@ impl Subscriber for Events {
     fn event(&self, event: &Event<'_>) {
         let mut fields = Fields::default();
         event.record(&mut fields);
-        self.lane.push(|out| write_event(out, SystemTime::now(), event.metadata(), &fields));
+        self.buffer.push(|out| write_event(out, SystemTime::now(), event.metadata(), &fields));
     }
 
     fn new_span(&self, _: &Attributes<'_>) -> Id {
@@ -88,7 +88,7 @@ fn write_event(out: &mut Vec<u8>, now: SystemTime, metadata: &Metadata<'_>, fiel
     out.push(b'\n');
 }
 
-/// A value with white space or quotes in it stands in quotes.
+/// Quotes a value that contains white space or quotes.
 fn write_value(out: &mut Vec<u8>, value: &str) {
     let quoted = value.is_empty() || value.contains(|character: char| character.is_whitespace() || character == '"');
     if quoted {

@@ -1,14 +1,14 @@
-//! Log files that somebody has moved away: `logrotate`, and a signal or a word afterwards.
+//! Reopening log files after rotation.
 //!
-//! The server writes to standard output and standard error. Where these are files, it can open them again by the names that
-//! they had when it started.
+//! The server logs to standard output and standard error. Where these are files, it can open them again by the paths that they had at
+//! start.
 
 use std::fs::OpenOptions;
 use std::io;
 use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 
-/// The files behind standard output and standard error, where they are files.
+/// The files behind standard output and standard error, if they are files.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Files {
     output: Option<PathBuf>,
@@ -16,12 +16,12 @@ pub(crate) struct Files {
 }
 
 impl Files {
-    /// Those of this process.
+    /// The files of this process.
     pub(crate) fn of_process() -> Self {
         Self { output: file(std::io::stdout()), error: file(std::io::stderr()) }
     }
 
-    /// Opens them anew.
+    /// Opens the files again.
     pub(crate) fn reopen(&self) -> io::Result<()> {
         let open = |path: &Path| OpenOptions::new().append(true).create(true).open(path);
         if let Some(path) = &self.output {
@@ -33,13 +33,13 @@ impl Files {
         Ok(())
     }
 
-    /// As words of an order: [`parse`](Self::parse) reads them.
-    pub(crate) fn to_order(&self) -> String {
+    /// A line for the channel; [`parse`](Self::parse) reads it.
+    pub(crate) fn to_line(&self) -> String {
         let text = |path: &Option<PathBuf>| path.as_deref().map(|path| path.display().to_string()).unwrap_or_default();
         format!("{}\t{}", text(&self.output), text(&self.error))
     }
 
-    /// What [`to_order`](Self::to_order) wrote.
+    /// Reads what [`to_line`](Self::to_line) wrote.
     pub(crate) fn parse(text: &str) -> Self {
         let (output, error) = text.split_once('\t').unwrap_or_default();
         let path = |text: &str| Some(PathBuf::from(text)).filter(|path| !path.as_os_str().is_empty());
@@ -61,6 +61,6 @@ mod tests {
     #[test]
     fn files_travel_as_words() {
         let files = Files { output: Some("/var/log/a b".into()), error: None };
-        assert_eq!(Files::parse(&files.to_order()), files);
+        assert_eq!(Files::parse(&files.to_line()), files);
     }
 }

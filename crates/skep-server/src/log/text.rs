@@ -1,4 +1,4 @@
-//! Times, numbers and foreign text, written by hand.
+//! Formatting of times, numbers and untrusted text.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -21,7 +21,7 @@ pub(crate) fn write_time(out: &mut Vec<u8>, time: SystemTime) {
 
 /// Year, month and day of a number of days since 1970-01-01.
 ///
-/// Years are counted from March on, so that the leap day is the last of its year; 400 years are 146 097 days.
+/// Years start in March, so that the leap day is the last day of its year; 400 years are 146 097 days.
 fn date(days: u64) -> (u64, u64, u64) {
     let days = days + 719_468;
     let era = days / 146_097;
@@ -38,7 +38,7 @@ pub(crate) fn write_number(out: &mut Vec<u8>, number: u64) {
     write_padded(out, number, 1);
 }
 
-/// Writes a number in decimal, with zeros in front up to this width.
+/// Writes a number in decimal, padded with zeros to this width.
 pub(crate) fn write_padded(out: &mut Vec<u8>, mut number: u64, width: usize) {
     let mut digits = [b'0'; 20];
     let mut at = digits.len();
@@ -50,7 +50,7 @@ pub(crate) fn write_padded(out: &mut Vec<u8>, mut number: u64, width: usize) {
     out.extend_from_slice(&digits[at..]);
 }
 
-/// Writes text so that it stays on its line and within its quotes, whatever is in it.
+/// Writes text so that it cannot break its line or its quotes.
 pub(crate) fn write_escaped(out: &mut Vec<u8>, text: &str) {
     if text.bytes().all(is_plain) {
         return out.extend_from_slice(text.as_bytes());
@@ -58,7 +58,7 @@ pub(crate) fn write_escaped(out: &mut Vec<u8>, text: &str) {
     for character in text.chars() {
         match character {
             '"' | '\\' => out.extend([b'\\', character as u8]),
-            // Line separators and the like would be lines to some readers.
+            // Some readers treat line separators as line breaks.
             _ if character.is_control() || matches!(character, '\u{2028}' | '\u{2029}') => {
                 out.extend(character.escape_unicode().map(|character| character as u8));
             }

@@ -1,4 +1,4 @@
-//! A server that runs, and its end.
+//! A running server, and its shutdown.
 
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -8,54 +8,57 @@ use std::time::Duration;
 use skep::Site;
 use tokio::sync::{mpsc, watch};
 
-use super::{Ended, report, say};
+use crate::app_status;
 use crate::jobs::Jobs;
 use crate::listener::SocketFile;
 use crate::log::Logs;
+use crate::resources::print;
 use crate::signals::{Outcome, Signals};
-use crate::worker::Life;
+use crate::worker_state::{WorkerExit, WorkerState};
 
-/// Something in a worker thread went wrong that is our fault (`EX_SOFTWARE`).
-const BROKEN: u8 = 70;
+/// The exit code after an internal error (`EX_SOFTWARE`).
+const INTERNAL_ERROR: u8 = 70;
 
-/// A server that runs in this process. [`stop`](Running::stop) ends it and waits for that; dropping it does not wait.
+/// A server that runs in this process. [`stop`](Running::stop) shuts it down and waits; dropping it does not wait.
+///
+/// [`Server::start`](crate::Server::start) has an example.
 #[derive(Debug)]
 pub struct Running {
     pub(super) name: String,
     pub(super) urls: Vec<String>,
-    pub(super) life: watch::Sender<Life>,
+    pub(super) state: watch::Sender<WorkerState>,
     pub(super) workers: Vec<JoinHandle<()>>,
-    pub(super) ended: mpsc::UnboundedReceiver<Ended>,
-    /// Until its threads have ended.
+    pub(super) exits: mpsc::UnboundedReceiver<WorkerExit>,
+    /// Dropped before the workers are joined.
     pub(super) site: Option<Arc<Site>>,
     pub(super) jobs: Option<Jobs>,
     pub(super) grace: Duration,
-    /// Removed from disk with this.
+    /// Socket files, removed when this is dropped.
     pub(super) _files: Vec<SocketFile>,
     pub(super) logs: Option<Logs>,
 }
 
 impl Running {
-    /// Where the server can be reached, such as `http://127.0.0.1:8800`, in the order of the setting `listen`.
+    /// The addresses of the server, such as `http://127.0.0.1:8800`, in the order of the setting `listen`.
     #[must_use]
     pub fn urls(&self) -> &[String] {
         &self.urls
     }
 
-    /// Accepts nothing more, lets requests finish for as long as `grace` says, and returns when all is done.
+    /// Stops accepting, finishes requests in progress within the setting `grace`, and returns when everything has ended.
     pub fn stop(mut self) {
         self.drain();
         self.join();
     }
 
     fn drain(&self) {
-        self.life.send_replace(Life::Drain);
+        self.state.send_replace(WorkerState::Draining);
     }
 
     fn join(&mut self) {
         self.site = None;
         for worker in self.workers.drain(..) {
-            // How it ended has been told.
+            // A panic was reported by the panic hook.
             let _ = worker.join();
         }
         if let Some(jobs) = self.jobs.take() {
@@ -66,40 +69,39 @@ impl Running {
         }
     }
 
-    /// Says that it runs.
+    /// Prints the addresses.
     pub(super) fn announce(&self) {
         let threads = match self.workers.len() {
             1 => "1 thread".to_owned(),
             count => format!("{count} threads"),
         };
-        let line = format!("{} listens on {} ({threads})\n", self.name, self.urls.join(" and "));
-        let _ = say(&line);
+        let _ = print(&format!("{} listens on {} ({threads})\n", self.name, self.urls.join(" and ")));
     }
 
-    pub(super) fn until_told(mut self, signals: Signals) -> ExitCode {
-        let (switch, workers) = (self.life.clone(), self.workers.len());
-        let tell = |life| {
-            switch.send_replace(life);
+    pub(super) fn run_until_stopped(mut self, signals: Signals) -> ExitCode {
+        let (sender, workers) = (self.state.clone(), self.workers.len());
+        let set_state = |state| {
+            sender.send_replace(state);
         };
         let site = self.site.clone();
-        let report = |json| site.as_ref().map_or_else(String::new, |site| report::of(site, json));
-        let outcome = signals.wait(&mut self.ended, workers, tell, report);
+        let report = |json| site.as_ref().map_or_else(String::new, |site| app_status::of(site, json));
+        let outcome = signals.wait(&mut self.exits, workers, set_state, report);
         drop(site);
         match outcome {
             Outcome::Done => {
                 self.join();
                 ExitCode::SUCCESS
             }
-            Outcome::Broken => {
-                tracing::error!("a worker thread ended by a fault of the server; giving up");
-                self.at_once(BROKEN)
+            Outcome::WorkerFailed => {
+                tracing::error!("a worker thread failed: internal error; exiting");
+                self.quit(INTERNAL_ERROR)
             }
-            Outcome::AtOnce(signal) => self.at_once(128 + signal),
+            Outcome::Quit(signal) => self.quit(128 + signal),
         }
     }
 
-    /// Ends the process without waiting for requests, but not without what the log has.
-    fn at_once(&mut self, code: u8) -> ExitCode {
+    /// Exits without waiting for requests, but flushes the log.
+    fn quit(&mut self, code: u8) -> ExitCode {
         if let Some(mut logs) = self.logs.take() {
             logs.finish();
         }

@@ -1,37 +1,40 @@
-//! Words to a server that runs, over a unix socket that only its user can open.
+//! Commands to a running server, over a unix socket that only its user can open.
 
-use std::fs;
-use std::io::{self, BufRead, BufReader, Read, Write};
+use std::io::{self, Read, Write};
 use std::net::Shutdown;
 use std::os::fd::{AsFd, BorrowedFd};
-use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::{UnixListener, UnixStream};
-use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags};
+use rustix::fs::Mode;
 
 use crate::config::Config;
+use crate::error::StartError;
 use crate::listener::{SocketFile, bind_unix};
-use crate::server::StartError;
 
-/// The file in the folder for data.
+/// The file in the data directory.
 const FILE: &str = "control";
 
-/// How long one who has connected may take to say a word. It is the supervisor's only thread that waits.
-const PATIENCE: Duration = Duration::from_millis(500);
+/// The number of clients at a time; others wait in the queue of the socket.
+pub(super) const MAX_CLIENTS: usize = 32;
 
-const LONGEST_WORD: u64 = 256;
+/// How long a client may take to send its command, and then to read the reply.
+const CLIENT_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// The socket that words come from.
+const MAX_LINE: usize = 256;
+
+/// The listening socket.
 #[derive(Debug)]
 pub(crate) struct Control {
     socket: UnixListener,
-    path: PathBuf,
     _file: SocketFile,
 }
 
-/// What a server can be told.
+/// What a client can ask for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Word {
+pub(crate) enum ControlCommand {
     Status { json: bool },
     Swap { allow_breaking_migration: bool },
     Upgrade,
@@ -41,9 +44,10 @@ pub(crate) enum Word {
     Level(tracing::Level),
 }
 
-const WORDS: &str = "status, status json, swap, swap --allow-breaking-migration, upgrade, add, reopen, stop, log LEVEL";
+const COMMANDS: &str =
+    "status, status json, swap, swap --allow-breaking-migration, upgrade, add, reopen, stop, log LEVEL";
 
-impl Word {
+impl ControlCommand {
     pub(crate) fn parse(line: &str) -> Result<Self, String> {
         let words: Vec<&str> = line.split_whitespace().collect();
         Ok(match words.as_slice() {
@@ -55,47 +59,42 @@ impl Word {
             ["add"] => Self::Add,
             ["reopen"] => Self::Reopen,
             ["stop"] => Self::Stop,
-            ["log", level] => Self::Level(
-                level.parse().map_err(|_| format!("\"{level}\" is no level: error, warn, info, debug, trace"))?,
-            ),
-            _ => return Err(format!("\"{line}\" is no word for a server; there are: {WORDS}")),
+            ["log", level] => {
+                Self::Level(level.parse().map_err(|_| {
+                    format!("unknown log level \"{level}\": expected error, warn, info, debug or trace")
+                })?)
+            }
+            _ => return Err(format!("unknown command \"{line}\": expected one of {COMMANDS}")),
         })
     }
 }
 
 impl Control {
-    /// Opens the socket. A path that nobody chose, and that is too long for one, is only a warning.
+    /// Opens the socket. If the default path is too long for a socket, that is only a warning.
     pub(super) fn listen(config: &Config) -> Result<Option<Self>, StartError> {
         let path = path(config);
-        let bound = bind_unix(&path, 16).and_then(|(socket, file)| {
-            fs::set_permissions(&path, fs::Permissions::from_mode(0o600))?;
-            Ok((socket, file))
-        });
+        // The socket is never open to others, not even for a moment. No other thread makes files yet.
+        let umask = rustix::process::umask(Mode::from_raw_mode(0o177));
+        let bound = bind_unix(&path, 16);
+        rustix::process::umask(umask);
         match bound {
-            Ok((socket, file)) => Ok(Some(Self { socket, path, _file: file })),
+            Ok((socket, file)) => Ok(Some(Self { socket, _file: file })),
             Err(error) if config.control.is_none() => {
-                tracing::warn!("nobody can talk to this server (--control): {error}");
+                tracing::warn!("there is no control socket, so --control will not work: {error}");
                 Ok(None)
             }
             Err(error) => Err(StartError(format!("control = {}: {error}", path.display()))),
         }
     }
 
-    /// The same socket, from a former program of this process.
+    /// The socket that the supervisor opened before it was upgraded.
     pub(super) fn inherit(socket: UnixListener, config: &Config) -> io::Result<Self> {
-        let path = path(config);
-        Ok(Self { socket, _file: SocketFile::at(&path)?, path })
-    }
-
-    pub(super) fn path(&self) -> &Path {
-        &self.path
+        Ok(Self { socket, _file: SocketFile::at(&path(config))? })
     }
 
     pub(super) fn accept(&self) -> Option<UnixStream> {
         let (stream, _) = self.socket.accept().ok()?;
-        stream.set_nonblocking(false).ok()?;
-        stream.set_read_timeout(Some(PATIENCE)).ok()?;
-        stream.set_write_timeout(Some(PATIENCE)).ok()?;
+        stream.set_nonblocking(true).ok()?;
         Some(stream)
     }
 }
@@ -106,25 +105,125 @@ impl AsFd for Control {
     }
 }
 
-fn path(config: &Config) -> PathBuf {
+/// The path of the socket.
+pub(super) fn path(config: &Config) -> PathBuf {
     config.control.clone().unwrap_or_else(|| config.data.join(FILE))
 }
 
-/// What somebody says.
-pub(super) fn read(asker: &UnixStream) -> Option<String> {
-    let mut line = String::new();
-    BufReader::new(asker.take(LONGEST_WORD)).read_line(&mut line).ok()?;
-    Some(line.trim().to_owned()).filter(|line| !line.is_empty())
+/// Clients that send a command or read a reply. None of them can block the supervisor.
+#[derive(Debug, Default)]
+pub(super) struct Clients {
+    sending: Vec<Client>,
+    receiving: Vec<Client>,
 }
 
-/// Says a word to the server that runs with this configuration, and gives back its answer.
-pub(crate) fn ask(config: &Config, word: &str) -> Result<String, String> {
-    let mut word = word.trim().to_owned();
-    if word == "swap" && config.swap.allow_breaking_migration {
-        word += " --allow-breaking-migration";
+/// One client, with what it has sent so far or what it has yet to receive.
+#[derive(Debug)]
+struct Client {
+    stream: UnixStream,
+    bytes: Vec<u8>,
+    deadline: Instant,
+}
+
+/// The state of a client after an attempt to read or to write.
+enum Progress {
+    Pending,
+    Line(String),
+    Closed,
+}
+
+impl Clients {
+    /// Reads a command from this client.
+    pub(super) fn add(&mut self, stream: UnixStream) {
+        self.sending.push(Client { stream, bytes: Vec::new(), deadline: Instant::now() + CLIENT_TIMEOUT });
     }
-    // What is wrong with the word is said without a server, too.
-    Word::parse(&word)?;
+
+    pub(super) fn len(&self) -> usize {
+        self.sending.len() + self.receiving.len()
+    }
+
+    pub(super) fn add_to<'c>(&'c self, fds: &mut Vec<PollFd<'c>>) {
+        fds.extend(self.sending.iter().map(|client| PollFd::new(&client.stream, PollFlags::IN)));
+        fds.extend(self.receiving.iter().map(|client| PollFd::new(&client.stream, PollFlags::OUT)));
+    }
+
+    pub(super) fn deadlines(&self) -> impl Iterator<Item = Instant> {
+        self.sending.iter().chain(&self.receiving).map(|client| client.deadline)
+    }
+
+    /// Reads what has arrived, and returns each complete command with its client.
+    pub(super) fn read_lines(&mut self) -> Vec<(UnixStream, String)> {
+        let mut complete = Vec::new();
+        for mut client in std::mem::take(&mut self.sending) {
+            match client.read() {
+                Progress::Pending => self.sending.push(client),
+                Progress::Line(line) => complete.push((client.stream, line)),
+                Progress::Closed => {}
+            }
+        }
+        complete
+    }
+
+    /// Sends a reply, as much of it as the socket takes now, and closes the connection after it.
+    pub(super) fn reply(&mut self, stream: UnixStream, text: &str) {
+        let deadline = Instant::now() + CLIENT_TIMEOUT;
+        self.receiving.push(Client { stream, bytes: text.as_bytes().to_vec(), deadline });
+        self.flush();
+    }
+
+    /// Continues with replies that did not fit into the socket's buffer.
+    pub(super) fn flush(&mut self) {
+        self.receiving.retain_mut(|client| matches!(client.write(), Progress::Pending));
+    }
+}
+
+impl Client {
+    fn read(&mut self) -> Progress {
+        let mut buffer = [0; MAX_LINE];
+        loop {
+            match self.stream.read(&mut buffer) {
+                Ok(count) => {
+                    self.bytes.extend_from_slice(&buffer[..count]);
+                    let end = self.bytes.iter().position(|byte| *byte == b'\n');
+                    if end.is_none() && count > 0 && self.bytes.len() < MAX_LINE {
+                        continue;
+                    }
+                    let line = String::from_utf8_lossy(&self.bytes[..end.unwrap_or(self.bytes.len())]);
+                    let line = line.trim().to_owned();
+                    return if line.is_empty() { Progress::Closed } else { Progress::Line(line) };
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock && Instant::now() < self.deadline => {
+                    return Progress::Pending;
+                }
+                Err(_) => return Progress::Closed,
+            }
+        }
+    }
+
+    fn write(&mut self) -> Progress {
+        while !self.bytes.is_empty() {
+            match self.stream.write(&self.bytes) {
+                Ok(count @ 1..) => drop(self.bytes.drain(..count)),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock && Instant::now() < self.deadline => {
+                    return Progress::Pending;
+                }
+                Ok(_) | Err(_) => return Progress::Closed,
+            }
+        }
+        Progress::Closed
+    }
+}
+
+/// Sends a command to the server that runs with this configuration, and returns its reply.
+pub(crate) fn send_command(config: &Config, line: &str) -> Result<String, String> {
+    let mut line = line.trim().to_owned();
+    if line == "swap" && config.swap.allow_breaking_migration {
+        line += " --allow-breaking-migration";
+    }
+    // An unknown command is an error even if no server runs.
+    ControlCommand::parse(&line)?;
     let path = path(config);
     let problem = |error: io::Error| match error.kind() {
         io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused => format!(
@@ -134,22 +233,64 @@ pub(crate) fn ask(config: &Config, word: &str) -> Result<String, String> {
         _ => format!("{}: {error}", path.display()),
     };
     let mut stream = UnixStream::connect(&path).map_err(problem)?;
-    stream.write_all(format!("{word}\n").as_bytes()).map_err(problem)?;
+    stream.write_all(format!("{line}\n").as_bytes()).map_err(problem)?;
     stream.shutdown(Shutdown::Write).map_err(problem)?;
-    let mut answer = String::new();
-    stream.read_to_string(&mut answer).map_err(problem)?;
-    if answer.starts_with("not ") { Err(answer.trim_end().to_owned()) } else { Ok(answer) }
+    let mut reply = String::new();
+    stream.read_to_string(&mut reply).map_err(problem)?;
+    if reply.starts_with("not ") { Err(reply.trim_end().to_owned()) } else { Ok(reply) }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn client(clients: &mut Clients) -> UnixStream {
+        let (ours, theirs) = UnixStream::pair().unwrap();
+        ours.set_nonblocking(true).unwrap();
+        clients.add(ours);
+        theirs
+    }
+
     #[test]
-    fn words_are_understood_or_listed() {
-        assert_eq!(Word::parse("status json"), Ok(Word::Status { json: true }));
-        assert_eq!(Word::parse("log debug"), Ok(Word::Level(tracing::Level::DEBUG)));
-        assert!(Word::parse("restart").unwrap_err().contains("there are: status"));
-        assert!(Word::parse("log loud").unwrap_err().contains("error, warn"));
+    fn commands_are_parsed_and_an_unknown_one_lists_them() {
+        assert_eq!(ControlCommand::parse("status json"), Ok(ControlCommand::Status { json: true }));
+        assert_eq!(ControlCommand::parse("log debug"), Ok(ControlCommand::Level(tracing::Level::DEBUG)));
+        assert!(ControlCommand::parse("restart").unwrap_err().contains("expected one of status"));
+        assert!(ControlCommand::parse("log loud").unwrap_err().contains("error, warn"));
+    }
+
+    #[test]
+    fn a_silent_client_delays_nobody_and_half_a_line_is_kept() {
+        let mut clients = Clients::default();
+        let (_silent, mut slow, mut other) = (client(&mut clients), client(&mut clients), client(&mut clients));
+        slow.write_all(b"sta").unwrap();
+        other.write_all(b"add\n").unwrap();
+        let lines = |clients: &mut Clients| clients.read_lines().into_iter().map(|(_, line)| line).collect::<Vec<_>>();
+        assert_eq!(lines(&mut clients), ["add"]);
+        slow.write_all(b"tus\n").unwrap();
+        assert_eq!(lines(&mut clients), ["status"]);
+        assert_eq!(clients.len(), 1);
+        clients.sending[0].deadline = Instant::now();
+        assert_eq!(lines(&mut clients), [""; 0]);
+        assert_eq!(clients.len(), 0, "a client that sends nothing is disconnected in the end");
+    }
+
+    #[test]
+    fn a_client_that_does_not_read_blocks_nobody_and_gets_all_of_its_reply() {
+        let mut clients = Clients::default();
+        let mut theirs = client(&mut clients);
+        let stream = clients.sending.pop().unwrap().stream;
+        let text = "x".repeat(4 << 20);
+        clients.reply(stream, &text);
+        assert_eq!(clients.len(), 1, "the reply is larger than a socket's buffer");
+        let reader = std::thread::spawn(move || {
+            let mut reply = String::new();
+            theirs.read_to_string(&mut reply).map(|_| reply)
+        });
+        while clients.len() > 0 {
+            clients.flush();
+            std::thread::yield_now();
+        }
+        assert_eq!(reader.join().unwrap().unwrap(), text);
     }
 }

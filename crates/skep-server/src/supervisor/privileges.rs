@@ -1,13 +1,17 @@
-//! Becoming somebody who may do less.
+//! Giving up root privileges.
+//!
+//! While the process is root, it touches no path that another user can change: it works in folders of [root alone](only_root_changes)
+//! before it becomes the user, and everywhere else after that.
 
 use std::fs;
 use std::io;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::Path;
 
 use crate::config::Config;
 use crate::sys;
 
-/// Who to become.
+/// The user and groups to change to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Identity {
     pub(crate) user: u32,
@@ -15,8 +19,13 @@ pub(crate) struct Identity {
     groups: Vec<u32>,
 }
 
+/// Checks that `user` and `group` exist: for `--check`.
+pub(crate) fn check_identity(config: &Config) -> Result<(), String> {
+    Identity::of(config).map(drop)
+}
+
 impl Identity {
-    /// The one that the settings name, if they name one.
+    /// The identity of the settings `user` and `group`, if one is set.
     pub(crate) fn of(config: &Config) -> Result<Option<Self>, String> {
         if config.user.is_none() && config.group.is_none() {
             return Ok(None);
@@ -64,12 +73,24 @@ impl Identity {
         Ok(Self { user: id, group: own_group, groups: all })
     }
 
-    /// Gives a file or folder to this identity.
+    /// Gives a file or directory to the user. The folder that holds it must be one that [only root changes](only_root_changes).
     pub(crate) fn own(&self, path: &Path) -> io::Result<()> {
-        std::os::unix::fs::chown(path, Some(self.user), Some(self.group))
+        std::os::unix::fs::lchown(path, Some(self.user), Some(self.group))
     }
 
-    /// Becomes it, for good.
+    /// Makes a data directory where only root can, and gives it to the user. Elsewhere the user makes it.
+    pub(crate) fn prepare_data_dir(&self, path: &Path) -> io::Result<()> {
+        let path = std::path::absolute(path)?;
+        let Some(parent) = path.parent().filter(|parent| only_root_changes(parent)) else { return Ok(()) };
+        fs::create_dir_all(parent)?;
+        match fs::DirBuilder::new().mode(0o700).create(&path) {
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
+            _ => {}
+        }
+        if fs::symlink_metadata(&path)?.uid() == 0 { self.own(&path) } else { Ok(()) }
+    }
+
+    /// Changes to this identity for good.
     pub(crate) fn assume(&self) -> Result<(), String> {
         let process = (rustix::process::getuid().as_raw(), rustix::process::getgid().as_raw());
         if process == (self.user, self.group) {
@@ -79,6 +100,21 @@ impl Identity {
             format!("this process cannot become user {} and group {}: {error}; start it as root, or leave `user` and `group` out", self.user, self.group)
         })
     }
+}
+
+/// True if this process is root, and nobody else can change what a path in this folder names: the folder and all above it belong to root,
+/// none is a symbolic link, and nobody else may write to them. Above an existing folder of root, a sticky one such as `/tmp` is as good.
+pub(crate) fn only_root_changes(folder: &Path) -> bool {
+    let Ok(folder) = std::path::absolute(folder) else { return false };
+    let mut below_exists = false;
+    let is_safe = |path: &Path| match fs::symlink_metadata(path) {
+        Ok(found) => {
+            let sticky = std::mem::replace(&mut below_exists, true) && found.mode() & 0o1000 != 0;
+            found.is_dir() && found.uid() == 0 && (found.mode() & 0o022 == 0 || sticky)
+        }
+        Err(error) => error.kind() == io::ErrorKind::NotFound,
+    };
+    rustix::process::geteuid().is_root() && folder.ancestors().all(is_safe)
 }
 
 #[cfg(test)]

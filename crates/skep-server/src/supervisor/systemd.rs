@@ -1,16 +1,16 @@
-//! What systemd is told (`sd_notify(3)`), if it has started this process.
+//! Notifications to systemd (`sd_notify(3)`).
 
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::net::{SocketAddr, UnixDatagram};
 use std::time::{Duration, Instant};
 
-use crate::sys::board;
+use crate::sys::scoreboard;
 
-/// The way to systemd, or nothing.
+/// The notification socket, if systemd has started this process.
 #[derive(Debug)]
 pub(crate) struct Systemd {
     to: Option<(UnixDatagram, SocketAddr)>,
-    /// How often it wants to hear of us.
+    /// Half of systemd's watchdog interval.
     watchdog: Option<Duration>,
     last: Instant,
 }
@@ -32,7 +32,7 @@ impl Systemd {
         Self { to, watchdog: watchdog.map(|micros: u64| Duration::from_micros(micros) / 2), last: Instant::now() }
     }
 
-    /// Tells it. Whether it listens is its own business.
+    /// Sends a notification.
     pub(crate) fn tell(&self, state: &str) {
         if let Some((socket, address)) = &self.to {
             let _ = socket.send_to_addr(state.as_bytes(), address);
@@ -43,13 +43,13 @@ impl Systemd {
         self.tell(&format!("READY=1\nMAINPID={}\nSTATUS={status}", std::process::id()));
     }
 
-    /// The configuration, or the program, is being read again; [`ready`](Self::ready) says that it is done.
+    /// The program or its configuration is being reloaded, until [`ready`](Self::ready) is called.
     pub(crate) fn reloading(&self) {
-        self.tell(&format!("RELOADING=1\nMONOTONIC_USEC={}", board::now() * 1000));
+        self.tell(&format!("RELOADING=1\nMONOTONIC_USEC={}", scoreboard::now() * 1000));
     }
 
     pub(crate) fn stopping(&self) {
-        self.tell("STOPPING=1\nSTATUS=finishing what runs");
+        self.tell("STOPPING=1\nSTATUS=shutting down");
     }
 
     /// When to call [`alive`](Self::alive) next.

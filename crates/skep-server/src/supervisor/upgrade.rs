@@ -1,169 +1,216 @@
-//! Another version of the supervisor itself: it executes the new file in its own process, and keeps sockets and workers.
+//! Replacing the supervisor's own program: it executes the new file in its own process, and keeps sockets and workers.
 //!
-//! The workers do not notice. The number of the process stays, and so does what systemd knows of it.
+//! Workers are not affected, and the process id stays, as does what systemd knows about it.
 
-use std::fmt::Write;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
 use std::os::unix::net::UnixListener;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::Stdio;
+use std::rc::Rc;
 
 use rustix::process::Pid;
 
-use super::child::{Child, inherit_all};
 use super::control::Control;
-use super::{PidFile, Supervisor};
+use super::worker_handle::{WorkerHandle, set_all_inheritable};
+use super::{OwnFiles, PidFile, Supervisor};
 use crate::config::Config;
+use crate::error::StartError;
+use crate::handoff::set_inheritable;
 use crate::listener::SocketFile;
-use crate::seat::inherit;
-use crate::server::StartError;
 use crate::sys;
-use crate::sys::board::Board;
+use crate::sys::scoreboard::Scoreboard;
 
-/// Not a setting, so it does not begin as settings do.
+/// Not a setting, so it does not begin with `SKEP_`.
 const VARIABLE: &str = "_SKEP_SUPERVISOR";
 
-/// What a former program of this process has left.
+/// What the new program inherits from the old one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Heritage {
+pub(super) struct UpgradeState {
     process: u32,
-    number: u32,
-    deaths: u64,
+    last_number: u32,
+    crashes: u64,
     name: String,
     control: Option<RawFd>,
     sockets: Vec<Vec<RawFd>>,
-    child: Option<(u32, i32, RawFd, RawFd, usize)>,
+    /// The serving worker, and those that retire: each closes its connections at once if its channel is closed.
+    workers: Vec<InheritedWorker>,
     urls: Vec<String>,
 }
 
-impl Heritage {
-    /// Whether there is one: the variable is for this very process, and not for those that it starts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct InheritedWorker {
+    serving: bool,
+    number: u32,
+    pid: i32,
+    channel: RawFd,
+    scoreboard: RawFd,
+    slots: usize,
+}
+
+impl UpgradeState {
+    /// The state for this process. A child process may have inherited the variable, but it is not for it.
     pub(super) fn of_process() -> Result<Option<Self>, StartError> {
         let Some(text) = std::env::var_os(VARIABLE) else { return Ok(None) };
-        let heritage = text.to_str().and_then(Self::parse);
-        let heritage = heritage
-            .ok_or_else(|| StartError(format!("{VARIABLE} = {}: not what a supervisor leaves", text.display())))?;
-        Ok(Some(heritage).filter(|heritage| heritage.process == std::process::id()))
+        let state = text.to_str().and_then(Self::parse);
+        let state =
+            state.ok_or_else(|| StartError(format!("{VARIABLE} = {}: not written by a supervisor", text.display())))?;
+        Ok(Some(state).filter(|state| state.process == std::process::id()))
     }
 
     fn to_text(&self) -> String {
-        let (process, number, deaths, name) = (self.process, self.number, self.deaths, &self.name);
-        let mut text = format!("{process}\n{number}\n{deaths}\n{name}\n{}\n", self.control.unwrap_or(-1));
-        let threads =
-            self.sockets.iter().map(|thread| thread.iter().map(ToString::to_string).collect::<Vec<_>>().join(","));
-        text += &threads.collect::<Vec<_>>().join("/");
-        let (number, pid, channel, board, slots) = self.child.unwrap_or_default();
-        let _ = write!(text, "\n{number} {pid} {channel} {board} {slots}\n{}", self.urls.join("\n"));
-        text
+        let threads = self.sockets.iter().map(|thread| join(thread, ","));
+        let (sockets, workers) = (join(threads, "/"), join(&self.workers, "/"));
+        format!(
+            "{}\n{}\n{}\n{}\n{}\n{sockets}\n{workers}\n{}",
+            self.process,
+            self.last_number,
+            self.crashes,
+            self.name,
+            self.control.unwrap_or(-1),
+            self.urls.join("\n")
+        )
     }
 
     fn parse(text: &str) -> Option<Self> {
         let mut lines = text.lines();
         let mut next = || lines.next();
         let of_thread = |thread: &str| thread.split(',').map(|fd| fd.parse().ok()).collect::<Option<Vec<RawFd>>>();
-        let (process, number, deaths) = (next()?.parse().ok()?, next()?.parse().ok()?, next()?.parse().ok()?);
+        let (process, last_number, crashes) = (next()?.parse().ok()?, next()?.parse().ok()?, next()?.parse().ok()?);
         let name = next()?.to_owned();
         let control = next()?.parse().ok().filter(|fd| *fd >= 0);
         let sockets = next()?.split('/').map(of_thread).collect::<Option<_>>()?;
-        let words: Vec<i64> = next()?.split(' ').map(|word| word.parse().ok()).collect::<Option<_>>()?;
-        let &[worker, pid, channel, board, slots] = words.as_slice() else { return None };
-        let child = (pid != 0).then_some(()).and_then(|()| {
-            Some((
-                worker.try_into().ok()?,
-                pid.try_into().ok()?,
-                channel.try_into().ok()?,
-                board.try_into().ok()?,
-                slots.try_into().ok()?,
-            ))
-        });
+        let workers = next()?.split('/').filter(|worker| !worker.is_empty());
+        let workers = workers.map(InheritedWorker::parse).collect::<Option<_>>()?;
         let urls = lines.map(ToOwned::to_owned).collect();
-        Some(Self { process, number, deaths, name, control, sockets, child, urls })
+        Some(Self { process, last_number, crashes, name, control, sockets, workers, urls })
     }
 }
 
-/// Whether the new version reads its settings: if it does not, it must not take this process over.
-pub(super) fn prepare(supervisor: &Supervisor) -> Result<(), String> {
+fn join(items: impl IntoIterator<Item = impl ToString>, separator: &str) -> String {
+    items.into_iter().map(|item| item.to_string()).collect::<Vec<_>>().join(separator)
+}
+
+impl InheritedWorker {
+    fn of(worker: &WorkerHandle, serving: bool) -> Self {
+        Self {
+            serving,
+            number: worker.number,
+            pid: worker.pid.as_raw_nonzero().get(),
+            channel: worker.channel.as_raw_fd(),
+            scoreboard: worker.scoreboard.file().as_raw_fd(),
+            slots: worker.slots,
+        }
+    }
+
+    fn parse(text: &str) -> Option<Self> {
+        let words: Vec<i64> = text.split(' ').map(|word| word.parse().ok()).collect::<Option<_>>()?;
+        let &[serving, number, pid, channel, scoreboard, slots] = words.as_slice() else { return None };
+        Some(Self {
+            serving: serving == 1,
+            number: number.try_into().ok()?,
+            pid: pid.try_into().ok()?,
+            channel: channel.try_into().ok()?,
+            scoreboard: scoreboard.try_into().ok()?,
+            slots: slots.try_into().ok()?,
+        })
+    }
+}
+
+impl std::fmt::Display for InheritedWorker {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { serving, number, pid, channel, scoreboard, slots } = self;
+        write!(f, "{} {number} {pid} {channel} {scoreboard} {slots}", u8::from(*serving))
+    }
+}
+
+/// Fails if the new version rejects its settings: it must not take over this process then.
+pub(super) fn check_settings(supervisor: &Supervisor) -> Result<(), String> {
     let mut command = supervisor.executable.command();
     command.args(std::env::args_os().skip(1)).arg("--print-config").stdin(Stdio::null()).stdout(Stdio::null());
     let output = command.output().map_err(|error| error.to_string())?;
     if output.status.success() { Ok(()) } else { Err(String::from_utf8_lossy(&output.stderr).trim().to_owned()) }
 }
 
-/// Executes the new version here. It comes back only if that fails.
+/// Executes the new version in this process. Returns only if that fails.
 pub(super) fn execute(supervisor: &mut Supervisor) {
+    supervisor.abandon_status_queries();
     match hand_over(supervisor) {
-        Ok(heritage) => {
+        Ok(state) => {
             let mut command = supervisor.executable.command();
-            command.args(std::env::args_os().skip(1)).env(VARIABLE, heritage.to_text());
+            command.args(std::env::args_os().skip(1)).env(VARIABLE, state.to_text());
             command.arg0(supervisor.executable.path());
             let error = command.exec();
-            tracing::error!(%error, "the supervisor stays as it is: it could not execute the new version");
+            tracing::error!(%error, "the supervisor was not upgraded: cannot execute the new version");
         }
-        Err(error) => tracing::error!(%error, "the supervisor stays as it is"),
+        Err(error) => tracing::error!(%error, "the supervisor was not upgraded"),
     }
-    let _ = keep(supervisor, false);
+    let _ = set_everything_inheritable(supervisor, false);
 }
 
-fn hand_over(supervisor: &Supervisor) -> io::Result<Heritage> {
-    keep(supervisor, true)?;
-    let child = supervisor.serving.as_ref().map(|child| {
-        let (channel, board) = (child.channel.as_raw_fd(), child.board.file().as_raw_fd());
-        (child.number, child.pid.as_raw_nonzero().get(), channel, board, child.slots)
-    });
-    Ok(Heritage {
+fn hand_over(supervisor: &Supervisor) -> io::Result<UpgradeState> {
+    set_everything_inheritable(supervisor, true)?;
+    let serving = supervisor.serving.iter().map(|worker| InheritedWorker::of(worker, true));
+    let retiring = supervisor.retiring.iter().map(|worker| InheritedWorker::of(worker, false));
+    Ok(UpgradeState {
         process: std::process::id(),
-        number: supervisor.number,
-        deaths: supervisor.deaths,
+        last_number: supervisor.last_number,
+        crashes: supervisor.crashes,
         name: supervisor.name.clone(),
         control: supervisor.control.as_ref().map(|control| control.as_fd().as_raw_fd()),
         sockets: supervisor.sockets.iter().map(|thread| thread.iter().map(AsRawFd::as_raw_fd).collect()).collect(),
-        child,
+        workers: serving.chain(retiring).collect(),
         urls: supervisor.urls.clone(),
     })
 }
 
-/// Whether what this supervisor holds outlives the program that it runs.
-fn keep(supervisor: &Supervisor, yes: bool) -> io::Result<()> {
-    inherit_all(&supervisor.sockets, yes)?;
+/// Lets file descriptors survive the execution of another program, or not.
+fn set_everything_inheritable(supervisor: &Supervisor, yes: bool) -> io::Result<()> {
+    set_all_inheritable(&supervisor.sockets, yes)?;
     if let Some(control) = &supervisor.control {
         let flags = if yes { rustix::io::FdFlags::empty() } else { rustix::io::FdFlags::CLOEXEC };
         rustix::io::fcntl_setfd(control, flags)?;
     }
-    // Those that leave end by themselves, and are collected by whoever has this process.
-    if let Some(child) = &supervisor.serving {
-        inherit(&child.channel, yes)?;
-        inherit(child.board.file(), yes)?;
+    for worker in supervisor.serving.iter().chain(&supervisor.retiring) {
+        set_inheritable(&worker.channel, yes)?;
+        set_inheritable(worker.scoreboard.file(), yes)?;
     }
     Ok(())
 }
 
 impl Supervisor {
-    /// Goes on where a former program of this process has stopped.
-    pub(super) fn inherit(config: Config, heritage: Heritage) -> Result<Self, StartError> {
+    /// Continues after an upgrade.
+    pub(super) fn resume(config: Config, state: UpgradeState) -> Result<Self, StartError> {
         let take = |fd: &RawFd| sys::take_inherited(*fd);
         let of_thread = |thread: &Vec<RawFd>| thread.iter().map(take).collect::<io::Result<Vec<OwnedFd>>>();
-        let sockets = heritage.sockets.iter().map(of_thread).collect::<io::Result<_>>()?;
+        let sockets = state.sockets.iter().map(of_thread).collect::<io::Result<_>>()?;
         let control =
-            heritage.control.as_ref().map(|fd| Control::inherit(UnixListener::from(take(fd)?), &config)).transpose()?;
-        let pid_file = config.pid_file.clone().map(PidFile::write).transpose()?;
-        let paths = heritage.urls.iter().filter_map(|url| url.strip_prefix("unix:"));
-        // One that is gone is nobody's to remove.
+            state.control.as_ref().map(|fd| Control::inherit(UnixListener::from(take(fd)?), &config)).transpose()?;
+        // The process id is the same as before.
+        let pid_file = config.pid_file.clone().map(PidFile);
+        let paths = state.urls.iter().filter_map(|url| url.strip_prefix("unix:"));
+        // A socket file that somebody has removed need not be removed at exit.
         let files = paths.filter_map(|path| SocketFile::at(Path::new(path)).ok()).collect();
-        let mut supervisor = Self::new(heritage.name, config, heritage.urls, sockets, (files, pid_file, control))?;
-        supervisor.number = heritage.number;
-        supervisor.deaths = heritage.deaths;
+        let mut supervisor =
+            Self::new(state.name, config, state.urls, sockets, (files, OwnFiles { control, pid_file }))?;
+        supervisor.last_number = state.last_number;
+        supervisor.crashes = state.crashes;
         supervisor.was_ready = true;
-        if let Some((number, pid, channel, board, slots)) = heritage.child
-            && let Some(pid) = Pid::from_raw(pid)
-        {
-            let board = Board::open(take(&board)?, slots)?;
-            let executable = std::rc::Rc::clone(&supervisor.executable);
-            supervisor.serving = Some(Child::adopt(number, pid, &executable, take(&channel)?, board, slots));
-            supervisor.start_at = None;
+        for inherited in state.workers {
+            let Some(pid) = Pid::from_raw(inherited.pid) else { continue };
+            let scoreboard = Scoreboard::open(take(&inherited.scoreboard)?, inherited.slots)?;
+            let executable = Rc::clone(&supervisor.executable);
+            let channel = take(&inherited.channel)?;
+            let worker = WorkerHandle::adopt(inherited.number, pid, &executable, channel, scoreboard, inherited.slots);
+            if inherited.serving {
+                supervisor.serving = Some(worker);
+                supervisor.start_at = None;
+            } else {
+                supervisor.await_exit(worker);
+            }
         }
-        tracing::info!("the supervisor is version {} now", supervisor.executable.version());
+        tracing::info!("the supervisor runs version {} now", supervisor.executable.version());
         supervisor.systemd.ready(&format!("listens on {}", supervisor.urls.join(" and ")));
         Ok(supervisor)
     }
@@ -174,20 +221,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_heritage_is_read_as_it_was_written() {
-        let heritage = Heritage {
+    fn upgrade_state_is_parsed_as_it_was_written() {
+        let worker = InheritedWorker { serving: true, number: 7, pid: 123, channel: 10, scoreboard: 11, slots: 2 };
+        let state = UpgradeState {
             process: 5,
-            number: 7,
-            deaths: 1,
+            last_number: 7,
+            crashes: 1,
             name: "blog 1.0".into(),
             control: Some(9),
             sockets: vec![vec![3, 4], vec![5, 6]],
-            child: Some((7, 123, 10, 11, 2)),
+            workers: vec![worker, InheritedWorker { serving: false, number: 6, pid: 99, ..worker }],
             urls: vec!["http://localhost:80 (on every address)".into(), "unix:/a b".into()],
         };
-        assert_eq!(Heritage::parse(&heritage.to_text()), Some(heritage.clone()));
-        let without = Heritage { child: None, control: None, ..heritage };
-        assert_eq!(Heritage::parse(&without.to_text()), Some(without));
-        assert_eq!(Heritage::parse("1\n2"), None);
+        assert_eq!(UpgradeState::parse(&state.to_text()), Some(state.clone()));
+        let without = UpgradeState { workers: Vec::new(), control: None, ..state };
+        assert_eq!(UpgradeState::parse(&without.to_text()), Some(without));
+        assert_eq!(UpgradeState::parse("1\n2"), None);
     }
 }

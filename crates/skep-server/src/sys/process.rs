@@ -1,4 +1,4 @@
-//! What a process does to itself and to those it makes: fork, titles, privileges.
+//! Processes: fork, titles, privileges.
 
 use std::ffi::c_int;
 use std::io;
@@ -6,10 +6,10 @@ use std::sync::OnceLock;
 
 use rustix::process::{Pid, Signal};
 
-/// A copy of this process runs `child` and ends with the code that it gives back. All signals wait in the copy until
-/// [`let_signals_in`] is called there.
+/// Forks: the child runs `child` and exits with the code that it returns. All signals are blocked in the child until it calls
+/// [`unblock_signals`].
 ///
-/// Refused while this process has other threads: they would not exist in the copy, and what they had locked would stay locked.
+/// Fails if this process has other threads: they would not exist in the child, and their locks would stay locked.
 pub(crate) fn fork(child: impl FnOnce() -> i32) -> io::Result<Pid> {
     if !is_alone() {
         return Err(io::Error::other("this process has more than one thread and must not fork"));
@@ -23,7 +23,7 @@ pub(crate) fn fork(child: impl FnOnce() -> i32) -> io::Result<Pid> {
             Err(error)
         }
         0 => {
-            // What unwinds must not get into the parent's part of the stack.
+            // A panic must not unwind into the parent's part of the stack.
             let code = std::panic::catch_unwind(std::panic::AssertUnwindSafe(child)).unwrap_or(70);
             // SAFETY: ends the process, without what the parent has registered for its own end.
             unsafe { libc::_exit(code) }
@@ -35,19 +35,18 @@ pub(crate) fn fork(child: impl FnOnce() -> i32) -> io::Result<Pid> {
     }
 }
 
-/// True if this process has one thread. One system call: to stop sharing what threads share is possible for a thread that
-/// shares it with nobody, and does nothing then (`unshare(2)`, `CLONE_THREAD`). Where containers forbid that call altogether, as Docker's
-/// own list does, threads are counted.
+/// True if this process has one thread. `unshare(CLONE_THREAD)` succeeds for a process with a single thread, and changes nothing then
+/// (`unshare(2)`). Where a container forbids the call, as Docker's default profile does, threads are counted.
 fn is_alone() -> bool {
     // SAFETY: a system call without pointers, which changes nothing.
     if unsafe { libc::unshare(libc::CLONE_THREAD) == 0 } {
         return true;
     }
-    // It says EINVAL if there are others.
+    // EINVAL: there are other threads.
     io::Error::last_os_error().raw_os_error() != Some(libc::EINVAL) && threads().is_ok_and(|count| count == 1)
 }
 
-/// How many threads this process has.
+/// The number of threads of this process.
 pub(crate) fn threads() -> io::Result<usize> {
     Ok(std::fs::read_dir("/proc/self/task")?.count())
 }
@@ -73,8 +72,8 @@ fn restore_signals(set: &libc::sigset_t) -> io::Result<()> {
     }
 }
 
-/// Runs `work` while this signal waits.
-pub(crate) fn holding<T>(signal: c_int, work: impl FnOnce() -> T) -> io::Result<T> {
+/// Calls `work` while this signal is blocked.
+pub(crate) fn with_signal_blocked<T>(signal: c_int, work: impl FnOnce() -> T) -> io::Result<T> {
     // SAFETY: both sets live through the calls, which fill them.
     let before = unsafe {
         let mut held: libc::sigset_t = std::mem::zeroed();
@@ -91,8 +90,8 @@ pub(crate) fn holding<T>(signal: c_int, work: impl FnOnce() -> T) -> io::Result<
     Ok(done)
 }
 
-/// No signal waits any more.
-pub(crate) fn let_signals_in() -> io::Result<()> {
+/// Unblocks all signals.
+pub(crate) fn unblock_signals() -> io::Result<()> {
     // SAFETY: all zeros is replaced by the empty set before it is read.
     let none = unsafe {
         let mut none: libc::sigset_t = std::mem::zeroed();
@@ -102,17 +101,16 @@ pub(crate) fn let_signals_in() -> io::Result<()> {
     restore_signals(&none)
 }
 
-/// This process is asked to end (TERM) when the one that made it is gone; now, if it is gone already.
-pub(crate) fn end_with(parent: u32) -> io::Result<()> {
+/// Sends this process TERM when its parent exits. Fails if the parent has exited already.
+pub(crate) fn die_with_parent(parent: u32) -> io::Result<()> {
     rustix::process::set_parent_process_death_signal(Some(Signal::TERM))?;
     let is_there = rustix::process::getppid().is_some_and(|pid| pid.as_raw_nonzero().get().cast_unsigned() == parent);
-    if is_there { Ok(()) } else { Err(io::Error::other("the supervisor is gone")) }
+    if is_there { Ok(()) } else { Err(io::Error::other("the supervisor has exited")) }
 }
 
-/// What `ps` shows for this process. Only a process that was started with a first argument that begins with
-/// [`TITLE`] has room for it; others keep what they have.
+/// Sets the process title that `ps` shows. Needs a first argument that begins with [`TITLE`]; otherwise it does nothing.
 pub(crate) fn set_title(title: &str) {
-    // Those that are forked from a process have its arguments where it has them.
+    // Children have their arguments at the same address as their parent.
     static START: OnceLock<Option<usize>> = OnceLock::new();
     let Some(first) = std::env::args_os().next() else { return };
     let room = first.as_encoded_bytes().len();
@@ -128,16 +126,16 @@ pub(crate) fn set_title(title: &str) {
     unsafe { std::ptr::copy_nonoverlapping(text.as_ptr(), std::ptr::with_exposed_provenance_mut(start), room) };
 }
 
-/// How titles begin.
+/// The first word of titles.
 pub(crate) const TITLE: &str = "skep:";
 
-/// Field 48 of `/proc/self/stat` (`proc_pid_stat(5)`); the second one, in parentheses, may hold anything.
+/// Field 48 of `/proc/self/stat` (`proc_pid_stat(5)`); the second field, in parentheses, may contain anything.
 fn arguments_start(stat: &str) -> Option<usize> {
     let (_, rest) = stat.rsplit_once(')')?;
     rest.split_whitespace().nth(45)?.parse().ok().filter(|start| *start != 0)
 }
 
-/// Becomes this user for good, with these groups and no other.
+/// Changes to this user for good, with exactly these groups.
 pub(crate) fn become_user(user: u32, group: u32, groups: &[u32]) -> io::Result<()> {
     let check = |result: c_int| if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) };
     // SAFETY: the list is as long as it says; libc sees to it that all threads change.

@@ -1,4 +1,4 @@
-//! Signals that arrive as bytes in a pipe, so that a loop can wait for them beside everything else.
+//! Signals as bytes in a pipe, so that an event loop can wait for them.
 
 use std::ffi::c_int;
 use std::io;
@@ -7,11 +7,10 @@ use std::sync::atomic::{AtomicI32, Ordering};
 
 use rustix::pipe::PipeFlags;
 
-/// Where the handler writes: the end of a pipe that is never closed while a handler may run.
+/// The pipe that the handler writes to; it is not closed while a handler may run.
 static PIPE: AtomicI32 = AtomicI32::new(-1);
 
-/// From now on these signals do nothing but arrive, one byte each, in the pipe that is given back. A second call, in a process
-/// that was forked, makes a pipe of its own.
+/// Writes a byte to the returned pipe for each of these signals. A second call, in a forked process, creates another pipe.
 pub(crate) fn catch(signals: &[c_int]) -> io::Result<OwnedFd> {
     let (read, write) = rustix::pipe::pipe_with(PipeFlags::CLOEXEC | PipeFlags::NONBLOCK)?;
     let old: RawFd = PIPE.swap(write.into_raw_fd(), Ordering::SeqCst);
@@ -25,19 +24,19 @@ pub(crate) fn catch(signals: &[c_int]) -> io::Result<OwnedFd> {
     Ok(read)
 }
 
-/// This signal does nothing, here and in programs that are executed from here.
+/// Ignores a signal, here and in programs that are executed from here.
 pub(crate) fn ignore(signal: c_int) -> io::Result<()> {
     set(signal, libc::SIG_IGN)
 }
 
-/// This signal does what it does if nobody says otherwise.
+/// Restores the default action of a signal.
 pub(crate) fn reset(signal: c_int) -> io::Result<()> {
     set(signal, libc::SIG_DFL)
 }
 
-/// From now on this signal makes the thread that gets it write where it is to standard error.
-pub(crate) fn tell_place_on(signal: c_int) -> io::Result<()> {
-    set(signal, tell_place as *const () as libc::sighandler_t)
+/// Makes a thread that receives this signal write its backtrace to standard error.
+pub(crate) fn print_backtrace_on(signal: c_int) -> io::Result<()> {
+    set(signal, print_backtrace as *const () as libc::sighandler_t)
 }
 
 /// Sends a signal to one thread of another process.
@@ -60,8 +59,8 @@ fn set(signal: c_int, handler: libc::sighandler_t) -> io::Result<()> {
 
 /// Only what a handler may do (signal-safety(7)): one `write`, and `errno` is left as it was.
 extern "C" fn note(signal: c_int) {
-    // SAFETY: `errno` of this thread; the buffer is one byte that lives through the call. If the pipe is full, enough has
-    // arrived in it to wake whoever reads.
+    // SAFETY: `errno` of this thread; the buffer is one byte that lives through the call. If the pipe is full, it already has
+    // enough bytes to wake the reader.
     unsafe {
         let errno = *libc::__errno_location();
         let byte = signal.to_le_bytes()[0];
@@ -70,41 +69,41 @@ extern "C" fn note(signal: c_int) {
     }
 }
 
-/// This does more than a handler may: it takes locks and memory. It is called in a process that hangs and is about to be
-/// killed; at worst it hangs, too.
-extern "C" fn tell_place(_: c_int) {
-    let place = std::backtrace::Backtrace::force_capture();
+/// Does more than a handler may: it takes locks and allocates. It runs in a process that hangs and is about to be killed; at
+/// worst it hangs, too.
+extern "C" fn print_backtrace(_: c_int) {
+    let backtrace = std::backtrace::Backtrace::force_capture();
     let name = std::thread::current().name().unwrap_or("?").to_owned();
-    let text = format!("where thread {name} of process {} is:\n{place}\n", std::process::id());
+    let text = format!("backtrace of thread {name} of process {}:\n{backtrace}\n", std::process::id());
     let _ = rustix::io::write(rustix::stdio::stderr(), text.as_bytes());
 }
 
-/// What a signal is called, with a word for what it means to a process that died of it.
+/// The name of a signal, with what it means for a process that it has ended.
 pub(crate) fn name(signal: i32) -> String {
     let known = [
         (libc::SIGHUP, "HUP"),
         (libc::SIGINT, "INT"),
         (libc::SIGQUIT, "QUIT"),
-        (libc::SIGILL, "ILL, an instruction that is none"),
+        (libc::SIGILL, "ILL, invalid instruction"),
         (libc::SIGTRAP, "TRAP"),
-        (libc::SIGABRT, "ABRT, it gave itself up"),
-        (libc::SIGBUS, "BUS, memory or a file that is not there"),
-        (libc::SIGFPE, "FPE, an arithmetic that is none"),
-        (libc::SIGKILL, "KILL, by the system for want of memory, or by hand"),
-        (libc::SIGSEGV, "SEGV, memory that is not its own"),
+        (libc::SIGABRT, "ABRT, abort"),
+        (libc::SIGBUS, "BUS, bad memory access or truncated file"),
+        (libc::SIGFPE, "FPE, arithmetic error"),
+        (libc::SIGKILL, "KILL, by the out-of-memory killer or by hand"),
+        (libc::SIGSEGV, "SEGV, invalid memory access"),
         (libc::SIGPIPE, "PIPE"),
         (libc::SIGALRM, "ALRM"),
         (libc::SIGTERM, "TERM"),
-        (libc::SIGXCPU, "XCPU, its limit of processor time"),
-        (libc::SIGXFSZ, "XFSZ, its limit of file size"),
-        (libc::SIGSYS, "SYS, a system call that is forbidden"),
+        (libc::SIGXCPU, "XCPU, CPU time limit"),
+        (libc::SIGXFSZ, "XFSZ, file size limit"),
+        (libc::SIGSYS, "SYS, forbidden system call"),
     ];
     let text = known.iter().find(|(number, _)| *number == signal).map(|(_, text)| *text);
     text.map_or_else(|| format!("signal {signal}"), |text| format!("signal {signal} ({text})"))
 }
 
-/// Reads what has arrived: the numbers of signals.
-pub(crate) fn arrived(pipe: &OwnedFd) -> Vec<i32> {
+/// Reads the numbers of the signals that have arrived.
+pub(crate) fn received(pipe: &OwnedFd) -> Vec<i32> {
     let mut buffer = [0; 64];
     let count = rustix::io::read(pipe, &mut buffer).unwrap_or(0);
     buffer[..count].iter().map(|byte| i32::from(*byte)).collect()

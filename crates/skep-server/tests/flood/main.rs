@@ -19,10 +19,20 @@ const PART: &str = "FLOOD_TEST_SERVER";
 const GOOD: &[u8] = b"GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";
 
 #[test]
-#[ignore = "this is the server of the other test here"]
-fn the_server() {
-    let settings =
-        ["--listen", "127.0.0.1:0", "--workers", "2", "--set", "log.access=false", "--set", "limits.header_time=10m"];
+#[ignore = "child process: the server of the other test here"]
+fn child_process() {
+    let settings = [
+        "--listen",
+        "127.0.0.1:0",
+        "--workers",
+        "2",
+        "--set",
+        "log.access=false",
+        "--set",
+        "limits.header_time=10m",
+        "--set",
+        "limits.connections_per_address=0",
+    ];
     let data = std::env::temp_dir().join("skep-server-flood");
     let code = skep_server::Server::new(support::app).fix("data", data.to_str().unwrap()).run_with(settings);
     assert_eq!(format!("{code:?}"), format!("{:?}", std::process::ExitCode::SUCCESS));
@@ -36,7 +46,7 @@ struct Server {
 impl Server {
     fn start() -> Self {
         let mut command = Command::new(std::env::current_exe().unwrap());
-        command.args(["the_server", "--ignored", "--exact", "--nocapture"]).env(PART, "1").stdout(Stdio::piped());
+        command.args(["child_process", "--ignored", "--exact", "--nocapture"]).env(PART, "1").stdout(Stdio::piped());
         let mut child = command.spawn().unwrap();
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
         let line = lines.by_ref().map(Result::unwrap).find(|line| line.contains("listens on")).unwrap();

@@ -11,10 +11,10 @@ mod server;
 mod supervision;
 mod swaps;
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
+use libtest_mimic::{Arguments, Trial};
 use skep_drill::APPLICATION;
 
 /// A test, or a drill.
@@ -46,27 +46,17 @@ fn main() -> ExitCode {
     if std::env::args().nth(1).is_some_and(|first| first == APPLICATION) {
         return skep_server::Server::new(application).run_with(std::env::args_os().skip(2));
     }
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let filters: Vec<&String> = arguments.iter().filter(|argument| !argument.starts_with("--")).collect();
     let all =
         [supervision::TESTS, models::TESTS, swaps::TESTS, drills::TESTS, encrypted::TESTS, caches::TESTS].concat();
-    let chosen = |test: &&Test| filters.is_empty() || filters.iter().any(|filter| test.0.contains(filter.as_str()));
-    if arguments.iter().any(|argument| argument == "--list") {
-        all.iter().filter(chosen).for_each(|(name, _)| println!("{name}: test"));
-        return ExitCode::SUCCESS;
-    }
-    let mut failed = Vec::new();
-    for (name, test) in all.iter().filter(chosen) {
-        let start = Instant::now();
-        let is_well = catch_unwind(AssertUnwindSafe(test)).is_ok();
-        println!("test {name} ... {} ({:.1} s)", if is_well { "ok" } else { "FAILED" }, start.elapsed().as_secs_f32());
-        if !is_well {
-            failed.push(*name);
-        }
-    }
-    if failed.is_empty() {
-        return ExitCode::SUCCESS;
-    }
-    println!("failed: {failed:?}");
-    ExitCode::FAILURE
+    let trial = |(name, test): Test| {
+        let needs_backend = caches::NEED_A_BACKEND.contains(&name);
+        let trial = Trial::test(name, move || {
+            test();
+            Ok(())
+        });
+        trial.with_ignored_flag(needs_backend)
+    };
+    // Each starts servers of its own, which share the cores.
+    let arguments = Arguments { test_threads: Some(1), ..Arguments::from_args() };
+    libtest_mimic::run(&arguments, all.into_iter().map(trial).collect()).exit_code()
 }

@@ -85,11 +85,18 @@ impl Server {
         self.0.status(key).unwrap()
     }
 
-    /// The process that serves, or the parent of those that do.
+    /// The process that serves, or the parent of those that do. Waits for it if the last one has just ended.
     pub(crate) fn worker(&self) -> i32 {
-        let (_, json) = self.control("status json");
-        let workers = json.split("\"workers\":[").nth(1).unwrap();
-        workers.split("\"process\":").nth(1).unwrap().split(',').next().unwrap().parse().unwrap()
+        for _ in 0..1000 {
+            let (_, json) = self.control("status json");
+            let workers = json.split("\"workers\":[").nth(1).unwrap_or_default();
+            let process = workers.split("\"process\":").nth(1).and_then(|rest| rest.split(',').next());
+            if let Some(process) = process.and_then(|process| process.parse().ok()) {
+                return process;
+            }
+            std::thread::sleep(std::time::Duration::from_millis(10));
+        }
+        panic!("there is no worker");
     }
 }
 

@@ -1,7 +1,7 @@
 //! Another version takes over, or does not.
 
 use std::fs;
-use std::io::Read;
+use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
@@ -20,6 +20,7 @@ pub(crate) const TESTS: &[Test] = &[
     ("a_dead_worker_is_replaced_by_the_version_that_served", a_dead_worker_is_replaced_by_the_version_that_served),
     ("a_file_that_is_watched_is_swapped_to", a_file_that_is_watched_is_swapped_to),
     ("the_supervisor_itself_is_upgraded", the_supervisor_itself_is_upgraded),
+    ("an_upgrade_keeps_the_channel_of_the_retiring_worker", an_upgrade_keeps_the_channel_of_the_retiring_worker),
     ("prefork_swaps", prefork_swaps),
     (
         "a_migration_that_does_more_than_add_waits_to_be_allowed",
@@ -77,10 +78,10 @@ fn a_version_that_is_not_well_changes_nothing() {
         ("truncated", Box::new(|| deploy_bytes(&app, &good[..good.len() / 2])), "not complete"),
         ("foreign", Box::new(|| deploy_bytes(&app, &foreign)), "another kind of machine"),
         ("a script", Box::new(|| deploy_bytes(&app, &b"#!/bin/sh\nexit 0\n".repeat(20))), "not an ELF executable"),
-        ("dies", Box::new(|| deploy(&app, "dies")), "died before it was ready: signal 6 (ABRT"),
+        ("dies", Box::new(|| deploy(&app, "dies")), "exited before it was ready: signal 6 (ABRT"),
         ("refuses", Box::new(|| deploy(&app, "refuses")), "this version does not want to start"),
         ("never ready", Box::new(|| deploy(&app, "waits")), "was not ready within 2s"),
-        ("unwell", Box::new(|| deploy(&app, "unwell")), "the probe / was answered with 500"),
+        ("unwell", Box::new(|| deploy(&app, "unwell")), "the probe / failed with 500"),
     ];
     for (name, deploy, reason) in &broken {
         deploy();
@@ -129,7 +130,7 @@ fn the_supervisor_itself_is_upgraded() {
     deploy(&server.folder.join("app"), "two");
     let (good, text) = server.control("upgrade");
     assert!(good, "{text}");
-    server.wait_until("it says so", |server| server.errors().contains("the supervisor is version"));
+    server.wait_until("it says so", |server| server.errors().contains("the supervisor runs version"));
     assert_eq!(server.get("/version").unwrap(), "two");
     let exe = fs::read(format!("/proc/{}/exe", server.pid())).unwrap();
     assert!(exe.ends_with(format!("\nversion {:<23}", "two").as_bytes()), "the supervisor runs the new file");
@@ -145,6 +146,33 @@ fn the_supervisor_itself_is_upgraded() {
     assert_eq!(server.wait().code(), Some(0));
     assert!(!family.iter().any(|pid| is_there(*pid)));
     assert!(!server.folder.join("socket").exists(), "what the former program has bound is removed, too");
+}
+
+/// Without its channel, the retiring worker would close idle connections at once, without `Connection: close`.
+fn an_upgrade_keeps_the_channel_of_the_retiring_worker() {
+    let learns_of_upgrade = || {
+        let mut server = Server::start_in(deployed("one"), &[]);
+        let mut kept = TcpStream::connect(&server.address).unwrap();
+        assert!(!ask(&mut kept, "/version", false).unwrap().closes);
+        // An unfinished request keeps the old worker alive.
+        let mut busy = TcpStream::connect(&server.address).unwrap();
+        busy.write_all(b"GET /version HTTP/1.1\r\n").unwrap();
+        deploy(&server.folder.join("app"), "two");
+        let (good, text) = server.control("upgrade");
+        assert!(good, "{text}");
+        let response = ask(&mut kept, "/version", false);
+        server.wait_until("the supervisor has been upgraded", |server| {
+            server.errors().contains("the supervisor runs version")
+        });
+        assert!(server.control("status json").1.contains("\"state\":\"retiring\""), "it knows the retiring worker");
+        busy.write_all(b"Host: x\r\n\r\n").unwrap();
+        let mut text = String::new();
+        busy.read_to_string(&mut text).unwrap();
+        assert!(text.ends_with("one"), "{text}");
+        response.is_ok_and(|response| response.closes && response.body == "one")
+    };
+    // An idle connection of a retiring worker is closed after a second, which may pass on a busy machine.
+    assert!((0..5).any(|_| learns_of_upgrade()));
 }
 
 fn prefork_swaps() {

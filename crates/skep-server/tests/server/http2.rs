@@ -2,6 +2,7 @@
 
 use std::convert::Infallible;
 use std::future::Future;
+use std::io::Write;
 use std::pin::Pin;
 
 use bytes::Bytes;
@@ -155,6 +156,102 @@ fn a_client_that_only_calls_off_its_requests_is_sent_away() {
     // GOAWAY with ENHANCE_YOUR_CALM.
     let goaway = std::iter::repeat_with(|| read_frame(&mut client)).find(|(kind, _)| *kind == 7).unwrap();
     assert_eq!(goaway.1[4..8], [0, 0, 0, 11]);
+}
+
+/// A client of frames: preface, settings with this initial window, and requests for a path on streams 1, 3, 5 and so on.
+fn frames(server: &Running, window: u32, path: &str, streams: u32) -> Raw {
+    let mut said = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".to_vec();
+    let mut frame = |kind: u8, flags: u8, stream: u32, payload: &[u8]| {
+        said.extend([0, 0, u8::try_from(payload.len()).unwrap(), kind, flags]);
+        said.extend(stream.to_be_bytes());
+        said.extend(payload);
+    };
+    let window = [&[0, 4][..], &window.to_be_bytes()].concat();
+    frame(4, 0, 0, &window);
+    let path = [&[0x04, u8::try_from(path.len()).unwrap()], path.as_bytes()].concat();
+    for stream in 0..streams {
+        // :method GET, :scheme http, :authority x, :path as a literal.
+        frame(1, 5, 2 * stream + 1, &[&[0x82, 0x86, 0x41, 1, b'x'][..], &path].concat());
+    }
+    let mut client = Raw::connect(server);
+    client.say(said);
+    client
+}
+
+/// The response would be held for as long as the connection: its socket is not blocked.
+#[test]
+fn a_stream_whose_window_stays_closed_is_reset() {
+    let server = server(&[("limits.write_idle", "200ms")]);
+    for (window, path) in [
+        (0, "/bytes/whole/200000"),
+        (1, "/bytes/whole/200000"),
+        (0, "/bytes/file/200000"),
+        (20_000, "/bytes/stream/200000"),
+        (0, "/"),
+    ] {
+        let mut client = frames(&server, window, path, 3);
+        let resets: Vec<_> =
+            std::iter::repeat_with(|| read_frame(&mut client)).filter(|(kind, _)| *kind == 3).take(3).collect();
+        assert_eq!(resets.len(), 3, "{window} {path}");
+    }
+}
+
+#[test]
+fn a_stream_that_waits_for_its_application_is_not_reset() {
+    let server = server(&[("limits.write_idle", "100ms")]);
+    block_on(async {
+        let mut sender = connect(&server).await;
+        let answer = sender.send_request(get("/bytes/slow/5")).await.unwrap();
+        assert_eq!(text(answer).await, Ok((StatusCode::OK, b".....".to_vec())));
+        assert_eq!(
+            text(sender.send_request(get("/slow/300")).await.unwrap()).await,
+            Ok((StatusCode::OK, b"at last".to_vec()))
+        );
+    });
+}
+
+/// Also those that the application has begun with: hyper only counts the others.
+#[test]
+fn a_client_that_cancels_what_was_begun_is_sent_away() {
+    let server = server(&[("limits.http2_resets", "20")]);
+    let mut client = Raw::connect(&server);
+    client.say(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0");
+    let path = b"/slow/9999";
+    let refused = (0..200_u32).find(|number| {
+        let stream = (2 * number + 1).to_be_bytes();
+        let head = [&[0, 0, 17, 1, 5][..], &stream, &[0x82, 0x86, 0x41, 1, b'x', 0x04, 10], path].concat();
+        let reset = [&[0, 0, 4, 3, 0][..], &stream, &[0, 0, 0, 8]].concat();
+        let sent = client.stream.write_all(&head).and_then(|()| {
+            std::thread::sleep(std::time::Duration::from_millis(5));
+            client.stream.write_all(&reset)
+        });
+        sent.is_err()
+    });
+    assert!(refused.is_some_and(|number| number >= 20), "{refused:?}");
+}
+
+#[test]
+fn the_checks_of_http_1_hold_here_too() {
+    let server = server(&[("limits.header_fields", "20")]);
+    block_on(async {
+        let mut sender = connect(&server).await;
+        let mut many = get("/");
+        for number in 0..30 {
+            many.headers_mut()
+                .insert(hyper::header::HeaderName::try_from(format!("a-{number}")).unwrap(), "b".parse().unwrap());
+        }
+        assert_eq!(sender.send_request(many).await.unwrap().status(), 431);
+        let mut other = get("/");
+        other.headers_mut().insert("host", "y".parse().unwrap());
+        assert_eq!(sender.send_request(other).await.unwrap().status(), 400);
+        let mut two = get("/");
+        two.headers_mut().append("host", "x".parse().unwrap());
+        two.headers_mut().append("host", "x".parse().unwrap());
+        assert_eq!(sender.send_request(two).await.unwrap().status(), 400);
+        let user = Request::get("http://u:p@x/").body(Full::default()).unwrap();
+        assert_eq!(sender.send_request(user).await.unwrap().status(), 400);
+        assert_eq!(text(sender.send_request(get("/sender")).await.unwrap()).await.unwrap().0, 200);
+    });
 }
 
 fn read_frame(client: &mut Raw) -> (u8, Vec<u8>) {

@@ -52,6 +52,57 @@ fn a_slow_answer_is_not_a_slow_head() {
 }
 
 #[test]
+fn a_body_that_drips_is_a_408() {
+    for (name, value) in [("limits.body_rate", "1MiB"), ("limits.body_time", "300ms")] {
+        let server = server(&[("limits.body_idle", "200ms"), (name, value)]);
+        let mut client = Raw::connect(&server);
+        client.say("POST /length HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n");
+        let mut drip = client.stream.try_clone().unwrap();
+        // Never silent for as long as `limits.body_idle`.
+        let drips = std::thread::spawn(move || {
+            use std::io::Write;
+            while drip.write_all(b"x").is_ok() {
+                std::thread::sleep(Duration::from_millis(20));
+            }
+        });
+        assert_eq!(client.answer().status, 408, "{name}");
+        drop(client);
+        drop(server);
+        drips.join().unwrap();
+    }
+}
+
+#[test]
+fn an_application_that_does_not_answer_is_a_503() {
+    let server = server(&[("limits.request_time", "100ms")]);
+    let mut client = Raw::connect(&server);
+    assert_page(&client.say("GET /slow/60000 HTTP/1.1\r\nHost: x\r\n\r\n").answer(), 503);
+    client.closed();
+    let mut client = Raw::connect(&server);
+    assert_eq!(
+        client.say("GET /bytes/slow/3 HTTP/1.1\r\nHost: x\r\n\r\n").answer().text(),
+        "...",
+        "a body may take longer"
+    );
+    client.say("POST /length HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\na");
+    std::thread::sleep(Duration::from_millis(250));
+    assert_eq!(client.say("b").answer().text(), "2", "a body that arrives slowly is not the application's fault");
+}
+
+#[test]
+fn one_address_has_its_share_of_connections() {
+    let server = server(&[("limits.connections_per_address", "3")]);
+    let mut held: Vec<Raw> = (0..3).map(|_| Raw::connect(&server)).collect();
+    for client in &mut held {
+        assert_eq!(client.say(GOOD).answer().status, 200);
+    }
+    assert_page(&Raw::connect(&server).answer(), 503);
+    drop(held);
+    let mut tries = std::iter::repeat_with(|| Raw::connect(&server).say(GOOD).answer().status);
+    assert!(tries.any(|status| status == 200));
+}
+
+#[test]
 fn a_body_that_falls_silent_is_a_408() {
     let server = server(&[("limits.body_idle", "100ms")]);
     let mut client = Raw::connect(&server);

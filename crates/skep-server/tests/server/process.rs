@@ -34,10 +34,11 @@ impl Handle for Forgotten {
 
 /// Not a test: the application, when a test below starts this executable.
 #[test]
-#[ignore = "this is the application of the other tests here"]
-fn the_application() {
+#[ignore = "child process: the application of the other tests here"]
+fn child_process() {
     let arguments = std::env::var(PART).unwrap();
-    let app = || if std::env::var_os(FORGET).is_some() { app() } else { app().leave_out::<(Forgotten,)>("for a test") };
+    let app =
+        || if std::env::var_os(FORGET).is_some() { app() } else { app().allow_unmounted::<(Forgotten,)>("for a test") };
     let server = skep_server::Server::new(app).fix("mpm", "thread");
     // `run` would read the test's own command line.
     let code = server.run_with(arguments.split('\n').filter(|argument| !argument.is_empty()));
@@ -52,7 +53,7 @@ fn the_application() {
 
 fn command(arguments: &[&str]) -> Command {
     let mut command = Command::new(std::env::current_exe().unwrap());
-    command.args(["process::the_application", "--ignored", "--exact", "--nocapture"]);
+    command.args(["process::child_process", "--ignored", "--exact", "--nocapture"]);
     command.env(PART, arguments.join("\n")).current_dir(folder());
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     command
@@ -187,7 +188,7 @@ fn questions_are_answered_without_serving() {
         "{out}"
     );
     let (code, out, _) = output(&["--check"]);
-    assert!(code == Some(0) && out.contains("all is well: 5 services are mounted\n"), "{out}");
+    assert!(code == Some(0) && out.contains("no problems found: 6 services are mounted\n"), "{out}");
     assert!(out.contains("left out on purpose: Forgotten (GET /forgotten/{page}): for a test\n"), "{out}");
 }
 
@@ -215,17 +216,25 @@ fn mistakes_are_explained() {
     for (arguments, problem) in [
         (&["--lisen", ":1"][..], "there is no flag --lisen; did you mean --listen?"),
         (&["--set", "limits.bdoy=1"], "--set: there is no setting \"limits.bdoy\"; did you mean limits.body?"),
-        (&["--listen", "localhost"], "--listen: listen = localhost: \"localhost\" has no port; write localhost:8800"),
+        (&["--listen", "localhost"], "invalid address \"localhost\": expected a port, too, such as localhost:8800"),
         (&["--config", "no-such.toml"], "cannot read the settings in no-such.toml: No such file or directory"),
         (
             &["--check", "--tls-cert", "/no/such", "--tls-key", "/no/such"],
             "cannot read /no/such: No such file or directory",
         ),
-        (&["--check", "--data", "/dev/null/x"], "the data folder /dev/null/x cannot be made: Not a directory"),
-        (&["--check", "--data", "/dev/null"], "/dev/null is no folder; name another for data with --data"),
+        (&["--check", "--data", "/dev/null/x"], "the data directory /dev/null/x cannot be created: Not a directory"),
+        (
+            &["--check", "--data", "/dev/null"],
+            "/dev/null is not a directory; choose another data directory with --data",
+        ),
+        (&["--check", "--data", "/tmp"], "every user may write to the data directory /tmp: chmod o-w /tmp, or choose"),
+        (&["--set", "proxies.trusted=10.0.0/8"], "\"10.0.0/8\" is no network: write 10.0.0.0/8, 192.0.2.7"),
+        (&["--set", "hosts=example.org:80"], "\"example.org:80\" is not a host: write example.org, *.example.org"),
         (&["--base-url", "blog.example"], "is not the address of a site: write https://blog.example"),
-        (&["--listen", "9000"], "a port alone is not an address; write 127.0.0.1:9000, or :9000 for every address"),
-        (&["--listen", "99999"], "\"99999\" is not a port (0 to 65535)"),
+        (&["--listen", "9000"], "expected a host, too: 127.0.0.1:9000, or :9000 for every address"),
+        (&["--check", "--set", "user=nobodyxx"], "user = nobodyxx: there is no such user in /etc/passwd"),
+        (&["--check", "--set", "probe=nope"], "--set: probe = \"nope\": expected a path, such as / or /health"),
+        (&["--listen", "99999"], "invalid address \"99999\": expected a port from 0 to 65535"),
     ] {
         let (code, _, error) = output(arguments);
         assert_eq!(code, Some(1), "{arguments:?}");
@@ -247,7 +256,7 @@ fn settings_come_from_file_and_environment() {
 /// Starts the application with this listening socket as its descriptor `number`, after this line of shell.
 fn with_socket(socket: &TcpListener, number: u8, line: &str, arguments: &[&str]) -> Serving {
     let script = format!(
-        "exec {number}<&0 0</dev/null; {line} exec \"$0\" process::the_application --ignored --exact --nocapture"
+        "exec {number}<&0 0</dev/null; {line} exec \"$0\" process::child_process --ignored --exact --nocapture"
     );
     let mut command = Command::new("sh");
     command.args(["-c", &script]).arg(std::env::current_exe().unwrap()).env(PART, arguments.join("\n"));

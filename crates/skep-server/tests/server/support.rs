@@ -61,6 +61,7 @@ impl Handle for Bytes {
                 Response::new(skep::Body::file(FileSlice { file: file(self.count)?.into(), start: 0, len: self.count }))
             }
             "short" => Response::new(skep::Body::file(FileSlice { file: file(10)?.into(), start: 0, len: self.count })),
+            "slow" => Response::new(skep::Body::stream(SlowDots { left: self.count, sleep: None })),
             "stream" => Response::new(skep::Body::stream(Dots(self.count))),
             _ => Response::new(pattern(self.count)),
         })
@@ -84,6 +85,31 @@ impl http_body::Body for Dots {
     }
 }
 
+/// A dot each 150 ms.
+struct SlowDots {
+    left: u64,
+    sleep: Option<std::pin::Pin<Box<tokio::time::Sleep>>>,
+}
+
+impl http_body::Body for SlowDots {
+    type Data = bytes::Bytes;
+    type Error = std::convert::Infallible;
+
+    fn poll_frame(
+        mut self: std::pin::Pin<&mut Self>,
+        cx: &mut std::task::Context<'_>,
+    ) -> std::task::Poll<Option<std::result::Result<http_body::Frame<bytes::Bytes>, Self::Error>>> {
+        if self.left == 0 {
+            return std::task::Poll::Ready(None);
+        }
+        let pause = || Box::pin(tokio::time::sleep(Duration::from_millis(150)));
+        std::task::ready!(self.sleep.get_or_insert_with(pause).as_mut().poll(cx));
+        self.sleep = None;
+        self.left -= 1;
+        std::task::Poll::Ready(Some(Ok(http_body::Frame::data(bytes::Bytes::from_static(b".")))))
+    }
+}
+
 /// Bytes that show when some of them are missing, doubled or out of order.
 pub fn pattern(count: u64) -> Vec<u8> {
     (0..count).map(|at| (at % 251) as u8).collect()
@@ -100,6 +126,19 @@ fn file(count: u64) -> std::io::Result<std::fs::File> {
     Ok(file)
 }
 
+/// The peer, and the origin that links have; sets a cookie.
+#[derive(Service)]
+#[service(GET "/sender")]
+struct Sender;
+
+impl Handle for Sender {
+    async fn handle(self, cx: &mut Cx<'_>) -> Result {
+        let peer = cx.peer().address.map(|address| address.to_string()).unwrap_or_default();
+        cx.set_cookie(&skep::Cookie::new("a", "b"));
+        Ok(Response::text(format!("{peer} {}", cx.shared().origin())))
+    }
+}
+
 #[derive(Service)]
 #[service(GET "/panic")]
 struct Panic;
@@ -111,7 +150,7 @@ impl Handle for Panic {
 }
 
 pub fn app() -> App {
-    App::new().named("test", "1.2.3").serve::<(Hello, Length, Slow, Bytes, Panic)>()
+    App::new().name("test", "1.2.3").serve::<(Hello, Length, Slow, Bytes, Sender, Panic)>()
 }
 
 /// A server on a port of its own, with these settings besides.

@@ -2,7 +2,7 @@
 //!
 //! A link to a service that is not mounted leads nowhere, and no compiler sees that. So `#[derive(Service)]` adds each
 //! service to a list of the executable, and whoever starts a whole application asks for what is missing from it:
-//! [`App::never_mounted`]. Tests may open a part of an application.
+//! [`App::unmounted_services`]. Tests may open a part of an application.
 
 use std::any::TypeId;
 
@@ -29,14 +29,14 @@ impl App {
     /// struct Wishes;
     /// # impl Handle for Wishes { async fn handle(self, _cx: &mut Cx<'_>) -> Result { Ok(Response::text("")) } }
     ///
-    /// let is_missing = |app: &App| app.never_mounted().iter().any(|line| line.starts_with("Wishes (GET /wishes, "));
+    /// let is_missing = |app: &App| app.unmounted_services().iter().any(|line| line.starts_with("Wishes (GET /wishes, "));
     /// let app = App::new();
     /// assert!(is_missing(&app));
-    /// let app = app.leave_out::<(Wishes,)>("nobody may wish for anything in this shop");
+    /// let app = app.allow_unmounted::<(Wishes,)>("nobody may wish for anything in this shop");
     /// assert!(!is_missing(&app));
     /// ```
     #[must_use]
-    pub fn leave_out<S: Services>(mut self, reason: &'static str) -> Self {
+    pub fn allow_unmounted<S: Services>(mut self, reason: &'static str) -> Self {
         S::register(&mut Leave { app: &mut self, reason });
         self
     }
@@ -44,7 +44,7 @@ impl App {
     /// The services of this executable that are neither mounted nor left out on purpose: a line for each, with what to do.
     /// A server asks for them before it opens a socket, a component has none.
     #[must_use]
-    pub fn never_mounted(&self) -> Vec<String> {
+    pub fn unmounted_services(&self) -> Vec<String> {
         #[cfg(target_family = "wasm")]
         let lines = Vec::new();
         #[cfg(not(target_family = "wasm"))]
@@ -61,13 +61,13 @@ impl App {
 
     /// How many services are mounted.
     #[must_use]
-    pub fn mounted(&self) -> usize {
+    pub fn service_count(&self) -> usize {
         self.services.iter().filter(|entry| entry.id.is_some()).count()
     }
 
-    /// The services that [`leave_out`](Self::leave_out) named, a line for each, with its reason.
+    /// The services that [`allow_unmounted`](Self::allow_unmounted) named, a line for each, with its reason.
     #[must_use]
-    pub fn left_out(&self) -> Vec<String> {
+    pub fn allowed_unmounted(&self) -> Vec<String> {
         self.left_out.iter().map(|LeftOut { route, reason, .. }| format!("{}: {reason}", place(route))).collect()
     }
 }
@@ -86,7 +86,9 @@ impl Registry for Leave<'_> {
 /// What is both mounted and left out.
 pub(super) fn both(services: &[Entry<Endpoint>], left_out: &[LeftOut]) -> impl Iterator<Item = String> {
     let both = left_out.iter().filter(|out| services.iter().any(|entry| entry.id == Some(out.id)));
-    both.map(|out| format!("{} is mounted and left out: remove it from `leave_out`, or from `serve`", place(out.route)))
+    both.map(|out| {
+        format!("{} is mounted and left out: remove it from `allow_unmounted`, or from `serve`", place(out.route))
+    })
 }
 
 #[cfg(not(target_family = "wasm"))]
@@ -94,7 +96,7 @@ fn line(route: &Route) -> String {
     let Route { service, method, source: (file, line), .. } = route;
     format!(
         "{service} ({method} {}, {file}:{line}) is never mounted: add it to `App::serve`, or say why not with \
-         `App::leave_out::<({service},)>(\"reason\")`",
+         `App::allow_unmounted::<({service},)>(\"reason\")`",
         route.path()
     )
 }

@@ -1,84 +1,43 @@
-//! The caches of an application: which there are, and on which tiers.
+//! The caches of an application and their tiers.
 
 use std::any::{Any, TypeId, type_name};
 use std::collections::HashMap;
-use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::Duration;
 
 use sha2::{Digest, Sha256};
-use skep_cache::tiers::{Needs, Plan};
 
-use super::kept::Kept;
-use super::{Builder, Cache, Clock, Place, Store};
-use crate::app::Setup;
+use super::entry::PageEntry;
+use super::store::{Backend, Cache, Store};
+use super::tiers::Tiers;
+use super::{Builder, Clock};
 use crate::error::{Error, Result};
 use crate::link::BaseUrl;
-
-/// The tiers of one cache, as a configuration describes them: near to far, such as `memory:64MiB` and `redis:cache1:6379`.
-/// [`skep_cache::tiers::Plan`] has the table of descriptions.
-///
-/// ```
-/// use skep::cache::Tiers;
-///
-/// assert!(Tiers::parse(["memory:64MiB"]).is_ok());
-/// assert!(Tiers::parse(["memory:64MB"]).unwrap_err().to_string().contains("\"64MB\" is no size"));
-/// ```
-#[derive(Clone, Debug)]
-pub struct Tiers {
-    plan: Plan,
-    needs: Needs,
-}
-
-impl Tiers {
-    /// Understands a list of descriptions, near to far.
-    pub fn parse<T: AsRef<str>>(list: impl IntoIterator<Item = T>) -> Result<Self, NotTiers> {
-        let plan = Plan::parse(list).map_err(NotTiers)?;
-        Ok(Self { needs: plan.needs(), plan })
-    }
-
-    /// What whoever runs these tiers must see to: see [`Needs`].
-    #[must_use]
-    pub fn needs(&self) -> Needs {
-        self.needs
-    }
-}
-
-/// A list of tiers is wrong: which, what is wrong with it, and what would be right.
-#[derive(Debug)]
-pub struct NotTiers(skep_cache::Error);
-
-impl fmt::Display for NotTiers {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
-    }
-}
-
-impl std::error::Error for NotTiers {}
+use crate::setup::Setup;
 
 /// The caches of a running application.
 pub(crate) struct Caches {
-    /// Which caches have tiers of their own, by name; `default` is for all others.
+    /// Configured tiers by the name of the cache; `default` applies to all others.
     plans: HashMap<String, Tiers>,
     usual: Tiers,
-    /// The application's name and its site's, for the names of files.
+    /// The names of the application and its site, for file names.
     program: String,
-    /// Tells this site from others that are kept in the same place.
+    /// Distinguishes this site from others in the same storage.
     site: String,
-    /// Tells what another build of the application kept from what this one does.
+    /// Entries of another build are not used.
     build: u32,
     clock: Clock,
     drivers: Mutex<HashMap<String, Open>>,
     /// By name.
     stores: RwLock<HashMap<&'static str, Typed>>,
-    /// One for all threads: who makes a page, makes it for them too. Each thread keeps its own hold of it.
+    /// Shared by all threads; each thread caches a handle.
     pages: Mutex<Option<Arc<Pages>>>,
     #[cfg(target_family = "wasm")]
     host: Option<&'static crate::component::host::CacheFunctions>,
 }
 
 /// The cache of pages and fragments.
-pub(crate) type Pages = Cache<[u8], Kept>;
+pub(crate) type Pages = Cache<[u8], PageEntry>;
 
 /// A [`Cache`] of some types, and which.
 type Typed = (TypeId, Arc<dyn Any + Send + Sync>);
@@ -86,26 +45,26 @@ type Typed = (TypeId, Arc<dyn Any + Send + Sync>);
 /// A driver, and a cache on it that only invalidates.
 #[derive(Clone)]
 struct Open {
-    driver: Arc<Place>,
+    driver: Arc<Backend>,
     tags: Cache<str, ()>,
 }
 
-/// Where pages and fragments are kept.
+/// The cache of pages and fragments.
 const PAGES: &str = "pages";
-/// What is one user's.
+/// The session store.
 const SESSIONS: &str = "sessions";
-/// For all caches without tiers of their own.
+/// For caches without their own configuration.
 const DEFAULT: &str = "default";
-/// What the default is if nobody says otherwise. It takes memory only as it fills. Without a host that keeps something for it, a component
-/// keeps nothing: its memory is gone after the request.
+/// The default tiers. Memory is allocated as the cache fills. Without a host cache a component caches nothing: its memory is
+/// gone after the request.
 const USUAL: &str = if cfg!(target_family = "wasm") { "null" } else { "memory:16MiB" };
-/// So long a page is shown after its end, while one request makes it anew.
+/// How long a stale page is served while one request renders it again.
 const STALE: Duration = Duration::from_mins(1);
 
 /// The longest name of a store: a namespace has 64 bytes.
 const MOST_NAME: usize = 48;
 
-/// What is kept is one site's: the same program may serve several, each with data of its own, and each on its own host.
+/// The id of a site: one program may serve several, each with its own data directory and host.
 fn site(setup: &Setup, program: &str, base_url: Option<&BaseUrl>) -> String {
     let data = std::path::absolute(&setup.data).unwrap_or_else(|_| setup.data.clone());
     let digest = Sha256::new()
@@ -137,7 +96,7 @@ impl Caches {
         }
     }
 
-    /// Tiers that are configured for caches that there are not.
+    /// Problems: tiers that are configured for unknown caches.
     pub(crate) fn unknown(plans: &HashMap<String, Tiers>, stores: &[&'static str]) -> Vec<String> {
         let known: Vec<&str> = [DEFAULT, PAGES, SESSIONS].into_iter().chain(stores.iter().copied()).collect();
         let mut unknown: Vec<&String> = plans.keys().filter(|name| !known.contains(&name.as_str())).collect();
@@ -152,14 +111,13 @@ impl Caches {
         unknown.iter().map(problem).collect()
     }
 
-    /// Opens what is configured, to find what is wrong with it before a request does. The usual one is opened when it is
-    /// first used: an application that keeps nothing has none.
+    /// Opens the configured caches, so that a wrong configuration fails at the start. The default one is opened on first use.
     pub(crate) fn open_configured(&self) -> Result<()> {
         self.plans.keys().try_for_each(|name| self.open(name).map(drop))
     }
 
     /// The driver of a cache that is configured by its own name, and whether writing to it waits for a disk.
-    pub(crate) fn configured(&self, name: &str) -> Result<Option<(Arc<Place>, bool)>> {
+    pub(crate) fn configured(&self, name: &str) -> Result<Option<(Arc<Backend>, bool)>> {
         let Some(plan) = self.plans.get(name) else { return Ok(None) };
         Ok(Some((self.open(name)?.driver, plan.needs.blocks)))
     }
@@ -173,7 +131,7 @@ impl Caches {
 
     /// The driver of caches that are not configured, and whether writing to it waits for a disk.
     #[cfg(not(target_family = "wasm"))]
-    pub(crate) fn usual_place(&self) -> Result<(Arc<Place>, bool)> {
+    pub(crate) fn usual_place(&self) -> Result<(Arc<Backend>, bool)> {
         Ok((self.open(DEFAULT)?.driver, self.plan(DEFAULT).1.needs.blocks))
     }
 
@@ -216,15 +174,15 @@ impl Caches {
     }
 
     #[cfg(not(target_family = "wasm"))]
-    fn place(&self, name: &str, plan: &Tiers) -> Result<Place> {
+    fn place(&self, name: &str, plan: &Tiers) -> Result<Backend> {
         Ok(plan.plan.open(&format!("{}-{name}", self.program))?)
     }
 
     #[cfg(target_family = "wasm")]
-    fn place(&self, name: &str, plan: &Tiers) -> Result<Place> {
+    fn place(&self, name: &str, plan: &Tiers) -> Result<Backend> {
         match self.host {
-            Some(functions) => Ok(Place::Host(functions, name.to_owned())),
-            None => Ok(Place::Own(plan.plan.open(&format!("{}-{name}", self.program))?)),
+            Some(functions) => Ok(Backend::Host(functions, name.to_owned())),
+            None => Ok(Backend::Own(plan.plan.open(&format!("{}-{name}", self.program))?)),
         }
     }
 
@@ -247,7 +205,7 @@ impl Caches {
         Ok(Some(Arc::clone(pages.get_or_insert(made))))
     }
 
-    /// Closes what copies of this process must not share: connections. They are opened again when they are needed.
+    /// Closes connections that a forked child must not share. They are reopened on use.
     pub(crate) fn close_for_fork(&self) {
         let is_kept = |name: &str| self.plan(name).1.needs.survives_fork;
         self.drivers.lock().unwrap_or_else(PoisonError::into_inner).retain(|name, _| is_kept(name));
@@ -292,7 +250,7 @@ impl Caches {
         Ok(format!("{store}@{}", self.site))
     }
 
-    /// Sends on what tiers have kept for later (`writes=back`).
+    /// Writes back what tiers have buffered (`writes=back`).
     pub(crate) async fn flush(&self) -> Result<()> {
         let drivers = self.drivers.lock().unwrap_or_else(PoisonError::into_inner).values().cloned().collect::<Vec<_>>();
         for open in drivers {
@@ -301,20 +259,20 @@ impl Caches {
         Ok(())
     }
 
-    /// Voids what has this tag, wherever it is kept.
+    /// Invalidates all entries with this tag, in all caches.
     pub(crate) async fn invalidate(&self, tag: &str) -> Result<()> {
-        // All that is kept is with the host, and so is the time: start-up work, whose memory is copied, cannot ask for it.
+        // The host has the entries and the clock: start-up work, whose memory is copied, cannot use its own.
         #[cfg(target_family = "wasm")]
         if let Some(host) = self.host {
             return Ok(host.invalidate(tag)?);
         }
         self.open_configured()?;
-        // The usual one keeps nothing if nobody has opened it yet.
+        // The default cache is empty unless it is open.
         let drivers = self.drivers.lock().unwrap_or_else(PoisonError::into_inner).values().cloned().collect::<Vec<_>>();
         let mut result = Ok(());
         for open in drivers {
             let done = open.tags.invalidate_tag(tag).await;
-            // One that fails keeps no other from being told.
+            // A failure does not skip the other caches.
             result = result.and(done.map_err(Error::from));
         }
         result

@@ -1,10 +1,9 @@
-//! The way of what is kept: look, else make it, and keep it under all that it was made from.
+//! Lookup of cached pages and fragments, and their cache keys.
 //!
-//! A page may read what varies from request to request (its language, the origin), and only after it was made is it known what it
-//! read. So what stands under the bare name is either what was made from nothing else, or the list of what it reads; then the
-//! name is taken again, with the values of these.
+//! A page may read what varies between requests (language, origin), which is known only after it was rendered. So the entry
+//! under the bare key is either a page that reads neither, or the list of what it reads; a second lookup adds these values.
 //!
-//! Start reading at [`Public::kept`].
+//! Start reading at [`SharedCx::kept`].
 
 use std::any::TypeId;
 use std::cell::RefCell;
@@ -12,52 +11,14 @@ use std::convert::Infallible;
 use std::hash::{Hash, Hasher};
 use std::time::Duration;
 
-use bytes::Bytes;
 use http::StatusCode;
-use serde::{Deserialize, Serialize};
 
-use super::{Answer, Life, page};
+use super::entry::PageEntry;
+use super::{Computed, EntryPolicy, page};
 use crate::error::{Error, Result};
-use crate::public::{Inputs, Public};
+use crate::shared_cx::{Inputs, SharedCx};
 
-/// What a cache of pages and fragments keeps.
-#[derive(Debug, Serialize, Deserialize)]
-pub(crate) enum Kept {
-    /// Status, header fields, body.
-    Page(u16, Vec<(String, Bytes)>, Bytes),
-    /// HTML, and the numbers of all its tags: what contains it is void with it.
-    Piece(String, Vec<u64>),
-    /// It was not made: status, and what the client may know. For those who waited for it; it is not stored.
-    Failed(u16, Option<String>),
-    /// It depends on these inputs: the name is to be asked for with their values.
-    Depends(u8),
-}
-
-impl Kept {
-    pub(super) fn kind(&self) -> &'static str {
-        match self {
-            Self::Page(..) => "a page",
-            Self::Piece(..) => "a fragment",
-            Self::Failed(..) => "a failure",
-            Self::Depends(_) => "a list of inputs",
-        }
-    }
-
-    /// With what browsers and proxies are to know of a page that is kept.
-    fn described(mut self, inputs: Inputs) -> Self {
-        if let Self::Page(_, headers, body) = &mut self {
-            page::describe(headers, body, inputs);
-        }
-        self
-    }
-
-    /// Failures pass, and so do answers that are none.
-    fn is_to_be_stored(&self) -> bool {
-        !matches!(self, Self::Page(status, ..) if *status != StatusCode::OK.as_u16())
-    }
-}
-
-/// How long it is remembered what a page depends on.
+/// TTL of the list of inputs of a page.
 const DEPENDS_LASTS: Duration = Duration::from_hours(24);
 
 /// What is kept, without the inputs that it turns out to depend on: its type, and its parameters.
@@ -88,8 +49,8 @@ impl Name {
         name
     }
 
-    /// With the values of inputs.
-    fn with(&self, inputs: Inputs, public: &Public<'_>) -> Vec<u8> {
+    /// The key with the values of these inputs.
+    fn with(&self, inputs: Inputs, public: &SharedCx<'_>) -> Vec<u8> {
         let mut key = Vec::with_capacity(self.0.len() + 9);
         // Its length in front: no name with values is another name without.
         key.extend_from_slice(&self.0.len().to_be_bytes());
@@ -111,15 +72,15 @@ impl Hasher for Name {
     }
 }
 
-impl Public<'_> {
-    /// What is kept under this name, or else what `make` makes, which is kept so long.
+impl SharedCx<'_> {
+    /// The cached entry of this name, or the result of `make`, which is then cached.
     pub(super) async fn kept(
         &self,
         name: &Name,
-        life: &Life,
-        make: impl AsyncFn(&Public<'_>) -> Result<Kept>,
-    ) -> Result<Kept> {
-        let pages = if self.in_development() { None } else { self.local().pages()? };
+        life: &EntryPolicy,
+        make: impl AsyncFn(&SharedCx<'_>) -> Result<PageEntry>,
+    ) -> Result<PageEntry> {
+        let pages = if self.in_development() { None } else { self.resources().pages()? };
         let Some(pages) = pages else {
             let public = self.afresh();
             let result = make(&public).await;
@@ -138,11 +99,12 @@ impl Public<'_> {
                 Ok::<_, Infallible>(if inputs.holds(public.inputs()) {
                     answer(whole(result, life, &public), inputs, &failure)
                 } else {
-                    Answer::of(Kept::Depends(inputs.and(public.inputs()).bits())).living(Life::of(DEPENDS_LASTS))
+                    Computed::new(PageEntry::Depends(inputs.and(public.inputs()).bits()))
+                        .policy(EntryPolicy::new(DEPENDS_LASTS))
                 })
             };
             match pages.get_or(&*key, compute).await? {
-                Kept::Depends(bits) => {
+                PageEntry::Depends(bits) => {
                     let known = inputs;
                     inputs = inputs.and(Inputs::from_bits(bits));
                     if inputs == known {
@@ -150,17 +112,17 @@ impl Public<'_> {
                     }
                     if known != Inputs::NONE {
                         // It reads more than it did before: who asks next is to know at once.
-                        let all = Kept::Depends(inputs.bits());
-                        pages.set_for(&*name.with(Inputs::NONE, self), &all, &Life::of(DEPENDS_LASTS)).await?;
+                        let all = PageEntry::Depends(inputs.bits());
+                        pages.set_with(&*name.with(Inputs::NONE, self), &all, &EntryPolicy::new(DEPENDS_LASTS)).await?;
                     }
                 }
-                Kept::Failed(status, message) => {
+                PageEntry::Failed(status, message) => {
                     self.note(inputs);
                     return Err(failure.take().unwrap_or_else(|| again(status, message)));
                 }
                 kept => {
                     self.note(inputs);
-                    if let Kept::Piece(_, tags) = &kept {
+                    if let PageEntry::Piece(_, tags) = &kept {
                         self.inherit(tags);
                     }
                     return Ok(kept);
@@ -171,26 +133,38 @@ impl Public<'_> {
 }
 
 /// What was made, and its life with the tags of all that it contains.
-fn whole(made: Result<Kept>, life: &Life, public: &Public<'_>) -> Result<(Kept, Life)> {
+fn whole(made: Result<PageEntry>, life: &EntryPolicy, public: &SharedCx<'_>) -> Result<(PageEntry, EntryPolicy)> {
     let (mut kept, mut life) = (made?, life.clone());
     life.inherit(&public.inherited()).map_err(|tags| {
         Error::internal(format!("a page and the fragments in it have {tags} tags, and at most 64 can be kept"))
     })?;
-    if let Kept::Piece(_, tags) = &mut kept {
+    if let PageEntry::Piece(_, tags) = &mut kept {
         life.tags().clone_into(tags);
     }
     Ok((kept, life))
 }
 
+/// With what browsers and proxies are to know of a page that is kept.
+fn described(mut kept: PageEntry, inputs: Inputs) -> PageEntry {
+    if let PageEntry::Page(_, headers, body) = &mut kept {
+        page::describe(headers, body, inputs);
+    }
+    kept
+}
+
 /// What is to be stored, or only told to those who wait.
-fn answer(made: Result<(Kept, Life)>, inputs: Inputs, failure: &RefCell<Option<Error>>) -> Answer<Kept> {
+fn answer(
+    made: Result<(PageEntry, EntryPolicy)>,
+    inputs: Inputs,
+    failure: &RefCell<Option<Error>>,
+) -> Computed<PageEntry> {
     match made {
-        Ok((kept, life)) if kept.is_to_be_stored() => Answer::of(kept.described(inputs)).living(life),
-        Ok((kept, _)) => Answer::of(kept).unstored(),
+        Ok((kept, life)) if kept.is_to_be_stored() => Computed::new(described(kept, inputs)).policy(life),
+        Ok((kept, _)) => Computed::new(kept).not_stored(),
         Err(error) => {
-            let told = Kept::Failed(error.status().as_u16(), error.message().map(str::to_owned));
+            let told = PageEntry::Failed(error.status().as_u16(), error.message().map(str::to_owned));
             failure.replace(Some(error));
-            Answer::of(told).unstored()
+            Computed::new(told).not_stored()
         }
     }
 }

@@ -7,24 +7,25 @@ use http::header::{CACHE_CONTROL, CONTENT_LENGTH, CONTENT_TYPE, ETAG, SET_COOKIE
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use twox_hash::XxHash3_128;
 
-use super::kept::{Kept, Name};
-use super::{Life, Public};
+use super::entry::PageEntry;
+use super::kept::Name;
+use super::{EntryPolicy, SharedCx};
 use crate::body::TooLarge;
 use crate::cx::Cx;
-use crate::error::{Error, Result};
-use crate::files::is_unchanged;
-use crate::public::Inputs;
-use crate::response::Response;
+use crate::error::Error;
+use crate::files::{is_other_wanted, is_unchanged};
+use crate::response::{Response, Result};
 use crate::service::{BodyKind, Handle, Served};
+use crate::shared_cx::Inputs;
 
 /// A service whose answer is the same for everybody, and is kept. Written instead of [`Handle`].
 ///
-/// The answer is made from the fields of the service and from a [`Public`], in which there is no cookie, no flash message and no user:
-/// what is one user's does not get in, by type. It is kept for each value of the fields, and of whatever else it asks the `Public` for.
+/// The answer is made from the fields of the service and from a [`SharedCx`], in which there is no cookie, no flash message and no user:
+/// what is one user's does not get in, by type. It is kept for each value of the fields, and of whatever else it asks the `SharedCx` for.
 ///
 /// ```
 /// use std::time::Duration;
-/// use skep::cache::{Life, Public, PublicPage};
+/// use skep::cache::{EntryPolicy, SharedCx, PublicPage};
 /// use skep::prelude::*;
 ///
 /// #[derive(Service)]
@@ -32,9 +33,9 @@ use crate::service::{BodyKind, Handle, Served};
 /// struct Index;
 ///
 /// impl PublicPage for Index {
-///     fn life(&self) -> Life { Life::of(Duration::from_mins(10)).tag("articles") }
+///     fn policy(&self) -> EntryPolicy { EntryPolicy::new(Duration::from_mins(10)).tag("articles") }
 ///
-///     async fn page(&self, cx: &Public<'_>) -> Result {
+///     async fn page(&self, cx: &SharedCx<'_>) -> Result {
 ///         Ok(Response::html(html! { p { "Made once, shown to all." } }))
 ///     }
 /// }
@@ -65,7 +66,7 @@ use crate::service::{BodyKind, Handle, Served};
 /// Only a service for GET is one: what a form or a JSON body holds is in no address, and its answer is not everybody's.
 ///
 /// ```compile_fail,E0080
-/// use skep::cache::{Life, Public, PublicPage};
+/// use skep::cache::{EntryPolicy, SharedCx, PublicPage};
 /// use skep::prelude::*;
 ///
 /// #[derive(Service)]
@@ -73,23 +74,23 @@ use crate::service::{BodyKind, Handle, Served};
 /// struct Search { #[form] words: String }
 ///
 /// impl PublicPage for Search {
-///     fn life(&self) -> Life { Life::of(std::time::Duration::from_mins(10)) }
+///     fn policy(&self) -> EntryPolicy { EntryPolicy::new(std::time::Duration::from_mins(10)) }
 ///
-///     async fn page(&self, cx: &Public<'_>) -> Result { Ok(Response::text(self.words.clone())) }
+///     async fn page(&self, cx: &SharedCx<'_>) -> Result { Ok(Response::text(self.words.clone())) }
 /// }
 ///
 /// let app = App::new().serve::<(Search,)>();
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is no page for everybody",
-    note = "write `impl PublicPage for {Self} {{ fn life(&self) -> Life {{ ... }} async fn page(&self, cx: &Public<'_>) -> Result {{ ... }} }}`"
+    message = "`{Self}` is not a public page",
+    note = "write `impl PublicPage for {Self} {{ fn policy(&self) -> EntryPolicy {{ ... }} async fn page(&self, cx: &SharedCx<'_>) -> Result {{ ... }} }}`"
 )]
 pub trait PublicPage: Served {
     /// How long it is kept, and the tags that end that. A stale one is shown for up to a minute while one request makes it anew.
-    fn life(&self) -> Life;
+    fn policy(&self) -> EntryPolicy;
 
     /// Makes it.
-    fn page(&self, cx: &Public<'_>) -> impl Future<Output = Result>;
+    fn page(&self, cx: &SharedCx<'_>) -> impl Future<Output = Result>;
 }
 
 #[diagnostic::do_not_recommend]
@@ -104,15 +105,15 @@ impl<S: PublicPage> Handle for S {
         };
         let fields: Vec<_> = Self::HEADERS.iter().map(|name| bytes_of(cx.request_headers(), name)).collect();
         let name = Name::of_page::<Self>(&self.url(), &fields);
-        let make = async |public: &Public<'_>| {
+        let make = async |public: &SharedCx<'_>| {
             let mut response = self.page(public).await?;
             for name in Self::HEADERS {
                 response.headers_mut().append(VARY, HeaderValue::from_static(name));
             }
             kept(response, public.page_limit()).await
         };
-        match cx.kept(&name, &self.life(), make).await? {
-            Kept::Page(status, headers, body) => answer(cx, status, headers, body),
+        match cx.shared().kept(&name, &self.policy(), make).await? {
+            PageEntry::Page(status, headers, body) => answer(cx, status, headers, body),
             other => Err(Error::internal(format!("a cache keeps {} under the name of a page", other.kind()))),
         }
     }
@@ -140,7 +141,7 @@ fn bytes_of<'h>(headers: &'h HeaderMap, name: &'static str) -> &'h [u8] {
 }
 
 /// An answer as it is kept.
-async fn kept(mut response: Response, limit: u64) -> Result<Kept> {
+async fn kept(mut response: Response, limit: u64) -> Result<PageEntry> {
     if response.headers().contains_key(SET_COOKIE) {
         return Err(Error::internal("a page for everybody sets a cookie: it would be everybody's"));
     }
@@ -153,7 +154,7 @@ async fn kept(mut response: Response, limit: u64) -> Result<Kept> {
     })?;
     let fields = response.headers().iter();
     let fields = fields.map(|(name, value)| (name.as_str().to_owned(), Bytes::copy_from_slice(value.as_bytes())));
-    Ok(Kept::Page(response.status().as_u16(), fields.collect(), body))
+    Ok(PageEntry::Page(response.status().as_u16(), fields.collect(), body))
 }
 
 /// Adds what browsers and proxies need to keep a page; what it says itself wins.
@@ -192,6 +193,9 @@ fn answer(cx: &Cx<'_>, status: u16, headers: Vec<(String, Bytes)>, body: Bytes) 
     }
     let is_read = matches!(*cx.method(), Method::GET | Method::HEAD) && status == StatusCode::OK;
     let tag = own.get(ETAG).filter(|_| is_read).map(HeaderValue::as_bytes);
+    if tag.is_some_and(|tag| is_other_wanted(cx.request_headers(), tag)) {
+        return Err(Error::new(StatusCode::PRECONDITION_FAILED));
+    }
     if tag.is_some_and(|tag| is_unchanged(cx.request_headers(), tag)) {
         let _ = std::mem::take(response.body_mut());
         // What describes the body is not sent without it (RFC 9110, 15.4.5).

@@ -2,7 +2,7 @@
 
 use std::future::{Future, ready};
 
-use skep_cache::driver::{Claim, Entry, Record, Removal, Token, When};
+use skep_cache::driver::{Claim, Entry, Record, Removal, Stamp, Token, When};
 use skep_cache::tiers::Tiers;
 use skep_cache::{Clock, Driver, Error, Time};
 
@@ -67,14 +67,14 @@ static CACHE: CacheFunctions = CacheFunctions {
 
 /// Where the caches of a component are: with its host, or in the instance itself, for as long as that lives.
 #[derive(Debug)]
-pub enum Place {
+pub enum Backend {
     /// Under this name.
     Host(&'static CacheFunctions, String),
     /// Here.
     Own(Tiers),
 }
 
-impl Place {
+impl Backend {
     /// What the host keeps for later is the host's to send on.
     pub(crate) async fn flush(&self, now: Time) -> skep_cache::Result<()> {
         match self {
@@ -94,7 +94,7 @@ fn error((kind, text): Failure) -> Error {
     error.because(text)
 }
 
-impl Driver for Place {
+impl Driver for Backend {
     fn name(&self) -> &'static str {
         match self {
             Self::Host(..) => "host",
@@ -156,9 +156,12 @@ impl Driver for Place {
         })
     }
 
-    fn generation(&self) -> Option<u64> {
+    fn generation(&self) -> Stamp {
         match self {
-            Self::Host(host, place) => Some((host.generation)(place)).filter(|number| *number > 0),
+            Self::Host(host, place) => match (host.generation)(place) {
+                0 => Stamp::Unknown,
+                number => Stamp::Complete(number),
+            },
             Self::Own(tiers) => tiers.generation(),
         }
     }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use http::{HeaderMap, StatusCode};
 use skep_cache::driver::block_on;
 
-use super::door;
+use super::handler;
 use super::host::Host;
 use super::sys::{self, Seed};
 use super::{log, settings};
@@ -106,10 +106,10 @@ pub fn run_job<A: Application>(job: u32) {
     });
 }
 
-/// Answers a request that comes in one buffer.
-pub fn answer<A: Application>(request: Vec<u8>) -> Vec<u8> {
+/// Handles a request that comes in one buffer.
+pub fn handle_direct<A: Application>(request: Vec<u8>) -> Vec<u8> {
     REST.take();
-    let request = door::read(&request.into(), A::HOST);
+    let request = handler::read(&request.into(), A::HOST);
     if let Some((_, seed)) = &request {
         sys::reseed(|| *seed);
     }
@@ -118,14 +118,14 @@ pub fn answer<A: Application>(request: Vec<u8>) -> Vec<u8> {
         (Ok(_), None) => plain(StatusCode::BAD_REQUEST, "this request was not understood"),
         (Err(_), _) => not_started(),
     });
-    let (bytes, rest) = door::write(response);
+    let (bytes, rest) = handler::write(response);
     REST.set(rest);
     bytes
 }
 
 /// The page for a request that another instance failed.
 pub fn failed<A: Application>(request: Vec<u8>, status: u16, why: String) -> Vec<u8> {
-    let request = door::read(&request.into(), A::HOST);
+    let request = handler::read(&request.into(), A::HOST);
     let error = Error::new(StatusCode::from_u16(status).unwrap_or_default()).with_cause(why);
     let response = with::<A, _>(|instance| match (instance, request) {
         (Ok(instance), Some((request, seed))) => {
@@ -135,7 +135,7 @@ pub fn failed<A: Application>(request: Vec<u8>, status: u16, why: String) -> Vec
         (Ok(_), None) => plain(StatusCode::BAD_REQUEST, "this request was not understood"),
         (Err(_), _) => not_started(),
     });
-    door::write(response).0
+    handler::write(response).0
 }
 
 /// The next piece of the answer's body.
@@ -161,11 +161,6 @@ pub(super) fn next_piece(body: &mut Body) -> Result<Option<bytes::Bytes>, crate:
             None => return Ok(None),
         }
     }
-}
-
-/// A handler panicked, and this instance is at its end: there is no unwinding in it.
-pub(crate) fn panicked(text: &str) {
-    log::write(3, &format!("skep::request: panicked {text}"));
 }
 
 pub(super) fn not_started() -> Response {

@@ -24,6 +24,11 @@ pub(super) fn install(level: Level) {
     let _ = tracing::subscriber::set_global_default(Events { level });
 }
 
+/// A handler panicked, and this instance is at its end: there is no unwinding in it.
+pub(crate) fn panicked(text: &str) {
+    write(3, &format!("skep::request: panicked {text}"));
+}
+
 impl Subscriber for Events {
     fn enabled(&self, metadata: &Metadata<'_>) -> bool {
         metadata.is_event() && *metadata.level() <= self.level

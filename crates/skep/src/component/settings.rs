@@ -6,7 +6,8 @@ use std::time::Duration;
 use tracing::Level;
 
 use super::host::Host;
-use crate::app::Setup;
+use crate::settings;
+use crate::setup::Setup;
 
 /// Where the host keeps the application's files, if it lends a folder.
 const DATA: &str = "/data";
@@ -19,13 +20,16 @@ pub(super) fn read(host: &'static Host) -> Result<Setup, String> {
     }
     number("SKEP_BUILD", &mut setup.build)?;
     setup.development = env::var("SKEP_DEVELOPMENT").is_ok_and(|value| value == "1");
+    setup.secure_cookies = env::var("SKEP_SECURE_COOKIES").is_ok_and(|value| value == "1");
     if let Ok(url) = env::var("SKEP_BASE_URL") {
         setup.base_url = Some(url.parse().map_err(|error| format!("SKEP_BASE_URL: {error}"))?);
     }
+    setup.settings = env::var(settings::VARIABLE).map(|text| settings::decode(&text)).unwrap_or_default();
     seconds("SKEP_SESSION_IDLE", &mut setup.session.idle)?;
     seconds("SKEP_SESSION_LIFE", &mut setup.session.life)?;
     let limits = &mut setup.limits;
     number("SKEP_LIMIT_BODY", &mut limits.body)?;
+    number("SKEP_LIMIT_BODIES", &mut limits.bodies)?;
     number("SKEP_LIMIT_FORM_FIELDS", &mut limits.form_fields)?;
     number("SKEP_LIMIT_ONCE", &mut limits.once)?;
     number("SKEP_LIMIT_PAGE", &mut limits.page)?;

@@ -12,15 +12,15 @@ use crate::cookie::Cookie;
 use crate::error::{Error, Result};
 use crate::form::{self, FieldInfo, Receiver, Submission, once};
 use crate::origin;
+use crate::resources::Forms;
+use crate::route::Route;
 use crate::secret::Secret;
-use crate::service::Route;
-use crate::site::Forms;
 use crate::sql;
 
 /// The cookie for messages to the next page, and what they are sealed for.
 const FLASH: &str = "skep-flash";
-/// A page that nobody asks for within this time shows them no more.
-const FLASH_LASTS: Duration = Duration::from_mins(10);
+/// Unread flash messages expire after this time.
+const FLASH_MAX_AGE: Duration = Duration::from_mins(10);
 /// The most bytes of a cookie that every browser keeps are 4096 (RFC 6265bis, 5.6), its name and attributes included.
 const MOST_FLASH: usize = 3900;
 
@@ -58,7 +58,7 @@ impl<'r> Cx<'r> {
                 tracing::error!(target: "skep::request", id = %self.id, "a form without its token: {error}");
             }
         };
-        if route.cross_origin.is_none() && origin::tells_nothing(&self.public.parts().headers) {
+        if route.cross_origin.is_none() && origin::tells_nothing(&self.shared.parts().headers) {
             push(origin::TOKEN, self.bound_cookie().and_then(|cookie| origin::token(self.secret(), cookie)));
         }
         if route.once.is_some() {
@@ -87,7 +87,7 @@ impl<'r> Cx<'r> {
 
     /// The cookie that tokens are bound to, if the browser sent it.
     pub(crate) fn form_cookie(&self) -> Option<&'r str> {
-        self.cookie(origin::cookie_name(self.peer.tls))
+        self.cookie(origin::cookie_name(self.is_secure()))
     }
 
     pub(crate) fn secret(&self) -> &'r Secret {
@@ -95,11 +95,11 @@ impl<'r> Cx<'r> {
     }
 
     pub(crate) fn forms(&self) -> &'r Forms {
-        &self.public.local().site().forms
+        &self.shared.resources().shared().forms
     }
 
     pub(crate) fn has_database(&self) -> bool {
-        self.public.local().has_database()
+        self.shared.resources().has_database()
     }
 
     /// The transaction of the request, for who ends it.
@@ -180,7 +180,7 @@ impl<'r> Cx<'r> {
     pub(super) fn form_cookies(&mut self) -> Result<()> {
         let Some(form) = self.form.take() else { return Ok(()) };
         if let Some(cookie) = form.cookie.get() {
-            self.set_cookie(&Cookie::new(origin::cookie_name(self.peer.tls), cookie.as_str()));
+            self.set_cookie(&Cookie::new(origin::cookie_name(self.is_secure()), cookie.as_str()));
         }
         let flash = form.flash.take();
         if !flash.is_empty() {
@@ -191,7 +191,7 @@ impl<'r> Cx<'r> {
                     sealed.len()
                 )));
             }
-            self.set_cookie(&Cookie::new(FLASH, sealed).lasting(FLASH_LASTS));
+            self.set_cookie(&Cookie::new(FLASH, sealed).max_age(FLASH_MAX_AGE));
         } else if form.flashes.get().is_some() {
             self.set_cookie(&Cookie::removal(FLASH));
         }
@@ -200,16 +200,19 @@ impl<'r> Cx<'r> {
 
     /// Reads a form that may hold files.
     pub(crate) async fn receive(&mut self, route: &'static Route, fields: &'static [FieldInfo]) -> Result<form::Parts> {
-        let site = self.public.local().site();
+        let (site, limits) = (self.shared.resources().shared(), self.limits());
+        let kind = self.header(&header::CONTENT_TYPE).unwrap_or_default();
+        let body = self.take_body();
         let receiver = Receiver {
             fields,
-            limits: self.limits(),
-            total: route.body_limit.unwrap_or(self.limits().upload_total),
+            limits,
+            total: route.body_limit.unwrap_or(limits.upload_total),
             data: &site.setup.data,
             quota: &site.forms.quota,
             offload: &site.setup.offload,
+            memory: self.memory(),
+            files_in_memory: 0,
         };
-        let kind = self.header(&header::CONTENT_TYPE).unwrap_or_default();
-        receiver.receive(kind, self.take_body()).await
+        receiver.receive(kind, body).await
     }
 }

@@ -49,6 +49,11 @@ pub(crate) fn is_unchanged(headers: &HeaderMap, tag: &[u8]) -> bool {
     headers.contains_key(IF_NONE_MATCH) && matches(headers, &IF_NONE_MATCH, tag, Comparison::Weak)
 }
 
+/// True if `If-Match` names other versions than the one with this strong tag (RFC 9110, 13.1.1): that is a 412.
+pub(crate) fn is_other_wanted(headers: &HeaderMap, tag: &[u8]) -> bool {
+    headers.contains_key(IF_MATCH) && !matches(headers, &IF_MATCH, tag, Comparison::Strong)
+}
+
 /// Whether `Range` counts (RFC 9110, 13.1.5): there is no `If-Range`, or it names what is there now.
 pub(super) fn range_counts(headers: &HeaderMap, validators: Validators<'_>, now: SystemTime) -> bool {
     let mut fields = headers.get_all(IF_RANGE).iter();

@@ -45,7 +45,7 @@ fn range(headers: &HeaderMap, variant: &Variant) -> Wanted {
 
 /// What a cache updates its copy by, and nothing else (RFC 9110, 15.4.5).
 fn not_modified(variant: &Variant) -> Response {
-    let mut response = Response::of_status(StatusCode::NOT_MODIFIED);
+    let mut response = Response::empty(StatusCode::NOT_MODIFIED);
     for name in [ETAG, CACHE_CONTROL, VARY] {
         if let Some(value) = variant.fields.get(&name) {
             response.headers_mut().insert(name, value.clone());

@@ -1,9 +1,9 @@
 //! One of a few: an enum in a form.
 
-use super::fault::Fault;
 use super::field::{Control, OfferedOption, Shape};
 use super::look;
 use crate::param::Choice;
+use crate::validation::FieldError;
 
 impl<T: Choice> Control for T {
     type Look = look::Choose;
@@ -13,7 +13,7 @@ impl<T: Choice> Control for T {
         Shape { kind: "radio", options: Self::ALL.iter().map(option).collect(), ..Shape::default() }
     }
 
-    fn check(text: &str) -> Result<Self, Fault> {
-        if text.is_empty() { Err(Fault::Missing) } else { Self::parse(text).ok_or(Fault::NotChoice) }
+    fn check(text: &str) -> Result<Self, FieldError> {
+        if text.is_empty() { Err(FieldError::Missing) } else { Self::parse(text).ok_or(FieldError::NotChoice) }
     }
 }

@@ -19,9 +19,9 @@ pub const fn complete(service: &str, fields: &[FieldInfo], given: &[&str], by_ha
             let mut message = Message { bytes: [0; LONGEST], len: 0 };
             message.push("this form has no control for `");
             message.push(fields[at].name);
-            message.push("`, without which `");
+            message.push("`, which `");
             message.push(service);
-            message.push("` refuses it: add `input (");
+            message.push("` requires: add `input (");
             message.push(service);
             message.push("::");
             message.push(fields[at].name);
@@ -126,7 +126,7 @@ mod tests {
 
     #[test]
     #[should_panic(
-        expected = "this form has no control for `author`, without which `Comment` refuses it: add `input (Comment::author);`"
+        expected = "this form has no control for `author`, which `Comment` requires: add `input (Comment::author);`"
     )]
     fn a_form_that_leaves_one_out_is_told_which() {
         complete("Comment", FIELDS, &["site"], &["autho"]);

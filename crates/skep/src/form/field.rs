@@ -5,12 +5,12 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::marker::PhantomData;
 
-use super::fault::Fault;
 use super::info::FieldInfo;
 use super::look::{self, Look};
 use super::submission::Submission;
 use super::upload::Received;
 use crate::param::Param;
+use crate::validation::FieldError;
 
 /// A type whose values a user can give in a form.
 ///
@@ -19,7 +19,7 @@ use crate::param::Param;
 ///
 /// ```
 /// use std::borrow::Cow;
-/// use skep::form::{self, Control, Fault, Shape};
+/// use skep::form::{self, Control, FieldError, Shape};
 /// use skep::param::Param;
 ///
 /// /// A post code of five digits.
@@ -65,15 +65,15 @@ pub trait Control: Param {
     }
 
     /// The value that `text` stands for, or what is wrong with it.
-    fn check(text: &str) -> Result<Self, Fault> {
+    fn check(text: &str) -> Result<Self, FieldError> {
         Self::parse(text)
-            .ok_or_else(|| if text.is_empty() { Fault::Missing } else { Fault::Expected(Self::expected()) })
+            .ok_or_else(|| if text.is_empty() { FieldError::Missing } else { FieldError::Expected(Self::expected()) })
     }
 
     /// The value that a file stands for. Only types with [`FILE`](Self::FILE) have one.
-    fn of_file(file: &Received) -> Result<Self, Fault> {
+    fn of_file(file: &Received) -> Result<Self, FieldError> {
         let _ = file;
-        Err(Fault::Expected(Self::expected()))
+        Err(FieldError::Expected(Self::expected()))
     }
 
     /// The value that a row of a group stands for; what is wrong in it is noted.
@@ -180,7 +180,7 @@ pub trait FormField: Sized {
     fn shape() -> Shape;
 
     /// Reads the field.
-    fn read(sent: &Sent<'_>) -> Result<Self, Fault>;
+    fn read(sent: &Sent<'_>) -> Result<Self, FieldError>;
 
     /// Hands out the texts that [`read`](Self::read) turns back into this value.
     fn write(&self, each: &mut dyn FnMut(String));
@@ -212,27 +212,26 @@ impl<'s> Sent<'s> {
     }
 
     fn files(&self) -> impl Iterator<Item = &'s Received> + use<'s> {
-        let (name, files) = (self.name, &self.submission.files);
         // A browser sends a field without a file as an empty file without a name (HTML, 4.10.22.4).
-        files.iter().filter(move |(key, _)| key == name).map(|(_, file)| file).filter(|file| !file.is_none())
+        self.submission.files.get(self.name).filter(|file| !file.is_none())
     }
 
     /// The only value, if there is one.
-    fn one<T: Control>(&self) -> Result<Option<T>, Fault> {
+    fn one<T: Control>(&self) -> Result<Option<T>, FieldError> {
         if T::FILE {
             let mut files = self.files();
             let first = files.next().map(T::of_file).transpose()?;
-            return if files.next().is_some() { Err(Fault::Repeated) } else { Ok(first) };
+            return if files.next().is_some() { Err(FieldError::Repeated) } else { Ok(first) };
         }
         let mut texts = self.texts();
         let Some(first) = texts.next() else { return Ok(None) };
         if texts.next().is_some() {
-            return Err(Fault::Repeated);
+            return Err(FieldError::Repeated);
         }
         T::check(first).map(Some)
     }
 
-    fn all<T: Control, C: FromIterator<T>>(&self) -> Result<C, Fault> {
+    fn all<T: Control, C: FromIterator<T>>(&self) -> Result<C, FieldError> {
         if T::FILE {
             return self.files().map(T::of_file).collect();
         }
@@ -241,7 +240,7 @@ impl<'s> Sent<'s> {
             // All rows are read first, so that all that is wrong is told at once.
             let rows: Vec<Option<T>> =
                 names.map(|name| T::of_row(&Sent { name: &name, submission: self.submission })).collect();
-            return rows.into_iter().collect::<Option<C>>().ok_or(Fault::InRow);
+            return rows.into_iter().collect::<Option<C>>().ok_or(FieldError::InRow);
         }
         self.texts().filter(|text| !text.is_empty()).map(T::check).collect()
     }
@@ -262,10 +261,10 @@ impl<T: Control> FormField for T {
         T::shape()
     }
 
-    fn read(sent: &Sent<'_>) -> Result<Self, Fault> {
+    fn read(sent: &Sent<'_>) -> Result<Self, FieldError> {
         match sent.one()? {
             Some(value) => Ok(value),
-            None if T::REQUIRED => Err(Fault::Missing),
+            None if T::REQUIRED => Err(FieldError::Missing),
             None => T::check(""),
         }
     }
@@ -284,10 +283,10 @@ impl<T: Control> FormField for Option<T> {
         Shape { required: false, ..T::shape() }
     }
 
-    fn read(sent: &Sent<'_>) -> Result<Self, Fault> {
+    fn read(sent: &Sent<'_>) -> Result<Self, FieldError> {
         // What a browser sends for a control that was left empty is no value.
         match sent.one() {
-            Err(Fault::Missing) => Ok(None),
+            Err(FieldError::Missing) => Ok(None),
             Err(_) if sent.texts().eq([""]) => Ok(None),
             other => other,
         }
@@ -312,7 +311,7 @@ macro_rules! many {
                 Shape { required: false, multiple: true, ..T::shape() }
             }
 
-            fn read(sent: &Sent<'_>) -> Result<Self, Fault> {
+            fn read(sent: &Sent<'_>) -> Result<Self, FieldError> {
                 sent.all()
             }
 

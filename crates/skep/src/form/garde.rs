@@ -10,10 +10,10 @@ use ::garde::rules::length::simple::HasSimpleLength;
 use ::garde::rules::length::utf16::HasUtf16CodeUnits;
 use ::garde::rules::range::{Bounds, OutOfBounds};
 
-use super::fault::Fault;
 use super::info::FieldInfo;
-use super::{Decimal, Email, Lines, Password, Refusal, Text, Url, Whole};
+use super::{Decimal, Email, MultilineText, Password, Refusal, Text, Url, Whole};
 use crate::service::Service;
+use crate::validation::FieldError;
 
 /// Asks the rules of the fields. What they say stands beside the fields, in their words.
 #[doc(hidden)]
@@ -29,7 +29,7 @@ where
             // A parameter of the path has no control that this could stand beside.
             None => (Cow::Borrowed(""), format!("{path}: {error}")),
         };
-        refusal.named(name, Fault::Own(message.into()));
+        refusal.named(name, FieldError::Own(message.into()));
     }
 }
 
@@ -77,7 +77,7 @@ macro_rules! texts {
 
 texts! {
     Text [const MIN: usize, const MAX: usize] MIN, MAX;
-    Lines [const MIN: usize, const MAX: usize] MIN, MAX;
+    MultilineText [const MIN: usize, const MAX: usize] MIN, MAX;
     Password [const MIN: usize, const MAX: usize] MIN, MAX;
     Email [];
     Url [];
@@ -98,7 +98,7 @@ impl<const MIN: usize, const MAX: usize> Plain for Text<MIN, MAX> {
     }
 }
 
-impl<const MIN: usize, const MAX: usize> Plain for Lines<MIN, MAX> {
+impl<const MIN: usize, const MAX: usize> Plain for MultilineText<MIN, MAX> {
     fn text(&self) -> &str {
         self
     }

@@ -1,7 +1,7 @@
 //! The fields of a service's form as constants: what a compiler and a description of the interface can ask.
 
 use super::field::{Control, FormField, Shape};
-use crate::service::BodyKind;
+use crate::route::BodyKind;
 
 /// A field of a service's form as a program sees it: for descriptions of an interface, and for the check that a form
 /// leaves nothing out. In [`Service::FIELDS`](crate::Service::FIELDS).
@@ -24,7 +24,7 @@ pub struct FieldInfo {
 #[must_use]
 pub const fn info<T: FormField>(name: &'static str) -> FieldInfo {
     let group = <T::One as Control>::GROUP;
-    assert!(T::MANY || group.is_empty(), "a group stands in a list: write `Vec<...>`");
+    assert!(T::MANY || group.is_empty(), "a group belongs in a list: write `Vec<...>`");
     FieldInfo { name, required: T::REQUIRED, file: T::One::FILE, shape: Some(T::shape), group }
 }
 
@@ -33,7 +33,7 @@ pub const fn info<T: FormField>(name: &'static str) -> FieldInfo {
 #[must_use]
 pub const fn row_info<T: FormField>(name: &'static str) -> FieldInfo {
     let info = info::<T>(name);
-    assert!(info.group.is_empty(), "a group holds no list of groups: make the form flatter");
+    assert!(info.group.is_empty(), "a group cannot contain a list of groups: flatten the form");
     info
 }
 

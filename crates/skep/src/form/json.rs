@@ -7,7 +7,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::field::Control;
 use super::number::{Decimal, Whole};
-use super::text::{Email, Lines, Password, Text, Url};
+use super::text::{Email, MultilineText, Password, Text, Url};
 use super::time::{Date, DateTime, Time};
 use crate::Slug;
 
@@ -32,7 +32,7 @@ macro_rules! as_text {
 
 as_text! {
     [const MIN: usize, const MAX: usize] Text<MIN, MAX>;
-    [const MIN: usize, const MAX: usize] Lines<MIN, MAX>;
+    [const MIN: usize, const MAX: usize] MultilineText<MIN, MAX>;
     [] Email;
     [] Url;
     [] Slug;

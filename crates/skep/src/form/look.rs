@@ -57,8 +57,8 @@ pub trait LooksLikeRows {}
 
 /// A field that an `input` can edit.
 #[diagnostic::on_unimplemented(
-    message = "an `input` does not fit a field of type `{Self}`",
-    label = "this field is edited with another element",
+    message = "an `input` cannot edit a field of type `{Self}`",
+    label = "this field needs another element",
     note = "a text of several lines has a `textarea (Service::field);`",
     note = "a choice has a `select (Service::field);`, a `fieldset (Service::field) {{ legend {{ \"...\" }} }}`, or an \
             `input (Service::field.of(choice));` for each choice",
@@ -69,16 +69,16 @@ pub trait FitsInput: FormField {}
 
 /// A field that a `textarea` can edit.
 #[diagnostic::on_unimplemented(
-    message = "a `textarea` does not fit a field of type `{Self}`",
+    message = "a `textarea` cannot edit a field of type `{Self}`",
     label = "this field is not a text of several lines",
-    note = "a text of several lines has the type `skep::form::Lines<MIN, MAX>`; most other fields are edited with \
+    note = "a text of several lines has the type `skep::form::MultilineText<MIN, MAX>`; most other fields are edited with \
             `input (Service::field);`, a choice with `select (Service::field);`"
 )]
 pub trait FitsTextarea: FormField {}
 
 /// A field that a `select` or a `fieldset` can edit.
 #[diagnostic::on_unimplemented(
-    message = "a `select` or `fieldset` does not fit a field of type `{Self}`",
+    message = "a `select` or `fieldset` cannot edit a field of type `{Self}`",
     label = "this field is not a choice",
     note = "a choice is an enum with `#[derive(Param)]`, an `Option` or a set of one; other fields are edited with \
             `input (Service::field);`, a text of several lines with `textarea (Service::field);`"

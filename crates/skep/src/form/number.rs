@@ -3,19 +3,19 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use super::fault::Fault;
 use super::field::{Control, Shape};
 use super::look;
 use crate::html::{Buffer, PlainText, Render, Text};
 use crate::param::Param;
+use crate::validation::FieldError;
 
 /// A whole number from `MIN` to `MAX`, both included.
 ///
 /// ```
-/// use skep::form::{Control, Fault, Whole};
+/// use skep::form::{Control, FieldError, Whole};
 ///
 /// assert_eq!(Whole::<1, 12>::check("7").unwrap().get(), 7);
-/// assert_eq!(Whole::<1, 12>::check("13").unwrap_err(), Fault::TooLarge { max: "12".into() });
+/// assert_eq!(Whole::<1, 12>::check("13").unwrap_err(), FieldError::TooLarge { max: "12".into() });
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Whole<const MIN: i64, const MAX: i64>(i64);
@@ -41,7 +41,7 @@ impl<const MIN: i64, const MAX: i64> Control for Whole<MIN, MAX> {
         number_shape(&MIN, &MAX)
     }
 
-    fn check(text: &str) -> Result<Self, Fault> {
+    fn check(text: &str) -> Result<Self, FieldError> {
         let number = within(whole(text)?, MIN.into(), MAX.into())?;
         Ok(Self(i64::try_from(number).expect("it lies between two i64")))
     }
@@ -51,12 +51,12 @@ impl<const MIN: i64, const MAX: i64> Control for Whole<MIN, MAX> {
 /// count in its smallest steps.
 ///
 /// ```
-/// use skep::form::{Control, Decimal, Fault};
+/// use skep::form::{Control, Decimal, FieldError};
 ///
 /// let price = Decimal::<2>::check("12.5").unwrap();
 /// assert_eq!((price.steps(), price.to_string()), (1250, "12.50".to_owned()));
-/// assert_eq!(Decimal::<2>::check("0.125").unwrap_err(), Fault::TooPrecise { places: 2 });
-/// assert_eq!(Decimal::<2, 0, 99_99>::check("100").unwrap_err(), Fault::TooLarge { max: "99.99".into() });
+/// assert_eq!(Decimal::<2>::check("0.125").unwrap_err(), FieldError::TooPrecise { places: 2 });
+/// assert_eq!(Decimal::<2, 0, 99_99>::check("100").unwrap_err(), FieldError::TooLarge { max: "99.99".into() });
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Decimal<const PLACES: u32, const MIN: i64 = { i64::MIN }, const MAX: i64 = { i64::MAX }>(i64);
@@ -96,11 +96,11 @@ impl<const PLACES: u32, const MIN: i64, const MAX: i64> Control for Decimal<PLAC
         }
     }
 
-    fn check(text: &str) -> Result<Self, Fault> {
+    fn check(text: &str) -> Result<Self, FieldError> {
         let steps = scaled(text, PLACES)?;
         match i64::try_from(steps).unwrap_or(if steps < 0 { i64::MIN } else { i64::MAX }) {
-            _ if steps < MIN.into() => Err(Fault::TooSmall { min: Self(MIN).to_string() }),
-            _ if steps > MAX.into() => Err(Fault::TooLarge { max: Self(MAX).to_string() }),
+            _ if steps < MIN.into() => Err(FieldError::TooSmall { min: Self(MIN).to_string() }),
+            _ if steps > MAX.into() => Err(FieldError::TooLarge { max: Self(MAX).to_string() }),
             steps => Ok(Self(steps)),
         }
     }
@@ -172,16 +172,17 @@ fn number_shape(min: &dyn fmt::Display, max: &dyn fmt::Display) -> Shape {
 }
 
 /// A whole number, also written `1e3` or `7.0`: browsers take that for one, and send it as it was typed.
-fn whole(text: &str) -> Result<i128, Fault> {
-    scaled(text, 0).map_err(|fault| if matches!(fault, Fault::TooPrecise { .. }) { Fault::NotWhole } else { fault })
+fn whole(text: &str) -> Result<i128, FieldError> {
+    scaled(text, 0)
+        .map_err(|fault| if matches!(fault, FieldError::TooPrecise { .. }) { FieldError::NotWhole } else { fault })
 }
 
 /// A number as HTML knows them (2.3.4.3), exactly, in steps of so many digits behind the point. What is beyond all limits stays
 /// beyond them.
-fn scaled(text: &str, places: u32) -> Result<i128, Fault> {
+fn scaled(text: &str, places: u32) -> Result<i128, FieldError> {
     let text = text.trim();
     if text.is_empty() {
-        return Err(Fault::Missing);
+        return Err(FieldError::Missing);
     }
     let (is_negative, number) = text.strip_prefix('-').map_or((false, text), |rest| (true, rest));
     let (mantissa, power) = match number.split_once(['e', 'E']) {
@@ -190,7 +191,7 @@ fn scaled(text: &str, places: u32) -> Result<i128, Fault> {
     };
     let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
     if mantissa.is_empty() || mantissa.ends_with('.') || !all_digits(whole) || !all_digits(fraction) {
-        return Err(Fault::NotNumber);
+        return Err(FieldError::NotNumber);
     }
     let digits = format!("{whole}{fraction}");
     let significant = digits.trim_end_matches('0');
@@ -202,7 +203,7 @@ fn scaled(text: &str, places: u32) -> Result<i128, Fault> {
     let behind = i64::try_from(fraction.len()).unwrap_or(i64::MAX);
     let power = power.saturating_add(dropped).saturating_sub(behind).saturating_add(places.into());
     if power < 0 {
-        return Err(Fault::TooPrecise { places });
+        return Err(FieldError::TooPrecise { places });
     }
     let factor = u32::try_from(power).ok().and_then(|power| 10_i128.checked_pow(power));
     let number = number.parse::<i128>().ok().zip(factor).and_then(|(number, factor)| number.checked_mul(factor));
@@ -215,13 +216,13 @@ fn scaled(text: &str, places: u32) -> Result<i128, Fault> {
 }
 
 /// What stands behind the `e`.
-fn exponent(text: &str) -> Result<i64, Fault> {
+fn exponent(text: &str) -> Result<i64, FieldError> {
     let (is_negative, digits) = match text.strip_prefix('-') {
         Some(digits) => (true, digits),
         None => (false, text.strip_prefix('+').unwrap_or(text)),
     };
     if digits.is_empty() || !all_digits(digits) {
-        return Err(Fault::NotNumber);
+        return Err(FieldError::NotNumber);
     }
     // More than a browser can compute with is all the same.
     let power = digits.parse::<i64>().unwrap_or(i64::MAX).min(1 << 40);
@@ -232,10 +233,10 @@ fn all_digits(part: &str) -> bool {
     part.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-fn within(number: i128, min: i128, max: i128) -> Result<i128, Fault> {
+fn within(number: i128, min: i128, max: i128) -> Result<i128, FieldError> {
     match number {
-        number if number < min => Err(Fault::TooSmall { min: min.to_string() }),
-        number if number > max => Err(Fault::TooLarge { max: max.to_string() }),
+        number if number < min => Err(FieldError::TooSmall { min: min.to_string() }),
+        number if number > max => Err(FieldError::TooLarge { max: max.to_string() }),
         number => Ok(number),
     }
 }
@@ -249,11 +250,11 @@ macro_rules! whole_numbers {
                 number_shape(&<$number>::MIN, &<$number>::MAX)
             }
 
-            fn check(text: &str) -> Result<Self, Fault> {
+            fn check(text: &str) -> Result<Self, FieldError> {
                 let limit = |number| i128::try_from(number).unwrap_or(i128::MAX);
                 let number = within(whole(text)?, limit(<$number>::MIN), limit(<$number>::MAX))?;
                 // Only a u128 beyond all i128 gets lost on the way.
-                <$number>::try_from(number).map_err(|_| Fault::NotNumber)
+                <$number>::try_from(number).map_err(|_| FieldError::NotNumber)
             }
         }
     )*};
@@ -270,10 +271,10 @@ macro_rules! decimal_numbers {
                 Shape { kind: "number", step: Some("any".into()), ..Shape::default() }
             }
 
-            fn check(text: &str) -> Result<Self, Fault> {
+            fn check(text: &str) -> Result<Self, FieldError> {
                 match text.trim() {
-                    "" => Err(Fault::Missing),
-                    text => text.parse().ok().filter(|number: &$number| number.is_finite()).ok_or(Fault::NotNumber),
+                    "" => Err(FieldError::Missing),
+                    text => text.parse().ok().filter(|number: &$number| number.is_finite()).ok_or(FieldError::NotNumber),
                 }
             }
         }
@@ -291,8 +292,8 @@ impl Control for bool {
         Shape { kind: "checkbox", required: false, ..Shape::default() }
     }
 
-    fn check(text: &str) -> Result<Self, Fault> {
-        if text.is_empty() { Ok(false) } else { Self::parse(text).ok_or(Fault::NotChoice) }
+    fn check(text: &str) -> Result<Self, FieldError> {
+        if text.is_empty() { Ok(false) } else { Self::parse(text).ok_or(FieldError::NotChoice) }
     }
 }
 
@@ -302,14 +303,14 @@ mod tests {
 
     #[test]
     fn a_number_that_does_not_fit_says_why() {
-        assert_eq!(u8::check("256").unwrap_err(), Fault::TooLarge { max: "255".into() });
-        assert_eq!(u8::check("-1").unwrap_err(), Fault::TooSmall { min: "0".into() });
-        assert_eq!(u8::check(&"9".repeat(60)).unwrap_err(), Fault::TooLarge { max: "255".into() });
-        assert_eq!(i32::check("1.5").unwrap_err(), Fault::NotWhole);
-        assert_eq!(i32::check("one").unwrap_err(), Fault::NotNumber);
-        assert_eq!(i32::check(" ").unwrap_err(), Fault::Missing);
+        assert_eq!(u8::check("256").unwrap_err(), FieldError::TooLarge { max: "255".into() });
+        assert_eq!(u8::check("-1").unwrap_err(), FieldError::TooSmall { min: "0".into() });
+        assert_eq!(u8::check(&"9".repeat(60)).unwrap_err(), FieldError::TooLarge { max: "255".into() });
+        assert_eq!(i32::check("1.5").unwrap_err(), FieldError::NotWhole);
+        assert_eq!(i32::check("one").unwrap_err(), FieldError::NotNumber);
+        assert_eq!(i32::check(" ").unwrap_err(), FieldError::Missing);
         assert_eq!(u64::check(&u64::MAX.to_string()), Ok(u64::MAX));
-        assert_eq!(f64::check("nan").unwrap_err(), Fault::NotNumber);
+        assert_eq!(f64::check("nan").unwrap_err(), FieldError::NotNumber);
     }
 
     #[test]
@@ -326,10 +327,10 @@ mod tests {
         for wrong in ["", "5.", "1,5", "+1", "--1", "-", ".", "e5", "1e", "1e+", "1e1.5", "1.0.0", "0x1", "∞"] {
             assert!(Decimal::<2>::check(wrong).is_err(), "{wrong}");
         }
-        assert_eq!(Decimal::<2>::check("1e-3").unwrap_err(), Fault::TooPrecise { places: 2 });
-        assert!(matches!(Decimal::<2>::check("-1e99999999999999999999"), Err(Fault::TooSmall { .. })));
+        assert_eq!(Decimal::<2>::check("1e-3").unwrap_err(), FieldError::TooPrecise { places: 2 });
+        assert!(matches!(Decimal::<2>::check("-1e99999999999999999999"), Err(FieldError::TooSmall { .. })));
         assert_eq!(i32::check("1.0e1"), Ok(10));
-        assert_eq!(i32::check("1e-1").unwrap_err(), Fault::NotWhole);
+        assert_eq!(i32::check("1e-1").unwrap_err(), FieldError::NotWhole);
         assert!(Decimal::<2>::check(&"9".repeat(60)).is_err());
     }
 }

@@ -1,94 +1,97 @@
 //! Forms that are accepted once: `once = "2h"`.
 //!
-//! A form carries a token: a number of its own and the end of its time, sealed for its service and for the browser that asked for it.
-//! A handler runs for a number once. The number is taken before the handler begins, and given back only if the handler itself
-//! says that it failed; where nobody knows how far it came (a panic, a client that went away), it stays taken.
+//! A form contains a token: an id and an expiry, sealed for its service and its browser. The handler runs once per id. The id is
+//! claimed before the handler runs and released only if the handler returns an error; after a panic or a disconnect, where
+//! the outcome is unknown, it stays claimed.
 //!
-//! What was taken is kept in the application's database, if it has one: that holds over restarts and for all processes that share
-//! it. Without one, memory holds it, and a token of another process counts as expired. Start reading at [`handle`].
+//! Claims are stored in the application's database, if there is one, and survive restarts. Without one they are in memory, and
+//! a token of another process counts as expired. What handles them is `endpoint::once`.
 
 use std::collections::BTreeMap;
 use std::fmt;
 use std::hash::{BuildHasher, DefaultHasher, Hash, Hasher, RandomState};
+use std::sync::atomic::AtomicU64;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use futures_channel::oneshot;
-use http::{HeaderValue, StatusCode, header};
 
-use super::fault::Fault;
 use super::submission::Submission;
-use crate::cx::Cx;
-use crate::error::{Error, Result};
-use crate::response::Response;
+use crate::error::Result;
+use crate::route::Route;
 use crate::secret::{self, Secret};
-use crate::service::{Handle, Route};
-use crate::sql::query;
 
 /// The hidden field that holds the token.
 pub(crate) const FIELD: &str = "skep-once";
 
-/// A longer address of an answer is not kept: who sends a second time is told so instead of being led there.
-const MOST_LOCATION: usize = 512;
-
-/// The table in the application's database.
-pub(crate) const TABLE: &str = "create table if not exists skep_once (
+/// The table in the application's database, and the index that finds expired rows.
+pub(crate) const SCHEMA: &[&str] = &[
+    "create table if not exists skep_once (
     id blob primary key, until integer not null, digest integer not null, location text
-) without rowid";
+) without rowid",
+    "create index if not exists skep_once_until on skep_once (until)",
+];
 
-/// What is known of the submissions that are being answered, and without a database also of those that were.
+/// Submissions in progress, and without a database also the completed ones.
 pub(crate) struct Ledger {
-    /// The most that are kept.
+    /// Maximum number of entries.
     most: usize,
-    /// Tells the tokens of this process from those of others.
-    process: [u8; 8],
+    /// Identifies the tokens of this process.
+    pub(crate) process: [u8; 8],
     kept: Mutex<BTreeMap<Key, State>>,
+    /// When expired rows were last removed from the database, in seconds.
+    pub(crate) tidied: AtomicU64,
 }
 
-/// A token's number, behind the second in which its time is over: what is over comes first.
-type Key = (u64, [u8; 16]);
+/// Expiry in seconds and id of a token; the first to expire sorts first.
+pub(crate) type Key = (u64, [u8; 16]);
 
 enum State {
-    /// Its handler runs; these wait for its end.
+    /// The handler runs; these wait for it.
     Running(Vec<oneshot::Sender<()>>),
     Done(Outcome),
 }
 
 /// How a submission ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Outcome {
+pub(crate) struct Outcome {
     /// Of what was sent.
-    digest: i64,
+    pub(crate) digest: i64,
     /// Where it was redirected to.
-    location: Option<String>,
+    pub(crate) location: Option<String>,
 }
 
-enum Claim<'l> {
+pub(crate) enum Claim<'l> {
     First(Taken<'l>),
     After(oneshot::Receiver<()>),
     Done(Outcome),
     Full,
 }
 
-/// A number that this submission has taken.
-struct Taken<'l> {
+/// A claimed id.
+pub(crate) struct Taken<'l> {
     ledger: &'l Ledger,
-    key: Key,
-    /// What is kept of it when this is dropped.
-    outcome: Option<Outcome>,
+    pub(crate) key: Key,
+    /// Recorded on drop; `None` releases the id.
+    pub(crate) outcome: Option<Outcome>,
 }
 
 impl Ledger {
     pub(crate) fn new(most: usize) -> Self {
         // The standard library's hasher is seeded from the system's randomness.
-        Self { most, process: RandomState::new().hash_one(0).to_be_bytes(), kept: Mutex::default() }
+        Self {
+            most,
+            process: RandomState::new().hash_one(0).to_be_bytes(),
+            kept: Mutex::default(),
+            tidied: AtomicU64::new(0),
+        }
     }
 
     fn kept(&self) -> MutexGuard<'_, BTreeMap<Key, State>> {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn claim(&self, key: Key, now: u64) -> Claim<'_> {
+    pub(crate) fn claim(&self, key: Key, now: u64) -> Claim<'_> {
         let mut kept = self.kept();
         while kept.first_key_value().is_some_and(|((until, _), state)| *until < now && matches!(state, State::Done(_)))
         {
@@ -113,7 +116,7 @@ impl Ledger {
 impl Drop for Taken<'_> {
     fn drop(&mut self) {
         let mut kept = self.ledger.kept();
-        // Those who wait ask again when their senders are gone.
+        // Waiting submissions retry when their senders are dropped.
         match self.outcome.take() {
             Some(outcome) => kept.insert(self.key, State::Done(outcome)),
             None => kept.remove(&self.key),
@@ -131,158 +134,19 @@ pub(crate) fn token(secret: &Secret, ledger: &Ledger, route: &Route, cookie: &st
 }
 
 /// With the service's name: several may answer one path.
-fn purpose(route: &Route) -> String {
+pub(crate) fn purpose(route: &Route) -> String {
     format!("form {FIELD} {} {} {}", route.method, route.path(), route.service)
-}
-
-/// What a submission's token says, or why it is not accepted.
-fn open<S: Handle>(cx: &Cx<'_>, submission: &Submission) -> Result<Key> {
-    let ledger = &cx.forms().once;
-    let refused = |fault| Err(Error::refused(vec![("".into(), fault)], cx.messages()));
-    let Some(cookie) = cx.form_cookie() else { return refused(Fault::NoCookie) };
-    let sent = submission.pairs.get(FIELD).next().unwrap_or_default();
-    let opened = cx.secret().open(&purpose(S::ROUTE), sent)?;
-    let parts = opened.as_deref().and_then(|text| {
-        let (until, rest) = text.split_first_chunk::<8>()?;
-        let (id, rest) = rest.split_first_chunk::<16>()?;
-        let (process, bound) = rest.split_first_chunk::<8>()?;
-        Some((u64::from_be_bytes(*until), *id, *process, bound))
-    });
-    match parts {
-        Some((until, id, process, bound))
-            if bound == cookie.as_bytes() && now() <= until && (cx.has_database() || process == ledger.process) =>
-        {
-            Ok((until, id))
-        }
-        _ => refused(Fault::Expired),
-    }
-}
-
-/// Runs the handler, unless this form was accepted before. Then a repetition of what was accepted is led where the first one was
-/// led, which is what somebody wants who clicks twice; anything else is shown again, to be sent anew if it is meant.
-pub(crate) async fn handle<S: Handle>(cx: &mut Cx<'_>, service: S) -> Result {
-    let submission = cx.submission().ok_or_else(|| Error::internal("a one-shot form without its submission"))?;
-    let key = open::<S>(cx, &submission)?;
-    let digest = submission.digest(&cx.uri().to_string());
-    drop(submission);
-    let mut taken = match claim(cx, key, digest).await? {
-        Ok(taken) => taken,
-        Err(Outcome { digest: first, location: Some(location) }) if first == digest => {
-            return Ok(Response::redirect(StatusCode::SEE_OTHER, &location));
-        }
-        Err(_) => {
-            let fault = vec![("".into(), Fault::Spent)];
-            return Err(Error::refused(fault, cx.messages()).with_status(StatusCode::CONFLICT));
-        }
-    };
-    if !cx.has_database() {
-        // Should the handler not come to its end.
-        taken.outcome = Some(Outcome { digest, location: None });
-    }
-    let result = service.handle(cx).await;
-    settle(cx, taken, digest, result).await
-}
-
-/// The number, taken for this submission, or how the one ended that took it.
-async fn claim<'l>(cx: &Cx<'l>, key: Key, digest: i64) -> Result<Result<Taken<'l>, Outcome>> {
-    loop {
-        match cx.forms().once.claim(key, now()) {
-            Claim::First(taken) => return in_database(cx, taken, digest).await,
-            Claim::Done(outcome) => return Ok(Err(outcome)),
-            // It says nothing, and ends with the other.
-            Claim::After(other) => drop(other.await),
-            Claim::Full => {
-                let message = "too many forms are being sent at the moment: please try again later";
-                return Err(Error::new(StatusCode::SERVICE_UNAVAILABLE)
-                    .with_message(message)
-                    .with_cause("limits.once is used up"));
-            }
-        }
-    }
-}
-
-/// Asks all processes and the time before this one, where there is a database.
-async fn in_database<'l>(cx: &Cx<'_>, taken: Taken<'l>, digest: i64) -> Result<Result<Taken<'l>, Outcome>> {
-    if !cx.has_database() {
-        return Ok(Ok(taken));
-    }
-    let ((until, id), db) = (taken.key, cx.db());
-    let seconds = |time: u64| i64::try_from(time).unwrap_or(i64::MAX);
-    db.execute(query("delete from skep_once where until < ?", seconds(now()))).await?;
-    let insert = "insert into skep_once (id, until, digest) values (?, ?, ?) on conflict do nothing";
-    if db.execute(query(insert, (&id[..], seconds(until), digest))).await?.rows > 0 {
-        return Ok(Ok(taken));
-    }
-    let select = query("select digest, location from skep_once where id = ?", &id[..]);
-    let (digest, location) = db.one::<(i64, Option<String>)>(select).await?.unwrap_or((0, None));
-    Ok(Err(Outcome { digest, location }))
-}
-
-/// What the handler answered decides what is kept.
-async fn settle(cx: &mut Cx<'_>, mut taken: Taken<'_>, digest: i64, result: Result) -> Result {
-    let response = match result {
-        Ok(response) => response,
-        Err(error) => {
-            // Its transaction first: it may hold the database.
-            cx.undo();
-            taken.outcome = None;
-            give_back(cx, taken.key.1).await;
-            return Err(error);
-        }
-    };
-    let location = location(&response);
-    if let Err(error) = keep(cx, taken.key.1, location.as_deref()).await {
-        taken.outcome = None;
-        give_back(cx, taken.key.1).await;
-        return Err(error);
-    }
-    if !cx.has_database() {
-        taken.outcome = Some(Outcome { digest, location });
-    }
-    Ok(response)
-}
-
-/// Where the answer leads, if it leads on.
-fn location(response: &Response) -> Option<String> {
-    let location = response.headers().get(header::LOCATION).map(HeaderValue::to_str)?.ok()?;
-    (response.status().is_redirection() && location.len() <= MOST_LOCATION).then(|| location.to_owned())
-}
-
-/// The form may be sent again.
-async fn give_back(cx: &Cx<'_>, id: [u8; 16]) {
-    if cx.has_database()
-        && let Err(error) = cx.db().execute(query("delete from skep_once where id = ?", &id[..])).await
-    {
-        tracing::error!(target: "skep::request", id = %cx.id(), "a one-shot form stays spent though it failed: {error}");
-    }
-}
-
-/// Keeps what the handler wrote, and where its answer leads in the same step if it has a transaction.
-async fn keep(cx: &mut Cx<'_>, id: [u8; 16], location: Option<&str>) -> Result<()> {
-    if !cx.has_database() {
-        return Ok(());
-    }
-    let update = || query("update skep_once set location = ? where id = ?", (location, &id[..]));
-    if let Some(mut transaction) = cx.take_transaction() {
-        transaction.execute(update()).await?;
-        return Ok(transaction.commit().await?);
-    }
-    // The handler has done its work: that nobody can be led to its answer a second time is no failure of it.
-    if let Err(error) = cx.db().execute(update()).await {
-        tracing::error!(target: "skep::request", id = %cx.id(), "where a one-shot form led to is not kept: {error}");
-    }
-    Ok(())
 }
 
 impl Submission {
     /// Of all that the user sent, and where to.
-    fn digest(&self, url: &str) -> i64 {
+    pub(crate) fn digest(&self, url: &str) -> i64 {
         let mut hasher = DefaultHasher::new();
         url.hash(&mut hasher);
         for (name, text) in self.pairs.iter().filter(|(name, _)| !matches!(*name, FIELD | crate::origin::TOKEN)) {
             (name, text).hash(&mut hasher);
         }
-        for (name, file) in &self.files {
+        for (name, file) in self.files.iter() {
             (name, &file.file_name, file.len).hash(&mut hasher);
         }
         hasher.finish().cast_signed()
@@ -290,7 +154,7 @@ impl Submission {
 }
 
 /// Seconds since 1970.
-fn now() -> u64 {
+pub(crate) fn now() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
 }
 

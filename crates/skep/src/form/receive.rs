@@ -1,4 +1,4 @@
-//! Reads a form that may hold files: text into memory, files to the disk, each within its limit.
+//! Reads multipart forms: text into memory, files to disk, each within its limit.
 
 use std::fs::{self, File};
 use std::io::Write;
@@ -11,24 +11,25 @@ use http::StatusCode;
 
 use super::info::FieldInfo;
 use super::multipart::{Broken, Event, Head, Parser, boundary};
-use super::upload::{Content, Quota, Received, Temporary};
-use crate::app::Limits;
+use super::upload::{Content, Received, Temporary};
 use crate::body::Body;
-use crate::cx::body_error;
 use crate::error::{Error, Result};
 use crate::offload::{Offload, offload};
 use crate::param::Pairs;
+use crate::quota::{Quota, Share};
+use crate::request::{body_error, no_memory};
+use crate::setup::Limits;
 
-/// A file up to this many bytes stays in memory.
+/// The files of one request stay in memory up to this many bytes, all together.
 const IN_MEMORY: usize = 64 << 10;
 
-/// So many bytes are collected before they are written: each writing is a way to another thread and back.
+/// Buffer size before a write: each write is a round trip to another thread.
 const AT_ONCE: usize = 256 << 10;
 
-/// The folder in the data folder for files that are being received.
+/// The directory for uploads in the data directory.
 const FOLDER: &str = "uploads";
 
-/// What receiving needs to know.
+/// The parameters of a receiver.
 pub(crate) struct Receiver<'r> {
     pub(crate) fields: &'static [FieldInfo],
     pub(crate) limits: Limits,
@@ -37,6 +38,10 @@ pub(crate) struct Receiver<'r> {
     pub(crate) data: &'r Path,
     pub(crate) quota: &'r Quota,
     pub(crate) offload: &'r Arc<dyn Offload>,
+    /// What this request holds in memory.
+    pub(crate) memory: &'r mut Share,
+    /// The bytes of its files that stay in memory.
+    pub(crate) files_in_memory: usize,
 }
 
 /// What was received.
@@ -46,17 +51,17 @@ pub(crate) struct Parts {
     pub(crate) files: Vec<(String, Received)>,
 }
 
-/// The part that is arriving.
+/// The current part.
 enum Part {
     Text(String, Vec<u8>),
     File(String, Incoming),
 }
 
-/// A file that is arriving.
+/// The current file.
 struct Incoming {
     file: Received,
     limit: u64,
-    /// What is not yet written.
+    /// Not yet written.
     pending: Vec<u8>,
     disk: Option<(Arc<File>, Temporary)>,
 }
@@ -67,7 +72,7 @@ impl Receiver<'_> {
     /// # Errors
     /// 400 if it is no such form, 413 if it or its texts are too long or its parts too many, 503 if the disk's quota is used up. A single
     /// file that is too large is none: its field says so.
-    pub(crate) async fn receive(&self, content_type: &str, mut body: Body) -> Result<Parts> {
+    pub(crate) async fn receive(mut self, content_type: &str, mut body: Body) -> Result<Parts> {
         let boundary = boundary(content_type).ok_or_else(|| Error::bad_request("the form names no boundary"))?;
         if http_body::Body::size_hint(&body).lower() > self.total {
             return Err(Error::too_large(self.total));
@@ -97,15 +102,21 @@ impl Receiver<'_> {
                         if texts > self.limits.body {
                             return Err(Error::too_large(self.limits.body));
                         }
+                        self.hold(bytes.len())?;
                         text.extend_from_slice(&bytes);
                     }
-                    Some(Part::File(_, incoming)) => incoming.push(&bytes, self).await?,
+                    Some(Part::File(_, incoming)) => incoming.push(&bytes, &mut self).await?,
                     None => {}
                 },
-                Event::PartEnd => parts.end(open.take()).await?,
+                Event::PartEnd => parts.end(open.take(), &mut self).await?,
                 Event::End => return Ok(parts),
             }
         }
+    }
+
+    /// Counts what is kept in memory until the request is answered.
+    fn hold(&mut self, bytes: usize) -> Result<()> {
+        if self.memory.take(bytes as u64, self.limits.bodies) { Ok(()) } else { Err(body_error(no_memory().into(), 0)) }
     }
 
     fn begin(&self, head: Head, count: usize) -> Result<Part> {
@@ -136,7 +147,7 @@ impl Receiver<'_> {
 }
 
 impl Parts {
-    async fn end(&mut self, part: Option<Part>) -> Result<()> {
+    async fn end(&mut self, part: Option<Part>, receiver: &mut Receiver<'_>) -> Result<()> {
         match part {
             Some(Part::Text(name, bytes)) => {
                 let text = String::from_utf8(bytes).map_err(|_| {
@@ -144,7 +155,7 @@ impl Parts {
                 })?;
                 self.pairs.push_owned(name, text);
             }
-            Some(Part::File(name, incoming)) => self.files.push((name, incoming.end().await?)),
+            Some(Part::File(name, incoming)) => self.files.push((name, incoming.end(receiver).await?)),
             None => {}
         }
         Ok(())
@@ -152,7 +163,7 @@ impl Parts {
 }
 
 impl Incoming {
-    async fn push(&mut self, bytes: &[u8], receiver: &Receiver<'_>) -> Result<()> {
+    async fn push(&mut self, bytes: &[u8], receiver: &mut Receiver<'_>) -> Result<()> {
         if self.file.beyond.is_some() {
             return Ok(());
         }
@@ -160,15 +171,17 @@ impl Incoming {
         if self.file.len > self.limit {
             // The field will say so; what came is not kept.
             self.file.beyond = Some(self.limit);
+            receiver.memory.give_back(self.pending.len() as u64);
             (self.pending, self.disk) = (Vec::new(), None);
             return Ok(());
         }
+        receiver.hold(bytes.len())?;
         self.pending.extend_from_slice(bytes);
-        if self.disk.is_none() && self.pending.len() > IN_MEMORY {
+        if self.disk.is_none() && receiver.files_in_memory + self.pending.len() > IN_MEMORY {
             self.disk = Some(create(receiver).await?);
         }
         if let Some((_, temporary)) = &mut self.disk {
-            let taken = if temporary.used.is_none() { self.pending.len() } else { bytes.len() };
+            let taken = if temporary.used.is_empty() { self.pending.len() } else { bytes.len() };
             if !temporary.used.take(taken as u64, receiver.limits.upload_quota) {
                 let message = "there is no room for files at the moment: please try again later";
                 return Err(Error::new(StatusCode::SERVICE_UNAVAILABLE)
@@ -176,21 +189,24 @@ impl Incoming {
                     .with_cause("limits.upload_quota is used up"));
             }
             if self.pending.len() >= AT_ONCE {
-                self.write().await?;
+                self.write(receiver).await?;
             }
         }
         Ok(())
     }
 
-    async fn write(&mut self) -> Result<()> {
+    async fn write(&mut self, receiver: &mut Receiver<'_>) -> Result<()> {
         let Some((file, _)) = &self.disk else { return Ok(()) };
         let (file, bytes) = (Arc::clone(file), std::mem::take(&mut self.pending));
+        let written = bytes.len() as u64;
         offload(&*self.file.offload, move || (&*file).write_all(&bytes)).await??;
+        receiver.memory.give_back(written);
         Ok(())
     }
 
-    async fn end(mut self) -> Result<Received> {
-        self.write().await?;
+    async fn end(mut self, receiver: &mut Receiver<'_>) -> Result<Received> {
+        self.write(receiver).await?;
+        receiver.files_in_memory += self.pending.len();
         self.file.content = match self.disk {
             Some((_, temporary)) => Content::Disk(Arc::new(temporary)),
             None => Content::Memory(self.pending.into()),
@@ -199,10 +215,10 @@ impl Incoming {
     }
 }
 
-/// What a process that was killed left behind is removed after this time: no request takes as long.
+/// Uploads of killed processes are removed after this time.
 const ABANDONED: Duration = Duration::from_hours(24);
 
-/// Removes the files of requests that nobody answers any more. Those of other processes that share the folder stay.
+/// Removes abandoned uploads. Recent ones may belong to other processes that share the directory.
 pub(crate) fn remove_old_uploads(data: &Path) {
     let Ok(files) = fs::read_dir(data.join(FOLDER)) else { return };
     for file in files.flatten() {
@@ -215,11 +231,11 @@ pub(crate) fn remove_old_uploads(data: &Path) {
     }
 }
 
-/// A file of our own in the data folder.
+/// Creates a file for an upload.
 async fn create(receiver: &Receiver<'_>) -> Result<(Arc<File>, Temporary)> {
     let name = u128::from_ne_bytes(crate::secret::random()?);
     let path: PathBuf = receiver.data.join(FOLDER).join(format!("{name:032x}"));
-    let used = receiver.quota.none_used();
+    let used = receiver.quota.share();
     let made = offload(&**receiver.offload, move || {
         fs::create_dir_all(path.parent().unwrap_or(Path::new(".")))?;
         let mut options = File::options();

@@ -5,19 +5,19 @@ use std::borrow::Cow;
 use std::cell::RefCell;
 use std::fmt;
 
-use super::fault::{Fault, Named};
 use super::field::{FormField, Sent};
 use super::info::FieldInfo;
-use super::messages::Messages;
 use super::rows;
 use super::upload::Received;
-use crate::param::Pairs;
+use crate::param::{FieldMap, Pairs};
+use crate::validation::Messages;
+use crate::validation::{FieldError, Named};
 
 /// What was sent to a service, and what is wrong with it.
 pub(crate) struct Submission {
     pub(super) service: TypeId,
     pub(crate) pairs: Pairs<'static>,
-    pub(super) files: Vec<(String, Received)>,
+    pub(super) files: FieldMap<String, Received>,
     faults: RefCell<Vec<Named>>,
 }
 
@@ -29,14 +29,14 @@ impl Submission {
         files: Vec<(String, Received)>,
     ) -> Self {
         let (pairs, files) = rows::close_up(fields, pairs, files);
-        Self { service, pairs, files, faults: RefCell::default() }
+        Self { service, pairs, files: files.into_iter().collect(), faults: RefCell::default() }
     }
 
     /// Reads a field. What is wrong with it is noted.
     pub(crate) fn read<F: FormField>(&self, name: Cow<'static, str>) -> Option<F> {
         match F::read(&Sent { name: &name, submission: self }) {
             Ok(value) => Some(value),
-            Err(Fault::InRow) => None,
+            Err(FieldError::InRow) => None,
             Err(fault) => {
                 self.faults.borrow_mut().push((name, fault));
                 None
@@ -46,19 +46,19 @@ impl Submission {
 
     /// How many rows of this list were filled in.
     pub(super) fn rows(&self, list: &str) -> usize {
-        let files = self.files.iter().map(|(name, _)| name.as_str());
+        let files = self.files.iter().map(|(name, _)| name);
         rows::count(self.pairs.names().chain(files), list)
     }
 
-    pub(crate) fn take_faults(&self) -> Vec<Named> {
+    pub(crate) fn take_field_errors(&self) -> Vec<Named> {
         self.faults.take()
     }
 
-    pub(crate) fn set_faults(&self, faults: Vec<Named>) {
+    pub(crate) fn set_field_errors(&self, faults: Vec<Named>) {
         self.faults.replace(faults);
     }
 
-    pub(crate) fn complaints(&self, messages: &Messages) -> Vec<(Cow<'static, str>, String)> {
+    pub(crate) fn complaints(&self, messages: &Messages) -> FieldMap<Cow<'static, str>, String> {
         self.faults.borrow().iter().map(|(name, fault)| (name.clone(), fault.text(messages).into_owned())).collect()
     }
 }

@@ -3,22 +3,22 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use super::fault::Fault;
 use super::field::{Control, Shape};
 use super::look;
 use crate::html::{self, Buffer, Href, PlainText, Render};
 use crate::param::Param;
+use crate::validation::FieldError;
 
 /// A line of text of `MIN` to `MAX` characters, without white space at its ends and without control characters.
 ///
 /// A character is what browsers count for `maxlength`: a UTF-16 code unit (HTML, 4.10.18.3). Most letters are one, an emoji two.
 ///
 /// ```
-/// use skep::form::{Control, Fault, Text};
+/// use skep::form::{Control, FieldError, Text};
 ///
 /// assert_eq!(Text::<1, 8>::check("  Ann ").unwrap().as_str(), "Ann");
-/// assert_eq!(Text::<1, 8>::check("  ").unwrap_err(), Fault::Missing);
-/// assert_eq!(Text::<1, 8>::check("a\nb").unwrap_err(), Fault::NotOneLine);
+/// assert_eq!(Text::<1, 8>::check("  ").unwrap_err(), FieldError::Missing);
+/// assert_eq!(Text::<1, 8>::check("a\nb").unwrap_err(), FieldError::NotOneLine);
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Text<const MIN: usize, const MAX: usize>(String);
@@ -27,12 +27,12 @@ pub struct Text<const MIN: usize, const MAX: usize>(String);
 /// sent for it. White space at its ends is left out.
 ///
 /// ```
-/// use skep::form::{Control, Lines};
+/// use skep::form::{Control, MultilineText};
 ///
-/// assert_eq!(Lines::<1, 9>::check("one\r\ntwo\r\n").unwrap().as_str(), "one\ntwo");
+/// assert_eq!(MultilineText::<1, 9>::check("one\r\ntwo\r\n").unwrap().as_str(), "one\ntwo");
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Lines<const MIN: usize, const MAX: usize>(String);
+pub struct MultilineText<const MIN: usize, const MAX: usize>(String);
 
 /// An e-mail address, as browsers understand it (HTML, 4.10.5.1.5). That it can be reached, only a letter shows.
 ///
@@ -88,11 +88,11 @@ fn length(text: &str) -> usize {
     text.chars().map(char::len_utf16).sum()
 }
 
-fn within(text: &str, min: usize, max: usize) -> Result<(), Fault> {
+fn within(text: &str, min: usize, max: usize) -> Result<(), FieldError> {
     match length(text) {
-        0 if min > 0 => Err(Fault::Missing),
-        length if length < min => Err(Fault::TooShort { min }),
-        length if length > max => Err(Fault::TooLong { max, length }),
+        0 if min > 0 => Err(FieldError::Missing),
+        length if length < min => Err(FieldError::TooShort { min }),
+        length if length > max => Err(FieldError::TooLong { max, length }),
         _ => Ok(()),
     }
 }
@@ -113,28 +113,28 @@ impl<const MIN: usize, const MAX: usize> Control for Text<MIN, MAX> {
         text_shape("text", MIN, MAX)
     }
 
-    fn check(text: &str) -> Result<Self, Fault> {
+    fn check(text: &str) -> Result<Self, FieldError> {
         let text = text.trim();
         if text.chars().any(char::is_control) {
-            return Err(Fault::NotOneLine);
+            return Err(FieldError::NotOneLine);
         }
         within(text, MIN, MAX)?;
         Ok(Self(text.to_owned()))
     }
 }
 
-impl<const MIN: usize, const MAX: usize> Control for Lines<MIN, MAX> {
+impl<const MIN: usize, const MAX: usize> Control for MultilineText<MIN, MAX> {
     type Look = look::Area;
 
     fn shape() -> Shape {
         text_shape("textarea", MIN, MAX)
     }
 
-    fn check(text: &str) -> Result<Self, Fault> {
+    fn check(text: &str) -> Result<Self, FieldError> {
         // A form sends CR LF for the end of a line (HTML, 4.10.22.4), and a script may send CR alone.
         let text = text.trim().replace("\r\n", "\n").replace('\r', "\n");
         if text.chars().any(is_control_but_line) {
-            return Err(Fault::ControlCharacters);
+            return Err(FieldError::ControlCharacters);
         }
         within(&text, MIN, MAX)?;
         Ok(Self(text))
@@ -153,13 +153,13 @@ impl Control for Email {
         Shape { kind: "email", max_length: Some(LONGEST_EMAIL), ..Shape::default() }
     }
 
-    fn check(text: &str) -> Result<Self, Fault> {
+    fn check(text: &str) -> Result<Self, FieldError> {
         let text = text.trim();
         within(text, 1, LONGEST_EMAIL)?;
-        let (local, domain) = text.split_once('@').ok_or(Fault::NotEmail)?;
+        let (local, domain) = text.split_once('@').ok_or(FieldError::NotEmail)?;
         let is_atom = |byte: u8| byte.is_ascii_alphanumeric() || b".!#$%&'*+/=?^_`{|}~-".contains(&byte);
         if local.is_empty() || !local.bytes().all(is_atom) || !domain.split('.').all(is_label) {
-            return Err(Fault::NotEmail);
+            return Err(FieldError::NotEmail);
         }
         Ok(Self(text.to_owned()))
     }
@@ -189,16 +189,16 @@ impl Control for Url {
         }
     }
 
-    fn check(text: &str) -> Result<Self, Fault> {
+    fn check(text: &str) -> Result<Self, FieldError> {
         let text = text.trim();
         within(text, 1, LONGEST_URL)?;
-        let (scheme, rest) = text.split_once("://").ok_or(Fault::NotUrl)?;
+        let (scheme, rest) = text.split_once("://").ok_or(FieldError::NotUrl)?;
         let is_web = scheme.eq_ignore_ascii_case("https") || scheme.eq_ignore_ascii_case("http");
         let is_foreign = |letter: char| letter.is_whitespace() || letter.is_control() || "\"<>\\^`{|}".contains(letter);
         let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
         let host = authority.rsplit('@').next().unwrap_or_default();
         if !is_web || host.is_empty() || host.starts_with(':') || text.contains(is_foreign) {
-            return Err(Fault::NotUrl);
+            return Err(FieldError::NotUrl);
         }
         Ok(Self(text.to_owned()))
     }
@@ -211,7 +211,7 @@ impl<const MIN: usize, const MAX: usize> Control for Password<MIN, MAX> {
         Shape { secret: true, ..text_shape("password", MIN, MAX) }
     }
 
-    fn check(text: &str) -> Result<Self, Fault> {
+    fn check(text: &str) -> Result<Self, FieldError> {
         within(text, MIN, MAX)?;
         Ok(Self(text.to_owned()))
     }
@@ -225,7 +225,7 @@ impl<T: Control> Control for Hidden<T> {
         Shape { kind: "hidden", required: false, ..Shape::default() }
     }
 
-    fn check(text: &str) -> Result<Self, Fault> {
+    fn check(text: &str) -> Result<Self, FieldError> {
         T::check(text).map(Self)
     }
 }
@@ -285,8 +285,8 @@ macro_rules! texts {
         }
 
         impl<$($generics)*> std::str::FromStr for $type {
-            type Err = Fault;
-            fn from_str(text: &str) -> Result<Self, Fault> {
+            type Err = FieldError;
+            fn from_str(text: &str) -> Result<Self, FieldError> {
                 Self::check(text)
             }
         }
@@ -328,7 +328,7 @@ macro_rules! texts {
 
 texts! {
     [const MIN: usize, const MAX: usize] Text<MIN, MAX>, format!("a line of {MIN} to {MAX} characters");
-    [const MIN: usize, const MAX: usize] Lines<MIN, MAX>, format!("a text of {MIN} to {MAX} characters");
+    [const MIN: usize, const MAX: usize] MultilineText<MIN, MAX>, format!("a text of {MIN} to {MAX} characters");
     [] Email, "an e-mail address";
     [] Url, "an address that begins with https:// or http://";
 }
@@ -389,10 +389,10 @@ mod tests {
     #[test]
     fn characters_are_counted_as_browsers_count_them() {
         assert!(Text::<1, 2>::check("🐝").is_ok());
-        assert_eq!(Text::<1, 2>::check("🐝a").unwrap_err(), Fault::TooLong { max: 2, length: 3 });
-        assert_eq!(Text::<3, 9>::check("ab").unwrap_err(), Fault::TooShort { min: 3 });
-        assert!(Lines::<1, 3>::check("a\r\nb").is_ok());
-        assert_eq!(Lines::<1, 9>::check("a\u{7}").unwrap_err(), Fault::ControlCharacters);
+        assert_eq!(Text::<1, 2>::check("🐝a").unwrap_err(), FieldError::TooLong { max: 2, length: 3 });
+        assert_eq!(Text::<3, 9>::check("ab").unwrap_err(), FieldError::TooShort { min: 3 });
+        assert!(MultilineText::<1, 3>::check("a\r\nb").is_ok());
+        assert_eq!(MultilineText::<1, 9>::check("a\u{7}").unwrap_err(), FieldError::ControlCharacters);
         assert_eq!(Text::<0, 9>::check("").unwrap().as_str(), "");
     }
 

@@ -7,11 +7,11 @@ use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 
-use super::fault::Fault;
 use super::field::{Control, Shape};
 use super::look;
 use crate::html::{Buffer, PlainText, Render, Text};
 use crate::param::Param;
+use crate::validation::FieldError;
 
 /// A day of the Gregorian calendar, from year 1 to 9999.
 ///
@@ -160,23 +160,23 @@ fn digits<T: FromStr>(text: &str, count: usize) -> Option<T> {
 
 /// HTML, 2.3.5.2.
 impl FromStr for Date {
-    type Err = Fault;
+    type Err = FieldError;
 
-    fn from_str(text: &str) -> Result<Self, Fault> {
+    fn from_str(text: &str) -> Result<Self, FieldError> {
         let read = || {
             let (year, rest) = text.split_once('-')?;
             let (month, day) = rest.split_once('-')?;
             Self::new(digits(year, 4)?, digits(month, 2)?, digits(day, 2)?)
         };
-        read().ok_or(Fault::NotDate)
+        read().ok_or(FieldError::NotDate)
     }
 }
 
 /// HTML, 2.3.5.4.
 impl FromStr for Time {
-    type Err = Fault;
+    type Err = FieldError;
 
-    fn from_str(text: &str) -> Result<Self, Fault> {
+    fn from_str(text: &str) -> Result<Self, FieldError> {
         let read = || {
             let (hour, rest) = text.split_once(':')?;
             let (minute, seconds) = rest.split_once(':').map_or((rest, "00"), |(minute, seconds)| (minute, seconds));
@@ -188,18 +188,18 @@ impl FromStr for Time {
             let millisecond = digits(&format!("{fraction:0<3}"), 3)?;
             Self::new(digits(hour, 2)?, digits(minute, 2)?, digits(second, 2)?, millisecond)
         };
-        read().ok_or(Fault::NotTime)
+        read().ok_or(FieldError::NotTime)
     }
 }
 
 /// HTML, 2.3.5.5: a `T` or a space between the two.
 impl FromStr for DateTime {
-    type Err = Fault;
+    type Err = FieldError;
 
-    fn from_str(text: &str) -> Result<Self, Fault> {
-        let (date, time) = text.split_once(['T', ' ']).ok_or(Fault::NotDateTime)?;
-        let date = date.parse().map_err(|_| Fault::NotDateTime)?;
-        let time = time.parse().map_err(|_| Fault::NotDateTime)?;
+    fn from_str(text: &str) -> Result<Self, FieldError> {
+        let (date, time) = text.split_once(['T', ' ']).ok_or(FieldError::NotDateTime)?;
+        let date = date.parse().map_err(|_| FieldError::NotDateTime)?;
+        let time = time.parse().map_err(|_| FieldError::NotDateTime)?;
         Ok(Self { date, time })
     }
 }
@@ -237,9 +237,9 @@ macro_rules! fields {
                 Shape { kind: $kind, step: $step, max: max.map(Into::into), ..Shape::default() }
             }
 
-            fn check(text: &str) -> Result<Self, Fault> {
+            fn check(text: &str) -> Result<Self, FieldError> {
                 match text.trim() {
-                    "" => Err(Fault::Missing),
+                    "" => Err(FieldError::Missing),
                     text => text.parse(),
                 }
             }

@@ -10,16 +10,16 @@ use std::io;
 use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use bytes::Bytes;
 
-use super::fault::Fault;
 use super::field::{Control, Shape};
 use super::look;
 use crate::error::Result;
 use crate::offload::{Offload, offload};
 use crate::param::Param;
+use crate::quota::Share;
+use crate::validation::FieldError;
 
 /// Which files an [`Upload`] takes.
 ///
@@ -97,48 +97,7 @@ pub(super) enum Content {
 /// A file in the data folder that goes away with its last user, and its part of the quota.
 pub(super) struct Temporary {
     pub(super) path: PathBuf,
-    pub(super) used: Used,
-}
-
-/// How much of the disk the uploads of this process take at the moment.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Quota(Arc<AtomicU64>);
-
-/// A part of the [`Quota`]: given back when dropped.
-pub(super) struct Used {
-    quota: Quota,
-    bytes: u64,
-}
-
-impl Quota {
-    pub(super) fn none_used(&self) -> Used {
-        Used { quota: self.clone(), bytes: 0 }
-    }
-
-    #[cfg(test)]
-    pub(crate) fn used(&self) -> u64 {
-        self.0.load(Ordering::Relaxed)
-    }
-}
-
-impl Used {
-    /// True before the first was taken.
-    pub(super) fn is_none(&self) -> bool {
-        self.bytes == 0
-    }
-
-    /// Takes more, if that stays within `limit`.
-    pub(super) fn take(&mut self, bytes: u64, limit: u64) -> bool {
-        let before = self.quota.0.fetch_add(bytes, Ordering::Relaxed);
-        self.bytes += bytes;
-        before.saturating_add(bytes) <= limit
-    }
-}
-
-impl Drop for Used {
-    fn drop(&mut self) {
-        self.quota.0.fetch_sub(self.bytes, Ordering::Relaxed);
-    }
+    pub(super) used: Share,
 }
 
 impl Drop for Temporary {
@@ -244,13 +203,13 @@ impl<K: FileKind> Control for Upload<K> {
         Shape { kind: "file", accept: K::ACCEPT, max_bytes, ..Shape::default() }
     }
 
-    fn of_file(file: &Received) -> Result<Self, Fault> {
+    fn of_file(file: &Received) -> Result<Self, FieldError> {
         let limit = file.beyond.or((file.len > K::MAX).then_some(K::MAX));
         if let Some(limit) = limit {
-            return Err(Fault::FileTooLarge { limit });
+            return Err(FieldError::FileTooLarge { limit });
         }
         match K::ACCEPT.filter(|accept| !accepts(accept, &file.content_type, &file.file_name)) {
-            Some(accept) => Err(Fault::FileKind { accept }),
+            Some(accept) => Err(FieldError::FileKind { accept }),
             None => Ok(Self { received: file.clone(), kind: PhantomData }),
         }
     }
@@ -301,15 +260,5 @@ mod tests {
         assert!(accepts("text/plain", "Text/Plain; charset=utf-8", "a"));
         assert!(!accepts("image/*", "imagex/png", "a.png"));
         assert!(!accepts(".png", "image/png", "png"));
-    }
-
-    #[test]
-    fn what_was_used_of_the_quota_is_given_back() {
-        let quota = Quota::default();
-        let mut used = quota.none_used();
-        assert!(used.take(6, 10) && !used.take(6, 10));
-        assert_eq!(quota.used(), 12);
-        drop(used);
-        assert_eq!(quota.used(), 0);
     }
 }

@@ -31,7 +31,7 @@ use super::Buffer;
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a set of attributes",
     label = "attributes are expected between an element's name and its content",
-    note = "content stands in braces: write `p {{ (value) }}`, not `p (value)`"
+    note = "content is written in braces: write `p {{ (value) }}`, not `p (value)`"
 )]
 pub trait Attributes {
     /// Writes the attributes, each with a space before it: see [`Buffer::push_attribute`] and [`Buffer::push_link`].

@@ -35,7 +35,7 @@ use super::{Html, place};
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not fit where `{Place}` is expected",
     label = "cannot become `{Place}`",
-    note = "phrasing content fits as flow content; a piece fits where less is promised than it promises"
+    note = "phrasing content is also flow content, and a piece with a promise is also a piece without it"
 )]
 pub trait Fits<Place> {}
 
@@ -94,9 +94,9 @@ includes! {
 /// Kinds of which text is one.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
-    message = "text cannot stand at the top of a piece of type `Html<{Self}>`",
+    message = "text is not allowed at the top of a piece of type `Html<{Self}>`",
     label = "text is not `{Self}`",
-    note = "this `piece!` is `Html<{Self}>` because of where it goes: the type that the function returns, or that the value is given to"
+    note = "this `piece!` is `Html<{Self}>` because of its expected type, such as the return type of the function"
 )]
 pub trait TakesText {}
 
@@ -132,9 +132,9 @@ pub trait Excludes<Thing> {}
 /// No promise, as to one of the above. `Element` is what is going to be in the piece.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
-    message = "`{Element}` cannot stand in a piece that promises `{Self}`",
+    message = "`{Element}` is not allowed in a piece that promises `{Self}`",
     label = "`{Self}` rules this out",
-    note = "take it out, or let the function return a piece without this promise, such as `Html`"
+    note = "remove it, or return a piece without this promise, such as `Html`"
 )]
 pub trait Leaves<Thing, Element> {}
 

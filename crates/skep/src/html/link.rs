@@ -37,8 +37,8 @@ use super::{Buffer, PlainText, Trusted};
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a link",
     label = "only a GET service, a string or another `Href` can be a URL",
-    note = "a service that answers POST is the target of a form: `form (Service::form(...)) {{ ... }}`",
-    note = "if it may be missing, write `href=[value]`; a number goes behind a path: `href={{ \"/posts/\" (id) }}`"
+    note = "a POST service is the target of a form: `form (Service::form(...)) {{ ... }}`",
+    note = "if it is optional, write `href=[value]`; a number follows a path: `href={{ \"/posts/\" (id) }}`"
 )]
 pub trait Href {
     /// Writes the URL, escaped as [`Buffer::push_plain`] does.
@@ -58,7 +58,7 @@ pub trait Href {
 ///
 /// A type of your own is a piece when it is an [`Href`], where an example is.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` cannot be a piece of a URL",
+    message = "`{Self}` cannot be a part of a URL",
     label = "only text, a number or another `Href` can",
     note = "if it has a `Display`, write `(format_args!(\"{{}}\", value))`"
 )]

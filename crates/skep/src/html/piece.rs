@@ -14,9 +14,9 @@ pub struct Piece<C, H>(PhantomData<fn() -> (C, H)>);
 
 /// `Element` may be a root of a piece of this kind. `Category` says what the standard counts it to.
 #[diagnostic::on_unimplemented(
-    message = "`{Element}` cannot stand in a piece of type `Html<{Self}>`",
+    message = "`{Element}` is not allowed in a piece of type `Html<{Self}>`",
     label = "`{Element}` is not `{Self}`",
-    note = "this `piece!` is `Html<{Self}>` because of where it goes: the type that the function returns, or that the value is given to"
+    note = "this `piece!` is `Html<{Self}>` because of its expected type, such as the return type of the function"
 )]
 pub trait Takes<Element, Category> {}
 
@@ -71,7 +71,7 @@ pub mod category {
 #[diagnostic::on_unimplemented(
     message = "`{Value}` may contain what this piece promises not to contain: it is `{Promise}`",
     label = "this does not promise that",
-    note = "let the function that makes it promise the same, or let this one return a piece without the promise"
+    note = "promise the same in the function that returns it, or return a piece without the promise from this one"
 )]
 pub trait Promises<Promise, Value: ?Sized> {}
 
@@ -80,9 +80,9 @@ impl<T, Promise: KeptBy<T>, Value: ?Sized> Promises<Promise, Value> for T {}
 
 /// A value at the top of a `piece!`.
 #[diagnostic::on_unimplemented(
-    message = "`{Value}` cannot stand at the top of a piece of type `{Piece}`",
+    message = "`{Value}` is not allowed at the top of a piece of type `{Piece}`",
     label = "this does not fit as `{Piece}`",
-    note = "this `piece!` is `{Piece}` because of where it goes: the type that the function returns, or that the value is given to"
+    note = "this `piece!` is `{Piece}` because of its expected type, such as the return type of the function"
 )]
 pub trait AtTop<Piece, Value: ?Sized> {}
 

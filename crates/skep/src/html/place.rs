@@ -30,7 +30,7 @@ macro_rules! forbid {
     ($name:ident $function:ident: $thing:path, where [$($bound:tt)+], $message:literal $promise:literal) => {
         #[diagnostic::on_unimplemented(
                     message = $message,
-                    label = "this is not sure to be without it",
+                    label = "this does not promise to be without it",
                     note = $promise
                 )]
         pub trait $name<Element, Value: ?Sized> {}
@@ -50,33 +50,33 @@ macro_rules! forbid {
 
 forbid! {
     LacksForm no_form: Form, where [T: Render + ?Sized, T::Content: LacksForm<Element, T>],
-        "`{Value}` may contain a `form`, and a `form` cannot stand in another"
-        "let the function that makes it promise to have none, with `piece!` instead of `html!`: `fn name() -> Html<Flow, NoForm> {{ piece! {{ ... }} }}`"
+        "`{Value}` may contain a `form`, and a `form` is not allowed in another"
+        "promise it in the function that returns it, with `piece!` instead of `html!`: `fn name() -> Html<Flow, NoForm> {{ piece! {{ ... }} }}`"
 }
 
 forbid! {
     LacksHeader no_header: Header, where [T: Render + ?Sized, T::Content: LacksHeader<Element, T>],
-        "`{Value}` may contain a `header` or `footer`, which cannot stand in `{Element}`"
-        "let the function that makes it promise to have none, with `piece!` instead of `html!`: `fn name() -> Html<Flow, NoHeader> {{ piece! {{ ... }} }}`"
+        "`{Value}` may contain a `header` or `footer`, which is not allowed in `{Element}`"
+        "promise it in the function that returns it, with `piece!` instead of `html!`: `fn name() -> Html<Flow, NoHeader> {{ piece! {{ ... }} }}`"
 }
 
 forbid! {
     LacksHeading no_heading: Heading, where [T: Render + ?Sized, T::Content: LacksHeading<Element, T>],
-        "`{Value}` may contain a heading, a section or a header, which cannot stand in `{Element}`"
-        "let the function that makes it promise to have none, with `piece!` instead of `html!`: `fn name() -> Html<Flow, NoHeading> {{ piece! {{ ... }} }}`"
+        "`{Value}` may contain a heading, a section or a header, which is not allowed in `{Element}`"
+        "promise it in the function that returns it, with `piece!` instead of `html!`: `fn name() -> Html<Flow, NoHeading> {{ piece! {{ ... }} }}`"
 }
 
 forbid! {
     LacksInteractive no_interactive: Interactive, where [T: Render + ?Sized, T::Content: LacksInteractive<Element, T>],
-        "`{Value}` may contain a link, a button or something else that is interactive, which cannot stand in `{Element}`"
-        "let the function that makes it promise to have none, with `piece!` instead of `html!`: `fn name() -> Html<Flow, NoInteractive> {{ piece! {{ ... }} }}`"
+        "`{Value}` may contain a link, a button or something else that is interactive, which is not allowed in `{Element}`"
+        "promise it in the function that returns it, with `piece!` instead of `html!`: `fn name() -> Html<Flow, NoInteractive> {{ piece! {{ ... }} }}`"
 }
 
 /// What several elements around a splice forbid together: one message for one mistake.
 #[diagnostic::on_unimplemented(
     message = "`{Value}` may contain what the elements around it forbid: {Elements}",
-    label = "this is not sure to be without it",
-    note = "let the function that makes it promise to have none of it, with `piece!` instead of `html!`: `fn name() -> Html<Flow, Plain> {{ piece! {{ ... }} }}`"
+    label = "this does not promise to be without it",
+    note = "promise it in the function that returns it, with `piece!` instead of `html!`: `fn name() -> Html<Flow, Plain> {{ piece! {{ ... }} }}`"
 )]
 pub trait LacksSeveral<Elements, Things, Value: ?Sized> {}
 
@@ -122,145 +122,145 @@ type Line = Html<Phrasing>;
 
 place! {
     InFlow flow: Html<Flow>, where [T: Render + ?Sized, T::Content: InFlow<Parent, T>],
-        "`{Value}` cannot stand in `{Parent}`, which takes flow content: text, paragraphs, lists, sections, ..."
+        "`{Value}` is not allowed in `{Parent}`, which takes flow content: text, paragraphs, lists, sections, ..."
         "this is not flow content"
         "what is made of `li`, `tr`, `option` and the like stands in the element made for it, such as `ul {{ (items) }}`; a whole page stands alone"
 }
 
 place! {
     InPhrasing phrasing: Line, where [T: Render + ?Sized, T::Content: InPhrasing<Parent, T>],
-        "`{Value}` cannot stand in `{Parent}`, which takes phrasing content only: text, and elements such as `a`, `em`, `span`, `img`"
-        "this is not sure to be phrasing content"
-        "let the function that makes it say that it is, with `piece!` instead of `html!`: `fn name() -> Html<Phrasing> {{ piece! {{ ... }} }}`"
+        "`{Value}` is not allowed in `{Parent}`, which takes phrasing content only: text, and elements such as `a`, `em`, `span`, `img`"
+        "this may be other than phrasing content"
+        "declare it in the function that returns it, with `piece!` instead of `html!`: `fn name() -> Html<Phrasing> {{ piece! {{ ... }} }}`"
         "flow content, such as `div`, `p` or `ul`, stands beside `{Parent}`, not in it"
 }
 
 place! {
     InPhrasingAndHeadings phrasing_and_headings: Line, where [T: Render + ?Sized, T::Content: InPhrasingAndHeadings<Parent, T>],
-        "`{Value}` cannot stand in `{Parent}`, which takes phrasing content and headings: text, `em`, `span`, `h2`, ..."
-        "this is not sure to be phrasing content"
-        "let the function that makes it say that it is, with `piece!` instead of `html!`: `fn name() -> Html<Phrasing> {{ piece! {{ ... }} }}`"
+        "`{Value}` is not allowed in `{Parent}`, which takes phrasing content and headings: text, `em`, `span`, `h2`, ..."
+        "this may be other than phrasing content"
+        "declare it in the function that returns it, with `piece!` instead of `html!`: `fn name() -> Html<Phrasing> {{ piece! {{ ... }} }}`"
 }
 
 place! {
     InOptionContent option_content: Line, where [T: Render + ?Sized, T::Content: InOptionContent<Parent, T>],
-        "`{Value}` cannot stand in `{Parent}`, which takes phrasing content only: text, and elements such as `em`, `span`, `img`"
-        "this is not sure to be phrasing content"
-        "let the function that makes it say that it is, with `piece!` instead of `html!`: `fn name() -> Html<Phrasing> {{ piece! {{ ... }} }}`"
+        "`{Value}` is not allowed in `{Parent}`, which takes phrasing content only: text, and elements such as `em`, `span`, `img`"
+        "this may be other than phrasing content"
+        "declare it in the function that returns it, with `piece!` instead of `html!`: `fn name() -> Html<Phrasing> {{ piece! {{ ... }} }}`"
 }
 
 place! {
     InSuggestions suggestions: Line, where [T: Render + ?Sized, T::Content: InSuggestions<Parent, T>],
-        "`{Value}` cannot stand in `{Parent}`, which takes phrasing content, or `option` elements that are written in it"
-        "this is not sure to be phrasing content"
+        "`{Value}` is not allowed in `{Parent}`, which takes phrasing content, or `option` elements that are written in it"
+        "this may be other than phrasing content"
         "write the elements here: `datalist {{ @for name in names {{ option value=(name) {{}} }} }}`"
 }
 
 place! {
     InMetadata metadata: Html<Metadata>, where [T: Render + ?Sized, T::Content: InMetadata<Parent, T>],
-        "`{Value}` cannot stand in `{Parent}`, which takes `title`, `meta`, `link`, `style` and `script`"
-        "this is not sure to be metadata"
-        "let a function return them, with `piece!`: `fn name() -> Html<Metadata> {{ piece! {{ link rel=\"stylesheet\" href=(url); }} }}`"
+        "`{Value}` is not allowed in `{Parent}`, which takes `title`, `meta`, `link`, `style` and `script`"
+        "this may be other than metadata"
+        "write a function that returns them, with `piece!`: `fn name() -> Html<Metadata> {{ piece! {{ link rel=\"icon\" href=(url); }} }}`"
 }
 
 place! {
     InDocument document: Html<Document>, where [T: Render + ?Sized, T::Content: InDocument<Parent, T>],
-        "`{Value}` cannot stand beside the root of a page: only `(DOCTYPE)` does, before `html`"
+        "`{Value}` is not allowed next to the root of a page: only `(DOCTYPE)` is, before `html`"
         "this is not a page"
-        "what a page shows stands in its `body`"
+        "the content of a page belongs in its `body`"
 }
 
 place! {
     InPageParts page_parts: Html<PageParts>, where [T: Render + ?Sized, T::Content: InPageParts<Parent, T>],
-        "`{Value}` cannot stand in `{Parent}`, which takes a `head` and a `body`"
+        "`{Value}` is not allowed in `{Parent}`, which takes a `head` and a `body`"
         "this is neither `head` nor `body`"
-        "what a page shows stands in its `body`: `html lang=\"en\" {{ head {{ ... }} body {{ (content) }} }}`"
+        "the content of a page belongs in its `body`: `html lang=\"en\" {{ head {{ ... }} body {{ (content) }} }}`"
 }
 
 place! {
     InItems items: Html<Items>, where [T: Render + ?Sized, T::Content: InItems<Parent, T>],
-        "`{Value}` cannot stand in `{Parent}`, which takes `li` elements"
+        "`{Value}` is not allowed in `{Parent}`, which takes `li` elements"
         "this is not made of `li` elements"
-        "write `li {{ (value) }}`, or let a function return them: `fn name() -> Html<Items> {{ html! {{ li {{ ... }} }} }}`"
+        "write `li {{ (value) }}`, or write a function that returns them: `fn name() -> Html<Items> {{ html! {{ li {{ ... }} }} }}`"
 }
 
 place! {
     InTerms terms: Html<Terms>, where [T: Render + ?Sized, T::Content: InTerms<Parent, T>],
-        "`{Value}` cannot stand in `{Parent}`, which takes `dt` and `dd` elements"
+        "`{Value}` is not allowed in `{Parent}`, which takes `dt` and `dd` elements"
         "this is not made of `dt` and `dd`"
-        "write `dt {{ (name) }} dd {{ (value) }}`, or let a function return them: `fn name() -> Html<Terms> {{ html! {{ dt {{ ... }} dd {{ ... }} }} }}`"
+        "write `dt {{ (name) }} dd {{ (value) }}`, or write a function that returns them: `fn name() -> Html<Terms> {{ html! {{ dt {{ ... }} dd {{ ... }} }} }}`"
 }
 
 place! {
     InTableParts table_parts: Html<TableParts>, where [T: Render + ?Sized, T::Content: InTableParts<Parent, T>],
-        "`{Value}` cannot stand in `{Parent}`, which takes `caption`, `thead`, `tbody`, `tfoot` and rows"
-        "this is no part of a table"
-        "write `tr {{ td {{ (value) }} }}`, or let a function return rows: `fn name() -> Html<Rows> {{ html! {{ tr {{ ... }} }} }}`"
+        "`{Value}` is not allowed in `{Parent}`, which takes `caption`, `thead`, `tbody`, `tfoot` and rows"
+        "this is not a part of a table"
+        "write `tr {{ td {{ (value) }} }}`, or write a function that returns rows: `fn name() -> Html<Rows> {{ html! {{ tr {{ ... }} }} }}`"
 }
 
 place! {
     InRows rows: Html<Rows>, where [T: Render + ?Sized, T::Content: InRows<Parent, T>],
-        "`{Value}` cannot stand in `{Parent}`, which takes rows: `tr` elements"
+        "`{Value}` is not allowed in `{Parent}`, which takes rows: `tr` elements"
         "this is not made of `tr` elements"
-        "write `tr {{ td {{ (value) }} }}`, or let a function return rows: `fn name() -> Html<Rows> {{ html! {{ tr {{ ... }} }} }}`"
+        "write `tr {{ td {{ (value) }} }}`, or write a function that returns rows: `fn name() -> Html<Rows> {{ html! {{ tr {{ ... }} }} }}`"
 }
 
 place! {
     InCells cells: Html<Cells>, where [T: Render + ?Sized, T::Content: InCells<Parent, T>],
-        "`{Value}` cannot stand in `{Parent}`, which takes cells: `td` and `th` elements"
+        "`{Value}` is not allowed in `{Parent}`, which takes cells: `td` and `th` elements"
         "this is not made of `td` and `th`"
-        "write `td {{ (value) }}`, or let a function return cells: `fn name() -> Html<Cells> {{ html! {{ td {{ ... }} }} }}`"
+        "write `td {{ (value) }}`, or write a function that returns cells: `fn name() -> Html<Cells> {{ html! {{ td {{ ... }} }} }}`"
 }
 
 place! {
     InColumns columns: Html<Columns>, where [T: Render + ?Sized, T::Content: InColumns<Parent, T>],
-        "`{Value}` cannot stand in `{Parent}`, which takes `col` elements"
+        "`{Value}` is not allowed in `{Parent}`, which takes `col` elements"
         "this is not made of `col` elements"
-        "let a function return them: `fn name() -> Html<Columns> {{ html! {{ col span=\"2\"; }} }}`"
+        "write a function that returns them: `fn name() -> Html<Columns> {{ html! {{ col span=\"2\"; }} }}`"
 }
 
 place! {
     InOptions options: Html<Options>, where [T: Render + ?Sized, T::Content: InOptions<Parent, T>],
-        "`{Value}` cannot stand in `{Parent}`, which takes `option`, `optgroup` and `hr` elements"
+        "`{Value}` is not allowed in `{Parent}`, which takes `option`, `optgroup` and `hr` elements"
         "this is not made of `option` elements"
-        "write `option {{ (value) }}`, or let a function return them: `fn name() -> Html<Options> {{ html! {{ option {{ ... }} }} }}`"
+        "write `option {{ (value) }}`, or write a function that returns them: `fn name() -> Html<Options> {{ html! {{ option {{ ... }} }} }}`"
 }
 
 place! {
     InPicture picture: Html<Picture>, where [T: Render + ?Sized, T::Content: InPicture<Parent, T>],
-        "`{Value}` cannot stand in `{Parent}`, which takes `source` elements and an `img`"
+        "`{Value}` is not allowed in `{Parent}`, which takes `source` elements and an `img`"
         "this is neither `source` nor `img`"
-        "let a function return them, with `piece!`: `fn name() -> Html<Picture> {{ piece! {{ source srcset=(url); }} }}`"
+        "write a function that returns them, with `piece!`: `fn name() -> Html<Picture> {{ piece! {{ source srcset=(url); }} }}`"
 }
 
 place! {
     InRuby ruby: Html<Ruby>, where [T: Render + ?Sized, T::Content: InRuby<Parent, T>],
-        "`{Value}` cannot stand in `{Parent}`, which takes phrasing content, `rt` and `rp`"
-        "this is not sure to be phrasing content"
-        "let the function that makes it say that it is, with `piece!` instead of `html!`: `fn name() -> Html<Phrasing> {{ piece! {{ ... }} }}`"
+        "`{Value}` is not allowed in `{Parent}`, which takes phrasing content, `rt` and `rp`"
+        "this may be other than phrasing content"
+        "declare it in the function that returns it, with `piece!` instead of `html!`: `fn name() -> Html<Phrasing> {{ piece! {{ ... }} }}`"
 }
 
 place! {
     InMediaOfFlow media_flow: Html<Media<Flow>>, where [T: Render + ?Sized, T::Content: InMediaOfFlow<Parent, T>],
-        "`{Value}` cannot stand in `{Parent}`, which takes `source` and `track`, and then flow content"
+        "`{Value}` is not allowed in `{Parent}`, which takes `source` and `track`, and then flow content"
         "this is neither"
-        "let a function return them: `fn name() -> Html<Sources> {{ html! {{ source src=(url); }} }}`"
+        "write a function that returns them: `fn name() -> Html<Sources> {{ html! {{ source src=(url); }} }}`"
 }
 
 place! {
     InMediaOfPhrasing media_phrasing: Html<Media<Phrasing>>, where [T: Render + ?Sized, T::Content: InMediaOfPhrasing<Parent, T>],
-        "`{Value}` cannot stand in `{Parent}`, which takes `source` and `track`, and then phrasing content"
-        "this is not sure to be either"
-        "let a function return them: `fn name() -> Html<Sources> {{ html! {{ source src=(url); }} }}`"
+        "`{Value}` is not allowed in `{Parent}`, which takes `source` and `track`, and then phrasing content"
+        "this may be neither"
+        "write a function that returns them: `fn name() -> Html<Sources> {{ html! {{ source src=(url); }} }}`"
 }
 
 // Two places that no piece fits in: what may stand there is written there.
 
 /// No kind of piece is made of what stands here.
 #[diagnostic::on_unimplemented(
-    message = "`{Value}` cannot stand in `{Parent}`, whose content must be written in it",
-    label = "no value fits in here",
-    note = "write the elements here, in the same macro call; there `@if` and `@for` may choose among them"
+    message = "`{Value}` is not allowed in `{Parent}`, whose content must be written in it",
+    label = "a value is not allowed here",
+    note = "write the elements here, in the same macro call, with `@if` and `@for` where needed"
 )]
 pub trait InNothing<Parent, Value: ?Sized> {}
 
@@ -278,7 +278,7 @@ where
 
 /// Elements are not allowed.
 #[diagnostic::on_unimplemented(
-    message = "`{Value}` cannot stand in `{Parent}`, which takes text only",
+    message = "`{Value}` is not allowed in `{Parent}`, which takes text only",
     label = "this may contain elements",
     note = "write the text itself: a string, a number, or `(format_args!(...))`"
 )]
@@ -306,9 +306,9 @@ pub fn free<Parent, T: Render + ?Sized>(value: &T, out: &mut Buffer) {
 
 /// Phrasing content without anything interactive: one message where two rules meet, as in `button` and in links.
 #[diagnostic::on_unimplemented(
-    message = "`{Value}` cannot stand in `{Element}`, which takes phrasing content here, without links, buttons and other interactive elements",
-    label = "this is not sure to be both",
-    note = "let the function that makes it say so, with `piece!` instead of `html!`: `fn name() -> Html<Phrasing, NoInteractive> {{ piece! {{ ... }} }}`"
+    message = "`{Value}` is not allowed in `{Element}`, which takes phrasing content here, without links, buttons and other interactive elements",
+    label = "this does not promise both",
+    note = "declare it in the function that returns it, with `piece!` instead of `html!`: `fn name() -> Html<Phrasing, NoInteractive> {{ piece! {{ ... }} }}`"
 )]
 pub trait InInertPhrasing<Element, Value: ?Sized> {}
 
@@ -326,9 +326,9 @@ where
 
 /// At the top of `html!`, which its other roots have given a kind.
 #[diagnostic::on_unimplemented(
-    message = "`{Value}` cannot stand at the top of this `html!`, which is `Html<{Kind}>`",
+    message = "`{Value}` is not allowed at the top of this `html!`, which is `Html<{Kind}>`",
     label = "this is not `{Kind}`",
-    note = "the elements at the top of an `html!` decide its kind, and the values beside them must be of the same; without elements it is `Html<Flow>`"
+    note = "the elements at the top of an `html!` decide its kind, and the values next to them must be of the same kind; without elements it is `Html<Flow>`"
 )]
 pub trait AtTop<Kind, Value: ?Sized> {}
 

@@ -48,7 +48,7 @@ use super::{Buffer, Doctype, Html, Text, Trusted, Unchecked, number};
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be shown on a page",
     label = "not text, a number or `Html`",
-    note = "if it has a `Display`, write `(format_args!(\"{{}}\", value))`; if it may be missing, write `@if let Some(value) = ... {{ (value) }}`",
+    note = "if it has a `Display`, write `(format_args!(\"{{}}\", value))`; if it is optional, write `@if let Some(value) = ... {{ (value) }}`",
     note = "a type of your own can implement `skep::html::Render`"
 )]
 pub trait Render {
@@ -80,7 +80,7 @@ pub trait Render {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not plain text, and nothing else fits in an attribute, a `textarea` or a `title`",
     label = "not text or a number",
-    note = "if it has a `Display`, write `(format_args!(\"{{}}\", value))`; if it may be missing, write `name=[value]`",
+    note = "if it has a `Display`, write `(format_args!(\"{{}}\", value))`; if it is optional, write `name=[value]`",
     note = "a type of your own can implement `skep::html::PlainText`"
 )]
 pub trait PlainText {

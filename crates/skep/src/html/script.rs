@@ -7,10 +7,10 @@ use super::Buffer;
 /// What can stand in a `<script>`, a `<style>` or an attribute that holds code (`onclick`, `x-data`, `hx-vals`, `:class`):
 /// [`Json`], or [`Trusted`] text. A plain string cannot: no escaping makes a visitor's text safe as code.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` cannot stand where a browser expects code",
-    label = "this would be run as code",
+    message = "`{Self}` is not allowed where a browser expects code",
+    label = "a browser would execute this",
     note = "write `(Json(value))`, from `skep::html`, for a value that the script reads",
-    note = "write `(Trusted(text))`, from `skep::html`, for code that no visitor can have written"
+    note = "write `(Trusted(text))`, from `skep::html`, for code that contains no input of visitors"
 )]
 pub trait Script {
     /// Writes the code as it stands in a `<script>`. It must not hold `</script`, `</style` or `<!--`.

@@ -6,8 +6,8 @@ use schemars::SchemaGenerator;
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
 
-use super::Known;
 use super::interface::{Interface, JsonType};
+use super::known::ServiceDescription;
 use super::operation::{merge, operation, rename_path_parameters};
 use crate::error_page::PROBLEM_JSON;
 
@@ -130,7 +130,7 @@ fn free(wanted: &str, taken: &BTreeSet<&String>) -> String {
 pub(super) fn document(
     name: Option<(&'static str, &'static str)>,
     base_url: Option<&str>,
-    known: &[&Known],
+    known: &[&ServiceDescription],
 ) -> Result<String, Vec<String>> {
     let mut types = Types::new();
     let paths = paths(known, &mut types);
@@ -143,7 +143,7 @@ pub(super) fn document(
         .collect();
     let Some((title, version)) = name else {
         problems.push(
-            "the OpenAPI document needs a title and a version: App::named(env!(\"CARGO_PKG_NAME\"), env!(\"CARGO_PKG_VERSION\"))"
+            "the OpenAPI document needs a title and a version: App::name(env!(\"CARGO_PKG_NAME\"), env!(\"CARGO_PKG_VERSION\"))"
                 .into(),
         );
         return Err(problems);
@@ -164,11 +164,11 @@ pub(super) fn document(
     Ok(document.to_string())
 }
 
-fn paths(known: &[&Known], types: &mut Types) -> Map<String, Value> {
+fn paths(known: &[&ServiceDescription], types: &mut Types) -> Map<String, Value> {
     // Paths that differ in the names of their parameters only are one path (OpenAPI 3.1.1, 4.8.8.2).
     let mut paths: BTreeMap<String, (String, Map<String, Value>)> = BTreeMap::new();
     let mut ids: BTreeSet<String> = BTreeSet::new();
-    for Known { route, fields, interface } in known {
+    for ServiceDescription { route, fields, interface } in known {
         let interface: Interface = interface();
         if !interface.listed.unwrap_or(route.speaks_json()) {
             continue;

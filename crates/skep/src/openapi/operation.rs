@@ -7,7 +7,7 @@ use super::document::Types;
 use super::interface::{Interface, Parameter};
 use super::schema::of_shape;
 use crate::form::FieldInfo;
-use crate::service::{BodyKind, Route};
+use crate::route::{BodyKind, Route};
 
 /// What a service is to whoever calls it.
 pub(super) fn operation(route: &Route, fields: &[FieldInfo], interface: &Interface, types: &mut Types) -> Value {

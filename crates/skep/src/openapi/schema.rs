@@ -6,7 +6,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde_json::{Map, Number, Value, json};
 
 use crate::Slug;
-use crate::form::{Control, Date, DateTime, Decimal, Email, Lines, Password, Shape, Text, Time, Url, Whole};
+use crate::form::{Control, Date, DateTime, Decimal, Email, MultilineText, Password, Shape, Text, Time, Url, Whole};
 
 /// HTML's time of day (HTML, 2.3.5.4), which RFC 3339's `time` is not: it has no zone.
 const TIME: &str = "([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9](\\.[0-9]{1,3})?)?";
@@ -95,7 +95,7 @@ macro_rules! schemas {
 
 schemas! {
     [const MIN: usize, const MAX: usize] Text<MIN, MAX>, "Text", of_shape(&Self::shape());
-    [const MIN: usize, const MAX: usize] Lines<MIN, MAX>, "Lines", of_shape(&Self::shape());
+    [const MIN: usize, const MAX: usize] MultilineText<MIN, MAX>, "MultilineText", of_shape(&Self::shape());
     [const MIN: usize, const MAX: usize] Password<MIN, MAX>, "Password", of_shape(&Self::shape());
     [const MIN: i64, const MAX: i64] Whole<MIN, MAX>, "Whole", of_shape(&Self::shape());
     [] Email, "Email", of_shape(&Self::shape());

@@ -23,9 +23,9 @@ use super::Param;
 /// assert_eq!(shown, [("newest-first", "Newest first"), ("oldest", "The oldest first")]);
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "the values of `{Self}` are not known one by one",
-    label = "a list or radio buttons need a type that is a `Choice`",
-    note = "write `#[derive(Param)]` on an enum whose variants are names"
+    message = "the values of `{Self}` cannot be listed",
+    label = "a `select` or radio buttons need a type that implements `Choice`",
+    note = "write `#[derive(Param)]` on an enum of unit variants"
 )]
 pub trait Choice: Param + 'static {
     /// Every value once, in the order in which people see them.

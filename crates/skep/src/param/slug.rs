@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use super::Param;
 use crate::html::{Buffer, PlainText, Render, Text};
+use crate::sql::{FromValue, ToValue, Unfit, Value};
 
 /// The part of an address that names a thing: lower-case ASCII letters, digits and single hyphens between them.
 ///
@@ -134,6 +135,18 @@ impl Param for Slug {
     }
     fn write(&self, out: &mut String) {
         out.push_str(&self.0);
+    }
+}
+
+impl ToValue for Slug {
+    fn to_value(&self) -> Result<Value<'_>, Unfit> {
+        self.as_str().to_value()
+    }
+}
+
+impl FromValue for Slug {
+    fn from_value(value: Value<'_>) -> Result<Self, Unfit> {
+        String::from_value(value)?.parse().map_err(|error: NotASlug| Unfit::because(error.to_string()))
     }
 }
 

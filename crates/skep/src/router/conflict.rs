@@ -34,7 +34,8 @@ fn conflict<E>(first: &Entry<E>, second: &Entry<E>) -> Option<Conflict> {
     if first.method != second.method {
         return None;
     }
-    let same = first.demand.required == second.demand.required && first.demand.when == second.demand.when;
+    let same =
+        first.requirement.required == second.requirement.required && first.requirement.when == second.requirement.when;
     if same {
         return Some(Conflict(if first.name == second.name {
             format!("{} is served twice: name it once", place(first))
@@ -46,11 +47,11 @@ fn conflict<E>(first: &Entry<E>, second: &Entry<E>) -> Option<Conflict> {
 }
 
 fn cannot_be_told_apart<E>(first: &Entry<E>, second: &Entry<E>) -> String {
-    let demand = second.demand.to_string();
-    let which = if demand.is_empty() {
+    let requirement = second.requirement.to_string();
+    let which = if requirement.is_empty() {
         "neither requires a query parameter".to_owned()
     } else {
-        format!("both require {demand}")
+        format!("both require {requirement}")
     };
     format!(
         "{} and {} cannot be told apart: {which}; give one of them another path, another method or a required query \
@@ -62,10 +63,10 @@ fn cannot_be_told_apart<E>(first: &Entry<E>, second: &Entry<E>) -> String {
 
 /// A link to `entry` that meets what `other` requires leads to `other`, if that is asked first.
 fn takes_links_of<E>(other: &Entry<E>, entry: &Entry<E>) -> Option<Conflict> {
-    if other.demand.rank() < entry.demand.rank() {
+    if other.requirement.rank() < entry.requirement.rank() {
         return None;
     }
-    let needed = entry.demand.led_astray_by(&other.demand)?.join(" and ");
+    let needed = entry.requirement.led_astray_by(&other.requirement)?.join(" and ");
     Some(Conflict(format!(
         "{} and {} cannot always be told apart: a link to {} with {needed} would lead to {}; name the parameter \
          differently in one of them, or give one another path",

@@ -1,4 +1,4 @@
-//! A service before the router is made: where it is, and what it requires of the query.
+//! Routes before the router is built.
 
 use std::any::TypeId;
 use std::fmt;
@@ -6,22 +6,22 @@ use std::fmt;
 use http::Method;
 
 use crate::param::Pairs;
-use crate::service::Route;
+use crate::route::Route;
 
-/// A route and what answers it.
+/// A route and its endpoint.
 pub(crate) struct Entry<E> {
     pub(crate) name: String,
     pub(crate) method: Method,
     pub(crate) pattern: String,
-    pub(crate) demand: Demand,
+    pub(crate) requirement: QueryRequirement,
     /// The type of the service, where it is one.
     pub(crate) id: Option<TypeId>,
     pub(crate) endpoint: E,
 }
 
-/// What a service requires of the query, and what else it takes from there.
+/// The query parameters of a route.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Demand {
+pub(crate) struct QueryRequirement {
     /// Sorted.
     pub(crate) required: Vec<&'static str>,
     pub(crate) optional: Vec<&'static str>,
@@ -34,7 +34,7 @@ impl<E> Entry<E> {
             name: route.service.to_owned(),
             method: route.method.clone(),
             pattern: route.path(),
-            demand: Demand::of_route(route),
+            requirement: QueryRequirement::of_route(route),
             id: Some(id),
             endpoint,
         }
@@ -43,15 +43,15 @@ impl<E> Entry<E> {
     /// The other address of a service whose parameters may come in the query.
     pub(crate) fn of_query(route: &Route, endpoint: impl FnOnce(Vec<&'static str>) -> E) -> Self {
         let (pattern, names) = route.without_suffix();
-        let mut demand = Demand::of_route(route);
-        demand.required.extend(&names);
-        demand.required.sort_unstable();
+        let mut requirement = QueryRequirement::of_route(route);
+        requirement.required.extend(&names);
+        requirement.required.sort_unstable();
         let (name, method) = (format!("{} (a redirect)", route.service), route.method.clone());
-        Self { name, method, pattern, demand, id: None, endpoint: endpoint(names) }
+        Self { name, method, pattern, requirement, id: None, endpoint: endpoint(names) }
     }
 }
 
-impl Demand {
+impl QueryRequirement {
     fn of_route(route: &Route) -> Self {
         let names = |required| route.query.iter().filter(move |one| one.required == required).map(|one| one.name);
         let mut required: Vec<_> = names(true).collect();
@@ -64,12 +64,12 @@ impl Demand {
             && self.when.is_none_or(|(name, value)| query.get(name).any(|sent| sent == value))
     }
 
-    /// Who demands more is asked first; of those who demand as much, one that demands a value.
+    /// Who demands more is asked first; of those who requirement as much, one that demands a value.
     pub(super) fn rank(&self) -> (usize, bool) {
         (self.required.len() + usize::from(self.when.is_some()), self.when.is_some())
     }
 
-    /// What a link to this one must carry beside its own so that it meets the demand of another; `None` if no link to
+    /// What a link to this one must carry beside its own so that it meets the requirement of another; `None` if no link to
     /// this one can.
     pub(super) fn led_astray_by(&self, other: &Self) -> Option<Vec<String>> {
         let own = |name| self.required.contains(&name) || self.when.is_some_and(|(own, _)| own == name);
@@ -87,7 +87,7 @@ impl Demand {
 }
 
 /// "a and b=1", as an error names it.
-impl fmt::Display for Demand {
+impl fmt::Display for QueryRequirement {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let fixed = self.when.map(|(name, value)| format!("{name}={value}"));
         let names = self.required.iter().map(|name| (*name).to_owned()).chain(fixed);

@@ -1,4 +1,4 @@
-//! A tree of paths, a level for each segment.
+//! A prefix tree of paths, one level per segment.
 //!
 //! At each level a literal segment is tried first, then a parameter, then the rest of the path. A step that leads nowhere
 //! is taken back, so the most literal path that fits is found whatever else is there. Each node stands at one depth
@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::service::MAX_PATH_PARAMETERS;
+use crate::route::MAX_PATH_PARAMETERS;
 
 /// The values of a path's parameters, still encoded.
 pub(crate) type Values<'p> = [&'p str; MAX_PATH_PARAMETERS];

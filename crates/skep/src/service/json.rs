@@ -1,4 +1,4 @@
-//! Services that speak JSON: how a body is read, and what answers.
+//! JSON services: request bodies and responses.
 
 use http::StatusCode;
 use serde::Serialize;
@@ -7,10 +7,10 @@ use serde_path_to_error::{Path, Segment};
 
 use super::Served;
 use crate::cx::Cx;
-use crate::error::{Error, Result};
-use crate::response::Response;
+use crate::error::Error;
+use crate::response::{Response, Result};
 
-/// What a service answers that answers JSON: the value itself, and not a [`Response`].
+/// The handler of a service that returns a JSON value instead of a [`Response`].
 ///
 /// `answers = Type` says on the service what the value is; another does not compile. So whoever calls the service can be told
 /// what comes: `App::openapi` does.
@@ -40,8 +40,8 @@ use crate::response::Response;
 /// The status is 200, or what `status = 201` says. `answers = ()` is an answer without a body: 204. What goes wrong is told as
 /// `application/problem+json` (RFC 9457), unless the client likes HTML better.
 #[diagnostic::on_unimplemented(
-    message = "the service `{Self}` has no answer",
-    label = "nothing answers this service",
+    message = "the service `{Self}` has no `Answer`",
+    label = "this service has no handler",
     note = "write `impl Answer for {Self} {{ async fn answer(self, cx: &mut Cx<'_>) -> Result<...> {{ ... }} }}`, with the type that `answers = ...` names"
 )]
 pub trait Answer: AnswersJson {
@@ -53,9 +53,9 @@ pub trait Answer: AnswersJson {
 /// A service with a type of answer: `#[service(GET "/path", answers = Type)]`. Written by `#[derive(Service)]`; an example is at
 /// [`Answer`].
 #[diagnostic::on_unimplemented(
-    message = "the service `{Self}` does not say what it answers",
-    label = "write `answers = Type` into its `#[service(...)]`",
-    note = "what answers with a `Response`, such as a page, is a `Handle`"
+    message = "the service `{Self}` does not declare the type of its answer",
+    label = "add `answers = Type` to its `#[service(...)]`",
+    note = "a service that returns a `Response`, such as a page, implements `Handle`"
 )]
 pub trait AnswersJson: Served {
     /// What it answers.
@@ -74,7 +74,7 @@ pub async fn answer_json<S: Answer<Json: Serialize>>(service: S, cx: &mut Cx<'_>
 #[doc(hidden)]
 pub async fn answer_nothing<S: Answer<Json = ()>>(service: S, cx: &mut Cx<'_>, status: u16) -> Result {
     service.answer(cx).await?;
-    Ok(Response::of_status(StatusCode::from_u16(status).expect("the derive takes 200 to 299 only")))
+    Ok(Response::empty(StatusCode::from_u16(status).expect("the derive takes 200 to 299 only")))
 }
 
 /// What `#[derive(Service)]` writes for a description of the interface is compiled only if there is one.
@@ -99,7 +99,7 @@ pub(super) fn read<T: DeserializeOwned>(body: &[u8]) -> Result<T> {
     let value = serde_path_to_error::deserialize(&mut reader).map_err(|error| {
         let pointer = pointer(error.path());
         let error = error.into_inner();
-        if error.is_data() { Error::wrong(pointer, without_place(&error)) } else { not_json(&error) }
+        if error.is_data() { Error::unprocessable(pointer, without_place(&error)) } else { not_json(&error) }
     })?;
     reader.end().map_err(|error| not_json(&error))?;
     Ok(value)
@@ -133,11 +133,11 @@ mod tests {
     use std::collections::HashMap;
 
     use super::*;
-    use crate::error::Wrong;
+    use crate::validation::ErrorDetail;
 
-    fn wrong<T: DeserializeOwned>(body: &str) -> (u16, String, Vec<Wrong>) {
+    fn wrong<T: DeserializeOwned>(body: &str) -> (u16, String, Vec<ErrorDetail>) {
         let error = read::<T>(body.as_bytes()).err().expect("refused");
-        (error.status().as_u16(), error.message().unwrap_or_default().to_owned(), error.each_wrong().to_vec())
+        (error.status().as_u16(), error.message().unwrap_or_default().to_owned(), error.details().to_vec())
     }
 
     #[test]
@@ -154,6 +154,6 @@ mod tests {
         let (status, message, wrong_values) = wrong::<HashMap<String, Vec<u8>>>(r#"{"a/b":[1,300]}"#);
         assert_eq!(status, 422);
         assert_eq!(message, "/a~1b/1: invalid value: integer `300`, expected u8");
-        assert!(matches!(&wrong_values[..], [Wrong::Value(pointer, _)] if pointer == "/a~1b/1"));
+        assert!(matches!(&wrong_values[..], [ErrorDetail::Value(pointer, _)] if pointer == "/a~1b/1"));
     }
 }

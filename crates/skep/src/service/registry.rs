@@ -1,10 +1,10 @@
-//! Sets of services, and the list of all that were declared.
+//! Tuples of services, and the list of all declared ones.
 
 #[cfg(not(target_family = "wasm"))]
 use std::any::TypeId;
 
 use super::Handle;
-use super::told_apart::Pair;
+use super::ambiguity::Pair;
 #[cfg(not(target_family = "wasm"))]
 use super::{Route, Service};
 
@@ -14,15 +14,15 @@ use super::{Route, Service};
     label = "write `.serve::<(First, Second)>()`, or `.serve::<(Only,)>()` for a single one"
 )]
 pub trait Services {
-    /// Does not evaluate if two of them cannot be told apart by any request.
+    /// Fails to compile if two of them match the same requests.
     #[doc(hidden)]
-    const TOLD_APART: ();
+    const ASSERT_UNAMBIGUOUS: ();
 
     /// Calls `each` for every service of the tuple.
     fn register(registry: &mut impl Registry);
 }
 
-/// What [`Services::register`] tells the services to.
+/// Receives the services of a tuple.
 pub trait Registry {
     /// Adds one service.
     fn add<S: Handle>(&mut self);
@@ -34,9 +34,9 @@ macro_rules! tuples_of_services {
     };
     (@ [$($done:ident)*] $next:ident $($rest:ident)*) => {
         impl<$($done: Handle,)* $next: Handle> Services for ($($done,)* $next,) {
-            const TOLD_APART: () = {
+            const ASSERT_UNAMBIGUOUS: () = {
                 tuples_of_services!(@before $($done)*);
-                $(let () = Pair::<$done, $next>::TOLD_APART;)*
+                $(let () = Pair::<$done, $next>::ASSERT_UNAMBIGUOUS;)*
             };
 
             fn register(registry: &mut impl Registry) {
@@ -48,12 +48,12 @@ macro_rules! tuples_of_services {
     };
     (@ [$($done:ident)*]) => {};
     (@before) => {};
-    (@before $($done:ident)+) => { let () = <($($done,)+) as Services>::TOLD_APART; };
+    (@before $($done:ident)+) => { let () = <($($done,)+) as Services>::ASSERT_UNAMBIGUOUS; };
 }
 
 tuples_of_services!(A B C D E F G H I J K L M N O P Q R S T U V W X);
 
-/// A service that the executable holds, mounted or not. `#[derive(Service)]` adds it to the list.
+/// A service in the executable, mounted or not. `#[derive(Service)]` adds it to the list.
 #[cfg(not(target_family = "wasm"))]
 #[doc(hidden)]
 #[derive(Debug)]

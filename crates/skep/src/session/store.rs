@@ -15,14 +15,16 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use skep_cache::driver::block_on;
 use skep_cache::tiers::{Far, Near, Tiers};
-use skep_cache::{Clock, Life, Memory, Time};
+use skep_cache::{Clock, EntryPolicy, Memory, Time};
 
 use super::id::{Id, Name};
 use super::{Rules, unavailable};
-use crate::app::Setup;
 use crate::cache::{self, Cache};
 use crate::error::Result;
 use crate::offload::{Offload, offload};
+#[cfg(feature = "local-tiers")]
+use crate::private;
+use crate::setup::Setup;
 
 /// What a session holds: JSON by name.
 pub(super) type Values = BTreeMap<String, String>;
@@ -142,7 +144,7 @@ impl Sessions {
     }
 
     /// Keeps them where a configuration says, which was opened already.
-    pub(crate) fn keep_on(&self, driver: Arc<cache::Place>, blocks: Blocks) -> Result<()> {
+    pub(crate) fn keep_on(&self, driver: Arc<cache::Backend>, blocks: Blocks) -> Result<()> {
         if self.place.opened().is_none() {
             let cache = self.place.build(driver)?;
             self.place.keep(cache, blocks);
@@ -152,7 +154,7 @@ impl Sessions {
 
     /// Where they are kept if nobody has configured it, for a host of components, and whether writing waits for a disk.
     #[cfg(not(target_family = "wasm"))]
-    pub(crate) fn usual_place(&self) -> Result<(cache::Place, Blocks)> {
+    pub(crate) fn usual_place(&self) -> Result<(cache::Backend, Blocks)> {
         self.place.place().map_err(unavailable)
     }
 
@@ -303,7 +305,7 @@ pub(super) async fn end(cache: &Cache<[u8], Stored>, name: &Name, now: Time) -> 
     });
     ended.await?;
     if last.is_some() {
-        cache.set_for(&name[..], &mark, &Life::of(MARK_LASTS)).await?;
+        cache.set_with(&name[..], &mark, &EntryPolicy::new(MARK_LASTS)).await?;
     }
     Ok(last)
 }
@@ -334,36 +336,36 @@ impl Place {
         Ok(cache)
     }
 
-    fn build(&self, driver: Arc<cache::Place>) -> skep_cache::Result<Cache<[u8], Stored>> {
+    fn build(&self, driver: Arc<cache::Backend>) -> skep_cache::Result<Cache<[u8], Stored>> {
         let builder = skep_cache::Cache::builder("sessions of users").ttl(self.rules.idle).clock(self.clock.clone());
         // Nobody clears this cache: its epoch need not be looked up again and again.
-        builder.errors().lag(Duration::from_hours(24)).build(driver)
+        builder.errors().invalidation_lag(Duration::from_hours(24)).build(driver)
     }
 
     /// Where sessions are that nobody has configured.
     #[cfg(not(target_family = "wasm"))]
-    pub(super) fn place(&self) -> skep_cache::Result<(cache::Place, Blocks)> {
+    pub(super) fn place(&self) -> skep_cache::Result<(cache::Backend, Blocks)> {
         let (near, blocks) = self.usual()?;
         Ok((Tiers::One(Far::Near(near)), blocks))
     }
 
     /// The host of a component keeps them where it has been told.
     #[cfg(target_family = "wasm")]
-    fn place(&self) -> skep_cache::Result<(cache::Place, Blocks)> {
+    fn place(&self) -> skep_cache::Result<(cache::Backend, Blocks)> {
         match self.host {
-            Some(functions) => Ok((cache::Place::Host(functions, SESSIONS.into()), false)),
-            None => self.usual().map(|(near, blocks)| (cache::Place::Own(Tiers::One(Far::Near(near))), blocks)),
+            Some(functions) => Ok((cache::Backend::Host(functions, SESSIONS.into()), false)),
+            None => self.usual().map(|(near, blocks)| (cache::Backend::Own(Tiers::One(Far::Near(near))), blocks)),
         }
     }
 
     #[cfg(feature = "local-tiers")]
     fn usual(&self) -> skep_cache::Result<(Near, Blocks)> {
         let Some(file) = &self.file else { return Ok((Near::Memory(Memory::new(MEMORY)), false)) };
-        prepare(file).map_err(|error| {
+        private::create(file).map_err(|error| {
             skep_cache::Error::unreachable("opening the file of sessions")
                 .because(format!("{}: {error}", file.display()))
         })?;
-        Ok((Near::Sqlite(skep_cache::Sqlite::open(file)?.most(self.most)?), true))
+        Ok((Near::Sqlite(skep_cache::Sqlite::open(file)?.max_entries(self.most)?), true))
     }
 
     #[cfg(not(feature = "local-tiers"))]
@@ -374,17 +376,6 @@ impl Place {
         }
         Ok((Near::Memory(Memory::new(MEMORY)), false))
     }
-}
-
-/// What users keep is nobody's to read but ours. SQLite gives the files beside it the same rights.
-#[cfg(feature = "local-tiers")]
-fn prepare(file: &std::path::Path) -> std::io::Result<()> {
-    file.parent().map_or(Ok(()), std::fs::create_dir_all)?;
-    let mut options = std::fs::OpenOptions::new();
-    options.append(true).create(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(file).map(drop)
 }
 
 impl Stored {

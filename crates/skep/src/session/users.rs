@@ -6,7 +6,7 @@
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use sha2::{Digest, Sha256};
-use skep_cache::{Life, Time};
+use skep_cache::{EntryPolicy, Time};
 
 use super::id::{Id, Name};
 use super::store::{Sessions, Stored, Values, end};
@@ -90,8 +90,8 @@ async fn change(
     now: Time,
     mut change: impl FnMut(&mut Values) + Send,
 ) -> skep_cache::Result<Stored> {
-    let life = Life::of(life);
-    let changed = cache.update_for(&list[..], &life, |old| {
+    let life = EntryPolicy::new(life);
+    let changed = cache.update_with(&list[..], &life, |old| {
         let mut stored = old.unwrap_or_else(|| Stored::new(Values::new(), now));
         change(&mut stored.values);
         stored

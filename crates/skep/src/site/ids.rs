@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::hash::{BuildHasher, RandomState};
 
-use crate::cx::RequestId;
+use crate::request::RequestId;
 use crate::secret;
 
 /// Ids that do not repeat within a thread, and hardly between threads, processes and machines.

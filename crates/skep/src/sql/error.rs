@@ -71,6 +71,7 @@ pub(super) enum Kind {
     SeveralStatements,
     ControlsTransaction,
     Abandoned,
+    OwnTransaction,
     QueueFull { limit: usize },
     Lost(Lost),
     Other(Box<dyn StdError + Send + Sync>),
@@ -223,6 +224,10 @@ impl fmt::Display for Kind {
             }
             Self::Abandoned => f.write_str(
                 "the transaction is over: a statement in it failed and undid it, or was abandoned before its end",
+            ),
+            Self::OwnTransaction => f.write_str(
+                "a write outside of the request's own open transaction would wait for that transaction for ever: use the methods of \
+                 `cx.transaction()`, or end it first",
             ),
             Self::QueueFull { limit } => write!(f, "{limit} handlers wait for a connection already"),
             Self::Lost(lost) => lost.fmt(f),

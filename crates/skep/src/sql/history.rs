@@ -27,7 +27,7 @@ const WEIGHT: u32 = 8;
 
 /// Where a statement runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum Executor {
     /// On the handler's own thread.
     Inline,
     /// On the pool.
@@ -37,7 +37,7 @@ pub(super) enum Place {
 /// What one statement did so far.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct History {
-    place: Place,
+    place: Executor,
     /// Of the runs since it came to this place.
     mean: Duration,
     /// Good runs in a row: quick ones on the pool, any inline.
@@ -50,11 +50,11 @@ pub(super) struct History {
 impl History {
     /// Nothing is known yet.
     pub(super) const fn new() -> Self {
-        Self { place: Place::Inline, mean: Duration::ZERO, good: 0, patience: PATIENCE, next_patience: PATIENCE }
+        Self { place: Executor::Inline, mean: Duration::ZERO, good: 0, patience: PATIENCE, next_patience: PATIENCE }
     }
 
     /// Where the next run belongs.
-    pub(super) fn place(&self) -> Place {
+    pub(super) fn place(&self) -> Executor {
         self.place
     }
 
@@ -66,7 +66,7 @@ impl History {
             self.next_patience = PATIENCE;
         }
         if self.mean > budget / 4 {
-            self.move_to(Place::Pool);
+            self.move_to(Executor::Pool);
         }
     }
 
@@ -74,18 +74,18 @@ impl History {
     pub(super) fn was_stopped(&mut self) {
         self.patience = self.next_patience;
         self.next_patience = (self.patience * 2).min(MOST_PATIENCE);
-        self.move_to(Place::Pool);
+        self.move_to(Executor::Pool);
     }
 
     /// It ran on the pool to its end.
     pub(super) fn ran_on_pool(&mut self, took: Duration, budget: Duration) {
         self.good = if took < budget / 8 { self.good + 1 } else { 0 };
-        if self.place == Place::Pool && self.good >= self.patience {
-            self.move_to(Place::Inline);
+        if self.place == Executor::Pool && self.good >= self.patience {
+            self.move_to(Executor::Inline);
         }
     }
 
-    fn move_to(&mut self, place: Place) {
+    fn move_to(&mut self, place: Executor) {
         (self.place, self.mean, self.good) = (place, Duration::ZERO, 0);
     }
 }
@@ -105,7 +105,7 @@ mod tests {
             for _ in 0..MOST_PATIENCE {
                 history.ran_on_pool(SHORT, BUDGET);
             }
-            assert_eq!(history.place(), Place::Inline);
+            assert_eq!(history.place(), Executor::Inline);
         }
         history.was_stopped();
         history
@@ -113,7 +113,7 @@ mod tests {
 
     fn runs_until_back(mut history: History) -> u32 {
         let mut runs = 0;
-        while history.place() == Place::Pool {
+        while history.place() == Executor::Pool {
             history.ran_on_pool(SHORT, BUDGET);
             runs += 1;
         }
@@ -122,7 +122,7 @@ mod tests {
 
     #[test]
     fn an_unknown_statement_runs_inline() {
-        assert_eq!(History::new().place(), Place::Inline);
+        assert_eq!(History::new().place(), Executor::Inline);
     }
 
     #[test]
@@ -131,7 +131,7 @@ mod tests {
         for _ in 0..10_000 {
             history.ran_inline(SHORT, BUDGET);
         }
-        assert_eq!(history.place(), Place::Inline);
+        assert_eq!(history.place(), Executor::Inline);
     }
 
     #[test]
@@ -144,7 +144,7 @@ mod tests {
             history.ran_inline(LONG, BUDGET);
             for _ in 0..100 {
                 history.ran_inline(SHORT, BUDGET);
-                assert_eq!(history.place(), Place::Inline);
+                assert_eq!(history.place(), Executor::Inline);
             }
         }
     }
@@ -153,7 +153,7 @@ mod tests {
     fn one_that_was_stopped_goes_to_the_pool_at_once() {
         let mut history = History::new();
         history.was_stopped();
-        assert_eq!(history.place(), Place::Pool);
+        assert_eq!(history.place(), Executor::Pool);
     }
 
     #[test]
@@ -162,7 +162,7 @@ mod tests {
         for _ in 0..WEIGHT {
             history.ran_inline(BUDGET / 2, BUDGET);
         }
-        assert_eq!(history.place(), Place::Pool);
+        assert_eq!(history.place(), Executor::Pool);
     }
 
     #[test]
@@ -183,7 +183,7 @@ mod tests {
             inline.ran_inline(between, BUDGET);
             pool.ran_on_pool(between, BUDGET);
         }
-        assert_eq!((inline.place(), pool.place()), (Place::Inline, Place::Pool));
+        assert_eq!((inline.place(), pool.place()), (Executor::Inline, Executor::Pool));
     }
 
     #[test]
@@ -197,7 +197,7 @@ mod tests {
     #[test]
     fn a_long_time_without_trouble_restores_the_trust() {
         let mut history = stopped(20);
-        while history.place() == Place::Pool {
+        while history.place() == Executor::Pool {
             history.ran_on_pool(SHORT, BUDGET);
         }
         for _ in 0..TRUSTED {

@@ -148,7 +148,7 @@ impl Database {
 
     /// Begins a transaction, as [`Local::transaction`] does.
     pub async fn transaction(&self) -> Result<Transaction> {
-        Transaction::begin(Arc::clone(self.shared())).await
+        Transaction::begin(Arc::clone(self.shared()), None).await
     }
 }
 

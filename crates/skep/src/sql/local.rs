@@ -7,6 +7,7 @@ use std::collections::HashMap;
 use std::fmt;
 use std::rc::Rc;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use rusqlite::ffi;
@@ -15,7 +16,7 @@ use super::changes::Changes;
 use super::connection::{Connection, LONGEST_KEPT, Role, StopOnDrop, Verb};
 use super::database::Shared;
 use super::error::{Error, Kind, Result};
-use super::history::{History, Place};
+use super::history::{Executor, History};
 use super::query::Query;
 use super::row::Row;
 use super::transaction::Transaction;
@@ -44,6 +45,8 @@ const REMEMBERED: usize = 1024;
 #[derive(Clone)]
 pub struct Local {
     inner: Rc<Inner>,
+    /// True while a transaction of the request is open that this handle belongs to.
+    in_transaction: Option<Arc<AtomicBool>>,
 }
 
 struct Inner {
@@ -60,7 +63,13 @@ pub(super) struct Statement {
 
 impl Local {
     pub(super) fn new(shared: Arc<Shared>) -> Self {
-        Self { inner: Rc::new(Inner { shared, connection: OnceCell::new(), statements: RefCell::default() }) }
+        let inner = Inner { shared, connection: OnceCell::new(), statements: RefCell::default() };
+        Self { inner: Rc::new(inner), in_transaction: None }
+    }
+
+    /// A handle for one request, which notices a write that would wait for the request's own transaction.
+    pub(crate) fn for_request(&self) -> Self {
+        Self { inner: Rc::clone(&self.inner), in_transaction: Some(Arc::default()) }
     }
 
     /// Every row of the answer. All of them are in memory at once: give a statement that may have many a `limit`.
@@ -79,8 +88,12 @@ impl Local {
     }
 
     /// Runs a statement that gives no rows, always on the writer.
+    ///
+    /// # Errors
+    /// While a transaction of the same request is open: the statement would wait for it, and it for the statement.
     pub async fn execute<'q>(&self, query: impl Into<Query<'q>>) -> Result<Changes> {
         let (text, values) = owned(query.into())?;
+        self.check_outside_transaction().map_err(|error| error.of(&text))?;
         self.inner.shared.write(move |connection| connection.execute(&text, &values)).await
     }
 
@@ -88,8 +101,19 @@ impl Local {
     ///
     /// Until the transaction ends, every other write of this process waits. A handler that holds one should wait for
     /// nothing else.
+    ///
+    /// # Errors
+    /// While another transaction of the same request is open.
     pub async fn transaction(&self) -> Result<Transaction> {
-        Transaction::begin(Arc::clone(&self.inner.shared)).await
+        self.check_outside_transaction()?;
+        Transaction::begin(Arc::clone(&self.inner.shared), self.in_transaction.clone()).await
+    }
+
+    /// There is one writer: what is written beside the request's own transaction would wait for it without end, and with it
+    /// all other writes of the process.
+    fn check_outside_transaction(&self) -> Result<()> {
+        let is_open = self.in_transaction.as_ref().is_some_and(|open| open.load(Ordering::Relaxed));
+        if is_open { Err(Kind::OwnTransaction.into()) } else { Ok(()) }
     }
 
     /// Runs a statement that gives rows wherever it belongs.
@@ -150,7 +174,7 @@ impl Local {
     ) -> Option<Result<R>> {
         let budget = self.inner.shared.options.inline_budget;
         let mut history = statement.history.get();
-        if history.place() == Place::Pool || budget.is_zero() {
+        if history.place() == Executor::Pool || budget.is_zero() {
             return None;
         }
         let connection = self.connection().ok()?;
@@ -202,6 +226,7 @@ impl Local {
     }
 
     async fn on_writer<R: Send + 'static>(&self, text: &str, values: Vec<Value<'_>>, verb: Verb<R>) -> Result<R> {
+        self.check_outside_transaction().map_err(|error| error.of(text))?;
         let (text, values) = (text.to_owned(), into_owned(values));
         self.inner.shared.write(move |connection| verb(connection, &text, &values)).await
     }

@@ -14,6 +14,7 @@ use super::error::{Error, sqlite};
 use super::guests;
 use super::migrations::{Steps, migrate};
 use super::options::Options;
+use crate::private;
 
 /// How often a lock that SQLite itself does not wait for is tried.
 const BETWEEN_TRIES: Duration = Duration::from_millis(10);
@@ -156,7 +157,9 @@ fn open_file(path: &Path, options: &Options) -> Result<rusqlite::Connection, Pro
         flags |= OpenFlags::SQLITE_OPEN_READ_ONLY;
     } else {
         flags |= OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
-        path.parent().map_or(Ok(()), std::fs::create_dir_all).map_err(Problem::Directory)?;
+        path.parent().map_or(Ok(()), private::create_folder).map_err(Problem::Directory)?;
+        // SQLite gives its other files the mode of this one. What keeps it from being made, SQLite says in its own words.
+        let _ = private::create(path);
     }
     Ok(rusqlite::Connection::open_with_flags(path, flags).map_err(sqlite)?)
 }

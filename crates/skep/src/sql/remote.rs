@@ -148,6 +148,11 @@ pub struct Local {
 }
 
 impl Local {
+    /// A handle for one request. The host notices a write that would wait for the request's own transaction.
+    pub(crate) fn for_request(&self) -> Self {
+        self.clone()
+    }
+
     /// Every row of the answer. All of them are in memory at once: give a statement that may have many a `limit`.
     pub async fn all<'q, T: Row>(&self, query: impl Into<Query<'q, T>>) -> Result<Vec<T>> {
         self.link.all(Place::Best, query.into())

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::changes::Changes;
 use super::connection::{Connection, StopOnDrop, Verb};
@@ -32,12 +33,15 @@ pub struct Transaction {
     shared: Arc<Shared>,
     /// None while a statement runs, and for good if that was abandoned.
     lease: Option<Lease>,
+    /// Tells the request's other handles that this one is open.
+    is_open: Option<Arc<AtomicBool>>,
 }
 
 impl Transaction {
-    pub(super) async fn begin(shared: Arc<Shared>) -> Result<Self> {
+    pub(super) async fn begin(shared: Arc<Shared>, is_open: Option<Arc<AtomicBool>>) -> Result<Self> {
         let lease = shared.writer.lease().await?;
-        let mut transaction = Self { shared, lease: Some(lease) };
+        let mut transaction = Self { shared, lease: Some(lease), is_open };
+        transaction.set_open(true);
         // Immediate: a transaction that reads first and then writes would otherwise fail when it comes too late.
         transaction.run(|connection| connection.control("begin immediate")).await?;
         Ok(transaction)
@@ -71,6 +75,12 @@ impl Transaction {
     /// Undoes all of it and waits until it is undone. Dropping does the same without waiting.
     pub async fn rollback(mut self) -> Result<()> {
         self.run(|connection| connection.control("rollback")).await
+    }
+
+    fn set_open(&self, open: bool) {
+        if let Some(is_open) = &self.is_open {
+            is_open.store(open, Ordering::Relaxed);
+        }
     }
 
     async fn ask<T, R: Send + 'static>(&mut self, query: Query<'_, T>, verb: Verb<R>) -> Result<R> {
@@ -112,6 +122,7 @@ impl Transaction {
 
 impl Drop for Transaction {
     fn drop(&mut self) {
+        self.set_open(false);
         if let Some(lease) = self.lease.take().filter(Lease::in_transaction) {
             self.shared.offload.run(Box::new(move || drop(lease)));
         }

@@ -277,18 +277,6 @@ impl FromValue for Value<'static> {
     }
 }
 
-impl ToValue for crate::Slug {
-    fn to_value(&self) -> Result<Value<'_>, Unfit> {
-        self.as_str().to_value()
-    }
-}
-
-impl FromValue for crate::Slug {
-    fn from_value(value: Value<'_>) -> Result<Self, Unfit> {
-        String::from_value(value)?.parse().map_err(|error: crate::param::NotASlug| Unfit::because(error.to_string()))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

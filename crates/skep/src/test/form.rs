@@ -5,12 +5,12 @@
 use std::fmt;
 use std::marker::PhantomData;
 
-use super::{Answer, Client};
+use super::{Client, TestResponse};
 use crate::form::Name;
 use crate::percent;
 use crate::service::{Route, Service};
 
-/// A form of a page that was answered, being filled in: [`Answer::form`].
+/// A form of a page that was answered, being filled in: [`TestResponse::form`].
 ///
 /// ```
 /// use skep::form::Text;
@@ -39,7 +39,7 @@ use crate::service::{Route, Service};
 /// assert_eq!(answer.text(), "from Ann");
 /// ```
 #[must_use = "a form is not sent until `submit`"]
-pub struct Filled<S> {
+pub struct FormFiller<S> {
     client: Client,
     method: String,
     action: String,
@@ -69,19 +69,19 @@ enum Kind {
     File,
 }
 
-impl Answer {
+impl TestResponse {
     /// The form on this page that leads to the service.
     ///
     /// # Panics
     /// If there is none.
-    pub fn form<S: Service>(&self) -> Filled<S> {
+    pub fn form<S: Service>(&self) -> FormFiller<S> {
         let tags = tags(self.text());
         let start = tags.iter().position(|tag| leads(tag, S::ROUTE)).unwrap_or_else(|| {
             panic!("{}: no form leads to {} ({}):\n{}", self.url(), S::ROUTE.service, S::ROUTE.pattern, self.text())
         });
         let end = tags[start..].iter().position(|tag| tag.name == "/form").map_or(tags.len(), |end| start + end);
         let form = &tags[start];
-        Filled {
+        FormFiller {
             client: self.client.clone(),
             method: form.get("method").unwrap_or_else(|| "get".into()),
             action: form.get("action").unwrap_or_default(),
@@ -94,7 +94,7 @@ impl Answer {
     }
 }
 
-impl<S> Filled<S> {
+impl<S> FormFiller<S> {
     /// Types a value, or chooses the option with it: any text, also one that the browser would not let through.
     ///
     /// # Panics
@@ -131,7 +131,7 @@ impl<S> Filled<S> {
     ///
     /// # Panics
     /// If the form has none for the field.
-    pub fn tick(self, name: Name<S, bool>) -> Self {
+    pub fn check(self, name: Name<S, bool>) -> Self {
         self.set(name, "on")
     }
 
@@ -139,17 +139,17 @@ impl<S> Filled<S> {
     ///
     /// # Panics
     /// If the form has no control for the field.
-    pub fn pick<T>(mut self, name: Name<S, T>, file_name: &str, content_type: &str, content: &[u8]) -> Self {
+    pub fn attach<T>(mut self, name: Name<S, T>, file_name: &str, content_type: &str, content: &[u8]) -> Self {
         let offers = |control: &Control| control.kind == Kind::File && control.name == name.text();
         assert!(self.controls.iter().any(offers), "{}: the form takes no file for {}", self.action, name.text());
         self.files.push((name.text().into_owned(), file_name.into(), content_type.into(), content.into()));
         self
     }
 
-    /// Sends by the button of this name and value.
-    pub fn press<T>(mut self, name: Name<S, T>, value: impl Into<String>) -> Self {
+    /// Submits the form with the button of this name and value; redirects are followed.
+    pub fn submit_with<T>(mut self, name: Name<S, T>, value: impl Into<String>) -> TestResponse {
         self.pressed.push((name.text().into_owned(), value.into()));
-        self
+        self.submit()
     }
 
     /// The value that a control holds at the moment.
@@ -160,7 +160,7 @@ impl<S> Filled<S> {
     }
 
     /// The answer, redirects followed.
-    pub fn submit(self) -> Answer {
+    pub fn submit(self) -> TestResponse {
         let sent = self.controls.iter().filter(|control| control.on && control.kind != Kind::File);
         let mut fields: Vec<(&str, &str)> =
             sent.map(|control| (control.name.as_str(), control.value.as_str())).collect();
@@ -181,9 +181,12 @@ impl<S> Filled<S> {
     }
 }
 
-impl<S> fmt::Debug for Filled<S> {
+impl<S> fmt::Debug for FormFiller<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Filled").field("action", &self.action).field("controls", &self.controls).finish_non_exhaustive()
+        f.debug_struct("FormFiller")
+            .field("action", &self.action)
+            .field("controls", &self.controls)
+            .finish_non_exhaustive()
     }
 }
 

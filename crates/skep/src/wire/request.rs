@@ -1,4 +1,4 @@
-//! A request in one buffer: the host writes it, and a component reads it (`wit/skep.wit`, interface `door`).
+//! A request in one buffer: the host writes it, and a component reads it (`wit/skep.wit`, interface `handler`).
 //!
 //! First the [`Head`], then the [fields](write_fields), then how the body comes.
 

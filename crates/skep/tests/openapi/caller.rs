@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 use skep::Method;
-use skep::test::{Answer, Client};
+use skep::test::{Client, TestResponse};
 
 /// Texts that are right for some parameter, and wrong for others.
 const TEXTS: &[&str] = &[
@@ -83,7 +83,7 @@ fn is_lenient(schema: &Value, required: bool, text: &str) -> bool {
 }
 
 /// The answer is one that the document has, and looks as it says there.
-fn check_answer(document: &Value, operation: &Value, answer: &Answer) {
+fn check_answer(document: &Value, operation: &Value, answer: &TestResponse) {
     let status = answer.status().as_u16().to_string();
     let said =
         operation["responses"].get(&status).unwrap_or_else(|| panic!("{status} is not documented: {operation:#}"));
@@ -138,7 +138,7 @@ fn operations(document: &Value) -> impl Iterator<Item = (&String, Method, &Value
     })
 }
 
-fn send(client: &Client, path: &str, method: &Method, all: &[Value], tried: &Value, text: &str) -> Answer {
+fn send(client: &Client, path: &str, method: &Method, all: &[Value], tried: &Value, text: &str) -> TestResponse {
     let encode =
         |text: &str| url::form_urlencoded::byte_serialize(text.as_bytes()).collect::<String>().replace('+', "%20");
     let mut path = path.to_owned();

@@ -162,7 +162,7 @@ fn processes_that_start_at_once_run_each_migration_once() {
     let folder = Folder::new();
     let start = || {
         Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", "migrating::one_of_the_processes", "--ignored"])
+            .args(["--exact", "migrating::child_process", "--ignored"])
             .env("SKEP_TEST_DATABASE", folder.file())
             .stdout(Stdio::null())
             .spawn()
@@ -178,8 +178,8 @@ fn processes_that_start_at_once_run_each_migration_once() {
 }
 
 #[test]
-#[ignore = "run by the test above, in processes of its own"]
-fn one_of_the_processes() {
+#[ignore = "child process: the test above starts several"]
+fn child_process() {
     let Some(path) = std::env::var_os("SKEP_TEST_DATABASE") else { return };
     Database::open(path, &V2, Options::new(), Arc::new(Inline)).unwrap();
 }

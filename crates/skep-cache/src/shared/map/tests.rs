@@ -23,7 +23,7 @@ struct Memory {
     millis: Arc<AtomicU64>,
 }
 
-impl Ground for Memory {
+impl Backing for Memory {
     fn words(&self) -> &[AtomicU64] {
         &self.words
     }
@@ -48,8 +48,8 @@ fn maps() -> (Map<Memory>, Map<Memory>) {
     let words: Arc<Vec<_>> = Arc::new((0..geometry.words()).map(|_| AtomicU64::new(0)).collect());
     let (alive, millis) = (Arc::new(AtomicU64::new(u64::MAX)), Arc::default());
     let user = |me| {
-        let ground = Memory { words: words.clone(), me, alive: Arc::clone(&alive), millis: Arc::clone(&millis) };
-        Map::new(ground, geometry.clone(), Seeds([0x1234_5678_9abc_def1, 0xfedc_ba98_7654_3211]))
+        let backing = Memory { words: words.clone(), me, alive: Arc::clone(&alive), millis: Arc::clone(&millis) };
+        Map::new(backing, geometry.clone(), Seeds([0x1234_5678_9abc_def1, 0xfedc_ba98_7654_3211]))
     };
     (user(1), user(2))
 }
@@ -68,7 +68,7 @@ fn get(map: &Map<Memory>, key: &[u8]) -> Option<Vec<u8>> {
 }
 
 fn lock_of(map: &Map<Memory>) -> &AtomicU64 {
-    &map.ground.words()[layout::HEAD + layout::LOCK]
+    &map.backing.words()[layout::HEAD + layout::LOCK]
 }
 
 #[test]
@@ -83,7 +83,7 @@ fn the_lock_of_a_dead_user_is_inherited_and_nothing_else_is_lost() {
     let (one, other) = maps();
     set(&one, b"kept", b"value");
     lock_of(&one).store(1 << 48 | 0x4d, Relaxed);
-    one.ground.alive.fetch_and(!(1 << 1), Relaxed);
+    one.backing.alive.fetch_and(!(1 << 1), Relaxed);
     set(&other, b"key", b"new");
     assert_eq!(get(&other, b"kept").as_deref(), Some(&b"value"[..]));
     assert_eq!(other.counted(Count::Inherited), 1);
@@ -99,7 +99,7 @@ fn a_user_who_stands_still_costs_the_others_one_write_and_no_read() {
     assert!(error.is_unreachable(), "{error}");
     assert_eq!(get(&other, b"key").as_deref(), Some(&b"value"[..]));
     // Ten seconds later his lock is taken away.
-    other.ground.millis.fetch_add(20_000, Relaxed);
+    other.backing.millis.fetch_add(20_000, Relaxed);
     set(&other, b"key", b"newer");
     assert_eq!(get(&one, b"key").as_deref(), Some(&b"newer"[..]));
 }
@@ -122,7 +122,7 @@ fn what_is_as_long_as_what_it_replaces_takes_no_new_room() {
 
 /// The slot of a key whose record is being written in its place.
 fn busy_slot(map: &Map<Memory>) -> &AtomicU64 {
-    let words = map.ground.words();
+    let words = map.backing.words();
     let slot = words[layout::HEAD..][map.geometry.index.clone()].iter().find(|slot| slot.load(Relaxed) != 0).unwrap();
     slot.store(Slot(slot.load(Relaxed)).busy().0, Relaxed);
     slot
@@ -137,8 +137,8 @@ fn who_dies_while_writing_over_a_value_costs_that_value_and_nothing_else() {
         let slot = busy_slot(&one);
         // Half of it is written.
         let at = layout::HEAD + Slot(slot.load(Relaxed)).at() + record::HEADER + 20;
-        one.ground.words()[at].store(7, Relaxed);
-        one.ground.alive.fetch_and(!(1 << 1), Relaxed);
+        one.backing.words()[at].store(7, Relaxed);
+        one.backing.alive.fetch_and(!(1 << 1), Relaxed);
         match finder {
             "reader" => assert_eq!(get(&other, b"key"), None),
             "writer of it" => set(&other, b"key", &[2; 300]),
@@ -157,11 +157,11 @@ fn who_dies_while_writing_over_a_value_costs_that_value_and_nothing_else() {
 fn who_stands_still_while_writing_over_a_value_costs_its_readers_time() {
     let (one, other) = maps();
     set(&one, b"kept", b"value");
-    let kept = one.ground.words()[layout::HEAD..][one.geometry.index.clone()].iter().map(|slot| slot.load(Relaxed));
+    let kept = one.backing.words()[layout::HEAD..][one.geometry.index.clone()].iter().map(|slot| slot.load(Relaxed));
     let kept: Vec<u64> = kept.collect();
     set(&one, b"key", &[1; 300]);
     lock_of(&one).store(1 << 48 | 0x4d, Relaxed);
-    let words = &one.ground.words()[layout::HEAD..][one.geometry.index.clone()];
+    let words = &one.backing.words()[layout::HEAD..][one.geometry.index.clone()];
     let slot = words.iter().zip(kept).find(|(slot, before)| slot.load(Relaxed) != *before).unwrap().0;
     let was = slot.load(Relaxed);
     slot.store(Slot(was).busy().0, Relaxed);
@@ -193,7 +193,7 @@ fn a_lease_ends_with_its_user() {
     let claim = |token| Claim { token: Token(token), until: NOW.plus(std::time::Duration::from_mins(1)) };
     assert_eq!(one.lease(b"key", claim(5), NOW).unwrap(), Some(Token(5)));
     assert_eq!(other.lease(b"key", claim(6), NOW).unwrap(), None);
-    one.ground.alive.fetch_and(!(1 << 1), Relaxed);
+    one.backing.alive.fetch_and(!(1 << 1), Relaxed);
     assert_eq!(other.lease(b"key", claim(7), NOW).unwrap(), Some(Token(7)));
     assert!(!one.set(b"key", &record(b"late", 1), When::Leased(Token(5)), NOW).unwrap(), "a fence");
     assert!(other.set(b"key", &record(b"first", 1), When::Leased(Token(7)), NOW).unwrap());
@@ -246,7 +246,7 @@ fn clearing_everything_frees_the_room_too() {
     let many = if cfg!(miri) { 60 } else { 400_u64 };
     (0..many).for_each(|number| set(&one, format!("old {number}").as_bytes(), &[1; 300]));
     (0..many).for_each(|number| drop(get(&one, format!("old {number}").as_bytes())));
-    one.void();
+    one.invalidate_all();
     (0..many).for_each(|number| set(&one, format!("new {number}").as_bytes(), &[2; 300]));
     assert!((0..many).all(|number| get(&one, format!("old {number}").as_bytes()).is_none()));
     let kept = (0..many).filter(|number| get(&one, format!("new {number}").as_bytes()).is_some()).count() as u64;
@@ -375,7 +375,7 @@ fn check(steps: Vec<Step>) {
                 model.leases.entry(key).or_insert(version);
             }
             Step::Void => {
-                map.void();
+                map.invalidate_all();
                 model = Model::default();
             }
         }
@@ -405,7 +405,7 @@ proptest! {
         let (one, other) = maps();
         let keys = if cfg!(miri) { 8 } else { 300_u64 };
         (0..keys).for_each(|number| set(&one, format!("{number}").as_bytes(), format!("{number}:{seed}").as_bytes()));
-        let words = one.ground.words();
+        let words = one.backing.words();
         let targets = targets(&one);
         for (index, bits, is_anywhere) in flips {
             let at = if is_anywhere { index.index(words.len()) } else { targets[index.index(targets.len())] };
@@ -413,7 +413,7 @@ proptest! {
             words[at].fetch_xor(bits, Relaxed);
         }
         // A lock that damage made up belongs to nobody who lives.
-        one.ground.alive.store(0b110, Relaxed);
+        one.backing.alive.store(0b110, Relaxed);
         for round in 0..3 {
             for number in 0..keys {
                 let key = format!("{number}");
@@ -433,7 +433,7 @@ proptest! {
 
 /// Words that matter most: those that say where things are.
 fn targets(map: &Map<Memory>) -> Vec<usize> {
-    let words = map.ground.words();
+    let words = map.backing.words();
     let heads = (0..layout::LEASES).map(|at| layout::HEAD + at);
     let slots =
         map.geometry.index.clone().map(|at| layout::HEAD + at).filter(|at| !Slot(words[*at].load(Relaxed)).is_empty());
@@ -449,7 +449,7 @@ fn targets(map: &Map<Memory>) -> Vec<usize> {
 fn a_shard_that_makes_no_sense_is_reset_and_counted() {
     let (one, other) = maps();
     (0..100_u64).for_each(|number| set(&one, format!("{number}").as_bytes(), b"value"));
-    one.ground.words()[layout::HEAD + layout::SMALL].store(u64::MAX, Relaxed);
+    one.backing.words()[layout::HEAD + layout::SMALL].store(u64::MAX, Relaxed);
     set(&other, b"key", b"value");
     assert_eq!(get(&one, b"key").as_deref(), Some(&b"value"[..]));
     assert_eq!(get(&one, b"5"), None, "among what is lost may be the mark of a removal: all is void");

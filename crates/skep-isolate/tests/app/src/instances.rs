@@ -30,7 +30,7 @@ pub(crate) struct Word {
 
 impl Handle for Word {
     async fn handle(self, cx: &mut Cx<'_>) -> Result {
-        let number = cx.get::<Words>().0.get(&self.word).or_404()?;
+        let number = cx.state::<Words>().0.get(&self.word).or_404()?;
         Ok(Response::text(number.to_string()))
     }
 }

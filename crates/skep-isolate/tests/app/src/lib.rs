@@ -20,7 +20,7 @@ use users::{Break, Parts, Visit, Visits, Void};
 #[must_use]
 pub fn app() -> App {
     App::new()
-        .named(env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION"))
+        .name(env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION"))
         .serve::<(Index, Word, Chance, Kept, Notes, Add, Errors, Visit, Visits)>()
         .serve::<(Parts, Void, Break, Echo, Pieces, Panic, Forever)>()
         .error_page(bodies::sorry)
@@ -32,7 +32,7 @@ pub fn app() -> App {
             site.db().write(|db| db.execute(query("insert into note (text) values (?)", format!("tick {runs}"))))?;
             Ok(())
         })
-        .with(Words((0..1000).map(|number| (format!("word{number}"), number)).collect()))
+        .state(Words((0..1000).map(|number| (format!("word{number}"), number)).collect()))
         .on_start(|site| {
             site.db().write(|db| db.execute("insert or ignore into note (id, text) values (1, 'first')"))?;
             site.invalidate("parts")

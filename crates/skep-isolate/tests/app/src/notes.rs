@@ -3,10 +3,18 @@
 use skep::prelude::*;
 use skep::sql::{Row, query};
 
+/// A `derive(Param)` enum is a column in a component, too.
+#[derive(Clone, Copy, Debug, Param)]
+pub(crate) enum Length {
+    Short,
+    Long,
+}
+
 #[derive(Row)]
 pub(crate) struct Note {
     id: i64,
     text: String,
+    length: Length,
     size: Option<f64>,
     data: Option<Vec<u8>>,
 }
@@ -18,7 +26,10 @@ pub(crate) struct Notes;
 impl Handle for Notes {
     async fn handle(self, cx: &mut Cx<'_>) -> Result {
         let notes: Vec<Note> = cx.db().all("select * from note order by id").await?;
-        let line = |note: &Note| format!("{} {} {:?} {:?}\n", note.id, note.text, note.size, note.data);
+        let line = |note: &Note| {
+            let Note { id, text, length, size, data } = note;
+            format!("{id} {text} {length:?} {size:?} {data:?}\n")
+        };
         Ok(Response::text(notes.iter().map(line).collect::<String>()))
     }
 }
@@ -37,7 +48,8 @@ impl Handle for Add {
         let db = cx.transaction().await?;
         let done = db.execute(query("insert into note (text, size, data) values (?, ?, ?)", values)).await?;
         let second = format!("{}, again", self.text);
-        db.execute(query("insert into note (text) values (?)", &second)).await?;
+        let length = if second.len() > 10 { Length::Long } else { Length::Short };
+        db.execute(query("insert into note (text, length) values (?, ?)", (&second, &length))).await?;
         let inside = db.one::<i64>("select count(*) from note").await?.or_404()?;
         match self.then.as_str() {
             "refuse" => Err(Error::bad_request("it was asked to")),

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use skep::cache::{Fragment, Life, Public, Store};
+use skep::cache::{EntryPolicy, Fragment, SharedCx, Store};
 use skep::prelude::*;
 use skep::session::Key;
 
@@ -37,11 +37,11 @@ const MADE: Store<str, u32> = Store::new("made");
 pub(crate) struct Part;
 
 impl Fragment for Part {
-    fn life(&self) -> Life {
-        Life::of(Duration::from_mins(1)).tag("parts")
+    fn policy(&self) -> EntryPolicy {
+        EntryPolicy::new(Duration::from_mins(1)).tag("parts")
     }
 
-    async fn make(&self, cx: &Public<'_>) -> Result<Html> {
+    async fn make(&self, cx: &SharedCx<'_>) -> Result<Html> {
         let made = cx.cache(&MADE);
         let count = made.get("part").await?.unwrap_or(0) + 1;
         made.set("part", &count).await?;
@@ -54,11 +54,11 @@ impl Fragment for Part {
 pub(crate) struct Broken;
 
 impl Fragment for Broken {
-    fn life(&self) -> Life {
-        Life::of(Duration::from_mins(1))
+    fn policy(&self) -> EntryPolicy {
+        EntryPolicy::new(Duration::from_mins(1))
     }
 
-    async fn make(&self, cx: &Public<'_>) -> Result<Html> {
+    async fn make(&self, cx: &SharedCx<'_>) -> Result<Html> {
         let tries = cx.cache(&MADE).increment("broken", 1).await?;
         assert!(tries > 1, "the first one breaks");
         Ok(html! { p { "whole at last" } })

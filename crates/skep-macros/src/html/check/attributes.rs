@@ -1,14 +1,15 @@
-//! Whether an element takes an attribute, and with which value.
+//! Checks which attributes an element has, and their literal values.
+
+use skep_units::nearest;
 
 use super::super::ast::{Attribute, Name, Node, Value};
 use super::super::diagnostic::Diagnostic;
 use super::super::standard::{Rules, Type, aria, attributes, elements, input, obsolete};
 use super::content::list;
 use super::facts::{Facts, literal};
-use super::nearest::nearest;
 use super::{template, value};
 
-/// Beginnings of names that HTML leaves to authors, or that are of htmx, Alpine, Vue and their extensions.
+/// Prefixes of names that HTML leaves to authors, or that htmx, Alpine, Vue and their extensions use.
 const FREE: &[&str] = &["data-", "hx-", "x-", "v-", "sse-", "ws-", "@", ":", "_"];
 
 pub(super) fn check(facts: Facts<'_>, diagnostics: &mut Vec<Diagnostic>) {
@@ -17,7 +18,7 @@ pub(super) fn check(facts: Facts<'_>, diagnostics: &mut Vec<Diagnostic>) {
         let Attribute::Named { name, value } = attribute else { continue };
         let small = name.text.to_ascii_lowercase();
         let is_free = FREE.iter().any(|free| small.starts_with(free)) || small.contains([':', '.', '@']);
-        // What is no name at all has been said to be none.
+        // An invalid name is reported in `template`.
         if is_free || !template::is_name(&small) {
             continue;
         }
@@ -35,7 +36,7 @@ pub(super) fn check(facts: Facts<'_>, diagnostics: &mut Vec<Diagnostic>) {
 fn id_with_space(facts: Facts<'_>) -> Option<&Name> {
     let id = facts.literal("id")?;
     let is_shorthand = facts.attribute("id").is_none();
-    (is_shorthand && value::wrong(Type::Id, &id).is_some()).then_some(&facts.element.name)
+    (is_shorthand && value::expected_instead(Type::Id, &id).is_some()).then_some(&facts.element.name)
 }
 
 /// The type of an attribute on this element.
@@ -46,29 +47,32 @@ pub(super) fn kind(rules: &Rules, name: &str) -> Option<Type> {
     if attributes::WINDOW_HANDLERS.contains(&name) && rules.name != "body" {
         return None;
     }
-    // What is obsolete on every element is so on `embed`, which takes any other.
+    // `embed` has any attribute except those that are obsolete on every element.
     let is_any = rules.name == "embed" && obsolete::attribute(rules.name, name).is_none();
     attributes::global(name).or(is_any.then_some(Type::Text))
 }
 
-/// What is wrong with the value.
+/// The error in a value of this type.
 fn of_type(name: &str, kind: Type, value: &Value) -> Option<String> {
     if kind == Type::Boolean {
         return boolean(name, value);
     }
     let text = match value {
-        // Written without a value it is empty.
+        // An attribute without a value is empty.
         Value::Toggle(_) => String::new(),
         value => literal(value)?,
     };
-    let allowed = value::wrong(kind, &text)?;
+    let allowed = value::expected_instead(kind, &text)?;
     let mut message = match value {
-        Value::Nodes(_) => format!("`{text}` is no value of `{name}`: it takes {allowed}"),
-        _ => format!("`{name}` needs a value: it takes {allowed}"),
+        Value::Nodes(_) => format!("`{text}` is not a valid value of `{name}`: expected {allowed}"),
+        _ => format!("`{name}` needs a value: expected {allowed}"),
     };
-    if let Type::OneOf(words) | Type::Exactly(words) | Type::TokensOf(words) | Type::ListOf(words) = kind
-        && let Some(near) = nearest(&text, words.iter().copied().filter(|word| !word.is_empty()))
-    {
+    let words = match kind {
+        Type::OneOf(words) | Type::Exactly(words) | Type::TokensOf(words) | Type::ListOf(words) => words,
+        Type::Autofill => elements::AUTOFILL,
+        _ => &[],
+    };
+    if let Some(near) = nearest(&text, words.iter().copied().filter(|word| !word.is_empty())) {
         message += "; did you mean `";
         message += near;
         message += "`?";
@@ -76,12 +80,12 @@ fn of_type(name: &str, kind: Type, value: &Value) -> Option<String> {
     Some(message)
 }
 
-/// A boolean attribute is true because it is there, whatever its value (2.3.2).
+/// A boolean attribute is on if it is present, whatever its value (2.3.2).
 fn boolean(name: &str, value: &Value) -> Option<String> {
     let Value::Nodes(nodes) = value else { return None };
     if let [Node::Splice(splice)] = nodes.as_slice() {
         let expr = splice.expr.to_string();
-        return Some(format!("`{name}` is on whatever its value is: write `{name}[{expr}]`"));
+        return Some(format!("`{name}` is a boolean attribute and is on whatever its value: write `{name}[{expr}]`"));
     }
     let text = literal(value)?;
     if text.is_empty() || text.eq_ignore_ascii_case(name) {
@@ -92,10 +96,10 @@ fn boolean(name: &str, value: &Value) -> Option<String> {
     } else {
         format!("write `{name}`")
     };
-    Some(format!("`{name}` is on whatever its value is: {way}"))
+    Some(format!("`{name}` is a boolean attribute and is on whatever its value: {way}"))
 }
 
-/// Not every `input` takes every attribute of `input`.
+/// Checks that this type of `input` has the attribute.
 fn of_input(facts: Facts<'_>, name: &str) -> Option<String> {
     if facts.name() != "input" {
         return None;
@@ -109,22 +113,22 @@ fn of_input(facts: Facts<'_>, name: &str) -> Option<String> {
     if types.contains(&kind.as_str()) || !elements::INPUT_TYPES.contains(&kind.as_str()) {
         return None;
     }
-    Some(format!("`input` with `type=\"{kind}\"` takes no `{name}`: it belongs to the types {}", list(&types)))
+    Some(format!("`input` with `type=\"{kind}\"` has no attribute `{name}`: it belongs to the types {}", list(&types)))
 }
 
-/// Why there is no such attribute, and what to write instead.
+/// The error for an unknown attribute.
 fn not_an_attribute(rules: &Rules, name: &str) -> String {
     let element = rules.name;
     if let Some(instead) = obsolete::attribute(element, name) {
         return format!("`{name}` on `{element}` is obsolete: {instead}");
     }
     if attributes::WINDOW_HANDLERS.contains(&name) {
-        return format!("`{name}` belongs to `body` alone, because the window fires it");
+        return format!("`{name}` belongs to `body` only, because the window fires it");
     }
     let owners: Vec<&str> =
         elements::ELEMENTS.iter().filter(|rules| rules.attribute(name).is_some()).map(|rules| rules.name).collect();
     if !owners.is_empty() {
-        return format!("`{element}` takes no `{name}`: it belongs to {}", some_of(&owners));
+        return format!("`{element}` has no attribute `{name}`: it belongs to {}", some_of(&owners));
     }
     let own = rules.attributes.iter().map(|(name, _)| *name);
     let global = attributes::GLOBAL.iter().chain(aria::ATTRIBUTES).map(|(name, _)| *name);
@@ -134,11 +138,11 @@ fn not_an_attribute(rules: &Rules, name: &str) -> String {
         Some(near) => format!("HTML has no attribute `{name}`: did you mean `{near}`?"),
         None if name.starts_with("aria-") => format!("WAI-ARIA has no `{name}`"),
         None if name.starts_with("on") => format!("HTML has no event handler `{name}`"),
-        None => format!("HTML has no attribute `{name}`: one of your own is named `data-{name}`"),
+        None => format!("HTML has no attribute `{name}`: write `data-{name}` for a custom attribute"),
     }
 }
 
-/// The first few.
+/// Lists the first few.
 fn some_of(owners: &[&str]) -> String {
     match owners.get(..5) {
         Some(first) if owners.len() > 6 => format!("`{}` and others", first.join("`, `")),

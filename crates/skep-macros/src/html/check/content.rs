@@ -1,25 +1,25 @@
-//! What may stand in an element, where that hangs on more than its name, and the words for it.
+//! Content models that depend on more than the name of an element, and the messages about misplaced nodes.
 
-use super::super::standard::{self, Categories, Content, Model, Things, elements, foreign, obsolete};
-use super::facts::{Facts, Presence};
-use super::nearest::nearest;
-use super::walk::Frame;
+use skep_units::nearest;
 
-/// Where a node stands.
+use super::super::standard::{self, Categories, Content, Exclusions, Model, elements, foreign, obsolete};
+use super::facts::{Facts, OpenElement, Presence};
+
+/// The position of a node.
 #[derive(Clone, Copy)]
-pub(super) struct Place<'t> {
+pub(super) struct Position<'t> {
     pub(super) model: Model,
-    /// Elements that may stand here besides.
+    /// Elements allowed in addition to the model.
     pub(super) also: &'static [&'static str],
-    /// The element whose model it is: not a transparent one. None at the top.
+    /// The element that sets the model, which is never a transparent one. None at the top.
     pub(super) holder: Option<&'t str>,
-    /// Does what is around the template judge what stands here?
+    /// Must the context of the template allow this node?
     pub(super) is_top: bool,
-    /// What is right in the parent of an element that stands wrong: its content may be meant for that.
+    /// The model around a misplaced element, which its content may be meant for: also accepted.
     pub(super) forgiven: Option<Model>,
 }
 
-impl<'t> Place<'t> {
+impl<'t> Position<'t> {
     pub(super) fn top(kind: Model) -> Self {
         Self { model: kind, also: &[], holder: None, is_top: true, forgiven: None }
     }
@@ -28,7 +28,7 @@ impl<'t> Place<'t> {
         Self { model, also, holder: Some(holder), is_top: false, forgiven: None }
     }
 
-    /// Is a tag text here? Then `template` has named it already.
+    /// Is a tag parsed as text here? `template` reports it.
     pub(super) fn has_no_tags(self) -> bool {
         self.model == Model::Code || self.model == Model::Text && matches!(self.holder, Some("textarea" | "title"))
     }
@@ -39,9 +39,9 @@ impl<'t> Place<'t> {
 
     pub(super) fn takes(self, name: &str, categories: Categories) -> bool {
         let never: &[&str] = match self.holder {
-            // 4.10.9: a browser would end the group.
+            // 4.10.9: browsers close the group.
             Some("optgroup") => &["hr", "optgroup"],
-            // 13.2.6.4.22: a browser would drop them.
+            // 13.2.6.4.22: browsers drop these.
             Some("template") => &["html", "head", "body"],
             _ => &[],
         };
@@ -55,89 +55,91 @@ impl<'t> Place<'t> {
     }
 }
 
-/// What stands in this element: `place` is where it stands itself, `frames` what it stands in.
-pub(super) fn inside<'t>(facts: Facts<'t>, place: Place<'t>, frames: &[Frame<'t>]) -> Place<'t> {
+/// The position of the content of an element at `position`.
+pub(super) fn inside<'t>(facts: Facts<'t>, position: Position<'t>, open_elements: &[OpenElement<'t>]) -> Position<'t> {
     let name = facts.name();
-    if place.model == Model::Foreign && foreign::is_foreign(name) || facts.rules.is_none() {
-        return inside_foreign(name, place);
+    if position.model == Model::Foreign && foreign::is_foreign(name) || facts.rules.is_none() {
+        return inside_foreign(name, position);
     }
-    let Some(rules) = facts.rules else { return place };
-    let within = |ancestor: &str| frames.iter().any(|frame| frame.facts.name() == ancestor);
-    let parent = frames.last().map(|frame| frame.facts.name());
-    let transparent = |also| Place { also, ..place };
+    let Some(rules) = facts.rules else { return position };
+    let within = |ancestor: &str| open_elements.iter().any(|open| open.facts.name() == ancestor);
+    let parent = open_elements.last().map(|open| open.facts.name());
+    let transparent = |also| Position { also, ..position };
     match name {
-        "noscript" if parent == Some("head") || place.model == Model::Metadata => {
-            Place::of(name, Model::HeadNoscript, &[])
+        "noscript" if parent == Some("head") || position.model == Model::Metadata => {
+            Position::of(name, Model::HeadNoscript, &[])
         }
-        "noscript" if place.is_top && place.model == Model::Root => Place::of(name, Model::Anything, &[]),
-        "div" if parent == Some("dl") => Place::of(name, Model::TermGroup, &[]),
+        "noscript" if position.is_top && position.model == Model::Root => Position::of(name, Model::Anything, &[]),
+        "div" if parent == Some("dl") => Position::of(name, Model::TermGroup, &[]),
         "div" if within("select") || within("optgroup") || within("option") => transparent(&[]),
-        "div" if place.model == Model::Terms => Place::of(name, Model::Anything, &[]),
-        "div" if place.model == Model::Options => Place::of(name, Model::Options, &[]),
-        "option" if within("datalist") => Place::of(name, Model::Text, &[]),
+        "div" if position.model == Model::Terms => Position::of(name, Model::Anything, &[]),
+        "div" if position.model == Model::Options => Position::of(name, Model::Options, &[]),
+        "option" if within("datalist") => Position::of(name, Model::Text, &[]),
         "option" if facts.has("label") == Presence::Yes && facts.has("value") == Presence::Yes => {
-            Place::of(name, Model::Nothing, &[])
+            Position::of(name, Model::Nothing, &[])
         }
-        "option" if facts.has("label") == Presence::Yes => Place::of(name, Model::Text, &[]),
-        "legend" if parent == Some("optgroup") => Place::of(name, Model::Phrasing, &[]),
-        "colgroup" if facts.has("span") == Presence::Yes => Place::of(name, Model::Nothing, &[]),
-        "time" if facts.has("datetime") == Presence::No => Place::of(name, Model::Text, &[]),
+        "option" if facts.has("label") == Presence::Yes => Position::of(name, Model::Text, &[]),
+        "legend" if parent == Some("optgroup") => Position::of(name, Model::Phrasing, &[]),
+        "colgroup" if facts.has("span") == Presence::Yes => Position::of(name, Model::Nothing, &[]),
+        "time" if facts.has("datetime") == Presence::No => Position::of(name, Model::Text, &[]),
         "audio" | "video" if facts.has("src") == Presence::Yes => transparent(&["track"]),
         _ => match rules.content {
-            // That it has content, `template` has named already.
-            Content::Void => Place::of(name, Model::Anything, &[]),
-            Content::Model(model, also) => Place::of(name, model, also),
+            // `template` reports that it has content.
+            Content::Void => Position::of(name, Model::Anything, &[]),
+            Content::Model(model, also) => Position::of(name, model, also),
             Content::Transparent(also) => transparent(also),
         },
     }
 }
 
-/// In an element that HTML's table does not know.
-fn inside_foreign<'t>(name: &'t str, place: Place<'t>) -> Place<'t> {
+/// The position of the content of an element that is not in the table.
+fn inside_foreign<'t>(name: &'t str, position: Position<'t>) -> Position<'t> {
     match name {
-        "foreignObject" => Place::of(name, Model::Flow, &[]),
-        _ if foreign::holds_html(name) => Place::of(name, Model::Anything, &[]),
-        _ if standard::is_custom(name) => Place { also: &[], ..place },
-        _ if foreign::is_foreign(name) => Place::of(name, Model::Foreign, &[]),
-        _ => Place::of(name, Model::Anything, &[]),
+        "foreignObject" => Position::of(name, Model::Flow, &[]),
+        _ if foreign::holds_html(name) => Position::of(name, Model::Anything, &[]),
+        _ if standard::is_custom(name) => Position { also: &[], ..position },
+        _ if foreign::is_foreign(name) => Position::of(name, Model::Foreign, &[]),
+        _ => Position::of(name, Model::Anything, &[]),
     }
 }
 
-/// What may not stand in this element at any depth.
-pub(super) fn excludes<'t>(facts: Facts<'t>, frames: &[Frame<'t>]) -> Things {
-    let Some(rules) = facts.rules else { return Things::NONE };
-    let parent = frames.last().map(|frame| frame.facts.name());
-    let things = match rules.name {
-        "legend" if parent == Some("optgroup") => Things::INTERACTIVE.and(Things::TABINDEX),
+/// What the element forbids at any depth.
+pub(super) fn excludes<'t>(facts: Facts<'t>, open_elements: &[OpenElement<'t>]) -> Exclusions {
+    let Some(rules) = facts.rules else { return Exclusions::NONE };
+    let parent = open_elements.last().map(|open| open.facts.name());
+    let exclusions = match rules.name {
+        "legend" if parent == Some("optgroup") => Exclusions::INTERACTIVE.union(Exclusions::TABINDEX),
         _ => rules.excludes,
     };
-    // 4.4.14: what the ancestors of a `main` may be.
-    if ["html", "body", "div", "form", "template"].contains(&rules.name) { things } else { things.and(Things::MAIN) }
+    // 4.4.14: the elements that may contain `main`.
+    if ["html", "body", "div", "form", "template"].contains(&rules.name) {
+        exclusions
+    } else {
+        exclusions.union(Exclusions::MAIN)
+    }
 }
 
-/// Why there is no such element here.
-pub(super) fn unknown(facts: Facts<'_>, place: Place<'_>) -> Option<String> {
+/// The error for an unknown element.
+pub(super) fn unknown_element(facts: Facts<'_>, position: Position<'_>) -> Option<String> {
     let name = facts.name();
-    if standard::is_custom(name) || place.model != Model::Foreign && facts.rules.is_some() {
+    if standard::is_custom(name) || position.model != Model::Foreign && facts.rules.is_some() {
         return None;
     }
     if foreign::is_foreign(name) {
-        let is_loose = !matches!(place.model, Model::Foreign | Model::Anything | Model::Root);
+        let is_loose = !matches!(position.model, Model::Foreign | Model::Anything | Model::Root);
         let around = if foreign::SVG.contains(&name) { "svg" } else { "math" };
         return is_loose.then(|| match obsolete::element(name) {
             Some(instead) => format!("`{name}` is obsolete: {instead}"),
-            None => format!("`{name}` is no element of HTML: it stands in `{around}`"),
+            None => format!("`{name}` is not an HTML element: it belongs in `{around}`"),
         });
     }
     if foreign::is_reserved(name) {
         return None;
     }
-    if place.model == Model::Foreign {
+    if position.model == Model::Foreign {
         return facts.rules.map_or_else(
             || Some(no_element("SVG or MathML", name, foreign::SVG.iter().chain(foreign::MATHML).copied())),
-            |_| {
-                Some(format!("`{name}` is an element of HTML, and this is SVG or MathML: it stands in `foreignObject`"))
-            },
+            |_| Some(format!("`{name}` is an HTML element, and this is SVG or MathML: write it in `foreignObject`")),
         );
     }
     if let Some(instead) = obsolete::element(name) {
@@ -149,54 +151,54 @@ pub(super) fn unknown(facts: Facts<'_>, place: Place<'_>) -> Option<String> {
 fn no_element<'n>(language: &str, name: &str, names: impl Iterator<Item = &'n str>) -> String {
     match nearest(name, names) {
         Some(near) => format!("{language} has no element `{name}`: did you mean `{near}`?"),
-        None => format!("{language} has no element `{name}`; an element of your own has a hyphen in its name"),
+        None => format!("{language} has no element `{name}`; the name of a custom element contains a hyphen"),
     }
 }
 
-/// Why the element may not stand here.
-pub(super) fn not_here(facts: Facts<'_>, place: Place<'_>, parent: Option<&str>) -> String {
+/// The error for an element that its parent does not allow.
+pub(super) fn misplaced_element(facts: Facts<'_>, position: Position<'_>, parent: Option<&str>) -> String {
     let name = facts.name();
     if let (Some(player @ ("audio" | "video")), "source") = (parent, name) {
-        return format!("`source` cannot stand in `{player}` with `src`: write one or the other");
+        return format!("`source` is not allowed in `{player}` with `src`: write one or the other");
     }
-    let Some(holder) = place.holder else { return beside(name, place.model) };
+    let Some(holder) = position.holder else { return misplaced_root(name, position.model) };
     let within = match parent {
-        Some(parent) if parent != holder => format!("`{name}` cannot stand in `{parent}` in `{holder}`"),
-        _ => format!("`{name}` cannot stand in `{holder}`"),
+        Some(parent) if parent != holder => format!("`{name}` is not allowed in `{parent}` in `{holder}`"),
+        _ => format!("`{name}` is not allowed in `{holder}`"),
     };
-    let hint = hint(name, place.model).map_or_else(|| belongs(name), Into::into);
-    format!("{within}, which takes {}; {hint}", allows(place))
+    let hint = hint(name, position.model).map_or_else(|| allowed_in(name), Into::into);
+    format!("{within}, which takes {}; {hint}", allows(position))
 }
 
-/// What to write instead, where that is plain.
+/// What to write instead.
 fn hint(name: &str, model: Model) -> Option<&'static str> {
     match (name, model) {
-        ("div", Model::Phrasing) => Some("write `span`, or put the `div` beside it"),
-        ("p", Model::Phrasing) => Some("end the one before the other begins"),
-        ("tr", Model::TableParts) => Some("write it in `tbody`"),
-        ("td" | "th", Model::Rows | Model::TableParts) => Some("write a `tr` around it"),
-        (_, Model::Items) => Some("write an `li` around it"),
-        (_, Model::Cells) => Some("write a `td` around it"),
-        (_, Model::Metadata | Model::PageParts) => Some("write it in `body`"),
-        ("style", _) => Some("write it in `head`"),
+        ("div", Model::Phrasing) => Some("write `span`, or move the `div` out"),
+        ("p", Model::Phrasing) => Some("close the first `p` before the second"),
+        ("tr", Model::TableParts) => Some("move it to `tbody`"),
+        ("td" | "th", Model::Rows | Model::TableParts) => Some("wrap it in a `tr`"),
+        (_, Model::Items) => Some("wrap it in an `li`"),
+        (_, Model::Cells) => Some("wrap it in a `td`"),
+        (_, Model::Metadata | Model::PageParts) => Some("move it to `body`"),
+        ("style", _) => Some("move it to `head`"),
         _ => None,
     }
 }
 
-fn allows(place: Place<'_>) -> String {
-    let also: Vec<String> = place.also.iter().map(|name| format!("`{name}`")).collect();
+fn allows(position: Position<'_>) -> String {
+    let also: Vec<String> = position.also.iter().map(|name| format!("`{name}`")).collect();
     match also.as_slice() {
-        [] => place.model.allows().to_owned(),
-        also => format!("{} and {}", also.join(", "), place.model.allows()),
+        [] => position.model.allows().to_owned(),
+        also => format!("{} and {}", also.join(", "), position.model.allows()),
     }
 }
 
-/// Why text may not stand here.
-pub(super) fn no_text(place: Place<'_>, parent: Option<&str>) -> String {
-    let Some(holder) = parent.or(place.holder) else {
-        return format!("text cannot stand beside what else is at the top here, {}", called(place.model));
+/// The error for text where none is allowed.
+pub(super) fn misplaced_text(position: Position<'_>, parent: Option<&str>) -> String {
+    let Some(holder) = parent.or(position.holder) else {
+        return format!("text is not allowed at the top of this template, {}", describe_kind(position.model));
     };
-    let way = match place.model {
+    let way = match position.model {
         Model::Items => ": write `li { \"text\" }`",
         Model::Terms | Model::TermGroup => ": write `dt { \"text\" }` or `dd { \"text\" }`",
         Model::Cells => ": write `td { \"text\" }`",
@@ -205,54 +207,56 @@ pub(super) fn no_text(place: Place<'_>, parent: Option<&str>) -> String {
         Model::Rows => ": write `tr { td { \"text\" } }`",
         _ => "",
     };
-    format!("text cannot stand in `{holder}`, which takes {}{way}", allows(place))
+    format!("text is not allowed in `{holder}`, which takes {}{way}", allows(position))
 }
 
-/// Why an ancestor forbids this.
-pub(super) fn excluded(name: &str, thing: Things, ancestor: &str) -> String {
-    if thing == Things::MAIN {
-        return format!("`main` cannot stand in `{ancestor}`: around it are only `html`, `body`, `div` and `form`");
+/// The error for an element that an ancestor forbids.
+pub(super) fn excluded_element(name: &str, exclusion: Exclusions, ancestor: &str) -> String {
+    if exclusion == Exclusions::MAIN {
+        return format!("`main` is not allowed in `{ancestor}`: only `html`, `body`, `div` and `form` may contain it");
     }
     if name == ancestor {
-        return format!("`{name}` cannot stand in another `{ancestor}`, at any depth");
+        return format!("`{name}` is not allowed in another `{ancestor}`, at any depth");
     }
-    let what = match thing {
-        Things::INTERACTIVE => ": no interactive content there, at any depth",
-        Things::NOT_IN_CANVAS => ": of interactive content only links, buttons and the like there, at any depth",
-        Things::TABINDEX => ": nothing with `tabindex` there, at any depth",
+    let what = match exclusion {
+        Exclusions::INTERACTIVE => ": no interactive content is allowed there, at any depth",
+        Exclusions::NOT_IN_CANVAS => {
+            ": of interactive content only links, buttons and the like are allowed there, at any depth"
+        }
+        Exclusions::TABINDEX => ": nothing with `tabindex` is allowed there, at any depth",
         _ => ", at any depth",
     };
-    format!("`{name}` cannot stand in `{ancestor}`{what}")
+    format!("`{name}` is not allowed in `{ancestor}`{what}")
 }
 
-/// Why an element may not stand at the top.
-fn beside(name: &str, kind: Model) -> String {
-    format!("`{name}` cannot stand beside what else is at the top here, {}: {}", called(kind), belongs(name))
+/// The error for a root that does not fit the other roots.
+fn misplaced_root(name: &str, kind: Model) -> String {
+    format!("`{name}` is not allowed at the top of this template, {}: {}", describe_kind(kind), allowed_in(name))
 }
 
-/// What the top of a piece of HTML is.
-fn called(kind: Model) -> String {
+/// Describes the kind of a template.
+fn describe_kind(kind: Model) -> String {
     match kind {
-        Model::Document => "a whole page".to_owned(),
-        Model::Flow => "flow content".to_owned(),
+        Model::Document => "which is a whole page".to_owned(),
+        Model::Flow => "which is flow content".to_owned(),
         kind => format!("which is {}", kind.allows()),
     }
 }
 
-fn belongs(name: &str) -> String {
-    format!("`{name}` stands in {}", parents(name))
+fn allowed_in(name: &str) -> String {
+    format!("`{name}` belongs in {}", parents(name))
 }
 
-/// Where an element may stand, by what its parents take.
+/// Where an element is allowed.
 pub(super) fn parents(name: &str) -> String {
     let Some(rules) = standard::element(name) else { return "`svg` or `math`".to_owned() };
-    if rules.categories.has(Categories::PHRASING) {
+    if rules.categories.contains(Categories::PHRASING) {
         return "phrasing content (in `p`, `span`, `div`, ...)".to_owned();
     }
-    if rules.categories.has(Categories::FLOW) {
+    if rules.categories.contains(Categories::FLOW) {
         return "flow content (in `body`, `div`, `section`, `li`, `td`, ...)".to_owned();
     }
-    if rules.categories.has(Categories::METADATA) {
+    if rules.categories.contains(Categories::METADATA) {
         return "`head`".to_owned();
     }
     let holds = |parent: &&standard::Rules| match parent.content {

@@ -1,7 +1,7 @@
-//! What is known of one element before its content is looked at.
+//! Facts about one element, found before its content is checked.
 
 use super::super::ast::{Attribute, Element, Name, Node, Value};
-use super::super::standard::{self, Categories, Condition, Rules, Things, foreign};
+use super::super::standard::{self, Categories, Condition, Exclusions, Rules, foreign};
 use super::template::literal_start;
 
 /// Does an element have an attribute?
@@ -13,12 +13,20 @@ pub(super) enum Presence {
     Yes,
 }
 
-/// An element, and what the standard says of it.
+/// An element and its rules.
 #[derive(Clone, Copy)]
 pub(super) struct Facts<'t> {
     pub(super) element: &'t Element,
-    /// None if it is of SVG or `MathML`, a custom element, or unknown.
+    /// None for SVG, `MathML`, custom and unknown elements.
     pub(super) rules: Option<&'static Rules>,
+}
+
+/// An open element: an ancestor of the current node.
+#[derive(Clone, Copy)]
+pub(super) struct OpenElement<'t> {
+    pub(super) facts: Facts<'t>,
+    /// What it forbids at any depth.
+    pub(super) excludes: Exclusions,
 }
 
 impl<'t> Facts<'t> {
@@ -59,7 +67,7 @@ impl<'t> Facts<'t> {
         presence
     }
 
-    /// The attribute's value, if all of it stands in the template. Without a value it is empty.
+    /// The value of an attribute if it is literal. Without a value it is empty.
     pub(super) fn literal(&self, attribute: &str) -> Option<String> {
         self.element.attributes.iter().find_map(|each| match each {
             Attribute::Named { name, value } if name.text.eq_ignore_ascii_case(attribute) => literal(value),
@@ -68,7 +76,7 @@ impl<'t> Facts<'t> {
         })
     }
 
-    /// The attribute as the author wrote it.
+    /// The name of the attribute in the template.
     pub(super) fn attribute(&self, attribute: &str) -> Option<&'t Name> {
         self.element.attributes.iter().find_map(|each| match each {
             Attribute::Named { name, .. } if name.text.eq_ignore_ascii_case(attribute) => Some(name),
@@ -76,16 +84,16 @@ impl<'t> Facts<'t> {
         })
     }
 
-    /// Are there attributes that nobody sees?
-    pub(super) fn is_filled(&self) -> bool {
+    /// Are there attributes that are unknown at compile time?
+    pub(super) fn has_attribute_splice(&self) -> bool {
         self.element.attributes.iter().any(|each| matches!(each, Attribute::Splice(_)))
     }
 
-    /// Its categories. What hangs on a condition that is not known is in if `lenient`.
+    /// Its categories. A condition that is unknown at compile time counts as `lenient`.
     pub(super) fn categories(&self, lenient: bool) -> Categories {
         let Some(rules) = self.rules else { return self.foreign_categories() };
         match rules.conditional {
-            Some((condition, more)) if self.holds(condition, lenient) => rules.categories.and(more),
+            Some((condition, more)) if self.holds(condition, lenient) => rules.categories.union(more),
             _ => rules.categories,
         }
     }
@@ -120,37 +128,37 @@ impl<'t> Facts<'t> {
         }
     }
 
-    /// What of this element an ancestor may forbid.
-    pub(super) fn things(&self) -> Things {
+    /// What an ancestor may forbid about this element.
+    pub(super) fn exclusions(&self) -> Exclusions {
         let categories = self.categories(false);
         let all = [
-            (categories.has(Categories::INTERACTIVE), Things::INTERACTIVE),
-            (categories.has(Categories::INTERACTIVE) && !self.fits_canvas(), Things::NOT_IN_CANVAS),
-            (categories.has(Categories::HEADING), Things::HEADING),
-            (categories.has(Categories::SECTIONING), Things::SECTIONING),
-            (self.has("tabindex") == Presence::Yes, Things::TABINDEX),
+            (categories.contains(Categories::INTERACTIVE), Exclusions::INTERACTIVE),
+            (categories.contains(Categories::INTERACTIVE) && !self.fits_canvas(), Exclusions::NOT_IN_CANVAS),
+            (categories.contains(Categories::HEADING), Exclusions::HEADING),
+            (categories.contains(Categories::SECTIONING), Exclusions::SECTIONING),
+            (self.has("tabindex") == Presence::Yes, Exclusions::TABINDEX),
         ];
         let named = match self.name() {
-            "a" => Things::ANCHOR,
-            "label" => Things::LABEL,
-            "form" => Things::FORM,
-            "header" | "footer" => Things::HEADER,
-            "address" => Things::ADDRESS,
-            "main" => Things::MAIN,
-            "table" => Things::TABLE,
-            "dfn" => Things::DFN,
-            "audio" | "video" => Things::MEDIA,
-            "noscript" => Things::NOSCRIPT,
-            "progress" => Things::PROGRESS,
-            "meter" => Things::METER,
-            "datalist" => Things::DATALIST,
-            "object" => Things::OBJECT,
-            _ => Things::NONE,
+            "a" => Exclusions::ANCHOR,
+            "label" => Exclusions::LABEL,
+            "form" => Exclusions::FORM,
+            "header" | "footer" => Exclusions::HEADER,
+            "address" => Exclusions::ADDRESS,
+            "main" => Exclusions::MAIN,
+            "table" => Exclusions::TABLE,
+            "dfn" => Exclusions::DFN,
+            "audio" | "video" => Exclusions::MEDIA,
+            "noscript" => Exclusions::NOSCRIPT,
+            "progress" => Exclusions::PROGRESS,
+            "meter" => Exclusions::METER,
+            "datalist" => Exclusions::DATALIST,
+            "object" => Exclusions::OBJECT,
+            _ => Exclusions::NONE,
         };
-        all.iter().filter(|(holds, _)| *holds).fold(named, |things, (_, thing)| things.and(*thing))
+        all.iter().filter(|(holds, _)| *holds).fold(named, |exclusions, (_, exclusion)| exclusions.union(*exclusion))
     }
 
-    /// Interactive content that a `canvas` may hold (4.12.5).
+    /// Interactive content that a `canvas` allows (4.12.5).
     fn fits_canvas(&self) -> bool {
         let kind = self.literal("type").unwrap_or_default().to_ascii_lowercase();
         let buttons = ["checkbox", "radio", "submit", "image", "reset", "button"];
@@ -167,10 +175,15 @@ impl<'t> Facts<'t> {
     }
 }
 
-/// Link types that make a `link` that may stand in the body (4.6.7).
+/// Link types whose `link` is allowed in the body (4.6.7).
 fn is_body_ok(word: &str) -> bool {
     let words = ["dns-prefetch", "modulepreload", "pingback", "preconnect", "prefetch", "preload", "stylesheet"];
     words.iter().any(|known| word.eq_ignore_ascii_case(known))
+}
+
+/// The value of an attribute of the element, if it is literal.
+pub(crate) fn literal_attribute(element: &Element, attribute: &str) -> Option<String> {
+    Facts::of(element).literal(attribute)
 }
 
 pub(super) fn literal(value: &Value) -> Option<String> {

@@ -1,46 +1,46 @@
-//! Ids: none twice, and none that is named but not there.
+//! Checks ids: none is duplicate, and each reference has a target.
 
 use std::collections::HashMap;
 
 use super::super::ast::{Attribute, Name};
 use super::super::diagnostic::Diagnostic;
 use super::super::standard::{Categories, Type};
+use super::children::{Path, exclude};
 use super::facts::Facts;
-use super::kids::{Path, exclude};
 use super::{attributes, facts};
 
-/// The ids of a template, and what names them.
+/// The ids of a template and the references to them.
 #[derive(Default)]
 pub(super) struct Ids<'t> {
     given: HashMap<String, Vec<(Path, Facts<'t>)>>,
     named: Vec<(&'t Name, String, Wanted)>,
-    /// Names of `map` elements, which `usemap` names.
+    /// Names of `map` elements, which `usemap` refers to.
     maps: Vec<String>,
-    /// Is there an element whose id nobody sees?
-    is_open: bool,
+    /// Is there an element whose id is unknown?
+    has_unknown: bool,
 }
 
-/// What must have the id.
+/// The element that a reference requires.
 #[derive(Clone, Copy, Eq, PartialEq)]
 enum Wanted {
     Any,
-    /// What a `label` can be for.
+    /// A labelable element.
     Control,
     Element(&'static str),
-    /// It is no id, but the name of a `map`.
+    /// Not an id, but the name of a `map`.
     Map,
 }
 
 impl<'t> Ids<'t> {
-    /// Takes note of an element, and says if its id is another's.
+    /// Records an element, and reports a duplicate id.
     pub(super) fn element(&mut self, facts: Facts<'t>, path: &Path) -> Option<Diagnostic> {
         for attribute in &facts.element.attributes {
             if let Attribute::Named { name, value } = attribute {
                 self.names(facts, name, facts::literal(value));
             }
         }
-        self.is_open |=
-            facts.is_filled() || facts.has("id") != super::facts::Presence::No && facts.literal("id").is_none();
+        self.has_unknown |= facts.has_attribute_splice()
+            || facts.has("id") != super::facts::Presence::No && facts.literal("id").is_none();
         if facts.name() == "map" {
             self.maps.extend(facts.literal("name"));
         }
@@ -48,14 +48,14 @@ impl<'t> Ids<'t> {
         let others = self.given.entry(id.clone()).or_default();
         let is_twice = others.iter().any(|(other, _)| !exclude(other, path));
         others.push((path.clone(), facts));
-        let message = format!("another element here has the id `{id}` already: an id is one element's");
+        let message = format!("another element has the id `{id}` already: ids are unique");
         let name = facts.attribute("id").unwrap_or(&facts.element.name);
         is_twice.then(|| Diagnostic::on(name, message))
     }
 
-    /// What stands in a splice could have any id.
-    pub(super) fn hide(&mut self) {
-        self.is_open = true;
+    /// A splice may contain any id.
+    pub(super) fn add_unknown(&mut self) {
+        self.has_unknown = true;
     }
 
     fn names(&mut self, facts: Facts<'t>, name: &'t Name, value: Option<String>) {
@@ -74,9 +74,9 @@ impl<'t> Ids<'t> {
         }
     }
 
-    /// Of a whole page in which every id can be seen.
+    /// The references without target. Only for a whole page without unknown ids.
     pub(super) fn missing(self) -> Vec<Diagnostic> {
-        if self.is_open {
+        if self.has_unknown {
             return Vec::new();
         }
         let missing = self.named.iter().filter(|(_, word, wanted)| !self.is_there(word, *wanted));
@@ -86,8 +86,8 @@ impl<'t> Ids<'t> {
     fn is_there(&self, word: &String, wanted: Wanted) -> bool {
         let is_it = |facts: &Facts<'_>| match wanted {
             Wanted::Any | Wanted::Map => true,
-            // A custom element may be a control.
-            Wanted::Control => facts.rules.is_none() || facts.categories(true).has(Categories::LABELABLE),
+            // A custom element may be a form control.
+            Wanted::Control => facts.rules.is_none() || facts.categories(true).contains(Categories::LABELABLE),
             Wanted::Element(name) => facts.name() == name,
         };
         match wanted {
@@ -99,9 +99,9 @@ impl<'t> Ids<'t> {
 
 fn message(attribute: &str, word: &str, wanted: Wanted) -> String {
     match wanted {
-        Wanted::Any => format!("`{attribute}` names the id `{word}`, and no element of this page has it"),
-        Wanted::Control => format!("`{attribute}` names the id `{word}`, and no control of this page has it"),
-        Wanted::Element(name) => format!("`{attribute}` names the id `{word}`, and no `{name}` of this page has it"),
-        Wanted::Map => format!("`{attribute}` names the map `{word}`, and this page has no such `map`"),
+        Wanted::Any => format!("`{attribute}` refers to the id `{word}`, which no element of this page has"),
+        Wanted::Control => format!("`{attribute}` refers to the id `{word}`, which no control of this page has"),
+        Wanted::Element(name) => format!("`{attribute}` refers to the id `{word}`, which no `{name}` of this page has"),
+        Wanted::Map => format!("`{attribute}` refers to the map `{word}`, which this page does not have"),
     }
 }

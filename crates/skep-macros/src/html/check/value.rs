@@ -1,9 +1,9 @@
-//! Whether a literal value is of its type.
+//! Checks whether a literal value is valid for its type.
 
-use super::super::standard::{self, Type};
+use super::super::standard::{self, Type, elements};
 
-/// What would be right, if this is wrong.
-pub(super) fn wrong(kind: Type, value: &str) -> Option<String> {
+/// What the type expects, if the value is invalid.
+pub(super) fn expected_instead(kind: Type, value: &str) -> Option<String> {
     let is_right = match kind {
         Type::Text | Type::Boolean | Type::Handler | Type::IdList => true,
         Type::Url => value.trim_ascii().is_empty() || url::is_url(value.trim_ascii()),
@@ -41,7 +41,7 @@ pub(super) fn wrong(kind: Type, value: &str) -> Option<String> {
         Type::Window => !value.is_empty() && !value.starts_with('_'),
         Type::Custom => standard::is_custom(value),
         Type::Command => is_command(value),
-        Type::Autofill => autofill::is_right(value),
+        Type::Autofill => is_autofill(value),
         Type::Integrity => value.split_ascii_whitespace().all(is_hash),
         Type::Floats => value.split(',').all(|number| is_float(number.trim_ascii())),
         Type::FileTypes => value.split(',').all(|kind| is_file_type(kind.trim_ascii())),
@@ -49,13 +49,13 @@ pub(super) fn wrong(kind: Type, value: &str) -> Option<String> {
     (!is_right).then(|| allowed(kind))
 }
 
-/// What a value of this type is, for a message.
+/// Describes the values of a type.
 fn allowed(kind: Type) -> String {
     let fixed = match kind {
         Type::OneOf(words) | Type::Exactly(words) => return quoted(words),
-        Type::ListOf(words) if words.len() > 30 => "known words between spaces",
-        Type::ListOf(words) => return format!("words of these between spaces: {}", quoted(words)),
-        Type::TokensOf(words) => return format!("words of these between spaces, each once: {}", quoted(words)),
+        Type::ListOf(words) if words.len() > 30 => "known words separated by spaces",
+        Type::ListOf(words) => return format!("words of these separated by spaces: {}", quoted(words)),
+        Type::TokensOf(words) => return format!("words of these separated by spaces, each once: {}", quoted(words)),
         Type::Between(least, most) => return format!("an integer from {least} to {most}"),
         Type::Text | Type::Boolean | Type::Handler => "any text",
         Type::Url => "a URL without spaces: a `%20` stands for a space",
@@ -68,20 +68,20 @@ fn allowed(kind: Type) -> String {
         Type::Step => "a number greater than zero, or `any`",
         Type::Id => "a name of at least one character, without spaces",
         Type::IdRef => "one id, without spaces",
-        Type::IdRefs => "ids between spaces, each once",
-        Type::IdList => "ids between spaces",
+        Type::IdRefs => "ids separated by spaces, each once",
+        Type::IdList => "ids separated by spaces",
         Type::Words => "at least one word, and none twice",
-        Type::Tokens => "words between spaces, each once",
+        Type::Tokens => "words separated by spaces, each once",
         Type::Address => "a URL that is not empty and has no spaces in it: a `%20` stands for a space",
-        Type::ItemTypes => "absolute URLs between spaces, such as `https://schema.org/Person`",
-        Type::Addresses => "URLs between spaces",
-        Type::ImageSet => "images between commas, each a URL and then a width or density: `a.png 1x, b.png 2x`",
+        Type::ItemTypes => "absolute URLs separated by spaces, such as `https://schema.org/Person`",
+        Type::Addresses => "URLs separated by spaces",
+        Type::ImageSet => "images separated by commas, each a URL and then a width or density: `a.png 1x, b.png 2x`",
         Type::Moment => "a date or a date with time: `2026-09-16`, `2026-09-16T12:00Z`",
         Type::Time => "a date, time or duration: `2026-09-16`, `12:30`, `2026-09-16T12:00Z`, `2026-09`, `PT4H`",
         Type::Mime => "a MIME type, such as `text/css`",
         Type::Language | Type::LanguageOrNone => "a language tag, such as `en` or `pt-BR`",
         Type::MapName => "`#` and the name of a `map`",
-        Type::Keys => "single characters between spaces, each once",
+        Type::Keys => "single characters separated by spaces, each once",
         Type::Target => "a name that does not begin with `_`, or one of `_blank`, `_self`, `_parent`, `_top`",
         Type::Window => "a name of at least one character that does not begin with `_`",
         Type::Custom => "the name of a custom element: small letters with a hyphen, such as `my-button`",
@@ -89,9 +89,9 @@ fn allowed(kind: Type) -> String {
             "`show-modal`, `close`, `request-close`, `toggle-popover`, `show-popover`, `hide-popover`, or a name of your own that begins with `--`"
         }
         Type::Autofill => "`on`, `off`, or what a browser may fill in, such as `email` or `shipping street-address`",
-        Type::Integrity => "hashes between spaces, each beginning with `sha256-`, `sha384-` or `sha512-`",
-        Type::Floats => "numbers between commas",
-        Type::FileTypes => "MIME types, `image/*`, `audio/*`, `video/*` or endings such as `.pdf`, between commas",
+        Type::Integrity => "hashes separated by spaces, each beginning with `sha256-`, `sha384-` or `sha512-`",
+        Type::Floats => "numbers separated by commas",
+        Type::FileTypes => "MIME types, `image/*`, `audio/*`, `video/*` or endings such as `.pdf`, separated by commas",
     };
     fixed.to_owned()
 }
@@ -110,7 +110,7 @@ fn is_digits(value: &str) -> bool {
     !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// 2.3.4.3: no `+`, no bare point at the end.
+/// 2.3.4.3: no leading `+`, digits after the point.
 fn is_float(value: &str) -> bool {
     let value = value.strip_prefix('-').unwrap_or(value);
     let (number, exponent) =
@@ -137,11 +137,18 @@ fn is_command(value: &str) -> bool {
     value.starts_with("--") || known.iter().any(|word| word.eq_ignore_ascii_case(value))
 }
 
+/// Checks the words but not their order (4.10.19.7.1), which few authors get wrong.
+fn is_autofill(value: &str) -> bool {
+    let mut words = value.split_ascii_whitespace().map(str::to_ascii_lowercase).peekable();
+    words.peek().is_some()
+        && words.all(|word| word.starts_with("section-") || elements::AUTOFILL.contains(&word.as_str()))
+}
+
 fn is_hash(hash: &str) -> bool {
     ["sha256-", "sha384-", "sha512-"].iter().any(|kind| hash.strip_prefix(kind).is_some_and(|rest| !rest.is_empty()))
 }
 
-/// 4.8.4.2.1: candidates of one kind of descriptor, none twice.
+/// 4.8.4.2.1: distinct candidates, all with a width or all with a density.
 fn is_image_set(value: &str) -> bool {
     let mut seen = std::collections::HashSet::new();
     let mut kinds = std::collections::HashSet::new();
@@ -160,7 +167,7 @@ fn is_image_set(value: &str) -> bool {
     })
 }
 
-/// A comma ends a candidate only behind white space or a descriptor: URLs have commas of their own.
+/// A comma ends a candidate only after white space or a descriptor: URLs may contain commas.
 fn split_image_set(value: &str) -> Vec<&str> {
     let mut candidates = Vec::new();
     let mut rest = value.trim_ascii();
@@ -192,7 +199,7 @@ fn is_file_type(value: &str) -> bool {
     is_any || value.len() > 1 && value.starts_with('.') || is_mime(value) && !value.contains(['*', ';'])
 }
 
-/// RFC 5646, 2.1, as far as letters and lengths go. No language of more than three letters is registered.
+/// RFC 5646, 2.1: checks letters and lengths. No registered language has more than three letters.
 fn is_language(value: &str) -> bool {
     let mut parts = value.split('-');
     let first = parts.next().unwrap_or_default();
@@ -209,7 +216,7 @@ fn is_target(value: &str) -> bool {
     !value.is_empty() && !value.starts_with('_') || keywords.iter().any(|word| word.eq_ignore_ascii_case(value))
 }
 
-/// What would be a right `value`, `min` or `max` of an `input` of this type.
+/// What `value`, `min` or `max` of this type of `input` expects, if the value is invalid.
 pub(super) fn of_input(kind: &str, value: &str) -> Option<&'static str> {
     let is_email = |address: &str| {
         address.trim_ascii().split_once('@').is_some_and(|(user, host)| !user.is_empty() && !host.is_empty())
@@ -231,9 +238,6 @@ pub(super) fn of_input(kind: &str, value: &str) -> Option<&'static str> {
     (!is_right).then_some(allowed)
 }
 
-pub(super) use autofill::fits;
-
-mod autofill;
 mod time;
 mod url;
 

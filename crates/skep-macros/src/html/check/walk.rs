@@ -1,43 +1,35 @@
-//! Goes through a template once, and asks of each node whether it may stand where it stands.
+//! Walks through a template once and checks the position of each node.
 
 use std::collections::HashMap;
 
-use super::super::ast::{Body, Element, If, Name, Node, Splice, Text};
+use super::super::ast::{Body, Element, Name, Node, Splice, Text};
 use super::super::diagnostic::Diagnostic;
 use super::super::names;
-use super::super::standard::{Categories, Model, Models, Things};
-use super::content::Place;
-use super::facts::{Facts, Presence};
+use super::super::standard::{Categories, Exclusions, Model, Models};
+use super::children::{Path, exclude};
+use super::content::Position;
+use super::facts::{Facts, OpenElement, Presence};
 use super::ids::Ids;
-use super::kids::{Path, exclude};
 use super::template::visit;
-use super::{Checked, Context, Piece, Root, attributes, content, order, required};
-
-/// An element that is open.
-#[derive(Clone, Copy)]
-pub(super) struct Frame<'t> {
-    pub(super) facts: Facts<'t>,
-    /// What it forbids inside, at any depth.
-    pub(super) excludes: Things,
-}
+use super::{Checked, Piece, Root, SpliceContext, attributes, content, order, required};
 
 #[derive(Default)]
 pub(super) struct Walker<'t> {
     pub(super) diagnostics: Vec<Diagnostic>,
-    /// The open elements, the outermost first.
-    pub(super) frames: Vec<Frame<'t>>,
+    /// The open elements, outermost first.
+    pub(super) open_elements: Vec<OpenElement<'t>>,
     roots: Vec<Root<'t>>,
-    contains: Vec<(Things, &'t Name)>,
-    contexts: HashMap<*const Splice, Context<'t>>,
+    contains: Vec<(Exclusions, &'t Name)>,
+    contexts: HashMap<*const Splice, SpliceContext<'t>>,
     ids: Ids<'t>,
-    /// Where it is in the control flow.
+    /// The current position in the control flow.
     path: Path,
     forks: usize,
-    /// The heading before this place, if it is sure which one that is: its level.
+    /// The level of the preceding heading, if it is certain.
     heading: Option<u8>,
-    /// Every `main` that shows, and where.
+    /// Each visible `main`, with its branches.
     mains: Vec<Path>,
-    /// The controls that stand in a `label`, by how deep the label is.
+    /// The controls in a `label`, by the depth of the label.
     labelled: Vec<(usize, Path)>,
 }
 
@@ -47,7 +39,7 @@ pub(super) fn walk(nodes: &[Node], piece: Piece) -> Checked<'_> {
         Piece::FromRoots => kind(nodes, &mut walker.diagnostics),
         Piece::Inferred => Model::Root,
     };
-    walker.nodes(nodes, Place::top(kind));
+    walker.nodes(nodes, Position::top(kind));
     if kind == Model::Document {
         walker.diagnostics.extend(std::mem::take(&mut walker.ids).missing());
     }
@@ -55,7 +47,7 @@ pub(super) fn walk(nodes: &[Node], piece: Piece) -> Checked<'_> {
     Checked { diagnostics, kind, roots, contains, contexts }
 }
 
-/// The kind that all roots fit, or else the first one's.
+/// The kind that all roots fit, or that of the first root.
 fn kind(nodes: &[Node], diagnostics: &mut Vec<Diagnostic>) -> Model {
     let mut roots: Vec<(&Name, Models)> = Vec::new();
     visit(nodes, &mut |node| {
@@ -67,140 +59,136 @@ fn kind(nodes: &[Node], diagnostics: &mut Vec<Diagnostic>) -> Model {
             }
         }
     });
-    let first_of = |fits: Models| Model::KINDS.iter().copied().find(|model| fits.has(*model));
-    let common = roots.iter().fold(Models::ALL, |common, (_, fits)| common.common(*fits));
+    let first_of = |fits: Models| Model::KINDS.iter().copied().find(|model| fits.contains(*model));
+    let common = roots.iter().fold(Models::ALL, |common, (_, fits)| common.intersection(*fits));
     if let Some(kind) = first_of(common) {
         return kind;
     }
     for (name, _) in roots.iter().filter(|(_, fits)| first_of(*fits).is_none()) {
         let parents = content::parents(&name.text);
-        let message = format!("`{}` stands only in {parents}: write that element here as well, around it", name.text);
+        let message =
+            format!("`{}` belongs in {parents}: write that element around it, in the same template", name.text);
         diagnostics.push(Diagnostic::on(name, message));
     }
     let mut known = roots.iter().filter_map(|(_, fits)| first_of(*fits));
     let Some(kind) = known.next() else { return Model::Root };
-    // What has no kind was named already, and would be named again if a kind were asked of it.
+    // A root without a kind has been reported: do not report it again.
     if roots.iter().all(|(_, fits)| first_of(*fits).is_some()) { kind } else { Model::Root }
 }
 
 impl<'t> Walker<'t> {
-    pub(super) fn nodes(&mut self, nodes: &'t [Node], place: Place<'t>) {
+    pub(super) fn nodes(&mut self, nodes: &'t [Node], position: Position<'t>) {
         for node in nodes {
             match node {
-                Node::Text(text) => self.text(text, place),
-                Node::Splice(splice) => self.splice(splice, place),
-                Node::Element(element) => self.element(element, place),
-                Node::Block(nodes) => self.nodes(nodes, place),
-                Node::If(If { branches, otherwise }) => {
-                    let arms = branches.iter().map(|branch| branch.nodes.as_slice()).chain(otherwise.as_deref());
-                    self.arms(arms, place);
-                }
-                Node::Loop(body) => self.arms(std::iter::once(body.nodes.as_slice()), place),
-                Node::Match(choice) => self.arms(choice.arms.iter().map(|arm| arm.nodes.as_slice()), place),
+                Node::Text(text) => self.text(text, position),
+                Node::Splice(splice) => self.splice(splice, position),
+                Node::Element(element) => self.element(element, position),
+                Node::Block(nodes) => self.nodes(nodes, position),
+                Node::If(_) | Node::Loop(_) | Node::Match(_) => self.arms(node, position),
                 Node::Let(_) => {}
             }
         }
     }
 
-    fn arms(&mut self, arms: impl Iterator<Item = &'t [Node]>, place: Place<'t>) {
+    fn arms(&mut self, node: &'t Node, position: Position<'t>) {
         let fork = self.forks;
         self.forks += 1;
         let before = self.heading;
         let mut is_same = true;
-        for (arm, nodes) in arms.enumerate() {
+        for (arm, nodes) in node.arms().into_iter().enumerate() {
             self.heading = before;
             self.path.push((fork, arm));
-            self.nodes(nodes, place);
+            self.nodes(nodes, position);
             self.path.pop();
             is_same &= self.heading == before;
         }
         self.heading = before.filter(|_| is_same);
     }
 
-    fn text(&mut self, text: &Text, place: Place<'t>) {
-        if place.takes_text() || text.value.trim_ascii().is_empty() {
+    fn text(&mut self, text: &Text, position: Position<'t>) {
+        if position.takes_text() || text.value.trim_ascii().is_empty() {
             return;
         }
-        self.diagnostics.push(Diagnostic::new(text.span, content::no_text(place, self.parent())));
+        self.diagnostics.push(Diagnostic::new(text.span, content::misplaced_text(position, self.parent())));
     }
 
-    fn splice(&mut self, splice: &'t Splice, place: Place<'t>) {
-        // Before `html` stands the DOCTYPE.
-        if !(place.is_top && place.model == Model::Document) {
-            self.ids.hide();
+    fn splice(&mut self, splice: &'t Splice, position: Position<'t>) {
+        // A splice before `html` is the DOCTYPE.
+        if !(position.is_top && position.model == Model::Document) {
+            self.ids.add_unknown();
         }
-        let each = self.excluded().each().filter(|(thing, _)| *thing != Things::MAIN);
-        let forbidden = each.filter_map(|(thing, _)| Some((thing, self.who_forbids(thing)?))).collect();
-        let context = Context { model: place.model, also: place.also, parent: self.parent(), forbidden };
+        let each = self.excluded().each().filter(|(exclusion, _)| *exclusion != Exclusions::MAIN);
+        let forbidden = each.filter_map(|(exclusion, _)| Some((exclusion, self.excluded_by(exclusion)?))).collect();
+        let context = SpliceContext { model: position.model, also: position.also, parent: self.parent(), forbidden };
         self.contexts.insert(std::ptr::from_ref(splice), context);
         self.heading = None;
     }
 
     fn parent(&self) -> Option<&'t str> {
-        self.frames.last().map(|frame| frame.facts.name())
+        self.open_elements.last().map(|open| open.facts.name())
     }
 
-    /// What the ancestors forbid. What stands in a `template` has none beyond it (4.12.3).
-    fn excluded(&self) -> Things {
-        let inner = self.frames.iter().rposition(|frame| frame.facts.name() == "template").map_or(0, |at| at + 1);
-        self.frames[inner..].iter().fold(Things::NONE, |all, frame| all.and(frame.excludes))
+    /// What the ancestors forbid. A `template` starts anew (4.12.3).
+    fn excluded(&self) -> Exclusions {
+        let inner = self.open_elements.iter().rposition(|open| open.facts.name() == "template").map_or(0, |at| at + 1);
+        self.open_elements[inner..].iter().fold(Exclusions::NONE, |all, open| all.union(open.excludes))
     }
 
-    /// The nearest ancestor that forbids a thing.
-    fn who_forbids(&self, thing: Things) -> Option<&'t str> {
-        let forbids = |frame: &&Frame<'t>| !frame.excludes.common(thing).is_empty();
-        self.frames.iter().rev().find(forbids).map(|frame| frame.facts.name())
+    /// The nearest ancestor that forbids it.
+    fn excluded_by(&self, exclusion: Exclusions) -> Option<&'t str> {
+        let forbids = |open: &&OpenElement<'t>| !open.excludes.intersection(exclusion).is_empty();
+        self.open_elements.iter().rev().find(forbids).map(|open| open.facts.name())
     }
 
-    fn element(&mut self, element: &'t Element, place: Place<'t>) {
-        if place.has_no_tags() {
+    fn element(&mut self, element: &'t Element, position: Position<'t>) {
+        if position.has_no_tags() {
             return;
         }
         let facts = Facts::of(element);
-        let is_known = self.known(facts, place);
-        let is_right = is_known && self.placed(facts, place);
+        let is_known = self.check_name(facts, position);
+        let is_right = is_known && self.check_position(facts, position);
         if is_known {
             attributes::check(facts, &mut self.diagnostics);
-            required::check(facts, &self.frames, &mut self.diagnostics);
+            required::check(facts, &self.open_elements, &mut self.diagnostics);
             self.diagnostics.extend(self.ids.element(facts, &self.path));
         }
         if is_right {
-            order::check(facts, &self.frames, &mut self.diagnostics);
-            self.among(facts);
+            order::check(facts, &self.open_elements, &mut self.diagnostics);
+            self.record(facts);
         }
         if let Body::Nodes(nodes, _) = &element.body {
-            let mut inside = content::inside(facts, place, &self.frames);
-            inside.forgiven = (!is_right).then_some(place.model);
-            self.frames.push(Frame { facts, excludes: content::excludes(facts, &self.frames) });
+            let mut inside = content::inside(facts, position, &self.open_elements);
+            inside.forgiven = (!is_right).then_some(position.model);
+            self.open_elements.push(OpenElement { facts, excludes: content::excludes(facts, &self.open_elements) });
             self.nodes(nodes, inside);
-            self.frames.pop();
+            self.open_elements.pop();
             if facts.name() == "label" {
-                let depth = self.frames.len();
+                let depth = self.open_elements.len();
                 self.labelled.retain(|(label, _)| *label != depth);
             }
         }
     }
 
-    /// What it is to the rest of the template.
-    fn among(&mut self, facts: Facts<'t>) {
+    /// Records what the rest of the template depends on.
+    fn record(&mut self, facts: Facts<'t>) {
         let name = &facts.element.name;
         if name.text == "main" && facts.has("hidden") == Presence::No {
             if self.mains.iter().any(|main| !exclude(main, &self.path)) {
-                self.diagnostics.push(Diagnostic::on(name, "a page shows one `main`, and this is another"));
+                self.diagnostics.push(Diagnostic::on(name, "a page has one visible `main`, and this is another"));
             }
             self.mains.push(self.path.clone());
         }
-        if facts.categories(false).has(Categories::LABELABLE) {
+        if facts.categories(false).contains(Categories::LABELABLE) {
             self.in_label(facts);
         }
         self.outline(facts);
         if name.text == "selectedcontent" && !self.is_in_select_button() {
-            let message = "`selectedcontent` stands in the `button` that a `select` begins with";
+            let message = "`selectedcontent` belongs in the `button` at the start of a `select`";
             self.diagnostics.push(Diagnostic::on(name, message));
         }
     }
 
-    /// 4.3.11: a heading is at most one level below the one before it.
+    /// 4.3.11: headings do not skip a level.
     fn outline(&mut self, facts: Facts<'t>) {
         let name = &facts.element.name;
         let level = match name.text.as_bytes() {
@@ -211,40 +199,40 @@ impl<'t> Walker<'t> {
             let moves = ["headingoffset", "headingreset", "hidden"];
             facts.name() == "template" || moves.iter().any(|name| facts.has(name) != Presence::No)
         };
-        if is_moved(facts) || self.frames.iter().any(|frame| is_moved(frame.facts)) {
+        if is_moved(facts) || self.open_elements.iter().any(|open| is_moved(open.facts)) {
             self.heading = None;
             return;
         }
         if let Some(before) = self.heading.filter(|before| level > before + 1) {
-            let message = format!("`{}` skips a level behind `h{before}`: write `h{}`", name.text, before + 1);
+            let message = format!("`{}` skips a level after `h{before}`: write `h{}`", name.text, before + 1);
             self.diagnostics.push(Diagnostic::on(name, message));
         }
         self.heading = Some(level);
     }
 
     fn is_in_select_button(&self) -> bool {
-        let Some(button) = self.frames.iter().rposition(|frame| frame.facts.name() == "button") else {
-            return self.frames.is_empty();
+        let Some(button) = self.open_elements.iter().rposition(|open| open.facts.name() == "button") else {
+            return self.open_elements.is_empty();
         };
-        button == 0 || self.frames[button - 1].facts.name() == "select"
+        button == 0 || self.open_elements[button - 1].facts.name() == "select"
     }
 
-    /// 4.10.4: a `label` is one control's.
+    /// 4.10.4: a `label` has one control.
     fn in_label(&mut self, facts: Facts<'t>) {
-        let Some(depth) = self.frames.iter().rposition(|frame| frame.facts.name() == "label") else { return };
-        let label = self.frames[depth].facts;
+        let Some(depth) = self.open_elements.iter().rposition(|open| open.facts.name() == "label") else { return };
+        let label = self.open_elements[depth].facts;
         let name = &facts.element.name;
         let is_another = self.labelled.iter().any(|(other, path)| *other == depth && !exclude(path, &self.path));
         if is_another {
             let message =
-                format!("a `label` is one control's, and `{}` is another: write a `label` for each", name.text);
+                format!("a `label` labels one control, and `{}` is another: write a `label` for each", name.text);
             self.diagnostics.push(Diagnostic::on(name, message));
         }
-        if let (Some(wanted), false) = (label.literal("for"), facts.is_filled()) {
+        if let (Some(wanted), false) = (label.literal("for"), facts.has_attribute_splice()) {
             let is_hidden = facts.has("id") != Presence::No && facts.literal("id").is_none();
             if !is_hidden && facts.literal("id").as_ref() != Some(&wanted) {
                 let message = format!(
-                    "this `label` is for `{wanted}`, so `{}` in it needs `id=\"{wanted}\"`, or the label no `for`",
+                    "this `label` is for `{wanted}`, so `{}` in it needs `id=\"{wanted}\"`, or the label must have no `for`",
                     name.text
                 );
                 self.diagnostics.push(Diagnostic::on(name, message));
@@ -253,36 +241,36 @@ impl<'t> Walker<'t> {
         self.labelled.push((depth, self.path.clone()));
     }
 
-    /// Is there an element of this name here?
-    fn known(&mut self, facts: Facts<'t>, place: Place<'t>) -> bool {
+    /// Does the element exist?
+    fn check_name(&mut self, facts: Facts<'t>, position: Position<'t>) -> bool {
         let name = &facts.element.name;
         if !names::is_well_cased(&name.text) {
             return false;
         }
-        let Some(message) = content::unknown(facts, place) else { return true };
+        let Some(message) = content::unknown_element(facts, position) else { return true };
         self.diagnostics.push(Diagnostic::on(name, message));
         false
     }
 
-    /// May it stand here?
-    fn placed(&mut self, facts: Facts<'t>, place: Place<'t>) -> bool {
-        let (name, categories, things) = (&facts.element.name, facts.categories(true), facts.things());
-        if place.is_top {
+    /// Is it allowed here?
+    fn check_position(&mut self, facts: Facts<'t>, position: Position<'t>) -> bool {
+        let (name, categories, exclusions) = (&facts.element.name, facts.categories(true), facts.exclusions());
+        if position.is_top {
             self.roots.push(Root { name, fits: Model::that_take(&name.text, categories) });
         }
-        for (thing, _) in things.each() {
-            if self.contains.iter().all(|(known, _)| *known != thing) {
-                self.contains.push((thing, name));
+        for (exclusion, _) in exclusions.each() {
+            if self.contains.iter().all(|(known, _)| *known != exclusion) {
+                self.contains.push((exclusion, name));
             }
         }
-        if !place.takes(&name.text, categories) {
-            self.diagnostics.push(Diagnostic::on(name, content::not_here(facts, place, self.parent())));
+        if !position.takes(&name.text, categories) {
+            self.diagnostics.push(Diagnostic::on(name, content::misplaced_element(facts, position, self.parent())));
             return false;
         }
-        if let Some((thing, _)) = self.excluded().common(things).each().next()
-            && let Some(ancestor) = self.who_forbids(thing)
+        if let Some((exclusion, _)) = self.excluded().intersection(exclusions).each().next()
+            && let Some(ancestor) = self.excluded_by(exclusion)
         {
-            let message = content::excluded(&name.text, thing, ancestor);
+            let message = content::excluded_element(&name.text, exclusion, ancestor);
             self.diagnostics.push(Diagnostic::on(name, message));
             return false;
         }

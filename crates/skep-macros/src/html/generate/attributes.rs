@@ -1,33 +1,33 @@
-//! The attributes of an element: class first, then id, then the others as they stand.
+//! Attributes: class first, then id, then the others in source order.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
 
 use super::super::ast::{Attribute, Element, Name, Node, Splice, Value};
-use super::super::check::literal_start;
-use super::super::names::{self, Place, Url, Verdict};
+use super::super::check::{literal_attribute, literal_start};
+use super::super::names::{self, OutputContext, Url, UrlVerdict};
 use super::{SPLICE_BYTES, Writer, reference};
 
 impl Writer<'_> {
-    /// A value that brings attributes along may bring content as well: the variables that refer to such come back.
+    /// Attribute splices may also add content: returns their variables.
     pub(super) fn attributes(&mut self, element: &Element) -> Vec<Ident> {
         self.classes(element);
         for attribute in &element.attributes {
             if let Attribute::Id { name, .. } = attribute {
                 self.push(" id=\"");
-                self.scope(name, Place::Attribute);
+                self.scope(name, OutputContext::Attribute);
                 self.push("\"");
             }
         }
-        let mut fillers = Vec::new();
+        let mut splices = Vec::new();
         for attribute in &element.attributes {
             match attribute {
-                Attribute::Named { name, value } => self.named(&element.name.text, name, value),
-                Attribute::Splice(splice) => fillers.push(self.attribute_splice(splice)),
+                Attribute::Named { name, value } => self.named(element, name, value),
+                Attribute::Splice(splice) => splices.push(self.attribute_splice(splice)),
                 Attribute::Class { .. } | Attribute::Id { .. } => {}
             }
         }
-        fillers
+        splices
     }
 
     fn classes(&mut self, element: &Element) {
@@ -48,7 +48,7 @@ impl Writer<'_> {
         self.push(" class=\"");
         for (at, name) in fixed.iter().enumerate() {
             self.push(if at == 0 { "" } else { " " });
-            self.scope(name, Place::Attribute);
+            self.scope(name, OutputContext::Attribute);
         }
         for (name, toggle) in toggled {
             self.toggled_class(name, toggle);
@@ -56,9 +56,9 @@ impl Writer<'_> {
         self.push("\"");
     }
 
-    /// Whether there is a class at all is known at run time only.
+    /// There may be no class at all, which is known at run time only.
     fn only_toggled(&mut self, toggled: &[(&Vec<Node>, &Splice)]) {
-        let (code, bytes) = self.apart(|writer| {
+        let (code, bytes) = self.buffered(|writer| {
             for (name, toggle) in toggled {
                 writer.toggled_class(name, toggle);
             }
@@ -73,42 +73,42 @@ impl Writer<'_> {
     }
 
     fn toggled_class(&mut self, name: &[Node], toggle: &Splice) {
-        let (code, bytes) = self.apart(|writer| {
+        let (code, bytes) = self.buffered(|writer| {
             writer.push(" ");
-            writer.scope(name, Place::Attribute);
+            writer.scope(name, OutputContext::Attribute);
         });
         self.bytes += bytes;
         self.emit(&when(toggle, &code));
     }
 
-    fn named(&mut self, element: &str, name: &Name, value: &Value) {
+    fn named(&mut self, element: &Element, name: &Name, value: &Value) {
         let name = &name.text;
-        let place = names::attribute_place(element, name);
+        let context = names::attribute_context(&element.name.text, name, |other| literal_attribute(element, other));
         match value {
             Value::None => self.push(&format!(" {name}")),
             Value::Toggle(toggle) => {
-                let (code, bytes) = self.apart(|writer| writer.push(&format!(" {name}")));
+                let (code, bytes) = self.buffered(|writer| writer.push(&format!(" {name}")));
                 self.bytes += bytes;
                 self.emit(&when(toggle, &code));
             }
-            Value::Optional(option) => self.optional(name, option, place),
+            Value::Optional(option) => self.optional(name, option, context),
             Value::Nodes(nodes) => {
                 self.push(&format!(" {name}=\""));
-                self.value(nodes, place);
+                self.value(nodes, context);
                 self.push("\"");
             }
         }
     }
 
-    fn value(&mut self, nodes: &[Node], place: Place) {
-        match (place, nodes) {
-            (Place::Url(kind), [Node::Splice(splice)]) => {
+    fn value(&mut self, nodes: &[Node], context: OutputContext) {
+        match (context, nodes) {
+            (OutputContext::Url(kind), [Node::Splice(splice)]) => {
                 self.bytes += SPLICE_BYTES;
                 let call = self.url(&reference(splice), splice.span, kind);
                 self.emit(&call);
             }
-            (Place::Url(kind), nodes) => self.url_in_pieces(nodes, kind),
-            _ => self.scope(nodes, place),
+            (OutputContext::Url(kind), nodes) => self.url_in_pieces(nodes, kind),
+            _ => self.scope(nodes, context),
         }
     }
 
@@ -119,14 +119,14 @@ impl Writer<'_> {
         quote_spanned!(site=> ::skep::html::Href::write_checked(#value, #kind, &mut #out);)
     }
 
-    /// The whole is checked, unless its literal start tells enough.
+    /// Checks the whole URL at run time, unless its literal start is sufficient.
     fn url_in_pieces(&mut self, nodes: &[Node], kind: Url) {
-        let verdict =
-            literal_start(nodes).map_or(Verdict::Unknown, |(start, complete, _)| names::judge(&start, complete, kind));
-        if verdict != Verdict::Unknown {
-            return self.scope(nodes, Place::Url(kind));
+        let verdict = literal_start(nodes)
+            .map_or(UrlVerdict::Unknown, |(start, complete, _)| names::classify_url(&start, complete, kind));
+        if verdict != UrlVerdict::Unknown {
+            return self.scope(nodes, OutputContext::Url(kind));
         }
-        let code = self.block(nodes, Place::Url(kind), 1);
+        let code = self.block(nodes, OutputContext::Url(kind), 1);
         let (out, kind) = (self.out.clone(), url_place(kind));
         self.emit(&quote_spanned! {Span::mixed_site()=> {
             let start = #out.len();
@@ -135,15 +135,15 @@ impl Writer<'_> {
         }});
     }
 
-    fn optional(&mut self, name: &str, option: &Splice, place: Place) {
+    fn optional(&mut self, name: &str, option: &Splice, context: OutputContext) {
         let site = Span::mixed_site().located_at(option.span);
         let variable = Ident::new("value", site);
         let value = quote!(#variable);
-        let (code, bytes) = self.apart(|writer| {
+        let (code, bytes) = self.buffered(|writer| {
             writer.push(&format!(" {name}=\""));
-            let call = match place {
-                Place::Url(kind) => writer.url(&value, option.span, kind),
-                place => writer.write(&value, option, place),
+            let call = match context {
+                OutputContext::Url(kind) => writer.url(&value, option.span, kind),
+                context => writer.write(&value, option, context),
             };
             writer.emit(&call);
             writer.push("\"");
@@ -154,11 +154,11 @@ impl Writer<'_> {
     }
 
     fn attribute_splice(&mut self, splice: &Splice) -> Ident {
-        let number = self.fillers;
-        self.fillers += 1;
+        let number = self.splices;
+        self.splices += 1;
         let site = Span::mixed_site().located_at(splice.span);
         let (variable, value, out) =
-            (format_ident!("filler{number}", span = site), reference(splice), self.out.clone());
+            (format_ident!("splice_value{number}", span = site), reference(splice), self.out.clone());
         self.bytes += SPLICE_BYTES;
         self.emit(&quote_spanned! {site=>
             let #variable = #value;

@@ -1,8 +1,9 @@
-//! Controls of forms: `input (Comment::author);` in a literal `form (Comment::form(...)) { ... }`.
+//! Form controls: `input (Comment::author);` in a literal `form (Comment::form(...)) { ... }`.
 //!
-//! The form is bound once, before its element, and each control asks it for what was typed and what is wrong: the template is
-//! rewritten to what a function that is handed a form would say, `input (form.input(Comment::author));`. That a field
-//! exists and fits, the compiler sees by its type. That none is there twice or left out is found here.
+//! Binds the form to a variable before its element, and rewrites each control to ask it for the submitted value and the
+//! validation error: `input (form.input(Comment::author));`, which is what a function that takes a form writes. The
+//! compiler checks by type that the field exists and that the control fits it. Duplicate and missing controls are found
+//! here.
 
 use proc_macro2::{Span, TokenStream};
 use quote::{quote, quote_spanned};
@@ -19,7 +20,7 @@ pub(crate) fn bind(nodes: &mut Vec<Node>) -> Vec<Diagnostic> {
     found
 }
 
-/// The elements that a field can stand in, and the method of `skep::form::Form` that knows how.
+/// The elements that can be controls, and the methods of `skep::form::Form` for them.
 const CONTROLS: [(&str, &str); 6] = [
     ("input", "input"),
     ("textarea", "textarea"),
@@ -29,7 +30,7 @@ const CONTROLS: [(&str, &str); 6] = [
     ("button", "button"),
 ];
 
-/// What a control names: `Comment::author`, `Comment::kind.of(Kind::Note)`, `Comment::links.at(0)`,
+/// The field that a control names: `Comment::author`, `Comment::kind.of(Kind::Note)`, `Comment::links.at(0)`,
 /// `Order::lines.row(0, Line::product)`.
 struct Field {
     service: TokenStream,
@@ -37,18 +38,18 @@ struct Field {
     which: Which,
 }
 
-/// How much of a field a control names.
+/// The part of a field that a control edits.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Which {
     All,
-    /// One choice or one value of it.
+    /// One choice or value.
     Part,
     /// A field of one of its rows.
     Row,
 }
 
 impl Field {
-    /// A path to a name in small letters behind one with a capital: constants of other kinds are written in capitals.
+    /// A path whose last segment is lower-case and follows a capitalised one. Other constants are upper-case.
     fn of(splice: &Splice) -> Option<Self> {
         match syn::parse2(splice.expr.clone()).ok()? {
             Expr::Path(path) => Self::of_path(&path, Which::All),
@@ -80,7 +81,7 @@ impl Field {
     }
 }
 
-/// The path without its last word.
+/// The path without its last segment.
 fn service_of(path: &ExprPath) -> TokenStream {
     let leading = path.path.leading_colon;
     let count = path.path.segments.len() - 1;
@@ -88,7 +89,7 @@ fn service_of(path: &ExprPath) -> TokenStream {
     quote!(#leading #(#segments)::*)
 }
 
-/// `Comment` of `Comment::form(...)`, also with calls behind it: `.value(...)`.
+/// `Comment` in `Comment::form(...)`, which method calls may follow: `.value(...)`.
 fn service_of_form(expr: &Expr) -> Option<TokenStream> {
     match expr {
         Expr::MethodCall(call) => service_of_form(&call.receiver),
@@ -121,7 +122,7 @@ fn outside(nodes: &mut Vec<Node>, found: &mut Vec<Diagnostic>) {
                 if let Some((field, method, span)) = control(element) {
                     let (service, name) = (field.service.to_string().replace(' ', ""), field.name);
                     let message = format!(
-                        "this control stands in no literal `form (...) {{ }}`: hand the form on, and write \
+                        "this control is not in a literal `form (...) {{ }}`: pass the form to this function, and write \
                          `(form.{method}({service}::{name}))`"
                     );
                     found.push(Diagnostic::new(span, message));
@@ -136,7 +137,7 @@ fn outside(nodes: &mut Vec<Node>, found: &mut Vec<Diagnostic>) {
     }
 }
 
-/// The nodes inside of control flow.
+/// Visits the bodies of control flow.
 fn each_part(node: &mut Node, each: &mut dyn FnMut(&mut Vec<Node>)) {
     match node {
         Node::Block(nodes) => each(nodes),
@@ -158,7 +159,7 @@ fn each_part(node: &mut Node, each: &mut dyn FnMut(&mut Vec<Node>)) {
     }
 }
 
-/// The field that an element edits or labels.
+/// The field that an element edits or labels, the method for it, and the span.
 fn control(element: &Element) -> Option<(Field, &'static str, Span)> {
     let (_, method) = CONTROLS.into_iter().find(|(name, _)| element.name.text == *name)?;
     element.attributes.iter().find_map(|attribute| match attribute {
@@ -167,20 +168,20 @@ fn control(element: &Element) -> Option<(Field, &'static str, Span)> {
     })
 }
 
-/// What is known of a literal form.
+/// The state of a literal form.
 struct Literal {
-    /// The variable that the form is bound to.
+    /// The variable of the form.
     variable: TokenStream,
     /// The service of the first field.
     service: Option<TokenStream>,
-    /// The fields that controls name, and what those send that the author wrote by hand.
+    /// Fields with a control, and names of controls that are written by hand.
     given: Vec<String>,
     by_hand: Vec<String>,
-    /// Nothing in it could write controls that cannot be seen here.
+    /// Are all its controls visible here?
     is_visible: bool,
 }
 
-/// The statements before a form that has controls of fields.
+/// The statements before a form with controls of fields.
 fn form(element: &mut Element, found: &mut Vec<Diagnostic>) -> Option<TokenStream> {
     let Body::Nodes(nodes, _) = &mut element.body else { return None };
     let splice = element.attributes.iter_mut().find_map(|attribute| match attribute {
@@ -206,7 +207,8 @@ fn form(element: &mut Element, found: &mut Vec<Diagnostic>) -> Option<TokenStrea
     })
 }
 
-/// A constant that does not evaluate if a required field is left out. An item is looked at by every build; `Self` is not known in one.
+/// A constant whose evaluation fails if a required field has no control. Every build evaluates an item; one cannot name
+/// `Self`.
 fn completeness(service: &TokenStream, given: &[String], by_hand: &[String], span: Span) -> TokenStream {
     let site = Span::mixed_site().located_at(span);
     let name = service.to_string().replace(' ', "");
@@ -216,7 +218,7 @@ fn completeness(service: &TokenStream, given: &[String], by_hand: &[String], spa
     if name == "Self" { quote_spanned!(site=> const { #call };) } else { quote_spanned!(site=> const _: () = #call;) }
 }
 
-/// `seen` are the fields that have a control already, on this way through the control flow.
+/// `seen` are the fields with a control on this path through the control flow.
 fn inside(nodes: &mut Vec<Node>, literal: &mut Literal, seen: &mut Vec<String>, found: &mut Vec<Diagnostic>) {
     for node in nodes {
         match node {
@@ -224,7 +226,7 @@ fn inside(nodes: &mut Vec<Node>, literal: &mut Literal, seen: &mut Vec<String>, 
             Node::Splice(_) => literal.is_visible = false,
             Node::Element(element) => {
                 of_element(element, literal, seen, found);
-                let holds_text = names::content_place(&element.name.text) != names::Place::Text;
+                let holds_text = names::content_context(&element.name.text) != names::OutputContext::Text;
                 if let Body::Nodes(nodes, _) = &mut element.body
                     && !holds_text
                 {
@@ -276,7 +278,7 @@ fn of_element(element: &mut Element, literal: &mut Literal, seen: &mut Vec<Strin
     }
 }
 
-/// A control that the author writes by hand sends what its `name` says.
+/// Records a control that is written by hand, by its `name`.
 fn other_control(element: &Element, literal: &mut Literal) {
     if !element.is(&["input", "select", "textarea", "button"]) {
         return;
@@ -299,7 +301,7 @@ fn text(value: &Value) -> Option<String> {
     nodes.iter().map(|node| if let Node::Text(text) = node { Some(text.value.as_str()) } else { None }).collect()
 }
 
-/// What the author writes on a control, so that it is not written twice: pairs of a name and a text.
+/// The attributes that the author writes on a control, which `skep::form` must not repeat: pairs of name and text.
 fn beside(element: &mut Element, method: &str, found: &mut Vec<Diagnostic>) -> Vec<TokenStream> {
     let mut pairs = Vec::new();
     if matches!(&element.body, Body::Nodes(nodes, _) if !nodes.is_empty()) {
@@ -324,7 +326,7 @@ fn beside(element: &mut Element, method: &str, found: &mut Vec<Diagnostic>) -> V
         let given = text(value).unwrap_or_default();
         if key == "aria-describedby" {
             if given.is_empty() {
-                let message = "write the ids in quotes: that of the field's message is added to them";
+                let message = "write the ids in quotes: the id of the field's message is added to them";
                 found.push(Diagnostic::on(name, message));
             }
             pairs.push(quote!((#key, #given)));
@@ -336,5 +338,5 @@ fn beside(element: &mut Element, method: &str, found: &mut Vec<Diagnostic>) -> V
     pairs
 }
 
-const FIXED: &str = "the field says this by itself: label, control and message belong together by it; \
-    to have the form twice in a page, give one of them another `.prefixed(\"...\")`";
+const FIXED: &str = "the field sets this attribute, which connects label, control and message; \
+    to show the form twice on a page, give one of them a `.prefixed(\"...\")`";

@@ -1,22 +1,22 @@
-//! What is asked of a splice by type, and which type the template has.
+//! Type checks of splices, and the type of the template.
 //!
-//! The checker says what may stand at a place and what is forbidden there; here that becomes the name of a function of
-//! `skep::html::place`, whose bounds ask it of the value. All tokens have the span of what they are about.
+//! Turns the requirements that the checker found into calls of functions of `skep::html::place`, whose bounds check the
+//! value. All tokens have the span of what they are about.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote_spanned;
 
 use super::super::ast::{Name, Node};
-use super::super::check::{Checked, Context, Piece, visit};
-use super::super::standard::{self, Model, Models, Things};
+use super::super::check::{Checked, Piece, SpliceContext, visit};
+use super::super::standard::{self, Exclusions, Model, Models};
 
-/// How the code of one template knows its types.
+/// The types in one template.
 pub(super) struct Types<'t> {
     pub(super) checked: &'t Checked<'t>,
     pub(super) piece: Piece,
 }
 
-/// What an ancestor may forbid, as far as types tell it: each is a promise of `skep::html`.
+/// The exclusions that types can promise. Each is a promise of `skep::html`.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Group {
     Form,
@@ -26,12 +26,14 @@ enum Group {
 }
 
 impl Group {
-    fn of(thing: Things) -> Option<Self> {
-        match thing {
-            Things::FORM => Some(Self::Form),
-            Things::HEADER => Some(Self::Header),
-            Things::HEADING | Things::SECTIONING | Things::ADDRESS => Some(Self::Heading),
-            Things::INTERACTIVE | Things::ANCHOR | Things::TABINDEX | Things::NOT_IN_CANVAS => Some(Self::Interactive),
+    fn of(exclusion: Exclusions) -> Option<Self> {
+        match exclusion {
+            Exclusions::FORM => Some(Self::Form),
+            Exclusions::HEADER => Some(Self::Header),
+            Exclusions::HEADING | Exclusions::SECTIONING | Exclusions::ADDRESS => Some(Self::Heading),
+            Exclusions::INTERACTIVE | Exclusions::ANCHOR | Exclusions::TABINDEX | Exclusions::NOT_IN_CANVAS => {
+                Some(Self::Interactive)
+            }
             _ => None,
         }
     }
@@ -41,7 +43,7 @@ impl Group {
     }
 }
 
-/// What elements at the top can be, by the kinds that take them: the same list as in `skep::html::piece::category`.
+/// Categories of root elements, by the kinds that allow them: the same list as in `skep::html::piece::category`.
 const CATEGORIES: &[(&str, &[Model])] = &[
     ("Block", &[Model::Flow]),
     ("Line", &[Model::Flow, Model::Phrasing, Model::Ruby]),
@@ -102,20 +104,20 @@ const CATEGORIES: &[(&str, &[Model])] = &[
     ("Drawing", &[Model::Foreign]),
 ];
 
-/// None if no piece can have such a root: the checker has said so.
+/// None if no piece can have such a root, which the checker reports.
 fn category(fits: Models) -> Option<&'static str> {
     let kinds = || Model::KINDS.iter().chain(&[Model::Phrasing]);
-    let is_it = |models: &[Model]| kinds().all(|kind| fits.has(*kind) == models.contains(kind));
+    let is_it = |models: &[Model]| kinds().all(|kind| fits.contains(*kind) == models.contains(kind));
     CATEGORIES.iter().find(|(_, models)| is_it(models)).map(|(name, _)| *name)
 }
 
 impl Types<'_> {
-    /// The variable that stands for the type of a `piece!`.
+    /// The variable for the type of a `piece!`.
     fn variable() -> Ident {
         Ident::new("piece", Span::mixed_site())
     }
 
-    /// What comes before all else: of a `piece!`, what is asked of its elements.
+    /// The first statements. For a `piece!` they check its roots.
     pub(super) fn start(&self, nodes: &[Node]) -> TokenStream {
         if self.piece == Piece::FromRoots {
             return TokenStream::new();
@@ -144,11 +146,11 @@ impl Types<'_> {
         code
     }
 
-    /// The first of each group that is somewhere in the template.
+    /// The first element of each group in the template.
     fn contained(&self) -> Vec<(Group, &Name)> {
         let mut found: Vec<(Group, &Name)> = Vec::new();
-        for (thing, name) in &self.checked.contains {
-            let Some(group) = Group::of(*thing) else { continue };
+        for (exclusion, name) in &self.checked.contains {
+            let Some(group) = Group::of(*exclusion) else { continue };
             if found.iter().all(|(known, _)| *known != group) {
                 found.push((group, name));
             }
@@ -156,7 +158,7 @@ impl Types<'_> {
         found
     }
 
-    /// The value of the macro call.
+    /// The expression that is the value of the macro call.
     pub(super) fn finish(&self, out: &Ident) -> TokenStream {
         let (site, piece) = (Span::mixed_site(), Self::variable());
         if self.piece == Piece::Inferred {
@@ -169,7 +171,7 @@ impl Types<'_> {
     /// The call that writes `value`, a reference, as content.
     pub(super) fn write(
         &self,
-        context: Option<&Context<'_>>,
+        context: Option<&SpliceContext<'_>>,
         value: &TokenStream,
         out: &Ident,
         span: Span,
@@ -179,12 +181,12 @@ impl Types<'_> {
             return quote_spanned!(site=> ::skep::html::Render::render(#value, &mut #out););
         };
         let inferred = self.piece == Piece::Inferred;
-        let (function, subject, groups) = question(context, site);
-        let mut value = lacking(&groups, value, site);
+        let (function, subject, groups) = placement(context, site);
+        let mut value = require_absence(&groups, value, site);
         if inferred && context.model == Model::Root {
             return quote_spanned!(site=> #piece.top(#value, &mut #out););
         }
-        // What stands in a `template` is no part of the page yet.
+        // The content of a `template` is not part of the page yet.
         if inferred && context.parent != Some("template") {
             value = quote_spanned!(site=> #piece.within(#value));
         }
@@ -192,8 +194,8 @@ impl Types<'_> {
     }
 }
 
-/// The function, its first parameter (the element, or the kind at the top), and what it leaves to be asked.
-fn question<'t>(context: &Context<'t>, site: Span) -> (Ident, TokenStream, Vec<(Group, &'t str)>) {
+/// The function, its first type parameter (the element, or the kind at the top), and what remains to be checked.
+fn placement<'t>(context: &SpliceContext<'t>, site: Span) -> (Ident, TokenStream, Vec<(Group, &'t str)>) {
     let groups = groups(context);
     let function = |name| Ident::new(name, site);
     if let Some(&[(_, ancestor)]) = is_line(context.model).then_some(groups.as_slice()) {
@@ -208,13 +210,13 @@ fn question<'t>(context: &Context<'t>, site: Span) -> (Ident, TokenStream, Vec<(
     }
 }
 
-/// Where all that fits is phrasing content.
+/// Is only phrasing content allowed?
 fn is_line(model: Model) -> bool {
     matches!(model, Model::Phrasing | Model::PhrasingAndHeadings | Model::OptionContent | Model::Suggestions)
 }
 
-/// The function of `skep::html::place` for such content.
-fn place(context: &Context<'_>) -> &'static str {
+/// The function of `skep::html::place` for this content.
+fn place(context: &SpliceContext<'_>) -> &'static str {
     let is_media = context.also.contains(&"source");
     match context.model {
         Model::Root | Model::Anything | Model::Foreign | Model::Sources => "free",
@@ -242,17 +244,17 @@ fn place(context: &Context<'_>) -> &'static str {
     }
 }
 
-/// What is forbidden around, each with who forbids it; only what the kind that stands here could contain at all.
-fn groups<'t>(context: &Context<'t>) -> Vec<(Group, &'t str)> {
+/// The groups that ancestors forbid, each with the ancestor, without those that cannot occur in this model.
+fn groups<'t>(context: &SpliceContext<'t>) -> Vec<(Group, &'t str)> {
     let mut groups: Vec<(Group, &str)> = Vec::new();
-    for (thing, ancestor) in &context.forbidden {
-        if let Some(group) = Group::of(*thing)
+    for (exclusion, ancestor) in &context.forbidden {
+        if let Some(group) = Group::of(*exclusion)
             && groups.iter().all(|(known, _)| *known != group)
         {
             groups.push((group, ancestor));
         }
     }
-    // Who promises to have no heading promises to have no header.
+    // The promise of no headings includes that of no headers.
     if groups.iter().any(|(group, _)| *group == Group::Heading) {
         groups.retain(|(group, _)| *group != Group::Header);
     }
@@ -266,8 +268,8 @@ fn groups<'t>(context: &Context<'t>) -> Vec<(Group, &'t str)> {
     groups
 }
 
-/// The value, asked whether it lacks all of that.
-fn lacking(groups: &[(Group, &str)], value: &TokenStream, site: Span) -> TokenStream {
+/// The value, wrapped in a check that it has none of these groups.
+fn require_absence(groups: &[(Group, &str)], value: &TokenStream, site: Span) -> TokenStream {
     match groups {
         [] => value.clone(),
         [(group, ancestor)] => {
@@ -279,19 +281,19 @@ fn lacking(groups: &[(Group, &str)], value: &TokenStream, site: Span) -> TokenSt
             let mut names: Vec<&str> = several.iter().map(|(_, ancestor)| *ancestor).collect();
             names.dedup();
             let elements = names.iter().map(|name| element(name, site));
-            let things = several.iter().rfold(quote_spanned!(site=> ()), |rest, (group, _)| {
+            let exclusions = several.iter().rfold(quote_spanned!(site=> ()), |rest, (group, _)| {
                 let group = group.ident(site);
                 quote_spanned!(site=> (::skep::html::thing::#group, #rest))
             });
-            quote_spanned!(site=> ::skep::html::place::none_of::<(#(#elements,)*), #things, _>(#value))
+            quote_spanned!(site=> ::skep::html::place::none_of::<(#(#elements,)*), #exclusions, _>(#value))
         }
     }
 }
 
-/// Elements with the name of a module or a crate: rustc's messages would say the whole path of such a type.
+/// Elements named like a module or crate: messages of rustc would show the whole path of such a type.
 const SHARED_NAMES: [&str; 7] = ["body", "form", "header", "html", "link", "option", "time"];
 
-/// The name of an element as a type.
+/// The type of an element.
 fn element(name: &str, site: Span) -> TokenStream {
     let long = format!("{name}_element");
     let name = if SHARED_NAMES.contains(&name) {
@@ -307,7 +309,7 @@ fn element(name: &str, site: Span) -> TokenStream {
     quote_spanned!(site=> ::skep::html::element::#name)
 }
 
-/// A kind of piece. What has none was reported; it is flow content, so that nothing else is said of it.
+/// The type of a kind of piece. A model without one has been reported, and becomes `Flow` to cause no further errors.
 fn kind(model: Model, site: Span) -> TokenStream {
     let is_kind = Model::KINDS.contains(&model);
     let name = Ident::new(&if is_kind { format!("{model:?}") } else { "Flow".to_owned() }, site);
@@ -319,10 +321,10 @@ mod tests {
     use super::super::super::standard::{Categories, elements::ELEMENTS, foreign};
     use super::*;
 
-    /// With and without what they are on a condition.
+    /// The categories of each element, with and without the conditional ones.
     fn categories() -> impl Iterator<Item = (&'static str, Categories)> {
         ELEMENTS.iter().flat_map(|rules| {
-            let more = rules.conditional.map(|(_, more)| (rules.name, rules.categories.and(more)));
+            let more = rules.conditional.map(|(_, more)| (rules.name, rules.categories.union(more)));
             [Some((rules.name, rules.categories)), more].into_iter().flatten()
         })
     }
@@ -331,7 +333,7 @@ mod tests {
     fn every_element_that_can_be_a_root_has_a_category() {
         for (name, categories) in categories() {
             let fits = Model::that_take(name, categories);
-            let can_be_root = Model::KINDS.iter().any(|kind| fits.has(*kind));
+            let can_be_root = Model::KINDS.iter().any(|kind| fits.contains(*kind));
             assert_eq!(category(fits).is_some(), can_be_root, "{name}");
         }
         for name in foreign::SVG {
@@ -340,7 +342,7 @@ mod tests {
         assert!(category(Model::that_take("my-element", Categories::PHRASING)).is_some());
     }
 
-    /// The two lists stand in two crates, because a macro cannot ask the types.
+    /// The lists are in two crates, because a macro cannot inspect types.
     #[test]
     fn skep_has_the_same_elements_and_the_same_categories() {
         let elements = include_str!("../../../../skep/src/html/element.rs");

@@ -1,12 +1,12 @@
-//! Attributes that every element takes, and the values that several attributes share.
+//! Attributes of all elements.
 
 use super::Type::{
     self, Between, Boolean, Custom, Id, IdRefs, Integer, ItemTypes, Keys, LanguageOrNone, ListOf, OneOf, Text, Url,
     Words,
 };
 
-/// Global attributes (3.2.6, 6, 5.2 for microdata, 4.13.3 for `is`, CSS for `part` and `exportparts`). `role` and
-/// `aria-*` have [a table of their own](super::aria).
+/// Global attributes (3.2.6, 6, 5.2 for microdata, 4.13.3 for `is`, CSS for `part` and `exportparts`).
+/// `role` and `aria-*` are in [`aria`](super::aria).
 pub(crate) const GLOBAL: &[(&str, Type)] = &[
     ("accesskey", Keys),
     ("autocapitalize", OneOf(&["on", "off", "none", "sentences", "words", "characters"])),
@@ -44,159 +44,34 @@ pub(crate) const GLOBAL: &[(&str, Type)] = &[
     ("writingsuggestions", OneOf(&["true", "false", ""])),
 ];
 
-/// Names of event handlers that every element takes (8.1.8.2), and those of `body` alone; beside them those of other
-/// standards that browsers have (Pointer Events, UI Events, CSS Transitions and Animations, Fullscreen, Touch Events).
-pub(crate) const HANDLERS: &[&str] = &[
-    "onafterprint",
-    "onanimationcancel",
-    "onanimationend",
-    "onanimationiteration",
-    "onanimationstart",
-    "onauxclick",
-    "onbeforecopy",
-    "onbeforecut",
-    "onbeforeinput",
-    "onbeforematch",
-    "onbeforepaste",
-    "onbeforeprint",
-    "onbeforetoggle",
-    "onbeforeunload",
-    "onbeforexrselect",
-    "onblur",
-    "oncancel",
-    "oncanplay",
-    "oncanplaythrough",
-    "onchange",
-    "onclick",
-    "onclose",
-    "oncommand",
-    "oncontextlost",
-    "oncontextmenu",
-    "oncontextrestored",
-    "oncopy",
-    "oncuechange",
-    "oncut",
-    "ondblclick",
-    "ondrag",
-    "ondragend",
-    "ondragenter",
-    "ondragleave",
-    "ondragover",
-    "ondragstart",
-    "ondrop",
-    "ondurationchange",
-    "onemptied",
-    "onended",
-    "onerror",
-    "onfocus",
-    "onfocusin",
-    "onfocusout",
-    "onformdata",
-    "onfullscreenchange",
-    "onfullscreenerror",
-    "ongotpointercapture",
-    "onhashchange",
-    "oninput",
-    "oninvalid",
-    "onkeydown",
-    "onkeypress",
-    "onkeyup",
-    "onlanguagechange",
-    "onload",
-    "onloadeddata",
-    "onloadedmetadata",
-    "onloadstart",
-    "onlostpointercapture",
-    "onmessage",
-    "onmessageerror",
-    "onmousedown",
-    "onmouseenter",
-    "onmouseleave",
-    "onmousemove",
-    "onmouseout",
-    "onmouseover",
-    "onmouseup",
-    "onmousewheel",
-    "onoffline",
-    "ononline",
-    "onpagehide",
-    "onpagereveal",
-    "onpageshow",
-    "onpageswap",
-    "onpaste",
-    "onpause",
-    "onplay",
-    "onplaying",
-    "onpointercancel",
-    "onpointerdown",
-    "onpointerenter",
-    "onpointerleave",
-    "onpointermove",
-    "onpointerout",
-    "onpointerover",
-    "onpointerrawupdate",
-    "onpointerup",
-    "onpopstate",
-    "onprogress",
-    "onratechange",
-    "onrejectionhandled",
-    "onreset",
-    "onresize",
-    "onscroll",
-    "onscrollend",
-    "onscrollsnapchange",
-    "onscrollsnapchanging",
-    "onsecuritypolicyviolation",
-    "onseeked",
-    "onseeking",
-    "onselect",
-    "onselectionchange",
-    "onselectstart",
-    "onslotchange",
-    "onstalled",
-    "onstorage",
-    "onsubmit",
-    "onsuspend",
-    "ontimeupdate",
-    "ontoggle",
-    "ontouchcancel",
-    "ontouchend",
-    "ontouchmove",
-    "ontouchstart",
-    "ontransitioncancel",
-    "ontransitionend",
-    "ontransitionrun",
-    "ontransitionstart",
-    "onunhandledrejection",
-    "onunload",
-    "onvolumechange",
-    "onwaiting",
-    "onwheel",
-];
+/// Event handlers of all elements (8.1.8.2) and of `body`, including those that other specifications define and
+/// browsers support (Pointer Events, UI Events, CSS Transitions and Animations, Fullscreen, Touch Events).
+pub(crate) const HANDLERS: &[&str] = words!(
+    "onafterprint onanimationcancel onanimationend onanimationiteration onanimationstart onauxclick onbeforecopy
+     onbeforecut onbeforeinput onbeforematch onbeforepaste onbeforeprint onbeforetoggle onbeforeunload
+     onbeforexrselect onblur oncancel oncanplay oncanplaythrough onchange onclick onclose oncommand oncontextlost
+     oncontextmenu oncontextrestored oncopy oncuechange oncut ondblclick ondrag ondragend ondragenter ondragleave
+     ondragover ondragstart ondrop ondurationchange onemptied onended onerror onfocus onfocusin onfocusout onformdata
+     onfullscreenchange onfullscreenerror ongotpointercapture onhashchange oninput oninvalid onkeydown onkeypress
+     onkeyup onlanguagechange onload onloadeddata onloadedmetadata onloadstart onlostpointercapture onmessage
+     onmessageerror onmousedown onmouseenter onmouseleave onmousemove onmouseout onmouseover onmouseup onmousewheel
+     onoffline ononline onpagehide onpagereveal onpageshow onpageswap onpaste onpause onplay onplaying
+     onpointercancel onpointerdown onpointerenter onpointerleave onpointermove onpointerout onpointerover
+     onpointerrawupdate onpointerup onpopstate onprogress onratechange onrejectionhandled onreset onresize onscroll
+     onscrollend onscrollsnapchange onscrollsnapchanging onsecuritypolicyviolation onseeked onseeking onselect
+     onselectionchange onselectstart onslotchange onstalled onstorage onsubmit onsuspend ontimeupdate ontoggle
+     ontouchcancel ontouchend ontouchmove ontouchstart ontransitioncancel ontransitionend ontransitionrun
+     ontransitionstart onunhandledrejection onunload onvolumechange onwaiting onwheel"
+);
 
-/// Event handlers that stand on `body` alone, because the window fires them (8.1.8.2.1).
-pub(crate) const WINDOW_HANDLERS: &[&str] = &[
-    "onafterprint",
-    "onbeforeprint",
-    "onbeforeunload",
-    "onhashchange",
-    "onlanguagechange",
-    "onmessage",
-    "onmessageerror",
-    "onoffline",
-    "ononline",
-    "onpageswap",
-    "onpagehide",
-    "onpagereveal",
-    "onpageshow",
-    "onpopstate",
-    "onrejectionhandled",
-    "onstorage",
-    "onunhandledrejection",
-    "onunload",
-];
+/// Event handlers of `body` only, because the window fires them (8.1.8.2.1).
+pub(crate) const WINDOW_HANDLERS: &[&str] = words!(
+    "onafterprint onbeforeprint onbeforeunload onhashchange onlanguagechange onmessage onmessageerror onoffline
+     ononline onpageswap onpagehide onpagereveal onpageshow onpopstate onrejectionhandled onstorage
+     onunhandledrejection onunload"
+);
 
-/// The type of an attribute that every element takes.
+/// The type of a global attribute.
 pub(crate) fn global(name: &str) -> Option<Type> {
     if let Ok(at) = GLOBAL.binary_search_by(|(known, _)| (*known).cmp(name)) {
         return Some(GLOBAL[at].1);

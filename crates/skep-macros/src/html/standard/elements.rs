@@ -1,15 +1,15 @@
 //! The elements of HTML (4), sorted by name.
 //!
-//! Beside what the standard names, four kinds of attributes are here that others define and browsers have: `property` on
-//! `meta` (`RDFa`), `capture` (HTML Media Capture) and `webkitdirectory` (File and Directory Entries) on `input`,
-//! `controlslist`, `disablepictureinpicture` and `disableremoteplayback` (Remote Playback, Picture-in-Picture) on media.
+//! Includes attributes that other specifications define and browsers support: `property` on `meta` (`RDFa`), `capture`
+//! (HTML Media Capture) and `webkitdirectory` (File and Directory Entries) on `input`, `controlslist`,
+//! `disablepictureinpicture` and `disableremoteplayback` (Remote Playback, Picture-in-Picture) on media.
 
 use super::Type::{
     self, Address, Addresses, Autofill, Between, Boolean, Command, Count, Exactly, FileTypes, Float, Floats, IdRef,
     IdRefs, ImageSet, Integer, Integrity, Language, MapName, Mime, Moment, NotEmpty, OneOf, Positive, Size, Step,
     Target, Text, Time, Tokens, TokensOf, Url, Window,
 };
-use super::{Categories, Condition, Content, Model, Rules, Things};
+use super::{Categories, Condition, Content, Exclusions, Model, Rules};
 
 const CORS: Type = OneOf(&["anonymous", "use-credentials", ""]);
 const LOADING: Type = OneOf(&["lazy", "eager"]);
@@ -19,32 +19,10 @@ const METHOD: Type = OneOf(&["get", "post", "dialog"]);
 const PRELOAD_MEDIA: Type = OneOf(&["none", "metadata", "auto", ""]);
 
 /// Destinations of `rel=preload` and `rel=modulepreload` (Fetch, 2.2.7).
-const PRELOAD: Type = OneOf(&[
-    "audio",
-    "audioworklet",
-    "document",
-    "embed",
-    "fetch",
-    "font",
-    "frame",
-    "iframe",
-    "image",
-    "json",
-    "manifest",
-    "object",
-    "paintworklet",
-    "report",
-    "script",
-    "serviceworker",
-    "sharedworker",
-    "style",
-    "text",
-    "track",
-    "video",
-    "webidentity",
-    "worker",
-    "xslt",
-]);
+const PRELOAD: Type = OneOf(words!(
+    "audio audioworklet document embed fetch font open iframe image json manifest object paintworklet report script
+     serviceworker sharedworker style text track video webidentity worker xslt"
+));
 
 /// Referrer Policy, 3.
 const POLICY: Type = OneOf(&[
@@ -59,53 +37,35 @@ const POLICY: Type = OneOf(&[
     "unsafe-url",
 ]);
 
-const SANDBOX: &[&str] = &[
-    "allow-downloads",
-    "allow-forms",
-    "allow-modals",
-    "allow-orientation-lock",
-    "allow-pointer-lock",
-    "allow-popups",
-    "allow-popups-to-escape-sandbox",
-    "allow-presentation",
-    "allow-same-origin",
-    "allow-scripts",
-    "allow-top-navigation",
-    "allow-top-navigation-by-user-activation",
-    "allow-top-navigation-to-custom-protocols",
-    "allow-storage-access-by-user-activation",
-];
+const SANDBOX: &[&str] = words!(
+    "allow-downloads allow-forms allow-modals allow-orientation-lock allow-pointer-lock allow-popups
+     allow-popups-to-escape-sandbox allow-presentation allow-same-origin allow-scripts allow-top-navigation
+     allow-top-navigation-by-user-activation allow-top-navigation-to-custom-protocols
+     allow-storage-access-by-user-activation"
+);
 
 /// 4.10.5.
-pub(crate) const INPUT_TYPES: &[&str] = &[
-    "hidden",
-    "text",
-    "search",
-    "tel",
-    "url",
-    "email",
-    "password",
-    "date",
-    "month",
-    "week",
-    "time",
-    "datetime-local",
-    "number",
-    "range",
-    "color",
-    "checkbox",
-    "radio",
-    "file",
-    "submit",
-    "image",
-    "reset",
-    "button",
-];
+pub(crate) const INPUT_TYPES: &[&str] = words!(
+    "hidden text search tel url email password date month week time datetime-local number range color checkbox radio
+     file submit image reset button"
+);
+
+/// The words of `autocomplete`, besides `section-*` (4.10.19.7.1).
+pub(crate) const AUTOFILL: &[&str] = words!(
+    "on off shipping billing home work mobile fax pager webauthn
+     name honorific-prefix given-name additional-name family-name honorific-suffix nickname
+     username new-password current-password one-time-code organization-title organization
+     street-address address-line1 address-line2 address-line3
+     address-level4 address-level3 address-level2 address-level1 country country-name postal-code
+     cc-name cc-given-name cc-additional-name cc-family-name cc-number cc-exp cc-exp-month cc-exp-year cc-csc cc-type
+     transaction-currency transaction-amount language bday bday-day bday-month bday-year sex url photo
+     tel tel-country-code tel-national tel-area-code tel-local tel-local-prefix tel-local-suffix tel-extension email impp"
+);
 
 pub(crate) const ELEMENTS: &[Rules] = &[
     Rules::new("a", "4.5.1", Categories::PHRASING, Content::Transparent(&[]))
         .when(Condition::Has(&["href"]), Categories::INTERACTIVE)
-        .excluding(Things::INTERACTIVE.and(Things::ANCHOR).and(Things::TABINDEX))
+        .excluding(Exclusions::INTERACTIVE.union(Exclusions::ANCHOR).union(Exclusions::TABINDEX))
         .with(&[
             ("download", Text),
             ("href", Url),
@@ -117,8 +77,9 @@ pub(crate) const ELEMENTS: &[Rules] = &[
             ("type", Mime),
         ]),
     Rules::new("abbr", "4.5.9", Categories::PHRASING, Content::Model(Model::Phrasing, &[])),
-    Rules::new("address", "4.3.10", Categories::FLOW, Content::Model(Model::Flow, &[]))
-        .excluding(Things::HEADING.and(Things::SECTIONING).and(Things::HEADER).and(Things::ADDRESS)),
+    Rules::new("address", "4.3.10", Categories::FLOW, Content::Model(Model::Flow, &[])).excluding(
+        Exclusions::HEADING.union(Exclusions::SECTIONING).union(Exclusions::HEADER).union(Exclusions::ADDRESS),
+    ),
     Rules::new("area", "4.8.13", Categories::PHRASING, Content::Void).with(&[
         ("alt", Text),
         ("coords", Floats),
@@ -132,16 +93,16 @@ pub(crate) const ELEMENTS: &[Rules] = &[
         ("target", Target),
         ("type", Mime),
     ]),
-    Rules::new("article", "4.3.2", Categories::FLOW.and(Categories::SECTIONING), Content::Model(Model::Flow, &[])),
-    Rules::new("aside", "4.3.5", Categories::FLOW.and(Categories::SECTIONING), Content::Model(Model::Flow, &[])),
+    Rules::new("article", "4.3.2", Categories::FLOW.union(Categories::SECTIONING), Content::Model(Model::Flow, &[])),
+    Rules::new("aside", "4.3.5", Categories::FLOW.union(Categories::SECTIONING), Content::Model(Model::Flow, &[])),
     Rules::new(
         "audio",
         "4.8.9",
-        Categories::PHRASING.and(Categories::EMBEDDED),
+        Categories::PHRASING.union(Categories::EMBEDDED),
         Content::Transparent(&["source", "track"]),
     )
     .when(Condition::Has(&["controls"]), Categories::INTERACTIVE)
-    .excluding(Things::MEDIA)
+    .excluding(Exclusions::MEDIA)
     .with(&[
         ("autoplay", Boolean),
         ("controls", Boolean),
@@ -166,10 +127,10 @@ pub(crate) const ELEMENTS: &[Rules] = &[
     Rules::new(
         "button",
         "4.10.6",
-        Categories::PHRASING.and(Categories::INTERACTIVE).and(Categories::LABELABLE),
+        Categories::PHRASING.union(Categories::INTERACTIVE).union(Categories::LABELABLE),
         Content::Model(Model::Phrasing, &[]),
     )
-    .excluding(Things::INTERACTIVE.and(Things::TABINDEX))
+    .excluding(Exclusions::INTERACTIVE.union(Exclusions::TABINDEX))
     .with(&[
         ("command", Command),
         ("commandfor", IdRef),
@@ -186,10 +147,10 @@ pub(crate) const ELEMENTS: &[Rules] = &[
         ("type", OneOf(&["submit", "reset", "button"])),
         ("value", Text),
     ]),
-    Rules::new("canvas", "4.12.5", Categories::PHRASING.and(Categories::EMBEDDED), Content::Transparent(&[]))
-        .excluding(Things::NOT_IN_CANVAS)
+    Rules::new("canvas", "4.12.5", Categories::PHRASING.union(Categories::EMBEDDED), Content::Transparent(&[]))
+        .excluding(Exclusions::NOT_IN_CANVAS)
         .with(&[("height", Count), ("width", Count)]),
-    Rules::new("caption", "4.9.2", Categories::NONE, Content::Model(Model::Flow, &[])).excluding(Things::TABLE),
+    Rules::new("caption", "4.9.2", Categories::NONE, Content::Model(Model::Flow, &[])).excluding(Exclusions::TABLE),
     Rules::new("cite", "4.5.6", Categories::PHRASING, Content::Model(Model::Phrasing, &[])),
     Rules::new("code", "4.5.15", Categories::PHRASING, Content::Model(Model::Phrasing, &[])),
     Rules::new("col", "4.9.4", Categories::NONE, Content::Void).with(&[("span", Between(1, 1000))]),
@@ -205,22 +166,22 @@ pub(crate) const ELEMENTS: &[Rules] = &[
     Rules::new(
         "details",
         "4.11.1",
-        Categories::FLOW.and(Categories::INTERACTIVE),
+        Categories::FLOW.union(Categories::INTERACTIVE),
         Content::Model(Model::Flow, &["summary"]),
     )
     .with(&[("name", NotEmpty), ("open", Boolean)]),
-    Rules::new("dfn", "4.5.8", Categories::PHRASING, Content::Model(Model::Phrasing, &[])).excluding(Things::DFN),
+    Rules::new("dfn", "4.5.8", Categories::PHRASING, Content::Model(Model::Phrasing, &[])).excluding(Exclusions::DFN),
     Rules::new("dialog", "4.11.4", Categories::FLOW, Content::Model(Model::Flow, &[]))
         .with(&[("closedby", OneOf(&["any", "closerequest", "none"])), ("open", Boolean)]),
     Rules::new("div", "4.4.16", Categories::FLOW, Content::Model(Model::Flow, &[])),
     Rules::new("dl", "4.4.9", Categories::FLOW, Content::Model(Model::Terms, &[])),
     Rules::new("dt", "4.4.10", Categories::NONE, Content::Model(Model::Flow, &[]))
-        .excluding(Things::HEADER.and(Things::SECTIONING).and(Things::HEADING)),
+        .excluding(Exclusions::HEADER.union(Exclusions::SECTIONING).union(Exclusions::HEADING)),
     Rules::new("em", "4.5.2", Categories::PHRASING, Content::Model(Model::Phrasing, &[])),
     Rules::new(
         "embed",
         "4.8.6",
-        Categories::PHRASING.and(Categories::EMBEDDED).and(Categories::INTERACTIVE),
+        Categories::PHRASING.union(Categories::EMBEDDED).union(Categories::INTERACTIVE),
         Content::Void,
     )
     .with(&[("height", Count), ("src", Address), ("type", Mime), ("width", Count)]),
@@ -231,34 +192,41 @@ pub(crate) const ELEMENTS: &[Rules] = &[
     ]),
     Rules::new("figcaption", "4.4.13", Categories::NONE, Content::Model(Model::Flow, &[])),
     Rules::new("figure", "4.4.12", Categories::FLOW, Content::Model(Model::Flow, &["figcaption"])),
-    Rules::new("footer", "4.3.9", Categories::FLOW, Content::Model(Model::Flow, &[])).excluding(Things::HEADER),
-    Rules::new("form", "4.10.3", Categories::FLOW, Content::Model(Model::Flow, &[])).excluding(Things::FORM).with(&[
-        ("accept-charset", OneOf(&["utf-8"])),
-        ("action", Address),
-        ("autocomplete", OneOf(&["on", "off"])),
-        ("enctype", ENCTYPE),
-        ("method", METHOD),
-        ("name", NotEmpty),
-        ("novalidate", Boolean),
-        ("rel", Tokens),
-        ("target", Target),
-    ]),
-    Rules::new("h1", "4.3.6", Categories::FLOW.and(Categories::HEADING), Content::Model(Model::Phrasing, &[])),
-    Rules::new("h2", "4.3.6", Categories::FLOW.and(Categories::HEADING), Content::Model(Model::Phrasing, &[])),
-    Rules::new("h3", "4.3.6", Categories::FLOW.and(Categories::HEADING), Content::Model(Model::Phrasing, &[])),
-    Rules::new("h4", "4.3.6", Categories::FLOW.and(Categories::HEADING), Content::Model(Model::Phrasing, &[])),
-    Rules::new("h5", "4.3.6", Categories::FLOW.and(Categories::HEADING), Content::Model(Model::Phrasing, &[])),
-    Rules::new("h6", "4.3.6", Categories::FLOW.and(Categories::HEADING), Content::Model(Model::Phrasing, &[])),
+    Rules::new("footer", "4.3.9", Categories::FLOW, Content::Model(Model::Flow, &[])).excluding(Exclusions::HEADER),
+    Rules::new("form", "4.10.3", Categories::FLOW, Content::Model(Model::Flow, &[])).excluding(Exclusions::FORM).with(
+        &[
+            ("accept-charset", OneOf(&["utf-8"])),
+            ("action", Address),
+            ("autocomplete", OneOf(&["on", "off"])),
+            ("enctype", ENCTYPE),
+            ("method", METHOD),
+            ("name", NotEmpty),
+            ("novalidate", Boolean),
+            ("rel", Tokens),
+            ("target", Target),
+        ],
+    ),
+    Rules::new("h1", "4.3.6", Categories::FLOW.union(Categories::HEADING), Content::Model(Model::Phrasing, &[])),
+    Rules::new("h2", "4.3.6", Categories::FLOW.union(Categories::HEADING), Content::Model(Model::Phrasing, &[])),
+    Rules::new("h3", "4.3.6", Categories::FLOW.union(Categories::HEADING), Content::Model(Model::Phrasing, &[])),
+    Rules::new("h4", "4.3.6", Categories::FLOW.union(Categories::HEADING), Content::Model(Model::Phrasing, &[])),
+    Rules::new("h5", "4.3.6", Categories::FLOW.union(Categories::HEADING), Content::Model(Model::Phrasing, &[])),
+    Rules::new("h6", "4.3.6", Categories::FLOW.union(Categories::HEADING), Content::Model(Model::Phrasing, &[])),
     Rules::new("head", "4.2.1", Categories::NONE, Content::Model(Model::Metadata, &[])),
-    Rules::new("header", "4.3.8", Categories::FLOW, Content::Model(Model::Flow, &[])).excluding(Things::HEADER),
-    Rules::new("hgroup", "4.3.7", Categories::FLOW.and(Categories::HEADING), Content::Model(Model::HeadingGroup, &[])),
+    Rules::new("header", "4.3.8", Categories::FLOW, Content::Model(Model::Flow, &[])).excluding(Exclusions::HEADER),
+    Rules::new(
+        "hgroup",
+        "4.3.7",
+        Categories::FLOW.union(Categories::HEADING),
+        Content::Model(Model::HeadingGroup, &[]),
+    ),
     Rules::new("hr", "4.4.2", Categories::FLOW, Content::Void),
     Rules::new("html", "4.1.1", Categories::NONE, Content::Model(Model::PageParts, &[])),
     Rules::new("i", "4.5.20", Categories::PHRASING, Content::Model(Model::Phrasing, &[])),
     Rules::new(
         "iframe",
         "4.8.5",
-        Categories::PHRASING.and(Categories::EMBEDDED).and(Categories::INTERACTIVE),
+        Categories::PHRASING.union(Categories::EMBEDDED).union(Categories::INTERACTIVE),
         Content::Model(Model::Nothing, &[]),
     )
     .with(&[
@@ -273,7 +241,7 @@ pub(crate) const ELEMENTS: &[Rules] = &[
         ("srcdoc", Text),
         ("width", Count),
     ]),
-    Rules::new("img", "4.8.3", Categories::PHRASING.and(Categories::EMBEDDED), Content::Void)
+    Rules::new("img", "4.8.3", Categories::PHRASING.union(Categories::EMBEDDED), Content::Void)
         .when(Condition::Has(&["usemap", "controls"]), Categories::INTERACTIVE)
         .with(&[
             ("alt", Text),
@@ -292,7 +260,7 @@ pub(crate) const ELEMENTS: &[Rules] = &[
             ("width", Count),
         ]),
     Rules::new("input", "4.10.5", Categories::PHRASING, Content::Void)
-        .when(Condition::NotHidden, Categories::INTERACTIVE.and(Categories::LABELABLE))
+        .when(Condition::NotHidden, Categories::INTERACTIVE.union(Categories::LABELABLE))
         .with(&[
             ("accept", FileTypes),
             ("alpha", Boolean),
@@ -337,10 +305,10 @@ pub(crate) const ELEMENTS: &[Rules] = &[
     Rules::new(
         "label",
         "4.10.4",
-        Categories::PHRASING.and(Categories::INTERACTIVE),
+        Categories::PHRASING.union(Categories::INTERACTIVE),
         Content::Model(Model::Phrasing, &[]),
     )
-    .excluding(Things::LABEL)
+    .excluding(Exclusions::LABEL)
     .with(&[("for", IdRef)]),
     Rules::new("legend", "4.10.16", Categories::NONE, Content::Model(Model::PhrasingAndHeadings, &[])),
     Rules::new("li", "4.4.8", Categories::NONE, Content::Model(Model::Flow, &[])).with(&[("value", Integer)]),
@@ -372,7 +340,7 @@ pub(crate) const ELEMENTS: &[Rules] = &[
     Rules::new(
         "math",
         "4.8.15",
-        Categories::PHRASING.and(Categories::EMBEDDED).and(Categories::FOREIGN),
+        Categories::PHRASING.union(Categories::EMBEDDED).union(Categories::FOREIGN),
         Content::Model(Model::Foreign, &[]),
     ),
     Rules::new("menu", "4.4.7", Categories::FLOW, Content::Model(Model::Items, &[])),
@@ -392,16 +360,16 @@ pub(crate) const ELEMENTS: &[Rules] = &[
     Rules::new(
         "meter",
         "4.10.14",
-        Categories::PHRASING.and(Categories::LABELABLE),
+        Categories::PHRASING.union(Categories::LABELABLE),
         Content::Model(Model::Phrasing, &[]),
     )
-    .excluding(Things::METER)
+    .excluding(Exclusions::METER)
     .with(&[("high", Float), ("low", Float), ("max", Float), ("min", Float), ("optimum", Float), ("value", Float)])
     .requiring(&["value"]),
-    Rules::new("nav", "4.3.4", Categories::FLOW.and(Categories::SECTIONING), Content::Model(Model::Flow, &[])),
-    Rules::new("noscript", "4.12.2", Categories::METADATA.and(Categories::PHRASING), Content::Transparent(&[]))
-        .excluding(Things::NOSCRIPT),
-    Rules::new("object", "4.8.7", Categories::PHRASING.and(Categories::EMBEDDED), Content::Transparent(&[]))
+    Rules::new("nav", "4.3.4", Categories::FLOW.union(Categories::SECTIONING), Content::Model(Model::Flow, &[])),
+    Rules::new("noscript", "4.12.2", Categories::METADATA.union(Categories::PHRASING), Content::Transparent(&[]))
+        .excluding(Exclusions::NOSCRIPT),
+    Rules::new("object", "4.8.7", Categories::PHRASING.union(Categories::EMBEDDED), Content::Transparent(&[]))
         .with(&[
             ("data", Address),
             ("form", IdRef),
@@ -419,25 +387,32 @@ pub(crate) const ELEMENTS: &[Rules] = &[
     Rules::new("optgroup", "4.10.9", Categories::NONE, Content::Model(Model::Options, &["legend"]))
         .with(&[("disabled", Boolean), ("label", Text)]),
     Rules::new("option", "4.10.10", Categories::NONE, Content::Model(Model::OptionContent, &[]))
-        .excluding(Things::INTERACTIVE.and(Things::DATALIST).and(Things::OBJECT).and(Things::TABINDEX))
+        .excluding(
+            Exclusions::INTERACTIVE.union(Exclusions::DATALIST).union(Exclusions::OBJECT).union(Exclusions::TABINDEX),
+        )
         .with(&[("disabled", Boolean), ("label", NotEmpty), ("selected", Boolean), ("value", Text)]),
     Rules::new(
         "output",
         "4.10.12",
-        Categories::PHRASING.and(Categories::LABELABLE),
+        Categories::PHRASING.union(Categories::LABELABLE),
         Content::Model(Model::Phrasing, &[]),
     )
     .with(&[("for", IdRefs), ("form", IdRef), ("name", NotEmpty)]),
     Rules::new("p", "4.4.1", Categories::FLOW, Content::Model(Model::Phrasing, &[])),
-    Rules::new("picture", "4.8.1", Categories::PHRASING.and(Categories::EMBEDDED), Content::Model(Model::Picture, &[])),
+    Rules::new(
+        "picture",
+        "4.8.1",
+        Categories::PHRASING.union(Categories::EMBEDDED),
+        Content::Model(Model::Picture, &[]),
+    ),
     Rules::new("pre", "4.4.3", Categories::FLOW, Content::Model(Model::Phrasing, &[])),
     Rules::new(
         "progress",
         "4.10.13",
-        Categories::PHRASING.and(Categories::LABELABLE),
+        Categories::PHRASING.union(Categories::LABELABLE),
         Content::Model(Model::Phrasing, &[]),
     )
-    .excluding(Things::PROGRESS)
+    .excluding(Exclusions::PROGRESS)
     .with(&[("max", Size), ("value", Float)]),
     Rules::new("q", "4.5.7", Categories::PHRASING, Content::Model(Model::Phrasing, &[])).with(&[("cite", Url)]),
     Rules::new("rp", "4.5.12", Categories::NONE, Content::Model(Model::Text, &[])),
@@ -448,7 +423,7 @@ pub(crate) const ELEMENTS: &[Rules] = &[
     Rules::new(
         "script",
         "4.12.1",
-        Categories::METADATA.and(Categories::PHRASING).and(Categories::SCRIPT_SUPPORTING),
+        Categories::METADATA.union(Categories::PHRASING).union(Categories::SCRIPT_SUPPORTING),
         Content::Model(Model::Code, &[]),
     )
     .with(&[
@@ -464,11 +439,11 @@ pub(crate) const ELEMENTS: &[Rules] = &[
         ("type", Text),
     ]),
     Rules::new("search", "4.4.15", Categories::FLOW, Content::Model(Model::Flow, &[])),
-    Rules::new("section", "4.3.3", Categories::FLOW.and(Categories::SECTIONING), Content::Model(Model::Flow, &[])),
+    Rules::new("section", "4.3.3", Categories::FLOW.union(Categories::SECTIONING), Content::Model(Model::Flow, &[])),
     Rules::new(
         "select",
         "4.10.7",
-        Categories::PHRASING.and(Categories::INTERACTIVE).and(Categories::LABELABLE),
+        Categories::PHRASING.union(Categories::INTERACTIVE).union(Categories::LABELABLE),
         Content::Model(Model::Options, &["button"]),
     )
     .with(&[
@@ -502,7 +477,7 @@ pub(crate) const ELEMENTS: &[Rules] = &[
     Rules::new(
         "svg",
         "4.8.16",
-        Categories::PHRASING.and(Categories::EMBEDDED).and(Categories::FOREIGN),
+        Categories::PHRASING.union(Categories::EMBEDDED).union(Categories::FOREIGN),
         Content::Model(Model::Foreign, &[]),
     ),
     Rules::new("table", "4.9.1", Categories::FLOW, Content::Model(Model::TableParts, &[])),
@@ -515,7 +490,7 @@ pub(crate) const ELEMENTS: &[Rules] = &[
     Rules::new(
         "template",
         "4.12.3",
-        Categories::METADATA.and(Categories::PHRASING).and(Categories::SCRIPT_SUPPORTING),
+        Categories::METADATA.union(Categories::PHRASING).union(Categories::SCRIPT_SUPPORTING),
         Content::Model(Model::Anything, &[]),
     )
     .with(&[
@@ -530,7 +505,7 @@ pub(crate) const ELEMENTS: &[Rules] = &[
     Rules::new(
         "textarea",
         "4.10.11",
-        Categories::PHRASING.and(Categories::INTERACTIVE).and(Categories::LABELABLE),
+        Categories::PHRASING.union(Categories::INTERACTIVE).union(Categories::LABELABLE),
         Content::Model(Model::Text, &[]),
     )
     .with(&[
@@ -550,7 +525,7 @@ pub(crate) const ELEMENTS: &[Rules] = &[
     ]),
     Rules::new("tfoot", "4.9.7", Categories::NONE, Content::Model(Model::Rows, &[])),
     Rules::new("th", "4.9.10", Categories::NONE, Content::Model(Model::Flow, &[]))
-        .excluding(Things::HEADER.and(Things::SECTIONING).and(Things::HEADING))
+        .excluding(Exclusions::HEADER.union(Exclusions::SECTIONING).union(Exclusions::HEADING))
         .with(&[
             ("abbr", Text),
             ("colspan", Between(1, 1000)),
@@ -578,11 +553,11 @@ pub(crate) const ELEMENTS: &[Rules] = &[
     Rules::new(
         "video",
         "4.8.8",
-        Categories::PHRASING.and(Categories::EMBEDDED),
+        Categories::PHRASING.union(Categories::EMBEDDED),
         Content::Transparent(&["source", "track"]),
     )
     .when(Condition::Has(&["controls"]), Categories::INTERACTIVE)
-    .excluding(Things::MEDIA)
+    .excluding(Exclusions::MEDIA)
     .with(&[
         ("autoplay", Boolean),
         ("controls", Boolean),

@@ -1,4 +1,4 @@
-//! Which attributes an `input` takes, by its `type` (4.10.5.1).
+//! The attributes of `input` by its `type` (4.10.5.1).
 
 const TEXTS: &[&str] = &["text", "search", "tel", "url", "email", "password"];
 const TIMES: &[&str] = &["date", "month", "week", "time", "datetime-local"];
@@ -6,7 +6,7 @@ const SUBMITS: &[&str] = &["submit", "image"];
 const BUTTONS: &[&str] = &["submit", "image", "reset", "button"];
 const NUMBERS: &[&str] = &["number", "range"];
 
-/// Attributes that only some types take, and these types.
+/// Attributes that only some types have, and these types.
 pub(crate) const ATTRIBUTES: &[(&str, &[&[&str]])] = &[
     ("accept", &[&["file"]]),
     ("alpha", &[&["color"]]),
@@ -41,7 +41,7 @@ pub(crate) const ATTRIBUTES: &[(&str, &[&[&str]])] = &[
     ("width", &[&["image"]]),
 ];
 
-/// The types that take the attribute, if not all do.
+/// The types that have the attribute, if not all have it.
 pub(crate) fn types(attribute: &str) -> Option<Vec<&'static str>> {
     let (_, types) = ATTRIBUTES.iter().find(|(name, _)| *name == attribute)?;
     Some(types.iter().flat_map(|types| types.iter().copied()).collect())

@@ -1,20 +1,20 @@
-//! Content models: what may stand directly in an element.
+//! Content models: which children an element may have.
 //!
-//! A model is what a parent asks of its children, and, for a piece of HTML, what all of its roots fit in. What is
-//! asked of order and number, [`check`](super::super::check) knows.
+//! A model constrains the children of an element, and the roots of a piece of HTML. Order and number of children are
+//! checked in [`check`](super::super::check).
 
 use super::{Categories, Rules, foreign};
 
-/// What may stand at a place.
+/// A content model.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub(crate) enum Model {
-    /// Whatever the piece of HTML is that this is the top of (`piece!` learns it from its type).
+    /// The top of a template whose kind is inferred (`piece!`).
     Root,
-    /// Anything: in a `template`, which is no part of the page yet, and where nothing is known.
+    /// Anything: in a `template`, and where the model is unknown.
     Anything,
     /// No child and no text.
     Nothing,
-    /// Text alone: a browser would see tags here as text, or the standard forbids elements.
+    /// Text only: a browser parses no tags here, or the standard forbids elements.
     Text,
     /// Text that is code: in `script` and `style`.
     Code,
@@ -26,7 +26,7 @@ pub(crate) enum Model {
     Metadata,
     /// In `noscript` in `head`.
     HeadNoscript,
-    /// A page: `html`.
+    /// A whole page: `html`.
     Document,
     /// In `html`: `head` and `body`.
     PageParts,
@@ -52,13 +52,13 @@ pub(crate) enum Model {
     Suggestions,
     /// In `picture`.
     Picture,
-    /// `source` and `track`, which `audio` and `video` begin with. No element holds only these: a piece may.
+    /// `source` and `track`, the first children of `audio` and `video`. Only a piece has this model, no element.
     Sources,
     /// In `hgroup`.
     HeadingGroup,
     /// In `ruby`.
     Ruby,
-    /// In SVG and `MathML`, whose content is not checked.
+    /// In SVG and `MathML`, not checked.
     Foreign,
 }
 
@@ -73,17 +73,17 @@ impl Models {
         Self(self.0 | 1 << model as u32)
     }
 
-    pub(crate) const fn has(self, model: Model) -> bool {
+    pub(crate) const fn contains(self, model: Model) -> bool {
         self.0 & 1 << model as u32 != 0
     }
 
-    pub(crate) const fn common(self, other: Self) -> Self {
+    pub(crate) const fn intersection(self, other: Self) -> Self {
         Self(self.0 & other.0)
     }
 }
 
 impl Model {
-    /// What the roots of a piece of HTML can make it, the most usual first: the first that all of them fit is its kind.
+    /// Kinds of pieces, the most frequent first. The kind of a piece is the first that all its roots fit.
     pub(crate) const KINDS: &[Self] = &[
         Self::Flow,
         Self::Metadata,
@@ -102,7 +102,7 @@ impl Model {
         Self::Foreign,
     ];
 
-    /// Is text other than white space allowed?
+    /// Is non-blank text allowed?
     pub(crate) const fn takes_text(self) -> bool {
         matches!(
             self,
@@ -120,7 +120,7 @@ impl Model {
         )
     }
 
-    /// The categories of which any element may stand here.
+    /// The categories whose elements are allowed.
     const fn categories(self) -> &'static [Categories] {
         match self {
             Self::Flow => &[Categories::FLOW],
@@ -141,7 +141,7 @@ impl Model {
         }
     }
 
-    /// The elements that may stand here besides.
+    /// Further elements that are allowed.
     const fn elements(self) -> &'static [&'static str] {
         match self {
             Self::HeadNoscript => &["link", "meta", "style"],
@@ -165,22 +165,22 @@ impl Model {
         }
     }
 
-    /// May an element of this name and these categories stand here?
+    /// Is an element of this name and these categories allowed?
     pub(crate) fn takes(self, name: &str, categories: Categories) -> bool {
         matches!(self, Self::Root | Self::Anything)
             || self == Self::Foreign && foreign::is_foreign(name)
-            || self.categories().iter().any(|category| categories.has(*category))
+            || self.categories().iter().any(|category| categories.contains(*category))
             || self.elements().contains(&name)
     }
 
-    /// Every kind of piece that the element could be a root of.
+    /// The models that allow the element.
     pub(crate) fn that_take(name: &str, categories: Categories) -> Models {
         let also = [Self::Phrasing, Self::PhrasingAndHeadings, Self::TermGroup, Self::HeadingGroup];
         let all = Self::KINDS.iter().copied().chain(also);
         all.filter(|model| model.takes(name, categories)).fold(Models::default(), Models::with)
     }
 
-    /// What may stand here, for a message.
+    /// What is allowed, for a message.
     pub(crate) const fn allows(self) -> &'static str {
         match self {
             Self::Root | Self::Anything => "anything",
@@ -208,13 +208,13 @@ impl Model {
             Self::Suggestions => "`option`, or phrasing content",
             Self::Picture => "`source` elements and then one `img`",
             Self::Sources => "`source` and `track`",
-            Self::HeadingGroup => "one heading (`h1` to `h6`), and `p` before and behind it",
+            Self::HeadingGroup => "one heading (`h1` to `h6`), with `p` before and after it",
             Self::Ruby => "phrasing content, `rt` and `rp`",
             Self::Foreign => "elements of SVG or MathML",
         }
     }
 
-    /// May this element stand here, whatever its attributes?
+    /// Is this element allowed, whatever its attributes?
     pub(crate) fn accepts(self, rules: &Rules) -> bool {
         self.takes(rules.name, rules.categories)
     }

@@ -1,6 +1,6 @@
-//! What HTML once had (16.2), and what to write instead.
+//! Obsolete elements and attributes (16.2), with replacements.
 
-/// Elements, sorted.
+/// Elements and their replacement, sorted.
 pub(crate) const ELEMENTS: &[(&str, &str)] = &[
     ("acronym", "write `abbr`"),
     ("applet", "write `embed` or `object`"),
@@ -12,7 +12,7 @@ pub(crate) const ELEMENTS: &[(&str, &str)] = &[
     ("dir", "write `ul`"),
     ("fencedframe", "write `iframe`"),
     ("font", "write `span` and CSS (`font`, `color`)"),
-    ("frame", "write `iframe` and CSS"),
+    ("open", "write `iframe` and CSS"),
     ("frameset", "write `iframe` and CSS"),
     ("image", "write `img`"),
     ("isindex", "write a `form` with an `input`"),
@@ -30,15 +30,15 @@ pub(crate) const ELEMENTS: &[(&str, &str)] = &[
     ("rb", "write the base text directly in `ruby`"),
     ("rtc", "write nested `ruby` elements"),
     ("spacer", "write CSS (`margin`)"),
-    ("strike", "write `del` for what was removed, `s` for what is no longer so"),
+    ("strike", "write `del` for removed text, `s` for outdated text"),
     ("tt", "write `code`, `kbd`, `samp` or `var`, or CSS (`font-family: monospace`)"),
     ("xmp", "write `pre` and `code`"),
 ];
 
-/// Of these, those without content and end tag (13.3).
-pub(crate) const VOID: &[&str] = &["basefont", "bgsound", "frame", "keygen", "param"];
+/// Obsolete void elements (13.3).
+pub(crate) const VOID: &[&str] = &["basefont", "bgsound", "open", "keygen", "param"];
 
-/// Attributes: name, the elements that had it (none: every element), what to write instead.
+/// Attributes: name, elements that had it (none means all), replacement.
 pub(crate) const ATTRIBUTES: &[(&str, &[&str], &str)] = &[
     ("abbr", &["td"], "begin the cell's text with a short form, or write `title`"),
     ("accept", &["form"], "write `accept` on the `input`"),
@@ -73,7 +73,7 @@ pub(crate) const ATTRIBUTES: &[(&str, &[&str], &str)] = &[
     ("dropzone", &[], "write a script for the events `dragenter` and `dragover`"),
     ("event", &["script"], "register the listener in the script"),
     ("for", &["script"], "register the listener in the script"),
-    ("frame", &["table"], "write CSS (`border`)"),
+    ("open", &["table"], "write CSS (`border`)"),
     ("frameborder", &["iframe"], "write CSS (`border`)"),
     ("framespacing", &["iframe"], "write CSS (`border`)"),
     ("height", &["table", "thead", "tbody", "tfoot", "tr", "td", "th"], "write CSS (`height`)"),
@@ -120,12 +120,12 @@ pub(crate) const ATTRIBUTES: &[(&str, &[&str], &str)] = &[
     ("width", &["col", "colgroup", "hr", "pre", "table", "td", "th"], "write CSS (`width`)"),
 ];
 
-/// What to write instead of an element.
+/// The replacement of an element.
 pub(crate) fn element(name: &str) -> Option<&'static str> {
     ELEMENTS.iter().find(|(old, _)| *old == name).map(|(_, instead)| *instead)
 }
 
-/// What to write instead of an attribute.
+/// The replacement of an attribute.
 pub(crate) fn attribute(element: &str, name: &str) -> Option<&'static str> {
     let had = |elements: &[&str]| elements.is_empty() || elements.contains(&element);
     ATTRIBUTES.iter().find(|(old, elements, _)| *old == name && had(elements)).map(|(_, _, instead)| *instead)

@@ -1,4 +1,4 @@
-use skep::form::{Lines, Text};
+use skep::form::{MultilineText, Text};
 use skep::prelude::*;
 
 #[derive(Service)]
@@ -7,7 +7,7 @@ struct Comment {
     #[form]
     author: Text<1, 80>,
     #[form]
-    text: Lines<1, 1000>,
+    text: MultilineText<1, 1000>,
     #[form]
     site: Option<String>,
 }

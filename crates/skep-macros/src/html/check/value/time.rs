@@ -39,7 +39,7 @@ pub(super) fn is_month(value: &str) -> bool {
 pub(super) fn is_date(value: &str) -> bool {
     let Some((month, day)) = value.rsplit_once('-') else { return false };
     let Some((year, number_of_month)) = month.rsplit_once('-') else { return false };
-    // A year may have any number of digits; every 400 years are alike.
+    // Years may have any number of digits; the calendar repeats every 400 years.
     let year_in_era = year.get(year.len().saturating_sub(4)..).and_then(|digits| digits.parse::<u32>().ok());
     let is_leap = year_in_era.is_some_and(|year| year % 4 == 0 && (year % 100 != 0 || year % 400 == 0));
     is_month(month) && number(day, 1, days(number(number_of_month, 1, 12), is_leap)).is_some()
@@ -108,36 +108,13 @@ pub(super) fn is_week(value: &str) -> bool {
     value.split_once("-W").is_some_and(|(year, week)| is_year(year) && number(week, 1, 53).is_some())
 }
 
-/// `P4DT2H`, `4h 18m 3s`.
+/// `P4DT2H`, `4h 18m 3s`: numbers, each with a unit.
 fn is_duration(value: &str) -> bool {
-    match value.strip_prefix('P') {
-        Some(rest) => is_iso_duration(rest),
-        None => !value.is_empty() && split_units(value, "WDHMS").is_some(),
-    }
-}
-
-fn is_iso_duration(value: &str) -> bool {
-    let (days, time) = value.split_once('T').map_or((value, None), |(days, time)| (days, Some(time)));
-    let is_days = days.is_empty() || days.strip_suffix('D').is_some_and(is_digits);
-    let is_time = time.is_none_or(|time| !time.is_empty() && split_units(time, "HMS").is_some());
-    is_days && is_time && !(days.is_empty() && time.is_none())
-}
-
-/// Numbers, each with one of the units, in any letters, none twice; only seconds have parts.
-fn split_units(value: &str, units: &str) -> Option<()> {
-    let mut rest = value.trim_ascii();
-    let mut left = units.to_owned();
-    while !rest.is_empty() {
-        let at = rest.find(|letter: char| letter.is_ascii_alphabetic())?;
-        let unit = rest[at..].chars().next()?.to_ascii_uppercase();
-        let amount = rest[..at].trim_ascii();
-        let (whole, part) = amount.split_once('.').map_or((amount, None), |(whole, part)| (whole, Some(part)));
-        if !is_digits(whole) || part.is_some_and(|part| unit != 'S' || part.len() > 3 || !is_digits(part)) {
-            return None;
-        }
-        let place = left.find(unit)?;
-        left.remove(place);
-        rest = rest[at + 1..].trim_ascii_start();
-    }
-    Some(())
+    let amounts = value.strip_prefix('P').map_or_else(|| value.to_owned(), |iso| iso.replacen('T', " ", 1));
+    let mut amounts = amounts.split_inclusive(|letter: char| letter.is_ascii_alphabetic()).peekable();
+    amounts.peek().is_some()
+        && amounts.all(|amount| {
+            let number = amount.trim_ascii().strip_suffix(['W', 'D', 'H', 'M', 'S', 'w', 'd', 'h', 'm', 's']);
+            number.is_some_and(|number| super::is_float(number.trim_ascii()))
+        })
 }

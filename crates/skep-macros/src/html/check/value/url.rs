@@ -1,9 +1,9 @@
-//! Valid URL strings (URL Standard, 4.3), as far as a page is likely to get them wrong.
+//! Valid URL strings (URL Standard, 4.3): checks the mistakes that authors are likely to make.
 
 /// Schemes whose URLs have a host.
 const WITH_HOST: &[&str] = &["ftp", "http", "https", "ws", "wss"];
 
-/// A URL, whole or relative to the page. Not empty.
+/// A non-empty URL, absolute or relative.
 pub(super) fn is_url(url: &str) -> bool {
     if url.is_empty() || !url.chars().all(may_stand) || url.matches('#').count() > 1 || !is_escaped(url) {
         return false;
@@ -20,12 +20,12 @@ pub(super) fn is_url(url: &str) -> bool {
     }
 }
 
-/// A URL that begins with its scheme.
+/// An absolute URL.
 pub(super) fn is_absolute(url: &str) -> bool {
     split(url).0.is_some() && is_url(url)
 }
 
-/// The scheme, if it has one, and what is behind it.
+/// The scheme, if there is one, and the rest.
 fn split(url: &str) -> (Option<&str>, &str) {
     let Some((scheme, rest)) = url.split_once(':') else { return (None, url) };
     let is_scheme = scheme.starts_with(|first: char| first.is_ascii_alphabetic())
@@ -37,7 +37,7 @@ fn may_stand(letter: char) -> bool {
     !letter.is_whitespace() && !letter.is_control() && !"\"<>\\^`{|}".contains(letter)
 }
 
-/// Two digits stand behind each `%`.
+/// Two hexadecimal digits follow each `%`.
 fn is_escaped(url: &str) -> bool {
     let is_code = |rest: &str| rest.as_bytes().get(..2).is_some_and(|code| code.iter().all(u8::is_ascii_hexdigit));
     url.split('%').skip(1).all(is_code)
@@ -61,7 +61,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_browser_would_mend_is_no_url() {
+    fn a_url_that_browsers_would_correct_is_invalid() {
         for url in
             ["/x", "x?y=z#w", "https://a.b:80/", "//a.b/c", "mailto:a@b.c", "foo:bar", "http://[::1]:8/", "a%20b", "ä"]
         {

@@ -1,0 +1,73 @@
+//! A driver made of a `Store`: the example of docs/guides/cache-driver.md keeps the contract.
+
+#![allow(unreachable_pub, reason = "the example is shown as it would be in a crate of its own")]
+#![allow(clippy::type_complexity, reason = "one type is easier to read here than two names")]
+
+// docs: begin
+use std::collections::HashMap;
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+use skep_cache::{Result, Store, StoreDriver};
+
+/// Entries in a map; a real store calls its backend here.
+#[derive(Default)]
+pub struct MapStore {
+    map: Mutex<HashMap<Vec<u8>, (Bytes, Option<Instant>)>>,
+}
+
+impl Store for MapStore {
+    fn name(&self) -> &'static str {
+        "map"
+    }
+
+    async fn get(&self, key: &[u8]) -> Result<Option<Bytes>> {
+        let map = self.map.lock().unwrap();
+        let live = |(_, end): &&(Bytes, Option<Instant>)| end.is_none_or(|end| Instant::now() < end);
+        Ok(map.get(key).filter(live).map(|(value, _)| value.clone()))
+    }
+
+    async fn set(&self, key: &[u8], value: Bytes, ttl: Option<Duration>) -> Result<()> {
+        let end = ttl.and_then(|ttl| Instant::now().checked_add(ttl));
+        self.map.lock().unwrap().insert(key.to_vec(), (value, end));
+        Ok(())
+    }
+
+    async fn remove(&self, key: &[u8]) -> Result<()> {
+        self.map.lock().unwrap().remove(key);
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod contract {
+    use super::*;
+    skep_cache::suite!(StoreDriver::new(MapStore::default()));
+}
+// docs: end
+
+#[test]
+fn the_page_about_drivers_shows_this_driver() {
+    let (source, page) = (include_str!("store.rs"), include_str!("../../../../docs/guides/cache-driver.md"));
+    let example = source.split("// docs: begin\n").nth(1).and_then(|rest| rest.split("// docs: end").next()).unwrap();
+    assert!(page.contains(example), "copy the example from this file to docs/guides/cache-driver.md");
+}
+
+#[test]
+fn writers_of_one_process_do_not_interleave() {
+    use skep_cache::driver::{Header, Record, block_on};
+    use skep_cache::{Clock, Driver};
+    let (driver, clock) = (StoreDriver::new(MapStore::default()), Clock::system());
+    let fresh = Record::new(&Header::default(), &[], &0_i64.to_le_bytes());
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                for _ in 0..100 {
+                    assert!(block_on(driver.increment(b"n", 1, &fresh, clock.now())).unwrap() > 0);
+                }
+            });
+        }
+    });
+    assert_eq!(block_on(driver.increment(b"n", 0, &fresh, clock.now())).unwrap(), 400);
+}

@@ -1,0 +1,220 @@
+//! The data of an application: its database, caches, keys and files.
+//!
+//! Each application has a folder of its own in the server's data directory: `DATA/NAME` holds its database, sessions and keys, and
+//! `DATA/NAME/files` is what it sees as `/data`.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
+
+use skep::Setup;
+use skep::cache::Tiers;
+use skep::settings::RawSetting;
+
+use crate::error::Error;
+use crate::services::{Application, OnPool, Version};
+use crate::state::Dir;
+
+/// The data of an application, opened for its first version and shared by all that follow.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct AppData(Arc<Inner>);
+
+#[derive(Debug, Default)]
+struct Inner {
+    server: OnceLock<ServerSettings>,
+    application: OnceLock<Arc<Application>>,
+}
+
+/// The settings of the server that its applications share.
+#[derive(Clone, Debug)]
+pub(crate) struct ServerSettings {
+    pub(crate) setup: Setup,
+    /// A new version may run migrations that do more than add.
+    pub(crate) allow_breaking: bool,
+}
+
+impl ServerSettings {
+    /// For a check, which changes nothing in the data directory: databases there are copied to temporary ones.
+    pub(crate) fn for_check(data: PathBuf, settings: Vec<RawSetting>) -> Self {
+        let mut setup = Setup::default();
+        setup.data = data;
+        setup.temporary_database = true;
+        setup.settings = settings;
+        Self { setup, allow_breaking: false }
+    }
+}
+
+/// What the data of an application is opened with.
+pub(crate) struct DataOptions<'o> {
+    pub(crate) name: &'o str,
+    /// Names and tiers of its caches.
+    pub(crate) caches: &'o [(String, Vec<String>)],
+    /// The names of the settings that it declares.
+    pub(crate) declared: &'o [String],
+}
+
+/// Options are compared without it.
+impl PartialEq for AppData {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+impl Eq for AppData {}
+
+/// The path at which an application sees the folder of its files.
+pub(crate) const FOLDER: &str = "/data";
+/// That folder on the host. The database and the keys next to it belong to the host, which maps them into its memory and trusts their
+/// contents.
+const FILES: &str = "files";
+
+/// A version, and the environment and the folders of its instances.
+type Opened = (Option<Arc<Version>>, Vec<(String, String)>, Vec<Dir>);
+
+impl AppData {
+    /// Sets the server's settings. Without them an application has no data.
+    pub(crate) fn begin(&self, server: ServerSettings) {
+        let _ = self.0.server.set(server);
+    }
+
+    /// True if nothing may be changed.
+    pub(crate) fn is_check(&self) -> bool {
+        self.0.server.get().is_some_and(|server| server.setup.temporary_database)
+    }
+
+    /// Opens the data for a version of the application `name`, and adds what its instances need for it to environment and folders.
+    pub(crate) fn open(
+        &self,
+        options: &DataOptions<'_>,
+        env: Vec<(String, String)>,
+        mut dirs: Vec<Dir>,
+    ) -> Result<Opened, Error> {
+        let Some(server) = self.0.server.get() else {
+            return Ok((None, env, dirs));
+        };
+        let application = match self.0.application.get() {
+            Some(application) => Arc::clone(application),
+            None => {
+                let made = application(options, server)?;
+                Arc::clone(self.0.application.get_or_init(|| made))
+            }
+        };
+        let files = application.hosted.setup().data.join(FILES);
+        let may_write = !server.setup.temporary_database;
+        if dirs.iter().all(|dir| dir.guest != FOLDER) && (may_write || files.is_dir()) {
+            dirs.push(Dir { host: files, guest: FOLDER.to_owned(), may_write });
+        }
+        Ok((Some(application.version()), with(application.hosted.environment(), env), dirs))
+    }
+}
+
+fn application(options: &DataOptions<'_>, server: &ServerSettings) -> Result<Arc<Application>, Error> {
+    let mut setup = server.setup.clone();
+    setup.data = folder(&server.setup.data, options.name)?;
+    setup.settings.retain(|raw| options.declared.contains(&raw.name));
+    if !setup.temporary_database {
+        let files = setup.data.join(FILES);
+        std::fs::create_dir_all(&files)
+            .map_err(|error| Error::io(format!("the data folder {}", files.display()), error))?;
+    }
+    setup.offload = Arc::new(OnPool);
+    for (name, tiers) in options.caches {
+        let tiers = Tiers::parse(tiers).map_err(|error| Error::Invalid(format!("cache {name}: {error}")))?;
+        setup.caches.insert(name.clone(), tiers);
+    }
+    let data = setup.data.clone();
+    Application::new(options.name, setup, server.allow_breaking)
+        .map_err(|error| Error::Invalid(format!("the data in {}: {error}", data.display())))
+}
+
+/// The folder of an application.
+pub(crate) fn folder(data: &Path, name: &str) -> Result<PathBuf, Error> {
+    if name.is_empty() || name.starts_with('.') || name.contains(['/', '\\', '\0']) {
+        return Err(Error::Invalid(format!(
+            "an application named {name:?} can have no folder for data: expected a name without slashes, and without a dot at \
+             its beginning"
+        )));
+    }
+    Ok(data.join(name))
+}
+
+/// Refuses two applications with one folder: each would have the other's data. Only links and letter case can lead there.
+pub(crate) fn ensure_distinct_data_dirs<'n>(data: &Path, names: impl Iterator<Item = &'n str>) -> Result<(), Error> {
+    let mut folders: Vec<(PathBuf, &str)> = Vec::new();
+    for name in names {
+        let folder = folder(data, name)?;
+        // A folder that does not exist yet is shared if names differ by case only and the file system ignores case.
+        let real = folder.canonicalize().unwrap_or_else(|_| PathBuf::from(folder.to_string_lossy().to_lowercase()));
+        if let Some((_, other)) = folders.iter().find(|(known, _)| *known == real) {
+            return Err(Error::Invalid(format!(
+                "{other} and {name} would share the folder {}: give each application a folder of its own",
+                real.display()
+            )));
+        }
+        folders.push((real, name));
+    }
+    Ok(())
+}
+
+/// Configured variables override our own.
+fn with(ours: Vec<(String, String)>, configured: Vec<(String, String)>) -> Vec<(String, String)> {
+    let mut all: Vec<_> =
+        ours.into_iter().filter(|(name, _)| configured.iter().all(|(other, _)| other != name)).collect();
+    all.extend(configured);
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SHOP: DataOptions<'_> = DataOptions { name: "shop", caches: &[], declared: &[] };
+
+    #[test]
+    fn each_application_has_a_folder_and_sees_only_its_files() {
+        let data = tempfile::tempdir().unwrap();
+        let mut setup = Setup::default();
+        setup.data = data.path().to_owned();
+        setup.development = true;
+        setup.careful = true;
+        setup.limits.body = 77;
+        let shop = AppData::default();
+        shop.begin(ServerSettings { setup, allow_breaking: true });
+        let (version, env, dirs) = shop.open(&SHOP, Vec::new(), Vec::new()).unwrap();
+        let version = version.unwrap();
+        assert_eq!(version.application().hosted.setup().data, data.path().join("shop"));
+        assert!(version.application().hosted.setup().careful && version.application().allow_breaking);
+        assert_eq!(dirs[0].host, data.path().join("shop/files"));
+        assert!(dirs.len() == 1 && dirs[0].guest == "/data" && dirs[0].may_write);
+        let said = |name: &str| env.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str());
+        assert_eq!((said("SKEP_DEVELOPMENT"), said("SKEP_LIMIT_BODY")), (Some("1"), Some("77")));
+    }
+
+    #[test]
+    fn a_check_leaves_nothing() {
+        let data = tempfile::tempdir().unwrap();
+        let shop = AppData::default();
+        shop.begin(ServerSettings::for_check(data.path().to_owned(), Vec::new()));
+        let (version, _, dirs) = shop.open(&SHOP, Vec::new(), Vec::new()).unwrap();
+        assert!(version.is_some() && dirs.is_empty() && shop.is_check());
+        assert_eq!(std::fs::read_dir(data.path()).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn two_applications_never_share_a_folder() {
+        let data = tempfile::tempdir().unwrap();
+        let check = |names: &[&str]| {
+            ensure_distinct_data_dirs(data.path(), names.iter().copied()).map_err(|error| error.to_string())
+        };
+        assert!(check(&["blog", "shop"]).is_ok());
+        for name in ["..", "a/b", "", ".hidden"] {
+            assert!(check(&[name]).unwrap_err().contains("expected a name"), "{name}");
+        }
+        assert!(check(&["blog", "Blog"]).is_err());
+        #[cfg(unix)]
+        {
+            std::fs::create_dir(data.path().join("blog")).unwrap();
+            std::os::unix::fs::symlink("blog", data.path().join("shop")).unwrap();
+            assert!(check(&["blog", "shop"]).unwrap_err().starts_with("blog and shop would share the folder"));
+        }
+    }
+}

@@ -1,0 +1,102 @@
+//! Compiled functions of earlier versions: wasmtime's incremental compilation.
+//!
+//! The optimising compiler looks up each function by its content before it compiles it, so that a new version costs what has changed.
+//! The cache lives in memory and is bounded: of two generations the older one is dropped when the younger is full.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::{Mutex, PoisonError};
+
+use wasmtime::CacheStore;
+
+/// Bytes of a generation.
+const GENERATION: usize = 8 << 20;
+
+/// A bounded cache of compiled functions.
+#[derive(Default)]
+pub(crate) struct FunctionCache(Mutex<Generations>);
+
+#[derive(Default)]
+struct Generations {
+    young: HashMap<Vec<u8>, Vec<u8>>,
+    /// Bytes of `young`.
+    bytes: usize,
+    old: HashMap<Vec<u8>, Vec<u8>>,
+}
+
+impl Generations {
+    fn insert(&mut self, key: Vec<u8>, value: Vec<u8>) {
+        self.bytes += key.len() + value.len();
+        self.young.insert(key, value);
+        if self.bytes > GENERATION {
+            self.old = std::mem::take(&mut self.young);
+            self.bytes = 0;
+        }
+    }
+}
+
+impl CacheStore for FunctionCache {
+    fn get(&self, key: &[u8]) -> Option<Cow<'_, [u8]>> {
+        let mut generations = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(value) = generations.young.get(key) {
+            return Some(Cow::Owned(value.clone()));
+        }
+        let (key, value) = generations.old.remove_entry(key)?;
+        generations.insert(key, value.clone());
+        Some(Cow::Owned(value))
+    }
+
+    fn insert(&self, key: &[u8], value: Vec<u8>) -> bool {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(key.to_vec(), value);
+        true
+    }
+}
+
+impl fmt::Debug for FunctionCache {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("FunctionCache").finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn functions_that_are_used_stay_and_the_cache_is_bounded() {
+        let cache = FunctionCache::default();
+        assert!(cache.insert(b"used", vec![1; 100]) && cache.insert(b"unused", vec![2; 100]));
+        for nth in 0..40u32 {
+            assert!(cache.insert(&nth.to_le_bytes(), vec![0; 1 << 20]));
+            assert_eq!(cache.get(b"used").as_deref(), Some(&[1; 100][..]));
+        }
+        assert_eq!(cache.get(b"unused"), None);
+        let generations = cache.0.lock().unwrap();
+        let bytes = generations.young.values().chain(generations.old.values()).map(Vec::len).sum::<usize>();
+        assert!(bytes <= 2 * GENERATION + (1 << 20), "{bytes}");
+    }
+
+    #[test]
+    fn a_function_that_has_not_changed_is_not_compiled_again() {
+        let cache = std::sync::Arc::new(FunctionCache::default());
+        let mut config = wasmtime::Config::new();
+        config.enable_incremental_compilation(std::sync::Arc::clone(&cache) as _).unwrap();
+        let engine = wasmtime::Engine::new(&config).unwrap();
+        let count = || cache.0.lock().unwrap().young.len();
+        let compile = |changing: u32| {
+            let text = format!(
+                "(component (core module
+                  (func (export \"a\") (param i32) (result i32) (i32.mul (local.get 0) (local.get 0)))
+                  (func (export \"b\") (result i32) (i32.const {changing}))))"
+            );
+            let before = count();
+            wasmtime::component::Component::new(&engine, wat::parse_str(text).unwrap()).unwrap();
+            count() - before
+        };
+        let first = compile(1);
+        let second = compile(2);
+        assert!(second < first, "{second} of {first} functions");
+        assert_eq!(compile(2), 0);
+    }
+}

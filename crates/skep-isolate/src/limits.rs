@@ -1,0 +1,23 @@
+//! What one request may use.
+
+use std::time::Duration;
+
+use crate::clock::Clock;
+
+/// What one request may use.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Limits {
+    pub(crate) time: Duration,
+    pub(crate) ticks: u64,
+    pub(crate) fuel: Option<u64>,
+    /// Time for the error page of a failed request, which another instance renders.
+    pub(crate) error_page_time: Duration,
+    /// Instances at once.
+    pub(crate) instances: u32,
+}
+
+impl Limits {
+    pub(crate) fn new(time: Duration, fuel: Option<u64>, error_page_time: Duration, instances: u32) -> Self {
+        Self { time, ticks: Clock::ticks(time), fuel, error_page_time, instances }
+    }
+}

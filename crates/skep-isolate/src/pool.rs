@@ -1,0 +1,188 @@
+//! The instances of a version that wait for requests.
+//!
+//! A request gets an instance that keeps its state (`cached`), or one that was reset, or a new one.
+
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use crate::instance::{Discarded, Instance};
+use crate::program::Program;
+use crate::reuse::Reuse;
+use crate::sys::Unreset;
+
+/// The instances of a version that wait for requests.
+pub(crate) struct Pool {
+    reuse: Option<Reuse>,
+    /// Instances that keep their state.
+    cached: Mutex<Vec<Idle>>,
+    /// The length of `cached`: most versions have none, and take no lock.
+    cached_count: AtomicU32,
+    /// Instances that were reset.
+    recycled: Mutex<Vec<Idle>>,
+    /// Another version serves: nothing is put into the pool.
+    is_closed: AtomicBool,
+    /// Resets in a row that failed.
+    failed_resets: AtomicU64,
+}
+
+/// An instance between two requests.
+struct Idle {
+    instance: Instance,
+    since: Instant,
+}
+
+/// How an instance came to a request, and what became of it.
+#[derive(Debug, Default)]
+pub(crate) struct PoolCounts {
+    pub(crate) made: AtomicU64,
+    /// Used again with their state.
+    pub(crate) reused: AtomicU64,
+    /// Put into the pool with their state.
+    pub(crate) cached: AtomicU64,
+    /// Used again after a reset.
+    pub(crate) recycled: AtomicU64,
+}
+
+/// At most this many instances that were reset wait: twice as many as the allocator keeps warm.
+const MOST_RECYCLED: usize = 32;
+
+/// An instance that was reset waits at most this long.
+const RECYCLED_IDLE: Duration = Duration::from_secs(10);
+
+/// After this many failed resets in a row, one instance in as many is prepared for a reset.
+const FUTILE: u64 = 64;
+
+impl Pool {
+    pub(crate) fn new(reuse: Option<Reuse>) -> Self {
+        Self {
+            reuse,
+            cached: Mutex::default(),
+            cached_count: AtomicU32::new(0),
+            recycled: Mutex::default(),
+            is_closed: AtomicBool::new(false),
+            failed_resets: AtomicU64::new(0),
+        }
+    }
+
+    pub(crate) fn reuse(&self) -> Option<Reuse> {
+        self.reuse
+    }
+
+    /// An instance for a request.
+    pub(crate) fn take(&self, program: &Program, counts: &PoolCounts) -> Instance {
+        let cached = if self.cached_count.load(Ordering::Relaxed) > 0 { self.pop_cached() } else { None };
+        if let Some(Idle { instance, since }) = cached
+            && instance.reuse().is_some_and(|reuse| since.elapsed() < reuse.idle)
+        {
+            counts.reused.fetch_add(1, Ordering::Relaxed);
+            return instance;
+        }
+        if let Some(recycled) = program.reset.and_then(|_| self.recycled().pop()) {
+            counts.recycled.fetch_add(1, Ordering::Relaxed);
+            return recycled.instance;
+        }
+        let made = counts.made.fetch_add(1, Ordering::Relaxed);
+        Instance::new(program, self.reuse.map(Reuse::drawn)).with_reset(self.resets_pay(program, made))
+    }
+
+    fn resets_pay(&self, program: &Program, made: u64) -> bool {
+        program.reset.is_some() && (self.failed_resets.load(Ordering::Relaxed) < FUTILE || made.is_multiple_of(FUTILE))
+    }
+
+    /// Takes an instance back whose request succeeded, resets it unless it keeps its state, and drops it if neither is possible.
+    pub(crate) async fn give_back(&self, mut instance: Instance, program: &Program, counts: &PoolCounts) {
+        if instance.reuse().is_some() {
+            return self.keep(instance, counts);
+        }
+        if !instance.is_resettable() || !self.has_room() {
+            return;
+        }
+        match instance.reset(program).await {
+            Ok(()) => {
+                self.failed_resets.store(0, Ordering::Relaxed);
+                let mut recycled = self.recycled();
+                // Checked with the lock held: see `close`.
+                if recycled.len() < MOST_RECYCLED && !self.is_closed.load(Ordering::Relaxed) {
+                    recycled.push(Idle { instance, since: Instant::now() });
+                }
+            }
+            Err(why) => {
+                let app = &program.grants.name;
+                if why == Discarded::Memory(Unreset::ShortcutMissedAPage) {
+                    tracing::error!(target: "skep::isolate", app, "instance discarded, page_fault_shortcut turned off: {why}");
+                } else {
+                    tracing::trace!(target: "skep::isolate", app, "instance discarded: {why}");
+                }
+                self.failed_resets.fetch_add(1, Ordering::Relaxed);
+            }
+        }
+    }
+
+    /// Takes an instance back that keeps its state, or drops it.
+    pub(crate) fn keep(&self, instance: Instance, counts: &PoolCounts) {
+        // A guest that was refused memory may continue without it: no other request is to find it so.
+        if instance.was_refused_memory() {
+            return;
+        }
+        if instance.reuse().is_some_and(|reuse| instance.served() < reuse.requests) {
+            counts.cached.fetch_add(1, Ordering::Relaxed);
+            let idle = Idle { instance, since: Instant::now() };
+            let mut cached = self.cached();
+            cached.push(idle);
+            self.count(&cached);
+        }
+    }
+
+    /// Drops the instances that were reset: their slots belong to the next version.
+    pub(crate) fn close(&self) {
+        let dropped = {
+            let mut recycled = self.recycled();
+            self.is_closed.store(true, Ordering::Relaxed);
+            std::mem::take(&mut *recycled)
+        };
+        drop(dropped);
+    }
+
+    /// Drops what has waited too long. To be called from time to time.
+    pub(crate) fn tidy(&self) {
+        let expired: Vec<Idle> = {
+            let mut cached = self.cached();
+            let is_old = |idle: &mut Idle| idle.instance.reuse().is_none_or(|reuse| idle.since.elapsed() >= reuse.idle);
+            let expired = cached.extract_if(.., is_old).collect();
+            self.count(&cached);
+            expired
+        };
+        drop(expired);
+        let expired: Vec<Idle> = self.recycled().extract_if(.., |idle| idle.since.elapsed() >= RECYCLED_IDLE).collect();
+        drop(expired);
+    }
+
+    /// The number of instances that wait with their state.
+    pub(crate) fn idle(&self) -> usize {
+        self.cached().len()
+    }
+
+    fn has_room(&self) -> bool {
+        self.recycled().len() < MOST_RECYCLED && !self.is_closed.load(Ordering::Relaxed)
+    }
+
+    fn pop_cached(&self) -> Option<Idle> {
+        let mut cached = self.cached();
+        let last = cached.pop();
+        self.count(&cached);
+        last
+    }
+
+    fn count(&self, cached: &[Idle]) {
+        self.cached_count.store(u32::try_from(cached.len()).unwrap_or(u32::MAX), Ordering::Relaxed);
+    }
+
+    fn cached(&self) -> MutexGuard<'_, Vec<Idle>> {
+        self.cached.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn recycled(&self) -> MutexGuard<'_, Vec<Idle>> {
+        self.recycled.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,338 @@
+//! Requests to applications of Skep: one buffer in and one out (`wit/skep.wit`, interface `handler`), where `wasi:http` takes some
+//! twenty host calls.
+//!
+//! Start reading at [`respond`].
+
+use std::future::{Future, poll_fn};
+use std::pin::{Pin, pin};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::task::{Context, Poll, Waker};
+
+use bytes::Bytes;
+use http::header::CONTENT_LENGTH;
+use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
+use http_body::Frame;
+use skep::body::BodyError;
+use skep::mount::Mounted;
+use skep::request::RequestId;
+use skep::wire::request::{EMPTY, FOLLOWS, Head, WHOLE, write_fields};
+use skep::wire::{Reader, Short, Writer};
+use skep::{Body, Response};
+use tokio::task::AbortHandle;
+use tokio::time::Instant;
+use wasmtime::Result;
+use wasmtime_wasi_http::DEFAULT_FORBIDDEN_HEADERS;
+
+use super::failure::Failure;
+use super::{RequestPermit, error_page};
+use crate::exports::DirectHandler;
+use crate::instance::Instance;
+use crate::random::seed;
+use crate::version::Version;
+
+/// True if the component can read this body.
+pub(super) fn takes(handler: &DirectHandler, body: &Body) -> bool {
+    handler.streams_bodies || body.as_whole().is_some()
+}
+
+/// A larger body is read in pieces.
+const MOST_WHOLE: usize = 64 << 10;
+
+/// The request in one buffer, and its body if that is read in pieces.
+fn packed(request: Mounted) -> (Vec<u8>, Option<Body>) {
+    let Mounted { parts, body, peer, id } = request;
+    let mut out = Writer::with_capacity(256 + 48 * parts.headers.len());
+    let head = Head {
+        id: id.into(),
+        seed: seed(),
+        tls: peer.tls,
+        method: parts.method.as_str(),
+        target: parts.uri.path_and_query().map_or("/", |path| path.as_str()),
+        authority: parts.uri.authority().map_or("", |authority| authority.as_str()),
+        address: &peer.address.map(|address| address.to_string()).unwrap_or_default(),
+    };
+    head.write(&mut out);
+    write_fields(&mut out, &parts.headers, 0);
+    match body.as_whole() {
+        Some([]) => out.u8(EMPTY),
+        Some(bytes) if bytes.len() <= MOST_WHOLE => {
+            out.u8(WHOLE);
+            out.rest(bytes);
+        }
+        _ => {
+            out.u8(FOLLOWS);
+            return (out.finish(), Some(body));
+        }
+    }
+    (out.finish(), None)
+}
+
+/// The most bytes of the fields of a response.
+const FIELDS: usize = 128 << 10;
+
+/// A response, and whether its body follows. The guest does not decide where the response ends, or a body could be read as another response
+/// (RFC 9112, 11.1).
+pub(super) fn unpacked(bytes: &Bytes, is_head: bool) -> Result<(Response, bool), String> {
+    let short = |short: Short| short.to_string();
+    let mut reader = Reader::new(bytes);
+    let number = reader.u16().map_err(short)?;
+    let status = StatusCode::from_u16(number).ok().filter(|status| !status.is_informational());
+    let status = status.ok_or_else(|| format!("it responded with {number}, which is no status of a response"))?;
+    let mut response = Response::empty(status);
+    let mut taken = 0;
+    for _ in 0..reader.u32().map_err(short)? {
+        let (name, value) = (reader.bytes().map_err(short)?, reader.bytes().map_err(short)?);
+        // As on the wire: `name: value` and CRLF.
+        taken += name.len() + value.len() + 4;
+        if taken > FIELDS {
+            return Err(format!("the fields of its response have more than {FIELDS} bytes"));
+        }
+        let name = HeaderName::from_bytes(name).map_err(|error| format!("a field of its response: {error}"))?;
+        let value = HeaderValue::from_bytes(value).map_err(|error| format!("its field {name}: {error}"))?;
+        // These fields control the connection.
+        if !DEFAULT_FORBIDDEN_HEADERS.contains(&name) {
+            let added = response.headers_mut().try_append(name, value);
+            added.map_err(|_| "its response has more fields than a head can hold".to_owned())?;
+        }
+    }
+    let follows = reader.u8().map_err(short)? == FOLLOWS;
+    // Without a body the length may be that of the body of a GET (RFC 9110, 8.6). A body in the buffer has its own length.
+    let may_have_length = follows || is_head || status == StatusCode::NOT_MODIFIED;
+    if !may_have_length || !has_one_length(response.headers()) {
+        response.headers_mut().remove(CONTENT_LENGTH);
+    }
+    *response.body_mut() = bytes.slice_ref(reader.rest()).into();
+    Ok((response, follows))
+}
+
+fn has_one_length(headers: &HeaderMap) -> bool {
+    let mut lengths = headers.get_all(CONTENT_LENGTH).iter();
+    let is_number = |value: &HeaderValue| !value.is_empty() && value.as_bytes().iter().all(u8::is_ascii_digit);
+    lengths.next().is_some_and(is_number) && lengths.next().is_none()
+}
+
+/// Runs a future of the guest on this thread. Most never wait, and need no timer.
+pub(super) async fn within<T>(until: Instant, guest: impl Future<Output = T>) -> Result<T, Failure> {
+    let mut guest = pin!(guest);
+    if let Poll::Ready(done) = poll_fn(|cx| Poll::Ready(guest.as_mut().poll(cx))).await {
+        return Ok(done);
+    }
+    tokio::time::timeout_at(until, guest).await.map_err(|_| Failure::Late)
+}
+
+/// Handles a request.
+pub(super) async fn respond(
+    version: &Arc<Version>,
+    handler: DirectHandler,
+    permit: RequestPermit,
+    request: Mounted,
+) -> Result<Response, Failure> {
+    let (id, is_head) = (request.id, request.parts.method == Method::HEAD);
+    let (bytes, body) = packed(request);
+    let mut permit = Some(permit);
+    match attempt(version, handler, &mut permit, (id, is_head), (&bytes, body)).await {
+        Ok(response) => Ok(response),
+        // A probe reports the failure itself. The error page needs no permit of its own.
+        Err(failure) if permit.as_ref().is_none_or(|permit| !permit.counts) => Err(failure),
+        Err(failure) => error_page::of(failure, (version, handler), (id, is_head), &bytes).await,
+    }
+}
+
+async fn attempt(
+    version: &Arc<Version>,
+    handler: DirectHandler,
+    permit: &mut Option<RequestPermit>,
+    (id, is_head): (RequestId, bool),
+    (bytes, body): (&[u8], Option<Body>),
+) -> Result<Response, Failure> {
+    let mut instance = version.instance();
+    instance.begin(&version.program).map_err(|error| Failure::Trap(error.to_string()))?;
+    instance.store.data_mut().services.begin(id);
+    instance.store.data_mut().services.body = body;
+    let until = permit.as_ref().map_or_else(Instant::now, |permit| permit.until);
+    // A vector, since the guest frees its list when the call returns.
+    let called = within(until, instance.call::<_, (Vec<u8>,)>(&version.program, &handler.handle, (bytes,))).await?;
+    let bytes = match called {
+        Ok((bytes,)) => Bytes::from(bytes),
+        Err(error) => {
+            return Err(Failure::of(Err(error), &instance, &version.program).err().unwrap_or(Failure::Silent));
+        }
+    };
+    let (mut response, follows) = unpacked(&bytes, is_head).map_err(Failure::Trap)?;
+    if follows && let Some(permit) = permit.take() {
+        // A client that reads slowly keeps no transaction open.
+        instance.store.data_mut().services.undo();
+        let at = Arc::new(Mutex::new(Shared { at: At::Idle(Box::new((instance, permit))), reader: None }));
+        let end = tokio::task::spawn_local(ends(Arc::downgrade(&at), until, Arc::clone(version), id));
+        let rest = Rest { shared: at, version: Arc::clone(version), handler, id, end: end.abort_handle() };
+        *response.body_mut() = Body::stream(rest);
+    } else {
+        instance.store.data_mut().services.end();
+        version.give_back(instance).await;
+    }
+    Ok(response)
+}
+
+/// The body of a response that its guest produces while it is sent.
+struct Rest {
+    shared: Arc<Mutex<Shared>>,
+    version: Arc<Version>,
+    handler: DirectHandler,
+    id: RequestId,
+    /// The task that ends it when its time is up.
+    end: AbortHandle,
+}
+
+/// Shared by the body and the task that ends it.
+struct Shared {
+    at: At,
+    /// The reader that waits for the next piece.
+    reader: Option<Waker>,
+}
+
+impl Drop for Rest {
+    fn drop(&mut self) {
+        self.end.abort();
+    }
+}
+
+/// Ends a guest at the deadline of its request, even if its client does not read: otherwise the client would decide how long its permit
+/// is held.
+async fn ends(shared: Weak<Mutex<Shared>>, until: Instant, version: Arc<Version>, id: RequestId) {
+    tokio::time::sleep_until(until).await;
+    let Some(shared) = shared.upgrade() else { return };
+    let (guest, reader) = {
+        let mut shared = shared.lock().unwrap_or_else(PoisonError::into_inner);
+        if matches!(shared.at, At::Ended | At::Late) {
+            return;
+        }
+        (std::mem::replace(&mut shared.at, At::Late), shared.reader.take())
+    };
+    drop(guest);
+    Failure::Late.log(&version, id);
+    if let Some(reader) = reader {
+        reader.wake();
+    }
+}
+
+type Guest = Box<(Instance, RequestPermit)>;
+
+type Running = Pin<Box<dyn Future<Output = (Guest, Result<Option<Bytes>, Failure>)> + Send>>;
+
+enum At {
+    Idle(Guest),
+    Running(Running),
+    /// The deadline has passed.
+    Late,
+    Ended,
+}
+
+async fn next_piece(
+    mut guest: Guest,
+    version: Arc<Version>,
+    handler: DirectHandler,
+) -> (Guest, Result<Option<Bytes>, Failure>) {
+    type More = (std::result::Result<Option<Vec<u8>>, String>,);
+    let piece = match guest.0.call::<(), More>(&version.program, &handler.more, ()).await {
+        Ok((Ok(piece),)) => Ok(piece.map(Bytes::from)),
+        Ok((Err(text),)) => Err(Failure::Trap(text)),
+        Err(error) => Err(Failure::of(Err(error), &guest.0, &version.program).err().unwrap_or(Failure::Silent)),
+    };
+    (guest, piece)
+}
+
+impl http_body::Body for Rest {
+    type Data = Bytes;
+    type Error = BodyError;
+
+    fn poll_frame(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
+        let this = &*self;
+        let mut shared = this.shared.lock().unwrap_or_else(PoisonError::into_inner);
+        loop {
+            match std::mem::replace(&mut shared.at, At::Ended) {
+                At::Ended => return Poll::Ready(None),
+                At::Late => return Poll::Ready(Some(Err("the guest took too long for its response".into()))),
+                At::Idle(guest) => {
+                    shared.at = At::Running(Box::pin(next_piece(guest, Arc::clone(&this.version), this.handler)));
+                }
+                At::Running(mut running) => match running.as_mut().poll(cx) {
+                    Poll::Pending => {
+                        shared.at = At::Running(running);
+                        shared.reader = Some(cx.waker().clone());
+                        return Poll::Pending;
+                    }
+                    Poll::Ready((guest, Ok(Some(piece)))) => {
+                        shared.at = At::Idle(guest);
+                        return Poll::Ready(Some(Ok(Frame::data(piece))));
+                    }
+                    Poll::Ready((guest, Ok(None))) => {
+                        let (mut instance, _permit) = *guest;
+                        instance.store.data_mut().services.end();
+                        this.version.pool.keep(instance, &this.version.counts.instances);
+                        return Poll::Ready(None);
+                    }
+                    Poll::Ready((_, Err(failure))) => {
+                        failure.log(&this.version, this.id);
+                        return Poll::Ready(Some(Err("the guest failed before its response was complete".into())));
+                    }
+                },
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn unpack(status: u16, fields: &[(&str, &str)], kind: u8, is_head: bool) -> Result<(Response, bool), String> {
+        let mut out = Writer::with_capacity(64);
+        out.u16(status);
+        out.u32(u32::try_from(fields.len()).unwrap());
+        for (name, value) in fields {
+            out.bytes(name.as_bytes());
+            out.bytes(value.as_bytes());
+        }
+        out.u8(kind);
+        out.rest(b"body");
+        unpacked(&out.finish().into(), is_head)
+    }
+
+    fn length(status: u16, lengths: &[&str], kind: u8, is_head: bool) -> Option<String> {
+        let fields: Vec<_> = lengths.iter().map(|length| ("content-length", *length)).collect();
+        let (answer, _) = unpack(status, &fields, kind, is_head).unwrap();
+        answer.headers().get(CONTENT_LENGTH).map(|length| length.to_str().unwrap().to_owned())
+    }
+
+    #[test]
+    fn a_guest_does_not_decide_where_its_response_ends() {
+        assert_eq!(length(200, &["1"], 1, false), None, "the body is here");
+        assert_eq!(length(204, &["1"], 1, false), None);
+        assert_eq!(length(200, &["9"], 1, true).as_deref(), Some("9"), "HEAD");
+        assert_eq!(length(304, &["9"], 1, false).as_deref(), Some("9"));
+        assert_eq!(length(200, &["9"], 2, false).as_deref(), Some("9"), "the body follows");
+        for wrong in [&["1", "9"][..], &["+9"], &["1, 9"], &[""]] {
+            assert_eq!(length(200, wrong, 2, false), None, "{wrong:?}");
+        }
+    }
+
+    #[test]
+    fn a_guest_does_not_control_the_connection() {
+        let fields = [("transfer-encoding", "chunked"), ("Connection", "x"), ("keep-alive", "1"), ("x", "y")];
+        let (answer, _) = unpack(200, &fields, 1, false).unwrap();
+        assert_eq!(answer.headers().len(), 1);
+        for status in [0, 99, 100, 101, 103, 1000] {
+            assert!(unpack(status, &[], 1, false).unwrap_err().contains("no status of a response"), "{status}");
+        }
+    }
+
+    #[test]
+    fn a_head_is_bounded() {
+        let many = vec![("a", ""); 40_000];
+        assert!(unpack(200, &many, 1, false).unwrap_err().contains("more than 131072 bytes"));
+        let large = "x".repeat(FIELDS);
+        assert!(unpack(200, &[("x", &large)], 1, false).unwrap_err().contains("more than 131072 bytes"));
+        assert!(unpack(200, &[("x", "a\r\nb: c")], 1, false).unwrap_err().contains("its field x"));
+        assert!(unpack(200, &[("a b", "c")], 1, false).is_err());
+    }
+}

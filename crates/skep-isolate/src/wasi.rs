@@ -1,0 +1,99 @@
+//! Which version of WASI a component is made for.
+
+use wasmparser::{Parser, Payload};
+
+/// The version of an interface.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Version<'n> {
+    /// 0.2, of which later ones are compatible with earlier ones.
+    Wasi02,
+    /// 0.3, likewise. What came before its release is not: `0.3.0-rc-2026-03-15` and the like.
+    Wasi03,
+    Other(&'n str),
+}
+
+impl<'n> Version<'n> {
+    /// Package and version of an interface: `wasi:http/types@0.2.12`.
+    pub(crate) fn of(name: &'n str) -> (&'n str, Self) {
+        let package = name.split(['/', '@']).next().unwrap_or(name);
+        let version = name.rsplit_once('@').map_or("", |(_, version)| version);
+        let version = match version {
+            _ if version.starts_with("0.2") => Self::Wasi02,
+            _ if version.starts_with("0.3") && !version.contains('-') => Self::Wasi03,
+            other => Self::Other(other),
+        };
+        (package, version)
+    }
+}
+
+/// True if a component is made for WASI 0.3. Of an invalid component the compiler reports what is wrong.
+pub(crate) fn is_wasi03(component: &[u8]) -> bool {
+    any_own_part(component, |payload| match payload {
+        Payload::ComponentImportSection(imports) => {
+            imports.clone().into_iter().flatten().any(|import| of_wasi03(import.name.name))
+        }
+        Payload::ComponentExportSection(exports) => {
+            exports.clone().into_iter().flatten().any(|export| of_wasi03(export.name.name))
+        }
+        _ => false,
+    })
+}
+
+/// True if this holds for a part of a component, without its inner modules and components.
+fn any_own_part(component: &[u8], is_so: impl Fn(&Payload<'_>) -> bool) -> bool {
+    let mut inside = 0u32;
+    Parser::new(0).parse_all(component).map_while(Result::ok).any(|payload| match payload {
+        Payload::ModuleSection { .. } | Payload::ComponentSection { .. } => {
+            inside += 1;
+            false
+        }
+        Payload::End(_) => {
+            inside = inside.saturating_sub(1);
+            false
+        }
+        payload => inside == 0 && is_so(&payload),
+    })
+}
+
+/// True if a component that is not compiled yet exports such a name.
+pub(crate) fn exports(component: &[u8], is_such: impl Fn(&str) -> bool) -> bool {
+    any_own_part(component, |payload| match payload {
+        Payload::ComponentExportSection(exports) => {
+            exports.clone().into_iter().flatten().any(|export| is_such(export.name.name))
+        }
+        _ => false,
+    })
+}
+
+fn of_wasi03(name: &str) -> bool {
+    let (package, version) = Version::of(name);
+    package.starts_with("wasi:") && version == Version::Wasi03
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_interface_is_of_a_version() {
+        assert_eq!(Version::of("wasi:http/types@0.2.12"), ("wasi:http", Version::Wasi02));
+        assert_eq!(Version::of("wasi:http/handler@0.3.0"), ("wasi:http", Version::Wasi03));
+        let draft = "0.3.0-rc-2026-03-15";
+        assert_eq!(Version::of("wasi:http/handler@0.3.0-rc-2026-03-15"), ("wasi:http", Version::Other(draft)));
+        assert_eq!(Version::of("wasi:http/handler@0.4.0"), ("wasi:http", Version::Other("0.4.0")));
+        assert_eq!(Version::of("skep:host/sql@0.1.0"), ("skep:host", Version::Other("0.1.0")));
+        assert_eq!(Version::of("init"), ("init", Version::Other("")));
+    }
+
+    #[test]
+    fn what_a_component_names_says_for_which_it_is() {
+        let is = |text: &str| is_wasi03(&wat::parse_str(text).unwrap());
+        assert!(is("(component (import \"wasi:clocks/monotonic-clock@0.3.1\" (instance)))"));
+        assert!(is("(component (instance $i) (export \"wasi:http/handler@0.3.0\" (instance $i)))"));
+        assert!(!is("(component (import \"wasi:clocks/monotonic-clock@0.2.0\" (instance)))"));
+        // What a component within it names is nobody's business but its own.
+        assert!(!is("(component (component (import \"wasi:clocks/monotonic-clock@0.3.0\" (instance))))"));
+        assert!(is("(component (component) (core module) (import \"wasi:http/types@0.3.0\" (instance)))"));
+        assert!(!is_wasi03(b"\0asm"));
+    }
+}

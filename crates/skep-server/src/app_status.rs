@@ -1,0 +1,147 @@
+//! The status that an application reports, as text and as JSON.
+
+use std::fmt::Write;
+
+use skep::Site;
+use skep::status::{Part, Value};
+
+/// The maximal size of a report; the channel to the supervisor has room for it.
+const MAX_REPORT: usize = 64 << 10;
+
+/// The whole status: lines of text, or a JSON list.
+pub(crate) fn of(site: &Site, json: bool) -> String {
+    let parts = site.status();
+    if json { list(&parts, None) } else { text(&parts) }
+}
+
+/// The status of one process among several, for [`of_processes`]. Empty if the application reports none.
+pub(crate) fn of_process(site: &Site, json: bool) -> String {
+    let (parts, process) = (site.status(), std::process::id());
+    if parts.is_empty() {
+        String::new()
+    } else if json {
+        list(&parts, Some(process)).trim_start_matches('[').trim_end_matches(']').to_owned()
+    } else {
+        let text = text(&parts);
+        let indented = text.lines().fold(String::new(), |all, line| all + "  " + line + "\n");
+        format!("process {process}:\n{indented}")
+    }
+}
+
+/// The status of several processes, and which of them did not report in time.
+pub(crate) fn of_processes(reports: &[String], silent: &[u32], json: bool) -> String {
+    let none = |process: &u32| {
+        if json {
+            format!("{{\"process\":{process},\"name\":null}}")
+        } else {
+            format!("process {process}: no status report in time\n")
+        }
+    };
+    let (mut all, mut left_out): (Vec<String>, usize) = (Vec::new(), 0);
+    let mut left = MAX_REPORT;
+    for part in reports.iter().filter(|report| !report.is_empty()).cloned().chain(silent.iter().map(none)) {
+        match left.checked_sub(part.len()) {
+            Some(rest) => {
+                left = rest;
+                all.push(part);
+            }
+            None => left_out += 1,
+        }
+    }
+    if json {
+        return format!("[{}]", all.join(","));
+    }
+    if left_out > 0 {
+        all.push(format!("{left_out} more processes omitted\n"));
+    }
+    all.concat()
+}
+
+fn text(parts: &[Part]) -> String {
+    let mut out = String::new();
+    for (number, part) in parts.iter().enumerate() {
+        let part = part.to_string();
+        if out.len() + part.len() > MAX_REPORT {
+            let _ = writeln!(out, "{} more parts omitted", parts.len() - number);
+            break;
+        }
+        out.push_str(&part);
+    }
+    out
+}
+
+fn list(parts: &[Part], process: Option<u32>) -> String {
+    let mut out = String::from("[");
+    for part in parts {
+        let part = object(part, process);
+        if out.len() + part.len() > MAX_REPORT {
+            break;
+        }
+        out.push_str(if out.len() > 1 { "," } else { "" });
+        out.push_str(&part);
+    }
+    out + "]"
+}
+
+fn object(part: &Part, process: Option<u32>) -> String {
+    let of = process.map_or_else(String::new, |process| format!("\"process\":{process},"));
+    let mut out = format!("{{{of}\"name\":{}", quoted(part.name()));
+    for (key, value) in part.values().filter(|(key, _)| process.is_none() || *key != "process") {
+        let value = match value {
+            Value::Number(number) => number.to_string(),
+            Value::Truth(truth) => truth.to_string(),
+            Value::Text(text) => quoted(text),
+        };
+        let _ = write!(out, ",{}:{value}", quoted(key));
+    }
+    out + "}"
+}
+
+/// A JSON string.
+pub(crate) fn quoted(text: &str) -> String {
+    let mut out = String::from('"');
+    for character in text.chars() {
+        match character {
+            '"' | '\\' => out.extend(['\\', character]),
+            character if u32::from(character) < 0x20 => {
+                let _ = write!(out, "\\u{:04x}", u32::from(character));
+            }
+            character => out.push(character),
+        }
+    }
+    out.push('"');
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_json_string_is_escaped() {
+        assert_eq!(quoted("a\"b\\c\nd"), "\"a\\\"b\\\\c\\u000ad\"");
+    }
+
+    #[test]
+    fn reports_of_several_processes_are_joined_up_to_the_size_limit() {
+        let parts = [Part::new("orders").value("process", 5_u64).value("waiting", 7_u64)];
+        assert_eq!(list(&parts, Some(12)), r#"[{"process":12,"name":"orders","waiting":7}]"#);
+        let reports = [String::new(), "{1}".to_owned(), "x".repeat(MAX_REPORT), "{2}".to_owned()];
+        assert_eq!(of_processes(&reports, &[9], true), r#"[{1},{2},{"process":9,"name":null}]"#);
+        let text = of_processes(&reports, &[9], false);
+        assert!(text.starts_with("{1}{2}process 9: no status report in time\n1 more processes omitted"), "{text}");
+        assert_eq!(of_processes(&[], &[], true), "[]");
+    }
+
+    #[test]
+    fn a_report_that_is_too_large_ends_after_a_whole_part() {
+        let parts: Vec<Part> =
+            (0..3000).map(|number| Part::new(format!("p{number}")).value("n\"", "a long value of it")).collect();
+        let (text, list) = (text(&parts), list(&parts, None));
+        assert!(text.len() < MAX_REPORT + 100 && list.len() <= MAX_REPORT + 1);
+        assert!(text.ends_with(" more parts omitted\n"), "{}", &text[text.len() - 99..]);
+        assert!(
+            list.starts_with(r#"[{"name":"p0","n\"":"a long value of it"},{"name":"p1","#) && list.ends_with("\"}]")
+        );
+    }
+}

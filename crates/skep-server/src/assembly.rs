@@ -1,0 +1,164 @@
+//! Builds the parts of a server from its settings.
+
+use std::io;
+use std::sync::Arc;
+use std::thread::{self, JoinHandle};
+
+use skep::cache::Tiers;
+use skep::settings::RawSetting;
+use skep::{Body, Request, Setup, Site};
+use tokio::sync::{mpsc, watch};
+
+use crate::authority::Hosts;
+use crate::config::{Config, Model};
+use crate::connection::{self, RequestBudget, Rules};
+use crate::error::StartError;
+use crate::executable::Executable;
+use crate::handoff::{SlotRef, WorkerHandoff};
+use crate::listener::Listener;
+use crate::log::Logs;
+use crate::offload::Pool;
+use crate::worker::{ConnectionLimit, Worker};
+use crate::worker_state::{WorkerExit, WorkerState};
+
+/// The default cache of forked processes. A file would be shared just as well, but this memory has no name that must be removed, and the
+/// system frees it with the last process. It starts empty at each start and swap; a new build could not read old entries in any case.
+const PREFORK_CACHE: &str = "shared:16MiB path=none";
+
+/// What the application needs to know about where it runs.
+pub(crate) fn app_setup(config: &Config, settings: Vec<RawSetting>, handoff: Option<&WorkerHandoff>) -> Setup {
+    let mut setup = Setup::default();
+    setup.settings = settings;
+    setup.allow_breaking_migration = config.swap.allow_breaking_migration;
+    setup.data.clone_from(&config.data);
+    setup.base_url.clone_from(&config.base_url);
+    setup.secure_cookies = config.cookies.always_secure;
+    setup.development = config.development;
+    setup.caches.clone_from(&config.caches.tiers);
+    let is_prefork = config.mpm == Model::Prefork;
+    if is_prefork {
+        let tiers = || Tiers::parse([PREFORK_CACHE]).expect("a valid list of tiers");
+        setup.caches.entry("default".into()).or_insert_with(tiers);
+    }
+    if is_prefork || config.caches.leave_the_process {
+        // The supervisor has hashed the executable already.
+        setup.build = handoff.map_or_else(build_number, |handoff| handoff.spec.build);
+    }
+    setup.several_processes = is_prefork;
+    setup.careful = handoff.is_some_and(|handoff| handoff.spec.additive_migrations_only);
+    setup.limits.body = config.limits.body;
+    setup.limits.bodies = config.limits.bodies;
+    setup.limits.form_fields = config.limits.form_fields;
+    setup.limits.once = config.limits.once;
+    setup.limits.page = config.limits.page;
+    setup.limits.query_parameters = config.limits.query_parameters;
+    setup.limits.session = config.limits.session;
+    setup.limits.sessions = config.limits.sessions;
+    setup.limits.upload_file = config.limits.upload_file;
+    setup.limits.upload_quota = config.limits.upload_quota;
+    setup.limits.upload_total = config.limits.upload_total;
+    setup.limits.user_sessions = config.limits.user_sessions;
+    setup.secret.clone_from(&config.secret);
+    setup.session.idle = config.session.idle;
+    setup.session.life = config.session.life;
+    setup.offload = Arc::new(Pool::new(config.limits.blocking_threads));
+    setup
+}
+
+/// The number of this build, if no supervisor has computed it.
+fn build_number() -> u32 {
+    Executable::of_process().map_or(0, |executable| executable.build())
+}
+
+/// Who may send requests, and for which hosts.
+fn rules(config: &Config, site: &Site) -> Arc<Rules> {
+    Arc::new(Rules {
+        proxies: config.proxies.trusted.clone(),
+        proxy_protocol: config.proxies.protocol,
+        hosts: Hosts::new(&config.hosts, site.base_url(), site.hosts(), config.development),
+    })
+}
+
+/// A worker that serves these listeners.
+#[expect(clippy::too_many_arguments, reason = "each is a part of a worker")]
+pub(crate) fn worker(
+    config: &Config,
+    site: &Arc<Site>,
+    listeners: Vec<Listener>,
+    tls: Option<tokio_rustls::TlsAcceptor>,
+    logs: &Logs,
+    connections: ConnectionLimit,
+    state: watch::Receiver<WorkerState>,
+    slot_ref: Option<SlotRef>,
+) -> Worker {
+    let limits = &config.limits;
+    Worker {
+        site: Arc::clone(site),
+        listeners,
+        tls,
+        limits: connection::Limits {
+            head: connection::HeadLimits {
+                bytes: limits.header_bytes,
+                fields: limits.header_fields,
+                target: limits.url,
+            },
+            header_time: limits.header_time,
+            body: connection::BodyLimits {
+                idle: limits.body_idle,
+                rate: limits.body_rate,
+                time: (!limits.body_time.is_zero()).then_some(limits.body_time),
+            },
+            request_time: (!limits.request_time.is_zero()).then_some(limits.request_time),
+            keep_alive: limits.keep_alive,
+            write_idle: limits.write_idle,
+            requests: limits.requests_per_connection,
+            http2_streams: limits.http2_streams,
+            http2_resets: limits.http2_resets,
+        },
+        rules: rules(config, site),
+        tls_handshake: limits.tls_handshake,
+        grace: config.grace,
+        access: logs.access(),
+        connections,
+        state,
+        slot_ref,
+        budget: RequestBudget::unlimited(),
+    }
+}
+
+/// Runs a worker on a thread of its own, and reports its exit, a panic included.
+pub(crate) fn spawn(worker: Worker, exits: mpsc::UnboundedSender<WorkerExit>) -> io::Result<JoinHandle<()>> {
+    struct Report(mpsc::UnboundedSender<WorkerExit>, bool);
+    impl Drop for Report {
+        fn drop(&mut self) {
+            let _ = self.0.send(WorkerExit { expected: self.1 });
+        }
+    }
+    thread::Builder::new().name("worker".into()).spawn(move || {
+        let mut report = Report(exits, false);
+        let state = worker.state.clone();
+        match worker.run() {
+            Ok(()) => report.1 = *state.borrow() != WorkerState::Serving,
+            Err(error) => tracing::error!(%error, "a worker thread failed"),
+        }
+    })
+}
+
+/// Sends the application the request of the setting `probe`, if there is one.
+pub(crate) fn probe(site: &Arc<Site>, config: &Config) -> Result<(), StartError> {
+    let Some(path) = &config.probe else { return Ok(()) };
+    let request = http::Request::get(path.as_str()).header(http::header::HOST, "localhost").body(());
+    let request = request.map_err(|error| StartError(format!("probe = {path}: {error}")))?;
+    let request = Request::new(request.into_parts().0, Body::empty());
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_io()
+        .enable_time()
+        .build_local(tokio::runtime::LocalOptions::default())?;
+    let response =
+        runtime.block_on(async { tokio::time::timeout(config.start_timeout, site.local().answer(request)).await });
+    match response {
+        Ok(response) if response.status().as_u16() < 400 => Ok(()),
+        Ok(response) => Err(StartError(format!("the probe {path} failed with {}", response.status()))),
+        Err(_) => Err(StartError(format!("the probe {path} timed out after {:?}", config.start_timeout))),
+    }
+}

@@ -1,0 +1,173 @@
+//! Which source wins, and what an invalid setting says.
+
+use std::path::Path;
+
+use skep::settings::{Kind, Row};
+
+use super::*;
+
+const HELPDESK: &str = "helpdesk.smtp";
+
+fn row(name: &'static str) -> Row {
+    Row {
+        name: name.into(),
+        kind: Kind::Text,
+        default: "".into(),
+        is_required: false,
+        is_secret: name.ends_with("key"),
+        flag: None,
+        help: "The mail server.".into(),
+    }
+}
+
+fn read(file: &str, variables: &[(&str, &str)], flags: &[&str], fixed: &[(&str, &str)]) -> Result<Settings, String> {
+    read_with(file, variables, flags, fixed, Some(&[]))
+}
+
+fn read_with(
+    file: &str,
+    variables: &[(&str, &str)],
+    flags: &[&str],
+    fixed: &[(&str, &str)],
+    application: Option<&[Row]>,
+) -> Result<Settings, String> {
+    static NUMBER: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(0);
+    let number = NUMBER.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+    let path = std::env::temp_dir().join(format!("skep-settings-{}-{number}.toml", std::process::id()));
+    std::fs::write(&path, file).unwrap();
+    let text = |error: ConfigError| error.to_string().replace(&path.display().to_string(), "skep.toml");
+    let flags = Flags::parse(flags.iter().map(Into::into), &table(&[])).map_err(text);
+    let fixed: Vec<Fixed> =
+        fixed.iter().map(|(name, value)| Fixed { name: (*name).into(), value: (*value).into() }).collect();
+    let variables = variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+    let sources = Sources { variables, file: Some(path.clone()), ignored_tables: vec!["legacy"] };
+    let settings =
+        flags.and_then(|flags| Reading { flags, fixed, sources, rows: Vec::new() }.read(application).map_err(text));
+    std::fs::remove_file(&path).unwrap();
+    settings
+}
+
+fn of(settings: &Settings, name: &str) -> (String, String) {
+    let resolved = settings.values.get(name).unwrap();
+    let source = match &resolved.source {
+        Source::File { line, .. } => format!("skep.toml:{line}"),
+        source => source.to_string(),
+    };
+    (resolved.value.to_string(), source)
+}
+
+fn pair(value: &str, from: &str) -> (String, String) {
+    (value.to_owned(), from.to_owned())
+}
+
+#[test]
+fn a_later_source_wins() {
+    let file = "workers = 1\ngrace = \"1s\"\n[limits]\nbody = 100\nurl = \"1KiB\"\n";
+    let variables = [("SKEP_LIMITS_BODY", "200B"), ("SKEP_GRACE", "2s"), ("HOME", "/")];
+    let settings = read(file, &variables, &["--set", "grace=3s"], &[("workers", "4")]).unwrap();
+    assert_eq!(of(&settings, "limits.url"), pair("1KiB", "skep.toml:5"));
+    assert_eq!(of(&settings, "limits.body"), pair("200B", "SKEP_LIMITS_BODY"));
+    assert_eq!(of(&settings, "grace"), pair("3s", "--set"));
+    assert_eq!(of(&settings, "workers"), pair("4", "fixed by the program"));
+    assert_eq!(of(&settings, "limits.header_fields"), pair("100", "default"));
+    assert_eq!(settings.config.grace, Duration::from_secs(3));
+}
+
+#[test]
+fn flags_replace_a_list_and_add_to_their_own() {
+    let file = "listen = [\"127.0.0.1:1\", \"127.0.0.1:2\"]";
+    assert_eq!(of(&read(file, &[], &[], &[]).unwrap(), "listen").0, "127.0.0.1:1; 127.0.0.1:2");
+    let settings = read(file, &[], &["--listen", ":3", "--listen=:4"], &[]).unwrap();
+    assert_eq!(of(&settings, "listen"), pair(":3; :4", "--listen"));
+    let settings = read(file, &[("SKEP_LISTEN", "127.0.0.1:5; 127.0.0.1:6")], &[], &[]).unwrap();
+    assert_eq!(settings.config.listen.len(), 2);
+}
+
+#[test]
+fn an_unknown_key_is_refused_with_its_line_and_the_nearest_name() {
+    let problem = read("\n[limits]\nbdoy = 1\n", &[], &[], &[]).unwrap_err();
+    assert_eq!(problem, "skep.toml:3: there is no setting \"limits.bdoy\"; did you mean limits.body?");
+    let problem = read("", &[("SKEP_WORKER", "1")], &[], &[]).unwrap_err();
+    assert_eq!(problem, "SKEP_WORKER: there is no such setting; did you mean SKEP_WORKERS?");
+    let problem = read("", &[], &["--set", "log.acces=false"], &[]).unwrap_err();
+    assert_eq!(problem, "--set: there is no setting \"log.acces\"; did you mean log.access?");
+    assert!(read("[legacy]\nanything = 1\n", &[], &[], &[]).is_ok(), "a table that something else reads");
+    assert!(read("[legacies]\nanything = 1\n", &[], &[], &[]).is_err());
+}
+
+#[test]
+fn an_invalid_value_is_refused_with_what_is_expected() {
+    let problem = read("grace = 10\n[log]\naccess = \"yes\"", &[], &[], &[]).unwrap_err();
+    assert_eq!(
+        problem,
+        "skep.toml:1: grace = \"10\": expected a duration from 0 to 1d, such as 500ms, 30s, 5m\n\
+         skep.toml:3: log.access = \"yes\": expected true or false"
+    );
+    let problem = read("", &[], &["--mpm", "isolate"], &[]).unwrap_err();
+    assert_eq!(problem, "--mpm: mpm = \"isolate\": expected one of thread, prefork");
+    let problem = read("probe = \"nope\"", &[], &[], &[]).unwrap_err();
+    assert_eq!(problem, "skep.toml:1: probe = \"nope\": expected a path, such as / or /health");
+}
+
+#[test]
+fn each_cache_has_tiers_of_its_own() {
+    let file = "[cache.pages]\ntiers = [\"memory:1MiB\", \"null\"]\n";
+    let variables = [("SKEP_CACHE_RATES_TIERS", "memory:1MiB; shared:2MiB")];
+    let settings = read(file, &variables, &["--set", "cache.default.tiers=null"], &[]).unwrap();
+    assert_eq!(of(&settings, "cache.pages.tiers").0, "memory:1MiB; null");
+    assert_eq!(of(&settings, "cache.rates.tiers").0, "memory:1MiB; shared:2MiB");
+    assert_eq!(settings.config.caches.tiers.len(), 3);
+    let problem = read("[cache.Pages]\ntiers = \"null\"", &[], &[], &[]).unwrap_err();
+    assert!(problem.starts_with("skep.toml:2: there is no setting \"cache.Pages.tiers\""), "{problem}");
+    let problem = read("[cache.pages]\ntiers = []", &[], &[], &[]).unwrap_err();
+    assert!(problem.starts_with("skep.toml:2: cache.pages.tiers = \"\": expected one to three tiers"), "{problem}");
+}
+
+#[test]
+fn a_broken_file_is_refused_with_its_line() {
+    let problem = read("workers = 1\ngrace = 1 2\n", &[], &[], &[]).unwrap_err();
+    assert!(problem.starts_with("skep.toml:2: "), "{problem}");
+    let problem = |file: &str| read(file, &[], &[], &[]).unwrap_err();
+    let rest = "has no value: write one after the =, or remove the line; the default is";
+    assert_eq!(problem("workers = 1\ngrace = \n"), format!("skep.toml:2: grace {rest} \"10s\""));
+    assert_eq!(problem("[log]\nlevel = # low\n"), format!("skep.toml:2: log.level {rest} \"info\""));
+}
+
+#[test]
+fn settings_of_an_application_come_from_all_sources() {
+    let rows = [row(HELPDESK), row("helpdesk.key")];
+    let read =
+        |file: &str, variables: &[(&str, &str)], flags: &[&str]| read_with(file, variables, flags, &[], Some(&rows));
+    let file = "[helpdesk]\nsmtp = \"a\"\nkey = \"k\"\n";
+    assert_eq!(of(&read(file, &[], &[]).unwrap(), HELPDESK), pair("a", "skep.toml:2"));
+    let variables = [("SKEP_HELPDESK_SMTP", "b")];
+    assert_eq!(of(&read(file, &variables, &[]).unwrap(), HELPDESK), pair("b", "SKEP_HELPDESK_SMTP"));
+    let settings = read(file, &variables, &["--set", "helpdesk.smtp=c"]).unwrap();
+    assert_eq!(of(&settings, HELPDESK), pair("c", "--set"));
+    assert_eq!(settings.application.len(), 4, "only the application's");
+    let printed = print(&settings.values);
+    assert!(printed.contains("helpdesk.key") && printed.contains("***") && !printed.contains("= k"), "{printed}");
+    let problem = read("[helpdesk]\nsmpt = \"a\"\n", &[], &[]).unwrap_err();
+    assert_eq!(problem, "skep.toml:2: there is no setting \"helpdesk.smpt\"; did you mean helpdesk.smtp?");
+}
+
+#[test]
+fn a_supervisor_does_not_judge_settings_of_the_application() {
+    let read = |file: &str, variables: &[(&str, &str)]| read_with(file, variables, &[], &[], None);
+    assert!(read("[helpdesk]\nsmtp = \"a\"\n", &[("SKEP_HELPDESK_SMTP", "b")]).is_ok());
+    assert!(read("[limits]\nbdoy = 1\n", &[]).is_err());
+    assert!(read("wrokers = 1\n", &[]).is_err());
+}
+
+#[test]
+fn an_application_cannot_take_a_table_of_the_server() {
+    let problem = read_with("", &[], &[], &[], Some(&[row("log.colour")])).unwrap_err();
+    assert!(problem.starts_with("the table \"log\" is the server's"), "{problem}");
+}
+
+#[test]
+fn a_file_of_any_path_is_named() {
+    let table = table(&[]);
+    let raw = sources::parse_file(Path::new("a/b.toml"), "workers = 2", &table).unwrap();
+    assert_eq!(raw[0].source.to_string(), "a/b.toml:1");
+}

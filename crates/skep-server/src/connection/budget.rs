@@ -1,0 +1,95 @@
+//! How many requests a thread handles, at a time and in total.
+
+use std::cell::{Cell, RefCell};
+use std::task::Waker;
+
+/// Limits the requests of a thread, at a time and in total. All its users are on one thread.
+#[derive(Debug)]
+pub(crate) struct RequestBudget {
+    /// Free permits.
+    permits: Cell<usize>,
+    /// Connections without a response so far: a permit is reserved for each.
+    reserved: Cell<usize>,
+    /// Requests that may still start.
+    left: Cell<u64>,
+    waiting: RefCell<Vec<Waker>>,
+}
+
+impl RequestBudget {
+    /// No limits.
+    pub(crate) fn unlimited() -> Self {
+        Self::new(usize::MAX, u64::MAX)
+    }
+
+    /// Limits the requests at a time and in total.
+    pub(crate) fn new(concurrent: usize, total: u64) -> Self {
+        Self {
+            permits: Cell::new(concurrent),
+            reserved: Cell::new(0),
+            left: Cell::new(total),
+            waiting: RefCell::default(),
+        }
+    }
+
+    /// Counts a request. True if it was the last one.
+    pub(crate) fn count_request(&self) -> bool {
+        self.left.set(self.left.get().saturating_sub(1));
+        self.is_exhausted()
+    }
+
+    pub(crate) fn is_exhausted(&self) -> bool {
+        self.left.get() == 0
+    }
+
+    /// True if there is a permit for the first request of another connection.
+    pub(crate) fn has_permit(&self) -> bool {
+        self.permits.get() > self.reserved.get()
+    }
+
+    /// Reserves a permit for a new connection.
+    pub(crate) fn reserve(&self) {
+        self.reserved.set(self.reserved.get() + 1);
+    }
+
+    /// The connection has had its first response, or is closed.
+    pub(crate) fn release_reservation(&self) {
+        self.reserved.set(self.reserved.get() - 1);
+    }
+
+    /// Takes a permit, or wakes `waker` when one is free.
+    pub(crate) fn poll_permit(&self, waker: &Waker) -> bool {
+        let free = self.permits.get();
+        if free == 0 {
+            self.waiting.borrow_mut().push(waker.clone());
+            return false;
+        }
+        self.permits.set(free - 1);
+        true
+    }
+
+    /// Gives a permit back.
+    pub(crate) fn release_permit(&self) {
+        let free = self.permits.get();
+        self.permits.set(free + 1);
+        if free == 0 {
+            self.waiting.take().iter().for_each(Waker::wake_by_ref);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn permits_are_given_back_and_the_request_quota_is_not() {
+        let budget = RequestBudget::new(1, 2);
+        assert!(budget.poll_permit(Waker::noop()) && !budget.has_permit());
+        assert!(!budget.poll_permit(Waker::noop()));
+        budget.release_permit();
+        assert!(budget.has_permit());
+        budget.reserve();
+        assert!(!budget.has_permit() && budget.poll_permit(Waker::noop()), "its reserved permit");
+        assert!(!budget.count_request() && budget.count_request() && budget.is_exhausted());
+    }
+}

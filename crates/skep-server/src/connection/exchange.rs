@@ -1,0 +1,272 @@
+//! A request and its response.
+
+use std::pin::Pin;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Context, Poll, ready};
+use std::time::Instant;
+
+use http::header::CONNECTION;
+use http::{HeaderValue, Method, StatusCode, Uri, Version};
+use hyper::body::{Body as _, Incoming};
+use skep::{Body, Error, Peer, Request, Response};
+use tokio::time::Sleep;
+
+use super::request_body::RequestBody;
+use super::response_body::{DirectBody, ResponseBody, ResponseResult};
+use super::{Connection, StreamState, peer_text, recipient};
+use crate::log::Line;
+
+/// Passes a request to the application. Failures become error pages.
+pub(super) fn exchange(
+    connection: &Rc<Connection>,
+    request: http::Request<Incoming>,
+) -> ResponseFuture<impl Future<Output = Response> + use<>> {
+    let (mut parts, incoming) = request.into_parts();
+    let mut exchange = Exchange::begin(connection, &parts);
+    let context = &connection.context;
+    let is_last = exchange.is_last(&parts);
+    let mut ended = None;
+    let (peer, instead) = match connection.admit(&mut parts) {
+        Ok(peer) => (peer, None),
+        Err(response) => (connection.peer, Some(response)),
+    };
+    exchange.set_peer(peer);
+    let body = if incoming.is_end_stream() {
+        Body::empty()
+    } else {
+        let ended = Arc::clone(ended.insert(Arc::default()));
+        Body::stream(RequestBody::new(incoming, context.limits.body, ended))
+    };
+    let request = Request::new(parts, body).with_peer(peer);
+    // Boxed: hyper moves the future several times before it polls it, and the application's is large.
+    let application = instead.is_none().then(|| Box::pin(context.local.answer(request)));
+    ResponseFuture { application, exchange: Some(exchange), is_last, ended, instead, deadline: None }
+}
+
+/// The paths that load balancers check: `/-/live`, `/-/ready`.
+fn is_health_check(uri: &Uri) -> bool {
+    matches!(uri.path(), "/-/live" | "/-/ready")
+}
+
+/// The response to a request, in progress.
+pub(super) struct ResponseFuture<F> {
+    application: Option<Pin<Box<F>>>,
+    exchange: Option<Exchange>,
+    is_last: bool,
+    /// The response without the application.
+    instead: Option<Box<Response>>,
+    /// Set when the last byte of the request's body has been read, if there is a body.
+    ended: Option<Arc<AtomicBool>>,
+    /// When the application must have begun its response. Most do before there is one.
+    deadline: Option<Pin<Box<Sleep>>>,
+}
+
+impl<F: Future<Output = Response>> Future for ResponseFuture<F> {
+    type Output = ResponseResult;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<ResponseResult> {
+        // The wire holds one body at a time, so a response waits until the previous one is sent. If that cannot be sent, the connection ends: see
+        // `Connection::after_poll`.
+        if self.exchange.as_ref().is_some_and(|exchange| !exchange.connection.has_sent_body(cx)) {
+            return Poll::Pending;
+        }
+        let connection = self.exchange.as_ref().map(|exchange| Rc::clone(&exchange.connection));
+        if let Some((connection, exchange)) = connection.zip(self.exchange.as_mut())
+            && !exchange.has_permit
+        {
+            if !connection.context.poll_permit(cx.waker()) {
+                return Poll::Pending;
+            }
+            exchange.has_permit = true;
+        }
+        let mut result = self.application.as_mut().map(|application| application.as_mut().poll(cx));
+        if let Some(Poll::Pending) = result {
+            ready!(self.poll_deadline(cx));
+            result = Some(Poll::Ready(self.give_up()));
+        }
+        let exchange = self.exchange.take().expect("not polled after completion");
+        let mut response = match result {
+            Some(Poll::Ready(response)) => response,
+            _ => *self.instead.take().expect("there is an application or a response"),
+        };
+        exchange.connection.stream.set(Some(StreamState::WaitsForClient));
+        // It is unknown whether the rest of the body will arrive, so the connection closes.
+        let unread = self.ended.as_ref().is_some_and(|ended| !ended.load(Ordering::Relaxed));
+        if self.is_last || exchange.closes_connection() || (unread && exchange.connection.wire().in_body()) {
+            response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+        }
+        Poll::Ready(Ok(exchange.respond(response)))
+    }
+}
+
+impl<F> ResponseFuture<F> {
+    /// Ready when the application has taken too long. The time in which the request's body arrives does not count: that has its own limits.
+    fn poll_deadline(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        let Some(exchange) = &self.exchange else { return Poll::Pending };
+        let Some(time) = exchange.connection.context.limits.request_time else { return Poll::Pending };
+        let is_complete = self.ended.as_ref().is_none_or(|ended| ended.load(Ordering::Relaxed));
+        let deadline = self.deadline.get_or_insert_with(|| Box::pin(tokio::time::sleep(time)));
+        if !is_complete {
+            deadline.as_mut().reset(tokio::time::Instant::now() + time);
+        }
+        deadline.as_mut().poll(cx)
+    }
+
+    /// Cancels the application.
+    fn give_up(&mut self) -> Response {
+        self.application = None;
+        self.is_last = true;
+        let error = Error::new(StatusCode::SERVICE_UNAVAILABLE)
+            .with_message("this took too long; please try again later")
+            .with_cause("the application did not begin its response within limits.request_time");
+        self.exchange.as_ref().expect("not polled after completion").connection.context.local.failure(&error)
+    }
+}
+
+impl Connection {
+    fn has_sent_body(&self, cx: &mut Context<'_>) -> bool {
+        let mut wire = self.wire();
+        !wire.has_body() || matches!(wire.poll_flush(cx), Poll::Ready(Ok(())))
+    }
+
+    /// Settles who sent a request and to whom. Health checks, and requests that may not reach the application, have their response here.
+    fn admit(&self, parts: &mut http::request::Parts) -> Result<Peer, Box<Response>> {
+        if is_health_check(&parts.uri) {
+            return Err(Box::new(self.health(&parts.uri)));
+        }
+        if parts.uri.path_and_query().is_some_and(|target| target.as_str().len() > self.context.limits.head.target) {
+            let error = Error::new(StatusCode::URI_TOO_LONG).with_message("the address is too long");
+            return Err(Box::new(self.context.local.failure(&error)));
+        }
+        recipient::settle(self, parts).map_err(|error| Box::new(self.context.local.failure(&error)))
+    }
+
+    /// Live: the thread responds. Ready: it accepts more requests.
+    fn health(&self, uri: &Uri) -> Response {
+        if uri.path() == "/-/ready" && self.context.is_ending() {
+            return Response::text("draining\n").with_status(StatusCode::SERVICE_UNAVAILABLE);
+        }
+        Response::text(if uri.path() == "/-/live" { "live\n" } else { "ready\n" })
+    }
+}
+
+/// A request in progress. Dropped when its last byte is handed over or its connection ends; then it is logged.
+pub(crate) struct Exchange {
+    connection: Rc<Connection>,
+    entry: Option<Box<Entry>>,
+    status: Option<StatusCode>,
+    bytes: u64,
+    /// hyper has finished with it.
+    is_finished: bool,
+    http1: bool,
+    /// It has taken a permit.
+    has_permit: bool,
+}
+
+/// What the access log needs of a request.
+struct Entry {
+    start: Instant,
+    method: Method,
+    uri: Uri,
+    /// The client behind a trusted proxy.
+    peer: Option<String>,
+}
+
+impl Exchange {
+    fn begin(connection: &Rc<Connection>, parts: &http::request::Parts) -> Self {
+        connection.requests.set(connection.requests.get().saturating_add(1));
+        connection.running.set(connection.running.get() + 1);
+        connection.no_request_running.set(false);
+        if !is_health_check(&parts.uri) {
+            connection.context.count_request();
+        }
+        let entry = connection.context.access.as_ref().map(|_| {
+            Box::new(Entry { start: Instant::now(), method: parts.method.clone(), uri: parts.uri.clone(), peer: None })
+        });
+        Self {
+            connection: Rc::clone(connection),
+            entry,
+            status: None,
+            bytes: 0,
+            is_finished: false,
+            http1: parts.version != Version::HTTP_2,
+            has_permit: false,
+        }
+    }
+
+    /// Notes for the log who sent the request, if that is not the connection's peer.
+    fn set_peer(&mut self, peer: Peer) {
+        if let Some(entry) = self.entry.as_mut().filter(|_| peer.address != self.connection.peer.address) {
+            entry.peer = Some(peer_text(peer));
+        }
+    }
+
+    fn respond(mut self, response: Response) -> http::Response<ResponseBody> {
+        self.status = Some(response.status());
+        ResponseBody::new(response.into_http(), self)
+    }
+
+    pub(super) fn connection(&self) -> &Rc<Connection> {
+        &self.connection
+    }
+
+    /// Counts bytes that are sent.
+    pub(super) fn count(&mut self, bytes: usize) {
+        self.bytes += bytes as u64;
+    }
+
+    /// Lets the wire send the body; hyper has finished then.
+    pub(super) fn send_direct(mut self, body: DirectBody) {
+        let connection = Rc::clone(&self.connection);
+        self.finish();
+        connection.wire().queue_body(body, self);
+    }
+
+    fn finish(&mut self) {
+        if !std::mem::replace(&mut self.is_finished, true) {
+            self.connection.running.set(self.connection.running.get() - 1);
+        }
+    }
+
+    /// True if the connection closes because the thread retires or drains.
+    fn closes_connection(&self) -> bool {
+        self.http1 && self.connection.context.closes_after_response()
+    }
+
+    /// True if this is the last response of its connection: `limits.requests_per_connection` is reached, or the request is chunked, and the validator
+    /// does not know where the next request begins.
+    fn is_last(&self, parts: &http::request::Parts) -> bool {
+        if parts.version == Version::HTTP_2 {
+            return false;
+        }
+        let quota = self.connection.context.limits.requests;
+        (quota > 0 && self.connection.requests.get() >= quota)
+            || (self.connection.wire().in_chunked() && parts.headers.contains_key(http::header::TRANSFER_ENCODING))
+    }
+}
+
+impl Drop for Exchange {
+    fn drop(&mut self) {
+        self.finish();
+        if self.status.is_none() && !self.http1 {
+            self.connection.count_reset();
+        }
+        if self.has_permit {
+            if let Some(guard) = &self.connection.guard {
+                guard.release_reservation();
+            }
+            self.connection.context.release_permit();
+        }
+        let Some((entry, access)) = self.entry.take().zip(self.connection.context.access.as_ref()) else { return };
+        access.write(&Line {
+            peer: entry.peer.as_ref().unwrap_or(&self.connection.peer_text),
+            method: entry.method.as_str(),
+            target: entry.uri.path_and_query().map_or("*", |target| target.as_str()),
+            status: self.status,
+            bytes: self.bytes,
+            time: entry.start.elapsed(),
+        });
+    }
+}

@@ -1,0 +1,90 @@
+//! Who sent a request, and to which host: settled once, before the application sees it.
+//!
+//! Afterwards the field `Host` is the request's authority, and the target has none. Neither the application nor a component has to choose between
+//! an absolute target, `:authority`, `Host` and `X-Forwarded-Host`.
+
+use http::header::HOST;
+use http::request::Parts;
+use http::uri::Authority;
+use http::{HeaderValue, StatusCode, Uri, Version};
+use skep::{Error, Peer};
+
+use super::{Connection, Context};
+use crate::authority;
+use crate::proxies::{Forwarded, NotForwarded};
+
+/// The peer of a request, and its authority in the field `Host`.
+pub(super) fn settle(connection: &Connection, parts: &mut Parts) -> Result<Peer, Error> {
+    let context = &connection.context;
+    let mut peer = connection.peer;
+    let mut forwarded_host = None;
+    if parts.version == Version::HTTP_2 {
+        check_http2(context, parts)?;
+    }
+    if !context.rules.proxies.is_empty() && context.rules.proxies.includes(peer) {
+        let forwarded = Forwarded::read(&parts.headers, &context.rules.proxies).map_err(|NotForwarded(why)| {
+            Error::bad_request("the proxy's fields contradict each other").with_cause(why)
+        })?;
+        peer = forwarded.apply(peer);
+        forwarded_host = forwarded.host;
+    }
+    if let Some(own) = take_authority(&mut parts.uri) {
+        // RFC 9112, 3.2.2: the field is ignored.
+        set_host(parts, own.as_str())?;
+    }
+    if let Some(host) = forwarded_host {
+        set_host(parts, &host)?;
+    }
+    check_host(context, parts).map(|()| peer)
+}
+
+/// The checks that the validator makes for HTTP/1.
+fn check_http2(context: &Context, parts: &Parts) -> Result<(), Error> {
+    if parts.headers.len() > context.limits.head.fields {
+        let status = StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE;
+        return Err(Error::new(status).with_message("there are too many header fields"));
+    }
+    let mut hosts = parts.headers.get_all(HOST).into_iter();
+    let (host, second) = (hosts.next(), hosts.next());
+    // RFC 9113, 8.3.1.
+    let differs = host.zip(parts.uri.authority()).is_some_and(|(host, authority)| host != authority.as_str());
+    match () {
+        () if second.is_some() => Err(Error::bad_request("there are two Host fields")),
+        () if differs => Err(Error::bad_request("Host differs from :authority")),
+        () => Ok(()),
+    }
+}
+
+/// Removes scheme and authority from a target that has a path; that of CONNECT has none.
+fn take_authority(uri: &mut Uri) -> Option<Authority> {
+    uri.authority().and(uri.path_and_query())?;
+    let target = std::mem::take(uri).into_parts();
+    *uri = target.path_and_query.map(Uri::from).unwrap_or_default();
+    target.authority
+}
+
+fn set_host(parts: &mut Parts, authority: &str) -> Result<(), Error> {
+    let value = HeaderValue::from_str(authority).map_err(|_| not_a_host())?;
+    parts.headers.insert(HOST, value);
+    Ok(())
+}
+
+fn check_host(context: &Context, parts: &Parts) -> Result<(), Error> {
+    let Some(host) = parts.headers.get(HOST) else {
+        // HTTP/1.0 has none.
+        return if parts.version < Version::HTTP_11 { Ok(()) } else { Err(Error::bad_request("there is no host")) };
+    };
+    let host = host.to_str().ok().filter(|host| authority::is_valid(host.as_bytes())).ok_or_else(not_a_host)?;
+    if context.rules.hosts.allow(host) {
+        return Ok(());
+    }
+    let cause = format!("Host \"{host}\" is in neither `hosts` nor `base_url`");
+    tracing::debug!(target: "skep::hosts", "{cause}");
+    Err(Error::new(StatusCode::MISDIRECTED_REQUEST)
+        .with_message("this server has no site of that name")
+        .with_cause(cause))
+}
+
+fn not_a_host() -> Error {
+    Error::bad_request("Host is not the name of a host")
+}

@@ -1,0 +1,229 @@
+//! Buffers between the threads that log and the thread that writes.
+
+use std::io::{self, Write};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+/// How long a line may wait before it is written.
+const PATIENCE: Duration = Duration::from_millis(50);
+
+/// The capacity that an emptied buffer keeps.
+const KEEP: usize = 64 << 10;
+
+/// Where lines are written to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stream {
+    Output,
+    Error,
+    /// /dev/null.
+    #[cfg(test)]
+    Null,
+}
+
+/// The lines of one thread (or, for events, of all) that wait to be written.
+#[derive(Debug)]
+pub(crate) struct LogBuffer {
+    stream: Stream,
+    limit: usize,
+    lines: Mutex<Vec<u8>>,
+    dropped: AtomicU64,
+    shared: Arc<Shared>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    /// There is no thread: lines are written at once.
+    direct: AtomicBool,
+    /// A buffer has lines.
+    pending: AtomicBool,
+    stopping: AtomicBool,
+    buffers: Mutex<Vec<Arc<LogBuffer>>>,
+    thread: Mutex<Option<JoinHandle<()>>>,
+}
+
+/// The thread that writes.
+#[derive(Debug)]
+pub(crate) struct Writer {
+    shared: Arc<Shared>,
+}
+
+impl LogBuffer {
+    /// Appends what `format` writes, which must be whole lines, or drops it if the buffer is full.
+    pub(crate) fn push(&self, format: impl FnOnce(&mut Vec<u8>)) {
+        let mut lines = lock(&self.lines);
+        if lines.len() >= self.limit {
+            self.dropped.fetch_add(1, Ordering::Relaxed);
+            return;
+        }
+        let before = lines.len();
+        format(&mut lines);
+        if self.shared.direct.load(Ordering::Relaxed) {
+            drop(lines);
+            self.write(&mut Vec::new());
+            return;
+        }
+        let half = self.limit / 2;
+        let hurry = before < half && lines.len() >= half;
+        drop(lines);
+        if (hurry || !self.shared.pending.load(Ordering::Relaxed)) && !self.shared.call() {
+            self.write(&mut Vec::new());
+        }
+    }
+
+    /// Writes the buffer, and returns the number of bytes. `spare` replaces the buffer meanwhile.
+    pub(super) fn write(&self, spare: &mut Vec<u8>) -> usize {
+        std::mem::swap(&mut *lock(&self.lines), spare);
+        let dropped = self.dropped.swap(0, Ordering::Relaxed);
+        if dropped > 0 {
+            let _ = writeln!(spare, "# {dropped} lines dropped: the log buffer was full");
+        }
+        // A failure to write the log cannot be reported anywhere.
+        let _ = match self.stream {
+            Stream::Output => io::stdout().lock().write_all(spare).and_then(|()| io::stdout().flush()),
+            Stream::Error => io::stderr().lock().write_all(spare),
+            #[cfg(test)]
+            Stream::Null => {
+                std::fs::File::options().write(true).open("/dev/null").and_then(|mut null| null.write_all(spare))
+            }
+        };
+        let length = spare.len();
+        spare.clear();
+        spare.shrink_to(KEEP);
+        length
+    }
+}
+
+impl Shared {
+    /// Wakes the writing thread, and starts it if necessary. False if it cannot be started.
+    fn call(self: &Arc<Self>) -> bool {
+        self.pending.store(true, Ordering::Release);
+        let begun = self.begin();
+        if begun.is_err() {
+            self.direct.store(true, Ordering::Relaxed);
+        }
+        begun.is_ok()
+    }
+
+    fn begin(self: &Arc<Self>) -> io::Result<()> {
+        let mut thread = lock(&self.thread);
+        if let Some(thread) = &*thread {
+            thread.thread().unpark();
+        } else if !self.stopping.load(Ordering::Acquire) {
+            let running = Arc::clone(self);
+            let builder = thread::Builder::new().name("log".into()).stack_size(128 << 10);
+            *thread = Some(builder.spawn(move || running.run())?);
+        }
+        Ok(())
+    }
+
+    fn run(&self) {
+        let mut spare = Vec::new();
+        loop {
+            while !self.pending.load(Ordering::Acquire) && !self.stopping.load(Ordering::Acquire) {
+                thread::park();
+            }
+            let stopping = self.stopping.load(Ordering::Acquire);
+            if !stopping {
+                thread::park_timeout(PATIENCE);
+            }
+            self.pending.store(false, Ordering::Release);
+            let buffers = lock(&self.buffers).clone();
+            for buffer in buffers {
+                buffer.write(&mut spare);
+            }
+            if stopping {
+                return;
+            }
+        }
+    }
+}
+
+impl Writer {
+    /// Starts the thread.
+    pub(crate) fn start() -> io::Result<Self> {
+        let writer = Self::direct();
+        writer.use_thread();
+        writer.shared.begin()?;
+        Ok(writer)
+    }
+
+    /// Without a thread: each line is written at once.
+    pub(crate) fn direct() -> Self {
+        let shared = Arc::new(Shared {
+            direct: AtomicBool::new(true),
+            pending: AtomicBool::new(false),
+            stopping: AtomicBool::new(false),
+            buffers: Mutex::default(),
+            thread: Mutex::default(),
+        });
+        Self { shared }
+    }
+
+    /// Starts the thread with the next line: a process that logs nothing needs none.
+    pub(crate) fn use_thread(&self) {
+        self.shared.direct.store(false, Ordering::Relaxed);
+    }
+
+    /// A new buffer of at most `limit` bytes.
+    pub(crate) fn buffer(&self, stream: Stream, limit: usize) -> Arc<LogBuffer> {
+        let buffer = Arc::new(LogBuffer {
+            stream,
+            limit,
+            lines: Mutex::default(),
+            dropped: AtomicU64::new(0),
+            shared: Arc::clone(&self.shared),
+        });
+        lock(&self.shared.buffers).push(Arc::clone(&buffer));
+        buffer
+    }
+
+    /// Writes all buffers, and ends the thread if there is one.
+    pub(crate) fn finish(&mut self) {
+        self.shared.stopping.store(true, Ordering::Release);
+        let Some(thread) = lock(&self.shared.thread).take() else {
+            let buffers = lock(&self.shared.buffers).clone();
+            for buffer in buffers {
+                buffer.write(&mut Vec::new());
+            }
+            return;
+        };
+        thread.thread().unpark();
+        let _ = thread.join();
+    }
+}
+
+/// A thread that panicked has at worst left an incomplete line.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_full_buffer_drops_lines_and_counts_them() {
+        let mut writer = Writer::start().unwrap();
+        let buffer = writer.buffer(Stream::Error, 0);
+        buffer.push(|_| panic!("there is no room"));
+        buffer.push(|_| panic!("there is no room"));
+        assert_eq!(buffer.dropped.load(Ordering::Relaxed), 2);
+        buffer.dropped.store(0, Ordering::Relaxed);
+        writer.finish();
+    }
+
+    #[test]
+    fn a_thread_begins_with_the_first_line_and_ends_with_the_last() {
+        let mut writer = Writer::direct();
+        writer.use_thread();
+        let buffer = writer.buffer(Stream::Null, 100);
+        assert!(lock(&writer.shared.thread).is_none());
+        buffer.push(|lines| lines.extend(b"one line\n"));
+        assert!(lock(&writer.shared.thread).is_some());
+        buffer.push(|lines| lines.extend(b"another\n"));
+        writer.finish();
+        assert!(lock(&buffer.lines).is_empty() && lock(&writer.shared.thread).is_none());
+    }
+}

@@ -1,0 +1,44 @@
+//! What other processes look like from outside: memory, exit status, stacks.
+
+use std::fs;
+use std::io::Read;
+
+use rustix::process::WaitStatus;
+
+use crate::sys;
+
+/// Proportional set size of a process in bytes: shared memory is divided among the processes that map it.
+pub(crate) fn memory(pid: i32) -> Option<u64> {
+    let mut text = String::new();
+    fs::File::open(format!("/proc/{pid}/smaps_rollup")).ok()?.read_to_string(&mut text).ok()?;
+    let line = text.lines().find(|line| line.starts_with("Pss:"))?;
+    line.split_whitespace().nth(1)?.parse::<u64>().ok().map(|kib| kib << 10)
+}
+
+/// `exit code 1`, `signal 11 (SEGV, invalid memory access)`.
+pub(crate) fn describe_exit(status: WaitStatus) -> String {
+    match (status.exit_status(), status.terminating_signal()) {
+        (Some(code), _) => format!("exit code {code}"),
+        (_, Some(signal)) => sys::signals::name(signal),
+        _ => "unknown exit status".to_owned(),
+    }
+}
+
+/// The state and kernel stack of a thread, as far as the kernel shows them.
+pub(crate) fn kernel_stack(process: i32, thread: u32) -> String {
+    let read = |name: &str| fs::read_to_string(format!("/proc/{process}/task/{thread}/{name}")).unwrap_or_default();
+    let state =
+        read("status").lines().find(|line| line.starts_with("State:")).unwrap_or_default().replace("State:\t", "");
+    let stack: Vec<String> = read("stack").lines().map(|line| line.trim_start_matches("[<0>] ").to_owned()).collect();
+    format!("state {state}, in the kernel at {}, {}", read("wchan"), stack.join(" < "))
+}
+
+/// Makes a thread of a worker write its backtrace to standard error.
+pub(crate) fn request_backtrace(process: i32, thread: u32) {
+    let _ = sys::signals::send_to_thread(process, thread.cast_signed(), backtrace_signal());
+}
+
+/// The signal on which a worker's thread writes its backtrace to standard error.
+pub(crate) fn backtrace_signal() -> i32 {
+    libc::SIGRTMIN() + 1
+}

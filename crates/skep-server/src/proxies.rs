@@ -1,0 +1,79 @@
+//! Proxies in front of the server: which are trusted, and what they report of a client.
+//!
+//! A proxy connects in the client's place. If it is trusted (`proxies.trusted`), its fields [`Forwarded`] and its PROXY header
+//! ([`protocol`]) replace what the connection shows. Everyone else's are ignored: anybody can write them.
+
+mod forwarded;
+mod protocol;
+
+use std::net::{IpAddr, SocketAddr};
+
+pub(crate) use forwarded::{Forwarded, NotForwarded};
+use ipnet::IpNet;
+pub(crate) use protocol::read_header;
+use skep::Peer;
+
+/// The proxies that are trusted (the setting `proxies.trusted`).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Trusted {
+    networks: Vec<IpNet>,
+    /// Everyone who connects to a unix socket.
+    unix: bool,
+}
+
+impl Trusted {
+    /// Reads a list of networks, addresses and `unix`.
+    pub(crate) fn parse(list: &[String]) -> Result<Self, String> {
+        let mut trusted = Self::default();
+        for text in list {
+            if text == "unix" {
+                trusted.unix = true;
+                continue;
+            }
+            let network = text.parse::<IpNet>().or_else(|_| text.parse::<IpAddr>().map(IpNet::from));
+            trusted.networks.push(network.map_err(|_| {
+                format!("\"{text}\" is no network: write 10.0.0.0/8, 192.0.2.7, fd00::/8, or unix for unix sockets")
+            })?);
+        }
+        Ok(trusted)
+    }
+
+    /// True if no proxy is trusted.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.networks.is_empty() && !self.unix
+    }
+
+    /// Whether the peer of a connection is a trusted proxy.
+    pub(crate) fn includes(&self, peer: Peer) -> bool {
+        peer.address.map_or(self.unix, |address| self.includes_ip(address.ip()))
+    }
+
+    fn includes_ip(&self, address: IpAddr) -> bool {
+        let address = address.to_canonical();
+        self.networks.iter().any(|network| network.contains(&address))
+    }
+}
+
+/// A client that a proxy reports. Port 0: unknown.
+fn client(address: IpAddr, port: u16) -> SocketAddr {
+    SocketAddr::new(address.to_canonical(), port)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn peer(text: &str) -> Peer {
+        Peer::new(text.parse().ok(), false)
+    }
+
+    #[test]
+    fn networks_addresses_and_unix_sockets_are_trusted() {
+        let list = ["10.0.0.0/8", "192.0.2.7", "unix"].map(str::to_owned);
+        let trusted = Trusted::parse(&list).unwrap();
+        assert!(trusted.includes(peer("10.1.2.3:4")) && trusted.includes(peer("[::ffff:192.0.2.7]:4")));
+        assert!(trusted.includes(Peer::new(None, false)) && !trusted.includes(peer("192.0.2.8:4")));
+        assert!(!Trusted::default().includes(Peer::new(None, false)));
+        assert!(Trusted::parse(&["10.0.0/8".to_owned()]).unwrap_err().contains("write 10.0.0.0/8"));
+    }
+}

@@ -1,0 +1,135 @@
+//! How many connections are open: in all, for each address, and those that are rejected.
+
+use std::collections::HashMap;
+use std::net::IpAddr;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// How many connections a process rejects with a response at a time. Beyond that it closes them without one.
+pub(crate) const MAX_REJECTIONS: usize = 64;
+
+/// Limits the connections of all workers of a process together.
+#[derive(Clone, Debug)]
+pub(crate) struct ConnectionLimit(Arc<Counts>);
+
+#[derive(Debug)]
+struct Counts {
+    open: AtomicUsize,
+    most: usize,
+    rejections: AtomicUsize,
+    /// 0: no limit.
+    per_address: usize,
+    addresses: Mutex<HashMap<u128, usize>>,
+}
+
+/// Permits one connection; gives the permit back when dropped.
+#[derive(Debug)]
+pub(crate) struct ConnectionPermit {
+    counts: Arc<Counts>,
+    address: Option<u128>,
+}
+
+/// Permits a response to one connection that is rejected.
+#[derive(Debug)]
+pub(crate) struct RejectionPermit(Arc<Counts>);
+
+impl ConnectionLimit {
+    /// At most so many connections, and so many of one address (0: no limit).
+    pub(crate) fn new(most: usize, per_address: usize) -> Self {
+        let (open, rejections, addresses) = Default::default();
+        Self(Arc::new(Counts { open, most, rejections, per_address, addresses }))
+    }
+
+    /// A permit for a connection of this address; `None` if there are too many.
+    pub(crate) fn acquire(&self, address: Option<IpAddr>) -> Option<ConnectionPermit> {
+        let counts = &self.0;
+        let before = counts.open.fetch_add(1, Ordering::Relaxed);
+        let mut permit = ConnectionPermit { counts: Arc::clone(counts), address: None };
+        if before >= counts.most {
+            return None;
+        }
+        if let Some(network) = address.map(network).filter(|_| counts.per_address > 0) {
+            let mut addresses = counts.addresses();
+            let count = addresses.entry(network).or_default();
+            if *count >= counts.per_address {
+                return None;
+            }
+            *count += 1;
+            permit.address = Some(network);
+        }
+        Some(permit)
+    }
+
+    /// A permit to reject a connection with a response.
+    pub(crate) fn acquire_rejection(&self) -> Option<RejectionPermit> {
+        let before = self.0.rejections.fetch_add(1, Ordering::Relaxed);
+        let permit = RejectionPermit(Arc::clone(&self.0));
+        (before < MAX_REJECTIONS).then_some(permit)
+    }
+}
+
+impl Counts {
+    fn addresses(&self) -> std::sync::MutexGuard<'_, HashMap<u128, usize>> {
+        self.addresses.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// What counts as one client: an IPv4 address, or the /64 of an IPv6 address, which is what one subscriber gets.
+fn network(address: IpAddr) -> u128 {
+    match address.to_canonical() {
+        IpAddr::V4(address) => u128::from(address.to_bits()),
+        IpAddr::V6(address) => address.to_bits() >> 64 << 64,
+    }
+}
+
+impl Drop for ConnectionPermit {
+    fn drop(&mut self) {
+        self.counts.open.fetch_sub(1, Ordering::Relaxed);
+        let Some(network) = self.address else { return };
+        let mut addresses = self.counts.addresses();
+        if let Some(count) = addresses.get_mut(&network) {
+            *count -= 1;
+            if *count == 0 {
+                addresses.remove(&network);
+            }
+        }
+        // After a flood of addresses, the table gives its memory back.
+        if addresses.is_empty() {
+            addresses.shrink_to(64);
+        }
+    }
+}
+
+impl Drop for RejectionPermit {
+    fn drop(&mut self) {
+        self.0.rejections.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_has_its_share_and_others_theirs() {
+        let limit = ConnectionLimit::new(5, 2);
+        let acquire = |address: &str| limit.acquire(Some(address.parse().unwrap()));
+        let held = [acquire("192.0.2.1"), acquire("::ffff:192.0.2.1")];
+        assert!(held.iter().all(Option::is_some) && acquire("192.0.2.1").is_none());
+        let others = [acquire("2001:db8::1"), acquire("2001:db8::ffff:1")];
+        assert!(others.iter().all(Option::is_some) && acquire("2001:db8::2").is_none(), "one /64");
+        let another = acquire("2001:db8:0:1::1");
+        assert!(another.is_some() && acquire("192.0.2.9").is_none(), "five in all");
+        drop((held, others, another));
+        assert!(limit.0.addresses().is_empty() && limit.0.open.load(Ordering::Relaxed) == 0);
+    }
+
+    #[test]
+    fn rejections_have_a_limit_of_their_own() {
+        let limit = ConnectionLimit::new(1, 0);
+        let held: Vec<_> = (0..MAX_REJECTIONS).map(|_| limit.acquire_rejection().unwrap()).collect();
+        assert!(limit.acquire_rejection().is_none());
+        drop(held);
+        assert!(limit.acquire_rejection().is_some());
+    }
+}

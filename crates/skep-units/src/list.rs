@@ -1,0 +1,24 @@
+//! Lists: `memory:8MiB; memcached:a,b`.
+
+use crate::InvalidValue;
+
+/// Joins the elements of an array in a settings file: an element may be any text of one line.
+pub const LINE_SEPARATOR: char = '\n';
+
+/// Splits a list at `;` and at line breaks. Commas belong to the elements.
+///
+/// ```
+/// assert_eq!(skep_units::parse_list("memory:8MiB; memcached:a,b").unwrap(), ["memory:8MiB", "memcached:a,b"]);
+/// ```
+pub fn parse_list(text: &str) -> Result<Vec<&str>, InvalidValue> {
+    let elements: Vec<&str> = text.split([';', LINE_SEPARATOR]).map(str::trim).collect();
+    if elements.iter().any(|element| element.is_empty()) {
+        return Err(InvalidValue::new("list", text, "elements separated by ;"));
+    }
+    Ok(elements)
+}
+
+/// Writes a list. [`parse_list`] reads it back.
+pub fn format_list<T: AsRef<str>>(elements: &[T]) -> String {
+    elements.iter().map(AsRef::as_ref).collect::<Vec<_>>().join("; ")
+}

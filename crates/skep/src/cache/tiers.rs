@@ -1,0 +1,46 @@
+//! Where a cache keeps its entries.
+
+use std::fmt;
+
+use skep_cache::tiers::{Needs, Plan};
+
+/// The tiers of one cache, as a configuration describes them: near to far, such as `memory:64MiB` and `redis:cache1:6379`.
+/// [`skep_cache::tiers::Plan`] has the table of descriptions.
+///
+/// ```
+/// use skep::cache::Tiers;
+///
+/// assert!(Tiers::parse(["memory:64MiB"]).is_ok());
+/// assert!(Tiers::parse(["memory:64XB"]).unwrap_err().to_string().contains("invalid size \"64XB\""));
+/// ```
+#[derive(Clone, Debug)]
+pub struct Tiers {
+    pub(super) plan: Plan,
+    pub(super) needs: Needs,
+}
+
+impl Tiers {
+    /// Understands a list of descriptions, near to far.
+    pub fn parse<T: AsRef<str>>(list: impl IntoIterator<Item = T>) -> Result<Self, NotTiers> {
+        let plan = Plan::parse(list).map_err(NotTiers)?;
+        Ok(Self { needs: plan.needs(), plan })
+    }
+
+    /// What whoever runs these tiers must see to: see [`Needs`].
+    #[must_use]
+    pub fn needs(&self) -> Needs {
+        self.needs
+    }
+}
+
+/// A list of tiers is wrong: which, what is wrong with it, and what would be right.
+#[derive(Debug)]
+pub struct NotTiers(skep_cache::Error);
+
+impl fmt::Display for NotTiers {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl std::error::Error for NotTiers {}

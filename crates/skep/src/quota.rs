@@ -1,0 +1,79 @@
+//! Budgets that all requests of a process share: bytes of bodies in memory, bytes of uploads on the disk.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// A budget of bytes, shared by all requests of the process. Cloning it shares it.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Quota(Arc<AtomicU64>);
+
+/// What one request has of a [`Quota`]: returned when dropped.
+#[derive(Debug)]
+pub(crate) struct Share {
+    quota: Quota,
+    bytes: u64,
+}
+
+impl Quota {
+    /// A share of nothing yet.
+    pub(crate) fn share(&self) -> Share {
+        Share { quota: self.clone(), bytes: 0 }
+    }
+
+    #[cfg(test)]
+    pub(crate) fn used(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+impl Share {
+    /// True before the first was taken.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.bytes == 0
+    }
+
+    /// Takes more, if all shares together stay within `limit`; otherwise takes nothing.
+    #[must_use]
+    pub(crate) fn take(&mut self, bytes: u64, limit: u64) -> bool {
+        let before = self.quota.0.fetch_add(bytes, Ordering::Relaxed);
+        if before.saturating_add(bytes) > limit {
+            self.quota.0.fetch_sub(bytes, Ordering::Relaxed);
+            return false;
+        }
+        self.bytes += bytes;
+        true
+    }
+
+    /// Returns some of it early.
+    pub(crate) fn give_back(&mut self, bytes: u64) {
+        let bytes = bytes.min(self.bytes);
+        self.bytes -= bytes;
+        self.quota.0.fetch_sub(bytes, Ordering::Relaxed);
+    }
+}
+
+impl Drop for Share {
+    fn drop(&mut self) {
+        self.quota.0.fetch_sub(self.bytes, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_shares_together_stay_within_the_limit_and_what_is_dropped_is_free_again() {
+        let quota = Quota::default();
+        let (mut one, mut other) = (quota.share(), quota.share());
+        assert!(one.take(60, 100) && !other.take(41, 100) && other.take(40, 100));
+        assert_eq!(quota.used(), 100);
+        one.give_back(10);
+        assert!(other.take(10, 100) && !other.take(1, 100));
+        drop(other);
+        assert_eq!(quota.used(), 50);
+        one.give_back(1000);
+        assert!(one.is_empty());
+        assert_eq!(quota.used(), 0);
+    }
+}

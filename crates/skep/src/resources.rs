@@ -1,0 +1,151 @@
+//! What all handlers of an application share: settings, values, the database, caches, sessions, keys.
+//!
+//! [`Resources`] belong to the process, [`ThreadResources`] to one thread. Neither knows routes or handlers.
+
+use std::any::{Any, TypeId, type_name};
+use std::cell::OnceCell;
+use std::collections::HashMap;
+use std::fmt;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use crate::cache::{Cache, Caches, Pages, Store};
+use crate::error::Result;
+use crate::form::once::Ledger;
+use crate::link::BaseUrl;
+use crate::quota::Quota;
+use crate::secret::Secret;
+use crate::session::{SESSIONS, Sessions};
+use crate::settings::{Holder, Settings};
+use crate::setup::Setup;
+use crate::sql;
+use crate::validation::Messages;
+
+const NO_DATABASE: &str = "this application has no database: add App::database";
+
+/// Values of an application, one of each type: [`App::state`](crate::App::state).
+pub(crate) type Values = HashMap<TypeId, Box<dyn Any + Send + Sync>>;
+
+/// What one process shares between its threads.
+pub(crate) struct Resources {
+    pub(crate) database: Option<sql::Database>,
+    pub(crate) values: Values,
+    pub(crate) base_url: Option<BaseUrl>,
+    pub(crate) forms: Forms,
+    pub(crate) caches: Caches,
+    pub(crate) sessions: Sessions,
+    pub(crate) setup: Setup,
+}
+
+/// What the forms of an application share.
+pub(crate) struct Forms {
+    /// The first is for those who like none.
+    pub(crate) languages: Vec<Messages>,
+    /// Of the disk, for uploads.
+    pub(crate) quota: Quota,
+    /// Of memory, for bodies.
+    pub(crate) memory: Quota,
+    pub(crate) secret: Secret,
+    pub(crate) once: Ledger,
+}
+
+/// The resources as one thread uses them; each request works on a copy of its own ([`for_request`](Self::for_request)).
+pub(crate) struct ThreadResources {
+    thread: Rc<PerThread>,
+    /// The database as one request sees it.
+    db: OnceCell<sql::Local>,
+}
+
+struct PerThread {
+    shared: Arc<Resources>,
+    db: Option<sql::Local>,
+    pages: OnceCell<Option<Arc<Pages>>>,
+}
+
+impl Resources {
+    /// True if browsers reach the site over TLS, wherever that ends: the base URL begins with `https://`.
+    pub(crate) fn is_https(&self) -> bool {
+        self.base_url.as_ref().is_some_and(|base| base.as_str().starts_with("https://"))
+    }
+
+    pub(crate) fn value<T: Send + Sync + 'static>(&self) -> &T {
+        let value = self.values.get(&TypeId::of::<T>()).and_then(|value| value.downcast_ref());
+        value.unwrap_or_else(|| panic!("no `{}` was given to App::state", type_name::<T>()))
+    }
+
+    pub(crate) fn settings<T: Settings>(&self) -> &T {
+        let value = self.values.get(&TypeId::of::<Holder<T>>()).and_then(|value| value.downcast_ref::<Holder<T>>());
+        let value = value.unwrap_or_else(|| panic!("App::settings::<{}>() is missing", type_name::<T>()));
+        &value.0
+    }
+
+    pub(crate) fn cache<K: ?Sized + 'static, V: 'static>(&self, store: &Store<K, V>) -> Cache<K, V> {
+        self.caches.of(store).unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    pub(crate) fn database(&self) -> &sql::Database {
+        self.database.as_ref().expect(NO_DATABASE)
+    }
+
+    /// Opens the configured caches and the session store, so that a wrong configuration fails before a request does.
+    pub(crate) fn open_caches(&self) -> Result<()> {
+        self.caches.open_configured()?;
+        match self.caches.configured(SESSIONS)? {
+            Some((driver, blocks)) => self.sessions.keep_on(driver, blocks),
+            None => Ok(()),
+        }
+    }
+
+    /// Closes what a fork must not share.
+    pub(crate) fn close_for_fork(&self) {
+        #[cfg(not(target_family = "wasm"))]
+        if let Some(database) = &self.database {
+            database.close_idle();
+        }
+        self.caches.close_for_fork();
+        self.sessions.close_for_fork();
+    }
+}
+
+impl ThreadResources {
+    pub(crate) fn new(shared: Arc<Resources>) -> Self {
+        // Some resources must be reopened after a fork; a failure is reported on first use.
+        if let Err(error) = shared.open_caches() {
+            tracing::error!(target: "skep::request", "cannot open a cache: {error}");
+        }
+        let db = shared.database.as_ref().map(sql::Database::local);
+        Self { thread: Rc::new(PerThread { db, pages: OnceCell::new(), shared }), db: OnceCell::new() }
+    }
+
+    /// The resources for one request.
+    pub(crate) fn for_request(&self) -> Self {
+        Self { thread: Rc::clone(&self.thread), db: OnceCell::new() }
+    }
+
+    pub(crate) fn shared(&self) -> &Resources {
+        &self.thread.shared
+    }
+
+    pub(crate) fn has_database(&self) -> bool {
+        self.thread.db.is_some()
+    }
+
+    pub(crate) fn db(&self) -> &sql::Local {
+        self.db.get_or_init(|| self.thread.db.as_ref().expect(NO_DATABASE).for_request())
+    }
+
+    /// The cache of pages and fragments, if there is one.
+    pub(crate) fn pages(&self) -> Result<Option<&Pages>> {
+        if let Some(pages) = self.thread.pages.get() {
+            return Ok(pages.as_deref());
+        }
+        let pages = self.thread.shared.caches.pages()?;
+        Ok(self.thread.pages.get_or_init(|| pages).as_deref())
+    }
+}
+
+impl fmt::Debug for ThreadResources {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ThreadResources").finish_non_exhaustive()
+    }
+}

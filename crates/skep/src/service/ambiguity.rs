@@ -1,0 +1,224 @@
+//! Services that cannot be told apart, found while the program is built.
+//!
+//! This sees the services of one tuple, and of those what every request would confuse. What only some links would, and what
+//! stands in two tuples, is found at the start: `router::conflict`.
+
+use http::Method;
+
+use super::{Route, Service};
+
+/// Two services.
+pub(super) struct Pair<A, B>(std::marker::PhantomData<(A, B)>);
+
+impl<A: Service, B: Service> Pair<A, B> {
+    /// Does not evaluate if no request tells the two apart.
+    pub(super) const ASSERT_UNAMBIGUOUS: () = {
+        if are_one(A::ROUTE, B::ROUTE) {
+            let text = Text::of(A::ROUTE, B::ROUTE);
+            panic!("{}", text.as_str());
+        }
+    };
+}
+
+const fn are_one(one: &Route, other: &Route) -> bool {
+    method(&one.method) == method(&other.method)
+        && is_same_path(one, other)
+        && requires_all(one, other)
+        && requires_all(other, one)
+        && is_same_pair(one.when, other.when)
+}
+
+/// `PartialEq` is no matter for a `const`.
+const fn method(method: &Method) -> u8 {
+    match *method {
+        Method::GET => 0,
+        Method::POST => 1,
+        Method::PUT => 2,
+        Method::PATCH => 3,
+        _ => 4,
+    }
+}
+
+/// True if `one` requires every parameter that `other` does.
+const fn requires_all(one: &Route, other: &Route) -> bool {
+    let mut at = 0;
+    while at < other.query.len() {
+        let parameter = other.query[at];
+        if parameter.required && !requires(one, parameter.name) {
+            return false;
+        }
+        at += 1;
+    }
+    true
+}
+
+const fn requires(route: &Route, name: &str) -> bool {
+    let mut at = 0;
+    while at < route.query.len() {
+        if route.query[at].required && is_same(route.query[at].name, name) {
+            return true;
+        }
+        at += 1;
+    }
+    false
+}
+
+const fn is_same_pair(one: Option<(&str, &str)>, other: Option<(&str, &str)>) -> bool {
+    match (one, other) {
+        (Some((name, value)), Some((other_name, other_value))) => {
+            is_same(name, other_name) && is_same(value, other_value)
+        }
+        (None, None) => true,
+        _ => false,
+    }
+}
+
+const fn is_same(one: &str, other: &str) -> bool {
+    let (one, other) = (one.as_bytes(), other.as_bytes());
+    let mut at = 0;
+    while at < one.len() && at < other.len() && one[at] == other[at] {
+        at += 1;
+    }
+    at == one.len() && at == other.len()
+}
+
+/// Parameters are known by their position: their names are passed over.
+const fn is_same_path(one: &Route, other: &Route) -> bool {
+    let (mut at, mut other_at) = (0, 0);
+    loop {
+        let next = byte(one, at);
+        if next != byte(other, other_at) {
+            return false;
+        }
+        if next == 0 {
+            return true;
+        }
+        if next == b'{' {
+            let is_rest = byte(one, at + 1) == b'*';
+            if is_rest != (byte(other, other_at + 1) == b'*') {
+                return false;
+            }
+            at = name_end(one, at);
+            other_at = name_end(other, other_at);
+        } else {
+            at += 1;
+            other_at += 1;
+        }
+    }
+}
+
+/// Where the name of a parameter ends.
+const fn name_end(route: &Route, mut at: usize) -> usize {
+    while !matches!(byte(route, at), b'}' | 0) {
+        at += 1;
+    }
+    at
+}
+
+/// A byte of prefix and pattern, and 0 at their end.
+const fn byte(route: &Route, at: usize) -> u8 {
+    let (prefix, pattern) = (route.prefix.as_bytes(), route.pattern.as_bytes());
+    if at < prefix.len() {
+        return prefix[at];
+    }
+    let at = at - prefix.len();
+    if at < pattern.len() { pattern[at] } else { 0 }
+}
+
+/// A message that is put together by the compiler.
+struct Text {
+    bytes: [u8; Self::ROOM],
+    len: usize,
+}
+
+impl Text {
+    /// A longer message ends where this does.
+    const ROOM: usize = 512;
+
+    const fn of(one: &Route, other: &Route) -> Self {
+        let text = Self { bytes: [0; Self::ROOM], len: 0 };
+        let text =
+            text.then(one.service).then(" and ").then(other.service).then(" cannot be told apart: both answer at ");
+        let text = text
+            .then(one.prefix)
+            .then(one.pattern)
+            .then(", and no request leads to the one and not to the other; give one of ");
+        text.then("them another path, another method or a required query parameter of its own")
+    }
+
+    const fn then(mut self, text: &str) -> Self {
+        let bytes = text.as_bytes();
+        // Cut between characters, so that it stays a text.
+        if self.len + bytes.len() <= Self::ROOM {
+            let mut at = 0;
+            while at < bytes.len() {
+                self.bytes[self.len] = bytes[at];
+                self.len += 1;
+                at += 1;
+            }
+        }
+        self
+    }
+
+    const fn as_str(&self) -> &str {
+        match std::str::from_utf8(self.bytes.split_at(self.len).0) {
+            Ok(text) => text,
+            Err(_) => "two services cannot be told apart",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::service::QueryParameter;
+
+    const fn route(pattern: &'static str, query: &'static [QueryParameter]) -> Route {
+        Route { pattern, query, ..Route::NONE }
+    }
+
+    const fn parameter(name: &'static str, required: bool) -> QueryParameter {
+        QueryParameter { name, required }
+    }
+
+    #[test]
+    fn what_every_request_would_confuse_is_one() {
+        let same = |one: &str, other: &str| {
+            let leak = |text: &str| -> &'static str { Box::leak(text.to_owned().into_boxed_str()) };
+            is_same_path(&route(leak(one), &[]), &route(leak(other), &[]))
+        };
+        assert!(same("/", "/") && same("/{a}/x", "/{bcd}/x") && same("/{*a}", "/{*rest}"));
+        assert!(
+            !same("/{a}", "/{*a}") && !same("/{a}/x", "/{a}") && !same("/a", "/{a}") && !same("/{a}/{b}", "/{a}/b")
+        );
+        let below = Route { prefix: "/shop", ..route("/x/{id}", &[]) };
+        assert!(are_one(&below, &route("/shop/x/{number}", &[])));
+        let post = Route { method: Method::POST, ..route("/", &[]) };
+        assert!(!are_one(&post, &route("/", &[])));
+    }
+
+    #[test]
+    fn what_a_query_can_tell_apart_is_not() {
+        static ONE: [QueryParameter; 2] = [parameter("a", true), parameter("b", false)];
+        static SAME: [QueryParameter; 2] = [parameter("c", false), parameter("a", true)];
+        static MORE: [QueryParameter; 2] = [parameter("a", true), parameter("b", true)];
+        let one = route("/", &ONE);
+        assert!(are_one(&one, &route("/", &SAME)));
+        assert!(!are_one(&one, &route("/", &MORE)) && !are_one(&one, &route("/", &[])));
+        let when = |value| Route { when: Some(("action", value)), ..route("/", &ONE) };
+        assert!(are_one(&when("delete"), &when("delete")));
+        assert!(!are_one(&when("delete"), &when("keep")) && !are_one(&when("delete"), &one));
+    }
+
+    #[test]
+    fn the_message_names_both() {
+        let named = |service| Route { service, ..route("/{page}", &[]) };
+        let text = Text::of(&named("Article"), &named("Page"));
+        assert!(
+            text.as_str().starts_with("Article and Page cannot be told apart: both answer at /{page}, and no request")
+        );
+        assert!(text.as_str().ends_with("of its own"));
+        let long: &'static str = Box::leak("é".repeat(400).into_boxed_str());
+        assert!(!Text::of(&named(long), &named("Page")).as_str().is_empty());
+    }
+}

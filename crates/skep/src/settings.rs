@@ -1,0 +1,58 @@
+//! Settings: what can be set, where a value came from, and structs of an application's own settings.
+//!
+//! A [`Row`] describes one setting. A [`Table`] of rows turns what files, variables and flags say ([`RawSetting`]) into
+//! [`Resolved`] values. The server has a table of its own; an application adds its rows with `derive(Settings)`:
+//!
+//! ```
+//! use std::time::Duration;
+//!
+//! use skep::prelude::*;
+//! use skep::settings::Settings;
+//!
+//! /// `[helpdesk]` in skep.toml, `SKEP_HELPDESK_SMTP`, `--set helpdesk.smtp=...`
+//! #[derive(Settings)]
+//! #[settings(table = "helpdesk")]
+//! struct Helpdesk {
+//!     /// The mail server, such as mail.example.org:587.
+//!     smtp: String,
+//!     /// The password of the mail server.
+//!     #[setting(secret)]
+//!     password: Option<String>,
+//!     /// How long a ticket stays open without a reply.
+//!     #[setting(default = "14d")]
+//!     close_after: Duration,
+//! }
+//!
+//! # #[derive(Service)]
+//! # #[service(GET "/")]
+//! # struct Index;
+//! impl Handle for Index {
+//!     async fn handle(self, cx: &mut Cx<'_>) -> Result {
+//!         Ok(Response::text(cx.settings::<Helpdesk>().smtp.clone()))
+//!     }
+//! }
+//!
+//! let app = App::new().settings::<Helpdesk>().serve::<(Index,)>();
+//! let client = skep::test::Client::with_settings(app, &[("helpdesk.smtp", "mail.example.org:587")]);
+//! assert_eq!(client.get("/").text(), "mail.example.org:587");
+//! ```
+//!
+//! A setting without a default is required, unless its type is `Option`, `Vec` or `bool`. A missing or invalid setting, and a key that
+//! the table does not have, stop the start with the line or the command that sets it.
+
+mod declared;
+mod kind;
+#[doc(hidden)]
+pub mod section;
+mod table;
+mod transfer;
+mod value;
+
+pub(crate) use declared::{Declared, Holder, Loaded, load_all};
+pub use declared::{Field, Reader, Settings};
+pub use kind::{Kind, Value};
+pub use skep_macros::Settings;
+pub use skep_units::Address;
+pub use table::{RawSetting, RawValue, Resolved, Row, Source, Table, Values, variable_of};
+pub use transfer::{VARIABLE, decode, encode};
+pub use value::{ByteSize, SettingValue};

@@ -1,0 +1,173 @@
+//! The settings that an application starts with, and start-up errors.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use crate::cache::{Clock, Tiers};
+use crate::link::BaseUrl;
+use crate::offload::{Inline, Offload};
+use crate::session;
+use crate::settings::RawSetting;
+#[cfg(not(target_family = "wasm"))]
+use crate::sql;
+
+/// The settings of an application. A server fills them in; [`Setup::default`] suits tests.
+#[derive(Clone)]
+#[non_exhaustive]
+#[expect(clippy::struct_excessive_bools, reason = "each is a setting of its own")]
+pub struct Setup {
+    /// The data directory.
+    pub data: PathBuf,
+    /// Use a new, temporary database instead of the one in [`data`](Self::data).
+    pub temporary_database: bool,
+    /// The file with the keys that encrypt cookies and tokens, one per line. Default: `secret` in [`data`](Self::data), or
+    /// temporary keys with a [`temporary_database`](Self::temporary_database).
+    pub secret: Option<PathBuf>,
+    /// Options of the database.
+    #[cfg(not(target_family = "wasm"))]
+    pub sql: sql::Options,
+    /// The prefix of absolute URLs; overrides [`App::base_url`](crate::App::base_url).
+    pub base_url: Option<BaseUrl>,
+    /// Cookies are `Secure` on every connection, not only on those that are known to be encrypted.
+    pub secure_cookies: bool,
+    /// The tiers of caches by name; `default` applies to all others.
+    pub caches: HashMap<String, Tiers>,
+    /// Differs between builds of the application: builds do not share entries in caches that several processes use.
+    pub build: u32,
+    /// What files, variables and flags say about settings that the application declares: [`App::settings`](crate::App::settings).
+    pub settings: Vec<RawSetting>,
+    /// New versions may run migrations that the version before cannot work with.
+    pub allow_breaking_migration: bool,
+    /// Lifetimes of sessions.
+    pub session: session::Rules,
+    /// The clock of caches and sessions. Tests use one that they advance.
+    pub clock: Clock,
+    /// Development mode: error pages show all details.
+    pub development: bool,
+    /// Limits of a request.
+    pub limits: Limits,
+    /// Refuse migrations that are incompatible with another version that is still running.
+    pub careful: bool,
+    /// Several processes serve requests: what one of them remembers in memory is unknown to the others, so one-shot forms require
+    /// the database.
+    pub several_processes: bool,
+    /// Runs blocking work.
+    pub offload: Arc<dyn Offload>,
+    /// What the host of this component offers.
+    #[cfg(target_family = "wasm")]
+    pub(crate) host: &'static crate::component::Host,
+}
+
+/// Limits of requests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Limits {
+    /// Maximum size of a body in bytes, unless the service sets its own (1 MiB).
+    pub body: u64,
+    /// The most bytes of request bodies held in memory at once, by all requests of this process (256 MiB); more are a 503.
+    pub bodies: u64,
+    /// Maximum number of fields of a form (1000).
+    pub form_fields: usize,
+    /// Maximum number of submissions of one-shot forms that this process remembers (100 000): without a database until they
+    /// expire, with one only while they are handled.
+    pub once: usize,
+    /// Maximum size of a cached page in bytes ([`PublicPage`](crate::cache::PublicPage)), streams included (8 MiB).
+    pub page: u64,
+    /// Maximum number of query parameters (1000).
+    pub query_parameters: usize,
+    /// Maximum size of a session in bytes: its names, and its values as JSON (64 KiB).
+    pub session: usize,
+    /// Maximum number of sessions in the default store, a SQLite file: the least recently used are evicted (1 000 000). The
+    /// list of a user's sessions counts as one.
+    pub sessions: u64,
+    /// Maximum number of sessions of one user ([`Session::belongs_to`](crate::session::Session::belongs_to)): the oldest end (100).
+    pub user_sessions: usize,
+    /// Maximum size of an uploaded file in bytes (16 MiB); a field may allow fewer.
+    pub upload_file: u64,
+    /// Maximum size of a form with files in bytes, unless the service sets its own (64 MiB).
+    pub upload_total: u64,
+    /// Maximum disk space in bytes for the uploads of all requests in flight in this process (1 GiB).
+    pub upload_quota: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            body: 1 << 20,
+            bodies: 256 << 20,
+            form_fields: 1000,
+            once: 100_000,
+            page: 8 << 20,
+            query_parameters: 1000,
+            session: 64 << 10,
+            sessions: 1_000_000,
+            user_sessions: 100,
+            upload_file: 16 << 20,
+            upload_total: 64 << 20,
+            upload_quota: 1 << 30,
+        }
+    }
+}
+
+impl Default for Setup {
+    fn default() -> Self {
+        Self {
+            data: PathBuf::from("data"),
+            temporary_database: false,
+            secret: None,
+            #[cfg(not(target_family = "wasm"))]
+            sql: sql::Options::default(),
+            base_url: None,
+            secure_cookies: false,
+            caches: HashMap::new(),
+            build: 0,
+            settings: Vec::new(),
+            allow_breaking_migration: false,
+            session: session::Rules::default(),
+            clock: Clock::system(),
+            development: false,
+            limits: Limits::default(),
+            careful: false,
+            several_processes: false,
+            offload: Arc::new(Inline),
+            #[cfg(target_family = "wasm")]
+            host: crate::component::Host::NONE,
+        }
+    }
+}
+
+/// Why an application cannot start: all problems, one per line.
+#[derive(Debug)]
+pub struct StartError {
+    pub(crate) problems: Vec<String>,
+}
+
+impl StartError {
+    /// One that has this text.
+    #[must_use]
+    pub fn new(problem: impl Into<String>) -> Self {
+        Self { problems: vec![problem.into()] }
+    }
+
+    /// The problems.
+    #[must_use]
+    pub fn problems(&self) -> &[String] {
+        &self.problems
+    }
+}
+
+impl fmt::Display for StartError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.problems.join("\n"))
+    }
+}
+
+impl std::error::Error for StartError {}
+
+impl fmt::Debug for Setup {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Setup").field("data", &self.data).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,185 @@
+//! What the security reviews found open, and what holds now: one test for each finding. docs/security.md lists them.
+#![cfg(not(target_family = "wasm"))]
+
+use std::time::Duration;
+
+use skep::cache::{EntryPolicy, PublicPage, SharedCx};
+use skep::form::{Text, Upload};
+use skep::prelude::*;
+use skep::sql::{Migration, Migrations};
+use skep::test::Client;
+use skep::{Method, Setup};
+
+const MIGRATIONS: Migrations =
+    Migrations::new(&[Migration::new(1, "0001_note.sql", "create table note (text text not null)")]);
+
+const USER: skep::session::Key<u32> = skep::session::Key::new("user");
+
+#[derive(Service)]
+#[service(GET "/")]
+struct Index;
+
+impl Handle for Index {
+    async fn handle(self, cx: &mut Cx<'_>) -> Result {
+        cx.session().set(&USER, &7).await?;
+        cx.set_cookie(&skep::Cookie::new("own", "1"));
+        Ok(Response::html(html! { form (Pay::form(cx)) { button { "Pay" } } }))
+    }
+}
+
+#[derive(Service)]
+#[service(POST "/pay", page = Index, once = "2h")]
+struct Pay;
+
+impl Handle for Pay {
+    async fn handle(self, _cx: &mut Cx<'_>) -> Result {
+        Ok(Response::text("paid"))
+    }
+}
+
+#[derive(Service)]
+#[service(GET "/page")]
+struct Page;
+
+impl PublicPage for Page {
+    fn policy(&self) -> EntryPolicy {
+        EntryPolicy::new(Duration::from_mins(1))
+    }
+
+    async fn page(&self, _cx: &SharedCx<'_>) -> Result {
+        Ok(Response::text("page"))
+    }
+}
+
+#[test]
+fn behind_a_proxy_that_ends_tls_an_https_base_url_makes_cookies_secure() {
+    for (base, is_secure) in [("https://example.org", true), ("http://example.org", false)] {
+        let client = Client::new(App::new().serve::<(Index, Pay)>().base_url(base)).without_fetch_metadata();
+        let answer = client.get("/");
+        let cookies: Vec<_> =
+            answer.headers().get_all("set-cookie").iter().map(|value| value.to_str().unwrap().to_owned()).collect();
+        assert!(cookies.len() >= 3, "{cookies:?}");
+        for cookie in &cookies {
+            assert_eq!(cookie.contains("; Secure"), is_secure, "{cookie}");
+            let is_ours = cookie.contains("skep-session=") || cookie.contains("skep-form=");
+            assert_eq!(cookie.starts_with("__Host-"), is_secure && is_ours, "{cookie}");
+        }
+    }
+}
+
+#[test]
+fn a_form_that_is_accepted_once_needs_a_database_where_several_processes_answer() {
+    let setup = || {
+        let mut setup = Setup::default();
+        (setup.several_processes, setup.temporary_database) = (true, true);
+        setup
+    };
+    let refused = App::new().serve::<(Index, Pay)>().open(setup()).unwrap_err().to_string();
+    assert!(refused.contains("App::database") && refused.contains("prefork"), "{refused}");
+    assert!(App::new().serve::<(Index, Pay)>().database(MIGRATIONS).open(setup()).is_ok());
+    assert!(App::new().serve::<(Page,)>().open(setup()).is_ok());
+}
+
+#[test]
+fn a_head_answered_with_304_has_no_length() {
+    let client = Client::new(App::new().serve::<(Page,)>());
+    let tag = client.get("/page").header("etag").unwrap().to_owned();
+    for method in [Method::GET, Method::HEAD] {
+        let answer = client.request(method.clone(), "/page").header("if-none-match", &tag).send();
+        assert_eq!((answer.status().as_u16(), answer.header("content-length")), (304, None), "{method}");
+    }
+    assert_eq!(client.request(Method::HEAD, "/page").send().header("content-length"), Some("4"));
+}
+
+#[test]
+fn if_match_counts_for_pages_and_comes_before_if_none_match() {
+    let client = Client::new(App::new().serve::<(Page,)>());
+    let tag = client.get("/page").header("etag").unwrap().to_owned();
+    let status = |fields: &[(&str, &str)]| {
+        let request = client.request(Method::GET, "/page");
+        fields.iter().fold(request, |request, (name, value)| request.header(name, value)).send().status().as_u16()
+    };
+    assert_eq!(status(&[("if-match", "\"other\"")]), 412);
+    assert_eq!(status(&[("if-match", "\"other\""), ("if-none-match", &tag)]), 412);
+    assert_eq!(status(&[("if-match", &tag)]), 200);
+    assert_eq!(status(&[("if-match", "*")]), 200);
+    assert_eq!(status(&[("if-match", &tag), ("if-none-match", &tag)]), 304);
+}
+
+#[cfg(unix)]
+#[test]
+fn the_database_is_its_owners_only() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = tempfile::tempdir().unwrap();
+    let mut setup = Setup::default();
+    setup.data = folder.path().join("data");
+    let client = Client::with_setup(App::new().serve::<(Page,)>().database(MIGRATIONS), setup);
+    assert_eq!(client.get("/page").status(), 200);
+    let mode = |path: &std::path::Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode(&folder.path().join("data")), 0o700);
+    let files: Vec<_> =
+        std::fs::read_dir(folder.path().join("data")).unwrap().map(|file| file.unwrap().path()).collect();
+    assert!(files.iter().any(|file| file.ends_with("database.sqlite")), "{files:?}");
+    for file in files {
+        assert_eq!(mode(&file), 0o600, "{}", file.display());
+    }
+}
+
+#[derive(Service)]
+#[service(POST "/upload")]
+struct Send {
+    #[form]
+    files: Vec<Upload>,
+}
+
+impl Handle for Send {
+    async fn handle(self, cx: &mut Cx<'_>) -> Result {
+        let folder = cx.data().join("uploads");
+        let on_disk = std::fs::read_dir(folder).map_or(0, Iterator::count);
+        Ok(Response::text(format!("{} files, {on_disk} on disk", self.files.len())))
+    }
+}
+
+#[derive(Service)]
+#[service(POST "/text")]
+struct Store {
+    #[form]
+    text: Text<0, 1_000_000>,
+}
+
+impl Handle for Store {
+    async fn handle(self, _cx: &mut Cx<'_>) -> Result {
+        Ok(Response::text(self.text.as_str().len().to_string()))
+    }
+}
+
+fn uploads(limit: u64) -> (tempfile::TempDir, Client) {
+    let folder = tempfile::tempdir().unwrap();
+    let mut setup = Setup::default();
+    setup.data = folder.path().into();
+    setup.limits.bodies = limit;
+    (folder, Client::with_setup(App::new().serve::<(Send, Store)>(), setup))
+}
+
+#[test]
+fn many_small_files_go_to_the_disk_once_their_sum_is_large() {
+    let (_folder, client) = uploads(1 << 20);
+    let content = [7; 10_000];
+    let files: Vec<(&str, &str, &str, &[u8])> = (0..50).map(|_| ("files", "a", "", &content[..])).collect();
+    let answer = client.request(Method::POST, "/upload").files(&[], &files).send();
+    assert_eq!(answer.status(), 200, "{}", answer.text());
+    let on_disk: usize = answer.text().split(' ').nth(2).unwrap().parse().unwrap();
+    assert!((43..=45).contains(&on_disk), "64 KiB of 500 000 bytes stay in memory: {}", answer.text());
+}
+
+#[test]
+fn bodies_in_memory_have_a_budget_that_all_requests_share() {
+    let (_folder, client) = uploads(10_000);
+    let text = |len: usize| client.post("/text", &[("text", &"a".repeat(len))]).status().as_u16();
+    assert_eq!(text(9_000), 200);
+    assert_eq!(text(11_000), 503);
+    assert_eq!(text(9_000), 200, "what a request held is free again when it is answered");
+    let content = vec![7; 20_000];
+    let answer = client.request(Method::POST, "/upload").files(&[], &[("files", "a", "", &content)]).send();
+    assert_eq!(answer.status(), 503);
+}

@@ -1,0 +1,6 @@
+create table entry (
+    id integer primary key,
+    name text not null,
+    text text not null,
+    written text not null default current_timestamp
+) strict;

@@ -1,0 +1,242 @@
+//! The Rust of how-to guides, compiled. `cargo xtask tidy` checks that the code of each page stands here, or is a documentation test.
+#![allow(dead_code, reason = "the code is written as the pages need it")]
+
+mod send_file {
+    use skep::files::Files;
+    use skep::header::CONTENT_DISPOSITION;
+    use skep::prelude::*;
+    use skep::session::Key;
+
+    const USER: Key<u64> = Key::new("user");
+
+    /// The folder, opened once.
+    struct Invoices(Files);
+
+    fn app() -> App {
+        let invoices = Files::dir("/srv/invoices").cache_control("private, no-cache");
+        App::new().serve::<(Invoice,)>().state(Invoices(invoices))
+    }
+
+    /// An invoice, for signed-in users.
+    #[derive(Service)]
+    #[service(GET "/invoices/{number}")]
+    struct Invoice {
+        number: u32,
+    }
+
+    impl Handle for Invoice {
+        async fn handle(self, cx: &mut Cx<'_>) -> Result {
+            if cx.session().get(&USER).await?.is_none() {
+                return Err(Error::forbidden("sign in to see invoices"));
+            }
+            let name = format!("{}.pdf", self.number);
+            let Invoices(files) = cx.state();
+            let response = files.answer(cx.method(), &name, cx.uri().path(), cx.request_headers())?;
+            Ok(response.with_header(CONTENT_DISPOSITION, "attachment".parse().expect("a header value")))
+        }
+    }
+}
+
+mod background_work {
+    use std::time::Duration;
+
+    use skep::Site;
+    use skep::prelude::*;
+    use skep::sql::query;
+
+    fn app() -> App {
+        App::new().on_start(import).every("send reminders", Duration::from_mins(5), send_reminders)
+    }
+
+    /// Runs once, before the first request.
+    fn import(site: &Site) -> Result<()> {
+        let cities = std::fs::read_to_string(site.data().join("cities.txt"))?;
+        site.db().write(|db| {
+            db.transaction(|db| {
+                for name in cities.lines() {
+                    db.execute(query("insert or ignore into city (name) values (?)", name))?;
+                }
+                Ok(())
+            })
+        })?;
+        Ok(())
+    }
+
+    /// Runs every five minutes.
+    fn send_reminders(site: &Site) -> Result<()> {
+        let due: Vec<String> =
+            site.db().write(|db| db.all("select address from reminder where at <= current_timestamp"))?;
+        for address in &due {
+            tracing_line(address);
+        }
+        Ok(())
+    }
+
+    fn tracing_line(_address: &str) {}
+}
+
+mod upload_files {
+    use skep::form::{FileKind, Upload};
+    use skep::prelude::*;
+
+    /// A picture of at most 5 MB.
+    struct Picture;
+
+    impl FileKind for Picture {
+        const ACCEPT: Option<&'static str> = Some("image/png,image/jpeg");
+        const MAX: u64 = 5_000_000;
+    }
+
+    #[derive(Service)]
+    #[service(GET "/pictures/new")]
+    struct New;
+
+    #[derive(Service)]
+    #[service(POST "/pictures", page = New)]
+    struct Add {
+        #[form]
+        picture: Upload<Picture>,
+    }
+
+    impl Handle for New {
+        async fn handle(self, cx: &mut Cx<'_>) -> Result {
+            Ok(Response::html(html! {
+                form (Add::form(cx)) {
+                    label (Add::picture) { "Picture" }
+                    input (Add::picture);
+                    button { "Upload" }
+                }
+            }))
+        }
+    }
+
+    impl Handle for Add {
+        async fn handle(self, cx: &mut Cx<'_>) -> Result {
+            let target = cx.data().join("pictures").join(cx.id().to_string());
+            self.picture.keep(target).await?;
+            Ok(Response::see_other(New))
+        }
+    }
+
+    #[test]
+    fn a_picture_is_required() {
+        let client = skep::test::Client::new(App::new().serve::<(New, Add)>());
+        let page = client.request(skep::Method::POST, "/pictures").files(&[], &[]).send();
+        assert_eq!(page.status(), 422);
+    }
+}
+
+mod rate_limit {
+    use std::time::Duration;
+
+    use skep::cache::Store;
+    use skep::prelude::*;
+
+    /// Attempts by address, forgotten after ten minutes.
+    const ATTEMPTS: Store<str, i64> = Store::with("attempts", |cache| cache.ttl(Duration::from_mins(10)));
+
+    async fn limit(cx: &Cx<'_>) -> Result<()> {
+        let address = cx.peer().address.map_or_else(|| "local".into(), |address| address.ip().to_string());
+        if cx.cache(&ATTEMPTS).increment(&address, 1).await? > 5 {
+            return Err(Error::new(StatusCode::TOO_MANY_REQUESTS).with_message("Please try again in ten minutes."));
+        }
+        Ok(())
+    }
+}
+
+mod test_an_application {
+    use skep::prelude::*;
+    use skep::test::Client;
+
+    #[derive(Service)]
+    #[service(GET "/")]
+    struct Index;
+
+    impl Handle for Index {
+        async fn handle(self, _cx: &mut Cx<'_>) -> Result {
+            Ok(Response::text("welcome"))
+        }
+    }
+
+    fn app() -> App {
+        App::new().serve::<(Index,)>()
+    }
+
+    #[test]
+    fn the_first_page_is_there() {
+        let client = Client::new(app());
+        let response = client.get(&Index.url());
+        assert_eq!(response.status(), 200);
+        assert_eq!(response.text(), "welcome");
+    }
+
+    #[test]
+    fn in_development_an_error_page_shows_its_cause() {
+        let mut setup = skep::Setup::default();
+        setup.development = true;
+        let client = Client::with_setup(app(), setup);
+        assert_eq!(client.get("/nothing").status(), 404);
+    }
+}
+
+mod hello {
+    use skep::prelude::*;
+
+    /// Its value is its link: `Greeting { name }` in an `href`.
+    #[derive(Service)]
+    #[service(GET "/hello/{name}")]
+    struct Greeting {
+        name: String,
+    }
+
+    impl Handle for Greeting {
+        async fn handle(self, _cx: &mut Cx<'_>) -> Result {
+            Ok(Response::html(html! { h1 { "Hello, " (self.name) "!" } }))
+        }
+    }
+
+    fn main() -> std::process::ExitCode {
+        skep_server::run(|| App::new().serve::<(Greeting,)>())
+    }
+}
+
+mod settings {
+    use std::time::Duration;
+
+    use skep::prelude::*;
+    use skep::settings::Settings;
+
+    /// `[helpdesk]` in skep.toml, `SKEP_HELPDESK_SMTP`, `--set helpdesk.smtp=...`
+    #[derive(Settings)]
+    #[settings(table = "helpdesk")]
+    struct Helpdesk {
+        /// The mail server, such as mail.example.org:587.
+        smtp: String,
+        /// The password of the mail server.
+        #[setting(secret)]
+        password: Option<String>,
+        /// How long a ticket stays open without a reply.
+        #[setting(default = "14d")]
+        close_after: Duration,
+    }
+
+    #[derive(Service)]
+    #[service(GET "/")]
+    struct Index;
+
+    impl Handle for Index {
+        async fn handle(self, cx: &mut Cx<'_>) -> Result {
+            Ok(Response::text(cx.settings::<Helpdesk>().smtp.clone()))
+        }
+    }
+
+    fn app() -> App {
+        App::new().settings::<Helpdesk>().serve::<(Index,)>()
+    }
+
+    #[test]
+    fn the_setting_is_read() {
+        let client = skep::test::Client::with_settings(app(), &[("helpdesk.smtp", "mail.example.org:587")]);
+        assert_eq!(client.get("/").text(), "mail.example.org:587");
+    }
+}

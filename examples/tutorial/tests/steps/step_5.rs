@@ -1,0 +1,137 @@
+//! Step 5: a session.
+
+use skep::form::{MultilineText, Text};
+use skep::html::Document;
+use skep::prelude::*;
+use skep::session::Key;
+use skep::sql::{Row, migrations, query};
+
+/// The name that a visitor signed with last.
+const NAME: Key<Text<1, 80>> = Key::new("name");
+
+#[derive(Row)]
+struct Entry {
+    id: i64,
+    name: String,
+    text: String,
+}
+
+/// The guest book.
+#[derive(Service)]
+#[service(GET "/")]
+struct Index;
+
+/// One entry.
+#[derive(Service)]
+#[service(GET "/entries/{id}")]
+struct Show {
+    id: i64,
+}
+
+/// Adds an entry.
+#[derive(Service)]
+#[service(POST "/", page = Index)]
+struct Sign {
+    #[form]
+    name: Text<1, 80>,
+    #[form]
+    text: MultilineText<1, 2_000>,
+}
+
+/// Forgets the visitor.
+#[derive(Service)]
+#[service(POST "/forget")]
+struct Forget;
+
+fn page(title: &str, content: &Html) -> Html<Document> {
+    html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                title { (title) }
+            }
+            body {
+                header { a href=(Index) { "Guest book" } }
+                main { h1 { (title) } (content) }
+            }
+        }
+    }
+}
+
+fn list(entries: &[Entry]) -> Html {
+    html! {
+        ul {
+            @for entry in entries {
+                li { a href=(Show { id: entry.id }) { (entry.name) } ": " (entry.text) }
+            }
+        }
+    }
+}
+
+const NEWEST: &str = "select id, name, text from entry order by id desc limit 50";
+
+impl Handle for Index {
+    async fn handle(self, cx: &mut Cx<'_>) -> Result {
+        let entries = cx.db().all::<Entry>(NEWEST).await?;
+        let name = cx.session().get(&NAME).await?;
+        let mut form = Sign::form(cx);
+        if let Some(name) = &name {
+            form = form.value(Sign::name, name);
+        }
+        let content = html! {
+            @for message in cx.flashes() { p role="status" { (message) } }
+            form (form) {
+                label (Sign::name) { "Name" }
+                input (Sign::name) autocomplete="name";
+                label (Sign::text) { "Message" }
+                textarea (Sign::text);
+                button { "Sign the book" }
+            }
+            @if name.is_some() {
+                form (Forget::form(cx)) { button { "Forget my name" } }
+            }
+            (list(&entries))
+        };
+        Ok(Response::html(page("Guest book", &content)))
+    }
+}
+
+impl Handle for Show {
+    async fn handle(self, cx: &mut Cx<'_>) -> Result {
+        let entry: Entry =
+            cx.db().one(query("select id, name, text from entry where id = ?", self.id)).await?.or_404()?;
+        Ok(Response::html(page(&entry.name, &html! { p { (entry.text) } })))
+    }
+}
+
+impl Handle for Sign {
+    async fn handle(self, cx: &mut Cx<'_>) -> Result {
+        let insert = query("insert into entry (name, text) values (?, ?)", (&self.name, &self.text));
+        cx.db().execute(insert).await?;
+        cx.session().set(&NAME, &self.name).await?;
+        cx.flash("Thank you.");
+        Ok(Response::see_other(Index))
+    }
+}
+
+impl Handle for Forget {
+    async fn handle(self, cx: &mut Cx<'_>) -> Result {
+        cx.session().end().await?;
+        Ok(Response::see_other(Index))
+    }
+}
+
+fn app() -> App {
+    App::new().name("guestbook", "0.1.0").serve::<(Index, Show, Sign, Forget)>().database(migrations!("migrations"))
+}
+
+#[test]
+fn the_book_remembers_a_name_until_it_is_told_to_forget() {
+    let client = skep::test::Client::new(app());
+    let page = client.get("/").form::<Sign>().set(Sign::name, "Ann").set(Sign::text, "Lovely.").submit();
+    assert_eq!(page.form::<Sign>().value(Sign::name), Some("Ann"));
+    let page = page.form::<Forget>().submit();
+    assert_eq!(page.form::<Sign>().value(Sign::name), Some(""));
+}

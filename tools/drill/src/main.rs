@@ -1,0 +1,13 @@
+//! The command `skep-drill`, which `skep drill` runs; with the first argument [`APPLICATION`], the application that it drills.
+
+use std::process::ExitCode;
+
+use skep_drill::APPLICATION;
+
+fn main() -> ExitCode {
+    let mut arguments = std::env::args_os().skip(1).peekable();
+    if arguments.next_if(|argument| argument == APPLICATION).is_some() {
+        return skep_server::Server::new(skep_drill::application).allow_unmounted_services().run_with(arguments);
+    }
+    skep_drill::run(arguments.collect())
+}

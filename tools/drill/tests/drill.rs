@@ -1,0 +1,57 @@
+//! `skep drill`, as a person runs it. The drill of a component needs the executable `skep` in the same folder.
+
+use std::process::Command;
+
+const DRILL: &str = env!("CARGO_BIN_EXE_skep-drill");
+
+/// Exit code, and all that was said.
+fn drill(arguments: &[&str]) -> (Option<i32>, String) {
+    let output = Command::new(DRILL).args(arguments).output().unwrap();
+    (output.status.code(), String::from_utf8([output.stdout, output.stderr].concat()).unwrap())
+}
+
+#[test]
+fn a_drill_says_what_was_expected_and_what_was() {
+    let (code, text) = drill(&["broken", "--quick"]);
+    assert_eq!(code, Some(0), "{text}");
+    assert!(text.contains("\nbroken: threads\n") && text.contains("\nbroken: processes\n"), "{text}");
+    assert!(text.contains("it is not complete"), "{text}");
+    let lost =
+        |line: &&str| line.contains("requests cut") && line.contains("held") && line.ends_with(" 0 (expected: 0)");
+    assert_eq!(text.lines().filter(lost).count(), 2, "{text}");
+    assert!(text.lines().last().unwrap().starts_with("all held: "), "{text}");
+}
+
+/// The executable of somebody else is this one, as the application that it can be.
+#[test]
+fn an_executable_of_ones_own_is_drilled() {
+    let (code, text) =
+        drill(&[DRILL, "broken", "kill-supervisor", "--quick", "--path", "/count", "--", "drill-application"]);
+    assert_eq!(code, Some(0), "{text}");
+    assert!(!text.contains("never ready"), "only ours can be that: {text}");
+}
+
+#[test]
+fn a_component_is_drilled() {
+    let (code, text) = drill(&["--component", "trap", "loop", "broken", "--quick"]);
+    assert_eq!(code, Some(0), "{text}");
+    assert!(text.contains("guilty requests, answered with 504"), "{text}");
+}
+
+#[test]
+fn what_cannot_be_drilled_is_said() {
+    let (code, text) = drill(&["/bin/true", "swap", "--quick"]);
+    assert_eq!(code, Some(1), "{text}");
+    assert!(text.contains("swap could not be carried out: ") && text.contains(" did not start: "), "{text}");
+    let (code, text) = drill(&["crush"]);
+    assert_eq!(code, Some(2), "{text}");
+    assert!(text.starts_with("skep drill: no drill is called \"crush\"; did you mean \"crash\"?"), "{text}");
+}
+
+#[test]
+fn its_help_names_all_drills() {
+    let (code, text) = drill(&["--help"]);
+    assert_eq!(code, Some(0), "{text}");
+    let named = |drill: &skep_drill::Drill| text.contains(&format!("\n  {:<16} {}", drill.name, drill.about));
+    assert!(skep_drill::DRILLS.iter().chain(skep_drill::COMPONENT_DRILLS).all(named), "{text}");
+}

@@ -1,0 +1,276 @@
+//! The programs that take part, and the command that starts each.
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::Result;
+use crate::build::{self, Need};
+use crate::need::{Guest, Made};
+use crate::site::{self, Site};
+
+mod isolate;
+mod posts;
+
+/// A program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Program {
+    SkepHello {
+        log: bool,
+    },
+    SkepBlog {
+        /// Pages are kept as the application says, and not made for each request.
+        cached: bool,
+    },
+    SkepStatic,
+    /// An application for what its processes cost; nothing is kept in caches.
+    SkepProcesses {
+        app: App,
+        mpm: Mpm,
+    },
+    SkepPosts {
+        mpm: Mpm,
+        /// Pages are kept for an hour.
+        cached: bool,
+        sessions: Sessions,
+    },
+    Hyper,
+    Axum,
+    AxumPosts,
+    Actix,
+    Epoll,
+    Go,
+    Express,
+    Nginx {
+        tuned: bool,
+    },
+    Lighttpd {
+        tuned: bool,
+    },
+    /// lighttpd with this many processes of a program in C behind it.
+    FastCgi {
+        processes: u16,
+    },
+    Apache(Module),
+    Nekotools,
+    Ocsigen,
+    Rails {
+        /// Processes of puma; 0 is one that is its own parent.
+        workers: u16,
+        /// Behind nginx.
+        proxied: bool,
+    },
+    /// `skep serve`.
+    SkepServe(Served),
+    /// The application of `peers/skep-component`, native.
+    SkepApp,
+    /// `wasmtime serve`.
+    Wasmtime {
+        guest: Guest,
+        /// With the settings of the engine that `skep serve` has.
+        tuned: bool,
+    },
+    AxumBlog {
+        tuned: bool,
+    },
+    /// Not a server: it works alone and prints what it did.
+    Markdown,
+    /// Not a server: Perl's loggers, this one of them.
+    Log4perl(&'static str),
+}
+
+/// What `skep serve` serves, and how.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Served {
+    pub(crate) guest: Guest,
+    pub(crate) module_cache: &'static str,
+    /// Entries of the table of [`Guest::App`].
+    pub(crate) entries: u32,
+    /// This number of applications, each of its own file.
+    pub(crate) copies: u32,
+    /// Begins with code that is not optimised; otherwise it waits for the compiler, for what is measured then is to be code of one kind.
+    pub(crate) baseline: bool,
+}
+
+/// An application of Skep, for what its processes cost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum App {
+    Hello,
+    /// A hello that has initialised 256 MiB.
+    Heap,
+    Blog,
+}
+
+/// How Skep shares out requests among processes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Mpm {
+    /// One process, no supervisor.
+    Alone,
+    /// One thread, in a process under its supervisor.
+    Thread,
+    /// Processes of one thread under their supervisor.
+    Prefork {
+        workers: u16,
+        /// How many requests each serves; 0 for no limit.
+        requests: u32,
+    },
+}
+
+/// Where Skep keeps sessions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Sessions {
+    /// Where it does if nobody says otherwise.
+    Disk,
+    Memory,
+}
+
+/// What Apache runs programs by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Module {
+    /// None: it serves files, by threads.
+    Event,
+    Php {
+        opcache: bool,
+        /// How many connections a process serves; 0 for no limit.
+        per_child: u32,
+    },
+    Neko,
+}
+
+/// What a server is started with.
+pub(crate) struct Place {
+    pub(crate) port: u16,
+    /// For a server behind the first.
+    pub(crate) second: u16,
+    /// Its own directory. What it keeps there is still there when it is started again.
+    pub(crate) dir: PathBuf,
+}
+
+impl Program {
+    /// What must be there before it can start; the first of it is what is started.
+    pub(crate) fn needs(self) -> Vec<Need> {
+        match self {
+            Self::SkepHello { .. } | Self::SkepProcesses { app: App::Hello, .. } => vec![Need::Skep("hello")],
+            Self::SkepBlog { .. } | Self::SkepProcesses { app: App::Blog, .. } => vec![Need::Skep("blog")],
+            Self::SkepProcesses { app: App::Heap, .. } => vec![Need::Ours("skep-heap")],
+            Self::SkepStatic => vec![Need::Ours("skep-static")],
+            Self::Hyper => vec![Need::Peer("peer-hyper")],
+            Self::Axum => vec![Need::Peer("peer-axum")],
+            Self::Actix => vec![Need::Peer("peer-actix")],
+            Self::Epoll => vec![Need::Peer("peer-epoll")],
+            Self::AxumBlog { .. } => vec![Need::Peer("peer-axum-blog")],
+            Self::Markdown => vec![Need::Peer("peer-markdown")],
+            Self::Nginx { .. } => vec![Need::debian("nginx", "nginx-light")],
+            Self::Lighttpd { .. } => vec![Need::debian("lighttpd", "lighttpd")],
+            Self::SkepPosts { .. } => vec![Need::Ours("skep-posts"), Need::SQLITE],
+            Self::AxumPosts => vec![Need::Peer("peer-axum-posts"), Need::SQLITE],
+            Self::Go => vec![Need::Made(Made::Go), Need::SQLITE],
+            Self::Express => vec![Need::program("node", "from its makers"), Need::Made(Made::Express), Need::SQLITE],
+            Self::FastCgi { .. } => vec![Need::debian("lighttpd", "lighttpd"), Need::Made(Made::FastCgi)],
+            Self::Apache(module) => posts::apache_needs(module),
+            Self::Nekotools => vec![Need::debian("nekotools", "neko"), Need::Made(Made::Neko), Need::SQLITE],
+            Self::Ocsigen => posts::ocsigen_needs(),
+            Self::Rails { proxied, .. } => posts::rails_needs(proxied),
+            Self::SkepServe(Served { guest, .. }) => isolate::needs(guest),
+            Self::SkepApp => vec![Need::Ours("skep-component"), Need::SQLITE],
+            Self::Wasmtime { guest, .. } => vec![Need::Wasmtime, Need::Made(Made::Component(guest))],
+            Self::Log4perl(_) => posts::log4perl_needs(),
+        }
+    }
+
+    /// Whether it answers requests.
+    pub(crate) fn is_server(self) -> bool {
+        !matches!(self, Self::Markdown | Self::Log4perl(_))
+    }
+
+    /// The command that serves at this place, or that works for some seconds.
+    pub(crate) fn command(self, place: &Place, site: &Site) -> Result<Command> {
+        let mut command = Command::new(self.executable());
+        match self {
+            Self::SkepHello { log } => skep(&mut command, place, Mpm::Alone, log),
+            Self::SkepBlog { cached } => {
+                site::write_articles(&place.dir)?;
+                skep(&mut command, place, Mpm::Alone, false);
+                if !cached {
+                    command.args(UNCACHED);
+                }
+            }
+            Self::SkepProcesses { app, mpm } => {
+                if app == App::Blog {
+                    site::write_articles(&place.dir)?;
+                }
+                skep(&mut command, place, mpm, false);
+                command.args(UNCACHED);
+            }
+            Self::SkepStatic => {
+                skep(&mut command, place, Mpm::Alone, false);
+                command.env("STATIC_DIR", site.files());
+            }
+            Self::Hyper | Self::Axum | Self::Actix | Self::Epoll => {
+                command.arg(place.port.to_string());
+            }
+            Self::AxumBlog { tuned } => {
+                command.arg(place.port.to_string()).arg(&place.dir).args(tuned.then_some("tuned"));
+            }
+            Self::Nginx { tuned } => {
+                let file = site::write_nginx(place, site, tuned)?;
+                command.args(["-e", "stderr", "-p"]).arg(&place.dir).arg("-c").arg(file);
+            }
+            Self::Lighttpd { tuned } => {
+                command.args(["-D", "-f"]).arg(site::write_lighttpd(place, site, tuned)?);
+            }
+            Self::Markdown => {}
+            Self::SkepServe(served) => isolate::serve(served, &mut command, place, site)?,
+            Self::SkepApp => isolate::native(&mut command, place, site)?,
+            Self::Wasmtime { guest, tuned } => isolate::wasmtime(guest, tuned, &mut command, place),
+            _ => posts::command(self, &mut command, place, site)?,
+        }
+        Ok(command)
+    }
+
+    /// What is started.
+    pub(crate) fn executable(self) -> PathBuf {
+        self.needs().first().map(|need| build::executable(*need)).unwrap_or_default()
+    }
+
+    /// The command as a record shows it: without this machine's paths and ports.
+    pub(crate) fn shown(self, site: &Site) -> String {
+        let place = Place { port: 0, second: 0, dir: site.folder("shown") };
+        let line = match self.command(&place, site) {
+            Ok(command) => line(&command),
+            Err(_) => self.executable().display().to_string(),
+        };
+        let repository = format!("{}/", build::repository().display());
+        line.replace(&place.dir.display().to_string(), "DIR")
+            .replace(&site.folder("").display().to_string(), "SITE/")
+            .replace(&repository, "")
+            .replace("127.0.0.1:0", "127.0.0.1:PORT")
+    }
+}
+
+fn line(command: &Command) -> String {
+    let words = std::iter::once(command.get_program()).chain(command.get_args());
+    words.map(OsStr::to_string_lossy).collect::<Vec<_>>().join(" ")
+}
+
+/// Pages are made for each request.
+const UNCACHED: &[&str] = &["--set", "cache.pages.tiers=null"];
+
+/// The flags that every Skep application has. Without a supervisor it is one process, as most of its peers are.
+fn skep(command: &mut Command, place: &Place, mpm: Mpm, log: bool) {
+    command.arg("--listen").arg(format!("127.0.0.1:{}", place.port));
+    command.args(["--set", &format!("log.access={log}"), "--data"]).arg(&place.dir);
+    match mpm {
+        Mpm::Alone => command.args(["--workers", "1", "--set", "supervise=false"]),
+        Mpm::Thread => command.args(["--workers", "1"]),
+        Mpm::Prefork { workers, requests } => {
+            command.args(["--workers", &workers.to_string(), "--set", "mpm=prefork"]);
+            command.args(["--set", &format!("requests_per_worker={requests}")])
+        }
+    };
+}
+
+/// A file of a peer's folder.
+pub(crate) fn peer(file: &str) -> PathBuf {
+    Path::new(build::tools()).join("peers").join(file)
+}

@@ -1,0 +1,56 @@
+//! The feature matrix: each crate of the product with each of its features alone, with none and with all.
+
+use std::fs;
+
+use crate::command;
+
+/// The commands of the matrix.
+pub(crate) fn commands() -> Result<Vec<String>, String> {
+    let crates = command::root().join("crates");
+    let mut folders: Vec<_> = fs::read_dir(&crates)
+        .map_err(|error| format!("{}: {error}", crates.display()))?
+        .flatten()
+        .map(|entry| entry.path().join("Cargo.toml"))
+        .filter(|manifest| manifest.is_file())
+        .collect();
+    folders.sort();
+    let mut all = Vec::new();
+    for manifest in folders {
+        let text = fs::read_to_string(&manifest).map_err(|error| format!("{}: {error}", manifest.display()))?;
+        all.extend(of(&text));
+    }
+    Ok(all)
+}
+
+/// The commands for the crate with this manifest; none if it has no features.
+fn of(manifest: &str) -> Vec<String> {
+    let name = manifest.lines().find_map(|line| line.strip_prefix("name = \"")).unwrap_or_default();
+    let check = format!("cargo check --quiet -p {} --no-default-features", name.trim_end_matches('"'));
+    let features = features(manifest);
+    if features.is_empty() {
+        return Vec::new();
+    }
+    let alone = features.iter().map(|feature| format!("{check} --features {feature}"));
+    [check.clone()].into_iter().chain(alone).chain([format!("{check} --all-features")]).collect()
+}
+
+fn features(manifest: &str) -> Vec<&str> {
+    let lines = manifest.lines().skip_while(|line| *line != "[features]").skip(1);
+    let keys = lines.take_while(|line| !line.starts_with('[')).filter(|line| line.starts_with(char::is_alphabetic));
+    keys.filter_map(|line| line.split([' ', '=']).next()).filter(|feature| *feature != "default").collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_feature_is_checked_alone_and_all_together() {
+        let manifest =
+            "[package]\nname = \"a\"\n[features]\n# Why.\ndefault = [\"b\"]\nb = []\nc-d = [\n  \"b\",\n]\n[lints]\n";
+        let check = "cargo check --quiet -p a --no-default-features";
+        let expected = [check.to_owned(), format!("{check} --features b"), format!("{check} --features c-d")];
+        assert_eq!(of(manifest), [&expected[..], &[format!("{check} --all-features")]].concat());
+        assert!(of("[package]\nname = \"a\"\n").is_empty());
+    }
+}

@@ -1,0 +1,282 @@
+//! The layers inside each crate: a module imports modules of its own layer and of lower ones.
+//!
+//! [`CRATES`] has every module at the top of a crate; submodules belong to the layer of their parent, and `lib.rs` and `main.rs` to
+//! none. A new module goes into the lowest layer that is above all it imports. If an import points upwards, move the imported item
+//! down or its user up. [`modules`](super::modules) says which paths are imports.
+
+use std::collections::BTreeSet;
+
+use super::Complaint;
+use super::modules::{Import, Modules};
+use super::source::{Source, Tree};
+
+/// The layers of one crate.
+struct Layers {
+    /// The folder below `crates`.
+    name: &'static str,
+    /// From the lowest to the highest: what the layer has, and its modules.
+    order: &'static [(&'static str, &'static [&'static str])],
+    /// Imports that point upwards: from, to, and why that is left so.
+    upward: &'static [(&'static str, &'static str, &'static str)],
+}
+
+const CRATES: &[Layers] = &[
+    Layers {
+        name: "skep-units",
+        order: &[
+            ("parsing", &["error", "nearest", "number"]),
+            ("values", &["address", "duration", "list", "rate", "size"]),
+        ],
+        upward: &[],
+    },
+    Layers {
+        name: "skep-macros",
+        order: &[
+            ("fields", &["field"]),
+            ("macros", &["assets", "group", "html", "migrations", "param", "row", "service", "settings"]),
+        ],
+        upward: &[],
+    },
+    Layers {
+        name: "skep-cache",
+        order: &[
+            ("values", &["clock", "codec", "error", "flight", "hash", "process", "stats", "timer"]),
+            ("contract", &["block", "breaker", "connections", "driver", "entry"]),
+            ("parts of drivers", &["blocking_pool", "key", "shared", "slot", "suite", "tags"]),
+            (
+                "drivers",
+                &["file", "memcached", "memory", "mirror", "null", "policy", "redis", "sqlite", "store", "tiered"],
+            ),
+            ("interface", &["blocking", "cache", "tiers"]),
+        ],
+        upward: &[],
+    },
+    Layers {
+        name: "skep",
+        order: &[
+            ("values", &["body", "cookie", "offload", "percent", "private", "quota", "status", "validation", "wire"]),
+            ("pages and data", &["error", "html", "link", "param", "sql"]),
+            (
+                "messages",
+                &[
+                    "error_page",
+                    "files",
+                    "mount",
+                    "origin",
+                    "panic",
+                    "request",
+                    "response",
+                    "route",
+                    "router",
+                    "secret",
+                    "settings",
+                ],
+            ),
+            ("handlers", &["cache", "cx", "endpoint", "form", "resources", "service", "session", "setup", "shared_cx"]),
+            ("application", &["app", "openapi", "site"]),
+            ("hosts", &["component", "hosted", "module", "test"]),
+        ],
+        upward: &[
+            ("html", "files", "a URL that loads code may be an asset, which `html!` accepts by its type"),
+            ("sql", "component", "in a component, a query is a call of the host"),
+            ("panic", "component", "in a component, the hook tells the host"),
+            ("cache", "component", "in a component, the tiers are the host's"),
+            ("session", "component", "in a component, the store is the host's"),
+            ("setup", "component", "a component's setup has its host"),
+            ("service", "openapi", "a service describes itself for the OpenAPI document"),
+            ("endpoint", "openapi", "an endpoint passes on the description of its service"),
+        ],
+    },
+    Layers {
+        name: "skep-server",
+        order: &[
+            (
+                "values",
+                &[
+                    "app_status",
+                    "authority",
+                    "background",
+                    "backoff",
+                    "config",
+                    "executable",
+                    "log",
+                    "offload",
+                    "proxies",
+                    "recycling",
+                    "sys",
+                    "worker_state",
+                ],
+            ),
+            ("parts of processes", &["channel", "error", "handoff", "jobs", "listener", "procfs", "signals", "tls"]),
+            ("connections", &["connection"]),
+            ("processes", &["resources", "supervisor", "worker"]),
+            ("server", &["assembly", "prefork", "server"]),
+        ],
+        upward: &[],
+    },
+    Layers {
+        name: "skep-isolate",
+        order: &[
+            (
+                "values",
+                &[
+                    "clock",
+                    "error",
+                    "features",
+                    "file_stamp",
+                    "function_cache",
+                    "hash",
+                    "prefix",
+                    "random",
+                    "trap",
+                    "wasi",
+                ],
+            ),
+            ("services", &["disk", "limits", "precompiled", "recycle", "reuse", "services"]),
+            ("state", &["data", "exports", "init", "source", "state", "sys"]),
+            ("engine", &["code", "engine", "instance", "options", "program", "settings"]),
+            ("versions", &["check", "pool", "snapshot", "version"]),
+            ("requests", &["jobs", "respond"]),
+            ("applications", &["application", "stages", "table"]),
+            ("commands", &["compile", "mount", "serve", "status", "watch"]),
+        ],
+        upward: &[],
+    },
+    Layers { name: "skep-cli", order: &[("commands", &["subcommand"])], upward: &[] },
+];
+
+/// The rule for all crates.
+pub(super) fn complaints(tree: &Tree) -> Vec<Complaint> {
+    let roots = tree.sources.iter().filter(|source| is_root(&source.path));
+    let crates = roots.flat_map(|root| {
+        let name = root.path.split('/').nth(1).unwrap_or_default();
+        match CRATES.iter().find(|layers| layers.name == name) {
+            Some(layers) => layers.complaints(tree),
+            None => vec![root.complaint(1, format!("{name} has no layers; name them in xtask's tidy/layers.rs"))],
+        }
+    });
+    crates.collect()
+}
+
+/// `crates/NAME/src/lib.rs`, or `main.rs` where that is the root.
+fn is_root(path: &str) -> bool {
+    let parts: Vec<&str> = path.split('/').collect();
+    matches!(parts.as_slice(), ["crates", _, "src", "lib.rs" | "main.rs"])
+}
+
+impl Layers {
+    fn complaints(&self, tree: &Tree) -> Vec<Complaint> {
+        let folder = format!("crates/{}/src", self.name);
+        let modules = Modules::read(tree, &folder);
+        let here = Source::new("xtask/src/tidy/layers.rs", "");
+        let mut complaints = Vec::new();
+        let present: BTreeSet<&str> = modules.files().map(|file| top(file, &folder)).collect();
+        for module in present.iter().filter(|module| self.layer(module).is_none()) {
+            let text = format!("{}'s module `{module}` is in no layer; name it in CRATES", self.name);
+            complaints.push(here.complaint(1, text));
+        }
+        let listed = self.order.iter().flat_map(|(_, modules)| modules.iter());
+        for module in listed.filter(|module| !present.contains(*module)) {
+            let text = format!("{} has no module `{module}`; take it out of CRATES", self.name);
+            complaints.push(here.complaint(1, text));
+        }
+        let upward: Vec<(&str, &str, Import)> = modules
+            .imports()
+            .into_iter()
+            .filter_map(|import| {
+                let (from, to) = (self.known(top(&import.from, &folder))?, self.known(top(&import.to, &folder))?);
+                (self.layer(from) < self.layer(to)).then_some((from, to, import))
+            })
+            .collect();
+        let allowed = |from: &str, to: &str| self.upward.iter().any(|(its, other, _)| (*its, *other) == (from, to));
+        for (from, to, import) in upward.iter().filter(|(from, to, _)| !allowed(from, to)) {
+            let text = format!(
+                "`{from}` ({}) imports `{}`, of `{to}` in the higher layer {}; move the item down or its user up",
+                self.describe(from),
+                import.path,
+                self.describe(to)
+            );
+            complaints.push(Source::new(import.from.clone(), "").complaint(import.line, text));
+        }
+        for (from, to, _) in
+            self.upward.iter().filter(|(from, to, _)| !upward.iter().any(|(its, other, _)| (its, other) == (from, to)))
+        {
+            let text = format!("{}: `{from}` imports nothing of `{to}` any more; take that out of CRATES", self.name);
+            complaints.push(here.complaint(1, text));
+        }
+        complaints
+    }
+
+    /// The number of a module's layer, from the lowest.
+    fn layer(&self, module: &str) -> Option<usize> {
+        self.order.iter().position(|(_, modules)| modules.contains(&module))
+    }
+
+    /// The module's name in the table.
+    fn known(&self, module: &str) -> Option<&'static str> {
+        self.order.iter().flat_map(|(_, modules)| modules.iter()).copied().find(|known| *known == module)
+    }
+
+    fn describe(&self, module: &str) -> &'static str {
+        self.layer(module).map_or("", |layer| self.order[layer].0)
+    }
+}
+
+/// The module at the top of the crate that a file belongs to.
+fn top<'f>(file: &'f str, folder: &str) -> &'f str {
+    let path = file.strip_prefix(folder).unwrap_or(file).trim_start_matches('/');
+    path.split('/').next().unwrap_or_default().trim_end_matches(".rs")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LAYERS: Layers = Layers {
+        name: "new",
+        order: &[("values", &["time", "size"]), ("server", &["server"])],
+        upward: &[("size", "server", "a test")],
+    };
+
+    fn complaints(files: &[(&str, &str)]) -> Vec<String> {
+        let sources: Vec<_> =
+            files.iter().map(|(path, text)| Source::new(format!("crates/new/src/{path}"), *text)).collect();
+        let tree = Tree { paths: sources.iter().map(|source| source.path.clone()).collect(), sources };
+        LAYERS.complaints(&tree).iter().map(ToString::to_string).collect()
+    }
+
+    const SIZE: (&str, &str) = ("size.rs", "use crate::server::Server;");
+
+    #[test]
+    fn a_module_imports_its_own_layer_and_lower_ones() {
+        let good = [("time.rs", "use crate::size::Size;"), SIZE, ("server.rs", "use crate::time::Time;")];
+        assert_eq!(complaints(&good), [""; 0]);
+    }
+
+    #[test]
+    fn an_upward_import_names_both_modules_and_its_line() {
+        let bad = [("time.rs", ""), ("time/zone.rs", "\nuse crate::server::Server;"), SIZE, ("server.rs", "")];
+        let expected = "crates/new/src/time/zone.rs:2: `time` (values) imports `crate::server::Server`, of `server` in the higher \
+            layer server; move the item down or its user up";
+        assert_eq!(complaints(&bad), [expected]);
+    }
+
+    #[test]
+    fn the_table_has_each_module_and_no_others() {
+        let text = complaints(&[("time.rs", ""), SIZE, ("server.rs", ""), ("clock/tick.rs", "")]);
+        assert_eq!(text, ["xtask/src/tidy/layers.rs:1: new's module `clock` is in no layer; name it in CRATES"]);
+        let text = complaints(&[("time.rs", ""), ("server.rs", "")]).join("\n");
+        assert!(text.contains("new has no module `size`; take it out of CRATES"), "{text}");
+        assert!(text.contains("`size` imports nothing of `server` any more"), "{text}");
+    }
+
+    #[test]
+    fn a_module_has_one_layer_and_an_exception_a_reason() {
+        for layers in CRATES {
+            let all: Vec<&str> = layers.order.iter().flat_map(|(_, modules)| modules.iter().copied()).collect();
+            let once: BTreeSet<&str> = all.iter().copied().collect();
+            assert_eq!(all.len(), once.len(), "{}", layers.name);
+            assert!(layers.upward.iter().all(|(.., reason)| !reason.is_empty()), "{}", layers.name);
+        }
+    }
+}
