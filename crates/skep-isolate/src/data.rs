@@ -11,7 +11,7 @@ use skep::cache::Tiers;
 use skep::settings::RawSetting;
 
 use crate::error::Error;
-use crate::services::{Application, OnPool, Version};
+use crate::services::{Application, Version};
 use crate::state::Dir;
 
 /// The data of an application, opened for its first version and shared by all that follow.
@@ -116,7 +116,6 @@ fn application(options: &DataOptions<'_>, server: &ServerSettings) -> Result<Arc
         std::fs::create_dir_all(&files)
             .map_err(|error| Error::io(format!("the data folder {}", files.display()), error))?;
     }
-    setup.offload = Arc::new(OnPool);
     for (name, tiers) in options.caches {
         let tiers = Tiers::parse(tiers).map_err(|error| Error::Invalid(format!("cache {name}: {error}")))?;
         setup.caches.insert(name.clone(), tiers);

@@ -6,7 +6,6 @@
 //! Start reading at [`Guest`] and [`add_to_linker`].
 
 mod cache;
-mod offload;
 mod requests;
 mod sql;
 
@@ -21,7 +20,6 @@ use skep::sql::Transaction;
 use wasmtime::component::{Component, Linker};
 use wasmtime::{Engine, Result};
 
-pub(crate) use offload::OnPool;
 pub(crate) use requests::{Current, FIELD, Sender};
 use sql::Opened;
 

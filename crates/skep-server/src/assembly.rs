@@ -61,7 +61,7 @@ pub(crate) fn app_setup(config: &Config, settings: Vec<RawSetting>, handoff: Opt
     setup.secret.clone_from(&config.secret);
     setup.session.idle = config.session.idle;
     setup.session.life = config.session.life;
-    setup.offload = Arc::new(Pool::new(config.limits.blocking_threads));
+    setup.offload = Arc::new(Pool::new(config.limits.blocking_threads, config.limits.blocking_queue));
     setup
 }
 

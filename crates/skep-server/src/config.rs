@@ -135,6 +135,7 @@ pub(crate) struct Tls {
 /// The settings `limits.*`.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Limits {
+    pub(crate) blocking_queue: usize,
     pub(crate) blocking_threads: usize,
     pub(crate) body: u64,
     pub(crate) bodies: u64,

@@ -1,7 +1,7 @@
 //! Threads for blocking work.
 //!
-//! They start when there is work and no thread is idle, and end after some idle time. Work waits while all threads are busy; since each piece belongs
-//! to a request or a periodic job, the queue is bounded by `limits.connections`.
+//! They start when there is work and no thread is idle, and end after some idle time. Work waits while all threads are busy, in a queue of bounded length:
+//! what finds it full is dropped, and its request gets a 503.
 
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -25,6 +25,8 @@ pub(crate) struct Pool {
 
 struct Shared {
     most: usize,
+    /// Maximum length of the queue.
+    queue: usize,
     /// Work is done by the thread that submits it.
     inline: AtomicBool,
     state: Mutex<State>,
@@ -39,11 +41,12 @@ struct State {
 }
 
 impl Pool {
-    /// At most `most` threads. None is started yet.
-    pub(crate) fn new(most: usize) -> Self {
+    /// At most `most` threads, and `queue` jobs that wait for one. None is started yet.
+    pub(crate) fn new(most: usize, queue: usize) -> Self {
         Self {
             shared: Arc::new(Shared {
                 most,
+                queue,
                 inline: AtomicBool::new(false),
                 state: Mutex::default(),
                 work: Condvar::new(),
@@ -79,6 +82,10 @@ impl Offload for Pool {
             return work(job);
         }
         let mut state = self.shared.lock();
+        if state.jobs.len() >= self.shared.queue {
+            drop(state);
+            return tracing::warn!("the queue for blocking work is full (limits.blocking_queue)");
+        }
         state.jobs.push_back(job);
         let grow = state.idle < state.jobs.len() && state.threads < self.shared.most;
         state.threads += usize::from(grow);
@@ -134,8 +141,27 @@ mod tests {
     use std::sync::mpsc;
 
     #[test]
+    fn what_finds_the_queue_full_is_dropped() {
+        let (pool, (sender, receiver)) = (Pool::new(1, 2), mpsc::channel());
+        let (release, gate) = mpsc::channel::<()>();
+        let (begun, has_begun) = mpsc::channel();
+        pool.run(Box::new(move || {
+            begun.send(()).unwrap();
+            gate.recv().unwrap();
+        }));
+        has_begun.recv().unwrap();
+        for number in 0..5 {
+            let sender = sender.clone();
+            pool.run(Box::new(move || sender.send(number).unwrap()));
+        }
+        drop(sender);
+        release.send(()).unwrap();
+        assert_eq!(receiver.iter().collect::<Vec<_>>(), [0, 1]);
+    }
+
+    #[test]
     fn threads_start_on_demand_up_to_the_limit() {
-        let pool = Pool::new(2);
+        let pool = Pool::new(2, 100);
         assert_eq!(pool.shared.lock().threads, 0);
         let (sender, receiver) = mpsc::channel();
         for number in 0..20 {
@@ -150,7 +176,7 @@ mod tests {
 
     #[test]
     fn a_panicking_job_does_not_end_its_thread() {
-        let pool = Pool::new(1);
+        let pool = Pool::new(1, 100);
         let (sender, receiver) = mpsc::channel();
         pool.run(Box::new(|| std::panic::resume_unwind(Box::new("on purpose"))));
         pool.run(Box::new(move || sender.send(()).unwrap()));

@@ -76,7 +76,7 @@ pub(crate) fn run(
         if config.requests_per_worker == 1 { tls::acceptor_of_http1(&config.tls) } else { tls::acceptor(&config.tls) };
     let tls = tls.map_err(StartError)?;
     create_data_dir(config)?;
-    let pool = Pool::new(config.limits.blocking_threads);
+    let pool = Pool::new(config.limits.blocking_threads, config.limits.blocking_queue);
     pool.set_inline(true);
     let site = initialise(app, config, handoff, &pool)?;
     pool.set_inline(false);

@@ -4,6 +4,7 @@
 
 mod database;
 mod mounted;
+mod security;
 mod settings;
 mod status;
 
@@ -29,6 +30,7 @@ use crate::quota::Quota;
 use crate::resources::{Forms, Resources, Values};
 pub use crate::route::RouteLine;
 use crate::router::{Entry, QueryRequirement, Router};
+use crate::security_headers::SecurityHeaders;
 use crate::service::{Handle, Registry, Services};
 use crate::session::Sessions;
 use crate::settings::{Declared, Row};
@@ -69,6 +71,7 @@ pub struct App {
     trusted_origins: Vec<String>,
     base_url: Option<BaseUrl>,
     hosts: Vec<String>,
+    security_headers: SecurityHeaders,
     left_out: Vec<LeftOut>,
     error_page: ErrorPage,
     database: Option<(sql::Migrations, OpenDatabase)>,
@@ -129,6 +132,7 @@ impl App {
             trusted_origins: Vec::new(),
             base_url: None,
             hosts: Vec::new(),
+            security_headers: SecurityHeaders::new(),
             left_out: Vec::new(),
             error_page: error_page::default_page,
             database: None,
@@ -238,31 +242,6 @@ impl App {
     #[must_use]
     pub fn store<K: ?Sized, V>(mut self, store: &Store<K, V>) -> Self {
         self.stores.push(store.name());
-        self
-    }
-
-    /// Lets pages of another site (`https://partner.example`) send forms to this one.
-    #[must_use]
-    pub fn trust_origin(mut self, origin: impl Into<String>) -> Self {
-        self.trusted_origins.push(origin.into());
-        self
-    }
-
-    /// The prefix of absolute URLs (mails, feeds, `Location`), such as `https://example.org`. The setting `base_url` overrides it: [`Cx::absolute`](crate::cache::SharedCx::absolute), an example is there.
-    #[must_use]
-    pub fn base_url(mut self, url: &str) -> Self {
-        match url.parse() {
-            Ok(url) => self.base_url = Some(url),
-            Err(error) => self.problems.push(format!("App::base_url: {error}")),
-        }
-        self
-    }
-
-    /// Adds hosts that the site has besides that of its [base URL](Self::base_url), in lower case and without ports: `example.org`, or
-    /// `*.example.org` for all below it. The setting `hosts` replaces them.
-    #[must_use]
-    pub fn hosts(mut self, hosts: impl IntoIterator<Item = impl Into<String>>) -> Self {
-        self.hosts.extend(hosts.into_iter().map(Into::into));
         self
     }
 
@@ -392,6 +371,7 @@ impl App {
         let base_url = setup.base_url.clone().or(self.base_url.take());
         #[cfg(feature = "openapi")]
         self.problems.extend(self.describe(base_url.as_ref().map(BaseUrl::as_str)));
+        let security_headers = self.compile_security_headers();
         let loaded = self.load_settings(setup.settings.clone());
         let mut problems = self.problems;
         match loaded {
@@ -409,7 +389,9 @@ impl App {
                 None
             }
         };
-        let Some(router) = router.filter(|_| problems.is_empty()) else { return Err(StartError { problems }) };
+        let (Some(router), Some(security_headers), []) = (router, security_headers, &*problems) else {
+            return Err(StartError { problems });
+        };
         let database = match self.database {
             Some((migrations, open)) => Some(open(&migrations, &setup, self.has_once)?),
             None if self.has_once && cfg!(target_family = "wasm") => {
@@ -443,6 +425,7 @@ impl App {
                     secret: secret(&setup),
                     once,
                 },
+                security_headers,
                 setup,
             }),
         };

@@ -3,12 +3,14 @@
 mod forms;
 
 use std::cell::{Cell, OnceCell};
-
 use std::path::Path;
+use std::time::Duration;
 
 use bytes::Bytes;
 use http::request::Parts;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Uri, header};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 
 use crate::body::Body;
 use crate::cache::{Cache, Store};
@@ -243,6 +245,53 @@ impl<'r> Cx<'r> {
     #[must_use]
     pub fn id(&self) -> RequestId {
         self.id
+    }
+
+    /// Encrypts a value for a link or a hidden field, so that only this application can read it, unchanged, for this purpose, and until
+    /// it expires after `lasts`. The result has letters, digits, `-` and `_`. A value that has no JSON form is an error.
+    ///
+    /// It may be opened any number of times: what is to happen once needs a mark in the database, or a part of the value that the
+    /// act changes, such as the hash of the password that a link in a mail resets.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use skep::prelude::*;
+    ///
+    /// #[derive(Service)]
+    /// #[service(GET "/confirm/{token}")]
+    /// struct Confirm { token: String }
+    ///
+    /// impl Handle for Confirm {
+    ///     async fn handle(self, cx: &mut Cx<'_>) -> Result {
+    ///         let user: u32 = cx.unseal("confirm e-mail", &self.token)?.or_404()?;
+    ///         Ok(Response::text(format!("thank you, user {user}")))
+    ///     }
+    /// }
+    ///
+    /// #[derive(Service)]
+    /// #[service(GET "/link")]
+    /// struct Link;
+    ///
+    /// impl Handle for Link {
+    ///     async fn handle(self, cx: &mut Cx<'_>) -> Result {
+    ///         let token = cx.seal("confirm e-mail", &7, Duration::from_hours(24))?;
+    ///         Ok(Response::text(cx.absolute(Confirm { token })))
+    ///     }
+    /// }
+    ///
+    /// let client = skep::test::Client::new(App::new().serve::<(Confirm, Link)>());
+    /// let link = client.get("/link").text();
+    /// assert_eq!(client.get(link.strip_prefix("http://localhost").unwrap()).text(), "thank you, user 7");
+    /// assert_eq!(client.get("/confirm/forged").status(), 404);
+    /// ```
+    pub fn seal(&self, purpose: &str, value: &(impl Serialize + ?Sized), lasts: Duration) -> Result<String> {
+        self.shared.resources().shared().seal(purpose, value, lasts)
+    }
+
+    /// Opens what [`seal`](Self::seal) sealed for the same purpose. `None` if it has expired, was changed, or is none. Keys that cannot be
+    /// read are an error.
+    pub fn unseal<T: DeserializeOwned>(&self, purpose: &str, sealed: &str) -> Result<Option<T>> {
+        self.shared.resources().shared().unseal(purpose, sealed)
     }
 
     /// The transaction of this request, begun by the first call. It commits if the handler returns `Ok`, and rolls back if it

@@ -1,6 +1,7 @@
 //! Handlers without their types: a service or a folder of files.
 
 mod once;
+mod violations;
 
 use std::any::TypeId;
 use std::fmt;
@@ -82,6 +83,12 @@ impl Endpoint {
             #[cfg(feature = "openapi")]
             known: None,
         }
+    }
+
+    /// Takes reports of browsers, which send neither tokens nor cookies.
+    pub(crate) fn of_violations() -> Self {
+        let handler = Box::new(violations::Violations::new());
+        Self { cross_origin: true, body_limit: Some(violations::BODY_LIMIT), ..Self::reading(handler) }
     }
 
     #[cfg(feature = "openapi")]

@@ -8,6 +8,7 @@ use std::fmt;
 
 use http::{HeaderMap, StatusCode};
 
+use crate::offload::Lost;
 use crate::validation::{ErrorDetail, Named};
 
 /// [`crate::Result`] without its default.
@@ -16,7 +17,7 @@ pub(crate) type Result<T, E = Error> = std::result::Result<T, E>;
 /// Why a request failed.
 ///
 /// Any [`std::error::Error`] turns into one with `?`: status 500, and its text goes to the log only. If the error, or
-/// one of its sources, is a locked, full or read-only database, the status is 503.
+/// one of its sources, is a locked, full or read-only database, or a full queue for blocking work, the status is 503.
 ///
 /// ```
 /// use skep::{Error, StatusCode};
@@ -258,7 +259,10 @@ impl<E: StdError + Send + Sync + 'static> From<E> for Error {
 /// The message for the client if the same request may succeed later.
 fn may_pass(cause: &(dyn StdError + 'static)) -> Option<&'static str> {
     let mut causes = std::iter::successors(Some(cause), |cause| (**cause).source());
-    causes.find_map(|cause| cause.downcast_ref::<crate::sql::Error>()?.public_message())
+    causes.find_map(|cause| {
+        let of_database = cause.downcast_ref::<crate::sql::Error>().and_then(crate::sql::Error::public_message);
+        of_database.or_else(|| cause.downcast_ref::<Lost>()?.public_message())
+    })
 }
 
 impl fmt::Display for Error {

@@ -29,11 +29,11 @@
 // The layers, bottom to top. A module imports from its own line and from those above it in this list, never from below.
 // `cargo xtask tidy --cycles skep` finds what breaks this.
 //
-//   percent, offload, link/base_url      encodings; where blocking work runs
+//   percent, nonce, offload, link/base_url  encodings; where blocking work runs
 //   sql                                  the database and its values
 //   html, body                           what responses are made of
 //   validation, error, param, link       what is wrong with input; typed values in URLs
-//   request, response, cookie, route     one message; a route as data
+//   request, response, security_headers, cookie, route  one message; a route as data
 //   secret, origin, form/* (fields)      keys, CSRF defence, the types of form fields
 //   cache (stores), session, setup       caches, sessions, settings
 //   resources, shared_cx, cx             what a handler sees
@@ -80,6 +80,7 @@ pub mod test;
 pub mod wire;
 
 mod endpoint;
+mod nonce;
 mod origin;
 mod panic;
 mod percent;
@@ -88,7 +89,9 @@ mod quota;
 mod resources;
 mod route;
 mod router;
+mod sealed;
 mod secret;
+mod security_headers;
 mod setup;
 mod shared_cx;
 mod validation;
@@ -128,6 +131,7 @@ pub use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 pub use param::Slug;
 pub use request::{Peer, Request};
 pub use response::{Response, Result};
+pub use security_headers::SecurityHeaders;
 pub use service::{Answer, Handle, Service};
 pub use setup::{Limits, Setup, StartError};
 pub use site::{Local, Site};

@@ -10,11 +10,13 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use futures_channel::oneshot;
 
+use crate::nonce::Scope;
+
 /// Runs work that may block somewhere where blocking harms no one.
 ///
 /// The server brings one; without a server (tests, tools) [`Inline`] runs it at once.
 pub trait Offload: Send + Sync {
-    /// Takes the job and returns at once; the job runs later, on another thread. A job that cannot be run is dropped,
+    /// Takes the job and returns at once; the job runs later, on another thread. A job that finds the queue full is dropped,
     /// which its giver hears of.
     fn run(&self, job: Box<dyn FnOnce() + Send>);
 }
@@ -31,7 +33,9 @@ impl Offload for Inline {
 
 /// Runs `work` by way of `pool` and waits for its value without blocking.
 ///
-/// A job that panics or that the pool drops is an error. If the future is dropped, the job still runs to its end.
+/// A job that panics or that the pool drops is an error; the latter is answered 503, because the queue of the pool is full. If the
+/// future is dropped, a job that has begun runs to its end, and one that still waits is skipped:
+/// [`offload_to_end`] is for what must be done all the same.
 ///
 /// ```
 /// use skep::offload::{Inline, offload};
@@ -45,8 +49,32 @@ pub async fn offload<T: Send + 'static>(
     pool: &dyn Offload,
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, Lost> {
+    run(pool, work, false).await
+}
+
+/// The same, but the job runs even if nobody waits for it any more: to end a session, to store what a client was told is stored.
+pub async fn offload_to_end<T: Send + 'static>(
+    pool: &dyn Offload,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, Lost> {
+    run(pool, work, true).await
+}
+
+async fn run<T: Send + 'static>(
+    pool: &dyn Offload,
+    work: impl FnOnce() -> T + Send + 'static,
+    to_end: bool,
+) -> Result<T, Lost> {
     let (answer, answered) = oneshot::channel();
+    let mut nonce = Scope::share();
     pool.run(Box::new(move || {
+        if !to_end && answer.is_canceled() {
+            return;
+        }
+        let work = || match &mut nonce {
+            Some(nonce) => nonce.enter(work),
+            None => work(),
+        };
         let outcome = catch_unwind(AssertUnwindSafe(work)).map_err(|panic| Lost { panic: text_of(&*panic) });
         // Nobody waits any more if the handler was dropped; the value goes with it.
         let _ = answer.send(outcome);
@@ -60,11 +88,18 @@ pub struct Lost {
     panic: Option<String>,
 }
 
+impl Lost {
+    /// What the client may be told if the same request may succeed later.
+    pub(crate) fn public_message(&self) -> Option<&'static str> {
+        self.panic.is_none().then_some("the server is busy: please try again later")
+    }
+}
+
 impl fmt::Display for Lost {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.panic {
             Some(text) => write!(f, "work that was given to the pool panicked: {text}"),
-            None => f.write_str("work that was given to the pool was dropped before it ended"),
+            None => f.write_str("the queue for blocking work is full (limits.blocking_queue)"),
         }
     }
 }
@@ -80,6 +115,8 @@ fn text_of(panic: &(dyn std::any::Any + Send)) -> Option<String> {
 mod tests {
     use std::future::Future;
     use std::pin::pin;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::sync::{Arc, Mutex};
     use std::task::{Context, Poll, Waker};
 
     use super::*;
@@ -109,8 +146,30 @@ mod tests {
     }
 
     #[test]
+    fn a_job_that_nobody_waits_for_is_skipped_unless_it_must_be_done() {
+        struct Later(Mutex<Vec<Box<dyn FnOnce() + Send>>>);
+        impl Offload for Later {
+            fn run(&self, job: Box<dyn FnOnce() + Send>) {
+                self.0.lock().unwrap().push(job);
+            }
+        }
+        let (later, runs) = (Later(Mutex::default()), Arc::new(AtomicUsize::new(0)));
+        let count = |number| {
+            let runs = Arc::clone(&runs);
+            move || runs.fetch_add(number, Ordering::Relaxed)
+        };
+        let mut task = Context::from_waker(Waker::noop());
+        assert!(pin!(offload(&later, count(1))).poll(&mut task).is_pending());
+        assert!(pin!(offload_to_end(&later, count(10))).poll(&mut task).is_pending());
+        let mut waiting = pin!(offload(&later, count(100)));
+        assert!(waiting.as_mut().poll(&mut task).is_pending());
+        later.0.into_inner().unwrap().into_iter().for_each(|job| job());
+        assert_eq!(runs.load(Ordering::Relaxed), 110);
+    }
+
+    #[test]
     fn a_dropped_job_is_an_error_and_not_a_hang() {
         let error = at_once(offload(&Forgetful, || 7)).unwrap_err();
-        assert_eq!(error.to_string(), "work that was given to the pool was dropped before it ended");
+        assert_eq!(error.to_string(), "the queue for blocking work is full (limits.blocking_queue)");
     }
 }

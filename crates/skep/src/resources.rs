@@ -13,8 +13,12 @@ use crate::cache::{Cache, Caches, Pages, Store};
 use crate::error::Result;
 use crate::form::once::Ledger;
 use crate::link::BaseUrl;
+use crate::nonce::Scope;
 use crate::quota::Quota;
+use crate::request::Peer;
+use crate::response::Response;
 use crate::secret::Secret;
+use crate::security_headers;
 use crate::session::{SESSIONS, Sessions};
 use crate::settings::{Holder, Settings};
 use crate::setup::Setup;
@@ -34,6 +38,7 @@ pub(crate) struct Resources {
     pub(crate) forms: Forms,
     pub(crate) caches: Caches,
     pub(crate) sessions: Sessions,
+    pub(crate) security_headers: security_headers::Compiled,
     pub(crate) setup: Setup,
 }
 
@@ -66,6 +71,12 @@ impl Resources {
     /// True if browsers reach the site over TLS, wherever that ends: the base URL begins with `https://`.
     pub(crate) fn is_https(&self) -> bool {
         self.base_url.as_ref().is_some_and(|base| base.as_str().starts_with("https://"))
+    }
+
+    /// The last step of every response that the application makes itself.
+    pub(crate) fn add_security_headers(&self, response: &mut Response, nonce: &Scope, peer: Peer) {
+        let tls = peer.tls || self.is_https();
+        self.security_headers.add_to(response, nonce.nonce(), tls);
     }
 
     pub(crate) fn value<T: Send + Sync + 'static>(&self) -> &T {

@@ -7,6 +7,7 @@ use crate::body::Body;
 use crate::error::Error;
 use crate::html::{self, Html};
 use crate::link::{self, Destination};
+use crate::security_headers::{self, SecurityHeaders};
 
 /// The result of a handler: `-> Result` for a [`Response`], or `Result<T>` for any other value.
 pub type Result<T = Response, E = Error> = std::result::Result<T, E>;
@@ -132,6 +133,29 @@ impl Response {
     pub fn with_header(mut self, name: HeaderName, value: HeaderValue) -> Self {
         self.headers_mut().insert(name, value);
         self
+    }
+
+    /// Security headers for this response alone, in place of those of the application. What is wrong with them is an error.
+    ///
+    /// ```
+    /// use skep::prelude::*;
+    /// use skep::SecurityHeaders;
+    ///
+    /// fn widget() -> Result {
+    ///     let embeddable = SecurityHeaders::new().directive("frame-ancestors", "https://partner.example");
+    ///     Response::html(html! { p { "12 °C" } }).with_security_headers(&embeddable)
+    /// }
+    /// # assert!(widget().is_ok());
+    /// ```
+    pub fn with_security_headers(mut self, headers: &SecurityHeaders) -> Result {
+        let headers = headers.compile().map_err(Error::internal)?;
+        self.inner.extensions_mut().insert(headers);
+        Ok(self)
+    }
+
+    /// Those of [`with_security_headers`](Self::with_security_headers).
+    pub(crate) fn take_security_headers(&mut self) -> Option<security_headers::Compiled> {
+        self.inner.extensions_mut().remove()
     }
 
     /// The status.

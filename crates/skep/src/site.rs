@@ -7,15 +7,18 @@ mod job;
 
 use std::cell::Cell;
 use std::fmt;
-use std::future::Future;
+use std::future::{Future, poll_fn};
 use std::path::Path;
-use std::pin::pin;
+use std::pin::{Pin, pin};
 use std::rc::Rc;
 use std::sync::Arc;
+use std::time::Duration;
 
 use http::header::{ALLOW, CONTENT_LENGTH, LOCATION, SET_COOKIE};
 use http::request::Parts;
 use http::{HeaderMap, HeaderValue, Method, StatusCode};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 
 use crate::body::Body;
 use crate::cache::{Cache, Store};
@@ -25,6 +28,7 @@ use crate::error::Error;
 use crate::error_page::{self, ErrorPage, Failure};
 use crate::link::{self, BaseUrl, Destination};
 use crate::mount::{self, Mounted};
+use crate::nonce;
 use crate::origin;
 use crate::panic::{self, CatchPanic};
 use crate::param::Pairs;
@@ -187,6 +191,16 @@ impl Site {
         self.resources.database()
     }
 
+    /// Seals a value, as [`Cx::seal`] does: for links in mails that a job sends.
+    pub fn seal(&self, purpose: &str, value: &(impl Serialize + ?Sized), lasts: Duration) -> Result<String> {
+        self.resources.seal(purpose, value, lasts)
+    }
+
+    /// Opens what was sealed, as [`Cx::unseal`] does.
+    pub fn unseal<T: DeserializeOwned>(&self, purpose: &str, sealed: &str) -> Result<Option<T>> {
+        self.resources.unseal(purpose, sealed)
+    }
+
     /// Prepares a fork: reads the keys and detects the processor's cipher instructions once, instead of in each child. An example is at [`close_for_fork`](Self::close_for_fork).
     pub fn warm_up(&self) {
         // A failure is reported on first use.
@@ -233,17 +247,26 @@ impl Local {
         let id = id.unwrap_or_else(|| self.inner.ids.next());
         async move {
             let speaks_json = Cell::new(false);
-            let result = match find_mount(local.site(), &parts) {
+            let mut nonce = nonce::Scope::default();
+            let mount = find_mount(local.site(), &parts);
+            let result = match mount {
                 Some(mount) => mount.catching(Mounted::new(&mut parts, body, peer, id)).await,
                 None => {
                     let resources = local.inner.thread.for_request();
-                    CatchPanic(pin!(local.dispatch(&parts, body, (peer, id), &resources, &speaks_json))).await
+                    let mut work = CatchPanic(pin!(local.dispatch(&parts, body, (peer, id), &resources, &speaks_json)));
+                    poll_fn(|task| nonce.enter(|| Pin::new(&mut work).poll(task))).await
                 }
             };
-            let mut response = match result.unwrap_or_else(|panicked| Err(Error::internal(panicked))) {
+            let result = result.unwrap_or_else(|panicked| Err(Error::internal(panicked)));
+            // What is mounted says itself what its pages may do.
+            let is_own = mount.is_none() || result.is_err();
+            let mut response = match result {
                 Ok(response) => response,
-                Err(error) => local.fail(&error, id, Some(&parts), speaks_json.get()),
+                Err(error) => nonce.enter(|| local.fail(&error, id, Some(&parts), speaks_json.get())),
             };
+            if is_own {
+                local.site().resources.add_security_headers(&mut response, &nonce, peer);
+            }
             if parts.method == Method::HEAD {
                 drop_body(&mut response);
             }
@@ -254,7 +277,10 @@ impl Local {
     /// The error page for a failure before routing, such as a malformed request line.
     #[must_use]
     pub fn failure(&self, error: &Error) -> Response {
-        self.fail(error, self.inner.ids.next(), None, false)
+        let mut nonce = nonce::Scope::default();
+        let mut response = nonce.enter(|| self.fail(error, self.inner.ids.next(), None, false));
+        self.site().resources.add_security_headers(&mut response, &nonce, Peer::default());
+        response
     }
 
     /// The application.
@@ -342,7 +368,9 @@ impl Local {
             let query = Pairs::decode(parts.uri.query().unwrap_or_default(), most).ok()?;
             Some(endpoint(&site.router.find(&path)?, &parts.method, &query).ok()?.speaks_json())
         };
-        let mut response = self.page(error, id, Some(parts), speaks_json().unwrap_or(false));
+        let mut nonce = nonce::Scope::default();
+        let mut response = nonce.enter(|| self.page(error, id, Some(parts), speaks_json().unwrap_or(false)));
+        self.site().resources.add_security_headers(&mut response, &nonce, request.peer);
         if parts.method == Method::HEAD {
             drop_body(&mut response);
         }

@@ -183,3 +183,20 @@ fn bodies_in_memory_have_a_budget_that_all_requests_share() {
     let answer = client.request(Method::POST, "/upload").files(&[], &[("files", "a", "", &content)]).send();
     assert_eq!(answer.status(), 503);
 }
+
+#[test]
+fn a_sealed_value_opens_for_its_purpose_until_it_expires() {
+    let mut setup = Setup::default();
+    (setup.temporary_database, setup.clock) = (true, skep::cache::Clock::manual());
+    let clock = setup.clock.clone();
+    let site = App::new().open(setup).unwrap();
+    let sealed = site.seal("reset", &("ann", 7), Duration::from_hours(1)).unwrap();
+    assert!(sealed.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte)), "{sealed}");
+    let open = |purpose: &str, text: &str| site.unseal::<(String, u32)>(purpose, text).unwrap();
+    assert_eq!(open("reset", &sealed), Some(("ann".to_owned(), 7)));
+    assert_eq!(open("confirm", &sealed), None);
+    assert_eq!(open("reset", &sealed[1..]), None);
+    assert_eq!(site.unseal::<u32>("reset", &sealed).unwrap(), None);
+    clock.advance(Duration::from_hours(1));
+    assert_eq!(open("reset", &sealed), None);
+}

@@ -54,7 +54,10 @@ const CRATES: &[Layers] = &[
     Layers {
         name: "skep",
         order: &[
-            ("values", &["body", "cookie", "offload", "percent", "private", "quota", "status", "validation", "wire"]),
+            (
+                "values",
+                &["body", "cookie", "nonce", "offload", "percent", "private", "quota", "status", "validation", "wire"],
+            ),
             ("pages and data", &["error", "html", "link", "param", "sql"]),
             (
                 "messages",
@@ -69,10 +72,14 @@ const CRATES: &[Layers] = &[
                     "route",
                     "router",
                     "secret",
+                    "security_headers",
                     "settings",
                 ],
             ),
-            ("handlers", &["cache", "cx", "endpoint", "form", "resources", "service", "session", "setup", "shared_cx"]),
+            (
+                "handlers",
+                &["cache", "cx", "endpoint", "form", "resources", "sealed", "service", "session", "setup", "shared_cx"],
+            ),
             ("application", &["app", "openapi", "site"]),
             ("hosts", &["component", "hosted", "module", "test"]),
         ],

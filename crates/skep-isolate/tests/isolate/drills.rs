@@ -137,7 +137,8 @@ fn many_at_once() {
 
 /// As many as a process has room for. A machine with little memory tries fewer.
 fn ten_thousand() {
-    let server = strict(&["--time", "300s", "--instances", "10000"]);
+    let unlimited = "limits.connections_per_address=0";
+    let server = strict(&["--time", "300s", "--instances", "10000", "--set", unlimited]);
     server.text("/");
     let (before, count) = (server.memory(), 10_000.min(available() / 1024));
     let until = |count: usize| {

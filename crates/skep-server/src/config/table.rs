@@ -327,6 +327,13 @@ pub(crate) static SETTINGS: &[Setting] = &[
         "Use TLS with a certificate for localhost that is made at the start. For development: browsers warn about it.",
         tls.self_signed, "--tls-self-signed" ""),
     row!(
+        "limits.blocking_queue",
+        Kind::Number(1..=10_000_000),
+        "4096",
+        "Maximum number of pieces of blocking work that wait for a thread (503). What belongs to a request that was cancelled is skipped.",
+        limits.blocking_queue
+    ),
+    row!(
         "limits.blocking_threads",
         Kind::Number(1..=4096),
         "16",
@@ -378,7 +385,7 @@ pub(crate) static SETTINGS: &[Setting] = &[
     row!(
         "limits.connections_per_address",
         Kind::Number(0..=10_000_000),
-        "2000",
+        "5000",
         "Maximum number of open connections of one IPv4 address or one /64 of IPv6, for each process (503). Trusted proxies have no such limit. 0 means no limit.",
         limits.connections_per_address
     ),

@@ -140,7 +140,7 @@ impl Connection {
             let error = Error::new(StatusCode::URI_TOO_LONG).with_message("the address is too long");
             return Err(Box::new(self.context.local.failure(&error)));
         }
-        recipient::settle(self, parts).map_err(|error| Box::new(self.context.local.failure(&error)))
+        recipient::settle(self, parts)
     }
 
     /// Live: the thread responds. Ready: it accepts more requests.

@@ -3,21 +3,36 @@
 //! Afterwards the field `Host` is the request's authority, and the target has none. Neither the application nor a component has to choose between
 //! an absolute target, `:authority`, `Host` and `X-Forwarded-Host`.
 
-use http::header::HOST;
+use http::header::{HOST, LOCATION};
 use http::request::Parts;
-use http::uri::Authority;
+use http::uri::{Authority, PathAndQuery};
 use http::{HeaderValue, StatusCode, Uri, Version};
-use skep::{Error, Peer};
+use skep::{Error, Peer, Response};
 
 use super::{Connection, Context};
 use crate::authority;
 use crate::proxies::{Forwarded, NotForwarded};
 
-/// The peer of a request, and its authority in the field `Host`.
-pub(super) fn settle(connection: &Connection, parts: &mut Parts) -> Result<Peer, Error> {
+/// The peer of a request, and its authority in the field `Host`. A response if the request ends here.
+pub(super) fn settle(connection: &Connection, parts: &mut Parts) -> Result<Peer, Box<Response>> {
+    let settled = read(connection, parts);
+    let (peer, is_plain) = settled.map_err(|error| Box::new(connection.context.local.failure(&error)))?;
+    let https = connection.context.local.site().base_url().filter(|base| base.as_str().starts_with("https://"));
+    let Some(base) = https.filter(|_| is_plain) else { return Ok(peer) };
+    let target = parts.uri.path_and_query().map_or("/", PathAndQuery::as_str);
+    let location = HeaderValue::try_from(format!("{}{target}", base.as_str()));
+    let redirect = Response::empty(StatusCode::PERMANENT_REDIRECT);
+    Err(Box::new(match location {
+        Ok(location) => redirect.with_header(LOCATION, location),
+        Err(_) => connection.context.local.failure(&Error::bad_request("the address has no path")),
+    }))
+}
+
+/// The peer, and whether a trusted proxy says that the client did not use TLS.
+fn read(connection: &Connection, parts: &mut Parts) -> Result<(Peer, bool), Error> {
     let context = &connection.context;
     let mut peer = connection.peer;
-    let mut forwarded_host = None;
+    let (mut forwarded_host, mut is_plain) = (None, false);
     if parts.version == Version::HTTP_2 {
         check_http2(context, parts)?;
     }
@@ -26,6 +41,7 @@ pub(super) fn settle(connection: &Connection, parts: &mut Parts) -> Result<Peer,
             Error::bad_request("the proxy's fields contradict each other").with_cause(why)
         })?;
         peer = forwarded.apply(peer);
+        is_plain = forwarded.https == Some(false);
         forwarded_host = forwarded.host;
     }
     if let Some(own) = take_authority(&mut parts.uri) {
@@ -35,7 +51,7 @@ pub(super) fn settle(connection: &Connection, parts: &mut Parts) -> Result<Peer,
     if let Some(host) = forwarded_host {
         set_host(parts, &host)?;
     }
-    check_host(context, parts).map(|()| peer)
+    check_host(context, parts).map(|()| (peer, is_plain))
 }
 
 /// The checks that the validator makes for HTTP/1.

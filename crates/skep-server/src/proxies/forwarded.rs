@@ -19,7 +19,8 @@ const HOST: HeaderName = HeaderName::from_static("x-forwarded-host");
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Forwarded {
     address: Option<SocketAddr>,
-    https: Option<bool>,
+    /// Whether the client's connection is encrypted.
+    pub(crate) https: Option<bool>,
     /// The authority that the client used.
     pub(crate) host: Option<String>,
 }

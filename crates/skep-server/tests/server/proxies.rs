@@ -115,3 +115,15 @@ fn cookies_can_always_be_secure() {
     let server = server(&[("cookies.secure", "always")]);
     assert!(ask(&server, "").field("set-cookie").unwrap().ends_with("; Secure"));
 }
+
+#[test]
+fn who_reaches_an_https_site_without_tls_by_way_of_a_proxy_is_sent_to_it() {
+    let server = server(&[("proxies.trusted", "127.0.0.1"), ("base_url", "https://a.example")]);
+    let answer = ask(&server, "X-Forwarded-Proto: http\r\n");
+    assert_eq!((answer.status, answer.field("location")), (308, Some("https://a.example/sender")));
+    // A proxy that says nothing of TLS would be sent here for ever.
+    assert_eq!(ask(&server, "").status, 200);
+    let answer = ask(&server, "X-Forwarded-Proto: https\r\n");
+    assert_eq!(answer.status, 200);
+    assert!(answer.field("strict-transport-security").is_some(), "{}", answer.head);
+}

@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 pub(crate) enum PageEntry {
     /// Status, header fields, body.
     Page(u16, Vec<(String, Bytes)>, Bytes),
-    /// HTML, and the ids of its tags, which a page that contains it inherits.
-    Piece(String, Vec<u64>),
+    /// HTML, the ids of its tags, which a page that contains it inherits, and the nonce of the scripts in it.
+    Piece(String, Vec<u64>, Option<String>),
     /// Rendering failed: status and message, for the requests that waited for it. Never stored.
     Failed(u16, Option<String>),
     /// It depends on these inputs: look it up again with their values.

@@ -9,6 +9,7 @@ use super::{EntryPolicy, SharedCx};
 use crate::cx::Cx;
 use crate::error::{Error, Result};
 use crate::html::{Anything, Flow, Html};
+use crate::nonce;
 
 /// A cached part of a page that is the same for all users.
 ///
@@ -70,10 +71,15 @@ impl SharedCx<'_> {
         let name = Name::of_fragment::<F, Html<C, H>>(fragment);
         let make = async |cx: &SharedCx<'_>| {
             let html = fragment.make(cx).await?;
-            Ok(PageEntry::Piece(html.into_string(), Vec::new()))
+            Ok(PageEntry::Piece(html.into_string(), Vec::new(), None))
         };
         match self.kept(&name, &fragment.policy(), make).await? {
-            PageEntry::Piece(html, _) => Ok(Html::trusted_piece(html)),
+            PageEntry::Piece(html, _, None) => Ok(Html::trusted_piece(html)),
+            // Nobody could guess the nonce when the fragment was made: only `html!` wrote it.
+            PageEntry::Piece(html, _, Some(old)) => {
+                let html = nonce::with(|nonce| html.replace(&old, nonce)).unwrap_or(html);
+                Ok(Html::trusted_piece(html))
+            }
             other => Err(Error::internal(format!("a cache keeps {} under the name of a fragment", other.kind()))),
         }
     }

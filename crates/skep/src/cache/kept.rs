@@ -8,7 +8,9 @@
 use std::any::TypeId;
 use std::cell::RefCell;
 use std::convert::Infallible;
+use std::future::{Future, poll_fn};
 use std::hash::{Hash, Hasher};
+use std::pin::pin;
 use std::time::Duration;
 
 use http::StatusCode;
@@ -16,6 +18,7 @@ use http::StatusCode;
 use super::entry::PageEntry;
 use super::{Computed, EntryPolicy, page};
 use crate::error::{Error, Result};
+use crate::nonce;
 use crate::shared_cx::{Inputs, SharedCx};
 
 /// TTL of the list of inputs of a page.
@@ -83,7 +86,7 @@ impl SharedCx<'_> {
         let pages = if self.in_development() { None } else { self.resources().pages()? };
         let Some(pages) = pages else {
             let public = self.afresh();
-            let result = make(&public).await;
+            let result = made(&make, &public).await;
             self.note(public.inputs());
             self.inherit(life.tags());
             self.inherit(&public.inherited());
@@ -95,7 +98,7 @@ impl SharedCx<'_> {
             let failure = RefCell::new(None);
             let compute = async || {
                 let public = self.afresh();
-                let result = make(&public).await;
+                let result = made(&make, &public).await;
                 Ok::<_, Infallible>(if inputs.holds(public.inputs()) {
                     answer(whole(result, life, &public), inputs, &failure)
                 } else {
@@ -122,7 +125,7 @@ impl SharedCx<'_> {
                 }
                 kept => {
                     self.note(inputs);
-                    if let PageEntry::Piece(_, tags) = &kept {
+                    if let PageEntry::Piece(_, tags, _) = &kept {
                         self.inherit(tags);
                     }
                     return Ok(kept);
@@ -132,13 +135,24 @@ impl SharedCx<'_> {
     }
 }
 
+/// Makes an entry. It has a nonce of its own: who is served the entry later has another one.
+async fn made(make: &impl AsyncFn(&SharedCx<'_>) -> Result<PageEntry>, public: &SharedCx<'_>) -> Result<PageEntry> {
+    let mut scope = nonce::Scope::default();
+    let mut making = pin!(make(public));
+    let mut entry = poll_fn(|task| scope.enter(|| making.as_mut().poll(task))).await?;
+    if let PageEntry::Piece(.., used) = &mut entry {
+        *used = scope.nonce().map(str::to_owned);
+    }
+    Ok(entry)
+}
+
 /// What was made, and its life with the tags of all that it contains.
 fn whole(made: Result<PageEntry>, life: &EntryPolicy, public: &SharedCx<'_>) -> Result<(PageEntry, EntryPolicy)> {
     let (mut kept, mut life) = (made?, life.clone());
     life.inherit(&public.inherited()).map_err(|tags| {
         Error::internal(format!("a page and the fragments in it have {tags} tags, and at most 64 can be kept"))
     })?;
-    if let PageEntry::Piece(_, tags) = &mut kept {
+    if let PageEntry::Piece(_, tags, _) = &mut kept {
         life.tags().clone_into(tags);
     }
     Ok((kept, life))

@@ -110,7 +110,7 @@ impl<S: PublicPage> Handle for S {
             for name in Self::HEADERS {
                 response.headers_mut().append(VARY, HeaderValue::from_static(name));
             }
-            kept(response, public.page_limit()).await
+            kept(response, public).await
         };
         match cx.shared().kept(&name, &self.policy(), make).await? {
             PageEntry::Page(status, headers, body) => answer(cx, status, headers, body),
@@ -141,7 +141,8 @@ fn bytes_of<'h>(headers: &'h HeaderMap, name: &'static str) -> &'h [u8] {
 }
 
 /// An answer as it is kept.
-async fn kept(mut response: Response, limit: u64) -> Result<PageEntry> {
+async fn kept(mut response: Response, public: &SharedCx<'_>) -> Result<PageEntry> {
+    let limit = public.page_limit();
     if response.headers().contains_key(SET_COOKIE) {
         return Err(Error::internal("a page for everybody sets a cookie: it would be everybody's"));
     }
@@ -152,6 +153,7 @@ async fn kept(mut response: Response, limit: u64) -> Result<PageEntry> {
         )),
         Err(cause) => Error::internal(cause),
     })?;
+    public.resources().shared().security_headers.keep_in(&mut response);
     let fields = response.headers().iter();
     let fields = fields.map(|(name, value)| (name.as_str().to_owned(), Bytes::copy_from_slice(value.as_bytes())));
     Ok(PageEntry::Page(response.status().as_u16(), fields.collect(), body))

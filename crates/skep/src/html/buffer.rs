@@ -8,6 +8,7 @@ use std::fmt;
 
 use super::link::{self, UrlPlace};
 use super::{Href, PlainText, escape};
+use crate::nonce;
 
 /// How many strings a thread keeps for later. Pieces are nested, but seldom deeper.
 const POOLED_STRINGS: usize = 8;
@@ -118,6 +119,16 @@ impl Buffer {
         self.open_attribute(name);
         value.write_checked(UrlPlace::Link, self);
         self.text.push('"');
+    }
+
+    /// Writes the attribute `nonce` of a script or style, where a response is being made.
+    #[doc(hidden)]
+    pub fn push_nonce(&mut self) {
+        let _ = nonce::with(|nonce| {
+            self.open_attribute("nonce");
+            self.text.push_str(nonce);
+            self.text.push('"');
+        });
     }
 
     fn open_attribute(&mut self, name: &str) {

@@ -9,6 +9,7 @@ use http_body::Frame;
 
 use super::Html;
 use crate::body::{Body, BodyError};
+use crate::nonce::Scope;
 
 /// Makes a body of pieces that come one after another: the head of a page can be on its way while a query still runs.
 ///
@@ -35,11 +36,14 @@ where
     S: Stream<Item = Result<Html<C, H>, E>> + Send + 'static,
     E: Into<BodyError> + 'static,
 {
-    Body::stream(Pieces { pieces: Box::pin(pieces) })
+    // The header fields, which name the nonce, are sent before the pieces are made.
+    let nonce = Scope::share().inspect(Scope::draw).unwrap_or_default();
+    Body::stream(Pieces { pieces: Box::pin(pieces), nonce })
 }
 
 struct Pieces<S> {
     pieces: Pin<Box<S>>,
+    nonce: Scope,
 }
 
 impl<C, H, S, E> http_body::Body for Pieces<S>
@@ -51,8 +55,9 @@ where
     type Error = BodyError;
 
     fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
+        let Self { pieces, nonce } = &mut *self;
         loop {
-            return Poll::Ready(match ready!(self.pieces.as_mut().poll_next(cx)) {
+            return Poll::Ready(match ready!(nonce.enter(|| pieces.as_mut().poll_next(cx))) {
                 // An empty chunk would end a chunked body.
                 Some(Ok(html)) if html.is_empty() => continue,
                 Some(Ok(html)) => Some(Ok(Frame::data(Bytes::from_owner(html.buffer)))),

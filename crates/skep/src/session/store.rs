@@ -21,7 +21,7 @@ use super::id::{Id, Name};
 use super::{Rules, unavailable};
 use crate::cache::{self, Cache};
 use crate::error::Result;
-use crate::offload::{Offload, offload};
+use crate::offload::{Offload, offload_to_end};
 #[cfg(feature = "local-tiers")]
 use crate::private;
 use crate::setup::Setup;
@@ -271,7 +271,7 @@ impl Sessions {
             Some((cache, false)) => work(cache).await.map_err(unavailable),
             _ => {
                 let place = Arc::clone(&self.place);
-                let done = offload(&*self.offload, move || block_on(work(place.open()?)));
+                let done = offload_to_end(&*self.offload, move || block_on(work(place.open()?)));
                 done.await.map_err(unavailable)?.map_err(unavailable)
             }
         }

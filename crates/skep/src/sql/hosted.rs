@@ -254,8 +254,14 @@ fn unpacked(values: &[u8]) -> Result<Vec<Value<'_>>> {
     unpack(&mut reader).map_err(Error::other)
 }
 
+/// The most parameters that SQLite knows (`SQLITE_MAX_VARIABLE_NUMBER`). A value takes up to 32 times its packed size.
+const MOST_VALUES: u32 = 32_766;
+
 fn unpack<'a>(reader: &mut Reader<'a>) -> Result<Vec<Value<'a>>, Short> {
     let count = reader.u32()?;
+    if count > MOST_VALUES {
+        return Err(Short);
+    }
     let value = |reader: &mut Reader<'a>| {
         Ok(match reader.u8()? {
             0 => Value::Null,

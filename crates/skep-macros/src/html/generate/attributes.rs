@@ -27,6 +27,10 @@ impl Writer<'_> {
                 Attribute::Class { .. } | Attribute::Id { .. } => {}
             }
         }
+        if takes_nonce(element) {
+            let out = self.out.clone();
+            self.emit(&quote_spanned!(Span::mixed_site()=> #out.push_nonce();));
+        }
         splices
     }
 
@@ -181,5 +185,25 @@ fn url_place(kind: Url) -> TokenStream {
         Url::Link => quote_spanned!(site=> ::skep::html::UrlPlace::Link),
         Url::Media => quote_spanned!(site=> ::skep::html::UrlPlace::Media),
         Url::MediaSet => quote_spanned!(site=> ::skep::html::UrlPlace::MediaSet),
+    }
+}
+
+/// Whether the nonce of the response vouches for an element: a script or style of the page itself, or one that it loads from
+/// another host.
+fn takes_nonce(element: &Element) -> bool {
+    let has = |attribute: &str| {
+        let is_it =
+            |one: &Attribute| matches!(one, Attribute::Named { name, .. } if name.text.eq_ignore_ascii_case(attribute));
+        element.attributes.iter().any(is_it)
+    };
+    let is_remote = |url: &str| literal_attribute(element, url).is_some_and(|url| url.contains("//"));
+    if has("nonce") {
+        return false;
+    }
+    match element.name.text.to_ascii_lowercase().as_str() {
+        "style" => true,
+        "script" => !has("src") && !has("href") || is_remote("src"),
+        "link" => is_remote("href") && literal_attribute(element, "rel").is_some_and(|rel| rel.contains("stylesheet")),
+        _ => false,
     }
 }

@@ -167,6 +167,18 @@ fn an_answer_has_a_limit() {
     assert!(Packed::new(0, long, Vec::new()).unwrap_err().to_string().contains("1 MiB"));
 }
 
+#[test]
+fn more_values_than_a_statement_has_parameters_are_refused() {
+    let nulls = |count: u32| {
+        let mut out = crate::wire::Writer::with_capacity(0);
+        out.u32(count);
+        (0..count).for_each(|_| out.u8(0));
+        out.finish()
+    };
+    assert_eq!(unpacked(&nulls(MOST_VALUES)).unwrap().len(), 32_766);
+    assert!(unpacked(&nulls(MOST_VALUES + 1)).is_err());
+}
+
 /// A thread that takes one job after the other.
 #[derive(Debug)]
 struct OneThread(std::sync::mpsc::Sender<Box<dyn FnOnce() + Send>>);

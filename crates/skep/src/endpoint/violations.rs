@@ -1,0 +1,125 @@
+//! Takes the reports of browsers that a page wanted what its `Content-Security-Policy` forbids: `SecurityHeaders::report_to`.
+
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+use http::StatusCode;
+use serde_json::Value;
+
+use super::DynHandler;
+use crate::cx::Cx;
+use crate::error::Error;
+use crate::response::{Response, Result};
+use crate::service::{Input, ResponseFuture};
+
+/// Maximum size of a report in bytes.
+pub(super) const BODY_LIMIT: u64 = 64 << 10;
+/// Anybody can send reports: more lines than this each minute are only counted.
+const LINES_PER_MINUTE: u32 = 60;
+/// How much of each text is logged, in characters.
+const TEXT_CHARS: usize = 200;
+
+/// The minute that began last, the lines logged in it, and the reports that were not.
+pub(super) struct Violations(Mutex<(Instant, u32, u64)>);
+
+impl Violations {
+    pub(super) fn new() -> Self {
+        Self(Mutex::new((Instant::now(), 0, 0)))
+    }
+
+    fn log(&self, report: &Report) {
+        let mut minute = self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let (begun, lines, left_out) = &mut *minute;
+        if begun.elapsed() >= Duration::from_mins(1) {
+            if *left_out > 0 {
+                tracing::warn!(target: "skep::csp", "{left_out} more reports");
+            }
+            (*begun, *lines, *left_out) = (Instant::now(), 0, 0);
+        }
+        if *lines == LINES_PER_MINUTE {
+            *left_out += 1;
+            return;
+        }
+        *lines += 1;
+        let Report { page, directive, blocked, place } = report;
+        tracing::warn!(target: "skep::csp", ?page, ?directive, ?blocked, ?place, "a page broke its Content-Security-Policy");
+    }
+}
+
+impl DynHandler for Violations {
+    fn call<'r>(&'r self, cx: &'r mut Cx<'_>, _input: &'r mut Input<'_>) -> ResponseFuture<'r> {
+        Box::pin(async move {
+            let body = cx.read_body().await?;
+            let reports = read(&body).ok_or_else(|| Error::bad_request("this is no report of a browser"))?;
+            reports.iter().for_each(|report| self.log(report));
+            Ok(Response::empty(StatusCode::NO_CONTENT)) as Result
+        })
+    }
+}
+
+/// One violation; a text that the browser left out is empty.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Report {
+    page: String,
+    directive: String,
+    blocked: String,
+    /// File and line of the script.
+    place: String,
+}
+
+/// Reports in the form of CSP 2 (`application/csp-report`), or of the Reporting API (`application/reports+json`).
+fn read(body: &[u8]) -> Option<Vec<Report>> {
+    match serde_json::from_slice(body).ok()? {
+        Value::Array(reports) => {
+            let of_csp = reports.iter().filter(|report| report["type"] == "csp-violation");
+            Some(
+                of_csp
+                    .map(|report| &report["body"])
+                    .map(|body| {
+                        report(body, ["documentURL", "effectiveDirective", "blockedURL", "sourceFile", "lineNumber"])
+                    })
+                    .collect(),
+            )
+        }
+        Value::Object(object) => {
+            let body = object.get("csp-report")?;
+            Some(vec![report(
+                body,
+                ["document-uri", "violated-directive", "blocked-uri", "source-file", "line-number"],
+            )])
+        }
+        _ => None,
+    }
+}
+
+fn report(body: &Value, [page, directive, blocked, file, line]: [&str; 5]) -> Report {
+    let text = |name: &str| -> String { body[name].as_str().unwrap_or_default().chars().take(TEXT_CHARS).collect() };
+    let place = match body[line].as_u64() {
+        Some(line) => format!("{}:{line}", text(file)),
+        None => text(file),
+    };
+    Report { page: text(page), directive: text(directive), blocked: text(blocked), place }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_forms_of_reports_are_read() {
+        let old = br#"{"csp-report":{"document-uri":"https://a.example/","violated-directive":"img-src","blocked-uri":"https://b.example","source-file":"https://a.example/x.js","line-number":7}}"#;
+        let new = br#"[{"type":"deprecation"},{"type":"csp-violation","body":{"documentURL":"https://a.example/","effectiveDirective":"img-src","blockedURL":"https://b.example","sourceFile":"https://a.example/x.js","lineNumber":7}}]"#;
+        let expected = Report {
+            page: "https://a.example/".into(),
+            directive: "img-src".into(),
+            blocked: "https://b.example".into(),
+            place: "https://a.example/x.js:7".into(),
+        };
+        assert_eq!(read(old).unwrap(), [expected]);
+        assert_eq!(read(new), read(old));
+        assert_eq!(read(b"{\"csp-report\":3}").unwrap(), [Report::default()]);
+        for wrong in [&b""[..], b"3", b"{}", b"[1"] {
+            assert_eq!(read(wrong), None);
+        }
+    }
+}

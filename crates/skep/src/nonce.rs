@@ -1,0 +1,109 @@
+//! Nonces: by them a Content-Security-Policy knows the scripts and styles that [`html!`](crate::html!) wrote.
+//!
+//! A [`Scope`] spans the making of one response. Its nonce is drawn when the first script asks for it, so that a page
+//! without scripts costs nothing. HTML made outside a scope (in a test, a mail) has none.
+
+use std::cell::Cell;
+use std::sync::{Arc, OnceLock};
+
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+
+thread_local! {
+    static CURRENT: Cell<Option<Scope>> = const { Cell::new(None) };
+}
+
+/// The nonce of one response, drawn or not yet. Clones share it once it [is shared](Scope::share).
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Scope(Option<Arc<OnceLock<String>>>);
+
+impl Scope {
+    /// A part of the response that is being made on this thread: work on another thread, or a body that is made later.
+    pub(crate) fn share() -> Option<Self> {
+        with_current(|scope| {
+            scope.0.get_or_insert_default();
+            scope.clone()
+        })
+    }
+
+    /// Draws the nonce of a scope that is shared, so that it is known before something asks for it.
+    pub(crate) fn draw(&self) {
+        if let Some(nonce) = &self.0 {
+            nonce.get_or_init(draw);
+        }
+    }
+
+    /// Runs a step of making the response.
+    pub(crate) fn enter<T>(&mut self, step: impl FnOnce() -> T) -> T {
+        /// Leaves the scope, also by way of a panic.
+        struct Leave<'s>(&'s mut Scope, Option<Scope>);
+        impl Drop for Leave<'_> {
+            fn drop(&mut self) {
+                *self.0 = CURRENT.replace(self.1.take()).unwrap_or_default();
+            }
+        }
+        let outer = CURRENT.replace(Some(std::mem::take(self)));
+        let _leave = Leave(self, outer);
+        step()
+    }
+
+    /// The nonce, if something asked for it.
+    pub(crate) fn nonce(&self) -> Option<&str> {
+        self.0.as_ref()?.get().map(String::as_str)
+    }
+}
+
+/// Hands over the nonce of the response that is being made on this thread.
+pub(crate) fn with<T>(take: impl FnOnce(&str) -> T) -> Option<T> {
+    with_current(|scope| {
+        let nonce = scope.0.get_or_insert_default();
+        take(nonce.get_or_init(draw))
+    })
+}
+
+fn with_current<T>(work: impl FnOnce(&mut Scope) -> T) -> Option<T> {
+    let mut scope = CURRENT.take()?;
+    let result = work(&mut scope);
+    CURRENT.set(Some(scope));
+    Some(result)
+}
+
+/// 128 random bits, as the standard asks for (CSP 3, 2.3).
+fn draw() -> String {
+    let mut bytes = [0; 16];
+    getrandom::fill(&mut bytes).expect("the system has random bytes");
+    URL_SAFE_NO_PAD.encode(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn here() -> Option<String> {
+        with(str::to_owned)
+    }
+
+    #[test]
+    fn a_scope_has_one_nonce_and_only_if_asked() {
+        assert_eq!(here(), None);
+        let (mut one, mut two) = (Scope::default(), Scope::default());
+        one.enter(|| ());
+        assert_eq!(one.nonce(), None);
+        let first = one.enter(here).unwrap();
+        assert_eq!((first.len(), one.enter(here), one.nonce()), (22, Some(first.clone()), Some(&*first)));
+        one.enter(|| assert_ne!(two.enter(here).unwrap(), first));
+        assert_eq!(here(), None);
+    }
+
+    #[test]
+    fn other_threads_share_it_and_a_panic_leaves_the_scope() {
+        let mut scope = Scope::default();
+        let other = scope.enter(|| {
+            let mut part = Scope::share().unwrap();
+            std::thread::spawn(move || part.enter(here)).join().unwrap()
+        });
+        assert!(other.is_some() && other.as_deref() == scope.nonce());
+        assert!(std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| scope.enter(|| panic!("no ink")))).is_err());
+        assert_eq!((here(), scope.nonce()), (None, other.as_deref()));
+    }
+}
