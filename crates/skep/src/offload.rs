@@ -163,7 +163,8 @@ mod tests {
         assert!(pin!(offload_to_end(&later, count(10))).poll(&mut task).is_pending());
         let mut waiting = pin!(offload(&later, count(100)));
         assert!(waiting.as_mut().poll(&mut task).is_pending());
-        later.0.into_inner().unwrap().into_iter().for_each(|job| job());
+        let jobs = std::mem::take(&mut *later.0.lock().unwrap());
+        jobs.into_iter().for_each(|job| job());
         assert_eq!(runs.load(Ordering::Relaxed), 110);
     }
 

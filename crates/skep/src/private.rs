@@ -5,6 +5,7 @@ use std::io;
 use std::path::Path;
 
 /// Makes the file, and the folders above it, if they are not there: for their owner only.
+#[cfg(not(target_family = "wasm"))]
 pub(crate) fn create(file: &Path) -> io::Result<()> {
     if let Some(folder) = file.parent() {
         create_folder(folder)?;
@@ -44,6 +45,7 @@ pub(crate) fn check_secret(file: &Path) -> io::Result<()> {
 }
 
 fn options() -> OpenOptions {
+    #[cfg_attr(not(unix), expect(unused_mut, reason = "only unix has modes"))]
     let mut options = OpenOptions::new();
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);

@@ -1,10 +1,12 @@
 //! What browsers are told that a page may do.
 #![cfg(not(target_family = "wasm"))]
 
+use std::convert::Infallible;
 use std::time::Duration;
 
 use futures_util::stream::{self, StreamExt};
 use skep::cache::{EntryPolicy, Fragment, PublicPage, SharedCx};
+use skep::html::Metadata;
 use skep::prelude::*;
 use skep::test::{Client, TestResponse};
 use skep::{Method, SecurityHeaders};
@@ -19,7 +21,7 @@ macro_rules! pages {
 
 pages!(Plain "/plain", Scripted "/scripted", InFragment "/fragment", Cached "/cached", Streamed "/streamed", Own "/own", Data "/data");
 
-fn script() -> Html {
+fn script() -> Html<Metadata> {
     html! { script { "go()" } style { "p { color: red }" } script src="/local.js" {} script src="https://cdn.example/x.js" {} }
 }
 
@@ -38,19 +40,19 @@ impl Handle for Scripted {
 #[derive(Hash)]
 struct Part;
 
-impl Fragment for Part {
+impl Fragment<Metadata> for Part {
     fn policy(&self) -> EntryPolicy {
         EntryPolicy::new(Duration::from_mins(1))
     }
 
-    async fn make(&self, _cx: &SharedCx<'_>) -> Result<Html> {
+    async fn make(&self, _cx: &SharedCx<'_>) -> Result<Html<Metadata>> {
         Ok(script())
     }
 }
 
 impl Handle for InFragment {
     async fn handle(self, cx: &mut Cx<'_>) -> Result {
-        Ok(Response::html(html! { (cx.fragment(&Part).await?) script { "more()" } }))
+        Ok(Response::html(html! { head { title { "x" } (cx.fragment(&Part).await?) script { "more()" } } }))
     }
 }
 
@@ -60,14 +62,14 @@ impl PublicPage for Cached {
     }
 
     async fn page(&self, cx: &SharedCx<'_>) -> Result {
-        Ok(Response::html(html! { (cx.fragment(&Part).await?) }))
+        Ok(Response::html(html! { head { title { "x" } (cx.fragment(&Part).await?) } }))
     }
 }
 
 impl Handle for Streamed {
     async fn handle(self, _cx: &mut Cx<'_>) -> Result {
         // Made after the header block has been sent.
-        Ok(Response::html_stream(stream::iter([0, 1]).map(|_| Ok::<_, skep::Error>(script()))))
+        Ok(Response::html_stream(stream::iter([0, 1]).map(|_| Ok::<_, Infallible>(script()))))
     }
 }
 

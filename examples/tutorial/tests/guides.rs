@@ -240,3 +240,53 @@ mod settings {
         assert_eq!(client.get("/").text(), "mail.example.org:587");
     }
 }
+
+mod security_headers {
+    use skep::SecurityHeaders;
+    use skep::prelude::*;
+
+    fn relaxed() -> SecurityHeaders {
+        SecurityHeaders::new()
+            .directive("style-src-attr", "'unsafe-inline'")
+            .directive("img-src", "'self' https://images.example")
+            .directive("frame-ancestors", "https://partner.example")
+    }
+
+    fn app() -> App {
+        App::new().security_headers(relaxed())
+    }
+
+    fn widget() -> Result {
+        let embeddable = SecurityHeaders::new().directive("frame-ancestors", "*");
+        Response::html(html! { p { "12 °C" } }).with_security_headers(&embeddable)
+    }
+
+    fn trial() -> SecurityHeaders {
+        SecurityHeaders::new().directive("script-src", "'none'").report_only().report_to("")
+    }
+}
+
+mod sealed_links {
+    use std::time::Duration;
+
+    use skep::prelude::*;
+
+    #[derive(Service)]
+    #[service(GET "/confirm/{token}")]
+    struct Confirm {
+        token: String,
+    }
+
+    impl Handle for Confirm {
+        async fn handle(self, cx: &mut Cx<'_>) -> Result {
+            // None: expired, changed, or sealed for something else.
+            let user: u32 = cx.unseal("confirm e-mail", &self.token)?.or_404()?;
+            Ok(Response::text(format!("thank you, user {user}")))
+        }
+    }
+
+    fn link(cx: &Cx<'_>, user: u32) -> Result<String> {
+        let token = cx.seal("confirm e-mail", &user, Duration::from_hours(24))?;
+        Ok(cx.absolute(Confirm { token }))
+    }
+}
