@@ -34,6 +34,7 @@ mod backoff;
 mod channel;
 mod config;
 mod connection;
+mod deployment;
 mod error;
 mod executable;
 mod handoff;

@@ -17,6 +17,7 @@ use tokio::sync::{mpsc, watch};
 use crate::assembly::{self, app_setup, probe};
 use crate::background::Background;
 use crate::config::{self, Command, Config, Fixed, Flags, Model, Reading, Sources};
+use crate::deployment;
 use crate::error::StartError;
 use crate::handoff::{SlotRef, WorkerHandoff};
 use crate::jobs::Jobs;
@@ -335,6 +336,8 @@ impl Server {
         problems.extend(tls::acceptor(&config.tls).err());
         problems.extend(supervisor::check_identity(config).err());
         problems.extend(create_data_dir(config).err().map(|error| error.0));
+        let base_url = config.base_url.clone().or_else(|| app.own_base_url().cloned());
+        let missing = if flags.deploy { deployment::missing(config, base_url.as_ref()) } else { Vec::new() };
         let reports = match app.check(&app_setup(config, settings.application, None)) {
             Ok(reports) => reports,
             Err(error) => {
@@ -342,10 +345,16 @@ impl Server {
                 Vec::new()
             }
         };
-        match (problems.is_empty(), reports.is_empty()) {
-            (false, _) => Err(StartError(problems.join("\n"))),
-            (true, true) => print(&summary),
-            (true, false) => print(&format!("no problems found\n{}\n", reports.join("\n"))),
+        if !problems.is_empty() {
+            return Err(StartError(problems.join("\n")));
+        }
+        if !missing.is_empty() {
+            print(&format!("this starts, and for the internet it lacks:\n{}\n", missing.join("\n")))?;
+            return Ok(ExitCode::FAILURE);
+        }
+        match reports.is_empty() {
+            true => print(&summary),
+            false => print(&format!("no problems found\n{}\n", reports.join("\n"))),
         }
     }
 }

@@ -114,7 +114,10 @@ const CRATES: &[Layers] = &[
                     "worker_state",
                 ],
             ),
-            ("parts of processes", &["channel", "error", "handoff", "jobs", "listener", "procfs", "signals", "tls"]),
+            (
+                "parts of processes",
+                &["channel", "deployment", "error", "handoff", "jobs", "listener", "procfs", "signals", "tls"],
+            ),
             ("connections", &["connection"]),
             ("processes", &["resources", "supervisor", "worker"]),
             ("server", &["assembly", "prefork", "server"]),

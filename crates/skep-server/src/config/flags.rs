@@ -17,6 +17,8 @@ pub(crate) struct Flags {
     /// The file to read instead of `skep.toml`.
     pub(crate) file: Option<PathBuf>,
     pub(crate) settings: Vec<RawSetting>,
+    /// With `--check`: also what a deployment lacks.
+    pub(crate) deploy: bool,
     /// The control command: `--control`.
     pub(crate) control_command: String,
 }
@@ -33,7 +35,7 @@ pub(crate) enum Command {
 }
 
 /// Flags that are not settings: flag, argument, help, and the command.
-pub(crate) const OTHERS: [(&str, &str, &str, Option<Command>); 8] = [
+pub(crate) const OTHERS: [(&str, &str, &str, Option<Command>); 9] = [
     ("--config", "FILE", "Read settings from FILE instead of skep.toml in the current directory.", None),
     ("--set", "NAME=VALUE", "Set any of the settings below.", None),
     (
@@ -41,6 +43,12 @@ pub(crate) const OTHERS: [(&str, &str, &str, Option<Command>); 8] = [
         "",
         "Check settings, application, certificate, data directory and database without serving.",
         Some(Command::Check),
+    ),
+    (
+        "--deploy",
+        "",
+        "With --check: also list what a deployment on the internet lacks (exit code 1 if anything).",
+        None,
     ),
     (
         "--control",
@@ -60,6 +68,9 @@ impl Flags {
         let mut flags = Self::default();
         let mut parser = Parser::from_args(arguments);
         flags.parse_all(&mut parser, table).map_err(|problem| ConfigError::one(problem.to_string()))?;
+        if flags.deploy && flags.command != Some(Command::Check) {
+            return Err(ConfigError::one("--deploy stands with --check only: --check --deploy".to_owned()));
+        }
         Ok(flags)
     }
 
@@ -92,6 +103,7 @@ impl Flags {
             return Ok(());
         }
         match flag {
+            "--deploy" => self.deploy = true,
             "--config" => self.file = Some(parser.value()?.into()),
             "--set" => {
                 let text = parser.value()?.string()?;

@@ -193,6 +193,27 @@ fn questions_are_answered_without_serving() {
 }
 
 #[test]
+fn a_check_for_deployment_names_what_is_missing() {
+    let (code, out, _) = output(&["--check", "--deploy", "--listen", "0.0.0.0:0", "--set", "log.access=false"]);
+    assert_eq!(code, Some(1), "{out}");
+    for line in ["base_url is not set: ", "hosts is empty: ", "no TLS: ", "log.access = false: "] {
+        assert!(out.lines().any(|said| said.starts_with(line)), "{line}: {out}");
+    }
+    assert!(!out.contains("tls.self_signed"), "{out}");
+    let data = folder().join("data");
+    let complete = [
+        ["--base-url", "https://example.org"],
+        ["--set", "proxies.trusted=127.0.0.1"],
+        ["--set", "user=nobody"],
+        ["--data", data.to_str().unwrap()],
+    ];
+    let (code, out, error) = output(&[&["--check", "--deploy"][..], complete.as_flattened()].concat());
+    assert!(code == Some(0) && out.contains("no problems found"), "{out}{error}");
+    let (code, _, error) = output(&["--deploy"]);
+    assert!(code == Some(1) && error.contains("--check --deploy"), "{error}");
+}
+
+#[test]
 fn a_service_that_was_never_mounted_is_named_before_anything_is_accepted() {
     let free = ["--listen", "127.0.0.1:0"];
     let alone = [&free[..], &["--set", "supervise=false"]].concat();

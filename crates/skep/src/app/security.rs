@@ -4,6 +4,7 @@ use http::Method;
 
 use super::App;
 use crate::endpoint::Endpoint;
+use crate::link::BaseUrl;
 use crate::router::{Entry, QueryRequirement};
 use crate::security_headers::{Compiled, REPORTS, SecurityHeaders};
 
@@ -23,6 +24,13 @@ impl App {
             Err(error) => self.problems.push(format!("App::base_url: {error}")),
         }
         self
+    }
+
+    /// What [`base_url`](Self::base_url) said, for `--check --deploy`.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn own_base_url(&self) -> Option<&BaseUrl> {
+        self.base_url.as_ref()
     }
 
     /// Adds hosts that the site has besides that of its [base URL](Self::base_url), in lower case and without ports: `example.org`, or
