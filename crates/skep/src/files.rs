@@ -30,7 +30,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use http::header::{ALLOW, LOCATION};
+use http::header::{ALLOW, CONTENT_DISPOSITION, CONTENT_SECURITY_POLICY, LOCATION, X_CONTENT_TYPE_OPTIONS};
 use http::{HeaderMap, HeaderValue, Method, StatusCode};
 
 #[doc(hidden)]
@@ -97,6 +97,7 @@ struct Options {
     listing: bool,
     cache_control: Cow<'static, str>,
     precompressed: bool,
+    untrusted: bool,
     held_file: usize,
     held: usize,
 }
@@ -126,6 +127,7 @@ impl Files {
             listing: false,
             cache_control: Cow::Borrowed("no-cache"),
             precompressed: true,
+            untrusted: false,
             held_file: HELD_FILE,
             held: HELD,
         };
@@ -150,6 +152,20 @@ impl Files {
     #[must_use]
     pub fn cache_control(self, value: impl Into<Cow<'static, str>>) -> Self {
         self.with(|options| options.cache_control = value.into())
+    }
+
+    /// For files that users sent: each is a download (`Content-Disposition: attachment`) in a `sandbox`, so that HTML or SVG among them
+    /// runs no code on this site, and a directory has no index file.
+    ///
+    /// ```
+    /// use skep::files::Files;
+    /// use skep::prelude::*;
+    ///
+    /// let app = App::new().files("/pictures", Files::dir("data/pictures").untrusted());
+    /// ```
+    #[must_use]
+    pub fn untrusted(self) -> Self {
+        self.index("").with(|options| options.untrusted = true)
     }
 
     /// Whether `.br`, `.zst` and `.gz` beside a file are looked for (yes, if nobody says otherwise).
@@ -220,10 +236,17 @@ impl Files {
             return redirect(full_path);
         }
         let asked = Asked { method, path: &path, full_path, headers };
-        match self.served()? {
+        let mut response = match self.served()? {
             Served::Dir(dir) => dir.answer(&asked, &self.options),
             Served::Embedded(embedded) => embedded.answer(&asked, &self.options),
+        }?;
+        if self.options.untrusted {
+            let headers = response.headers_mut();
+            headers.insert(CONTENT_DISPOSITION, HeaderValue::from_static("attachment"));
+            headers.insert(CONTENT_SECURITY_POLICY, HeaderValue::from_static("default-src 'none'; sandbox"));
+            headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
         }
+        Ok(response)
     }
 
     /// Whether there is a page at the prefix itself: an index, or a listing.
@@ -319,6 +342,17 @@ mod tests {
         let mut headers = HeaderMap::new();
         headers.insert(http::header::RANGE, HeaderValue::from_static(range));
         Files::dir(temp.path()).answer(method, path, &format!("/{path}"), &headers).unwrap_err()
+    }
+
+    #[test]
+    fn what_users_sent_is_a_download_in_a_sandbox() {
+        let temp = tempfile::tempdir().unwrap();
+        std::fs::write(temp.path().join("index.html"), "<script>f()</script>").unwrap();
+        let files = Files::dir(temp.path()).untrusted();
+        let answer = files.answer(&Method::GET, "index.html", "/index.html", &HeaderMap::new()).unwrap();
+        assert_eq!(answer.headers()[CONTENT_DISPOSITION], "attachment");
+        assert_eq!(answer.headers()[CONTENT_SECURITY_POLICY], "default-src 'none'; sandbox");
+        assert!(files.answer(&Method::GET, "", "/", &HeaderMap::new()).is_err());
     }
 
     #[test]

@@ -136,6 +136,7 @@ impl Receiver<'_> {
         let file = Received {
             file_name: file_name.unwrap_or_default(),
             content_type,
+            found: None,
             len: 0,
             beyond: None,
             content: Content::Memory(bytes::Bytes::new()),
@@ -197,6 +198,7 @@ impl Incoming {
 
     async fn write(&mut self, receiver: &mut Receiver<'_>) -> Result<()> {
         let Some((file, _)) = &self.disk else { return Ok(()) };
+        self.file.look_at(&self.pending);
         let (file, bytes) = (Arc::clone(file), std::mem::take(&mut self.pending));
         let written = bytes.len() as u64;
         offload(&*self.file.offload, move || (&*file).write_all(&bytes)).await??;
@@ -206,6 +208,7 @@ impl Incoming {
 
     async fn end(mut self, receiver: &mut Receiver<'_>) -> Result<Received> {
         self.write(receiver).await?;
+        self.file.look_at(&self.pending);
         receiver.files_in_memory += self.pending.len();
         self.file.content = match self.disk {
             Some((_, temporary)) => Content::Disk(Arc::new(temporary)),

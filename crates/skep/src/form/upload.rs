@@ -35,7 +35,9 @@ use crate::validation::FieldError;
 /// ```
 pub trait FileKind: 'static {
     /// The kinds of files, as in HTML's `accept`: media types such as `image/png` and `image/*`, and endings such as `.pdf`.
-    /// The browser says what kind a file is of; what is in it, only a look into it tells.
+    ///
+    /// A media type is what the browser says, and what the first bytes show: what is called an image and holds HTML is refused. An
+    /// ending is only a name. SVG is code, and no `image/*`: it is accepted as `image/svg+xml`.
     const ACCEPT: Option<&'static str> = None;
 
     /// The most bytes of one file; the configuration may allow fewer.
@@ -81,6 +83,8 @@ pub struct Upload<K = AnyFile> {
 pub struct Received {
     pub(super) file_name: String,
     pub(super) content_type: String,
+    /// By its first bytes; `None` for text, and for what is unknown. The outer one is there once they were looked at.
+    pub(super) found: Option<Option<&'static str>>,
     pub(super) len: u64,
     /// It was larger than this, and what was too much was not kept.
     pub(super) beyond: Option<u64>,
@@ -116,6 +120,11 @@ impl Received {
     pub(super) fn is_none(&self) -> bool {
         self.file_name.is_empty() && self.len == 0 && self.beyond.is_none()
     }
+
+    /// Finds out what it is. The first call has its beginning.
+    pub(super) fn look_at(&mut self, beginning: &[u8]) {
+        self.found.get_or_insert_with(|| infer::get(beginning).map(|kind| kind.mime_type()));
+    }
 }
 
 impl<K> Upload<K> {
@@ -131,6 +140,12 @@ impl<K> Upload<K> {
     #[must_use]
     pub fn content_type(&self) -> &str {
         &self.received.content_type
+    }
+
+    /// What its first bytes show: `image/png`, `application/pdf`. `None` for plain text, and for what is unknown.
+    #[must_use]
+    pub fn detected_type(&self) -> Option<&'static str> {
+        self.received.found.flatten()
     }
 
     /// The number of bytes.
@@ -208,7 +223,7 @@ impl<K: FileKind> Control for Upload<K> {
         if let Some(limit) = limit {
             return Err(FieldError::FileTooLarge { limit });
         }
-        match K::ACCEPT.filter(|accept| !accepts(accept, &file.content_type, &file.file_name)) {
+        match K::ACCEPT.filter(|accept| !accepts(accept, file)) {
             Some(accept) => Err(FieldError::FileKind { accept }),
             None => Ok(Self { received: file.clone(), kind: PhantomData }),
         }
@@ -216,14 +231,21 @@ impl<K: FileKind> Control for Upload<K> {
 }
 
 /// HTML, 4.10.5.1.17: media types, `image/*` and its like, endings of names.
-fn accepts(accept: &str, content_type: &str, file_name: &str) -> bool {
-    let kind = content_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
-    let name = file_name.to_ascii_lowercase();
+fn accepts(accept: &str, file: &Received) -> bool {
+    let said = file.content_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+    let name = file.file_name.to_ascii_lowercase();
+    let found = file.found.flatten();
     accept.split(',').map(|one| one.trim().to_ascii_lowercase()).any(|one| match one.strip_suffix("/*") {
-        Some(group) => kind.split_once('/').is_some_and(|(kind, _)| kind == group),
+        Some(group) => is_in(group, &said) && found.map_or(group == "text", |found| is_in(group, found)),
         None if one.starts_with('.') => name.ends_with(&one),
-        None => one == kind,
+        // Of text, and of kinds without a mark of their own, only that it is nothing else can be told.
+        None if infer::is_mime_supported(&one) && !is_in("text", &one) => one == said && found == Some(&one),
+        None => one == said && found.is_none_or(|found| is_in("text", found)),
     })
+}
+
+fn is_in(group: &str, kind: &str) -> bool {
+    kind.split_once('/').is_some_and(|(of_kind, _)| of_kind == group)
 }
 
 /// A file is no text: it stands in no link.
@@ -254,11 +276,38 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_is_accepted_by_its_kind_or_the_end_of_its_name() {
-        assert!(accepts("image/png, .PDF", "application/pdf", "A.pdf"));
-        assert!(accepts("image/*", "image/webp", "a"));
-        assert!(accepts("text/plain", "Text/Plain; charset=utf-8", "a"));
-        assert!(!accepts("image/*", "imagex/png", "a.png"));
-        assert!(!accepts(".png", "image/png", "png"));
+    fn a_file_is_accepted_by_its_kind_and_content_or_the_end_of_its_name() {
+        const PNG: &[u8] = b"\x89PNG\r\n\x1a\n0000";
+        const PDF: &[u8] = b"%PDF-1.7";
+        let accepts = |accept: &str, content_type: &str, file_name: &str, content: &[u8]| {
+            let mut file = Received {
+                file_name: file_name.to_owned(),
+                content_type: content_type.to_owned(),
+                found: None,
+                len: content.len() as u64,
+                beyond: None,
+                content: Content::Memory(Bytes::new()),
+                offload: Arc::new(crate::offload::Inline),
+            };
+            file.look_at(content);
+            super::accepts(accept, &file)
+        };
+        assert!(accepts("image/png, .PDF", "application/pdf", "A.pdf", PDF));
+        assert!(accepts("image/*", "image/png", "a", PNG) && accepts("image/png", "image/png", "a", PNG));
+        assert!(
+            accepts("text/plain", "Text/Plain; charset=utf-8", "a", b"Hello")
+                && accepts("text/*", "text/csv", "a", b"a,b")
+        );
+        assert!(accepts("image/svg+xml", "image/svg+xml", "a.svg", b"<svg/>"));
+        for (accept, content_type, name, content) in [
+            ("image/*", "imagex/png", "a.png", PNG),
+            (".png", "image/png", "png", PNG),
+            ("image/*", "image/png", "evil.html", b"<!DOCTYPE html><script>"),
+            ("image/*", "image/svg+xml", "evil.svg", b"<svg onload='f()'/>"),
+            ("image/png", "image/png", "a.png", PDF),
+            ("text/plain", "text/plain", "a.txt", PNG),
+        ] {
+            assert!(!accepts(accept, content_type, name, content), "{accept} {content_type} {name}");
+        }
     }
 }
