@@ -14,6 +14,8 @@ use quote::quote;
 use syn::parse::{Parse, ParseStream};
 use syn::{Attribute, LitStr, Result, Token, Visibility};
 
+use crate::field::wrong;
+
 /// A deeper nesting is taken for a cycle of symlinks.
 const MAX_DEPTH: usize = 32;
 
@@ -70,15 +72,12 @@ impl Parse for Input {
             .parse()
             .map_err(|error| syn::Error::new(error.span(), "expected `at \"/prefix\"`: where the files are mounted"))?;
         if at != "at" {
-            return Err(syn::Error::new(at.span(), "expected `at`"));
+            return wrong(&at, "expected `at`");
         }
         let prefix: LitStr = input.parse()?;
         let value = prefix.value();
         if !value.is_empty() && (!value.starts_with('/') || value.ends_with('/')) {
-            return Err(syn::Error::new(
-                prefix.span(),
-                "a prefix must start with a slash and must not end with one (\"\" for the root)",
-            ));
+            return wrong(&prefix, "a prefix must start with a slash and must not end with one (\"\" for the root)");
         }
         Ok(Self::Named(Named { attributes, visibility, name, folder, prefix }))
     }
@@ -136,7 +135,7 @@ impl Named {
                     "`{other}` and `{}` would both be `{}::{constant}`: rename one of them",
                     file.name, self.name
                 );
-                return Err(syn::Error::new(self.folder.span(), text));
+                return wrong(&self.folder, text);
             }
             let (visibility, constant) = (&self.visibility, Ident::new(&constant, self.name.span()));
             let about = format!("`{}`, {} bytes.", file.name, file.content.len());
@@ -154,11 +153,8 @@ impl Named {
 fn constant(name: &str) -> String {
     let upper = |letter: char| if letter.is_ascii_alphanumeric() { letter.to_ascii_uppercase() } else { '_' };
     let constant: String = name.chars().map(upper).collect();
-    if constant.starts_with(|first: char| first.is_ascii_digit()) || constant == "_" {
-        format!("_{constant}")
-    } else {
-        constant
-    }
+    let needs_more = constant.starts_with(|first: char| first.is_ascii_digit()) || constant == "_";
+    if needs_more { format!("_{constant}") } else { constant }
 }
 
 /// A file with its content.
@@ -311,19 +307,14 @@ fn brotli(content: &[u8]) -> Vec<u8> {
     let quality = if IS_DRAFT { 5 } else { 11 };
     let parameters = brotli::enc::BrotliEncoderParams { quality, size_hint: content.len(), ..Default::default() };
     let mut packed = Vec::new();
-    match brotli::BrotliCompress(&mut &*content, &mut packed, &parameters) {
-        Ok(_) => packed,
-        Err(_) => content.to_vec(),
-    }
+    let done = brotli::BrotliCompress(&mut &*content, &mut packed, &parameters);
+    done.map_or_else(|_| content.to_vec(), |_| packed)
 }
 
 fn gzip(content: &[u8]) -> Vec<u8> {
     let level = if IS_DRAFT { flate2::Compression::default() } else { flate2::Compression::best() };
     let mut encoder = flate2::write::GzEncoder::new(Vec::new(), level);
-    match encoder.write_all(content).and_then(|()| encoder.finish()) {
-        Ok(packed) => packed,
-        Err(_) => content.to_vec(),
-    }
+    encoder.write_all(content).and_then(|()| encoder.finish()).unwrap_or_else(|_| content.to_vec())
 }
 
 #[cfg(test)]

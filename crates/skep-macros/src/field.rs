@@ -1,10 +1,42 @@
-//! A field of the author's struct: its name as text, and the spans that errors about it are reported at.
+//! The fields of the author's struct: their names and documentation as text, and the spans for errors about them.
+
+use std::fmt::Display;
 
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, format_ident, quote};
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
-use syn::{Ident, Type, Visibility};
+use syn::{
+    Attribute, Data, DeriveInput, Error, Expr, ExprLit, Field, Fields, Ident, Lit, Meta, MetaNameValue, Result, Type,
+    Visibility,
+};
+
+/// An error at these tokens.
+pub(crate) fn wrong<T>(at: &impl Spanned, help: impl Display) -> Result<T> {
+    Err(Error::new(at.span(), help))
+}
+
+/// The fields of a struct; anything without named fields is an error.
+pub(crate) fn named<'f>(input: &'f DeriveInput, help: &str) -> Result<Vec<&'f Field>> {
+    match &input.data {
+        Data::Struct(data) if matches!(data.fields, Fields::Named(_)) && !data.fields.is_empty() => {
+            Ok(data.fields.iter().collect())
+        }
+        _ => wrong(&input.ident, help),
+    }
+}
+
+/// The lines of the doc comments.
+pub(crate) fn documentation(attributes: &[Attribute]) -> impl Iterator<Item = String> {
+    attributes.iter().filter_map(|attribute| match &attribute.meta {
+        Meta::NameValue(MetaNameValue { path, value: Expr::Lit(ExprLit { lit: Lit::Str(text), .. }), .. })
+            if path.is_ident("doc") =>
+        {
+            Some(text.value())
+        }
+        _ => None,
+    })
+}
 
 /// The name without `r#`.
 pub(crate) fn name(ident: &Ident) -> String {
@@ -28,5 +60,54 @@ pub(crate) fn form_constant(visibility: &Visibility, ident: &Ident, kind: &Type,
         #[doc = #documentation]
         #[allow(non_upper_case_globals, private_interfaces, dead_code)]
         #visibility const #ident: ::skep::form::Name<Self, #kind> = ::skep::form::Name::new(#text);
+    }
+}
+
+/// "a, b or c".
+pub(crate) fn any_of(words: impl Iterator<Item = String>) -> String {
+    let words: Vec<String> = words.collect();
+    match words.as_slice() {
+        [some @ .., last] if !some.is_empty() => format!("{} or {last}", some.join(", ")),
+        all => all.concat(),
+    }
+}
+
+/// Splits a name into lower-case words: `NewestFirst` is `newest` and `first`, `HTTPOnly` is `http` and `only`.
+pub(crate) fn words(name: &str) -> Vec<String> {
+    let letters: Vec<char> = name.chars().collect();
+    let mut words: Vec<String> = Vec::new();
+    for (at, &letter) in letters.iter().enumerate() {
+        let before = at.checked_sub(1).map(|before| letters[before]);
+        let after = letters.get(at + 1);
+        let begins = letter.is_uppercase()
+            && before.is_some_and(|before| !before.is_uppercase() || after.is_some_and(|after| after.is_lowercase()));
+        if begins || letter == '_' || words.is_empty() {
+            words.push(String::new());
+        }
+        let word = words.last_mut().expect("a word was begun");
+        word.extend(letter.to_lowercase().filter(|letter| *letter != '_'));
+    }
+    words.retain(|word| !word.is_empty());
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_split_into_words() {
+        for (name, expected) in [
+            ("Newest", "newest"),
+            ("NewestFirst", "newest-first"),
+            ("HTTPOnly", "http-only"),
+            ("OnlyHTTP", "only-http"),
+            ("Utf8Text", "utf8-text"),
+            ("snake_case", "snake-case"),
+            ("ÄrgerÜber", "ärger-über"),
+            ("A", "a"),
+        ] {
+            assert_eq!(words(name).join("-"), expected);
+        }
     }
 }

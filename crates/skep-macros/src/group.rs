@@ -2,22 +2,21 @@
 
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
-use syn::spanned::Spanned;
-use syn::{Data, DeriveInput, Error, Field, Fields, Ident, Result};
+use syn::{Data, DeriveInput, Field, Fields, Ident, Result};
 
-use crate::field::{self, variable};
+use crate::field::{self, variable, wrong};
 
 pub(crate) fn derive(input: &DeriveInput) -> Result<TokenStream> {
-    const HELP: &str = "a group is a struct with named fields, which are the fields of each row";
     if !input.generics.params.is_empty() {
-        return Err(Error::new(input.generics.span(), "a group cannot have generic parameters"));
+        return wrong(&input.generics, "a group cannot have generic parameters");
     }
-    let Data::Struct(data) = &input.data else { return Err(Error::new(input.ident.span(), HELP)) };
-    let Fields::Named(fields) = &data.fields else { return Err(Error::new(input.ident.span(), HELP)) };
-    if fields.named.is_empty() {
-        return Err(Error::new(input.ident.span(), "the group has no fields: add one"));
-    }
-    let parts: Vec<Part> = fields.named.iter().map(Part::of).collect();
+    let help = match &input.data {
+        Data::Struct(data) if matches!(&data.fields, Fields::Named(named) if named.named.is_empty()) => {
+            "the group has no fields: add one"
+        }
+        _ => "a group is a struct with named fields, which are the fields of each row",
+    };
+    let parts: Vec<Part> = field::named(input, help)?.into_iter().map(Part::of).collect();
     Ok(write(input, &parts))
 }
 
@@ -49,12 +48,8 @@ impl Part {
 
 fn write(input: &DeriveInput, parts: &[Part]) -> TokenStream {
     let name = &input.ident;
-    let [read, info, give, constants] = [
-        parts.iter().map(|part| &part.read).collect::<Vec<_>>(),
-        parts.iter().map(|part| &part.info).collect(),
-        parts.iter().map(|part| &part.give).collect(),
-        parts.iter().map(|part| &part.constant).collect(),
-    ];
+    let (read, info) = (parts.iter().map(|part| &part.read), parts.iter().map(|part| &part.info));
+    let (give, constants) = (parts.iter().map(|part| &part.give), parts.iter().map(|part| &part.constant));
     let fields = parts.iter().map(|part| {
         let (field, variable) = (&part.name, variable(&part.name));
         quote!(#field: #variable?)

@@ -55,29 +55,8 @@ fn expand_with(tokens: TokenStream, piece: Piece, check: impl FnOnce(&[Node]) ->
 
 #[cfg(test)]
 mod tests {
+    use super::check::cases::messages;
     use super::*;
-
-    /// The messages about a template.
-    fn messages(template: &str) -> Vec<String> {
-        let (nodes, mut diagnostics) = parse::template(template.parse().expect("these are tokens"));
-        diagnostics.extend(check::check(&nodes, Piece::FromRoots).diagnostics);
-        diagnostics.into_iter().map(|diagnostic| diagnostic.message).collect()
-    }
-
-    #[test]
-    fn a_valid_template_gives_no_message() {
-        for template in [
-            "",
-            "p { \"a\" (b) @if c { br; } }",
-            "a.b #c @click.once=\"d\" x-on:e.f { }",
-            "@match x { A | B if c => p { }, _ => { \"a\" } }",
-            "@let Some(x) = y else { return }; (x)",
-            "script { \"a < b\" } style { \"a > b\" }",
-            "img src=\"data:image/png,\" alt=\"\";",
-        ] {
-            assert_eq!(messages(template), [""; 0], "{template}");
-        }
-    }
 
     /// docs/reference/html.md quotes messages, and names the date of the standard.
     #[test]

@@ -1,4 +1,5 @@
 //! The compile-time half of skep. Documented where it is re-exported: in `skep`.
+#![allow(missing_docs, reason = "documented where they are re-exported")]
 
 use proc_macro::TokenStream;
 
@@ -55,14 +56,12 @@ pub fn derive_service(input: TokenStream) -> TokenStream {
     service::derive(syn::parse_macro_input!(input as syn::DeriveInput)).into()
 }
 
-#[allow(missing_docs, reason = "documented where it is re-exported")]
 #[proc_macro_derive(Param, attributes(param))]
 pub fn derive_param(input: TokenStream) -> TokenStream {
     let input = syn::parse_macro_input!(input as syn::DeriveInput);
     param::derive(input).unwrap_or_else(syn::Error::into_compile_error).into()
 }
 
-#[allow(missing_docs, reason = "documented where it is re-exported")]
 #[proc_macro_derive(Group)]
 pub fn derive_group(input: TokenStream) -> TokenStream {
     let input = syn::parse_macro_input!(input as syn::DeriveInput);
@@ -94,25 +93,21 @@ pub fn row(input: TokenStream) -> TokenStream {
     row::expand(input.into()).unwrap_or_else(syn::Error::into_compile_error).into()
 }
 
-#[allow(missing_docs, reason = "documented where it is re-exported")]
 #[proc_macro]
 pub fn html(template: TokenStream) -> TokenStream {
     html::expand(template.into()).into()
 }
 
-#[allow(missing_docs, reason = "documented where it is re-exported")]
 #[proc_macro]
 pub fn piece(template: TokenStream) -> TokenStream {
     html::expand_piece(template.into()).into()
 }
 
-#[allow(missing_docs, reason = "documented where it is re-exported")]
 #[proc_macro]
 pub fn html_unchecked(template: TokenStream) -> TokenStream {
     html::expand_unchecked(template.into()).into()
 }
 
-#[allow(missing_docs, reason = "documented where it is re-exported")]
 #[proc_macro_derive(Settings, attributes(settings, setting))]
 pub fn derive_settings(input: TokenStream) -> TokenStream {
     let input = syn::parse_macro_input!(input as syn::DeriveInput);

@@ -3,10 +3,9 @@
 use proc_macro2::TokenStream;
 use quote::quote;
 use syn::parse::ParseStream;
-use syn::spanned::Spanned;
 use syn::{Attribute, Data, DeriveInput, Error, Fields, Ident, LitStr, Result, Token, Variant};
 
-use crate::field;
+use crate::field::{self, wrong};
 
 /// A variant, its value in URLs, forms and SQL, and its label.
 struct Choice {
@@ -17,14 +16,16 @@ struct Choice {
 
 pub(crate) fn derive(input: DeriveInput) -> Result<TokenStream> {
     let Data::Enum(data) = &input.data else {
-        let help = "`derive(Param)` is for enums of unit variants; for other types, write `impl Param`";
-        return Err(Error::new(input.ident.span(), help));
+        return wrong(
+            &input.ident,
+            "`derive(Param)` is for enums of unit variants; for other types, write `impl Param`",
+        );
     };
     if !input.generics.params.is_empty() {
-        return Err(Error::new(input.generics.span(), "`derive(Param)` does not support generic parameters"));
+        return wrong(&input.generics, "`derive(Param)` does not support generic parameters");
     }
     if data.variants.is_empty() {
-        return Err(Error::new(input.ident.span(), "the enum has no variants: add one"));
+        return wrong(&input.ident, "the enum has no variants: add one");
     }
     let choices: Vec<Choice> = data.variants.iter().map(choice).collect::<Result<_>>()?;
     for (position, one) in choices.iter().enumerate() {
@@ -33,7 +34,7 @@ pub(crate) fn derive(input: DeriveInput) -> Result<TokenStream> {
             let help = format!(
                 "`{first}` and `{second}` have the same value \"{value}\": change one with `#[param(\"...\")]`"
             );
-            return Err(Error::new(one.value.span(), help));
+            return wrong(&one.value, help);
         }
     }
     Ok(write(&input.ident, &choices))
@@ -41,10 +42,9 @@ pub(crate) fn derive(input: DeriveInput) -> Result<TokenStream> {
 
 fn choice(variant: &Variant) -> Result<Choice> {
     if !matches!(variant.fields, Fields::Unit) {
-        let help = "a variant cannot have fields; for other types, write `impl Param`";
-        return Err(Error::new(variant.fields.span(), help));
+        return wrong(&variant.fields, "a variant cannot have fields; for other types, write `impl Param`");
     }
-    let words = words(&field::name(&variant.ident));
+    let words = field::words(&field::name(&variant.ident));
     let span = variant.ident.span();
     let mut choice = Choice {
         variant: variant.ident.clone(),
@@ -69,15 +69,13 @@ impl Choice {
                 if input.peek(LitStr) {
                     self.value = input.parse()?;
                     if self.value.value().is_empty() {
-                        return Err(Error::new(
-                            self.value.span(),
-                            "the value must not be empty: a form sends an empty value for no choice",
-                        ));
+                        let help = "the value must not be empty: a form sends an empty value for no choice";
+                        return wrong(&self.value, help);
                     }
                 } else {
                     let name: Ident = input.parse().map_err(|error| Error::new(error.span(), HELP))?;
                     if name != "label" {
-                        return Err(Error::new(name.span(), format!("unknown option `{name}`: expected {HELP}")));
+                        return wrong(&name, format!("unknown option `{name}`: expected {HELP}"));
                     }
                     input.parse::<Token![=]>()?;
                     self.label = input.parse()?;
@@ -91,29 +89,6 @@ impl Choice {
     }
 }
 
-/// Splits a name into lower-case words: `NewestFirst` is `newest` and `first`, `HTTPOnly` is `http` and `only`.
-fn words(name: &str) -> Vec<String> {
-    let letters: Vec<char> = name.chars().collect();
-    let mut words: Vec<String> = Vec::new();
-    for (at, &letter) in letters.iter().enumerate() {
-        let before = at.checked_sub(1).map(|before| letters[before]);
-        let after = letters.get(at + 1);
-        let begins = letter.is_uppercase()
-            && before.is_some_and(|before| !before.is_uppercase() || after.is_some_and(|after| after.is_lowercase()));
-        if letter == '_' {
-            words.push(String::new());
-            continue;
-        }
-        if begins || words.is_empty() {
-            words.push(String::new());
-        }
-        let word = words.last_mut().expect("a word was begun");
-        word.extend(letter.to_lowercase());
-    }
-    words.retain(|word| !word.is_empty());
-    words
-}
-
 fn sentence(words: &[String]) -> String {
     let text = words.join(" ");
     let mut letters = text.chars();
@@ -124,7 +99,7 @@ fn write(name: &Ident, choices: &[Choice]) -> TokenStream {
     let variants: Vec<&Ident> = choices.iter().map(|choice| &choice.variant).collect();
     let values: Vec<&LitStr> = choices.iter().map(|choice| &choice.value).collect();
     let labels = choices.iter().map(|choice| &choice.label);
-    let expected = expected(&values);
+    let expected = field::any_of(choices.iter().map(|choice| choice.value.value()));
     quote! {
         #[automatically_derived]
         impl ::skep::param::Param for #name {
@@ -169,37 +144,5 @@ fn write(name: &Ident, choices: &[Choice]) -> TokenStream {
                     .ok_or_else(|| ::skep::sql::Unfit::because(::std::format!("{text:?} is not {}", #expected)))
             }
         }
-    }
-}
-
-/// "a, b or c".
-fn expected(values: &[&LitStr]) -> String {
-    let values: Vec<String> = values.iter().map(|value| value.value()).collect();
-    match values.split_last() {
-        Some((last, [])) => last.clone(),
-        Some((last, others)) => format!("{} or {last}", others.join(", ")),
-        None => String::new(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_name_is_split_into_words() {
-        for (name, expected) in [
-            ("Newest", "newest"),
-            ("NewestFirst", "newest-first"),
-            ("HTTPOnly", "http-only"),
-            ("OnlyHTTP", "only-http"),
-            ("Utf8Text", "utf8-text"),
-            ("snake_case", "snake-case"),
-            ("ÄrgerÜber", "ärger-über"),
-            ("A", "a"),
-        ] {
-            assert_eq!(words(name).join("-"), expected);
-        }
-        assert_eq!(sentence(&words("NewestFirst")), "Newest first");
     }
 }

@@ -5,12 +5,12 @@
 
 use proc_macro2::TokenStream;
 use quote::quote;
-use syn::spanned::Spanned;
-use syn::{DeriveInput, Error, Result};
+use syn::{DeriveInput, Result};
 
 use self::declaration::Declaration;
 use self::parameters::{Parameter, Source};
 use self::pattern::Pattern;
+use crate::field::wrong;
 
 mod declaration;
 mod form;
@@ -46,7 +46,7 @@ pub(crate) fn derive(input: DeriveInput) -> TokenStream {
 
 fn understand(input: &DeriveInput) -> Result<TokenStream> {
     if !input.generics.params.is_empty() {
-        return Err(Error::new(input.generics.span(), "a service cannot have generic parameters"));
+        return wrong(&input.generics, "a service cannot have generic parameters");
     }
     let declaration = Declaration::of(input)?;
     let pattern = Pattern::of(&declaration)?;
@@ -57,28 +57,28 @@ fn understand(input: &DeriveInput) -> Result<TokenStream> {
 
 fn check(declaration: &Declaration, pattern: &Pattern, parameters: &[Parameter]) -> Result<()> {
     let taken = |position| parameters.iter().any(|one| matches!(one.source, Source::Path(at) if at == position));
-    let names: Vec<&str> = pattern.names().collect();
+    let names = &pattern.names;
     for (position, name) in names.iter().enumerate() {
         if !taken(position) {
-            let help = format!("the path has `{{{name}}}`, but the struct has no field `{name}`");
-            return Err(Error::new(declaration.path.span(), help));
+            return wrong(
+                &declaration.path,
+                format!("the path has `{{{name}}}`, but the struct has no field `{name}`"),
+            );
         }
     }
     if names.len() > MAX_PATH_PARAMETERS {
         let help = format!("a path has at most {MAX_PATH_PARAMETERS} parameters, not {}", names.len());
-        return Err(Error::new(declaration.path.span(), help));
+        return wrong(&declaration.path, help);
     }
     let unread = |one: &&Parameter| matches!(one.source, Source::Json | Source::Header(_));
     if let Some(parameter) = parameters.iter().filter(|_| declaration.external).find(unread) {
-        let help = "an external service has only path, query and form fields";
-        return Err(Error::new(parameter.name.span(), help));
+        return wrong(&parameter.name, "an external service has only path, query and form fields");
     }
     if let Some((name, _)) = &declaration.when
         && let Some(taken) =
             parameters.iter().find(|one| matches!(&one.source, Source::Query { name: own, .. } if own == name))
     {
-        let help = format!("`{name}` has a fixed value from `when`, so it cannot be a parameter");
-        return Err(Error::new(taken.name.span(), help));
+        return wrong(&taken.name, format!("`{name}` has a fixed value from `when`, so it cannot be a parameter"));
     }
     forms(declaration, parameters)?;
     let mut body: Option<&Parameter> = None;
@@ -86,12 +86,14 @@ fn check(declaration: &Declaration, pattern: &Pattern, parameters: &[Parameter])
         if !declaration.has_body() {
             let help =
                 "a GET service has no body: remove the attribute to read from the query, or change the method to POST";
-            return Err(Error::new(parameter.name.span(), help));
+            return wrong(&parameter.name, help);
         }
         let alone = |one: &Parameter| matches!(one.source, Source::Json);
         if body.is_some_and(|other| alone(other) || alone(parameter)) {
-            let help = "a body is read into one `#[json]` field or into `#[form]` fields, not both";
-            return Err(Error::new(parameter.name.span(), help));
+            return wrong(
+                &parameter.name,
+                "a body is read into one `#[json]` field or into `#[form]` fields, not both",
+            );
         }
         body = Some(parameter);
     }
@@ -99,7 +101,7 @@ fn check(declaration: &Declaration, pattern: &Pattern, parameters: &[Parameter])
         && let Some(json) = parameters.iter().find(|one| matches!(one.source, Source::Json))
     {
         let help = format!("`once = \"{}\"` is for forms: a JSON request has no hidden field", text.value());
-        return Err(Error::new(json.name.span(), help));
+        return wrong(&json.name, help);
     }
     Ok(())
 }
@@ -109,14 +111,13 @@ fn forms(declaration: &Declaration, parameters: &[Parameter]) -> Result<()> {
     let is_form = |one: &&Parameter| matches!(one.source, Source::Form { .. });
     let is_input =
         |one: &&Parameter| is_form(one) || !declaration.has_body() && matches!(one.source, Source::Query { .. });
-    if let Some(wrong) = parameters.iter().filter(is_input).find(|one| one.name == "form") {
+    if let Some(taken) = parameters.iter().filter(is_input).find(|one| one.name == "form") {
         let help = "a field of a form cannot be named `form`, because `Name::form` is the form of the service";
-        return Err(Error::new(wrong.name.span(), help));
+        return wrong(&taken.name, help);
     }
     let has_form = declaration.once.is_some() || parameters.iter().any(|one| is_form(&one));
     if let Some(page) = declaration.page.as_ref().filter(|_| !has_form) {
-        let help = "`page` needs `#[form]` fields: it shows their form again";
-        return Err(Error::new(page.span(), help));
+        return wrong(page, "`page` needs `#[form]` fields: it shows their form again");
     }
     Ok(())
 }

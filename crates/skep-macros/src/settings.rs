@@ -2,16 +2,17 @@
 
 use proc_macro2::TokenStream;
 use quote::quote;
-use syn::ext::IdentExt;
-use syn::{
-    Data, DeriveInput, Error, Expr, ExprLit, Field, Fields, GenericArgument, Lit, LitStr, PathArguments, Result, Type,
-};
+use syn::meta::ParseNestedMeta;
+use syn::{DeriveInput, Error, Expr, ExprLit, Field, GenericArgument, Lit, LitStr, PathArguments, Result, Type};
+
+use crate::field::{self, wrong};
 
 pub(crate) fn derive(input: &DeriveInput) -> Result<TokenStream> {
     if !input.generics.params.is_empty() {
         return Err(Error::new_spanned(&input.generics, "settings are of one type: this struct cannot be generic"));
     }
-    let fields = named_fields(input)?;
+    let help = "`derive(Settings)` needs a struct with named fields, each of which is a setting";
+    let fields = field::named(input, help)?;
     let table = table(input)?;
     let settings = fields.into_iter().map(Setting::read).collect::<Result<Vec<_>>>()?;
     let name = &input.ident;
@@ -54,31 +55,32 @@ fn section(name: &syn::Ident, table: &str) -> TokenStream {
     }
 }
 
-fn named_fields(input: &DeriveInput) -> Result<Vec<&Field>> {
-    if let Data::Struct(data) = &input.data
-        && let Fields::Named(fields) = &data.fields
-        && !fields.named.is_empty()
-    {
-        return Ok(fields.named.iter().collect());
-    }
-    let text = "`derive(Settings)` needs a struct with named fields, each of which is a setting";
-    Err(Error::new_spanned(&input.ident, text))
-}
-
 /// The table that the struct names. A struct that is nested in another has none.
 fn table(input: &DeriveInput) -> Result<String> {
     let mut table = String::new();
-    for attribute in input.attrs.iter().filter(|attribute| attribute.path().is_ident("settings")) {
+    for attribute in &input.attrs {
+        if attribute.path().is_ident("setting") {
+            return wrong(
+                attribute,
+                "`#[setting(...)]` belongs to a field; on the struct write `#[settings(table = \"name\")]`",
+            );
+        }
+        if !attribute.path().is_ident("settings") {
+            continue;
+        }
         attribute.parse_nested_meta(|meta| {
             if !meta.path.is_ident("table") {
                 return Err(meta.error("expected `table = \"name\"`"));
+            }
+            if !table.is_empty() {
+                return Err(meta.error("the struct has a table already: remove one of the two"));
             }
             let name: LitStr = meta.value()?.parse()?;
             table = name.value();
             let fits = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_';
             if table.is_empty() || !table.bytes().all(fits) {
-                let text = "the name of a table has lower-case letters, digits and `_`: `table = \"helpdesk\"`";
-                return Err(Error::new(name.span(), text));
+                let help = "the name of a table has lower-case letters, digits and `_`: `table = \"helpdesk\"`";
+                return wrong(&name, help);
             }
             Ok(())
         })?;
@@ -91,52 +93,60 @@ struct Setting<'f> {
     field: &'f Field,
     name: String,
     help: String,
-    default: Option<LitStr>,
-    is_secret: bool,
-    is_from_str: bool,
-    is_nested: bool,
+    /// The words of its attributes.
+    words: Vec<String>,
+    default: Option<String>,
 }
 
 impl<'f> Setting<'f> {
     fn read(field: &'f Field) -> Result<Self> {
-        let name = field.ident.as_ref().map(|ident| ident.unraw().to_string()).unwrap_or_default();
-        let mut setting = Self {
-            field,
-            name,
-            help: help(field),
-            default: None,
-            is_secret: false,
-            is_from_str: false,
-            is_nested: false,
-        };
-        for attribute in field.attrs.iter().filter(|attribute| attribute.path().is_ident("setting")) {
-            attribute.parse_nested_meta(|meta| {
-                if meta.path.is_ident("default") {
-                    setting.default = Some(default(&meta.value()?.parse()?)?);
-                } else if meta.path.is_ident("secret") {
-                    setting.is_secret = true;
-                } else if meta.path.is_ident("from_str") {
-                    setting.is_from_str = true;
-                } else if meta.path.is_ident("nested") {
-                    setting.is_nested = true;
-                } else {
-                    return Err(meta.error("expected `default = ...`, `secret`, `from_str` or `nested`"));
-                }
-                Ok(())
-            })?;
+        let name = field.ident.as_ref().map(field::name).unwrap_or_default();
+        let mut setting = Self { field, name, help: help(field), words: Vec::new(), default: None };
+        for attribute in &field.attrs {
+            if attribute.path().is_ident("settings") {
+                return wrong(
+                    attribute,
+                    "`#[settings(...)]` belongs to the struct; on a field write `#[setting(...)]`",
+                );
+            }
+            if attribute.path().is_ident("setting") {
+                attribute.parse_nested_meta(|meta| setting.word(&meta))?;
+            }
         }
         setting.check()?;
         Ok(setting)
     }
 
-    fn check(&self) -> Result<()> {
-        if self.is_nested && (self.default.is_some() || self.is_secret || self.is_from_str) {
-            let text = "a nested struct has neither a default nor a secret: its fields have";
-            return Err(Error::new_spanned(&self.field.ident, text));
+    fn word(&mut self, meta: &ParseNestedMeta<'_>) -> Result<()> {
+        let word = meta.path.get_ident().map(field::name).unwrap_or_default();
+        if self.is(&word) {
+            return Err(meta.error(format!("this field has `{word}` already: remove one of the two")));
         }
-        if self.help.is_empty() && !self.is_nested {
-            let text = "a setting needs a doc comment: it is the help text of `--help` and of the reference";
-            return Err(Error::new_spanned(&self.field.ident, text));
+        match word.as_str() {
+            "default" => self.default = Some(default(&meta.value()?.parse()?)?),
+            "secret" | "from_str" | "nested" => {}
+            _ => return Err(meta.error("expected `default = ...`, `secret`, `from_str` or `nested`")),
+        }
+        self.words.push(word);
+        Ok(())
+    }
+
+    fn is(&self, word: &str) -> bool {
+        self.words.iter().any(|known| known == word)
+    }
+
+    fn check(&self) -> Result<()> {
+        let at = &self.field.ident;
+        if self.is("nested") && self.words.len() > 1 {
+            return wrong(at, "a nested struct has neither a default nor a secret: its fields have");
+        }
+        if self.is("secret") && self.default.is_some() {
+            let help =
+                "a secret has no default, which would be in the executable: leave it required, or make it an `Option`";
+            return wrong(at, help);
+        }
+        if self.help.is_empty() && !self.is("nested") {
+            return wrong(at, "a setting needs a doc comment: it is the help text of `--help` and of the reference");
         }
         Ok(())
     }
@@ -153,13 +163,13 @@ impl<'f> Setting<'f> {
     }
 
     fn description(&self) -> TokenStream {
-        let Self { name, help, is_secret, field, .. } = self;
+        let Self { name, help, field, .. } = self;
         let (ty, value) = (&field.ty, quote!(::skep::settings::SettingValue));
-        let default = self.default.as_ref().map(LitStr::value).unwrap_or_default();
-        let has_default = self.default.is_some();
-        let (kind, required, nested) = if self.is_nested {
+        let (default, has_default) = (self.default.as_deref().unwrap_or_default(), self.default.is_some());
+        let is_secret = self.is("secret");
+        let (kind, required, nested) = if self.is("nested") {
             (quote!(::skep::settings::Kind::Text), quote!(false), quote!(<#ty as ::skep::settings::Settings>::FIELDS))
-        } else if self.is_from_str {
+        } else if self.is("from_str") {
             let required = !has_default && self.optional().is_none();
             (quote!(::skep::settings::Kind::Text), quote!(#required), quote!(&[]))
         } else {
@@ -181,7 +191,7 @@ impl<'f> Setting<'f> {
 
     fn reading(&self, at: usize) -> TokenStream {
         let (ty, field) = (&self.field.ty, quote!(&<Self as ::skep::settings::Settings>::FIELDS[#at]));
-        match (self.is_nested, self.is_from_str, self.optional()) {
+        match (self.is("nested"), self.is("from_str"), self.optional()) {
             (true, ..) => quote!(reader.nested::<#ty>(#field)),
             (_, true, Some(inner)) => quote!(reader.optional_from_str::<#inner>(#field)),
             (_, true, None) => quote!(reader.from_str::<#ty>(#field)),
@@ -191,60 +201,25 @@ impl<'f> Setting<'f> {
 }
 
 /// A default as it would stand in skep.toml.
-fn default(value: &Expr) -> Result<LitStr> {
-    let text = match value {
-        Expr::Lit(ExprLit { lit, .. }) => match lit {
-            Lit::Str(text) => Some(text.value()),
-            Lit::Int(number) => Some(number.base10_digits().to_owned()),
-            Lit::Float(number) => Some(number.base10_digits().to_owned()),
-            Lit::Bool(on) => Some(on.value.to_string()),
-            _ => None,
-        },
-        _ => None,
-    };
-    let text = text.ok_or_else(|| {
-        Error::new_spanned(value, "a default is written as in skep.toml: `default = \"30s\"`, `default = 25`")
-    })?;
-    Ok(LitStr::new(&text, syn::spanned::Spanned::span(value)))
+fn default(value: &Expr) -> Result<String> {
+    match value {
+        Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) if text.value().is_empty() => wrong(
+            text,
+            "an empty default is none: leave it out, and make the type an `Option` if the setting may be missing",
+        ),
+        Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => Ok(text.value()),
+        Expr::Lit(ExprLit { lit: Lit::Int(number), .. }) => Ok(number.base10_digits().to_owned()),
+        Expr::Lit(ExprLit { lit: Lit::Float(number), .. }) => Ok(number.base10_digits().to_owned()),
+        Expr::Lit(ExprLit { lit: Lit::Bool(on), .. }) => Ok(on.value.to_string()),
+        _ => {
+            let help = "a default is written as in skep.toml: `default = \"30s\"`, `default = 25`";
+            Err(Error::new_spanned(value, help))
+        }
+    }
 }
 
 /// The doc comment, in one line.
 fn help(field: &Field) -> String {
-    let lines = field.attrs.iter().filter(|attribute| attribute.path().is_ident("doc")).filter_map(|attribute| {
-        let syn::Meta::NameValue(pair) = &attribute.meta else { return None };
-        match &pair.value {
-            Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => Some(text.value().trim().to_owned()),
-            _ => None,
-        }
-    });
+    let lines = field::documentation(&field.attrs).map(|line| line.trim().to_owned());
     lines.collect::<Vec<_>>().join(" ").trim().to_owned()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn error(input: TokenStream) -> String {
-        syn::parse2(input).and_then(|input| derive(&input)).unwrap_err().to_string()
-    }
-
-    #[test]
-    fn a_wrong_struct_is_refused_with_what_is_expected() {
-        assert!(error(quote! { struct Shop(String); }).contains("needs a struct with named fields"));
-        assert!(error(quote! { struct Shop<T> { name: T } }).contains("cannot be generic"));
-        let capital = quote! { #[settings(table = "Shop")] struct Shop { #[doc = "A name."] name: String } };
-        assert!(error(capital).contains("lower-case letters"));
-        assert!(error(quote! { #[settings(name = "shop")] struct Shop { name: String } }).contains("expected `table"));
-    }
-
-    #[test]
-    fn a_wrong_field_is_refused_with_what_is_expected() {
-        assert!(error(quote! { struct Shop { name: String } }).contains("needs a doc comment"));
-        let hidden = quote! { struct Shop { #[doc = "A name."] #[setting(hidden)] name: String } };
-        assert!(error(hidden).contains("`secret`, `from_str` or `nested`"));
-        let computed = quote! { struct Shop { #[doc = "A number."] #[setting(default = 2 + 2)] number: u32 } };
-        assert!(error(computed).contains("as in skep.toml"));
-        let nested = quote! { struct Shop { #[setting(nested, secret)] mail: Mail } };
-        assert!(error(nested).contains("neither a default nor a secret"));
-    }
 }

@@ -11,10 +11,12 @@ pub(crate) enum Node {
     Element(Element),
     /// `{ ... }`: groups, and is a scope for `@let`.
     Block(Vec<Node>),
-    If(If),
-    /// `@for` and `@while`, with the tokens between `@` and the braces.
-    Loop(Loop),
-    Match(Match),
+    /// `@if`, with the arms of its `@else if` and `@else`.
+    If(Vec<Arm>),
+    /// `@for` and `@while`.
+    Loop(Arm),
+    /// `@match`, with its expression.
+    Match(TokenStream, Vec<Arm>),
     /// `@let`, from `let` to `;`.
     Let(TokenStream),
 }
@@ -74,44 +76,28 @@ pub(crate) enum Value {
     Nodes(Vec<Node>),
 }
 
-pub(crate) struct If {
-    pub(crate) branches: Vec<Branch>,
-    pub(crate) otherwise: Option<Vec<Node>>,
-}
-
-/// `if condition { nodes }`.
-pub(crate) struct Branch {
-    pub(crate) condition: TokenStream,
-    pub(crate) nodes: Vec<Node>,
-}
-
-pub(crate) struct Loop {
-    /// `for pattern in expr` or `while condition`.
-    pub(crate) head: TokenStream,
-    pub(crate) nodes: Vec<Node>,
-}
-
-pub(crate) struct Match {
-    pub(crate) expr: TokenStream,
-    pub(crate) arms: Vec<Arm>,
-}
-
+/// A body of control flow.
 pub(crate) struct Arm {
-    /// The pattern, and the guard if there is one.
+    /// What precedes the body: `if condition`, `else`, `for pattern in expr`; in a match the pattern and its guard.
     pub(crate) head: TokenStream,
     pub(crate) nodes: Vec<Node>,
 }
 
 impl Node {
     /// The bodies of control flow: of an `@if` or `@match` at most one is rendered, that of a loop any number of times.
-    pub(crate) fn arms(&self) -> Vec<&[Self]> {
+    pub(crate) fn arms(&self) -> &[Arm] {
         match self {
-            Self::If(If { branches, otherwise }) => {
-                branches.iter().map(|branch| branch.nodes.as_slice()).chain(otherwise.as_deref()).collect()
-            }
-            Self::Match(choice) => choice.arms.iter().map(|arm| arm.nodes.as_slice()).collect(),
-            Self::Loop(body) => vec![&body.nodes],
-            _ => Vec::new(),
+            Self::If(arms) | Self::Match(_, arms) => arms,
+            Self::Loop(body) => std::slice::from_ref(body),
+            _ => &[],
+        }
+    }
+
+    pub(crate) fn arms_mut(&mut self) -> &mut [Arm] {
+        match self {
+            Self::If(arms) | Self::Match(_, arms) => arms,
+            Self::Loop(body) => std::slice::from_mut(body),
+            _ => &mut [],
         }
     }
 }

@@ -54,19 +54,14 @@ impl Parser {
             let number = literal(input)?;
             return Ok(vec![Node::Text(Text { value: format!("-{}", number.value), span: minus.span })]);
         }
-        let forms = "`\"text\"`, `(value)`, `[option]` or `{ \"text\" (value) }`";
-        let message = match input.fork().call(Ident::parse_any) {
-            Ok(word) => format!(
-                "a value is written in quotes or parentheses: write `\"{word}\"` for text, `({word})` for a Rust value"
-            ),
-            Err(_) => format!("expected a value: {forms}"),
+        let span = input.span();
+        let Ok(word) = input.call(Ident::parse_any) else {
+            let message = "expected a value: `\"text\"`, `(value)`, `[option]` or `{ \"text\" (value) }`";
+            return Err(Diagnostic::new(span, message));
         };
-        let error = Diagnostic::new(input.span(), message);
         // Only this word is invalid: parsing continues with the next attribute.
-        input
-            .call(Ident::parse_any)
-            .map_err(|_| Diagnostic::new(input.span(), format!("expected a value: {forms}")))?;
-        self.diagnostics.push(error);
+        let ways = format!("write `\"{word}\"` for text, `({word})` for a Rust value");
+        self.diagnostics.push(Diagnostic::new(span, format!("a value is written in quotes or parentheses: {ways}")));
         Ok(Vec::new())
     }
 
@@ -104,19 +99,10 @@ fn attribute_name(input: ParseStream<'_>) -> Result<Name> {
         punctuation(input, &mut name);
     }
     fragment(input, &mut name);
-    loop {
-        let goes_on = if input.peek(Token![-]) {
-            true
-        } else if input.peek(Token![:]) {
-            is_adjacent(name.end, input)
-        } else if input.peek(Token![.]) {
-            is_adjacent(name.end, input) && (has_modifiers(&name.text) || is_attribute(input))
-        } else {
-            false
-        };
-        if !goes_on {
-            break;
-        }
+    while input.peek(Token![-])
+        || is_adjacent(name.end, input)
+            && (input.peek(Token![:]) || input.peek(Token![.]) && (has_modifiers(&name.text) || is_attribute(input)))
+    {
         punctuation(input, &mut name);
         fragment(input, &mut name);
     }

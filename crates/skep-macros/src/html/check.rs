@@ -10,7 +10,7 @@
 
 mod attributes;
 #[cfg(test)]
-mod cases;
+pub(super) mod cases;
 mod children;
 mod content;
 #[cfg(test)]
@@ -30,7 +30,7 @@ use std::collections::HashMap;
 
 use super::ast::{Name, Node, Splice};
 use super::diagnostic::Diagnostic;
-use super::standard::{Exclusions, Model, Models};
+use super::standard::{Exclusions, Model};
 pub(crate) use template::visit;
 
 /// How the type of a template is found.
@@ -59,7 +59,7 @@ pub(crate) struct Checked<'t> {
 pub(crate) struct Root<'t> {
     pub(crate) name: &'t Name,
     /// The models that allow it.
-    pub(crate) fits: Models,
+    pub(crate) fits: Vec<Model>,
 }
 
 /// The requirements for a splice in content.
@@ -160,7 +160,7 @@ mod tests {
         let checked = check(&template, Piece::Inferred);
         let roots: Vec<_> = checked.roots.iter().map(|root| root.name.text.as_str()).collect();
         assert_eq!(roots, ["a", "ins", "div"]);
-        let flow_only = |root: &Root<'_>| root.fits.contains(Model::Flow) && !root.fits.contains(Model::Phrasing);
+        let flow_only = |root: &Root<'_>| root.fits.contains(&Model::Flow) && !root.fits.contains(&Model::Phrasing);
         assert_eq!(checked.roots.iter().map(flow_only).collect::<Vec<_>>(), [false, false, true]);
     }
 }

@@ -7,7 +7,7 @@ use syn::parse::ParseStream;
 use syn::parse::discouraged::Speculative;
 use syn::{Expr, Ident, Pat, Token, token};
 
-use super::ast::{Arm, Branch, If, Loop, Match, Node};
+use super::ast::{Arm, Node};
 use super::diagnostic::Diagnostic;
 use super::parse::{Parser, Result, braces};
 
@@ -27,28 +27,31 @@ impl Parser {
         match word.to_string().as_str() {
             "if" => self.conditional(input).map(Node::If),
             "for" | "while" => self.repeated(input).map(Node::Loop),
-            "match" => self.choice(input).map(Node::Match),
+            "match" => self.choice(input),
             "let" => binding(input).map(Node::Let),
             "else" => Err(Diagnostic::new(word.span(), "this `@else` has no `@if { ... }` directly before it")),
             _ => Err(unknown(word.span())),
         }
     }
 
-    fn conditional(&mut self, input: ParseStream<'_>) -> Result<If> {
-        let mut branches = Vec::new();
+    fn conditional(&mut self, input: ParseStream<'_>) -> Result<Vec<Arm>> {
+        let mut arms: Vec<Arm> = Vec::new();
         loop {
             let word = input.parse::<Token![if]>()?;
             let condition = condition(input, word.span, "@if condition { ... }")?;
-            branches.push(Branch { condition, nodes: self.body(input, "@if condition { ... }")? });
+            let link = (!arms.is_empty()).then(|| quote!(else));
+            let head = quote!(#link if #condition);
+            arms.push(Arm { head, nodes: self.body(input, "@if condition { ... }")? });
             if !self.otherwise(input)? {
-                return Ok(If { branches, otherwise: None });
+                return Ok(arms);
             }
             if input.peek(Token![@]) && input.peek2(Token![if]) {
                 let at = input.parse::<Token![@]>()?;
                 self.diagnostics.push(Diagnostic::new(at.span, "write `@else if`, with one `@`"));
             }
             if !input.peek(Token![if]) {
-                return Ok(If { branches, otherwise: Some(self.body(input, "@else { ... }")?) });
+                arms.push(Arm { head: quote!(else), nodes: self.body(input, "@else { ... }")? });
+                return Ok(arms);
             }
         }
     }
@@ -66,10 +69,10 @@ impl Parser {
         Ok(true)
     }
 
-    fn repeated(&mut self, input: ParseStream<'_>) -> Result<Loop> {
+    fn repeated(&mut self, input: ParseStream<'_>) -> Result<Arm> {
         if let Some(word) = input.parse::<Option<Token![while]>>()? {
             let condition = condition(input, word.span, "@while condition { ... }")?;
-            return Ok(Loop { head: quote!(#word #condition), nodes: self.body(input, "@while condition { ... }")? });
+            return Ok(Arm { head: quote!(#word #condition), nodes: self.body(input, "@while condition { ... }")? });
         }
         let form = "@for item in items { ... }";
         let word = input.parse::<Token![for]>()?;
@@ -78,10 +81,10 @@ impl Parser {
             return Err(Diagnostic::new(input.span(), format!("expected `in`, as in `{form}`")));
         };
         let items = condition(input, keyword.span, form)?;
-        Ok(Loop { head: quote!(#word #pattern #keyword #items), nodes: self.body(input, form)? })
+        Ok(Arm { head: quote!(#word #pattern #keyword #items), nodes: self.body(input, form)? })
     }
 
-    fn choice(&mut self, input: ParseStream<'_>) -> Result<Match> {
+    fn choice(&mut self, input: ParseStream<'_>) -> Result<Node> {
         let form = "@match value { pattern => { ... } }";
         let word = input.parse::<Token![match]>()?;
         let expr = condition(input, word.span, form)?;
@@ -93,7 +96,7 @@ impl Parser {
         while !content.is_empty() {
             arms.push(self.arm(&content)?);
         }
-        Ok(Match { expr, arms })
+        Ok(Node::Match(expr, arms))
     }
 
     fn arm(&mut self, input: ParseStream<'_>) -> Result<Arm> {

@@ -10,7 +10,7 @@ mod types;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 
-use super::ast::{Body, Element, If, Match, Node, Splice};
+use super::ast::{Arm, Body, Element, Node, Splice};
 use super::check::{Checked, Piece};
 use super::names::{self, OutputContext};
 use super::standard;
@@ -76,18 +76,17 @@ impl<'t> Writer<'t> {
         self.code.extend(quote_spanned!(Span::mixed_site()=> #out.push_trusted(#text);));
     }
 
-    /// The code that `write` generates on the same buffer, and its estimated length.
-    fn buffered(&self, write: impl FnOnce(&mut Self)) -> (TokenStream, usize) {
+    /// The code that `write` generates on the same buffer, to run an estimated number of times.
+    fn buffered(&mut self, turns: usize, write: impl FnOnce(&mut Self)) -> TokenStream {
         let mut writer = Self::new(self.types);
         write(&mut writer);
         writer.flush();
-        (writer.code, writer.bytes)
+        self.bytes += writer.bytes * turns;
+        writer.code
     }
 
     fn block(&mut self, nodes: &[Node], context: OutputContext, turns: usize) -> TokenStream {
-        let (code, bytes) = self.buffered(|writer| writer.nodes(nodes, context));
-        self.bytes += bytes * turns;
-        code
+        self.buffered(turns, |writer| writer.nodes(nodes, context))
     }
 
     fn nodes(&mut self, nodes: &[Node], context: OutputContext) {
@@ -97,12 +96,15 @@ impl<'t> Writer<'t> {
                 Node::Splice(splice) => self.splice(splice, context),
                 Node::Element(element) => self.element(element),
                 Node::Block(nodes) => self.scope(nodes, context),
-                Node::If(branches) => self.conditional(branches, context),
-                Node::Loop(body) => {
-                    let (head, code) = (&body.head, self.block(&body.nodes, context, LOOP_TURNS));
-                    self.emit(&braced(head, &code));
+                Node::If(arms) => {
+                    let code: TokenStream = arms.iter().map(|arm| self.arm(arm, context, 1)).collect();
+                    self.emit(&code);
                 }
-                Node::Match(choice) => self.choice(choice, context),
+                Node::Loop(body) => {
+                    let code = self.arm(body, context, LOOP_TURNS);
+                    self.emit(&code);
+                }
+                Node::Match(expr, arms) => self.choice(expr, arms, context),
                 Node::Let(binding) => self.emit(binding),
             }
         }
@@ -112,12 +114,7 @@ impl<'t> Writer<'t> {
         match context {
             OutputContext::Raw => self.push(text),
             OutputContext::Text | OutputContext::PlainText => escape(text, false, &mut self.text),
-            OutputContext::Attribute
-            | OutputContext::Url(_)
-            | OutputContext::CodeUrl
-            | OutputContext::Script
-            | OutputContext::Style
-            | OutputContext::Document => escape(text, true, &mut self.text),
+            _ => escape(text, true, &mut self.text),
         }
     }
 
@@ -175,11 +172,9 @@ impl<'t> Writer<'t> {
 
     /// Calls a method of `skep::html::Attributes` on each attribute splice.
     fn fill(&mut self, splices: &[Ident], method: &str) {
-        for splice_value in splices {
-            let (out, method) = (self.out.clone(), Ident::new(method, Span::mixed_site()));
-            self.emit(
-                &quote_spanned!(Span::mixed_site()=> ::skep::html::Attributes::#method(#splice_value, &mut #out);),
-            );
+        let (site, out, method) = (Span::mixed_site(), self.out.clone(), Ident::new(method, Span::mixed_site()));
+        for value in splices {
+            self.emit(&quote_spanned!(site=> ::skep::html::Attributes::#method(#value, &mut #out);));
         }
     }
 
@@ -218,28 +213,16 @@ impl<'t> Writer<'t> {
         }
     }
 
-    fn conditional(&mut self, conditional: &If, context: OutputContext) {
-        let mut code = TokenStream::new();
-        for (at, branch) in conditional.branches.iter().enumerate() {
-            let (condition, block) = (&branch.condition, self.block(&branch.nodes, context, 1));
-            let link = (at > 0).then(|| quote!(else));
-            let branch = braced(condition, &block);
-            code.extend(quote!(#link if #branch));
-        }
-        if let Some(nodes) = &conditional.otherwise {
-            let block = self.block(nodes, context, 1);
-            code.extend(quote!(else { #block }));
-        }
-        self.emit(&code);
+    fn arm(&mut self, arm: &Arm, context: OutputContext, turns: usize) -> TokenStream {
+        braced(&arm.head, &self.block(&arm.nodes, context, turns))
     }
 
-    fn choice(&mut self, choice: &Match, context: OutputContext) {
-        let mut arms = TokenStream::new();
-        for arm in &choice.arms {
+    fn choice(&mut self, expr: &TokenStream, arms: &[Arm], context: OutputContext) {
+        let arms = arms.iter().map(|arm| {
             let (head, block) = (&arm.head, self.block(&arm.nodes, context, 1));
-            arms.extend(quote!(#head => { #block }));
-        }
-        let choice = braced(&choice.expr, &arms);
+            quote!(#head => { #block })
+        });
+        let choice = braced(expr, &arms.collect());
         self.emit(&quote!(match #choice));
     }
 }

@@ -35,7 +35,7 @@ pub(crate) enum Url {
 }
 
 /// SVG elements that are usually empty: `;` is accepted instead of `{}`.
-const EMPTY_SVG: &[&str] = words!(
+pub(crate) const EMPTY_SVG: &[&str] = words!(
     "animate animateMotion animateTransform circle ellipse feBlend feColorMatrix feComposite feDropShadow feFlood
      feFuncA feFuncB feFuncG feFuncR feGaussianBlur feImage feMergeNode feMorphology feOffset feTile feTurbulence
      image line mpath path polygon polyline rect set stop use view"
@@ -72,10 +72,6 @@ const INERT_LINKS: &[&str] = words!(
 
 /// Attributes of Alpine that are not code.
 const ALPINE_TEXT: &[&str] = &["x-cloak", "x-ignore", "x-ref", "x-teleport"];
-
-pub(crate) fn may_be_empty(element: &str) -> bool {
-    EMPTY_SVG.contains(&element)
-}
 
 /// Is the case of this element name valid? Only SVG has capital letters.
 pub(crate) fn is_well_cased(element: &str) -> bool {

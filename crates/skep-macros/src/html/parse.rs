@@ -112,9 +112,9 @@ impl Parser {
 fn starts_attribute(input: ParseStream<'_>) -> bool {
     let is_quoted_name =
         input.peek(syn::LitStr) && (input.peek2(Token![=]) || input.peek2(Token![?]) || input.peek2(token::Bracket));
-    let is_control = input.peek(Token![@])
-        && input.fork().parse::<Token![@]>().is_ok()
-        && names::CONTROL.iter().any(|word| peek_control(input, word));
+    let ahead = input.fork();
+    let is_control = ahead.parse::<Token![@]>().is_ok()
+        && ahead.call(Ident::parse_any).is_ok_and(|word| names::CONTROL.contains(&word.to_string().as_str()));
     let is_bool = input.peek(syn::LitBool);
     is_quoted_name
         || is_bool
@@ -125,11 +125,6 @@ fn starts_attribute(input: ParseStream<'_>) -> bool {
                 || input.peek(Token![#])
                 || input.peek(Token![:])
                 || input.peek(Token![@]))
-}
-
-fn peek_control(input: ParseStream<'_>, word: &str) -> bool {
-    let ahead = input.fork();
-    ahead.parse::<Token![@]>().is_ok() && ahead.call(Ident::parse_any).is_ok_and(|ident| ident == word)
 }
 
 /// Skips at least one token, up to and including the next `;` or braces.
@@ -152,12 +147,8 @@ fn element_name(input: ParseStream<'_>) -> Result<Name> {
     while input.peek(Token![-]) {
         name.end = input.parse::<Token![-]>()?.span;
         name.text.push('-');
-        if input.peek(Ident::peek_any) {
-            let part = input.call(Ident::parse_any)?;
-            name.text.push_str(&part.to_string());
-            name.end = part.span();
-        } else if input.peek(syn::LitInt) {
-            let part = input.parse::<syn::LitInt>()?;
+        if input.peek(Ident::peek_any) || input.peek(syn::LitInt) {
+            let part: TokenTree = input.parse()?;
             name.text.push_str(&part.to_string());
             name.end = part.span();
         }
@@ -178,14 +169,16 @@ pub(super) fn literal(input: ParseStream<'_>) -> Result<Text> {
     Ok(Text { value, span: lit.span() })
 }
 
-pub(super) fn parenthesized(input: ParseStream<'_>) -> Result<Splice> {
-    let (content, span) = parens(input)?;
-    splice(&content, span, "`(` and `)`")
+pub(super) fn parenthesized(input: ParseStream<'_>) -> syn::Result<Splice> {
+    let content;
+    let parens = syn::parenthesized!(content in input);
+    splice(&content, parens.span.join(), "`(` and `)`")
 }
 
-pub(super) fn bracketed(input: ParseStream<'_>) -> Result<Splice> {
-    let (content, span) = brackets(input)?;
-    splice(&content, span, "`[` and `]`")
+pub(super) fn bracketed(input: ParseStream<'_>) -> syn::Result<Splice> {
+    let content;
+    let brackets = syn::bracketed!(content in input);
+    splice(&content, brackets.span.join(), "`[` and `]`")
 }
 
 pub(super) fn braces(input: ParseStream<'_>) -> syn::Result<(ParseBuffer<'_>, Span)> {
@@ -194,22 +187,10 @@ pub(super) fn braces(input: ParseStream<'_>) -> syn::Result<(ParseBuffer<'_>, Sp
     Ok((content, braces.span.join()))
 }
 
-fn parens(input: ParseStream<'_>) -> syn::Result<(ParseBuffer<'_>, Span)> {
-    let content;
-    let parens = syn::parenthesized!(content in input);
-    Ok((content, parens.span.join()))
-}
-
-fn brackets(input: ParseStream<'_>) -> syn::Result<(ParseBuffer<'_>, Span)> {
-    let content;
-    let brackets = syn::bracketed!(content in input);
-    Ok((content, brackets.span.join()))
-}
-
-fn splice(content: ParseStream<'_>, span: Span, between: &str) -> Result<Splice> {
+fn splice(content: ParseStream<'_>, span: Span, between: &str) -> syn::Result<Splice> {
     let expr: TokenStream = content.parse()?;
     if expr.is_empty() {
-        return Err(Diagnostic::new(span, format!("a Rust expression is expected between {between}")));
+        return Err(syn::Error::new(span, format!("a Rust expression is expected between {between}")));
     }
     Ok(Splice { expr, span })
 }
@@ -231,9 +212,8 @@ fn unexpected(input: ParseStream<'_>) -> Diagnostic {
 
 /// The error if the attributes are followed by neither content nor `;`.
 fn without_body(input: ParseStream<'_>, name: &Name) -> Diagnostic {
-    let is_void = standard::is_void(&name.text);
     let name_text = &name.text;
-    if is_void {
+    if standard::is_void(name_text) {
         Diagnostic::on(name, format!("`{name_text}` has no content and ends with `;`: write `{name_text};`"))
     } else if input.peek(Lit) {
         let message = format!("the content of an element is written in braces: write `{name_text} {{ \"text\" }}`");
@@ -241,11 +221,10 @@ fn without_body(input: ParseStream<'_>, name: &Name) -> Diagnostic {
     } else if input.is_empty() {
         Diagnostic::on(name, format!("`{name_text}` needs content, or empty braces: write `{name_text} {{ }}`"))
     } else {
+        let form = format!("`{name_text} name=\"value\" {{ }}`");
         Diagnostic::new(
             input.span(),
-            format!(
-                "expected an attribute or the content of `{name_text}` in braces: `{name_text} name=\"value\" {{ }}`"
-            ),
+            format!("expected an attribute or the content of `{name_text}` in braces: {form}"),
         )
     }
 }

@@ -13,7 +13,7 @@ pub(crate) mod input;
 pub(crate) mod model;
 pub(crate) mod obsolete;
 
-pub(crate) use model::{Model, Models};
+pub(crate) use model::Model;
 
 /// The rules of one element.
 #[derive(Debug)]
@@ -25,7 +25,7 @@ pub(crate) struct Rules {
     /// Its categories, whatever its attributes.
     pub(crate) categories: Categories,
     /// Additional categories if [a condition](Condition) holds.
-    pub(crate) conditional: Option<(Condition, Categories)>,
+    pub(crate) conditional: &'static [(Condition, Categories)],
     pub(crate) content: Content,
     /// Descendants that it forbids.
     pub(crate) excludes: Exclusions,
@@ -93,50 +93,27 @@ pub(crate) struct Exclusions(u32);
 impl Exclusions {
     pub(crate) const NONE: Self = Self(0);
     pub(crate) const ANCHOR: Self = Self(1);
-    pub(crate) const INTERACTIVE: Self = Self(1 << 1);
-    /// Anything with a `tabindex`.
-    pub(crate) const TABINDEX: Self = Self(1 << 2);
-    pub(crate) const LABEL: Self = Self(1 << 3);
-    pub(crate) const FORM: Self = Self(1 << 4);
+    pub(crate) const LABEL: Self = Self(1 << 1);
+    pub(crate) const FORM: Self = Self(1 << 2);
     /// `header` and `footer`.
-    pub(crate) const HEADER: Self = Self(1 << 5);
-    pub(crate) const HEADING: Self = Self(1 << 6);
-    pub(crate) const SECTIONING: Self = Self(1 << 7);
-    pub(crate) const ADDRESS: Self = Self(1 << 8);
-    pub(crate) const MAIN: Self = Self(1 << 9);
-    pub(crate) const TABLE: Self = Self(1 << 10);
-    pub(crate) const DFN: Self = Self(1 << 11);
-    pub(crate) const MEDIA: Self = Self(1 << 12);
-    pub(crate) const NOSCRIPT: Self = Self(1 << 13);
-    pub(crate) const PROGRESS: Self = Self(1 << 14);
-    pub(crate) const METER: Self = Self(1 << 15);
-    pub(crate) const DATALIST: Self = Self(1 << 16);
-    pub(crate) const OBJECT: Self = Self(1 << 17);
+    pub(crate) const HEADER: Self = Self(1 << 3);
+    pub(crate) const HEADING: Self = Self(1 << 4);
+    pub(crate) const SECTIONING: Self = Self(1 << 5);
+    pub(crate) const ADDRESS: Self = Self(1 << 6);
+    pub(crate) const MAIN: Self = Self(1 << 7);
+    pub(crate) const TABLE: Self = Self(1 << 8);
+    pub(crate) const DFN: Self = Self(1 << 9);
+    pub(crate) const MEDIA: Self = Self(1 << 10);
+    pub(crate) const NOSCRIPT: Self = Self(1 << 11);
+    pub(crate) const PROGRESS: Self = Self(1 << 12);
+    pub(crate) const METER: Self = Self(1 << 13);
+    pub(crate) const DATALIST: Self = Self(1 << 14);
+    pub(crate) const OBJECT: Self = Self(1 << 15);
+    pub(crate) const INTERACTIVE: Self = Self(1 << 16);
     /// Interactive content that a `canvas` does not allow (4.12.5).
-    pub(crate) const NOT_IN_CANVAS: Self = Self(1 << 18);
-
-    /// Each exclusion, and its name in messages.
-    pub(crate) const NAMES: &[(Self, &str)] = &[
-        (Self::ANCHOR, "an `a`"),
-        (Self::LABEL, "a `label`"),
-        (Self::FORM, "a `form`"),
-        (Self::HEADER, "a `header` or `footer`"),
-        (Self::HEADING, "a heading"),
-        (Self::SECTIONING, "an `article`, `aside`, `nav` or `section`"),
-        (Self::ADDRESS, "an `address`"),
-        (Self::MAIN, "a `main`"),
-        (Self::TABLE, "a `table`"),
-        (Self::DFN, "a `dfn`"),
-        (Self::MEDIA, "an `audio` or `video`"),
-        (Self::NOSCRIPT, "a `noscript`"),
-        (Self::PROGRESS, "a `progress`"),
-        (Self::METER, "a `meter`"),
-        (Self::DATALIST, "a `datalist`"),
-        (Self::OBJECT, "an `object`"),
-        (Self::INTERACTIVE, "interactive content"),
-        (Self::NOT_IN_CANVAS, "this interactive content"),
-        (Self::TABINDEX, "anything with `tabindex`"),
-    ];
+    pub(crate) const NOT_IN_CANVAS: Self = Self(1 << 17);
+    /// Anything with a `tabindex`.
+    pub(crate) const TABINDEX: Self = Self(1 << 18);
 
     pub(crate) const fn union(self, other: Self) -> Self {
         Self(self.0 | other.0)
@@ -146,22 +123,16 @@ impl Exclusions {
         Self(self.0 & other.0)
     }
 
-    pub(crate) const fn is_empty(self) -> bool {
-        self.0 == 0
-    }
-
-    /// Each member, in the order of [`Exclusions::NAMES`].
-    pub(crate) fn each(self) -> impl Iterator<Item = (Self, &'static str)> {
-        Self::NAMES.iter().copied().filter(move |(exclusion, _)| !self.intersection(*exclusion).is_empty())
+    /// Each member, in the order of their declaration: the specific ones come first.
+    pub(crate) fn each(self) -> impl Iterator<Item = Self> {
+        (0..u32::BITS).map(move |bit| self.intersection(Self(1 << bit))).filter(|one| *one != Self::NONE)
     }
 }
 
-/// The type of an attribute value. Only literal values can be checked.
+/// The type of an attribute value. Only literal values can be checked; [`check`](super::check) says what each accepts.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Type {
-    /// Any text.
     Text,
-    /// At least one character.
     NotEmpty,
     /// Present or not: written without a value, or toggled.
     Boolean,
@@ -169,107 +140,64 @@ pub(crate) enum Type {
     OneOf(&'static [&'static str]),
     /// One of these words, exactly.
     Exactly(&'static [&'static str]),
-    /// A non-negative integer.
     Count,
-    /// A positive integer.
     Positive,
     /// An integer in this inclusive range.
     Between(u16, u16),
     Integer,
     Float,
-    /// A positive number.
     Size,
-    /// A positive number, or `any`.
     Step,
     /// The id of this element.
     Id,
     /// The id of another element.
     IdRef,
-    /// Distinct ids of other elements, separated by spaces.
+    /// Distinct ids of other elements.
     IdRefs,
-    /// Ids of other elements, separated by spaces; WAI-ARIA allows duplicates.
+    /// Ids of other elements; WAI-ARIA allows duplicates.
     IdList,
-    /// Distinct words, separated by spaces.
     Tokens,
-    /// At least one word.
     Words,
-    /// Distinct words of this list, separated by spaces.
+    /// Distinct words of this list.
     TokensOf(&'static [&'static str]),
-    /// Words of this list, separated by spaces; duplicates are allowed.
+    /// Words of this list; duplicates are allowed.
     ListOf(&'static [&'static str]),
     /// A URL; the empty URL is the current page.
     Url,
-    /// A URL that is not empty.
     Address,
-    /// URLs, separated by spaces.
     Addresses,
-    /// Image candidates, separated by commas: URLs with a width or density.
     ImageSet,
     /// A date, with or without a time (2.3.5.10).
     Moment,
-    /// A value of `time`: month, date, time, zone, week, year or duration.
+    /// A value of `time` (4.5.14).
     Time,
     Mime,
     /// A language tag (BCP 47).
     Language,
-    /// A language tag, or empty.
     LanguageOrNone,
-    /// `#` and the name of a `map`.
     MapName,
-    /// Distinct single characters, separated by spaces.
+    /// Keys of `accesskey`.
     Keys,
-    /// The name of a browsing context, or `_blank`, `_self`, `_parent`, `_top`.
+    /// The name of a browsing context, or one of its keywords.
     Target,
-    /// A name for a browsing context, which does not begin with `_`.
+    /// A name for a browsing context.
     Window,
-    /// Numbers, separated by commas.
     Floats,
-    /// MIME types, `audio/*` and the like, or file extensions, separated by commas.
     FileTypes,
     /// Code of an event handler.
     Handler,
     /// The name of a custom element.
     Custom,
-    /// The command of a button; custom names begin with `--` (4.10.6).
+    /// The command of a button (4.10.6).
     Command,
     /// Words of `autocomplete` (4.10.19.7.1).
     Autofill,
-    /// Hashes of a file, separated by spaces (Subresource Integrity, 3.5).
+    /// Hashes of a file (Subresource Integrity, 3.5).
     Integrity,
-    /// At least one absolute URL, separated by spaces.
     ItemTypes,
 }
 
 impl Rules {
-    const fn new(name: &'static str, section: &'static str, categories: Categories, content: Content) -> Self {
-        let (conditional, excludes) = (None, Exclusions::NONE);
-        Self { name, section, categories, conditional, content, excludes, attributes: &[], required: &[] }
-    }
-
-    const fn when(mut self, condition: Condition, categories: Categories) -> Self {
-        self.conditional = Some((condition, categories));
-        self
-    }
-
-    const fn excluding(mut self, exclusions: Exclusions) -> Self {
-        self.excludes = exclusions;
-        self
-    }
-
-    const fn with(mut self, attributes: &'static [(&'static str, Type)]) -> Self {
-        self.attributes = attributes;
-        self
-    }
-
-    const fn requiring(mut self, attributes: &'static [&'static str]) -> Self {
-        self.required = attributes;
-        self
-    }
-
-    pub(crate) fn is_void(&self) -> bool {
-        self.content == Content::Void
-    }
-
     /// The type of an attribute of this element; global attributes are not included.
     pub(crate) fn attribute(&self, name: &str) -> Option<Type> {
         self.attributes.iter().find(|(known, _)| *known == name).map(|(_, kind)| *kind)
@@ -284,12 +212,14 @@ pub(crate) fn element(name: &str) -> Option<&'static Rules> {
 
 /// Is it an element without content and end tag?
 pub(crate) fn is_void(name: &str) -> bool {
-    element(name).is_some_and(Rules::is_void) || obsolete::VOID.contains(&name)
+    element(name).is_some_and(|rules| rules.content == Content::Void) || obsolete::VOID.contains(&name)
 }
 
 /// An autonomous custom element (4.13.3): lower-case first letter and a hyphen.
 pub(crate) fn is_custom(name: &str) -> bool {
-    name.contains('-') && name.starts_with(|first: char| first.is_ascii_lowercase()) && !foreign::is_reserved(name)
+    name.contains('-')
+        && name.starts_with(|first: char| first.is_ascii_lowercase())
+        && !foreign::RESERVED.contains(&name)
 }
 
 #[cfg(test)]

@@ -4,10 +4,9 @@ use std::time::Duration;
 
 use proc_macro2::Span;
 use syn::parse::{Parse, ParseStream};
-use syn::spanned::Spanned;
 use syn::{Data, DeriveInput, Error, Expr, Ident, LitBool, LitInt, LitStr, Result, Token, Type};
 
-use crate::field;
+use crate::field::{self, wrong};
 
 /// The arguments of `#[service(...)]`.
 pub(super) struct Declaration {
@@ -41,14 +40,10 @@ impl Declaration {
     pub(super) fn of(input: &DeriveInput) -> Result<Self> {
         let mut found = input.attrs.iter().filter(|attribute| attribute.path().is_ident("service"));
         let Some(attribute) = found.next() else {
-            let help = "the service has no address: add `#[service(GET \"/path\")]`";
-            return Err(Error::new(input.ident.span(), help));
+            return wrong(&input.ident, "the service has no address: add `#[service(GET \"/path\")]`");
         };
         if let Some(second) = found.next() {
-            return Err(Error::new(
-                second.span(),
-                "a service has one address: remove one of the two `#[service(...)]`",
-            ));
+            return wrong(second, "a service has one address: remove one of the two `#[service(...)]`");
         }
         let declaration: Self = attribute.parse_args()?;
         Ok(Self { garde: garde(input), ..declaration })
@@ -75,8 +70,7 @@ impl Parse for Declaration {
         let external = first == "external";
         let method = if external { word(input)? } else { first };
         if !METHODS.iter().any(|known| method == known) {
-            let known = METHODS.join(", ");
-            return Err(Error::new(method.span(), format!("unknown method `{method}`: expected one of {known}")));
+            return wrong(&method, format!("unknown method `{method}`: expected one of {}", METHODS.join(", ")));
         }
         let path = input
             .parse()
@@ -106,17 +100,13 @@ impl Parse for Declaration {
             declaration.option(input)?;
         }
         if let Some(status) = declaration.status.as_ref().filter(|_| declaration.answers.is_none()) {
-            let help = "`status` needs a JSON response: `answers = Type, status = 201`";
-            return Err(Error::new(status.span(), help));
+            return wrong(status, "`status` needs a JSON response: `answers = Type, status = 201`");
         }
         Ok(declaration)
     }
 }
 
-const OPTIONS: [&str; 10] =
-    ["answers", "api", "body", "cross_origin", "once", "page", "prefix", "rules", "status", "when"];
-
-const OPTIONS_WRITTEN: &str = "`prefix = CONST`, `when = \"name=value\"`, `from_query`, `page = Service`, `rules = function`, `once = \"2h\"`, `answers = Type`, `status = 201`, `api = false`, `body = \"64KiB\"` or `cross_origin = \"reason\"`";
+const OPTIONS: &str = "`prefix = CONST`, `when = \"name=value\"`, `from_query`, `page = Service`, `rules = function`, `once = \"2h\"`, `answers = Type`, `status = 201`, `api = false`, `body = \"64KiB\"` or `cross_origin = \"reason\"`";
 
 const METHODS: [&str; 5] = ["GET", "POST", "PUT", "PATCH", "DELETE"];
 
@@ -124,46 +114,25 @@ impl Declaration {
     fn option(&mut self, input: ParseStream<'_>) -> Result<()> {
         let name: Ident = input.parse()?;
         if self.external {
-            return Err(Error::new(name.span(), "an external service has only a method and an address"));
+            return wrong(&name, "an external service has only a method and an address");
         }
-        if name == "from_query" {
-            return self.set_from_query(name);
+        match name.to_string().as_str() {
+            "from_query" if self.has_body() => {
+                return wrong(&name, "`from_query` is for GET services: only their forms send parameters in the query");
+            }
+            "from_query" => self.from_query = Some(name),
+            "body" => self.body = Some(body_limit(input)?),
+            "prefix" => self.prefix = Some(value(input)?),
+            "when" => self.when = Some(self.pair(&value(input)?)?),
+            "page" => self.page = Some(value(input)?),
+            "once" => self.once = Some(self.parse_once(value(input)?)?),
+            "rules" => self.rules = Some(value(input)?),
+            "answers" => self.answers = Some(value(input)?),
+            "status" => self.status = Some(status(value(input)?)?),
+            "api" => self.api = Some(value(input)?),
+            "cross_origin" => self.cross_origin = Some(value(input)?),
+            _ => return wrong(&name, format!("unknown option `{name}`: expected {OPTIONS}")),
         }
-        if !OPTIONS.iter().any(|known| name == known) {
-            let known = OPTIONS_WRITTEN;
-            return Err(Error::new(name.span(), format!("unknown option `{name}`: expected {known}")));
-        }
-        input.parse::<Token![=]>()?;
-        if name == "body" {
-            self.body = Some(body_limit(input)?);
-        } else if name == "prefix" {
-            self.prefix = Some(input.parse()?);
-        } else if name == "when" {
-            self.when = Some(self.pair(&input.parse()?)?);
-        } else if name == "page" {
-            self.page = Some(input.parse()?);
-        } else if name == "once" {
-            self.once = Some(self.parse_once(input.parse()?)?);
-        } else if name == "rules" {
-            self.rules = Some(input.parse()?);
-        } else if name == "answers" {
-            self.answers = Some(input.parse()?);
-        } else if name == "status" {
-            self.status = Some(status(input)?);
-        } else if name == "api" {
-            self.api = Some(input.parse()?);
-        } else {
-            self.cross_origin = Some(input.parse()?);
-        }
-        Ok(())
-    }
-
-    fn set_from_query(&mut self, name: Ident) -> Result<()> {
-        if self.has_body() {
-            let help = "`from_query` is for GET services: only their forms send parameters in the query";
-            return Err(Error::new(name.span(), help));
-        }
-        self.from_query = Some(name);
         Ok(())
     }
 
@@ -172,7 +141,7 @@ impl Declaration {
         if !self.has_body() {
             let help = "`when` is for services with a body, because a GET form drops the query of its URL: distinguish GET \
                         services by a required parameter";
-            return Err(Error::new(text.span(), help));
+            return wrong(text, help);
         }
         let plain = |part: &str| {
             !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte))
@@ -183,7 +152,7 @@ impl Declaration {
             None => {
                 let help = "expected a name and a value of ASCII letters, digits, hyphens, dots and underscores: \
                             \"action=delete\"";
-                Err(Error::new(text.span(), help))
+                wrong(text, help)
             }
         }
     }
@@ -204,11 +173,11 @@ impl Declaration {
         const YEAR: Duration = Duration::from_hours(366 * 24);
         if self.method != "POST" {
             let help = "`once` is for POST services: a GET service changes nothing, and other methods have no form";
-            return Err(Error::new(text.span(), help));
+            return wrong(&text, help);
         }
         let duration = skep_units::parse_duration(&text.value()).map_err(|error| Error::new(text.span(), error))?;
         if duration < Duration::from_secs(1) || duration > YEAR {
-            return Err(Error::new(text.span(), "`once` is a duration from one second to one year, such as \"2h\""));
+            return wrong(&text, "`once` is a duration from one second to one year, such as \"2h\"");
         }
         let seconds = duration.as_secs();
         Ok((text, seconds))
@@ -219,8 +188,15 @@ impl Declaration {
     }
 }
 
+/// The value of an option, after `=`.
+fn value<T: Parse>(input: ParseStream<'_>) -> Result<T> {
+    input.parse::<Token![=]>()?;
+    input.parse()
+}
+
 /// `body = 65_536` or `body = "64KiB"`.
 fn body_limit(input: ParseStream<'_>) -> Result<LitInt> {
+    input.parse::<Token![=]>()?;
     if !input.peek(LitStr) {
         return input.parse();
     }
@@ -230,10 +206,9 @@ fn body_limit(input: ParseStream<'_>) -> Result<LitInt> {
 }
 
 /// Accepts success statuses only: an error has the status of its `Err`.
-fn status(input: ParseStream<'_>) -> Result<LitInt> {
-    let status: LitInt = input.parse()?;
+fn status(status: LitInt) -> Result<LitInt> {
     if status.base10_parse::<u16>().is_ok_and(|status| (200..300).contains(&status)) {
         return Ok(status);
     }
-    Err(Error::new(status.span(), "expected a success status, 200 to 299: `status = 201`"))
+    wrong(&status, "expected a success status, 200 to 299: `status = 201`")
 }

@@ -7,6 +7,7 @@ use syn::{DeriveInput, Ident};
 use super::declaration::Declaration;
 use super::parameters::{Parameter, Source, about};
 use super::pattern::Pattern;
+use super::write::option;
 use crate::field;
 
 /// The handler of a service with a JSON response; authors write the others.
@@ -22,11 +23,8 @@ pub(super) fn answer(name: &Ident, declaration: &Declaration) -> TokenStream {
     let at = field::span(kind);
     let status = declaration.answer_status();
     let (service, cx) = (Ident::new("self", Span::call_site()), Ident::new("cx", Span::mixed_site()));
-    let send = if declaration.answers_nothing() {
-        quote_spanned!(at=> ::skep::service::answer_nothing::<Self>(#service, #cx, #status).await)
-    } else {
-        quote_spanned!(at=> ::skep::service::answer_json::<Self>(#service, #cx, #status).await)
-    };
+    let function = Ident::new(if declaration.answers_nothing() { "answer_nothing" } else { "answer_json" }, at);
+    let send = quote_spanned!(at=> ::skep::service::#function::<Self>(#service, #cx, #status).await);
     quote! {
         #[automatically_derived]
         impl ::skep::service::AnswersJson for #name {
@@ -49,10 +47,7 @@ pub(super) fn interface(
     parameters: &[Parameter],
 ) -> TokenStream {
     let text = about(&input.attrs);
-    let listed = match &declaration.api {
-        Some(api) => quote!(::core::option::Option::Some(#api)),
-        None => quote!(::core::option::Option::None),
-    };
+    let listed = option(declaration.api.as_ref());
     let interface = Ident::new("interface", Span::mixed_site());
     let parameters = parameters.iter().map(|one| statement(&interface, one, pattern));
     let answer = declaration.answers.as_ref().map(|kind| {

@@ -3,12 +3,10 @@
 use proc_macro2::Span;
 use syn::parse::ParseStream;
 use syn::spanned::Spanned;
-use syn::{
-    Attribute, Data, DeriveInput, Error, Expr, ExprLit, Field, Fields, Ident, Lit, LitStr, Meta, MetaNameValue, Result,
-    Token, Type,
-};
+use syn::{Attribute, Data, DeriveInput, Error, Expr, Field, Fields, Ident, LitStr, Result, Token, Type};
 
 use super::pattern::Pattern;
+use crate::field::{self, wrong};
 
 /// A field and its source.
 pub(super) struct Parameter {
@@ -29,20 +27,20 @@ pub(super) enum Source {
 
 pub(super) fn parameters(input: &DeriveInput, pattern: &Pattern) -> Result<Vec<Parameter>> {
     let Data::Struct(data) = &input.data else {
-        return Err(Error::new(input.ident.span(), "a service is a struct: its fields are its parameters"));
+        return wrong(&input.ident, "a service is a struct: its fields are its parameters");
     };
     match &data.fields {
         Fields::Named(fields) => fields.named.iter().map(|field| parameter(field, pattern)).collect(),
         Fields::Unit => Ok(Vec::new()),
         Fields::Unnamed(fields) => {
-            Err(Error::new(fields.span(), "the fields of a service need names: they are the names of its parameters"))
+            wrong(fields, "the fields of a service need names: they are the names of its parameters")
         }
     }
 }
 
 fn parameter(field: &Field, pattern: &Pattern) -> Result<Parameter> {
     let name = field.ident.clone().expect("only named fields come here");
-    let text = crate::field::name(&name);
+    let text = field::name(&name);
     let source = match (source(field, &text)?, pattern.position(&text)) {
         (None, Some(position)) => Source::Path(position),
         (None, None) => Source::Query { name: text, default: None },
@@ -56,14 +54,7 @@ fn parameter(field: &Field, pattern: &Pattern) -> Result<Parameter> {
 
 /// The text of the doc comments.
 pub(super) fn about(attributes: &[Attribute]) -> String {
-    let lines = attributes.iter().filter_map(|attribute| match &attribute.meta {
-        Meta::NameValue(MetaNameValue { path, value: Expr::Lit(ExprLit { lit: Lit::Str(text), .. }), .. })
-            if path.is_ident("doc") =>
-        {
-            Some(text.value())
-        }
-        _ => None,
-    });
+    let lines = field::documentation(attributes);
     let lines: Vec<String> = lines.map(|line| line.strip_prefix(' ').unwrap_or(&line).trim_end().to_owned()).collect();
     lines.join("\n").trim().to_owned()
 }
@@ -89,7 +80,7 @@ fn source(field: &Field, name: &str) -> Result<Option<(Span, Source)>> {
             continue;
         };
         if found.is_some() {
-            return Err(Error::new(attribute.span(), "a field is read from one place: remove one of its attributes"));
+            return wrong(attribute, "a field is read from one place: remove one of its attributes");
         }
         found = Some((attribute.span(), source));
     }
@@ -99,23 +90,20 @@ fn source(field: &Field, name: &str) -> Result<Option<(Span, Source)>> {
 fn lower_case(name: &LitStr) -> Result<()> {
     let text = name.value();
     let fits = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-' || byte == b'_';
-    if !text.is_empty() && text.bytes().all(fits) {
-        return Ok(());
+    if text.is_empty() || !text.bytes().all(fits) {
+        return wrong(name, "a header name must be lower-case, such as \"accept-language\"");
     }
-    Err(Error::new(name.span(), "a header name must be lower-case, such as \"accept-language\""))
+    Ok(())
 }
 
-fn default(attribute: &syn::Attribute) -> Result<Option<Box<Expr>>> {
+fn default(attribute: &Attribute) -> Result<Option<Box<Expr>>> {
     if matches!(attribute.meta, syn::Meta::Path(_)) {
         return Ok(None);
     }
     attribute.parse_args_with(|input: ParseStream<'_>| {
         let name: Ident = input.parse()?;
         if name != "default" {
-            return Err(Error::new(
-                name.span(),
-                format!("unknown option `{name}`: expected `#[query(default = expression)]`"),
-            ));
+            return wrong(&name, format!("unknown option `{name}`: expected `#[query(default = expression)]`"));
         }
         input.parse::<Token![=]>()?;
         input.parse().map(Some)

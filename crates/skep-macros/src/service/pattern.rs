@@ -1,17 +1,19 @@
 //! Parses the path of a service: `/writings/{page}/{*rest}`.
 
-use syn::{Error, Expr, LitStr, Result};
+use syn::{Expr, LitStr, Result};
 
 use super::declaration::Declaration;
+use crate::field::wrong;
 
 /// A parsed path.
 pub(super) struct Pattern {
-    parts: Vec<Part>,
-    names: Vec<String>,
+    pub(super) parts: Vec<Part>,
+    /// Its parameters.
+    pub(super) names: Vec<String>,
     /// The number of parts before the suffix that the query may replace.
     before_suffix: usize,
     /// A fixed query parameter of each link.
-    when: Option<(String, String)>,
+    pub(super) when: Option<(String, String)>,
 }
 
 /// Part of a path. Parameters are numbered in order.
@@ -32,8 +34,7 @@ impl Pattern {
         if let Some(from_query) = &declaration.from_query {
             pattern.before_suffix = pattern.before_suffix();
             if pattern.before_suffix == pattern.parts.len() {
-                let help = "`from_query` needs a path that ends with a parameter";
-                return Err(Error::new(from_query.span(), help));
+                return wrong(from_query, "`from_query` needs a path that ends with a parameter");
             }
         }
         if let Some(prefix) = &declaration.prefix {
@@ -47,7 +48,7 @@ impl Pattern {
     /// A URL of another site: scheme and host, then a path.
     fn external(address: &LitStr) -> Result<Self> {
         let text = address.value();
-        let wrong = |help: String| Err(Error::new(address.span(), help));
+        let wrong = |help: String| wrong(address, help);
         let Some((scheme, rest)) =
             ["https://", "http://"].iter().find_map(|scheme| Some((scheme, text.strip_prefix(scheme)?)))
         else {
@@ -70,7 +71,7 @@ impl Pattern {
 
     fn parse(path: &LitStr) -> Result<Self> {
         let text = path.value();
-        let wrong = |help: String| Err(Error::new(path.span(), help));
+        let wrong = |help: String| wrong(path, help);
         let Some(rest) = text.strip_prefix('/') else {
             return wrong(format!("a path must start with a slash: \"/{text}\""));
         };
@@ -145,18 +146,6 @@ impl Pattern {
 
     pub(super) fn is_tail(&self, position: usize) -> bool {
         self.parts.iter().any(|part| matches!(part, Part::Tail(at) if *at == position))
-    }
-
-    pub(super) fn when(&self) -> Option<&(String, String)> {
-        self.when.as_ref()
-    }
-
-    pub(super) fn parts(&self) -> &[Part] {
-        &self.parts
-    }
-
-    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
-        self.names.iter().map(String::as_str)
     }
 
     pub(super) fn position(&self, name: &str) -> Option<usize> {

@@ -135,7 +135,7 @@ fn route(name: &Ident, declaration: &Declaration, parameters: &[Parameter]) -> T
     }
 }
 
-fn option(value: Option<&impl quote::ToTokens>) -> TokenStream {
+pub(super) fn option(value: Option<&impl quote::ToTokens>) -> TokenStream {
     match value {
         Some(value) => quote!(::core::option::Option::Some(#value)),
         None => quote!(::core::option::Option::None),
@@ -251,8 +251,8 @@ fn read(parameter: &Parameter, pattern: &Pattern) -> TokenStream {
 
 /// Statements that write the link, from the expressions that `value` returns.
 pub(super) fn link(pattern: &Pattern, parameters: &[Parameter], value: &dyn Fn(&Ident) -> TokenStream) -> TokenStream {
-    let path = parts(pattern.parts(), parameters, value);
-    let when = pattern.when().map(|(name, value)| quote!(query.fixed(#name, #value);));
+    let path = parts(&pattern.parts, parameters, value);
+    let when = pattern.when.as_ref().map(|(name, value)| quote!(query.fixed(#name, #value);));
     let query: Vec<TokenStream> = parameters.iter().filter_map(|parameter| query(parameter, value)).collect();
     if query.is_empty() && when.is_none() {
         return path;

@@ -11,7 +11,7 @@ const FORBIDDEN: &str = include_str!("../../../tests/html/forbidden.txt");
 const ALLOWED: &str = include_str!("../../../tests/html/allowed.txt");
 
 /// The columns of each line.
-fn rows<const N: usize>(table: &'static str) -> Vec<[&'static str; N]> {
+pub(super) fn rows<const N: usize>(table: &'static str) -> Vec<[&'static str; N]> {
     let lines = table.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
     let row = |line: &'static str| {
         let columns: Vec<&str> = line.split(" | ").collect();
@@ -21,7 +21,7 @@ fn rows<const N: usize>(table: &'static str) -> Vec<[&'static str; N]> {
 }
 
 /// The messages about a template.
-pub(super) fn messages(template: &str) -> Vec<String> {
+pub(crate) fn messages(template: &str) -> Vec<String> {
     let (nodes, mut diagnostics) = parse::template(template.parse().expect("a template is tokens"));
     diagnostics.extend(check(&nodes, Piece::FromRoots).diagnostics);
     diagnostics.into_iter().map(|diagnostic| diagnostic.message).collect()

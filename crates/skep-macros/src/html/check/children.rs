@@ -3,6 +3,7 @@
 use proc_macro2::Span;
 
 use super::super::ast::{Element, Node};
+use super::facts::{Facts, Presence};
 
 /// The branches around a node: index of the `@if` or `@match`, index of the arm.
 pub(super) type Path = Vec<(usize, usize)>;
@@ -32,13 +33,22 @@ impl<'t> ChildNode<'t> {
     pub(super) fn element(&self) -> Option<&'t Element> {
         match self.kind {
             ChildKind::Element(element) => Some(element),
-            ChildKind::Text(_) | ChildKind::Splice => None,
+            _ => None,
         }
     }
 
     /// The name of the element, or an empty string.
     pub(super) fn name(&self) -> &'t str {
         self.element().map_or("", |element| &element.name.text)
+    }
+
+    /// Is it an element with this attribute?
+    pub(super) fn has(&self, attribute: &str) -> bool {
+        self.element().is_some_and(|element| Facts::of(element).has(attribute) == Presence::Yes)
+    }
+
+    pub(super) fn is_splice(&self) -> bool {
+        matches!(self.kind, ChildKind::Splice)
     }
 
     /// Can both be rendered?
@@ -74,7 +84,7 @@ impl<'t> Collector<'t> {
                     self.nodes(&body.nodes);
                     self.loops -= 1;
                 }
-                Node::If(_) | Node::Match(_) => self.arms(node),
+                Node::If(_) | Node::Match(..) => self.arms(node),
                 Node::Text(_) | Node::Let(_) => {}
             }
         }
@@ -83,9 +93,9 @@ impl<'t> Collector<'t> {
     fn arms(&mut self, node: &'t Node) {
         let fork = self.forks;
         self.forks += 1;
-        for (arm, nodes) in node.arms().into_iter().enumerate() {
-            self.path.push((fork, arm));
-            self.nodes(nodes);
+        for (at, arm) in node.arms().iter().enumerate() {
+            self.path.push((fork, at));
+            self.nodes(&arm.nodes);
             self.path.pop();
         }
     }

@@ -4,6 +4,7 @@ use skep_units::nearest;
 
 use super::super::standard::{self, Categories, Content, Exclusions, Model, elements, foreign, obsolete};
 use super::facts::{Facts, OpenElement, Presence};
+use crate::field::any_of;
 
 /// The position of a node.
 #[derive(Clone, Copy)]
@@ -96,7 +97,7 @@ pub(super) fn inside<'t>(facts: Facts<'t>, position: Position<'t>, open_elements
 fn inside_foreign<'t>(name: &'t str, position: Position<'t>) -> Position<'t> {
     match name {
         "foreignObject" => Position::of(name, Model::Flow, &[]),
-        _ if foreign::holds_html(name) => Position::of(name, Model::Anything, &[]),
+        _ if foreign::HOLDS_HTML.contains(&name) => Position::of(name, Model::Anything, &[]),
         _ if standard::is_custom(name) => Position { also: &[], ..position },
         _ if foreign::is_foreign(name) => Position::of(name, Model::Foreign, &[]),
         _ => Position::of(name, Model::Anything, &[]),
@@ -133,7 +134,7 @@ pub(super) fn unknown_element(facts: Facts<'_>, position: Position<'_>) -> Optio
             None => format!("`{name}` is not an HTML element: it belongs in `{around}`"),
         });
     }
-    if foreign::is_reserved(name) {
+    if foreign::RESERVED.contains(&name) {
         return None;
     }
     if position.model == Model::Foreign {
@@ -271,9 +272,5 @@ pub(super) fn parents(name: &str) -> String {
 
 /// "`a`, `b` or `c`".
 pub(super) fn list(names: &[&str]) -> String {
-    let quoted: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
-    match quoted.as_slice() {
-        [some @ .., last] if !some.is_empty() => format!("{} or {last}", some.join(", ")),
-        all => all.concat(),
-    }
+    any_of(names.iter().map(|name| format!("`{name}`")))
 }

@@ -5,7 +5,7 @@ use super::super::standard::{self, Categories, Condition, Exclusions, Rules, for
 use super::template::literal_start;
 
 /// Does an element have an attribute?
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub(super) enum Presence {
     No,
     /// `name[bool]`, `name=[option]`, or `(attributes)`.
@@ -39,32 +39,18 @@ impl<'t> Facts<'t> {
     }
 
     pub(super) fn has(&self, attribute: &str) -> Presence {
-        let mut presence = Presence::No;
-        for each in &self.element.attributes {
-            let found = match each {
-                Attribute::Splice(_) => Presence::Maybe,
-                Attribute::Class { toggle, .. } if attribute == "class" => {
-                    if toggle.is_some() {
-                        Presence::Maybe
-                    } else {
-                        Presence::Yes
-                    }
-                }
-                Attribute::Id { .. } if attribute == "id" => Presence::Yes,
-                Attribute::Named { name, value } if name.text.eq_ignore_ascii_case(attribute) => match value {
-                    Value::None | Value::Nodes(_) => Presence::Yes,
-                    Value::Toggle(_) | Value::Optional(_) => Presence::Maybe,
-                },
-                _ => Presence::No,
-            };
-            if found == Presence::Yes {
-                return Presence::Yes;
-            }
-            if found == Presence::Maybe {
-                presence = Presence::Maybe;
-            }
-        }
-        presence
+        let found = self.element.attributes.iter().map(|each| match each {
+            Attribute::Splice(_) => Presence::Maybe,
+            Attribute::Class { toggle: Some(_), .. } if attribute == "class" => Presence::Maybe,
+            Attribute::Class { .. } if attribute == "class" => Presence::Yes,
+            Attribute::Id { .. } if attribute == "id" => Presence::Yes,
+            Attribute::Named { name, value } if name.text.eq_ignore_ascii_case(attribute) => match value {
+                Value::None | Value::Nodes(_) => Presence::Yes,
+                Value::Toggle(_) | Value::Optional(_) => Presence::Maybe,
+            },
+            _ => Presence::No,
+        });
+        found.max().unwrap_or(Presence::No)
     }
 
     /// The value of an attribute if it is literal. Without a value it is empty.
@@ -92,10 +78,8 @@ impl<'t> Facts<'t> {
     /// Its categories. A condition that is unknown at compile time counts as `lenient`.
     pub(super) fn categories(&self, lenient: bool) -> Categories {
         let Some(rules) = self.rules else { return self.foreign_categories() };
-        match rules.conditional {
-            Some((condition, more)) if self.holds(condition, lenient) => rules.categories.union(more),
-            _ => rules.categories,
-        }
+        let more = rules.conditional.iter().filter(|(condition, _)| self.holds(*condition, lenient));
+        more.fold(rules.categories, |all, (_, more)| all.union(*more))
     }
 
     fn foreign_categories(&self) -> Categories {

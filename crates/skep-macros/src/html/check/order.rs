@@ -2,7 +2,7 @@
 //!
 //! A splice may contain any number of children: a missing child is reported only if there is no splice.
 
-use super::super::ast::{Body, Element, Name};
+use super::super::ast::{Body, Element};
 use super::super::diagnostic::Diagnostic;
 use super::super::standard::Type;
 use super::children::{ChildKind, ChildNode, children};
@@ -16,9 +16,8 @@ pub(super) fn check(facts: Facts<'_>, open_elements: &[OpenElement<'_>], diagnos
     let is_between = matches!(facts.name(), "table" | "dl" | "div" | "picture" | "hgroup" | "datalist");
     let is_judged = |child: &ChildNode<'_>| !is_between || !matches!(child.name(), "script" | "template");
     let children: Vec<ChildNode<'_>> = children(nodes).into_iter().filter(is_judged).collect();
-    let has_unknown =
-        facts.has_attribute_splice() || children.iter().any(|child| matches!(child.kind, ChildKind::Splice));
-    rule(&mut Order { facts, name: &facts.element.name, children, has_unknown, diagnostics });
+    let has_unknown = facts.has_attribute_splice() || children.iter().any(ChildNode::is_splice);
+    rule(&mut Order { facts, children, has_unknown, diagnostics });
 }
 
 type Rule<'t, 'd> = fn(&mut Order<'t, 'd>);
@@ -49,15 +48,16 @@ fn rule<'t, 'd>(name: &str, parent: Option<&str>) -> Option<Rule<'t, 'd>> {
 
 struct Order<'t, 'd> {
     facts: Facts<'t>,
-    name: &'t Name,
     children: Vec<ChildNode<'t>>,
     /// May there be children that are unknown at compile time?
     has_unknown: bool,
     diagnostics: &'d mut Vec<Diagnostic>,
 }
 
+const PLACEHOLDER: &str = "a `required` drop-down box starts with an empty option: `option value=\"\" { \"...\" }`";
+
 impl Order<'_, '_> {
-    fn report(&mut self, child: usize, message: String) {
+    fn report(&mut self, child: usize, message: impl Into<String>) {
         let diagnostic = match &self.children[child].kind {
             ChildKind::Element(element) => Diagnostic::on(&element.name, message),
             ChildKind::Text(span) => Diagnostic::new(*span, message),
@@ -67,16 +67,28 @@ impl Order<'_, '_> {
     }
 
     fn report_missing(&mut self, message: &str) {
-        self.diagnostics.push(Diagnostic::on(self.name, message));
+        self.diagnostics.push(Diagnostic::on(&self.facts.element.name, message));
     }
 
-    fn has(&self, name: &str) -> bool {
-        self.children.iter().any(|child| child.name() == name)
+    /// Reports that there is no child of this name.
+    fn require(&mut self, name: &str, message: &str) {
+        if !self.has_unknown && self.position(name).is_none() {
+            self.report_missing(message);
+        }
+    }
+
+    fn position(&self, name: &str) -> Option<usize> {
+        self.children.iter().position(|child| child.name() == name)
+    }
+
+    /// The first such child that can be rendered together with the one at `other`.
+    fn find_with(&self, other: usize, is_it: impl Fn(&ChildNode<'_>) -> bool) -> Option<usize> {
+        self.children.iter().position(|child| is_it(child) && child.is_with(&self.children[other]))
     }
 
     /// Reports all but the first of a name.
     fn at_most_one(&mut self, name: &str) {
-        let parent = &self.name.text;
+        let parent = self.facts.name();
         let message = format!("`{parent}` allows one `{name}`, and this is another");
         self.only_one(|child| child.name() == name, &message);
     }
@@ -85,9 +97,14 @@ impl Order<'_, '_> {
         let found: Vec<usize> = (0..self.children.len()).filter(|at| is_it(&self.children[*at])).collect();
         for (at, child) in found.iter().enumerate() {
             if found[..at].iter().any(|before| self.children[*before].is_with(&self.children[*child])) {
-                self.report(*child, message.to_owned());
+                self.report(*child, message);
             }
         }
+    }
+
+    /// Reports children out of the order of these groups of names; others may be anywhere.
+    fn in_order(&mut self, groups: &[&[&str]]) {
+        self.ranked(|child| groups.iter().position(|names| names.contains(&child.name())));
     }
 
     /// Reports children out of the order of their ranks; those without a rank may be anywhere.
@@ -97,7 +114,7 @@ impl Order<'_, '_> {
             let is_late =
                 |before: &usize| ranks[*before] > *later && self.children[*before].is_with(&self.children[at]);
             let Some(before) = later.and_then(|_| (0..at).find(is_late)) else { continue };
-            let parent = &self.name.text;
+            let parent = self.facts.name();
             let (late, early) = (called(&self.children[at]), called(&self.children[before]));
             self.report(at, format!("{late} belongs before {early} in `{parent}`"));
         }
@@ -106,120 +123,79 @@ impl Order<'_, '_> {
     fn page(&mut self) {
         self.at_most_one("head");
         self.at_most_one("body");
-        self.ranked(|child| match child.name() {
-            "head" => Some(0),
-            "body" => Some(1),
-            _ => None,
-        });
-        if !self.has_unknown && !self.has("head") {
-            self.report_missing("`html` starts with a `head`: write `head { title { \"...\" } }`");
-        }
+        self.in_order(&[&["head"], &["body"]]);
+        self.require("head", "`html` starts with a `head`: write `head { title { \"...\" } }`");
     }
 
     fn head(&mut self) {
         self.at_most_one("title");
         self.at_most_one("base");
-        let is_charset = |child: &ChildNode<'_>| {
-            child.element().is_some_and(|element| Facts::of(element).has("charset") == Presence::Yes)
-        };
-        self.only_one(is_charset, "a page declares its `charset` once, and this is another");
+        self.only_one(|child| child.has("charset"), "a page declares its `charset` once, and this is another");
         // 4.2.3: URLs before `base` do not use it.
-        self.ranked(|child| match (child.name(), child.element().map(Facts::of)) {
-            ("base", _) => Some(0),
-            ("link", _) => Some(1),
-            ("script", Some(script)) if script.has("src") == Presence::Yes => Some(1),
+        self.ranked(|child| match child.name() {
+            "base" => Some(0),
+            "link" => Some(1),
+            "script" if child.has("src") => Some(1),
             _ => None,
         });
-        if !self.has_unknown && !self.has("title") {
-            self.report_missing("`head` needs a `title`: write `title { \"...\" }`");
-        }
+        self.require("title", "`head` needs a `title`: write `title { \"...\" }`");
     }
 
     fn table(&mut self) {
         for name in ["caption", "thead", "tfoot"] {
             self.at_most_one(name);
         }
-        self.ranked(|child| match child.name() {
-            "caption" => Some(0),
-            "colgroup" => Some(1),
-            "thead" => Some(2),
-            "tbody" | "tr" => Some(3),
-            "tfoot" => Some(4),
-            _ => None,
-        });
-        let Some(body) = self.children.iter().position(|child| child.name() == "tbody") else { return };
-        let row = (0..self.children.len())
-            .find(|at| self.children[*at].name() == "tr" && self.children[*at].is_with(&self.children[body]));
+        self.in_order(&[&["caption"], &["colgroup"], &["thead"], &["tbody", "tr"], &["tfoot"]]);
+        let row = self.position("tbody").and_then(|body| self.find_with(body, |child| child.name() == "tr"));
         if let Some(row) = row {
-            self.report(
-                row,
-                "`table` allows `tbody` elements or `tr` elements, not both: write this `tr` in a `tbody`".into(),
-            );
+            let message = "`table` allows `tbody` elements or `tr` elements, not both: write this `tr` in a `tbody`";
+            self.report(row, message);
         }
     }
 
     /// 4.4.9: groups of `dt` and then `dd`, or `div` around each.
     fn terms(&mut self) {
-        let div = self.children.iter().position(|child| child.name() == "div");
-        if let Some(div) = div {
-            let loose = (0..self.children.len()).find(|at| {
-                matches!(self.children[*at].name(), "dt" | "dd") && self.children[*at].is_with(&self.children[div])
-            });
-            if let Some(loose) = loose {
+        if let Some(div) = self.position("div") {
+            if let Some(loose) = self.find_with(div, |child| matches!(child.name(), "dt" | "dd")) {
                 let name = self.children[loose].name();
-                self.report(
-                    loose,
-                    format!("`dl` allows `div` elements or `dt` and `dd`, not both: write this `{name}` in a `div`"),
-                );
+                let message =
+                    format!("`dl` allows `div` elements or `dt` and `dd`, not both: write this `{name}` in a `div`");
+                self.report(loose, message);
             }
             return;
         }
-        self.ends();
+        if self.children.first().is_some_and(|child| child.is_sure && child.name() == "dd") {
+            self.report(0, "a `dd` needs a `dt` before it");
+        }
+        if self.children.last().is_some_and(|child| child.is_sure && child.name() == "dt") {
+            self.report(self.children.len() - 1, "a `dt` needs a `dd` after it");
+        }
     }
 
     /// 4.4.16: one group.
     fn group(&mut self) {
-        self.ranked(|child| match child.name() {
-            "dt" => Some(0),
-            "dd" => Some(1),
-            _ => None,
-        });
+        self.in_order(&[&["dt"], &["dd"]]);
         // Other children have their own message.
-        let is_pure = self.children.iter().all(|child| matches!(child.name(), "dt" | "dd"));
-        if is_pure && !self.has_unknown && !(self.has("dt") && self.has("dd")) {
-            self.report_missing("a `div` in `dl` holds one group: at least one `dt`, and then at least one `dd`");
-        }
-    }
-
-    /// A group begins with `dt` and ends with `dd`.
-    fn ends(&mut self) {
-        if self.children.first().is_some_and(|child| child.is_sure && child.name() == "dd") {
-            self.report(0, "a `dd` needs a `dt` before it".into());
-        }
-        let last = self.children.len().saturating_sub(1);
-        if self.children.last().is_some_and(|child| child.is_sure && child.name() == "dt") {
-            self.report(last, "a `dt` needs a `dd` after it".into());
+        if self.children.iter().all(|child| matches!(child.name(), "dt" | "dd")) {
+            let missing = if self.position("dt").is_none() { "dt" } else { "dd" };
+            self.require(missing, "a `div` in `dl` holds one group: at least one `dt`, and then at least one `dd`");
         }
     }
 
     fn figure(&mut self) {
         self.at_most_one("figcaption");
-        let Some(caption) = self.children.iter().position(|child| child.name() == "figcaption") else { return };
+        let Some(caption) = self.position("figcaption") else { return };
         let is_content = |child: &ChildNode<'_>| {
-            !matches!(child.kind, ChildKind::Splice)
-                && child.is_with(&self.children[caption])
-                && child.name() != "figcaption"
+            !child.is_splice() && child.is_with(&self.children[caption]) && child.name() != "figcaption"
         };
         if self.children[..caption].iter().any(is_content) && self.children[caption + 1..].iter().any(is_content) {
-            self.report(caption, "`figcaption` must be the first or last child of `figure`".into());
+            self.report(caption, "`figcaption` must be the first or last child of `figure`");
         }
     }
 
     fn details(&mut self) {
         self.first("summary");
-        if !self.has_unknown && !self.has("summary") {
-            self.report_missing("`details` starts with a `summary`: write `summary { \"...\" }`");
-        }
+        self.require("summary", "`details` starts with a `summary`: write `summary { \"...\" }`");
     }
 
     fn legend(&mut self) {
@@ -229,12 +205,9 @@ impl Order<'_, '_> {
     /// At most one of a name, with nothing but splices before it.
     fn first(&mut self, name: &str) {
         self.at_most_one(name);
-        let Some(at) = self.children.iter().position(|child| child.name() == name) else { return };
-        let is_before =
-            |child: &ChildNode<'_>| !matches!(child.kind, ChildKind::Splice) && child.is_with(&self.children[at]);
-        if self.children[..at].iter().any(is_before) {
-            let message = format!("`{name}` must be the first child of `{}`", self.name.text);
-            self.report(at, message);
+        let Some(at) = self.position(name) else { return };
+        if self.find_with(at, |child| !child.is_splice()).is_some_and(|other| other < at) {
+            self.report(at, format!("`{name}` must be the first child of `{}`", self.facts.name()));
         }
     }
 
@@ -247,12 +220,11 @@ impl Order<'_, '_> {
         if self.facts.has("required") == Presence::Yes && is_drop_down {
             self.placeholder();
         }
-        let Some(button) = self.children.iter().position(|child| child.name() == "button") else { return };
+        let Some(button) = self.position("button") else { return };
         if is_list || self.facts.has("multiple") == Presence::Yes {
-            self.report(
-                button,
-                "only a `select` that is a drop-down box may have a `button`: leave out `multiple` and `size`".into(),
-            );
+            let message =
+                "only a `select` that is a drop-down box may have a `button`: leave out `multiple` and `size`";
+            self.report(button, message);
         }
     }
 
@@ -260,32 +232,19 @@ impl Order<'_, '_> {
     fn placeholder(&mut self) {
         let is_before = |child: &ChildNode<'_>| matches!(child.name(), "button" | "script" | "template");
         let Some(first) = self.children.iter().position(|child| !is_before(child)) else {
-            if self.has_unknown {
-                return;
+            if !self.has_unknown {
+                self.report_missing(PLACEHOLDER);
             }
-            self.report_missing(
-                "a `required` drop-down box starts with an empty option: `option value=\"\" { \"...\" }`",
-            );
             return;
         };
-        let Some(option) = self.children[first].element().filter(|element| element.is(&["option"])).map(Facts::of)
-        else {
-            return;
-        };
-        let value = option.literal("value");
-        let has_text = || {
-            text_of(option.element)
-                .is_some_and(|children| children.iter().any(|child| matches!(child.kind, ChildKind::Text(_))))
-        };
-        let is_chosen = match value {
+        let child = &self.children[first];
+        let Some(option) = child.element().filter(|element| element.is(&["option"])).map(Facts::of) else { return };
+        let is_chosen = match option.literal("value") {
             Some(value) => !value.is_empty(),
-            None => option.has("value") == Presence::No && has_text(),
+            None => option.has("value") == Presence::No && has_text(option.element),
         };
-        if is_chosen && self.children[first].is_sure {
-            self.report(
-                first,
-                "a `required` drop-down box starts with an empty option: `option value=\"\" { \"...\" }`".into(),
-            );
+        if is_chosen && child.is_sure {
+            self.report(first, PLACEHOLDER);
         }
     }
 
@@ -306,70 +265,53 @@ impl Order<'_, '_> {
 
     fn picture(&mut self) {
         self.at_most_one("img");
-        self.ranked(|child| match child.name() {
-            "source" => Some(0),
-            "img" => Some(1),
-            _ => None,
-        });
+        self.in_order(&[&["source"], &["img"]]);
         self.sources();
-        if !self.has_unknown && !self.has("img") {
-            self.report_missing("`picture` ends with an `img`: write `img src=\"...\" alt=\"...\";`");
-        }
+        self.require("img", "`picture` ends with an `img`: write `img src=\"...\" alt=\"...\";`");
     }
 
     /// 4.8.2: a `source` that always matches makes the following ones useless.
     fn sources(&mut self) {
+        let is_choice =
+            |child: &ChildNode<'_>| child.name() == "source" || child.name() == "img" && child.has("srcset");
         for at in 0..self.children.len() {
             let Some(source) = self.children[at].element().filter(|element| element.is(&["source"])).map(Facts::of)
             else {
                 continue;
             };
-            let is_choice = |child: &ChildNode<'_>| {
-                let facts = child.element().map(Facts::of);
-                child.name() == "source"
-                    || child.name() == "img" && facts.is_some_and(|img| img.has("srcset") == Presence::Yes)
-            };
             let is_followed =
                 self.children[at + 1..].iter().any(|child| is_choice(child) && child.is_with(&self.children[at]));
             if is_followed && source.has("media") == Presence::No && source.has("type") == Presence::No {
-                self.report(
-                    at,
-                    "this `source` always matches, so the next ones are never used: add `media` or `type`".into(),
-                );
+                let message = "this `source` always matches, so the next ones are never used: add `media` or `type`";
+                self.report(at, message);
             }
         }
     }
 
     fn media(&mut self) {
-        self.ranked(|child| match (child.name(), &child.kind) {
-            ("source", _) => Some(0),
-            ("track", _) => Some(1),
-            (_, ChildKind::Splice) => None,
-            _ => Some(2),
+        self.ranked(|child| match child.name() {
+            "source" => Some(0),
+            "track" => Some(1),
+            _ => (!child.is_splice()).then_some(2),
         });
-        let is_default = |child: &ChildNode<'_>| {
-            child.name() == "track"
-                && child.element().is_some_and(|element| Facts::of(element).has("default") == Presence::Yes)
-        };
+        let is_default = |child: &ChildNode<'_>| child.name() == "track" && child.has("default");
         self.only_one(is_default, "one `track` is the `default`, and this is another");
     }
 
     /// 4.5.10: text, then `rt`, or `rp`, `rt`, `rp`.
     fn ruby(&mut self) {
         let is_known = !self.has_unknown && self.children.iter().all(|child| child.is_sure);
-        if let Some(first) = self.children.first().filter(|child| child.is_sure && matches!(child.name(), "rt" | "rp"))
-        {
+        let is_annotation = |child: &&ChildNode<'_>| matches!(child.name(), "rt" | "rp");
+        if let Some(first) = self.children.first().filter(|child| child.is_sure && is_annotation(child)) {
             let message = format!("`ruby` starts with the text that `{}` annotates", first.name());
             self.report(0, message);
-        } else if !self.has_unknown && !self.has("rt") || is_known && !self.ends_annotated() {
+        } else if !self.has_unknown && self.position("rt").is_none()
+            || is_known && !self.children.last().as_ref().is_some_and(is_annotation)
+        {
             self.report_missing("`ruby` needs an `rt` after its text");
         } else if let Some(loose) = (0..self.children.len()).find(|at| is_known && self.is_loose(*at)) {
-            self.report(loose, "an `rp` belongs before and after an `rt`: write `rp`, `rt`, `rp`".into());
+            self.report(loose, "an `rp` belongs before and after an `rt`: write `rp`, `rt`, `rp`");
         }
-    }
-
-    fn ends_annotated(&self) -> bool {
-        self.children.last().is_some_and(|child| matches!(child.name(), "rt" | "rp"))
     }
 
     /// Is it an `rp` without an adjacent `rt`, or without its counterpart?
@@ -383,15 +325,10 @@ impl Order<'_, '_> {
     }
 
     fn suggestions(&mut self) {
-        let Some(option) = self.children.iter().position(|child| child.name() == "option") else { return };
-        let is_other = |at: &usize| {
-            let child = &self.children[*at];
-            child.name() != "option"
-                && !matches!(child.kind, ChildKind::Splice)
-                && child.is_with(&self.children[option])
-        };
-        if let Some(other) = (0..self.children.len()).find(is_other) {
-            self.report(other, "`datalist` allows `option` elements or other content, not both".into());
+        let Some(option) = self.position("option") else { return };
+        let is_other = |child: &ChildNode<'_>| child.name() != "option" && !child.is_splice();
+        if let Some(other) = self.find_with(option, is_other) {
+            self.report(other, "`datalist` allows `option` elements or other content, not both");
         }
     }
 
@@ -409,8 +346,7 @@ impl Order<'_, '_> {
     }
 
     fn title(&mut self) {
-        let is_empty = self.children.is_empty() && !self.has_unknown;
-        if is_empty {
+        if self.children.is_empty() && !self.has_unknown {
             self.report_missing("a `title` must not be empty: write `title { \"...\" }`");
         }
     }
@@ -418,22 +354,18 @@ impl Order<'_, '_> {
     /// 4.12.1: with `src` only comments are allowed.
     fn script(&mut self) {
         let is_code = |child: &ChildNode<'_>| matches!(child.kind, ChildKind::Text(_));
-        let is_comment = super::template::starts_with_comment(self.facts.element);
         if self.facts.has("src") == Presence::Yes
-            && !is_comment
+            && !super::template::starts_with_comment(self.facts.element)
             && let Some(code) = self.children.iter().position(is_code)
         {
-            self.report(code, "a `script` with `src` ignores its content: write two `script` elements".into());
+            self.report(code, "a `script` with `src` ignores its content: write two `script` elements");
         }
     }
 }
 
-/// The children of an element with a body.
-fn text_of(element: &Element) -> Option<Vec<ChildNode<'_>>> {
-    match &element.body {
-        Body::Nodes(nodes, _) => Some(children(nodes)),
-        Body::None => None,
-    }
+fn has_text(element: &Element) -> bool {
+    let Body::Nodes(nodes, _) = &element.body else { return false };
+    children(nodes).iter().any(|child| matches!(child.kind, ChildKind::Text(_)))
 }
 
 fn called(child: &ChildNode<'_>) -> String {

@@ -20,7 +20,7 @@ pub(super) fn check<'t>(facts: Facts<'t>, open_elements: &[OpenElement<'t>], dia
         "area" => checker.area(),
         "base" => checker.require_one_of(&["href", "target"]),
         "button" => checker.button(),
-        "dialog" => checker.forbid("tabindex", "a dialog takes the focus by itself"),
+        "dialog" => checker.forbid(&["tabindex"], "a dialog takes the focus by itself"),
         "img" => checker.image(),
         "input" => checker.input(),
         "li" => checker.item(),
@@ -57,11 +57,11 @@ impl<'t> Checker<'t, '_> {
         self.facts.has(attribute) == Presence::Yes
     }
 
-    fn report(&mut self, message: String) {
+    fn report(&mut self, message: impl Into<String>) {
         self.diagnostics.push(Diagnostic::on(&self.facts.element.name, message));
     }
 
-    fn report_on(&mut self, attribute: &str, message: String) {
+    fn report_on(&mut self, attribute: &str, message: impl Into<String>) {
         let name = self.facts.attribute(attribute).unwrap_or(&self.facts.element.name);
         self.diagnostics.push(Diagnostic::on(name, message));
     }
@@ -78,10 +78,12 @@ impl<'t> Checker<'t, '_> {
         }
     }
 
-    /// Reports an attribute that is present.
-    fn forbid(&mut self, attribute: &str, reason: &str) {
-        if self.is_there(attribute) {
-            self.report_on(attribute, format!("`{attribute}` is not allowed on this `{}`: {reason}", self.name()));
+    /// Reports the attributes that are present.
+    fn forbid(&mut self, attributes: &[&str], reason: &str) {
+        let facts = self.facts;
+        for attribute in attributes.iter().filter(|attribute| facts.has(attribute) == Presence::Yes) {
+            let message = format!("`{attribute}` is not allowed on this `{}`: {reason}", self.name());
+            self.report_on(attribute, message);
         }
     }
 
@@ -91,59 +93,54 @@ impl<'t> Checker<'t, '_> {
 
     /// 4.5.1.
     fn link_without_href(&mut self) {
-        if !self.is_missing("href") {
-            return;
-        }
-        for attribute in ["target", "download", "ping", "rel", "hreflang", "type", "referrerpolicy"] {
-            self.forbid(attribute, "it describes a link, and without `href` this is not a link");
+        if self.is_missing("href") {
+            let attributes = ["target", "download", "ping", "rel", "hreflang", "type", "referrerpolicy"];
+            self.forbid(&attributes, "it describes a link, and without `href` this is not a link");
         }
     }
 
     fn area(&mut self) {
         self.link_without_href();
         if self.is_there("href") && self.is_missing("alt") {
-            self.report("`area` with `href` needs an `alt`: the text of this link".into());
+            self.report("`area` with `href` needs an `alt`: the text of this link");
         }
         if self.is_missing("href") {
-            self.forbid("alt", "without `href` the area is not a link");
+            self.forbid(&["alt"], "without `href` the area is not a link");
         }
-        let shape = self.facts.literal("shape").map(|shape| shape.to_ascii_lowercase());
-        let coords = self.facts.literal("coords").map(|coords| coords.split(',').count());
-        let is_rect = shape.is_none() && self.is_missing("shape");
-        let wrong = match (shape.as_deref(), coords) {
-            (Some("default"), Some(_)) => Some("`shape=\"default\"` is all of the image: leave `coords` out"),
-            (Some("circle"), Some(numbers)) if numbers != 3 => Some("a circle has three `coords`: x, y and radius"),
-            (Some("poly"), Some(numbers)) if numbers < 6 || numbers % 2 != 0 => {
-                Some("a polygon has at least three points in `coords`, each an x and a y")
-            }
-            (Some("rect"), Some(numbers)) if numbers != 4 => {
-                Some("a rectangle has four `coords`: left, top, right, bottom")
-            }
-            (None, Some(numbers)) if is_rect && numbers != 4 => {
-                Some("a rectangle has four `coords`: left, top, right, bottom")
-            }
-            (Some("circle" | "poly" | "rect"), None) if self.is_missing("coords") => Some("this shape needs `coords`"),
-            (None, None) if is_rect && self.is_missing("coords") => {
-                Some("`area` needs `coords`, or `shape=\"default\"`")
-            }
-            _ => None,
-        };
-        if let Some(message) = wrong {
-            self.report(message.into());
-        }
+        self.shape();
         let is_page = self.open_elements.first().is_some_and(|open| open.facts.name() == "html");
         if is_page && !self.open_elements.iter().any(|open| matches!(open.facts.name(), "map" | "template")) {
-            self.report("`area` belongs in a `map`".into());
+            self.report("`area` belongs in a `map`");
         }
+    }
+
+    /// 4.8.13: the number of `coords`. Without `shape` it is a rectangle.
+    fn shape(&mut self) {
+        let is_unsaid = self.is_missing("shape");
+        let written = self.facts.literal("shape").map(|shape| shape.to_ascii_lowercase());
+        let Some(shape) = written.or_else(|| is_unsaid.then(|| "rect".to_owned())) else { return };
+        let numbers = self.facts.literal("coords").map(|coords| coords.split(',').count());
+        let message = match (shape.as_str(), numbers) {
+            ("default", Some(_)) => "`shape=\"default\"` is all of the image: leave `coords` out",
+            ("circle", Some(numbers)) if numbers != 3 => "a circle has three `coords`: x, y and radius",
+            ("poly", Some(numbers)) if numbers < 6 || numbers % 2 != 0 => {
+                "a polygon has at least three points in `coords`, each an x and a y"
+            }
+            ("rect", Some(numbers)) if numbers != 4 => "a rectangle has four `coords`: left, top, right, bottom",
+            (_, None) if !self.is_missing("coords") => return,
+            ("rect", None) if is_unsaid => "`area` needs `coords`, or `shape=\"default\"`",
+            ("circle" | "poly" | "rect", None) => "this shape needs `coords`",
+            _ => return,
+        };
+        self.report(message);
     }
 
     /// 4.10.6: only submit buttons send a form.
     fn button(&mut self) {
         let kind = self.facts.literal("type").map(|kind| kind.to_ascii_lowercase());
         if matches!(kind.as_deref(), Some("reset" | "button")) {
-            for attribute in ["formaction", "formenctype", "formmethod", "formnovalidate", "formtarget"] {
-                self.forbid(attribute, "this button does not submit a form");
-            }
+            let attributes = ["formaction", "formenctype", "formmethod", "formnovalidate", "formtarget"];
+            self.forbid(&attributes, "this button does not submit a form");
         }
     }
 
@@ -155,24 +152,22 @@ impl<'t> Checker<'t, '_> {
         let is_titled = self.facts.has("title") != Presence::No
             && self.facts.literal("title").is_none_or(|title| !title.is_empty());
         if self.is_missing("alt") && !is_captioned && !is_titled {
-            self.report("`img` needs an `alt`: text that replaces the image, or `alt=\"\"` if it is decorative".into());
+            self.report("`img` needs an `alt`: text that replaces the image, or `alt=\"\"` if it is decorative");
         }
         let is_link = |open: &OpenElement<'_>| open.facts.name() == "a" && open.facts.has("href") != Presence::No;
         if self.is_there("ismap") && !self.open_elements.is_empty() && !self.open_elements.iter().any(is_link) {
-            self.forbid(
-                "ismap",
-                "it sends the position of a click on a link, and no `a` with `href` contains this image",
-            );
+            let reason = "it sends the position of a click on a link, and no `a` with `href` contains this image";
+            self.forbid(&["ismap"], reason);
         }
         if self.is_missing("srcset") {
-            self.forbid("sizes", "it chooses from `srcset`");
+            self.forbid(&["sizes"], "it chooses from `srcset`");
         }
         let Some(set) = self.facts.literal("srcset") else { return };
         let has_widths = set.split(',').any(|image| image.trim_ascii().ends_with('w'));
         if !has_widths {
-            self.forbid("sizes", "it chooses by width, as in `srcset=\"/a 100w, /b 200w\"`");
+            self.forbid(&["sizes"], "it chooses by width, as in `srcset=\"/a 100w, /b 200w\"`");
         } else if self.is_missing("sizes") && self.is_missing("loading") {
-            self.report("`img` with widths in `srcset` needs `sizes`: how wide it is shown".into());
+            self.report("`img` with widths in `srcset` needs `sizes`: how wide it is shown");
         }
     }
 
@@ -182,22 +177,19 @@ impl<'t> Checker<'t, '_> {
             "image" => {
                 self.require("src");
                 self.require("alt");
-                self.forbid("value", "an image button sends where it was clicked");
+                self.forbid(&["value"], "an image button sends where it was clicked");
             }
-            "file" => self.forbid("value", "the user chooses the file"),
+            "file" => self.forbid(&["value"], "the user chooses the file"),
             "hidden" => {
                 let turns = self.facts.literal("autocomplete").map(|words| words.trim_ascii().to_ascii_lowercase());
                 if matches!(turns.as_deref(), Some("on" | "off")) {
-                    self.forbid("autocomplete", "the user does not fill in a hidden field");
+                    self.forbid(&["autocomplete"], "the user does not fill in a hidden field");
                 }
             }
+            "button" if self.is_missing("value") => {
+                self.report("`input` with `type=\"button\"` needs a `value`: its label");
+            }
             _ => {}
-        }
-        if kind == "button"
-            && self.facts.literal("value").is_none_or(|value| value.is_empty())
-            && self.is_missing("value")
-        {
-            self.report("`input` with `type=\"button\"` needs a `value`: its label".into());
         }
         self.typed_value(&kind);
         self.lengths();
@@ -248,7 +240,7 @@ impl<'t> Checker<'t, '_> {
     /// 4.4.8.
     fn item(&mut self) {
         if self.parent().is_some_and(|parent| matches!(parent.name(), "ul" | "menu")) {
-            self.forbid("value", "only the items of an `ol` have numbers");
+            self.forbid(&["value"], "only the items of an `ol` have numbers");
         }
     }
 
@@ -257,28 +249,24 @@ impl<'t> Checker<'t, '_> {
         self.require_one_of(&["href", "imagesrcset"]);
         self.require_one_of(&["rel", "itemprop"]);
         if self.is_there("rel") && self.is_there("itemprop") {
-            self.forbid("itemprop", "a `link` has `rel` or `itemprop`, not both");
+            self.forbid(&["itemprop"], "a `link` has `rel` or `itemprop`, not both");
         }
         let Some(rel) = self.facts.literal("rel").map(|rel| rel.to_ascii_lowercase()) else { return };
         let has = |word: &str| rel.split_ascii_whitespace().any(|token| token == word);
         if has("preload") && self.is_missing("as") {
-            self.report("`link` with `rel=\"preload\"` needs `as`: what it loads, such as `as=\"font\"`".into());
+            self.report("`link` with `rel=\"preload\"` needs `as`: what it loads, such as `as=\"font\"`");
         }
-        if !has("preload") && !has("modulepreload") {
-            self.forbid("as", "it belongs to `rel=\"preload\"`");
-        }
-        if !has("preload") {
-            self.forbid("imagesrcset", "it belongs to `rel=\"preload\"`");
-            self.forbid("imagesizes", "it belongs to `rel=\"preload\"`");
-        }
-        if !has("icon") && !has("apple-touch-icon") {
-            self.forbid("sizes", "it belongs to `rel=\"icon\"`");
-        }
-        if !has("mask-icon") {
-            self.forbid("color", "it belongs to `rel=\"mask-icon\"`");
-        }
-        if !has("stylesheet") {
-            self.forbid("disabled", "it belongs to `rel=\"stylesheet\"`");
+        for (attribute, owner, another) in [
+            ("as", "preload", "modulepreload"),
+            ("imagesrcset", "preload", ""),
+            ("imagesizes", "preload", ""),
+            ("sizes", "icon", "apple-touch-icon"),
+            ("color", "mask-icon", ""),
+            ("disabled", "stylesheet", ""),
+        ] {
+            if !has(owner) && !has(another) {
+                self.forbid(&[attribute], &format!("it belongs to `rel=\"{owner}\"`"));
+            }
         }
     }
 
@@ -290,19 +278,16 @@ impl<'t> Checker<'t, '_> {
         // `property` of RDFa may accompany the others.
         let strict: Vec<&str> = there.iter().copied().filter(|kind| *kind != "property").collect();
         if let [first, second, ..] = strict.as_slice() {
-            self.report_on(
-                second,
-                format!("`meta` has one of `name`, `http-equiv`, `charset` and `itemprop`, and this one has `{first}`"),
-            );
+            let kinds = "`name`, `http-equiv`, `charset` and `itemprop`";
+            self.report_on(second, format!("`meta` has one of {kinds}, and this one has `{first}`"));
         }
         if there == ["charset"] {
-            self.forbid("content", "`charset` needs no `content`");
+            self.forbid(&["content"], "`charset` needs no `content`");
         } else if !there.is_empty() && self.is_missing("content") {
             self.report(format!("`meta` with `{}` needs a `content`", there[0]));
         }
-        let is_theme = self.facts.literal("name").is_none_or(|name| name.eq_ignore_ascii_case("theme-color"));
-        if !is_theme {
-            self.forbid("media", "it belongs to `name=\"theme-color\"`");
+        if self.facts.literal("name").is_some_and(|name| !name.eq_ignore_ascii_case("theme-color")) {
+            self.forbid(&["media"], "it belongs to `name=\"theme-color\"`");
         }
         self.refresh();
     }
@@ -319,16 +304,14 @@ impl<'t> Checker<'t, '_> {
         let goes = address.is_some() || !content.contains(';');
         if !has_seconds || !goes {
             let message = "`content` of a refresh must be seconds, or seconds and a URL: `5; url=/next`";
-            return self.report_on("content", message.into());
+            return self.report_on("content", message);
         }
         let Some(url) = address.map(str::trim_ascii) else { return };
         if let UrlVerdict::Unsafe(scheme) = names::classify_url(url.trim_matches(['"', '\'']), true, Url::Link) {
             self.report_on("content", format!("a `{scheme}` URL runs code: a refresh leads to a page"));
         } else if url.starts_with(['"', '\'']) || super::value::expected_instead(Type::Address, url).is_some() {
-            self.report_on(
-                "content",
-                format!("`{url}` is not a valid URL, or is in quotes, which are not allowed here"),
-            );
+            let message = format!("`{url}` is not a valid URL, or is in quotes, which are not allowed here");
+            self.report_on("content", message);
         }
     }
 
@@ -337,24 +320,20 @@ impl<'t> Checker<'t, '_> {
         let Body::Nodes(nodes, _) = &self.facts.element.body else { return };
         let is_labelled = children(nodes).iter().any(|child| child.name() == "legend" || child.element().is_none());
         if self.is_missing("label") && !is_labelled {
-            self.report("`optgroup` needs a `label`: write `label=\"...\"`, or a `legend` inside".into());
+            self.report("`optgroup` needs a `label`: write `label=\"...\"`, or a `legend` inside");
         }
     }
 
     /// 4.10.13, 4.10.14: `names` are in ascending order, and `inside` lie between the bounds.
     fn ordered(&mut self, names: &[&str], inside: &[&str]) {
-        let number = |name: &str| self.facts.literal(name).and_then(|number| number.parse::<f64>().ok());
+        let facts = self.facts;
+        let number = |name: &str| facts.literal(name).and_then(|number| number.parse::<f64>().ok());
         let numbers: Vec<(&str, f64)> = names.iter().filter_map(|name| Some((*name, number(name)?))).collect();
+        if let Some([(low, _), (high, _)]) = numbers.array_windows().find(|[low, high]| low.1 > high.1) {
+            return self.report_on(low, format!("`{low}` is greater than `{high}`"));
+        }
         let bound = |name: &str, default: f64| if self.is_missing(name) { Some(default) } else { number(name) };
         let (least, most) = (bound("min", 0.0), bound("max", 1.0));
-        let wrong: Option<(String, String)> = numbers
-            .windows(2)
-            .find(|pair| pair[0].1 > pair[1].1)
-            .map(|pair| (pair[0].0.to_owned(), pair[1].0.to_owned()));
-        if let Some((low, high)) = wrong {
-            self.report_on(&low, format!("`{low}` is greater than `{high}`"));
-            return;
-        }
         for name in inside {
             let Some(number) = number(name) else { continue };
             if least.is_some_and(|least| number < least) || most.is_some_and(|most| number > most) {
@@ -370,37 +349,31 @@ impl<'t> Checker<'t, '_> {
         let kind = self.facts.literal("type").map(|kind| kind.trim_ascii().to_ascii_lowercase());
         let is_classic = self.is_missing("type") || matches!(kind.as_deref(), Some("" | "text/javascript"));
         if self.is_missing("src") {
-            if is_classic {
-                self.forbid("async", "it belongs to a `script` with `src`");
-                for attribute in ["defer", "blocking", "fetchpriority"] {
-                    self.forbid(attribute, "it belongs to a `script` with `src`");
-                }
+            let external: &[&str] = if is_classic { &["async", "defer", "blocking", "fetchpriority"] } else { &[] };
+            self.forbid(external, "it belongs to a `script` with `src`");
+            return self.forbid(&["integrity"], "it belongs to a `script` with `src`");
+        }
+        match kind.as_deref() {
+            Some("module") => {
+                self.forbid(&["defer"], "a module is always deferred");
+                self.forbid(&["nomodule"], "it is for browsers without modules");
             }
-            self.forbid("integrity", "it belongs to a `script` with `src`");
-            return;
-        }
-        if kind.as_deref() == Some("module") {
-            self.forbid("defer", "a module is always deferred");
-            self.forbid("nomodule", "it is for browsers without modules");
-        }
-        if matches!(kind.as_deref(), Some("importmap" | "speculationrules")) {
-            self.forbid("src", "an import map must be inline");
+            Some("importmap" | "speculationrules") => self.forbid(&["src"], "an import map must be inline"),
+            _ => {}
         }
     }
 
     /// 4.8.2: the attributes depend on the parent.
     fn source(&mut self) {
         match self.parent().map(|parent| parent.name()) {
-            Some("picture") if self.is_there("src") => self.forbid("src", "in `picture` it is written `srcset`"),
+            Some("picture") if self.is_there("src") => self.forbid(&["src"], "in `picture` it is written `srcset`"),
             Some("picture") => self.require("srcset"),
             Some("audio" | "video") if self.is_there("srcset") => {
-                self.forbid("srcset", "in `audio` and `video` it is written `src`");
+                self.forbid(&["srcset"], "in `audio` and `video` it is written `src`");
             }
             Some("audio" | "video") => {
                 self.require("src");
-                for attribute in ["sizes", "width", "height"] {
-                    self.forbid(attribute, "it belongs to a `source` in `picture`");
-                }
+                self.forbid(&["sizes", "width", "height"], "it belongs to a `source` in `picture`");
             }
             _ => {}
         }
@@ -410,7 +383,7 @@ impl<'t> Checker<'t, '_> {
         self.lengths();
         let is_hard = self.facts.literal("wrap").is_some_and(|wrap| wrap.eq_ignore_ascii_case("hard"));
         if is_hard && self.is_missing("cols") {
-            self.report("`textarea` with `wrap=\"hard\"` needs `cols`: where it breaks lines".into());
+            self.report("`textarea` with `wrap=\"hard\"` needs `cols`: where it breaks lines");
         }
     }
 
@@ -418,18 +391,17 @@ impl<'t> Checker<'t, '_> {
         let is_subtitles = self.is_missing("kind")
             || self.facts.literal("kind").is_some_and(|kind| kind.eq_ignore_ascii_case("subtitles"));
         if is_subtitles && self.is_missing("srclang") {
-            self.report("`track` with subtitles needs `srclang`: their language".into());
+            self.report("`track` with subtitles needs `srclang`: their language");
         }
     }
 
     /// 5.2.2: attributes of items.
     fn microdata(&mut self) {
         if self.is_missing("itemscope") {
-            self.forbid("itemtype", "it belongs to an element with `itemscope`");
-            self.forbid("itemref", "it belongs to an element with `itemscope`");
+            self.forbid(&["itemtype", "itemref"], "it belongs to an element with `itemscope`");
         }
         if self.is_missing("itemscope") || self.is_missing("itemtype") {
-            self.forbid("itemid", "it belongs to an element with `itemscope` and `itemtype`");
+            self.forbid(&["itemid"], "it belongs to an element with `itemscope` and `itemtype`");
         }
     }
 }
@@ -437,7 +409,5 @@ impl<'t> Checker<'t, '_> {
 /// May there be a `figcaption`?
 fn has_caption(figure: Facts<'_>) -> bool {
     let Body::Nodes(nodes, _) = &figure.element.body else { return false };
-    children(nodes)
-        .iter()
-        .any(|child| matches!(child.kind, super::children::ChildKind::Splice) || child.name() == "figcaption")
+    children(nodes).iter().any(|child| child.is_splice() || child.name() == "figcaption")
 }

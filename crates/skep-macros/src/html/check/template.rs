@@ -37,14 +37,17 @@ pub(crate) fn visit<'a>(nodes: &'a [Node], each: &mut impl FnMut(&'a Node)) {
         if let Node::Block(nodes) = node {
             visit(nodes, each);
         }
-        for nodes in node.arms() {
-            visit(nodes, each);
+        for arm in node.arms() {
+            visit(&arm.nodes, each);
         }
     }
 }
 
 fn element(element: &Element, found: &mut Vec<Diagnostic>) {
-    name(&element.name, found);
+    if !names::is_well_cased(&element.name.text) {
+        let small = element.name.text.to_ascii_lowercase();
+        found.push(Diagnostic::on(&element.name, format!("names of HTML elements are lower-case: write `{small}`")));
+    }
     body(element, found);
     duplicates(element, found);
     for attribute in &element.attributes {
@@ -59,13 +62,6 @@ fn element(element: &Element, found: &mut Vec<Diagnostic>) {
     }
 }
 
-fn name(name: &Name, found: &mut Vec<Diagnostic>) {
-    if !names::is_well_cased(&name.text) {
-        let small = name.text.to_ascii_lowercase();
-        found.push(Diagnostic::on(name, format!("names of HTML elements are lower-case: write `{small}`")));
-    }
-}
-
 fn body(element: &Element, found: &mut Vec<Diagnostic>) {
     let name = &element.name.text;
     let has_attribute_splice = element.attributes.iter().any(|attribute| matches!(attribute, Attribute::Splice(_)));
@@ -73,7 +69,9 @@ fn body(element: &Element, found: &mut Vec<Diagnostic>) {
         Body::Nodes(_, braces) if standard::is_void(name) => {
             found.push(Diagnostic::new(*braces, format!("`{name}` has no content: write `{name};`")));
         }
-        Body::None if !standard::is_void(name) && !has_attribute_splice && !names::may_be_empty(name) => {
+        Body::None
+            if !standard::is_void(name) && !has_attribute_splice && !names::EMPTY_SVG.contains(&name.as_str()) =>
+        {
             let message = format!("`{name}` needs an end tag even if it is empty: write `{name} {{}}`");
             found.push(Diagnostic::on(&element.name, message));
         }

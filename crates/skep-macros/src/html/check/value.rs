@@ -1,6 +1,7 @@
 //! Checks whether a literal value is valid for its type.
 
 use super::super::standard::{self, Type, elements};
+use crate::field::any_of;
 
 /// What the type expects, if the value is invalid.
 pub(super) fn expected_instead(kind: Type, value: &str) -> Option<String> {
@@ -8,7 +9,7 @@ pub(super) fn expected_instead(kind: Type, value: &str) -> Option<String> {
         Type::Text | Type::Boolean | Type::Handler | Type::IdList => true,
         Type::Url => value.trim_ascii().is_empty() || url::is_url(value.trim_ascii()),
         Type::NotEmpty => !value.is_empty(),
-        Type::OneOf(words) => words.iter().any(|word| word.eq_ignore_ascii_case(value)),
+        Type::OneOf(words) => is_one_of(words, value),
         Type::Exactly(words) => words.contains(&value),
         Type::Count => is_digits(value),
         Type::Positive => is_digits(value) && value.contains(|digit: char| digit != '0'),
@@ -97,13 +98,7 @@ fn allowed(kind: Type) -> String {
 }
 
 fn quoted(words: &[&str]) -> String {
-    let words: Vec<String> =
-        words.iter().map(|word| if word.is_empty() { "nothing".into() } else { format!("`{word}`") }).collect();
-    match words.as_slice() {
-        [] => String::new(),
-        [one] => one.clone(),
-        [some @ .., last] => format!("{} or {last}", some.join(", ")),
-    }
+    any_of(words.iter().map(|word| if word.is_empty() { "nothing".into() } else { format!("`{word}`") }))
 }
 
 fn is_digits(value: &str) -> bool {
@@ -129,12 +124,16 @@ fn are_different(value: &str) -> bool {
 }
 
 fn are_of(words: &[&str], value: &str) -> bool {
-    value.split_ascii_whitespace().all(|token| words.iter().any(|word| word.eq_ignore_ascii_case(token)))
+    value.split_ascii_whitespace().all(|token| is_one_of(words, token))
+}
+
+fn is_one_of(words: &[&str], value: &str) -> bool {
+    words.iter().any(|word| word.eq_ignore_ascii_case(value))
 }
 
 fn is_command(value: &str) -> bool {
     let known = ["toggle-popover", "show-popover", "hide-popover", "close", "request-close", "show-modal"];
-    value.starts_with("--") || known.iter().any(|word| word.eq_ignore_ascii_case(value))
+    value.starts_with("--") || is_one_of(&known, value)
 }
 
 /// Checks the words but not their order (4.10.19.7.1), which few authors get wrong.
@@ -195,8 +194,9 @@ pub(super) fn is_mime(value: &str) -> bool {
 }
 
 fn is_file_type(value: &str) -> bool {
-    let is_any = ["audio/*", "video/*", "image/*"].iter().any(|any| any.eq_ignore_ascii_case(value));
-    is_any || value.len() > 1 && value.starts_with('.') || is_mime(value) && !value.contains(['*', ';'])
+    is_one_of(&["audio/*", "video/*", "image/*"], value)
+        || value.len() > 1 && value.starts_with('.')
+        || is_mime(value) && !value.contains(['*', ';'])
 }
 
 /// RFC 5646, 2.1: checks letters and lengths. No registered language has more than three letters.
@@ -212,8 +212,7 @@ fn is_language(value: &str) -> bool {
 
 /// 7.3.1.7.
 fn is_target(value: &str) -> bool {
-    let keywords = ["_blank", "_self", "_parent", "_top"];
-    !value.is_empty() && !value.starts_with('_') || keywords.iter().any(|word| word.eq_ignore_ascii_case(value))
+    !value.is_empty() && !value.starts_with('_') || is_one_of(&["_blank", "_self", "_parent", "_top"], value)
 }
 
 /// What `value`, `min` or `max` of this type of `input` expects, if the value is invalid.

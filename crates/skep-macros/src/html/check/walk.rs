@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::super::ast::{Body, Element, Name, Node, Splice, Text};
 use super::super::diagnostic::Diagnostic;
 use super::super::names;
-use super::super::standard::{Categories, Exclusions, Model, Models};
+use super::super::standard::{Categories, Exclusions, Model};
 use super::children::{Path, exclude};
 use super::content::Position;
 use super::facts::{Facts, OpenElement, Presence};
@@ -49,7 +49,7 @@ pub(super) fn walk(nodes: &[Node], piece: Piece) -> Checked<'_> {
 
 /// The kind that all roots fit, or that of the first root.
 fn kind(nodes: &[Node], diagnostics: &mut Vec<Diagnostic>) -> Model {
-    let mut roots: Vec<(&Name, Models)> = Vec::new();
+    let mut roots: Vec<(&Name, Vec<Model>)> = Vec::new();
     visit(nodes, &mut |node| {
         if let Node::Element(element) = node {
             let facts = Facts::of(element);
@@ -59,21 +59,20 @@ fn kind(nodes: &[Node], diagnostics: &mut Vec<Diagnostic>) -> Model {
             }
         }
     });
-    let first_of = |fits: Models| Model::KINDS.iter().copied().find(|model| fits.contains(*model));
-    let common = roots.iter().fold(Models::ALL, |common, (_, fits)| common.intersection(*fits));
-    if let Some(kind) = first_of(common) {
-        return kind;
+    if let Some(kind) = Model::KINDS.iter().find(|kind| roots.iter().all(|(_, fits)| fits.contains(kind))) {
+        return *kind;
     }
-    for (name, _) in roots.iter().filter(|(_, fits)| first_of(*fits).is_none()) {
+    let first_of = |fits: &[Model]| Model::KINDS.iter().copied().find(|model| fits.contains(model));
+    for (name, _) in roots.iter().filter(|(_, fits)| first_of(fits).is_none()) {
         let parents = content::parents(&name.text);
         let message =
             format!("`{}` belongs in {parents}: write that element around it, in the same template", name.text);
         diagnostics.push(Diagnostic::on(name, message));
     }
-    let mut known = roots.iter().filter_map(|(_, fits)| first_of(*fits));
+    let mut known = roots.iter().filter_map(|(_, fits)| first_of(fits));
     let Some(kind) = known.next() else { return Model::Root };
     // A root without a kind has been reported: do not report it again.
-    if roots.iter().all(|(_, fits)| first_of(*fits).is_some()) { kind } else { Model::Root }
+    if roots.iter().all(|(_, fits)| first_of(fits).is_some()) { kind } else { Model::Root }
 }
 
 impl<'t> Walker<'t> {
@@ -84,7 +83,7 @@ impl<'t> Walker<'t> {
                 Node::Splice(splice) => self.splice(splice, position),
                 Node::Element(element) => self.element(element, position),
                 Node::Block(nodes) => self.nodes(nodes, position),
-                Node::If(_) | Node::Loop(_) | Node::Match(_) => self.arms(node, position),
+                Node::If(_) | Node::Loop(_) | Node::Match(..) => self.arms(node, position),
                 Node::Let(_) => {}
             }
         }
@@ -95,10 +94,10 @@ impl<'t> Walker<'t> {
         self.forks += 1;
         let before = self.heading;
         let mut is_same = true;
-        for (arm, nodes) in node.arms().into_iter().enumerate() {
+        for (at, arm) in node.arms().iter().enumerate() {
             self.heading = before;
-            self.path.push((fork, arm));
-            self.nodes(nodes, position);
+            self.path.push((fork, at));
+            self.nodes(&arm.nodes, position);
             self.path.pop();
             is_same &= self.heading == before;
         }
@@ -117,8 +116,8 @@ impl<'t> Walker<'t> {
         if !(position.is_top && position.model == Model::Document) {
             self.ids.add_unknown();
         }
-        let each = self.excluded().each().filter(|(exclusion, _)| *exclusion != Exclusions::MAIN);
-        let forbidden = each.filter_map(|(exclusion, _)| Some((exclusion, self.excluded_by(exclusion)?))).collect();
+        let each = self.excluded().each().filter(|exclusion| *exclusion != Exclusions::MAIN);
+        let forbidden = each.filter_map(|exclusion| Some((exclusion, self.excluded_by(exclusion)?))).collect();
         let context = SpliceContext { model: position.model, also: position.also, parent: self.parent(), forbidden };
         self.contexts.insert(std::ptr::from_ref(splice), context);
         self.heading = None;
@@ -136,7 +135,7 @@ impl<'t> Walker<'t> {
 
     /// The nearest ancestor that forbids it.
     fn excluded_by(&self, exclusion: Exclusions) -> Option<&'t str> {
-        let forbids = |open: &&OpenElement<'t>| !open.excludes.intersection(exclusion).is_empty();
+        let forbids = |open: &&OpenElement<'t>| open.excludes.intersection(exclusion) != Exclusions::NONE;
         self.open_elements.iter().rev().find(forbids).map(|open| open.facts.name())
     }
 
@@ -258,7 +257,7 @@ impl<'t> Walker<'t> {
         if position.is_top {
             self.roots.push(Root { name, fits: Model::that_take(&name.text, categories) });
         }
-        for (exclusion, _) in exclusions.each() {
+        for exclusion in exclusions.each() {
             if self.contains.iter().all(|(known, _)| *known != exclusion) {
                 self.contains.push((exclusion, name));
             }
@@ -267,7 +266,7 @@ impl<'t> Walker<'t> {
             self.diagnostics.push(Diagnostic::on(name, content::misplaced_element(facts, position, self.parent())));
             return false;
         }
-        if let Some((exclusion, _)) = self.excluded().intersection(exclusions).each().next()
+        if let Some(exclusion) = self.excluded().intersection(exclusions).each().next()
             && let Some(ancestor) = self.excluded_by(exclusion)
         {
             let message = content::excluded_element(&name.text, exclusion, ancestor);

@@ -62,12 +62,11 @@ impl Writer<'_> {
 
     /// There may be no class at all, which is known at run time only.
     fn only_toggled(&mut self, toggled: &[(&Vec<Node>, &Splice)]) {
-        let (code, bytes) = self.buffered(|writer| {
+        let code = self.buffered(1, |writer| {
             for (name, toggle) in toggled {
                 writer.toggled_class(name, toggle);
             }
         });
-        self.bytes += bytes;
         let out = self.out.clone();
         self.emit(&quote_spanned! {Span::mixed_site()=> {
             let start = #out.len();
@@ -77,11 +76,10 @@ impl Writer<'_> {
     }
 
     fn toggled_class(&mut self, name: &[Node], toggle: &Splice) {
-        let (code, bytes) = self.buffered(|writer| {
+        let code = self.buffered(1, |writer| {
             writer.push(" ");
             writer.scope(name, OutputContext::Attribute);
         });
-        self.bytes += bytes;
         self.emit(&when(toggle, &code));
     }
 
@@ -91,8 +89,7 @@ impl Writer<'_> {
         match value {
             Value::None => self.push(&format!(" {name}")),
             Value::Toggle(toggle) => {
-                let (code, bytes) = self.buffered(|writer| writer.push(&format!(" {name}")));
-                self.bytes += bytes;
+                let code = self.buffered(1, |writer| writer.push(&format!(" {name}")));
                 self.emit(&when(toggle, &code));
             }
             Value::Optional(option) => self.optional(name, option, context),
@@ -143,7 +140,7 @@ impl Writer<'_> {
         let site = Span::mixed_site().located_at(option.span);
         let variable = Ident::new("value", site);
         let value = quote!(#variable);
-        let (code, bytes) = self.buffered(|writer| {
+        let code = self.buffered(1, |writer| {
             writer.push(&format!(" {name}=\""));
             let call = match context {
                 OutputContext::Url(kind) => writer.url(&value, option.span, kind),
@@ -152,7 +149,6 @@ impl Writer<'_> {
             writer.emit(&call);
             writer.push("\"");
         });
-        self.bytes += bytes;
         let option = reference(option);
         self.emit(&quote_spanned!(site=> if let ::core::option::Option::Some(#variable) = ::skep::html::optional(#option) { #code }));
     }
@@ -180,12 +176,8 @@ fn when(toggle: &Splice, code: &TokenStream) -> TokenStream {
 }
 
 fn url_place(kind: Url) -> TokenStream {
-    let site = Span::mixed_site();
-    match kind {
-        Url::Link => quote_spanned!(site=> ::skep::html::UrlPlace::Link),
-        Url::Media => quote_spanned!(site=> ::skep::html::UrlPlace::Media),
-        Url::MediaSet => quote_spanned!(site=> ::skep::html::UrlPlace::MediaSet),
-    }
+    let kind = Ident::new(&format!("{kind:?}"), Span::mixed_site());
+    quote_spanned!(Span::mixed_site()=> ::skep::html::UrlPlace::#kind)
 }
 
 /// Whether the nonce of the response vouches for an element: a script or style of the page itself, or one that it loads from

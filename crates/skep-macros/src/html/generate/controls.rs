@@ -9,7 +9,7 @@ use proc_macro2::{Span, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::{Expr, ExprMethodCall, ExprPath};
 
-use super::super::ast::{Attribute, Body, Element, If, Node, Splice, Value};
+use super::super::ast::{Attribute, Body, Element, Node, Splice, Value};
 use super::super::diagnostic::Diagnostic;
 use super::super::names;
 
@@ -20,15 +20,8 @@ pub(crate) fn bind(nodes: &mut Vec<Node>) -> Vec<Diagnostic> {
     found
 }
 
-/// The elements that can be controls, and the methods of `skep::form::Form` for them.
-const CONTROLS: [(&str, &str); 6] = [
-    ("input", "input"),
-    ("textarea", "textarea"),
-    ("select", "select"),
-    ("fieldset", "fieldset"),
-    ("label", "label"),
-    ("button", "button"),
-];
+/// The elements that can be controls. The methods of `skep::form::Form` for them have the same names.
+const CONTROLS: [&str; 6] = ["input", "textarea", "select", "fieldset", "label", "button"];
 
 /// The field that a control names: `Comment::author`, `Comment::kind.of(Kind::Note)`, `Comment::links.at(0)`,
 /// `Order::lines.row(0, Line::product)`.
@@ -93,18 +86,13 @@ fn service_of(path: &ExprPath) -> TokenStream {
 fn service_of_form(expr: &Expr) -> Option<TokenStream> {
     match expr {
         Expr::MethodCall(call) => service_of_form(&call.receiver),
-        Expr::Call(call) => match &*call.func {
-            Expr::Path(path) if path.qself.is_none() => {
-                let segments: Vec<_> = path.path.segments.iter().map(|segment| segment.ident.to_string()).collect();
-                match segments.as_slice() {
-                    [.., service, form] if form == "form" && service.starts_with(char::is_uppercase) => {
-                        Some(service_of(path))
-                    }
-                    _ => None,
-                }
-            }
-            _ => None,
-        },
+        Expr::Call(call) => {
+            let Expr::Path(path) = &*call.func else { return None };
+            let segments: Vec<_> = path.path.segments.iter().map(|segment| segment.ident.to_string()).collect();
+            let [.., service, form] = segments.as_slice() else { return None };
+            let is_form = form == "form" && service.starts_with(char::is_uppercase) && path.qself.is_none();
+            is_form.then(|| service_of(path))
+        }
         _ => None,
     }
 }
@@ -132,36 +120,15 @@ fn outside(nodes: &mut Vec<Node>, found: &mut Vec<Diagnostic>) {
                     outside(nodes, found);
                 }
             }
-            other => each_part(other, &mut |nodes| outside(nodes, found)),
+            Node::Block(nodes) => outside(nodes, found),
+            other => other.arms_mut().iter_mut().for_each(|arm| outside(&mut arm.nodes, found)),
         }
-    }
-}
-
-/// Visits the bodies of control flow.
-fn each_part(node: &mut Node, each: &mut dyn FnMut(&mut Vec<Node>)) {
-    match node {
-        Node::Block(nodes) => each(nodes),
-        Node::If(If { branches, otherwise }) => {
-            for branch in branches {
-                each(&mut branch.nodes);
-            }
-            if let Some(nodes) = otherwise {
-                each(nodes);
-            }
-        }
-        Node::Loop(body) => each(&mut body.nodes),
-        Node::Match(choice) => {
-            for arm in &mut choice.arms {
-                each(&mut arm.nodes);
-            }
-        }
-        Node::Text(_) | Node::Splice(_) | Node::Element(_) | Node::Let(_) => {}
     }
 }
 
 /// The field that an element edits or labels, the method for it, and the span.
 fn control(element: &Element) -> Option<(Field, &'static str, Span)> {
-    let (_, method) = CONTROLS.into_iter().find(|(name, _)| element.name.text == *name)?;
+    let method = CONTROLS.into_iter().find(|name| element.name.text == *name)?;
     element.attributes.iter().find_map(|attribute| match attribute {
         Attribute::Splice(splice) => Some((Field::of(splice)?, method, splice.span)),
         _ => None,
@@ -237,11 +204,11 @@ fn inside(nodes: &mut Vec<Node>, literal: &mut Literal, seen: &mut Vec<String>, 
             branching => {
                 literal.is_visible = false;
                 let before = seen.clone();
-                each_part(branching, &mut |nodes| {
+                for arm in branching.arms_mut() {
                     let mut here = before.clone();
-                    inside(nodes, literal, &mut here, found);
+                    inside(&mut arm.nodes, literal, &mut here, found);
                     seen.extend(here);
-                });
+                }
             }
         }
     }
@@ -324,16 +291,13 @@ fn beside(element: &mut Element, method: &str, found: &mut Vec<Diagnostic>) -> V
             return false;
         }
         let given = text(value).unwrap_or_default();
-        if key == "aria-describedby" {
-            if given.is_empty() {
-                let message = "write the ids in quotes: the id of the field's message is added to them";
-                found.push(Diagnostic::on(name, message));
-            }
-            pairs.push(quote!((#key, #given)));
-            return false;
-        }
         pairs.push(quote!((#key, #given)));
-        true
+        let is_description = key == "aria-describedby";
+        if is_description && given.is_empty() {
+            let message = "write the ids in quotes: the id of the field's message is added to them";
+            found.push(Diagnostic::on(name, message));
+        }
+        !is_description
     });
     pairs
 }

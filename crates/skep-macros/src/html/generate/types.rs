@@ -8,7 +8,12 @@ use quote::quote_spanned;
 
 use super::super::ast::{Name, Node};
 use super::super::check::{Checked, Piece, SpliceContext, visit};
-use super::super::standard::{self, Exclusions, Model, Models};
+use super::super::standard::Model::{
+    Cells, Columns, Document, Flow, Foreign, Items, Metadata, Options, PageParts, Phrasing, Picture, Rows, Ruby,
+    Sources, TableParts, Terms,
+};
+use super::super::standard::{self, Exclusions, Model};
+use crate::field;
 
 /// The types in one template.
 pub(super) struct Types<'t> {
@@ -45,69 +50,37 @@ impl Group {
 
 /// Categories of root elements, by the kinds that allow them: the same list as in `skep::html::piece::category`.
 const CATEGORIES: &[(&str, &[Model])] = &[
-    ("Block", &[Model::Flow]),
-    ("Line", &[Model::Flow, Model::Phrasing, Model::Ruby]),
-    ("Embedded", &[Model::Flow, Model::Phrasing, Model::Ruby, Model::Foreign]),
-    ("Division", &[Model::Flow, Model::Terms, Model::Options]),
-    ("Separator", &[Model::Flow, Model::Options]),
-    ("Image", &[Model::Flow, Model::Phrasing, Model::Picture, Model::Ruby]),
-    (
-        "Script",
-        &[
-            Model::Flow,
-            Model::Phrasing,
-            Model::Metadata,
-            Model::Items,
-            Model::Terms,
-            Model::Rows,
-            Model::Cells,
-            Model::TableParts,
-            Model::Options,
-            Model::Picture,
-            Model::Ruby,
-            Model::Foreign,
-        ],
-    ),
-    (
-        "Template",
-        &[
-            Model::Flow,
-            Model::Phrasing,
-            Model::Metadata,
-            Model::Items,
-            Model::Terms,
-            Model::Rows,
-            Model::Cells,
-            Model::TableParts,
-            Model::Columns,
-            Model::Options,
-            Model::Picture,
-            Model::Ruby,
-        ],
-    ),
-    ("Head", &[Model::Metadata]),
-    ("HeadOrDrawing", &[Model::Metadata, Model::Foreign]),
-    ("HeadOrLine", &[Model::Flow, Model::Phrasing, Model::Metadata, Model::Ruby]),
-    ("NoScript", &[Model::Flow, Model::Phrasing, Model::Metadata, Model::Options, Model::Ruby]),
-    ("Page", &[Model::Document]),
-    ("PagePart", &[Model::PageParts]),
-    ("Item", &[Model::Items]),
-    ("Term", &[Model::Terms]),
-    ("Row", &[Model::Rows, Model::TableParts]),
-    ("Cell", &[Model::Cells]),
-    ("TablePart", &[Model::TableParts]),
-    ("Column", &[Model::Columns]),
-    ("Choice", &[Model::Options]),
-    ("Source", &[Model::Sources, Model::Picture]),
-    ("Track", &[Model::Sources]),
-    ("Annotation", &[Model::Ruby]),
-    ("Drawing", &[Model::Foreign]),
+    ("Block", &[Flow]),
+    ("Line", &[Flow, Phrasing, Ruby]),
+    ("Embedded", &[Flow, Phrasing, Ruby, Foreign]),
+    ("Division", &[Flow, Terms, Options]),
+    ("Separator", &[Flow, Options]),
+    ("Image", &[Flow, Phrasing, Picture, Ruby]),
+    ("Script", &[Flow, Phrasing, Metadata, Items, Terms, Rows, Cells, TableParts, Options, Picture, Ruby, Foreign]),
+    ("Template", &[Flow, Phrasing, Metadata, Items, Terms, Rows, Cells, TableParts, Columns, Options, Picture, Ruby]),
+    ("Head", &[Metadata]),
+    ("HeadOrDrawing", &[Metadata, Foreign]),
+    ("HeadOrLine", &[Flow, Phrasing, Metadata, Ruby]),
+    ("NoScript", &[Flow, Phrasing, Metadata, Options, Ruby]),
+    ("Page", &[Document]),
+    ("PagePart", &[PageParts]),
+    ("Item", &[Items]),
+    ("Term", &[Terms]),
+    ("Row", &[Rows, TableParts]),
+    ("Cell", &[Cells]),
+    ("TablePart", &[TableParts]),
+    ("Column", &[Columns]),
+    ("Choice", &[Options]),
+    ("Source", &[Sources, Picture]),
+    ("Track", &[Sources]),
+    ("Annotation", &[Ruby]),
+    ("Drawing", &[Foreign]),
 ];
 
 /// None if no piece can have such a root, which the checker reports.
-fn category(fits: Models) -> Option<&'static str> {
+fn category(fits: &[Model]) -> Option<&'static str> {
     let kinds = || Model::KINDS.iter().chain(&[Model::Phrasing]);
-    let is_it = |models: &[Model]| kinds().all(|kind| fits.contains(*kind) == models.contains(kind));
+    let is_it = |models: &[Model]| kinds().all(|kind| fits.contains(kind) == models.contains(kind));
     CATEGORIES.iter().find(|(_, models)| is_it(models)).map(|(name, _)| *name)
 }
 
@@ -125,7 +98,7 @@ impl Types<'_> {
         let piece = Self::variable();
         let mut code = quote_spanned!(Span::mixed_site()=> let #piece = ::skep::html::piece::Piece::new(););
         for root in &self.checked.roots {
-            let Some(category) = category(root.fits) else { continue };
+            let Some(category) = category(&root.fits) else { continue };
             let site = Span::mixed_site().located_at(root.name.start);
             let (element, category) = (element(&root.name.text, site), Ident::new(category, site));
             code.extend(quote_spanned!(site=> #piece.root::<#element, ::skep::html::piece::category::#category>();));
@@ -148,14 +121,7 @@ impl Types<'_> {
 
     /// The first element of each group in the template.
     fn contained(&self) -> Vec<(Group, &Name)> {
-        let mut found: Vec<(Group, &Name)> = Vec::new();
-        for (exclusion, name) in &self.checked.contains {
-            let Some(group) = Group::of(*exclusion) else { continue };
-            if found.iter().all(|(known, _)| *known != group) {
-                found.push((group, name));
-            }
-        }
-        found
+        first_of_each(&self.checked.contains)
     }
 
     /// The expression that is the value of the macro call.
@@ -197,12 +163,12 @@ impl Types<'_> {
 /// The function, its first type parameter (the element, or the kind at the top), and what remains to be checked.
 fn placement<'t>(context: &SpliceContext<'t>, site: Span) -> (Ident, TokenStream, Vec<(Group, &'t str)>) {
     let groups = groups(context);
-    let function = |name| Ident::new(name, site);
+    let function = |name: &str| Ident::new(name, site);
     if let Some(&[(_, ancestor)]) = is_line(context.model).then_some(groups.as_slice()) {
         return (function("inert_phrasing"), element(ancestor, site), Vec::new());
     }
     match context.parent {
-        Some(parent) => (function(place(context)), element(parent, site), groups),
+        Some(parent) => (function(&place(context)), element(parent, site), groups),
         None if matches!(context.model, Model::Root | Model::Anything) => {
             (function("free"), quote_spanned!(site=> ::skep::html::element::top), groups)
         }
@@ -215,45 +181,35 @@ fn is_line(model: Model) -> bool {
     matches!(model, Model::Phrasing | Model::PhrasingAndHeadings | Model::OptionContent | Model::Suggestions)
 }
 
-/// The function of `skep::html::place` for this content.
-fn place(context: &SpliceContext<'_>) -> &'static str {
+/// The function of `skep::html::place` for this content: several models share one, the others have their own.
+fn place(context: &SpliceContext<'_>) -> String {
     let is_media = context.also.contains(&"source");
     match context.model {
-        Model::Root | Model::Anything | Model::Foreign | Model::Sources => "free",
-        Model::Nothing | Model::HeadNoscript | Model::TermGroup | Model::HeadingGroup => "nothing",
-        Model::Text | Model::Code => "text",
-        Model::Flow if is_media => "media_flow",
-        Model::Phrasing if is_media => "media_phrasing",
-        Model::Flow => "flow",
-        Model::Phrasing => "phrasing",
-        Model::PhrasingAndHeadings => "phrasing_and_headings",
-        Model::OptionContent => "option_content",
-        Model::Suggestions => "suggestions",
-        Model::Metadata => "metadata",
-        Model::Document => "document",
-        Model::PageParts => "page_parts",
-        Model::Items => "items",
-        Model::Terms => "terms",
-        Model::TableParts => "table_parts",
-        Model::Rows => "rows",
-        Model::Cells => "cells",
-        Model::Columns => "columns",
-        Model::Options => "options",
-        Model::Picture => "picture",
-        Model::Ruby => "ruby",
+        Model::Root | Model::Anything | Foreign | Sources => "free".to_owned(),
+        Model::Nothing | Model::HeadNoscript | Model::TermGroup | Model::HeadingGroup => "nothing".to_owned(),
+        Model::Text | Model::Code => "text".to_owned(),
+        Flow if is_media => "media_flow".to_owned(),
+        Phrasing if is_media => "media_phrasing".to_owned(),
+        model => field::words(&format!("{model:?}")).join("_"),
     }
+}
+
+/// The first of what comes with the exclusions of each group.
+fn first_of_each<T: Copy>(exclusions: &[(Exclusions, T)]) -> Vec<(Group, T)> {
+    let mut found: Vec<(Group, T)> = Vec::new();
+    for (exclusion, what) in exclusions {
+        if let Some(group) = Group::of(*exclusion)
+            && found.iter().all(|(known, _)| *known != group)
+        {
+            found.push((group, *what));
+        }
+    }
+    found
 }
 
 /// The groups that ancestors forbid, each with the ancestor, without those that cannot occur in this model.
 fn groups<'t>(context: &SpliceContext<'t>) -> Vec<(Group, &'t str)> {
-    let mut groups: Vec<(Group, &str)> = Vec::new();
-    for (exclusion, ancestor) in &context.forbidden {
-        if let Some(group) = Group::of(*exclusion)
-            && groups.iter().all(|(known, _)| *known != group)
-        {
-            groups.push((group, ancestor));
-        }
-    }
+    let mut groups = first_of_each(&context.forbidden);
     // The promise of no headings includes that of no headers.
     if groups.iter().any(|(group, _)| *group == Group::Heading) {
         groups.retain(|(group, _)| *group != Group::Header);
@@ -324,8 +280,8 @@ mod tests {
     /// The categories of each element, with and without the conditional ones.
     fn categories() -> impl Iterator<Item = (&'static str, Categories)> {
         ELEMENTS.iter().flat_map(|rules| {
-            let more = rules.conditional.map(|(_, more)| (rules.name, rules.categories.union(more)));
-            [Some((rules.name, rules.categories)), more].into_iter().flatten()
+            let more = rules.conditional.iter().map(|(_, more)| rules.categories.union(*more));
+            [rules.categories].into_iter().chain(more).map(|categories| (rules.name, categories))
         })
     }
 
@@ -333,13 +289,13 @@ mod tests {
     fn every_element_that_can_be_a_root_has_a_category() {
         for (name, categories) in categories() {
             let fits = Model::that_take(name, categories);
-            let can_be_root = Model::KINDS.iter().any(|kind| fits.contains(*kind));
-            assert_eq!(category(fits).is_some(), can_be_root, "{name}");
+            let can_be_root = Model::KINDS.iter().any(|kind| fits.contains(kind));
+            assert_eq!(category(&fits).is_some(), can_be_root, "{name}");
         }
         for name in foreign::SVG {
-            assert!(category(Model::that_take(name, Categories::FOREIGN)).is_some(), "{name}");
+            assert!(category(&Model::that_take(name, Categories::FOREIGN)).is_some(), "{name}");
         }
-        assert!(category(Model::that_take("my-element", Categories::PHRASING)).is_some());
+        assert!(category(&Model::that_take("my-element", Categories::PHRASING)).is_some());
     }
 
     /// The lists are in two crates, because a macro cannot inspect types.

@@ -76,7 +76,3 @@ pub(crate) const ROLES: &[&str] = words!(
      suggestion superscript switch tab table tablist tabpanel term text textbox time timer toolbar tooltip tree
      treegrid treeitem"
 );
-
-pub(crate) fn attribute(name: &str) -> Option<Type> {
-    ATTRIBUTES.binary_search_by(|(known, _)| (*known).cmp(name)).ok().map(|at| ATTRIBUTES[at].1)
-}

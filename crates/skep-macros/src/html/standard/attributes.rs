@@ -4,6 +4,7 @@ use super::Type::{
     self, Between, Boolean, Custom, Id, IdRefs, Integer, ItemTypes, Keys, LanguageOrNone, ListOf, OneOf, Text, Url,
     Words,
 };
+use super::aria;
 
 /// Global attributes (3.2.6, 6, 5.2 for microdata, 4.13.3 for `is`, CSS for `part` and `exportparts`).
 /// `role` and `aria-*` are in [`aria`](super::aria).
@@ -34,7 +35,7 @@ pub(crate) const GLOBAL: &[(&str, Type)] = &[
     ("nonce", Text),
     ("part", Text),
     ("popover", OneOf(&["auto", "manual", "hint", ""])),
-    ("role", ListOf(super::aria::ROLES)),
+    ("role", ListOf(aria::ROLES)),
     ("slot", Text),
     ("spellcheck", OneOf(&["true", "false", ""])),
     ("style", Text),
@@ -73,11 +74,7 @@ pub(crate) const WINDOW_HANDLERS: &[&str] = words!(
 
 /// The type of a global attribute.
 pub(crate) fn global(name: &str) -> Option<Type> {
-    if let Ok(at) = GLOBAL.binary_search_by(|(known, _)| (*known).cmp(name)) {
-        return Some(GLOBAL[at].1);
-    }
-    if name.starts_with("aria-") {
-        return super::aria::attribute(name);
-    }
-    HANDLERS.binary_search(&name).ok().map(|_| Type::Handler)
+    let find = |table: &[(&str, Type)]| Some(table[table.binary_search_by(|(known, _)| (*known).cmp(name)).ok()?].1);
+    let handler = || HANDLERS.binary_search(&name).ok().map(|_| Type::Handler);
+    find(GLOBAL).or_else(|| find(aria::ATTRIBUTES)).or_else(handler)
 }

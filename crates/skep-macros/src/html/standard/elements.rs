@@ -4,12 +4,13 @@
 //! (HTML Media Capture) and `webkitdirectory` (File and Directory Entries) on `input`, `controlslist`,
 //! `disablepictureinpicture` and `disableremoteplayback` (Remote Playback, Picture-in-Picture) on media.
 
+use super::Condition::{Has, LinkInBody, NotHidden};
 use super::Type::{
     self, Address, Addresses, Autofill, Between, Boolean, Command, Count, Exactly, FileTypes, Float, Floats, IdRef,
     IdRefs, ImageSet, Integer, Integrity, Language, MapName, Mime, Moment, NotEmpty, OneOf, Positive, Size, Step,
     Target, Text, Time, Tokens, TokensOf, Url, Window,
 };
-use super::{Categories, Condition, Content, Exclusions, Model, Rules};
+use super::{Categories, Content, Exclusions, Model, Rules};
 
 const CORS: Type = OneOf(&["anonymous", "use-credentials", ""]);
 const LOADING: Type = OneOf(&["lazy", "eager"]);
@@ -62,518 +63,225 @@ pub(crate) const AUTOFILL: &[&str] = words!(
      tel tel-country-code tel-national tel-area-code tel-local tel-local-prefix tel-local-suffix tel-extension email impp"
 );
 
-pub(crate) const ELEMENTS: &[Rules] = &[
-    Rules::new("a", "4.5.1", Categories::PHRASING, Content::Transparent(&[]))
-        .when(Condition::Has(&["href"]), Categories::INTERACTIVE)
-        .excluding(Exclusions::INTERACTIVE.union(Exclusions::ANCHOR).union(Exclusions::TABINDEX))
-        .with(&[
-            ("download", Text),
-            ("href", Url),
-            ("hreflang", Language),
-            ("ping", Addresses),
-            ("referrerpolicy", POLICY),
-            ("rel", Tokens),
-            ("target", Target),
-            ("type", Mime),
-        ]),
-    Rules::new("abbr", "4.5.9", Categories::PHRASING, Content::Model(Model::Phrasing, &[])),
-    Rules::new("address", "4.3.10", Categories::FLOW, Content::Model(Model::Flow, &[])).excluding(
-        Exclusions::HEADING.union(Exclusions::SECTIONING).union(Exclusions::HEADER).union(Exclusions::ADDRESS),
-    ),
-    Rules::new("area", "4.8.13", Categories::PHRASING, Content::Void).with(&[
-        ("alt", Text),
-        ("coords", Floats),
-        ("download", Text),
-        ("href", Url),
-        ("hreflang", Language),
-        ("ping", Addresses),
-        ("referrerpolicy", POLICY),
-        ("rel", Tokens),
-        ("shape", OneOf(&["circle", "default", "poly", "rect"])),
-        ("target", Target),
-        ("type", Mime),
-    ]),
-    Rules::new("article", "4.3.2", Categories::FLOW.union(Categories::SECTIONING), Content::Model(Model::Flow, &[])),
-    Rules::new("aside", "4.3.5", Categories::FLOW.union(Categories::SECTIONING), Content::Model(Model::Flow, &[])),
-    Rules::new(
-        "audio",
-        "4.8.9",
-        Categories::PHRASING.union(Categories::EMBEDDED),
-        Content::Transparent(&["source", "track"]),
-    )
-    .when(Condition::Has(&["controls"]), Categories::INTERACTIVE)
-    .excluding(Exclusions::MEDIA)
-    .with(&[
-        ("autoplay", Boolean),
-        ("controls", Boolean),
-        ("controlslist", TokensOf(&["nodownload", "nofullscreen", "noremoteplayback"])),
-        ("crossorigin", CORS),
-        ("disableremoteplayback", Boolean),
-        ("loading", LOADING),
-        ("loop", Boolean),
-        ("muted", Boolean),
-        ("preload", PRELOAD_MEDIA),
-        ("src", Address),
-    ]),
-    Rules::new("b", "4.5.21", Categories::PHRASING, Content::Model(Model::Phrasing, &[])),
-    Rules::new("base", "4.2.3", Categories::METADATA, Content::Void).with(&[("href", Url), ("target", Target)]),
-    Rules::new("bdi", "4.5.24", Categories::PHRASING, Content::Model(Model::Phrasing, &[])),
-    Rules::new("bdo", "4.5.25", Categories::PHRASING, Content::Model(Model::Phrasing, &[]))
-        .with(&[("dir", OneOf(&["ltr", "rtl"]))])
-        .requiring(&["dir"]),
-    Rules::new("blockquote", "4.4.4", Categories::FLOW, Content::Model(Model::Flow, &[])).with(&[("cite", Url)]),
-    Rules::new("body", "4.3.1", Categories::NONE, Content::Model(Model::Flow, &[])),
-    Rules::new("br", "4.5.27", Categories::PHRASING, Content::Void),
-    Rules::new(
-        "button",
-        "4.10.6",
-        Categories::PHRASING.union(Categories::INTERACTIVE).union(Categories::LABELABLE),
-        Content::Model(Model::Phrasing, &[]),
-    )
-    .excluding(Exclusions::INTERACTIVE.union(Exclusions::TABINDEX))
-    .with(&[
-        ("command", Command),
-        ("commandfor", IdRef),
-        ("disabled", Boolean),
-        ("form", IdRef),
-        ("formaction", Address),
-        ("formenctype", ENCTYPE),
-        ("formmethod", METHOD),
-        ("formnovalidate", Boolean),
-        ("formtarget", Target),
-        ("name", NotEmpty),
-        ("popovertarget", IdRef),
-        ("popovertargetaction", OneOf(&["toggle", "show", "hide"])),
-        ("type", OneOf(&["submit", "reset", "button"])),
-        ("value", Text),
-    ]),
-    Rules::new("canvas", "4.12.5", Categories::PHRASING.union(Categories::EMBEDDED), Content::Transparent(&[]))
-        .excluding(Exclusions::NOT_IN_CANVAS)
-        .with(&[("height", Count), ("width", Count)]),
-    Rules::new("caption", "4.9.2", Categories::NONE, Content::Model(Model::Flow, &[])).excluding(Exclusions::TABLE),
-    Rules::new("cite", "4.5.6", Categories::PHRASING, Content::Model(Model::Phrasing, &[])),
-    Rules::new("code", "4.5.15", Categories::PHRASING, Content::Model(Model::Phrasing, &[])),
-    Rules::new("col", "4.9.4", Categories::NONE, Content::Void).with(&[("span", Between(1, 1000))]),
-    Rules::new("colgroup", "4.9.3", Categories::NONE, Content::Model(Model::Columns, &[]))
-        .with(&[("span", Between(1, 1000))]),
-    Rules::new("data", "4.5.13", Categories::PHRASING, Content::Model(Model::Phrasing, &[]))
-        .with(&[("value", Text)])
-        .requiring(&["value"]),
-    Rules::new("datalist", "4.10.8", Categories::PHRASING, Content::Model(Model::Suggestions, &[])),
-    Rules::new("dd", "4.4.11", Categories::NONE, Content::Model(Model::Flow, &[])),
-    Rules::new("del", "4.7.2", Categories::PHRASING, Content::Transparent(&[]))
-        .with(&[("cite", Url), ("datetime", Moment)]),
-    Rules::new(
-        "details",
-        "4.11.1",
-        Categories::FLOW.union(Categories::INTERACTIVE),
-        Content::Model(Model::Flow, &["summary"]),
-    )
-    .with(&[("name", NotEmpty), ("open", Boolean)]),
-    Rules::new("dfn", "4.5.8", Categories::PHRASING, Content::Model(Model::Phrasing, &[])).excluding(Exclusions::DFN),
-    Rules::new("dialog", "4.11.4", Categories::FLOW, Content::Model(Model::Flow, &[]))
-        .with(&[("closedby", OneOf(&["any", "closerequest", "none"])), ("open", Boolean)]),
-    Rules::new("div", "4.4.16", Categories::FLOW, Content::Model(Model::Flow, &[])),
-    Rules::new("dl", "4.4.9", Categories::FLOW, Content::Model(Model::Terms, &[])),
-    Rules::new("dt", "4.4.10", Categories::NONE, Content::Model(Model::Flow, &[]))
-        .excluding(Exclusions::HEADER.union(Exclusions::SECTIONING).union(Exclusions::HEADING)),
-    Rules::new("em", "4.5.2", Categories::PHRASING, Content::Model(Model::Phrasing, &[])),
-    Rules::new(
-        "embed",
-        "4.8.6",
-        Categories::PHRASING.union(Categories::EMBEDDED).union(Categories::INTERACTIVE),
-        Content::Void,
-    )
-    .with(&[("height", Count), ("src", Address), ("type", Mime), ("width", Count)]),
-    Rules::new("fieldset", "4.10.15", Categories::FLOW, Content::Model(Model::Flow, &["legend"])).with(&[
-        ("disabled", Boolean),
-        ("form", IdRef),
-        ("name", NotEmpty),
-    ]),
-    Rules::new("figcaption", "4.4.13", Categories::NONE, Content::Model(Model::Flow, &[])),
-    Rules::new("figure", "4.4.12", Categories::FLOW, Content::Model(Model::Flow, &["figcaption"])),
-    Rules::new("footer", "4.3.9", Categories::FLOW, Content::Model(Model::Flow, &[])).excluding(Exclusions::HEADER),
-    Rules::new("form", "4.10.3", Categories::FLOW, Content::Model(Model::Flow, &[])).excluding(Exclusions::FORM).with(
-        &[
-            ("accept-charset", OneOf(&["utf-8"])),
-            ("action", Address),
-            ("autocomplete", OneOf(&["on", "off"])),
-            ("enctype", ENCTYPE),
-            ("method", METHOD),
-            ("name", NotEmpty),
-            ("novalidate", Boolean),
-            ("rel", Tokens),
-            ("target", Target),
-        ],
-    ),
-    Rules::new("h1", "4.3.6", Categories::FLOW.union(Categories::HEADING), Content::Model(Model::Phrasing, &[])),
-    Rules::new("h2", "4.3.6", Categories::FLOW.union(Categories::HEADING), Content::Model(Model::Phrasing, &[])),
-    Rules::new("h3", "4.3.6", Categories::FLOW.union(Categories::HEADING), Content::Model(Model::Phrasing, &[])),
-    Rules::new("h4", "4.3.6", Categories::FLOW.union(Categories::HEADING), Content::Model(Model::Phrasing, &[])),
-    Rules::new("h5", "4.3.6", Categories::FLOW.union(Categories::HEADING), Content::Model(Model::Phrasing, &[])),
-    Rules::new("h6", "4.3.6", Categories::FLOW.union(Categories::HEADING), Content::Model(Model::Phrasing, &[])),
-    Rules::new("head", "4.2.1", Categories::NONE, Content::Model(Model::Metadata, &[])),
-    Rules::new("header", "4.3.8", Categories::FLOW, Content::Model(Model::Flow, &[])).excluding(Exclusions::HEADER),
-    Rules::new(
-        "hgroup",
-        "4.3.7",
-        Categories::FLOW.union(Categories::HEADING),
-        Content::Model(Model::HeadingGroup, &[]),
-    ),
-    Rules::new("hr", "4.4.2", Categories::FLOW, Content::Void),
-    Rules::new("html", "4.1.1", Categories::NONE, Content::Model(Model::PageParts, &[])),
-    Rules::new("i", "4.5.20", Categories::PHRASING, Content::Model(Model::Phrasing, &[])),
-    Rules::new(
-        "iframe",
-        "4.8.5",
-        Categories::PHRASING.union(Categories::EMBEDDED).union(Categories::INTERACTIVE),
-        Content::Model(Model::Nothing, &[]),
-    )
-    .with(&[
-        ("allow", Text),
-        ("allowfullscreen", Boolean),
-        ("height", Count),
-        ("loading", LOADING),
-        ("name", Window),
-        ("referrerpolicy", POLICY),
-        ("sandbox", TokensOf(SANDBOX)),
-        ("src", Address),
-        ("srcdoc", Text),
-        ("width", Count),
-    ]),
-    Rules::new("img", "4.8.3", Categories::PHRASING.union(Categories::EMBEDDED), Content::Void)
-        .when(Condition::Has(&["usemap", "controls"]), Categories::INTERACTIVE)
-        .with(&[
-            ("alt", Text),
-            ("controls", Boolean),
-            ("crossorigin", CORS),
-            ("decoding", OneOf(&["sync", "async", "auto"])),
-            ("fetchpriority", PRIORITY),
-            ("height", Count),
-            ("ismap", Boolean),
-            ("loading", LOADING),
-            ("referrerpolicy", POLICY),
-            ("sizes", Text),
-            ("src", Address),
-            ("srcset", ImageSet),
-            ("usemap", MapName),
-            ("width", Count),
-        ]),
-    Rules::new("input", "4.10.5", Categories::PHRASING, Content::Void)
-        .when(Condition::NotHidden, Categories::INTERACTIVE.union(Categories::LABELABLE))
-        .with(&[
-            ("accept", FileTypes),
-            ("alpha", Boolean),
-            ("alt", NotEmpty),
-            ("autocomplete", Autofill),
-            ("capture", OneOf(&["user", "environment"])),
-            ("checked", Boolean),
-            ("colorspace", OneOf(&["limited-srgb", "display-p3"])),
-            ("dirname", NotEmpty),
-            ("disabled", Boolean),
-            ("form", IdRef),
-            ("formaction", Address),
-            ("formenctype", ENCTYPE),
-            ("formmethod", METHOD),
-            ("formnovalidate", Boolean),
-            ("formtarget", Target),
-            ("height", Count),
-            ("list", IdRef),
-            ("max", Text),
-            ("maxlength", Count),
-            ("min", Text),
-            ("minlength", Count),
-            ("multiple", Boolean),
-            ("name", NotEmpty),
-            ("pattern", Text),
-            ("placeholder", Text),
-            ("popovertarget", IdRef),
-            ("popovertargetaction", OneOf(&["toggle", "show", "hide"])),
-            ("readonly", Boolean),
-            ("required", Boolean),
-            ("size", Positive),
-            ("src", Address),
-            ("step", Step),
-            ("type", OneOf(INPUT_TYPES)),
-            ("value", Text),
-            ("webkitdirectory", Boolean),
-            ("width", Count),
-        ]),
-    Rules::new("ins", "4.7.1", Categories::PHRASING, Content::Transparent(&[]))
-        .with(&[("cite", Url), ("datetime", Moment)]),
-    Rules::new("kbd", "4.5.18", Categories::PHRASING, Content::Model(Model::Phrasing, &[])),
-    Rules::new(
-        "label",
-        "4.10.4",
-        Categories::PHRASING.union(Categories::INTERACTIVE),
-        Content::Model(Model::Phrasing, &[]),
-    )
-    .excluding(Exclusions::LABEL)
-    .with(&[("for", IdRef)]),
-    Rules::new("legend", "4.10.16", Categories::NONE, Content::Model(Model::PhrasingAndHeadings, &[])),
-    Rules::new("li", "4.4.8", Categories::NONE, Content::Model(Model::Flow, &[])).with(&[("value", Integer)]),
-    Rules::new("link", "4.2.4", Categories::METADATA, Content::Void)
-        .when(Condition::LinkInBody, Categories::PHRASING)
-        .with(&[
-            ("as", PRELOAD),
-            ("blocking", TokensOf(&["render"])),
-            ("color", Text),
-            ("crossorigin", CORS),
-            ("disabled", Boolean),
-            ("fetchpriority", PRIORITY),
-            ("href", Address),
-            ("hreflang", Language),
-            ("imagesizes", Text),
-            ("imagesrcset", ImageSet),
-            ("integrity", Integrity),
-            ("media", Text),
-            ("referrerpolicy", POLICY),
-            ("rel", Tokens),
-            ("sizes", Tokens),
-            ("type", Mime),
-        ]),
-    Rules::new("main", "4.4.14", Categories::FLOW, Content::Model(Model::Flow, &[])),
-    Rules::new("map", "4.8.12", Categories::PHRASING, Content::Transparent(&[]))
-        .with(&[("name", NotEmpty)])
-        .requiring(&["name"]),
-    Rules::new("mark", "4.5.23", Categories::PHRASING, Content::Model(Model::Phrasing, &[])),
-    Rules::new(
-        "math",
-        "4.8.15",
-        Categories::PHRASING.union(Categories::EMBEDDED).union(Categories::FOREIGN),
-        Content::Model(Model::Foreign, &[]),
-    ),
-    Rules::new("menu", "4.4.7", Categories::FLOW, Content::Model(Model::Items, &[])),
-    Rules::new("meta", "4.2.5", Categories::METADATA, Content::Void)
-        .when(Condition::Has(&["itemprop"]), Categories::PHRASING)
-        .with(&[
-            ("charset", OneOf(&["utf-8"])),
-            ("content", Text),
-            (
-                "http-equiv",
+/// A row is an element: its name, section, categories and content; then, for some, further categories on a condition,
+/// what it excludes, which attributes it requires, and its own attributes with their types.
+macro_rules! elements {
+    ($(
+        $name:literal $section:literal [$($category:ident)*] ($($content:tt)+)
+        $(, when $condition:expr => [$($more:ident)+])?
+        $(, excludes [$($exclusion:ident)+])?
+        $(, requires [$($required:literal)+])?
+        $(, with $($attribute:literal: $kind:expr),+)?;
+    )+) => {
+        &[$(Rules {
+            name: $name,
+            section: $section,
+            categories: Categories::NONE$(.union(Categories::$category))*,
+            conditional: &[$(($condition, Categories::NONE$(.union(Categories::$more))+))?],
+            content: content!($($content)+),
+            excludes: Exclusions::NONE$($(.union(Exclusions::$exclusion))+)?,
+            required: &[$($($required),+)?],
+            attributes: &[$($(($attribute, $kind)),+)?],
+        }),+]
+    };
+}
+
+/// `Void`, `Transparent` or a model, and the elements that are allowed besides.
+macro_rules! content {
+    (Void) => {
+        Content::Void
+    };
+    (Transparent $($also:literal)*) => {
+        Content::Transparent(&[$($also),*])
+    };
+    ($model:ident $($also:literal)*) => {
+        Content::Model(Model::$model, &[$($also),*])
+    };
+}
+
+pub(crate) const ELEMENTS: &[Rules] = elements! {
+    "a" "4.5.1" [PHRASING] (Transparent), when Has(&["href"]) => [INTERACTIVE], excludes [INTERACTIVE ANCHOR TABINDEX],
+        with "download": Text, "href": Url, "hreflang": Language, "ping": Addresses, "referrerpolicy": POLICY,
+            "rel": Tokens, "target": Target, "type": Mime;
+    "abbr" "4.5.9" [PHRASING] (Phrasing);
+    "address" "4.3.10" [FLOW] (Flow), excludes [HEADING SECTIONING HEADER ADDRESS];
+    "area" "4.8.13" [PHRASING] (Void),
+        with "alt": Text, "coords": Floats, "download": Text, "href": Url, "hreflang": Language, "ping": Addresses,
+            "referrerpolicy": POLICY, "rel": Tokens, "shape": OneOf(&["circle", "default", "poly", "rect"]),
+            "target": Target, "type": Mime;
+    "article" "4.3.2" [FLOW SECTIONING] (Flow);
+    "aside" "4.3.5" [FLOW SECTIONING] (Flow);
+    "audio" "4.8.9" [PHRASING EMBEDDED] (Transparent "source" "track"), when Has(&["controls"]) => [INTERACTIVE],
+        excludes [MEDIA],
+        with "autoplay": Boolean, "controls": Boolean,
+            "controlslist": TokensOf(&["nodownload", "nofullscreen", "noremoteplayback"]), "crossorigin": CORS,
+            "disableremoteplayback": Boolean, "loading": LOADING, "loop": Boolean, "muted": Boolean,
+            "preload": PRELOAD_MEDIA, "src": Address;
+    "b" "4.5.21" [PHRASING] (Phrasing);
+    "base" "4.2.3" [METADATA] (Void), with "href": Url, "target": Target;
+    "bdi" "4.5.24" [PHRASING] (Phrasing);
+    "bdo" "4.5.25" [PHRASING] (Phrasing), requires ["dir"], with "dir": OneOf(&["ltr", "rtl"]);
+    "blockquote" "4.4.4" [FLOW] (Flow), with "cite": Url;
+    "body" "4.3.1" [] (Flow);
+    "br" "4.5.27" [PHRASING] (Void);
+    "button" "4.10.6" [PHRASING INTERACTIVE LABELABLE] (Phrasing), excludes [INTERACTIVE TABINDEX],
+        with "command": Command, "commandfor": IdRef, "disabled": Boolean, "form": IdRef, "formaction": Address,
+            "formenctype": ENCTYPE, "formmethod": METHOD, "formnovalidate": Boolean, "formtarget": Target,
+            "name": NotEmpty, "popovertarget": IdRef, "popovertargetaction": OneOf(&["toggle", "show", "hide"]),
+            "type": OneOf(&["submit", "reset", "button"]), "value": Text;
+    "canvas" "4.12.5" [PHRASING EMBEDDED] (Transparent), excludes [NOT_IN_CANVAS], with "height": Count, "width": Count;
+    "caption" "4.9.2" [] (Flow), excludes [TABLE];
+    "cite" "4.5.6" [PHRASING] (Phrasing);
+    "code" "4.5.15" [PHRASING] (Phrasing);
+    "col" "4.9.4" [] (Void), with "span": Between(1, 1000);
+    "colgroup" "4.9.3" [] (Columns), with "span": Between(1, 1000);
+    "data" "4.5.13" [PHRASING] (Phrasing), requires ["value"], with "value": Text;
+    "datalist" "4.10.8" [PHRASING] (Suggestions);
+    "dd" "4.4.11" [] (Flow);
+    "del" "4.7.2" [PHRASING] (Transparent), with "cite": Url, "datetime": Moment;
+    "details" "4.11.1" [FLOW INTERACTIVE] (Flow "summary"), with "name": NotEmpty, "open": Boolean;
+    "dfn" "4.5.8" [PHRASING] (Phrasing), excludes [DFN];
+    "dialog" "4.11.4" [FLOW] (Flow), with "closedby": OneOf(&["any", "closerequest", "none"]), "open": Boolean;
+    "div" "4.4.16" [FLOW] (Flow);
+    "dl" "4.4.9" [FLOW] (Terms);
+    "dt" "4.4.10" [] (Flow), excludes [HEADER SECTIONING HEADING];
+    "em" "4.5.2" [PHRASING] (Phrasing);
+    "embed" "4.8.6" [PHRASING EMBEDDED INTERACTIVE] (Void),
+        with "height": Count, "src": Address, "type": Mime, "width": Count;
+    "fieldset" "4.10.15" [FLOW] (Flow "legend"), with "disabled": Boolean, "form": IdRef, "name": NotEmpty;
+    "figcaption" "4.4.13" [] (Flow);
+    "figure" "4.4.12" [FLOW] (Flow "figcaption");
+    "footer" "4.3.9" [FLOW] (Flow), excludes [HEADER];
+    "form" "4.10.3" [FLOW] (Flow), excludes [FORM],
+        with "accept-charset": OneOf(&["utf-8"]), "action": Address, "autocomplete": OneOf(&["on", "off"]),
+            "enctype": ENCTYPE, "method": METHOD, "name": NotEmpty, "novalidate": Boolean, "rel": Tokens,
+            "target": Target;
+    "h1" "4.3.6" [FLOW HEADING] (Phrasing);
+    "h2" "4.3.6" [FLOW HEADING] (Phrasing);
+    "h3" "4.3.6" [FLOW HEADING] (Phrasing);
+    "h4" "4.3.6" [FLOW HEADING] (Phrasing);
+    "h5" "4.3.6" [FLOW HEADING] (Phrasing);
+    "h6" "4.3.6" [FLOW HEADING] (Phrasing);
+    "head" "4.2.1" [] (Metadata);
+    "header" "4.3.8" [FLOW] (Flow), excludes [HEADER];
+    "hgroup" "4.3.7" [FLOW HEADING] (HeadingGroup);
+    "hr" "4.4.2" [FLOW] (Void);
+    "html" "4.1.1" [] (PageParts);
+    "i" "4.5.20" [PHRASING] (Phrasing);
+    "iframe" "4.8.5" [PHRASING EMBEDDED INTERACTIVE] (Nothing),
+        with "allow": Text, "allowfullscreen": Boolean, "height": Count, "loading": LOADING, "name": Window,
+            "referrerpolicy": POLICY, "sandbox": TokensOf(SANDBOX), "src": Address, "srcdoc": Text, "width": Count;
+    "img" "4.8.3" [PHRASING EMBEDDED] (Void), when Has(&["usemap", "controls"]) => [INTERACTIVE],
+        with "alt": Text, "controls": Boolean, "crossorigin": CORS, "decoding": OneOf(&["sync", "async", "auto"]),
+            "fetchpriority": PRIORITY, "height": Count, "ismap": Boolean, "loading": LOADING,
+            "referrerpolicy": POLICY, "sizes": Text, "src": Address, "srcset": ImageSet, "usemap": MapName,
+            "width": Count;
+    "input" "4.10.5" [PHRASING] (Void), when NotHidden => [INTERACTIVE LABELABLE],
+        with "accept": FileTypes, "alpha": Boolean, "alt": NotEmpty, "autocomplete": Autofill,
+            "capture": OneOf(&["user", "environment"]), "checked": Boolean,
+            "colorspace": OneOf(&["limited-srgb", "display-p3"]), "dirname": NotEmpty, "disabled": Boolean,
+            "form": IdRef, "formaction": Address, "formenctype": ENCTYPE, "formmethod": METHOD,
+            "formnovalidate": Boolean, "formtarget": Target, "height": Count, "list": IdRef, "max": Text,
+            "maxlength": Count, "min": Text, "minlength": Count, "multiple": Boolean, "name": NotEmpty,
+            "pattern": Text, "placeholder": Text, "popovertarget": IdRef,
+            "popovertargetaction": OneOf(&["toggle", "show", "hide"]), "readonly": Boolean, "required": Boolean,
+            "size": Positive, "src": Address, "step": Step, "type": OneOf(INPUT_TYPES), "value": Text,
+            "webkitdirectory": Boolean, "width": Count;
+    "ins" "4.7.1" [PHRASING] (Transparent), with "cite": Url, "datetime": Moment;
+    "kbd" "4.5.18" [PHRASING] (Phrasing);
+    "label" "4.10.4" [PHRASING INTERACTIVE] (Phrasing), excludes [LABEL], with "for": IdRef;
+    "legend" "4.10.16" [] (PhrasingAndHeadings);
+    "li" "4.4.8" [] (Flow), with "value": Integer;
+    "link" "4.2.4" [METADATA] (Void), when LinkInBody => [PHRASING],
+        with "as": PRELOAD, "blocking": TokensOf(&["render"]), "color": Text, "crossorigin": CORS,
+            "disabled": Boolean, "fetchpriority": PRIORITY, "href": Address, "hreflang": Language, "imagesizes": Text,
+            "imagesrcset": ImageSet, "integrity": Integrity, "media": Text, "referrerpolicy": POLICY, "rel": Tokens,
+            "sizes": Tokens, "type": Mime;
+    "main" "4.4.14" [FLOW] (Flow);
+    "map" "4.8.12" [PHRASING] (Transparent), requires ["name"], with "name": NotEmpty;
+    "mark" "4.5.23" [PHRASING] (Phrasing);
+    "math" "4.8.15" [PHRASING EMBEDDED FOREIGN] (Foreign);
+    "menu" "4.4.7" [FLOW] (Items);
+    "meta" "4.2.5" [METADATA] (Void), when Has(&["itemprop"]) => [PHRASING],
+        with "charset": OneOf(&["utf-8"]), "content": Text,
+            "http-equiv":
                 OneOf(&["content-type", "default-style", "refresh", "x-ua-compatible", "content-security-policy"]),
-            ),
-            ("media", Text),
-            ("name", NotEmpty),
-            ("property", Text),
-        ]),
-    Rules::new(
-        "meter",
-        "4.10.14",
-        Categories::PHRASING.union(Categories::LABELABLE),
-        Content::Model(Model::Phrasing, &[]),
-    )
-    .excluding(Exclusions::METER)
-    .with(&[("high", Float), ("low", Float), ("max", Float), ("min", Float), ("optimum", Float), ("value", Float)])
-    .requiring(&["value"]),
-    Rules::new("nav", "4.3.4", Categories::FLOW.union(Categories::SECTIONING), Content::Model(Model::Flow, &[])),
-    Rules::new("noscript", "4.12.2", Categories::METADATA.union(Categories::PHRASING), Content::Transparent(&[]))
-        .excluding(Exclusions::NOSCRIPT),
-    Rules::new("object", "4.8.7", Categories::PHRASING.union(Categories::EMBEDDED), Content::Transparent(&[]))
-        .with(&[
-            ("data", Address),
-            ("form", IdRef),
-            ("height", Count),
-            ("name", Window),
-            ("type", Mime),
-            ("width", Count),
-        ])
-        .requiring(&["data"]),
-    Rules::new("ol", "4.4.5", Categories::FLOW, Content::Model(Model::Items, &[])).with(&[
-        ("reversed", Boolean),
-        ("start", Integer),
-        ("type", Exactly(&["1", "a", "A", "i", "I"])),
-    ]),
-    Rules::new("optgroup", "4.10.9", Categories::NONE, Content::Model(Model::Options, &["legend"]))
-        .with(&[("disabled", Boolean), ("label", Text)]),
-    Rules::new("option", "4.10.10", Categories::NONE, Content::Model(Model::OptionContent, &[]))
-        .excluding(
-            Exclusions::INTERACTIVE.union(Exclusions::DATALIST).union(Exclusions::OBJECT).union(Exclusions::TABINDEX),
-        )
-        .with(&[("disabled", Boolean), ("label", NotEmpty), ("selected", Boolean), ("value", Text)]),
-    Rules::new(
-        "output",
-        "4.10.12",
-        Categories::PHRASING.union(Categories::LABELABLE),
-        Content::Model(Model::Phrasing, &[]),
-    )
-    .with(&[("for", IdRefs), ("form", IdRef), ("name", NotEmpty)]),
-    Rules::new("p", "4.4.1", Categories::FLOW, Content::Model(Model::Phrasing, &[])),
-    Rules::new(
-        "picture",
-        "4.8.1",
-        Categories::PHRASING.union(Categories::EMBEDDED),
-        Content::Model(Model::Picture, &[]),
-    ),
-    Rules::new("pre", "4.4.3", Categories::FLOW, Content::Model(Model::Phrasing, &[])),
-    Rules::new(
-        "progress",
-        "4.10.13",
-        Categories::PHRASING.union(Categories::LABELABLE),
-        Content::Model(Model::Phrasing, &[]),
-    )
-    .excluding(Exclusions::PROGRESS)
-    .with(&[("max", Size), ("value", Float)]),
-    Rules::new("q", "4.5.7", Categories::PHRASING, Content::Model(Model::Phrasing, &[])).with(&[("cite", Url)]),
-    Rules::new("rp", "4.5.12", Categories::NONE, Content::Model(Model::Text, &[])),
-    Rules::new("rt", "4.5.11", Categories::NONE, Content::Model(Model::Phrasing, &[])),
-    Rules::new("ruby", "4.5.10", Categories::PHRASING, Content::Model(Model::Ruby, &[])),
-    Rules::new("s", "4.5.5", Categories::PHRASING, Content::Model(Model::Phrasing, &[])),
-    Rules::new("samp", "4.5.17", Categories::PHRASING, Content::Model(Model::Phrasing, &[])),
-    Rules::new(
-        "script",
-        "4.12.1",
-        Categories::METADATA.union(Categories::PHRASING).union(Categories::SCRIPT_SUPPORTING),
-        Content::Model(Model::Code, &[]),
-    )
-    .with(&[
-        ("async", Boolean),
-        ("blocking", TokensOf(&["render"])),
-        ("crossorigin", CORS),
-        ("defer", Boolean),
-        ("fetchpriority", PRIORITY),
-        ("integrity", Integrity),
-        ("nomodule", Boolean),
-        ("referrerpolicy", POLICY),
-        ("src", Address),
-        ("type", Text),
-    ]),
-    Rules::new("search", "4.4.15", Categories::FLOW, Content::Model(Model::Flow, &[])),
-    Rules::new("section", "4.3.3", Categories::FLOW.union(Categories::SECTIONING), Content::Model(Model::Flow, &[])),
-    Rules::new(
-        "select",
-        "4.10.7",
-        Categories::PHRASING.union(Categories::INTERACTIVE).union(Categories::LABELABLE),
-        Content::Model(Model::Options, &["button"]),
-    )
-    .with(&[
-        ("autocomplete", Autofill),
-        ("disabled", Boolean),
-        ("form", IdRef),
-        ("multiple", Boolean),
-        ("name", NotEmpty),
-        ("required", Boolean),
-        ("size", Positive),
-    ]),
-    Rules::new("selectedcontent", "4.10.17", Categories::PHRASING, Content::Model(Model::Nothing, &[])),
-    Rules::new("slot", "4.12.4", Categories::PHRASING, Content::Transparent(&[])).with(&[("name", Text)]),
-    Rules::new("small", "4.5.4", Categories::PHRASING, Content::Model(Model::Phrasing, &[])),
-    Rules::new("source", "4.8.2", Categories::NONE, Content::Void).with(&[
-        ("height", Count),
-        ("media", Text),
-        ("sizes", Text),
-        ("src", Address),
-        ("srcset", ImageSet),
-        ("type", Mime),
-        ("width", Count),
-    ]),
-    Rules::new("span", "4.5.26", Categories::PHRASING, Content::Model(Model::Phrasing, &[])),
-    Rules::new("strong", "4.5.3", Categories::PHRASING, Content::Model(Model::Phrasing, &[])),
-    Rules::new("style", "4.2.6", Categories::METADATA, Content::Model(Model::Code, &[]))
-        .with(&[("blocking", TokensOf(&["render"])), ("media", Text)]),
-    Rules::new("sub", "4.5.19", Categories::PHRASING, Content::Model(Model::Phrasing, &[])),
-    Rules::new("summary", "4.11.2", Categories::NONE, Content::Model(Model::PhrasingAndHeadings, &[])),
-    Rules::new("sup", "4.5.19", Categories::PHRASING, Content::Model(Model::Phrasing, &[])),
-    Rules::new(
-        "svg",
-        "4.8.16",
-        Categories::PHRASING.union(Categories::EMBEDDED).union(Categories::FOREIGN),
-        Content::Model(Model::Foreign, &[]),
-    ),
-    Rules::new("table", "4.9.1", Categories::FLOW, Content::Model(Model::TableParts, &[])),
-    Rules::new("tbody", "4.9.5", Categories::NONE, Content::Model(Model::Rows, &[])),
-    Rules::new("td", "4.9.9", Categories::NONE, Content::Model(Model::Flow, &[])).with(&[
-        ("colspan", Between(1, 1000)),
-        ("headers", IdRefs),
-        ("rowspan", Between(0, 65_534)),
-    ]),
-    Rules::new(
-        "template",
-        "4.12.3",
-        Categories::METADATA.union(Categories::PHRASING).union(Categories::SCRIPT_SUPPORTING),
-        Content::Model(Model::Anything, &[]),
-    )
-    .with(&[
-        ("for", Text),
-        ("shadowrootclonable", Boolean),
-        ("shadowrootcustomelementregistry", Boolean),
-        ("shadowrootdelegatesfocus", Boolean),
-        ("shadowrootmode", OneOf(&["open", "closed"])),
-        ("shadowrootserializable", Boolean),
-        ("shadowrootslotassignment", OneOf(&["named", "manual"])),
-    ]),
-    Rules::new(
-        "textarea",
-        "4.10.11",
-        Categories::PHRASING.union(Categories::INTERACTIVE).union(Categories::LABELABLE),
-        Content::Model(Model::Text, &[]),
-    )
-    .with(&[
-        ("autocomplete", Autofill),
-        ("cols", Positive),
-        ("dirname", NotEmpty),
-        ("disabled", Boolean),
-        ("form", IdRef),
-        ("maxlength", Count),
-        ("minlength", Count),
-        ("name", NotEmpty),
-        ("placeholder", Text),
-        ("readonly", Boolean),
-        ("required", Boolean),
-        ("rows", Positive),
-        ("wrap", OneOf(&["soft", "hard"])),
-    ]),
-    Rules::new("tfoot", "4.9.7", Categories::NONE, Content::Model(Model::Rows, &[])),
-    Rules::new("th", "4.9.10", Categories::NONE, Content::Model(Model::Flow, &[]))
-        .excluding(Exclusions::HEADER.union(Exclusions::SECTIONING).union(Exclusions::HEADING))
-        .with(&[
-            ("abbr", Text),
-            ("colspan", Between(1, 1000)),
-            ("headers", IdRefs),
-            ("rowspan", Between(0, 65_534)),
-            ("scope", OneOf(&["row", "col", "rowgroup", "colgroup"])),
-        ]),
-    Rules::new("thead", "4.9.6", Categories::NONE, Content::Model(Model::Rows, &[])),
-    Rules::new("time", "4.5.14", Categories::PHRASING, Content::Model(Model::Phrasing, &[]))
-        .with(&[("datetime", Time)]),
-    Rules::new("title", "4.2.2", Categories::METADATA, Content::Model(Model::Text, &[])),
-    Rules::new("tr", "4.9.8", Categories::NONE, Content::Model(Model::Cells, &[])),
-    Rules::new("track", "4.8.10", Categories::NONE, Content::Void)
-        .with(&[
-            ("default", Boolean),
-            ("kind", OneOf(&["subtitles", "captions", "descriptions", "chapters", "metadata"])),
-            ("label", NotEmpty),
-            ("src", Address),
-            ("srclang", Language),
-        ])
-        .requiring(&["src"]),
-    Rules::new("u", "4.5.22", Categories::PHRASING, Content::Model(Model::Phrasing, &[])),
-    Rules::new("ul", "4.4.6", Categories::FLOW, Content::Model(Model::Items, &[])),
-    Rules::new("var", "4.5.16", Categories::PHRASING, Content::Model(Model::Phrasing, &[])),
-    Rules::new(
-        "video",
-        "4.8.8",
-        Categories::PHRASING.union(Categories::EMBEDDED),
-        Content::Transparent(&["source", "track"]),
-    )
-    .when(Condition::Has(&["controls"]), Categories::INTERACTIVE)
-    .excluding(Exclusions::MEDIA)
-    .with(&[
-        ("autoplay", Boolean),
-        ("controls", Boolean),
-        ("controlslist", TokensOf(&["nodownload", "nofullscreen", "noremoteplayback"])),
-        ("crossorigin", CORS),
-        ("disablepictureinpicture", Boolean),
-        ("disableremoteplayback", Boolean),
-        ("height", Count),
-        ("loading", LOADING),
-        ("loop", Boolean),
-        ("muted", Boolean),
-        ("playsinline", Boolean),
-        ("poster", Address),
-        ("preload", PRELOAD_MEDIA),
-        ("src", Address),
-        ("width", Count),
-    ]),
-    Rules::new("wbr", "4.5.28", Categories::PHRASING, Content::Void),
-];
+            "media": Text, "name": NotEmpty, "property": Text;
+    "meter" "4.10.14" [PHRASING LABELABLE] (Phrasing), excludes [METER], requires ["value"],
+        with "high": Float, "low": Float, "max": Float, "min": Float, "optimum": Float, "value": Float;
+    "nav" "4.3.4" [FLOW SECTIONING] (Flow);
+    "noscript" "4.12.2" [METADATA PHRASING] (Transparent), excludes [NOSCRIPT];
+    "object" "4.8.7" [PHRASING EMBEDDED] (Transparent), requires ["data"],
+        with "data": Address, "form": IdRef, "height": Count, "name": Window, "type": Mime, "width": Count;
+    "ol" "4.4.5" [FLOW] (Items),
+        with "reversed": Boolean, "start": Integer, "type": Exactly(&["1", "a", "A", "i", "I"]);
+    "optgroup" "4.10.9" [] (Options "legend"), with "disabled": Boolean, "label": Text;
+    "option" "4.10.10" [] (OptionContent), excludes [INTERACTIVE DATALIST OBJECT TABINDEX],
+        with "disabled": Boolean, "label": NotEmpty, "selected": Boolean, "value": Text;
+    "output" "4.10.12" [PHRASING LABELABLE] (Phrasing), with "for": IdRefs, "form": IdRef, "name": NotEmpty;
+    "p" "4.4.1" [FLOW] (Phrasing);
+    "picture" "4.8.1" [PHRASING EMBEDDED] (Picture);
+    "pre" "4.4.3" [FLOW] (Phrasing);
+    "progress" "4.10.13" [PHRASING LABELABLE] (Phrasing), excludes [PROGRESS], with "max": Size, "value": Float;
+    "q" "4.5.7" [PHRASING] (Phrasing), with "cite": Url;
+    "rp" "4.5.12" [] (Text);
+    "rt" "4.5.11" [] (Phrasing);
+    "ruby" "4.5.10" [PHRASING] (Ruby);
+    "s" "4.5.5" [PHRASING] (Phrasing);
+    "samp" "4.5.17" [PHRASING] (Phrasing);
+    "script" "4.12.1" [METADATA PHRASING SCRIPT_SUPPORTING] (Code),
+        with "async": Boolean, "blocking": TokensOf(&["render"]), "crossorigin": CORS, "defer": Boolean,
+            "fetchpriority": PRIORITY, "integrity": Integrity, "nomodule": Boolean, "referrerpolicy": POLICY,
+            "src": Address, "type": Text;
+    "search" "4.4.15" [FLOW] (Flow);
+    "section" "4.3.3" [FLOW SECTIONING] (Flow);
+    "select" "4.10.7" [PHRASING INTERACTIVE LABELABLE] (Options "button"),
+        with "autocomplete": Autofill, "disabled": Boolean, "form": IdRef, "multiple": Boolean, "name": NotEmpty,
+            "required": Boolean, "size": Positive;
+    "selectedcontent" "4.10.17" [PHRASING] (Nothing);
+    "slot" "4.12.4" [PHRASING] (Transparent), with "name": Text;
+    "small" "4.5.4" [PHRASING] (Phrasing);
+    "source" "4.8.2" [] (Void),
+        with "height": Count, "media": Text, "sizes": Text, "src": Address, "srcset": ImageSet, "type": Mime,
+            "width": Count;
+    "span" "4.5.26" [PHRASING] (Phrasing);
+    "strong" "4.5.3" [PHRASING] (Phrasing);
+    "style" "4.2.6" [METADATA] (Code), with "blocking": TokensOf(&["render"]), "media": Text;
+    "sub" "4.5.19" [PHRASING] (Phrasing);
+    "summary" "4.11.2" [] (PhrasingAndHeadings);
+    "sup" "4.5.19" [PHRASING] (Phrasing);
+    "svg" "4.8.16" [PHRASING EMBEDDED FOREIGN] (Foreign);
+    "table" "4.9.1" [FLOW] (TableParts);
+    "tbody" "4.9.5" [] (Rows);
+    "td" "4.9.9" [] (Flow), with "colspan": Between(1, 1000), "headers": IdRefs, "rowspan": Between(0, 65_534);
+    "template" "4.12.3" [METADATA PHRASING SCRIPT_SUPPORTING] (Anything),
+        with "for": Text, "shadowrootclonable": Boolean, "shadowrootcustomelementregistry": Boolean,
+            "shadowrootdelegatesfocus": Boolean, "shadowrootmode": OneOf(&["open", "closed"]),
+            "shadowrootserializable": Boolean, "shadowrootslotassignment": OneOf(&["named", "manual"]);
+    "textarea" "4.10.11" [PHRASING INTERACTIVE LABELABLE] (Text),
+        with "autocomplete": Autofill, "cols": Positive, "dirname": NotEmpty, "disabled": Boolean, "form": IdRef,
+            "maxlength": Count, "minlength": Count, "name": NotEmpty, "placeholder": Text, "readonly": Boolean,
+            "required": Boolean, "rows": Positive, "wrap": OneOf(&["soft", "hard"]);
+    "tfoot" "4.9.7" [] (Rows);
+    "th" "4.9.10" [] (Flow), excludes [HEADER SECTIONING HEADING],
+        with "abbr": Text, "colspan": Between(1, 1000), "headers": IdRefs, "rowspan": Between(0, 65_534),
+            "scope": OneOf(&["row", "col", "rowgroup", "colgroup"]);
+    "thead" "4.9.6" [] (Rows);
+    "time" "4.5.14" [PHRASING] (Phrasing), with "datetime": Time;
+    "title" "4.2.2" [METADATA] (Text);
+    "tr" "4.9.8" [] (Cells);
+    "track" "4.8.10" [] (Void), requires ["src"],
+        with "default": Boolean, "kind": OneOf(&["subtitles", "captions", "descriptions", "chapters", "metadata"]),
+            "label": NotEmpty, "src": Address, "srclang": Language;
+    "u" "4.5.22" [PHRASING] (Phrasing);
+    "ul" "4.4.6" [FLOW] (Items);
+    "var" "4.5.16" [PHRASING] (Phrasing);
+    "video" "4.8.8" [PHRASING EMBEDDED] (Transparent "source" "track"), when Has(&["controls"]) => [INTERACTIVE],
+        excludes [MEDIA],
+        with "autoplay": Boolean, "controls": Boolean,
+            "controlslist": TokensOf(&["nodownload", "nofullscreen", "noremoteplayback"]), "crossorigin": CORS,
+            "disablepictureinpicture": Boolean, "disableremoteplayback": Boolean, "height": Count, "loading": LOADING,
+            "loop": Boolean, "muted": Boolean, "playsinline": Boolean, "poster": Address, "preload": PRELOAD_MEDIA,
+            "src": Address, "width": Count;
+    "wbr" "4.5.28" [PHRASING] (Void);
+};

@@ -18,21 +18,13 @@ pub(crate) const MATHML: &[&str] = words!(
 );
 
 /// Names with a hyphen that are not custom elements (4.13.3).
-const RESERVED: &[&str] = words!(
+pub(crate) const RESERVED: &[&str] = words!(
     "annotation-xml color-profile font-face font-face-format font-face-name font-face-src font-face-uri missing-glyph"
 );
 
 /// Elements of SVG and `MathML` that contain HTML (13.2.6.5).
-const HOLDS_HTML: &[&str] = &["annotation-xml", "desc", "foreignObject", "mi", "mn", "mo", "ms", "mtext"];
+pub(crate) const HOLDS_HTML: &[&str] = &["annotation-xml", "desc", "foreignObject", "mi", "mn", "mo", "ms", "mtext"];
 
 pub(crate) fn is_foreign(name: &str) -> bool {
     SVG.binary_search(&name).is_ok() || MATHML.binary_search(&name).is_ok()
-}
-
-pub(crate) fn is_reserved(name: &str) -> bool {
-    RESERVED.contains(&name)
-}
-
-pub(crate) fn holds_html(name: &str) -> bool {
-    HOLDS_HTML.contains(&name)
 }

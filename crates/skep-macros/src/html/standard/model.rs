@@ -62,26 +62,6 @@ pub(crate) enum Model {
     Foreign,
 }
 
-/// A set of models.
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-pub(crate) struct Models(u32);
-
-impl Models {
-    pub(crate) const ALL: Self = Self(u32::MAX);
-
-    pub(crate) const fn with(self, model: Model) -> Self {
-        Self(self.0 | 1 << model as u32)
-    }
-
-    pub(crate) const fn contains(self, model: Model) -> bool {
-        self.0 & 1 << model as u32 != 0
-    }
-
-    pub(crate) const fn intersection(self, other: Self) -> Self {
-        Self(self.0 & other.0)
-    }
-}
-
 impl Model {
     /// Kinds of pieces, the most frequent first. The kind of a piece is the first that all its roots fit.
     pub(crate) const KINDS: &[Self] = &[
@@ -102,116 +82,86 @@ impl Model {
         Self::Foreign,
     ];
 
+    /// What is allowed: non-blank text, the elements of categories, further elements; and all of that for a message.
+    const fn allowed(self) -> (bool, &'static [Categories], &'static [&'static str], &'static str) {
+        const PHRASING: &[Categories] = &[Categories::PHRASING];
+        const SCRIPTS: &[Categories] = &[Categories::SCRIPT_SUPPORTING];
+        match self {
+            Self::Root | Self::Anything => (true, &[], &[], "anything"),
+            Self::Nothing => (false, &[], &[], "nothing"),
+            Self::Text => (true, &[], &[], "text"),
+            Self::Code => (true, &[], &[], "code"),
+            Self::Flow => (true, &[Categories::FLOW], &[], "flow content (text, paragraphs, lists, sections, ...)"),
+            Self::Phrasing => {
+                (true, PHRASING, &[], "phrasing content (text, and elements such as `a`, `em`, `span`, `img`)")
+            }
+            Self::PhrasingAndHeadings => {
+                let categories = &[Categories::PHRASING, Categories::HEADING];
+                (true, categories, &[], "phrasing content (text, `em`, `span`, ...) and headings")
+            }
+            Self::Metadata => {
+                let message = "metadata (`title`, `meta`, `link`, `style`, `script`, `base`, `noscript`, `template`), \
+                               and no text";
+                (false, &[Categories::METADATA], &[], message)
+            }
+            Self::HeadNoscript => (false, &[], &["link", "meta", "style"], "`link`, `style` and `meta`"),
+            Self::Document => (false, &[], &["html"], "`html`"),
+            Self::PageParts => (false, &[], &["head", "body"], "a `head` and then a `body`"),
+            Self::Items => (false, SCRIPTS, &["li"], "`li`"),
+            Self::Terms => {
+                (false, SCRIPTS, &["dt", "dd", "div"], "groups of `dt` and `dd`, or `div` around each group")
+            }
+            Self::TermGroup => (false, SCRIPTS, &["dt", "dd"], "`dt` and then `dd`"),
+            Self::TableParts => {
+                let parts = &["caption", "colgroup", "thead", "tbody", "tr", "tfoot"];
+                let order = "`caption`, `colgroup`, `thead`, `tbody` or `tr`, and `tfoot`, in this order";
+                (false, SCRIPTS, parts, order)
+            }
+            Self::Rows => (false, SCRIPTS, &["tr"], "`tr`"),
+            Self::Cells => (false, SCRIPTS, &["td", "th"], "`td` and `th`"),
+            Self::Columns => (false, &[], &["col", "template"], "`col`"),
+            Self::Options => {
+                let elements = &["option", "optgroup", "hr", "noscript", "div"];
+                (false, SCRIPTS, elements, "`option`, `optgroup` and `hr`")
+            }
+            Self::OptionContent => {
+                (true, PHRASING, &["div"], "phrasing content (text, `em`, `span`, `img`, ...) and `div`")
+            }
+            Self::Suggestions => (true, PHRASING, &["option"], "`option`, or phrasing content"),
+            Self::Picture => (false, SCRIPTS, &["source", "img"], "`source` elements and then one `img`"),
+            Self::Sources => (false, &[], &["source", "track"], "`source` and `track`"),
+            Self::HeadingGroup => {
+                let elements = &["p", "h1", "h2", "h3", "h4", "h5", "h6"];
+                (false, SCRIPTS, elements, "one heading (`h1` to `h6`), with `p` before and after it")
+            }
+            Self::Ruby => (true, PHRASING, &["rt", "rp"], "phrasing content, `rt` and `rp`"),
+            Self::Foreign => (true, &[Categories::FOREIGN], &[], "elements of SVG or MathML"),
+        }
+    }
+
     /// Is non-blank text allowed?
     pub(crate) const fn takes_text(self) -> bool {
-        matches!(
-            self,
-            Self::Root
-                | Self::Anything
-                | Self::Text
-                | Self::Code
-                | Self::Flow
-                | Self::Phrasing
-                | Self::PhrasingAndHeadings
-                | Self::OptionContent
-                | Self::Suggestions
-                | Self::Ruby
-                | Self::Foreign
-        )
-    }
-
-    /// The categories whose elements are allowed.
-    const fn categories(self) -> &'static [Categories] {
-        match self {
-            Self::Flow => &[Categories::FLOW],
-            Self::Phrasing | Self::OptionContent | Self::Suggestions | Self::Ruby => &[Categories::PHRASING],
-            Self::PhrasingAndHeadings => &[Categories::PHRASING, Categories::HEADING],
-            Self::Metadata => &[Categories::METADATA],
-            Self::Items
-            | Self::Terms
-            | Self::TermGroup
-            | Self::TableParts
-            | Self::Rows
-            | Self::Cells
-            | Self::Options
-            | Self::Picture
-            | Self::HeadingGroup => &[Categories::SCRIPT_SUPPORTING],
-            Self::Foreign => &[Categories::FOREIGN],
-            _ => &[],
-        }
-    }
-
-    /// Further elements that are allowed.
-    const fn elements(self) -> &'static [&'static str] {
-        match self {
-            Self::HeadNoscript => &["link", "meta", "style"],
-            Self::Document => &["html"],
-            Self::PageParts => &["head", "body"],
-            Self::Items => &["li"],
-            Self::Terms => &["dt", "dd", "div"],
-            Self::TermGroup => &["dt", "dd"],
-            Self::TableParts => &["caption", "colgroup", "thead", "tbody", "tr", "tfoot"],
-            Self::Rows => &["tr"],
-            Self::Cells => &["td", "th"],
-            Self::Columns => &["col", "template"],
-            Self::Options => &["option", "optgroup", "hr", "noscript", "div"],
-            Self::OptionContent => &["div"],
-            Self::Suggestions => &["option"],
-            Self::Picture => &["source", "img"],
-            Self::Sources => &["source", "track"],
-            Self::HeadingGroup => &["p", "h1", "h2", "h3", "h4", "h5", "h6"],
-            Self::Ruby => &["rt", "rp"],
-            _ => &[],
-        }
-    }
-
-    /// Is an element of this name and these categories allowed?
-    pub(crate) fn takes(self, name: &str, categories: Categories) -> bool {
-        matches!(self, Self::Root | Self::Anything)
-            || self == Self::Foreign && foreign::is_foreign(name)
-            || self.categories().iter().any(|category| categories.contains(*category))
-            || self.elements().contains(&name)
-    }
-
-    /// The models that allow the element.
-    pub(crate) fn that_take(name: &str, categories: Categories) -> Models {
-        let also = [Self::Phrasing, Self::PhrasingAndHeadings, Self::TermGroup, Self::HeadingGroup];
-        let all = Self::KINDS.iter().copied().chain(also);
-        all.filter(|model| model.takes(name, categories)).fold(Models::default(), Models::with)
+        self.allowed().0
     }
 
     /// What is allowed, for a message.
     pub(crate) const fn allows(self) -> &'static str {
-        match self {
-            Self::Root | Self::Anything => "anything",
-            Self::Nothing => "nothing",
-            Self::Text => "text",
-            Self::Code => "code",
-            Self::Flow => "flow content (text, paragraphs, lists, sections, ...)",
-            Self::Phrasing => "phrasing content (text, and elements such as `a`, `em`, `span`, `img`)",
-            Self::PhrasingAndHeadings => "phrasing content (text, `em`, `span`, ...) and headings",
-            Self::Metadata => {
-                "metadata (`title`, `meta`, `link`, `style`, `script`, `base`, `noscript`, `template`), and no text"
-            }
-            Self::HeadNoscript => "`link`, `style` and `meta`",
-            Self::Document => "`html`",
-            Self::PageParts => "a `head` and then a `body`",
-            Self::Items => "`li`",
-            Self::Terms => "groups of `dt` and `dd`, or `div` around each group",
-            Self::TermGroup => "`dt` and then `dd`",
-            Self::TableParts => "`caption`, `colgroup`, `thead`, `tbody` or `tr`, and `tfoot`, in this order",
-            Self::Rows => "`tr`",
-            Self::Cells => "`td` and `th`",
-            Self::Columns => "`col`",
-            Self::Options => "`option`, `optgroup` and `hr`",
-            Self::OptionContent => "phrasing content (text, `em`, `span`, `img`, ...) and `div`",
-            Self::Suggestions => "`option`, or phrasing content",
-            Self::Picture => "`source` elements and then one `img`",
-            Self::Sources => "`source` and `track`",
-            Self::HeadingGroup => "one heading (`h1` to `h6`), with `p` before and after it",
-            Self::Ruby => "phrasing content, `rt` and `rp`",
-            Self::Foreign => "elements of SVG or MathML",
-        }
+        self.allowed().3
+    }
+
+    /// Is an element of this name and these categories allowed?
+    pub(crate) fn takes(self, name: &str, categories: Categories) -> bool {
+        let (_, allowed, elements, _) = self.allowed();
+        matches!(self, Self::Root | Self::Anything)
+            || self == Self::Foreign && foreign::is_foreign(name)
+            || allowed.iter().any(|category| categories.contains(*category))
+            || elements.contains(&name)
+    }
+
+    /// The models that allow the element.
+    pub(crate) fn that_take(name: &str, categories: Categories) -> Vec<Self> {
+        let also = [Self::Phrasing, Self::PhrasingAndHeadings, Self::TermGroup, Self::HeadingGroup];
+        Self::KINDS.iter().copied().chain(also).filter(|model| model.takes(name, categories)).collect()
     }
 
     /// Is this element allowed, whatever its attributes?

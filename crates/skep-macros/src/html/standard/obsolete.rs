@@ -38,14 +38,14 @@ pub(crate) const ELEMENTS: &[(&str, &str)] = &[
 /// Obsolete void elements (13.3).
 pub(crate) const VOID: &[&str] = &["basefont", "bgsound", "open", "keygen", "param"];
 
-/// Attributes: name, elements that had it (none means all), replacement.
+/// Attributes: names, elements that had them (none means all), replacement.
 pub(crate) const ATTRIBUTES: &[(&str, &[&str], &str)] = &[
     ("abbr", &["td"], "begin the cell's text with a short form, or write `title`"),
     ("accept", &["form"], "write `accept` on the `input`"),
     ("align", &[], "write CSS (`text-align`, `float`, `vertical-align`)"),
     ("alink", &["body"], "write CSS (`:active`)"),
     ("allowusermedia", &["iframe"], "write `allow`"),
-    ("archive", &["object"], "write `data` and `type`"),
+    ("archive classid code", &["object"], "write `data` and `type`"),
     ("axis", &["td", "th"], "write `scope` on the `th`"),
     ("background", &["body", "table", "thead", "tbody", "tfoot", "tr", "td", "th"], "write CSS (`background-image`)"),
     ("bgcolor", &["body", "table", "thead", "tbody", "tfoot", "tr", "td", "th"], "write CSS (`background-color`)"),
@@ -54,30 +54,23 @@ pub(crate) const ATTRIBUTES: &[(&str, &[&str], &str)] = &[
     ("bottommargin", &["body"], "write CSS (`margin-bottom`)"),
     ("cellpadding", &["table"], "write CSS (`padding` of the cells)"),
     ("cellspacing", &["table"], "write CSS (`border-spacing`)"),
-    ("char", &["col", "colgroup", "tbody", "td", "tfoot", "th", "thead", "tr"], "write CSS (`text-align`)"),
-    ("charoff", &["col", "colgroup", "tbody", "td", "tfoot", "th", "thead", "tr"], "write CSS (`text-align`)"),
+    ("char charoff", &["col", "colgroup", "tbody", "td", "tfoot", "th", "thead", "tr"], "write CSS (`text-align`)"),
     ("charset", &["a", "area", "link", "script"], "the server's `Content-Type` says it"),
-    ("classid", &["object"], "write `data` and `type`"),
     ("clear", &["br"], "write CSS (`clear`)"),
-    ("code", &["object"], "write `data` and `type`"),
     ("codebase", &["object"], "write the whole URL in `data`"),
     ("codetype", &["object"], "write `type`"),
     ("color", &["hr"], "write CSS (`color`)"),
     ("compact", &["dl", "menu", "ol", "ul"], "write CSS"),
     ("contextmenu", &[], "write a script for the `contextmenu` event"),
     ("coords", &["a"], "write `area`"),
-    ("datasrc", &[], "fetch the data with a script"),
-    ("datafld", &[], "fetch the data with a script"),
-    ("dataformatas", &[], "fetch the data with a script"),
+    ("datafld dataformatas datasrc", &[], "fetch the data with a script"),
     ("declare", &["object"], "repeat the whole `object` where it is used"),
     ("dropzone", &[], "write a script for the events `dragenter` and `dragover`"),
-    ("event", &["script"], "register the listener in the script"),
-    ("for", &["script"], "register the listener in the script"),
+    ("event for", &["script"], "register the listener in the script"),
     ("open", &["table"], "write CSS (`border`)"),
-    ("frameborder", &["iframe"], "write CSS (`border`)"),
-    ("framespacing", &["iframe"], "write CSS (`border`)"),
+    ("frameborder framespacing", &["iframe"], "write CSS (`border`)"),
     ("height", &["table", "thead", "tbody", "tfoot", "tr", "td", "th"], "write CSS (`height`)"),
-    ("hspace", &["embed", "iframe", "img", "input", "object"], "write CSS (`margin`)"),
+    ("hspace vspace", &["embed", "iframe", "img", "input", "object"], "write CSS (`margin`)"),
     ("incremental", &["input"], "write a script for the event `input`"),
     ("ismap", &["input"], "leave it out: an image button always sends where it was clicked"),
     ("language", &["script"], "leave it out for JavaScript, write `type` for data"),
@@ -86,8 +79,7 @@ pub(crate) const ATTRIBUTES: &[(&str, &[&str], &str)] = &[
     ("longdesc", &["iframe", "img"], "write an `a` that links to the description"),
     ("lowsrc", &["img"], "write a progressive image in `src`"),
     ("manifest", &["html"], "write a service worker"),
-    ("marginheight", &["body", "iframe"], "write CSS (`margin`)"),
-    ("marginwidth", &["body", "iframe"], "write CSS (`margin`)"),
+    ("marginheight marginwidth", &["body", "iframe"], "write CSS (`margin`)"),
     ("methods", &["a", "link"], "leave it out"),
     ("name", &["a", "embed", "img", "option"], "write `id`"),
     ("nohref", &["area"], "leave out `href`"),
@@ -116,7 +108,6 @@ pub(crate) const ATTRIBUTES: &[(&str, &[&str], &str)] = &[
     ("valign", &[], "write CSS (`vertical-align`)"),
     ("version", &["html"], "leave it out"),
     ("vlink", &["body"], "write CSS (`:visited`)"),
-    ("vspace", &["embed", "iframe", "img", "input", "object"], "write CSS (`margin`)"),
     ("width", &["col", "colgroup", "hr", "pre", "table", "td", "th"], "write CSS (`width`)"),
 ];
 
@@ -128,5 +119,6 @@ pub(crate) fn element(name: &str) -> Option<&'static str> {
 /// The replacement of an attribute.
 pub(crate) fn attribute(element: &str, name: &str) -> Option<&'static str> {
     let had = |elements: &[&str]| elements.is_empty() || elements.contains(&element);
-    ATTRIBUTES.iter().find(|(old, elements, _)| *old == name && had(elements)).map(|(_, _, instead)| *instead)
+    let is_it = |names: &str, elements: &[&str]| names.split(' ').any(|old| old == name) && had(elements);
+    ATTRIBUTES.iter().find(|(names, elements, _)| is_it(names, elements)).map(|(_, _, instead)| *instead)
 }

@@ -5,7 +5,9 @@ use super::random::Random;
 use super::tree::{Element, Tree};
 use super::values::{input_types, samples};
 use crate::html::check::attributes::kind;
-use crate::html::standard::{Content, Exclusions, Rules, aria, attributes, element, elements::ELEMENTS, obsolete};
+use crate::html::standard::{
+    Content, Exclusions, Model, Rules, aria, attributes, element, elements::ELEMENTS, obsolete,
+};
 
 /// Each element as the last child of each, and as the first child of those that require children.
 pub(super) fn pairs() -> Vec<Element> {
@@ -52,12 +54,10 @@ pub(super) fn at_depth() -> Vec<Element> {
     for outer in ELEMENTS.iter().filter(forbids) {
         for inner in ELEMENTS {
             let middle = || if is_phrasing_only(outer) { minimal("span") } else { minimal("div") };
-            for attribute in
+            for (name, value) in
                 [("title", "x"), ("href", "/x"), ("controls", ""), ("usemap", "#the-map"), ("tabindex", "0")]
             {
-                let (name, value) = attribute;
-                let is_global = attributes::global(name).is_some();
-                if is_global || inner.attribute(name).is_some() {
+                if attributes::global(name).is_some() || inner.attribute(name).is_some() {
                     let inner = minimal(inner.name).with(name, value);
                     trees.push(page(minimal(outer.name).with_child(middle().with_child(inner))));
                 }
@@ -68,7 +68,6 @@ pub(super) fn at_depth() -> Vec<Element> {
 }
 
 fn is_phrasing_only(rules: &Rules) -> bool {
-    use crate::html::standard::Model;
     !matches!(rules.content, Content::Model(Model::Flow, _))
 }
 
@@ -148,7 +147,7 @@ pub(super) fn by_hand() -> Vec<Element> {
 /// Each element with attributes of other elements, one in `part` of them, chosen by hash.
 pub(super) fn foreign_attributes(part: usize) -> Vec<Element> {
     let own = ELEMENTS.iter().flat_map(|rules| rules.attributes).map(|(name, _)| *name);
-    let once = obsolete::ATTRIBUTES.iter().map(|(name, _, _)| *name);
+    let once = obsolete::ATTRIBUTES.iter().flat_map(|(names, _, _)| names.split(' '));
     let global = attributes::GLOBAL.iter().chain(aria::ATTRIBUTES).map(|(name, _)| *name);
     let mut names: Vec<&str> = own.chain(once).chain(global).chain(["nonsense", "data-x", "onclick"]).collect();
     names.sort_unstable();

@@ -48,7 +48,11 @@ impl Element {
         if self.children.is_empty() && standard::is_void(&self.name) {
             return text + ";";
         }
-        let children: Vec<String> = self.children.iter().map(Tree::template).collect();
+        let template = |child: &Tree| match child {
+            Tree::Text(text) => format!("{text:?}"),
+            Tree::Element(element) => element.template(),
+        };
+        let children: Vec<String> = self.children.iter().map(template).collect();
         text + " { " + &children.join(" ") + " }"
     }
 
@@ -100,14 +104,5 @@ impl Element {
         let mut size = 0;
         self.visit(&mut |_| size += 1);
         size
-    }
-}
-
-impl Tree {
-    fn template(&self) -> String {
-        match self {
-            Self::Text(text) => format!("{text:?}"),
-            Self::Element(element) => element.template(),
-        }
     }
 }

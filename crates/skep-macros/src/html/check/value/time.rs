@@ -9,16 +9,8 @@ pub(super) fn is_moment(value: &str) -> bool {
 
 /// For `time` (4.5.14).
 pub(super) fn is_time(value: &str) -> bool {
-    let value = value.trim_ascii();
-    is_moment(value)
-        || is_month(value)
-        || is_yearless(value)
-        || is_clock(value)
-        || split_moment(value).is_some_and(|(date, clock)| is_date(date) && is_clock(clock))
-        || is_zone(value)
-        || is_week(value)
-        || is_year(value)
-        || is_duration(value)
+    let forms = [is_moment, is_month, is_yearless, is_clock, is_local, is_zone, is_week, is_year, is_duration];
+    forms.iter().any(|is_it| is_it(value.trim_ascii()))
 }
 
 fn is_year(value: &str) -> bool {

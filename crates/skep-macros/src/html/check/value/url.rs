@@ -55,35 +55,3 @@ fn is_authority(authority: &str) -> bool {
     let is_port = port.is_none_or(|port| port.is_empty() || port.parse::<u16>().is_ok());
     !host.is_empty() && !host.contains(['[', ']']) && is_port
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_url_that_browsers_would_correct_is_invalid() {
-        for url in
-            ["/x", "x?y=z#w", "https://a.b:80/", "//a.b/c", "mailto:a@b.c", "foo:bar", "http://[::1]:8/", "a%20b", "ä"]
-        {
-            assert!(is_url(url), "{url}");
-        }
-        for url in [
-            "",
-            "/x y",
-            "a|b",
-            "a%2",
-            "x#y#z",
-            "http:x",
-            "http:///x",
-            "//",
-            "http://[x",
-            "http://a:99999/",
-            "a[b",
-            "a\\b",
-        ] {
-            assert!(!is_url(url), "{url}");
-        }
-        assert!(is_absolute("https://a.b/"));
-        assert!(!is_absolute("/a"));
-    }
-}
