@@ -36,77 +36,56 @@ impl<'a, K: ?Sized, V, D: Ready, C> BlockingCache<'a, K, V, D, C> {
     }
 }
 
-impl<K, V, D, C> BlockingCache<'_, K, V, D, C>
-where
-    K: Serialize + ?Sized,
-    V: Send,
-    D: Ready,
-    C: Codec<V>,
-{
-    /// The fresh value, if there is one. See [`Cache::get`].
-    #[inline]
-    pub fn get(&self, key: &K) -> Result<Option<V>> {
-        block_on(self.0.get(key))
-    }
+/// Methods that block on the method of the same name.
+macro_rules! blocking {
+    ($($(#[$meta:meta])* pub fn $name:ident($($argument:ident: $type:ty),*) -> $result:ty;)*) => {
+        $(
+            $(#[$meta])*
+            #[inline]
+            pub fn $name(&self, $($argument: $type),*) -> $result {
+                block_on(self.0.$name($($argument),*))
+            }
+        )*
+    };
+}
 
-    /// Stores a value. See [`Cache::set`].
-    #[inline]
-    pub fn set(&self, key: &K, value: &V) -> Result<bool> {
-        block_on(self.0.set(key, value))
-    }
+impl<K: Serialize + ?Sized, V: Send, D: Ready, C: Codec<V>> BlockingCache<'_, K, V, D, C> {
+    blocking! {
+        /// The fresh value, if there is one. See [`Cache::get`].
+        pub fn get(key: &K) -> Result<Option<V>>;
 
-    /// Stores a value with a policy of its own. See [`Cache::set_with`].
-    #[inline]
-    pub fn set_with(&self, key: &K, value: &V, policy: &EntryPolicy) -> Result<bool> {
-        block_on(self.0.set_with(key, value, policy))
-    }
+        /// Stores a value. See [`Cache::set`].
+        pub fn set(key: &K, value: &V) -> Result<bool>;
 
-    /// Stores a negative entry. See [`Cache::set_none`].
-    #[inline]
-    pub fn set_none(&self, key: &K) -> Result<bool> {
-        block_on(self.0.set_none(key))
-    }
+        /// Stores a value with a policy of its own. See [`Cache::set_with`].
+        pub fn set_with(key: &K, value: &V, policy: &EntryPolicy) -> Result<bool>;
 
-    /// Removes the value. See [`Cache::remove`].
-    #[inline]
-    pub fn remove(&self, key: &K) -> Result<bool> {
-        block_on(self.0.remove(key))
-    }
+        /// Stores a negative entry. See [`Cache::set_none`].
+        pub fn set_none(key: &K) -> Result<bool>;
 
-    /// Invalidates all entries of this namespace. See [`Cache::clear`].
-    #[inline]
-    pub fn clear(&self) -> Result<()> {
-        block_on(self.0.clear())
-    }
+        /// Removes the value. See [`Cache::remove`].
+        pub fn remove(key: &K) -> Result<bool>;
 
-    /// Invalidates all entries with this tag. See [`Cache::invalidate_tag`].
-    #[inline]
-    pub fn invalidate_tag(&self, tag: &str) -> Result<()> {
-        block_on(self.0.invalidate_tag(tag))
-    }
+        /// Invalidates all entries of this namespace. See [`Cache::clear`].
+        pub fn clear() -> Result<()>;
 
-    /// Adds to a counter. See [`Cache::increment`].
-    #[inline]
-    pub fn increment(&self, key: &K, by: i64) -> Result<i64> {
-        block_on(self.0.increment(key, by))
-    }
+        /// Invalidates all entries with this tag. See [`Cache::invalidate_tag`].
+        pub fn invalidate_tag(tag: &str) -> Result<()>;
 
-    /// The counter under this key. See [`Cache::counter`].
-    #[inline]
-    pub fn counter(&self, key: &K) -> Result<Option<i64>> {
-        block_on(self.0.counter(key))
-    }
+        /// Adds to a counter. See [`Cache::increment`].
+        pub fn increment(key: &K, by: i64) -> Result<i64>;
 
-    /// Sets the TTL of an entry, from now. See [`Cache::touch`].
-    #[inline]
-    pub fn touch(&self, key: &K, ttl: Duration) -> Result<bool> {
-        block_on(self.0.touch(key, ttl))
-    }
+        /// The counter under this key. See [`Cache::counter`].
+        pub fn counter(key: &K) -> Result<Option<i64>>;
 
-    /// When the entry stops being fresh. See [`Cache::expires_at`].
-    #[inline]
-    pub fn expires_at(&self, key: &K) -> Result<Option<Time>> {
-        block_on(self.0.expires_at(key))
+        /// Sets the TTL of an entry, from now. See [`Cache::touch`].
+        pub fn touch(key: &K, ttl: Duration) -> Result<bool>;
+
+        /// When the entry stops being fresh. See [`Cache::expires_at`].
+        pub fn expires_at(key: &K) -> Result<Option<Time>>;
+
+        /// Changes a value atomically. See [`Cache::update`].
+        pub fn update(key: &K, change: impl FnMut(Option<V>) -> V + Send) -> Result<V>;
     }
 
     /// Passes the encoded value to `read`. See [`Cache::read`].
@@ -130,11 +109,6 @@ where
         V: 'k,
     {
         block_on(self.0.set_many(entries))
-    }
-
-    /// Changes a value atomically. See [`Cache::update`].
-    pub fn update(&self, key: &K, change: impl FnMut(Option<V>) -> V + Send) -> Result<V> {
-        block_on(self.0.update(key, change))
     }
 
     /// The keys of this cache. See [`Cache::keys`].

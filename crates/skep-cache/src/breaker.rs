@@ -20,7 +20,6 @@ pub(crate) struct Breaker {
 }
 
 impl Default for Breaker {
-    /// Opens after five failures, for one second up to thirty.
     fn default() -> Self {
         Self::new(5, Duration::from_secs(1), Duration::from_secs(30))
     }

@@ -13,18 +13,15 @@ use serde::de::DeserializeOwned;
 use crate::blocking::BlockingCache;
 use crate::clock::Time;
 use crate::codec::{Codec, Postcard};
-use crate::driver::{Driver, Header, Ready, Usage};
+use crate::driver::{ATTEMPTS, Driver, Header, Ready, Usage};
 use crate::error::{Error, Result};
 use crate::key::Key;
 use crate::policy::EntryPolicy;
 use crate::stats::{Count, Stats};
 
 mod builder;
-mod compression;
 mod compute;
 mod inner;
-mod invalidation;
-mod lease;
 mod value;
 
 pub use builder::Builder;
@@ -41,21 +38,7 @@ pub(crate) type Usual = crate::Null;
 /// [`blocking`](Cache::blocking) has the same methods without `await`. A failure of the driver is a miss for reads, and `false` for
 /// writes; it is counted, logged (target `skep_cache`) and opens a circuit breaker. [`Builder::errors`] makes it an error.
 ///
-/// ```
-/// # skep_cache::driver::block_on(async {
-/// use std::time::Duration;
-/// use skep_cache::{Cache, Memory};
-///
-/// let posts = Cache::<u32, String>::builder("posts")
-///     .ttl(Duration::from_secs(60))
-///     .stale(Duration::from_secs(600))
-///     .build(Memory::new(64 << 20))?;
-///
-/// let post = posts.get_or(&7, || async { std::fs::read_to_string("Cargo.toml") }).await?;
-/// assert_eq!(posts.get(&7).await?, Some(post));
-/// # Ok::<(), skep_cache::Error>(())
-/// # }).unwrap();
-/// ```
+/// See [the crate](crate) for an example.
 pub struct Cache<K: ?Sized, V, D = Usual, C = Postcard> {
     inner: Arc<Inner<D, C>>,
     types: PhantomData<fn(&K) -> V>,
@@ -80,13 +63,7 @@ impl<K: ?Sized, V, D: Driver> Cache<K, V, D> {
     }
 }
 
-impl<K, V, D, C> Cache<K, V, D, C>
-where
-    K: Serialize + ?Sized,
-    V: Send,
-    D: Driver,
-    C: Codec<V>,
-{
+impl<K: Serialize + ?Sized, V: Send, D: Driver, C: Codec<V>> Cache<K, V, D, C> {
     /// The fresh value, if there is one.
     pub async fn get(&self, key: &K) -> Result<Option<V>> {
         let mut encoded = Key::empty();
@@ -183,7 +160,7 @@ where
     ///
     /// As [`clear`](Cache::clear).
     pub async fn invalidate_tag(&self, tag: &str) -> Result<()> {
-        self.inner.invalidate(tag).await
+        self.inner.invalidate(crate::tags::hash(tag)).await
     }
 
     /// Changes a value atomically and returns the new one. `change` gets the current value, and is called again if another
@@ -206,10 +183,6 @@ where
     }
 
     /// As [`update`](Cache::update), with a policy of its own.
-    ///
-    /// # Errors
-    ///
-    /// As [`update`](Cache::update).
     pub async fn update_with(
         &self,
         key: &K,
@@ -307,7 +280,5 @@ impl<K: ?Sized, V, D: Driver, C> fmt::Debug for Cache<K, V, D, C> {
     }
 }
 
-/// How often `update` tries before it fails because of other writers.
-const ATTEMPTS: u32 = 100;
 /// How long a tombstone refuses older writes. Longer than a write is likely to take.
 const REMOVAL: Duration = Duration::from_mins(1);

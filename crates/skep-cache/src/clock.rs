@@ -86,12 +86,10 @@ impl Version {
         self.0
     }
 
-    /// The millisecond of this version.
     pub(crate) const fn time(self) -> Time {
         Time(self.0 >> FINE)
     }
 
-    /// The highest version of its millisecond.
     pub(crate) const fn last_of_millisecond(self) -> Self {
         Self(self.0 | ((1 << FINE) - 1))
     }
@@ -171,10 +169,7 @@ impl Clock {
     /// The current time.
     #[inline]
     pub fn now(&self) -> Time {
-        match &self.0 {
-            Source::System | Source::Drawn(_) => system(),
-            Source::Manual(manual) => Time(manual.now.load(Ordering::Acquire)),
-        }
+        self.by_hand().map_or_else(system, |manual| Time(manual.now.load(Ordering::Acquire)))
     }
 
     /// Advances a manual clock.
@@ -183,7 +178,7 @@ impl Clock {
     ///
     /// If it is not manual.
     pub fn advance(&self, duration: Duration) {
-        let Source::Manual(manual) = &self.0 else { panic!("only a manual clock can be advanced") };
+        let manual = self.by_hand().expect("only a manual clock can be advanced");
         let millis = u64::try_from(duration.as_millis()).expect("less than 500 million years");
         let before = manual.now.fetch_add(millis, Ordering::AcqRel);
         manual.timer.fire(Time(before + millis));
@@ -195,21 +190,16 @@ impl Clock {
     }
 
     pub(crate) fn timer(&self) -> Option<Arc<Timer>> {
-        match &self.0 {
-            Source::System | Source::Drawn(_) => Timer::system(),
-            Source::Manual(manual) => Some(Arc::clone(&manual.timer)),
-        }
+        self.by_hand().map_or_else(Timer::system, |manual| Some(Arc::clone(&manual.timer)))
     }
 
     /// Microseconds since an arbitrary moment, to measure durations.
     pub(crate) fn micros(&self) -> u64 {
         static START: OnceLock<Instant> = OnceLock::new();
-        match &self.0 {
-            Source::System | Source::Drawn(_) => {
-                u64::try_from(START.get_or_init(Instant::now).elapsed().as_micros()).unwrap_or(u64::MAX)
-            }
-            Source::Manual(manual) => manual.now.load(Ordering::Acquire) * 1_000,
+        if let Some(manual) = self.by_hand() {
+            return manual.now.load(Ordering::Acquire) * 1_000;
         }
+        u64::try_from(START.get_or_init(Instant::now).elapsed().as_micros()).unwrap_or(u64::MAX)
     }
 
     /// A version higher than all that this clock has drawn or observed.
@@ -240,16 +230,18 @@ impl Clock {
     }
 
     fn last(&self) -> &AtomicU64 {
-        match &self.0 {
-            Source::System | Source::Drawn(_) => &LAST,
-            Source::Manual(manual) => &manual.last,
-        }
+        self.by_hand().map_or(&LAST, |manual| &manual.last)
+    }
+
+    #[inline]
+    fn by_hand(&self) -> Option<&Manual> {
+        if let Source::Manual(manual) = &self.0 { Some(manual) } else { None }
     }
 }
 
 impl fmt::Debug for Clock {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let name = if matches!(self.0, Source::Manual(_)) { "manual" } else { "system" };
+        let name = if self.by_hand().is_some() { "manual" } else { "system" };
         write!(f, "Clock({name}, {} ms)", self.now().millis())
     }
 }
@@ -278,27 +270,22 @@ fn node(now: Time) -> u64 {
     if last >> NODE == now.millis() {
         return last & mask;
     }
-    let node = u64::from(crate::process::id()).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - NODE);
+    let node = u64::from(process_id()).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - NODE);
     LAST.store((now.millis() << NODE) | node, Ordering::Relaxed);
     node
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+/// The process id, or a random number in a component.
+#[cfg(not(target_family = "wasm"))]
+fn process_id() -> u32 {
+    std::process::id()
+}
 
-    #[test]
-    fn each_version_is_higher_than_the_one_before() {
-        let clock = Clock::manual();
-        let drawn: Vec<_> = (0..10_000).map(|_| clock.version()).collect();
-        assert!(drawn.is_sorted_by(|a, b| a < b));
-    }
-
-    #[test]
-    fn a_version_seen_elsewhere_is_exceeded() {
-        let clock = Clock::manual();
-        let far_ahead = Version::from_u64(clock.version().to_u64() + (1 << 40));
-        clock.observe(far_ahead);
-        assert!(clock.version() > far_ahead);
-    }
+/// Includes the time: randomness from before the snapshot is the same in all instances.
+#[cfg(target_family = "wasm")]
+fn process_id() -> u32 {
+    use std::hash::{BuildHasher, RandomState};
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+    let hash = RandomState::new().hash_one(now.as_nanos());
+    u32::try_from(hash >> 32).expect("32 bits")
 }

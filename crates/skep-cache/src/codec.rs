@@ -109,54 +109,44 @@ impl<V: Serialize + DeserializeOwned> Codec<V> for Json {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Raw;
 
-impl Codec<Bytes> for Raw {
-    const SHARES: bool = true;
+macro_rules! raw {
+    ($($type:ty { $($decode:tt)* })*) => {
+        $(impl Codec<$type> for Raw {
+            fn encode(&self, value: &$type, to: &mut BytesMut) -> Result<()> {
+                to.put_slice(value.as_ref());
+                Ok(())
+            }
 
-    fn encode(&self, value: &Bytes, to: &mut BytesMut) -> Result<()> {
-        to.put_slice(value);
-        Ok(())
-    }
+            fn encoded_len(&self, value: &$type) -> Option<usize> {
+                Some(value.len())
+            }
 
-    fn encoded_len(&self, value: &Bytes) -> Option<usize> {
-        Some(value.len())
-    }
-
-    fn decode(&self, bytes: &[u8]) -> Result<Bytes> {
-        Ok(Bytes::copy_from_slice(bytes))
-    }
-
-    fn decode_shared(&self, bytes: Bytes) -> Result<Bytes> {
-        Ok(bytes)
-    }
+            $($decode)*
+        })*
+    };
 }
 
-impl Codec<Vec<u8>> for Raw {
-    fn encode(&self, value: &Vec<u8>, to: &mut BytesMut) -> Result<()> {
-        to.put_slice(value);
-        Ok(())
-    }
+raw! {
+    Bytes {
+        const SHARES: bool = true;
 
-    fn encoded_len(&self, value: &Vec<u8>) -> Option<usize> {
-        Some(value.len())
-    }
+        fn decode(&self, bytes: &[u8]) -> Result<Bytes> {
+            Ok(Bytes::copy_from_slice(bytes))
+        }
 
-    fn decode(&self, bytes: &[u8]) -> Result<Vec<u8>> {
-        Ok(bytes.to_vec())
+        fn decode_shared(&self, bytes: Bytes) -> Result<Bytes> {
+            Ok(bytes)
+        }
     }
-}
-
-impl Codec<String> for Raw {
-    fn encode(&self, value: &String, to: &mut BytesMut) -> Result<()> {
-        to.put_slice(value.as_bytes());
-        Ok(())
+    Vec<u8> {
+        fn decode(&self, bytes: &[u8]) -> Result<Vec<u8>> {
+            Ok(bytes.to_vec())
+        }
     }
-
-    fn encoded_len(&self, value: &String) -> Option<usize> {
-        Some(value.len())
-    }
-
-    fn decode(&self, bytes: &[u8]) -> Result<String> {
-        let text = std::str::from_utf8(bytes);
-        text.map(str::to_owned).map_err(|error| Error::codec("invalid UTF-8").because(error))
+    String {
+        fn decode(&self, bytes: &[u8]) -> Result<String> {
+            let text = std::str::from_utf8(bytes);
+            text.map(str::to_owned).map_err(|error| Error::codec("invalid UTF-8").because(error))
+        }
     }
 }

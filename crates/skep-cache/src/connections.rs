@@ -5,13 +5,14 @@
 
 use std::fmt;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use tokio::runtime::{Handle, Id};
 
 use crate::breaker::Breaker;
 use crate::clock::Clock;
+use crate::mutex::lock;
 
 /// A connection that many tasks share.
 pub(crate) trait Pooled: Send + Sync {
@@ -19,7 +20,36 @@ pub(crate) trait Pooled: Send + Sync {
     fn is_closed(&self) -> bool;
 }
 
-/// Why there is no connection.
+/// How servers are used.
+#[derive(Clone, Debug)]
+pub(crate) struct Limits {
+    /// Of a request.
+    pub(crate) timeout: Duration,
+    pub(crate) connect_timeout: Duration,
+    /// To each server from each runtime.
+    pub(crate) connections: usize,
+    /// The first and the longest pause after a failed attempt to connect.
+    pub(crate) backoff: (Duration, Duration),
+}
+
+impl Limits {
+    /// Which limit is invalid, and what is expected.
+    pub(crate) fn check(&self) -> Result<(), String> {
+        let &Self { timeout, connect_timeout, connections, backoff: (first, longest) } = self;
+        let times =
+            [("timeout", timeout), ("connect_timeout", connect_timeout), ("backoff", first), ("backoff", longest)];
+        for (name, time) in times {
+            if !(Duration::from_millis(1)..=Duration::from_hours(1)).contains(&time) {
+                return Err(format!("{name} is {time:?}: expected 1 ms to 1 h"));
+            }
+        }
+        if !(1..=64).contains(&connections) {
+            return Err(format!("connections is {connections}: expected 1 to 64"));
+        }
+        Ok(())
+    }
+}
+
 #[derive(Debug)]
 pub(crate) enum ConnectError<E> {
     NoRuntime,
@@ -27,7 +57,6 @@ pub(crate) enum ConnectError<E> {
     Failed(E),
 }
 
-/// The connections to one server.
 pub(crate) struct Connections<C> {
     /// For logs: "memcached at cache1:11211".
     server: String,
@@ -36,7 +65,6 @@ pub(crate) struct Connections<C> {
     breaker: Breaker,
 }
 
-/// The connections of one runtime.
 struct Pool<C> {
     slots: Box<[Slot<C>]>,
     next: AtomicUsize,
@@ -48,14 +76,11 @@ struct Slot<C> {
     connecting: tokio::sync::Mutex<()>,
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 impl<C: Pooled> Connections<C> {
-    /// Connects to nothing yet. `backoff`: the first and the longest pause after a failed attempt to connect.
-    pub(crate) fn new(server: String, for_each_runtime: usize, backoff: (Duration, Duration)) -> Self {
-        Self { server, for_each_runtime, pools: Mutex::default(), breaker: Breaker::new(1, backoff.0, backoff.1) }
+    /// Connects to nothing yet.
+    pub(crate) fn new(server: String, limits: &Limits) -> Self {
+        let breaker = Breaker::new(1, limits.backoff.0, limits.backoff.1);
+        Self { server, for_each_runtime: limits.connections, pools: Mutex::default(), breaker }
     }
 
     /// Whether the server could not be reached lately.

@@ -18,7 +18,7 @@ mod dispatch;
 
 pub use crate::block::block_on;
 pub use crate::entry::{Entry, Flags, Header, Record, Removal};
-pub(crate) use dispatch::{dispatch, dispatch_call, dispatch_enum};
+pub(crate) use dispatch::{called, dispatch, dispatch_enum, forward};
 
 /// Stores entries under keys.
 ///
@@ -209,7 +209,7 @@ pub trait Ready: Driver {}
 pub const MAX_KEY: usize = 250;
 
 /// How often a read-modify-write is tried before it fails because of other writers.
-const ATTEMPTS: u32 = 100;
+pub(crate) const ATTEMPTS: u32 = 100;
 
 /// The condition under which an entry is stored. A dead entry counts as absent; only `Newer` looks at tombstones.
 ///
@@ -316,16 +316,14 @@ pub fn ready<T>(future: impl Future<Output = T>) -> T {
 
 /// The next entry of a counter, its number, and the condition for storing it.
 pub(crate) fn count(found: Option<&Record>, by: i64, fresh: &Record) -> Result<(Record, i64, When)> {
-    let (base, when) = match found {
-        Some(record) => (record.entry(), When::Version(record.entry().version())),
-        None => (fresh.entry(), When::Absent),
-    };
+    let base = found.unwrap_or(fresh).entry();
     let number = base.value().try_into().map_err(|_| Error::corrupt("a counter is 8 bytes"))?;
     let sum = i64::from_le_bytes(number).saturating_add(by);
-    let version = match found {
-        Some(record) => fresh.entry().version().max(record.entry().version().successor()),
-        None => fresh.entry().version(),
-    };
+    let (mut version, mut when) = (fresh.entry().version(), When::Absent);
+    if found.is_some() {
+        version = version.max(base.version().successor());
+        when = When::Version(base.version());
+    }
     let tags: Vec<_> = base.tags().collect();
     Ok((Record::new(&Header { version, ..base.header() }, &tags, &sum.to_le_bytes()), sum, when))
 }
@@ -349,6 +347,6 @@ pub fn tombstone(removal: Removal, old: Option<Entry<'_>>) -> Record {
     Record::tombstone(Removal { version, ..removal })
 }
 
-dispatch! { [<D: Driver>] Arc<D> { driver => driver.as_ref() } }
+dispatch! { [<D: Driver>] Arc<D> => { driver => driver.as_ref() } }
 
 impl<D: Ready> Ready for Arc<D> {}

@@ -3,6 +3,8 @@
 //! A [`Header`] of 48 bytes (little endian), the hashes of the tags (8 bytes each), then the encoded value. A [`Record`] owns the
 //! bytes, an [`Entry`] borrows them. Drivers read the expiry, the version and the flags only.
 
+use std::convert::identity;
+
 use bytes::{BufMut, Bytes, BytesMut};
 
 use crate::clock::{Time, Version};
@@ -226,6 +228,24 @@ pub struct Entry<'a> {
     owner: Option<&'a Bytes>,
 }
 
+/// Methods that read the fields of the header, at their byte.
+macro_rules! fields {
+    ($($name:ident: $type:ty = $from:path, $number:ident at $at:literal;)*) => {
+        /// The header.
+        pub fn header(&self) -> Header {
+            Header { $($name: self.$name()),* }
+        }
+
+        $(
+            #[doc = concat!("See [`Header::", stringify!($name), "`].")]
+            #[inline]
+            pub fn $name(&self) -> $type {
+                $from($number::from_le_bytes(self.field($at)))
+            }
+        )*
+    };
+}
+
 impl<'a> Entry<'a> {
     /// Parses stored bytes.
     ///
@@ -244,75 +264,20 @@ impl<'a> Entry<'a> {
     }
 
     /// As [`Entry::parse`], for a driver that has [`Bytes`]: readers may share the value.
-    ///
-    /// # Errors
-    ///
-    /// As [`Entry::parse`].
     #[inline]
     pub fn parse_shared(bytes: &'a Bytes) -> Result<Self> {
         Ok(Self { owner: Some(bytes), ..Self::parse(bytes)? })
     }
 
-    /// The header.
-    pub fn header(&self) -> Header {
-        Header {
-            flags: self.flags(),
-            cost: self.cost(),
-            version: self.version(),
-            fresh_until: self.fresh_until(),
-            dead_at: self.dead_at(),
-            idle: self.idle(),
-            weight: self.weight(),
-            mark: self.mark(),
-        }
-    }
-
-    /// See [`Header::flags`].
-    #[inline]
-    pub fn flags(&self) -> Flags {
-        Flags(self.bytes[1])
-    }
-
-    /// See [`Header::version`].
-    #[inline]
-    pub fn version(&self) -> Version {
-        Version::from_u64(u64::from_le_bytes(self.field(8)))
-    }
-
-    /// See [`Header::fresh_until`].
-    #[inline]
-    pub fn fresh_until(&self) -> Time {
-        Time::from_millis(u64::from_le_bytes(self.field(16)))
-    }
-
-    /// See [`Header::dead_at`].
-    #[inline]
-    pub fn dead_at(&self) -> Time {
-        Time::from_millis(u64::from_le_bytes(self.field(24)))
-    }
-
-    /// See [`Header::weight`].
-    #[inline]
-    pub fn weight(&self) -> u32 {
-        u32::from_le_bytes(self.field(36))
-    }
-
-    /// See [`Header::idle`].
-    #[inline]
-    pub fn idle(&self) -> u32 {
-        u32::from_le_bytes(self.field(32))
-    }
-
-    /// See [`Header::cost`].
-    #[inline]
-    pub fn cost(&self) -> u32 {
-        u32::from_le_bytes(self.field(4))
-    }
-
-    /// See [`Header::mark`].
-    #[inline]
-    pub fn mark(&self) -> u64 {
-        u64::from_le_bytes(self.field(40))
+    fields! {
+        flags: Flags = Flags, u8 at 1;
+        cost: u32 = identity, u32 at 4;
+        version: Version = Version::from_u64, u64 at 8;
+        fresh_until: Time = Time::from_millis, u64 at 16;
+        dead_at: Time = Time::from_millis, u64 at 24;
+        idle: u32 = identity, u32 at 32;
+        weight: u32 = identity, u32 at 36;
+        mark: u64 = identity, u64 at 40;
     }
 
     /// Whether the entry or tombstone is not dead.
@@ -387,40 +352,5 @@ impl<'a> Entry<'a> {
     #[inline]
     fn field<const N: usize>(&self, at: usize) -> [u8; N] {
         self.bytes[at..at + N].try_into().expect("parsed: the header is whole")
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_header_is_parsed_as_it_was_encoded() {
-        let header = Header {
-            flags: Flags::NEGATIVE.with(Flags::COUNTER),
-            cost: 3,
-            version: Version::from_u64(4),
-            fresh_until: Time::from_millis(5),
-            dead_at: Time::from_millis(6),
-            idle: 7,
-            weight: 9,
-            mark: 8,
-        };
-        let record = Record::new(&header, &[1, 2], b"value");
-        assert_eq!(record.entry().header(), header);
-        let other = Header { mark: 9, ..header };
-        assert_eq!(record.with_header(&other), Record::new(&other, &[1, 2], b"value"));
-    }
-
-    #[test]
-    fn invalid_bytes_are_refused() {
-        let whole = Record::new(&Header::default(), &[1], b"");
-        let whole = whole.bytes();
-        for cut in 0..whole.len() {
-            assert!(Entry::parse(&whole[..cut]).unwrap_err().is_corrupt(), "{cut} bytes");
-        }
-        let mut foreign = whole.to_vec();
-        foreign[0] = b'{';
-        assert!(Entry::parse(&foreign).unwrap_err().is_corrupt());
     }
 }

@@ -3,6 +3,7 @@
 use std::error::Error as StdError;
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// The result of caches and drivers.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -36,67 +37,84 @@ enum Kind {
     Misused(&'static str),
     Computation,
     Panicked(String),
-    TimedOut { millis: u64 },
+    TimedOut { millis: u128 },
+}
+
+/// Constructors and questions, with the kind they make or ask for.
+macro_rules! kinds {
+    ($($(#[$meta:meta])* $vis:vis fn $name:ident($($value:ident: $type:ty),*) => $kind:expr;)*) => {
+        $(
+            $(#[$meta])*
+            #[must_use]
+            $vis fn $name($($value: $type),*) -> Self {
+                Self { kind: $kind, cause: None }
+            }
+        )*
+    };
+    ($($(#[$meta:meta])* pub fn $name:ident(&self) => $kind:pat,)*) => {
+        $(
+            $(#[$meta])*
+            #[must_use]
+            pub fn $name(&self) -> bool {
+                matches!(self.kind, $kind)
+            }
+        )*
+    };
 }
 
 impl Error {
-    /// The backend did not answer; `what` names the operation: "connecting", "writing".
-    #[must_use]
-    pub fn unreachable(what: &'static str) -> Self {
-        Kind::Unreachable(what).into()
+    kinds! {
+        /// The backend did not answer; `what` names the operation: "connecting", "writing".
+        pub fn unreachable(what: &'static str) => Kind::Unreachable(what);
+
+        /// The far tier is unreachable, but the near one works: the circuit breaker stays closed.
+        pub(crate) fn degraded() => Kind::Degraded;
+
+        /// An entry exceeds the limit.
+        pub fn too_large(bytes: usize, limit: usize) => Kind::TooLarge { bytes, limit };
+
+        /// The driver does not support the operation.
+        pub fn unsupported(driver: &'static str, what: &'static str) => Kind::Unsupported { driver, what };
+
+        /// Stored bytes are invalid; `what` says why.
+        pub fn corrupt(what: &'static str) => Kind::Corrupt(what);
+
+        /// A value or key could not be encoded or decoded; `what` says why.
+        pub fn codec(what: &'static str) => Kind::Codec(what);
+
+        /// Other writers changed the entry between each read and write.
+        pub fn contended(attempts: u32) => Kind::Contended { attempts };
+
+        /// A wrong call or configuration; `what` says what is expected.
+        pub fn misused(what: &'static str) => Kind::Misused(what);
+
+        pub(crate) fn panicked(message: String) => Kind::Panicked(message);
+
+        pub(crate) fn timed_out(limit: Duration) => Kind::TimedOut { millis: limit.as_millis() };
     }
 
-    /// The far tier is unreachable, but the near one works: the circuit breaker stays closed.
-    pub(crate) fn degraded() -> Self {
-        Kind::Degraded.into()
-    }
+    kinds! {
+        /// The backend could not be reached: the value may exist. A near tier treats this as a miss.
+        pub fn is_unreachable(&self) => Kind::Unreachable(_),
 
-    /// An entry exceeds the limit.
-    #[must_use]
-    pub fn too_large(bytes: usize, limit: usize) -> Self {
-        Kind::TooLarge { bytes, limit }.into()
-    }
+        /// The entry exceeds the limit of the driver.
+        pub fn is_too_large(&self) => Kind::TooLarge { .. },
 
-    /// The driver does not support the operation.
-    #[must_use]
-    pub fn unsupported(driver: &'static str, what: &'static str) -> Self {
-        Kind::Unsupported { driver, what }.into()
-    }
+        /// The driver does not support the operation.
+        pub fn is_unsupported(&self) => Kind::Unsupported { .. },
 
-    /// Stored bytes are invalid; `what` says why.
-    #[must_use]
-    pub fn corrupt(what: &'static str) -> Self {
-        Kind::Corrupt(what).into()
-    }
+        /// The stored bytes are damaged, or not written by this crate.
+        pub fn is_corrupt(&self) => Kind::Corrupt(_),
 
-    /// A value or key could not be encoded or decoded; `what` says why.
-    #[must_use]
-    pub fn codec(what: &'static str) -> Self {
-        Kind::Codec(what).into()
-    }
+        /// The computation failed or panicked. Its own error is the [`source`](StdError::source).
+        pub fn is_computation(&self) => Kind::Computation | Kind::Panicked(_),
 
-    /// Other writers changed the entry between each read and write.
-    #[must_use]
-    pub fn contended(attempts: u32) -> Self {
-        Kind::Contended { attempts }.into()
-    }
-
-    /// A wrong call or configuration; `what` says what is expected.
-    #[must_use]
-    pub fn misused(what: &'static str) -> Self {
-        Kind::Misused(what).into()
+        /// The computation exceeded the hard timeout.
+        pub fn is_timeout(&self) => Kind::TimedOut { .. },
     }
 
     pub(crate) fn computation(cause: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
-        Self::from(Kind::Computation).because(cause)
-    }
-
-    pub(crate) fn panicked(message: String) -> Self {
-        Kind::Panicked(message).into()
-    }
-
-    pub(crate) fn timed_out(limit: std::time::Duration) -> Self {
-        Kind::TimedOut { millis: u64::try_from(limit.as_millis()).unwrap_or(u64::MAX) }.into()
+        Self { kind: Kind::Computation, cause: Some(Arc::from(cause.into())) }
     }
 
     /// Adds the cause.
@@ -104,48 +122,6 @@ impl Error {
     pub fn because(mut self, cause: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
         self.cause = Some(Arc::from(cause.into()));
         self
-    }
-
-    /// The backend could not be reached: the value may exist. A near tier treats this as a miss.
-    #[must_use]
-    pub fn is_unreachable(&self) -> bool {
-        matches!(self.kind, Kind::Unreachable(_))
-    }
-
-    /// The entry exceeds the limit of the driver.
-    #[must_use]
-    pub fn is_too_large(&self) -> bool {
-        matches!(self.kind, Kind::TooLarge { .. })
-    }
-
-    /// The driver does not support the operation.
-    #[must_use]
-    pub fn is_unsupported(&self) -> bool {
-        matches!(self.kind, Kind::Unsupported { .. })
-    }
-
-    /// The stored bytes are damaged, or not written by this crate.
-    #[must_use]
-    pub fn is_corrupt(&self) -> bool {
-        matches!(self.kind, Kind::Corrupt(_))
-    }
-
-    /// The computation failed or panicked. Its own error is the [`source`](StdError::source).
-    #[must_use]
-    pub fn is_computation(&self) -> bool {
-        matches!(self.kind, Kind::Computation | Kind::Panicked(_))
-    }
-
-    /// The computation exceeded the hard timeout.
-    #[must_use]
-    pub fn is_timeout(&self) -> bool {
-        matches!(self.kind, Kind::TimedOut { .. })
-    }
-}
-
-impl From<Kind> for Error {
-    fn from(kind: Kind) -> Self {
-        Self { kind, cause: None }
     }
 }
 

@@ -9,19 +9,20 @@ use std::fs;
 use std::io;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use bytes::Bytes;
 
 use crate::clock::{Time, Version};
-use crate::driver::{Claim, Driver, Entry, Ready, Record, Removal, Token, Usage, When};
+use crate::driver::{Driver, Entry, Ready, Record, Removal, Usage, When};
 use crate::error::{Error, Result};
-use crate::slot::{Change, Operation, Outcome, show};
+use crate::setters::setters;
+use crate::slot::{Change, Operation, Outcome, operations, show};
 
 mod folder;
 mod format;
 
 use folder::{Budget, Folder};
-use format::Name;
 
 /// Folders, by the first digit of a file's name. With more, the share of each, and so the largest value, would be smaller.
 const FOLDERS: usize = 16;
@@ -61,12 +62,12 @@ impl File {
         FileBuilder { root: root.into(), max_bytes: 1 << 30, max_entries: 100_000 }
     }
 
-    fn folder(&self, name: &Name) -> &Folder {
-        &self.folders[name.folder()]
+    fn folder(&self, name: &str) -> &Folder {
+        &self.folders[usize::from_str_radix(&name[..1], 16).unwrap_or(0)]
     }
 
-    fn apply(&self, key: &[u8], operation: &Operation, now: Time) -> Result<Outcome> {
-        let name = Name::new(key);
+    fn apply(&self, key: &[u8], operation: Operation, now: Time) -> Result<Outcome> {
+        let name = format::name(key);
         let folder = self.folder(&name);
         let mut writer = folder.lock()?;
         let old = folder.read(&name, key).map_err(failed("reading a file"))?;
@@ -97,7 +98,7 @@ impl File {
     }
 
     /// Removes a damaged file, unless it was replaced meanwhile.
-    fn remove_damaged(&self, name: &Name, key: &[u8], now: Time) -> Result<()> {
+    fn remove_damaged(&self, name: &str, key: &[u8], now: Time) -> Result<()> {
         let folder = self.folder(name);
         let mut writer = folder.lock()?;
         let found = folder.read(name, key).map_err(failed("reading a file"))?;
@@ -115,17 +116,13 @@ impl File {
 }
 
 impl FileBuilder {
-    /// Limits the bytes of all files, at least 1 MiB. Default: 1 GiB. One entry may take a sixteenth. A full folder evicts dead
-    /// entries first, then the least recently read.
-    pub fn max_bytes(mut self, bytes: u64) -> Self {
-        self.max_bytes = bytes;
-        self
-    }
+    setters! {
+        /// Limits the bytes of all files, at least 1 MiB. Default: 1 GiB. One entry may take a sixteenth. A full folder evicts dead
+        /// entries first, then the least recently read.
+        pub fn max_bytes(bytes: u64) => max_bytes = bytes;
 
-    /// Limits the number of entries, at least 16. Default: 100 000. An eviction reads a whole folder, a sixteenth of them.
-    pub fn max_entries(mut self, entries: u64) -> Self {
-        self.max_entries = entries;
-        self
+        /// Limits the number of entries, at least 16. Default: 100 000. An eviction reads a whole folder, a sixteenth of them.
+        pub fn max_entries(entries: u64) => max_entries = entries;
     }
 
     /// Opens the driver.
@@ -169,7 +166,7 @@ impl Driver for File {
         R: Send,
         F: FnOnce(Entry<'_>) -> R + Send,
     {
-        let name = Name::new(key);
+        let name = format::name(key);
         let shown = match self.folder(&name).read(&name, key).map_err(failed("reading a file"))? {
             None => return Ok(None),
             Some(Ok(bytes)) => show(&Bytes::clone(&bytes), now, read),
@@ -182,34 +179,13 @@ impl Driver for File {
     }
 
     async fn set(&self, key: &[u8], record: &Record, when: When, now: Time) -> Result<bool> {
-        Ok(self.apply(key, &Operation::Set(record.clone(), when), now)?.done())
+        Ok(self.apply(key, Operation::Set(record.clone(), when), now)?.done())
     }
 
-    async fn remove(&self, key: &[u8], removal: Removal, now: Time) -> Result<bool> {
-        Ok(self.apply(key, &Operation::Remove(removal), now)?.done())
-    }
-
-    async fn lease(&self, key: &[u8], claim: Claim, now: Time) -> Result<Option<Token>> {
-        Ok(self.apply(key, &Operation::Lease(claim), now)?.lease())
-    }
-
-    async fn release(&self, key: &[u8], token: Token, now: Time) -> Result<()> {
-        self.apply(key, &Operation::Release(token), now).map(drop)
-    }
-
-    async fn increment(&self, key: &[u8], by: i64, fresh: &Record, now: Time) -> Result<i64> {
-        Ok(self.apply(key, &Operation::Increment(by, fresh.clone()), now)?.sum())
-    }
-
-    async fn touch(&self, key: &[u8], fresh_until: Time, dead_at: Time, now: Time) -> Result<bool> {
-        Ok(self.apply(key, &Operation::Touch { fresh_until, dead_at }, now)?.done())
-    }
+    operations!(apply);
 
     /// Opens every file: for maintenance, not for each request.
-    async fn keys<F>(&self, prefix: &[u8], now: Time, mut each: F) -> Result<()>
-    where
-        F: FnMut(&[u8]) + Send,
-    {
+    async fn keys<F: FnMut(&[u8]) + Send>(&self, prefix: &[u8], now: Time, mut each: F) -> Result<()> {
         for folder in &self.folders {
             for (key, head) in folder.heads().map_err(failed("listing the files"))? {
                 let live = Entry::parse(&head).is_ok_and(|entry| entry.is_live(now));
@@ -221,18 +197,23 @@ impl Driver for File {
         Ok(())
     }
 
-    /// Opens every file, as [`keys`](Driver::keys) does.
     async fn clear(&self, prefix: &[u8], now: Time) -> Result<()> {
         let mut keys = Vec::new();
         self.keys(prefix, now, |key| keys.push(key.to_vec())).await?;
         let gone = Operation::Remove(Removal { version: Version::ZERO, until: now });
-        keys.iter().try_for_each(|key| self.apply(key, &gone, now).map(drop))
+        keys.iter().try_for_each(|key| self.apply(key, gone.clone(), now).map(drop))
     }
 
     /// As this process last saw each folder.
     fn usage(&self) -> Usage {
-        let sum = |of: fn(&Folder) -> u64| Some(self.folders.iter().map(of).sum());
-        Usage { entries: sum(Folder::entries), bytes: sum(Folder::bytes), evicted: sum(Folder::evicted) }
+        let sum = |of: fn(&Folder) -> &AtomicU64| {
+            Some(self.folders.iter().map(|folder| of(folder).load(Ordering::Relaxed)).sum())
+        };
+        Usage {
+            entries: sum(|folder| &folder.entries),
+            bytes: sum(|folder| &folder.bytes),
+            evicted: sum(|folder| &folder.evicted),
+        }
     }
 }
 

@@ -9,8 +9,10 @@ use std::future::Future;
 use std::hash::BuildHasher;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Waker};
+
+use crate::mutex::lock;
 
 /// Computations in flight, by key.
 #[derive(Debug)]
@@ -23,10 +25,7 @@ pub(crate) struct Flights<T> {
 
 type Shard<T> = HashMap<Box<[u8]>, Arc<Flight<T>>>;
 
-#[derive(Debug)]
-struct Flight<T> {
-    state: Mutex<State<T>>,
-}
+type Flight<T> = Mutex<State<T>>;
 
 #[derive(Debug)]
 enum State<T> {
@@ -35,14 +34,9 @@ enum State<T> {
     Abandoned,
 }
 
-/// The role of a caller.
 pub(crate) enum Role<'a, T> {
     Leader(Leader<'a, T>),
     Follower(Follower<T>),
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl<T> Default for Flights<T> {
@@ -56,12 +50,11 @@ impl<T> Default for Flights<T> {
 }
 
 impl<T> Flights<T> {
-    /// Becomes the leader, or follows it.
     pub(crate) fn join(&self, key: &[u8]) -> Role<'_, T> {
         match lock(self.shard(key)).entry(key.into()) {
             Entry::Occupied(found) => Role::Follower(Follower { flight: Arc::clone(found.get()), number: None }),
             Entry::Vacant(free) => {
-                let flight = Arc::new(Flight { state: Mutex::new(State::InFlight(HashMap::new(), 0)) });
+                let flight = Arc::new(Mutex::new(State::InFlight(HashMap::new(), 0)));
                 free.insert(Arc::clone(&flight));
                 self.in_flight.fetch_add(1, Ordering::SeqCst);
                 Role::Leader(Leader { flights: self, key: key.into(), flight })
@@ -92,12 +85,10 @@ impl<T> Flights<T> {
     }
 }
 
-impl<T> Flight<T> {
-    fn end(&self, state: State<T>) {
-        let before = std::mem::replace(&mut *lock(&self.state), state);
-        if let State::InFlight(waiting, _) = before {
-            waiting.into_values().for_each(Waker::wake);
-        }
+fn end<T>(flight: &Flight<T>, state: State<T>) {
+    let before = std::mem::replace(&mut *lock(flight), state);
+    if let State::InFlight(waiting, _) = before {
+        waiting.into_values().for_each(Waker::wake);
     }
 }
 
@@ -109,10 +100,9 @@ pub(crate) struct Leader<'a, T> {
 }
 
 impl<T> Leader<'_, T> {
-    /// Gives the outcome to all followers.
     pub(crate) fn publish(self, outcome: T) {
         self.leave();
-        self.flight.end(State::Published(outcome));
+        end(&self.flight, State::Published(outcome));
     }
 
     fn leave(&self) {
@@ -127,9 +117,9 @@ impl<T> Leader<'_, T> {
 impl<T> Drop for Leader<'_, T> {
     fn drop(&mut self) {
         self.leave();
-        let is_unfinished = matches!(*lock(&self.flight.state), State::InFlight(..));
+        let is_unfinished = matches!(*lock(&self.flight), State::InFlight(..));
         if is_unfinished {
-            self.flight.end(State::Abandoned);
+            end(&self.flight, State::Abandoned);
         }
     }
 }
@@ -145,7 +135,7 @@ impl<T: Clone> Future for Follower<T> {
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let flight = Arc::clone(&self.flight);
-        match &mut *lock(&flight.state) {
+        match &mut *lock(&flight) {
             State::Published(outcome) => Poll::Ready(Some(outcome.clone())),
             State::Abandoned => Poll::Ready(None),
             State::InFlight(waiting, last) => {
@@ -162,7 +152,7 @@ impl<T: Clone> Future for Follower<T> {
 
 impl<T> Drop for Follower<T> {
     fn drop(&mut self) {
-        if let (Some(number), State::InFlight(waiting, _)) = (self.number, &mut *lock(&self.flight.state)) {
+        if let (Some(number), State::InFlight(waiting, _)) = (self.number, &mut *lock(&self.flight)) {
             waiting.remove(&number);
         }
     }
@@ -206,30 +196,5 @@ mod tests {
         assert_eq!(block_on(follows), None);
         drop(leader(&flights));
         assert_eq!(flights.len(), 0);
-    }
-
-    #[test]
-    fn who_comes_after_a_detachment_does_not_follow() {
-        let flights = Flights::default();
-        let old = leader(&flights);
-        let before = follower(&flights);
-        flights.detach(b"key");
-        let new = leader(&flights);
-        old.publish(1);
-        let after = follower(&flights);
-        new.publish(2);
-        assert_eq!((block_on(before), block_on(after)), (Some(1), Some(2)));
-    }
-
-    #[test]
-    fn a_follower_on_another_thread_is_woken() {
-        let flights = Flights::default();
-        let leads = leader(&flights);
-        let follows = follower(&flights);
-        std::thread::scope(|scope| {
-            let waiting = scope.spawn(|| block_on(follows));
-            leads.publish(3);
-            assert_eq!(waiting.join().unwrap(), Some(3));
-        });
     }
 }

@@ -18,10 +18,8 @@ pub(crate) struct Key {
     long: Option<Box<[u8]>>,
 }
 
-/// The longest key on the stack.
 const SHORT: usize = 112;
 
-/// The longest namespace, in bytes.
 const NAMESPACE: usize = 64;
 /// Follows the prefix of a plain key, and of a digest.
 const WRITTEN: u8 = 0;
@@ -99,33 +97,5 @@ impl std::ops::Deref for Key {
             None => &self.bytes[..self.length],
             Some(long) => long,
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_key_decodes_to_what_was_encoded() {
-        let prefix = Prefix::new("posts", 1).unwrap();
-        assert_eq!(prefix.decode::<(u32, String)>(&prefix.key(&(7_u32, "a")).unwrap()), Some((7, "a".to_owned())));
-    }
-
-    #[test]
-    fn keys_of_any_length_fit_and_differ() {
-        let prefix = Prefix::new(&"n".repeat(NAMESPACE), 1).unwrap();
-        let (a, b) = ("a".repeat(1_000), format!("{}b", "a".repeat(999)));
-        let keys = [prefix.key(&a).unwrap(), prefix.key(&b).unwrap(), prefix.key("a").unwrap()];
-        assert!(keys.iter().all(|key| key.len() <= MAX_KEY));
-        assert!(keys[0][..] != keys[1][..] && keys[0][..] != keys[2][..]);
-    }
-
-    #[test]
-    fn namespaces_and_schemas_are_separate() {
-        let key = |namespace, schema| Prefix::new(namespace, schema).unwrap().key("a").unwrap().to_vec();
-        let keys = [key("a", 1), key("a", 2), key("ab", 1)];
-        assert!(keys[0] != keys[1] && keys[0] != keys[2] && !keys[2].starts_with(&keys[0]));
-        assert!(Prefix::new("a\0b", 1).is_err() && Prefix::new("", 1).is_err());
     }
 }

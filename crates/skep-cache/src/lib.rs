@@ -57,11 +57,12 @@ pub mod memcached;
 #[cfg(feature = "memory")]
 mod memory;
 mod mirror;
+mod mutex;
 mod null;
 mod policy;
-mod process;
 #[cfg(feature = "redis")]
 pub mod redis;
+mod setters;
 #[cfg(all(feature = "shared", unix))]
 pub mod shared;
 mod slot;

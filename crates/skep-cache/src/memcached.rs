@@ -1,8 +1,6 @@
 //! Entries in memcached, on one server or many.
 //!
-//! The client is our own: for 8 to 64 concurrent tasks on a thread it answers 2 to 6 times as many reads as async-memcached,
-//! the only maintained client with the meta protocol and unix sockets, since many tasks share a connection. Figures and the
-//! candidates are in docs/decisions/2026-11-22-memcached-client.md.
+//! The client is our own, since many tasks share a connection: docs/decisions/2026-11-22-memcached-client.md has the figures.
 //!
 //! Conditional writes read the bytes of a key, decide here, and write back if nobody wrote in between (memcached's CAS). So
 //! a lease, a tombstone and a counter are plain entries, and memcached 1.6 is enough. Plain reads and writes take one round
@@ -15,9 +13,9 @@ use std::sync::Arc;
 use bytes::Bytes;
 
 use crate::clock::{Time, Version};
-use crate::driver::{Claim, Driver, Entry, Record, Removal, Token, When};
+use crate::driver::{ATTEMPTS, Driver, Entry, Record, Removal, Token, When};
 use crate::error::{Error, Result};
-use crate::slot::{Change, Operation, Outcome, Stored, show};
+use crate::slot::{Change, Operation, Outcome, Stored, operations, show};
 
 mod address;
 mod connection;
@@ -29,12 +27,9 @@ mod server;
 pub use options::{Builder, Failover};
 
 use connection::{Connection, Failure};
-use protocol::{Code, Get, If, Reply, WireKey};
+use protocol::{Code, If, Reply, WireKey};
 use ring::Ring;
 use server::Server;
-
-/// How often a read-modify-write is tried before it fails because of other writers.
-const ATTEMPTS: u32 = 100;
 
 /// Added to the time to live, in seconds: the entry's header decides, and clocks differ.
 const SLACK: u64 = 2;
@@ -79,12 +74,8 @@ impl Memcached {
     ///
     /// See [`Memcached`] for an example.
     pub fn unreachable_servers(&self) -> Vec<String> {
-        self.inner
-            .servers
-            .iter()
-            .filter(|server| server.is_unreachable())
-            .map(|server| server.name.to_string())
-            .collect()
+        let unreachable = self.inner.servers.iter().filter(|server| server.connections.is_unreachable());
+        unreachable.map(|server| server.name.to_string()).collect()
     }
 }
 
@@ -139,8 +130,7 @@ impl Inner {
             return Ok(outcome);
         }
         for _ in 0..ATTEMPTS {
-            let what = Get { value: true, cas: true, ..Get::default() };
-            let found = self.request(key, |out| protocol::get(wire, what, out)).await?;
+            let found = self.request(key, |out| protocol::get(wire, true, None, out)).await?;
             let (change, outcome) = operation.apply(&found.value, now)?;
             let when = found.cas.map_or(If::Absent, If::Cas);
             let done = match change {
@@ -159,7 +149,6 @@ impl Inner {
         Err(Error::contended(ATTEMPTS))
     }
 
-    /// Whether it was stored.
     async fn store(&self, wire: &WireKey<'_>, key: &[u8], stored: &Stored, when: If, now: Time) -> Result<bool> {
         self.check_size(stored.parts().iter().map(|part| part.len()).sum())?;
         let (server, connection) = self.connection(key).await?;
@@ -247,8 +236,7 @@ impl Driver for Memcached {
         F: FnOnce(Entry<'_>) -> R + Send,
     {
         let wire = WireKey::new(key);
-        let what = Get { value: true, ..Get::default() };
-        let reply = self.inner.request(key, |out| protocol::get(&wire, what, out)).await?;
+        let reply = self.inner.request(key, |out| protocol::get(&wire, false, None, out)).await?;
         if reply.code == Code::En {
             return Ok(None);
         }
@@ -275,17 +263,7 @@ impl Driver for Memcached {
         self.inner.store(wire, key, &Stored::plain(record), If::Always, now).await
     }
 
-    async fn remove(&self, key: &[u8], removal: Removal, now: Time) -> Result<bool> {
-        Ok(self.inner.apply(key, Operation::Remove(removal), now).await?.done())
-    }
-
-    async fn lease(&self, key: &[u8], claim: Claim, now: Time) -> Result<Option<Token>> {
-        Ok(self.inner.apply(key, Operation::Lease(claim), now).await?.lease())
-    }
-
-    async fn release(&self, key: &[u8], token: Token, now: Time) -> Result<()> {
-        self.inner.apply(key, Operation::Release(token), now).await.map(drop)
-    }
+    operations!(inner.apply await);
 
     /// Released by a spawned task, if there is a runtime; otherwise the lease expires.
     fn abandon(&self, key: &[u8], token: Token, now: Time) {
@@ -295,24 +273,10 @@ impl Driver for Memcached {
         }
     }
 
-    async fn increment(&self, key: &[u8], by: i64, fresh: &Record, now: Time) -> Result<i64> {
-        Ok(self.inner.apply(key, Operation::Increment(by, fresh.clone()), now).await?.sum())
-    }
-
-    async fn touch(&self, key: &[u8], fresh_until: Time, dead_at: Time, now: Time) -> Result<bool> {
-        Ok(self.inner.apply(key, Operation::Touch { fresh_until, dead_at }, now).await?.done())
-    }
-
     /// One round trip to each server, all at the same time. Entries of reachable servers are read even if another one fails.
-    async fn get_many<F>(&self, keys: &[&[u8]], now: Time, mut read: F) -> Result<()>
-    where
-        F: FnMut(usize, Entry<'_>) + Send,
-    {
+    async fn get_many<F: FnMut(usize, Entry<'_>) + Send>(&self, keys: &[&[u8]], now: Time, mut read: F) -> Result<()> {
         let wire: Vec<_> = keys.iter().map(|key| WireKey::new(key)).collect();
-        let get = |index: usize, out: &mut Vec<u8>| {
-            let what = Get { value: true, opaque: Some(index as u64), ..Get::default() };
-            protocol::get(&wire[index], what, out);
-        };
+        let get = |index: usize, out: &mut Vec<u8>| protocol::get(&wire[index], false, Some(index as u64), out);
         let (replies, error) = self.inner.batch(keys.iter().copied(), get).await;
         for (_, reply) in replies.into_iter().filter(|(_, reply)| reply.code == Code::Va) {
             let index =

@@ -5,13 +5,14 @@
 use std::collections::HashMap;
 use std::hash::BuildHasher;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 
 use crate::clock::Time;
 use crate::driver::{
     Claim, Driver, Entry, Flags, Ready, Record, Removal, Stamp, Token, Usage, When, count, may_replace, tombstone,
 };
 use crate::error::{Error, Result};
+use crate::mutex::lock;
 
 mod store;
 
@@ -69,7 +70,7 @@ impl Memory {
 
     fn lock(&self, key: &[u8]) -> MutexGuard<'_, Leases> {
         let stripe = usize::try_from(self.hasher.hash_one(key) >> 32).unwrap_or_default() % STRIPES;
-        self.stripes[stripe].lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.stripes[stripe])
     }
 
     /// Stores an entry; the caller holds the stripe's lock.
@@ -101,7 +102,7 @@ impl Driver for Memory {
             return Ok(Some(read(entry)));
         }
         if !entry.exists(now) {
-            self.store.remove_dead(key, now);
+            self.store.cache.remove_if(key, |found| !found.record.entry().exists(now));
         }
         Ok(None)
     }
@@ -131,7 +132,7 @@ impl Driver for Memory {
         if now < removal.until {
             self.put(key, tombstone(removal, old), When::Always)?;
         } else {
-            self.store.remove(key);
+            self.store.cache.remove(key);
         }
         Ok(old.is_some_and(|old| old.is_live(now)))
     }
@@ -165,20 +166,17 @@ impl Driver for Memory {
         Ok(sum)
     }
 
-    async fn keys<F>(&self, prefix: &[u8], now: Time, mut each: F) -> Result<()>
-    where
-        F: FnMut(&[u8]) + Send,
-    {
-        self.store.each(|key, entry| {
-            if key.starts_with(prefix) && entry.is_live(now) {
-                each(key);
+    async fn keys<F: FnMut(&[u8]) + Send>(&self, prefix: &[u8], now: Time, mut each: F) -> Result<()> {
+        for (key, found) in self.store.cache.iter() {
+            if key.starts_with(prefix) && found.record.entry().is_live(now) {
+                each(&key);
             }
-        });
+        }
         Ok(())
     }
 
     async fn clear(&self, prefix: &[u8], _: Time) -> Result<()> {
-        self.store.remove_prefix(prefix);
+        self.store.cache.retain(|key, _| !key.starts_with(prefix));
         Ok(())
     }
 

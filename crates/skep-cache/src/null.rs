@@ -23,11 +23,7 @@ impl Driver for Null {
         "null"
     }
 
-    async fn get<R, F>(&self, _: &[u8], _: Time, _: F) -> Result<Option<R>>
-    where
-        R: Send,
-        F: FnOnce(Entry<'_>) -> R + Send,
-    {
+    async fn get<R: Send, F: FnOnce(Entry<'_>) -> R + Send>(&self, _: &[u8], _: Time, _: F) -> Result<Option<R>> {
         Ok(None)
     }
 
@@ -47,10 +43,7 @@ impl Driver for Null {
         Ok(())
     }
 
-    async fn keys<F>(&self, _: &[u8], _: Time, _: F) -> Result<()>
-    where
-        F: FnMut(&[u8]) + Send,
-    {
+    async fn keys<F: FnMut(&[u8]) + Send>(&self, _: &[u8], _: Time, _: F) -> Result<()> {
         Ok(())
     }
 

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use crate::clock::{Time, Version};
 use crate::driver::{Flags, Header};
+use crate::setters::setters;
 use crate::tags;
 
 /// The policy of an entry: its TTL, weight and tags.
@@ -20,6 +21,7 @@ use crate::tags;
 /// # Ok::<(), skep_cache::Error>(())
 /// ```
 #[derive(Clone, Debug)]
+#[must_use]
 pub struct EntryPolicy {
     pub(crate) ttl: Duration,
     pub(crate) jitter: f64,
@@ -31,37 +33,22 @@ pub struct EntryPolicy {
 
 impl EntryPolicy {
     /// A policy with this TTL; [`Duration::MAX`] never expires.
-    #[must_use]
     pub fn new(ttl: Duration) -> Self {
         Self { ttl, jitter: 0.0, idle: Duration::ZERO, negative: ttl, weight: 0, tags: Vec::new() }
     }
 
-    /// Shortens the TTL by a random part, at most this one (0 to 1): entries stored together do not expire together.
-    #[must_use]
-    pub fn jitter(mut self, part: f64) -> Self {
-        self.jitter = part.clamp(0.0, 1.0);
-        self
-    }
+    setters! {
+        /// Shortens the TTL by a random part, at most this one (0 to 1): entries stored together do not expire together.
+        pub fn jitter(part: f64) => jitter = part.clamp(0.0, 1.0);
 
-    /// Expires when it was not read for this long (at most 49 days), accurate to an eighth.
-    #[must_use]
-    pub fn idle(mut self, idle: Duration) -> Self {
-        self.idle = idle;
-        self
-    }
+        /// Expires when it was not read for this long (at most 49 days), accurate to an eighth.
+        pub fn idle(idle: Duration) => idle = idle;
 
-    /// The TTL of a negative entry.
-    #[must_use]
-    pub fn negative(mut self, negative: Duration) -> Self {
-        self.negative = negative;
-        self
-    }
+        /// The TTL of a negative entry.
+        pub fn negative(negative: Duration) => negative = negative;
 
-    /// Weight in bytes beyond its own size, for drivers with a limit.
-    #[must_use]
-    pub fn weight(mut self, bytes: u32) -> Self {
-        self.weight = bytes;
-        self
+        /// Weight in bytes beyond its own size, for drivers with a limit.
+        pub fn weight(bytes: u32) => weight = bytes;
     }
 
     /// Adds a tag: invalidating it invalidates the entry. All caches of a driver share the tags; an entry has at most 64.
@@ -69,7 +56,6 @@ impl EntryPolicy {
     /// # Panics
     ///
     /// If it has 64 tags.
-    #[must_use]
     pub fn tag(mut self, tag: &str) -> Self {
         assert!(self.tags.len() < crate::driver::Record::MAX_TAGS, "an entry has at most 64 tags");
         self.tags.push(tags::hash(tag));
@@ -105,12 +91,10 @@ impl EntryPolicy {
 
     /// The header of an entry stored `now`, which may be served stale for another `grace`.
     pub(crate) fn header(&self, negative: bool, version: Version, now: Time, grace: Duration) -> Header {
-        let ttl = if negative { self.negative } else { self.ttl };
-        let ttl = if self.jitter > 0.0 && ttl < Duration::MAX {
-            ttl.mul_f64(1.0 - self.jitter * fastrand::f64())
-        } else {
-            ttl
-        };
+        let mut ttl = if negative { self.negative } else { self.ttl };
+        if self.jitter > 0.0 && ttl < Duration::MAX {
+            ttl = ttl.mul_f64(1.0 - self.jitter * fastrand::f64());
+        }
         let fresh_until = now.plus(ttl);
         let idle = u32::try_from(self.idle.as_millis()).unwrap_or(u32::MAX);
         let mut dead_at = fresh_until.plus(grace);
@@ -137,6 +121,7 @@ impl EntryPolicy {
 /// # Ok::<(), skep_cache::Error>(())
 /// ```
 #[derive(Clone, Debug)]
+#[must_use]
 pub struct Computed<V> {
     pub(crate) value: V,
     pub(crate) policy: Option<EntryPolicy>,
@@ -149,18 +134,12 @@ impl<V> Computed<V> {
         Self { value, policy: None, store: true }
     }
 
-    /// Sets the policy.
-    #[must_use]
-    pub fn policy(mut self, policy: EntryPolicy) -> Self {
-        self.policy = Some(policy);
-        self
-    }
+    setters! {
+        /// Sets the policy.
+        pub fn policy(policy: EntryPolicy) => policy = Some(policy);
 
-    /// Returns the value to the waiting callers without storing it.
-    #[must_use]
-    pub fn not_stored(mut self) -> Self {
-        self.store = false;
-        self
+        /// Returns the value to the waiting callers without storing it.
+        pub fn not_stored() => store = false;
     }
 }
 

@@ -7,14 +7,13 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
 
 use ::redis::aio::{ConnectionLike, MultiplexedConnection};
 use ::redis::{Cmd, FromRedisValue, Pipeline, RedisError, RedisFuture, Script, Value};
 use bytes::Bytes;
 
 use crate::clock::{Time, Version};
-use crate::connections::{ConnectError, Connections, Pooled};
+use crate::connections::{ConnectError, Connections, Limits, Pooled};
 use crate::driver::{Claim, Driver, Entry, Listener, Record, Removal, Stamp, Token, When};
 use crate::error::{Error, Result};
 use crate::slot::{lease_bytes, show};
@@ -50,8 +49,7 @@ struct Inner {
     servers: Servers,
     /// For errors; without the password.
     name: String,
-    timeout: Duration,
-    connect_timeout: Duration,
+    limits: Limits,
     connections: Connections<Shared>,
     script: Script,
     /// Notifications about epochs.
@@ -161,8 +159,8 @@ impl Inner {
     }
 
     async fn connect(&self) -> Result<Shared, String> {
-        let limit = self.connect_timeout;
-        let connecting = self.servers.connect(limit, self.timeout);
+        let limit = self.limits.connect_timeout;
+        let connecting = self.servers.connect(limit, self.limits.timeout);
         match tokio::time::timeout(limit, connecting).await {
             Ok(Ok(connection)) => Ok(Shared { connection, closed: AtomicBool::new(false) }),
             Ok(Err(error)) => Err(error.to_string()),
@@ -187,7 +185,7 @@ impl Inner {
         if answer.is_timeout() {
             // Late replies would pile up; a new connection shows whether the server is reachable.
             link.closed.store(true, Ordering::Relaxed);
-            return Err(self.unreachable(&format!("no answer within {:?}", self.timeout)));
+            return Err(self.unreachable(&format!("no answer within {:?}", self.limits.timeout)));
         }
         if answer.is_unrecoverable_error() || answer.is_connection_dropped() || answer.is_io_error() {
             link.closed.store(true, Ordering::Relaxed);
@@ -201,7 +199,6 @@ impl Inner {
         self.wait_for(&link, cmd.query_async(&mut connection)).await
     }
 
-    /// Runs the script.
     async fn run_script<T: FromRedisValue + Send + Sync>(
         self: &Arc<Self>,
         key: &[u8],
@@ -317,10 +314,7 @@ impl Driver for Redis {
     }
 
     /// One round trip; in a cluster one to each node that has some.
-    async fn get_many<F>(&self, keys: &[&[u8]], now: Time, mut read: F) -> Result<()>
-    where
-        F: FnMut(usize, Entry<'_>) + Send,
-    {
+    async fn get_many<F: FnMut(usize, Entry<'_>) + Send>(&self, keys: &[&[u8]], now: Time, mut read: F) -> Result<()> {
         if keys.is_empty() {
             return Ok(());
         }

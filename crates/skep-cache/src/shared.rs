@@ -13,7 +13,6 @@
     reason = "words are cut into their parts, and no number of a file is larger than its mapping"
 )]
 
-mod backing;
 mod file;
 mod hash;
 mod hints;
@@ -39,7 +38,7 @@ use self::layout::Geometry;
 use self::map::Map;
 use self::shard::Count;
 use crate::clock::Time;
-use crate::driver::{self, Claim, Driver, Entry, Header, Ready, Record, Removal, Stamp, Token, Usage, When};
+use crate::driver::{self, Driver, Entry, Header, Ready, Record, Stamp, forward};
 use crate::error::Result;
 
 /// A cache in a file that many processes map. It outlives the processes, but not a reboot.
@@ -54,12 +53,14 @@ use crate::error::Result;
 /// use skep_cache::{Clock, Driver, Shared};
 ///
 /// let folder = tempfile::tempdir()?;
-/// let (here, now) = (Shared::at(folder.path().join("pages"), 4 << 20).open()?, Clock::system().now());
+/// let open = || Shared::at(folder.path().join("pages"), 8 << 20).max_value(64 << 10).open();
+/// let (here, now) = (open()?, Clock::system().now());
 /// ready(here.set(b"page:1", &Record::new(&Header::default(), &[], b"hello"), When::Always, now))?;
 ///
 /// // In another process:
-/// let there = Shared::at(folder.path().join("pages"), 4 << 20).open()?;
+/// let (there, mut buffer) = (open()?, Vec::with_capacity(1024));
 /// assert_eq!(ready(there.get(b"page:1", now, |entry| entry.value().len()))?, Some(5));
+/// assert!(there.copy(b"page:1", now, &mut buffer) && there.health().damaged == 0);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]
@@ -103,7 +104,7 @@ impl Options {
     /// The largest value in bytes, with its header and tags. Default: a 256th of the file, between 4 KiB and 1 MiB. A shard holds at
     /// least four such values, so a smaller limit gives more shards (at most 256), which more processes can write at the same time.
     ///
-    /// See [`Shared::at`] for an example.
+    /// See [`Shared`] for an example.
     pub fn max_value(mut self, bytes: usize) -> Self {
         self.max_value = Some(bytes);
         self
@@ -135,13 +136,8 @@ impl Options {
 }
 
 impl Shared {
-    /// A file with this path and size, at least 260 KiB. It may be a little smaller, since shards are equal.
-    ///
-    /// ```
-    /// # let folder = tempfile::tempdir()?;
-    /// let cache = skep_cache::Shared::at(folder.path().join("pages"), 8 << 20).max_value(64 << 10).open()?;
-    /// # Ok::<(), std::io::Error>(())
-    /// ```
+    /// A file with this path and size, at least 260 KiB. It may be a little smaller, since shards are equal. See [`Shared`] for an
+    /// example.
     pub fn at(path: impl AsRef<Path>, bytes: usize) -> Options {
         Options { path: Some(path.as_ref().to_owned()), bytes, max_value: None }
     }
@@ -160,14 +156,7 @@ impl Shared {
         Options { path: None, bytes, max_value: None }
     }
 
-    /// The counters of faults, of all processes, since the file was created.
-    ///
-    /// ```
-    /// # let folder = tempfile::tempdir()?;
-    /// let cache = skep_cache::Shared::at(folder.path().join("pages"), 1 << 20).open()?;
-    /// assert_eq!(cache.health().damaged, 0);
-    /// # Ok::<(), std::io::Error>(())
-    /// ```
+    /// The counters of faults, of all processes, since the file was created. See [`Shared`] for an example.
     pub fn health(&self) -> Health {
         Health {
             inherited: self.map.counted(Count::Inherited),
@@ -177,15 +166,7 @@ impl Shared {
     }
 
     /// Copies the live entry of a key, with its header, into a buffer, and returns whether there was one. Without one, the contents of
-    /// the buffer are unspecified. Allocates only if the buffer is too small.
-    ///
-    /// ```
-    /// # let folder = tempfile::tempdir()?;
-    /// let cache = skep_cache::Shared::at(folder.path().join("pages"), 1 << 20).open()?;
-    /// let mut buffer = Vec::with_capacity(1024);
-    /// assert!(!cache.copy(b"page:1", skep_cache::Clock::system().now(), &mut buffer));
-    /// # Ok::<(), std::io::Error>(())
-    /// ```
+    /// the buffer are unspecified. Allocates only if the buffer is too small. See [`Shared`] for an example.
     #[inline]
     pub fn copy(&self, key: &[u8], now: Time, buffer: &mut Vec<u8>) -> bool {
         self.map.get(key, now, buffer)
@@ -213,21 +194,7 @@ impl Driver for Shared {
         result
     }
 
-    async fn set(&self, key: &[u8], record: &Record, when: When, now: Time) -> Result<bool> {
-        self.map.set(key, record, when, now)
-    }
-
-    async fn remove(&self, key: &[u8], removal: Removal, now: Time) -> Result<bool> {
-        self.map.remove(key, removal, now)
-    }
-
-    async fn lease(&self, key: &[u8], claim: Claim, now: Time) -> Result<Option<Token>> {
-        self.map.lease(key, claim, now)
-    }
-
-    async fn release(&self, key: &[u8], token: Token, now: Time) -> Result<()> {
-        self.map.release(key, token, now)
-    }
+    forward! { { shared => shared.map, at_once } set remove lease release usage }
 
     async fn increment(&self, key: &[u8], by: i64, fresh: &Record, now: Time) -> Result<i64> {
         self.map.update(key, now, |old| driver::count(old, by, fresh).map(|(next, sum, _)| (Some(next), sum)))
@@ -239,10 +206,7 @@ impl Driver for Shared {
         self.map.update(key, now, |old| Ok((old.map(later), old.is_some())))
     }
 
-    async fn keys<F>(&self, prefix: &[u8], now: Time, each: F) -> Result<()>
-    where
-        F: FnMut(&[u8]) + Send,
-    {
+    async fn keys<F: FnMut(&[u8]) + Send>(&self, prefix: &[u8], now: Time, each: F) -> Result<()> {
         self.map.keys(prefix, now, each);
         Ok(())
     }
@@ -263,10 +227,6 @@ impl Driver for Shared {
     #[inline]
     fn stamp(&self, key: &[u8]) -> Stamp {
         Stamp::Complete(self.map.stamp(key))
-    }
-
-    fn usage(&self) -> Usage {
-        self.map.usage()
     }
 }
 

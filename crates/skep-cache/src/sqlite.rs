@@ -4,19 +4,19 @@
 //! block (write-ahead log). For sessions, and other data that must not be evicted.
 
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use bytes::Bytes;
 use rusqlite::{Connection, OptionalExtension, TransactionBehavior};
 
 use crate::clock::Time;
-use crate::driver::{Claim, Driver, Entry, Ready, Record, Removal, Token, Usage, When};
+use crate::driver::{Driver, Entry, Ready, Record, Removal, Usage, When};
 use crate::error::{Error, Result};
-use crate::slot::{self, Change, Operation, Outcome, Stored};
+use crate::mutex::lock;
+use crate::slot::{self, Change, Operation, Outcome, Stored, operations};
 
-/// Writes between two sweeps.
 const SWEEP_EVERY: u64 = 256;
 
 /// Dead entries that one sweep removes at most, so that no write takes long. More than arrive between two.
@@ -38,7 +38,7 @@ const IDLE: usize = 8;
 ///
 /// # let folder = tempfile::tempdir()?;
 /// # let path = folder.path().join("sessions.db");
-/// let driver = Sqlite::open(path)?;
+/// let driver = Sqlite::open(path)?.max_entries(1_000_000)?;
 /// # let _ = driver;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -48,7 +48,6 @@ pub struct Sqlite {
     table: String,
     statements: Statements,
     busy: Duration,
-    /// The limit of entries, if there is one.
     max_entries: Option<u64>,
     idle: Mutex<Vec<Connection>>,
     writes: AtomicU64,
@@ -147,12 +146,7 @@ impl Sqlite {
     /// Triggers on the table count, so the limit of the writing process holds for the entries of all. Each write evicts at most
     /// 1024 entries.
     ///
-    /// ```
-    /// # let folder = tempfile::tempdir()?;
-    /// let driver = skep_cache::Sqlite::open(folder.path().join("sessions.db"))?.max_entries(1_000_000)?;
-    /// # let _ = driver;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
+    /// See [`Sqlite`] for an example.
     ///
     /// # Errors
     ///
@@ -171,28 +165,32 @@ impl Sqlite {
              create trigger if not exists {table}_gone after delete on {table}
              begin update {table}_count set entries = entries - 1; end;"
         );
-        self.with(|connection| {
-            let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-            transaction.execute_batch(&count)?;
-            transaction.commit()
-        })?;
+        self.transact(|transaction| transaction.execute_batch(&count))?;
         self.max_entries = Some(entries);
         Ok(self)
     }
 
-    /// Runs a call with a connection.
     fn with<T>(&self, call: impl FnOnce(&mut Connection) -> rusqlite::Result<T>) -> Result<T> {
         let idle = lock(&self.idle).pop();
         let mut connection = match idle {
             Some(connection) => connection,
-            None => self.connect().map_err(|error| self.failed("opening", error))?,
+            None => self.connect().map_err(|error| self.failed("opening the SQLite database", error))?,
         };
-        let result = call(&mut connection).map_err(|error| self.failed("using", error))?;
+        let result = call(&mut connection).map_err(|error| self.failed("using the SQLite database", error))?;
         let mut idle = lock(&self.idle);
         if idle.len() < IDLE {
             idle.push(connection);
         }
         Ok(result)
+    }
+
+    /// Runs a call in a transaction that may write.
+    fn transact<T>(&self, call: impl FnOnce(&Connection) -> rusqlite::Result<T>) -> Result<T> {
+        self.with(|connection| {
+            let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+            let result = call(&transaction)?;
+            transaction.commit().map(|()| result)
+        })
     }
 
     fn connect(&self) -> rusqlite::Result<Connection> {
@@ -206,27 +204,18 @@ impl Sqlite {
     }
 
     fn failed(&self, what: &'static str, error: rusqlite::Error) -> Error {
-        let what = if what == "opening" { "opening the SQLite database" } else { "using the SQLite database" };
         Error::unreachable(what).because(format!("{}: {error}", self.path.display()))
     }
 
-    /// Reads, decides and writes in one transaction.
-    fn apply(&self, key: &[u8], operation: &Operation, now: Time) -> Result<Outcome> {
-        let mut decided = Ok(Outcome::Done(false));
-        self.with(|connection| {
-            let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-            let bytes = self.read(&transaction, key)?.unwrap_or_default();
-            match operation.apply(&bytes, now) {
-                Ok((change, outcome)) => {
-                    self.write(&transaction, key, change)?;
-                    decided = Ok(outcome);
-                }
-                Err(error) => decided = Err(error),
-            }
-            self.sweep(&transaction, now)?;
-            transaction.commit()
-        })?;
-        decided
+    fn apply(&self, key: &[u8], operation: Operation, now: Time) -> Result<Outcome> {
+        self.transact(|transaction| {
+            let bytes = self.read(transaction, key)?.unwrap_or_default();
+            let outcome = match operation.apply(&bytes, now) {
+                Ok((change, outcome)) => self.write(transaction, key, change).map(|()| Ok(outcome))?,
+                Err(error) => Err(error),
+            };
+            self.sweep(transaction, now).map(|()| outcome)
+        })?
     }
 
     fn read(&self, connection: &Connection, key: &[u8]) -> rusqlite::Result<Option<Vec<u8>>> {
@@ -258,7 +247,6 @@ impl Sqlite {
         Ok(())
     }
 
-    /// Removes dead entries from time to time.
     fn sweep(&self, connection: &Connection, now: Time) -> rusqlite::Result<()> {
         if !self.writes.fetch_add(1, Ordering::Relaxed).is_multiple_of(SWEEP_EVERY) {
             return Ok(());
@@ -310,10 +298,6 @@ impl Sqlite {
     }
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 /// SQLite's integers are signed.
 fn column(time: Time) -> i64 {
     i64::try_from(time.millis()).unwrap_or(i64::MAX)
@@ -332,64 +316,35 @@ impl Driver for Sqlite {
         let Some(bytes) = self.with(|connection| self.read(connection, key))? else { return Ok(None) };
         let shown = slot::show(&Bytes::from(bytes), now, read);
         if shown.is_err() {
-            self.apply(key, &Operation::Remove(Removal { version: crate::Version::ZERO, until: now }), now)?;
+            self.apply(key, Operation::Remove(Removal { version: crate::Version::ZERO, until: now }), now)?;
         }
         shown
     }
 
     async fn set(&self, key: &[u8], record: &Record, when: When, now: Time) -> Result<bool> {
-        Ok(self.apply(key, &Operation::Set(record.clone(), when), now)?.done())
+        Ok(self.apply(key, Operation::Set(record.clone(), when), now)?.done())
     }
 
-    async fn remove(&self, key: &[u8], removal: Removal, now: Time) -> Result<bool> {
-        Ok(self.apply(key, &Operation::Remove(removal), now)?.done())
-    }
-
-    async fn lease(&self, key: &[u8], claim: Claim, now: Time) -> Result<Option<Token>> {
-        Ok(self.apply(key, &Operation::Lease(claim), now)?.lease())
-    }
-
-    async fn release(&self, key: &[u8], token: Token, now: Time) -> Result<()> {
-        self.apply(key, &Operation::Release(token), now).map(drop)
-    }
-
-    async fn increment(&self, key: &[u8], by: i64, fresh: &Record, now: Time) -> Result<i64> {
-        Ok(self.apply(key, &Operation::Increment(by, fresh.clone()), now)?.sum())
-    }
-
-    async fn touch(&self, key: &[u8], fresh_until: Time, dead_at: Time, now: Time) -> Result<bool> {
-        Ok(self.apply(key, &Operation::Touch { fresh_until, dead_at }, now)?.done())
-    }
+    operations!(apply);
 
     /// All in one transaction.
     async fn set_many(&self, entries: &[(&[u8], Record)], now: Time) -> Result<()> {
-        self.with(|connection| {
-            let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        self.transact(|transaction| {
             for (key, record) in entries {
-                self.write(&transaction, key, Change::Put(Stored::plain(record)))?;
+                self.write(transaction, key, Change::Put(Stored::plain(record)))?;
             }
-            self.sweep(&transaction, now)?;
-            transaction.commit()
+            self.sweep(transaction, now)
         })
     }
 
-    async fn keys<F>(&self, prefix: &[u8], now: Time, each: F) -> Result<()>
-    where
-        F: FnMut(&[u8]) + Send,
-    {
+    async fn keys<F: FnMut(&[u8]) + Send>(&self, prefix: &[u8], now: Time, each: F) -> Result<()> {
         self.each_key(prefix, now, each)
     }
 
     async fn clear(&self, prefix: &[u8], now: Time) -> Result<()> {
         let mut keys = Vec::new();
         self.each_key(prefix, now, |key| keys.push(key.to_vec()))?;
-        self.with(|connection| {
-            let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-            for key in &keys {
-                self.write(&transaction, key, Change::Drop)?;
-            }
-            transaction.commit()
-        })?;
+        self.transact(|transaction| keys.iter().try_for_each(|key| self.write(transaction, key, Change::Drop)))?;
         // Dead entries were not listed.
         self.tidy(now)
     }

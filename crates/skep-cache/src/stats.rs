@@ -2,62 +2,66 @@
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-/// The counters of a cache since it was built.
-///
-/// ```
-/// use skep_cache::{Cache, Memory};
-///
-/// let cache = Cache::<str, u32>::new("answers", Memory::new(1 << 20))?;
-/// cache.blocking().get("life")?;
-/// assert_eq!((cache.stats().hits, cache.stats().misses), (0, 1));
-/// # Ok::<(), skep_cache::Error>(())
-/// ```
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Stats {
+/// Defines [`Stats`], and a [`Count`] for each of its numbers.
+macro_rules! counters {
+    ($($(#[$doc:meta])* $field:ident: $count:ident,)*) => {
+        /// The counters of a cache since it was built.
+        ///
+        /// ```
+        /// use skep_cache::{Cache, Memory};
+        ///
+        /// let cache = Cache::<str, u32>::new("answers", Memory::new(1 << 20))?;
+        /// cache.blocking().get("life")?;
+        /// assert_eq!((cache.stats().hits, cache.stats().misses), (0, 1));
+        /// # Ok::<(), skep_cache::Error>(())
+        /// ```
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+        #[non_exhaustive]
+        pub struct Stats {
+            $($(#[$doc])* pub $field: u64,)*
+            /// Whether the circuit breaker of the driver is open.
+            pub breaker_open: bool,
+        }
+
+        /// A counter, in the order of [`Stats`].
+        #[derive(Clone, Copy, Debug)]
+        pub(crate) enum Count { $($count),* }
+
+        const COUNTS: usize = [$(Count::$count),*].len();
+
+        impl Counters {
+            pub(crate) fn stats(&self, breaker_open: bool) -> Stats {
+                Stats { $($field: self.sum(Count::$count),)* breaker_open }
+            }
+        }
+    };
+}
+
+counters! {
     /// Reads that found an entry, including negative ones.
-    pub hits: u64,
+    hits: Hit,
     /// Reads that found none.
-    pub misses: u64,
+    misses: Miss,
     /// Stale hits, included in `hits`.
-    pub stale: u64,
+    stale: Stale,
     /// Entries stored.
-    pub sets: u64,
+    sets: Set,
     /// Writes refused because the key was set or removed meanwhile.
-    pub refused: u64,
+    refused: Refused,
     /// Entries removed.
-    pub removals: u64,
+    removals: Removal,
     /// Computations that ended.
-    pub computations: u64,
+    computations: Computation,
     /// Computations that failed, panicked or timed out, included in `computations`.
-    pub failed_computations: u64,
+    failed_computations: FailedComputation,
     /// Calls that got the result of another caller's computation.
-    pub coalesced: u64,
+    coalesced: Coalesced,
     /// Failed calls of the driver.
-    pub failures: u64,
+    failures: Failure,
     /// Entries that could not be decoded, which were misses.
-    pub undecodable: u64,
-    /// Whether the circuit breaker of the driver is open.
-    pub breaker_open: bool,
+    undecodable: Undecodable,
 }
 
-/// A counter, in the order of [`Stats`].
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Count {
-    Hit,
-    Miss,
-    Stale,
-    Set,
-    Refused,
-    Removal,
-    Computation,
-    FailedComputation,
-    Coalesced,
-    Failure,
-    Undecodable,
-}
-
-const COUNTS: usize = 11;
 /// Threads that have a stripe of their own and count with a plain store. The others share one stripe and count with an atomic
 /// addition, which costs half as much as a hit.
 const OWN: usize = 15;
@@ -71,7 +75,6 @@ pub(crate) struct Counters {
 #[repr(align(128))]
 struct Stripe([AtomicU64; COUNTS]);
 
-/// All stripes are taken.
 const ALL: u32 = (1 << OWN) - 1;
 
 /// The stripes that are taken, a bit each.
@@ -118,39 +121,7 @@ impl Counters {
         }
     }
 
-    pub(crate) fn stats(&self, breaker_open: bool) -> Stats {
-        let sum = |what: Count| self.stripes.iter().map(|stripe| stripe.0[what as usize].load(Ordering::Relaxed)).sum();
-        Stats {
-            hits: sum(Count::Hit),
-            misses: sum(Count::Miss),
-            stale: sum(Count::Stale),
-            sets: sum(Count::Set),
-            refused: sum(Count::Refused),
-            removals: sum(Count::Removal),
-            computations: sum(Count::Computation),
-            failed_computations: sum(Count::FailedComputation),
-            coalesced: sum(Count::Coalesced),
-            failures: sum(Count::Failure),
-            undecodable: sum(Count::Undecodable),
-            breaker_open,
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn concurrent_counts_are_not_lost() {
-        let counters = Counters::default();
-        for _ in 0..3 {
-            std::thread::scope(|scope| {
-                for _ in 0..2 * OWN {
-                    scope.spawn(|| (0..1_000).for_each(|_| counters.count(Count::Hit)));
-                }
-            });
-        }
-        assert_eq!(counters.stats(false).hits, 3 * 2 * OWN as u64 * 1_000);
+    fn sum(&self, what: Count) -> u64 {
+        self.stripes.iter().map(|stripe| stripe.0[what as usize].load(Ordering::Relaxed)).sum()
     }
 }

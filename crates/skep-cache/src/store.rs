@@ -6,10 +6,10 @@ use std::time::Duration;
 use bytes::Bytes;
 
 use crate::clock::{Time, Version};
-use crate::driver::{Claim, Driver, Entry, Record, Removal, Token, When};
+use crate::driver::{ATTEMPTS, Driver, Entry, Record, Removal, When};
 use crate::error::{Error, Result};
 use crate::flight::{Flights, Leader, Role};
-use crate::slot::{Change, Operation, Outcome, Stored, show};
+use crate::slot::{Change, Operation, Outcome, Stored, operations, show};
 
 /// What a backend must do to become a driver: get, set with an expiry, and remove bytes under a key.
 ///
@@ -64,9 +64,6 @@ pub struct StoreDriver<S> {
 
 /// Added to each time to live.
 const SLACK: Duration = Duration::from_secs(2);
-
-/// How often a write is tried before it fails because of writers in other processes.
-const ATTEMPTS: u32 = 100;
 
 impl<S: Store> StoreDriver<S> {
     /// Makes a driver.
@@ -141,23 +138,5 @@ impl<S: Store> Driver for StoreDriver<S> {
         self.store.set(key, stored.entry, ttl(stored.ends, now)).await.map(|()| true)
     }
 
-    async fn remove(&self, key: &[u8], removal: Removal, now: Time) -> Result<bool> {
-        Ok(self.apply(key, Operation::Remove(removal), now).await?.done())
-    }
-
-    async fn lease(&self, key: &[u8], claim: Claim, now: Time) -> Result<Option<Token>> {
-        Ok(self.apply(key, Operation::Lease(claim), now).await?.lease())
-    }
-
-    async fn release(&self, key: &[u8], token: Token, now: Time) -> Result<()> {
-        self.apply(key, Operation::Release(token), now).await.map(drop)
-    }
-
-    async fn increment(&self, key: &[u8], by: i64, fresh: &Record, now: Time) -> Result<i64> {
-        Ok(self.apply(key, Operation::Increment(by, fresh.clone()), now).await?.sum())
-    }
-
-    async fn touch(&self, key: &[u8], fresh_until: Time, dead_at: Time, now: Time) -> Result<bool> {
-        Ok(self.apply(key, Operation::Touch { fresh_until, dead_at }, now).await?.done())
-    }
+    operations!(apply await);
 }

@@ -15,11 +15,10 @@ use crate::clock::{Clock, Time, Version};
 use crate::driver::{Driver, Entry, Flags, Header, Record, Stamp, When};
 use crate::error::Result;
 
-/// The epochs known in this process.
 #[derive(Debug)]
 pub(crate) struct Epochs {
     /// The implicit tag of all entries of the namespace.
-    namespace: u64,
+    pub(crate) namespace: u64,
     /// The namespace's epoch, at the generation `seen`.
     own: AtomicU64,
     seen: AtomicU64,
@@ -46,7 +45,6 @@ pub(crate) enum Verdict {
 
 /// How far versions may run ahead of the clock while each invalidation takes a millisecond of its own.
 const AHEAD: Duration = Duration::from_millis(50);
-/// The maximum number of epochs in memory.
 const KNOWN: usize = 65_536;
 
 /// The hash of a tag: FNV-1a, the same on all machines. Tags that collide are invalidated together, which is harmless.
@@ -65,6 +63,10 @@ fn record(version: Version) -> Record {
     Record::new(&Header { flags: Flags::EPOCH, version, ..Header::default() }, &[], &[])
 }
 
+async fn stored(driver: &impl Driver, tag: u64, now: Time) -> Result<Option<Version>> {
+    driver.get(&key(tag), now, |epoch| epoch.version()).await
+}
+
 impl Epochs {
     pub(crate) fn new(namespace: &str, lag: Duration) -> Self {
         Self {
@@ -79,7 +81,7 @@ impl Epochs {
 
     /// The number under which epochs count as known.
     #[inline]
-    pub(crate) fn generation<D: Driver>(&self, driver: &D, now: Time) -> u64 {
+    pub(crate) fn generation(&self, driver: &impl Driver, now: Time) -> u64 {
         let generation = match driver.generation() {
             Stamp::Complete(generation) => generation,
             other => {
@@ -118,23 +120,17 @@ impl Epochs {
     }
 
     /// As [`judge`](Self::judge), but reads unknown epochs.
-    pub(crate) async fn judge_now<D: Driver>(
+    pub(crate) async fn judge_now(
         &self,
-        driver: &D,
+        driver: &impl Driver,
         clock: &Clock,
         entry: Entry<'_>,
         now: Time,
     ) -> Result<Verdict> {
         let generation = self.prepare(driver, clock, now).await?;
         for tag in entry.tags() {
-            if self.known(tag, generation).is_some() {
-                continue;
-            }
-            let Some(epoch) = driver.get(&key(tag), now, |epoch| epoch.version()).await? else {
-                return Ok(Verdict::Invalid);
-            };
-            self.note(tag, epoch, generation, clock);
-            if entry.version() <= epoch {
+            let epoch = self.epoch(driver, clock, tag, generation, now).await?;
+            if epoch.is_none_or(|epoch| entry.version() <= epoch) {
                 return Ok(Verdict::Invalid);
             }
         }
@@ -147,9 +143,9 @@ impl Epochs {
 
     /// Whether a tag of a value just computed was invalidated. A missing epoch means that it was not, since the value need not be
     /// stored.
-    pub(crate) async fn is_invalidated<D: Driver>(
+    pub(crate) async fn is_invalidated(
         &self,
-        driver: &D,
+        driver: &impl Driver,
         clock: &Clock,
         entry: Entry<'_>,
         now: Time,
@@ -159,18 +155,30 @@ impl Epochs {
             return Ok(true);
         }
         for tag in entry.tags() {
-            let mut epoch = self.known(tag, generation);
-            if epoch.is_none() {
-                epoch = driver.get(&key(tag), now, |epoch| epoch.version()).await?;
-                if let Some(epoch) = epoch {
-                    self.note(tag, epoch, generation, clock);
-                }
-            }
+            let epoch = self.epoch(driver, clock, tag, generation, now).await?;
             if epoch.is_some_and(|epoch| entry.version() <= epoch) {
                 return Ok(true);
             }
         }
         Ok(false)
+    }
+
+    async fn epoch(
+        &self,
+        driver: &impl Driver,
+        clock: &Clock,
+        tag: u64,
+        generation: u64,
+        now: Time,
+    ) -> Result<Option<Version>> {
+        if let Some(epoch) = self.known(tag, generation) {
+            return Ok(Some(epoch));
+        }
+        let epoch = stored(driver, tag, now).await?;
+        if let Some(epoch) = epoch {
+            self.note(tag, epoch, generation, clock);
+        }
+        Ok(epoch)
     }
 
     /// Whether the namespace's epoch and those of these tags are known.
@@ -181,7 +189,7 @@ impl Epochs {
     }
 
     /// Reads the namespace's epoch if necessary. Returns the generation for which it is known.
-    pub(crate) async fn prepare<D: Driver>(&self, driver: &D, clock: &Clock, now: Time) -> Result<u64> {
+    pub(crate) async fn prepare(&self, driver: &impl Driver, clock: &Clock, now: Time) -> Result<u64> {
         let generation = self.generation(driver, now);
         if self.seen.load(Ordering::Acquire) == generation {
             return Ok(generation);
@@ -195,52 +203,39 @@ impl Epochs {
         Ok(generation)
     }
 
-    async fn own_epoch<D: Driver>(&self, driver: &D, clock: &Clock, now: Time) -> Result<Version> {
-        let key = key(self.namespace);
-        if let Some(epoch) = driver.get(&key, now, |epoch| epoch.version()).await? {
+    async fn own_epoch(&self, driver: &impl Driver, clock: &Clock, now: Time) -> Result<Version> {
+        if let Some(epoch) = stored(driver, self.namespace, now).await? {
             return Ok(epoch);
         }
         let first = clock.version_at(now);
-        if driver.set(&key, &record(first), When::Absent, now).await? {
+        if driver.set(&key(self.namespace), &record(first), When::Absent, now).await? {
             return Ok(first);
         }
-        Ok(driver.get(&key, now, |epoch| epoch.version()).await?.unwrap_or(first))
+        Ok(stored(driver, self.namespace, now).await?.unwrap_or(first))
     }
 
     /// Creates missing epochs, so that an entry of this version, about to be stored, is valid.
     ///
     /// A missing epoch never existed or was evicted. If it was evicted after an invalidation during this computation, that
     /// invalidation is lost.
-    pub(crate) async fn ensure<D: Driver>(&self, driver: &D, clock: &Clock, tags: &[u64], at: Version) -> Result<()> {
+    pub(crate) async fn ensure(&self, driver: &impl Driver, clock: &Clock, tags: &[u64], at: Version) -> Result<()> {
         let now = clock.now();
         let generation = self.prepare(driver, clock, now).await?;
+        let before = Version::from_u64(at.to_u64() - 1);
         for &tag in tags {
-            if self.known(tag, generation).is_some() {
-                continue;
+            if self.epoch(driver, clock, tag, generation, now).await?.is_none()
+                && driver.set(&key(tag), &record(before), When::Absent, now).await?
+            {
+                self.note(tag, before, generation, clock);
             }
-            let before = Version::from_u64(at.to_u64() - 1);
-            let epoch = match driver.get(&key(tag), now, |epoch| epoch.version()).await? {
-                Some(epoch) => epoch,
-                None if driver.set(&key(tag), &record(before), When::Absent, now).await? => before,
-                None => continue,
-            };
-            self.note(tag, epoch, generation, clock);
         }
         Ok(())
     }
 
     /// Invalidates all entries of a tag up to now, or up to `skew` later for machines whose clock is ahead.
-    pub(crate) async fn invalidate<D: Driver>(
-        &self,
-        driver: &D,
-        clock: &Clock,
-        tag: u64,
-        skew: Duration,
-    ) -> Result<()> {
+    pub(crate) async fn invalidate(&self, driver: &impl Driver, clock: &Clock, tag: u64, skew: Duration) -> Result<()> {
         let now = clock.now();
-        if let Some(last) = driver.get(&key(tag), now, |epoch| epoch.version()).await? {
-            clock.observe(last);
-        }
+        stored(driver, tag, now).await?.into_iter().for_each(|last| clock.observe(last));
         let at = now.plus(skew);
         let drawn = clock.version_at(at);
         // Other processes may have drawn higher versions in this millisecond, so take its last one. Frequent invalidations do
@@ -251,10 +246,6 @@ impl Epochs {
         driver.set(&key(tag), &record(epoch), When::Newer, now).await?;
         self.bumps.fetch_add(1, Ordering::AcqRel);
         Ok(())
-    }
-
-    pub(crate) async fn invalidate_all<D: Driver>(&self, driver: &D, clock: &Clock, skew: Duration) -> Result<()> {
-        self.invalidate(driver, clock, self.namespace, skew).await
     }
 
     fn known(&self, tag: u64, generation: u64) -> Option<Version> {

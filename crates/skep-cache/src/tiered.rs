@@ -19,19 +19,17 @@ use std::time::Duration;
 use crate::breaker::Breaker;
 use crate::clock::{Time, Version};
 use crate::driver::{
-    Change, Claim, Driver, Entry, Flags, Header, Listener, Ready, Record, Removal, Stamp, Token, Usage, When, ready,
+    Change, Claim, Driver, Entry, Flags, Header, Ready, Record, Removal, Stamp, Token, When, forward, ready,
 };
 use crate::error::{Error, Result};
 
 mod failed_writes;
 mod validity;
 mod write_buffer;
-mod writes;
 
 use failed_writes::FailedWrites;
 use validity::{Validity, sum};
 use write_buffer::WriteBuffer;
-pub use writes::WritePolicy;
 
 /// A near tier in front of a far one.
 ///
@@ -62,6 +60,21 @@ pub struct Tiered<N, F> {
     write_buffer: WriteBuffer,
     /// Tokens for leases of the near tier.
     tokens: AtomicU64,
+}
+
+/// How writes of a namespace reach the tiers.
+///
+/// See [`Tiered::writes`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum WritePolicy {
+    /// Write-through: stores in both tiers. For entries read soon after they are written.
+    #[default]
+    Through,
+    /// Write-around: stores in the far tier and drops the copy. For entries written more often than read.
+    Around,
+    /// Write-back: buffers the entry in this process. The first write after a second or after 1024 entries stores them in the far tier,
+    /// and so does [`Tiered::flush`]. A crash loses buffered entries. For data that may be lost, like view counts.
+    Back,
 }
 
 /// How long reading the far tier and storing the copy may take.
@@ -147,11 +160,17 @@ impl<N: Ready, F: Driver> Tiered<N, F> {
         stored
     }
 
+    /// Stores the buffered write of this key before an operation that depends on it.
+    async fn flush_key(&self, key: &[u8], now: Time) -> Result<()> {
+        match self.write_buffer.get(key, now) {
+            Some(_) => self.flush(now).await,
+            None => Ok(()),
+        }
+    }
+
     fn policy(&self, key: &[u8]) -> WritePolicy {
-        self.policies
-            .iter()
-            .find(|(prefix, _)| key.starts_with(prefix))
-            .map_or(self.default_policy, |(_, writes)| *writes)
+        let own = self.policies.iter().find(|(prefix, _)| key.starts_with(prefix));
+        own.map_or(self.default_policy, |(_, writes)| *writes)
     }
 
     /// Calls the far tier, unless its circuit breaker is open.
@@ -253,7 +272,6 @@ impl<N: Ready, F: Driver> Tiered<N, F> {
     }
 }
 
-/// A removal without a tombstone.
 fn no_tombstone(now: Time) -> Removal {
     Removal { version: Version::ZERO, until: now }
 }
@@ -274,6 +292,8 @@ impl<N: Ready, F: Driver> Driver for Tiered<N, F> {
     fn name(&self) -> &'static str {
         "tiered"
     }
+
+    forward! { { tiers => tiers.far } abandon watch usage }
 
     async fn get<R, G>(&self, key: &[u8], now: Time, read: G) -> Result<Option<R>>
     where
@@ -348,14 +368,7 @@ impl<N: Ready, F: Driver> Driver for Tiered<N, F> {
         self.call(now, self.far.release(key, token, now)).await
     }
 
-    fn abandon(&self, key: &[u8], token: Token, now: Time) {
-        self.far.abandon(key, token, now);
-    }
-
-    async fn get_many<G>(&self, keys: &[&[u8]], now: Time, mut read: G) -> Result<()>
-    where
-        G: FnMut(usize, Entry<'_>) + Send,
-    {
+    async fn get_many<G: FnMut(usize, Entry<'_>) + Send>(&self, keys: &[&[u8]], now: Time, mut read: G) -> Result<()> {
         let mut left = Vec::new();
         for (index, key) in keys.iter().enumerate() {
             if let Some(record) = self.write_buffer.get(key, now) {
@@ -424,10 +437,7 @@ impl<N: Ready, F: Driver> Driver for Tiered<N, F> {
         self.write(key, now, None, self.far.touch(key, fresh_until, dead_at, now)).await
     }
 
-    async fn keys<G>(&self, prefix: &[u8], now: Time, each: G) -> Result<()>
-    where
-        G: FnMut(&[u8]) + Send,
-    {
+    async fn keys<G: FnMut(&[u8]) + Send>(&self, prefix: &[u8], now: Time, each: G) -> Result<()> {
         self.flush(now).await?;
         self.call(now, self.far.keys(prefix, now, each)).await
     }
@@ -453,24 +463,6 @@ impl<N: Ready, F: Driver> Driver for Tiered<N, F> {
         match self.far.stamp(key) {
             Stamp::Complete(number) => Stamp::Complete(number),
             far => sum(self.near.stamp(key), far),
-        }
-    }
-
-    fn watch(&self, listener: Listener) -> bool {
-        self.far.watch(listener)
-    }
-
-    fn usage(&self) -> Usage {
-        self.far.usage()
-    }
-}
-
-impl<N: Ready, F: Driver> Tiered<N, F> {
-    /// Stores the buffered write of this key before an operation that depends on it.
-    async fn flush_key(&self, key: &[u8], now: Time) -> Result<()> {
-        match self.write_buffer.get(key, now) {
-            Some(_) => self.flush(now).await,
-            None => Ok(()),
         }
     }
 }

@@ -5,7 +5,7 @@
 //! Start reading at [`Plan::parse`] and [`Plan::open`].
 
 use crate::clock::Time;
-use crate::driver::{Driver, dispatch_enum};
+use crate::driver::{Driver, dispatch_enum, forward};
 use crate::error::{Error, Result};
 use crate::tiered::Tiered;
 
@@ -85,7 +85,6 @@ pub struct Needs {
     pub leaves_process: bool,
 }
 
-/// The maximum number of tiers.
 const MAX_TIERS: usize = 3;
 
 impl Plan {
@@ -118,7 +117,7 @@ impl Plan {
     /// ```
     #[must_use]
     pub fn needs(&self) -> Needs {
-        let all: Vec<Needs> = self.tiers.iter().map(Tier::needs).collect();
+        let all: Vec<Needs> = self.tiers.iter().map(|tier| tier.needs).collect();
         let runtime = all.iter().any(|tier| tier.runtime);
         Needs {
             runtime,
@@ -175,18 +174,7 @@ fn shown(text: &str) -> String {
 }
 
 dispatch_enum! {
-    /// The driver of a [`Plan`].
-    ///
-    /// ```
-    /// use skep_cache::tiers::{Plan, Tiers};
-    ///
-    /// let Tiers::Two(tiers) = Plan::parse(["memory:1MiB", "memory:2MiB"])?.open("blog-pages")? else {
-    ///     panic!("two were described");
-    /// };
-    /// assert_eq!(tiers.near().usage().entries, Some(0));
-    /// # use skep_cache::Driver;
-    /// # Ok::<(), skep_cache::Error>(())
-    /// ```
+    /// The driver of a [`Plan`]. See there for an example.
     #[derive(Debug)]
     #[allow(clippy::large_enum_variant, reason = "there is one of it for each cache")]
     pub enum Tiers {

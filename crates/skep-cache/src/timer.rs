@@ -6,10 +6,11 @@
 use std::collections::BTreeMap;
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex};
 use std::task::{Context, Poll, Waker};
 
 use crate::clock::{Clock, Time};
+use crate::mutex::lock;
 
 /// The sleepers, by time and a unique number.
 #[derive(Debug, Default)]
@@ -25,12 +26,8 @@ struct Queue {
 }
 
 impl Timer {
-    fn lock(&self) -> MutexGuard<'_, Queue> {
-        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn add(&self, until: Time, waker: Waker) -> (Time, u64) {
-        let mut queue = self.lock();
+        let mut queue = lock(&self.queue);
         queue.last += 1;
         let place = (until, queue.last);
         queue.waiting.insert(place, waker);
@@ -41,25 +38,24 @@ impl Timer {
     }
 
     fn remove(&self, place: (Time, u64)) {
-        self.lock().waiting.remove(&place);
+        lock(&self.queue).waiting.remove(&place);
     }
 
     /// Wakes all sleepers up to this time.
     pub(crate) fn fire(&self, now: Time) {
-        let mut queue = self.lock();
+        let mut queue = lock(&self.queue);
         let later = queue.waiting.split_off(&(now, u64::MAX));
         let due = std::mem::replace(&mut queue.waiting, later);
         drop(queue);
         due.into_values().for_each(Waker::wake);
     }
 
-    /// The thread of the system clock.
     #[cfg(not(target_family = "wasm"))]
     fn run(&self) {
         let clock = Clock::system();
         loop {
             self.fire(clock.now());
-            let queue = self.lock();
+            let queue = lock(&self.queue);
             match queue.waiting.first_key_value().map(|(&(until, _), _)| until) {
                 Some(until) => {
                     let _ = self.earlier.wait_timeout(queue, until.since(clock.now()));
@@ -80,7 +76,7 @@ impl Timer {
     #[cfg(not(target_family = "wasm"))]
     pub(crate) fn system() -> Option<Arc<Self>> {
         static RUNNING: Mutex<Option<(u32, Arc<Timer>)>> = Mutex::new(None);
-        let mut running = RUNNING.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut running = lock(&RUNNING);
         let process = std::process::id();
         if let Some((started_by, timer)) = &*running
             && *started_by == process
@@ -103,7 +99,7 @@ impl Timer {
 #[cfg(target_family = "wasm")]
 pub(crate) fn pass() -> bool {
     let (Some(timer), clock) = (Timer::system(), Clock::system()) else { return false };
-    let first = timer.lock().waiting.first_key_value().map(|(&(until, _), _)| until);
+    let first = lock(&timer.queue).waiting.first_key_value().map(|(&(until, _), _)| until);
     let Some(until) = first else { return false };
     std::thread::sleep(until.since(clock.now()));
     timer.fire(clock.now());
@@ -165,43 +161,9 @@ impl Drop for Sleep {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::atomic::{AtomicBool, Ordering};
-    use std::task::Wake;
-    use std::time::{Duration, Instant};
+    use std::time::Duration;
 
     use super::*;
-    use crate::block::block_on;
-
-    struct Noted(AtomicBool);
-
-    impl Wake for Noted {
-        fn wake(self: Arc<Self>) {
-            self.0.store(true, Ordering::Release);
-        }
-    }
-
-    #[test]
-    fn advancing_a_manual_clock_wakes_due_sleepers() {
-        let clock = Clock::manual();
-        let mut sleep = Box::pin(clock.sleep_until(clock.now().plus(Duration::from_secs(2))));
-        let noted = Arc::new(Noted(AtomicBool::new(false)));
-        let waker = Waker::from(Arc::clone(&noted));
-        let mut cx = Context::from_waker(&waker);
-        assert!(sleep.as_mut().poll(&mut cx).is_pending());
-        clock.advance(Duration::from_secs(1));
-        assert!(!noted.0.load(Ordering::Acquire));
-        clock.advance(Duration::from_secs(1));
-        assert!(noted.0.load(Ordering::Acquire));
-        assert!(sleep.as_mut().poll(&mut cx).is_ready());
-    }
-
-    #[test]
-    fn the_system_clock_wakes_without_a_runtime() {
-        let clock = Clock::system();
-        let start = Instant::now();
-        block_on(clock.sleep_until(clock.now().plus(Duration::from_millis(20))));
-        assert!(start.elapsed() >= Duration::from_millis(15), "{:?}", start.elapsed());
-    }
 
     #[test]
     fn a_dropped_sleep_leaves_nothing_behind() {
@@ -209,8 +171,8 @@ mod tests {
         let mut sleep = Box::pin(clock.sleep_until(clock.now().plus(Duration::from_secs(2))));
         assert!(sleep.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
         let timer = clock.timer().unwrap();
-        assert_eq!(timer.lock().waiting.len(), 1);
+        assert_eq!(lock(&timer.queue).waiting.len(), 1);
         drop(sleep);
-        assert!(timer.lock().waiting.is_empty());
+        assert!(lock(&timer.queue).waiting.is_empty());
     }
 }

@@ -2,10 +2,13 @@
 
 #![cfg(feature = "memory")]
 
-use std::time::Duration;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Context, Wake, Waker};
+use std::time::{Duration, Instant};
 
-use skep_cache::driver::{Header, Record, When, block_on, ready};
-use skep_cache::{Cache, Clock, Codec, Driver, EntryPolicy, Json, Memory, Null, Raw};
+use skep_cache::driver::{Header, MAX_KEY, Record, When, block_on, ready};
+use skep_cache::{Cache, Clock, Codec, Driver, EntryPolicy, Json, Memory, Null, Raw, Version};
 
 const SECOND: Duration = Duration::from_secs(1);
 
@@ -77,7 +80,7 @@ fn an_unread_entry_ends_and_a_read_one_lives_on() {
 
 #[test]
 fn namespaces_do_not_see_each_other() {
-    let memory = std::sync::Arc::new(Memory::new(1 << 20));
+    let memory = Arc::new(Memory::new(1 << 20));
     let one = Cache::<str, u32, _>::new("one", memory.clone()).unwrap();
     let two = Cache::<str, u32, _>::new("two", memory).unwrap();
     one.blocking().set("a", &1).unwrap();
@@ -89,8 +92,43 @@ fn namespaces_do_not_see_each_other() {
 }
 
 #[test]
+fn a_namespace_is_short_and_has_no_zero_byte() {
+    for (namespace, is_valid) in
+        [("a", true), (&*"n".repeat(64), true), ("", false), (&"n".repeat(65), false), ("a\0b", false)]
+    {
+        assert_eq!(Cache::<str, u32>::new(namespace, Memory::new(1 << 20)).is_ok(), is_valid, "{namespace:?}");
+    }
+}
+
+#[test]
+fn keys_of_any_length_fit_and_differ() {
+    let cache = Cache::<str, usize>::new(&"n".repeat(64), Memory::new(1 << 20)).unwrap();
+    let keys = ["a".to_owned(), "a".repeat(150), "a".repeat(1_000), format!("{}b", "a".repeat(999))];
+    for (number, key) in keys.iter().enumerate() {
+        cache.blocking().set(key, &number).unwrap();
+    }
+    for (number, key) in keys.iter().enumerate() {
+        assert_eq!(cache.blocking().get(key).unwrap(), Some(number));
+    }
+    ready(cache.driver().keys(b"", Clock::system().now(), |key| assert!(key.len() <= MAX_KEY))).unwrap();
+}
+
+#[test]
+fn concurrent_counts_are_not_lost() {
+    let cache = Cache::<str, u32>::new("test", Memory::new(1 << 20)).unwrap();
+    for _ in 0..3 {
+        std::thread::scope(|scope| {
+            for _ in 0..30 {
+                scope.spawn(|| (0..1_000).for_each(|_| assert_eq!(cache.blocking().get("none").unwrap(), None)));
+            }
+        });
+    }
+    assert_eq!(cache.stats().misses, 3 * 30 * 1_000);
+}
+
+#[test]
 fn a_changed_type_is_a_miss() {
-    let memory = std::sync::Arc::new(Memory::new(1 << 20));
+    let memory = Arc::new(Memory::new(1 << 20));
     let old = Cache::<str, (u32, String), _>::new("posts", memory.clone()).unwrap();
     old.blocking().set("a", &(1, text("title"))).unwrap();
     let schema = Cache::<str, u64>::builder("posts").schema(1).build(memory.clone()).unwrap();
@@ -113,7 +151,7 @@ fn keys_are_of_any_type_and_listed() {
 #[test]
 fn a_tag_voids_its_entries_and_no_others() {
     let clock = Clock::manual();
-    let memory = std::sync::Arc::new(Memory::new(1 << 20));
+    let memory = Arc::new(Memory::new(1 << 20));
     let one = Cache::<str, u32>::builder("one").clock(clock.clone()).build(memory.clone()).unwrap();
     let two = Cache::<str, u32>::builder("two").clock(clock.clone()).build(memory).unwrap();
     let life = EntryPolicy::new(60 * SECOND);
@@ -133,7 +171,7 @@ fn a_tag_voids_its_entries_and_no_others() {
 #[test]
 fn who_voids_a_tag_need_not_count_as_those_do_who_keep_something() {
     // Two processes, or two instances of a component: within one millisecond, each draws versions of its own.
-    let memory = std::sync::Arc::new(Memory::new(1 << 20));
+    let memory = Arc::new(Memory::new(1 << 20));
     let process = || {
         let clock = Clock::manual();
         (Cache::<str, u32>::builder("test").clock(clock.clone()).build(memory.clone()).unwrap(), clock)
@@ -167,7 +205,7 @@ fn voiding_all_the_time_does_not_run_away_from_it() {
 
 #[test]
 fn a_lost_epoch_voids_and_never_revives() {
-    let memory = std::sync::Arc::new(Memory::new(1 << 20));
+    let memory = Arc::new(Memory::new(1 << 20));
     let cache = Cache::<str, u32, _>::new("test", memory.clone()).unwrap();
     let tagged = EntryPolicy::new(60 * SECOND).tag("a");
     cache.blocking().set_with("x", &1, &tagged).unwrap();
@@ -251,7 +289,7 @@ fn a_codec_refuses_what_it_did_not_write() {
 #[cfg(feature = "compress")]
 #[test]
 fn large_values_are_compressed_and_damage_is_a_miss() {
-    let memory = std::sync::Arc::new(Memory::new(1 << 20));
+    let memory = Arc::new(Memory::new(1 << 20));
     let cache = Cache::<str, String>::builder("test").compress(1_000).build(memory.clone()).unwrap();
     let large = "la".repeat(50_000);
     cache.blocking().set("a", &large).unwrap();
@@ -289,7 +327,7 @@ fn a_switched_off_cache_computes_each_time() {
 
 #[test]
 fn what_a_foreign_program_stored_is_a_miss() {
-    let memory = std::sync::Arc::new(Memory::new(1 << 20));
+    let memory = Arc::new(Memory::new(1 << 20));
     let cache = Cache::<str, String, _>::new("test", memory.clone()).unwrap();
     cache.blocking().set("a", &text("x")).unwrap();
     let (now, mut key) = (Clock::system().now(), Vec::new());
@@ -311,4 +349,45 @@ fn what_is_said_to_weigh_more_takes_more_room() {
     };
     assert!(kept(0) > 1_000);
     assert!((50..110).contains(&kept(10_000)), "{}", kept(10_000));
+}
+
+#[test]
+fn each_version_is_higher_than_the_one_before_and_than_one_seen_elsewhere() {
+    let clock = Clock::manual();
+    let drawn: Vec<_> = (0..10_000).map(|_| clock.version()).collect();
+    assert!(drawn.is_sorted_by(|a, b| a < b));
+    let far_ahead = Version::from_u64(clock.version().to_u64() + (1 << 40));
+    clock.observe(far_ahead);
+    assert!(clock.version() > far_ahead);
+}
+
+struct Noted(AtomicBool);
+
+impl Wake for Noted {
+    fn wake(self: Arc<Self>) {
+        self.0.store(true, Ordering::Release);
+    }
+}
+
+#[test]
+fn advancing_a_manual_clock_wakes_due_sleepers() {
+    let clock = Clock::manual();
+    let mut sleep = Box::pin(clock.sleep_until(clock.now().plus(2 * SECOND)));
+    let noted = Arc::new(Noted(AtomicBool::new(false)));
+    let waker = Waker::from(Arc::clone(&noted));
+    let mut cx = Context::from_waker(&waker);
+    assert!(sleep.as_mut().poll(&mut cx).is_pending());
+    clock.advance(SECOND);
+    assert!(!noted.0.load(Ordering::Acquire));
+    clock.advance(SECOND);
+    assert!(noted.0.load(Ordering::Acquire));
+    assert!(sleep.as_mut().poll(&mut cx).is_ready());
+}
+
+#[test]
+fn the_system_clock_wakes_without_a_runtime() {
+    let clock = Clock::system();
+    let start = Instant::now();
+    block_on(clock.sleep_until(clock.now().plus(Duration::from_millis(20))));
+    assert!(start.elapsed() >= Duration::from_millis(15), "{:?}", start.elapsed());
 }

@@ -40,7 +40,7 @@ const CRATES: &[Layers] = &[
     Layers {
         name: "skep-cache",
         order: &[
-            ("values", &["clock", "codec", "error", "flight", "hash", "process", "stats", "timer"]),
+            ("values", &["clock", "codec", "error", "flight", "hash", "mutex", "setters", "stats", "timer"]),
             ("contract", &["block", "breaker", "connections", "driver", "entry"]),
             ("parts of drivers", &["blocking_pool", "key", "shared", "slot", "suite", "tags"]),
             (

@@ -32,7 +32,6 @@ use std::task::Poll;
 use std::time::Duration;
 
 use super::inner::{Found, Inner, State};
-use super::lease::Lease;
 use super::value::Value;
 use super::{Cache, Codec, Count, Driver, Error, Result, Serialize};
 use crate::clock::{Time, Version};
@@ -41,16 +40,9 @@ use crate::flight::{Leader, Role};
 use crate::key::Key;
 use crate::policy::Computed;
 
-/// The error of a computation.
 type Cause = Box<dyn StdError + Send + Sync>;
 
-impl<K, V, D, C> Cache<K, V, D, C>
-where
-    K: Serialize + ?Sized,
-    V: Send,
-    D: Driver,
-    C: Codec<V>,
-{
+impl<K: Serialize + ?Sized, V: Send, D: Driver, C: Codec<V>> Cache<K, V, D, C> {
     /// Returns the value; on a miss, runs `compute` and stores its result.
     ///
     /// Of all callers in all threads, runtimes and processes, one computes; the others wait, or get a stale value if there is one
@@ -58,16 +50,7 @@ where
     /// future; if that is dropped, a waiting caller computes. All waiting callers get an error, which is not stored; a panic
     /// continues here and is an error for the others. `compute` returns a value, or a [`Computed`] with a policy of its own.
     ///
-    /// ```
-    /// # skep_cache::driver::block_on(async {
-    /// use skep_cache::{Cache, Memory};
-    ///
-    /// let squares = Cache::<u64, u64>::new("squares", Memory::new(1 << 20))?;
-    /// let square = squares.get_or(&12, || async { Ok::<_, std::io::Error>(12 * 12) }).await?;
-    /// assert_eq!(square, 144);
-    /// # Ok::<(), skep_cache::Error>(())
-    /// # }).unwrap();
-    /// ```
+    /// See [the crate](crate) for an example.
     ///
     /// # Errors
     ///
@@ -103,10 +86,6 @@ where
     /// # Ok::<(), skep_cache::Error>(())
     /// # }).unwrap();
     /// ```
-    ///
-    /// # Errors
-    ///
-    /// As [`get_or`](Cache::get_or).
     pub async fn get_or_none<F, A, E>(&self, key: &K, compute: impl FnOnce() -> F) -> Result<Option<V>>
     where
         F: Future<Output = Result<Option<A>, E>>,
@@ -126,10 +105,6 @@ where
 
     /// As [`get_or`](Cache::get_or), but returns a stale value at once and refreshes it in the background, on the
     /// [`spawner`](super::Builder::spawner) (stale-while-revalidate). Without a spawner it is `get_or`.
-    ///
-    /// # Errors
-    ///
-    /// As [`get_or`](Cache::get_or).
     pub async fn get_or_in_background<F, A, E>(
         &self,
         key: &K,
@@ -167,7 +142,6 @@ fn some<V>(computed: Computed<V>) -> Computed<Option<V>> {
     Computed { value: Some(computed.value), policy: computed.policy, store: computed.store }
 }
 
-/// How a computation ended.
 enum Ended<V> {
     Done(Result<Computed<Option<V>>>),
     /// The soft timeout passed: the caller takes the stale value.
@@ -175,7 +149,6 @@ enum Ended<V> {
     Panicked(Box<dyn Any + Send>),
 }
 
-/// What the leader does.
 enum Turn<'a, V, D: Driver, C: Send + Sync + 'static> {
     /// Compute. Without a lease if the driver fails: every process computes then, and a result is stored only if it is newer.
     Compute(Option<Lease<'a, D, C>>),
@@ -185,24 +158,39 @@ enum Turn<'a, V, D: Driver, C: Send + Sync + 'static> {
     Done(Option<V>),
 }
 
+/// A lease, released on drop.
+struct Lease<'a, D: Driver, C: Send + Sync + 'static> {
+    inner: &'a Inner<D, C>,
+    key: &'a [u8],
+    token: Token,
+    until: Time,
+}
+
+impl<D: Driver, C: Send + Sync + 'static> Lease<'_, D, C> {
+    /// A write ended it: nothing to release.
+    fn ended(self) {
+        std::mem::forget(self);
+    }
+
+    async fn release(lease: Option<Self>) -> Result<()> {
+        let Some(lease) = lease else { return Ok(()) };
+        lease.inner.release(lease.key, lease.token).await?;
+        lease.ended();
+        Ok(())
+    }
+}
+
+impl<D: Driver, C: Send + Sync + 'static> Drop for Lease<'_, D, C> {
+    fn drop(&mut self) {
+        self.inner.driver.abandon(self.key, self.token, self.inner.clock.now());
+    }
+}
+
 /// A stored value that may replace a computed one.
 struct StaleValue<V> {
     state: State,
     version: Version,
     value: Option<V>,
-}
-
-/// A [`StaleValue`] without the value.
-#[derive(Clone, Copy)]
-struct StaleHeader {
-    state: State,
-    version: Version,
-}
-
-impl<V> StaleValue<V> {
-    fn header(&self) -> StaleHeader {
-        StaleHeader { state: self.state, version: self.version }
-    }
 }
 
 impl<D: Driver, C: Send + Sync + 'static> Inner<D, C> {
@@ -250,7 +238,7 @@ impl<D: Driver, C: Send + Sync + 'static> Inner<D, C> {
         C: Codec<V>,
     {
         let decode = |value: Value<'_>| {
-            let version = value.version();
+            let version = value.0.version();
             value.decode(&self.codec).map(|value| (version, value))
         };
         let mut found = Found::Nothing;
@@ -275,7 +263,7 @@ impl<D: Driver, C: Send + Sync + 'static> Inner<D, C> {
         V: Send,
         C: Codec<V>,
     {
-        let lease = match self.turn(key, stale.as_ref().map(StaleValue::header)).await? {
+        let lease = match self.turn(key, stale.as_ref().map(|stale| (stale.state, stale.version))).await? {
             Turn::Compute(lease) => lease,
             Turn::ServeStale => return Ok(self.serve(stale)),
             Turn::Done(value) => return Ok(value),
@@ -300,7 +288,7 @@ impl<D: Driver, C: Send + Sync + 'static> Inner<D, C> {
             Ended::Done(Err(error)) => {
                 self.counters.count(Count::FailedComputation);
                 Lease::release(lease).await?;
-                self.postpone(key, stale.as_ref().map(StaleValue::header)).await?;
+                self.postpone(key, stale.as_ref().map(|stale| stale.state)).await?;
                 leader.publish(Err(error.clone()));
                 self.fall_back(stale, error)
             }
@@ -315,11 +303,11 @@ impl<D: Driver, C: Send + Sync + 'static> Inner<D, C> {
     }
 
     /// Takes the lease. If another process has it, waits until that has stored a value or the lease ends.
-    async fn turn<'a, V: Send>(&'a self, key: &'a Key, stale: Option<StaleHeader>) -> Result<Turn<'a, V, D, C>>
+    async fn turn<'a, V: Send>(&'a self, key: &'a Key, stale: Option<(State, Version)>) -> Result<Turn<'a, V, D, C>>
     where
         C: Codec<V>,
     {
-        let servable = stale.is_some_and(|stale| stale.state != State::StaleIfError);
+        let servable = stale.is_some_and(|(state, _)| state != State::StaleIfError);
         let mut pause = Duration::from_millis(1);
         loop {
             let now = self.clock.now();
@@ -331,14 +319,14 @@ impl<D: Driver, C: Send + Sync + 'static> Inner<D, C> {
             let leased = self.driver.lease(key, claim, now).await.map(Some);
             let lease = match self.tolerate(leased, now, None)? {
                 None => return Ok(Turn::Compute(None)),
-                Some(Some(token)) => Some(Lease { inner: self, key, token: Some(token), until }),
+                Some(Some(token)) => Some(Lease { inner: self, key, token, until }),
                 Some(None) if servable => return Ok(Turn::ServeStale),
                 Some(None) => None,
             };
             // Another caller, here or elsewhere, may have finished between the read and the lease.
             if let Some(found) = self.stored(key).await?
                 && matches!(found.state, State::Fresh | State::Early)
-                && stale.is_none_or(|before| before.state != State::Early || before.version != found.version)
+                && stale.is_none_or(|(state, version)| state != State::Early || version != found.version)
             {
                 Lease::release(lease).await?;
                 self.count_hit(State::Fresh);
@@ -352,7 +340,6 @@ impl<D: Driver, C: Send + Sync + 'static> Inner<D, C> {
         }
     }
 
-    /// Runs a computation within its timeouts.
     async fn run<V, F>(&self, compute: impl FnOnce() -> F, soft: Option<Duration>) -> Ended<V>
     where
         F: Future<Output = Result<Computed<Option<V>>>>,
@@ -398,18 +385,18 @@ impl<D: Driver, C: Send + Sync + 'static> Inner<D, C> {
                 if let Some(lease) = lease {
                     lease.ended();
                 }
-                leader.publish(Ok(record));
             }
             Some(false) => {
                 self.counters.count(Count::Refused);
                 // The key was set or removed meanwhile: waiting callers read again. If only the lease expired, publish all the
                 // same, or all of them would compute, one after the other.
-                if lease.is_none_or(|lease| now >= lease.until) {
-                    leader.publish(Ok(record));
+                if lease.is_some_and(|lease| now < lease.until) {
+                    return Ok(());
                 }
             }
-            None => leader.publish(Ok(record)),
+            None => {}
         }
+        leader.publish(Ok(record));
         Ok(())
     }
 
@@ -429,14 +416,14 @@ impl<D: Driver, C: Send + Sync + 'static> Inner<D, C> {
             let ensured = self.epochs.ensure(&self.driver, &self.clock, tags, record.entry().version()).await;
             self.tolerate(ensured, now, ())?;
         }
-        let when = lease.and_then(|lease| lease.token).map_or(When::Newer, When::Leased);
+        let when = lease.map_or(When::Newer, |lease| When::Leased(lease.token));
         let stored = self.driver.set(key, record, when, now).await.map(Some);
         self.tolerate(stored, now, None)
     }
 
     /// After a failure: the stale value counts as fresh until the next attempt, at most until its end.
-    async fn postpone(&self, key: &[u8], stale: Option<StaleHeader>) -> Result<()> {
-        if !stale.is_some_and(|stale| matches!(stale.state, State::Stale | State::StaleIfError)) {
+    async fn postpone(&self, key: &[u8], stale: Option<State>) -> Result<()> {
+        if !matches!(stale, Some(State::Stale | State::StaleIfError)) {
             return Ok(());
         }
         let now = self.clock.now();
@@ -470,7 +457,7 @@ impl<D: Driver, C: Send + Sync + 'static> Inner<D, C> {
         if record.entry().flags().has(Flags::NEGATIVE) {
             return Ok(None);
         }
-        Value::of(record.entry()).decode(&self.codec).map(Some)
+        Value(record.entry()).decode(&self.codec).map(Some)
     }
 
     fn count_hit(&self, state: State) {
@@ -481,7 +468,6 @@ impl<D: Driver, C: Send + Sync + 'static> Inner<D, C> {
     }
 }
 
-/// The message of a panic.
 fn message(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().copied().or_else(|| panic.downcast_ref::<String>().map(String::as_str));
     text.unwrap_or("no message").to_owned()

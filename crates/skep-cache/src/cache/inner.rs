@@ -21,8 +21,7 @@ use crate::tags::{Epochs, Verdict};
 
 use super::REMOVAL;
 use super::builder::Rules;
-use super::compression;
-use super::value::Value;
+use super::value::{self, Value};
 
 /// A cache without the types of its keys and values.
 pub(crate) struct Inner<D, C> {
@@ -50,7 +49,6 @@ pub(crate) enum State {
     StaleIfError,
 }
 
-/// The result of a lookup.
 pub(crate) enum Found<T> {
     Nothing,
     /// `None` is a negative entry.
@@ -58,13 +56,9 @@ pub(crate) enum Found<T> {
 }
 
 impl<T> Found<T> {
-    /// The fresh value.
     #[inline]
     fn fresh(self) -> Option<T> {
-        match self {
-            Self::Entry(State::Fresh | State::Early, value) => value,
-            Self::Entry(State::Stale | State::StaleIfError, _) | Self::Nothing => None,
-        }
+        if let Self::Entry(State::Fresh | State::Early, value) = self { value } else { None }
     }
 
     fn is_fresh(&self) -> bool {
@@ -82,7 +76,6 @@ enum Todo {
 }
 
 impl<D: Driver, C: Send + Sync + 'static> Inner<D, C> {
-    /// The fresh value, or nothing.
     #[inline]
     pub(crate) async fn fresh<T: Send>(
         &self,
@@ -96,7 +89,7 @@ impl<D: Driver, C: Send + Sync + 'static> Inner<D, C> {
     }
 
     pub(crate) async fn fresh_header(&self, key: &[u8]) -> Result<Option<Header>> {
-        self.fresh(key, |value| Ok(value.header())).await
+        self.fresh(key, |value| Ok(value.0.header())).await
     }
 
     /// Looks up an entry; counts failures only.
@@ -142,11 +135,10 @@ impl<D: Driver, C: Send + Sync + 'static> Inner<D, C> {
         &self,
         key: &[u8],
         now: Time,
-        todo: Todo,
+        mut todo: Todo,
         decode: Option<impl FnOnce(Value<'_>) -> Result<T> + Send>,
         found: &mut Found<T>,
     ) -> Result<()> {
-        let mut todo = todo;
         if let (Todo::Judge(record), Some(decode)) = (&todo, decode) {
             let mut next = Todo::Nothing;
             let verdict = self.epochs.judge_now(&self.driver, &self.clock, record.entry(), now).await;
@@ -172,13 +164,10 @@ impl<D: Driver, C: Send + Sync + 'static> Inner<D, C> {
         todo: &mut Todo,
     ) {
         let Some(state) = self.state(&entry, now) else { return };
-        let value = if entry.flags().has(Flags::NEGATIVE) {
-            None
-        } else {
-            match decode(Value::of(entry)) {
-                Ok(value) => Some(value),
-                Err(error) => return self.undecodable(&error),
-            }
+        let is_negative = entry.flags().has(Flags::NEGATIVE);
+        let value = match (!is_negative).then(|| decode(Value(entry))).transpose() {
+            Ok(value) => value,
+            Err(error) => return self.undecodable(&error),
         };
         *found = Found::Entry(state, value);
         if let Some(dead_at) = self.used(&entry, now) {
@@ -262,20 +251,18 @@ impl<D: Driver, C: Send + Sync + 'static> Inner<D, C> {
         if !self.breaker.allows(now) {
             return self.breaker_open(None);
         }
-        let prepared = self.epochs.prepare(&self.driver, &self.clock, now).await.map(Some);
-        if self.tolerate(prepared, now, None)?.is_none() {
-            return Ok(None);
-        }
-        let version = self.clock.version_at(now);
-        if !tags.is_empty() {
-            let ensured = self.epochs.ensure(&self.driver, &self.clock, tags, version).await.map(Some);
-            if self.tolerate(ensured, now, None)?.is_none() {
-                return Ok(None);
+        let ready = async {
+            self.epochs.prepare(&self.driver, &self.clock, now).await?;
+            let version = self.clock.version_at(now);
+            if tags.is_empty() {
+                return Ok(Some(version));
             }
+            self.epochs.ensure(&self.driver, &self.clock, tags, version).await?;
             // The epochs just read may be higher than the version drawn before.
-            return Ok(Some(self.clock.version_at(now)));
-        }
-        Ok(Some(version))
+            Ok(Some(self.clock.version_at(now)))
+        };
+        let ready = ready.await;
+        self.tolerate(ready, now, None)
     }
 
     #[inline]
@@ -376,6 +363,34 @@ impl<D: Driver, C: Send + Sync + 'static> Inner<D, C> {
         self.tolerate(touched, now, false)
     }
 
+    // A failed write is a later miss, which is harmless. A failed invalidation leaves outdated entries in use, so it is always an error,
+    // and it is tried even while the circuit breaker is open.
+    pub(crate) async fn clear(&self) -> Result<()> {
+        let now = self.clock.now();
+        self.invalidate(self.epochs.namespace).await?;
+        // Everything is invalid by now; freeing the space is optional.
+        match self.driver.clear(self.prefix.as_bytes(), now).await {
+            Err(error) if error.is_unsupported() => Ok(()),
+            cleared => self.tolerate(cleared, now, ()),
+        }
+    }
+
+    pub(crate) async fn invalidate(&self, tag: u64) -> Result<()> {
+        let now = self.clock.now();
+        let invalidated = self.epochs.invalidate(&self.driver, &self.clock, tag, self.rules.clock_skew).await;
+        self.require(invalidated, now)
+    }
+
+    /// Whether a tag of this record was invalidated, as far as the driver knows.
+    pub(crate) async fn is_invalidated(&self, record: &Record) -> Result<bool> {
+        let now = self.clock.now();
+        if !self.breaker.allows(now) {
+            return self.breaker_open(false);
+        }
+        let invalidated = self.epochs.is_invalidated(&self.driver, &self.clock, record.entry(), now).await;
+        self.tolerate(invalidated, now, false)
+    }
+
     pub(crate) async fn keys<O: DeserializeOwned + Send>(&self) -> Result<Vec<O>> {
         let now = self.clock.now();
         let mut keys = Vec::new();
@@ -385,7 +400,6 @@ impl<D: Driver, C: Send + Sync + 'static> Inner<D, C> {
         Ok(keys)
     }
 
-    /// Encodes a value, or a negative entry.
     pub(crate) fn encode<V>(&self, header: &Header, tags: &[u64], value: Option<&V>) -> Result<Record>
     where
         C: Codec<V>,
@@ -406,7 +420,7 @@ impl<D: Driver, C: Send + Sync + 'static> Inner<D, C> {
         scratch.clear();
         self.codec.encode(value, &mut scratch)?;
         let record = match self.rules.compress {
-            Some(threshold) if scratch.len() >= threshold => compression::record(header, tags, &scratch),
+            Some(threshold) if scratch.len() >= threshold => value::compressed(header, tags, &scratch),
             _ => Record::new(header, tags, &scratch),
         };
         if scratch.capacity() <= 64 << 10 {
@@ -418,20 +432,14 @@ impl<D: Driver, C: Send + Sync + 'static> Inner<D, C> {
     /// The driver's result; `instead` if it failed, unless failures are errors ([`Builder::errors`](super::Builder::errors)).
     #[inline]
     pub(crate) fn tolerate<T>(&self, result: Result<T>, now: Time, instead: T) -> Result<T> {
-        match result {
-            Ok(result) => {
-                self.breaker.succeeded();
-                Ok(result)
-            }
-            Err(error) if error.is_unsupported() => Err(error),
-            Err(error) => {
-                self.failed(&error, now);
-                if self.rules.errors { Err(error) } else { Ok(instead) }
-            }
+        match self.require(result, now) {
+            Err(error) if !self.rules.errors && !error.is_unsupported() => Ok(instead),
+            result => result,
         }
     }
 
     /// The driver's result, where a failure is always an error.
+    #[inline]
     pub(crate) fn require<T>(&self, result: Result<T>, now: Time) -> Result<T> {
         match &result {
             Ok(_) => drop(self.breaker.succeeded()),
@@ -451,7 +459,6 @@ impl<D: Driver, C: Send + Sync + 'static> Inner<D, C> {
         }
     }
 
-    /// The result while the circuit breaker is open.
     #[cold]
     pub(crate) fn breaker_open<T>(&self, instead: T) -> Result<T> {
         if self.rules.errors {
@@ -461,7 +468,6 @@ impl<D: Driver, C: Send + Sync + 'static> Inner<D, C> {
         }
     }
 
-    /// Releases a lease.
     pub(crate) async fn release(&self, key: &[u8], token: Token) -> Result<()> {
         let now = self.clock.now();
         let released = self.driver.release(key, token, now).await;

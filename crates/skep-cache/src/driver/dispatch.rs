@@ -1,102 +1,64 @@
-//! Drivers that forward each call to another driver: an enum of drivers chosen at run time, and `Arc`.
+//! Drivers that forward calls to another driver: an enum of drivers chosen at run time, `Arc`, and drivers around a driver.
 
-/// Implements `Driver` by a match: each pattern leads to an expression that is a driver. `boxed` after it boxes the futures of
-/// drivers that wait for I/O: an enum's future would otherwise be as large as the largest.
-macro_rules! dispatch {
-    ([$($generics:tt)*] $type:ty { $($(#[$cfg:meta])* $pattern:pat => $driver:expr $(, $how:ident)?);* $(;)? }) => {
-        #[allow(unused_doc_comments, reason = "the attributes of an enum's variant, which may be a `cfg`, are repeated at its arms")]
-        impl $($generics)* $crate::driver::Driver for $type {
-            fn name(&self) -> &'static str {
-                match self { $($(#[$cfg])* $pattern => $driver.name()),* }
-            }
-
-            #[inline]
-            async fn get<R, F>(&self, key: &[u8], now: $crate::clock::Time, read: F) -> $crate::error::Result<Option<R>>
-            where
-                R: Send,
-                F: FnOnce($crate::driver::Entry<'_>) -> R + Send,
-            {
-                match self { $($(#[$cfg])* $pattern => $crate::driver::dispatch_call!($($how)? $driver.get(key, now, read))),* }
-            }
-
-            async fn set(&self, key: &[u8], record: &$crate::driver::Record, when: $crate::driver::When, now: $crate::clock::Time) -> $crate::error::Result<bool> {
-                match self { $($(#[$cfg])* $pattern => $crate::driver::dispatch_call!($($how)? $driver.set(key, record, when, now))),* }
-            }
-
-            async fn remove(&self, key: &[u8], removal: $crate::driver::Removal, now: $crate::clock::Time) -> $crate::error::Result<bool> {
-                match self { $($(#[$cfg])* $pattern => $crate::driver::dispatch_call!($($how)? $driver.remove(key, removal, now))),* }
-            }
-
-            async fn lease(&self, key: &[u8], claim: $crate::driver::Claim, now: $crate::clock::Time) -> $crate::error::Result<Option<$crate::driver::Token>> {
-                match self { $($(#[$cfg])* $pattern => $crate::driver::dispatch_call!($($how)? $driver.lease(key, claim, now))),* }
-            }
-
-            async fn release(&self, key: &[u8], token: $crate::driver::Token, now: $crate::clock::Time) -> $crate::error::Result<()> {
-                match self { $($(#[$cfg])* $pattern => $crate::driver::dispatch_call!($($how)? $driver.release(key, token, now))),* }
-            }
-
-            fn abandon(&self, key: &[u8], token: $crate::driver::Token, now: $crate::clock::Time) {
-                match self { $($(#[$cfg])* $pattern => $driver.abandon(key, token, now)),* }
-            }
-
-            async fn get_many<F>(&self, keys: &[&[u8]], now: $crate::clock::Time, read: F) -> $crate::error::Result<()>
-            where
-                F: FnMut(usize, $crate::driver::Entry<'_>) + Send,
-            {
-                match self { $($(#[$cfg])* $pattern => $crate::driver::dispatch_call!($($how)? $driver.get_many(keys, now, read))),* }
-            }
-
-            async fn set_many(&self, entries: &[(&[u8], $crate::driver::Record)], now: $crate::clock::Time) -> $crate::error::Result<()> {
-                match self { $($(#[$cfg])* $pattern => $crate::driver::dispatch_call!($($how)? $driver.set_many(entries, now))),* }
-            }
-
-            async fn increment(&self, key: &[u8], by: i64, fresh: &$crate::driver::Record, now: $crate::clock::Time) -> $crate::error::Result<i64> {
-                match self { $($(#[$cfg])* $pattern => $crate::driver::dispatch_call!($($how)? $driver.increment(key, by, fresh, now))),* }
-            }
-
-            async fn touch(&self, key: &[u8], fresh: $crate::clock::Time, dead: $crate::clock::Time, now: $crate::clock::Time) -> $crate::error::Result<bool> {
-                match self { $($(#[$cfg])* $pattern => $crate::driver::dispatch_call!($($how)? $driver.touch(key, fresh, dead, now))),* }
-            }
-
-            async fn keys<F>(&self, prefix: &[u8], now: $crate::clock::Time, each: F) -> $crate::error::Result<()>
-            where
-                F: FnMut(&[u8]) + Send,
-            {
-                match self { $($(#[$cfg])* $pattern => $crate::driver::dispatch_call!($($how)? $driver.keys(prefix, now, each))),* }
-            }
-
-            async fn clear(&self, prefix: &[u8], now: $crate::clock::Time) -> $crate::error::Result<()> {
-                match self { $($(#[$cfg])* $pattern => $crate::driver::dispatch_call!($($how)? $driver.clear(prefix, now))),* }
-            }
-
-            #[inline]
-            fn generation(&self) -> $crate::driver::Stamp {
-                match self { $($(#[$cfg])* $pattern => $driver.generation()),* }
-            }
-
-            #[inline]
-            fn stamp(&self, key: &[u8]) -> $crate::driver::Stamp {
-                match self { $($(#[$cfg])* $pattern => $driver.stamp(key)),* }
-            }
-
-            fn watch(&self, listener: $crate::driver::Listener) -> bool {
-                match self { $($(#[$cfg])* $pattern => $driver.watch(listener)),* }
-            }
-
-            fn usage(&self) -> $crate::driver::Usage {
-                match self { $($(#[$cfg])* $pattern => $driver.usage()),* }
-            }
+/// Methods that call the method of the same name of another driver, after a match of `self`: `{ pattern => driver }`. `boxed` after a
+/// driver boxes the futures of one that waits for I/O: an enum's future would otherwise be as large as the largest. `at_once`: its
+/// methods are not async.
+macro_rules! forward {
+    (@name $to:tt) => { forward! { @now $to name() -> &'static str } };
+    (@get $to:tt) => { forward! { @later $to #[inline] get[R: Send, F: FnOnce($crate::driver::Entry<'_>) -> R + Send](key: &[u8], now: $crate::Time, read: F) -> Option<R> } };
+    (@set $to:tt) => { forward! { @later $to set[](key: &[u8], record: &$crate::driver::Record, when: $crate::driver::When, now: $crate::Time) -> bool } };
+    (@remove $to:tt) => { forward! { @later $to remove[](key: &[u8], removal: $crate::driver::Removal, now: $crate::Time) -> bool } };
+    (@lease $to:tt) => { forward! { @later $to lease[](key: &[u8], claim: $crate::driver::Claim, now: $crate::Time) -> Option<$crate::driver::Token> } };
+    (@release $to:tt) => { forward! { @later $to release[](key: &[u8], token: $crate::driver::Token, now: $crate::Time) -> () } };
+    (@abandon $to:tt) => { forward! { @now $to abandon(key: &[u8], token: $crate::driver::Token, now: $crate::Time) -> () } };
+    (@get_many $to:tt) => { forward! { @later $to get_many[F: FnMut(usize, $crate::driver::Entry<'_>) + Send](keys: &[&[u8]], now: $crate::Time, read: F) -> () } };
+    (@set_many $to:tt) => { forward! { @later $to set_many[](entries: &[(&[u8], $crate::driver::Record)], now: $crate::Time) -> () } };
+    (@increment $to:tt) => { forward! { @later $to increment[](key: &[u8], by: i64, fresh: &$crate::driver::Record, now: $crate::Time) -> i64 } };
+    (@touch $to:tt) => { forward! { @later $to touch[](key: &[u8], fresh: $crate::Time, dead: $crate::Time, now: $crate::Time) -> bool } };
+    (@keys $to:tt) => { forward! { @later $to keys[F: FnMut(&[u8]) + Send](prefix: &[u8], now: $crate::Time, each: F) -> () } };
+    (@clear $to:tt) => { forward! { @later $to clear[](prefix: &[u8], now: $crate::Time) -> () } };
+    (@generation $to:tt) => { forward! { @now $to generation() -> $crate::driver::Stamp } };
+    (@stamp $to:tt) => { forward! { @now $to stamp(key: &[u8]) -> $crate::driver::Stamp } };
+    (@watch $to:tt) => { forward! { @now $to watch(listener: $crate::driver::Listener) -> bool } };
+    (@usage $to:tt) => { forward! { @now $to usage() -> $crate::driver::Usage } };
+    (@now $to:tt $method:ident($($argument:ident: $type:ty),*) -> $result:ty) => {
+        #[inline]
+        fn $method(&self, $($argument: $type),*) -> $result {
+            $crate::driver::called!(self $to $method($($argument),*))
         }
+    };
+    (@later $to:tt $(#[$meta:meta])* $method:ident[$($generics:tt)*]($($argument:ident: $type:ty),*) -> $result:ty) => {
+        $(#[$meta])*
+        async fn $method<$($generics)*>(&self, $($argument: $type),*) -> $crate::error::Result<$result> {
+            $crate::driver::called!(self $to $method($($argument),*) await)
+        }
+    };
+    ($to:tt $($method:ident)*) => { $(forward! { @$method $to })* };
+}
+
+/// The call of a method, or of one that is awaited.
+macro_rules! called {
+    (@ boxed $call:expr) => { Box::pin($call).await };
+    (@ at_once $call:expr) => { $call };
+    (@ $call:expr) => { $call.await };
+    ($self:ident { $($(#[$cfg:meta])* $pattern:pat => $driver:expr $(, $how:ident)?);* $(;)? } $method:ident $arguments:tt) => {
+        match $self { $($(#[$cfg])* $pattern => $driver.$method $arguments),* }
+    };
+    ($self:ident { $($(#[$cfg:meta])* $pattern:pat => $driver:expr $(, $how:ident)?);* $(;)? } $method:ident $arguments:tt await) => {
+        match $self { $($(#[$cfg])* $pattern => $crate::driver::called!(@ $($how)? $driver.$method $arguments)),* }
     };
 }
 
-/// Awaits a call, in a box or not.
-macro_rules! dispatch_call {
-    (boxed $call:expr) => {
-        Box::pin($call).await
-    };
-    ($call:expr) => {
-        $call.await
+/// Implements `Driver` by forwarding every call.
+macro_rules! dispatch {
+    ([$($generics:tt)*] $type:ty => $to:tt) => {
+        #[allow(unused_doc_comments, reason = "the attributes of an enum's variant, which may be a `cfg`, are repeated at its arms")]
+        impl $($generics)* $crate::driver::Driver for $type {
+            $crate::driver::forward! { $to
+                name get set remove lease release abandon get_many set_many increment touch keys clear
+                generation stamp watch usage
+            }
+        }
     };
 }
 
@@ -106,8 +68,8 @@ macro_rules! dispatch_enum {
         $(#[$meta])*
         $vis enum $name { $($(#[$cfg])* $variant($driver)),* }
 
-        $crate::driver::dispatch! { [] $name { $($(#[$cfg])* Self::$variant(driver) => driver $(, $how)?);* } }
+        $crate::driver::dispatch! { [] $name => { $($(#[$cfg])* Self::$variant(driver) => driver $(, $how)?);* } }
     };
 }
 
-pub(crate) use {dispatch, dispatch_call, dispatch_enum};
+pub(crate) use {called, dispatch, dispatch_enum, forward};

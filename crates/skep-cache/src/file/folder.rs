@@ -13,7 +13,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use bytes::Bytes;
 
-use super::format::{self, HEAD, Name};
+use super::format::{self, HEAD};
 use crate::clock::Time;
 use crate::error::{Error, Result};
 use crate::slot::{Stored, ends};
@@ -27,22 +27,20 @@ const READ_AGAIN: Duration = Duration::from_mins(1);
 /// When files of dead writers are removed.
 const ABANDONED: Duration = Duration::from_hours(1);
 
-/// The limits or the usage of a folder.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Budget {
     pub(super) bytes: u64,
     pub(super) entries: u64,
 }
 
-/// One folder of files.
 #[derive(Debug)]
 pub(super) struct Folder {
     path: PathBuf,
     share: Budget,
     /// As last seen, for statistics.
-    bytes: AtomicU64,
-    entries: AtomicU64,
-    evicted: AtomicU64,
+    pub(super) bytes: AtomicU64,
+    pub(super) entries: AtomicU64,
+    pub(super) evicted: AtomicU64,
 }
 
 /// A locked folder. The lock ends on drop, and with the process.
@@ -62,24 +60,12 @@ impl Folder {
         folder
     }
 
-    pub(super) fn bytes(&self) -> u64 {
-        self.bytes.load(Ordering::Relaxed)
-    }
-
-    pub(super) fn entries(&self) -> u64 {
-        self.entries.load(Ordering::Relaxed)
-    }
-
-    pub(super) fn evicted(&self) -> u64 {
-        self.evicted.load(Ordering::Relaxed)
-    }
-
-    pub(super) fn path(&self, name: &Name) -> PathBuf {
-        self.path.join(name.as_str())
+    pub(super) fn path(&self, name: &str) -> PathBuf {
+        self.path.join(name)
     }
 
     /// The bytes of a key, or why its file is damaged.
-    pub(super) fn read(&self, name: &Name, key: &[u8]) -> io::Result<Option<Result<Bytes, &'static str>>> {
+    pub(super) fn read(&self, name: &str, key: &[u8]) -> io::Result<Option<Result<Bytes, &'static str>>> {
         let mut file = match File::open(self.path(name)) {
             Ok(file) => file,
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
@@ -96,7 +82,6 @@ impl Folder {
         Ok(Some(format::decode(bytes.into(), key)))
     }
 
-    /// Waits for the lock.
     pub(super) fn lock(&self) -> Result<Writer<'_>> {
         let failed = |error: io::Error| Error::unreachable("locking the folder of the cache").because(error);
         let mut options = File::options();
@@ -160,39 +145,37 @@ fn read_head(path: &PathBuf) -> Option<Vec<u8>> {
 }
 
 impl Writer<'_> {
-    pub(super) fn write(&mut self, name: &Name, key: &[u8], stored: &Stored, now: Time) -> io::Result<()> {
+    pub(super) fn write(&mut self, name: &str, key: &[u8], stored: &Stored, now: Time) -> io::Result<()> {
         let (path, bytes) = (self.folder.path(name), format::encode(key, stored));
-        let old = fs::metadata(&path).ok().map(|known| known.len());
-        let after = Budget {
-            bytes: self.usage.bytes.saturating_sub(old.unwrap_or(0)) + bytes.len() as u64,
-            entries: self.usage.entries + u64::from(old.is_none()),
-        };
+        let mut after = self.usage_with(&path, bytes.len() as u64);
         if after.bytes > self.folder.share.bytes || after.entries > self.folder.share.entries {
             self.evict(bytes.len() as u64, now)?;
             // The old file may have been evicted.
-            return self.write_now(&path, &bytes);
+            after = self.usage_with(&path, bytes.len() as u64);
         }
-        self.write_now(&path, &bytes)
-    }
-
-    /// Writes under another name first, so that readers see the whole new or the whole old file.
-    fn write_now(&mut self, path: &PathBuf, bytes: &[u8]) -> io::Result<()> {
-        let old = fs::metadata(path).ok().map(|known| known.len());
+        // Under another name first, so that readers see the whole new or the whole old file.
         let new = path.with_extension("new");
         // A dead writer may have left one. `create_new` follows no link.
         let _ = fs::remove_file(&new);
         let file = File::options().write(true).create_new(true).mode(0o600).open(&new)?;
-        let written = file.write_all_at(bytes, 0).and_then(|()| fs::rename(&new, path));
+        let written = file.write_all_at(&bytes, 0).and_then(|()| fs::rename(&new, &path));
         if written.is_err() {
             let _ = fs::remove_file(&new);
             return written;
         }
-        self.usage.bytes = self.usage.bytes.saturating_sub(old.unwrap_or(0)) + bytes.len() as u64;
-        self.usage.entries += u64::from(old.is_none());
+        self.usage = after;
         self.save()
     }
 
-    pub(super) fn remove(&mut self, name: &Name) -> io::Result<()> {
+    fn usage_with(&self, path: &PathBuf, bytes: u64) -> Budget {
+        let old = fs::metadata(path).ok().map(|known| known.len());
+        Budget {
+            bytes: self.usage.bytes.saturating_sub(old.unwrap_or(0)) + bytes,
+            entries: self.usage.entries + u64::from(old.is_none()),
+        }
+    }
+
+    pub(super) fn remove(&mut self, name: &str) -> io::Result<()> {
         let path = self.folder.path(name);
         let Ok(known) = fs::metadata(&path) else { return Ok(()) };
         fs::remove_file(&path)?;

@@ -8,8 +8,6 @@
 //! | 18.. | the key |
 //! | then | the bytes of the key ([`slot`](crate::slot)) |
 
-use std::fmt::Write as _;
-
 use bytes::Bytes;
 use sha2::{Digest, Sha256};
 
@@ -23,34 +21,15 @@ const KEY_AT: usize = 18;
 pub(super) const HEAD: usize = KEY_AT + crate::driver::MAX_KEY + LEASE_LEN + Header::LEN + 8 * 64;
 
 /// A file's name: the SHA-256 of its key.
-pub(super) struct Name(String);
-
-impl Name {
-    pub(super) fn new(key: &[u8]) -> Self {
-        let mut name = String::with_capacity(64);
-        for byte in Sha256::digest(key) {
-            let _ = write!(name, "{byte:02x}");
-        }
-        Self(name)
-    }
-
-    /// The number of its folder.
-    pub(super) fn folder(&self) -> usize {
-        (self.0.as_bytes()[0] as char).to_digit(16).map_or(0, |digit| digit as usize)
-    }
-
-    pub(super) fn as_str(&self) -> &str {
-        &self.0
-    }
+pub(super) fn name(key: &[u8]) -> String {
+    crate::hash::hex(&Sha256::digest(key))
 }
 
-/// The size of a file.
 pub(super) fn size(key: &[u8], stored: &Stored) -> u64 {
     let parts: usize = stored.parts().iter().map(|part| part.len()).sum();
     (KEY_AT + key.len() + parts) as u64
 }
 
-/// Encodes a file.
 pub(super) fn encode(key: &[u8], stored: &Stored) -> Vec<u8> {
     let mut file = Vec::with_capacity(KEY_AT + key.len() + LEASE_LEN + stored.entry.len());
     file.extend_from_slice(MAGIC);

@@ -10,10 +10,8 @@ use std::task::{Context, Poll};
 use tokio::io::{AsyncRead, ReadBuf};
 use tokio::net::{TcpStream, UnixStream, tcp, unix};
 
-/// memcached's default port.
 const PORT: u16 = 11211;
 
-/// Where a server listens.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Address {
     /// `name:port`, resolved for each connection, so that a server that moved is found.
@@ -77,7 +75,6 @@ impl Address {
     }
 }
 
-/// The receiving half.
 pub(super) enum Reader {
     Tcp(tcp::OwnedReadHalf),
     Unix(unix::OwnedReadHalf),

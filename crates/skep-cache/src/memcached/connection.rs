@@ -10,7 +10,7 @@
 use std::collections::VecDeque;
 use std::future::poll_fn;
 use std::io;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use tokio::io::ReadBuf;
@@ -22,6 +22,7 @@ use super::address::{Reader, Writer};
 use super::protocol::{Code, Parser, Reply};
 use crate::connections::Pooled;
 use crate::error::Error;
+use crate::mutex::lock;
 
 /// Bytes read at once. Longer values come in several reads.
 const READ: usize = 16 << 10;
@@ -30,7 +31,6 @@ const MAX_PENDING: usize = 100_000;
 /// Bytes that wait to be sent; a limit on memory for large values.
 const MAX_UNSENT: usize = 256 << 20;
 
-/// Why a request failed.
 #[derive(Clone, Debug)]
 pub(super) enum Failure {
     /// The connection ended before the reply: the request may be repeated on a new one.
@@ -64,11 +64,9 @@ pub(super) struct Connection {
 }
 
 struct Shared {
-    /// For errors.
     server: Arc<str>,
     timeout: Duration,
     writer: Writer,
-    /// Wakes the writer task.
     unsent: Notify,
     state: Mutex<State>,
 }
@@ -89,7 +87,6 @@ enum Pending {
     Batch(oneshot::Sender<Result<Vec<Reply>, Failure>>, Vec<Reply>),
 }
 
-/// A reply to wait for.
 #[must_use]
 pub(super) struct Answer<T> {
     receiver: oneshot::Receiver<Result<T, Failure>>,
@@ -118,7 +115,6 @@ impl Connection {
         Self { shared, tasks: [reading.abort_handle(), writing.abort_handle()] }
     }
 
-    /// Sends one request.
     pub(super) fn call(&self, request: impl FnOnce(&mut Vec<u8>)) -> Result<Answer<Reply>, Failure> {
         let (sender, receiver) = oneshot::channel();
         let deadline = self.shared.enqueue(Pending::One(sender), request)?;
@@ -135,7 +131,7 @@ impl Connection {
 
 impl Pooled for Connection {
     fn is_closed(&self) -> bool {
-        self.shared.lock().closed.is_some()
+        lock(&self.shared.state).closed.is_some()
     }
 }
 
@@ -172,13 +168,9 @@ impl Drop for CloseOnDrop {
 }
 
 impl Shared {
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Queues a request and gives its deadline.
     fn enqueue(&self, pending: Pending, request: impl FnOnce(&mut Vec<u8>)) -> Result<Instant, Failure> {
-        let mut state = self.lock();
+        let mut state = lock(&self.state);
         if let Some(failure) = &state.closed {
             return Err(failure.clone());
         }
@@ -199,12 +191,11 @@ impl Shared {
         Ok(Instant::now() + self.timeout)
     }
 
-    /// Sends what gathers in the buffer.
     async fn send(&self) -> io::Result<()> {
         let mut bytes = Vec::new();
         loop {
             {
-                let mut state = self.lock();
+                let mut state = lock(&self.state);
                 std::mem::swap(&mut state.out, &mut bytes);
                 state.writing = !bytes.is_empty();
             }
@@ -237,7 +228,7 @@ impl Shared {
                 0 => return self.ended("the server closed it"),
                 read => filled += read,
             }
-            self.lock().last_read = Instant::now();
+            lock(&self.state).last_read = Instant::now();
             let mut used = 0;
             while used < filled {
                 let (taken, reply) = match parser.take(&input[used..filled]) {
@@ -264,7 +255,7 @@ impl Shared {
 
     /// Gives a reply to the request it belongs to.
     fn hand_out(&self, reply: Reply) -> Result<(), Failure> {
-        let mut state = self.lock();
+        let mut state = lock(&self.state);
         match state.pending.pop_front() {
             Some(Pending::Batch(sender, mut replies)) if reply.code != Code::Mn => {
                 replies.push(reply);
@@ -285,7 +276,7 @@ impl Shared {
 
     /// Fails all pending requests and refuses new ones.
     fn close(&self, failure: &Failure) {
-        let mut state = self.lock();
+        let mut state = lock(&self.state);
         state.closed.get_or_insert_with(|| failure.clone());
         let pending = std::mem::take(&mut state.pending);
         state.out = Vec::new();
@@ -301,7 +292,7 @@ impl Shared {
     /// The failure of a request after its deadline. Closes the connection if it was silent for that long.
     fn timed_out(&self) -> Failure {
         let failure = Failure::failed(format!("memcached at {} did not answer within {:?}", self.server, self.timeout));
-        let last_read = self.lock().last_read;
+        let last_read = lock(&self.state).last_read;
         if last_read.elapsed() >= self.timeout {
             self.close(&failure);
         }

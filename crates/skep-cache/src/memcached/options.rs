@@ -5,9 +5,11 @@ use std::time::Duration;
 
 use super::address::Address;
 use super::ring::Ring;
-use super::server::{Options, Server};
+use super::server::Server;
 use super::{Inner, Memcached};
+use crate::connections::Limits;
 use crate::error::{Error, Result};
+use crate::setters::setters;
 
 /// What happens to the keys of an unreachable server.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -26,19 +28,19 @@ pub enum Failover {
 pub struct Builder {
     servers: Vec<(String, u32)>,
     failover: Failover,
-    options: Options,
+    max_value: usize,
+    limits: Limits,
 }
 
 impl Default for Builder {
     fn default() -> Self {
-        let options = Options {
-            connections: 1,
-            connect_timeout: Duration::from_millis(250),
+        let limits = Limits {
             timeout: Duration::from_millis(500),
-            max_value: (1 << 20) - 1024,
+            connect_timeout: Duration::from_millis(250),
+            connections: 1,
             backoff: (Duration::from_secs(1), Duration::from_secs(30)),
         };
-        Self { servers: Vec::new(), failover: Failover::Miss, options }
+        Self { servers: Vec::new(), failover: Failover::Miss, max_value: (1 << 20) - 1024, limits }
     }
 }
 
@@ -52,43 +54,27 @@ impl Builder {
         self
     }
 
-    /// Timeout of a request: 1 ms to 1 h. Default: 500 ms.
-    pub fn timeout(mut self, timeout: Duration) -> Self {
-        self.options.timeout = timeout;
-        self
-    }
+    setters! {
+        /// Timeout of a request: 1 ms to 1 h. Default: 500 ms.
+        pub fn timeout(timeout: Duration) => limits.timeout = timeout;
 
-    /// Timeout for connecting, and then for the first reply: 1 ms to 1 h each. Default: 250 ms.
-    pub fn connect_timeout(mut self, timeout: Duration) -> Self {
-        self.options.connect_timeout = timeout;
-        self
-    }
+        /// Timeout for connecting, and then for the first reply: 1 ms to 1 h each. Default: 250 ms.
+        pub fn connect_timeout(timeout: Duration) => limits.connect_timeout = timeout;
 
-    /// Connections to each server from each runtime: 1 to 64. Default: 1, which serves thousands of tasks; with more, small
-    /// values do not wait behind large ones.
-    pub fn connections(mut self, connections: usize) -> Self {
-        self.options.connections = connections;
-        self
-    }
+        /// Connections to each server from each runtime: 1 to 64. Default: 1, which serves thousands of tasks; with more, small
+        /// values do not wait behind large ones.
+        pub fn connections(connections: usize) => limits.connections = connections;
 
-    /// Largest entry in bytes, with its header of 48 bytes or more: 1 KiB to 1 GiB. Default: 1 047 552. The servers' option `-I`
-    /// must allow 1 KiB more.
-    pub fn max_value(mut self, bytes: usize) -> Self {
-        self.options.max_value = bytes;
-        self
-    }
+        /// Largest entry in bytes, with its header of 48 bytes or more: 1 KiB to 1 GiB. Default: 1 047 552. The servers' option `-I`
+        /// must allow 1 KiB more.
+        pub fn max_value(bytes: usize) => max_value = bytes;
 
-    /// Pauses after a failed attempt to connect: the first and the longest, 1 ms to 1 h each. Each failure doubles the pause.
-    /// Default: 1 s and 30 s.
-    pub fn backoff(mut self, first: Duration, longest: Duration) -> Self {
-        self.options.backoff = (first, longest);
-        self
-    }
+        /// Pauses after a failed attempt to connect: the first and the longest, 1 ms to 1 h each. Each failure doubles the pause.
+        /// Default: 1 s and 30 s.
+        pub fn backoff(first: Duration, longest: Duration) => limits.backoff = (first, longest);
 
-    /// What happens to the keys of an unreachable server. Default: [`Failover::Miss`].
-    pub fn failover(mut self, failover: Failover) -> Self {
-        self.failover = failover;
-        self
+        /// What happens to the keys of an unreachable server. Default: [`Failover::Miss`].
+        pub fn failover(failover: Failover) => failover = failover;
     }
 
     /// Builds the driver. Opens no connection yet.
@@ -98,25 +84,16 @@ impl Builder {
     /// If an address or an option is invalid; the text says what is expected.
     pub fn build(self) -> Result<Memcached> {
         let wrong = |text: String| Error::misused("invalid options of memcached").because(text);
-        let Options { connections, connect_timeout, timeout, max_value, backoff } = self.options;
-        for (name, time) in
-            [("timeout", timeout), ("connect_timeout", connect_timeout), ("backoff", backoff.0), ("backoff", backoff.1)]
-        {
-            if !(Duration::from_millis(1)..=Duration::from_hours(1)).contains(&time) {
-                return Err(wrong(format!("{name} is {time:?}: expected 1 ms to 1 h")));
-            }
-        }
-        if !(1..=64).contains(&connections) {
-            return Err(wrong(format!("connections is {connections}: expected 1 to 64")));
-        }
+        let Self { servers: described, failover, max_value, limits } = self;
+        limits.check().map_err(wrong)?;
         if !(1024..=1 << 30).contains(&max_value) {
             return Err(wrong(format!("max_value is {max_value} bytes: expected 1024 to {}", 1 << 30)));
         }
-        if self.servers.is_empty() {
+        if described.is_empty() {
             return Err(wrong("no server: add one with `server`".to_owned()));
         }
         let mut servers: Vec<Server> = Vec::new();
-        for (text, weight) in &self.servers {
+        for (text, weight) in &described {
             let address: Address = text.parse().map_err(wrong)?;
             if !(1..=100).contains(weight) {
                 return Err(wrong(format!("the weight of {text} is {weight}: expected 1 to 100")));
@@ -124,31 +101,9 @@ impl Builder {
             if servers.iter().any(|server| server.address == address) {
                 return Err(wrong(format!("duplicate server {text}: give it a larger weight instead")));
             }
-            servers.push(Server::new(address, *weight, self.options.clone()));
+            servers.push(Server::new(address, *weight, limits.clone(), max_value));
         }
         let ring = Ring::new(servers.iter().map(|server| (&*server.name, server.weight)));
-        Ok(Memcached { inner: Arc::new(Inner { servers, ring, failover: self.failover, max_value }) })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn refused(builder: Builder) -> String {
-        builder.build().unwrap_err().to_string()
-    }
-
-    #[test]
-    fn invalid_options_are_named() {
-        let one = || Memcached::builder().server("cache1", 1);
-        assert!(one().build().is_ok());
-        assert!(refused(Memcached::builder()).contains("add one with `server`"));
-        assert!(refused(one().server("cache1:11211", 2)).contains("duplicate server cache1:11211"));
-        assert!(refused(one().server("cache2", 0)).contains("weight of cache2 is 0"));
-        assert!(refused(one().server("http://x", 1)).contains("expected \"cache1:11211\""));
-        assert!(refused(one().timeout(Duration::ZERO)).contains("timeout is 0ns"));
-        assert!(refused(one().connections(0)).contains("connections is 0"));
-        assert!(refused(one().max_value(1)).contains("max_value is 1 bytes"));
+        Ok(Memcached { inner: Arc::new(Inner { servers, ring, failover, max_value }) })
     }
 }

@@ -4,7 +4,6 @@
 //! replies. Source: memcached's `doc/protocol.txt`, from "Meta Get" on.
 
 use std::borrow::Cow;
-use std::fmt::Write as _;
 
 use sha2::{Digest, Sha256};
 
@@ -17,7 +16,6 @@ const LINE_LIMIT: usize = 2048;
 /// memcached reads a longer time to live as seconds since 1970.
 const RELATIVE_LIMIT: u64 = 30 * 24 * 60 * 60;
 
-/// A key as it is sent.
 pub(super) struct WireKey<'a> {
     bytes: Cow<'a, [u8]>,
     base64: bool,
@@ -32,10 +30,7 @@ impl<'a> WireKey<'a> {
         if (1..=KEY_LIMIT).contains(&length) {
             return Self { bytes: Cow::Borrowed(key), base64 };
         }
-        let mut digest = String::from("sha256:");
-        for byte in Sha256::digest(key) {
-            let _ = write!(digest, "{byte:02x}");
-        }
+        let digest = format!("sha256:{}", crate::hash::hex(&Sha256::digest(key)));
         Self { bytes: Cow::Owned(digest.into_bytes()), base64: false }
     }
 
@@ -96,33 +91,18 @@ fn ttl(seconds: u64, out: &mut Vec<u8>) {
     token(b'T', number, out);
 }
 
-/// What to read of an entry.
-#[derive(Clone, Copy, Default)]
-pub(super) struct Get {
-    pub(super) value: bool,
-    /// The number for a conditional write.
-    pub(super) cas: bool,
-    /// In a batch: a number that the reply repeats. A miss then has no reply.
-    pub(super) opaque: Option<u64>,
-}
-
-/// `mg`: reads an entry.
-pub(super) fn get(key: &WireKey<'_>, what: Get, out: &mut Vec<u8>) {
+/// `mg`: reads an entry, and the number for a conditional write if `cas`. In a batch: `opaque` is a number that the reply
+/// repeats, and a miss has no reply.
+pub(super) fn get(key: &WireKey<'_>, cas: bool, opaque: Option<u64>, out: &mut Vec<u8>) {
     key.append("mg ", None, out);
-    if what.value {
-        out.extend_from_slice(b" v");
-    }
-    if what.cas {
-        out.extend_from_slice(b" c");
-    }
-    if let Some(opaque) = what.opaque {
+    out.extend_from_slice(if cas { &b" v c"[..] } else { b" v" });
+    if let Some(opaque) = opaque {
         out.extend_from_slice(b" q");
         token(b'O', opaque, out);
     }
     out.extend_from_slice(b"\r\n");
 }
 
-/// When a value is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum If {
     Always,
@@ -174,12 +154,10 @@ pub(super) fn fence(out: &mut Vec<u8>) {
     out.extend_from_slice(b"mn\r\n");
 }
 
-/// `version`.
 pub(super) fn version(out: &mut Vec<u8>) {
     out.extend_from_slice(b"version\r\n");
 }
 
-/// The return code of a reply.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Code {
     /// Done.
@@ -202,7 +180,6 @@ pub(super) enum Code {
     Error(String),
 }
 
-/// One reply.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Reply {
     pub(super) code: Code,
@@ -309,11 +286,7 @@ fn garbage(what: &str, input: &[u8]) -> String {
 
 /// The first bytes received, for an error's text.
 fn excerpt(input: &[u8]) -> String {
-    let mut text = String::new();
-    for byte in input.iter().take(40) {
-        let _ = write!(text, "{}", byte.escape_ascii());
-    }
-    text
+    input[..input.len().min(40)].escape_ascii().to_string()
 }
 
 #[cfg(test)]
@@ -328,10 +301,8 @@ mod tests {
 
     #[test]
     fn requests_are_the_lines_of_the_protocol() {
-        let what = Get { value: true, cas: true, ..Get::default() };
-        assert_eq!(text(|out| get(&WireKey::new(b"post:1"), what, out)), "mg post:1 v c\r\n");
-        let what = Get { value: true, opaque: Some(7), ..Get::default() };
-        assert_eq!(text(|out| get(&WireKey::new(b"a"), what, out)), "mg a v q O7\r\n");
+        assert_eq!(text(|out| get(&WireKey::new(b"post:1"), true, None, out)), "mg post:1 v c\r\n");
+        assert_eq!(text(|out| get(&WireKey::new(b"a"), false, Some(7), out)), "mg a v q O7\r\n");
         assert_eq!(
             text(|out| set(&WireKey::new(b"a"), [b"he", b"llo"], 60, If::Cas(5), None, out)),
             "ms a 5 T60 C5\r\nhello\r\n"
@@ -368,7 +339,6 @@ mod tests {
         assert!(moment > 1_700_000_000, "{moment}");
     }
 
-    /// Feeds `input` in pieces of `size`.
     fn parse(input: &[u8], size: usize) -> Result<Vec<Reply>, String> {
         let (mut parser, mut replies, mut buffer) = (Parser::new(1000), Vec::new(), Vec::new());
         for piece in input.chunks(size) {

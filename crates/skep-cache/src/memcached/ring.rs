@@ -7,14 +7,12 @@
 /// Points of a server of weight 1: the shares of equal servers differ by less than a fifth.
 const POINTS: u32 = 160;
 
-/// The ring.
 pub(super) struct Ring {
     /// Points and their servers, sorted.
     points: Vec<(u64, usize)>,
 }
 
 impl Ring {
-    /// A ring of servers by name and weight.
     pub(super) fn new<'a>(servers: impl Iterator<Item = (&'a str, u32)>) -> Self {
         let mut points = Vec::new();
         for (index, (name, weight)) in servers.enumerate() {

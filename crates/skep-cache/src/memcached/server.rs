@@ -1,46 +1,28 @@
 //! One server of memcached.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use super::address::Address;
 use super::connection::{Connection, Failure};
 use super::protocol::{self, Code};
-use crate::connections::{ConnectError, Connections};
+use crate::connections::{ConnectError, Connections, Limits};
 use crate::error::{Error, Result};
 
-/// How the servers are used.
-#[derive(Clone, Debug)]
-pub(super) struct Options {
-    pub(super) connections: usize,
-    pub(super) connect_timeout: Duration,
-    pub(super) timeout: Duration,
-    pub(super) max_value: usize,
-    /// The first and the longest pause after a failed attempt to connect.
-    pub(super) backoff: (Duration, Duration),
-}
-
-/// One server.
 pub(super) struct Server {
     pub(super) address: Address,
     pub(super) weight: u32,
     pub(super) name: Arc<str>,
-    options: Options,
-    connections: Connections<Connection>,
+    limits: Limits,
+    max_value: usize,
+    pub(super) connections: Connections<Connection>,
 }
 
 impl Server {
-    pub(super) fn new(address: Address, weight: u32, options: Options) -> Self {
-        let connections = Connections::new(format!("memcached at {address}"), options.connections, options.backoff);
-        Self { name: address.to_string().into(), address, weight, options, connections }
+    pub(super) fn new(address: Address, weight: u32, limits: Limits, max_value: usize) -> Self {
+        let connections = Connections::new(format!("memcached at {address}"), &limits);
+        Self { name: address.to_string().into(), address, weight, limits, max_value, connections }
     }
 
-    /// Whether it could not be reached lately.
-    pub(super) fn is_unreachable(&self) -> bool {
-        self.connections.is_unreachable()
-    }
-
-    /// A connection believed to be open.
     pub(super) async fn connection(&self) -> Result<Arc<Connection>> {
         self.connections.get(self.connect()).await.map_err(|error| match error {
             ConnectError::NoRuntime => {
@@ -57,14 +39,14 @@ impl Server {
     /// Connects, and checks that the server is a memcached with the meta protocol.
     async fn connect(&self) -> Result<Connection, Failure> {
         let unreachable = |why: String| Failure::failed(format!("memcached at {} is unreachable: {why}", self.name));
-        let limit = self.options.connect_timeout;
+        let limit = self.limits.connect_timeout;
         let (reader, writer) = match tokio::time::timeout(limit, self.address.connect()).await {
             Ok(Ok(halves)) => halves,
             Ok(Err(error)) => return Err(unreachable(error.to_string())),
             Err(_) => return Err(unreachable(format!("no connection within {limit:?}"))),
         };
-        let Options { timeout, max_value, .. } = self.options;
-        let connection = Connection::new(reader, writer, Arc::clone(&self.name), timeout, max_value);
+        let name = Arc::clone(&self.name);
+        let connection = Connection::new(reader, writer, name, self.limits.timeout, self.max_value);
         match tokio::time::timeout(limit, connection.call(protocol::version)?.wait()).await {
             Ok(Ok(reply)) => match reply.code {
                 Code::Version(version) if speaks_meta(&version) => Ok(connection),

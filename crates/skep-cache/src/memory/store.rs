@@ -9,12 +9,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use quick_cache::sync::Cache;
 use quick_cache::{Lifecycle, OptionsBuilder, Weighter};
 
-use crate::clock::Time;
-use crate::driver::{Entry, Record, Usage};
+use crate::driver::{Record, Usage};
 
 #[derive(Debug)]
 pub(super) struct Store {
-    cache: Cache<Box<[u8]>, Weighed, Weight, crate::hash::Hashing, Evictions>,
+    pub(super) cache: Cache<Box<[u8]>, Weighed, Weight, crate::hash::Hashing, Evictions>,
     evicted: Arc<AtomicU64>,
     /// The minimum weight of an entry: with a limit on their number, its share of the bytes.
     least: u64,
@@ -22,8 +21,8 @@ pub(super) struct Store {
 
 /// An entry and its weight. The weight is 0 if it must not be evicted.
 #[derive(Clone, Debug)]
-struct Weighed {
-    record: Record,
+pub(super) struct Weighed {
+    pub(super) record: Record,
     weight: u64,
 }
 
@@ -73,29 +72,11 @@ impl Store {
         let extra = u64::from(record.entry().weight());
         let weight = (bytes as u64 + OVERHEAD + extra).max(self.least);
         if weight > self.limit() as u64 {
-            self.remove(key);
+            self.cache.remove(key);
             return Err(bytes);
         }
         self.cache.insert(key.into(), Weighed { record, weight: if pinned { 0 } else { weight } });
         Ok(())
-    }
-
-    pub(super) fn remove(&self, key: &[u8]) {
-        self.cache.remove(key);
-    }
-
-    pub(super) fn remove_dead(&self, key: &[u8], now: Time) {
-        self.cache.remove_if(key, |found| !found.record.entry().exists(now));
-    }
-
-    pub(super) fn remove_prefix(&self, prefix: &[u8]) {
-        self.cache.retain(|key, _| !key.starts_with(prefix));
-    }
-
-    pub(super) fn each(&self, mut each: impl FnMut(&[u8], Entry<'_>)) {
-        for (key, found) in self.cache.iter() {
-            each(&key, found.record.entry());
-        }
     }
 
     /// The largest weight of an entry: three quarters of a shard, since the rest is for new entries.
@@ -118,7 +99,7 @@ fn cores() -> usize {
 }
 
 #[derive(Clone, Debug)]
-struct Weight;
+pub(super) struct Weight;
 
 impl Weighter<Box<[u8]>, Weighed> for Weight {
     fn weight(&self, _: &Box<[u8]>, entry: &Weighed) -> u64 {
@@ -126,9 +107,8 @@ impl Weighter<Box<[u8]>, Weighed> for Weight {
     }
 }
 
-/// Counts evictions.
 #[derive(Clone, Debug, Default)]
-struct Evictions(Arc<AtomicU64>);
+pub(super) struct Evictions(Arc<AtomicU64>);
 
 impl Lifecycle<Box<[u8]>, Weighed> for Evictions {
     type RequestState = ();

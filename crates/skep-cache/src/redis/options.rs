@@ -7,10 +7,10 @@ use std::time::Duration;
 use ::redis::{AsyncConnectionConfig, Client, IntoConnectionInfo, RedisError, Script};
 
 use super::{Connection, Inner, Redis};
-use crate::connections::Connections;
+use crate::connections::{Connections, Limits};
 use crate::error::{Error, Result};
+use crate::setters::setters;
 
-/// The servers.
 pub(super) enum Servers {
     One(Box<Client>),
     #[cfg(feature = "redis-cluster")]
@@ -41,48 +41,34 @@ impl Servers {
 pub struct Builder {
     urls: Vec<String>,
     cluster: bool,
-    timeout: Duration,
-    connect_timeout: Duration,
-    connections: usize,
-    backoff: (Duration, Duration),
+    limits: Limits,
 }
 
 impl Builder {
     pub(super) fn new(urls: Vec<String>, cluster: bool) -> Self {
-        Self {
-            urls,
-            cluster,
+        let limits = Limits {
             timeout: Duration::from_millis(500),
             connect_timeout: Duration::from_millis(500),
             connections: 1,
             backoff: (Duration::from_secs(1), Duration::from_secs(30)),
-        }
+        };
+        Self { urls, cluster, limits }
     }
 
-    /// Timeout of a request: 1 ms to 1 h. Default: 500 ms.
-    pub fn timeout(mut self, timeout: Duration) -> Self {
-        self.timeout = timeout;
-        self
-    }
+    setters! {
+        /// Timeout of a request: 1 ms to 1 h. Default: 500 ms.
+        pub fn timeout(timeout: Duration) => limits.timeout = timeout;
 
-    /// Timeout for connecting, with the handshake: 1 ms to 1 h. Default: 500 ms.
-    pub fn connect_timeout(mut self, timeout: Duration) -> Self {
-        self.connect_timeout = timeout;
-        self
-    }
+        /// Timeout for connecting, with the handshake: 1 ms to 1 h. Default: 500 ms.
+        pub fn connect_timeout(timeout: Duration) => limits.connect_timeout = timeout;
 
-    /// Connections from each runtime: 1 to 64. Default: 1, which serves thousands of tasks; with more, small values do not wait
-    /// behind large ones.
-    pub fn connections(mut self, connections: usize) -> Self {
-        self.connections = connections;
-        self
-    }
+        /// Connections from each runtime: 1 to 64. Default: 1, which serves thousands of tasks; with more, small values do not wait
+        /// behind large ones.
+        pub fn connections(connections: usize) => limits.connections = connections;
 
-    /// Pauses after a failed attempt to connect: the first and the longest, 1 ms to 1 h each. Each failure doubles the pause.
-    /// Default: 1 s and 30 s.
-    pub fn backoff(mut self, first: Duration, longest: Duration) -> Self {
-        self.backoff = (first, longest);
-        self
+        /// Pauses after a failed attempt to connect: the first and the longest, 1 ms to 1 h each. Each failure doubles the pause.
+        /// Default: 1 s and 30 s.
+        pub fn backoff(first: Duration, longest: Duration) => limits.backoff = (first, longest);
     }
 
     /// Builds the driver. Opens no connection yet.
@@ -92,19 +78,7 @@ impl Builder {
     /// If an address or an option is invalid; the text says what is expected.
     pub fn build(self) -> Result<Redis> {
         let wrong = |text: String| Error::misused("invalid options of Redis").because(text);
-        for (name, time) in [
-            ("timeout", self.timeout),
-            ("connect_timeout", self.connect_timeout),
-            ("backoff", self.backoff.0),
-            ("backoff", self.backoff.1),
-        ] {
-            if !(Duration::from_millis(1)..=Duration::from_hours(1)).contains(&time) {
-                return Err(wrong(format!("{name} is {time:?}: expected 1 ms to 1 h")));
-            }
-        }
-        if !(1..=64).contains(&self.connections) {
-            return Err(wrong(format!("connections is {}: expected 1 to 64", self.connections)));
-        }
+        self.limits.check().map_err(wrong)?;
         #[cfg(feature = "redis-tls")]
         install_crypto_provider(&self.urls);
         let mut names = Vec::new();
@@ -126,10 +100,9 @@ impl Builder {
         Ok(Redis {
             inner: Arc::new(Inner {
                 servers,
-                connections: Connections::new(format!("Redis at {name}"), self.connections, self.backoff),
+                connections: Connections::new(format!("Redis at {name}"), &self.limits),
                 name,
-                timeout: self.timeout,
-                connect_timeout: self.connect_timeout,
+                limits: self.limits,
                 script: Script::new(include_str!("operation.lua")),
                 epoch_changes: AtomicU64::new(0),
                 waiting: Mutex::default(),
@@ -142,9 +115,9 @@ impl Builder {
         #[cfg(feature = "redis-cluster")]
         if self.cluster {
             let builder = ::redis::cluster::ClusterClient::builder(infos);
-            let builder = builder.connection_timeout(self.connect_timeout).response_timeout(self.timeout);
+            let builder = builder.connection_timeout(self.limits.connect_timeout).response_timeout(self.limits.timeout);
             // Callers learn of an unreachable node soon; the client reads the slot map again meanwhile.
-            let builder = builder.retries(2).overall_response_timeout(Some(self.timeout));
+            let builder = builder.retries(2).overall_response_timeout(Some(self.limits.timeout));
             return Ok(Servers::Cluster(Box::new(builder.build()?)));
         }
         debug_assert!(!self.cluster, "only made with the feature");
@@ -158,22 +131,5 @@ fn install_crypto_provider(urls: &[String]) {
     if urls.iter().any(|url| url.starts_with("rediss:")) && rustls::crypto::CryptoProvider::get_default().is_none() {
         // Fails only if another thread installed one meanwhile.
         let _ = rustls::crypto::ring::default_provider().install_default();
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn invalid_options_are_named_and_passwords_are_not() {
-        let error = Redis::builder("redis:/user:secret@host").build().unwrap_err().to_string();
-        assert!(error.contains("expected \"redis://cache1:6379\"") && !error.contains("secret"), "{error}");
-        let error = Redis::builder("redis://a").connections(0).build().unwrap_err().to_string();
-        assert!(error.contains("connections is 0"), "{error}");
-        let error = Redis::builder("redis://a").timeout(Duration::ZERO).build().unwrap_err().to_string();
-        assert!(error.contains("timeout is 0ns"), "{error}");
-        let driver = Redis::builder("redis://user:secret@cache1:7").build().unwrap();
-        assert_eq!(format!("{driver:?}"), "Redis(\"cache1:7\")");
     }
 }

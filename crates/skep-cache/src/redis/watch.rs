@@ -5,7 +5,7 @@
 //! it ends, and again when the next one is open. A silent server is pinged each second.
 
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use ::redis::aio::MultiplexedConnection;
@@ -15,6 +15,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use super::Inner;
 use super::options::Servers;
 use crate::driver::{Change, Listener};
+use crate::mutex::lock;
 
 /// The interval of pings and of attempts to connect.
 const INTERVAL: Duration = Duration::from_secs(1);
@@ -29,7 +30,7 @@ pub(super) fn register(inner: &Arc<Inner>, listener: Listener) -> bool {
         listener(change);
         note_epoch(&driver, change);
     });
-    lock(inner).push(listener);
+    lock(&inner.waiting).push(listener);
     inner.has_waiting.store(true, Ordering::Relaxed);
     start(inner);
     true
@@ -44,16 +45,12 @@ fn note_epoch(driver: &Weak<Inner>, change: Change<'_>) {
     }
 }
 
-fn lock(inner: &Inner) -> MutexGuard<'_, Vec<Listener>> {
-    inner.waiting.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 /// Starts the waiting listeners on this runtime, if there is one, until the driver is dropped.
 pub(super) fn start(inner: &Arc<Inner>) {
     let (Servers::One(client), Ok(runtime)) = (&inner.servers, tokio::runtime::Handle::try_current()) else { return };
     inner.has_waiting.store(false, Ordering::Relaxed);
-    for listener in std::mem::take(&mut *lock(inner)) {
-        let limits = (inner.connect_timeout, inner.timeout);
+    for listener in std::mem::take(&mut *lock(&inner.waiting)) {
+        let limits = (inner.limits.connect_timeout, inner.limits.timeout);
         runtime.spawn(listen(Client::clone(client), limits, Arc::downgrade(inner), listener));
     }
 }
@@ -116,11 +113,8 @@ fn notify(data: Vec<Value>, listener: &Listener) {
     for value in data {
         match value {
             Value::Array(keys) => {
-                for key in keys {
-                    match key {
-                        Value::BulkString(key) => listener(Change::Key(&key)),
-                        _ => listener(Change::Everything),
-                    }
+                for key in &keys {
+                    listener(if let Value::BulkString(key) = key { Change::Key(key) } else { Change::Everything });
                 }
             }
             _ => listener(Change::Everything),

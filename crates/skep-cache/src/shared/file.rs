@@ -11,19 +11,20 @@ use std::fs::File;
 use std::io::{self, Read, Write};
 use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
-use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use rustix::fs::{FallocateFlags, FlockOperation};
 use rustix::io::Errno;
 
-use super::backing::Backing;
 use super::hash::Seeds;
 use super::layout::{self, CONSTANTS, Geometry};
 use super::lease;
 use super::sys::{self, Mapping};
+use super::words::Backing;
+use crate::mutex::lock;
 
 /// Attempts to open a file that others replace.
 const ATTEMPTS: u32 = 20;
@@ -36,7 +37,6 @@ const MAX_USERS: u64 = 0xffff;
 /// A user without a number: it counts as alive, and its locks are only taken after a time.
 const NOBODY: u64 = MAX_USERS;
 
-/// A file in use.
 #[derive(Debug)]
 pub(crate) struct MappedFile {
     mapping: Mapping,
@@ -48,7 +48,6 @@ pub(crate) struct MappedFile {
     process: AtomicU64,
 }
 
-/// The result of opening a file.
 enum Opened {
     Right(File, Seeds),
     /// Not usable, and why.
@@ -56,11 +55,14 @@ enum Opened {
     Missing,
 }
 
-/// Opens or creates the file.
 pub(crate) fn open(path: &Path, geometry: &Geometry) -> io::Result<(MappedFile, Seeds)> {
     for _ in 0..ATTEMPTS {
         match look(path, geometry)? {
-            Opened::Right(file, seeds) => return Ok((MappedFile::new(file, path, geometry)?, seeds)),
+            Opened::Right(file, seeds) => {
+                let ours = MappedFile::enter(file, path, geometry)?;
+                ours.mapping.ask_for_huge_pages();
+                return Ok((ours, seeds));
+            }
             Opened::Missing => make(path, geometry, |new| {
                 let linked = rustix::fs::link(new, path);
                 let _ = std::fs::remove_file(new);
@@ -204,12 +206,6 @@ fn boot() -> u64 {
 }
 
 impl MappedFile {
-    fn new(file: File, path: &Path, geometry: &Geometry) -> io::Result<Self> {
-        let ours = Self::enter(file, path, geometry)?;
-        ours.mapping.ask_for_huge_pages();
-        Ok(ours)
-    }
-
     fn enter(file: File, path: &Path, geometry: &Geometry) -> io::Result<Self> {
         let ours = Self {
             mapping: Mapping::new(&file, geometry.words())?,
@@ -233,7 +229,7 @@ impl MappedFile {
 
     /// Takes a user number that is free and has left no locks or leases.
     fn register(&self) -> io::Result<u64> {
-        let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut file = lock(&self.file);
         let process = sys::process();
         if self.process.load(Acquire) == process {
             return Ok(self.user.load(Acquire));
@@ -296,7 +292,7 @@ impl Backing for MappedFile {
         if user == NOBODY || user == self.me() {
             return true;
         }
-        let file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+        let file = lock(&self.file);
         sys::is_byte_locked(&*file, USERS + user).unwrap_or(true)
     }
 

@@ -11,7 +11,6 @@ use super::layout::{Geometry, LINE};
 use super::sys;
 use super::words::Words;
 
-/// Hints in a set.
 const WAYS: usize = 4;
 /// The maximum number of hints of a map, 512 KiB: more do not fit in the processor's cache.
 const MOST: usize = 128 << 10;
@@ -52,7 +51,6 @@ impl Hint {
 }
 
 impl Hints {
-    /// None yet.
     pub(crate) fn new(map: &Geometry) -> Self {
         let slots = map.index.len() * map.shards;
         let sets = (slots.min(MOST) / WAYS).next_power_of_two();

@@ -11,13 +11,11 @@ use std::ops::Range;
 
 use super::hash::{Seeds, fold};
 
-/// The first bytes of every file.
 pub(crate) const NAME: &[u8] = b"skepmap";
 /// The name, and a byte that detects the other byte order.
 const MAGIC: u64 = u64::from_le_bytes(*b"skepmap\x01");
 /// Counted up with every change of layout, hash, sum or meaning.
 pub(crate) const VERSION: u64 = 3;
-/// Words in a cache line.
 pub(crate) const LINE: usize = 8;
 /// Words before the first shard: 4 KiB.
 pub(crate) const HEAD: usize = 512;
@@ -48,7 +46,6 @@ pub(crate) const COUNTS: usize = 2 * LINE;
 pub(crate) const CHANGES: usize = 4 * LINE;
 pub(crate) const MOST_CHANGES: usize = 64;
 pub(crate) const LEASES: usize = CHANGES + MOST_CHANGES;
-/// Leases in a shard.
 pub(crate) const MOST_LEASES: usize = 32;
 const SKETCH: usize = LEASES + MOST_LEASES * super::lease::WORDS;
 
@@ -61,13 +58,10 @@ const OVERHEAD: usize = 64 + crate::driver::MAX_KEY;
 /// Where everything lies, computed from two numbers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Geometry {
-    /// Bytes of the file.
     pub(crate) bytes: usize,
-    /// Bytes of the maximum value size.
     pub(crate) max_value: usize,
     /// A power of two.
     pub(crate) shards: usize,
-    /// Words of a shard.
     pub(crate) shard: usize,
     /// The sketch of frequencies; a power of two long.
     pub(crate) sketch: Range<usize>,
@@ -110,7 +104,6 @@ impl Geometry {
         Ok(Self { bytes: (HEAD + shards * shard) * 8, max_value, shards, shard, sketch, index, small, main })
     }
 
-    /// Words of the whole file.
     pub(crate) fn words(&self) -> usize {
         HEAD + self.shards * self.shard
     }
@@ -151,26 +144,6 @@ mod tests {
             assert!(parts.windows(2).all(|pair| pair[0].end <= pair[1].start) && map.main.end <= map.shard);
             assert!(parts[1..].iter().all(|part| part.start % LINE == 0 && part.end % LINE == 0));
             assert!(map.main.len() * 8 / 4 > map.max_value, "a quarter of the ring holds the max_value");
-        }
-    }
-
-    #[test]
-    fn too_small_a_file_is_refused_with_the_number_that_would_do() {
-        let error = Geometry::new(1000, 4096).unwrap_err();
-        let least: usize = error.rsplit(' ').next().unwrap().parse().unwrap();
-        assert!(Geometry::new(least, 4096).is_ok() && Geometry::new(least - 1, 4096).is_err());
-    }
-
-    #[test]
-    fn constants_of_another_file_are_told_apart() {
-        let map = Geometry::new(1 << 20, 4096).unwrap();
-        let seeds = Seeds([7, 8]);
-        let constants = map.constants(seeds);
-        assert_eq!(map.check(&constants), Ok(seeds));
-        for at in 0..constants.len() {
-            let mut other = constants;
-            other[at] ^= 1 << 17;
-            assert!(map.check(&other).is_err(), "word {at}");
         }
     }
 }

@@ -12,11 +12,10 @@
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::{Relaxed, Release};
 
-use super::backing::Backing;
+use super::words::Backing;
+use crate::driver::Claim;
 
-/// Words of a slot.
 pub(crate) const WORDS: usize = 4;
-/// The word of the user.
 pub(crate) const USER: usize = 3;
 
 /// The table of a shard, and a word with a bit for each slot that is taken: a write that ends no lease reads only that.
@@ -24,14 +23,6 @@ pub(crate) const USER: usize = 3;
 pub(crate) struct Leases<'a> {
     pub(crate) taken: &'a AtomicU64,
     pub(crate) places: &'a [AtomicU64],
-}
-
-/// A request for a lease.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct LeaseRequest {
-    pub(crate) hash: u64,
-    pub(crate) token: u64,
-    pub(crate) until: u64,
 }
 
 impl<'a> Leases<'a> {
@@ -55,26 +46,25 @@ impl<'a> Leases<'a> {
     }
 
     /// Takes a lease, unless a live user has it and it has not expired. Fails if the table is full.
-    pub(crate) fn take(self, request: LeaseRequest, now: u64, backing: &impl Backing) -> bool {
+    pub(crate) fn take(self, hash: u64, claim: Claim, now: u64, backing: &impl Backing) -> bool {
         let is_over = |place: &[AtomicU64]| {
             let user = place[USER].load(Relaxed);
             place[2].load(Relaxed) <= now || user != backing.me() && !backing.lives(user)
         };
         let bits = self.taken.load(Relaxed);
         let is_free = |number: &u32| self.place(*number).is_some_and(|place| bits >> number & 1 == 0 || is_over(place));
-        let number = match self.of(request.hash) {
+        let number = match self.of(hash) {
             Some((number, place)) => Some(number).filter(|_| is_over(place)),
             None => (0..u64::BITS).find(is_free),
         };
         let Some((number, place)) = number.and_then(|number| Some((number, self.place(number)?))) else { return false };
         self.free(number);
-        let numbers = [request.hash, request.token, request.until, backing.me()];
+        let numbers = [hash, claim.token.0, claim.until.millis(), backing.me()];
         place.iter().zip(numbers).for_each(|(word, number)| word.store(number, Relaxed));
         self.taken.fetch_or(1 << number, Release);
         true
     }
 
-    /// Whether this token's lease still holds.
     pub(crate) fn holds(self, hash: u64, token: u64, now: u64) -> bool {
         let holds = |place: &[AtomicU64]| place[1].load(Relaxed) == token && place[2].load(Relaxed) > now;
         self.of(hash).is_some_and(|(_, place)| holds(place))

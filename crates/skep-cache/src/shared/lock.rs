@@ -11,9 +11,9 @@ use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 use std::time::Duration;
 
-use super::backing::Backing;
 use super::layout::{LOCK, SUSPECT, SUSPECTED_AT};
-use super::words::Words;
+use super::ring::Fault;
+use super::words::{Backing, Words};
 
 /// How long a write waits for another one, in milliseconds. A write takes about a microsecond, one of a megabyte a hundred.
 const TIMEOUT: u64 = 250;
@@ -22,11 +22,6 @@ const OVERDUE: u64 = 10_000;
 
 const TICKETS: u64 = (1 << 48) - 1;
 
-/// Another writer held the lock until the timeout.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Busy;
-
-/// How the lock was acquired.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Acquired {
     /// It was free or released in time.
@@ -59,9 +54,8 @@ impl Drop for Held<'_> {
     }
 }
 
-/// Locks a shard, with a timeout.
 #[inline]
-pub(crate) fn lock<'a>(words: Words<'a>, backing: &impl Backing) -> Result<(Held<'a>, Acquired), Busy> {
+pub(crate) fn lock<'a>(words: Words<'a>, backing: &impl Backing) -> Result<(Held<'a>, Acquired), Fault> {
     let word = words.at(LOCK);
     let seen = word.load(Relaxed);
     if seen >> 48 == 0
@@ -78,7 +72,7 @@ fn take<'a>(word: &'a AtomicU64, seen: u64, backing: &impl Backing) -> Option<He
 }
 
 #[cold]
-fn wait<'a>(words: Words<'a>, backing: &impl Backing) -> Result<(Held<'a>, Acquired), Busy> {
+fn wait<'a>(words: Words<'a>, backing: &impl Backing) -> Result<(Held<'a>, Acquired), Fault> {
     let word = words.at(LOCK);
     let mut end = None;
     for round in 0_u64.. {
@@ -103,10 +97,9 @@ fn wait<'a>(words: Words<'a>, backing: &impl Backing) -> Result<(Held<'a>, Acqui
             return overdue(words, seen, now, backing);
         }
     }
-    Err(Busy)
+    Err(Fault::Busy)
 }
 
-/// Spins, then yields, then sleeps.
 fn pause(round: u64) {
     match round {
         0..32 => std::hint::spin_loop(),
@@ -116,15 +109,15 @@ fn pause(round: u64) {
 }
 
 /// Notes the holder; if it was noted long ago, takes the lock.
-fn overdue<'a>(words: Words<'a>, seen: u64, now: u64, backing: &impl Backing) -> Result<(Held<'a>, Acquired), Busy> {
+fn overdue<'a>(words: Words<'a>, seen: u64, now: u64, backing: &impl Backing) -> Result<(Held<'a>, Acquired), Fault> {
     let since = words.load(SUSPECTED_AT);
     if words.load(SUSPECT) != seen || since > now {
         words.at(SUSPECTED_AT).store(now, Relaxed);
         words.at(SUSPECT).store(seen, Relaxed);
-        return Err(Busy);
+        return Err(Fault::Busy);
     }
     if now - since < OVERDUE {
-        return Err(Busy);
+        return Err(Fault::Busy);
     }
-    take(words.at(LOCK), seen, backing).map(|held| (held, Acquired::Taken)).ok_or(Busy)
+    take(words.at(LOCK), seen, backing).map(|held| (held, Acquired::Taken)).ok_or(Fault::Busy)
 }

@@ -3,16 +3,16 @@
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 use std::sync::atomic::fence;
 
-use super::backing::Backing;
 use super::hash::Seeds;
 use super::hints::Hints;
 use super::layout::{self, Geometry};
-use super::lease::LeaseRequest;
-use super::lock::{self, Acquired, Busy};
+use super::lock::{self, Acquired};
 use super::record::{self, New};
+use super::ring::Fault;
 use super::shard::{Count, Found, Shard};
-use super::words::Words;
-use super::writer::{self, Fault, Place, Writer};
+use super::slot::Slot;
+use super::words::{Backing, Words};
+use super::writer::{self, Place, Writer};
 use crate::clock::Time;
 use crate::driver::{Claim, Entry, Record, Removal, Token, Usage, When};
 use crate::error::{Error, Result};
@@ -20,7 +20,6 @@ use crate::error::{Error, Result};
 /// Attempts of a write, each after resetting a damaged shard.
 const ATTEMPTS: u32 = 3;
 
-/// A map.
 #[derive(Debug)]
 pub(crate) struct Map<G> {
     pub(crate) backing: G,
@@ -29,7 +28,6 @@ pub(crate) struct Map<G> {
     hints: Hints,
 }
 
-/// A key with its hash and generation.
 #[derive(Clone, Copy, Debug)]
 struct Key<'a> {
     bytes: &'a [u8],
@@ -38,7 +36,6 @@ struct Key<'a> {
 }
 
 impl<G: Backing> Map<G> {
-    /// A map with a backing of this geometry.
     pub(crate) fn new(backing: G, geometry: Geometry, seeds: Seeds) -> Self {
         let hints = Hints::new(&geometry);
         Self { backing, geometry, seeds, hints }
@@ -70,7 +67,6 @@ impl<G: Backing> Map<G> {
         })
     }
 
-    /// Stores an entry if the condition holds.
     pub(crate) fn set(&self, key: &[u8], record: &Record, when: When, now: Time) -> Result<bool> {
         let entry = record.entry();
         self.write(key, now, |writer, key| {
@@ -82,7 +78,6 @@ impl<G: Backing> Map<G> {
         })
     }
 
-    /// Removes an entry; a tombstone remains.
     pub(crate) fn remove(&self, key: &[u8], removal: Removal, now: Time) -> Result<bool> {
         self.write(key, now, |writer, key| {
             let place = writer.find(key.hash, key.bytes);
@@ -130,16 +125,13 @@ impl<G: Backing> Map<G> {
         })
     }
 
-    /// Takes a lease.
     pub(crate) fn lease(&self, key: &[u8], claim: Claim, now: Time) -> Result<Option<Token>> {
         self.write(key, now, |writer, key| {
-            let request = LeaseRequest { hash: key.hash, token: claim.token.0, until: claim.until.millis() };
-            let is_taken = writer.leases().take(request, now.millis(), &self.backing);
+            let is_taken = writer.leases().take(key.hash, claim, now.millis(), &self.backing);
             Ok(Ok(is_taken.then_some(claim.token)))
         })
     }
 
-    /// Releases a lease.
     pub(crate) fn release(&self, key: &[u8], token: Token, now: Time) -> Result<()> {
         self.write(key, now, |writer, key| {
             writer.leases().end(key.hash, Some(token.0));
@@ -152,7 +144,6 @@ impl<G: Backing> Map<G> {
         self.head().at(layout::INVALIDATIONS).fetch_add(1, AcqRel);
     }
 
-    /// Removes all entries with a prefix.
     pub(crate) fn clear(&self, prefix: &[u8], now: Time) -> Result<()> {
         let mut keys = Vec::new();
         self.keys(prefix, now, |key| keys.push(key.to_vec()));
@@ -165,14 +156,14 @@ impl<G: Backing> Map<G> {
         let generation = self.generation();
         for shard in self.shards() {
             for word in shard.part(&self.geometry.index) {
-                let slot = super::slot::Slot(word.load(Acquire));
-                let is_readable = |slot: &super::slot::Slot| !slot.is_empty() && !slot.is_busy();
+                let slot = Slot(word.load(Acquire));
+                let is_readable = |slot: &Slot| !slot.is_empty() && !slot.is_busy();
                 let Some((words, head)) = Some(slot).filter(is_readable).and_then(|slot| shard.record(slot)) else {
                     continue;
                 };
                 let key = record::key_of(words, &head, self.seeds);
                 fence(Acquire);
-                let is_same = super::slot::Slot(word.load(Relaxed)).same(slot);
+                let is_same = Slot(word.load(Relaxed)).same(slot);
                 let is_live = !head.is_tombstone() && head.expires > now.millis();
                 match key.filter(|key| is_same && is_live && self.seeds.hash(generation, key) == head.hash) {
                     Some(key) if key.starts_with(prefix) => each(&key),
@@ -198,7 +189,6 @@ impl<G: Backing> Map<G> {
         head.at(layout::EPOCHS).load(Acquire).wrapping_add(self.generation() << 48)
     }
 
-    /// How much is stored.
     pub(crate) fn usage(&self) -> Usage {
         let filled = |shard: &Shard<'_>, at| shard.words.load(at).saturating_sub(shard.words.load(at + 1));
         let bytes = |shard: Shard<'_>| {
@@ -211,7 +201,6 @@ impl<G: Backing> Map<G> {
         }
     }
 
-    /// The sum of a counter over all shards.
     pub(crate) fn counted(&self, what: Count) -> u64 {
         self.shards().map(|shard| shard.counted(what)).fold(0, u64::saturating_add)
     }
@@ -258,12 +247,10 @@ impl<G: Backing> Map<G> {
             if how != Acquired::Free {
                 self.take_over(&shard, how);
             }
-            let outcome = Writer::new(shard, held, now.millis(), key.generation)
-                .map_err(Fault::from)
-                .and_then(|mut writer| work(&mut writer, key));
-            match outcome {
+            let writer = Writer::new(shard, held, now.millis(), key.generation);
+            match writer.and_then(|mut writer| work(&mut writer, key)) {
                 Ok(result) => return result,
-                Err(Fault::Busy) => return Err(busy(Busy)),
+                Err(Fault::Busy) => return Err(busy(Fault::Busy)),
                 Err(Fault::Damaged) => self.reset(&shard, key.generation)?,
             }
         }
@@ -341,7 +328,7 @@ impl<G: Backing> Map<G> {
 /// The result of work under a lock: a fault of the map, or the result for the caller.
 type Outcome<R> = std::result::Result<Result<R>, Fault>;
 
-fn busy(Busy: Busy) -> Error {
+fn busy(_: Fault) -> Error {
     Error::unreachable("waiting for another process that writes to the shared map")
 }
 
@@ -349,7 +336,6 @@ fn exists(place: &Place, key: Key<'_>, now: Time) -> bool {
     place.head.expires > now.millis() && place.head.generation == key.generation as u8
 }
 
-/// Whether the condition of a write holds.
 fn may(writer: &Writer<'_>, place: Option<&Place>, key: Key<'_>, new: &Entry<'_>, when: When, now: Time) -> bool {
     let old = place.filter(|place| exists(place, key, now));
     let live = old.filter(|old| !old.head.is_tombstone());

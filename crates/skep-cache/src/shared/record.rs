@@ -15,23 +15,20 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use super::hash::{Seeds, Sum, word};
 
-/// Words of the header.
 pub(crate) const HEADER: usize = 5;
 /// Flags of an entry; see [`Flags`](crate::driver::Flags).
 pub(crate) const TOMBSTONE: u8 = 1;
 pub(crate) const EPOCH: u8 = 2;
 
-/// The kind of a record.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// A filler up to the end of the ring.
+    #[default]
     Pad = 1,
-    /// An entry.
     Entry = 2,
 }
 
-/// The header of a record.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Head {
     pub(crate) hash: u64,
     pub(crate) kind: Kind,
@@ -61,14 +58,10 @@ impl Head {
         Some(Self { hash, kind, flags, generation, key, value, version, expires, sum, shape })
     }
 
-    /// A filler of this many words.
     pub(crate) fn filler(words: usize) -> Self {
-        let (hash, version, expires, sum) = (0, 0, 0, 0);
-        let (kind, flags, generation, key, shape) = (Kind::Pad, 0, 0, 0, 0);
-        Self { hash, kind, flags, generation, key, value: words, version, expires, sum, shape }
+        Self { value: words, ..Self::default() }
     }
 
-    /// Whether it is a tombstone.
     pub(crate) fn is_tombstone(&self) -> bool {
         self.flags & TOMBSTONE != 0
     }
@@ -78,19 +71,16 @@ impl Head {
         self.flags & EPOCH != 0
     }
 
-    /// Whether it is a plain value, which may be lost.
     pub(crate) fn is_plain(&self) -> bool {
         self.kind == Kind::Entry && self.flags & (TOMBSTONE | EPOCH) == 0
     }
 
-    /// Words of the whole record.
     #[inline]
     pub(crate) fn words(&self) -> usize {
         if self.kind == Kind::Pad { self.value } else { size(self.key, self.value) }
     }
 }
 
-/// A record to write.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct New<'a> {
     pub(crate) hash: u64,
@@ -103,7 +93,6 @@ pub(crate) struct New<'a> {
 }
 
 impl New<'_> {
-    /// Whether it is a plain value, which may be lost.
     pub(crate) fn is_plain(&self) -> bool {
         self.flags & (TOMBSTONE | EPOCH) == 0
     }
@@ -114,7 +103,6 @@ pub(crate) fn size(key: usize, value: usize) -> usize {
     (HEADER + key.div_ceil(8) + value.div_ceil(8)).next_multiple_of(2)
 }
 
-/// Writes a filler over all words.
 pub(crate) fn pad(words: &[AtomicU64]) {
     if let [hash, shape, ..] = words {
         hash.store(0, Relaxed);
@@ -157,7 +145,6 @@ fn fill(words: &[AtomicU64], bytes: &[u8], sum: &mut Sum) {
     sum.pair(last[0], last[1]);
 }
 
-/// Sixteen bytes as two numbers.
 #[inline]
 fn halves(bytes: &[u8; 16]) -> [u64; 2] {
     let both = u128::from_le_bytes(*bytes);
@@ -202,14 +189,11 @@ fn copy(words: &[AtomicU64], out: &mut [u8], sum: &mut Sum) {
     }
 }
 
-/// The result of reading a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CopyResult {
     /// The bytes are in the buffer, and the sum is right.
     Whole,
-    /// The record has another key.
     OtherKey,
-    /// The checksum is wrong.
     Damaged,
 }
 
@@ -227,7 +211,8 @@ pub(crate) fn read(words: &[AtomicU64], head: &Head, key: &[u8], seeds: Seeds, o
     if !sum_key(its_key, key, &mut sum) {
         return CopyResult::OtherKey;
     }
-    resize(out, head.value);
+    // Writes zeros only where the buffer grows.
+    out.resize(head.value, 0);
     copy(value, out, &mut sum);
     if sum.finish() == head.sum { CopyResult::Whole } else { CopyResult::Damaged }
 }
@@ -244,16 +229,7 @@ pub(crate) fn key_of(words: &[AtomicU64], head: &Head, seeds: Seeds) -> Option<V
     let bytes = words.get(HEADER..head.words())?;
     copy(bytes, &mut key, &mut Sum::new(seeds, head.hash));
     let is_whole = read(words, head, &key, seeds, &mut Vec::new()) == CopyResult::Whole;
-    (is_whole).then_some(key)
-}
-
-/// Writes zeros only where the buffer grows.
-fn resize(out: &mut Vec<u8>, len: usize) {
-    if out.len() < len {
-        out.resize(len, 0);
-    } else {
-        out.truncate(len);
-    }
+    is_whole.then_some(key)
 }
 
 #[cfg(test)]

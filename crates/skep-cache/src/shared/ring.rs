@@ -9,9 +9,14 @@ use std::sync::atomic::Ordering::{Relaxed, Release};
 use super::record::{self, Head, Kind};
 use super::words::Words;
 
-/// A shard is damaged and must be reset.
+/// Why a write failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Damaged;
+pub(crate) enum Fault {
+    /// Another writer held the lock until the timeout, or took it.
+    Busy,
+    /// The shard is damaged and must be reset.
+    Damaged,
+}
 
 /// A ring as it was loaded. Changing it requires the shard's lock.
 #[derive(Clone, Debug)]
@@ -24,19 +29,17 @@ pub(crate) struct Ring {
 }
 
 impl Ring {
-    /// Loads and checks.
-    pub(crate) fn load(words: &Words<'_>, range: &Range<usize>, at: usize) -> Result<Self, Damaged> {
+    pub(crate) fn load(words: &Words<'_>, range: &Range<usize>, at: usize) -> Result<Self, Fault> {
         let [head, tail] = [words.load(at), words.load(at + 1)];
         let is_sound = tail <= head && head - tail <= range.len() as u64 && head % 2 == 0 && tail % 2 == 0;
         let ring = Self { range: range.clone(), at, head, tail };
-        if is_sound && head < u64::MAX / 2 { Ok(ring) } else { Err(Damaged) }
+        if is_sound && head < u64::MAX / 2 { Ok(ring) } else { Err(Fault::Damaged) }
     }
 
     pub(crate) fn len(&self) -> usize {
         self.range.len()
     }
 
-    /// The word of the shard at a position.
     pub(crate) fn word(&self, position: u64) -> usize {
         self.range.start + (position % self.range.len() as u64) as usize
     }
@@ -75,7 +78,7 @@ impl Ring {
     }
 
     /// The oldest record, or `None` if the ring is empty. Skips fillers.
-    pub(crate) fn oldest(&mut self, words: &Words<'_>) -> Result<Option<Head>, Damaged> {
+    pub(crate) fn oldest(&mut self, words: &Words<'_>) -> Result<Option<Head>, Fault> {
         while self.tail < self.head {
             let head = self.record(words)?;
             if head.kind != Kind::Pad {
@@ -87,7 +90,7 @@ impl Ring {
     }
 
     /// Checks that records are contiguous from tail to head.
-    pub(crate) fn walk(&mut self, words: &Words<'_>) -> Result<(), Damaged> {
+    pub(crate) fn walk(&mut self, words: &Words<'_>) -> Result<(), Fault> {
         while self.tail < self.head {
             self.tail += self.record(words)?.words() as u64;
         }
@@ -95,15 +98,15 @@ impl Ring {
     }
 
     /// The oldest record, also if it is a filler.
-    fn record(&self, words: &Words<'_>) -> Result<Head, Damaged> {
+    fn record(&self, words: &Words<'_>) -> Result<Head, Fault> {
         let at = self.word(self.tail);
-        let left = words.part(at..self.range.end).ok_or(Damaged)?;
+        let left = words.part(at..self.range.end).ok_or(Fault::Damaged)?;
         // A gap shorter than a header is a filler without a header.
         let head = if left.len() < record::HEADER { Some(Head::filler(left.len())) } else { Head::load(left) };
-        let head = head.ok_or(Damaged)?;
+        let head = head.ok_or(Fault::Damaged)?;
         let size = head.words();
         let most = (self.head - self.tail).min((self.range.end - at) as u64);
-        if size == 0 || size % 2 == 1 || size as u64 > most { Err(Damaged) } else { Ok(head) }
+        if size == 0 || size % 2 == 1 || size as u64 > most { Err(Fault::Damaged) } else { Ok(head) }
     }
 
     /// Drops the oldest record, to which no slot points any more.

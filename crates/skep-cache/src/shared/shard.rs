@@ -15,7 +15,7 @@ use super::hash::Seeds;
 use super::hints::{Hint, Hints};
 use super::layout::{COUNTS, Geometry, LINE};
 use super::record::{self, CopyResult, Head, Kind};
-use super::ring::Damaged;
+use super::ring::Fault;
 use super::slot::Slot;
 use super::sys;
 use super::words::Words;
@@ -26,20 +26,15 @@ static NO_LINE: [AtomicU64; LINE] = [const { AtomicU64::new(0) }; LINE];
 /// Attempts to read a key that is being written, before waiting for the writer.
 const ATTEMPTS: u32 = 1000;
 
-/// The counters of a shard.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Count {
-    /// Evicted entries.
     Evicted = 0,
     /// Locks of dead or hanging processes.
     Inherited = 1,
-    /// Resets of a damaged shard.
     Reset = 2,
-    /// Damaged records.
     Damaged = 3,
 }
 
-/// A shard, for one key.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Shard<'a> {
     pub(crate) words: Words<'a>,
@@ -48,18 +43,15 @@ pub(crate) struct Shard<'a> {
     pub(crate) hints: &'a Hints,
 }
 
-/// The result of a read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Found {
     /// The value is in the buffer.
     Hit,
-    /// No entry.
     Miss,
     /// Possibly damaged, or being written all the time: read it again under the lock.
     Unclear,
 }
 
-/// The result of one attempt.
 enum Attempt {
     Found(Found),
     Changed,
@@ -68,7 +60,6 @@ enum Attempt {
 }
 
 impl<'a> Shard<'a> {
-    /// Copies the value of a key into the buffer.
     #[inline]
     pub(crate) fn get(&self, hash: u64, key: &[u8], now: u64, out: &mut Vec<u8>) -> Found {
         let hint = self.fetch(hash);
@@ -84,7 +75,7 @@ impl<'a> Shard<'a> {
 
     /// As [`get`](Self::get) under the lock: whether there is an entry, or an error if it is damaged.
     #[cold]
-    pub(crate) fn get_alone(&self, hash: u64, key: &[u8], now: u64, out: &mut Vec<u8>) -> Result<bool, Damaged> {
+    pub(crate) fn get_alone(&self, hash: u64, key: &[u8], now: u64, out: &mut Vec<u8>) -> Result<bool, Fault> {
         self.free_busy(self.places(hash));
         match self.look(hash, key, now, Hint::NONE, out) {
             Attempt::Found(found) => Ok(found == Found::Hit),
@@ -93,7 +84,7 @@ impl<'a> Shard<'a> {
             Attempt::Damaged(at, slot) => {
                 let _ = self.words.at(at).compare_exchange(slot.0, Slot::EMPTY.0, Relaxed, Relaxed);
                 self.count(Count::Damaged);
-                Err(Damaged)
+                Err(Fault::Damaged)
             }
         }
     }

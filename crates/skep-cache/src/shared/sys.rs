@@ -11,6 +11,11 @@ use std::sync::OnceLock;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 
+// Locks of the opened file, where there are such; else those of the process.
+#[cfg(not(any(target_os = "linux", target_os = "android")))]
+use libc::{F_GETLK as GET, F_SETLK as SET};
+#[cfg(any(target_os = "linux", target_os = "android"))]
+use libc::{F_OFD_GETLK as GET, F_OFD_SETLK as SET};
 use rustix::mm::{MapFlags, ProtFlags};
 
 /// A huge page on the machines we know; a mapping that begins at a multiple of it can be made of them.
@@ -54,7 +59,6 @@ impl Mapping {
         Ok(mapping)
     }
 
-    /// All words.
     #[inline]
     pub(crate) fn words(&self) -> &[AtomicU64] {
         // SAFETY: the range is mapped for reading and writing as long as `self` lives and aligned to a page; every bit pattern is an
@@ -124,7 +128,7 @@ pub(crate) fn notice_forks() -> io::Result<()> {
 pub(crate) fn lock_byte(file: impl AsFd, byte: u64) -> io::Result<bool> {
     let mut lock = range(byte);
     // SAFETY: `fcntl` reads the structure, which lives; the descriptor is open.
-    let result = unsafe { libc::fcntl(file.as_fd().as_raw_fd(), commands::SET, &raw mut lock) };
+    let result = unsafe { libc::fcntl(file.as_fd().as_raw_fd(), SET, &raw mut lock) };
     match (result, io::Error::last_os_error()) {
         (0.., _) => Ok(true),
         (_, error) if error.kind() == io::ErrorKind::WouldBlock => Ok(false),
@@ -137,7 +141,7 @@ pub(crate) fn lock_byte(file: impl AsFd, byte: u64) -> io::Result<bool> {
 pub(crate) fn is_byte_locked(file: impl AsFd, byte: u64) -> io::Result<bool> {
     let mut lock = range(byte);
     // SAFETY: `fcntl` reads and writes the structure, which lives; the descriptor is open.
-    let result = unsafe { libc::fcntl(file.as_fd().as_raw_fd(), commands::GET, &raw mut lock) };
+    let result = unsafe { libc::fcntl(file.as_fd().as_raw_fd(), GET, &raw mut lock) };
     if result < 0 { Err(io::Error::last_os_error()) } else { Ok(i32::from(lock.l_type) != libc::F_UNLCK) }
 }
 
@@ -150,18 +154,6 @@ fn range(byte: u64) -> libc::flock {
     lock.l_start = i64::try_from(byte).unwrap_or(i64::MAX - 1);
     lock.l_len = 1;
     lock
-}
-
-/// Locks of the opened file, where there are such; else those of the process.
-mod commands {
-    #[cfg(any(target_os = "linux", target_os = "android"))]
-    pub(super) const SET: i32 = libc::F_OFD_SETLK;
-    #[cfg(any(target_os = "linux", target_os = "android"))]
-    pub(super) const GET: i32 = libc::F_OFD_GETLK;
-    #[cfg(not(any(target_os = "linux", target_os = "android")))]
-    pub(super) const SET: i32 = libc::F_SETLK;
-    #[cfg(not(any(target_os = "linux", target_os = "android")))]
-    pub(super) const GET: i32 = libc::F_GETLK;
 }
 
 #[cfg(test)]

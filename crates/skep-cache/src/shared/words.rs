@@ -1,4 +1,4 @@
-//! A part of the mapping: words that other processes may change at any time.
+//! Words that other processes may change at any time: a file in production; in tests plain memory, so that miri can check every access.
 
 use std::ops::Range;
 use std::sync::atomic::AtomicU64;
@@ -29,4 +29,18 @@ impl<'a> Words<'a> {
         let word = self.at(at);
         word.store(word.load(Relaxed).wrapping_add(by), Relaxed);
     }
+}
+
+/// The words of a map, and its users.
+pub(crate) trait Backing: Send + Sync + 'static {
+    /// All words. Others change them at any time.
+    fn words(&self) -> &[AtomicU64];
+
+    /// Our user number, 1 to 65535, unique among live users.
+    fn me(&self) -> u64;
+
+    fn lives(&self, user: u64) -> bool;
+
+    /// Milliseconds on a clock that all users share.
+    fn millis(&self) -> u64;
 }

@@ -20,9 +20,9 @@ use std::sync::atomic::fence;
 
 use super::layout::{self, LINE};
 use super::lease::Leases;
-use super::lock::{Busy, Held};
+use super::lock::Held;
 use super::record::{self, Head, New};
-use super::ring::{Damaged, Ring};
+use super::ring::{Fault, Ring};
 use super::shard::{Count, Shard};
 use super::sketch::Sketch;
 use super::slot::Slot;
@@ -30,28 +30,6 @@ use super::slot::Slot;
 /// The maximum number of records that one write moves to the start of the main ring.
 const ROUNDS: u32 = 32;
 
-/// Why a write failed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Fault {
-    /// Another writer held the lock, or took it.
-    Busy,
-    /// The shard must be reset.
-    Damaged,
-}
-
-impl From<Damaged> for Fault {
-    fn from(Damaged: Damaged) -> Self {
-        Self::Damaged
-    }
-}
-
-impl From<Busy> for Fault {
-    fn from(Busy: Busy) -> Self {
-        Self::Busy
-    }
-}
-
-/// A locked shard.
 #[derive(Debug)]
 pub(crate) struct Writer<'a> {
     pub(crate) shard: Shard<'a>,
@@ -63,7 +41,6 @@ pub(crate) struct Writer<'a> {
     rounds: u32,
 }
 
-/// The location of a key's record.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Place {
     at: usize,
@@ -72,14 +49,13 @@ pub(crate) struct Place {
 }
 
 impl<'a> Writer<'a> {
-    pub(crate) fn new(shard: Shard<'a>, held: Held<'a>, now: u64, generation: u64) -> Result<Self, Damaged> {
+    pub(crate) fn new(shard: Shard<'a>, held: Held<'a>, now: u64, generation: u64) -> Result<Self, Fault> {
         let small = Ring::load(&shard.words, &shard.map.small, layout::SMALL)?;
         let main = Ring::load(&shard.words, &shard.map.main, layout::MAIN)?;
         Ok(Self { shard, held, small, main, now, generation: generation as u8, rounds: ROUNDS })
     }
 
-    /// Checks the rings of a shard.
-    pub(crate) fn check(shard: &Shard<'a>) -> Result<(), Damaged> {
+    pub(crate) fn check(shard: &Shard<'a>) -> Result<(), Fault> {
         let mut small = Ring::load(&shard.words, &shard.map.small, layout::SMALL)?;
         let mut main = Ring::load(&shard.words, &shard.map.main, layout::MAIN)?;
         small.walk(&shard.words)?;
@@ -92,19 +68,16 @@ impl<'a> Writer<'a> {
             let slot = self.shard.slot(at);
             let is_readable = |slot: &Slot| slot.fits(hash) && !slot.is_busy();
             let (words, head) = Some(slot).filter(is_readable).and_then(|slot| self.shard.record(slot))?;
-            (head.hash == hash && record::has_key(words, &head, key, self.shard.seeds)).then_some(Place {
-                at,
-                slot,
-                head,
-            })
+            let is_it = head.hash == hash && record::has_key(words, &head, key, self.shard.seeds);
+            is_it.then_some(Place { at, slot, head })
         })
     }
 
     /// The value of a record, if its checksum is right.
-    pub(crate) fn value(&self, place: &Place, key: &[u8], out: &mut Vec<u8>) -> Result<(), Damaged> {
-        let (words, head) = self.shard.record(place.slot).ok_or(Damaged)?;
+    pub(crate) fn value(&self, place: &Place, key: &[u8], out: &mut Vec<u8>) -> Result<(), Fault> {
+        let (words, head) = self.shard.record(place.slot).ok_or(Fault::Damaged)?;
         let copied = record::read(words, &head, key, self.shard.seeds, out);
-        if copied == record::CopyResult::Whole { Ok(()) } else { Err(Damaged) }
+        if copied == record::CopyResult::Whole { Ok(()) } else { Err(Fault::Damaged) }
     }
 
     /// Stores a record, replacing the one that [`find`](Self::find) found.
@@ -123,7 +96,7 @@ impl<'a> Writer<'a> {
         let ring = if is_main { &mut self.main } else { &mut self.small };
         let position = ring.begin(&self.shard.words, size);
         let (at, lap) = (ring.word(position), ring.lap(position));
-        record::write(self.shard.words.part(at..at + size).ok_or(Damaged)?, self.shard.seeds, new);
+        record::write(self.shard.words.part(at..at + size).ok_or(Fault::Damaged)?, self.shard.seeds, new);
         if !self.held.is_mine() {
             return Err(Fault::Busy);
         }
@@ -137,7 +110,7 @@ impl<'a> Writer<'a> {
     /// Overwrites a record of the same length.
     fn overwrite(&mut self, place: Place, new: &New<'_>, size: usize) -> Result<(), Fault> {
         let (at, busy) = (place.slot.at(), place.slot.busy());
-        let words = self.shard.words.part(at..at + size).ok_or(Damaged)?;
+        let words = self.shard.words.part(at..at + size).ok_or(Fault::Damaged)?;
         if !self.held.is_mine() {
             return Err(Fault::Busy);
         }
@@ -148,14 +121,13 @@ impl<'a> Writer<'a> {
         self.replace(place.at, busy, place.slot.rewritten())
     }
 
-    /// Empties the slot of a record.
     pub(crate) fn remove(&mut self, place: Place) {
         self.vacate(place.at, &place.head);
     }
 
-    /// The leases of this shard.
     pub(crate) fn leases(&self) -> Leases<'a> {
-        leases(&self.shard)
+        let end = layout::LEASES + layout::MOST_LEASES * super::lease::WORDS;
+        Leases { taken: self.shard.words.at(layout::LEASED), places: self.shard.part(&(layout::LEASES..end)) }
     }
 
     /// Changes the stamp of a key.
@@ -198,15 +170,11 @@ impl<'a> Writer<'a> {
         slots.min_by_key(least).unwrap_or((self.shard.map.index.start, Slot::EMPTY))
     }
 
-    /// Makes room for a record in a ring.
-    fn room(&mut self, is_main: bool, size: usize) -> Result<(), Damaged> {
-        if is_main {
-            while !self.main.fits(size, self.reserve()) {
-                self.evict_from_main(size)?;
-            }
-            return Ok(());
+    fn room(&mut self, is_main: bool, size: usize) -> Result<(), Fault> {
+        while is_main && !self.main.fits(size, self.reserve()) {
+            self.evict_from_main(size)?;
         }
-        while !self.small.fits(size, 0) {
+        while !is_main && !self.small.fits(size, 0) {
             self.evict_from_small()?;
         }
         Ok(())
@@ -218,7 +186,7 @@ impl<'a> Writer<'a> {
     }
 
     /// Drops or moves on the oldest record of the small ring.
-    fn evict_from_small(&mut self) -> Result<(), Damaged> {
+    fn evict_from_small(&mut self) -> Result<(), Fault> {
         let Some(head) = self.small.oldest(&self.shard.words)? else { return Ok(()) };
         let (from, size) = (self.small.word(self.small.tail), head.words());
         if let Some(at) = self.slot_of(&head, from) {
@@ -236,7 +204,7 @@ impl<'a> Writer<'a> {
         Ok(())
     }
 
-    fn deserves_main(&mut self, head: &Head, size: usize, uses: u64) -> Result<bool, Damaged> {
+    fn deserves_main(&mut self, head: &Head, size: usize, uses: u64) -> Result<bool, Fault> {
         if uses > 0 || head.is_epoch() || self.is_sparse() || self.main.fits(size, self.reserve()) {
             return Ok(true);
         }
@@ -246,7 +214,7 @@ impl<'a> Writer<'a> {
     }
 
     /// The hash of the next record to evict from the main ring; `None` if there is space for a record of this size.
-    fn victim(&mut self, size: usize) -> Result<Option<u64>, Damaged> {
+    fn victim(&mut self, size: usize) -> Result<Option<u64>, Fault> {
         while !self.main.fits(size, self.reserve()) {
             let Some(head) = self.main.oldest(&self.shard.words)? else { return Ok(None) };
             let from = self.main.word(self.main.tail);
@@ -260,8 +228,7 @@ impl<'a> Writer<'a> {
         Ok(None)
     }
 
-    /// Evicts from the main ring.
-    fn evict_from_main(&mut self, size: usize) -> Result<(), Damaged> {
+    fn evict_from_main(&mut self, size: usize) -> Result<(), Fault> {
         if self.victim(size)?.is_none() {
             return Ok(());
         }
@@ -275,7 +242,7 @@ impl<'a> Writer<'a> {
     }
 
     /// Copies the oldest record of the main ring to its start, if it was used and the limit for this write is not reached.
-    fn another_round(&mut self, at: usize, from: usize, head: &Head) -> Result<bool, Damaged> {
+    fn another_round(&mut self, at: usize, from: usize, head: &Head) -> Result<bool, Fault> {
         let uses = self.shard.slot(at).uses();
         let is_wanted = uses > 0 || head.is_epoch() || self.is_sparse();
         if !is_wanted || self.rounds == 0 || !self.main.fits(head.words(), 0) {
@@ -288,12 +255,12 @@ impl<'a> Writer<'a> {
     }
 
     /// Copies a record to the start of the main ring, where it fits, and has its slot point there.
-    fn relocate(&mut self, at: usize, from: usize, size: usize, uses: u64) -> Result<(), Damaged> {
+    fn relocate(&mut self, at: usize, from: usize, size: usize, uses: u64) -> Result<(), Fault> {
         fence(Release);
         let words = self.shard.words;
         let position = self.main.begin(&words, size);
         let (to, lap) = (self.main.word(position), self.main.lap(position));
-        let (source, target) = words.part(from..from + size).zip(words.part(to..to + size)).ok_or(Damaged)?;
+        let (source, target) = words.part(from..from + size).zip(words.part(to..to + size)).ok_or(Fault::Damaged)?;
         source.iter().zip(target).for_each(|(from, to)| to.store(from.load(Relaxed), Relaxed));
         self.main.advance_head(&words, size);
         let old = self.shard.slot(at);
@@ -356,12 +323,6 @@ impl<'a> Writer<'a> {
         }
         words.at(layout::ADDITIONS).store(due, Relaxed);
     }
-}
-
-/// The leases of a shard.
-fn leases<'a>(shard: &Shard<'a>) -> Leases<'a> {
-    let end = layout::LEASES + layout::MOST_LEASES * super::lease::WORDS;
-    Leases { taken: shard.words.at(layout::LEASED), places: shard.part(&(layout::LEASES..end)) }
 }
 
 /// The counter for the stamp of a key.

@@ -1,12 +1,12 @@
 //! The promises, one function each.
 
-use super::{Bench, MINUTE, NEVER, SECOND, counter};
-use crate::clock::{Clock, Version};
+use super::{Bench, MINUTE, SECOND};
+use crate::clock::{Clock, Time, Version};
 use crate::driver::{Driver, Flags, Header, MAX_KEY, Record, Removal, When};
 
-/// Defines the promises, and the list of their names.
+/// Defines the promises, and the macro that tests them all; `$dollar` is one.
 macro_rules! promises {
-    ($($(#[$doc:meta])* async fn $name:ident($bench:ident) $body:block)*) => {
+    ($dollar:tt $($(#[$doc:meta])* async fn $name:ident($bench:ident) $body:block)*) => {
         $(
             $(#[$doc])*
             ///
@@ -14,17 +14,50 @@ macro_rules! promises {
             ///
             /// If the driver breaks the promise. See [`suite!`](crate::suite!) for all of them.
             pub async fn $name(driver: &impl Driver, clock: &Clock) {
-                let $bench = Bench::new(driver, clock, stringify!($name));
+                let $bench = Bench { driver, clock, prefix: stringify!($name) };
                 $body
             }
         )*
 
-        #[cfg(test)]
-        pub(super) const NAMES: &[&str] = &[$(stringify!($name)),*];
+        /// Tests a driver for every promise.
+        ///
+        /// The expression creates a driver; it is evaluated for each promise and may `.await`. Futures run on
+        /// [`driver::block_on`](crate::driver::block_on), or on the function after `on`, which takes a future and returns its value.
+        ///
+        /// ```
+        /// mod memory {
+        ///     skep_cache::suite!(skep_cache::Memory::new(1 << 20));
+        /// }
+        ///
+        /// mod elsewhere {
+        ///     fn runtime<T>(future: impl Future<Output = T>) -> T {
+        ///         tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(future)
+        ///     }
+        ///     async fn connect() -> skep_cache::Memory { skep_cache::Memory::new(1 << 20) }
+        ///     skep_cache::suite!(connect().await, on runtime);
+        /// }
+        /// ```
+        #[macro_export]
+        macro_rules! suite {
+            ($dollar driver:expr) => {
+                $crate::suite!($dollar driver, on $crate::driver::block_on);
+            };
+            ($dollar driver:expr, on $dollar runner:path) => {
+                $(
+                    #[test]
+                    fn $name() {
+                        $dollar runner(async {
+                            let clock = $crate::Clock::manual();
+                            $crate::suite::$name(&$dollar driver, &clock).await;
+                        });
+                    }
+                )*
+            };
+        }
     };
 }
 
-promises! {
+promises! { $
     /// A read returns the entry that was set.
     async fn what_is_set_is_got(bench) {
         assert_eq!(bench.get("a").await, None);
@@ -201,7 +234,8 @@ promises! {
     /// A counter counts from its first number; a removed one restarts.
     async fn a_counter_counts(bench) {
         let (key, now) = (bench.key("a"), bench.clock.now());
-        let fresh = counter(bench.clock.version(), 10);
+        let header = Header { flags: Flags::COUNTER, version: bench.clock.version(), ..Header::default() };
+        let fresh = Record::new(&header, &[], &10_i64.to_le_bytes());
         assert_eq!(bench.driver.increment(&key, 1, &fresh, now).await.unwrap(), 11);
         assert_eq!(bench.driver.increment(&key, 5, &fresh, now).await.unwrap(), 16);
         assert_eq!(bench.driver.increment(&key, -20, &fresh, now).await.unwrap(), -4);
@@ -218,12 +252,12 @@ promises! {
         let before = bench.record_of("a").await.unwrap().entry().header();
         bench.clock.advance(MINUTE / 2);
         let (key, now) = (bench.key("a"), bench.clock.now());
-        assert!(bench.driver.touch(&key, now.plus(MINUTE), NEVER, now).await.unwrap());
+        assert!(bench.driver.touch(&key, now.plus(MINUTE), Time::NEVER, now).await.unwrap());
         bench.clock.advance(MINUTE);
         let after = bench.record_of("a").await.expect("it lives longer now");
-        assert_eq!(after.entry().header(), Header { fresh_until: now.plus(MINUTE), dead_at: NEVER, ..before });
+        assert_eq!(after.entry().header(), Header { fresh_until: now.plus(MINUTE), dead_at: Time::NEVER, ..before });
         assert_eq!(after.entry().value(), b"hello");
-        assert!(!bench.driver.touch(&bench.key("b"), NEVER, NEVER, now).await.unwrap());
+        assert!(!bench.driver.touch(&bench.key("b"), Time::NEVER, Time::NEVER, now).await.unwrap());
     }
 
     /// Several entries are read and written in one call; missing ones are left out.

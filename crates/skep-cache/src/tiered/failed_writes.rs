@@ -1,18 +1,19 @@
 //! Writes that failed while the far tier was unreachable.
 
 use std::collections::HashSet;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
+
+use crate::mutex::lock;
 
 /// Keys whose writes failed. The write may have happened or not, so the far tier's entry is removed when it is back.
 #[derive(Debug, Default)]
 pub(super) struct FailedWrites(Mutex<HashSet<Box<[u8]>>>);
 
-/// The maximum number of keys.
 const MAX_KEYS: usize = 10_000;
 
 impl FailedWrites {
     pub(super) fn note(&self, key: &[u8]) {
-        let mut keys = self.lock();
+        let mut keys = lock(&self.0);
         if keys.len() < MAX_KEYS {
             keys.insert(key.into());
         } else {
@@ -21,17 +22,12 @@ impl FailedWrites {
     }
 
     pub(super) fn has(&self, key: &[u8]) -> bool {
-        self.lock().contains(key)
+        lock(&self.0).contains(key)
     }
 
-    /// Takes one key.
     pub(super) fn next(&self) -> Option<Box<[u8]>> {
-        let mut keys = self.lock();
+        let mut keys = lock(&self.0);
         let key = keys.iter().next()?.clone();
         keys.take(&key)
-    }
-
-    fn lock(&self) -> MutexGuard<'_, HashSet<Box<[u8]>>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

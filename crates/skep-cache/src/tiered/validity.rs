@@ -29,7 +29,6 @@ impl Validity {
         }
     }
 
-    /// The mark of a new copy.
     pub(super) fn mark(self, now: Time, bound: Duration) -> u64 {
         match self {
             Self::Stamp(stamp) => stamp,

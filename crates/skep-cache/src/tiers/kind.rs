@@ -1,68 +1,35 @@
 //! One tier: its description and its driver.
 
+use std::fmt;
 use std::path::Path;
-#[cfg(any(feature = "sqlite", all(feature = "shared", unix)))]
-use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use super::Needs;
 use super::options::{self, Description, Invalid};
-use crate::driver::{Ready, dispatch_enum};
+use crate::driver::{Ready, dispatch_enum, forward};
 use crate::error::Result;
 use crate::null::Null;
 use crate::tiered::WritePolicy;
 
-/// A parsed tier.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub(super) struct Tier {
-    kind: Kind,
+    /// See [`Plan::needs`](super::Plan::needs).
+    pub(super) needs: Needs,
+    open: Open,
     /// The write policy and the maximum age of copies, if it is in front of another tier.
     pub(super) writes: Option<WritePolicy>,
     pub(super) bound: Option<Duration>,
 }
 
-#[derive(Clone, Debug)]
-enum Kind {
-    Null,
-    #[cfg(feature = "memory")]
-    Memory {
-        bytes: u64,
-        entries: u64,
-    },
-    #[cfg(all(feature = "shared", unix))]
-    Shared {
-        bytes: usize,
-        location: Location,
-        max_value: Option<usize>,
-    },
-    #[cfg(feature = "file")]
-    File {
-        builder: crate::file::FileBuilder,
-        pool: bool,
-    },
-    #[cfg(feature = "sqlite")]
-    Sqlite {
-        path: PathBuf,
-        table: String,
-        busy: Option<Duration>,
-        entries: Option<u64>,
-        pool: bool,
-    },
-    #[cfg(feature = "memcached")]
-    Memcached(crate::memcached::Builder),
-    #[cfg(feature = "redis")]
-    Redis(crate::redis::Builder),
-}
+/// Opens a driver. The name is for files without a path.
+type Opener<D> = Arc<dyn Fn(&str) -> Result<D> + Send + Sync>;
 
-/// The file of a shared map.
-#[cfg(all(feature = "shared", unix))]
-#[derive(Clone, Debug)]
-enum Location {
-    /// See [`default_path`].
-    Default,
-    At(PathBuf),
-    /// See [`Shared::anonymous`](crate::Shared::anonymous).
-    Anonymous,
+#[derive(Clone)]
+enum Open {
+    Near(Opener<Near>),
+    #[allow(dead_code, reason = "only near drivers may be built in")]
+    Far(Opener<Far>),
 }
 
 dispatch_enum! {
@@ -126,13 +93,16 @@ const KINDS: [(&str, &str); 9] = [
     ("null", ""),
 ];
 
+const HERE: Needs =
+    Needs { runtime: false, blocks: false, survives_fork: true, keeps_nothing: false, leaves_process: false };
+
 impl Tier {
     pub(super) fn parse(text: &str, is_last: bool) -> Result<Self, Invalid> {
         let mut description = Description::parse(text)?;
-        let kind = kind(&mut description)?;
+        let (needs, open) = kind(&mut description)?;
         let (mut writes, mut bound) = (None, None);
         if !is_last {
-            if !kind.is_near() {
+            if matches!(open, Open::Far(_)) {
                 return Err(format!(
                     "{} cannot be in front of another tier: it does not complete at once",
                     description.kind
@@ -142,150 +112,69 @@ impl Tier {
             bound = description.take("bound", options::duration)?;
         }
         description.finish()?;
-        Ok(Self { kind, writes, bound })
-    }
-
-    /// See [`Plan::needs`](super::Plan::needs).
-    pub(super) fn needs(&self) -> Needs {
-        let here =
-            Needs { runtime: false, blocks: false, survives_fork: true, keeps_nothing: false, leaves_process: false };
-        match &self.kind {
-            Kind::Null => Needs { keeps_nothing: true, ..here },
-            #[cfg(feature = "memory")]
-            Kind::Memory { .. } => here,
-            #[cfg(all(feature = "shared", unix))]
-            Kind::Shared { .. } => Needs { leaves_process: true, ..here },
-            #[cfg(feature = "file")]
-            Kind::File { pool, .. } => on_disk(*pool),
-            #[cfg(feature = "sqlite")]
-            Kind::Sqlite { pool, .. } => on_disk(*pool),
-            #[cfg(feature = "memcached")]
-            Kind::Memcached(_) => far(),
-            #[cfg(feature = "redis")]
-            Kind::Redis(_) => far(),
-        }
+        Ok(Self { needs, open, writes, bound })
     }
 
     /// Opens the driver of a near tier. `name` is for files without a path.
     pub(super) fn near(&self, name: &str) -> Result<Near> {
-        match self.open(name)? {
-            Far::Near(near) => Ok(near),
-            #[allow(unreachable_patterns, reason = "only near drivers may be built in")]
-            _ => unreachable!("`parse` accepts near drivers only"),
+        match &self.open {
+            Open::Near(open) => open(name),
+            Open::Far(_) => unreachable!("`parse` accepts near drivers only"),
         }
     }
 
-    /// Opens the driver.
-    #[cfg_attr(
-        not(any(feature = "file", feature = "sqlite", feature = "memcached", feature = "redis")),
-        allow(clippy::unnecessary_wraps, reason = "memory and null do not fail")
-    )]
     pub(super) fn open(&self, name: &str) -> Result<Far> {
-        let _ = name;
-        Ok(match &self.kind {
-            Kind::Null => Far::Near(Near::Null(Null)),
-            #[cfg(feature = "memory")]
-            Kind::Memory { bytes, entries } => Far::Near(Near::Memory(crate::Memory::bounded(*bytes, *entries))),
-            #[cfg(all(feature = "shared", unix))]
-            Kind::Shared { bytes, location, max_value } => {
-                let mut options = match location {
-                    Location::Default => crate::Shared::at(default_path(name), *bytes),
-                    Location::At(path) => crate::Shared::at(path, *bytes),
-                    Location::Anonymous => crate::Shared::anonymous(*bytes),
-                };
-                if let Some(max_value) = *max_value {
-                    options = options.max_value(max_value);
-                }
-                let failed = |error| crate::Error::misused("cannot open the shared map").because(error);
-                Far::Near(Near::Shared(options.open().map_err(failed)?))
-            }
-            #[cfg(feature = "file")]
-            Kind::File { builder, pool } => file(builder.clone().open()?, *pool),
-            #[cfg(feature = "sqlite")]
-            Kind::Sqlite { path, table, busy, entries, pool } => {
-                let mut driver = crate::Sqlite::open_table(path, table)?;
-                if let Some(busy) = *busy {
-                    driver = driver.busy_timeout(busy);
-                }
-                if let Some(entries) = *entries {
-                    driver = driver.max_entries(entries)?;
-                }
-                sqlite(driver, *pool)
-            }
-            #[cfg(feature = "memcached")]
-            Kind::Memcached(builder) => Far::Memcached(builder.clone().build()?),
-            #[cfg(feature = "redis")]
-            Kind::Redis(builder) => Far::Redis(builder.clone().build()?),
-        })
+        match &self.open {
+            Open::Near(open) => open(name).map(Far::Near),
+            Open::Far(open) => open(name),
+        }
     }
 }
 
-/// Each process opens files and tables for itself; with `pool=yes` and a runtime, blocking threads wait for them.
-#[cfg(any(feature = "file", feature = "sqlite"))]
-fn on_disk(pool: bool) -> Needs {
-    Needs { runtime: false, blocks: !pool, survives_fork: false, keeps_nothing: false, leaves_process: true }
+impl fmt::Debug for Tier {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Tier").field("needs", &self.needs).field("writes", &self.writes).finish_non_exhaustive()
+    }
+}
+
+fn near(needs: Needs, open: impl Fn(&str) -> Result<Near> + Send + Sync + 'static) -> (Needs, Open) {
+    (needs, Open::Near(Arc::new(open)))
 }
 
 /// Connections belong to one process.
 #[cfg(any(feature = "memcached", feature = "redis"))]
-fn far() -> Needs {
-    Needs { runtime: true, blocks: false, survives_fork: false, keeps_nothing: false, leaves_process: true }
+fn far(open: impl Fn() -> Result<Far> + Send + Sync + 'static) -> Result<(Needs, Open), Invalid> {
+    open().map_err(|error| error.to_string())?;
+    let needs = Needs { runtime: true, survives_fork: false, leaves_process: true, ..HERE };
+    Ok((needs, Open::Far(Arc::new(move |_| open()))))
 }
 
-impl Kind {
-    fn is_near(&self) -> bool {
-        match self {
-            Self::Null => true,
-            #[cfg(feature = "memory")]
-            Self::Memory { .. } => true,
-            #[cfg(all(feature = "shared", unix))]
-            Self::Shared { .. } => true,
-            #[cfg(feature = "file")]
-            Self::File { pool, .. } => !pool,
-            #[cfg(feature = "sqlite")]
-            Self::Sqlite { pool, .. } => !pool,
-            #[cfg(feature = "memcached")]
-            Self::Memcached(_) => false,
-            #[cfg(feature = "redis")]
-            Self::Redis(_) => false,
-        }
-    }
-}
+/// Each process opens files and tables for itself; with `pool=yes` and a runtime, blocking threads wait for them.
+#[cfg(any(feature = "file", feature = "sqlite"))]
+const ON_DISK: Needs = Needs { blocks: true, survives_fork: false, leaves_process: true, ..HERE };
 
-fn kind(description: &mut Description<'_>) -> Result<Kind, Invalid> {
+fn kind(description: &mut Description<'_>) -> Result<(Needs, Open), Invalid> {
     match description.kind {
-        "null" if description.main.is_empty() => Ok(Kind::Null),
+        "null" if description.main.is_empty() => {
+            Ok(near(Needs { keeps_nothing: true, ..HERE }, |_| Ok(Near::Null(Null))))
+        }
         "null" => Err(format!("null takes no value, but got `{}`", description.main)),
         #[cfg(feature = "memory")]
-        "memory" => Ok(Kind::Memory {
-            bytes: options::size(description.main)?,
-            entries: description.take("entries", options::number)?.unwrap_or(u64::MAX),
-        }),
+        "memory" => {
+            let bytes = options::size(description.main)?;
+            let entries = description.take("entries", options::number)?.unwrap_or(u64::MAX);
+            Ok(near(HERE, move |_| Ok(Near::Memory(crate::Memory::bounded(bytes, entries)))))
+        }
         #[cfg(all(feature = "shared", unix))]
-        "shared" => Ok(Kind::Shared {
-            bytes: options::memory_size(description.main)?,
-            location: match description.take("path", options::path)? {
-                None => Location::Default,
-                Some(path) if path.as_os_str() == "none" => Location::Anonymous,
-                Some(path) => Location::At(path),
-            },
-            max_value: description.take("max_value", options::memory_size)?,
-        }),
+        "shared" => shared(description),
         #[cfg(feature = "file")]
-        "file" => file_of(description),
+        "file" => file(description),
         #[cfg(feature = "sqlite")]
-        "sqlite" => Ok(Kind::Sqlite {
-            path: options::path(description.main)
-                .map_err(|_| "missing path: expected \"sqlite:/var/lib/blog/cache.db\"")?,
-            table: description.take("table", |name| Ok(name.to_owned()))?.unwrap_or_else(|| "skep_cache".to_owned()),
-            busy: description.take("busy", options::duration)?,
-            entries: description.take("entries", options::at_least(16))?,
-            pool: pool(description)?,
-        }),
+        "sqlite" => sqlite(description),
         #[cfg(feature = "memcached")]
-        "memcached" => memcached_of(description),
+        "memcached" => memcached(description),
         #[cfg(feature = "redis")]
-        "redis" | "rediss" | "redis-cluster" => redis_of(description),
+        "redis" | "rediss" | "redis-cluster" => redis(description),
         other => Err(unknown(other)),
     }
 }
@@ -315,16 +204,36 @@ fn unknown(kind: &str) -> Invalid {
     }
 }
 
+#[cfg(all(feature = "shared", unix))]
+fn shared(description: &mut Description<'_>) -> Result<(Needs, Open), Invalid> {
+    let bytes = options::memory_size(description.main)?;
+    let path = description.take("path", options::path)?;
+    let max_value = description.take("max_value", options::memory_size)?;
+    let open = move |name: &str| {
+        let mut options = match &path {
+            None => crate::Shared::at(default_path(name), bytes),
+            Some(path) if path.as_os_str() == "none" => crate::Shared::anonymous(bytes),
+            Some(path) => crate::Shared::at(path, bytes),
+        };
+        if let Some(max_value) = max_value {
+            options = options.max_value(max_value);
+        }
+        let failed = |error| crate::Error::misused("cannot open the shared map").because(error);
+        options.open().map(Near::Shared).map_err(failed)
+    };
+    Ok(near(Needs { leaves_process: true, ..HERE }, open))
+}
+
 /// The default path of a shared map: in memory, one for each name and user.
 #[cfg(all(feature = "shared", unix))]
-fn default_path(name: &str) -> PathBuf {
+fn default_path(name: &str) -> std::path::PathBuf {
     let memory = Path::new("/dev/shm");
     let folder = if memory.is_dir() { memory.to_owned() } else { std::env::temp_dir() };
     folder.join(format!("skep-cache-{}-{name}", rustix::process::getuid().as_raw()))
 }
 
 #[cfg(feature = "file")]
-fn file_of(description: &mut Description<'_>) -> Result<Kind, Invalid> {
+fn file(description: &mut Description<'_>) -> Result<(Needs, Open), Invalid> {
     let bytes = options::size(description.main)?;
     let path = description.take("path", options::path)?;
     let path = path.ok_or("missing folder: expected \"file:1GiB path=/var/cache/blog\"")?;
@@ -332,50 +241,52 @@ fn file_of(description: &mut Description<'_>) -> Result<Kind, Invalid> {
     if let Some(entries) = description.take("entries", options::number)? {
         builder = builder.max_entries(entries);
     }
-    Ok(Kind::File { builder, pool: pool(description)? })
-}
-
-/// Whether calls run on blocking threads.
-#[cfg(any(feature = "file", feature = "sqlite"))]
-fn pool(description: &mut Description<'_>) -> Result<bool, Invalid> {
-    let asked =
-        description.take("pool", |text| options::one_of(text, &[("yes", true), ("no", false)]))?.unwrap_or(false);
-    if asked && !cfg!(feature = "pool") {
-        return Err("pool: the feature `pool` of skep-cache is not built in".to_owned());
-    }
-    Ok(asked)
-}
-
-#[cfg(feature = "file")]
-fn file(driver: crate::File, pool: bool) -> Far {
+    let open = move || builder.clone().open();
     #[cfg(feature = "pool")]
-    if pool {
-        return Far::FilePool(crate::BlockingPool::new(driver));
+    if options::pool(description)? {
+        let open = move |_: &str| open().map(|driver| Far::FilePool(crate::BlockingPool::new(driver)));
+        return Ok((Needs { blocks: false, ..ON_DISK }, Open::Far(Arc::new(open))));
     }
-    let _ = pool;
-    Far::Near(Near::File(driver))
+    #[cfg(not(feature = "pool"))]
+    options::pool(description)?;
+    Ok(near(ON_DISK, move |_| open().map(Near::File)))
 }
 
 #[cfg(feature = "sqlite")]
-fn sqlite(driver: crate::Sqlite, pool: bool) -> Far {
+fn sqlite(description: &mut Description<'_>) -> Result<(Needs, Open), Invalid> {
+    let path = options::path(description.main);
+    let path = path.map_err(|_| "missing path: expected \"sqlite:/var/lib/blog/cache.db\"")?;
+    let table = description.take("table", |name| Ok(name.to_owned()))?.unwrap_or_else(|| "skep_cache".to_owned());
+    let busy = description.take("busy", options::duration)?;
+    let entries = description.take("entries", options::at_least(16))?;
+    let open = move || {
+        let mut driver = crate::Sqlite::open_table(&path, &table)?;
+        if let Some(busy) = busy {
+            driver = driver.busy_timeout(busy);
+        }
+        match entries {
+            Some(entries) => driver.max_entries(entries),
+            None => Ok(driver),
+        }
+    };
     #[cfg(feature = "pool")]
-    if pool {
-        return Far::SqlitePool(crate::BlockingPool::new(driver));
+    if options::pool(description)? {
+        let open = move |_: &str| open().map(|driver| Far::SqlitePool(crate::BlockingPool::new(driver)));
+        return Ok((Needs { blocks: false, ..ON_DISK }, Open::Far(Arc::new(open))));
     }
-    let _ = pool;
-    Far::Near(Near::Sqlite(driver))
+    #[cfg(not(feature = "pool"))]
+    options::pool(description)?;
+    Ok(near(ON_DISK, move |_| open().map(Near::Sqlite)))
 }
 
 #[cfg(feature = "memcached")]
-fn memcached_of(description: &mut Description<'_>) -> Result<Kind, Invalid> {
+fn memcached(description: &mut Description<'_>) -> Result<(Needs, Open), Invalid> {
     use crate::memcached::Failover;
     if description.main.is_empty() {
         return Err("missing server: expected \"memcached:cache1:11211,cache2:11211\"".to_owned());
     }
-    let mut builder = crate::Memcached::builder();
-    for server in description.main.split(',') {
-        builder = builder.server(server, 1);
-    }
+    let servers = description.main.split(',');
+    let mut builder = servers.fold(crate::Memcached::builder(), |builder, server| builder.server(server, 1));
     if let Some(time) = description.take("timeout", options::duration)? {
         builder = builder.timeout(time).connect_timeout(time);
     }
@@ -389,18 +300,17 @@ fn memcached_of(description: &mut Description<'_>) -> Result<Kind, Invalid> {
     if let Some(failover) = description.take("failover", |text| options::one_of(text, &choices))? {
         builder = builder.failover(failover);
     }
-    builder.clone().build().map_err(|error| error.to_string())?;
-    Ok(Kind::Memcached(builder))
+    far(move || builder.clone().build().map(Far::Memcached))
 }
 
 #[cfg(feature = "redis")]
-fn redis_of(description: &mut Description<'_>) -> Result<Kind, Invalid> {
+fn redis(description: &mut Description<'_>) -> Result<(Needs, Open), Invalid> {
     if description.main.is_empty() {
         return Err("missing server: expected \"redis:cache1:6379\" or \"redis:unix:/run/redis.sock\"".to_owned());
     }
     let mut builder = match description.kind {
         #[cfg(feature = "redis-cluster")]
-        "redis-cluster" => cluster(description.main),
+        "redis-cluster" => crate::Redis::cluster(description.main.split(',').map(|node| url("redis", node))),
         #[cfg(feature = "redis-tls")]
         "rediss" => crate::Redis::builder(url("rediss", description.main)),
         "redis" => crate::Redis::builder(url("redis", description.main)),
@@ -412,13 +322,7 @@ fn redis_of(description: &mut Description<'_>) -> Result<Kind, Invalid> {
     if let Some(connections) = description.take("connections", options::number)? {
         builder = builder.connections(connections);
     }
-    builder.clone().build().map_err(|error| error.to_string())?;
-    Ok(Kind::Redis(builder))
-}
-
-#[cfg(feature = "redis-cluster")]
-fn cluster(nodes: &str) -> crate::redis::Builder {
-    crate::Redis::cluster(nodes.split(',').map(|node| url("redis", node)))
+    far(move || builder.clone().build().map(Far::Redis))
 }
 
 /// The URL for the client: `//host` is the rest of a URL, `unix:/path` and `/path` are sockets.

@@ -8,7 +8,6 @@ use crate::tiered::WritePolicy;
 /// Why a description is invalid, and what is expected.
 pub(super) type Invalid = String;
 
-/// A description, split into its parts.
 #[derive(Debug)]
 pub(super) struct Description<'t> {
     pub(super) kind: &'t str,
@@ -36,7 +35,6 @@ impl<'t> Description<'t> {
         Ok(Self { kind, main, options, known: Vec::new() })
     }
 
-    /// Takes the value of an option, if it is given.
     pub(super) fn take<T>(
         &mut self,
         name: &'static str,
@@ -65,12 +63,10 @@ pub(super) fn size(text: &str) -> Result<u64, Invalid> {
     skep_units::parse_size(text).map_err(|error| error.to_string())
 }
 
-/// A size in memory.
 pub(super) fn memory_size(text: &str) -> Result<usize, Invalid> {
     usize::try_from(size(text)?).map_err(|_| format!("{text} exceeds the address space"))
 }
 
-/// A whole number with a minimum.
 #[cfg(feature = "sqlite")]
 pub(super) fn at_least(least: u64) -> impl Fn(&str) -> Result<u64, Invalid> {
     move |text| match number(text)? {
@@ -96,33 +92,18 @@ pub(super) fn writes(text: &str) -> Result<WritePolicy, Invalid> {
     one_of(text, &[("through", WritePolicy::Through), ("around", WritePolicy::Around), ("back", WritePolicy::Back)])
 }
 
-/// The value of a name.
+/// Whether calls run on blocking threads.
+#[cfg(any(feature = "file", feature = "sqlite"))]
+pub(super) fn pool(description: &mut Description<'_>) -> Result<bool, Invalid> {
+    let asked = description.take("pool", |text| one_of(text, &[("yes", true), ("no", false)]))?.unwrap_or(false);
+    if asked && !cfg!(feature = "pool") {
+        return Err("pool: the feature `pool` of skep-cache is not built in".to_owned());
+    }
+    Ok(asked)
+}
+
 pub(super) fn one_of<T: Copy>(text: &str, choices: &[(&str, T)]) -> Result<T, Invalid> {
     let found = choices.iter().find(|(name, _)| *name == text);
     let names = || choices.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ");
     found.map(|(_, choice)| *choice).ok_or_else(|| format!("invalid value \"{text}\": expected one of {}", names()))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn sizes_and_durations_are_those_of_the_server() {
-        assert_eq!((size("64MiB"), size("64MB")), (Ok(64 << 20), Ok(64_000_000)));
-        assert_eq!(duration("5m"), Ok(Duration::from_mins(5)));
-        assert_eq!(duration("1m30s"), Ok(Duration::from_secs(90)));
-        assert!(size("").unwrap_err().starts_with("invalid size"));
-        assert!(duration("5").unwrap_err().starts_with("invalid duration"));
-    }
-
-    #[test]
-    fn an_unknown_option_is_named_with_the_nearest_known_one() {
-        let mut description = Description::parse("memory:1MiB entires=3").unwrap();
-        assert_eq!(description.take("entries", number::<u64>), Ok(None));
-        assert_eq!(description.finish().unwrap_err(), "unknown option `entires` of memory: did you mean `entries`?");
-        assert!(Description::parse("memory:1MiB fast").unwrap_err().contains("invalid option `fast`"));
-        assert!(Description::parse("memory:1MiB a=1 a=2").unwrap_err().contains("duplicate option `a`"));
-        assert!(Description::parse(" ").unwrap_err().contains("empty: expected"));
-    }
 }

@@ -55,6 +55,24 @@ fn the_page_about_drivers_shows_this_driver() {
 }
 
 #[test]
+fn invalid_bytes_are_an_error_once_and_ignored_by_writers() {
+    use skep_cache::driver::{Header, Record, When, block_on};
+    use skep_cache::{Clock, Driver, Version};
+    let (driver, now) = (StoreDriver::new(MapStore::default()), Clock::system().now());
+    let record = Record::new(&Header { version: Version::from_u64(1), ..Header::default() }, &[], b"x");
+    for invalid in [&b"garbage"[..], &[0xC1; 10], &[0x4C, 1, 2]] {
+        let put = |key| block_on(driver.store().set(key, Bytes::copy_from_slice(invalid), None)).unwrap();
+        put(b"read");
+        // The last one is what is left of a lease without an entry.
+        assert_eq!(block_on(driver.get(b"read", now, |_| ())).is_err(), invalid[0] != 0x4C);
+        assert_eq!(block_on(driver.get(b"read", now, |_| ())).unwrap(), None);
+        put(b"written");
+        assert!(block_on(driver.set(b"written", &record, When::Newer, now)).unwrap());
+        assert_eq!(block_on(driver.get(b"written", now, |entry| entry.to_record())).unwrap(), Some(record.clone()));
+    }
+}
+
+#[test]
 fn writers_of_one_process_do_not_interleave() {
     use skep_cache::driver::{Header, Record, block_on};
     use skep_cache::{Clock, Driver};

@@ -51,6 +51,12 @@ fn an_error_names_the_tier_and_what_is_expected() {
     assert!(refused(&["memory:1MiB bound=1", "null"]).contains("bound: invalid duration"));
     assert!(refused(&["memory:1MiB entries=many"]).contains("entries: invalid number \"many\""));
     assert!(refused(&["null:1MiB"]).contains("null takes no value"));
+    let near = "unknown option `entires` of memory: did you mean `entries`?";
+    for (wrong, text) in [("entires=3", near), ("fast", "invalid option `fast`"), ("a=1 a=2", "duplicate option `a`")] {
+        let error = refused(&[&format!("memory:1MiB {wrong}")]);
+        assert!(error.contains(text), "{error}");
+    }
+    assert!(refused(&[" "]).contains("empty: expected"));
     for name in ["", "a/b", "..", "a b"] {
         let error = Plan::parse(["null"]).unwrap().open(name).unwrap_err().to_string();
         assert!(error.contains("expected a file name"), "{error}");
@@ -224,7 +230,9 @@ fn a_plan_says_what_its_tiers_need() {
 }
 
 #[test]
-fn durations_are_those_of_the_server() {
+fn sizes_and_durations_are_those_of_the_server() {
+    let is_size = |size: &str| Plan::parse([format!("memory:{size}")]).is_ok();
+    assert!(is_size("64MiB") && is_size("64MB") && !is_size("64MX") && !is_size(""));
     let seconds = |bound: &str| Plan::parse([&format!("memory:1MiB bound={bound}"), "null"]).is_ok();
     assert!(seconds("5m") && seconds("1m30s") && seconds("500ms") && !seconds("5"));
 }

@@ -1,7 +1,6 @@
-//! The map on plain memory: against a model, with threads, and damaged in all ways. Run with miri too:
+//! The map on plain memory: with threads, and damaged in all ways. Run with miri too:
 //! `cargo +nightly miri test -p skep-cache --lib shared::map`.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicU64, AtomicUsize};
@@ -72,13 +71,6 @@ fn lock_of(map: &Map<Memory>) -> &AtomicU64 {
 }
 
 #[test]
-fn what_one_user_sets_the_other_gets() {
-    let (one, other) = maps();
-    set(&one, b"key", b"value");
-    assert_eq!(get(&other, b"key").as_deref(), Some(&b"value"[..]));
-}
-
-#[test]
 fn the_lock_of_a_dead_user_is_inherited_and_nothing_else_is_lost() {
     let (one, other) = maps();
     set(&one, b"kept", b"value");
@@ -102,22 +94,6 @@ fn a_user_who_stands_still_costs_the_others_one_write_and_no_read() {
     other.backing.millis.fetch_add(20_000, Relaxed);
     set(&other, b"key", b"newer");
     assert_eq!(get(&one, b"key").as_deref(), Some(&b"newer"[..]));
-}
-
-#[test]
-fn what_is_as_long_as_what_it_replaces_takes_no_new_room() {
-    let (one, other) = maps();
-    set(&one, b"key", &[0; 300]);
-    let before = one.usage();
-    for round in 1..if cfg!(miri) { 5 } else { 10_000_u64 } {
-        set(&one, b"key", &[round as u8; 300]);
-        assert_eq!(get(&other, b"key"), Some(vec![round as u8; 300]));
-    }
-    assert_eq!(one.usage(), before);
-    // Another length, a mark, an epoch: those go to the head of the ring.
-    set(&one, b"key", &[1; 400]);
-    assert!(one.usage().bytes > before.bytes);
-    assert_eq!(get(&other, b"key"), Some(vec![1; 400]));
 }
 
 /// The slot of a key whose record is being written in its place.
@@ -175,19 +151,6 @@ fn who_stands_still_while_writing_over_a_value_costs_its_readers_time() {
 }
 
 #[test]
-fn a_record_that_another_user_moved_is_found_where_it_is() {
-    let (one, other) = maps();
-    for round in 1..if cfg!(miri) { 4 } else { 40_u8 } {
-        // Another length each time, so that it goes to the head of the ring; beside it others, which take its old place.
-        set(&other, b"key", &vec![round; 100 + usize::from(round) * 16]);
-        (0..8_u8).for_each(|number| set(&other, &[number], &vec![number; 100 + usize::from(round) * 16]));
-        assert_eq!(get(&one, b"key"), Some(vec![round; 100 + usize::from(round) * 16]), "{round}");
-    }
-    other.remove(b"key", Removal { version: Version::ZERO, until: NOW }, NOW).unwrap();
-    assert_eq!(get(&one, b"key"), None, "what a hint says is not believed");
-}
-
-#[test]
 fn a_lease_ends_with_its_user() {
     let (one, other) = maps();
     let claim = |token| Claim { token: Token(token), until: NOW.plus(std::time::Duration::from_mins(1)) };
@@ -197,60 +160,6 @@ fn a_lease_ends_with_its_user() {
     assert_eq!(other.lease(b"key", claim(7), NOW).unwrap(), Some(Token(7)));
     assert!(!one.set(b"key", &record(b"late", 1), When::Leased(Token(5)), NOW).unwrap(), "a fence");
     assert!(other.set(b"key", &record(b"first", 1), When::Leased(Token(7)), NOW).unwrap());
-}
-
-#[test]
-fn a_full_table_of_leases_refuses_and_is_no_error() {
-    let (one, _) = maps();
-    let claim = |token| Claim { token: Token(token), until: Time::from_millis(NOW.millis() + 10) };
-    let lease = |number: u64, now| one.lease(format!("key {number}").as_bytes(), claim(number), now).unwrap();
-    let granted = (0..100).filter(|number| lease(*number, NOW).is_some()).count();
-    assert_eq!(granted, layout::MOST_LEASES);
-    assert!(lease(200, Time::from_millis(NOW.millis() + 10)).is_some(), "the others have ended");
-}
-
-#[test]
-fn what_is_used_stays_when_room_is_wanted() {
-    let (one, _) = maps();
-    let (hot, rounds) = if cfg!(miri) { (20, 100) } else { (50, 20_000) };
-    let hot: Vec<_> = (0..hot).map(|number| format!("hot {number}").into_bytes()).collect();
-    for key in &hot {
-        set(&one, key, &[1; 300]);
-    }
-    for number in 0..rounds {
-        set(&one, format!("cold {number}").as_bytes(), &[2; 300]);
-        get(&one, &hot[number % hot.len()]);
-    }
-    let kept = hot.iter().filter(|key| get(&one, key).is_some()).count();
-    assert!(kept + 2 >= hot.len(), "{kept} of {}", hot.len());
-    assert!(one.usage().evicted.unwrap() > 0);
-    assert_eq!(one.counted(Count::Reset) + one.counted(Count::Damaged), 0);
-}
-
-#[test]
-fn replacing_half_of_what_fits_again_and_again_evicts_nothing() {
-    let (one, _) = maps();
-    let (rounds, many) = if cfg!(miri) { (4, 36) } else { (200, 300_u64) };
-    // Another length each time: what is as long is written in its place.
-    let value = |round: u8| vec![round; 280 + usize::from(round % 2) * 20];
-    for round in 0..rounds {
-        (0..many).for_each(|number| set(&one, format!("{number}").as_bytes(), &value(round)));
-    }
-    assert_eq!(one.usage().evicted, Some(0));
-    assert!((0..many).all(|number| get(&one, format!("{number}").as_bytes()) == Some(value(rounds - 1))));
-}
-
-#[test]
-fn clearing_everything_frees_the_room_too() {
-    let (one, _) = maps();
-    let many = if cfg!(miri) { 60 } else { 400_u64 };
-    (0..many).for_each(|number| set(&one, format!("old {number}").as_bytes(), &[1; 300]));
-    (0..many).for_each(|number| drop(get(&one, format!("old {number}").as_bytes())));
-    one.invalidate_all();
-    (0..many).for_each(|number| set(&one, format!("new {number}").as_bytes(), &[2; 300]));
-    assert!((0..many).all(|number| get(&one, format!("old {number}").as_bytes()).is_none()));
-    let kept = (0..many).filter(|number| get(&one, format!("new {number}").as_bytes()).is_some()).count() as u64;
-    assert!(kept * 40 > many * 39, "{kept} of {many}");
 }
 
 /// The protocol of reads, with writers that overtake them: no value is ever torn or another key's.
@@ -291,110 +200,8 @@ fn readers_beside_writers_see_whole_values_of_their_key() {
     assert_eq!(one.counted(Count::Reset) + one.counted(Count::Damaged), 0);
 }
 
-#[derive(Clone, Debug)]
-enum Step {
-    Set(u8, u16, When),
-    Remove(u8, bool),
-    Get(u8),
-    Lease(u8),
-    Void,
-}
-
-fn steps() -> impl Strategy<Value = Vec<Step>> {
-    let when = prop_oneof![
-        Just(When::Always),
-        Just(When::Absent),
-        Just(When::Newer),
-        (0..20_u64).prop_map(|version| When::Version(Version::from_u64(version))),
-        (0..20_u64).prop_map(|token| When::Leased(Token(token))),
-    ];
-    let step = prop_oneof![
-        8 => (0..12_u8, 0..2000_u16, when).prop_map(|(key, length, when)| Step::Set(key, length, when)),
-        2 => (0..12_u8, any::<bool>()).prop_map(|(key, mark)| Step::Remove(key, mark)),
-        8 => (0..12_u8).prop_map(Step::Get),
-        2 => (0..12_u8).prop_map(Step::Lease),
-        1 => Just(Step::Void),
-    ];
-    prop::collection::vec(step, 1..if cfg!(miri) { 20 } else { 300 })
-}
-
-/// What a map of twelve keys, in which nothing has to go, must do.
-#[derive(Default)]
-struct Model {
-    entries: HashMap<u8, (u64, Option<Vec<u8>>)>,
-    leases: HashMap<u8, u64>,
-}
-
-impl Model {
-    fn may(&self, key: u8, version: u64, when: When) -> bool {
-        let old = self.entries.get(&key);
-        let live = old.filter(|old| old.1.is_some());
-        match when {
-            When::Always => true,
-            When::Absent => live.is_none(),
-            When::Version(wanted) => live.is_some_and(|live| live.0 == wanted.to_u64()),
-            When::Newer => old.is_none_or(|old| old.0 < version),
-            When::Leased(token) => self.leases.get(&key) == Some(&token.0),
-        }
-    }
-}
-
-fn check(steps: Vec<Step>) {
-    let (map, _) = maps();
-    let mut model = Model::default();
-    for (at, step) in steps.into_iter().enumerate() {
-        let version = at as u64 % 20;
-        match step {
-            Step::Set(key, length, when) => {
-                let value = vec![at as u8; usize::from(length)];
-                let stored = map.set(&[key], &record(&value, version), when, NOW).unwrap();
-                assert_eq!(stored, model.may(key, version, when), "{at}: {when:?}");
-                if stored {
-                    model.entries.insert(key, (version, Some(value)));
-                    model.leases.remove(&key);
-                }
-            }
-            Step::Remove(key, has_mark) => {
-                let until = if has_mark { Time::NEVER } else { NOW };
-                let removed = map.remove(&[key], Removal { version: Version::from_u64(version), until }, NOW).unwrap();
-                let old = model.entries.remove(&key);
-                assert_eq!(removed, old.as_ref().is_some_and(|old| old.1.is_some()));
-                model.leases.remove(&key);
-                if has_mark {
-                    model.entries.insert(key, (version.max(old.map_or(0, |old| old.0)), None));
-                }
-            }
-            Step::Get(key) => {
-                let right = model.entries.get(&key).and_then(|entry| entry.1.clone());
-                assert_eq!(get(&map, &[key]), right, "{at}");
-            }
-            Step::Lease(key) => {
-                let claim = Claim { token: Token(version), until: Time::NEVER };
-                let granted = map.lease(&[key], claim, NOW).unwrap().is_some();
-                assert_eq!(granted, !model.leases.contains_key(&key));
-                model.leases.entry(key).or_insert(version);
-            }
-            Step::Void => {
-                map.invalidate_all();
-                model = Model::default();
-            }
-        }
-    }
-    let mut keys = Vec::new();
-    map.keys(b"", NOW, |key| keys.push(key[0]));
-    keys.sort_unstable();
-    let mut right: Vec<_> = model.entries.iter().filter(|(_, entry)| entry.1.is_some()).map(|(key, _)| *key).collect();
-    right.sort_unstable();
-    assert_eq!(keys, right);
-}
-
 proptest! {
     #![proptest_config(ProptestConfig { cases: if cfg!(miri) { 2 } else { 300 }, failure_persistence: None, ..ProptestConfig::default() })]
-
-    #[test]
-    fn a_map_does_what_its_model_does(steps in steps()) {
-        check(steps);
-    }
 
     /// Whatever is written over the file: no panic, no endless loop, and no value that nobody stored under that key.
     #[test]
