@@ -147,9 +147,9 @@ impl Application {
     fn activate(&self, probed: Probed) -> bool {
         let mut serving = self.serving.lock().unwrap_or_else(PoisonError::into_inner);
         self.current.store(Some(Arc::clone(probed.version())));
-        let retired = serving.take().map(Serving::retire);
-        let is_swap = retired.is_some();
-        *serving = Some(probed.activate(retired));
+        let before = serving.take();
+        let is_swap = before.is_some();
+        *serving = Some(probed.activate(before));
         is_swap
     }
 

@@ -2,7 +2,6 @@
 
 use std::ffi::OsString;
 use std::fs;
-use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -18,7 +17,7 @@ use crate::error::Error;
 use crate::options::Options;
 use crate::precompiled::pieces;
 use crate::reuse::ModuleCache;
-use crate::serve::size;
+use crate::serve::{failed, size};
 use crate::services;
 use crate::settings;
 use crate::snapshot::{Start, or_cold};
@@ -56,10 +55,7 @@ pub fn compile(arguments: Vec<OsString>) -> ExitCode {
             println!("{text}");
             ExitCode::SUCCESS
         }
-        Err(error) => {
-            let _ = writeln!(std::io::stderr(), "{error}");
-            ExitCode::FAILURE
-        }
+        Err(error) => failed(&error),
     }
 }
 

@@ -57,13 +57,7 @@ impl fmt::Display for Error {
             Self::Engine { what, source, hint } => write!(f, "{what}: {source:#}{hint}"),
             Self::Invalid(text) | Self::Busy(text) => f.write_str(text),
             Self::Several(errors) => {
-                for (nth, error) in errors.iter().enumerate() {
-                    if nth > 0 {
-                        f.write_str("\n")?;
-                    }
-                    write!(f, "{error}")?;
-                }
-                Ok(())
+                f.write_str(&errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))
             }
         }
     }

@@ -28,17 +28,19 @@ pub(crate) struct Instance {
     service: Option<Arc<Service>>,
     /// `None` while the guest runs: an instance whose guest did not return is not used again.
     live: Option<wasmtime::component::Instance>,
-    served: u32,
+    /// The number of requests it has begun.
+    pub(crate) served: u32,
     /// Whether to prepare it for a reset when it is made.
     is_to_be_reset: bool,
-    reset: Option<Reset>,
+    /// Set if it was prepared for a reset.
+    pub(crate) reset: Option<Reset>,
     resets: u32,
     /// Handles that its requests have left open.
     left_open: usize,
 }
 
 /// What a reset needs of an instance.
-struct Reset {
+pub(crate) struct Reset {
     globals: TypedFunc<(), (u32,)>,
     memory: Memory,
 }
@@ -79,16 +81,6 @@ impl Instance {
     /// The same, prepared for a reset after its request if `is_to_be_reset`.
     pub(crate) fn with_reset(self, is_to_be_reset: bool) -> Self {
         Self { is_to_be_reset: is_to_be_reset && self.reuse().is_none(), ..self }
-    }
-
-    /// True if it was prepared for a reset.
-    pub(crate) fn is_resettable(&self) -> bool {
-        self.reset.is_some()
-    }
-
-    /// The number of requests it has begun.
-    pub(crate) fn served(&self) -> u32 {
-        self.served
     }
 
     /// Whether it serves again without a reset.

@@ -11,7 +11,7 @@
 //! | `settings`, `options` | flags and `skep.toml` |
 //! | `mount`, `status`, `watch` | requests, the status, and files that change |
 //! | `table`, `application` | finds the application for a request; swaps its versions |
-//! | `stages` | compiled, probed, serving, retired |
+//! | `stages` | compiled, probed, serving |
 //! | `respond`, `jobs` | a request's way to its response; periodic work |
 //! | `version`, `pool` | what serves, and its instances |
 //! | `snapshot`, `check`, `code` | start-up code that runs once; what can be served; machine code |

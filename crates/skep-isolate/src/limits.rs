@@ -2,8 +2,6 @@
 
 use std::time::Duration;
 
-use crate::clock::Clock;
-
 /// What one request may use.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limits {
@@ -14,10 +12,4 @@ pub(crate) struct Limits {
     pub(crate) error_page_time: Duration,
     /// Instances at once.
     pub(crate) instances: u32,
-}
-
-impl Limits {
-    pub(crate) fn new(time: Duration, fuel: Option<u64>, error_page_time: Duration, instances: u32) -> Self {
-        Self { time, ticks: Clock::ticks(time), fuel, error_page_time, instances }
-    }
 }

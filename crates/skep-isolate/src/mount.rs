@@ -14,24 +14,24 @@ use crate::table::Table;
 /// The applications as the server mounts them.
 pub(crate) struct Mounting(pub(crate) Arc<Table>);
 
+fn now(response: skep::Result) -> ResponseFuture {
+    Box::pin(std::future::ready(response))
+}
+
 impl Mount for Mounting {
     fn answer(&self, request: Mounted) -> ResponseFuture {
         let path = request.parts.uri.path();
         let table = &self.0;
         if table.status.as_deref() == Some(path) {
-            let page = status::page(table);
-            return Box::pin(std::future::ready(Ok(page)));
+            return now(Ok(status::page(table)));
         }
-        let Some(application) = table.find(&request.parts) else {
-            return Box::pin(std::future::ready(Err(Error::not_found())));
-        };
+        let Some(application) = table.find(&request.parts) else { return now(Err(Error::not_found())) };
         for (prefix, files) in &application.files {
             if let Some(rest) = below(path, prefix) {
                 let parts = &request.parts;
                 let whole = parts.uri.path_and_query().map_or(path, http::uri::PathAndQuery::as_str);
                 let rest = rest.strip_prefix('/').unwrap_or(rest);
-                let response = files.answer(&parts.method, rest, whole, &parts.headers);
-                return Box::pin(std::future::ready(response));
+                return now(files.answer(&parts.method, rest, whole, &parts.headers));
             }
         }
         match application.current() {
@@ -39,15 +39,14 @@ impl Mount for Mounting {
             None => {
                 let name = &application.options.name;
                 let why = application.last().failure.map_or_else(String::new, |(_, why)| format!(": {why}"));
-                let error = Error::new(StatusCode::SERVICE_UNAVAILABLE)
-                    .with_cause(format!("{name} has no version that works{why}"));
-                Box::pin(std::future::ready(Err(error)))
+                let error = Error::new(StatusCode::SERVICE_UNAVAILABLE);
+                now(Err(error.with_cause(format!("{name} has no version that works{why}"))))
             }
         }
     }
 
     fn name(&self) -> String {
-        match self.0.applications() {
+        match self.0.applications.as_slice() {
             [one] => format!("the component {}", one.options.file.display()),
             many => format!("{} components", many.len()),
         }

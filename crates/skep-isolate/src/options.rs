@@ -110,6 +110,7 @@ impl Options {
     /// `counts_fuel`: an engine that counts it wants to be told how much there is.
     pub(crate) fn limits(&self, counts_fuel: bool) -> Limits {
         let fuel = self.fuel.or(counts_fuel.then_some(u64::MAX));
-        Limits::new(self.time, fuel, self.error_page_time, self.instances)
+        let Self { time, error_page_time, instances, .. } = *self;
+        Limits { time, ticks: Clock::ticks(time), fuel, error_page_time, instances }
     }
 }

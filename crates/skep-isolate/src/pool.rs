@@ -13,7 +13,7 @@ use crate::sys::Unreset;
 
 /// The instances of a version that wait for requests.
 pub(crate) struct Pool {
-    reuse: Option<Reuse>,
+    pub(crate) reuse: Option<Reuse>,
     /// Instances that keep their state.
     cached: Mutex<Vec<Idle>>,
     /// The length of `cached`: most versions have none, and take no lock.
@@ -65,10 +65,6 @@ impl Pool {
         }
     }
 
-    pub(crate) fn reuse(&self) -> Option<Reuse> {
-        self.reuse
-    }
-
     /// An instance for a request.
     pub(crate) fn take(&self, program: &Program, counts: &PoolCounts) -> Instance {
         let cached = if self.cached_count.load(Ordering::Relaxed) > 0 { self.pop_cached() } else { None };
@@ -95,7 +91,7 @@ impl Pool {
         if instance.reuse().is_some() {
             return self.keep(instance, counts);
         }
-        if !instance.is_resettable() || !self.has_room() {
+        if instance.reset.is_none() || !self.has_room() {
             return;
         }
         match instance.reset(program).await {
@@ -125,7 +121,7 @@ impl Pool {
         if instance.was_refused_memory() {
             return;
         }
-        if instance.reuse().is_some_and(|reuse| instance.served() < reuse.requests) {
+        if instance.reuse().is_some_and(|reuse| instance.served < reuse.requests) {
             counts.cached.fetch_add(1, Ordering::Relaxed);
             let idle = Idle { instance, since: Instant::now() };
             let mut cached = self.cached();

@@ -240,14 +240,12 @@ fn refuse(payload: &Payload<'_>) -> Result<()> {
             }
         }
         Payload::ComponentAliasSection(aliases) => {
+            use ComponentOuterAliasKind as Outer;
             for alias in aliases.clone() {
-                match alias? {
-                    ComponentAlias::InstanceExport { kind: Module | Component, .. }
-                    | ComponentAlias::Outer {
-                        kind: ComponentOuterAliasKind::CoreModule | ComponentOuterAliasKind::Component,
-                        ..
-                    } => return elsewhere,
-                    _ => {}
+                if let ComponentAlias::InstanceExport { kind: Module | Component, .. }
+                | ComponentAlias::Outer { kind: Outer::CoreModule | Outer::Component, .. } = alias?
+                {
+                    return elsewhere;
                 }
             }
         }
@@ -304,16 +302,16 @@ fn accessor(modules: &[Module], instances: &[(usize, u32)], memory: u32) -> Vec<
         .flat_map(|(module, instance)| modules[*module].globals.iter().map(move |global| (*instance, *global)))
         .collect();
     for (instance, global) in &theirs {
-        imports.import(&instance.to_string(), &module::global(global.index), global.kind(true));
+        imports.import(&instance.to_string(), &module::global(global.index), global.kind());
     }
     let count = u32::try_from(theirs.len()).unwrap_or(u32::MAX);
     for (_, global) in &theirs {
-        globals.global(global.kind(true), &global.zero());
+        globals.global(global.kind(), &global.zero());
     }
     // These hold the first eight bytes of the memory while a pointer and a length are there.
     let held = [2 * count, 2 * count + 1];
     for _ in held {
-        globals.global(module::Global::int().kind(true), &module::Global::int().zero());
+        globals.global(module::Global::int().kind(), &module::Global::int().zero());
     }
     let at = |offset| encode::MemArg { offset, align: 2, memory_index: 0 };
     let mut memory = encode::Function::new([]);

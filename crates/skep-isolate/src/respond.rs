@@ -88,7 +88,7 @@ struct Ended {
 
 impl Ended {
     fn of(result: Result<()>, instance: Instance, permit: RequestPermit) -> Self {
-        let result = Failure::of(result, &instance, &permit.version.program);
+        let result = result.map_err(|error| Failure::of(&error, &instance, &permit.version.program));
         Self { instance, result, permit }
     }
 }

@@ -90,10 +90,10 @@ fn check(options: Vec<Options>, cache: &Cache, setup: &Setup) -> Result<Vec<Stri
             None => format!("component {}: NOT served", options.name),
         }
     };
-    Ok(table.applications().iter().map(line).collect())
+    Ok(table.applications.iter().map(line).collect())
 }
 
-fn failed(error: &Error) -> ExitCode {
+pub(crate) fn failed(error: &Error) -> ExitCode {
     let _ = writeln!(std::io::stderr(), "{error}");
     ExitCode::FAILURE
 }
@@ -102,10 +102,10 @@ fn failed(error: &Error) -> ExitCode {
 pub(crate) fn start(table: &Arc<Table>, cache: &Cache, server: &ServerSettings) -> Result<(), Error> {
     begin(table, server)?;
     let disk = cache.open()?;
-    let options = || table.applications().iter().map(|application| &application.options);
+    let options = || table.applications.iter().map(|application| &application.options);
     let host = Host::new(size(options()))?;
     let (mut started, mut errors) = (Vec::new(), Vec::new());
-    for application in table.applications() {
+    for application in &table.applications {
         let name = &application.options.name;
         match application.start(&host, disk.as_ref()) {
             Ok(version) => {
@@ -116,7 +116,7 @@ pub(crate) fn start(table: &Arc<Table>, cache: &Cache, server: &ServerSettings) 
             Err(error) => errors.push((name, error)),
         }
     }
-    if errors.len() == table.applications().len() {
+    if errors.len() == table.applications.len() {
         return Err(Error::Several(errors.into_iter().map(|(_, error)| error).collect()));
     }
     for (name, error) in errors {
@@ -133,7 +133,7 @@ pub(crate) fn start(table: &Arc<Table>, cache: &Cache, server: &ServerSettings) 
 
 /// Passes server settings to the applications.
 fn begin(table: &Table, server: &ServerSettings) -> Result<(), Error> {
-    let applications = table.applications();
+    let applications = &table.applications;
     let names = applications.iter().map(|application| application.options.name.as_str());
     ensure_distinct_data_dirs(&server.setup.data, names)?;
     if applications.len() > 1 && server.setup.secret.is_some() {

@@ -35,42 +35,23 @@ pub(crate) enum Cache {
 
 /// The rows of all components.
 pub(crate) fn rows() -> Vec<Row> {
-    let row = |name: &'static str,
-               kind: Kind,
-               default: &'static str,
-               flag: Option<(&'static str, &'static str)>,
-               help: &'static str| Row {
+    let row = |name: &'static str, flag: Option<(&'static str, &'static str)>, help: &'static str| Row {
         name: name.into(),
-        kind,
-        default: default.into(),
+        kind: Kind::Path,
+        default: "".into(),
         is_required: false,
         is_secret: false,
         flag: flag.map(|(flag, argument)| (flag.into(), argument)),
         help: help.into(),
     };
+    let cache = "Directory of compiled code, so that the next start compiles nothing; `none` turns it off. Empty means $XDG_CACHE_HOME/skep \
+                 or ~/.cache/skep. A directory or a file that others may write is not used.";
+    let status = "Path of a page with the status of the components, such as `/-/isolate`. Empty means no page.";
+    let file = "File of the component NAME, relative to the settings file. Without `skep serve FILE`, each such table is served.";
     let mut rows = vec![
-        row(
-            "component.compile_cache",
-            Kind::Path,
-            "",
-            Some(("--compile-cache", "DIR|none")),
-            "Directory of compiled code, so that the next start compiles nothing; `none` turns it off. Empty means $XDG_CACHE_HOME/skep \
-             or ~/.cache/skep. A directory or a file that others may write is not used.",
-        ),
-        row(
-            "component.status",
-            Kind::Path,
-            "",
-            Some(("--status", "PATH")),
-            "Path of a page with the status of the components, such as `/-/isolate`. Empty means no page.",
-        ),
-        row(
-            "component.NAME.file",
-            Kind::Path,
-            "",
-            None,
-            "File of the component NAME, relative to the settings file. Without `skep serve FILE`, each such table is served.",
-        ),
+        row("component.compile_cache", Some(("--compile-cache", "DIR|none")), cache),
+        row("component.status", Some(("--status", "PATH")), status),
+        row("component.NAME.file", None, file),
     ];
     rows.extend(SETTINGS.iter().flat_map(crate::options::Setting::rows));
     rows

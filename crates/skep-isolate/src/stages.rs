@@ -1,4 +1,4 @@
-//! The stages of a version: compiled, probed, serving, retired.
+//! The stages of a version: compiled, probed, serving.
 //!
 //! Each stage is a type, and only the step before makes it: what has not answered its probe cannot serve.
 
@@ -41,12 +41,6 @@ pub(crate) struct Probed {
 #[derive(Debug)]
 pub(crate) struct Serving {
     version: Arc<Version>,
-    jobs: Option<jobs::Thread>,
-}
-
-/// A version that another one has replaced. Requests in flight finish on it, and so does the job that runs.
-#[derive(Debug)]
-pub(crate) struct Retired {
     jobs: Option<jobs::Thread>,
 }
 
@@ -104,20 +98,17 @@ impl Probed {
         &self.version
     }
 
-    /// Starts its jobs, once those of the version before have ended.
-    pub(crate) fn activate(self, before: Option<Retired>) -> Serving {
+    /// Starts its jobs, once those of the version before have ended. Requests in flight finish on that one; its instances that wait end, which
+    /// frees their slots.
+    pub(crate) fn activate(self, before: Option<Serving>) -> Serving {
+        let before = before.and_then(|before| {
+            before.version.pool.close();
+            before.jobs
+        });
         // The probe has loaded nearly all of its code, and requests may be far away.
         self.version.release_code_pages();
-        let jobs = jobs::start(&self.version, self.jobs, before.and_then(|before| before.jobs));
+        let jobs = jobs::start(&self.version, self.jobs, before);
         Serving { version: self.version, jobs }
-    }
-}
-
-impl Serving {
-    /// Frees the slots of the instances that wait.
-    pub(crate) fn retire(self) -> Retired {
-        self.version.pool.close();
-        Retired { jobs: self.jobs }
     }
 }
 

@@ -19,7 +19,7 @@ pub(crate) fn page(table: &Table) -> Response {
 
 /// A part for each application.
 pub(crate) fn parts(table: &Table) -> Vec<Part> {
-    table.applications().iter().map(|application| part(application)).collect()
+    table.applications.iter().map(|application| part(application)).collect()
 }
 
 fn part(application: &Application) -> Part {

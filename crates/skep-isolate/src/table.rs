@@ -11,7 +11,7 @@ use crate::prefix::below;
 
 /// All applications of a server.
 pub(crate) struct Table {
-    applications: Vec<Arc<Application>>,
+    pub(crate) applications: Vec<Arc<Application>>,
     /// The path of the status page, if there is one.
     pub(crate) status: Option<String>,
 }
@@ -30,10 +30,6 @@ impl Table {
             }
         }
         Ok(Self { applications, status })
-    }
-
-    pub(crate) fn applications(&self) -> &[Arc<Application>] {
-        &self.applications
     }
 
     pub(crate) fn find(&self, parts: &Parts) -> Option<&Application> {

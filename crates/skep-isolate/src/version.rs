@@ -32,7 +32,9 @@ pub(crate) struct Version {
     pub(crate) pool: Pool,
     pub(crate) counts: Arc<Counts>,
     pub(crate) made: Made,
-    code: CodePages,
+    /// Its machine code, if that is mapped from a file. Its pages are released while no requests come.
+    mapped: Option<Mapped>,
+    quiet: Mutex<Quiet>,
     /// The component, if its code is not optimised yet.
     unoptimised: Option<Vec<u8>>,
     /// Others may use its engine while it is here.
@@ -77,12 +79,6 @@ pub(crate) struct Counts {
     pub(crate) instances: PoolCounts,
 }
 
-/// Machine code in memory, which is released while no requests come.
-struct CodePages {
-    mapped: Option<Mapped>,
-    quiet: Mutex<Quiet>,
-}
-
 /// Since when no request has come.
 struct Quiet {
     /// The number of requests then.
@@ -120,7 +116,8 @@ impl Version {
             pool: Pool::new(identity.reuse),
             counts: identity.counts,
             made,
-            code: CodePages { mapped: code.mapped, quiet: Mutex::new(quiet) },
+            mapped: code.mapped,
+            quiet: Mutex::new(quiet),
             unoptimised: code.unoptimised,
             _host: code.host,
         })
@@ -134,7 +131,7 @@ impl Version {
             hash: self.hash,
             grants: Arc::clone(&self.program.grants),
             limits: self.program.limits,
-            reuse: self.pool.reuse(),
+            reuse: self.pool.reuse,
             counts: Arc::clone(&self.counts),
             may_reset: self.program.reset.is_some(),
             uses_shortcut: self.program.shortcut.is_some(),
@@ -166,7 +163,7 @@ impl Version {
     pub(crate) fn tidy(&self) {
         self.pool.tidy();
         let begun = self.counts.begun.load(Ordering::Relaxed);
-        let mut quiet = self.code.quiet.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut quiet = self.quiet.lock().unwrap_or_else(PoisonError::into_inner);
         if quiet.begun != begun {
             *quiet = Quiet { begun, since: Instant::now(), is_released: false };
         } else if !quiet.is_released && quiet.since.elapsed() >= QUIET {
@@ -177,7 +174,7 @@ impl Version {
 
     /// Takes its code out of memory. It comes back as it is used.
     pub(crate) fn release_code_pages(&self) {
-        if let Some(mapped) = &self.code.mapped {
+        if let Some(mapped) = &self.mapped {
             mapped.release_pages();
         }
     }

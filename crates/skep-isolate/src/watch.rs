@@ -31,13 +31,13 @@ pub(crate) fn start(table: &Arc<Table>, host: Host, disk: Option<Disk>) -> io::R
         changed: None,
         loading: None,
     };
-    let mut watched: Vec<Watched> = table.applications().iter().map(watched).collect();
+    let mut watched: Vec<Watched> = table.applications.iter().map(watched).collect();
     let table: Weak<Table> = Arc::downgrade(table);
     let run = move || {
         for turn in 0u32.. {
             thread::sleep(PERIOD);
             let Some(table) = table.upgrade() else { return };
-            for (application, watched) in table.applications().iter().zip(&mut watched) {
+            for (application, watched) in table.applications.iter().zip(&mut watched) {
                 if application.options.watch && watched.is_ready(application) {
                     let (application, host, disk) = (Arc::clone(application), host.clone(), disk.clone());
                     let reload = move || guarded(&application, &host, disk.as_ref());
@@ -52,7 +52,7 @@ pub(crate) fn start(table: &Arc<Table>, host: Host, disk: Option<Disk>) -> io::R
                 }
             }
             if turn % TIDY == 0 {
-                table.applications().iter().filter_map(|one| one.current()).for_each(|version| version.tidy());
+                table.applications.iter().filter_map(|one| one.current()).for_each(|version| version.tidy());
             }
         }
     };

@@ -11,7 +11,7 @@ use tokio::sync::{mpsc, watch};
 
 use crate::authority::Hosts;
 use crate::config::{Config, Model};
-use crate::connection::{self, RequestBudget, Rules};
+use crate::connection::{RequestBudget, Rules};
 use crate::error::StartError;
 use crate::executable::Executable;
 use crate::handoff::{SlotRef, WorkerHandoff};
@@ -32,7 +32,7 @@ pub(crate) fn app_setup(config: &Config, settings: Vec<RawSetting>, handoff: Opt
     setup.allow_breaking_migration = config.swap.allow_breaking_migration;
     setup.data.clone_from(&config.data);
     setup.base_url.clone_from(&config.base_url);
-    setup.secure_cookies = config.cookies.always_secure;
+    setup.secure_cookies = config.cookies.secure;
     setup.development = config.development;
     setup.caches.clone_from(&config.caches.tiers);
     let is_prefork = config.mpm == Model::Prefork;
@@ -70,15 +70,6 @@ fn build_number() -> u32 {
     Executable::of_process().map_or(0, |executable| executable.build())
 }
 
-/// Who may send requests, and for which hosts.
-fn rules(config: &Config, site: &Site) -> Arc<Rules> {
-    Arc::new(Rules {
-        proxies: config.proxies.trusted.clone(),
-        proxy_protocol: config.proxies.protocol,
-        hosts: Hosts::new(&config.hosts, site.base_url(), site.hosts(), config.development),
-    })
-}
-
 /// A worker that serves these listeners.
 #[expect(clippy::too_many_arguments, reason = "each is a part of a worker")]
 pub(crate) fn worker(
@@ -91,32 +82,17 @@ pub(crate) fn worker(
     state: watch::Receiver<WorkerState>,
     slot_ref: Option<SlotRef>,
 ) -> Worker {
-    let limits = &config.limits;
+    let rules = Rules {
+        proxies: config.proxies.trusted.clone(),
+        proxy_protocol: config.proxies.protocol,
+        hosts: Hosts::new(&config.hosts, site.base_url(), site.hosts(), config.development),
+    };
     Worker {
         site: Arc::clone(site),
         listeners,
         tls,
-        limits: connection::Limits {
-            head: connection::HeadLimits {
-                bytes: limits.header_bytes,
-                fields: limits.header_fields,
-                target: limits.url,
-            },
-            header_time: limits.header_time,
-            body: connection::BodyLimits {
-                idle: limits.body_idle,
-                rate: limits.body_rate,
-                time: (!limits.body_time.is_zero()).then_some(limits.body_time),
-            },
-            request_time: (!limits.request_time.is_zero()).then_some(limits.request_time),
-            keep_alive: limits.keep_alive,
-            write_idle: limits.write_idle,
-            requests: limits.requests_per_connection,
-            http2_streams: limits.http2_streams,
-            http2_resets: limits.http2_resets,
-        },
-        rules: rules(config, site),
-        tls_handshake: limits.tls_handshake,
+        limits: config.limits,
+        rules: Arc::new(rules),
         grace: config.grace,
         access: logs.access(),
         connections,
@@ -150,10 +126,7 @@ pub(crate) fn probe(site: &Arc<Site>, config: &Config) -> Result<(), StartError>
     let request = http::Request::get(path.as_str()).header(http::header::HOST, "localhost").body(());
     let request = request.map_err(|error| StartError(format!("probe = {path}: {error}")))?;
     let request = Request::new(request.into_parts().0, Body::empty());
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_io()
-        .enable_time()
-        .build_local(tokio::runtime::LocalOptions::default())?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build_local(Default::default())?;
     let response =
         runtime.block_on(async { tokio::time::timeout(config.start_timeout, site.local().answer(request)).await });
     match response {

@@ -3,13 +3,15 @@
 //! The supervisor sends [`Command`]s. A worker sends `name NAME`, `ready`, `failed REASON` and `status ID REPORT`.
 
 use std::io;
+use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
-use std::pin::Pin;
 use std::task::{Context, Poll};
 
-use tokio::io::{AsyncRead, ReadBuf};
+use rustix::io::Errno;
+use tokio::io::unix::AsyncFd;
 
-use crate::log::{Files, Logs};
+use crate::log::{self, Files};
+use crate::sys;
 use crate::worker_state::WorkerState;
 
 /// What a supervisor can ask of a worker. [`Display`](std::fmt::Display) writes what [`Command::parse`] reads.
@@ -51,7 +53,7 @@ impl Command {
     /// Executes the commands that concern the whole process: the log level and log files.
     pub(crate) fn execute(&self) {
         match self {
-            Self::Level(level) => Logs::change_level(*level),
+            Self::Level(level) => log::change_level(*level),
             Self::Reopen(files) => {
                 if let Err(error) = files.reopen() {
                     tracing::error!(%error, "cannot reopen the log files");
@@ -87,46 +89,74 @@ pub(crate) fn decode_line(line: &str) -> String {
     line.replace('\u{1f}', "\n")
 }
 
+/// Lines that arrive at a non-blocking file descriptor.
+#[derive(Debug, Default)]
+pub(crate) struct Lines {
+    bytes: Vec<u8>,
+    /// The other end of the channel is closed.
+    pub(crate) closed: bool,
+}
+
+impl Lines {
+    /// Reads what has arrived.
+    pub(crate) fn read(&mut self, channel: impl AsFd) {
+        let mut buffer = [0; 4096];
+        while !self.closed {
+            match rustix::io::read(&channel, &mut buffer) {
+                Ok(count @ 1..) => self.bytes.extend_from_slice(&buffer[..count]),
+                Err(Errno::AGAIN) => return,
+                Err(Errno::INTR) => {}
+                Ok(_) | Err(_) => self.closed = true,
+            }
+        }
+    }
+}
+
+/// Complete lines, without their ends.
+impl Iterator for Lines {
+    type Item = String;
+
+    fn next(&mut self) -> Option<String> {
+        let end = self.bytes.iter().position(|byte| *byte == b'\n')?;
+        let line: Vec<u8> = self.bytes.drain(..=end).collect();
+        Some(String::from_utf8_lossy(&line[..end]).into_owned())
+    }
+}
+
 /// A worker's end of the channel.
 pub(crate) struct CommandReader {
-    channel: tokio::net::UnixStream,
-    read: Vec<u8>,
-    closed: bool,
+    channel: AsyncFd<OwnedFd>,
+    lines: Lines,
+    /// The worker knows that the supervisor is gone.
+    ended: bool,
 }
 
 impl CommandReader {
     pub(crate) fn new(channel: UnixStream) -> io::Result<Self> {
         channel.set_nonblocking(true)?;
-        Ok(Self { channel: tokio::net::UnixStream::from_std(channel)?, read: Vec::new(), closed: false })
+        Ok(Self { channel: sys::async_fd(channel.into())?, lines: Lines::default(), ended: false })
     }
 
     /// Sends a line to the supervisor. The socket has room: a supervisor that does not read sends no further query.
     pub(crate) fn send(&self, line: &str) {
-        let _ = self.channel.try_write(encode_line(line).as_bytes());
+        let _ = rustix::io::write(self.channel.get_ref(), encode_line(line).as_bytes());
     }
 
     /// The next command. When the supervisor is gone, the worker drains.
     pub(crate) fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Command> {
-        while !self.closed {
-            if let Some(end) = self.read.iter().position(|byte| *byte == b'\n') {
-                let line: Vec<u8> = self.read.drain(..=end).collect();
-                match std::str::from_utf8(&line[..end]).ok().and_then(Command::parse) {
-                    Some(command) => return Poll::Ready(command),
-                    None => continue,
-                }
+        loop {
+            if let Some(command) = self.lines.find_map(|line| Command::parse(&line)) {
+                return Poll::Ready(command);
             }
-            let mut bytes = [0; 256];
-            let mut buffer = ReadBuf::new(&mut bytes);
-            match Pin::new(&mut self.channel).poll_read(cx, &mut buffer) {
-                Poll::Pending => return Poll::Pending,
-                Poll::Ready(Ok(())) if !buffer.filled().is_empty() => self.read.extend_from_slice(buffer.filled()),
-                Poll::Ready(_) => {
-                    self.closed = true;
-                    return Poll::Ready(Command::State(WorkerState::Draining));
-                }
+            if self.lines.closed {
+                let known = std::mem::replace(&mut self.ended, true);
+                return if known { Poll::Pending } else { Poll::Ready(Command::State(WorkerState::Draining)) };
             }
+            // An error means that the runtime is shutting down.
+            let Poll::Ready(Ok(mut ready)) = self.channel.poll_read_ready(cx) else { return Poll::Pending };
+            self.lines.read(ready.get_inner());
+            ready.clear_ready();
         }
-        Poll::Pending
     }
 }
 

@@ -5,7 +5,6 @@
 //!
 //! Start reading at [`Reading::read`].
 
-mod error;
 mod flags;
 mod page;
 mod sources;
@@ -19,16 +18,16 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use skep::cache::{NotTiers, Tiers};
+use skep::cache::Tiers;
 use skep::link::BaseUrl;
 use skep::settings::{RawSetting, Resolved, Row, Source, Table, Value, Values};
 
+use crate::error::StartError;
 use crate::proxies::Trusted;
-pub(crate) use error::ConfigError;
 pub(crate) use flags::{Command, Flags};
 pub use page::reference;
 pub(crate) use page::{help, print};
-pub(crate) use sources::{Fixed, Sources};
+pub(crate) use sources::Sources;
 
 /// The settings of a server. Each field is a setting of the same name: `docs/reference/configuration.md`.
 #[derive(Clone, Debug, Default)]
@@ -99,7 +98,8 @@ pub(crate) struct Caches {
 /// The settings `cookies.*`.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Cookies {
-    pub(crate) always_secure: bool,
+    /// Always, whatever the connection.
+    pub(crate) secure: bool,
 }
 
 /// The settings `proxies.*`.
@@ -133,7 +133,7 @@ pub(crate) struct Tls {
 }
 
 /// The settings `limits.*`.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Limits {
     pub(crate) blocking_queue: usize,
     pub(crate) blocking_threads: usize,
@@ -141,7 +141,7 @@ pub(crate) struct Limits {
     pub(crate) bodies: u64,
     pub(crate) body_idle: Duration,
     pub(crate) body_rate: u64,
-    pub(crate) body_time: Duration,
+    pub(crate) body_time: Option<Duration>,
     pub(crate) connections: usize,
     pub(crate) connections_per_address: usize,
     pub(crate) form_fields: usize,
@@ -154,7 +154,7 @@ pub(crate) struct Limits {
     pub(crate) once: usize,
     pub(crate) page: u64,
     pub(crate) query_parameters: usize,
-    pub(crate) request_time: Duration,
+    pub(crate) request_time: Option<Duration>,
     pub(crate) requests_per_connection: u32,
     pub(crate) session: usize,
     pub(crate) sessions: u64,
@@ -193,7 +193,8 @@ impl Address {
 #[derive(Debug)]
 pub(crate) struct Reading {
     pub(crate) flags: Flags,
-    pub(crate) fixed: Vec<Fixed>,
+    /// What the program has fixed.
+    pub(crate) fixed: Vec<RawSetting>,
     pub(crate) sources: Sources,
     /// Rows of the program around the application, such as `skep serve`.
     pub(crate) rows: Vec<Row>,
@@ -218,7 +219,7 @@ impl Reading {
     ///
     /// `application`: the rows of the application, where it is known. The supervisor does not make the application; there, settings that
     /// may be the application's are not judged.
-    pub(crate) fn read(&self, application: Option<&[Row]>) -> Result<Settings, ConfigError> {
+    pub(crate) fn read(&self, application: Option<&[Row]>) -> Result<Settings, StartError> {
         let own = table(&self.rows);
         let rows: Vec<Row> = self.rows.iter().chain(application.unwrap_or_default()).cloned().collect();
         let all = table(&rows);
@@ -234,7 +235,7 @@ impl Reading {
         if problems.is_empty() {
             Ok(Settings { config, values, application: of_application })
         } else {
-            Err(ConfigError::new(problems))
+            Err(StartError(problems.join("\n")))
         }
     }
 }
@@ -261,15 +262,13 @@ fn clashes(own: &Table, application: &[Row]) -> Vec<String> {
 impl Config {
     fn from_values(values: &Values, problems: &mut Vec<String>) -> Self {
         let mut config = Self::default();
-        for setting in table::SETTINGS {
-            let Some(resolved) = values.get(setting.name) else { continue };
-            if let Err(problem) = (setting.set)(&mut config, &resolved.value) {
-                problems.push(format!("{}: {} = \"{}\": {problem}", resolved.source, setting.name, resolved.value));
-            }
-        }
         for resolved in values.iter() {
-            if let Err(problem) = config.caches.take(resolved) {
-                let Resolved { name, value, source, .. } = resolved;
+            let Resolved { name, value, source, .. } = resolved;
+            let taken = match table::SETTINGS.iter().find(|setting| setting.name == name) {
+                Some(setting) => (setting.set)(&mut config, value),
+                None => config.caches.take(name, value),
+            };
+            if let Err(problem) = taken {
                 problems.push(format!("{source}: {name} = \"{value}\": {problem}"));
             }
         }
@@ -282,11 +281,10 @@ impl Config {
 }
 
 impl Caches {
-    fn take(&mut self, resolved: &Resolved) -> Result<(), NotTiers> {
-        let (Some(name), Value::List(list)) = (table::cache_of(&resolved.name), &resolved.value) else {
-            return Ok(());
-        };
-        let tiers = Tiers::parse(list)?;
+    fn take(&mut self, setting: &str, value: &Value) -> Result<(), String> {
+        let name = setting.strip_prefix("cache.").and_then(|name| name.strip_suffix(".tiers"));
+        let (Some(name), Value::List(list)) = (name, value) else { return Ok(()) };
+        let tiers = Tiers::parse(list).map_err(|problem| problem.to_string())?;
         self.leave_the_process |= tiers.needs().leaves_process;
         self.need_a_runtime |= tiers.needs().runtime;
         self.tiers.insert(name.to_owned(), tiers);

@@ -27,11 +27,9 @@ use std::time::Duration;
 
 pub(crate) use closing::reject;
 use context::Tick;
-pub(crate) use context::{ConnectionGuard, Context, Limits, RequestBudget, Rules};
-pub(crate) use request_body::BodyLimits;
+pub(crate) use context::{ConnectionGuard, Context, RequestBudget, Rules};
 use skep::Peer;
 pub(crate) use socket::{Plain, Socket};
-pub(crate) use validator::HeadLimits;
 use wire::{Protocol, Wire};
 
 /// One connection, shared by its parts, all on one thread.
@@ -136,7 +134,7 @@ impl Connection {
             guard,
             peer,
             peer_text: peer_text(peer),
-            wire: RefCell::new(Wire::new(socket, context.limits.head)),
+            wire: RefCell::new(Wire::new(socket)),
             phase: Cell::new(Phase::Head),
             since: Cell::new(context.now()),
             blocked_since: Cell::new(None),
@@ -208,7 +206,7 @@ impl Connection {
             return Poll::Ready(End::Rejected);
         }
         let now = self.context.now();
-        let blocked = wire.is_write_blocked().then(|| self.blocked_since.get().unwrap_or(now));
+        let blocked = wire.blocked.then(|| self.blocked_since.get().unwrap_or(now));
         self.blocked_since.set(blocked);
         let phase = match wire.in_head() {
             _ if self.running.get() > 0 || wire.has_body() => Phase::Response,
@@ -243,7 +241,7 @@ impl Connection {
             _ if self.blocked_since.get().is_some_and(|since| over(since, limits.write_idle)) => Some(TimedOut::Write),
             Phase::Head if over(self.since.get(), limits.header_time) => Some(TimedOut::Head),
             Phase::Head
-                if self.context.is_draining() && over(self.since.get(), FIRST_BYTES) && !self.wire().received() =>
+                if self.context.is_draining() && over(self.since.get(), FIRST_BYTES) && !self.wire().received =>
             {
                 Some(TimedOut::Head)
             }

@@ -10,10 +10,10 @@ use std::process::Command;
 /// An executable file, held open, so that it can be executed after its path was overwritten.
 #[derive(Debug)]
 pub(crate) struct Executable {
-    path: PathBuf,
+    pub(crate) path: PathBuf,
     file: File,
     hash: u64,
-    stamp: Stamp,
+    pub(crate) stamp: Stamp,
 }
 
 /// Changes when a file is written or replaced.
@@ -49,10 +49,6 @@ impl Executable {
         Ok(Self { path, file, hash, stamp })
     }
 
-    pub(crate) fn path(&self) -> &Path {
-        &self.path
-    }
-
     /// A hash of the content.
     pub(crate) fn version(&self) -> String {
         format!("{:08x}", self.hash >> 32)
@@ -65,10 +61,6 @@ impl Executable {
 
     pub(crate) fn is_same(&self, other: &Self) -> bool {
         self.hash == other.hash
-    }
-
-    pub(crate) fn stamp(&self) -> Stamp {
-        self.stamp
     }
 
     /// A command that executes this very file, even if its path was overwritten.

@@ -4,12 +4,13 @@
 
 use std::fmt;
 use std::io::{self, Write};
-use std::os::fd::{AsRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsFd, AsRawFd, RawFd};
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 
 use crate::channel::encode_line;
-use crate::listener::{ListenError, Listener, take};
+use crate::error::StartError;
+use crate::listener::{Listener, take};
 use crate::sys;
 use crate::sys::process::TITLE;
 use crate::sys::scoreboard::{Scoreboard, Slot};
@@ -63,15 +64,14 @@ impl SlotRef {
 impl WorkerHandoff {
     /// Takes over what a supervisor has left for this process, if there is one. A program that a worker runs may inherit the variable, but not
     /// the process title, and is no worker.
-    pub(crate) fn of_process() -> io::Result<Option<Self>> {
+    pub(crate) fn of_process() -> Result<Option<Self>, StartError> {
         let first = std::env::args_os().next().unwrap_or_default();
         let Some(text) = std::env::var_os(VARIABLE).filter(|_| first.as_encoded_bytes().starts_with(TITLE.as_bytes()))
         else {
             return Ok(None);
         };
         let spec = text.to_str().and_then(HandoffSpec::parse);
-        let spec = spec
-            .ok_or_else(|| io::Error::other(format!("{VARIABLE} = {}: not written by a supervisor", text.display())))?;
+        let spec = spec.ok_or_else(|| StartError::of_variable(VARIABLE, &text))?;
         sys::process::die_with_parent(spec.supervisor)?;
         let channel = UnixStream::from(sys::take_inherited(spec.channel)?);
         let scoreboard = Arc::new(Scoreboard::open(sys::take_inherited(spec.scoreboard)?, spec.slots)?);
@@ -79,7 +79,7 @@ impl WorkerHandoff {
     }
 
     /// The listening sockets of each thread.
-    pub(crate) fn listeners(&self) -> Result<Vec<Vec<Listener>>, ListenError> {
+    pub(crate) fn listeners(&self) -> Result<Vec<Vec<Listener>>, StartError> {
         let of_thread = |sockets: &Vec<RawFd>| sockets.iter().map(|fd| take(*fd).map(|(socket, _)| socket)).collect();
         self.spec.listeners.iter().map(of_thread).collect()
     }
@@ -112,50 +112,45 @@ pub(crate) fn title(number: u32, state: &str) -> String {
 
 impl fmt::Display for HandoffSpec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let threads =
-            self.listeners.iter().map(|thread| thread.iter().map(ToString::to_string).collect::<Vec<_>>().join(","));
-        write!(
-            f,
-            "{} {} {} {} {} {} {} {}",
-            self.supervisor,
-            self.number,
-            self.channel,
-            self.scoreboard,
-            self.slots,
-            u8::from(self.additive_migrations_only),
-            self.build,
-            threads.collect::<Vec<_>>().join("/")
-        )
+        let Self { supervisor, number, channel, scoreboard, slots, build, .. } = self;
+        let (additive, listeners) = (u8::from(self.additive_migrations_only), sockets_to_text(&self.listeners));
+        write!(f, "{supervisor} {number} {channel} {scoreboard} {slots} {additive} {build} {listeners}")
     }
 }
 
 impl HandoffSpec {
     fn parse(text: &str) -> Option<Self> {
-        let words: Vec<&str> = text.split(' ').collect();
-        let &[supervisor, number, channel, scoreboard, slots, additive_migrations_only, build, listeners] =
-            words.as_slice()
-        else {
-            return None;
+        let mut words = text.split(' ');
+        let spec = Self {
+            supervisor: words.next()?.parse().ok()?,
+            number: words.next()?.parse().ok()?,
+            channel: words.next()?.parse().ok()?,
+            scoreboard: words.next()?.parse().ok()?,
+            slots: words.next()?.parse().ok()?,
+            additive_migrations_only: words.next()? == "1",
+            build: words.next()?.parse().ok()?,
+            listeners: sockets_of_text(words.next()?)?,
         };
-        let of_thread = |thread: &str| thread.split(',').map(|fd| fd.parse().ok()).collect::<Option<Vec<RawFd>>>();
-        Some(Self {
-            supervisor: supervisor.parse().ok()?,
-            number: number.parse().ok()?,
-            channel: channel.parse().ok()?,
-            scoreboard: scoreboard.parse().ok()?,
-            slots: slots.parse().ok()?,
-            additive_migrations_only: additive_migrations_only == "1",
-            build: build.parse().ok()?,
-            listeners: listeners.split('/').map(of_thread).collect::<Option<_>>()?,
-        })
+        words.next().is_none().then_some(spec)
     }
 }
 
+/// The sockets of each thread: `8,9/10,11`.
+pub(crate) fn sockets_to_text(threads: &[Vec<RawFd>]) -> String {
+    let join = |thread: &Vec<RawFd>| thread.iter().map(ToString::to_string).collect::<Vec<_>>().join(",");
+    threads.iter().map(join).collect::<Vec<_>>().join("/")
+}
+
+/// What [`sockets_to_text`] wrote.
+pub(crate) fn sockets_of_text(text: &str) -> Option<Vec<Vec<RawFd>>> {
+    text.split('/').map(|thread| thread.split(',').map(|fd| fd.parse().ok()).collect()).collect()
+}
+
 /// Lets the program that is executed next inherit a file descriptor, or not.
-pub(crate) fn set_inheritable(fd: &OwnedFd, yes: bool) -> io::Result<RawFd> {
+pub(crate) fn set_inheritable(fd: impl AsFd, yes: bool) -> io::Result<RawFd> {
     let flags = if yes { rustix::io::FdFlags::empty() } else { rustix::io::FdFlags::CLOEXEC };
-    rustix::io::fcntl_setfd(fd, flags)?;
-    Ok(fd.as_raw_fd())
+    rustix::io::fcntl_setfd(&fd, flags)?;
+    Ok(fd.as_fd().as_raw_fd())
 }
 
 #[cfg(test)]

@@ -11,40 +11,51 @@ mod unix;
 
 use std::fmt;
 use std::io;
-use std::path::PathBuf;
+use std::net::SocketAddr;
+use std::os::fd::{AsFd, OwnedFd};
+use std::path::{Path, PathBuf};
+
+use rustix::net::SocketFlags;
 
 use crate::config::Address;
+use crate::error::StartError;
 pub(crate) use inherited::take;
 pub(crate) use tcp::another;
-pub(crate) use unix::bind as bind_unix;
+pub(crate) use unix::{SocketFile, bind as bind_unix};
 
-/// A listening socket of one worker thread.
+/// A listening socket of one worker thread. It does not block.
 #[derive(Debug)]
-pub(crate) enum Listener {
-    Tcp(std::net::TcpListener),
-    Unix(std::os::unix::net::UnixListener),
+pub(crate) struct Listener {
+    pub(crate) socket: OwnedFd,
+    /// Or else a unix socket.
+    pub(crate) is_tcp: bool,
+}
+
+/// A connection that is not yet registered with a runtime. It does not block.
+#[derive(Debug)]
+pub(crate) struct AcceptedSocket {
+    pub(crate) socket: OwnedFd,
+    /// The address of the client, if it is TCP.
+    pub(crate) address: Option<SocketAddr>,
 }
 
 /// An address that the server listens on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum BoundAddress {
-    Tcp(std::net::SocketAddr),
+    Tcp(SocketAddr),
     Unix(PathBuf),
 }
 
 /// All listening sockets of a server.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Listeners {
     /// The sockets of each worker thread.
-    workers: Vec<Vec<Listener>>,
-    reached: Vec<BoundAddress>,
-    /// Socket files, removed at exit.
-    files: Vec<unix::SocketFile>,
+    pub(crate) workers: Vec<Vec<Listener>>,
+    /// The addresses that the server listens on.
+    pub(crate) reached: Vec<BoundAddress>,
+    /// Socket files, removed when they are dropped.
+    pub(crate) files: Vec<SocketFile>,
 }
-
-/// Why a server cannot listen.
-#[derive(Debug)]
-pub(crate) struct ListenError(String);
 
 impl Listeners {
     /// Binds all addresses for this many worker threads, and accepts nothing yet: a wrong address fails here.
@@ -55,9 +66,8 @@ impl Listeners {
         defaulted: bool,
         workers: usize,
         backlog: i32,
-    ) -> Result<Self, ListenError> {
-        let mut listeners =
-            Self { workers: (0..workers).map(|_| Vec::new()).collect(), reached: Vec::new(), files: Vec::new() };
+    ) -> Result<Self, StartError> {
+        let mut listeners = Self { workers: (0..workers).map(|_| Vec::new()).collect(), ..Self::default() };
         let given = inherited::of_systemd();
         if defaulted && !given.is_empty() {
             for fd in given {
@@ -75,78 +85,50 @@ impl Listeners {
         Ok(listeners)
     }
 
-    fn bind_tcp(&mut self, said: &str, addresses: &[std::net::SocketAddr], backlog: i32) -> Result<(), ListenError> {
-        let twice = |address: &&std::net::SocketAddr| {
-            address.port() != 0 && self.reached.contains(&BoundAddress::Tcp(**address))
-        };
+    fn bind_tcp(&mut self, said: &str, addresses: &[SocketAddr], backlog: i32) -> Result<(), StartError> {
+        let twice = |address: &&SocketAddr| address.port() != 0 && self.reached.contains(&BoundAddress::Tcp(**address));
         if let Some(address) = addresses.iter().find(twice) {
-            return Err(ListenError(format!("cannot listen on {said}: `listen` names {address} twice")));
+            return Err(StartError(format!("cannot listen on {said}: `listen` names {address} twice")));
         }
         let (sockets, reached) = tcp::bind(said, addresses, self.workers.len(), backlog)?;
         for (worker, sockets) in self.workers.iter_mut().zip(sockets) {
-            worker.extend(sockets.into_iter().map(Listener::Tcp));
+            worker.extend(sockets.into_iter().map(|socket| Listener { socket: socket.into(), is_tcp: true }));
         }
         self.reached.extend(reached.into_iter().map(BoundAddress::Tcp));
         Ok(())
     }
 
-    fn bind_unix(&mut self, path: &std::path::Path, backlog: i32) -> Result<(), ListenError> {
+    fn bind_unix(&mut self, path: &Path, backlog: i32) -> Result<(), StartError> {
         let (socket, file) = unix::listen(path, backlog)?;
         self.files.push(file);
-        self.share(&Listener::Unix(socket), BoundAddress::Unix(path.to_owned()))
+        let listener = Listener { socket: socket.into(), is_tcp: false };
+        self.share(&listener, BoundAddress::Unix(path.to_owned()))
     }
 
-    fn inherit(&mut self, fd: i32) -> Result<(), ListenError> {
+    fn inherit(&mut self, fd: i32) -> Result<(), StartError> {
         let (socket, reached) = inherited::take(fd)?;
         self.share(&socket, reached)
     }
 
-    fn share(&mut self, socket: &Listener, reached: BoundAddress) -> Result<(), ListenError> {
+    fn share(&mut self, listener: &Listener, reached: BoundAddress) -> Result<(), StartError> {
         for worker in &mut self.workers {
-            worker.push(socket.try_clone().map_err(|error| ListenError(format!("{reached}: {error}")))?);
+            let socket = listener.socket.try_clone().map_err(|error| StartError(format!("{reached}: {error}")))?;
+            worker.push(Listener { socket, is_tcp: listener.is_tcp });
         }
         self.reached.push(reached);
         Ok(())
     }
-
-    /// The addresses that the server listens on.
-    pub(crate) fn reached(&self) -> &[BoundAddress] {
-        &self.reached
-    }
-
-    /// The sockets of each worker thread, and the socket files, which are removed when they are dropped.
-    pub(crate) fn split(self) -> (Vec<Vec<Listener>>, Vec<unix::SocketFile>) {
-        (self.workers, self.files)
-    }
 }
 
-pub(crate) use unix::SocketFile;
-
-impl From<Listener> for std::os::fd::OwnedFd {
-    fn from(listener: Listener) -> Self {
-        match listener {
-            Listener::Tcp(socket) => socket.into(),
-            Listener::Unix(socket) => socket.into(),
-        }
+/// Accepts a connection that waits in the queue of a [`Listener`].
+pub(crate) fn accept(socket: impl AsFd, is_tcp: bool) -> io::Result<AcceptedSocket> {
+    let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
+    if !is_tcp {
+        return Ok(AcceptedSocket { socket: rustix::net::accept_with(socket, flags)?, address: None });
     }
-}
-
-impl std::os::fd::AsFd for Listener {
-    fn as_fd(&self) -> std::os::fd::BorrowedFd<'_> {
-        match self {
-            Self::Tcp(socket) => socket.as_fd(),
-            Self::Unix(socket) => socket.as_fd(),
-        }
-    }
-}
-
-impl Listener {
-    fn try_clone(&self) -> io::Result<Self> {
-        Ok(match self {
-            Self::Tcp(socket) => Self::Tcp(socket.try_clone()?),
-            Self::Unix(socket) => Self::Unix(socket.try_clone()?),
-        })
-    }
+    let (socket, address) = rustix::net::acceptfrom_with(socket, flags)?;
+    let address = address.and_then(|address| address.try_into().ok()).ok_or(io::ErrorKind::NotConnected)?;
+    Ok(AcceptedSocket { socket, address: Some(address) })
 }
 
 impl BoundAddress {
@@ -174,14 +156,6 @@ impl fmt::Display for BoundAddress {
         }
     }
 }
-
-impl fmt::Display for ListenError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for ListenError {}
 
 #[cfg(test)]
 mod tests {

@@ -10,53 +10,47 @@ mod reopen;
 mod text;
 
 pub(crate) use access::{AccessLog, Line};
-use buffer::{LogBuffer, Writer};
-pub(crate) use events::Events;
+use buffer::Writer;
+use events::Events;
+pub(crate) use events::change_level;
 
 use std::io;
 use std::sync::Arc;
 
+use crate::config::Log;
 pub(crate) use reopen::Files;
 
 /// The writing thread and its buffers.
 #[derive(Debug)]
 pub(crate) struct Logs {
-    writer: Writer,
-    events: Arc<LogBuffer>,
+    writer: Arc<Writer>,
     access: bool,
     buffer: usize,
 }
 
 impl Logs {
-    /// Starts the writing thread. `buffer` is the limit of each buffer in bytes.
-    pub(crate) fn start(access: bool, buffer: usize) -> io::Result<Self> {
-        Ok(Self::with(Writer::start()?, access, buffer))
+    /// Starts the writing thread.
+    pub(crate) fn start(settings: &Log) -> io::Result<Self> {
+        let logs = Self::direct(settings);
+        logs.writer.use_thread();
+        logs.writer.begin()?;
+        Ok(logs)
     }
 
-    /// Without a thread: each line is written at once.
-    pub(crate) fn direct(access: bool, buffer: usize) -> Self {
-        Self::with(Writer::direct(), access, buffer)
+    /// Without a thread: each line is written at once. Installs the subscriber for events, which only has an effect once.
+    pub(crate) fn direct(settings: &Log) -> Self {
+        let writer = Arc::<Writer>::default();
+        let events = writer.buffer(buffer::Stream::Error, settings.buffer);
+        if let Ok(level) = settings.level.parse() {
+            // A subscriber of the program or of a test stays installed.
+            let _ = tracing::subscriber::set_global_default(Events::new(events, level));
+        }
+        Self { writer, access: settings.access, buffer: settings.buffer }
     }
 
     /// Starts the writing thread with the next line.
     pub(crate) fn use_thread(&self) {
         self.writer.use_thread();
-    }
-
-    fn with(writer: Writer, access: bool, buffer: usize) -> Self {
-        let events = writer.buffer(buffer::Stream::Error, buffer);
-        Self { writer, events, access, buffer }
-    }
-
-    /// Installs the subscriber for events, from `level` up. Only the first call has an effect.
-    pub(crate) fn install(&self, level: tracing::Level) {
-        // A subscriber of the program or of a test stays installed.
-        let _ = tracing::subscriber::set_global_default(Events::new(Arc::clone(&self.events), level));
-    }
-
-    /// Changes the log level.
-    pub(crate) fn change_level(level: tracing::Level) {
-        events::change_level(level);
     }
 
     /// The access log of one thread, if it is enabled.
@@ -65,7 +59,7 @@ impl Logs {
     }
 
     /// Writes all buffers, and ends the thread.
-    pub(crate) fn finish(&mut self) {
+    pub(crate) fn finish(&self) {
         self.writer.finish();
     }
 }

@@ -63,18 +63,13 @@ pub(crate) fn run(
     config: &Config,
     handoff: &WorkerHandoff,
 ) -> Result<ExitCode, StartError> {
-    let logs = Logs::direct(config.log.access, config.log.buffer);
-    if let Ok(level) = config.log.level.parse() {
-        logs.install(level);
-    }
+    let logs = Logs::direct(&config.log);
     sys::limit_malloc_arenas();
     sys::signals::print_backtrace_on(procfs::backtrace_signal())?;
     let listeners: Vec<_> = handoff.listeners()?.into_iter().flatten().collect();
     defer_accept(&listeners, config.limits.header_time);
     // An HTTP/2 connection would bring several requests to one process.
-    let tls =
-        if config.requests_per_worker == 1 { tls::acceptor_of_http1(&config.tls) } else { tls::acceptor(&config.tls) };
-    let tls = tls.map_err(StartError)?;
+    let tls = tls::acceptor(&config.tls, config.requests_per_worker != 1).map_err(StartError)?;
     create_data_dir(config)?;
     let pool = Pool::new(config.limits.blocking_threads, config.limits.blocking_queue);
     pool.set_inline(true);
@@ -89,9 +84,9 @@ pub(crate) fn run(
 /// A connection that sends nothing shall not occupy a process.
 fn defer_accept(listeners: &[Listener], time: Duration) {
     #[cfg(any(target_os = "linux", target_os = "android"))]
-    for listener in listeners.iter().filter(|listener| matches!(listener, Listener::Tcp(_))) {
+    for listener in listeners.iter().filter(|listener| listener.is_tcp) {
         let seconds = time.as_secs().try_into().unwrap_or(i32::MAX).max(1);
-        if let Err(error) = sys::defer_accept(listener, seconds) {
+        if let Err(error) = sys::defer_accept(&listener.socket, seconds) {
             tracing::debug!(%error, "silent connections occupy processes");
         }
     }

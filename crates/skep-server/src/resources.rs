@@ -67,6 +67,12 @@ pub(crate) fn create_data_dir(config: &Config) -> Result<(), StartError> {
     rustix::fs::access(path, rustix::fs::Access::WRITE_OK).map_err(|error| failed("is not writable", &error))
 }
 
+/// Prints the addresses of a server, with its number of threads or processes.
+pub(crate) fn announce(name: &str, urls: &[String], count: usize, [one, many]: [&str; 2]) {
+    let noun = if count == 1 { one } else { many };
+    let _ = print(&format!("{name} listens on {} ({count} {noun})\n", urls.join(" and ")));
+}
+
 /// Writes to standard output.
 pub(crate) fn print(text: &str) -> Result<ExitCode, StartError> {
     let mut out = io::stdout().lock();

@@ -11,17 +11,17 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use skep::App;
-use skep::settings::{RawSetting, Row, Values};
+use skep::settings::{RawSetting, RawValue, Row, Source, Values};
 use tokio::sync::{mpsc, watch};
 
 use crate::assembly::{self, app_setup, probe};
 use crate::background::Background;
-use crate::config::{self, Command, Config, Fixed, Flags, Model, Reading, Sources};
+use crate::config::{self, Command, Flags, Model, Reading, Sources};
 use crate::deployment;
 use crate::error::StartError;
 use crate::handoff::{SlotRef, WorkerHandoff};
 use crate::jobs::Jobs;
-use crate::listener::{BoundAddress, Listener, Listeners, SocketFile};
+use crate::listener::Listeners;
 use crate::log::Logs;
 use crate::prefork;
 use crate::resources::{create_data_dir, max_connections, print, worker_count};
@@ -39,13 +39,14 @@ pub use running::Running;
 ///
 /// ```no_run
 /// fn main() -> std::process::ExitCode {
-///     skep_server::Server::new(skep::App::new).fix("log.access", "false").run()
+///     let server = skep_server::Server::new(skep::App::new).usage("Usage: shop [FLAGS]").fix("log.access", "false");
+///     server.arguments(["--listen", ":8080"]).ignore_table("deploy").settings([]).run()
 /// }
 /// ```
 #[derive(Debug)]
 pub struct Server {
     app: AppFactory,
-    fixed: Vec<Fixed>,
+    fixed: Vec<RawSetting>,
     arguments: Vec<OsString>,
     /// Tables of `skep.toml` that something else reads.
     ignored_tables: Vec<&'static str>,
@@ -53,40 +54,6 @@ pub struct Server {
     rows: Vec<Row>,
     usage: Option<String>,
     allow_unmounted_services: bool,
-}
-
-/// Where a server's sockets come from.
-#[derive(Clone, Copy)]
-enum Sockets<'h> {
-    /// It binds them itself. `defaulted`: the setting `listen` has its default.
-    Bind { defaulted: bool },
-    /// It inherits them from its supervisor.
-    Inherited(&'h WorkerHandoff),
-}
-
-/// The sockets of each thread.
-struct BoundSockets<'h> {
-    threads: Vec<Vec<Listener>>,
-    addresses: Vec<BoundAddress>,
-    files: Vec<SocketFile>,
-    handoff: Option<&'h WorkerHandoff>,
-}
-
-impl<'h> Sockets<'h> {
-    fn bind(self, config: &Config) -> Result<BoundSockets<'h>, StartError> {
-        match self {
-            Self::Inherited(handoff) => {
-                let threads = handoff.listeners()?;
-                Ok(BoundSockets { threads, addresses: Vec::new(), files: Vec::new(), handoff: Some(handoff) })
-            }
-            Self::Bind { defaulted } => {
-                let listeners = Listeners::bind(&config.listen, defaulted, worker_count(config), config.backlog)?;
-                let addresses = listeners.reached().to_vec();
-                let (threads, files) = listeners.split();
-                Ok(BoundSockets { threads, addresses, files, handoff: None })
-            }
-        }
-    }
 }
 
 impl Server {
@@ -112,16 +79,12 @@ impl Server {
     /// values. An invalid one is reported at start. [`Server`] has an example.
     #[must_use]
     pub fn fix(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
-        self.fixed.push(Fixed { name: name.into(), value: value.into() });
+        let value = RawValue::Text(value.into());
+        self.fixed.push(RawSetting { name: name.into(), value, source: Source::Fixed });
         self
     }
 
-    /// Adds flags, which are parsed like the command line. [`run`](Self::run) appends those of the program.
-    ///
-    /// ```
-    /// let server = skep_server::Server::new(skep::App::new).arguments(["--listen", "127.0.0.1:0"]);
-    /// # let _ = server;
-    /// ```
+    /// Adds flags, which are parsed like the command line. [`run`](Self::run) appends those of the program. [`Server`] has an example.
     #[must_use]
     pub fn arguments(mut self, arguments: impl IntoIterator<Item = impl Into<OsString>>) -> Self {
         self.arguments.extend(arguments.into_iter().map(Into::into));
@@ -129,35 +92,21 @@ impl Server {
     }
 
     /// Ignores `[table]` and its sub-tables in `skep.toml`: something else reads them. Settings of the application itself are declared with
-    /// [`App::settings`].
-    ///
-    /// ```no_run
-    /// let code = skep_server::Server::new(skep::App::new).ignore_table("deploy").run();
-    /// ```
+    /// [`App::settings`]. [`Server`] has an example.
     #[must_use]
     pub fn ignore_table(mut self, table: &'static str) -> Self {
         self.ignored_tables.push(table);
         self
     }
 
-    /// Adds settings to the server's table, for a program around the application such as `skep serve`.
-    ///
-    /// ```
-    /// let server = skep_server::Server::new(skep::App::new).settings([]);
-    /// # let _ = server;
-    /// ```
+    /// Adds settings to the server's table, for a program around the application such as `skep serve`. [`Server`] has an example.
     #[must_use]
     pub fn settings(mut self, rows: impl IntoIterator<Item = Row>) -> Self {
         self.rows.extend(rows);
         self
     }
 
-    /// Replaces the first lines of `--help`.
-    ///
-    /// ```
-    /// let server = skep_server::Server::new(skep::App::new).usage("Usage: shop [FLAGS]");
-    /// # let _ = server;
-    /// ```
+    /// Replaces the first lines of `--help`. [`Server`] has an example.
     #[must_use]
     pub fn usage(mut self, usage: impl Into<String>) -> Self {
         self.usage = Some(usage.into());
@@ -271,8 +220,7 @@ impl Server {
         }
         let app = self.app.create_checked(self.allow_unmounted_services)?;
         let settings = reading.read(Some(&app.setting_rows()))?;
-        let sockets = Sockets::Bind { defaulted };
-        let (running, signals) = start_with(app, settings, sockets, || Signals::listen(None))?;
+        let (running, signals) = start_with(app, settings, None, || Signals::listen(None))?;
         running.announce();
         Ok(running.run_until_stopped(signals))
     }
@@ -296,8 +244,7 @@ impl Server {
         let (app, application) = app()?;
         let settings = config::Settings { config, application, values: Values::default() };
         let channel = handoff.channel.try_clone()?;
-        let (running, signals) =
-            start_with(app, settings, Sockets::Inherited(handoff), || Signals::listen(Some(channel)))?;
+        let (running, signals) = start_with(app, settings, Some(handoff), || Signals::listen(Some(channel)))?;
         handoff.title("ready");
         handoff.send("ready");
         Ok(running.run_until_stopped(signals))
@@ -321,8 +268,7 @@ impl Server {
         let reading = Reading { sources: Sources::default(), ..self.reading(&flags) };
         let app = self.app.create();
         let settings = reading.read(Some(&app.setting_rows()))?;
-        let sockets = Sockets::Bind { defaulted: settings.values.is_default("listen") };
-        start_with(app, settings, sockets, || Ok(())).map(|(running, ())| running)
+        start_with(app, settings, None, || Ok(())).map(|(running, ())| running)
     }
 
     /// `--check`: reports everything that can be wrong, without serving.
@@ -333,7 +279,7 @@ impl Server {
         let config = &settings.config;
         let mut problems = if self.allow_unmounted_services { Vec::new() } else { app.unmounted_services() };
         let summary = check_summary(&app);
-        problems.extend(tls::acceptor(&config.tls).err());
+        problems.extend(tls::acceptor(&config.tls, true).err());
         problems.extend(supervisor::check_identity(config).err());
         problems.extend(create_data_dir(config).err().map(|error| error.0));
         let base_url = config.base_url.clone().or_else(|| app.own_base_url().cloned());
@@ -364,7 +310,7 @@ impl Server {
 fn start_with<T>(
     app: App,
     settings: config::Settings,
-    sockets: Sockets<'_>,
+    handoff: Option<&WorkerHandoff>,
     before: impl FnOnce() -> io::Result<T>,
 ) -> Result<(Running, T), StartError> {
     let config = &settings.config;
@@ -372,23 +318,26 @@ fn start_with<T>(
         return Err(StartError("mpm = prefork needs a supervisor: leave supervise = true".into()));
     }
     let name = Name::of(&app);
-    let logs = Logs::start(config.log.access, config.log.buffer)?;
-    if let Ok(level) = config.log.level.parse() {
-        logs.install(level);
-    }
+    let logs = Logs::start(&config.log)?;
     // Addresses are bound first: a second server must not touch the data of the first one.
-    let sockets = sockets.bind(config)?;
-    let tls = tls::acceptor(&config.tls).map_err(StartError)?;
+    let Listeners { workers, reached, files } = match handoff {
+        Some(handoff) => Listeners { workers: handoff.listeners()?, ..Listeners::default() },
+        None => {
+            let defaulted = settings.values.is_default("listen");
+            Listeners::bind(&config.listen, defaulted, worker_count(config), config.backlog)?
+        }
+    };
+    let tls = tls::acceptor(&config.tls, true).map_err(StartError)?;
     create_data_dir(config)?;
     let background = config.caches.need_a_runtime.then(Background::start).transpose()?;
-    let setup = app_setup(config, settings.application, sockets.handoff);
+    let setup = app_setup(config, settings.application, handoff);
     let site = {
         let _entered = background.as_ref().map(|background| background.handle().enter());
         Arc::new(app.open(setup)?)
     };
     probe(&site, config)?;
-    let urls = sockets.addresses.iter().map(|address| address.url(tls.is_some())).collect();
-    let first = if sockets.handoff.is_some() { WorkerState::Standby } else { WorkerState::Serving };
+    let urls = reached.iter().map(|address| address.url(tls.is_some())).collect();
+    let first = if handoff.is_some() { WorkerState::Standby } else { WorkerState::Serving };
     let (sender, state) = watch::channel(first);
     let (exit_sender, exits) = mpsc::unbounded_channel();
     let mut running = Running {
@@ -400,13 +349,13 @@ fn start_with<T>(
         site: Some(Arc::clone(&site)),
         jobs: Some(Jobs::start(&site, background)?),
         grace: config.grace,
-        _files: sockets.files,
+        _files: files,
         logs: None,
     };
     let before = before()?;
     let limit = ConnectionLimit::new(max_connections(config), config.limits.connections_per_address);
-    for (number, listeners) in sockets.threads.into_iter().enumerate() {
-        let slot = sockets.handoff.map(|handoff| SlotRef::new(&handoff.scoreboard, number));
+    for (number, listeners) in workers.into_iter().enumerate() {
+        let slot = handoff.map(|handoff| SlotRef::new(&handoff.scoreboard, number));
         let worker = assembly::worker(config, &site, listeners, tls.clone(), &logs, limit.clone(), state.clone(), slot);
         running.workers.push(assembly::spawn(worker, exit_sender.clone())?);
     }

@@ -1,11 +1,9 @@
 //! What the main thread of a server waits for: signals, commands of the supervisor, the exit of worker threads.
 
 use std::collections::VecDeque;
-use std::future::Future;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
-use std::pin::pin;
 use std::task::{Context, Poll};
 
 use tokio::io::unix::AsyncFd;
@@ -68,16 +66,13 @@ impl Signals {
         let interrupt = channel.is_none().then_some(libc::SIGINT);
         let signals: Vec<i32> = [QUIT, libc::SIGTERM].into_iter().chain(interrupt).collect();
         let signals = SignalPipe { pipe: sys::async_fd(sys::signals::catch(&signals)?)?, pending: VecDeque::new() };
-        let commands = match channel {
-            None => None,
-            Some(channel) => {
-                for signal in [libc::SIGINT, libc::SIGHUP, libc::SIGUSR1, libc::SIGUSR2] {
-                    sys::signals::ignore(signal)?;
-                }
-                sys::signals::print_backtrace_on(procfs::backtrace_signal())?;
-                Some(CommandReader::new(channel)?)
+        if channel.is_some() {
+            for signal in [libc::SIGINT, libc::SIGHUP, libc::SIGUSR1, libc::SIGUSR2] {
+                sys::signals::ignore(signal)?;
             }
-        };
+            sys::signals::print_backtrace_on(procfs::backtrace_signal())?;
+        }
+        let commands = channel.map(CommandReader::new).transpose()?;
         drop(entered);
         Ok(Self { runtime, received: signals, commands })
     }
@@ -85,55 +80,63 @@ impl Signals {
     /// Waits until all `workers` have exited. TERM and INT drain them first; a second one, or QUIT, returns at once. `report` is called for
     /// the status of the application, as JSON or as text.
     pub(crate) fn wait(
-        mut self,
+        self,
         exits: &mut mpsc::UnboundedReceiver<WorkerExit>,
         workers: usize,
-        set_state: impl FnMut(WorkerState),
+        mut set_state: impl FnMut(WorkerState),
         report: impl Fn(bool) -> String,
     ) -> Outcome {
-        self.runtime.block_on(watch(&mut self.received, &mut self.commands, exits, workers, set_state, report))
+        let Self { runtime, mut received, mut commands } = self;
+        let (mut left, mut draining) = (workers, false);
+        runtime.block_on(async {
+            loop {
+                match next(&mut received, &mut commands, exits).await {
+                    Event::Signal(QUIT) | Event::Command(Command::Quit) => return quit(QUIT),
+                    // When a supervisor dies, a signal and the channel both tell; together they are one request.
+                    Event::Signal(signal) if draining && commands.is_none() => return quit(signal),
+                    Event::Signal(signal) => {
+                        tracing::info!(signal, "shutting down: waiting for requests in progress");
+                        draining = true;
+                        set_state(WorkerState::Draining);
+                    }
+                    Event::Command(Command::State(state)) => {
+                        draining |= state != WorkerState::Serving;
+                        set_state(state);
+                    }
+                    Event::Command(Command::Status { id, json }) => {
+                        if let Some(commands) = &commands {
+                            commands.send(&format!("status {id} {}", report(json)));
+                        }
+                    }
+                    Event::Command(command) => command.execute(),
+                    Event::Exit(Some(WorkerExit { expected: true })) => {
+                        left -= 1;
+                        if left == 0 {
+                            return Outcome::Done;
+                        }
+                    }
+                    Event::Exit(_) => return Outcome::WorkerFailed,
+                }
+            }
+        })
     }
 }
 
-async fn watch(
+async fn next(
     signals: &mut SignalPipe,
     commands: &mut Option<CommandReader>,
     exits: &mut mpsc::UnboundedReceiver<WorkerExit>,
-    workers: usize,
-    mut set_state: impl FnMut(WorkerState),
-    report: impl Fn(bool) -> String,
-) -> Outcome {
-    let mut left = workers;
-    let mut draining = false;
-    loop {
-        match next(signals, commands, exits).await {
-            Event::Signal(QUIT) | Event::Command(Command::Quit) => return quit(QUIT),
-            // When a supervisor dies, a signal and the channel both tell; together they are one request.
-            Event::Signal(signal) if draining && commands.is_none() => return quit(signal),
-            Event::Signal(signal) => {
-                tracing::info!(signal, "shutting down: waiting for requests in progress");
-                draining = true;
-                set_state(WorkerState::Draining);
-            }
-            Event::Command(Command::State(state)) => {
-                draining |= state != WorkerState::Serving;
-                set_state(state);
-            }
-            Event::Command(Command::Status { id, json }) => {
-                if let Some(commands) = commands {
-                    commands.send(&format!("status {id} {}", report(json)));
-                }
-            }
-            Event::Command(command) => command.execute(),
-            Event::Exit(Some(WorkerExit { expected: true })) => {
-                left -= 1;
-                if left == 0 {
-                    return Outcome::Done;
-                }
-            }
-            Event::Exit(_) => return Outcome::WorkerFailed,
+) -> Event {
+    std::future::poll_fn(|cx| {
+        if let Poll::Ready(signal) = signals.poll_next(cx) {
+            return Poll::Ready(Event::Signal(signal));
         }
-    }
+        match commands.as_mut().map(|commands| commands.poll_next(cx)) {
+            Some(Poll::Ready(command)) => Poll::Ready(Event::Command(command)),
+            _ => exits.poll_recv(cx).map(Event::Exit),
+        }
+    })
+    .await
 }
 
 fn quit(signal: i32) -> Outcome {
@@ -144,24 +147,4 @@ enum Event {
     Signal(i32),
     Command(Command),
     Exit(Option<WorkerExit>),
-}
-
-async fn next(
-    signals: &mut SignalPipe,
-    commands: &mut Option<CommandReader>,
-    exits: &mut mpsc::UnboundedReceiver<WorkerExit>,
-) -> Event {
-    let mut exit = pin!(exits.recv());
-    std::future::poll_fn(|cx| {
-        if let Poll::Ready(signal) = signals.poll_next(cx) {
-            return Poll::Ready(Event::Signal(signal));
-        }
-        if let Some(commands) = commands
-            && let Poll::Ready(command) = commands.poll_next(cx)
-        {
-            return Poll::Ready(Event::Command(command));
-        }
-        exit.as_mut().poll(cx).map(Event::Exit)
-    })
-    .await
 }

@@ -35,9 +35,10 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 pub(crate) use control::send_command;
-use control::{Clients, Control};
+use control::{Clients, Control, ControlCommand};
 use privileges::Identity;
 pub(crate) use privileges::check_identity;
+use swap::Swap;
 use systemd::Systemd;
 use worker_handle::WorkerHandle;
 
@@ -47,8 +48,8 @@ use crate::config::{Address, Config, Model};
 use crate::error::StartError;
 use crate::executable::Executable;
 use crate::listener::{Listeners, SocketFile};
-use crate::log::{Files, Logs};
-use crate::resources::{create_data_dir, print, worker_count};
+use crate::log::{self, Files, Logs};
+use crate::resources::{announce, create_data_dir, worker_count};
 use crate::sys;
 
 /// A supervisor that has bound its sockets.
@@ -95,7 +96,7 @@ pub(crate) struct Supervisor {
 struct StartingWorker {
     worker: WorkerHandle,
     /// Set if it runs a new version.
-    swap: Option<swap::Swap>,
+    swap: Option<Swap>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -126,10 +127,7 @@ impl Supervisor {
         defaulted: bool,
         check: impl FnOnce(&dyn Fn() -> Result<(), String>) -> Result<(), StartError>,
     ) -> Result<Self, StartError> {
-        let logs = Logs::direct(false, config.log.buffer);
-        if let Ok(level) = config.log.level.parse() {
-            logs.install(level);
-        }
+        drop(Logs::direct(&config.log));
         if let Some(state) = upgrade::UpgradeState::of_process()? {
             return Self::resume(config, state);
         }
@@ -146,9 +144,10 @@ impl Supervisor {
         }
         let listeners = Listeners::bind(&config.listen, defaulted, threads, config.backlog)?;
         let tls = config.tls.self_signed || config.tls.certificate.is_some();
-        let urls = listeners.reached().iter().map(|address| address.url(tls)).collect();
-        let (sockets, files) = listeners.split();
-        let sockets = sockets.into_iter().map(|thread| thread.into_iter().map(OwnedFd::from).collect()).collect();
+        let urls = listeners.reached.iter().map(|address| address.url(tls)).collect();
+        let (sockets, files) = (listeners.workers, listeners.files);
+        let sockets =
+            sockets.into_iter().map(|thread| thread.into_iter().map(|listener| listener.socket).collect()).collect();
         let mut own = OwnFiles::default();
         if let Some(identity) = identity {
             own.prepare(&config, &identity)?;
@@ -170,7 +169,7 @@ impl Supervisor {
         (files, own): (Vec<SocketFile>, OwnFiles),
     ) -> Result<Self, StartError> {
         let executable = Rc::new(Executable::of_process()?);
-        let watched = swap::Watch::new(executable.stamp());
+        let watched = swap::Watch::new(executable.stamp);
         let now = Instant::now();
         sys::process::set_title("skep: supervisor");
         Ok(Self {
@@ -229,16 +228,18 @@ impl Supervisor {
     /// Waits for an event or a deadline. Everything that is waited for is non-blocking, so each step of the loop may simply try.
     fn wait(&self) {
         let timeout = self.next_deadline().saturating_duration_since(Instant::now());
-        let timeout = Timespec { tv_sec: timeout.as_secs().cast_signed(), tv_nsec: timeout.subsec_nanos().into() };
+        let timeout = Timespec::try_from(timeout).ok();
         let mut fds = vec![PollFd::new(&self.signals, PollFlags::IN)];
         if let Some(control) = self.control.as_ref().filter(|_| self.accepts_clients()) {
             fds.push(PollFd::from_borrowed_fd(control.as_fd(), PollFlags::IN));
         }
         self.clients.add_to(&mut fds);
         let workers = self.starting.iter().map(|starting| &starting.worker).chain(&self.serving);
-        fds.extend(workers.filter(|worker| !worker.closed).map(|worker| PollFd::new(&worker.channel, PollFlags::IN)));
+        fds.extend(
+            workers.filter(|worker| !worker.messages.closed).map(|worker| PollFd::new(&worker.channel, PollFlags::IN)),
+        );
         // EINTR: a signal has arrived, and shows in its pipe.
-        let _ = poll(&mut fds, Some(&timeout));
+        let _ = poll(&mut fds, timeout.as_ref());
     }
 
     fn next_deadline(&self) -> Instant {
@@ -260,7 +261,7 @@ impl Supervisor {
                 self.quit(128 + u8::try_from(signal).unwrap_or_default());
             }
             libc::SIGTERM | libc::SIGINT => self.shut_down(0),
-            libc::SIGHUP => self.swap(swap::Swap::default()),
+            libc::SIGHUP => self.swap(Swap::default()),
             libc::SIGUSR1 => self.reopen_logs(),
             libc::SIGUSR2 => match self.add_worker() {
                 Ok(text) => tracing::info!("{text}"),
@@ -279,14 +280,8 @@ impl Supervisor {
 
     /// Prints the addresses once the first worker is ready.
     fn announce(&self) {
-        let count = worker_count(&self.config);
-        let noun = if self.config.mpm == Model::Prefork { "process" } else { "thread" };
-        let plural = match (count, noun) {
-            (1, _) => "",
-            (_, "process") => "es",
-            _ => "s",
-        };
-        let _ = print(&format!("{} listens on {} ({count} {noun}{plural})\n", self.name, self.urls.join(" and ")));
+        let nouns = if self.config.mpm == Model::Prefork { ["process", "processes"] } else { ["thread", "threads"] };
+        announce(&self.name, &self.urls, worker_count(&self.config), nouns);
         self.systemd.ready(&format!("listens on {}", self.urls.join(" and ")));
     }
 
@@ -308,36 +303,28 @@ impl Supervisor {
     }
 
     fn on_command(&mut self, client: UnixStream, line: &str) {
-        let reply = match control::ControlCommand::parse(line) {
+        let reply = match ControlCommand::parse(line) {
             Err(problem) => format!("{problem}\n"),
-            Ok(control::ControlCommand::Status { json }) => return self.query_status(client, json),
-            Ok(control::ControlCommand::Swap { allow_breaking_migration }) => {
-                return self.swap(swap::Swap {
-                    client: Some(client),
-                    allow_breaking_migration,
-                    ..swap::Swap::default()
-                });
+            Ok(ControlCommand::Status { json }) => return self.query_status(client, json),
+            Ok(ControlCommand::Swap { allow_breaking_migration }) => {
+                return self.swap(Swap { client: Some(client), allow_breaking_migration, ..Swap::default() });
             }
-            Ok(control::ControlCommand::Upgrade) => {
-                return self.swap(swap::Swap {
-                    client: Some(client),
-                    upgrade_supervisor: true,
-                    ..swap::Swap::default()
-                });
+            Ok(ControlCommand::Upgrade) => {
+                return self.swap(Swap { client: Some(client), upgrade_supervisor: true, ..Swap::default() });
             }
-            Ok(control::ControlCommand::Stop) => {
+            Ok(ControlCommand::Stop) => {
                 self.shut_down(0);
                 "shutting down\n".into()
             }
-            Ok(control::ControlCommand::Add) => {
+            Ok(ControlCommand::Add) => {
                 format!("{}\n", self.add_worker().map_or_else(|problem| problem, Into::into))
             }
-            Ok(control::ControlCommand::Reopen) => {
+            Ok(ControlCommand::Reopen) => {
                 self.reopen_logs();
                 "log files reopened\n".into()
             }
-            Ok(control::ControlCommand::Level(level)) => {
-                Logs::change_level(level);
+            Ok(ControlCommand::Level(level)) => {
+                log::change_level(level);
                 self.broadcast(&Command::Level(level));
                 format!("log level set to {level}\n")
             }

@@ -15,16 +15,7 @@ use crate::config::Tls;
 const PROTOCOLS: [&[u8]; 2] = [b"h2", b"http/1.1"];
 
 /// The TLS acceptor, if TLS is configured.
-pub(crate) fn acceptor(tls: &Tls) -> Result<Option<TlsAcceptor>, String> {
-    acceptor_of(tls, &PROTOCOLS)
-}
-
-/// The same without HTTP/2, for process-per-request.
-pub(crate) fn acceptor_of_http1(tls: &Tls) -> Result<Option<TlsAcceptor>, String> {
-    acceptor_of(tls, &PROTOCOLS[1..])
-}
-
-fn acceptor_of(tls: &Tls, protocols: &[&[u8]]) -> Result<Option<TlsAcceptor>, String> {
+pub(crate) fn acceptor(tls: &Tls, http2: bool) -> Result<Option<TlsAcceptor>, String> {
     let (chain, key) = match (&tls.certificate, &tls.key) {
         (Some(_), Some(_)) if tls.self_signed => {
             return Err(
@@ -44,7 +35,7 @@ fn acceptor_of(tls: &Tls, protocols: &[&[u8]]) -> Result<Option<TlsAcceptor>, St
         .with_no_client_auth()
         .with_single_cert(chain, key)
         .map_err(|error| mismatch(tls, &error))?;
-    config.alpn_protocols = protocols.iter().map(|name| name.to_vec()).collect();
+    config.alpn_protocols = PROTOCOLS.iter().skip(usize::from(!http2)).map(|name| name.to_vec()).collect();
     Ok(Some(TlsAcceptor::from(Arc::new(config))))
 }
 

@@ -7,22 +7,25 @@ mod process;
 
 use std::future::Future;
 use std::io;
-use std::net::SocketAddr;
+use std::os::fd::OwnedFd;
 use std::pin::pin;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
 use skep::{Peer, Site};
-use tokio::net::{TcpListener, TcpStream, UnixListener, UnixStream};
+use tokio::io::Interest;
+use tokio::io::unix::AsyncFd;
 use tokio::sync::watch;
 use tokio_rustls::TlsAcceptor;
 
-use crate::connection::{self, ConnectionGuard, Context, Limits, Plain, RequestBudget, Rules, Socket};
+use crate::config::Limits;
+use crate::connection::{self, ConnectionGuard, Context, Plain, RequestBudget, Rules, Socket};
 use crate::handoff::SlotRef;
-use crate::listener::Listener;
+use crate::listener::{self, AcceptedSocket, Listener};
 use crate::log::AccessLog;
 use crate::proxies;
+use crate::sys;
 use crate::worker_state::{LINGER, WorkerState};
 
 pub(crate) use connection_limit::{ConnectionLimit, MAX_REJECTIONS};
@@ -35,7 +38,6 @@ pub(crate) struct Worker {
     pub(crate) tls: Option<TlsAcceptor>,
     pub(crate) limits: Limits,
     pub(crate) rules: Arc<Rules>,
-    pub(crate) tls_handshake: Duration,
     pub(crate) grace: Duration,
     pub(crate) access: Option<AccessLog>,
     pub(crate) connections: ConnectionLimit,
@@ -54,28 +56,24 @@ const ACCEPT_RETRY: Duration = Duration::from_millis(50);
 impl Worker {
     /// Serves until the worker is stopped and its requests are finished or out of time.
     pub(crate) fn run(self) -> io::Result<()> {
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .enable_io()
-            .enable_time()
-            .build_local(tokio::runtime::LocalOptions::default())?;
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build_local(Default::default())?;
         runtime.block_on(self.serve())
     }
 
     async fn serve(self) -> io::Result<()> {
-        let Self { mut state, slot_ref, grace, tls, tls_handshake, connections, .. } = self;
-        let context =
-            Context::new(self.site.local(), self.limits, self.rules, self.access, slot_ref.clone(), self.budget);
+        let (mut state, slot_ref, grace) = (self.state.clone(), self.slot_ref.clone(), self.grace);
+        let (acceptor, listeners) = self.split();
+        let context = Rc::clone(&acceptor.context);
         tokio::task::spawn_local(Rc::clone(&context).run_timer());
         if let Some(slot_ref) = slot_ref {
             slot_ref.slot().claim();
             tokio::task::spawn_local(heartbeat(slot_ref));
         }
         let _ = state.wait_for(|state| *state != WorkerState::Standby).await;
-        let acceptor = Rc::new(Acceptor { context: Rc::clone(&context), tls, tls_handshake, connections });
         let mut accepting = Vec::new();
-        for listener in self.listeners {
-            let listener = AsyncListener::new(listener)?;
-            accepting.push(tokio::task::spawn_local(accept(Rc::clone(&acceptor), listener, state.clone())));
+        for Listener { socket, is_tcp } in listeners {
+            let socket = sys::async_fd(socket)?;
+            accepting.push(tokio::task::spawn_local(accept(Rc::clone(&acceptor), socket, is_tcp, state.clone())));
         }
         drop(acceptor);
         select(state.wait_for(|state| *state != WorkerState::Serving), context.is_exhausted()).await;
@@ -97,6 +95,12 @@ impl Worker {
             tracing::warn!(connections = context.count(), "closed connections that were not finished in time");
         }
         Ok(())
+    }
+
+    /// What admits connections on this thread, and the listeners to accept them from.
+    fn split(self) -> (Rc<Acceptor>, Vec<Listener>) {
+        let context = Context::new(self.site.local(), self.limits, self.rules, self.access, self.slot_ref, self.budget);
+        (Rc::new(Acceptor { context, tls: self.tls, connections: self.connections }), self.listeners)
     }
 }
 
@@ -122,12 +126,16 @@ async fn select<A, B>(one: impl Future<Output = A>, other: impl Future<Output = 
 struct Acceptor {
     context: Rc<Context>,
     tls: Option<TlsAcceptor>,
-    tls_handshake: Duration,
     connections: ConnectionLimit,
 }
 
 impl Acceptor {
-    fn admit(self: &Rc<Self>, plain: Plain, peer: Peer) {
+    fn admit(self: &Rc<Self>, accepted: AcceptedSocket) {
+        let peer = Peer::new(accepted.address, false);
+        let plain = match Plain::register(accepted) {
+            Ok(plain) => plain,
+            Err(error) => return tracing::debug!(%error, "the client closed its connection at once"),
+        };
         let is_proxy = self.context.rules.proxies.includes(peer);
         let address = peer.address.filter(|_| !is_proxy).map(|address| address.ip());
         let Some(permit) = self.connections.acquire(address) else { return self.reject(plain) };
@@ -170,7 +178,7 @@ impl Acceptor {
             guard.release_reservation();
             handshake.await
         };
-        match tokio::time::timeout(self.tls_handshake, accepted).await {
+        match tokio::time::timeout(self.context.limits.tls_handshake, accepted).await {
             Ok(Ok(stream)) => {
                 let http2 = stream.get_ref().1.alpn_protocol() == Some(b"h2");
                 let peer = Peer::new(peer.address, true);
@@ -192,64 +200,14 @@ impl Acceptor {
     }
 }
 
-/// A listening socket that is registered with the runtime.
-enum AsyncListener {
-    Tcp(TcpListener),
-    Unix(UnixListener),
-}
-
-impl AsyncListener {
-    fn new(listener: Listener) -> io::Result<Self> {
-        Ok(match listener {
-            Listener::Tcp(socket) => Self::Tcp(TcpListener::from_std(socket)?),
-            Listener::Unix(socket) => Self::Unix(UnixListener::from_std(socket)?),
-        })
-    }
-
-    async fn accept(&self) -> io::Result<(Plain, Peer)> {
-        match self {
-            Self::Tcp(socket) => {
-                let (stream, address) = socket.accept().await?;
-                tcp(stream, address)
-            }
-            Self::Unix(socket) => Ok((Plain::Unix(socket.accept().await?.0), Peer::new(None, false))),
-        }
-    }
-
-    /// The socket without the runtime, which only knows the connections that had arrived when it last polled.
-    fn into_listener(self) -> io::Result<Listener> {
-        Ok(match self {
-            Self::Tcp(socket) => Listener::Tcp(socket.into_std()?),
-            Self::Unix(socket) => Listener::Unix(socket.into_std()?),
-        })
-    }
-}
-
-fn tcp(stream: TcpStream, address: SocketAddr) -> io::Result<(Plain, Peer)> {
-    // Responses are written whole; Nagle's algorithm would only delay them.
-    stream.set_nodelay(true)?;
-    Ok((Plain::Tcp(stream), Peer::new(Some(address), false)))
-}
-
-/// Accepts a connection that waits in the queue.
-fn accept_queued(listener: &Listener) -> io::Result<(Plain, Peer)> {
-    match listener {
-        Listener::Tcp(socket) => {
-            let (stream, address) = socket.accept()?;
-            stream.set_nonblocking(true)?;
-            tcp(TcpStream::from_std(stream)?, address)
-        }
-        Listener::Unix(socket) => {
-            let (stream, _) = socket.accept()?;
-            stream.set_nonblocking(true)?;
-            Ok((Plain::Unix(UnixStream::from_std(stream)?), Peer::new(None, false)))
-        }
-    }
-}
-
 /// Accepts until the worker stops. If it drains, the queue is emptied first: connections that wait there would be reset when the socket is
 /// closed. If it retires, the queue is left to its successor.
-async fn accept(acceptor: Rc<Acceptor>, listener: AsyncListener, mut state: watch::Receiver<WorkerState>) {
+async fn accept(
+    acceptor: Rc<Acceptor>,
+    socket: AsyncFd<OwnedFd>,
+    is_tcp: bool,
+    mut state: watch::Receiver<WorkerState>,
+) {
     let (context, current) = (Rc::clone(&acceptor.context), state.clone());
     let mut stopping = pin!(select(
         async move {
@@ -263,7 +221,7 @@ async fn accept(acceptor: Rc<Acceptor>, listener: AsyncListener, mut state: watc
             return;
         }
         let accepted = {
-            let mut accepting = pin!(listener.accept());
+            let mut accepting = pin!(socket.async_io(Interest::READABLE, |socket| listener::accept(socket, is_tcp)));
             std::future::poll_fn(|cx| match accepting.as_mut().poll(cx) {
                 std::task::Poll::Pending if stopping.as_mut().poll(cx).is_ready() => std::task::Poll::Ready(None),
                 accepted => accepted.map(Some),
@@ -271,7 +229,7 @@ async fn accept(acceptor: Rc<Acceptor>, listener: AsyncListener, mut state: watc
             .await
         };
         match accepted {
-            Some(Ok((plain, peer))) => acceptor.admit(plain, peer),
+            Some(Ok(accepted)) => acceptor.admit(accepted),
             Some(Err(error)) if is_client_error(&error) => {}
             Some(Err(error)) => {
                 tracing::error!(%error, "cannot accept connections");
@@ -283,10 +241,9 @@ async fn accept(acceptor: Rc<Acceptor>, listener: AsyncListener, mut state: watc
     if *current.borrow() != WorkerState::Draining {
         return;
     }
-    let Ok(listener) = listener.into_listener() else { return };
     loop {
-        match accept_queued(&listener) {
-            Ok((plain, peer)) => acceptor.admit(plain, peer),
+        match listener::accept(socket.get_ref(), is_tcp) {
+            Ok(accepted) => acceptor.admit(accepted),
             Err(error) if is_client_error(&error) => {}
             Err(_) => return,
         }

@@ -8,7 +8,7 @@ use wasmtime::component::{HasData, Linker, ResourceTable};
 use wasmtime_wasi::cli::{WasiCli, WasiCliView};
 use wasmtime_wasi::clocks::WasiClocks;
 use wasmtime_wasi::filesystem::{WasiFilesystem, WasiFilesystemView};
-use wasmtime_wasi::p2::bindings::{cli, clocks, filesystem, io, random, sockets};
+use wasmtime_wasi::p2::bindings::{LinkOptions, cli, clocks, filesystem, io, random, sockets};
 use wasmtime_wasi::random::WasiRandom;
 use wasmtime_wasi::sockets::{WasiSockets, WasiSocketsView};
 use wasmtime_wasi_http::p2::add_only_http_to_linker_async;
@@ -38,20 +38,27 @@ impl HasData for Table {
     type Data<'a> = &'a mut ResourceTable;
 }
 
+/// Adds interfaces of a package, whose state `$state` gives.
+macro_rules! add {
+    ($linker:ident, $package:ident { $($interface:ident),+ }, $kind:ty, $state:expr) => {
+        $($package::$interface::add_to_linker::<State, $kind>($linker, $state)?;)+
+    };
+}
+
 pub(super) fn fill(l: &mut Linker<State>) -> Result<()> {
-    io::error::add_to_linker::<State, Table>(l, State::table)?;
-    io::poll::add_to_linker::<State, Table>(l, State::table)?;
-    io::streams::add_to_linker::<State, Table>(l, State::table)?;
+    add!(l, io { error, poll, streams }, Table, State::table);
     add_only_http_to_linker_async(l)?;
-    clocks::wall_clock::add_to_linker::<State, WasiClocks>(l, State::clocks)?;
-    clocks::monotonic_clock::add_to_linker::<State, WasiClocks>(l, State::clocks)?;
-    random::random::add_to_linker::<State, WasiRandom>(l, |state| state.wasi().random())?;
-    random::insecure::add_to_linker::<State, WasiRandom>(l, |state| state.wasi().random())?;
-    random::insecure_seed::add_to_linker::<State, WasiRandom>(l, |state| state.wasi().random())?;
-    filesystem::preopens::add_to_linker::<State, WasiFilesystem>(l, State::filesystem)?;
-    filesystem::types::add_to_linker::<State, WasiFilesystem>(l, State::filesystem)?;
-    command_line(l)?;
-    network(l)?;
+    add!(l, clocks { wall_clock, monotonic_clock }, WasiClocks, State::clocks);
+    add!(l, random { random, insecure, insecure_seed }, WasiRandom, |state| state.wasi().random());
+    add!(l, filesystem { preopens, types }, WasiFilesystem, State::filesystem);
+    add!(l, cli { exit, environment, stdin, stdout, stderr }, WasiCli, State::cli);
+    add!(l, cli { terminal_input, terminal_output }, WasiCli, State::cli);
+    add!(l, cli { terminal_stdin, terminal_stdout, terminal_stderr }, WasiCli, State::cli);
+    // These exist so that programs of every language start. Every address is refused.
+    add!(l, sockets { tcp, udp, tcp_create_socket, udp_create_socket }, WasiSockets, State::sockets);
+    add!(l, sockets { instance_network, ip_name_lookup }, WasiSockets, State::sockets);
+    let options = LinkOptions::default();
+    sockets::network::add_to_linker::<State, WasiSockets>(l, &(&options).into(), State::sockets)?;
     crate::services::add_to_linker(l)
 }
 
@@ -60,29 +67,4 @@ pub(super) fn fill(l: &mut Linker<State>) -> Result<()> {
 pub(super) fn fill_wasi03(l: &mut Linker<State>) -> Result<()> {
     wasmtime_wasi::p3::add_to_linker(l)?;
     wasmtime_wasi_http::p3::add_to_linker(l)
-}
-
-fn command_line(l: &mut Linker<State>) -> Result<()> {
-    cli::exit::add_to_linker::<State, WasiCli>(l, State::cli)?;
-    cli::environment::add_to_linker::<State, WasiCli>(l, State::cli)?;
-    cli::stdin::add_to_linker::<State, WasiCli>(l, State::cli)?;
-    cli::stdout::add_to_linker::<State, WasiCli>(l, State::cli)?;
-    cli::stderr::add_to_linker::<State, WasiCli>(l, State::cli)?;
-    cli::terminal_input::add_to_linker::<State, WasiCli>(l, State::cli)?;
-    cli::terminal_output::add_to_linker::<State, WasiCli>(l, State::cli)?;
-    cli::terminal_stdin::add_to_linker::<State, WasiCli>(l, State::cli)?;
-    cli::terminal_stdout::add_to_linker::<State, WasiCli>(l, State::cli)?;
-    cli::terminal_stderr::add_to_linker::<State, WasiCli>(l, State::cli)
-}
-
-/// The interfaces exist so that programs of every language start. Every address is refused.
-fn network(l: &mut Linker<State>) -> Result<()> {
-    let options = wasmtime_wasi::p2::bindings::LinkOptions::default();
-    sockets::tcp::add_to_linker::<State, WasiSockets>(l, State::sockets)?;
-    sockets::udp::add_to_linker::<State, WasiSockets>(l, State::sockets)?;
-    sockets::tcp_create_socket::add_to_linker::<State, WasiSockets>(l, State::sockets)?;
-    sockets::udp_create_socket::add_to_linker::<State, WasiSockets>(l, State::sockets)?;
-    sockets::instance_network::add_to_linker::<State, WasiSockets>(l, State::sockets)?;
-    sockets::network::add_to_linker::<State, WasiSockets>(l, &(&options).into(), State::sockets)?;
-    sockets::ip_name_lookup::add_to_linker::<State, WasiSockets>(l, State::sockets)
 }

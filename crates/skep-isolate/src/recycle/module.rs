@@ -31,50 +31,36 @@ pub(super) struct Module {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Global {
     pub(super) index: u32,
-    number: Number,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Number {
-    I32,
-    I64,
-    F32,
-    F64,
+    number: encode::ValType,
 }
 
 impl Global {
     /// A global of 32 bits.
     pub(super) fn int() -> Self {
-        Self { index: 0, number: Number::I32 }
+        Self { index: 0, number: encode::ValType::I32 }
     }
 
     fn of(index: u32, kind: ValType) -> Result<Self> {
         let number = match kind {
-            ValType::I32 => Number::I32,
-            ValType::I64 => Number::I64,
-            ValType::F32 => Number::F32,
-            ValType::F64 => Number::F64,
+            ValType::I32 => encode::ValType::I32,
+            ValType::I64 => encode::ValType::I64,
+            ValType::F32 => encode::ValType::F32,
+            ValType::F64 => encode::ValType::F64,
             ValType::V128 | ValType::Ref(_) => return Err(Unfit("a global of it is no number")),
         };
         Ok(Self { index, number })
     }
 
-    pub(super) fn kind(self, mutable: bool) -> encode::GlobalType {
-        let val_type = match self.number {
-            Number::I32 => encode::ValType::I32,
-            Number::I64 => encode::ValType::I64,
-            Number::F32 => encode::ValType::F32,
-            Number::F64 => encode::ValType::F64,
-        };
-        encode::GlobalType { val_type, mutable, shared: false }
+    pub(super) fn kind(self) -> encode::GlobalType {
+        encode::GlobalType { val_type: self.number, mutable: true, shared: false }
     }
 
     pub(super) fn zero(self) -> encode::ConstExpr {
         match self.number {
-            Number::I32 => encode::ConstExpr::i32_const(0),
-            Number::I64 => encode::ConstExpr::i64_const(0),
-            Number::F32 => encode::ConstExpr::f32_const(0.0.into()),
-            Number::F64 => encode::ConstExpr::f64_const(0.0.into()),
+            encode::ValType::I64 => encode::ConstExpr::i64_const(0),
+            encode::ValType::F32 => encode::ConstExpr::f32_const(0.0.into()),
+            encode::ValType::F64 => encode::ConstExpr::f64_const(0.0.into()),
+            _ => encode::ConstExpr::i32_const(0),
         }
     }
 }

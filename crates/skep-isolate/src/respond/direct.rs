@@ -152,13 +152,8 @@ async fn attempt(
     let until = permit.as_ref().map_or_else(Instant::now, |permit| permit.until);
     // A vector, since the guest frees its list when the call returns.
     let called = within(until, instance.call::<_, (Vec<u8>,)>(&version.program, &handler.handle, (bytes,))).await?;
-    let bytes = match called {
-        Ok((bytes,)) => Bytes::from(bytes),
-        Err(error) => {
-            return Err(Failure::of(Err(error), &instance, &version.program).err().unwrap_or(Failure::Silent));
-        }
-    };
-    let (mut response, follows) = unpacked(&bytes, is_head).map_err(Failure::Trap)?;
+    let (bytes,) = called.map_err(|error| Failure::of(&error, &instance, &version.program))?;
+    let (mut response, follows) = unpacked(&bytes.into(), is_head).map_err(Failure::Trap)?;
     if follows && let Some(permit) = permit.take() {
         // A client that reads slowly keeps no transaction open.
         instance.store.data_mut().services.undo();
@@ -236,7 +231,7 @@ async fn next_piece(
     let piece = match guest.0.call::<(), More>(&version.program, &handler.more, ()).await {
         Ok((Ok(piece),)) => Ok(piece.map(Bytes::from)),
         Ok((Err(text),)) => Err(Failure::Trap(text)),
-        Err(error) => Err(Failure::of(Err(error), &guest.0, &version.program).err().unwrap_or(Failure::Silent)),
+        Err(error) => Err(Failure::of(&error, &guest.0, &version.program)),
     };
     (guest, piece)
 }

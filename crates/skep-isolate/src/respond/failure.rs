@@ -8,7 +8,7 @@ use http::header::RETRY_AFTER;
 use http::{HeaderValue, StatusCode};
 use skep::Error;
 use skep::request::RequestId;
-use wasmtime::{PoolConcurrencyLimitError, Result, Trap};
+use wasmtime::{PoolConcurrencyLimitError, Trap};
 
 use crate::instance::Instance;
 use crate::program::Program;
@@ -41,25 +41,22 @@ const TEXT: usize = 1 << 10;
 
 impl Failure {
     /// How a guest ended.
-    pub(super) fn of(result: Result<()>, instance: &Instance, program: &Program) -> Result<(), Self> {
-        let Err(error) = result else { return Ok(()) };
+    pub(super) fn of(error: &wasmtime::Error, instance: &Instance, program: &Program) -> Self {
         if error.is::<Late>() {
-            return Err(Self::Late);
+            return Self::Late;
         }
         if error.is::<PoolConcurrencyLimitError>() {
-            return Err(Self::Full);
+            return Self::Full;
         }
         if error.downcast_ref() == Some(&Trap::OutOfFuel) {
-            return Err(Self::Fuel);
+            return Self::Fuel;
         }
-        let mut text = describe(&error);
-        if instance.store.data().was_refused_memory() {
-            text = format!(
-                "it asked for more memory than the {} KiB it may have, and then {text}",
-                program.grants.memory >> 10
-            );
+        let text = describe(error);
+        if !instance.was_refused_memory() {
+            return Self::Trap(text);
         }
-        Err(Self::Trap(text))
+        let most = program.grants.memory >> 10;
+        Self::Trap(format!("it asked for more memory than the {most} KiB it may have, and then {text}"))
     }
 
     /// The status for the client.

@@ -200,11 +200,21 @@ async fn invalidate(application: Arc<Application>, tag: String) -> Answer<()> {
     result
 }
 
-/// Text and bytes of a component, copied before anything waits.
+/// The value, or else the failure is what the function returns.
+macro_rules! given {
+    ($result:expr) => {
+        match $result {
+            Ok(value) => value,
+            Err(failure) => return Ok((Err(failure),)),
+        }
+    };
+}
+
+/// The entry with this name, whose text and bytes are copied before anything waits.
 macro_rules! taken {
     ($store:ident, $place:ident, $key:ident) => {{
         let (place, key) = ($place.to_str(&$store)?.into_owned(), $key.as_le_slice(&$store).to_vec());
-        Entry::of($store.data_mut(), &place, key).await
+        given!(Entry::of($store.data_mut(), &place, key).await)
     }};
 }
 
@@ -218,10 +228,7 @@ fn reading<T: Guest + 'static>(linker: &mut Linker<T>) -> Result<()> {
     let mut cache = linker.instance(INTERFACE)?;
     cache.func_wrap_async("get", |mut store, (place, key, now): (WasmStr, WasmList<u8>, u64)| {
         Box::new(async move {
-            let entry = match taken!(store, place, key) {
-                Ok(entry) => entry,
-                Err(failure) => return Ok((Err(failure),)),
-            };
+            let entry = taken!(store, place, key);
             let read = |entry: driver::Entry<'_>| entry.as_bytes().to_vec();
             let got = entry.kept.get(&entry.key, Time::from_millis(now), read).await;
             Ok((got.map_err(|error| failure(&error)),))
@@ -249,14 +256,9 @@ fn writing<T: Guest + 'static>(linker: &mut Linker<T>) -> Result<()> {
     cache.func_wrap_async("set", |mut store, (place, key, bytes, when, number, now): Set| {
         Box::new(async move {
             let bytes = bytes.as_le_slice(&store).to_vec();
-            let (entry, record) = match (taken!(store, place, key), Record::parse(bytes.into())) {
-                (Ok(entry), Ok(record)) => (entry, record),
-                (Err(failure), _) => return Ok((Err(failure),)),
-                (_, Err(error)) => return Ok((Err(failure(&error)),)),
-            };
-            let Some(when) = condition(when, number) else {
-                return Ok((Err(unavailable("there is no such condition")),));
-            };
+            let entry = taken!(store, place, key);
+            let record = given!(Record::parse(bytes.into()).map_err(|error| failure(&error)));
+            let when = given!(condition(when, number).ok_or_else(|| unavailable("there is no such condition")));
             let set = entry
                 .kept
                 .change(move |kept| async move { kept.set(&entry.key, &record, when, Time::from_millis(now)).await })
@@ -269,10 +271,7 @@ fn writing<T: Guest + 'static>(linker: &mut Linker<T>) -> Result<()> {
     })?;
     cache.func_wrap_async("remove", |mut store, (place, key, version, until, now): Remove| {
         Box::new(async move {
-            let entry = match taken!(store, place, key) {
-                Ok(entry) => entry,
-                Err(failure) => return Ok((Err(failure),)),
-            };
+            let entry = taken!(store, place, key);
             let removal = Removal { version: Version::from_u64(version), until: Time::from_millis(until) };
             let removed = entry
                 .kept
@@ -283,10 +282,7 @@ fn writing<T: Guest + 'static>(linker: &mut Linker<T>) -> Result<()> {
     cache.func_wrap_async("invalidate", |mut store, (tag,): (WasmStr,)| {
         Box::new(async move {
             let tag = tag.to_str(&store)?.into_owned();
-            let application = match store.data_mut().services().application() {
-                Ok(application) => application,
-                Err(problem) => return Ok((Err(unavailable(problem)),)),
-            };
+            let application = given!(store.data_mut().services().application().map_err(unavailable));
             Ok((invalidate(application, tag).await,))
         })
     })
@@ -297,10 +293,7 @@ fn leasing<T: Guest + 'static>(linker: &mut Linker<T>) -> Result<()> {
     let mut cache = linker.instance(INTERFACE)?;
     cache.func_wrap_async("lease", |mut store, (place, key, token, until, now): Lease| {
         Box::new(async move {
-            let entry = match taken!(store, place, key) {
-                Ok(entry) => entry,
-                Err(failure) => return Ok((Err(failure),)),
-            };
+            let entry = taken!(store, place, key);
             let claim = Claim { token: Token(token), until: Time::from_millis(until) };
             let held = entry.clone();
             let leased = entry
@@ -315,10 +308,7 @@ fn leasing<T: Guest + 'static>(linker: &mut Linker<T>) -> Result<()> {
     })?;
     cache.func_wrap_async("release", |mut store, (place, key, token, now): (WasmStr, WasmList<u8>, u64, u64)| {
         Box::new(async move {
-            let entry = match taken!(store, place, key) {
-                Ok(entry) => entry,
-                Err(failure) => return Ok((Err(failure),)),
-            };
+            let entry = taken!(store, place, key);
             store.data_mut().services().leases.forget(Token(token));
             let released = entry.kept.change(move |kept| async move {
                 kept.release(&entry.key, Token(token), Time::from_millis(now)).await

@@ -13,6 +13,7 @@ use wasm_smith::{Config, Module};
 use wasmparser::{ExternalKind, FuncType, Parser, Payload, TypeRef, ValType};
 use wasmtime::component::{Component, Val};
 
+use crate::clock::Clock;
 use crate::engine::{Host, Size};
 use crate::instance::Instance;
 use crate::limits::Limits;
@@ -190,7 +191,7 @@ fn program(host: &Host, component: &[u8], uses_shortcut: bool) -> Option<Program
         image: OnceLock::new(),
         shortcut: uses_shortcut.then(|| Arc::clone(host.shortcut())),
         grants: Arc::new(Grants { clock: Arc::clone(&host.clock), memory: 16 << 16, ..Grants::default() }),
-        limits: Limits::new(time, None, time, 8),
+        limits: Limits { time, ticks: Clock::ticks(time), fuel: None, error_page_time: time, instances: 8 },
     })
 }
 

@@ -7,7 +7,7 @@ use lexopt::{Arg, Parser, ValueExt};
 use skep::settings::{Kind, RawSetting, RawValue, Row, Source, Table};
 use skep_units::nearest;
 
-use super::error::ConfigError;
+use crate::error::StartError;
 
 /// The command line.
 #[derive(Clone, Debug, Default)]
@@ -64,12 +64,12 @@ pub(crate) const OTHERS: [(&str, &str, &str, Option<Command>); 9] = [
 
 impl Flags {
     /// Reads arguments, without the name of the program.
-    pub(crate) fn parse(arguments: impl IntoIterator<Item = OsString>, table: &Table) -> Result<Self, ConfigError> {
+    pub(crate) fn parse(arguments: impl IntoIterator<Item = OsString>, table: &Table) -> Result<Self, StartError> {
         let mut flags = Self::default();
         let mut parser = Parser::from_args(arguments);
-        flags.parse_all(&mut parser, table).map_err(|problem| ConfigError::one(problem.to_string()))?;
+        flags.parse_all(&mut parser, table).map_err(|problem| StartError(problem.to_string()))?;
         if flags.deploy && flags.command != Some(Command::Check) {
-            return Err(ConfigError::one("--deploy stands with --check only: --check --deploy".to_owned()));
+            return Err(StartError("--deploy stands with --check only: --check --deploy".to_owned()));
         }
         Ok(flags)
     }

@@ -8,15 +8,8 @@ use skep::settings::{RawSetting, RawValue, Row, Source, Table};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::error::ConfigError;
 use super::flags::Flags;
-
-/// A value that the program has fixed.
-#[derive(Clone, Debug)]
-pub(crate) struct Fixed {
-    pub(crate) name: String,
-    pub(crate) value: String,
-}
+use crate::error::StartError;
 
 /// The sources outside the command line.
 #[derive(Clone, Debug, Default)]
@@ -44,16 +37,16 @@ impl Sources {
     }
 
     /// Reads all sources, from the weakest to the strongest.
-    pub(crate) fn read(&self, flags: &Flags, fixed: &[Fixed], table: &Table) -> Result<Vec<RawSetting>, ConfigError> {
+    pub(crate) fn read(
+        &self,
+        flags: &Flags,
+        fixed: &[RawSetting],
+        table: &Table,
+    ) -> Result<Vec<RawSetting>, StartError> {
         let mut raw = self.read_file(flags, table)?;
         raw.retain(|raw| !self.ignores(&raw.name));
         raw.extend(self.variables(table));
-        raw.extend(flags.settings.iter().cloned());
-        raw.extend(fixed.iter().map(|fixed| RawSetting {
-            name: fixed.name.clone(),
-            value: RawValue::Text(fixed.value.clone()),
-            source: Source::Fixed,
-        }));
+        raw.extend(flags.settings.iter().chain(fixed).cloned());
         Ok(raw)
     }
 
@@ -66,7 +59,7 @@ impl Sources {
         })
     }
 
-    fn read_file(&self, flags: &Flags, table: &Table) -> Result<Vec<RawSetting>, ConfigError> {
+    fn read_file(&self, flags: &Flags, table: &Table) -> Result<Vec<RawSetting>, StartError> {
         let Some(path) = flags.file.as_ref().or(self.file.as_ref()) else { return Ok(Vec::new()) };
         match std::fs::read_to_string(path) {
             Ok(text) => parse_file(path, &text, table),
@@ -76,21 +69,19 @@ impl Sources {
                     io::ErrorKind::InvalidData => "the file is not UTF-8".to_owned(),
                     _ => error.to_string(),
                 };
-                Err(ConfigError::one(format!("cannot read the settings in {}: {problem}", path.display())))
+                Err(StartError(format!("cannot read the settings in {}: {problem}", path.display())))
             }
         }
     }
 }
 
 /// The settings in the text of a file.
-pub(super) fn parse_file(path: &Path, text: &str, table: &Table) -> Result<Vec<RawSetting>, ConfigError> {
+fn parse_file(path: &Path, text: &str, table: &Table) -> Result<Vec<RawSetting>, StartError> {
     let source = |span: Range<usize>| Source::File { path: path.to_owned(), line: line_of(text, span.start) };
     let parsed = DeTable::parse(text).map_err(|error| {
         let span = error.span().unwrap_or(0..0);
         let missing = key_without_value(text, span.start).map(|key| missing_value(&source(span.clone()), &key, table));
-        ConfigError::one(
-            missing.unwrap_or_else(|| format!("{}: {}", source(span), error.message().replace('\n', ", "))),
-        )
+        StartError(missing.unwrap_or_else(|| format!("{}: {}", source(span), error.message().replace('\n', ", "))))
     })?;
     let mut raw = Vec::new();
     flatten("", parsed.get_ref(), table, &mut |name, span, value| {

@@ -34,27 +34,30 @@ impl Setting {
     }
 }
 
-/// The setting of which each cache has one.
-pub(super) const CACHE: &str = "cache.NAME.tiers";
-
-/// The cache that a setting belongs to.
-pub(super) fn cache_of(setting: &str) -> Option<&str> {
-    setting.strip_prefix("cache.")?.strip_suffix(".tiers")
-}
-
-/// A row: name, kind, default, help, field of [`Config`], and a flag if it has one.
-macro_rules! row {
-    ($name:literal, $kind:expr, $default:literal, $help:literal, $($field:ident).+ $(, $flag:literal $argument:literal)?) => {
-        Setting {
-            name: $name,
+/// Rows of settings: the name, which is the field of [`Config`], a flag if it has one, kind, default, help.
+macro_rules! settings {
+    ($($first:ident $(.$rest:ident)* $([$flag:literal $argument:literal])?: $kind:expr, $default:literal, $help:literal;)+) => {
+        /// All settings, in the order of their names within each group.
+        pub(crate) static SETTINGS: &[Setting] = &[$(Setting {
+            name: concat!(stringify!($first) $(, ".", stringify!($rest))*),
             kind: $kind,
             default: $default,
             flag: &[$(($flag, $argument))?],
             help: $help,
-            set: |config, value| {
-                config.$($field).+ = Take::take(value)?;
-                Ok(())
-            },
+            set: setter!($first $(.$rest)*),
+        }),+];
+    };
+}
+
+macro_rules! setter {
+    // `Caches::take` stores them.
+    (cache.NAME.tiers) => {
+        |_, _| Ok(())
+    };
+    ($($field:ident).+) => {
+        |config, value| {
+            config.$($field).+ = Take::take(value)?;
+            Ok(())
         }
     };
 }
@@ -66,474 +69,149 @@ const SECOND: u64 = 1000;
 const HOUR: u64 = 3600 * SECOND;
 const DAY: u64 = 24 * HOUR;
 
-/// All settings, in the order of their names within each group.
-pub(crate) static SETTINGS: &[Setting] = &[
-    row!("listen", Kind::Addresses, "127.0.0.1:8800",
-        "Addresses to listen on: `127.0.0.1:8800`, `[::]:80`, `:8800` (every address), `localhost:8800`, `unix:/run/app.sock`, or `fd:3` for an inherited socket. Sockets of systemd (`LISTEN_FDS`) replace the default.",
-        listen, "--listen" "ADDR"),
-    row!("mpm", Kind::Choice(&["thread", "prefork"]), "thread",
-        "Process model. `thread`: one worker process with a thread for each core. `prefork`: processes of one thread each, forked from a parent that has initialised the application; a crash costs one of them.",
-        mpm, "--mpm" "MODEL"),
-    row!("workers", Kind::Number(0..=1024), "0",
-        "Number of threads (`thread`), or of processes at the start (`prefork`). 0 is one for each core.",
-        workers, "--workers" "N"),
-    row!(
-        "max_workers",
-        Kind::Number(1..=4096),
-        "64",
-        "`prefork`: maximum number of processes. Connections beyond what they serve wait in the backlog of the socket.",
-        max_workers
-    ),
-    row!(
-        "min_spare",
-        Kind::Number(1..=4096),
-        "1",
-        "`prefork`: fork more processes when fewer than this are idle.",
-        min_spare
-    ),
-    row!(
-        "max_spare",
-        Kind::Number(1..=4096),
-        "8",
-        "`prefork`: stop processes when more than this are idle and more than `workers` run.",
-        max_spare
-    ),
-    row!(
-        "concurrency",
-        Kind::Number(1..=100_000),
-        "1",
-        "`prefork`: number of requests that a process handles at the same time. A process at this limit accepts no connection; further requests on its open connections wait.",
-        concurrency
-    ),
-    row!(
-        "requests_per_worker",
-        Kind::Number(0..=1_000_000_000),
-        "0",
-        "Replace a worker after this number of requests, plus or minus a tenth. 0 means never. With `prefork` and 1, each request has a process of its own, forked from the initialised parent. Health checks (`/-/live`, `/-/ready`) do not count.",
-        requests_per_worker
-    ),
-    row!(
-        "max_memory",
-        Kind::Size(0..=1024 * GIB),
-        "0",
-        "Replace a worker that uses more memory (proportional set size). 0 disables the check.",
-        max_memory
-    ),
-    row!(
-        "max_age",
-        Kind::Duration(0..=366 * 24 * HOUR),
-        "0",
-        "Replace a worker that is older than this. 0 disables the check.",
-        max_age
-    ),
-    row!(
-        "hang_timeout",
-        Kind::Duration(0..=24 * HOUR),
-        "30s",
-        "Replace a worker whose event loop makes no progress for this long; its stack is logged first. 0 disables the check.",
-        hang_timeout
-    ),
-    row!(
-        "start_timeout",
-        Kind::Duration(100..=24 * HOUR),
-        "60s",
-        "Time for a worker to become ready, migrations and the application's start-up included.",
-        start_timeout
-    ),
-    row!(
-        "probe",
-        Kind::Text,
-        "",
-        "Path of a request that a worker answers before it counts as ready, such as `/`. A status of 400 or above fails the worker; during a swap, the old version keeps serving. Empty means no probe.",
-        probe
-    ),
-    row!(
-        "supervise",
-        Kind::Bool,
-        "true",
-        "Run workers under a supervisor. Without it, one plain process serves: it is not restarted after a crash, and there is no swap.",
-        supervise
-    ),
-    row!(
-        "control",
-        Kind::Path,
-        "",
-        "Unix socket of `--control`. Empty means `control` in the data directory.",
-        control
-    ),
-    row!(
-        "pid_file",
-        Kind::Path,
-        "",
-        "File for the process id of the supervisor, removed at its end. Empty means none.",
-        pid_file
-    ),
-    row!(
-        "user",
-        Kind::Text,
-        "",
-        "User to become after sockets are bound (a name of `/etc/passwd`, or a number). Requires a start as root. Empty means no change.",
-        user
-    ),
-    row!(
-        "group",
-        Kind::Text,
-        "",
-        "Group to become after sockets are bound (a name of `/etc/group`, or a number). Empty means the user's own.",
-        group
-    ),
-    row!(
-        "no_new_privileges",
-        Kind::Bool,
-        "true",
-        "Set `PR_SET_NO_NEW_PRIVS`: no process started from here can gain privileges by set-user-ID programs. Turn it off for an application that sends mail through such a program.",
-        no_new_privileges
-    ),
-    row!(
-        "swap.watch",
-        Kind::Bool,
-        "false",
-        "Check the executable on disk each second, and swap to it when it has changed.",
-        swap.watch
-    ),
-    row!("swap.allow_breaking_migration", Kind::Bool, "false",
-        "Allow a swap to run migrations that the old version may not work with: those that do more than add.",
-        swap.allow_breaking_migration, "--allow-breaking-migration" ""),
-    row!("data", Kind::Path, "data",
-        "Data directory: everything that outlives the process. It is created if it is missing.",
-        data, "--data" "DIR"),
-    row!(
-        "base_url",
-        Kind::Url,
-        "",
-        "Scheme and host of the site, such as `https://example.org`, for links in feeds and mails. Without it, they are built from the `Host` field of a request, which clients can forge. It has no path.",
-        base_url, "--base-url" "URL"
-    ),
-    row!(
-        "hosts",
-        Kind::List("example.org or *.example.org"),
-        "",
-        "Hosts that requests may name, without ports; others get 421. `*` is every host. If the list is empty: the host of `base_url` and the names of this machine (`localhost`, `127.0.0.1`, `[::1]`); with `development` but no `base_url`, names and addresses of this machine; otherwise every host.",
-        hosts
-    ),
-    Setting {
-        name: "cookies.secure",
-        kind: Kind::Choice(&["auto", "always"]),
-        default: "auto",
-        flag: &[],
-        help: "Whether cookies are `Secure` and have the prefix `__Host-`. `auto`: if the client's connection is encrypted, as far as the server or a trusted proxy knows, or `base_url` begins with `https://`.",
-        set: |config, value| {
-            config.cookies.always_secure = *value == Value::Text("always".to_owned());
-            Ok(())
-        },
-    },
-    row!(
-        "proxies.trusted",
-        Kind::List("192.0.2.7, 10.0.0.0/8 or unix"),
-        "",
-        "Proxies in front of this server: addresses, networks, and `unix` for everyone who connects to a unix socket. Of what they report in `Forwarded`, `X-Forwarded-For`, `-Proto` and `-Host`, the rightmost address that is not trusted is the client's. The fields of all others are ignored.",
-        proxies.trusted
-    ),
-    row!(
-        "proxies.protocol",
-        Kind::Bool,
-        "false",
-        "Trusted proxies send a PROXY header, version 1 or 2, before the first byte of the client. A connection of theirs without one is closed.",
-        proxies.protocol
-    ),
-    row!(
-        "secret",
-        Kind::Path,
-        "",
-        "File with the keys that seal cookies and tokens, each 64 hexadecimal digits on a line: the first one seals, all of them open. Empty means `secret` in the data directory, created when it is first needed.",
-        secret
-    ),
-    Setting {
-        name: CACHE,
-        kind: Kind::Tiers,
-        default: "memory:16MiB",
-        flag: &[],
-        help: "Tiers of the cache NAME, from near to far: `pages` (pages and fragments), `sessions` (default: `sessions.sqlite` in the data \
-               directory), a store of the application, or `default` for all others (with `prefork`, `shared:16MiB path=none` unless set). \
-               Each tier is `memory:SIZE`, `shared:SIZE` (among processes), `file:SIZE path=DIR`, `sqlite:FILE`, `memcached:HOST`, \
-               `redis:HOST` or `null`; [cache-drivers.md](cache-drivers.md) has their options. In a file: \
-               `[cache.pages] tiers = [\"...\", \"...\"]`.",
-        // `Caches::take` stores them.
-        set: |_, _| Ok(()),
-    },
-    row!(
-        "grace",
-        Kind::Duration(0..=24 * HOUR),
-        "10s",
-        "Grace period for requests in flight after TERM or INT.",
-        grace
-    ),
-    row!(
-        "development",
-        Kind::Bool,
-        "false",
-        "Show all details on error pages, causes included. Never set it where strangers have access.",
-        development
-    ),
-    row!(
-        "backlog",
-        Kind::Number(1..=65_535),
-        "1024",
-        "Number of connections that may wait to be accepted, for each listening socket.",
-        backlog
-    ),
-    row!(
-        "log.access",
-        Kind::Bool,
-        "true",
-        "Log each request on standard output: time, peer, method, target, status, bytes of the body, microseconds. Values of query parameters that are usually secret (`password`, `token`, ...) are replaced by `***`.",
-        log.access
-    ),
-    row!(
-        "log.buffer",
-        Kind::Size(KIB..=GIB),
-        "256KiB",
-        "Size of the log buffer of each thread. When it is full, lines are dropped and counted; a request never waits.",
-        log.buffer
-    ),
-    row!(
-        "log.level",
-        Kind::Choice(&["error", "warn", "info", "debug", "trace"]),
-        "info",
-        "Least important level of events on standard error.",
-        log.level
-    ),
-    row!(
-        "session.idle",
-        Kind::Duration(60 * SECOND..=400 * DAY),
-        "14d",
-        "End a session that is not used for this long, to within ten minutes or an eighth of it, whichever is less.",
-        session.idle
-    ),
-    row!(
-        "session.life",
-        Kind::Duration(60 * SECOND..=400 * DAY),
-        "90d",
-        "End a session this long after it began or was renewed, even if it is used. Browsers keep cookies for at most 400 days.",
-        session.life
-    ),
-    row!("tls.certificate", Kind::Path, "",
-        "Certificate chain as a PEM file, the server's own first. With it, TCP listeners speak TLS.",
-        tls.certificate, "--tls-cert" "FILE"),
-    row!("tls.key", Kind::Path, "",
-        "Private key of the certificate as a PEM file.",
-        tls.key, "--tls-key" "FILE"),
-    row!("tls.self_signed", Kind::Bool, "false",
-        "Use TLS with a certificate for localhost that is made at the start. For development: browsers warn about it.",
-        tls.self_signed, "--tls-self-signed" ""),
-    row!(
-        "limits.blocking_queue",
-        Kind::Number(1..=10_000_000),
-        "4096",
-        "Maximum number of pieces of blocking work that wait for a thread (503). What belongs to a request that was cancelled is skipped.",
-        limits.blocking_queue
-    ),
-    row!(
-        "limits.blocking_threads",
-        Kind::Number(1..=4096),
-        "16",
-        "Maximum number of threads for blocking work. They start on demand and end when idle.",
-        limits.blocking_threads
-    ),
-    row!(
-        "limits.body",
-        Kind::Size(0..=1024 * GIB),
-        "1MiB",
-        "Maximum size of a request's body, unless its service sets its own (413).",
-        limits.body
-    ),
-    row!(
-        "limits.bodies",
-        Kind::Size(64 * KIB..=1024 * GIB),
-        "256MiB",
-        "Bytes of request bodies held in memory at once, by all requests of a process (503).",
-        limits.bodies
-    ),
-    row!(
-        "limits.body_idle",
-        Kind::Duration(10..=HOUR),
-        "30s",
-        "Timeout for the next bytes of a request's body (408).",
-        limits.body_idle
-    ),
-    row!(
-        "limits.body_rate",
-        Kind::Size(0..=GIB),
-        "500",
-        "Minimum rate of a request's body in bytes a second, on average and after the first `limits.body_idle` (408). The time in which the application does not read does not count. 0 means none.",
-        limits.body_rate
-    ),
-    row!(
-        "limits.body_time",
-        Kind::Duration(0..=24 * HOUR),
-        "1h",
-        "Total time that the server waits for a request's body (408). 0 means no limit.",
-        limits.body_time
-    ),
-    row!(
-        "limits.connections",
-        Kind::Number(1..=10_000_000),
-        "20000",
-        "Maximum number of open connections (503). The limit of open files may lower it.",
-        limits.connections
-    ),
-    row!(
-        "limits.connections_per_address",
-        Kind::Number(0..=10_000_000),
-        "5000",
-        "Maximum number of open connections of one IPv4 address or one /64 of IPv6, for each process (503). Trusted proxies have no such limit. 0 means no limit.",
-        limits.connections_per_address
-    ),
-    row!(
-        "limits.form_fields",
-        Kind::Number(1..=1_000_000),
-        "1000",
-        "Maximum number of fields of a form (413).",
-        limits.form_fields
-    ),
-    row!(
-        "limits.header_bytes",
-        Kind::Size(8 * KIB..=16 * MIB),
-        "64KiB",
-        "Maximum size of request line and header fields together (431).",
-        limits.header_bytes
-    ),
-    row!(
-        "limits.header_fields",
-        Kind::Number(1..=10_000),
-        "100",
-        "Maximum number of header fields of a request (431).",
-        limits.header_fields
-    ),
-    row!(
-        "limits.header_time",
-        Kind::Duration(10..=HOUR),
-        "10s",
-        "Timeout for a request's header section (408). A new connection without a request is closed after this time.",
-        limits.header_time
-    ),
-    row!(
-        "limits.http2_resets",
-        Kind::Number(1..=10_000),
-        "100",
-        "Number of HTTP/2 streams that a client may cancel before they are answered, refilled by a tenth each second; more close its connection.",
-        limits.http2_resets
-    ),
-    row!(
-        "limits.http2_streams",
-        Kind::Number(1..=10_000),
-        "100",
-        "Maximum number of concurrent requests on one HTTP/2 connection.",
-        limits.http2_streams
-    ),
-    row!(
-        "limits.keep_alive",
-        Kind::Duration(10..=24 * HOUR),
-        "75s",
-        "Idle time after which a connection is closed.",
-        limits.keep_alive
-    ),
-    row!(
-        "limits.once",
-        Kind::Number(1..=100_000_000),
-        "100000",
-        "Maximum number of one-shot form submissions that a process remembers (503): without a database until the form expires, with one while they are processed.",
-        limits.once
-    ),
-    row!(
-        "limits.page",
-        Kind::Size(KIB..=GIB),
-        "8MiB",
-        "Maximum size of a cached page (500 for a larger one, and for a stream).",
-        limits.page
-    ),
-    row!(
-        "limits.query_parameters",
-        Kind::Number(1..=1_000_000),
-        "1000",
-        "Maximum number of query parameters (400).",
-        limits.query_parameters
-    ),
-    row!(
-        "limits.request_time",
-        Kind::Duration(0..=24 * HOUR),
-        "1m",
-        "Time for the application to begin its response, after the request's body has arrived (503). The body of a response may take longer. 0 means no limit.",
-        limits.request_time
-    ),
-    row!(
-        "limits.requests_per_connection",
-        Kind::Number(0..=4_294_967_295),
-        "0",
-        "Number of requests after which an HTTP/1 connection is closed. 0 means no limit.",
-        limits.requests_per_connection
-    ),
-    row!(
-        "limits.session",
-        Kind::Size(0..=16 * MIB),
-        "64KiB",
-        "Maximum size of a session: names, and values as JSON (500 for the request that exceeds it).",
-        limits.session
-    ),
-    row!(
-        "limits.sessions",
-        Kind::Number(16..=1_000_000_000),
-        "1000000",
-        "Maximum number of sessions, if no cache `sessions` is configured; the least recently used end first.",
-        limits.sessions
-    ),
-    row!(
-        "limits.tls_handshake",
-        Kind::Duration(10..=HOUR),
-        "10s",
-        "Timeout for a TLS handshake.",
-        limits.tls_handshake
-    ),
-    row!(
-        "limits.upload_file",
-        Kind::Size(0..=1024 * GIB),
-        "16MiB",
-        "Maximum size of one uploaded file; its field shows an error. A field may allow less.",
-        limits.upload_file
-    ),
-    row!(
-        "limits.upload_quota",
-        Kind::Size(0..=1024 * GIB),
-        "1GiB",
-        "Maximum disk space of uploaded files of requests in flight, for each process (503).",
-        limits.upload_quota
-    ),
-    row!(
-        "limits.upload_total",
-        Kind::Size(0..=1024 * GIB),
-        "64MiB",
-        "Maximum size of a form with files, unless its service sets its own (413).",
-        limits.upload_total
-    ),
-    row!(
-        "limits.url",
-        Kind::Size(64..=65_534),
-        "8KiB",
-        "Maximum size of a request's target: path and query (414).",
-        limits.url
-    ),
-    row!(
-        "limits.user_sessions",
-        Kind::Number(1..=1000),
-        "100",
-        "Maximum number of sessions of one user, if the application names their user; the oldest end first.",
-        limits.user_sessions
-    ),
-    row!(
-        "limits.write_idle",
-        Kind::Duration(10..=HOUR),
-        "30s",
-        "Close a connection whose client accepts no bytes of the response for this long. Of HTTP/2, also reset a stream whose client takes fewer than 16 KiB of the body in this time.",
-        limits.write_idle
-    ),
-];
+settings! {
+    listen ["--listen" "ADDR"]: Kind::Addresses, "127.0.0.1:8800",
+        "Addresses to listen on: `127.0.0.1:8800`, `[::]:80`, `:8800` (every address), `localhost:8800`, `unix:/run/app.sock`, or `fd:3` for an inherited socket. Sockets of systemd (`LISTEN_FDS`) replace the default.";
+    mpm ["--mpm" "MODEL"]: Kind::Choice(&["thread", "prefork"]), "thread",
+        "Process model. `thread`: one worker process with a thread for each core. `prefork`: processes of one thread each, forked from a parent that has initialised the application; a crash costs one of them.";
+    workers ["--workers" "N"]: Kind::Number(0..=1024), "0",
+        "Number of threads (`thread`), or of processes at the start (`prefork`). 0 is one for each core.";
+    max_workers: Kind::Number(1..=4096), "64",
+        "`prefork`: maximum number of processes. Connections beyond what they serve wait in the backlog of the socket.";
+    min_spare: Kind::Number(1..=4096), "1",
+        "`prefork`: fork more processes when fewer than this are idle.";
+    max_spare: Kind::Number(1..=4096), "8",
+        "`prefork`: stop processes when more than this are idle and more than `workers` run.";
+    concurrency: Kind::Number(1..=100_000), "1",
+        "`prefork`: number of requests that a process handles at the same time. A process at this limit accepts no connection; further requests on its open connections wait.";
+    requests_per_worker: Kind::Number(0..=1_000_000_000), "0",
+        "Replace a worker after this number of requests, plus or minus a tenth. 0 means never. With `prefork` and 1, each request has a process of its own, forked from the initialised parent. Health checks (`/-/live`, `/-/ready`) do not count.";
+    max_memory: Kind::Size(0..=1024 * GIB), "0",
+        "Replace a worker that uses more memory (proportional set size). 0 disables the check.";
+    max_age: Kind::Duration(0..=366 * 24 * HOUR), "0",
+        "Replace a worker that is older than this. 0 disables the check.";
+    hang_timeout: Kind::Duration(0..=24 * HOUR), "30s",
+        "Replace a worker whose event loop makes no progress for this long; its stack is logged first. 0 disables the check.";
+    start_timeout: Kind::Duration(100..=24 * HOUR), "60s",
+        "Time for a worker to become ready, migrations and the application's start-up included.";
+    probe: Kind::Text, "",
+        "Path of a request that a worker answers before it counts as ready, such as `/`. A status of 400 or above fails the worker; during a swap, the old version keeps serving. Empty means no probe.";
+    supervise: Kind::Bool, "true",
+        "Run workers under a supervisor. Without it, one plain process serves: it is not restarted after a crash, and there is no swap.";
+    control: Kind::Path, "",
+        "Unix socket of `--control`. Empty means `control` in the data directory.";
+    pid_file: Kind::Path, "",
+        "File for the process id of the supervisor, removed at its end. Empty means none.";
+    user: Kind::Text, "",
+        "User to become after sockets are bound (a name of `/etc/passwd`, or a number). Requires a start as root. Empty means no change.";
+    group: Kind::Text, "",
+        "Group to become after sockets are bound (a name of `/etc/group`, or a number). Empty means the user's own.";
+    no_new_privileges: Kind::Bool, "true",
+        "Set `PR_SET_NO_NEW_PRIVS`: no process started from here can gain privileges by set-user-ID programs. Turn it off for an application that sends mail through such a program.";
+    swap.watch: Kind::Bool, "false",
+        "Check the executable on disk each second, and swap to it when it has changed.";
+    swap.allow_breaking_migration ["--allow-breaking-migration" ""]: Kind::Bool, "false",
+        "Allow a swap to run migrations that the old version may not work with: those that do more than add.";
+    data ["--data" "DIR"]: Kind::Path, "data",
+        "Data directory: everything that outlives the process. It is created if it is missing.";
+    base_url ["--base-url" "URL"]: Kind::Url, "",
+        "Scheme and host of the site, such as `https://example.org`, for links in feeds and mails. Without it, they are built from the `Host` field of a request, which clients can forge. It has no path.";
+    hosts: Kind::List("example.org or *.example.org"), "",
+        "Hosts that requests may name, without ports; others get 421. `*` is every host. If the list is empty: the host of `base_url` and the names of this machine (`localhost`, `127.0.0.1`, `[::1]`); with `development` but no `base_url`, names and addresses of this machine; otherwise every host.";
+    cookies.secure: Kind::Choice(&["auto", "always"]), "auto",
+        "Whether cookies are `Secure` and have the prefix `__Host-`. `auto`: if the client's connection is encrypted, as far as the server or a trusted proxy knows, or `base_url` begins with `https://`.";
+    proxies.trusted: Kind::List("192.0.2.7, 10.0.0.0/8 or unix"), "",
+        "Proxies in front of this server: addresses, networks, and `unix` for everyone who connects to a unix socket. Of what they report in `Forwarded`, `X-Forwarded-For`, `-Proto` and `-Host`, the rightmost address that is not trusted is the client's. The fields of all others are ignored.";
+    proxies.protocol: Kind::Bool, "false",
+        "Trusted proxies send a PROXY header, version 1 or 2, before the first byte of the client. A connection of theirs without one is closed.";
+    secret: Kind::Path, "",
+        "File with the keys that seal cookies and tokens, each 64 hexadecimal digits on a line: the first one seals, all of them open. Empty means `secret` in the data directory, created when it is first needed.";
+    cache.NAME.tiers: Kind::Tiers, "memory:16MiB",
+        "Tiers of the cache NAME, from near to far: `pages` (pages and fragments), `sessions` (default: `sessions.sqlite` in the data \
+         directory), a store of the application, or `default` for all others (with `prefork`, `shared:16MiB path=none` unless set). \
+         Each tier is `memory:SIZE`, `shared:SIZE` (among processes), `file:SIZE path=DIR`, `sqlite:FILE`, `memcached:HOST`, \
+         `redis:HOST` or `null`; [cache-drivers.md](cache-drivers.md) has their options. In a file: \
+         `[cache.pages] tiers = [\"...\", \"...\"]`.";
+    grace: Kind::Duration(0..=24 * HOUR), "10s",
+        "Grace period for requests in flight after TERM or INT.";
+    development: Kind::Bool, "false",
+        "Show all details on error pages, causes included. Never set it where strangers have access.";
+    backlog: Kind::Number(1..=65_535), "1024",
+        "Number of connections that may wait to be accepted, for each listening socket.";
+    log.access: Kind::Bool, "true",
+        "Log each request on standard output: time, peer, method, target, status, bytes of the body, microseconds. Values of query parameters that are usually secret (`password`, `token`, ...) are replaced by `***`.";
+    log.buffer: Kind::Size(KIB..=GIB), "256KiB",
+        "Size of the log buffer of each thread. When it is full, lines are dropped and counted; a request never waits.";
+    log.level: Kind::Choice(&["error", "warn", "info", "debug", "trace"]), "info",
+        "Least important level of events on standard error.";
+    session.idle: Kind::Duration(60 * SECOND..=400 * DAY), "14d",
+        "End a session that is not used for this long, to within ten minutes or an eighth of it, whichever is less.";
+    session.life: Kind::Duration(60 * SECOND..=400 * DAY), "90d",
+        "End a session this long after it began or was renewed, even if it is used. Browsers keep cookies for at most 400 days.";
+    tls.certificate ["--tls-cert" "FILE"]: Kind::Path, "",
+        "Certificate chain as a PEM file, the server's own first. With it, TCP listeners speak TLS.";
+    tls.key ["--tls-key" "FILE"]: Kind::Path, "",
+        "Private key of the certificate as a PEM file.";
+    tls.self_signed ["--tls-self-signed" ""]: Kind::Bool, "false",
+        "Use TLS with a certificate for localhost that is made at the start. For development: browsers warn about it.";
+    limits.blocking_queue: Kind::Number(1..=10_000_000), "4096",
+        "Maximum number of pieces of blocking work that wait for a thread (503). What belongs to a request that was cancelled is skipped.";
+    limits.blocking_threads: Kind::Number(1..=4096), "16",
+        "Maximum number of threads for blocking work. They start on demand and end when idle.";
+    limits.body: Kind::Size(0..=1024 * GIB), "1MiB",
+        "Maximum size of a request's body, unless its service sets its own (413).";
+    limits.bodies: Kind::Size(64 * KIB..=1024 * GIB), "256MiB",
+        "Bytes of request bodies held in memory at once, by all requests of a process (503).";
+    limits.body_idle: Kind::Duration(10..=HOUR), "30s",
+        "Timeout for the next bytes of a request's body (408).";
+    limits.body_rate: Kind::Size(0..=GIB), "500",
+        "Minimum rate of a request's body in bytes a second, on average and after the first `limits.body_idle` (408). The time in which the application does not read does not count. 0 means none.";
+    limits.body_time: Kind::Duration(0..=24 * HOUR), "1h",
+        "Total time that the server waits for a request's body (408). 0 means no limit.";
+    limits.connections: Kind::Number(1..=10_000_000), "20000",
+        "Maximum number of open connections (503). The limit of open files may lower it.";
+    limits.connections_per_address: Kind::Number(0..=10_000_000), "5000",
+        "Maximum number of open connections of one IPv4 address or one /64 of IPv6, for each process (503). Trusted proxies have no such limit. 0 means no limit.";
+    limits.form_fields: Kind::Number(1..=1_000_000), "1000",
+        "Maximum number of fields of a form (413).";
+    limits.header_bytes: Kind::Size(8 * KIB..=16 * MIB), "64KiB",
+        "Maximum size of request line and header fields together (431).";
+    limits.header_fields: Kind::Number(1..=10_000), "100",
+        "Maximum number of header fields of a request (431).";
+    limits.header_time: Kind::Duration(10..=HOUR), "10s",
+        "Timeout for a request's header section (408). A new connection without a request is closed after this time.";
+    limits.http2_resets: Kind::Number(1..=10_000), "100",
+        "Number of HTTP/2 streams that a client may cancel before they are answered, refilled by a tenth each second; more close its connection.";
+    limits.http2_streams: Kind::Number(1..=10_000), "100",
+        "Maximum number of concurrent requests on one HTTP/2 connection.";
+    limits.keep_alive: Kind::Duration(10..=24 * HOUR), "75s",
+        "Idle time after which a connection is closed.";
+    limits.once: Kind::Number(1..=100_000_000), "100000",
+        "Maximum number of one-shot form submissions that a process remembers (503): without a database until the form expires, with one while they are processed.";
+    limits.page: Kind::Size(KIB..=GIB), "8MiB",
+        "Maximum size of a cached page (500 for a larger one, and for a stream).";
+    limits.query_parameters: Kind::Number(1..=1_000_000), "1000",
+        "Maximum number of query parameters (400).";
+    limits.request_time: Kind::Duration(0..=24 * HOUR), "1m",
+        "Time for the application to begin its response, after the request's body has arrived (503). The body of a response may take longer. 0 means no limit.";
+    limits.requests_per_connection: Kind::Number(0..=4_294_967_295), "0",
+        "Number of requests after which an HTTP/1 connection is closed. 0 means no limit.";
+    limits.session: Kind::Size(0..=16 * MIB), "64KiB",
+        "Maximum size of a session: names, and values as JSON (500 for the request that exceeds it).";
+    limits.sessions: Kind::Number(16..=1_000_000_000), "1000000",
+        "Maximum number of sessions, if no cache `sessions` is configured; the least recently used end first.";
+    limits.tls_handshake: Kind::Duration(10..=HOUR), "10s",
+        "Timeout for a TLS handshake.";
+    limits.upload_file: Kind::Size(0..=1024 * GIB), "16MiB",
+        "Maximum size of one uploaded file; its field shows an error. A field may allow less.";
+    limits.upload_quota: Kind::Size(0..=1024 * GIB), "1GiB",
+        "Maximum disk space of uploaded files of requests in flight, for each process (503).";
+    limits.upload_total: Kind::Size(0..=1024 * GIB), "64MiB",
+        "Maximum size of a form with files, unless its service sets its own (413).";
+    limits.url: Kind::Size(64..=65_534), "8KiB",
+        "Maximum size of a request's target: path and query (414).";
+    limits.user_sessions: Kind::Number(1..=1000), "100",
+        "Maximum number of sessions of one user, if the application names their user; the oldest end first.";
+    limits.write_idle: Kind::Duration(10..=HOUR), "30s",
+        "Close a connection whose client accepts no bytes of the response for this long. Of HTTP/2, also reset a stream whose client takes fewer than 16 KiB of the body in this time.";
+}

@@ -5,88 +5,59 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use skep::link::{BaseUrl, NotABaseUrl};
+use skep::settings::Value;
 
 use super::{Address, Model};
 use crate::authority;
 use crate::proxies::Trusted;
-use skep::settings::Value;
 
 /// What can be made from a value of the right kind.
 pub(super) trait Take: Sized {
     fn take(value: &Value) -> Result<Self, String>;
 }
 
-macro_rules! take_number {
-    ($($type:ty),+) => {
+macro_rules! take {
+    ($($type:ty: |$value:ident| $taken:expr;)+) => {
         $(impl Take for $type {
-            fn take(value: &Value) -> Result<Self, String> {
-                match value {
-                    Value::Number(number) | Value::Size(number) => {
-                        Self::try_from(*number).map_err(|_| "the number is too large for this machine".to_owned())
-                    }
-                    _ => unreachable!("the kind of this setting is a number"),
-                }
+            fn take($value: &Value) -> Result<Self, String> {
+                $taken
             }
         })+
     };
 }
 
-take_number!(i32, u32, u64, usize);
-
-impl Take for bool {
-    fn take(value: &Value) -> Result<Self, String> {
-        Ok(matches!(value, Value::Bool(true)))
-    }
+take! {
+    i32: |value| number(value);
+    u32: |value| number(value);
+    u64: |value| number(value);
+    usize: |value| number(value);
+    // `cookies.secure` is `always` or `auto`.
+    bool: |value| Ok(matches!(&*value.to_string(), "true" | "always"));
+    Duration: |value| Ok(duration(value));
+    String: |value| Ok(value.to_string());
+    PathBuf: |value| text(value).map(Into::into).ok_or_else(|| "expected a path".to_owned());
+    Model: |value| Ok(if value.to_string() == "prefork" { Self::Prefork } else { Self::Thread });
+    Trusted: |value| Self::parse(list(value));
+    // The setting `hosts`.
+    Vec<String>: |value| list(value).iter().map(|host| authority::check_pattern(host).map(|()| host.clone())).collect();
+    Vec<Address>: |value| list(value).iter().map(|said| address(said)).collect();
+    Option<String>: |value| Ok(text(value));
+    Option<PathBuf>: |value| Ok(text(value).map(Into::into));
+    Option<BaseUrl>: |value| text(value).map(|url| url.parse()).transpose().map_err(|error: NotABaseUrl| error.to_string());
+    Option<Duration>: |value| Ok(Some(duration(value)).filter(|time| !time.is_zero()));
+    Option<u64>: |value| Ok(Some(number(value)?).filter(|number| *number != 0));
 }
 
-impl Take for Duration {
-    fn take(value: &Value) -> Result<Self, String> {
-        match value {
-            Value::Duration(time) => Ok(*time),
-            _ => unreachable!("the kind of this setting is a time"),
-        }
-    }
+fn number<N: TryFrom<u64>>(value: &Value) -> Result<N, String> {
+    let (Value::Number(number) | Value::Size(number)) = value else {
+        unreachable!("the kind of this setting is a number")
+    };
+    N::try_from(*number).map_err(|_| "the number is too large for this machine".to_owned())
 }
 
-impl Take for String {
-    fn take(value: &Value) -> Result<Self, String> {
-        Ok(value.to_string())
-    }
-}
-
-impl Take for PathBuf {
-    fn take(value: &Value) -> Result<Self, String> {
-        let path = value.to_string();
-        if path.is_empty() { Err("expected a path".to_owned()) } else { Ok(path.into()) }
-    }
-}
-
-impl Take for Option<PathBuf> {
-    fn take(value: &Value) -> Result<Self, String> {
-        Ok(PathBuf::take(value).ok())
-    }
-}
-
-impl Take for Option<BaseUrl> {
-    fn take(value: &Value) -> Result<Self, String> {
-        let text = value.to_string();
-        if text.is_empty() { Ok(None) } else { text.parse().map(Some).map_err(|error: NotABaseUrl| error.to_string()) }
-    }
-}
-
-impl Take for Trusted {
-    fn take(value: &Value) -> Result<Self, String> {
-        Self::parse(list(value))
-    }
-}
-
-/// The setting `hosts`.
-impl Take for Vec<String> {
-    fn take(value: &Value) -> Result<Self, String> {
-        let hosts = list(value);
-        hosts.iter().try_for_each(|host| authority::check_pattern(host))?;
-        Ok(hosts.to_vec())
-    }
+fn duration(value: &Value) -> Duration {
+    let Value::Duration(time) = value else { unreachable!("the kind of this setting is a time") };
+    *time
 }
 
 fn list(value: &Value) -> &[String] {
@@ -94,10 +65,9 @@ fn list(value: &Value) -> &[String] {
     list
 }
 
-impl Take for Vec<Address> {
-    fn take(value: &Value) -> Result<Self, String> {
-        list(value).iter().map(|said| address(said)).collect()
-    }
+/// `None` if it is empty.
+fn text(value: &Value) -> Option<String> {
+    Some(value.to_string()).filter(|text| !text.is_empty())
 }
 
 fn address(text: &str) -> Result<Address, String> {
@@ -119,28 +89,4 @@ fn resolve(host: &str, port: u16) -> Result<Vec<SocketAddr>, String> {
     addresses.sort();
     addresses.dedup();
     Ok(addresses)
-}
-
-impl Take for Model {
-    fn take(value: &Value) -> Result<Self, String> {
-        Ok(if value.to_string() == "prefork" { Self::Prefork } else { Self::Thread })
-    }
-}
-
-impl Take for Option<Duration> {
-    fn take(value: &Value) -> Result<Self, String> {
-        Ok(Some(Duration::take(value)?).filter(|time| !time.is_zero()))
-    }
-}
-
-impl Take for Option<u64> {
-    fn take(value: &Value) -> Result<Self, String> {
-        Ok(Some(u64::take(value)?).filter(|number| *number != 0))
-    }
-}
-
-impl Take for Option<String> {
-    fn take(value: &Value) -> Result<Self, String> {
-        Ok(Some(value.to_string()).filter(|text| !text.is_empty()))
-    }
 }

@@ -1,8 +1,6 @@
 //! Which source wins, and what an invalid setting says.
 
-use std::path::Path;
-
-use skep::settings::{Kind, Row};
+use skep::settings::{Kind, RawValue, Row};
 
 use super::*;
 
@@ -35,10 +33,14 @@ fn read_with(
     let number = NUMBER.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
     let path = std::env::temp_dir().join(format!("skep-settings-{}-{number}.toml", std::process::id()));
     std::fs::write(&path, file).unwrap();
-    let text = |error: ConfigError| error.to_string().replace(&path.display().to_string(), "skep.toml");
+    let text = |error: StartError| error.to_string().replace(&path.display().to_string(), "skep.toml");
     let flags = Flags::parse(flags.iter().map(Into::into), &table(&[])).map_err(text);
-    let fixed: Vec<Fixed> =
-        fixed.iter().map(|(name, value)| Fixed { name: (*name).into(), value: (*value).into() }).collect();
+    let fix = |(name, value): &(&str, &str)| RawSetting {
+        name: (*name).into(),
+        value: RawValue::Text((*value).into()),
+        source: Source::Fixed,
+    };
+    let fixed = fixed.iter().map(fix).collect();
     let variables = variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
     let sources = Sources { variables, file: Some(path.clone()), ignored_tables: vec!["legacy"] };
     let settings =
@@ -163,11 +165,4 @@ fn a_supervisor_does_not_judge_settings_of_the_application() {
 fn an_application_cannot_take_a_table_of_the_server() {
     let problem = read_with("", &[], &[], &[], Some(&[row("log.colour")])).unwrap_err();
     assert!(problem.starts_with("the table \"log\" is the server's"), "{problem}");
-}
-
-#[test]
-fn a_file_of_any_path_is_named() {
-    let table = table(&[]);
-    let raw = sources::parse_file(Path::new("a/b.toml"), "workers = 2", &table).unwrap();
-    assert_eq!(raw[0].source.to_string(), "a/b.toml:1");
 }

@@ -3,6 +3,7 @@
 //! Closing a socket with unread input resets the connection, and the reset may overtake the response. So this module shuts down writing first, and
 //! discards input for a while.
 
+use std::cell::RefCell;
 use std::future::poll_fn;
 use std::time::Duration;
 
@@ -12,7 +13,7 @@ use skep::{Error, Response};
 
 use super::socket::Socket;
 use super::wire::Wire;
-use super::{Connection, Context, End, HeadLimits, TimedOut};
+use super::{Connection, Context, End, TimedOut};
 use crate::log::Line;
 
 /// How long, and how much, input is discarded.
@@ -33,10 +34,10 @@ pub(super) async fn close(connection: &Connection, end: End) {
             );
         }
         End::TimedOut(TimedOut::Idle) => None,
-        End::TimedOut(TimedOut::Head) if !connection.wire().received() => None,
+        End::TimedOut(TimedOut::Head) if !connection.wire().received => None,
         End::TimedOut(TimedOut::Head) => Some(header_timeout()),
         End::Rejected => {
-            connection.wire().rejection().map(|rejection| Error::new(rejection.status).with_message(rejection.message))
+            connection.wire().rejection.map(|rejection| Error::new(rejection.status).with_message(rejection.message))
         }
         End::Http(result) => of_http(connection, result),
     };
@@ -50,7 +51,7 @@ pub(super) async fn close(connection: &Connection, end: End) {
     }
     let linger = error.is_some() || connection.wire().has_unread_input();
     let patience = connection.context.limits.write_idle;
-    let _ = tokio::time::timeout(patience, finish(connection, &page, linger)).await;
+    let _ = tokio::time::timeout(patience, finish(&connection.wire, &page, linger)).await;
 }
 
 fn header_timeout() -> Error {
@@ -61,25 +62,25 @@ fn header_timeout() -> Error {
 fn of_http(connection: &Connection, result: hyper::Result<()>) -> Option<Error> {
     let error = result.err()?;
     tracing::debug!(%error, peer = connection.peer_text, "connection ended");
-    let status = connection.wire().hyper_status()?;
+    let status = connection.wire().hyper_status?;
     Some(Error::new(status).with_cause(error))
 }
 
-async fn finish(connection: &Connection, page: &[u8], linger: bool) -> std::io::Result<()> {
+async fn finish(wire: &RefCell<Wire>, page: &[u8], linger: bool) -> std::io::Result<()> {
     // The rest of a body comes before the page.
-    poll_fn(|cx| connection.wire().poll_flush(cx)).await?;
-    connection.wire().push(page);
-    poll_fn(|cx| connection.wire().poll_flush(cx)).await?;
-    poll_fn(|cx| connection.wire().poll_shutdown(cx)).await?;
+    poll_fn(|cx| wire.borrow_mut().poll_flush(cx)).await?;
+    wire.borrow_mut().push(page);
+    poll_fn(|cx| wire.borrow_mut().poll_flush(cx)).await?;
+    poll_fn(|cx| wire.borrow_mut().poll_shutdown(cx)).await?;
     if linger {
-        let _ = tokio::time::timeout(LINGER, discard(|cx| connection.wire().poll_discard(cx))).await;
+        let _ = tokio::time::timeout(LINGER, discard(wire)).await;
     }
     Ok(())
 }
 
-async fn discard(mut poll: impl FnMut(&mut std::task::Context<'_>) -> std::task::Poll<std::io::Result<usize>>) {
+async fn discard(wire: &RefCell<Wire>) {
     let mut left = LINGER_BYTES;
-    while let Ok(count @ 1..) = poll_fn(&mut poll).await {
+    while let Ok(count @ 1..) = poll_fn(|cx| wire.borrow_mut().poll_discard(cx)).await {
         let Some(rest) = left.checked_sub(count) else { return };
         left = rest;
     }
@@ -104,15 +105,8 @@ pub(crate) async fn reject(context: &Context, socket: Socket) {
         .with_message("there are too many connections; try again in a moment")
         .with_header(RETRY_AFTER, HeaderValue::from_static("5"));
     let bytes = write_response(&mut context.local.failure(&error));
-    let mut wire = Wire::new(socket, HeadLimits { bytes: 0, fields: 0, target: 0 });
-    wire.push(&bytes);
-    let _ = tokio::time::timeout(LINGER, async {
-        poll_fn(|cx| wire.poll_flush(cx)).await?;
-        poll_fn(|cx| wire.poll_shutdown(cx)).await?;
-        discard(|cx| wire.poll_discard(cx)).await;
-        Ok::<_, std::io::Error>(())
-    })
-    .await;
+    let wire = RefCell::new(Wire::new(socket));
+    let _ = tokio::time::timeout(LINGER, finish(&wire, &bytes, true)).await;
 }
 
 /// Serialises a response with which a connection ends.

@@ -4,7 +4,6 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::task::Waker;
 use std::time::{Duration, Instant};
 
 use skep::Local;
@@ -12,9 +11,8 @@ use tokio::sync::Notify;
 
 use super::Connection;
 pub(crate) use super::budget::RequestBudget;
-use super::request_body::BodyLimits;
-use super::validator::HeadLimits;
 use crate::authority::Hosts;
+use crate::config::Limits;
 use crate::handoff::SlotRef;
 use crate::log::AccessLog;
 use crate::proxies::Trusted;
@@ -22,22 +20,6 @@ use crate::sys::{self, scoreboard};
 
 /// After this many connections, free memory is returned to the system.
 const TRIM_PEAK: usize = 32;
-
-/// The limits of a connection. [`Config`](crate::config::Config) documents them.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Limits {
-    pub(crate) head: HeadLimits,
-    pub(crate) header_time: Duration,
-    pub(crate) body: BodyLimits,
-    /// None: no limit.
-    pub(crate) request_time: Option<Duration>,
-    pub(crate) keep_alive: Duration,
-    pub(crate) write_idle: Duration,
-    /// 0: no limit.
-    pub(crate) requests: u32,
-    pub(crate) http2_streams: u32,
-    pub(crate) http2_resets: u32,
-}
 
 /// Who may send requests for whom.
 #[derive(Debug, Default)]
@@ -171,10 +153,17 @@ impl Context {
 
     /// Makes connections close with their next response.
     pub(crate) fn retire(&self) {
-        self.retiring.set(true);
-        for connection in self.connections() {
-            connection.wake();
-        }
+        self.end(&self.retiring);
+    }
+
+    /// Makes all connections close as soon as their requests are finished.
+    pub(crate) fn drain(&self) {
+        self.end(&self.draining);
+    }
+
+    fn end(&self, how: &Cell<bool>) {
+        how.set(true);
+        self.connections().iter().for_each(|connection| connection.wake());
         self.changed.notify_waiters();
     }
 
@@ -220,11 +209,6 @@ impl Context {
         }
     }
 
-    /// Takes a permit for a request.
-    pub(crate) fn poll_permit(&self, waker: &Waker) -> bool {
-        self.budget.poll_permit(waker)
-    }
-
     /// Gives the permit of a request back.
     pub(crate) fn release_permit(&self) {
         self.budget.release_permit();
@@ -239,15 +223,6 @@ impl Context {
         }
         if let Some(slot_ref) = &self.slot_ref {
             slot_ref.slot().busy.store(if busy { scoreboard::now() } else { 0 }, Ordering::Relaxed);
-        }
-        self.changed.notify_waiters();
-    }
-
-    /// Makes all connections close as soon as their requests are finished.
-    pub(crate) fn drain(&self) {
-        self.draining.set(true);
-        for connection in self.connections() {
-            connection.wake();
         }
         self.changed.notify_waiters();
     }

@@ -37,7 +37,7 @@ pub(super) fn exchange(
         Body::empty()
     } else {
         let ended = Arc::clone(ended.insert(Arc::default()));
-        Body::stream(RequestBody::new(incoming, context.limits.body, ended))
+        Body::stream(RequestBody::new(incoming, &context.limits, ended))
     };
     let request = Request::new(parts, body).with_peer(peer);
     // Boxed: hyper moves the future several times before it polls it, and the application's is large.
@@ -76,7 +76,7 @@ impl<F: Future<Output = Response>> Future for ResponseFuture<F> {
         if let Some((connection, exchange)) = connection.zip(self.exchange.as_mut())
             && !exchange.has_permit
         {
-            if !connection.context.poll_permit(cx.waker()) {
+            if !connection.context.budget.poll_permit(cx.waker()) {
                 return Poll::Pending;
             }
             exchange.has_permit = true;
@@ -94,7 +94,7 @@ impl<F: Future<Output = Response>> Future for ResponseFuture<F> {
         exchange.connection.stream.set(Some(StreamState::WaitsForClient));
         // It is unknown whether the rest of the body will arrive, so the connection closes.
         let unread = self.ended.as_ref().is_some_and(|ended| !ended.load(Ordering::Relaxed));
-        if self.is_last || exchange.closes_connection() || (unread && exchange.connection.wire().in_body()) {
+        if self.is_last || exchange.closes_connection() || (unread && exchange.connection.wire().validator.in_body()) {
             response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
         }
         Poll::Ready(Ok(exchange.respond(response)))
@@ -136,7 +136,7 @@ impl Connection {
         if is_health_check(&parts.uri) {
             return Err(Box::new(self.health(&parts.uri)));
         }
-        if parts.uri.path_and_query().is_some_and(|target| target.as_str().len() > self.context.limits.head.target) {
+        if parts.uri.path_and_query().is_some_and(|target| target.as_str().len() > self.context.limits.url) {
             let error = Error::new(StatusCode::URI_TOO_LONG).with_message("the address is too long");
             return Err(Box::new(self.context.local.failure(&error)));
         }
@@ -241,9 +241,10 @@ impl Exchange {
         if parts.version == Version::HTTP_2 {
             return false;
         }
-        let quota = self.connection.context.limits.requests;
+        let quota = self.connection.context.limits.requests_per_connection;
         (quota > 0 && self.connection.requests.get() >= quota)
-            || (self.connection.wire().in_chunked() && parts.headers.contains_key(http::header::TRANSFER_ENCODING))
+            || (self.connection.wire().validator.in_chunked()
+                && parts.headers.contains_key(http::header::TRANSFER_ENCODING))
     }
 }
 

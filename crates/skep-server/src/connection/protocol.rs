@@ -25,8 +25,8 @@ pub(super) async fn http1(connection: &Rc<Connection>) -> End {
         .header_read_timeout(None)
         // Out-of-band chunks need hyper's flat buffer: see `Chunk`.
         .writev(false)
-        .max_headers(limits.head.fields)
-        .max_buf_size(limits.head.bytes.max(8 << 10))
+        .max_headers(limits.header_fields)
+        .max_buf_size(limits.header_bytes.max(8 << 10))
         .serve_connection(Io(Rc::clone(connection)), service);
     connection.drive(pin!(http), hyper1::Connection::graceful_shutdown, Context::is_draining).await
 }
@@ -44,11 +44,11 @@ pub(super) async fn http2(connection: &Rc<Connection>) -> End {
         .keep_alive_timeout(limits.write_idle)
         .max_concurrent_streams(limits.http2_streams)
         .max_pending_accept_reset_streams(limits.http2_resets as usize)
-        .max_header_list_size(u32::try_from(limits.head.bytes).unwrap_or(u32::MAX))
+        .max_header_list_size(u32::try_from(limits.header_bytes).unwrap_or(u32::MAX))
         .serve_connection(Io(Rc::clone(connection)), service);
     // Sends GOAWAY, and finishes the streams in progress (RFC 9113, 6.8).
     // Before the client's preface hyper would close the connection without GOAWAY: a retiring worker waits for it, a draining one does not.
-    let ends = |context: &Context| context.is_draining() || context.is_retiring() && connection.wire().received();
+    let ends = |context: &Context| context.is_draining() || context.is_retiring() && connection.wire().received;
     connection.drive(pin!(http), hyper2::Connection::graceful_shutdown, ends).await
 }
 
@@ -57,7 +57,7 @@ struct Io(Rc<Connection>);
 
 impl Read for Io {
     fn poll_read(self: Pin<&mut Self>, cx: &mut TaskContext<'_>, cursor: ReadBufCursor<'_>) -> Poll<io::Result<()>> {
-        self.0.wire().poll_read(cx, cursor)
+        self.0.wire().poll_read(cx, cursor, &self.0.context.limits)
     }
 }
 

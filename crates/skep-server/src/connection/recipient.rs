@@ -56,7 +56,7 @@ fn read(connection: &Connection, parts: &mut Parts) -> Result<(Peer, bool), Erro
 
 /// The checks that the validator makes for HTTP/1.
 fn check_http2(context: &Context, parts: &Parts) -> Result<(), Error> {
-    if parts.headers.len() > context.limits.head.fields {
+    if parts.headers.len() > context.limits.header_fields {
         let status = StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE;
         return Err(Error::new(status).with_message("there are too many header fields"));
     }

@@ -14,15 +14,16 @@ use hyper::body::Incoming;
 use skep::body::{BodyError, BodyFailure};
 use tokio::time::{Instant, Sleep};
 
+use crate::config::Limits;
+
 /// How long the server waits for a body.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct BodyLimits {
+struct BodyLimits {
     /// For the next bytes.
-    pub(crate) idle: Duration,
+    idle: Duration,
     /// Bytes a second, on average and after the first `idle`. 0: none.
-    pub(crate) rate: u64,
+    rate: u64,
     /// In all.
-    pub(crate) time: Option<Duration>,
+    time: Option<Duration>,
 }
 
 /// A request's body, with timeouts. Only waiting for the client counts, not the time in which the application does not read.
@@ -48,7 +49,8 @@ impl BodyLimits {
 
 impl RequestBody {
     /// `ended` is set when the last byte has been read.
-    pub(crate) fn new(body: Incoming, limits: BodyLimits, ended: Arc<AtomicBool>) -> Self {
+    pub(crate) fn new(body: Incoming, limits: &Limits, ended: Arc<AtomicBool>) -> Self {
+        let limits = BodyLimits { idle: limits.body_idle, rate: limits.body_rate, time: limits.body_time };
         Self { body, limits, received: 0, waited: Duration::ZERO, waiting_since: None, timer: None, ended }
     }
 

@@ -11,6 +11,7 @@ use tokio::io::{AsyncRead, AsyncWrite, Interest, ReadBuf};
 use tokio::net::{TcpStream, UnixStream};
 use tokio_rustls::server::TlsStream;
 
+use crate::listener::AcceptedSocket;
 use crate::sys;
 
 /// A connected socket without TLS.
@@ -56,6 +57,17 @@ impl Socket {
 
 // System calls go through rustix: those of the C library are cancellation points, which cost extra in a process with threads.
 impl Plain {
+    /// Registers a connection with the runtime.
+    pub(crate) fn register(accepted: AcceptedSocket) -> io::Result<Self> {
+        let AcceptedSocket { socket, address } = accepted;
+        if address.is_none() {
+            return UnixStream::from_std(socket.into()).map(Self::Unix);
+        }
+        // Responses are written whole; Nagle's algorithm would only delay them.
+        rustix::net::sockopt::set_tcp_nodelay(&socket, true)?;
+        TcpStream::from_std(socket.into()).map(Self::Tcp)
+    }
+
     fn fd(&self) -> BorrowedFd<'_> {
         match self {
             Self::Tcp(tcp) => tcp.as_fd(),

@@ -8,17 +8,7 @@
 use http::StatusCode;
 
 use crate::authority;
-
-/// The limits of one head.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct HeadLimits {
-    /// Bytes of request line and header fields together.
-    pub(crate) bytes: usize,
-    /// The number of header fields.
-    pub(crate) fields: usize,
-    /// Bytes of the request target.
-    pub(crate) target: usize,
-}
+use crate::config::Limits;
 
 /// Why a message is rejected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,7 +18,7 @@ pub(crate) struct Rejection {
 }
 
 /// Follows the messages of one connection.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Validator {
     state: State,
     head: Head,
@@ -36,9 +26,10 @@ pub(crate) struct Validator {
     partial: Vec<u8>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum State {
     /// Before or in a request line.
+    #[default]
     RequestLine,
     Fields,
     /// In a body; this many bytes are left.
@@ -69,11 +60,6 @@ const fn bad_request(message: &'static str) -> Rejection {
 }
 
 impl Validator {
-    pub(crate) const fn new() -> Self {
-        let head = Head { bytes: 0, fields: 0, version_11: false, host: false, chunked: false, length: None };
-        Self { state: State::RequestLine, head, partial: Vec::new() }
-    }
-
     /// True between the first byte of a head and its end.
     pub(crate) fn in_head(&self) -> bool {
         self.head.bytes > 0
@@ -90,7 +76,7 @@ impl Validator {
     }
 
     /// Validates the next bytes, and returns how many of them may pass. Of a rejected head none may, though those of earlier calls have passed.
-    pub(crate) fn check(&mut self, bytes: &[u8], limits: &HeadLimits) -> (usize, Option<Rejection>) {
+    pub(crate) fn check(&mut self, bytes: &[u8], limits: &Limits) -> (usize, Option<Rejection>) {
         let mut at = 0;
         let mut good = 0;
         while at < bytes.len() {
@@ -117,7 +103,7 @@ impl Validator {
     }
 
     /// Takes one line or the beginning of one, and returns its length.
-    fn take_line(&mut self, bytes: &[u8], limits: &HeadLimits) -> Validated<usize> {
+    fn take_line(&mut self, bytes: &[u8], limits: &Limits) -> Validated<usize> {
         if self.partial.is_empty() {
             return self.take_whole_line(bytes, limits);
         }
@@ -131,7 +117,7 @@ impl Validator {
     }
 
     #[inline]
-    fn take_whole_line(&mut self, bytes: &[u8], limits: &HeadLimits) -> Validated<usize> {
+    fn take_whole_line(&mut self, bytes: &[u8], limits: &Limits) -> Validated<usize> {
         let Some(end) = line_end(bytes)? else {
             return self.buffer_partial(bytes, limits).map(|()| bytes.len());
         };
@@ -140,7 +126,7 @@ impl Validator {
         Ok(end + 2)
     }
 
-    fn buffer_partial(&mut self, bytes: &[u8], limits: &HeadLimits) -> Validated {
+    fn buffer_partial(&mut self, bytes: &[u8], limits: &Limits) -> Validated {
         self.count(bytes.len(), limits)?;
         let first = self.partial.is_empty() && self.state == State::RequestLine;
         if first && bytes[0] != b'\r' && !bytes[0].is_ascii_graphic() {
@@ -151,16 +137,16 @@ impl Validator {
             early_version(&self.partial)?;
         }
         // The longest registered method has 17 letters.
-        if self.state == State::RequestLine && self.partial.len() > limits.target + 32 {
+        if self.state == State::RequestLine && self.partial.len() > limits.url + 32 {
             return Err(reject(StatusCode::URI_TOO_LONG, "the address is too long"));
         }
         Ok(())
     }
 
     #[inline]
-    fn count(&mut self, bytes: usize, limits: &HeadLimits) -> Validated {
+    fn count(&mut self, bytes: usize, limits: &Limits) -> Validated {
         self.head.bytes += bytes;
-        if self.head.bytes <= limits.bytes {
+        if self.head.bytes <= limits.header_bytes {
             return Ok(());
         }
         Err(match self.state {
@@ -169,7 +155,7 @@ impl Validator {
         })
     }
 
-    fn line(&mut self, line: &[u8], limits: &HeadLimits) -> Validated {
+    fn line(&mut self, line: &[u8], limits: &Limits) -> Validated {
         match self.state {
             // Empty lines before a request are ignored (RFC 9112, 2.2).
             State::RequestLine if line.is_empty() => Ok(()),
@@ -183,9 +169,9 @@ impl Validator {
         }
     }
 
-    fn field(&mut self, line: &[u8], limits: &HeadLimits) -> Validated {
+    fn field(&mut self, line: &[u8], limits: &Limits) -> Validated {
         self.head.fields += 1;
-        if self.head.fields > limits.fields {
+        if self.head.fields > limits.header_fields {
             return Err(reject(StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE, "there are too many header fields"));
         }
         match line[0] {
@@ -198,15 +184,12 @@ impl Validator {
     }
 
     fn host(&mut self, value: &[u8]) -> Validated {
-        if self.head.host {
+        if std::mem::replace(&mut self.head.host, true) {
             return Err(bad_request("there are two Host fields"));
         }
         // An absolute target has the host, and ignores this one (RFC 9112, 3.2.2).
-        if !value.is_empty() && !authority::is_valid(value) {
-            return Err(bad_request("Host is not the name of a host"));
-        }
-        self.head.host = true;
-        Ok(())
+        let is_host = value.is_empty() || authority::is_valid(value);
+        if is_host { Ok(()) } else { Err(bad_request("Host is not the name of a host")) }
     }
 
     fn content_length(&mut self, value: &[u8]) -> Validated {
@@ -288,12 +271,12 @@ fn is_special(byte: u8) -> bool {
 }
 
 /// Validates `GET /path HTTP/1.1`; true for version 1.1.
-fn request_line(line: &[u8], limits: &HeadLimits) -> Validated<bool> {
+fn request_line(line: &[u8], limits: &Limits) -> Validated<bool> {
     const VERSION: usize = " HTTP/1.1".len();
     let method = line.iter().position(|byte| *byte == b' ').ok_or(bad_request("the request line is incomplete"))?;
     let rest = &line[method + 1..];
     let Some(target) = rest.len().checked_sub(VERSION) else { return Err(unversioned(rest)) };
-    if target > limits.target {
+    if target > limits.url {
         return Err(reject(StatusCode::URI_TOO_LONG, "the address is too long"));
     }
     match &rest[target..] {
@@ -345,16 +328,15 @@ fn decimal(digits: &[u8]) -> Option<u64> {
 mod tests {
     use super::*;
 
-    const BOUNDS: HeadLimits = HeadLimits { bytes: 1000, fields: 10, target: 100 };
-
     /// Validates a text that arrives in two parts.
     fn check(text: &[u8], cut: usize) -> (usize, Option<StatusCode>) {
-        let mut validator = Validator::new();
-        let (first, refusal) = validator.check(&text[..cut], &BOUNDS);
+        let limits = Limits { header_bytes: 1000, header_fields: 10, url: 100, ..Limits::default() };
+        let mut validator = Validator::default();
+        let (first, refusal) = validator.check(&text[..cut], &limits);
         if let Some(refusal) = refusal {
             return (first, Some(refusal.status));
         }
-        let (second, refusal) = validator.check(&text[cut..], &BOUNDS);
+        let (second, refusal) = validator.check(&text[cut..], &limits);
         (first + second, refusal.map(|refusal| refusal.status))
     }
 

@@ -17,7 +17,8 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use super::exchange::Exchange;
 use super::response_body::DirectBody;
 use super::socket::Socket;
-use super::validator::{HeadLimits, Rejection, Validator};
+use super::validator::{Rejection, Validator};
+use crate::config::Limits;
 use crate::sys;
 
 /// Output is gathered up to this many bytes.
@@ -32,8 +33,7 @@ const KEEP: usize = 1 << 10;
 /// One connection's socket, with what waits on either side.
 pub(crate) struct Wire {
     socket: Socket,
-    validator: Validator,
-    limits: HeadLimits,
+    pub(super) validator: Validator,
     mode: Mode,
     /// Input that arrived before the protocol was known.
     sniffed: Vec<u8>,
@@ -42,10 +42,14 @@ pub(crate) struct Wire {
     written: usize,
     /// Sent after all of `out`, before anything else.
     body: Option<PendingBody>,
-    rejection: Option<Rejection>,
-    hyper_status: Option<StatusCode>,
-    received: bool,
-    blocked: bool,
+    /// Why input was rejected.
+    pub(super) rejection: Option<Rejection>,
+    /// The status of hyper's own response.
+    pub(super) hyper_status: Option<StatusCode>,
+    /// Any byte has arrived.
+    pub(super) received: bool,
+    /// The client does not read what is written.
+    pub(super) blocked: bool,
     /// Something was written to the socket since the last flush; TLS buffers, too.
     unflushed: bool,
 }
@@ -81,11 +85,10 @@ pub(crate) enum Protocol {
 const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
 impl Wire {
-    pub(crate) fn new(socket: Socket, limits: HeadLimits) -> Self {
+    pub(crate) fn new(socket: Socket) -> Self {
         Self {
             socket,
-            validator: Validator::new(),
-            limits,
+            validator: Validator::default(),
             mode: Mode::Http1,
             sniffed: Vec::new(),
             out: Vec::new(),
@@ -109,24 +112,9 @@ impl Wire {
         self.mode == Mode::Http2
     }
 
-    /// Why input was rejected.
-    pub(crate) fn rejection(&self) -> Option<Rejection> {
-        self.rejection
-    }
-
     /// True if input was rejected, and everything before it has been read.
     pub(crate) fn is_rejected(&self) -> bool {
         self.mode == Mode::Rejected
-    }
-
-    /// The status of hyper's own response.
-    pub(crate) fn hyper_status(&self) -> Option<StatusCode> {
-        self.hyper_status
-    }
-
-    /// True if any byte has arrived.
-    pub(crate) fn received(&self) -> bool {
-        self.received
     }
 
     /// True if there is, or will be, input that is not read.
@@ -137,21 +125,6 @@ impl Wire {
     /// True between the first byte of a head and its end.
     pub(crate) fn in_head(&self) -> bool {
         !self.is_http2() && self.validator.in_head()
-    }
-
-    /// True if bytes of a body are still to come.
-    pub(crate) fn in_body(&self) -> bool {
-        self.validator.in_body()
-    }
-
-    /// True if the current message has a chunked body.
-    pub(crate) fn in_chunked(&self) -> bool {
-        self.validator.in_chunked()
-    }
-
-    /// True if the client does not read what is written.
-    pub(crate) fn is_write_blocked(&self) -> bool {
-        self.blocked
     }
 
     pub(crate) fn supports_sendfile(&self) -> bool {
@@ -195,14 +168,22 @@ impl Wire {
         }
     }
 
-    pub(crate) fn poll_read(&mut self, cx: &mut Context<'_>, mut cursor: ReadBufCursor<'_>) -> Poll<io::Result<()>> {
+    pub(crate) fn poll_read(
+        &mut self,
+        cx: &mut Context<'_>,
+        mut cursor: ReadBufCursor<'_>,
+        limits: &Limits,
+    ) -> Poll<io::Result<()>> {
         // Rejected input ends the connection once all requests before it are answered: see `Connection::after_poll`.
         if self.rejection.is_some() {
             return self.withhold();
         }
         if !self.sniffed.is_empty() {
             let count = self.sniffed.len().min(cursor.remaining());
-            let passed = if self.is_http2() { count } else { self.validate_sniffed(count) };
+            let mut passed = count;
+            if !self.is_http2() {
+                (passed, self.rejection) = self.validator.check(&self.sniffed[..count], limits);
+            }
             cursor.put_slice(&self.sniffed[..passed]);
             self.sniffed.drain(..count);
             if self.sniffed.is_empty() {
@@ -218,7 +199,7 @@ impl Wire {
             };
             return sys::poll_read_into(cursor, |buffer| Pin::new(socket).poll_read(cx, buffer), note);
         }
-        let Self { socket, validator, limits, rejection, received, .. } = self;
+        let Self { socket, validator, rejection, received, .. } = self;
         let mut withheld = false;
         let check = |bytes: &[u8]| {
             let (passed, refused) = validator.check(bytes, limits);
@@ -239,12 +220,6 @@ impl Wire {
         Poll::Pending
     }
 
-    fn validate_sniffed(&mut self, count: usize) -> usize {
-        let (passed, rejection) = self.validator.check(&self.sniffed[..count], &self.limits);
-        self.rejection = rejection;
-        passed
-    }
-
     /// Writes. `own` says that no request is in progress, so that this is hyper's own response.
     pub(crate) fn poll_write(&mut self, cx: &mut Context<'_>, bytes: &[u8], own: bool) -> Poll<io::Result<usize>> {
         if own && !self.is_http2() {
@@ -252,17 +227,10 @@ impl Wire {
             return Poll::Ready(Ok(bytes.len()));
         }
         // The head of a queued body is taken whole; what follows it waits for the body.
-        let head = match &mut self.body {
-            Some(waiting) if waiting.awaits_head => {
-                waiting.awaits_head = false;
-                true
-            }
-            Some(_) => {
-                ready!(self.poll_empty(cx))?;
-                false
-            }
-            None => false,
-        };
+        let head = self.body.as_mut().is_some_and(|waiting| std::mem::take(&mut waiting.awaits_head));
+        if !head && self.body.is_some() {
+            ready!(self.poll_empty(cx))?;
+        }
         if head || self.waiting() + bytes.len() <= GATHER {
             self.out.extend_from_slice(bytes);
             return Poll::Ready(Ok(bytes.len()));

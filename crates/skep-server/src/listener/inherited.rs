@@ -6,7 +6,8 @@ use std::os::unix::net::UnixListener;
 
 use rustix::net::{AddressFamily, sockopt};
 
-use super::{BoundAddress, ListenError, Listener};
+use super::{BoundAddress, Listener};
+use crate::error::StartError;
 use crate::sys;
 
 /// systemd's first file descriptor (`sd_listen_fds(3)`).
@@ -21,8 +22,8 @@ pub(super) fn of_systemd() -> Vec<i32> {
 }
 
 /// Takes over a listening socket.
-pub(crate) fn take(fd: i32) -> Result<(Listener, BoundAddress), ListenError> {
-    let error = |text: &dyn std::fmt::Display| ListenError(format!("cannot listen on fd:{fd}: {text}"));
+pub(crate) fn take(fd: i32) -> Result<(Listener, BoundAddress), StartError> {
+    let error = |text: &dyn std::fmt::Display| StartError(format!("cannot listen on fd:{fd}: {text}"));
     let socket = sys::take_inherited(fd).map_err(|cause| error(&cause))?;
     if !sockopt::socket_acceptconn(&socket).map_err(|cause| error(&cause))? {
         return Err(error(&"it is a socket, but not one that listens"));
@@ -31,14 +32,13 @@ pub(crate) fn take(fd: i32) -> Result<(Listener, BoundAddress), ListenError> {
 }
 
 fn listener(socket: OwnedFd) -> std::io::Result<(Listener, BoundAddress)> {
+    rustix::io::ioctl_fionbio(&socket, true)?;
     if sockopt::socket_domain(&socket)? == AddressFamily::UNIX {
         let socket = UnixListener::from(socket);
-        socket.set_nonblocking(true)?;
         let path = socket.local_addr()?.as_pathname().map(Into::into).unwrap_or_default();
-        return Ok((Listener::Unix(socket), BoundAddress::Unix(path)));
+        return Ok((Listener { socket: socket.into(), is_tcp: false }, BoundAddress::Unix(path)));
     }
     let socket = TcpListener::from(socket);
-    socket.set_nonblocking(true)?;
-    let address = socket.local_addr()?;
-    Ok((Listener::Tcp(socket), BoundAddress::Tcp(address)))
+    let address = BoundAddress::Tcp(socket.local_addr()?);
+    Ok((Listener { socket: socket.into(), is_tcp: true }, address))
 }

@@ -5,15 +5,16 @@ use std::io;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::os::fd::OwnedFd;
 
+use rustix::net::addr::SocketAddrArg;
 use rustix::net::{AddressFamily, SocketFlags, SocketType, sockopt};
 
-use super::ListenError;
+use crate::error::StartError;
 
 /// The sockets of each worker thread, and their addresses.
 type Bound = (Vec<Vec<TcpListener>>, Vec<SocketAddr>);
 
 /// Binds a socket for each worker thread on each address. Of several addresses of a name, one must succeed.
-pub(super) fn bind(said: &str, addresses: &[SocketAddr], workers: usize, backlog: i32) -> Result<Bound, ListenError> {
+pub(super) fn bind(said: &str, addresses: &[SocketAddr], workers: usize, backlog: i32) -> Result<Bound, StartError> {
     let mut sockets: Vec<Vec<TcpListener>> = (0..workers).map(|_| Vec::new()).collect();
     let mut reached: Vec<SocketAddr> = Vec::new();
     let mut failure = None;
@@ -55,11 +56,7 @@ fn bind_all(address: SocketAddr, workers: usize, backlog: i32) -> io::Result<(Ve
     };
     let mut sockets = Vec::with_capacity(workers);
     for _ in 0..workers {
-        let socket = open(address)?;
-        sockopt::set_socket_reuseport(&socket, true)?;
-        rustix::net::bind(&socket, &address)?;
-        rustix::net::listen(&socket, backlog)?;
-        let socket = TcpListener::from(socket);
+        let socket = TcpListener::from(listen(family(address), &address, backlog)?);
         address.set_port(socket.local_addr()?.port());
         sockets.push(socket);
     }
@@ -72,24 +69,27 @@ pub(crate) fn another(socket: &OwnedFd, backlog: i32) -> io::Result<OwnedFd> {
     if domain == AddressFamily::UNIX || !sockopt::socket_reuseport(socket)? {
         return socket.try_clone();
     }
-    let address = rustix::net::getsockname(socket)?;
-    let more = open_in(domain)?;
-    sockopt::set_socket_reuseport(&more, true)?;
-    rustix::net::bind(&more, &address)?;
-    rustix::net::listen(&more, backlog)?;
-    Ok(more)
+    listen(domain, &rustix::net::getsockname(socket)?, backlog)
+}
+
+fn listen(family: AddressFamily, address: &impl SocketAddrArg, backlog: i32) -> io::Result<OwnedFd> {
+    let socket = open(family)?;
+    sockopt::set_socket_reuseport(&socket, true)?;
+    rustix::net::bind(&socket, address)?;
+    rustix::net::listen(&socket, backlog)?;
+    Ok(socket)
 }
 
 /// With `SO_REUSEPORT` alone, a second server of the same user would silently get half of the connections of the first one.
 fn probe(address: SocketAddr) -> io::Result<()> {
-    rustix::net::bind(open(address)?, &address).map_err(Into::into)
+    rustix::net::bind(open(family(address))?, &address).map_err(Into::into)
 }
 
-fn open(address: SocketAddr) -> io::Result<OwnedFd> {
-    open_in(if address.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 })
+fn family(address: SocketAddr) -> AddressFamily {
+    if address.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 }
 }
 
-fn open_in(family: AddressFamily) -> io::Result<OwnedFd> {
+fn open(family: AddressFamily) -> io::Result<OwnedFd> {
     let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
     let socket = rustix::net::socket_with(family, SocketType::STREAM, flags, None)?;
     // A port with connections in TIME_WAIT is free.
@@ -97,7 +97,7 @@ fn open_in(family: AddressFamily) -> io::Result<OwnedFd> {
     Ok(socket)
 }
 
-fn explain(said: &str, address: SocketAddr, error: &io::Error) -> ListenError {
+fn explain(said: &str, address: SocketAddr, error: &io::Error) -> StartError {
     let port = address.port();
     let text = match error.kind() {
         io::ErrorKind::AddrInUse => match holder(port) {
@@ -114,7 +114,7 @@ fn explain(said: &str, address: SocketAddr, error: &io::Error) -> ListenError {
         _ => error.to_string(),
     };
     let place = if address.to_string() == said { said.to_owned() } else { format!("{said} ({address})") };
-    ListenError(format!("cannot listen on {place}: {text}"))
+    StartError(format!("cannot listen on {place}: {text}"))
 }
 
 /// The process that listens on a port, if it is visible.
@@ -156,27 +156,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_busy_port_is_an_error_that_names_who_holds_it() {
-        let held = TcpListener::bind("127.0.0.1:0").unwrap();
-        let address = held.local_addr().unwrap();
-        let error = bind("x", &[address], 2, 16).unwrap_err().to_string();
-        assert!(error.contains(&format!("port {} is in use by ", address.port())), "{error}");
-        assert!(error.contains(&format!("(process {})", std::process::id())), "{error}");
-    }
-
-    #[test]
-    fn every_worker_gets_a_socket_on_the_same_port() {
+    fn workers_share_a_port_and_servers_do_not() {
         let (sockets, reached) = bind("x", &["127.0.0.1:0".parse().unwrap()], 3, 16).unwrap();
         assert_eq!(sockets.len(), 3);
         for socket in sockets.iter().flatten() {
             assert_eq!(socket.local_addr().unwrap(), reached[0]);
         }
         assert_ne!(reached[0].port(), 0);
-    }
-
-    #[test]
-    fn two_servers_do_not_share_a_port_by_accident() {
-        let (_sockets, reached) = bind("x", &["127.0.0.1:0".parse().unwrap()], 1, 16).unwrap();
         assert!(bind("x", &reached, 1, 16).is_err());
     }
 }

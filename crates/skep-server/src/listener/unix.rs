@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType};
 
-use super::ListenError;
+use crate::error::StartError;
 
 /// The file of a socket. Removed when dropped, unless another file has replaced it.
 #[derive(Debug)]
@@ -18,26 +18,22 @@ pub(crate) struct SocketFile {
 }
 
 /// A listening socket for clients.
-pub(super) fn listen(path: &Path, backlog: i32) -> Result<(UnixListener, SocketFile), ListenError> {
-    bind(path, backlog).map_err(|error| ListenError(format!("cannot listen on unix:{}: {error}", path.display())))
+pub(super) fn listen(path: &Path, backlog: i32) -> Result<(UnixListener, SocketFile), StartError> {
+    bind(path, backlog).map_err(|error| StartError(format!("cannot listen on unix:{}: {error}", path.display())))
 }
 
 /// A listening socket that replaces a stale one.
 pub(crate) fn bind(path: &Path, backlog: i32) -> io::Result<(UnixListener, SocketFile)> {
     make_room(path).map_err(io::Error::other)?;
-    let open = || -> io::Result<_> {
-        let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
-        let socket = rustix::net::socket_with(AddressFamily::UNIX, SocketType::STREAM, flags, None)?;
-        rustix::net::bind(&socket, &SocketAddrUnix::new(path)?)?;
-        rustix::net::listen(&socket, backlog)?;
-        Ok((UnixListener::from(socket), fs::symlink_metadata(path)?.ino()))
-    };
-    let (socket, inode) = open()?;
-    Ok((socket, SocketFile { path: path.to_owned(), inode }))
+    let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
+    let socket = rustix::net::socket_with(AddressFamily::UNIX, SocketType::STREAM, flags, None)?;
+    rustix::net::bind(&socket, &SocketAddrUnix::new(path)?)?;
+    rustix::net::listen(&socket, backlog)?;
+    Ok((UnixListener::from(socket), SocketFile::at(path)?))
 }
 
 impl SocketFile {
-    /// A socket file that this process created before it was upgraded.
+    /// A socket file that this process has created, perhaps before it was upgraded.
     pub(crate) fn at(path: &Path) -> io::Result<Self> {
         Ok(Self { path: path.to_owned(), inode: fs::symlink_metadata(path)?.ino() })
     }

@@ -12,7 +12,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use http::StatusCode;
 
 use super::buffer::LogBuffer;
-use super::text::{write_escaped, write_number, write_padded, write_time};
+use super::text::{write_escaped, write_padded, write_time};
 
 /// The access log of one thread.
 #[derive(Debug)]
@@ -95,7 +95,7 @@ impl Line<'_> {
         out.extend_from_slice(self.status.as_ref().map_or("-", StatusCode::as_str).as_bytes());
         for number in [self.bytes, u64::try_from(self.time.as_micros()).unwrap_or(u64::MAX)] {
             out.push(b' ');
-            write_number(out, number);
+            write_padded(out, number, 1);
         }
         out.push(b'\n');
     }

@@ -29,24 +29,19 @@ pub(crate) struct LogBuffer {
     limit: usize,
     lines: Mutex<Vec<u8>>,
     dropped: AtomicU64,
-    shared: Arc<Shared>,
+    writer: Arc<Writer>,
 }
 
-#[derive(Debug)]
-struct Shared {
-    /// There is no thread: lines are written at once.
-    direct: AtomicBool,
+/// Writes the buffers, usually on a thread of its own.
+#[derive(Debug, Default)]
+pub(crate) struct Writer {
+    /// A thread writes the lines. Otherwise they are written at once.
+    threaded: AtomicBool,
     /// A buffer has lines.
     pending: AtomicBool,
     stopping: AtomicBool,
     buffers: Mutex<Vec<Arc<LogBuffer>>>,
     thread: Mutex<Option<JoinHandle<()>>>,
-}
-
-/// The thread that writes.
-#[derive(Debug)]
-pub(crate) struct Writer {
-    shared: Arc<Shared>,
 }
 
 impl LogBuffer {
@@ -59,7 +54,7 @@ impl LogBuffer {
         }
         let before = lines.len();
         format(&mut lines);
-        if self.shared.direct.load(Ordering::Relaxed) {
+        if !self.writer.threaded.load(Ordering::Relaxed) {
             drop(lines);
             self.write(&mut Vec::new());
             return;
@@ -67,13 +62,13 @@ impl LogBuffer {
         let half = self.limit / 2;
         let hurry = before < half && lines.len() >= half;
         drop(lines);
-        if (hurry || !self.shared.pending.load(Ordering::Relaxed)) && !self.shared.call() {
+        if (hurry || !self.writer.pending.load(Ordering::Relaxed)) && !self.writer.call() {
             self.write(&mut Vec::new());
         }
     }
 
-    /// Writes the buffer, and returns the number of bytes. `spare` replaces the buffer meanwhile.
-    pub(super) fn write(&self, spare: &mut Vec<u8>) -> usize {
+    /// Writes the buffer. `spare` replaces it meanwhile.
+    fn write(&self, spare: &mut Vec<u8>) {
         std::mem::swap(&mut *lock(&self.lines), spare);
         let dropped = self.dropped.swap(0, Ordering::Relaxed);
         if dropped > 0 {
@@ -88,25 +83,36 @@ impl LogBuffer {
                 std::fs::File::options().write(true).open("/dev/null").and_then(|mut null| null.write_all(spare))
             }
         };
-        let length = spare.len();
         spare.clear();
         spare.shrink_to(KEEP);
-        length
     }
 }
 
-impl Shared {
+impl Writer {
+    /// Starts the thread with the next line: a process that logs nothing needs none.
+    pub(crate) fn use_thread(&self) {
+        self.threaded.store(true, Ordering::Relaxed);
+    }
+
+    /// A new buffer of at most `limit` bytes.
+    pub(crate) fn buffer(self: &Arc<Self>, stream: Stream, limit: usize) -> Arc<LogBuffer> {
+        let (lines, dropped) = Default::default();
+        let buffer = Arc::new(LogBuffer { stream, limit, lines, dropped, writer: Arc::clone(self) });
+        lock(&self.buffers).push(Arc::clone(&buffer));
+        buffer
+    }
+
     /// Wakes the writing thread, and starts it if necessary. False if it cannot be started.
     fn call(self: &Arc<Self>) -> bool {
         self.pending.store(true, Ordering::Release);
         let begun = self.begin();
         if begun.is_err() {
-            self.direct.store(true, Ordering::Relaxed);
+            self.threaded.store(false, Ordering::Relaxed);
         }
         begun.is_ok()
     }
 
-    fn begin(self: &Arc<Self>) -> io::Result<()> {
+    pub(super) fn begin(self: &Arc<Self>) -> io::Result<()> {
         let mut thread = lock(&self.thread);
         if let Some(thread) = &*thread {
             thread.thread().unpark();
@@ -129,66 +135,22 @@ impl Shared {
                 thread::park_timeout(PATIENCE);
             }
             self.pending.store(false, Ordering::Release);
-            let buffers = lock(&self.buffers).clone();
-            for buffer in buffers {
-                buffer.write(&mut spare);
-            }
+            self.write(&mut spare);
             if stopping {
                 return;
             }
         }
     }
-}
 
-impl Writer {
-    /// Starts the thread.
-    pub(crate) fn start() -> io::Result<Self> {
-        let writer = Self::direct();
-        writer.use_thread();
-        writer.shared.begin()?;
-        Ok(writer)
-    }
-
-    /// Without a thread: each line is written at once.
-    pub(crate) fn direct() -> Self {
-        let shared = Arc::new(Shared {
-            direct: AtomicBool::new(true),
-            pending: AtomicBool::new(false),
-            stopping: AtomicBool::new(false),
-            buffers: Mutex::default(),
-            thread: Mutex::default(),
-        });
-        Self { shared }
-    }
-
-    /// Starts the thread with the next line: a process that logs nothing needs none.
-    pub(crate) fn use_thread(&self) {
-        self.shared.direct.store(false, Ordering::Relaxed);
-    }
-
-    /// A new buffer of at most `limit` bytes.
-    pub(crate) fn buffer(&self, stream: Stream, limit: usize) -> Arc<LogBuffer> {
-        let buffer = Arc::new(LogBuffer {
-            stream,
-            limit,
-            lines: Mutex::default(),
-            dropped: AtomicU64::new(0),
-            shared: Arc::clone(&self.shared),
-        });
-        lock(&self.shared.buffers).push(Arc::clone(&buffer));
-        buffer
+    fn write(&self, spare: &mut Vec<u8>) {
+        let buffers = lock(&self.buffers).clone();
+        buffers.iter().for_each(|buffer| buffer.write(spare));
     }
 
     /// Writes all buffers, and ends the thread if there is one.
-    pub(crate) fn finish(&mut self) {
-        self.shared.stopping.store(true, Ordering::Release);
-        let Some(thread) = lock(&self.shared.thread).take() else {
-            let buffers = lock(&self.shared.buffers).clone();
-            for buffer in buffers {
-                buffer.write(&mut Vec::new());
-            }
-            return;
-        };
+    pub(crate) fn finish(&self) {
+        self.stopping.store(true, Ordering::Release);
+        let Some(thread) = lock(&self.thread).take() else { return self.write(&mut Vec::new()) };
         thread.thread().unpark();
         let _ = thread.join();
     }
@@ -205,7 +167,9 @@ mod tests {
 
     #[test]
     fn a_full_buffer_drops_lines_and_counts_them() {
-        let mut writer = Writer::start().unwrap();
+        let writer = Arc::new(Writer::default());
+        writer.use_thread();
+        writer.begin().unwrap();
         let buffer = writer.buffer(Stream::Error, 0);
         buffer.push(|_| panic!("there is no room"));
         buffer.push(|_| panic!("there is no room"));
@@ -216,14 +180,14 @@ mod tests {
 
     #[test]
     fn a_thread_begins_with_the_first_line_and_ends_with_the_last() {
-        let mut writer = Writer::direct();
+        let writer = Arc::new(Writer::default());
         writer.use_thread();
         let buffer = writer.buffer(Stream::Null, 100);
-        assert!(lock(&writer.shared.thread).is_none());
+        assert!(lock(&writer.thread).is_none());
         buffer.push(|lines| lines.extend(b"one line\n"));
-        assert!(lock(&writer.shared.thread).is_some());
+        assert!(lock(&writer.thread).is_some());
         buffer.push(|lines| lines.extend(b"another\n"));
         writer.finish();
-        assert!(lock(&buffer.lines).is_empty() && lock(&writer.shared.thread).is_none());
+        assert!(lock(&buffer.lines).is_empty() && lock(&writer.thread).is_none());
     }
 }

@@ -33,11 +33,6 @@ fn date(days: u64) -> (u64, u64, u64) {
     (era * 400 + year + next, month_of_year, day - (153 * month + 2) / 5 + 1)
 }
 
-/// Writes a number in decimal.
-pub(crate) fn write_number(out: &mut Vec<u8>, number: u64) {
-    write_padded(out, number, 1);
-}
-
 /// Writes a number in decimal, padded with zeros to this width.
 pub(crate) fn write_padded(out: &mut Vec<u8>, mut number: u64, width: usize) {
     let mut digits = [b'0'; 20];
@@ -102,7 +97,7 @@ mod tests {
 
     #[test]
     fn numbers_are_written_whole() {
-        assert_eq!(text(|out| write_number(out, 0)), "0");
-        assert_eq!(text(|out| write_number(out, u64::MAX)), u64::MAX.to_string());
+        assert_eq!(text(|out| write_padded(out, 0, 1)), "0");
+        assert_eq!(text(|out| write_padded(out, u64::MAX, 1)), u64::MAX.to_string());
     }
 }

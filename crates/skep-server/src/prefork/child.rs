@@ -24,59 +24,45 @@ const INTERNAL_ERROR: i32 = 70;
 /// A process that serves. Returns its exit code.
 pub(super) fn serve(
     common: &mut Common<'_>,
-    logs: &mut Logs,
+    logs: &Logs,
     parent: u32,
     slot: usize,
     request_quota: u64,
     wakeup: &OwnedFd,
 ) -> i32 {
     let result = begin(parent, &[libc::SIGTERM, libc::SIGUSR1, libc::SIGUSR2, libc::SIGQUIT]).and_then(|signals| {
-        if !common.is_process_per_request() {
+        let single = common.is_process_per_request();
+        if !single {
             common.handoff.child_title(slot, "ready");
             logs.use_thread();
         }
-        try_serve(common, logs, slot, request_quota, signals, wakeup)
+        let slot = SlotRef::new(&common.handoff.scoreboard, slot);
+        let config = common.config;
+        // Dropping the listeners here closes this process's copies only.
+        let listeners = std::mem::take(&mut common.listeners);
+        let (_sender, state) = watch::channel(WorkerState::Serving);
+        let most = if single { 1 } else { max_connections(config) };
+        let limit = ConnectionLimit::new(most, config.limits.connections_per_address);
+        let tls = common.tls.clone();
+        let mut worker = worker(config, &common.site, listeners, tls, logs, limit, state, Some(slot.clone()));
+        worker.budget = RequestBudget::new(config.concurrency, request_quota);
+        let scoreboard = &common.handoff.scoreboard;
+        let low = config.min_spare.max(config.max_spare / 2);
+        let on_connection = || {
+            // With several requests per process, the parent checks often enough while processes are busy.
+            let is_free = |slot: &&sys::scoreboard::Slot| slot.is_claimed() && slot.busy.load(Ordering::Relaxed) == 0;
+            if single && scoreboard.slots().iter().filter(is_free).count() < low {
+                let _ = rustix::io::write(wakeup, &1_u64.to_ne_bytes());
+            }
+        };
+        let report = || common.status_query.report(&common.site);
+        ProcessWorker { worker, signals, slot_ref: slot, single }.run(on_connection, &report)
     });
     finish(logs, result)
 }
 
-fn try_serve(
-    common: &mut Common<'_>,
-    logs: &Logs,
-    slot: usize,
-    request_quota: u64,
-    signals: OwnedFd,
-    wakeup: &OwnedFd,
-) -> io::Result<()> {
-    let slot_ref = SlotRef::new(&common.handoff.scoreboard, slot);
-    let config = common.config;
-    // Dropping the listeners here closes this process's copies only.
-    let listeners = std::mem::take(&mut common.listeners);
-    let (_sender, state) = watch::channel(WorkerState::Serving);
-    let single = common.is_process_per_request();
-    let connections =
-        ConnectionLimit::new(if single { 1 } else { max_connections(config) }, config.limits.connections_per_address);
-    let mut worker =
-        worker(config, &common.site, listeners, common.tls.clone(), logs, connections, state, Some(slot_ref.clone()));
-    worker.budget = RequestBudget::new(config.concurrency, request_quota);
-    let scoreboard = &common.handoff.scoreboard;
-    let low = config.min_spare.max(config.max_spare / 2);
-    let on_connection = || {
-        // With several requests per process, the parent checks often enough while processes are busy.
-        if !single {
-            return;
-        }
-        let is_free = |slot: &&sys::scoreboard::Slot| slot.is_claimed() && slot.busy.load(Ordering::Relaxed) == 0;
-        if scoreboard.slots().iter().filter(is_free).count() < low {
-            let _ = rustix::io::write(wakeup, &1_u64.to_ne_bytes());
-        }
-    };
-    let report = || common.status_query.report(&common.site);
-    ProcessWorker { worker, signals, slot_ref, single }.run(on_connection, &report)
-}
-
 /// The process that runs jobs.
-pub(super) fn run_jobs(common: &mut Common<'_>, logs: &mut Logs, parent: u32) -> i32 {
+pub(super) fn run_jobs(common: &mut Common<'_>, logs: &Logs, parent: u32) -> i32 {
     let result = begin(parent, &[libc::SIGTERM, libc::SIGUSR1, libc::SIGUSR2]).and_then(|signals| {
         common.listeners.clear();
         sys::process::set_title("skep: jobs");
@@ -107,7 +93,7 @@ fn wait_for_exit(signals: &OwnedFd, report: impl Fn()) -> bool {
 }
 
 /// A process that only reports the status of the application.
-pub(super) fn report_status(common: &mut Common<'_>, logs: &mut Logs, parent: u32) -> i32 {
+pub(super) fn report_status(common: &mut Common<'_>, logs: &Logs, parent: u32) -> i32 {
     let result = begin(parent, &[libc::SIGTERM, libc::SIGUSR1, libc::SIGUSR2]).map(|_signals| {
         common.listeners.clear();
         common.status_query.report(&common.site);
@@ -124,7 +110,7 @@ fn begin(parent: u32, signals: &[i32]) -> io::Result<OwnedFd> {
     Ok(pipe)
 }
 
-fn finish(logs: &mut Logs, result: io::Result<()>) -> i32 {
+fn finish(logs: &Logs, result: io::Result<()>) -> i32 {
     let code = match result {
         Ok(()) => 0,
         Err(error) => {

@@ -9,9 +9,9 @@ use std::time::{Duration, Instant};
 use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
 use rustix::process::{Pid, Signal, WaitOptions, WaitStatus, kill_process, wait};
 
-use super::{Common, child, status_query};
+use super::{Common, child};
 use crate::backoff::Backoff;
-use crate::channel::Command;
+use crate::channel::{Command, Lines};
 use crate::log::Logs;
 use crate::procfs;
 use crate::recycling::{HUNG_AFTER, jittered};
@@ -47,8 +47,7 @@ pub(super) struct Parent<'h> {
     signals: OwnedFd,
     /// An eventfd: a child writes to it when it takes a request and few children are free.
     wakeup: OwnedFd,
-    /// Bytes of an incomplete command.
-    read: Vec<u8>,
+    commands: Lines,
     state: WorkerState,
     children: Vec<ChildProcess>,
     /// The minimal number of serving children.
@@ -59,8 +58,6 @@ pub(super) struct Parent<'h> {
     last_crash: Option<Instant>,
     last_check: Instant,
     last_reap: Instant,
-    /// The supervisor has closed the channel.
-    closed: bool,
 }
 
 /// Children that exit within this time are collected together: waking up for each costs more than collecting it.
@@ -91,7 +88,7 @@ impl<'h> Parent<'h> {
             logs,
             signals: sys::signals::catch(&SIGNALS)?,
             wakeup: eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?,
-            read: Vec::new(),
+            commands: Lines::default(),
             state: WorkerState::Standby,
             children: Vec::new(),
             backoff: Backoff::default(),
@@ -99,7 +96,6 @@ impl<'h> Parent<'h> {
             last_crash: None,
             last_check: now,
             last_reap: now,
-            closed: false,
         })
     }
 
@@ -141,16 +137,16 @@ impl<'h> Parent<'h> {
         if let Some(reports) = self.common.status_query.socket() {
             fds.push(PollFd::from_borrowed_fd(reports, PollFlags::IN));
         }
-        if !self.closed {
+        if !self.commands.closed {
             fds.push(PollFd::from_borrowed_fd(self.common.handoff.channel.as_fd(), PollFlags::IN));
         }
         // EINTR: a signal has arrived.
         let _ = match REAP_INTERVAL.checked_sub(self.last_reap.elapsed()) {
             Some(rest) => {
-                let timeout = timespec(timeout.min(rest));
-                sys::process::with_signal_blocked(libc::SIGCHLD, || poll(&mut fds, Some(&timeout)))
+                let timeout = Timespec::try_from(timeout.min(rest)).ok();
+                sys::process::with_signal_blocked(libc::SIGCHLD, || poll(&mut fds, timeout.as_ref()))
             }
-            None => Ok(poll(&mut fds, Some(&timespec(timeout)))),
+            None => Ok(poll(&mut fds, Timespec::try_from(timeout).ok().as_ref())),
         };
         let _ = rustix::io::read(&self.wakeup, &mut [0; 8]);
     }
@@ -210,7 +206,7 @@ impl<'h> Parent<'h> {
         // Drawn before the fork: all children would draw the same number.
         let quota = jittered(self.common.config.requests_per_worker);
         let parent = std::process::id();
-        let (common, logs, wakeup) = (&mut self.common, &mut self.logs, &self.wakeup);
+        let (common, logs, wakeup) = (&mut self.common, &self.logs, &self.wakeup);
         let forked = sys::process::fork(|| match role {
             Role::Serve(slot) => child::serve(common, logs, parent, slot, quota, wakeup),
             Role::Jobs => child::run_jobs(common, logs, parent),
@@ -232,23 +228,13 @@ impl<'h> Parent<'h> {
 
     /// Executes the commands of the supervisor. True if it wants the parent to exit at once.
     fn read_commands(&mut self) -> bool {
-        let mut buffer = [0; 1024];
-        loop {
-            match rustix::io::read(&self.common.handoff.channel, &mut buffer) {
-                Ok(count @ 1..) => self.read.extend_from_slice(&buffer[..count]),
-                Err(rustix::io::Errno::AGAIN | rustix::io::Errno::INTR) => break,
-                Ok(_) | Err(_) => {
-                    // The supervisor is gone.
-                    if !std::mem::replace(&mut self.closed, true) {
-                        self.stop(WorkerState::Draining);
-                    }
-                    break;
-                }
-            }
+        self.commands.read(&self.common.handoff.channel);
+        if self.commands.closed {
+            // The supervisor is gone.
+            self.stop(WorkerState::Draining);
         }
-        while let Some(end) = self.read.iter().position(|byte| *byte == b'\n') {
-            let line: Vec<u8> = self.read.drain(..=end).collect();
-            match std::str::from_utf8(&line[..end]).ok().and_then(Command::parse) {
+        while let Some(line) = self.commands.next() {
+            match Command::parse(&line) {
                 Some(Command::State(WorkerState::Serving)) => self.state = WorkerState::Serving,
                 Some(Command::State(state)) => self.stop(state),
                 Some(Command::Quit) => return true,
@@ -274,8 +260,11 @@ impl<'h> Parent<'h> {
             !child.retiring && (child.role == Role::Jobs || !single && matches!(child.role, Role::Serve(_)))
         };
         let mut asked: Vec<Pid> = self.children.iter().filter(knows).map(|child| child.pid).collect();
-        self.common.status_query.discard_late_reports();
-        asked.iter().copied().for_each(status_query::request);
+        // Those that come too late for their query must not answer this one.
+        self.common.status_query.receive();
+        for pid in &asked {
+            let _ = kill_process(*pid, Signal::USR2);
+        }
         if single
             && self.state == WorkerState::Serving
             && let Some(child) = self.fork(Role::Status)
@@ -399,10 +388,6 @@ fn retire(child: &mut ChildProcess, grace: Duration) {
     child.retiring = true;
     child.deadline = Some(Instant::now() + grace + LINGER + BACKTRACE_TIMEOUT);
     let _ = kill_process(child.pid, signal_for(WorkerState::Retiring));
-}
-
-fn timespec(time: Duration) -> Timespec {
-    Timespec { tv_sec: time.as_secs().cast_signed(), tv_nsec: time.subsec_nanos().into() }
 }
 
 /// The signal that puts a child into a state.

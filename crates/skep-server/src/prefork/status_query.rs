@@ -9,7 +9,7 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixDatagram;
 use std::time::{Duration, Instant};
 
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::Pid;
 use skep::Site;
 
 use crate::app_status;
@@ -21,9 +21,6 @@ const REPORT_TIMEOUT: Duration = Duration::from_millis(150);
 
 /// How long a process waits for room in the socket.
 const SEND_TIMEOUT: Duration = Duration::from_millis(100);
-
-/// The signal that requests a report.
-pub(super) const REPORT_SIGNAL: Signal = Signal::USR2;
 
 /// The maximal size of a datagram: both forms of one report.
 const MAX_REPORT: usize = 192 << 10;
@@ -64,11 +61,6 @@ impl StatusQuery {
         let _ = self.theirs.send(&message);
     }
 
-    /// Drops reports that arrived after the deadline of their query.
-    pub(super) fn discard_late_reports(&mut self) {
-        self.receive();
-    }
-
     /// These processes have been signalled.
     pub(super) fn start(&mut self, id: u64, json: bool, processes: Vec<Pid>) {
         let deadline = Instant::now() + REPORT_TIMEOUT;
@@ -91,7 +83,8 @@ impl StatusQuery {
         }
     }
 
-    fn receive(&mut self) {
+    /// Takes the reports that have arrived. Those that no pending query waits for are dropped.
+    pub(super) fn receive(&mut self) {
         let mut message = vec![0; if self.pending.is_empty() { 1 } else { MAX_REPORT }];
         while let Ok(length) = self.ours.recv(&mut message) {
             let Some((pid, text, json)) = parse(&message[..length]) else { continue };
@@ -126,11 +119,6 @@ impl StatusQuery {
     }
 }
 
-/// Requests a report from a process.
-pub(super) fn request(pid: Pid) {
-    let _ = kill_process(pid, REPORT_SIGNAL);
-}
-
 fn parse(message: &[u8]) -> Option<(i32, String, String)> {
     let (pid, rest) = message.split_first_chunk()?;
     let (length, rest) = rest.split_first_chunk()?;
@@ -152,7 +140,7 @@ mod tests {
         let mut queries = StatusQuery::new().unwrap();
         let (own, other) = (rustix::process::getpid(), Pid::INIT);
         queries.report(&site);
-        queries.discard_late_reports();
+        queries.receive();
         queries.start(1, true, vec![own, other]);
         queries.start(2, false, vec![own]);
         queries.receive();

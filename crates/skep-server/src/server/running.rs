@@ -12,7 +12,7 @@ use crate::app_status;
 use crate::jobs::Jobs;
 use crate::listener::SocketFile;
 use crate::log::Logs;
-use crate::resources::print;
+use crate::resources::announce;
 use crate::signals::{Outcome, Signals};
 use crate::worker_state::{WorkerExit, WorkerState};
 
@@ -64,18 +64,13 @@ impl Running {
         if let Some(jobs) = self.jobs.take() {
             jobs.finish(self.grace);
         }
-        if let Some(mut logs) = self.logs.take() {
+        if let Some(logs) = self.logs.take() {
             logs.finish();
         }
     }
 
-    /// Prints the addresses.
     pub(super) fn announce(&self) {
-        let threads = match self.workers.len() {
-            1 => "1 thread".to_owned(),
-            count => format!("{count} threads"),
-        };
-        let _ = print(&format!("{} listens on {} ({threads})\n", self.name, self.urls.join(" and ")));
+        announce(&self.name, &self.urls, self.workers.len(), ["thread", "threads"]);
     }
 
     pub(super) fn run_until_stopped(mut self, signals: Signals) -> ExitCode {
@@ -102,7 +97,7 @@ impl Running {
 
     /// Exits without waiting for requests, but flushes the log.
     fn quit(&mut self, code: u8) -> ExitCode {
-        if let Some(mut logs) = self.logs.take() {
+        if let Some(logs) = self.logs.take() {
             logs.finish();
         }
         ExitCode::from(code)

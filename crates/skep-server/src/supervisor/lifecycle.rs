@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal, WaitOptions, WaitStatus, wait};
 
 use super::swap::Swap;
-use super::worker_handle::{Start, WorkerHandle};
+use super::worker_handle::WorkerHandle;
 use super::{CHECK_INTERVAL, EXIT_TIMEOUT, Shutdown, StartingWorker, Supervisor};
 use crate::channel::{self, Command};
 use crate::config::{Config, Model};
@@ -58,14 +58,8 @@ impl Supervisor {
             // One more, for the process that runs jobs.
             Model::Prefork => self.config.max_workers.max(worker_count(&self.config)) + 1,
         };
-        let start = Start {
-            number: self.last_number,
-            executable,
-            sockets: &self.sockets,
-            slots,
-            additive_migrations_only: swap.is_some() && self.serving.is_some() && !allowed,
-        };
-        match WorkerHandle::start(&start) {
+        let additive_only = swap.is_some() && self.serving.is_some() && !allowed;
+        match WorkerHandle::start(self.last_number, executable, &self.sockets, slots, additive_only) {
             Ok(worker) => {
                 tracing::debug!("{worker} is starting");
                 self.starting = Some(StartingWorker { worker, swap });

@@ -38,34 +38,22 @@ impl Identity {
 
     /// `passwd(5)`, `group(5)`.
     fn find(users: &str, groups: &str, user: &str, group: Option<&str>) -> Result<Self, String> {
-        let rows = |text: &str| {
-            text.lines().map(|line| line.split(':').map(ToOwned::to_owned).collect::<Vec<_>>()).collect::<Vec<_>>()
-        };
         let (users, groups) = (rows(users), rows(groups));
-        let find = |rows: &[Vec<String>], wanted: &str| {
-            rows.iter()
-                .find(|row| row.first().is_some_and(|name| name == wanted) || row.get(2).is_some_and(|id| id == wanted))
-                .cloned()
-        };
-        let number = |row: &[String], at: usize| row.get(at).and_then(|text| text.parse::<u32>().ok());
         let found = find(&users, user);
-        let id = found.as_deref().and_then(|row| number(row, 2)).or_else(|| user.parse().ok());
+        let id = found.and_then(|row| number(row, 2)).or_else(|| user.parse().ok());
         let id = id.ok_or_else(|| format!("user = {user}: there is no such user in /etc/passwd"))?;
         let own_group = match group {
             Some(name) => find(&groups, name)
-                .as_deref()
                 .and_then(|row| number(row, 2))
                 .or_else(|| name.parse().ok())
                 .ok_or_else(|| format!("group = {name}: there is no such group in /etc/group"))?,
             None => found
-                .as_deref()
                 .and_then(|row| number(row, 3))
                 .ok_or_else(|| format!("user = {user}: set `group`, too: /etc/passwd does not say which"))?,
         };
-        let name = found.and_then(|row| row.into_iter().next()).unwrap_or_default();
-        let belongs = |row: &&Vec<String>| {
-            row.get(3).is_some_and(|members| !name.is_empty() && members.split(',').any(|member| member == name))
-        };
+        let name = found.map(|row| row[0]).filter(|name| !name.is_empty());
+        let belongs =
+            |row: &&Vec<&str>| row.get(3).is_some_and(|members| members.split(',').any(|one| Some(one) == name));
         let mut all: Vec<u32> = groups.iter().filter(belongs).filter_map(|row| number(row, 2)).collect();
         if !all.contains(&own_group) {
             all.push(own_group);
@@ -100,6 +88,19 @@ impl Identity {
             format!("this process cannot become user {} and group {}: {error}; start it as root, or leave `user` and `group` out", self.user, self.group)
         })
     }
+}
+
+fn rows(text: &str) -> Vec<Vec<&str>> {
+    text.lines().map(|line| line.split(':').collect()).collect()
+}
+
+/// The row with this name or number.
+fn find<'r, 't>(rows: &'r [Vec<&'t str>], wanted: &str) -> Option<&'r Vec<&'t str>> {
+    rows.iter().find(|row| row[0] == wanted || row.get(2) == Some(&wanted))
+}
+
+fn number(row: &[&str], at: usize) -> Option<u32> {
+    row.get(at)?.parse().ok()
 }
 
 /// True if this process is root, and nobody else can change what a path in this folder names: the folder and all above it belong to root,

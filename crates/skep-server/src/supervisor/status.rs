@@ -1,6 +1,5 @@
 //! The reply to `status`, as text and as JSON.
 
-use std::fmt::{self, Write};
 use std::os::unix::net::UnixStream;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
@@ -26,22 +25,6 @@ pub(super) struct Query {
     pub(super) deadline: Instant,
 }
 
-/// The status of a server.
-#[derive(Debug)]
-pub(super) struct Status {
-    name: String,
-    process: u32,
-    version: String,
-    uptime: Duration,
-    urls: Vec<String>,
-    memory: Option<u64>,
-    crashes: u64,
-    crash_loop: Option<u32>,
-    last_swap: Option<(Duration, Result<String, String>)>,
-    workers: Vec<WorkerStatus>,
-    application: Application,
-}
-
 /// What the application reports, in the form that was asked for.
 #[derive(Debug)]
 enum Application {
@@ -50,29 +33,6 @@ enum Application {
     /// The worker did not respond in time.
     TimedOut,
     Report(String),
-}
-
-/// A worker process: the one of `thread`, or the parent of `prefork` with its children.
-#[derive(Debug)]
-struct WorkerStatus {
-    number: u32,
-    process: i32,
-    version: String,
-    state: &'static str,
-    since: Duration,
-    memory: Option<u64>,
-    requests: u64,
-    slots: Vec<SlotStatus>,
-}
-
-/// A thread, or a forked process.
-#[derive(Debug)]
-struct SlotStatus {
-    process: u32,
-    thread: u32,
-    requests: u64,
-    connections: u32,
-    busy: bool,
 }
 
 impl Supervisor {
@@ -98,7 +58,7 @@ impl Supervisor {
     /// Replies to clients whose worker has not responded in time, or cannot any more.
     pub(super) fn finish_status_queries(&mut self) {
         let now = Instant::now();
-        let asked = self.serving.as_ref().filter(|serving| !serving.closed).map(|serving| serving.number);
+        let asked = self.serving.as_ref().filter(|serving| !serving.messages.closed).map(|serving| serving.number);
         let late = |query: &mut Query| query.deadline <= now || asked != Some(query.worker);
         let late: Vec<Query> = self.status_queries.extract_if(.., late).collect();
         for query in late {
@@ -113,32 +73,104 @@ impl Supervisor {
     }
 
     fn reply_status(&mut self, client: UnixStream, json: bool, application: Application) {
-        let status = self.status(application);
-        let text = if json { status.json() } else { status.to_string() };
+        let text = if json { self.status_json(&application) } else { self.status_text(&application) };
         self.clients.reply(client, &text);
     }
 
-    fn status(&self, application: Application) -> Status {
-        let starting = self.starting.iter().map(|starting| WorkerStatus::of(&starting.worker, "starting"));
-        let serving = self.serving.iter().map(|worker| WorkerStatus::of(worker, "ready"));
-        let retiring = self.retiring.iter().map(|worker| WorkerStatus::of(worker, "retiring"));
-        Status {
-            name: self.name.clone(),
-            process: std::process::id(),
-            version: self.executable.version(),
-            uptime: self.started.elapsed(),
-            urls: self.urls.clone(),
-            memory: procfs::memory(std::process::id().cast_signed()),
-            crashes: self.crashes,
-            crash_loop: self.backoff.is_crash_loop().then(|| self.backoff.early_exits()),
-            last_swap: self.last_swap.as_ref().map(|(at, outcome)| (at.elapsed(), outcome.clone())),
-            workers: serving.chain(starting).chain(retiring).collect(),
-            application,
+    /// All workers, with their states.
+    fn worker_states(&self) -> impl Iterator<Item = (&WorkerHandle, &'static str)> {
+        let serving = self.serving.iter().map(|worker| (worker, "ready"));
+        let starting = self.starting.iter().map(|starting| (&starting.worker, "starting"));
+        serving.chain(starting).chain(self.retiring.iter().map(|worker| (worker, "retiring")))
+    }
+
+    fn status_text(&self, application: &Application) -> String {
+        let (version, urls, process) = (self.executable.version(), self.urls.join(" and "), std::process::id());
+        let (uptime, memory) = (seconds(self.started.elapsed()), mib(procfs::memory(process.cast_signed())));
+        let mut text = format!("{} (version {version}), listens on {urls}\n", self.name);
+        text += &format!("supervisor: process {process}, up {uptime}, {memory}\n");
+        if self.backoff.is_crash_loop() {
+            text += &format!("CRASH LOOP: {} workers in a row exited early\n", self.backoff.early_exits());
         }
+        text += &format!("crashes: {}\n", self.crashes);
+        match &self.last_swap {
+            Some((at, Ok(outcome))) => text += &format!("last swap: {} ago, {outcome}\n", seconds(at.elapsed())),
+            Some((at, Err(why))) => text += &format!("last swap: FAILED {} ago: {why}\n", seconds(at.elapsed())),
+            None => {}
+        }
+        text.extend(self.worker_states().map(|(worker, state)| worker_text(worker, state)));
+        text + match application {
+            Application::Unavailable => "",
+            Application::TimedOut => "application: no status report in time\n",
+            Application::Report(report) => report,
+        }
+    }
+
+    /// One object on one line. Times are in seconds, sizes in bytes.
+    fn status_json(&self, application: &Application) -> String {
+        let (ok, swap) = match &self.last_swap {
+            None => ("null".to_owned(), "null".to_owned()),
+            Some((_, outcome)) => (outcome.is_ok().to_string(), quoted(outcome.as_ref().unwrap_or_else(|text| text))),
+        };
+        let (name, version, process) = (quoted(&self.name), self.executable.version(), std::process::id());
+        let memory = procfs::memory(process.cast_signed()).unwrap_or_default();
+        let uptime = self.started.elapsed().as_secs_f64();
+        let (crashes, crash_loop) = (self.crashes, self.backoff.is_crash_loop());
+        let urls = join(self.urls.iter().map(|url| quoted(url)));
+        let workers = join(self.worker_states().map(|(worker, state)| worker_json(worker, state)));
+        let application = match application {
+            Application::Unavailable => "[]",
+            Application::TimedOut => "null",
+            Application::Report(list) => list,
+        };
+        format!(
+            "{{\"name\":{name},\"version\":\"{version}\",\"process\":{process},\"uptime\":{uptime:.1},\"memory\":{memory},\
+             \"crashes\":{crashes},\"crash_loop\":{crash_loop},\"swap_succeeded\":{ok},\"swap\":{swap},\"urls\":[{urls}],\
+             \"workers\":[{workers}],\"application\":{application}}}\n"
+        )
     }
 }
 
-impl SlotStatus {
+fn worker_text(worker: &WorkerHandle, state: &str) -> String {
+    let (number, process, version) = (worker.number, worker.pid, worker.executable.version());
+    let since = seconds(worker.ready.unwrap_or(worker.started).elapsed());
+    let (requests, memory) = (worker.requests(), mib(worker.memory()));
+    let text = format!(
+        "worker {number}: process {process}, version {version}, {state} for {since}, {requests} requests, {memory}\n"
+    );
+    worker.claimed_slots().fold(text, |text, slot| {
+        let Numbers { process, thread, requests, connections, busy } = Numbers::of(slot);
+        let busy = if busy { ", busy" } else { "" };
+        text + &format!("  process {process} thread {thread}: {requests} requests, {connections} connections{busy}\n")
+    })
+}
+
+fn worker_json(worker: &WorkerHandle, state: &str) -> String {
+    let (number, process, version) = (worker.number, worker.pid, worker.executable.version());
+    let since = worker.ready.unwrap_or(worker.started).elapsed().as_secs_f64();
+    let (requests, memory) = (worker.requests(), worker.memory().unwrap_or_default());
+    let slots = join(worker.claimed_slots().map(|slot| {
+        let Numbers { process, thread, requests, connections, busy } = Numbers::of(slot);
+        format!(
+            "{{\"process\":{process},\"thread\":{thread},\"requests\":{requests},\"connections\":{connections},\"busy\":{busy}}}"
+        )
+    }));
+    format!(
+        "{{\"number\":{number},\"process\":{process},\"version\":\"{version}\",\"state\":\"{state}\",\"since\":{since:.1},\
+         \"requests\":{requests},\"memory\":{memory},\"slots\":[{slots}]}}"
+    )
+}
+
+/// What a slot says.
+struct Numbers {
+    process: u32,
+    thread: u32,
+    requests: u64,
+    connections: u32,
+    busy: bool,
+}
+
+impl Numbers {
     fn of(slot: &Slot) -> Self {
         Self {
             process: slot.process.load(Ordering::Relaxed),
@@ -148,90 +180,10 @@ impl SlotStatus {
             busy: slot.busy.load(Ordering::Relaxed) != 0,
         }
     }
-
-    fn json(&self) -> String {
-        format!(
-            "{{\"process\":{},\"thread\":{},\"requests\":{},\"connections\":{},\"busy\":{}}}",
-            self.process, self.thread, self.requests, self.connections, self.busy
-        )
-    }
 }
 
-impl fmt::Display for SlotStatus {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let busy = if self.busy { ", busy" } else { "" };
-        let Self { process, thread, requests, connections, .. } = self;
-        writeln!(f, "  process {process} thread {thread}: {requests} requests, {connections} connections{busy}")
-    }
-}
-
-impl WorkerStatus {
-    fn of(worker: &WorkerHandle, state: &'static str) -> Self {
-        Self {
-            number: worker.number,
-            process: worker.pid.as_raw_nonzero().get(),
-            version: worker.executable.version(),
-            state,
-            since: worker.ready.unwrap_or(worker.started).elapsed(),
-            memory: worker.memory(),
-            requests: worker.requests(),
-            slots: worker.claimed_slots().map(SlotStatus::of).collect(),
-        }
-    }
-
-    fn json(&self) -> String {
-        let slots: Vec<String> = self.slots.iter().map(SlotStatus::json).collect();
-        format!(
-            "{{\"number\":{},\"process\":{},\"version\":\"{}\",\"state\":\"{}\",\"since\":{:.1},\"requests\":{},\"memory\":{},\"slots\":[{}]}}",
-            self.number,
-            self.process,
-            self.version,
-            self.state,
-            self.since.as_secs_f64(),
-            self.requests,
-            self.memory.unwrap_or_default(),
-            slots.join(",")
-        )
-    }
-}
-
-impl fmt::Display for WorkerStatus {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(
-            f,
-            "worker {}: process {}, version {}, {} for {}, {} requests, {}",
-            self.number,
-            self.process,
-            self.version,
-            self.state,
-            seconds(self.since),
-            self.requests,
-            mib(self.memory)
-        )?;
-        self.slots.iter().try_for_each(|slot| slot.fmt(f))
-    }
-}
-
-impl fmt::Display for Status {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "{} (version {}), listens on {}", self.name, self.version, self.urls.join(" and "))?;
-        writeln!(f, "supervisor: process {}, up {}, {}", self.process, seconds(self.uptime), mib(self.memory))?;
-        if let Some(exits) = self.crash_loop {
-            writeln!(f, "CRASH LOOP: {exits} workers in a row exited early")?;
-        }
-        writeln!(f, "crashes: {}", self.crashes)?;
-        match &self.last_swap {
-            Some((ago, Ok(text))) => writeln!(f, "last swap: {} ago, {text}", seconds(*ago))?,
-            Some((ago, Err(text))) => writeln!(f, "last swap: FAILED {} ago: {text}", seconds(*ago))?,
-            None => {}
-        }
-        self.workers.iter().try_for_each(|worker| worker.fmt(f))?;
-        match &self.application {
-            Application::Unavailable => Ok(()),
-            Application::TimedOut => writeln!(f, "application: no status report in time"),
-            Application::Report(text) => f.write_str(text),
-        }
-    }
+fn join(items: impl Iterator<Item = String>) -> String {
+    items.collect::<Vec<_>>().join(",")
 }
 
 fn seconds(time: Duration) -> String {
@@ -241,35 +193,4 @@ fn seconds(time: Duration) -> String {
 fn mib(bytes: Option<u64>) -> String {
     let kib = bytes.unwrap_or_default() >> 10;
     format!("{}.{} MiB", kib >> 10, ((kib & 1023) * 10) >> 10)
-}
-
-impl Status {
-    /// One object on one line. Times are in seconds, sizes in bytes.
-    pub(super) fn json(&self) -> String {
-        let mut out = String::from("{");
-        let (ok, text) = match &self.last_swap {
-            None => ("null".to_owned(), "null".to_owned()),
-            Some((_, outcome)) => (outcome.is_ok().to_string(), quoted(outcome.as_ref().unwrap_or_else(|text| text))),
-        };
-        let urls: Vec<String> = self.urls.iter().map(|url| quoted(url)).collect();
-        let _ = write!(
-            out,
-            "\"name\":{},\"version\":\"{}\",\"process\":{},\"uptime\":{:.1},\"memory\":{},\"crashes\":{},\"crash_loop\":{},\"swap_succeeded\":{ok},\"swap\":{text},\"urls\":[{}],\"workers\":[",
-            quoted(&self.name),
-            self.version,
-            self.process,
-            self.uptime.as_secs_f64(),
-            self.memory.unwrap_or_default(),
-            self.crashes,
-            self.crash_loop.is_some(),
-            urls.join(",")
-        );
-        let workers: Vec<String> = self.workers.iter().map(WorkerStatus::json).collect();
-        let application = match &self.application {
-            Application::Unavailable => "[]",
-            Application::TimedOut => "null",
-            Application::Report(list) => list,
-        };
-        out + &workers.join(",") + "],\"application\":" + application + "}\n"
-    }
 }

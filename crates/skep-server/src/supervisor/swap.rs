@@ -46,7 +46,7 @@ impl Watch {
 impl Supervisor {
     /// Swaps if the executable on disk has changed (`swap.watch`).
     pub(super) fn watch(&mut self) {
-        if self.config.swap.watch && self.shutdown.is_none() && self.watched.is_due(Stamp::at(self.executable.path())) {
+        if self.config.swap.watch && self.shutdown.is_none() && self.watched.is_due(Stamp::at(&self.executable.path)) {
             self.swap(Swap { if_changed: true, ..Swap::default() });
         }
     }
@@ -57,11 +57,11 @@ impl Supervisor {
             let text = if self.shutdown.is_some() { "the server is shutting down" } else { "a swap is in progress" };
             return self.reply(swap.client, &format!("not swapped: {text}\n"));
         }
-        let executable = match Executable::at(self.executable.path()) {
+        let executable = match Executable::at(&self.executable.path) {
             Ok(executable) => Rc::new(executable),
             Err(problem) => return self.on_swap_failed(swap, &problem),
         };
-        self.watched = Watch::new(executable.stamp());
+        self.watched = Watch::new(executable.stamp);
         if swap.if_changed && executable.is_same(&self.executable) {
             return;
         }
@@ -72,7 +72,7 @@ impl Supervisor {
         }
         // An unchanged file is started, too: it reads its settings again.
         if let Err((error, swap)) = self.start_worker(&executable, Some(swap)) {
-            self.on_swap_failed(swap.unwrap_or_default(), &format!("{}: {error}", executable.path().display()));
+            self.on_swap_failed(swap.unwrap_or_default(), &format!("{}: {error}", executable.path.display()));
         }
     }
 

@@ -17,7 +17,7 @@ use super::worker_handle::{WorkerHandle, set_all_inheritable};
 use super::{OwnFiles, PidFile, Supervisor};
 use crate::config::Config;
 use crate::error::StartError;
-use crate::handoff::set_inheritable;
+use crate::handoff::{set_inheritable, sockets_of_text, sockets_to_text};
 use crate::listener::SocketFile;
 use crate::sys;
 use crate::sys::scoreboard::Scoreboard;
@@ -53,43 +53,31 @@ impl UpgradeState {
     /// The state for this process. A child process may have inherited the variable, but it is not for it.
     pub(super) fn of_process() -> Result<Option<Self>, StartError> {
         let Some(text) = std::env::var_os(VARIABLE) else { return Ok(None) };
-        let state = text.to_str().and_then(Self::parse);
-        let state =
-            state.ok_or_else(|| StartError(format!("{VARIABLE} = {}: not written by a supervisor", text.display())))?;
+        let state = text.to_str().and_then(Self::parse).ok_or_else(|| StartError::of_variable(VARIABLE, &text))?;
         Ok(Some(state).filter(|state| state.process == std::process::id()))
     }
 
     fn to_text(&self) -> String {
-        let threads = self.sockets.iter().map(|thread| join(thread, ","));
-        let (sockets, workers) = (join(threads, "/"), join(&self.workers, "/"));
-        format!(
-            "{}\n{}\n{}\n{}\n{}\n{sockets}\n{workers}\n{}",
-            self.process,
-            self.last_number,
-            self.crashes,
-            self.name,
-            self.control.unwrap_or(-1),
-            self.urls.join("\n")
-        )
+        let Self { process, last_number, crashes, name, .. } = self;
+        let (control, sockets) = (self.control.unwrap_or(-1), sockets_to_text(&self.sockets));
+        let workers = self.workers.iter().map(ToString::to_string).collect::<Vec<_>>().join("/");
+        let urls = self.urls.join("\n");
+        format!("{process}\n{last_number}\n{crashes}\n{name}\n{control}\n{sockets}\n{workers}\n{urls}")
     }
 
     fn parse(text: &str) -> Option<Self> {
         let mut lines = text.lines();
-        let mut next = || lines.next();
-        let of_thread = |thread: &str| thread.split(',').map(|fd| fd.parse().ok()).collect::<Option<Vec<RawFd>>>();
-        let (process, last_number, crashes) = (next()?.parse().ok()?, next()?.parse().ok()?, next()?.parse().ok()?);
-        let name = next()?.to_owned();
-        let control = next()?.parse().ok().filter(|fd| *fd >= 0);
-        let sockets = next()?.split('/').map(of_thread).collect::<Option<_>>()?;
-        let workers = next()?.split('/').filter(|worker| !worker.is_empty());
-        let workers = workers.map(InheritedWorker::parse).collect::<Option<_>>()?;
-        let urls = lines.map(ToOwned::to_owned).collect();
-        Some(Self { process, last_number, crashes, name, control, sockets, workers, urls })
+        Some(Self {
+            process: lines.next()?.parse().ok()?,
+            last_number: lines.next()?.parse().ok()?,
+            crashes: lines.next()?.parse().ok()?,
+            name: lines.next()?.to_owned(),
+            control: lines.next()?.parse().ok().filter(|fd| *fd >= 0),
+            sockets: sockets_of_text(lines.next()?)?,
+            workers: lines.next()?.split_terminator('/').map(InheritedWorker::parse).collect::<Option<_>>()?,
+            urls: lines.map(ToOwned::to_owned).collect(),
+        })
     }
-}
-
-fn join(items: impl IntoIterator<Item = impl ToString>, separator: &str) -> String {
-    items.into_iter().map(|item| item.to_string()).collect::<Vec<_>>().join(separator)
 }
 
 impl InheritedWorker {
@@ -100,21 +88,21 @@ impl InheritedWorker {
             pid: worker.pid.as_raw_nonzero().get(),
             channel: worker.channel.as_raw_fd(),
             scoreboard: worker.scoreboard.file().as_raw_fd(),
-            slots: worker.slots,
+            slots: worker.scoreboard.slots().len(),
         }
     }
 
     fn parse(text: &str) -> Option<Self> {
-        let words: Vec<i64> = text.split(' ').map(|word| word.parse().ok()).collect::<Option<_>>()?;
-        let &[serving, number, pid, channel, scoreboard, slots] = words.as_slice() else { return None };
-        Some(Self {
-            serving: serving == 1,
-            number: number.try_into().ok()?,
-            pid: pid.try_into().ok()?,
-            channel: channel.try_into().ok()?,
-            scoreboard: scoreboard.try_into().ok()?,
-            slots: slots.try_into().ok()?,
-        })
+        let mut words = text.split(' ');
+        let worker = Self {
+            serving: words.next()? == "1",
+            number: words.next()?.parse().ok()?,
+            pid: words.next()?.parse().ok()?,
+            channel: words.next()?.parse().ok()?,
+            scoreboard: words.next()?.parse().ok()?,
+            slots: words.next()?.parse().ok()?,
+        };
+        words.next().is_none().then_some(worker)
     }
 }
 
@@ -140,7 +128,7 @@ pub(super) fn execute(supervisor: &mut Supervisor) {
         Ok(state) => {
             let mut command = supervisor.executable.command();
             command.args(std::env::args_os().skip(1)).env(VARIABLE, state.to_text());
-            command.arg0(supervisor.executable.path());
+            command.arg0(&supervisor.executable.path);
             let error = command.exec();
             tracing::error!(%error, "the supervisor was not upgraded: cannot execute the new version");
         }
@@ -169,8 +157,7 @@ fn hand_over(supervisor: &Supervisor) -> io::Result<UpgradeState> {
 fn set_everything_inheritable(supervisor: &Supervisor, yes: bool) -> io::Result<()> {
     set_all_inheritable(&supervisor.sockets, yes)?;
     if let Some(control) = &supervisor.control {
-        let flags = if yes { rustix::io::FdFlags::empty() } else { rustix::io::FdFlags::CLOEXEC };
-        rustix::io::fcntl_setfd(control, flags)?;
+        set_inheritable(control, yes)?;
     }
     for worker in supervisor.serving.iter().chain(&supervisor.retiring) {
         set_inheritable(&worker.channel, yes)?;
@@ -200,9 +187,9 @@ impl Supervisor {
         for inherited in state.workers {
             let Some(pid) = Pid::from_raw(inherited.pid) else { continue };
             let scoreboard = Scoreboard::open(take(&inherited.scoreboard)?, inherited.slots)?;
-            let executable = Rc::clone(&supervisor.executable);
-            let channel = take(&inherited.channel)?;
-            let worker = WorkerHandle::adopt(inherited.number, pid, &executable, channel, scoreboard, inherited.slots);
+            let (executable, channel) = (Rc::clone(&supervisor.executable), take(&inherited.channel)?);
+            let mut worker = WorkerHandle::new(inherited.number, pid, &executable, channel, scoreboard);
+            worker.ready = Some(worker.started);
             if inherited.serving {
                 supervisor.serving = Some(worker);
                 supervisor.start_at = None;

@@ -6,13 +6,12 @@ use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
 use std::rc::Rc;
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal};
 
-use crate::channel::Command;
+use crate::channel::{Command, Lines};
 use crate::executable::Executable;
 use crate::handoff::{HandoffSpec, VARIABLE, set_inheritable, title};
 use crate::procfs;
@@ -32,8 +31,7 @@ pub(crate) struct WorkerHandle {
     pub(crate) pid: Pid,
     pub(crate) executable: Rc<Executable>,
     pub(crate) channel: OwnedFd,
-    pub(crate) scoreboard: Arc<Scoreboard>,
-    pub(crate) slots: usize,
+    pub(crate) scoreboard: Scoreboard,
     pub(crate) started: Instant,
     pub(crate) ready: Option<Instant>,
     /// When it is killed.
@@ -42,41 +40,35 @@ pub(crate) struct WorkerHandle {
     pub(crate) failed: Option<String>,
     /// The name of its application.
     pub(crate) name: Option<String>,
-    /// The worker has closed its end of the channel.
-    pub(crate) closed: bool,
-    read: Vec<u8>,
-}
-
-/// What a worker is started with.
-pub(crate) struct Start<'s> {
-    pub(crate) number: u32,
-    pub(crate) executable: &'s Rc<Executable>,
-    /// For each thread its listening sockets.
-    pub(crate) sockets: &'s [Vec<OwnedFd>],
-    pub(crate) slots: usize,
-    pub(crate) additive_migrations_only: bool,
+    pub(crate) messages: Lines,
 }
 
 impl WorkerHandle {
-    /// Executes the file with the arguments that this process was started with.
-    pub(crate) fn start(start: &Start<'_>) -> io::Result<Self> {
-        let scoreboard = Arc::new(Scoreboard::new(start.slots)?);
+    /// Executes the file with the arguments that this process was started with. `sockets`: for each thread its listening sockets.
+    pub(crate) fn start(
+        number: u32,
+        executable: &Rc<Executable>,
+        sockets: &[Vec<OwnedFd>],
+        slots: usize,
+        additive_migrations_only: bool,
+    ) -> io::Result<Self> {
+        let scoreboard = Scoreboard::new(slots)?;
         let (ours, theirs) = UnixStream::pair()?;
         ours.set_nonblocking(true)?;
         let theirs = OwnedFd::from(theirs);
         // This process has one thread, so nothing else is executed while these are inheritable.
         let spec = HandoffSpec {
             supervisor: std::process::id(),
-            number: start.number,
+            number,
             channel: set_inheritable(&theirs, true)?,
             scoreboard: set_inheritable(scoreboard.file(), true)?,
-            slots: start.slots,
-            additive_migrations_only: start.additive_migrations_only,
-            build: start.executable.build(),
-            listeners: set_all_inheritable(start.sockets, true)?,
+            slots,
+            additive_migrations_only,
+            build: executable.build(),
+            listeners: set_all_inheritable(sockets, true)?,
         };
-        let name = title(start.number, "starting");
-        let mut command = start.executable.command();
+        let name = title(number, "starting");
+        let mut command = executable.command();
         command.arg0(format!("{name:<TITLE_LENGTH$}")).args(std::env::args_os().skip(1));
         command.env(VARIABLE, spec.to_string());
         for variable in ["LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES", "NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID"]
@@ -85,31 +77,18 @@ impl WorkerHandle {
         }
         let spawned = command.spawn();
         set_inheritable(scoreboard.file(), false)?;
-        set_all_inheritable(start.sockets, false)?;
+        set_all_inheritable(sockets, false)?;
         let pid = Pid::from_child(&spawned?);
-        Ok(Self::new(start.number, pid, start.executable, ours.into(), scoreboard, start.slots))
+        Ok(Self::new(number, pid, executable, ours.into(), scoreboard))
     }
 
-    /// A worker that was ready before the supervisor was upgraded.
-    pub(crate) fn adopt(
+    /// A worker that runs.
+    pub(crate) fn new(
         number: u32,
         pid: Pid,
         executable: &Rc<Executable>,
         channel: OwnedFd,
         scoreboard: Scoreboard,
-        slots: usize,
-    ) -> Self {
-        let worker = Self::new(number, pid, executable, channel, Arc::new(scoreboard), slots);
-        Self { ready: Some(worker.started), ..worker }
-    }
-
-    fn new(
-        number: u32,
-        pid: Pid,
-        executable: &Rc<Executable>,
-        channel: OwnedFd,
-        scoreboard: Arc<Scoreboard>,
-        slots: usize,
     ) -> Self {
         Self {
             number,
@@ -117,14 +96,12 @@ impl WorkerHandle {
             executable: Rc::clone(executable),
             channel,
             scoreboard,
-            slots,
             started: Instant::now(),
             ready: None,
             deadline: None,
             failed: None,
             name: None,
-            closed: false,
-            read: Vec::new(),
+            messages: Lines::default(),
         }
     }
 
@@ -139,17 +116,8 @@ impl WorkerHandle {
 
     /// Complete lines that have arrived from the worker.
     pub(crate) fn read_messages(&mut self) -> Vec<String> {
-        let mut buffer = [0; 4096];
-        while !self.closed {
-            match rustix::io::read(&self.channel, &mut buffer) {
-                Ok(count @ 1..) => self.read.extend_from_slice(&buffer[..count]),
-                Err(rustix::io::Errno::AGAIN | rustix::io::Errno::INTR) => break,
-                Ok(_) | Err(_) => self.closed = true,
-            }
-        }
-        let Some(end) = self.read.iter().rposition(|byte| *byte == b'\n') else { return Vec::new() };
-        let lines: Vec<u8> = self.read.drain(..=end).collect();
-        String::from_utf8_lossy(&lines).lines().map(ToOwned::to_owned).collect()
+        self.messages.read(&self.channel);
+        self.messages.by_ref().collect()
     }
 
     /// The slots of its threads, or with `prefork` of its processes.

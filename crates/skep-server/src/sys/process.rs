@@ -14,7 +14,7 @@ pub(crate) fn fork(child: impl FnOnce() -> i32) -> io::Result<Pid> {
     if !is_alone() {
         return Err(io::Error::other("this process has more than one thread and must not fork"));
     }
-    let before = block_signals()?;
+    let before = change_mask(libc::SIG_SETMASK, libc::sigfillset, None)?;
     // SAFETY: this process has one thread, so that its copy is whole: no lock is held by a thread that does not exist there.
     match unsafe { libc::fork() } {
         -1 => {
@@ -51,13 +51,21 @@ pub(crate) fn threads() -> io::Result<usize> {
     Ok(std::fs::read_dir("/proc/self/task")?.count())
 }
 
-fn block_signals() -> io::Result<libc::sigset_t> {
-    // SAFETY: both sets live through the calls, which fill them.
+/// Changes the signal mask, and returns the previous one. `fill` is `sigfillset` or `sigemptyset`, to which `more` is added.
+fn change_mask(
+    how: c_int,
+    fill: unsafe extern "C" fn(*mut libc::sigset_t) -> c_int,
+    more: Option<c_int>,
+) -> io::Result<libc::sigset_t> {
+    // SAFETY: all zeros is replaced by a valid set before it is read; both sets live through the calls, which fill them.
     unsafe {
-        let mut all: libc::sigset_t = std::mem::zeroed();
+        let mut set: libc::sigset_t = std::mem::zeroed();
         let mut before: libc::sigset_t = std::mem::zeroed();
-        libc::sigfillset(&raw mut all);
-        match libc::pthread_sigmask(libc::SIG_SETMASK, &raw const all, &raw mut before) {
+        fill(&raw mut set);
+        if let Some(signal) = more {
+            libc::sigaddset(&raw mut set, signal);
+        }
+        match libc::pthread_sigmask(how, &raw const set, &raw mut before) {
             0 => Ok(before),
             error => Err(io::Error::from_raw_os_error(error)),
         }
@@ -74,17 +82,7 @@ fn restore_signals(set: &libc::sigset_t) -> io::Result<()> {
 
 /// Calls `work` while this signal is blocked.
 pub(crate) fn with_signal_blocked<T>(signal: c_int, work: impl FnOnce() -> T) -> io::Result<T> {
-    // SAFETY: both sets live through the calls, which fill them.
-    let before = unsafe {
-        let mut held: libc::sigset_t = std::mem::zeroed();
-        let mut before: libc::sigset_t = std::mem::zeroed();
-        libc::sigemptyset(&raw mut held);
-        libc::sigaddset(&raw mut held, signal);
-        match libc::pthread_sigmask(libc::SIG_BLOCK, &raw const held, &raw mut before) {
-            0 => before,
-            error => return Err(io::Error::from_raw_os_error(error)),
-        }
-    };
+    let before = change_mask(libc::SIG_BLOCK, libc::sigemptyset, Some(signal))?;
     let done = work();
     restore_signals(&before)?;
     Ok(done)
@@ -92,13 +90,7 @@ pub(crate) fn with_signal_blocked<T>(signal: c_int, work: impl FnOnce() -> T) ->
 
 /// Unblocks all signals.
 pub(crate) fn unblock_signals() -> io::Result<()> {
-    // SAFETY: all zeros is replaced by the empty set before it is read.
-    let none = unsafe {
-        let mut none: libc::sigset_t = std::mem::zeroed();
-        libc::sigemptyset(&raw mut none);
-        none
-    };
-    restore_signals(&none)
+    change_mask(libc::SIG_SETMASK, libc::sigemptyset, None).map(drop)
 }
 
 /// Sends this process TERM when its parent exits. Fails if the parent has exited already.

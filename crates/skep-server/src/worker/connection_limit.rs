@@ -5,6 +5,8 @@ use std::net::IpAddr;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
 /// How many connections a process rejects with a response at a time. Beyond that it closes them without one.
 pub(crate) const MAX_REJECTIONS: usize = 64;
 
@@ -16,7 +18,7 @@ pub(crate) struct ConnectionLimit(Arc<Counts>);
 struct Counts {
     open: AtomicUsize,
     most: usize,
-    rejections: AtomicUsize,
+    rejections: Arc<Semaphore>,
     /// 0: no limit.
     per_address: usize,
     addresses: Mutex<HashMap<u128, usize>>,
@@ -29,14 +31,11 @@ pub(crate) struct ConnectionPermit {
     address: Option<u128>,
 }
 
-/// Permits a response to one connection that is rejected.
-#[derive(Debug)]
-pub(crate) struct RejectionPermit(Arc<Counts>);
-
 impl ConnectionLimit {
     /// At most so many connections, and so many of one address (0: no limit).
     pub(crate) fn new(most: usize, per_address: usize) -> Self {
-        let (open, rejections, addresses) = Default::default();
+        let (open, addresses) = Default::default();
+        let rejections = Arc::new(Semaphore::new(MAX_REJECTIONS));
         Self(Arc::new(Counts { open, most, rejections, per_address, addresses }))
     }
 
@@ -61,10 +60,8 @@ impl ConnectionLimit {
     }
 
     /// A permit to reject a connection with a response.
-    pub(crate) fn acquire_rejection(&self) -> Option<RejectionPermit> {
-        let before = self.0.rejections.fetch_add(1, Ordering::Relaxed);
-        let permit = RejectionPermit(Arc::clone(&self.0));
-        (before < MAX_REJECTIONS).then_some(permit)
+    pub(crate) fn acquire_rejection(&self) -> Option<OwnedSemaphorePermit> {
+        Arc::clone(&self.0.rejections).try_acquire_owned().ok()
     }
 }
 
@@ -97,12 +94,6 @@ impl Drop for ConnectionPermit {
         if addresses.is_empty() {
             addresses.shrink_to(64);
         }
-    }
-}
-
-impl Drop for RejectionPermit {
-    fn drop(&mut self) {
-        self.0.rejections.fetch_sub(1, Ordering::Relaxed);
     }
 }
 

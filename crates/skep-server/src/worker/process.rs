@@ -4,21 +4,18 @@
 //! all. Its runtime only runs while there are connections.
 
 use std::io;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::rc::Rc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use rustix::event::epoll::{self, CreateFlags, EventData, EventFlags};
-use rustix::net::SocketFlags;
-use skep::Peer;
 use tokio::io::unix::AsyncFd;
 use tokio::runtime::LocalRuntime;
 
 use super::{Acceptor, Worker, heartbeat, select};
-use crate::connection::{Context, Plain};
 use crate::handoff::SlotRef;
-use crate::listener::Listener;
+use crate::listener::{self, AcceptedSocket, Listener};
 use crate::sys;
 use crate::sys::scoreboard;
 use crate::worker_state::{LINGER, WorkerState};
@@ -33,52 +30,21 @@ pub(crate) struct ProcessWorker {
     pub(crate) single: bool,
 }
 
-enum Event {
-    Connection(AcceptedStream),
-    Signal,
-}
-
-/// A connection that is not yet registered with a runtime.
-enum AcceptedStream {
-    Tcp(std::net::TcpStream, std::net::SocketAddr),
-    Unix(std::os::unix::net::UnixStream),
-}
-
-impl AcceptedStream {
-    fn register(self) -> io::Result<(Plain, Peer)> {
-        Ok(match self {
-            Self::Tcp(stream, address) => {
-                stream.set_nodelay(true)?;
-                (Plain::Tcp(tokio::net::TcpStream::from_std(stream)?), Peer::new(Some(address), false))
-            }
-            Self::Unix(stream) => (Plain::Unix(tokio::net::UnixStream::from_std(stream)?), Peer::new(None, false)),
-        })
-    }
-}
-
 impl ProcessWorker {
     /// Serves until the process is stopped or its request quota is used up. `on_connection` is called for the first connection after an idle
     /// time, `report` when a status report is requested.
     pub(crate) fn run(self, on_connection: impl Fn(), report: &dyn Fn()) -> io::Result<()> {
         let Self { worker, signals, slot_ref, single } = self;
         slot_ref.slot().claim();
-        let poller = Poller::new(worker.listeners, signals, report)?;
+        let grace = worker.grace;
+        let (acceptor, listeners) = worker.split();
+        let poller = Poller::new(listeners, signals, report)?;
         let runtime = tokio::runtime::Builder::new_current_thread()
-            .enable_io()
-            .enable_time()
+            .enable_all()
             // The runtime allocates and touches this many events when it starts.
             .max_io_events_per_tick(if single { 8 } else { 256 })
-            .build_local(tokio::runtime::LocalOptions::default())?;
-        let slot = Some(slot_ref.clone());
-        let context =
-            Context::new(worker.site.local(), worker.limits, worker.rules, worker.access, slot, worker.budget);
-        let acceptor = Rc::new(Acceptor {
-            context,
-            tls: worker.tls,
-            tls_handshake: worker.tls_handshake,
-            connections: worker.connections,
-        });
-        let process = EventLoop { runtime, acceptor, slot_ref, grace: worker.grace };
+            .build_local(Default::default())?;
+        let process = EventLoop { runtime, acceptor, slot_ref, grace };
         if single {
             process.serve_one(poller, on_connection)?;
         } else {
@@ -100,7 +66,7 @@ struct EventLoop {
 impl EventLoop {
     /// Waits for one connection, and handles one request of it.
     fn serve_one(&self, poller: Poller<'_>, on_connection: impl Fn()) -> io::Result<()> {
-        let Event::Connection(stream) = self.wait(&poller)? else {
+        let Some(accepted) = self.wait(&poller)? else {
             self.runtime.block_on(self.finish(poller, 1));
             return Ok(());
         };
@@ -108,7 +74,7 @@ impl EventLoop {
         on_connection();
         self.runtime.block_on(async {
             self.start_tasks();
-            admit(&self.acceptor, stream);
+            self.acceptor.admit(accepted);
             // Closes the listeners. If this process held the last open copy, clients would wait in a queue that nobody serves.
             drop(poller);
             // A signal that arrives now is not needed: the process is about to exit.
@@ -120,7 +86,7 @@ impl EventLoop {
     /// Serves until the process is stopped or its request quota is used up.
     fn serve_many(&self, poller: Poller<'_>, on_connection: impl Fn()) -> io::Result<()> {
         let mut shared = None;
-        while let Event::Connection(stream) = self.wait(&poller)? {
+        while let Some(accepted) = self.wait(&poller)? {
             on_connection();
             let state = self.runtime.block_on(async {
                 let shared = match &shared {
@@ -130,7 +96,7 @@ impl EventLoop {
                         Rc::clone(shared.insert(Rc::new(sys::async_fd(poller.epoll.try_clone()?)?)))
                     }
                 };
-                admit(&self.acceptor, stream);
+                self.acceptor.admit(accepted);
                 serve(&self.acceptor, &poller, &shared).await
             })?;
             if state != WorkerState::Serving || self.acceptor.context.budget.is_exhausted() {
@@ -142,7 +108,7 @@ impl EventLoop {
         Ok(())
     }
 
-    fn wait(&self, poller: &Poller<'_>) -> io::Result<Event> {
+    fn wait(&self, poller: &Poller<'_>) -> io::Result<Option<AcceptedSocket>> {
         let slot = self.slot_ref.slot();
         // A process that waits here does not hang.
         slot.heartbeat.store(u64::MAX, Ordering::Relaxed);
@@ -160,8 +126,8 @@ impl EventLoop {
     async fn finish(&self, poller: Poller<'_>, most: usize) {
         let (context, grace) = (&self.acceptor.context, self.grace);
         if poller.state() == WorkerState::Draining {
-            for stream in std::iter::from_fn(|| poller.accept()).take(most) {
-                admit(&self.acceptor, stream);
+            for accepted in std::iter::from_fn(|| poller.accept()).take(most) {
+                self.acceptor.admit(accepted);
                 tokio::task::yield_now().await;
             }
             // New clients are refused from here on, and do not wait in vain.
@@ -176,13 +142,6 @@ impl EventLoop {
         if tokio::time::timeout(grace, context.empty()).await.is_err() {
             tracing::warn!(connections = context.count(), "closed connections that were not finished in time");
         }
-    }
-}
-
-fn admit(acceptor: &Rc<Acceptor>, stream: AcceptedStream) {
-    match stream.register() {
-        Ok((plain, peer)) => acceptor.admit(plain, peer),
-        Err(error) => tracing::debug!(%error, "the client closed its connection at once"),
     }
 }
 
@@ -204,12 +163,12 @@ async fn serve(acceptor: &Rc<Acceptor>, poller: &Poller<'_>, shared: &AsyncFd<Ow
         let Some(ready) = ready else { continue };
         let mut ready = ready?;
         while context.budget.has_permit() {
-            let Some(stream) = poller.accept() else {
+            let Some(accepted) = poller.accept() else {
                 // The queue is empty, so the epoll has nothing more to report.
                 ready.clear_ready();
                 break;
             };
-            admit(acceptor, stream);
+            acceptor.admit(accepted);
         }
     }
 }
@@ -228,19 +187,19 @@ impl<'r> Poller<'r> {
         let epoll = epoll::create(CreateFlags::CLOEXEC)?;
         epoll::add(&epoll, &signals, EventData::new_u64(0), EventFlags::IN)?;
         for listener in &listeners {
-            epoll::add(&epoll, listener.as_fd(), EventData::new_u64(1), EventFlags::IN | EventFlags::EXCLUSIVE)?;
+            epoll::add(&epoll, &listener.socket, EventData::new_u64(1), EventFlags::IN | EventFlags::EXCLUSIVE)?;
         }
         Ok(Self { epoll, listeners, signals, report, state: std::cell::Cell::new(WorkerState::Serving) })
     }
 
-    /// Waits for a connection that no other process has accepted, or a signal.
-    fn wait(&self) -> io::Result<Event> {
+    /// Waits for a connection that no other process has accepted. `None` after a signal.
+    fn wait(&self) -> io::Result<Option<AcceptedSocket>> {
         loop {
             if self.state() != WorkerState::Serving {
-                return Ok(Event::Signal);
+                return Ok(None);
             }
-            if let Some(stream) = self.accept() {
-                return Ok(Event::Connection(stream));
+            if let Some(accepted) = self.accept() {
+                return Ok(Some(accepted));
             }
             let mut events = [epoll::Event { flags: EventFlags::empty(), data: EventData::new_u64(0) }; 4];
             match epoll::wait(&self.epoll, &mut events, None) {
@@ -266,14 +225,7 @@ impl<'r> Poller<'r> {
         self.state.get()
     }
 
-    fn accept(&self) -> Option<AcceptedStream> {
-        let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
-        self.listeners.iter().find_map(|listener| match listener {
-            Listener::Tcp(socket) => {
-                let (stream, address) = rustix::net::acceptfrom_with(socket, flags).ok()?;
-                Some(AcceptedStream::Tcp(stream.into(), address?.try_into().ok()?))
-            }
-            Listener::Unix(socket) => Some(AcceptedStream::Unix(rustix::net::accept_with(socket, flags).ok()?.into())),
-        })
+    fn accept(&self) -> Option<AcceptedSocket> {
+        self.listeners.iter().find_map(|listener| listener::accept(&listener.socket, listener.is_tcp).ok())
     }
 }
