@@ -35,19 +35,15 @@ mod settings;
 mod sys;
 
 #[cfg(target_family = "wasm")]
-#[doc(hidden)]
-pub use self::http::handle;
-#[cfg(target_family = "wasm")]
-#[doc(hidden)]
-pub use host::Host;
-#[cfg(target_family = "wasm")]
-#[doc(hidden)]
-pub use instance::{Application, failed, handle_direct, init, job_names, more, run_job};
-#[cfg(target_family = "wasm")]
 pub(crate) use log::panicked;
 #[cfg(target_family = "wasm")]
 #[doc(hidden)]
-pub use wasip2 as __wasip2;
+pub use {
+    self::http::handle,
+    host::Host,
+    instance::{Application, failed, handle_direct, init, job_names, more, run_job},
+    wasip2 as __wasip2,
+};
 
 /// Makes the application a component, where it is built for WebAssembly: the library's `component!(app())`.
 ///

@@ -4,7 +4,6 @@ mod once;
 mod violations;
 
 use std::any::TypeId;
-use std::fmt;
 use std::future::ready;
 use std::marker::PhantomData;
 use std::rc::Rc;
@@ -128,7 +127,7 @@ impl Endpoint {
         match self.body {
             BodyKind::Form | BodyKind::Multipart => cx.need_token(),
             BodyKind::Json => {}
-            BodyKind::Unread if is_form(cx.request_headers()) => {
+            BodyKind::Unread if media_type(cx.request_headers()) == FORM_TYPE => {
                 let body = cx.look_into_body().await?;
                 let text = std::str::from_utf8(&body).unwrap_or_default();
                 let pairs = Pairs::decode(text, cx.limits().form_fields)?;
@@ -150,11 +149,7 @@ impl Endpoint {
     }
 }
 
-impl fmt::Debug for Endpoint {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Endpoint").finish_non_exhaustive()
-    }
-}
+opaque_debug!(Endpoint);
 
 struct Typed<S>(PhantomData<fn() -> S>);
 
@@ -244,7 +239,7 @@ async fn read_fields<S: Handle>(cx: &mut Cx<'_>, input: &mut Input<'_>, kind: Bo
         let query = std::mem::take(&mut input.query);
         return S::parse(&Input { body: &body, ..Input::new(input.parts, input.path, query) });
     }
-    let Parts { pairs, files } = if is_multipart(cx.request_headers()) {
+    let Parts { pairs, files } = if media_type(cx.request_headers()) == MULTIPART {
         // Boxed: few requests bring files, and their state is large.
         Box::pin(cx.receive(S::ROUTE, S::FIELDS)).await?
     } else {
@@ -297,14 +292,6 @@ fn expect_type(headers: &HeaderMap, kind: BodyKind) -> Result<()> {
 fn media_type(headers: &HeaderMap) -> String {
     let sent = header_text(headers, &CONTENT_TYPE).unwrap_or_default();
     sent.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
-}
-
-fn is_form(headers: &HeaderMap) -> bool {
-    media_type(headers) == FORM_TYPE
-}
-
-fn is_multipart(headers: &HeaderMap) -> bool {
-    media_type(headers) == MULTIPART
 }
 
 const MULTIPART: &str = "multipart/form-data";

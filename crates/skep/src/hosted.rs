@@ -157,34 +157,3 @@ impl fmt::Debug for Hosted {
         f.debug_struct("Hosted").field("data", &self.setup().data).finish_non_exhaustive()
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn sessions_open_their_file_once() {
-        let folder = tempfile::tempdir().unwrap();
-        let setup = Setup { data: folder.path().to_owned(), ..Setup::default() };
-        let hosted = Hosted::new("test", setup).unwrap();
-        assert!(!hosted.is_open(SESSIONS));
-        let (first, _) = hosted.cache(SESSIONS).unwrap();
-        assert!(hosted.is_open(SESSIONS));
-        let (second, _) = hosted.cache(SESSIONS).unwrap();
-        assert!(Arc::ptr_eq(&first, &second));
-        assert!(!hosted.is_open("pages"));
-        let (pages, _) = hosted.cache("pages").unwrap();
-        assert!(hosted.is_open("pages") && Arc::ptr_eq(&pages, &hosted.cache("pages").unwrap().0));
-    }
-
-    #[test]
-    fn what_is_only_checked_keeps_nothing() {
-        let folder = tempfile::tempdir().unwrap();
-        let setup = Setup { data: folder.path().join("data"), temporary_database: true, ..Setup::default() };
-        let hosted = Hosted::new("test", setup).unwrap();
-        hosted.open_database(&[(1, "0001_a.sql".into(), "create table a (b)".into())], &[], false).unwrap();
-        assert_eq!(hosted.keys().unwrap().trim().len(), 64);
-        hosted.cache(SESSIONS).unwrap();
-        assert!(!folder.path().join("data").exists());
-    }
-}

@@ -26,25 +26,24 @@
 //! This crate opens no socket and starts no thread and no process: a server (`skep-server`, or a WebAssembly host)
 //! gives it requests and takes its answers. It also builds for `wasm32-wasip2`.
 
-// The layers, bottom to top. A module imports from its own line and from those above it in this list, never from below.
-// `cargo xtask tidy --cycles skep` finds what breaks this.
-//
-//   percent, nonce, offload, link/base_url  encodings; where blocking work runs
-//   sql                                  the database and its values
-//   html, body                           what responses are made of
-//   validation, error, param, link       what is wrong with input; typed values in URLs
-//   request, response, security_headers, cookie, route  one message; a route as data
-//   secret, origin, form/* (fields)      keys, CSRF defence, the types of form fields
-//   cache (stores), session, setup       caches, sessions, settings
-//   resources, shared_cx, cx             what a handler sees
-//   service, form, cache (pages)         handlers and what they answer with
-//   endpoint, mount, router, error_page  handlers without their types
-//   site, app, openapi                   the running application, and how it is put together
-//   component, hosted, wire, test        the ways in
+// The layers of the modules are in xtask/src/tidy/layers.rs; `cargo xtask tidy --cycles skep` finds what breaks them.
 
 // What the macros write names this crate `::skep`, also in here.
 #[allow(unused_extern_crates, reason = "only what the macros write uses it")]
 extern crate self as skep;
+
+/// `Debug` for a type that shows its name, and perhaps one field that says which it is.
+macro_rules! opaque_debug {
+    ($type:ident $(<$lifetime:lifetime>)? $(, $name:ident: $($field:ident).+)?) => {
+        impl std::fmt::Debug for $type $(<$lifetime>)? {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.debug_struct(stringify!($type))
+                    $(.field(stringify!($name), &self.$($field).+))?
+                    .finish_non_exhaustive()
+            }
+        }
+    };
+}
 
 pub mod app;
 pub mod body;
@@ -79,6 +78,7 @@ pub mod test;
 #[doc(hidden)]
 pub mod wire;
 
+mod const_text;
 mod endpoint;
 mod nonce;
 mod origin;

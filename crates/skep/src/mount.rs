@@ -117,26 +117,3 @@ impl fmt::Debug for MountPoint {
         write!(f, "{} at {}/", self.mount.name(), self.prefix)
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    struct Nothing;
-
-    impl Mount for Nothing {
-        fn answer(&self, _request: Mounted) -> ResponseFuture {
-            Box::pin(std::future::ready(Err(crate::Error::not_found())))
-        }
-    }
-
-    #[test]
-    fn a_prefix_holds_itself_and_what_is_below() {
-        let place = MountPoint::new("/app/", Nothing);
-        assert!(place.holds("/app") && place.holds("/app/") && place.holds("/app/a"));
-        assert!(!place.holds("/apple") && !place.holds("/") && !place.holds("/a/app"));
-        let all = MountPoint::new("/", Nothing);
-        assert!(all.holds("/") && all.holds("/a") && !all.holds("*"));
-        assert_eq!((&*place.route().path, &*all.route().path), ("/app/{*path}", "/{*path}"));
-    }
-}

@@ -5,6 +5,7 @@
 
 mod choice;
 mod field_map;
+pub(crate) mod shown;
 mod slug;
 
 use std::borrow::Cow;
@@ -355,53 +356,3 @@ macro_rules! decimal_numbers {
 }
 
 decimal_numbers!(f32, f64);
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn read<F: Field>(query: &str) -> Result<F> {
-        F::read("x", &Pairs::decode(query, 8)?)
-    }
-
-    fn complaint<F: Field>(query: &str) -> String {
-        read::<F>(query).err().expect("refused").message().expect("explained").to_owned()
-    }
-
-    #[test]
-    fn a_required_field_says_what_is_missing_or_wrong() {
-        assert_eq!(complaint::<u8>("y=1"), "x is missing: a whole number from 0 to 255 is expected");
-        assert_eq!(complaint::<u8>("x=256"), "x: \"256\" is not a whole number from 0 to 255");
-        assert_eq!(complaint::<u8>("x=1&x=2"), "x is given more than once");
-        assert_eq!(read::<u8>("x=7").unwrap(), 7);
-    }
-
-    #[test]
-    fn an_empty_optional_field_is_none() {
-        assert_eq!(read::<Option<u8>>("x=").unwrap(), None);
-        assert_eq!(read::<Option<String>>("").unwrap(), None);
-        assert_eq!(complaint::<Option<u8>>("x=a"), "x: \"a\" is not a whole number from 0 to 255");
-    }
-
-    #[test]
-    fn a_repeated_field_keeps_its_order() {
-        assert_eq!(read::<Vec<String>>("x=b&y=1&x=a+b").unwrap(), ["b", "a b"]);
-    }
-
-    #[test]
-    fn a_number_has_one_spelling() {
-        assert_eq!(u32::parse("01"), None);
-        assert_eq!(u32::parse("+1"), None);
-        assert_eq!(i32::parse("-1"), Some(-1));
-        assert_eq!(i32::parse("-01"), None);
-        assert_eq!(u32::parse("0"), Some(0));
-        assert_eq!(i32::parse("-0"), None);
-    }
-
-    #[test]
-    fn too_many_pairs_and_bytes_that_are_no_text_are_refused() {
-        assert!(Pairs::decode("a=1&b=2&c=3", 2).is_err());
-        assert!(Pairs::decode("a=%ff", 2).is_err());
-        assert!(Pairs::decode("%ff=a", 2).is_err());
-    }
-}

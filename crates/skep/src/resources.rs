@@ -5,7 +5,6 @@
 use std::any::{Any, TypeId, type_name};
 use std::cell::OnceCell;
 use std::collections::HashMap;
-use std::fmt;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -155,8 +154,4 @@ impl ThreadResources {
     }
 }
 
-impl fmt::Debug for ThreadResources {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ThreadResources").finish_non_exhaustive()
-    }
-}
+opaque_debug!(ThreadResources);

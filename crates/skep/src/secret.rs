@@ -259,20 +259,4 @@ mod tests {
         assert!(error.contains("key 1 is not one") && !error.contains("abc123"), "{error}");
         assert!(checked_keys_in(&folder.path().join("other")).is_ok());
     }
-
-    #[cfg(unix)]
-    #[test]
-    fn keys_that_others_can_read_are_refused_with_the_command_that_mends_it() {
-        use std::os::unix::fs::PermissionsExt;
-        let folder = tempfile::tempdir().unwrap();
-        let file = folder.path().join(FILE);
-        private::create_new(&file).unwrap().write_all(new_key().unwrap().as_bytes()).unwrap();
-        for (mode, is_fine) in [(0o600, true), (0o640, true), (0o644, false), (0o660, false)] {
-            fs::set_permissions(&file, fs::Permissions::from_mode(mode)).unwrap();
-            let sealed = Secret::in_folder(folder.path()).seal("x", b"");
-            assert_eq!(sealed.is_ok(), is_fine, "{mode:o}");
-            let told = sealed.is_err_and(|error| error.to_string().contains("chmod 600"));
-            assert_eq!(told, !is_fine, "{mode:o}");
-        }
-    }
 }

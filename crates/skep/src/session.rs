@@ -310,11 +310,7 @@ impl<'c> Session<'c> {
     /// # let _ = (log_in, log_out_everywhere);
     /// ```
     pub async fn belongs_to(&self, user: &str) -> Result<()> {
-        let open = match self.now().await? {
-            LoadState::Open(open) => open,
-            LoadState::Over => return Err(self.over()),
-            LoadState::Nobody | LoadState::Unread => self.begin()?,
-        };
+        let open = self.open_or_begin().await?;
         // In the list first: whatever fails after that, no session of this user is missing there.
         self.sessions.join(&open.id, user, None).await?;
         if let Some(before) = open.values.get(OWNER).filter(|before| *before != user) {
@@ -388,11 +384,7 @@ impl<'c> Session<'c> {
 
     /// False if the current value is not the expected one.
     async fn change(&self, change: Change) -> Result<bool> {
-        let open = match self.now().await? {
-            LoadState::Open(open) => open,
-            LoadState::Over => return Err(self.over()),
-            LoadState::Nobody | LoadState::Unread => self.begin()?,
-        };
+        let open = self.open_or_begin().await?;
         let (outcome, values) = self.sessions.change(&open.id, change, open.is_new).await?;
         match outcome {
             Outcome::Over => return Err(self.over()),
@@ -422,7 +414,12 @@ impl<'c> Session<'c> {
         }
     }
 
-    fn begin(&self) -> Result<Open> {
+    async fn open_or_begin(&self) -> Result<Open> {
+        match self.now().await? {
+            LoadState::Open(open) => return Ok(open),
+            LoadState::Over => return Err(self.over()),
+            LoadState::Nobody | LoadState::Unread => {}
+        }
         let open = Open { id: Rc::new(Id::draw()?), values: Rc::default(), is_new: true };
         self.put(LoadState::Open(open.clone()));
         Ok(open)
@@ -464,9 +461,5 @@ fn unavailable(cause: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Er
         .with_cause(cause)
 }
 
-impl fmt::Debug for Session<'_> {
-    /// Neither its id nor its values.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Session").finish_non_exhaustive()
-    }
-}
+// Neither its id nor its values.
+opaque_debug!(Session<'_>);

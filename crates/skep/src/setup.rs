@@ -166,8 +166,4 @@ impl fmt::Display for StartError {
 
 impl std::error::Error for StartError {}
 
-impl fmt::Debug for Setup {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Setup").field("data", &self.data).finish_non_exhaustive()
-    }
-}
+opaque_debug!(Setup, data: data);

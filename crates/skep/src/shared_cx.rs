@@ -1,7 +1,6 @@
 //! Request context without per-user data: all that a cached page may read.
 
 use std::cell::{Cell, RefCell};
-use std::fmt;
 use std::path::Path;
 
 use http::header;
@@ -105,10 +104,6 @@ impl<'r> SharedCx<'r> {
 
     pub(crate) fn resources(&self) -> &'r ThreadResources {
         self.resources
-    }
-
-    pub(crate) fn page_limit(&self) -> u64 {
-        self.resources.shared().setup.limits.page
     }
 
     /// What was read so far.
@@ -285,8 +280,4 @@ impl<'r> SharedCx<'r> {
     }
 }
 
-impl fmt::Debug for SharedCx<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("SharedCx").field("uri", &self.parts.uri).finish_non_exhaustive()
-    }
-}
+opaque_debug!(SharedCx<'_>, uri: parts.uri);

@@ -41,17 +41,11 @@
 //!
 //! let database = Database::temporary(&MIGRATIONS, Arc::new(Inline))?;
 //! let db = database.local();
-//! # futures_of_doc::run(async {
+//! # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
 //! publish(&db, "hello", "Hello", "...").await.unwrap();
 //! assert_eq!(post(&db, "hello").await.unwrap().title, "Hello");
 //! assert_eq!(post(&db, "other").await.err().unwrap().status(), 404);
 //! # });
-//! # mod futures_of_doc {
-//! #     pub fn run(future: impl Future<Output = ()>) {
-//! #         let mut cx = std::task::Context::from_waker(std::task::Waker::noop());
-//! #         assert!(std::pin::pin!(future).poll(&mut cx).is_ready());
-//! #     }
-//! # }
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
@@ -92,28 +86,21 @@ mod row;
 #[cfg(not(target_family = "wasm"))]
 mod transaction;
 mod value;
+mod verbs;
 
 #[cfg(not(target_family = "wasm"))]
-pub use blocking::Blocking;
-pub use changes::Changes;
-#[cfg(not(target_family = "wasm"))]
-pub use database::Database;
-pub use error::{Error, Result};
-#[cfg(not(target_family = "wasm"))]
 #[doc(hidden)]
-pub use hosted::{Packed, Place};
+pub use self::hosted::{Packed, Place};
 #[cfg(not(target_family = "wasm"))]
-pub use local::Local;
+pub use self::{
+    blocking::Blocking, database::Database, local::Local, open::OpenError, options::Options, transaction::Transaction,
+};
+pub use changes::Changes;
+pub use error::{Error, Result};
 pub use migrations::{Migration, Migrations};
-#[cfg(not(target_family = "wasm"))]
-pub use open::OpenError;
-#[cfg(not(target_family = "wasm"))]
-pub use options::Options;
 pub use query::{Parameter, Parameters, Query, Values, query, values};
 #[cfg(target_family = "wasm")]
 pub use remote::{Blocking, Database, Local, Transaction};
 pub use row::{Cells, Columns, Row};
 pub use skep_macros::{Row, migrations};
-#[cfg(not(target_family = "wasm"))]
-pub use transaction::Transaction;
 pub use value::{FromValue, ToValue, Unfit, Value};

@@ -24,24 +24,6 @@ impl Writer {
         self.0.push(number);
     }
 
-    /// Two bytes.
-    #[inline]
-    pub fn u16(&mut self, number: u16) {
-        self.0.extend_from_slice(&number.to_le_bytes());
-    }
-
-    /// Four bytes.
-    #[inline]
-    pub fn u32(&mut self, number: u32) {
-        self.0.extend_from_slice(&number.to_le_bytes());
-    }
-
-    /// Eight bytes.
-    #[inline]
-    pub fn u64(&mut self, number: u64) {
-        self.0.extend_from_slice(&number.to_le_bytes());
-    }
-
     /// A text, or bytes, behind their length.
     ///
     /// # Panics
@@ -121,24 +103,6 @@ impl<'a> Reader<'a> {
         self.take::<1>().map(|[byte]| byte)
     }
 
-    /// Two bytes.
-    #[inline]
-    pub fn u16(&mut self) -> Result<u16, Short> {
-        self.take().map(u16::from_le_bytes)
-    }
-
-    /// Four bytes.
-    #[inline]
-    pub fn u32(&mut self) -> Result<u32, Short> {
-        self.take().map(u32::from_le_bytes)
-    }
-
-    /// Eight bytes.
-    #[inline]
-    pub fn u64(&mut self) -> Result<u64, Short> {
-        self.take().map(u64::from_le_bytes)
-    }
-
     /// Bytes behind their length.
     #[inline]
     pub fn bytes(&mut self) -> Result<&'a [u8], Short> {
@@ -161,30 +125,31 @@ impl<'a> Reader<'a> {
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+macro_rules! numbers {
+    ($($(#[$doc:meta])* $number:ident)*) => {
+        impl Writer {$(
+            $(#[$doc])*
+            #[inline]
+            pub fn $number(&mut self, number: $number) {
+                self.0.extend_from_slice(&number.to_le_bytes());
+            }
+        )*}
 
-    #[test]
-    fn what_was_written_is_read_and_nothing_else() {
-        let mut out = Writer::with_capacity(64);
-        out.u8(1);
-        out.u16(2);
-        let place = out.position();
-        out.u32(0);
-        out.u64(4);
-        out.bytes("é".as_bytes());
-        out.rest(b"rest");
-        out.u32_at(place, 3);
-        let bytes = out.finish();
-        let mut all = Reader::new(&bytes);
-        assert_eq!((all.u8(), all.u16(), all.u32(), all.u64()), (Ok(1), Ok(2), Ok(3), Ok(4)));
-        assert_eq!((all.text(), all.rest()), (Ok("é"), &b"rest"[..]));
-        for cut in 0..bytes.len() - 4 {
-            let mut short = Reader::new(&bytes[..cut]);
-            let read = short.u8().and(short.u16()).and(short.u32()).and(short.u64()).and(short.text());
-            assert_eq!(read, Err(Short), "{cut}");
-        }
-        assert_eq!(Reader::new(&[1, 0, 0, 0, 0xff]).text(), Err(Short));
-    }
+        impl Reader<'_> {$(
+            $(#[$doc])*
+            #[inline]
+            pub fn $number(&mut self) -> Result<$number, Short> {
+                self.take().map($number::from_le_bytes)
+            }
+        )*}
+    };
+}
+
+numbers! {
+    /// Two bytes.
+    u16
+    /// Four bytes.
+    u32
+    /// Eight bytes.
+    u64
 }

@@ -178,3 +178,34 @@ fn a_file_is_taken_in_a_row_only_where_a_field_of_the_group_takes_one() {
     assert_eq!(answer.status(), 400);
     assert!(answer.text().contains("takes no file"), "{}", answer.text());
 }
+
+#[test]
+fn rows_without_content_are_left_out_and_the_others_close_up_in_their_order() {
+    let sent = [
+        ("name", "Ann"),
+        ("lines.4294967295.product", "b"),
+        ("lines.4294967295.amount", "2"),
+        ("lines.4294967295.id", "7"),
+        ("lines.2.product", ""),
+        ("lines.2.id", "5"),
+        ("lines.4.id", "9"),
+        ("lines.4.product", "a"),
+        ("lines.4.other", "o"),
+        ("lines.4.amount", "1"),
+    ];
+    let answer = client().post("/orders", &sent);
+    assert_eq!(answer.text(), "Ann: 9 a 1 None false None\n7 b 2 None false None");
+}
+
+#[test]
+fn what_is_no_row_is_left_alone() {
+    for name in
+        ["lines", "lines.", "lines.0", "lines.x.product", "lines.01.product", "lines.-1.product", "other.0.product"]
+    {
+        let answer = client().request(skep::Method::POST, "/orders").header("accept", "application/json");
+        let answer = answer.form(&[("name", "Ann"), (name, "1")]).send();
+        assert_eq!(answer.status(), 422, "{name}");
+        assert!(answer.text().contains("lines: An empty order is none."), "{name}: {}", answer.text());
+        assert_eq!(answer.text().matches("\"field\"").count(), 1, "{name}: {}", answer.text());
+    }
+}

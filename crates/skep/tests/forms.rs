@@ -9,6 +9,11 @@ use skep::html::Phrasing;
 use skep::prelude::*;
 use skep::test::Client;
 
+#[path = "forms/stored.rs"]
+mod stored;
+#[path = "forms/types.rs"]
+mod types;
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Param)]
 enum Kind {
     Note,

@@ -1,10 +1,16 @@
 //! What the security reviews found open, and what holds now: one test for each finding. docs/security.md lists them.
 #![cfg(not(target_family = "wasm"))]
 
+use std::future::Future;
+use std::pin::pin;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::task::{Context, Waker};
 use std::time::Duration;
 
 use skep::cache::{EntryPolicy, PublicPage, SharedCx};
 use skep::form::{Text, Upload};
+use skep::offload::{Offload, offload, offload_to_end};
 use skep::prelude::*;
 use skep::sql::{Migration, Migrations};
 use skep::test::Client;
@@ -199,4 +205,27 @@ fn a_sealed_value_opens_for_its_purpose_until_it_expires() {
     assert_eq!(site.unseal::<u32>("reset", &sealed).unwrap(), None);
     clock.advance(Duration::from_hours(1));
     assert_eq!(open("reset", &sealed), None);
+}
+
+#[test]
+fn blocking_work_that_nobody_waits_for_is_skipped_unless_it_must_be_done() {
+    struct Later(Mutex<Vec<Box<dyn FnOnce() + Send>>>);
+    impl Offload for Later {
+        fn run(&self, job: Box<dyn FnOnce() + Send>) {
+            self.0.lock().unwrap().push(job);
+        }
+    }
+    let (later, runs) = (Later(Mutex::default()), Arc::new(AtomicUsize::new(0)));
+    let count = |number| {
+        let runs = Arc::clone(&runs);
+        move || runs.fetch_add(number, Ordering::Relaxed)
+    };
+    let mut task = Context::from_waker(Waker::noop());
+    assert!(pin!(offload(&later, count(1))).poll(&mut task).is_pending());
+    assert!(pin!(offload_to_end(&later, count(10))).poll(&mut task).is_pending());
+    let mut waiting = pin!(offload(&later, count(100)));
+    assert!(waiting.as_mut().poll(&mut task).is_pending());
+    let jobs = std::mem::take(&mut *later.0.lock().unwrap());
+    jobs.into_iter().for_each(|job| job());
+    assert_eq!(runs.load(Ordering::Relaxed), 110);
 }

@@ -7,6 +7,11 @@ use std::sync::Arc;
 use skep::html;
 use skep::html::{Attributes, Buffer, DOCTYPE, Href, Html, Json, Phrasing, PlainText, Render, Trusted};
 
+#[path = "html/urls.rs"]
+mod urls;
+#[path = "html/values.rs"]
+mod values;
+
 /// `writes!({ template } "html")`.
 macro_rules! writes {
     ($({ $($template:tt)* } $html:expr;)*) => {$(

@@ -273,6 +273,21 @@ fn every_piece_comes_back_alone() {
 }
 
 #[test]
+fn the_rest_of_a_path_is_marked_where_a_browser_would_change_it() {
+    for (path, expected) in [
+        ("a/b c", "a/b%20c"),
+        ("", "~"),
+        ("/a", "~/a"),
+        ("a//b/", "a//b/"),
+        ("../.", "~../~."),
+        ("~/~..", "~~/~~.."),
+        ("a/~", "a/~~"),
+    ] {
+        assert_eq!(Rest { rest: path.into() }.url(), format!("/{expected}"));
+    }
+}
+
+#[test]
 #[expect(clippy::cast_possible_truncation, clippy::cast_possible_wrap, reason = "any value will do")]
 fn every_value_comes_back() {
     let (client, mut random) = (client(), Random(2));

@@ -5,6 +5,9 @@ use skep::prelude::*;
 use skep::test::Client;
 use skep::{Method, files::Files};
 
+#[path = "links/values.rs"]
+mod values;
+
 const SHOP: Prefix = Prefix::new("/shop");
 
 macro_rules! answers {

@@ -438,9 +438,14 @@ fn who_asks_a_json_service_reads_of_errors_in_json_unless_html_is_liked_better()
     };
     assert_eq!(kind(Method::GET, "/api/articles/Bees", "*/*"), PROBLEM);
     assert_eq!(kind(Method::POST, "/api/search", "*/*"), PROBLEM);
-    assert_eq!(kind(Method::GET, "/api/articles/Bees", "text/html,*/*;q=0.8"), "text/html");
-    assert_eq!(kind(Method::GET, "/nowhere", "*/*"), "text/html");
-    assert_eq!(kind(Method::GET, "/nowhere", "application/json"), PROBLEM);
+    assert_eq!(kind(Method::GET, "/api/articles/Bees", "text/html,application/xhtml+xml,*/*;q=0.8"), "text/html");
+    assert_eq!(kind(Method::GET, "/api/articles/Bees", "text/html, application/json"), PROBLEM);
+    for wanted in ["application/json", "application/problem+json, */*", "text/html;q=0.5, application/json"] {
+        assert_eq!(kind(Method::GET, "/nowhere", wanted), PROBLEM, "{wanted}");
+    }
+    for wanted in ["*/*", "text/html, application/json", "application/json;q=0"] {
+        assert_eq!(kind(Method::GET, "/nowhere", wanted), "text/html", "{wanted}");
+    }
 }
 
 #[test]

@@ -4,6 +4,11 @@ use skep::prelude::*;
 use skep::test::Client;
 use skep::{Method, header};
 
+#[path = "services/judged.rs"]
+mod judged;
+#[path = "services/routing.rs"]
+mod routing;
+
 #[derive(Service)]
 #[service(GET "/")]
 struct Index {

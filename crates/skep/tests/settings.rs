@@ -5,7 +5,10 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use skep::prelude::*;
-use skep::settings::{Address, ByteSize, Kind, RawSetting, RawValue, Settings, Source};
+use skep::settings::section;
+use skep::settings::{
+    Address, ByteSize, Kind, RawSetting, RawValue, Row, Settings, Source, Table, Value, decode, encode,
+};
 use skep::test::Client;
 use skep::{Setup, StartError};
 
@@ -193,4 +196,86 @@ fn rows_describe_settings_for_help_and_reference() {
 fn a_table_has_one_struct() {
     let error = App::new().settings::<Helpdesk>().settings::<Helpdesk>().open(Setup::default()).unwrap_err();
     assert!(error.to_string().contains("two structs of settings have the table \"helpdesk\""), "{error}");
+}
+
+#[test]
+fn settings_arrive_as_they_were_sent() {
+    let setting = |value| RawSetting {
+        name: "shop.key".into(),
+        value,
+        source: Source::File { path: "skep.toml".into(), line: 7 },
+    };
+    let values = [RawValue::Text("a; b\n".into()), RawValue::Text(String::new()), RawValue::List(vec!["a".into()])];
+    let sent: Vec<RawSetting> = values.into_iter().map(setting).collect();
+    let arrived = decode(&encode(&sent));
+    assert_eq!(
+        arrived.iter().map(|raw| &raw.value).collect::<Vec<_>>(),
+        sent.iter().map(|raw| &raw.value).collect::<Vec<_>>()
+    );
+    assert_eq!(arrived[0].source.to_string(), "skep.toml:7");
+    assert!(decode("").is_empty() && decode("nonsense").is_empty());
+}
+
+/// A value of this kind, or what is wrong with it.
+fn read(kind: Kind, value: RawValue) -> Result<Value, String> {
+    let row = Row {
+        name: "a.b".into(),
+        kind,
+        default: "".into(),
+        is_required: true,
+        is_secret: false,
+        flag: None,
+        help: "".into(),
+    };
+    let raw = RawSetting { name: "a.b".into(), value, source: Source::Flag("--set".into()) };
+    let (values, problems) = Table::new(vec![row]).resolve(vec![raw]);
+    let value = values.get("a.b").unwrap().value.clone();
+    if problems.is_empty() { Ok(value) } else { Err(problems.join("\n")) }
+}
+
+#[test]
+fn an_invalid_value_is_refused_with_what_is_expected() {
+    for (kind, text, expected) in [
+        (Kind::Duration(1000..=60_000), "10", "a duration from 1s to 1m, such as 500ms, 30s, 5m"),
+        (Kind::Duration(1000..=60_000), "2m", "a duration from 1s to 1m, such as 500ms, 30s, 5m"),
+        (Kind::Size(1..=10), "11", "a size from 1"),
+        (Kind::Bool, "yes", "true or false"),
+        (Kind::Number(0..=5), "-1", "a number from 0 to 5"),
+        (Kind::Choice(&["a", "b"]), "c", "one of a, b"),
+    ] {
+        let refused = read(kind, RawValue::Text(text.into())).unwrap_err();
+        assert!(refused.starts_with(&format!("--set: a.b = \"{text}\": expected {expected}")), "{refused}");
+    }
+    assert!(read(Kind::Tiers, RawValue::List(Vec::new())).is_err());
+    assert_eq!(read(Kind::List("NAME"), RawValue::List(Vec::new())), Ok(Value::List(Vec::new())));
+}
+
+#[test]
+fn values_are_written_as_they_are_read() {
+    for (kind, text) in [
+        (Kind::Duration(0..=u64::MAX), "90s"),
+        (Kind::Size(0..=u64::MAX), "64KiB"),
+        (Kind::Bool, "true"),
+        (Kind::Number(0..=9), "7"),
+        (Kind::Url, "https://example.org"),
+    ] {
+        assert_eq!(read(kind, RawValue::Text(text.into())).unwrap().to_string(), text);
+    }
+}
+
+static SECTION: [u8; section::size(Helpdesk::TABLE, Helpdesk::FIELDS)] =
+    section::bytes(Helpdesk::TABLE, Helpdesk::FIELDS);
+
+#[test]
+fn a_host_reads_what_the_compiler_wrote() {
+    // A switch is off by default, which its row says and the section does not.
+    let told = |row: &Row| {
+        let default = if matches!(row.kind, Kind::Bool) { "" } else { &row.default };
+        format!("{} {default} {} {} {}", row.name, row.is_required, row.is_secret, row.help)
+    };
+    let read: Vec<_> = section::rows(&SECTION).iter().map(told).collect();
+    assert_eq!(read[0], "helpdesk.smtp  true false The mail server.");
+    assert!(read.contains(&"helpdesk.opening.from 9 false false The first hour.".to_owned()), "{read:?}");
+    assert_eq!(read, app().setting_rows().iter().map(told).collect::<Vec<_>>());
+    assert!(section::rows(b"\xff\x1e nonsense \x1e").is_empty());
 }

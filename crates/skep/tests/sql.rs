@@ -2,6 +2,8 @@
 //! its own tests beside it.
 #![cfg(not(target_family = "wasm"))]
 
+#[path = "sql/hosted.rs"]
+mod hosted;
 #[path = "sql/load.rs"]
 mod load;
 #[path = "sql/migrating.rs"]
@@ -16,3 +18,5 @@ mod support;
 mod transactions;
 #[path = "sql/trouble.rs"]
 mod trouble;
+#[path = "sql/wire.rs"]
+mod wire;

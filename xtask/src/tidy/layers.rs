@@ -56,7 +56,19 @@ const CRATES: &[Layers] = &[
         order: &[
             (
                 "values",
-                &["body", "cookie", "nonce", "offload", "percent", "private", "quota", "status", "validation", "wire"],
+                &[
+                    "body",
+                    "const_text",
+                    "cookie",
+                    "nonce",
+                    "offload",
+                    "percent",
+                    "private",
+                    "quota",
+                    "status",
+                    "validation",
+                    "wire",
+                ],
             ),
             ("pages and data", &["error", "html", "link", "param", "sql"]),
             (

@@ -284,18 +284,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tiers_for_a_cache_that_there_is_not_are_a_problem_that_names_those_there_are() {
-        let plans = |names: &[&str]| {
-            names.iter().map(|name| ((*name).to_owned(), Tiers::parse(["null"]).unwrap())).collect::<HashMap<_, _>>()
-        };
-        assert!(Caches::unknown(&plans(&["default", "pages", "sessions", "rates"]), &["rates"]).is_empty());
-        let problems = Caches::unknown(&plans(&["pages", "pagse"]), &["rates"]);
-        assert_eq!(problems.len(), 1);
-        let right = "cache.pagse.tiers: there is no cache \"pagse\"; there are default, pages, sessions, rates. ";
-        assert!(problems[0].starts_with(right), "{}", problems[0]);
-    }
-
-    #[test]
     fn what_one_site_keeps_no_other_sees() {
         let (mut here, mut there) = (Setup::default(), Setup::default());
         (here.data, there.data) = ("/srv/ann".into(), "/srv/bob".into());

@@ -142,7 +142,7 @@ fn bytes_of<'h>(headers: &'h HeaderMap, name: &'static str) -> &'h [u8] {
 
 /// An answer as it is kept.
 async fn kept(mut response: Response, public: &SharedCx<'_>) -> Result<PageEntry> {
-    let limit = public.page_limit();
+    let limit = public.resources().shared().setup.limits.page;
     if response.headers().contains_key(SET_COOKIE) {
         return Err(Error::internal("a page for everybody sets a cookie: it would be everybody's"));
     }

@@ -48,9 +48,7 @@ impl<K: ?Sized, V> Store<K, V> {
     pub const fn with(name: &'static str, settings: fn(Builder<K, V>) -> Builder<K, V>) -> Self {
         Self { name, settings }
     }
-}
 
-impl<K: ?Sized, V> Store<K, V> {
     pub(crate) const fn name(&self) -> &'static str {
         self.name
     }

@@ -275,8 +275,4 @@ fn problem_id(core: &Core, name: &str) -> String {
     id(core, name) + "-problem"
 }
 
-impl std::fmt::Debug for Core {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Core").field("action", &self.action).finish_non_exhaustive()
-    }
-}
+opaque_debug!(Core, action: action);

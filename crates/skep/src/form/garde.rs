@@ -46,80 +46,41 @@ fn name(fields: &[FieldInfo], path: &str) -> Option<String> {
 }
 
 macro_rules! texts {
-    ($($text:ident [$($generics:tt)*] $($arguments:ident),*;)*) => { $(
-        impl<$($generics)*> AsStr for $text<$($arguments),*> {
+    ($($type:ty [$($generics:tt)*] $text:ident;)*) => { $(
+        impl<$($generics)*> AsStr for $type {
             fn as_str(&self) -> &str {
-                plain(self)
+                self.$text()
             }
         }
-        impl<$($generics)*> HasSimpleLength for $text<$($arguments),*> {
+        impl<$($generics)*> HasSimpleLength for $type {
             fn length(&self) -> usize {
-                plain(self).length()
+                self.$text().length()
             }
         }
-        impl<$($generics)*> HasBytes for $text<$($arguments),*> {
+        impl<$($generics)*> HasBytes for $type {
             fn num_bytes(&self) -> usize {
-                plain(self).len()
+                self.$text().len()
             }
         }
-        impl<$($generics)*> HasChars for $text<$($arguments),*> {
+        impl<$($generics)*> HasChars for $type {
             fn num_chars(&self) -> usize {
-                plain(self).chars().count()
+                self.$text().chars().count()
             }
         }
-        impl<$($generics)*> HasUtf16CodeUnits for $text<$($arguments),*> {
+        impl<$($generics)*> HasUtf16CodeUnits for $type {
             fn num_code_units(&self) -> usize {
-                plain(self).encode_utf16().count()
+                self.$text().encode_utf16().count()
             }
         }
     )* };
 }
 
 texts! {
-    Text [const MIN: usize, const MAX: usize] MIN, MAX;
-    MultilineText [const MIN: usize, const MAX: usize] MIN, MAX;
-    Password [const MIN: usize, const MAX: usize] MIN, MAX;
-    Email [];
-    Url [];
-}
-
-/// The text in one of our types.
-trait Plain {
-    fn text(&self) -> &str;
-}
-
-fn plain(of: &impl Plain) -> &str {
-    of.text()
-}
-
-impl<const MIN: usize, const MAX: usize> Plain for Text<MIN, MAX> {
-    fn text(&self) -> &str {
-        self
-    }
-}
-
-impl<const MIN: usize, const MAX: usize> Plain for MultilineText<MIN, MAX> {
-    fn text(&self) -> &str {
-        self
-    }
-}
-
-impl<const MIN: usize, const MAX: usize> Plain for Password<MIN, MAX> {
-    fn text(&self) -> &str {
-        self.reveal()
-    }
-}
-
-impl Plain for Email {
-    fn text(&self) -> &str {
-        self
-    }
-}
-
-impl Plain for Url {
-    fn text(&self) -> &str {
-        self
-    }
+    Text<MIN, MAX> [const MIN: usize, const MAX: usize] as_str;
+    MultilineText<MIN, MAX> [const MIN: usize, const MAX: usize] as_str;
+    Password<MIN, MAX> [const MIN: usize, const MAX: usize] reveal;
+    Email [] as_str;
+    Url [] as_str;
 }
 
 /// `range(min = 2)` compares with a whole number.

@@ -58,34 +58,3 @@ impl<'de, const MIN: i64, const MAX: i64> Deserialize<'de> for Whole<MIN, MAX> {
         Self::new(number).ok_or_else(|| D::Error::custom(format_args!("{number} does not lie between {MIN} and {MAX}")))
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn both_ways<T: Serialize + for<'de> Deserialize<'de>>(json: &str) -> String {
-        serde_json::to_string(&serde_json::from_str::<T>(json).expect("accepted")).expect("written")
-    }
-
-    fn refused<T: for<'de> Deserialize<'de>>(json: &str) -> String {
-        serde_json::from_str::<T>(json).err().expect("refused").to_string()
-    }
-
-    #[test]
-    fn what_a_form_takes_json_takes() {
-        assert_eq!(both_ways::<Text<1, 9>>("\" \\u0041nn \""), "\"Ann\"");
-        assert_eq!(both_ways::<Whole<1, 12>>("7"), "7");
-        assert_eq!(both_ways::<Decimal<2>>("\"12.5\""), "\"12.50\"");
-        assert_eq!(both_ways::<Date>("\"2026-12-31\""), "\"2026-12-31\"");
-        assert_eq!(both_ways::<Slug>("\"a-day\""), "\"a-day\"");
-    }
-
-    #[test]
-    fn what_a_form_refuses_json_refuses() {
-        assert!(refused::<Text<1, 2>>("\"Ann\"").starts_with("That is too long: 2 characters at most"));
-        assert!(refused::<Whole<1, 12>>("13").starts_with("13 does not lie between 1 and 12"));
-        assert!(refused::<Slug>("\"A\"").contains("lower-case"));
-        assert!(refused::<Password<8, 99>>("\"short\"").contains('8'));
-        assert!(refused::<Date>("20261231").starts_with("invalid type"));
-    }
-}

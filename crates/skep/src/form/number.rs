@@ -5,8 +5,8 @@ use std::fmt;
 
 use super::field::{Control, Shape};
 use super::look;
-use crate::html::{Buffer, PlainText, Render, Text};
 use crate::param::Param;
+use crate::param::shown::display_types;
 use crate::validation::FieldError;
 
 /// A whole number from `MIN` to `MAX`, both included.
@@ -130,40 +130,10 @@ impl<const MIN: i64, const MAX: i64> fmt::Display for Whole<MIN, MAX> {
     }
 }
 
-/// What both have: they are parameters, and can be shown.
-macro_rules! shown {
-    ($([$($generics:tt)*] $type:ty, $expected:expr;)*) => {$(
-        impl<$($generics)*> Param for $type {
-            fn expected() -> Cow<'static, str> {
-                $expected.into()
-            }
-            fn parse(text: &str) -> Option<Self> {
-                Self::check(text).ok()
-            }
-            fn write(&self, out: &mut String) {
-                out.push_str(&self.to_string());
-            }
-        }
-
-        impl<$($generics)*> Render for $type {
-            type Content = Text;
-
-            fn render(&self, out: &mut Buffer) {
-                format_args!("{self}").render(out);
-            }
-        }
-
-        impl<$($generics)*> PlainText for $type {
-            fn write_plain(&self, out: &mut Buffer) {
-                format_args!("{self}").write_plain(out);
-            }
-        }
-    )*};
-}
-
-shown! {
-    [const MIN: i64, const MAX: i64] Whole<MIN, MAX>, format!("a whole number from {MIN} to {MAX}");
-    [const PLACES: u32, const MIN: i64, const MAX: i64] Decimal<PLACES, MIN, MAX>,
+display_types! {
+    [const MIN: i64, const MAX: i64] Whole<MIN, MAX>, |text| Self::check(text),
+        format!("a whole number from {MIN} to {MAX}");
+    [const PLACES: u32, const MIN: i64, const MAX: i64] Decimal<PLACES, MIN, MAX>, |text| Self::check(text),
         format!("a number with at most {PLACES} digits behind the point");
 }
 
@@ -294,43 +264,5 @@ impl Control for bool {
 
     fn check(text: &str) -> Result<Self, FieldError> {
         if text.is_empty() { Ok(false) } else { Self::parse(text).ok_or(FieldError::NotChoice) }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_number_that_does_not_fit_says_why() {
-        assert_eq!(u8::check("256").unwrap_err(), FieldError::TooLarge { max: "255".into() });
-        assert_eq!(u8::check("-1").unwrap_err(), FieldError::TooSmall { min: "0".into() });
-        assert_eq!(u8::check(&"9".repeat(60)).unwrap_err(), FieldError::TooLarge { max: "255".into() });
-        assert_eq!(i32::check("1.5").unwrap_err(), FieldError::NotWhole);
-        assert_eq!(i32::check("one").unwrap_err(), FieldError::NotNumber);
-        assert_eq!(i32::check(" ").unwrap_err(), FieldError::Missing);
-        assert_eq!(u64::check(&u64::MAX.to_string()), Ok(u64::MAX));
-        assert_eq!(f64::check("nan").unwrap_err(), FieldError::NotNumber);
-    }
-
-    #[test]
-    fn decimals_are_exact() {
-        assert_eq!(Decimal::<2>::check("-0.01").unwrap().steps(), -1);
-        assert_eq!(Decimal::<2>::check("1.500").unwrap().to_string(), "1.50");
-        assert_eq!(Decimal::<0>::check("12").unwrap().to_string(), "12");
-        assert_eq!(Decimal::<3>::shape().step.as_deref(), Some("0.001"));
-        for (text, steps) in
-            [(".5", 50), ("1e3", 100_000), ("1250e-3", 125), ("-0", 0), ("0e99999999999999999999", 0), ("007", 700)]
-        {
-            assert_eq!(Decimal::<2>::check(text).unwrap().steps(), steps, "{text}");
-        }
-        for wrong in ["", "5.", "1,5", "+1", "--1", "-", ".", "e5", "1e", "1e+", "1e1.5", "1.0.0", "0x1", "∞"] {
-            assert!(Decimal::<2>::check(wrong).is_err(), "{wrong}");
-        }
-        assert_eq!(Decimal::<2>::check("1e-3").unwrap_err(), FieldError::TooPrecise { places: 2 });
-        assert!(matches!(Decimal::<2>::check("-1e99999999999999999999"), Err(FieldError::TooSmall { .. })));
-        assert_eq!(i32::check("1.0e1"), Ok(10));
-        assert_eq!(i32::check("1e-1").unwrap_err(), FieldError::NotWhole);
-        assert!(Decimal::<2>::check(&"9".repeat(60)).is_err());
     }
 }

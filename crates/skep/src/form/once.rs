@@ -8,7 +8,6 @@
 //! a token of another process counts as expired. What handles them is `endpoint::once`.
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::hash::{BuildHasher, DefaultHasher, Hash, Hasher, RandomState};
 use std::sync::atomic::AtomicU64;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -158,11 +157,7 @@ pub(crate) fn now() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
 }
 
-impl fmt::Debug for Ledger {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Ledger").field("most", &self.most).finish_non_exhaustive()
-    }
-}
+opaque_debug!(Ledger, most: most);
 
 #[cfg(test)]
 mod tests {

@@ -5,8 +5,9 @@ use std::fmt;
 
 use super::field::{Control, Shape};
 use super::look;
-use crate::html::{self, Buffer, Href, PlainText, Render};
+use crate::html::{Buffer, Href, PlainText};
 use crate::param::Param;
+use crate::param::shown::text_types;
 use crate::validation::FieldError;
 
 /// A line of text of `MIN` to `MAX` characters, without white space at its ends and without control characters.
@@ -255,21 +256,8 @@ impl Control for crate::Slug {
     }
 }
 
-/// What all texts have: they are parameters, are read as `str`, and can be shown.
 macro_rules! texts {
     ($([$($generics:tt)*] $type:ty, $expected:expr;)*) => {$(
-        impl<$($generics)*> Param for $type {
-            fn expected() -> Cow<'static, str> {
-                $expected.into()
-            }
-            fn parse(text: &str) -> Option<Self> {
-                Self::check(text).ok()
-            }
-            fn write(&self, out: &mut String) {
-                out.push_str(&self.0);
-            }
-        }
-
         impl<$($generics)*> $type {
             /// The text.
             #[must_use]
@@ -298,31 +286,7 @@ macro_rules! texts {
             }
         }
 
-        impl<$($generics)*> AsRef<str> for $type {
-            fn as_ref(&self) -> &str {
-                &self.0
-            }
-        }
-
-        impl<$($generics)*> fmt::Display for $type {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str(&self.0)
-            }
-        }
-
-        impl<$($generics)*> Render for $type {
-            type Content = html::Text;
-
-            fn render(&self, out: &mut Buffer) {
-                self.0.render(out);
-            }
-        }
-
-        impl<$($generics)*> PlainText for $type {
-            fn write_plain(&self, out: &mut Buffer) {
-                self.0.write_plain(out);
-            }
-        }
+        text_types! { [$($generics)*] $type, $expected; }
     )*};
 }
 
@@ -379,52 +343,5 @@ impl<T: Param> Param for Hidden<T> {
     }
     fn write(&self, out: &mut String) {
         self.0.write(out);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn characters_are_counted_as_browsers_count_them() {
-        assert!(Text::<1, 2>::check("🐝").is_ok());
-        assert_eq!(Text::<1, 2>::check("🐝a").unwrap_err(), FieldError::TooLong { max: 2, length: 3 });
-        assert_eq!(Text::<3, 9>::check("ab").unwrap_err(), FieldError::TooShort { min: 3 });
-        assert!(MultilineText::<1, 3>::check("a\r\nb").is_ok());
-        assert_eq!(MultilineText::<1, 9>::check("a\u{7}").unwrap_err(), FieldError::ControlCharacters);
-        assert_eq!(Text::<0, 9>::check("").unwrap().as_str(), "");
-    }
-
-    #[test]
-    fn e_mail_addresses_are_those_that_browsers_take() {
-        for good in ["a@b", "first.last+tag@mail.example.org", "o'neil@example.org", "a@1.2"] {
-            assert!(Email::check(good).is_ok(), "{good}");
-        }
-        let long = format!("a@{}.org", "b".repeat(64));
-        for bad in ["a", "a@", "@b", "a@b@c", "a b@c", "a@-b", "a@b-", "a@b..c", "é@b", "a@b\n", "\"a\"@b", &long] {
-            assert!(Email::check(bad).is_err() || bad.ends_with('\n'), "{bad}");
-        }
-    }
-
-    #[test]
-    fn only_addresses_of_the_web_are_urls() {
-        for good in
-            ["https://example.org", "HTTP://example.org:8080/a%20b?c#d", "http://[::1]/", "https://bücher.example/"]
-        {
-            assert!(Url::check(good).is_ok(), "{good}");
-        }
-        for bad in [
-            "example.org",
-            "//example.org",
-            "ftp://example.org",
-            "https://",
-            "https://:80/",
-            "https://a@/",
-            "https://a b/",
-            "https:///a",
-        ] {
-            assert!(Url::check(bad).is_err(), "{bad}");
-        }
     }
 }

@@ -3,14 +3,12 @@
 //! Small types of our own: a form needs to read, compare and write them, and no calendar arithmetic and no time zones, for
 //! which an application brings the crate of its choice (each has a `parse` for these texts).
 
-use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 
 use super::field::{Control, Shape};
 use super::look;
-use crate::html::{Buffer, PlainText, Render, Text};
-use crate::param::Param;
+use crate::param::shown::display_types;
 use crate::validation::FieldError;
 
 /// A day of the Gregorian calendar, from year 1 to 9999.
@@ -68,24 +66,6 @@ impl Date {
         let exists = (1..=9999).contains(&year) && (1..=days_in(year, month)).contains(&day);
         exists.then_some(Self { year, month, day })
     }
-
-    /// 1 to 9999.
-    #[must_use]
-    pub fn year(self) -> u16 {
-        self.year
-    }
-
-    /// 1 to 12.
-    #[must_use]
-    pub fn month(self) -> u8 {
-        self.month
-    }
-
-    /// 1 to 31.
-    #[must_use]
-    pub fn day(self) -> u8 {
-        self.day
-    }
 }
 
 /// None in a month that does not exist.
@@ -106,30 +86,6 @@ impl Time {
         let exists = hour < 24 && minute < 60 && second < 60 && millisecond < 1000;
         exists.then_some(Self { hour, minute, second, millisecond })
     }
-
-    /// 0 to 23.
-    #[must_use]
-    pub fn hour(self) -> u8 {
-        self.hour
-    }
-
-    /// 0 to 59.
-    #[must_use]
-    pub fn minute(self) -> u8 {
-        self.minute
-    }
-
-    /// 0 to 59.
-    #[must_use]
-    pub fn second(self) -> u8 {
-        self.second
-    }
-
-    /// 0 to 999.
-    #[must_use]
-    pub fn millisecond(self) -> u16 {
-        self.millisecond
-    }
 }
 
 impl DateTime {
@@ -138,17 +94,46 @@ impl DateTime {
     pub fn new(date: Date, time: Time) -> Self {
         Self { date, time }
     }
+}
 
-    /// The day.
-    #[must_use]
-    pub fn date(self) -> Date {
-        self.date
+macro_rules! getters {
+    ($($type:ty { $($(#[$doc:meta])* $name:ident: $kind:ty),* $(,)? })*) => {$(
+        impl $type {
+            $(
+                $(#[$doc])*
+                #[must_use]
+                pub fn $name(self) -> $kind {
+                    self.$name
+                }
+            )*
+        }
+    )*};
+}
+
+getters! {
+    Date {
+        /// 1 to 9999.
+        year: u16,
+        /// 1 to 12.
+        month: u8,
+        /// 1 to 31.
+        day: u8,
     }
-
-    /// The time of day.
-    #[must_use]
-    pub fn time(self) -> Time {
-        self.time
+    Time {
+        /// 0 to 23.
+        hour: u8,
+        /// 0 to 59.
+        minute: u8,
+        /// 0 to 59.
+        second: u8,
+        /// 0 to 999.
+        millisecond: u16,
+    }
+    DateTime {
+        /// The day.
+        date: Date,
+        /// The time of day.
+        time: Time,
     }
 }
 
@@ -245,31 +230,7 @@ macro_rules! fields {
             }
         }
 
-        impl Param for $type {
-            fn expected() -> Cow<'static, str> {
-                $expected.into()
-            }
-            fn parse(text: &str) -> Option<Self> {
-                text.parse().ok()
-            }
-            fn write(&self, out: &mut String) {
-                out.push_str(&self.to_string());
-            }
-        }
-
-        impl Render for $type {
-            type Content = Text;
-
-            fn render(&self, out: &mut Buffer) {
-                format_args!("{self}").render(out);
-            }
-        }
-
-        impl PlainText for $type {
-            fn write_plain(&self, out: &mut Buffer) {
-                format_args!("{self}").write_plain(out);
-            }
-        }
+        display_types! { [] $type, |text| text.parse(), $expected; }
     )*};
 }
 
@@ -279,41 +240,4 @@ fields! {
     // Whole minutes are what a browser offers; a value with seconds that is shown for editing stays valid with "any".
     Time, "time", Some("any".into()), None, "a time such as 18:30";
     DateTime, "datetime-local", Some("any".into()), Some("9999-12-31T23:59:59.999"), "a date and a time such as 2026-12-31T18:30";
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_days_that_exist_are_dates() {
-        for good in ["0001-01-01", "9999-12-31", "2000-02-29", "2026-04-30"] {
-            assert_eq!(good.parse::<Date>().unwrap().to_string(), good);
-        }
-        for bad in [
-            "0000-01-01",
-            "1900-02-29",
-            "2026-04-31",
-            "2026-13-01",
-            "2026-00-01",
-            "2026-1-1",
-            "26-01-01",
-            "+026-01-01",
-            "2026-01-01 ",
-        ] {
-            assert!(bad.parse::<Date>().is_err(), "{bad}");
-        }
-    }
-
-    #[test]
-    fn only_times_that_exist_are_times() {
-        for good in ["00:00", "23:59", "23:59:59", "12:00:00.500"] {
-            assert_eq!(good.parse::<Time>().unwrap().to_string(), good);
-        }
-        for bad in ["24:00", "12:60", "12:00:60", "12", "1:00", "12:00:00.", "12:00:00.0000", "-1:00"] {
-            assert!(bad.parse::<Time>().is_err(), "{bad}");
-        }
-        assert_eq!("2026-12-31 18:30".parse::<DateTime>().unwrap().to_string(), "2026-12-31T18:30");
-        assert!("2026-12-31".parse::<DateTime>().is_err());
-    }
 }

@@ -84,16 +84,14 @@ impl<T: AsRef<str>> Css for Trusted<T> {
 
 /// Numbers are part of both: they name no other site and end no value.
 macro_rules! impl_numbers {
-    ($($number:ty)*) => {$(
+    ($($number:ty)*) => {
+        $(impl_numbers!(@ $number);)*
+        $(impl_numbers!(@ &$number);)*
+    };
+    (@ $number:ty) => {
         impl CodeUrl for $number {
             fn write_code_url(&self, out: &mut Buffer) {
                 super::PlainText::write_plain(self, out);
-            }
-        }
-
-        impl CodeUrl for &$number {
-            fn write_code_url(&self, out: &mut Buffer) {
-                super::PlainText::write_plain(*self, out);
             }
         }
 
@@ -102,13 +100,7 @@ macro_rules! impl_numbers {
                 super::PlainText::write_plain(self, out);
             }
         }
-
-        impl Css for &$number {
-            fn write_css(&self, out: &mut Buffer) {
-                super::PlainText::write_plain(*self, out);
-            }
-        }
-    )*};
+    };
 }
 
 impl_numbers!(u8 u16 u32 u64 u128 usize i8 i16 i32 i64 i128 isize f32 f64);

@@ -66,33 +66,3 @@ fn find<const QUOTES: bool>(bytes: &[u8]) -> Option<usize> {
 fn is_special<const QUOTES: bool>(byte: u8) -> bool {
     (byte == b'&') | (byte == b'<') | (byte == b'>') | (byte == b'\r') | (QUOTES & (byte == b'"'))
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn both(source: &str) -> (String, String) {
-        let (mut in_text, mut in_quotes) = (String::new(), String::new());
-        text(&mut in_text, source);
-        plain(&mut in_quotes, source);
-        (in_text, in_quotes)
-    }
-
-    #[test]
-    fn each_place_escapes_what_it_must_and_no_more() {
-        let (in_text, in_quotes) = both("&amp; <b c=\"d\" e='f'>\r\n");
-        assert_eq!(in_text, "&amp;amp; &lt;b c=\"d\" e='f'&gt;&#13;\n");
-        assert_eq!(in_quotes, "&amp;amp; &lt;b c=&quot;d&quot; e='f'&gt;&#13;\n");
-    }
-
-    #[test]
-    fn a_special_character_is_found_at_every_offset() {
-        for before in 0..70 {
-            for after in [0, 1, 15, 16, 17, 40] {
-                let (clean, rest) = ("é".repeat(before), "x".repeat(after));
-                let (in_text, _) = both(&format!("{clean}<{rest}"));
-                assert_eq!(in_text, format!("{clean}&lt;{rest}"));
-            }
-        }
-    }
-}

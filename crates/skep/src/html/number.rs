@@ -47,26 +47,3 @@ pub(super) fn signed(out: &mut String, number: i64) {
 fn digit(number: u64) -> u8 {
     b'0' + u8::try_from(number).expect("less than 10")
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn numbers_are_written_as_display_writes_them() {
-        let mut numbers = vec![0, 1, u64::MAX, u64::MAX - 1];
-        let mut power = 1u64;
-        for _ in 0..19 {
-            power *= 10;
-            numbers.extend([power - 1, power, power + 1, power / 2, power / 3]);
-        }
-        for number in numbers {
-            let mut out = String::new();
-            unsigned(&mut out, number);
-            assert_eq!(out, number.to_string());
-            let mut out = String::new();
-            signed(&mut out, number.cast_signed());
-            assert_eq!(out, number.cast_signed().to_string());
-        }
-    }
-}

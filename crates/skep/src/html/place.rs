@@ -23,16 +23,12 @@ pub enum Closed {}
 /// `Kind`, and before it `source` and `track`.
 pub struct Media<Kind>(Kind);
 
-/// A trait and a function for a thing that an ancestor may forbid. The value comes back as it is, to be written.
+/// A trait and a function for each thing that an ancestor may forbid. The value comes back as it is, to be written.
 ///
 /// The bound is written where the macro is called, because rustc shows it: the way through a macro would be shown too.
 macro_rules! forbid {
-    ($name:ident $function:ident: $thing:path, where [$($bound:tt)+], $message:literal $promise:literal) => {
-        #[diagnostic::on_unimplemented(
-                    message = $message,
-                    label = "this does not promise to be without it",
-                    note = $promise
-                )]
+    ($($name:ident $function:ident: $thing:path, where [$($bound:tt)+], $message:literal $promise:literal;)*) => {$(
+        #[diagnostic::on_unimplemented(message = $message, label = "this does not promise to be without it", note = $promise)]
         pub trait $name<Element, Value: ?Sized> {}
 
         #[diagnostic::do_not_recommend]
@@ -45,31 +41,22 @@ macro_rules! forbid {
         {
             value
         }
-    };
+    )*};
 }
 
 forbid! {
     LacksForm no_form: Form, where [T: Render + ?Sized, T::Content: LacksForm<Element, T>],
         "`{Value}` may contain a `form`, and a `form` is not allowed in another"
-        "promise it in the function that returns it, with `piece!` instead of `html!`: `fn name() -> Html<Flow, NoForm> {{ piece! {{ ... }} }}`"
-}
-
-forbid! {
+        "promise it in the function that returns it, with `piece!` instead of `html!`: `fn name() -> Html<Flow, NoForm> {{ piece! {{ ... }} }}`";
     LacksHeader no_header: Header, where [T: Render + ?Sized, T::Content: LacksHeader<Element, T>],
         "`{Value}` may contain a `header` or `footer`, which is not allowed in `{Element}`"
-        "promise it in the function that returns it, with `piece!` instead of `html!`: `fn name() -> Html<Flow, NoHeader> {{ piece! {{ ... }} }}`"
-}
-
-forbid! {
+        "promise it in the function that returns it, with `piece!` instead of `html!`: `fn name() -> Html<Flow, NoHeader> {{ piece! {{ ... }} }}`";
     LacksHeading no_heading: Heading, where [T: Render + ?Sized, T::Content: LacksHeading<Element, T>],
         "`{Value}` may contain a heading, a section or a header, which is not allowed in `{Element}`"
-        "promise it in the function that returns it, with `piece!` instead of `html!`: `fn name() -> Html<Flow, NoHeading> {{ piece! {{ ... }} }}`"
-}
-
-forbid! {
+        "promise it in the function that returns it, with `piece!` instead of `html!`: `fn name() -> Html<Flow, NoHeading> {{ piece! {{ ... }} }}`";
     LacksInteractive no_interactive: Interactive, where [T: Render + ?Sized, T::Content: LacksInteractive<Element, T>],
         "`{Value}` may contain a link, a button or something else that is interactive, which is not allowed in `{Element}`"
-        "promise it in the function that returns it, with `piece!` instead of `html!`: `fn name() -> Html<Flow, NoInteractive> {{ piece! {{ ... }} }}`"
+        "promise it in the function that returns it, with `piece!` instead of `html!`: `fn name() -> Html<Flow, NoInteractive> {{ piece! {{ ... }} }}`";
 }
 
 /// What several elements around a splice forbid together: one message for one mistake.
@@ -98,9 +85,11 @@ pub trait WithoutAll<Things> {}
 impl<T> WithoutAll<()> for T {}
 impl<T: Without<First> + WithoutAll<Rest>, First, Rest> WithoutAll<(First, Rest)> for T {}
 
-/// A trait and a function for a place, with the message. A call each, and the bound in it, because rustc shows them.
+/// A trait and a function for each place, with the message. The bound is written where the macro is called, because rustc shows it.
 macro_rules! place {
-    ($name:ident $function:ident: $place:ty, where [$($bound:tt)+], $message:literal $label:literal $($note:literal)*) => {
+    ($(
+        $name:ident $function:ident: $place:ty, where [$($bound:tt)+], $message:literal $label:literal $($note:literal)*;
+    )*) => {$(
         #[diagnostic::on_unimplemented(message = $message, label = $label, $(note = $note),*)]
         pub trait $name<Parent, Value: ?Sized> {}
 
@@ -114,7 +103,7 @@ macro_rules! place {
         {
             value.render(out);
         }
-    };
+    )*};
 }
 
 /// Where phrasing content stands, and a few elements that can be no piece of their own.
@@ -124,134 +113,80 @@ place! {
     InFlow flow: Html<Flow>, where [T: Render + ?Sized, T::Content: InFlow<Parent, T>],
         "`{Value}` is not allowed in `{Parent}`, which takes flow content: text, paragraphs, lists, sections, ..."
         "this is not flow content"
-        "what is made of `li`, `tr`, `option` and the like stands in the element made for it, such as `ul {{ (items) }}`; a whole page stands alone"
-}
-
-place! {
+        "what is made of `li`, `tr`, `option` and the like stands in the element made for it, such as `ul {{ (items) }}`; a whole page stands alone";
     InPhrasing phrasing: Line, where [T: Render + ?Sized, T::Content: InPhrasing<Parent, T>],
         "`{Value}` is not allowed in `{Parent}`, which takes phrasing content only: text, and elements such as `a`, `em`, `span`, `img`"
         "this may be other than phrasing content"
         "declare it in the function that returns it, with `piece!` instead of `html!`: `fn name() -> Html<Phrasing> {{ piece! {{ ... }} }}`"
-        "flow content, such as `div`, `p` or `ul`, stands beside `{Parent}`, not in it"
-}
-
-place! {
+        "flow content, such as `div`, `p` or `ul`, stands beside `{Parent}`, not in it";
     InPhrasingAndHeadings phrasing_and_headings: Line, where [T: Render + ?Sized, T::Content: InPhrasingAndHeadings<Parent, T>],
         "`{Value}` is not allowed in `{Parent}`, which takes phrasing content and headings: text, `em`, `span`, `h2`, ..."
         "this may be other than phrasing content"
-        "declare it in the function that returns it, with `piece!` instead of `html!`: `fn name() -> Html<Phrasing> {{ piece! {{ ... }} }}`"
-}
-
-place! {
+        "declare it in the function that returns it, with `piece!` instead of `html!`: `fn name() -> Html<Phrasing> {{ piece! {{ ... }} }}`";
     InOptionContent option_content: Line, where [T: Render + ?Sized, T::Content: InOptionContent<Parent, T>],
         "`{Value}` is not allowed in `{Parent}`, which takes phrasing content only: text, and elements such as `em`, `span`, `img`"
         "this may be other than phrasing content"
-        "declare it in the function that returns it, with `piece!` instead of `html!`: `fn name() -> Html<Phrasing> {{ piece! {{ ... }} }}`"
-}
-
-place! {
+        "declare it in the function that returns it, with `piece!` instead of `html!`: `fn name() -> Html<Phrasing> {{ piece! {{ ... }} }}`";
     InSuggestions suggestions: Line, where [T: Render + ?Sized, T::Content: InSuggestions<Parent, T>],
         "`{Value}` is not allowed in `{Parent}`, which takes phrasing content, or `option` elements that are written in it"
         "this may be other than phrasing content"
-        "write the elements here: `datalist {{ @for name in names {{ option value=(name) {{}} }} }}`"
-}
-
-place! {
+        "write the elements here: `datalist {{ @for name in names {{ option value=(name) {{}} }} }}`";
     InMetadata metadata: Html<Metadata>, where [T: Render + ?Sized, T::Content: InMetadata<Parent, T>],
         "`{Value}` is not allowed in `{Parent}`, which takes `title`, `meta`, `link`, `style` and `script`"
         "this may be other than metadata"
-        "write a function that returns them, with `piece!`: `fn name() -> Html<Metadata> {{ piece! {{ link rel=\"icon\" href=(url); }} }}`"
-}
-
-place! {
+        "write a function that returns them, with `piece!`: `fn name() -> Html<Metadata> {{ piece! {{ link rel=\"icon\" href=(url); }} }}`";
     InDocument document: Html<Document>, where [T: Render + ?Sized, T::Content: InDocument<Parent, T>],
         "`{Value}` is not allowed next to the root of a page: only `(DOCTYPE)` is, before `html`"
         "this is not a page"
-        "the content of a page belongs in its `body`"
-}
-
-place! {
+        "the content of a page belongs in its `body`";
     InPageParts page_parts: Html<PageParts>, where [T: Render + ?Sized, T::Content: InPageParts<Parent, T>],
         "`{Value}` is not allowed in `{Parent}`, which takes a `head` and a `body`"
         "this is neither `head` nor `body`"
-        "the content of a page belongs in its `body`: `html lang=\"en\" {{ head {{ ... }} body {{ (content) }} }}`"
-}
-
-place! {
+        "the content of a page belongs in its `body`: `html lang=\"en\" {{ head {{ ... }} body {{ (content) }} }}`";
     InItems items: Html<Items>, where [T: Render + ?Sized, T::Content: InItems<Parent, T>],
         "`{Value}` is not allowed in `{Parent}`, which takes `li` elements"
         "this is not made of `li` elements"
-        "write `li {{ (value) }}`, or write a function that returns them: `fn name() -> Html<Items> {{ html! {{ li {{ ... }} }} }}`"
-}
-
-place! {
+        "write `li {{ (value) }}`, or write a function that returns them: `fn name() -> Html<Items> {{ html! {{ li {{ ... }} }} }}`";
     InTerms terms: Html<Terms>, where [T: Render + ?Sized, T::Content: InTerms<Parent, T>],
         "`{Value}` is not allowed in `{Parent}`, which takes `dt` and `dd` elements"
         "this is not made of `dt` and `dd`"
-        "write `dt {{ (name) }} dd {{ (value) }}`, or write a function that returns them: `fn name() -> Html<Terms> {{ html! {{ dt {{ ... }} dd {{ ... }} }} }}`"
-}
-
-place! {
+        "write `dt {{ (name) }} dd {{ (value) }}`, or write a function that returns them: `fn name() -> Html<Terms> {{ html! {{ dt {{ ... }} dd {{ ... }} }} }}`";
     InTableParts table_parts: Html<TableParts>, where [T: Render + ?Sized, T::Content: InTableParts<Parent, T>],
         "`{Value}` is not allowed in `{Parent}`, which takes `caption`, `thead`, `tbody`, `tfoot` and rows"
         "this is not a part of a table"
-        "write `tr {{ td {{ (value) }} }}`, or write a function that returns rows: `fn name() -> Html<Rows> {{ html! {{ tr {{ ... }} }} }}`"
-}
-
-place! {
+        "write `tr {{ td {{ (value) }} }}`, or write a function that returns rows: `fn name() -> Html<Rows> {{ html! {{ tr {{ ... }} }} }}`";
     InRows rows: Html<Rows>, where [T: Render + ?Sized, T::Content: InRows<Parent, T>],
         "`{Value}` is not allowed in `{Parent}`, which takes rows: `tr` elements"
         "this is not made of `tr` elements"
-        "write `tr {{ td {{ (value) }} }}`, or write a function that returns rows: `fn name() -> Html<Rows> {{ html! {{ tr {{ ... }} }} }}`"
-}
-
-place! {
+        "write `tr {{ td {{ (value) }} }}`, or write a function that returns rows: `fn name() -> Html<Rows> {{ html! {{ tr {{ ... }} }} }}`";
     InCells cells: Html<Cells>, where [T: Render + ?Sized, T::Content: InCells<Parent, T>],
         "`{Value}` is not allowed in `{Parent}`, which takes cells: `td` and `th` elements"
         "this is not made of `td` and `th`"
-        "write `td {{ (value) }}`, or write a function that returns cells: `fn name() -> Html<Cells> {{ html! {{ td {{ ... }} }} }}`"
-}
-
-place! {
+        "write `td {{ (value) }}`, or write a function that returns cells: `fn name() -> Html<Cells> {{ html! {{ td {{ ... }} }} }}`";
     InColumns columns: Html<Columns>, where [T: Render + ?Sized, T::Content: InColumns<Parent, T>],
         "`{Value}` is not allowed in `{Parent}`, which takes `col` elements"
         "this is not made of `col` elements"
-        "write a function that returns them: `fn name() -> Html<Columns> {{ html! {{ col span=\"2\"; }} }}`"
-}
-
-place! {
+        "write a function that returns them: `fn name() -> Html<Columns> {{ html! {{ col span=\"2\"; }} }}`";
     InOptions options: Html<Options>, where [T: Render + ?Sized, T::Content: InOptions<Parent, T>],
         "`{Value}` is not allowed in `{Parent}`, which takes `option`, `optgroup` and `hr` elements"
         "this is not made of `option` elements"
-        "write `option {{ (value) }}`, or write a function that returns them: `fn name() -> Html<Options> {{ html! {{ option {{ ... }} }} }}`"
-}
-
-place! {
+        "write `option {{ (value) }}`, or write a function that returns them: `fn name() -> Html<Options> {{ html! {{ option {{ ... }} }} }}`";
     InPicture picture: Html<Picture>, where [T: Render + ?Sized, T::Content: InPicture<Parent, T>],
         "`{Value}` is not allowed in `{Parent}`, which takes `source` elements and an `img`"
         "this is neither `source` nor `img`"
-        "write a function that returns them, with `piece!`: `fn name() -> Html<Picture> {{ piece! {{ source srcset=(url); }} }}`"
-}
-
-place! {
+        "write a function that returns them, with `piece!`: `fn name() -> Html<Picture> {{ piece! {{ source srcset=(url); }} }}`";
     InRuby ruby: Html<Ruby>, where [T: Render + ?Sized, T::Content: InRuby<Parent, T>],
         "`{Value}` is not allowed in `{Parent}`, which takes phrasing content, `rt` and `rp`"
         "this may be other than phrasing content"
-        "declare it in the function that returns it, with `piece!` instead of `html!`: `fn name() -> Html<Phrasing> {{ piece! {{ ... }} }}`"
-}
-
-place! {
+        "declare it in the function that returns it, with `piece!` instead of `html!`: `fn name() -> Html<Phrasing> {{ piece! {{ ... }} }}`";
     InMediaOfFlow media_flow: Html<Media<Flow>>, where [T: Render + ?Sized, T::Content: InMediaOfFlow<Parent, T>],
         "`{Value}` is not allowed in `{Parent}`, which takes `source` and `track`, and then flow content"
         "this is neither"
-        "write a function that returns them: `fn name() -> Html<Sources> {{ html! {{ source src=(url); }} }}`"
-}
-
-place! {
+        "write a function that returns them: `fn name() -> Html<Sources> {{ html! {{ source src=(url); }} }}`";
     InMediaOfPhrasing media_phrasing: Html<Media<Phrasing>>, where [T: Render + ?Sized, T::Content: InMediaOfPhrasing<Parent, T>],
         "`{Value}` is not allowed in `{Parent}`, which takes `source` and `track`, and then phrasing content"
         "this may be neither"
-        "write a function that returns them: `fn name() -> Html<Sources> {{ html! {{ source src=(url); }} }}`"
+        "write a function that returns them: `fn name() -> Html<Sources> {{ html! {{ source src=(url); }} }}`";
 }
 
 // Two places that no piece fits in: what may stand there is written there.

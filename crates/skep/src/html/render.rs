@@ -115,48 +115,33 @@ impl<T: AsRef<str>> Render for Trusted<T> {
     }
 }
 
-impl Render for str {
-    type Content = Text;
+/// What is escaped by its place.
+macro_rules! impl_text {
+    ($($type:ty, |$value:ident, $push:ident| $write:expr;)*) => {$(
+        impl Render for $type {
+            type Content = Text;
 
-    #[inline]
-    fn render(&self, out: &mut Buffer) {
-        out.push_text(self);
-    }
+            #[inline]
+            fn render(&self, out: &mut Buffer) {
+                let ($value, $push) = (self, &mut |text: &str| out.push_text(text));
+                $write;
+            }
+        }
+
+        impl PlainText for $type {
+            #[inline]
+            fn write_plain(&self, out: &mut Buffer) {
+                let ($value, $push) = (self, &mut |text: &str| out.push_plain(text));
+                $write;
+            }
+        }
+    )*};
 }
 
-impl PlainText for str {
-    #[inline]
-    fn write_plain(&self, out: &mut Buffer) {
-        out.push_plain(self);
-    }
-}
-
-impl Render for char {
-    type Content = Text;
-
-    fn render(&self, out: &mut Buffer) {
-        out.push_text(self.encode_utf8(&mut [0; 4]));
-    }
-}
-
-impl PlainText for char {
-    fn write_plain(&self, out: &mut Buffer) {
-        out.push_plain(self.encode_utf8(&mut [0; 4]));
-    }
-}
-
-impl Render for fmt::Arguments<'_> {
-    type Content = Text;
-
-    fn render(&self, out: &mut Buffer) {
-        write(*self, |text| out.push_text(text));
-    }
-}
-
-impl PlainText for fmt::Arguments<'_> {
-    fn write_plain(&self, out: &mut Buffer) {
-        write(*self, |text| out.push_plain(text));
-    }
+impl_text! {
+    str, |text, push| push(text);
+    char, |letter, push| push(letter.encode_utf8(&mut [0; 4]));
+    fmt::Arguments<'_>, |arguments, push| write(*arguments, push);
 }
 
 /// Hands on each piece of what `arguments` make.

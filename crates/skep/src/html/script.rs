@@ -108,28 +108,3 @@ fn push_json(out: &mut Buffer, json: &str) {
     }
     out.push_trusted(rest);
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn script(value: impl Script) -> String {
-        let mut out = Buffer::new();
-        value.write_script(&mut out);
-        out.into_string()
-    }
-
-    #[test]
-    fn json_comes_back_and_cannot_end_a_script() {
-        let nasty = "</script><!--\u{2028}\u{2029}&\"'\\é\r\n\0";
-        let written = script(Json(nasty));
-        assert!(!written.contains(['<', '>', '&', '\u{2028}', '\u{2029}']), "{written}");
-        assert_eq!(serde_json::from_str::<String>(&written).unwrap(), nasty);
-    }
-
-    #[test]
-    fn what_json_cannot_hold_is_null() {
-        let keys = std::collections::BTreeMap::from([((1, 2), 3)]);
-        assert_eq!(script(Json(keys)), "null");
-    }
-}

@@ -67,38 +67,3 @@ where
         }
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use std::task::Waker;
-
-    use futures_util::stream;
-
-    use super::*;
-
-    /// The text of each chunk, and of the error.
-    fn chunks(pieces: impl IntoIterator<Item = Result<Html, &'static str>, IntoIter: Send + 'static>) -> Vec<String> {
-        let mut body = super::stream(stream::iter(pieces));
-        let mut cx = Context::from_waker(Waker::noop());
-        let frames = std::iter::from_fn(|| match http_body::Body::poll_frame(Pin::new(&mut body), &mut cx) {
-            Poll::Ready(frame) => frame,
-            Poll::Pending => panic!("all pieces are ready"),
-        });
-        let texts = frames.map(|frame| match frame {
-            Ok(frame) => String::from_utf8(frame.into_data().expect("it is data").to_vec()).expect("it is text"),
-            Err(error) => error.to_string(),
-        });
-        texts.collect()
-    }
-
-    #[test]
-    fn pieces_are_sent_one_by_one_and_empty_ones_are_not() {
-        let piece = |html| Ok(Html::trusted(html));
-        assert_eq!(chunks([piece("<p>"), piece(""), piece("</p>")]), ["<p>", "</p>"]);
-    }
-
-    #[test]
-    fn an_error_breaks_the_page_off() {
-        assert_eq!(chunks([Ok(Html::trusted("<p>")), Err("no more rows")]), ["<p>", "no more rows"]);
-    }
-}

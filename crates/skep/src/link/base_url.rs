@@ -82,39 +82,3 @@ impl fmt::Display for NotABaseUrl {
 }
 
 impl std::error::Error for NotABaseUrl {}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_origin_is_taken_in_its_one_spelling() {
-        for (text, expected) in [
-            ("https://example.org", "https://example.org"),
-            ("HTTP://EXAMPLE.org:80/", "http://example.org"),
-            ("https://example.org:8443", "https://example.org:8443"),
-            ("http://[::1]:8800", "http://[::1]:8800"),
-        ] {
-            assert_eq!(text.parse::<BaseUrl>().unwrap().as_str(), expected);
-        }
-    }
-
-    #[test]
-    fn what_is_none_is_told_what_would_be() {
-        for (text, expected) in [
-            ("", "write https://example.org"),
-            ("/app", "write https://example.org"),
-            ("blog.example/", "write https://blog.example"),
-            ("example.org:8800", "write https://example.org"),
-            ("ftp://example.org", "begins with https://"),
-            ("https://me:secret@example.org", "names nobody"),
-            ("https://example.org/?a", "no `?`"),
-            ("https://example.org/#a", "no `#`"),
-            ("https://example.org/app/", "`Prefix::new(\"/app\")`"),
-            ("https://", "write https://example.org"),
-        ] {
-            let error = text.parse::<BaseUrl>().unwrap_err().to_string();
-            assert!(error.contains(expected), "{error}");
-        }
-    }
-}

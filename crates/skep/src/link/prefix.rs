@@ -74,27 +74,3 @@ impl Prefix {
         self.0
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_is_no_prefix_is_told_what_would_be() {
-        for prefix in ["", "/shop", "/a/b-c/~d"] {
-            assert_eq!(Prefix::new(prefix).as_str(), prefix);
-        }
-        for (wrong, help) in [
-            ("shop", "begins with a slash"),
-            ("/", "does not end with a slash"),
-            ("/shop/", "does not end with a slash"),
-            ("/a//b", "remove one slash"),
-            ("/{shop}", "letters, digits"),
-            ("/caf\u{e9}", "letters, digits"),
-        ] {
-            let panic = std::panic::catch_unwind(|| Prefix::new(wrong)).expect_err(wrong);
-            let message = panic.downcast_ref::<&str>().copied().unwrap_or_default();
-            assert!(message.contains(help), "{wrong}: {message}");
-        }
-    }
-}

@@ -82,17 +82,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_is_found_with_all_its_values_in_order_in_short_and_in_long_lists() {
-        for length in [0, 1, 10, FEW, FEW + 1, 500] {
-            let items: FieldMap<String, usize> = (0..length).map(|at| (format!("n{}", at % 7), at)).collect();
-            for name in ["n0", "n3", "n6", "n7", ""] {
-                let expected: Vec<usize> = (0..length).filter(|at| format!("n{}", at % 7) == name).collect();
-                assert_eq!(items.get(name).copied().collect::<Vec<_>>(), expected, "{name} of {length}");
-            }
-        }
-    }
-
-    #[test]
     fn what_is_added_or_removed_after_a_search_is_seen_by_the_next() {
         let mut items: FieldMap<String, usize> = (0..100).map(|at| (format!("{at}"), at)).collect();
         assert_eq!(items.get("new").count(), 0);

@@ -1,9 +1,6 @@
 //! Names in addresses.
 
-use std::borrow::Cow;
-
-use super::Param;
-use crate::html::{Buffer, PlainText, Render, Text};
+use super::shown::text_types;
 use crate::sql::{FromValue, ToValue, Unfit, Value};
 
 /// The part of an address that names a thing: lower-case ASCII letters, digits and single hyphens between them.
@@ -100,43 +97,7 @@ impl std::str::FromStr for Slug {
     }
 }
 
-impl std::fmt::Display for Slug {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl AsRef<str> for Slug {
-    fn as_ref(&self) -> &str {
-        &self.0
-    }
-}
-
-impl Render for Slug {
-    type Content = Text;
-
-    fn render(&self, out: &mut Buffer) {
-        self.0.render(out);
-    }
-}
-
-impl PlainText for Slug {
-    fn write_plain(&self, out: &mut Buffer) {
-        self.0.write_plain(out);
-    }
-}
-
-impl Param for Slug {
-    fn expected() -> Cow<'static, str> {
-        "a name of lower-case letters, digits and hyphens".into()
-    }
-    fn parse(text: &str) -> Option<Self> {
-        text.parse().ok()
-    }
-    fn write(&self, out: &mut String) {
-        out.push_str(&self.0);
-    }
-}
+text_types! { [] Slug, "a name of lower-case letters, digits and hyphens"; }
 
 impl ToValue for Slug {
     fn to_value(&self) -> Result<Value<'_>, Unfit> {
@@ -147,22 +108,5 @@ impl ToValue for Slug {
 impl FromValue for Slug {
     fn from_value(value: Value<'_>) -> Result<Self, Unfit> {
         String::from_value(value)?.parse().map_err(|error: NotASlug| Unfit::because(error.to_string()))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn slugs() {
-        assert_eq!(Slug::of("  A  fine -- day ").as_str(), "a-fine-day");
-        assert_eq!(Slug::of("日本").as_str(), "untitled");
-        for wrong in ["", "-a", "a-", "a--b", "A", "a b", "é"] {
-            assert!(wrong.parse::<Slug>().is_err(), "{wrong}");
-        }
-        for long in ["x".repeat(500), format!("{}ßx", "x".repeat(199))] {
-            assert!(Slug::of(&long).as_str().parse::<Slug>().is_ok(), "{long}");
-        }
     }
 }

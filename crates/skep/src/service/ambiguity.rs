@@ -6,6 +6,7 @@
 use http::Method;
 
 use super::{Route, Service};
+use crate::const_text::{ConstText, is_same};
 
 /// Two services.
 pub(super) struct Pair<A, B>(std::marker::PhantomData<(A, B)>);
@@ -14,8 +15,8 @@ impl<A: Service, B: Service> Pair<A, B> {
     /// Does not evaluate if no request tells the two apart.
     pub(super) const ASSERT_UNAMBIGUOUS: () = {
         if are_one(A::ROUTE, B::ROUTE) {
-            let text = Text::of(A::ROUTE, B::ROUTE);
-            panic!("{}", text.as_str());
+            let message = complaint(A::ROUTE, B::ROUTE);
+            panic!("{}", message.text());
         }
     };
 }
@@ -73,15 +74,6 @@ const fn is_same_pair(one: Option<(&str, &str)>, other: Option<(&str, &str)>) ->
     }
 }
 
-const fn is_same(one: &str, other: &str) -> bool {
-    let (one, other) = (one.as_bytes(), other.as_bytes());
-    let mut at = 0;
-    while at < one.len() && at < other.len() && one[at] == other[at] {
-        at += 1;
-    }
-    at == one.len() && at == other.len()
-}
-
 /// Parameters are known by their position: their names are passed over.
 const fn is_same_path(one: &Route, other: &Route) -> bool {
     let (mut at, mut other_at) = (0, 0);
@@ -125,47 +117,18 @@ const fn byte(route: &Route, at: usize) -> u8 {
     if at < pattern.len() { pattern[at] } else { 0 }
 }
 
-/// A message that is put together by the compiler.
-struct Text {
-    bytes: [u8; Self::ROOM],
-    len: usize,
-}
-
-impl Text {
-    /// A longer message ends where this does.
-    const ROOM: usize = 512;
-
-    const fn of(one: &Route, other: &Route) -> Self {
-        let text = Self { bytes: [0; Self::ROOM], len: 0 };
-        let text =
-            text.then(one.service).then(" and ").then(other.service).then(" cannot be told apart: both answer at ");
-        let text = text
-            .then(one.prefix)
-            .then(one.pattern)
-            .then(", and no request leads to the one and not to the other; give one of ");
-        text.then("them another path, another method or a required query parameter of its own")
-    }
-
-    const fn then(mut self, text: &str) -> Self {
-        let bytes = text.as_bytes();
-        // Cut between characters, so that it stays a text.
-        if self.len + bytes.len() <= Self::ROOM {
-            let mut at = 0;
-            while at < bytes.len() {
-                self.bytes[self.len] = bytes[at];
-                self.len += 1;
-                at += 1;
-            }
-        }
-        self
-    }
-
-    const fn as_str(&self) -> &str {
-        match std::str::from_utf8(self.bytes.split_at(self.len).0) {
-            Ok(text) => text,
-            Err(_) => "two services cannot be told apart",
-        }
-    }
+/// What the compiler says of two that it cannot tell apart.
+const fn complaint(one: &Route, other: &Route) -> ConstText {
+    ConstText::of(&[
+        one.service,
+        " and ",
+        other.service,
+        " cannot be told apart: both answer at ",
+        one.prefix,
+        one.pattern,
+        ", and no request leads to the one and not to the other; give one of ",
+        "them another path, another method or a required query parameter of its own",
+    ])
 }
 
 #[cfg(test)]
@@ -213,12 +176,12 @@ mod tests {
     #[test]
     fn the_message_names_both() {
         let named = |service| Route { service, ..route("/{page}", &[]) };
-        let text = Text::of(&named("Article"), &named("Page"));
+        let message = complaint(&named("Article"), &named("Page"));
         assert!(
-            text.as_str().starts_with("Article and Page cannot be told apart: both answer at /{page}, and no request")
+            message.text().starts_with("Article and Page cannot be told apart: both answer at /{page}, and no request")
         );
-        assert!(text.as_str().ends_with("of its own"));
+        assert!(message.text().ends_with("of its own"));
         let long: &'static str = Box::leak("é".repeat(400).into_boxed_str());
-        assert!(!Text::of(&named(long), &named("Page")).as_str().is_empty());
+        assert!(!complaint(&named(long), &named("Page")).text().is_empty());
     }
 }

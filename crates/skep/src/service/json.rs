@@ -127,33 +127,3 @@ fn pointer(path: &Path) -> String {
     }
     pointer
 }
-
-#[cfg(test)]
-mod tests {
-    use std::collections::HashMap;
-
-    use super::*;
-    use crate::validation::ErrorDetail;
-
-    fn wrong<T: DeserializeOwned>(body: &str) -> (u16, String, Vec<ErrorDetail>) {
-        let error = read::<T>(body.as_bytes()).err().expect("refused");
-        (error.status().as_u16(), error.message().unwrap_or_default().to_owned(), error.details().to_vec())
-    }
-
-    #[test]
-    fn what_is_no_json_is_not_understood() {
-        let (status, message, wrong_values) = wrong::<Vec<u8>>("[1,");
-        assert_eq!((status, wrong_values.len()), (400, 0));
-        assert_eq!(message, "the body is not JSON: EOF while parsing a value at line 1 column 3");
-        assert_eq!(wrong::<Vec<u8>>("[1] 2").0, 400);
-        assert_eq!(wrong::<Vec<u8>>("").0, 400);
-    }
-
-    #[test]
-    fn a_wrong_value_is_named_by_its_pointer() {
-        let (status, message, wrong_values) = wrong::<HashMap<String, Vec<u8>>>(r#"{"a/b":[1,300]}"#);
-        assert_eq!(status, 422);
-        assert_eq!(message, "/a~1b/1: invalid value: integer `300`, expected u8");
-        assert!(matches!(&wrong_values[..], [ErrorDetail::Value(pointer, _)] if pointer == "/a~1b/1"));
-    }
-}

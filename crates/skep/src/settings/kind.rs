@@ -134,34 +134,3 @@ impl fmt::Display for Value {
         }
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_invalid_value_is_refused_with_what_is_expected() {
-        let error = Kind::Duration(1000..=60_000).parse("10").unwrap_err();
-        assert_eq!(error, "a duration from 1s to 1m, such as 500ms, 30s, 5m");
-        assert!(Kind::Duration(1000..=60_000).parse("2m").is_err());
-        assert!(Kind::Size(1..=10).parse("11").is_err());
-        assert!(Kind::Bool.parse("yes").is_err());
-        assert!(Kind::Number(0..=5).parse("-1").is_err());
-        assert_eq!(Kind::Choice(&["a", "b"]).parse("c").unwrap_err(), "one of a, b");
-        assert!(Kind::Tiers.parse_list(&[]).is_err());
-        assert_eq!(Kind::List("NAME").parse_list(&[]), Ok(Value::List(Vec::new())));
-    }
-
-    #[test]
-    fn values_are_written_as_they_are_read() {
-        for (kind, text) in [
-            (Kind::Duration(0..=u64::MAX), "90s"),
-            (Kind::Size(0..=u64::MAX), "64KiB"),
-            (Kind::Bool, "true"),
-            (Kind::Number(0..=9), "7"),
-            (Kind::Url, "https://example.org"),
-        ] {
-            assert_eq!(kind.parse(text).unwrap().to_string(), text);
-        }
-    }
-}

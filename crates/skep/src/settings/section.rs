@@ -14,11 +14,10 @@ pub const NAME: &str = "skep:settings";
 const FIELD: u8 = 0x1f;
 const RECORD: u8 = 0x1e;
 
-/// A text that is computed while compiling. Without a buffer it is only measured.
+/// A text that is computed while compiling. What does not fit in the buffer is only measured.
 struct Writer<const N: usize> {
     bytes: [u8; N],
     length: usize,
-    is_measured: bool,
 }
 
 impl<const N: usize> Writer<N> {
@@ -32,7 +31,7 @@ impl<const N: usize> Writer<N> {
     }
 
     const fn byte(&mut self, byte: u8) {
-        if !self.is_measured {
+        if self.length < N {
             self.bytes[self.length] = byte;
         }
         self.length += 1;
@@ -82,7 +81,7 @@ const DEPTH: usize = 4;
 /// The size of the section for a table.
 #[must_use]
 pub const fn size(table: &str, fields: &[Field]) -> usize {
-    let mut writer = Writer { bytes: [], length: 0, is_measured: true };
+    let mut writer = Writer { bytes: [], length: 0 };
     writer.fields(&[table], fields);
     writer.length
 }
@@ -90,7 +89,7 @@ pub const fn size(table: &str, fields: &[Field]) -> usize {
 /// The section for a table.
 #[must_use]
 pub const fn bytes<const N: usize>(table: &str, fields: &[Field]) -> [u8; N] {
-    let mut writer = Writer { bytes: [0; N], length: 0, is_measured: false };
+    let mut writer = Writer { bytes: [0; N], length: 0 };
     writer.fields(&[table], fields);
     writer.bytes
 }
@@ -137,51 +136,4 @@ fn row(record: &str) -> Option<Row> {
         flag: None,
         help: help.into(),
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::settings::declared;
-
-    const INNER: &[Field] = &[Field {
-        name: "port",
-        kind: Kind::Number(0..=65535),
-        default: "25",
-        is_required: false,
-        is_secret: false,
-        help: "The port.",
-        nested: &[],
-    }];
-    const FIELDS: &[Field] = &[
-        Field {
-            name: "mail",
-            kind: Kind::Text,
-            default: "",
-            is_required: false,
-            is_secret: false,
-            help: "",
-            nested: INNER,
-        },
-        Field {
-            name: "key",
-            kind: Kind::Text,
-            default: "",
-            is_required: true,
-            is_secret: true,
-            help: "A key.",
-            nested: &[],
-        },
-    ];
-    static SECTION: [u8; size("shop", FIELDS)] = bytes("shop", FIELDS);
-
-    #[test]
-    fn a_host_reads_what_the_compiler_wrote() {
-        let told =
-            |row: &Row| format!("{} {} {} {} {}", row.name, row.default, row.is_required, row.is_secret, row.help);
-        let read: Vec<_> = rows(&SECTION).iter().map(told).collect();
-        assert_eq!(read, ["shop.mail.port 25 false false The port.", "shop.key  true true A key."]);
-        assert_eq!(read, declared::rows("shop", FIELDS).iter().map(told).collect::<Vec<_>>());
-        assert!(rows(b"\xff\x1e nonsense \x1e").is_empty());
-    }
 }

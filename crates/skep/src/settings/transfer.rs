@@ -42,26 +42,3 @@ fn record(record: &str) -> Option<RawSetting> {
     // Only its text matters there: all of these are stronger than a default.
     Some(RawSetting { name: name.to_owned(), value, source: Source::Flag(source.to_owned()) })
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn settings_arrive_as_they_were_sent() {
-        let setting = |value| RawSetting {
-            name: "shop.key".into(),
-            value,
-            source: Source::File { path: "skep.toml".into(), line: 7 },
-        };
-        let values = [RawValue::Text("a; b\n".into()), RawValue::Text(String::new()), RawValue::List(vec!["a".into()])];
-        let sent: Vec<RawSetting> = values.into_iter().map(setting).collect();
-        let arrived = decode(&encode(&sent));
-        assert_eq!(
-            arrived.iter().map(|raw| &raw.value).collect::<Vec<_>>(),
-            sent.iter().map(|raw| &raw.value).collect::<Vec<_>>()
-        );
-        assert_eq!(arrived[0].source.to_string(), "skep.toml:7");
-        assert!(decode("").is_empty() && decode("nonsense").is_empty());
-    }
-}

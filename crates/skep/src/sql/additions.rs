@@ -92,39 +92,3 @@ fn tokens(text: &str) -> Vec<Token> {
     }
     tokens
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_only_adds_passes() {
-        for text in [
-            "-- drop table a;\ncreate table a (b text default ';drop table x');\ncreate unique index c on a (b);",
-            "alter table a add column d integer; update a set d = 1; insert into a values (1);",
-            "create trigger t after insert on a begin insert into f values (new.b); delete from f; end;\nselect 1;",
-            "create virtual table if not exists f using fts5(b); drop index if exists c; insert or ignore into a values (2)",
-            "",
-        ] {
-            assert_eq!(first_other(text), None, "{text}");
-        }
-    }
-
-    #[test]
-    fn what_does_more_is_named_with_its_line() {
-        for text in [
-            "drop table a;",
-            "alter table a rename to b;",
-            "alter table a drop column b;",
-            "alter table \"a\" rename column b to c",
-            "delete from a;",
-            "create unique index c on a (b);",
-            "insert or replace into a values (1);",
-            "drop trigger t;",
-            "pragma user_version = 1",
-        ] {
-            let all = format!("create table z (y);\n/* and\n then */ {text}");
-            assert_eq!(first_other(&all), Some((3, text)), "{text}");
-        }
-    }
-}

@@ -1,12 +1,11 @@
 //! The same verbs for code that may block: start-up hooks, imports, tools.
 
-use std::fmt;
-
 use super::changes::Changes;
-use super::connection::Connection;
+use super::connection::{Connection, Verb};
 use super::error::Result;
 use super::query::Query;
 use super::row::Row;
+use super::verbs::verbs;
 
 /// The writer, for code that may block. See [`Database::write`](super::Database::write).
 pub struct Blocking<'c> {
@@ -18,28 +17,10 @@ impl<'c> Blocking<'c> {
         Self { connection }
     }
 
-    /// Every row of the answer.
-    pub fn all<'q, T: Row>(&mut self, query: impl Into<Query<'q, T>>) -> Result<Vec<T>> {
-        let query = query.into();
-        self.connection.all(query.text(), &query.into_values()?)
-    }
+    verbs!([] self: &mut Self, Connection);
 
-    /// The first row of the answer, if there is one.
-    pub fn first<'q, T: Row>(&mut self, query: impl Into<Query<'q, T>>) -> Result<Option<T>> {
-        let query = query.into();
-        self.connection.first(query.text(), &query.into_values()?)
-    }
-
-    /// The row of an answer that has one at most; more are an error.
-    pub fn one<'q, T: Row>(&mut self, query: impl Into<Query<'q, T>>) -> Result<Option<T>> {
-        let query = query.into();
-        self.connection.one(query.text(), &query.into_values()?)
-    }
-
-    /// Runs a statement that gives no rows.
-    pub fn execute<'q>(&mut self, query: impl Into<Query<'q>>) -> Result<Changes> {
-        let query: Query<'q> = query.into();
-        self.connection.execute(query.text(), &query.into_values()?)
+    fn ask<T, R>(&self, query: Query<'_, T>, verb: Verb<R>) -> Result<R> {
+        verb(self.connection, query.text(), &query.into_values()?)
     }
 
     /// Runs `work` in a transaction: kept if it gives `Ok`, undone if it gives an error or panics. One in another is an
@@ -53,11 +34,7 @@ impl<'c> Blocking<'c> {
     }
 }
 
-impl fmt::Debug for Blocking<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Blocking").finish_non_exhaustive()
-    }
-}
+opaque_debug!(Blocking<'_>);
 
 struct Undo<'c>(&'c Connection);
 

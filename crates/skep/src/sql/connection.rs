@@ -3,8 +3,8 @@
 //! Nothing here waits but SQLite itself; who may wait, and where, is decided by the callers.
 
 use std::path::Path;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use rusqlite::config::DbConfig;
@@ -41,7 +41,9 @@ pub(super) type Verb<R> = fn(&Connection, &str, &[Value<'_>]) -> Result<R>;
 
 pub(super) struct Connection {
     raw: rusqlite::Connection,
-    deadline: Arc<Deadline>,
+    /// When SQLite's progress handler stops an inline statement. Behind a lock because such a handler must be `Send`; all of it
+    /// happens on one thread.
+    deadline: Arc<Mutex<Option<Instant>>>,
 }
 
 impl Connection {
@@ -69,10 +71,11 @@ impl Connection {
             options.cache_kib,
             if role == Role::Writer { "off" } else { "on" },
         ))?;
-        let deadline = Arc::new(Deadline::none());
+        let deadline = Arc::<Mutex<Option<Instant>>>::default();
         if role == Role::Inline {
             let deadline = Arc::clone(&deadline);
-            raw.progress_handler(STEPS_BETWEEN_QUESTIONS, Some(move || deadline.is_past()))?;
+            let is_past = move || lock(&deadline).is_some_and(|deadline| Instant::now() > deadline);
+            raw.progress_handler(STEPS_BETWEEN_QUESTIONS, Some(is_past))?;
         }
         if options.guests {
             guests::restrict(&raw)?;
@@ -84,12 +87,7 @@ impl Connection {
 
     /// True if the statement changes nothing. It is prepared for this, and stays so unless it is very long.
     pub(super) fn reads_only(&self, text: &str) -> Result<bool> {
-        let reads_only = if text.len() > LONGEST_KEPT {
-            self.raw.prepare(text).map(|statement| statement.readonly())
-        } else {
-            self.raw.prepare_cached(text).map(|statement| statement.readonly())
-        };
-        reads_only.map_err(|error| sqlite(error).of(text))
+        self.with_statement(text, |statement| Ok(statement.readonly()))
     }
 
     /// Every row.
@@ -148,9 +146,9 @@ impl Connection {
 
     /// Runs `work`, which is interrupted when the budget is used up. Only an [`Role::Inline`] connection asks.
     pub(super) fn within<R>(&self, budget: Duration, started: Instant, work: impl FnOnce(&Self) -> R) -> R {
-        self.deadline.set(started + budget);
+        *lock(&self.deadline) = Some(started + budget);
         let result = work(self);
-        self.deadline.clear();
+        *lock(&self.deadline) = None;
         result
     }
 
@@ -170,7 +168,11 @@ impl Connection {
         read: impl FnOnce(Rows<'_, T>) -> Result<R>,
     ) -> Result<R> {
         let was_in_transaction = self.in_transaction();
-        let result = self.prepared(text, values, read).map_err(|error| error.of(text));
+        let result = self.with_statement(text, |statement| {
+            bind(statement, values)?;
+            let writes = !statement.readonly();
+            read(Rows { raw: statement.raw_query(), plan: None, writes })
+        });
         if self.in_transaction() == was_in_transaction || result.is_err() {
             return result;
         }
@@ -180,27 +182,18 @@ impl Connection {
         Err(super::Error::from(Kind::ControlsTransaction).of(text))
     }
 
-    fn prepared<T: Row, R>(
-        &self,
-        text: &str,
-        values: &[Value<'_>],
-        read: impl FnOnce(Rows<'_, T>) -> Result<R>,
-    ) -> Result<R> {
-        if text.len() > LONGEST_KEPT {
-            return run(&mut self.raw.prepare(text).map_err(sqlite)?, values, read);
-        }
-        run(&mut *self.raw.prepare_cached(text).map_err(sqlite)?, values, read)
+    fn with_statement<R>(&self, text: &str, work: impl FnOnce(&mut Statement<'_>) -> Result<R>) -> Result<R> {
+        let result = if text.len() > LONGEST_KEPT {
+            self.raw.prepare(text).map_err(sqlite).and_then(|mut statement| work(&mut statement))
+        } else {
+            self.raw.prepare_cached(text).map_err(sqlite).and_then(|mut statement| work(&mut statement))
+        };
+        result.map_err(|error| error.of(text))
     }
 }
 
-fn run<T: Row, R>(
-    statement: &mut Statement<'_>,
-    values: &[Value<'_>],
-    read: impl FnOnce(Rows<'_, T>) -> Result<R>,
-) -> Result<R> {
-    bind(statement, values)?;
-    let writes = !statement.readonly();
-    read(Rows { raw: statement.raw_query(), plan: None, writes })
+fn lock(deadline: &Mutex<Option<Instant>>) -> MutexGuard<'_, Option<Instant>> {
+    deadline.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn bind(statement: &mut Statement<'_>, values: &[Value<'_>]) -> Result<()> {
@@ -253,33 +246,6 @@ impl<T: Row> Rows<'_, T> {
     pub(super) fn drain(&mut self) -> Result<()> {
         while self.step()? {}
         Ok(())
-    }
-}
-
-/// A moment that another part of the thread sets and SQLite's progress handler looks at.
-struct Deadline {
-    start: Instant,
-    /// Nanoseconds after `start`. An atomic, because SQLite's handlers must be `Send`; all of it happens on one thread.
-    after: AtomicU64,
-}
-
-impl Deadline {
-    fn none() -> Self {
-        Self { start: Instant::now(), after: AtomicU64::new(u64::MAX) }
-    }
-
-    fn set(&self, moment: Instant) {
-        let after = moment.saturating_duration_since(self.start).as_nanos();
-        self.after.store(u64::try_from(after).unwrap_or(u64::MAX), Ordering::Relaxed);
-    }
-
-    fn clear(&self) {
-        self.after.store(u64::MAX, Ordering::Relaxed);
-    }
-
-    fn is_past(&self) -> bool {
-        let after = self.after.load(Ordering::Relaxed);
-        after != u64::MAX && self.start.elapsed().as_nanos() > u128::from(after)
     }
 }
 

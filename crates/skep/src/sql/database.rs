@@ -1,13 +1,15 @@
 //! The database of an application.
 
-use std::fmt;
 use std::fs::DirBuilder;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, Instant};
+
+use skep_cache::driver::block_on;
 
 use super::blocking::Blocking;
-use super::connection::{Connection, Role};
+use super::connection::{Connection, Role, StopOnDrop};
 use super::error::{Kind, Result};
 use super::local::Local;
 use super::migrations::{Migrations, Step, Steps};
@@ -134,7 +136,7 @@ impl Database {
     /// the writer and for the disk. On a reactor thread it would stall every request, or wait forever for a transaction
     /// that a handler of the same thread holds.
     pub fn write<R>(&self, work: impl FnOnce(&mut Blocking<'_>) -> Result<R>) -> Result<R> {
-        let mut lease = self.shared.writer.lease_blocking()?;
+        let mut lease = block_on(self.shared.writer.lease())?;
         work(&mut Blocking::new(lease.connection()?))
     }
 
@@ -160,6 +162,21 @@ impl Shared {
         Connection::open(&self.path, role, &self.options)
     }
 
+    /// Waits for a reader and runs `work` with it on the pool, until it ends or nobody waits for it any more. Says how long it took.
+    pub(super) async fn read<R: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Connection) -> Result<R> + Send + 'static,
+    ) -> Result<(R, Duration)> {
+        let mut lease = self.readers.lease().await?;
+        let (_stop, stopped) = StopOnDrop::new();
+        let job = move || {
+            let connection = lease.connection()?;
+            let started = Instant::now();
+            Ok((connection.unless(stopped, work)?, started.elapsed()))
+        };
+        offload(&*self.offload, job).await.map_err(Kind::Lost)?
+    }
+
     /// Waits for the writer and runs `work` with it on the pool.
     pub(super) async fn write<R: Send + 'static>(
         &self,
@@ -170,11 +187,7 @@ impl Shared {
     }
 }
 
-impl fmt::Debug for Database {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Database").field("path", &self.shared.path).finish_non_exhaustive()
-    }
-}
+opaque_debug!(Database, path: shared.path);
 
 struct TemporaryFolder(PathBuf);
 
@@ -208,18 +221,5 @@ impl Drop for TemporaryFolder {
     fn drop(&mut self) {
         // What cannot be removed is left to the system, which clears this directory anyway.
         let _ = std::fs::remove_dir_all(&self.0);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn threads_share_a_database_and_give_their_transactions_to_the_pool() {
-        fn shared<T: Send + Sync>() {}
-        fn sent<T: Send>() {}
-        shared::<Database>();
-        sent::<super::super::Transaction>();
     }
 }

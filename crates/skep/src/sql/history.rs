@@ -98,50 +98,49 @@ mod tests {
     const SHORT: Duration = Duration::from_micros(5);
     const LONG: Duration = Duration::from_secs(1);
 
+    fn inline(mut history: History, times: u32, took: Duration) -> History {
+        (0..times).for_each(|_| history.ran_inline(took, BUDGET));
+        history
+    }
+
+    fn on_pool(mut history: History, times: u32, took: Duration) -> History {
+        (0..times).for_each(|_| history.ran_on_pool(took, BUDGET));
+        history
+    }
+
     fn stopped(times: u32) -> History {
         let mut history = History::new();
         for _ in 0..times {
             history.was_stopped();
-            for _ in 0..MOST_PATIENCE {
-                history.ran_on_pool(SHORT, BUDGET);
-            }
+            history = on_pool(history, MOST_PATIENCE, SHORT);
             assert_eq!(history.place(), Executor::Inline);
         }
         history.was_stopped();
         history
     }
 
-    fn runs_until_back(mut history: History) -> u32 {
-        let mut runs = 0;
-        while history.place() == Executor::Pool {
-            history.ran_on_pool(SHORT, BUDGET);
-            runs += 1;
-        }
-        runs
+    fn runs_until_back(history: History) -> u32 {
+        (0..).find(|runs| on_pool(history, *runs, SHORT).place() == Executor::Inline).unwrap()
     }
 
     #[test]
-    fn an_unknown_statement_runs_inline() {
-        assert_eq!(History::new().place(), Executor::Inline);
-    }
-
-    #[test]
-    fn a_short_one_stays_inline() {
-        let mut history = History::new();
-        for _ in 0..10_000 {
-            history.ran_inline(SHORT, BUDGET);
+    fn its_past_says_where_a_statement_belongs() {
+        for (what, history, place) in [
+            ("an unknown one runs inline", History::new(), Executor::Inline),
+            ("a short one stays inline", inline(History::new(), 10_000, SHORT), Executor::Inline),
+            ("one that was stopped goes to the pool at once", stopped(0), Executor::Pool),
+            ("one that keeps using much goes", inline(History::new(), WEIGHT, BUDGET / 2), Executor::Pool),
+            ("between the limits, inline stays inline", inline(History::new(), 10_000, BUDGET / 6), Executor::Inline),
+            ("between the limits, the pool keeps it", on_pool(stopped(0), 10_000, BUDGET / 6), Executor::Pool),
+        ] {
+            assert_eq!(history.place(), place, "{what}");
         }
-        assert_eq!(history.place(), Executor::Inline);
     }
 
     #[test]
     fn one_long_run_among_short_ones_does_not_send_it_away() {
         for before in [0, 1, 100] {
-            let mut history = History::new();
-            for _ in 0..before {
-                history.ran_inline(SHORT, BUDGET);
-            }
-            history.ran_inline(LONG, BUDGET);
+            let mut history = inline(inline(History::new(), before, SHORT), 1, LONG);
             for _ in 0..100 {
                 history.ran_inline(SHORT, BUDGET);
                 assert_eq!(history.place(), Executor::Inline);
@@ -150,59 +149,21 @@ mod tests {
     }
 
     #[test]
-    fn one_that_was_stopped_goes_to_the_pool_at_once() {
-        let mut history = History::new();
-        history.was_stopped();
-        assert_eq!(history.place(), Executor::Pool);
-    }
-
-    #[test]
-    fn one_that_keeps_using_much_of_its_budget_goes_to_the_pool() {
-        let mut history = History::new();
-        for _ in 0..WEIGHT {
-            history.ran_inline(BUDGET / 2, BUDGET);
-        }
-        assert_eq!(history.place(), Executor::Pool);
-    }
-
-    #[test]
     fn it_comes_back_after_enough_quick_runs_in_a_row() {
-        let mut history = stopped(0);
-        for _ in 1..PATIENCE {
-            history.ran_on_pool(SHORT, BUDGET);
-        }
-        history.ran_on_pool(LONG, BUDGET);
+        let history = on_pool(on_pool(stopped(0), PATIENCE - 1, SHORT), 1, LONG);
         assert_eq!(runs_until_back(history), PATIENCE, "a slow run starts the count again");
     }
 
     #[test]
-    fn between_the_two_limits_it_stays_where_it_is() {
-        let between = BUDGET / 6;
-        let (mut inline, mut pool) = (History::new(), stopped(0));
-        for _ in 0..10_000 {
-            inline.ran_inline(between, BUDGET);
-            pool.ran_on_pool(between, BUDGET);
-        }
-        assert_eq!((inline.place(), pool.place()), (Executor::Inline, Executor::Pool));
-    }
-
-    #[test]
     fn each_further_stop_doubles_what_it_needs_up_to_a_limit() {
-        assert_eq!(runs_until_back(stopped(0)), PATIENCE);
-        assert_eq!(runs_until_back(stopped(1)), 2 * PATIENCE);
-        assert_eq!(runs_until_back(stopped(2)), 4 * PATIENCE);
-        assert_eq!(runs_until_back(stopped(20)), MOST_PATIENCE);
+        for (stops, patience) in [(0, PATIENCE), (1, 2 * PATIENCE), (2, 4 * PATIENCE), (20, MOST_PATIENCE)] {
+            assert_eq!(runs_until_back(stopped(stops)), patience, "{stops}");
+        }
     }
 
     #[test]
     fn a_long_time_without_trouble_restores_the_trust() {
-        let mut history = stopped(20);
-        while history.place() == Executor::Pool {
-            history.ran_on_pool(SHORT, BUDGET);
-        }
-        for _ in 0..TRUSTED {
-            history.ran_inline(SHORT, BUDGET);
-        }
+        let mut history = inline(on_pool(stopped(20), MOST_PATIENCE, SHORT), TRUSTED, SHORT);
         history.was_stopped();
         assert_eq!(runs_until_back(history), PATIENCE);
     }

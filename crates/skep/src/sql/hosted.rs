@@ -4,12 +4,12 @@
 //! demand. Start reading at [`Local::packed_now`].
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use rusqlite::types::ValueRef;
 
 use super::connection::{Connection, StopOnDrop, Verb};
-use super::database::{Database, Shared};
+use super::database::Database;
 use super::error::{Error, Kind, Result, sqlite};
 use super::guests::LONGEST_STATEMENT;
 use super::local::Local;
@@ -130,14 +130,14 @@ impl Database {
         let reads = match place {
             Place::Unknown => {
                 let asked = Arc::clone(packed);
-                on_reader(shared, move |connection| connection.reads_only(&asked.text)).await?.0
+                shared.read(move |connection| connection.reads_only(&asked.text)).await?.0
             }
             Place::Reader => true,
             Place::Writer => false,
         };
         let packed = Arc::clone(packed);
         if reads {
-            return on_reader(shared, move |connection| packed.run(connection)).await;
+            return shared.read(move |connection| packed.run(connection)).await;
         }
         // A native handler's write is ended by its own code; a guest's that nobody waits for any more would hold the writer for ever.
         let mut lease = shared.writer.lease().await?;
@@ -150,21 +150,6 @@ impl Database {
     pub async fn transaction(&self) -> Result<Transaction> {
         Transaction::begin(Arc::clone(self.shared()), None).await
     }
-}
-
-async fn on_reader<R: Send + 'static>(
-    shared: &Shared,
-    work: impl FnOnce(&Connection) -> Result<R> + Send + 'static,
-) -> Result<(R, Duration)> {
-    let mut lease = shared.readers.lease().await?;
-    let (_stop, stopped) = StopOnDrop::new();
-    offload(&*shared.offload, move || {
-        let connection = lease.connection()?;
-        let started = Instant::now();
-        Ok((connection.unless(stopped, work)?, started.elapsed()))
-    })
-    .await
-    .map_err(Kind::Lost)?
 }
 
 impl Transaction {
@@ -274,6 +259,3 @@ fn unpack<'a>(reader: &mut Reader<'a>) -> Result<Vec<Value<'a>>, Short> {
     };
     (0..count).map(|_| value(reader)).collect()
 }
-
-#[cfg(test)]
-mod tests;

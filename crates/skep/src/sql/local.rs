@@ -1,10 +1,9 @@
 //! The database, as one thread's handlers see it.
 //!
-//! Start reading at [`Local::read`], which decides where a statement runs.
+//! Start reading at [`Local::ask`], which decides where a statement runs.
 
 use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::HashMap;
-use std::fmt;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,7 +12,7 @@ use std::time::{Duration, Instant};
 use rusqlite::ffi;
 
 use super::changes::Changes;
-use super::connection::{Connection, LONGEST_KEPT, Role, StopOnDrop, Verb};
+use super::connection::{Connection, LONGEST_KEPT, Role, Verb};
 use super::database::Shared;
 use super::error::{Error, Kind, Result};
 use super::history::{Executor, History};
@@ -21,7 +20,7 @@ use super::query::Query;
 use super::row::Row;
 use super::transaction::Transaction;
 use super::value::Value;
-use crate::offload::offload;
+use super::verbs::row_verbs;
 
 /// How many statements a thread remembers. A program that puts its texts together at run time may have more; when
 /// they do not fit, all are forgotten and learned anew.
@@ -72,20 +71,7 @@ impl Local {
         Self { inner: Rc::clone(&self.inner), in_transaction: Some(Arc::default()) }
     }
 
-    /// Every row of the answer. All of them are in memory at once: give a statement that may have many a `limit`.
-    pub async fn all<'q, T: Row>(&self, query: impl Into<Query<'q, T>>) -> Result<Vec<T>> {
-        self.read(query.into(), Connection::all::<T>).await
-    }
-
-    /// The first row of the answer, if there is one.
-    pub async fn first<'q, T: Row>(&self, query: impl Into<Query<'q, T>>) -> Result<Option<T>> {
-        self.read(query.into(), Connection::first::<T>).await
-    }
-
-    /// The row of an answer that has one at most; more are an error.
-    pub async fn one<'q, T: Row>(&self, query: impl Into<Query<'q, T>>) -> Result<Option<T>> {
-        self.read(query.into(), Connection::one::<T>).await
-    }
+    row_verbs!([async] self: &Self, Connection.await);
 
     /// Runs a statement that gives no rows, always on the writer.
     ///
@@ -117,7 +103,7 @@ impl Local {
     }
 
     /// Runs a statement that gives rows wherever it belongs.
-    async fn read<R: Send + 'static, T>(&self, query: Query<'_, T>, verb: Verb<R>) -> Result<R> {
+    async fn ask<R: Send + 'static, T>(&self, query: Query<'_, T>, verb: Verb<R>) -> Result<R> {
         let text = query.text();
         let values = query.into_values()?;
         let known = match self.known(text) {
@@ -198,25 +184,12 @@ impl Local {
         values: Vec<Value<'_>>,
         verb: Verb<R>,
     ) -> Result<R> {
-        let shared = &self.inner.shared;
         let (text, values) = (text.to_owned(), into_owned(values));
-        let mut lease = shared.readers.lease().await?;
-        let (_stop, stopped) = StopOnDrop::new();
-        let (result, took) = offload(&*shared.offload, move || {
-            let connection = match lease.connection() {
-                Ok(connection) => connection,
-                Err(error) => return (Err(error), Duration::ZERO),
-            };
-            let started = Instant::now();
-            let result = connection.unless(stopped, |connection| verb(connection, &text, &values));
-            (result, started.elapsed())
-        })
-        .await
-        .map_err(Kind::Lost)?;
-        if let (Some(statement), Ok(_)) = (statement, &result) {
+        let (result, took) = self.inner.shared.read(move |connection| verb(connection, &text, &values)).await?;
+        if let Some(statement) = statement {
             self.ran_on_pool(statement, took);
         }
-        result
+        Ok(result)
     }
 
     pub(super) fn ran_on_pool(&self, statement: &Statement, took: Duration) {
@@ -241,11 +214,7 @@ impl Local {
     }
 }
 
-impl fmt::Debug for Local {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Local").field("path", &self.inner.shared.path).finish_non_exhaustive()
-    }
-}
+opaque_debug!(Local, path: inner.shared.path);
 
 /// True for errors of a connection that must not wait, which one that may wait does not have.
 fn may_pass(error: &Error) -> bool {

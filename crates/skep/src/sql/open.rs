@@ -85,41 +85,37 @@ impl OpenError {
 
 /// Creates the file if need be, checks it, runs what migrations it lacks, and gives back the writer.
 pub(super) fn open(path: &Path, migrations: &Steps<'_>, options: &Options) -> Result<Connection, OpenError> {
-    let started = Instant::now();
-    try_open(path, migrations, options).map_err(|problem| OpenError {
-        path: path.to_owned(),
-        problem,
-        waited: started.elapsed(),
-    })
+    timed(path, || try_open(path, migrations, options))
 }
 
 /// Looks at a file as [`open`] does, and runs nothing.
 pub(super) fn check(path: &Path, migrations: &Steps<'_>) -> Result<(), OpenError> {
-    let started = Instant::now();
-    let problem = |problem| OpenError { path: path.to_owned(), problem, waited: started.elapsed() };
-    if path.exists() { try_check(path, migrations).map_err(problem) } else { Ok(()) }
+    timed(path, || if path.exists() { try_check(path, migrations) } else { Ok(()) })
 }
 
 /// Looks for pending migrations that do more than add.
 pub(super) fn check_careful(path: &Path, migrations: &Steps<'_>) -> Result<(), OpenError> {
+    timed(path, || if path.exists() { migrations.only_add(&existing(path)?) } else { Ok(()) })
+}
+
+fn timed<T>(path: &Path, work: impl FnOnce() -> Result<T, Problem>) -> Result<T, OpenError> {
     let started = Instant::now();
-    let problem = |problem| OpenError { path: path.to_owned(), problem, waited: started.elapsed() };
-    let look = || {
-        let raw = rusqlite::Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE).map_err(sqlite)?;
-        raw.busy_timeout(Options::new().busy_timeout).map_err(sqlite)?;
-        migrations.only_add(&raw)
-    };
-    if path.exists() { look().map_err(problem) } else { Ok(()) }
+    work().map_err(|problem| OpenError { path: path.to_owned(), problem, waited: started.elapsed() })
+}
+
+/// A connection that may write: one that may not would leave the -wal and -shm files behind that it needs for reading.
+fn existing(path: &Path) -> Result<rusqlite::Connection, Problem> {
+    let flags = OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_READ_WRITE;
+    let raw = rusqlite::Connection::open_with_flags(path, flags).map_err(sqlite)?;
+    raw.busy_timeout(Options::new().busy_timeout).map_err(sqlite)?;
+    Ok(raw)
 }
 
 fn try_check(path: &Path, migrations: &Steps<'_>) -> Result<(), Problem> {
     if path.is_dir() {
         return Err(Problem::IsDirectory);
     }
-    // A connection that may not write would leave the -wal and -shm files behind that it needs for reading.
-    let flags = OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_READ_WRITE;
-    let raw = rusqlite::Connection::open_with_flags(path, flags).map_err(sqlite)?;
-    raw.busy_timeout(Options::new().busy_timeout).map_err(sqlite)?;
+    let raw = existing(path)?;
     raw.query_row("pragma schema_version", [], |_| Ok(())).map_err(sqlite)?;
     migrations.check(&raw)
 }

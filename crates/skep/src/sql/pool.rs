@@ -6,11 +6,7 @@
 //! Start reading at [`Pool::lease`].
 
 use std::collections::VecDeque;
-use std::future::Future;
-use std::pin::pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::task::{Context, Poll, Wake, Waker};
-use std::thread::{self, Thread};
 
 use futures_channel::oneshot;
 
@@ -51,11 +47,6 @@ impl Pool {
             Turn::Now(lease) => Ok(lease),
             Turn::Later(lease) => lease.await.map_err(|oneshot::Canceled| Kind::Abandoned.into()),
         }
-    }
-
-    /// Waits for a connection, blocking the thread.
-    pub(super) fn lease_blocking(self: &Arc<Self>) -> Result<Lease> {
-        block_on(self.lease())
     }
 
     /// Closes connections that nobody uses. Their places stay.
@@ -135,24 +126,5 @@ impl Drop for Lease {
             self.connection = None;
         }
         pool.give_back(self.connection.take());
-    }
-}
-
-struct Unpark(Thread);
-
-impl Wake for Unpark {
-    fn wake(self: Arc<Self>) {
-        self.0.unpark();
-    }
-}
-
-fn block_on<T>(future: impl Future<Output = T>) -> T {
-    let waker = Waker::from(Arc::new(Unpark(thread::current())));
-    let (mut future, mut cx) = (pin!(future), Context::from_waker(&waker));
-    loop {
-        if let Poll::Ready(value) = future.as_mut().poll(&mut cx) {
-            return value;
-        }
-        thread::park();
     }
 }

@@ -222,34 +222,3 @@ fn collect<'q>(list: impl IntoIterator<Item = Result<Value<'q>, Unfit>>) -> Valu
     }
     Values(Ok(all))
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn parameters(query: Query<'_>) -> Vec<Value<'_>> {
-        query.into_values().unwrap()
-    }
-
-    #[test]
-    fn every_way_to_give_parameters_keeps_their_order() {
-        let one = [Value::Integer(1)];
-        let two = [Value::Integer(1), Value::Text("b".into())];
-        assert_eq!(parameters(query("", ())), []);
-        assert_eq!(parameters(query("", 1)), one);
-        assert_eq!(parameters(query("", &one[0])), one);
-        assert_eq!(parameters(query("", (1,))), one);
-        assert_eq!(parameters(query("", (1, "b"))), two);
-        assert_eq!(parameters(query("", (&Some(1), "b".to_owned()))), two);
-        assert_eq!(parameters(query("", [1, 2])), [Value::Integer(1), Value::Integer(2)]);
-        assert_eq!(parameters(query("", values([1, 2]))), [Value::Integer(1), Value::Integer(2)]);
-        assert_eq!(parameters(query("", None::<&str>)), [Value::Null]);
-        assert_eq!(parameters(query("", &b"xy"[..])), [Value::Blob(b"xy".as_slice().into())]);
-    }
-
-    #[test]
-    fn a_parameter_that_does_not_fit_is_known_by_its_number() {
-        let refused = query::<()>("select ?, ?", (1, u64::MAX)).into_values().unwrap_err();
-        assert!(refused.to_string().starts_with("parameter 2: 18446744073709551615 does not fit"), "{refused}");
-    }
-}

@@ -3,7 +3,6 @@
 //! A call of the host runs one statement and brings all of its rows. To the component it is an ordinary call; the host meanwhile
 //! answers other requests. Start reading at [`Link::ask`].
 
-use std::fmt;
 use std::rc::Rc;
 
 use super::changes::Changes;
@@ -12,6 +11,7 @@ use super::migrations::Migrations;
 use super::query::Query;
 use super::row::{Answer, Cells, Columns, Row};
 use super::value::Value;
+use super::verbs::verbs;
 use crate::component::bindings::skep::host::sql as host;
 use crate::wire::{Reader, Short, Writer};
 
@@ -21,6 +21,9 @@ pub(crate) struct Link {
     run: fn(Place, Verb, &str, &[u8]) -> Result<Vec<u8>>,
     transaction: fn(Step) -> Result<()>,
 }
+
+/// A verb of a [`Link`], with its row type.
+type Asked<T, R> = fn(Link, Place, Query<'_, T>) -> Result<R>;
 
 /// Where a statement runs.
 #[derive(Clone, Copy)]
@@ -67,6 +70,14 @@ impl Link {
         let statement = query.text();
         let bytes = self.ask(place, Verb::All, query)?;
         rows(&bytes).map_err(|error| error.of(statement))
+    }
+
+    fn first<T: Row>(self, place: Place, query: Query<'_, T>) -> Result<Option<T>> {
+        self.single(place, Verb::First, query)
+    }
+
+    fn one<T: Row>(self, place: Place, query: Query<'_, T>) -> Result<Option<T>> {
+        self.single(place, Verb::One, query)
     }
 
     fn single<T: Row>(self, place: Place, verb: Verb, query: Query<'_, T>) -> Result<Option<T>> {
@@ -153,24 +164,10 @@ impl Local {
         self.clone()
     }
 
-    /// Every row of the answer. All of them are in memory at once: give a statement that may have many a `limit`.
-    pub async fn all<'q, T: Row>(&self, query: impl Into<Query<'q, T>>) -> Result<Vec<T>> {
-        self.link.all(Place::Best, query.into())
-    }
+    verbs!([async] self: &Self, Link.await);
 
-    /// The first row of the answer, if there is one.
-    pub async fn first<'q, T: Row>(&self, query: impl Into<Query<'q, T>>) -> Result<Option<T>> {
-        self.link.single(Place::Best, Verb::First, query.into())
-    }
-
-    /// The row of an answer that has one at most; more are an error.
-    pub async fn one<'q, T: Row>(&self, query: impl Into<Query<'q, T>>) -> Result<Option<T>> {
-        self.link.single(Place::Best, Verb::One, query.into())
-    }
-
-    /// Runs a statement that gives no rows, always on the writer.
-    pub async fn execute<'q>(&self, query: impl Into<Query<'q>>) -> Result<Changes> {
-        self.link.execute(Place::Best, query.into())
+    async fn ask<T, R>(&self, query: Query<'_, T>, verb: Asked<T, R>) -> Result<R> {
+        verb(*self.link, Place::Best, query)
     }
 
     /// Begins a transaction: waits for the writer, and for the lock if another process has it.
@@ -194,24 +191,10 @@ pub struct Transaction {
 }
 
 impl Transaction {
-    /// Every row of the answer.
-    pub async fn all<'q, T: Row>(&mut self, query: impl Into<Query<'q, T>>) -> Result<Vec<T>> {
-        self.link.all(Place::Transaction, query.into())
-    }
+    verbs!([async] self: &mut Self, Link.await);
 
-    /// The first row of the answer, if there is one.
-    pub async fn first<'q, T: Row>(&mut self, query: impl Into<Query<'q, T>>) -> Result<Option<T>> {
-        self.link.single(Place::Transaction, Verb::First, query.into())
-    }
-
-    /// The row of an answer that has one at most; more are an error.
-    pub async fn one<'q, T: Row>(&mut self, query: impl Into<Query<'q, T>>) -> Result<Option<T>> {
-        self.link.single(Place::Transaction, Verb::One, query.into())
-    }
-
-    /// Runs a statement that gives no rows.
-    pub async fn execute<'q>(&mut self, query: impl Into<Query<'q>>) -> Result<Changes> {
-        self.link.execute(Place::Transaction, query.into())
+    async fn ask<T, R>(&self, query: Query<'_, T>, verb: Asked<T, R>) -> Result<R> {
+        verb(self.link, Place::Transaction, query)
     }
 
     /// Makes all of it happen.
@@ -243,24 +226,10 @@ pub struct Blocking<'c> {
 }
 
 impl Blocking<'_> {
-    /// Every row of the answer.
-    pub fn all<'q, T: Row>(&mut self, query: impl Into<Query<'q, T>>) -> Result<Vec<T>> {
-        self.link.all(self.place, query.into())
-    }
+    verbs!([] self: &mut Self, Link);
 
-    /// The first row of the answer, if there is one.
-    pub fn first<'q, T: Row>(&mut self, query: impl Into<Query<'q, T>>) -> Result<Option<T>> {
-        self.link.single(self.place, Verb::First, query.into())
-    }
-
-    /// The row of an answer that has one at most; more are an error.
-    pub fn one<'q, T: Row>(&mut self, query: impl Into<Query<'q, T>>) -> Result<Option<T>> {
-        self.link.single(self.place, Verb::One, query.into())
-    }
-
-    /// Runs a statement that gives no rows.
-    pub fn execute<'q>(&mut self, query: impl Into<Query<'q>>) -> Result<Changes> {
-        self.link.execute(self.place, query.into())
+    fn ask<T, R>(&self, query: Query<'_, T>, verb: Asked<T, R>) -> Result<R> {
+        verb(*self.link, self.place, query)
     }
 
     /// Runs `work` in a transaction: kept if it gives `Ok`, undone if it gives an error or panics. One in another is an
@@ -276,20 +245,7 @@ impl Blocking<'_> {
     }
 }
 
-macro_rules! debug {
-    ($($name:ident)*) => {$(
-        impl fmt::Debug for $name {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.debug_struct(stringify!($name)).finish_non_exhaustive()
-            }
-        }
-    )*};
-}
-
-debug!(Database Local Transaction);
-
-impl fmt::Debug for Blocking<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Blocking").finish_non_exhaustive()
-    }
-}
+opaque_debug!(Database);
+opaque_debug!(Local);
+opaque_debug!(Transaction);
+opaque_debug!(Blocking<'_>);

@@ -1,6 +1,5 @@
 //! Several statements that happen together or not at all, in a handler.
 
-use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -12,6 +11,7 @@ use super::local::owned;
 use super::pool::Lease;
 use super::query::Query;
 use super::row::Row;
+use super::verbs::verbs;
 use crate::offload::offload;
 
 /// Several statements that happen together or not at all.
@@ -47,25 +47,7 @@ impl Transaction {
         Ok(transaction)
     }
 
-    /// Every row of the answer.
-    pub async fn all<'q, T: Row>(&mut self, query: impl Into<Query<'q, T>>) -> Result<Vec<T>> {
-        self.ask(query.into(), Connection::all::<T>).await
-    }
-
-    /// The first row of the answer, if there is one.
-    pub async fn first<'q, T: Row>(&mut self, query: impl Into<Query<'q, T>>) -> Result<Option<T>> {
-        self.ask(query.into(), Connection::first::<T>).await
-    }
-
-    /// The row of an answer that has one at most; more are an error.
-    pub async fn one<'q, T: Row>(&mut self, query: impl Into<Query<'q, T>>) -> Result<Option<T>> {
-        self.ask(query.into(), Connection::one::<T>).await
-    }
-
-    /// Runs a statement that gives no rows.
-    pub async fn execute<'q>(&mut self, query: impl Into<Query<'q>>) -> Result<Changes> {
-        self.ask(query.into(), Connection::execute).await
-    }
+    verbs!([async] self: &mut Self, Connection.await);
 
     /// Makes all of it happen. If the future is dropped before it ends, either may be the case.
     pub async fn commit(mut self) -> Result<()> {
@@ -129,8 +111,4 @@ impl Drop for Transaction {
     }
 }
 
-impl fmt::Debug for Transaction {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Transaction").field("path", &self.shared.path).finish_non_exhaustive()
-    }
-}
+opaque_debug!(Transaction, path: shared.path);

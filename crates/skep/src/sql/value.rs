@@ -164,12 +164,6 @@ macro_rules! integers {
 
 integers!(i8, i16, i32, i64, isize, u8, u16, u32, u64, usize);
 
-impl ToValue for bool {
-    fn to_value(&self) -> Result<Value<'_>, Unfit> {
-        Ok(Value::Integer(i64::from(*self)))
-    }
-}
-
 impl FromValue for bool {
     fn from_value(value: Value<'_>) -> Result<Self, Unfit> {
         match value {
@@ -178,12 +172,6 @@ impl FromValue for bool {
             Value::Integer(other) => Err(Unfit::because(format!("expected 0 or 1, found {other}"))),
             other => Err(Unfit::expected("0 or 1", &other)),
         }
-    }
-}
-
-impl ToValue for f64 {
-    fn to_value(&self) -> Result<Value<'_>, Unfit> {
-        Ok(Value::Real(*self))
     }
 }
 
@@ -199,16 +187,24 @@ impl FromValue for f64 {
     }
 }
 
-impl ToValue for str {
-    fn to_value(&self) -> Result<Value<'_>, Unfit> {
-        Ok(Value::Text(Cow::Borrowed(self)))
-    }
+macro_rules! to_value {
+    ($($type:ty, |$value:ident| $written:expr;)*) => {$(
+        impl ToValue for $type {
+            fn to_value(&self) -> Result<Value<'_>, Unfit> {
+                let $value = self;
+                Ok($written)
+            }
+        }
+    )*};
 }
 
-impl ToValue for String {
-    fn to_value(&self) -> Result<Value<'_>, Unfit> {
-        self.as_str().to_value()
-    }
+to_value! {
+    bool, |value| Value::Integer(i64::from(*value));
+    f64, |value| Value::Real(*value);
+    str, |value| Value::Text(Cow::Borrowed(value));
+    String, |value| Value::Text(Cow::Borrowed(value));
+    [u8], |value| Value::Blob(Cow::Borrowed(value));
+    Vec<u8>, |value| Value::Blob(Cow::Borrowed(value));
 }
 
 impl FromValue for String {
@@ -218,18 +214,6 @@ impl FromValue for String {
             Value::Text(text) => Ok(text.into_owned()),
             other => Err(Unfit::expected("text", &other)),
         }
-    }
-}
-
-impl ToValue for [u8] {
-    fn to_value(&self) -> Result<Value<'_>, Unfit> {
-        Ok(Value::Blob(Cow::Borrowed(self)))
-    }
-}
-
-impl ToValue for Vec<u8> {
-    fn to_value(&self) -> Result<Value<'_>, Unfit> {
-        self.as_slice().to_value()
     }
 }
 
@@ -274,38 +258,5 @@ impl ToValue for Value<'_> {
 impl FromValue for Value<'static> {
     fn from_value(value: Value<'_>) -> Result<Self, Unfit> {
         Ok(value.into_owned())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn back<T: ToValue + FromValue>(value: &T) -> T {
-        T::from_value(value.to_value().unwrap()).unwrap()
-    }
-
-    #[test]
-    fn what_goes_in_comes_out() {
-        assert_eq!(back(&-1_i8), -1);
-        assert_eq!(back(&u64::from(u32::MAX)), u64::from(u32::MAX));
-        assert!(back(&true));
-        assert_eq!(back(&"é".to_owned()), "é");
-        assert_eq!(back(&vec![0_u8, 255]), [0, 255]);
-        assert_eq!(back(&None::<i64>), None);
-        assert_eq!(back(&Some(2.5)), Some(2.5));
-    }
-
-    #[test]
-    fn what_does_not_fit_says_why() {
-        let text = |unfit: Unfit| unfit.to_string();
-        assert_eq!(
-            text(u64::MAX.to_value().unwrap_err()),
-            "18446744073709551615 does not fit in an integer of 64 bits with sign"
-        );
-        assert_eq!(text(u8::from_value(Value::Integer(256)).unwrap_err()), "256 does not fit in u8");
-        assert_eq!(text(i64::from_value(Value::Null).unwrap_err()), "expected an integer, found NULL");
-        assert_eq!(text(bool::from_value(Value::Integer(2)).unwrap_err()), "expected 0 or 1, found 2");
-        assert_eq!(text(String::from_value(Value::Integer(1)).unwrap_err()), "expected text, found an integer");
     }
 }

@@ -1,7 +1,5 @@
 //! The messages of forms, in the user's language.
 
-use std::fmt;
-
 /// The messages of forms in one language. All fields must be given, so a translation that lacks one does not compile.
 /// [`App::languages`](crate::App::languages) takes them.
 ///
@@ -109,11 +107,7 @@ fn bytes(count: u64) -> String {
     }
 }
 
-impl fmt::Debug for Messages {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Messages").field("language", &self.language).finish_non_exhaustive()
-    }
-}
+opaque_debug!(Messages, language: language);
 
 /// The best of `languages` for an `Accept-Language` (RFC 9110, 12.5.4; the lookup of RFC 4647, 3.4): the first where nothing fits.
 pub(crate) fn choose<'m>(languages: &'m [Messages], accept: Option<&str>) -> &'m Messages {
@@ -140,30 +134,4 @@ fn look_up<'m>(languages: &'m [Messages], wanted: &str) -> Option<&'m Messages> 
     exact
         .or_else(|| languages.iter().find(|one| one.language.eq_ignore_ascii_case(wanted_primary)))
         .or_else(|| languages.iter().find(|one| primary(one.language).eq_ignore_ascii_case(wanted_primary)))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    const GERMAN: Messages = Messages { language: "de", ..Messages::ENGLISH };
-    const BRAZILIAN: Messages = Messages { language: "pt-BR", ..Messages::ENGLISH };
-
-    fn chosen(accept: &str) -> &'static str {
-        choose(&[Messages::ENGLISH, GERMAN, BRAZILIAN], Some(accept)).language
-    }
-
-    #[test]
-    fn the_language_is_the_one_liked_best() {
-        assert_eq!(chosen("de"), "de");
-        assert_eq!(chosen("de-AT, en;q=0.5"), "de");
-        assert_eq!(chosen("pt, de;q=0.9"), "pt-BR");
-        assert_eq!(chosen("fr, de;q=0.3, en;q=0.2"), "de");
-        assert_eq!(chosen("en;q=0.2, de;q=0.3"), "de");
-        assert_eq!(chosen("de;q=0, *"), "en");
-        assert_eq!(chosen("fr"), "en");
-        assert_eq!(chosen(",;q=x, -, "), "en");
-        assert_eq!(choose(&[GERMAN], None).language, "de");
-        assert_eq!(choose(&[], None).language, "en");
-    }
 }

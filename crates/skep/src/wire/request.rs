@@ -88,39 +88,3 @@ pub fn read_fields(reader: &mut Reader<'_>) -> Result<HeaderMap, Short> {
     }
     Ok(fields)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_request_is_read_as_it_was_written() {
-        let head = Head {
-            id: 7,
-            seed: (8, 9),
-            tls: true,
-            method: "GET",
-            target: "/writings/bees?page=2",
-            authority: "bees.example",
-            address: "192.0.2.7:4321",
-        };
-        let mut fields = HeaderMap::new();
-        fields.append("accept", "text/html".parse().unwrap());
-        fields.append("accept", HeaderValue::from_bytes(b"\xff").unwrap());
-        let mut out = Writer::with_capacity(64);
-        head.write(&mut out);
-        write_fields(&mut out, &fields, 0);
-        out.u8(WHOLE);
-        out.rest(b"body");
-        let bytes = out.finish();
-        let mut reader = Reader::new(&bytes);
-        assert_eq!(Head::read(&mut reader), Ok(head));
-        assert_eq!(head.path(), "/writings/bees");
-        assert_eq!(read_fields(&mut reader), Ok(fields));
-        assert_eq!((reader.u8(), reader.rest()), (Ok(WHOLE), &b"body"[..]));
-        for cut in 0..bytes.len() - 5 {
-            let mut short = Reader::new(&bytes[..cut]);
-            assert!(Head::read(&mut short).and(read_fields(&mut short)).is_err(), "{cut}");
-        }
-    }
-}

@@ -104,6 +104,11 @@ fn a_failing_statement_is_shown_with_file_line_and_reason_and_nothing_of_its_fil
         "create table good (a unique);\ninsert into good values (1);\ninsert into good\n  values (1);",
     );
     assert!(text.ends_with("line 3 and was undone: UNIQUE constraint failed: good.a; in: insert into good"), "{text}");
+    let text = failing(&folder, "create table good (a unique);\n\n-- c\n/* d\n*/ insert into good values (1), (1);\n");
+    assert!(text.contains("failed at line 5 and was undone: UNIQUE"), "{text}");
+    assert!(text.ends_with("; in: */ insert into good values (1), (1);"), "{text}");
+    let text = failing(&folder, "/* a\n*/ b\n");
+    assert!(text.contains("failed at line 2 and was undone") && text.ends_with("; in: */ b"), "{text}");
 }
 
 #[test]
@@ -194,4 +199,59 @@ fn threads_that_start_at_once_run_each_migration_once() {
     });
     let rows = folder.open(&V2).unwrap().write(|writer| writer.all::<String>("select title from post"));
     assert_eq!(rows.unwrap(), ["a"]);
+}
+
+#[test]
+fn a_checksum_stays_what_it_was() {
+    // Recorded in every database there is: it must never change.
+    const CREATED: &str = "60e2c491315993b2";
+    for (text, checksum) in
+        [("", "cbf29ce484222325"), ("create table a (b);\n", CREATED), ("create table a (b);\r\n", CREATED)]
+    {
+        let folder = Folder::new();
+        let list = Box::leak(Box::new([Migration::new(1, "0001_a.sql", text)]));
+        drop(folder.open(&Migrations::new(list)).unwrap());
+        let recorded = folder.stranger().query_row("select checksum from skep_migrations", [], |row| row.get(0));
+        assert_eq!(recorded, Ok(checksum.to_owned()), "{text:?}");
+    }
+}
+
+/// What a version says of a pending migration while another one uses the database.
+fn careful(text: &str) -> Result<(), String> {
+    let folder = Folder::new();
+    drop(folder.open(&V1).unwrap());
+    let list = Box::leak(Box::new([POSTS, Migration::new(2, "0002_more.sql", String::leak(text.to_owned()))]));
+    Database::check_careful(folder.file(), &Migrations::new(list)).map_err(|error| error.to_string())
+}
+
+#[test]
+fn what_only_adds_passes() {
+    for text in [
+        "-- drop table a;\ncreate table a (b text default ';drop table x');\ncreate unique index c on a (b);",
+        "alter table a add column d integer; update a set d = 1; insert into a values (1);",
+        "create trigger t after insert on a begin insert into f values (new.b); delete from f; end;\nselect 1;",
+        "create virtual table if not exists f using fts5(b); drop index if exists c; insert or ignore into a values (2)",
+        "",
+    ] {
+        assert_eq!(careful(text), Ok(()), "{text}");
+    }
+}
+
+#[test]
+fn what_does_more_is_named_with_its_line() {
+    for text in [
+        "drop table a;",
+        "alter table a rename to b;",
+        "alter table a drop column b;",
+        "alter table \"a\" rename column b to c",
+        "delete from a;",
+        "create unique index c on a (b);",
+        "insert or replace into a values (1);",
+        "drop trigger t;",
+        "pragma user_version = 1",
+    ] {
+        let all = format!("create table z (y);\n/* and\n then */ {text}");
+        let refused = careful(&all).expect_err(text);
+        assert!(refused.contains(&format!("migration 0002_more.sql, line 3 ({text}) does more than add")), "{refused}");
+    }
 }

@@ -139,8 +139,8 @@ fn wrong_parameters_are_errors_that_count_them() {
         let db = local();
         let text = db.one::<i64>(query("select ?", (1, 2))).await.unwrap_err().to_string();
         assert_eq!(text, "the statement has 1 parameters, 2 were given; in: select ?");
-        let text = db.one::<i64>(query("select ?", u64::MAX)).await.unwrap_err().to_string();
-        assert!(text.starts_with("parameter 1: 18446744073709551615 does not fit"), "{text}");
+        let text = db.one::<i64>(query("select ?, ?", (1, u64::MAX))).await.unwrap_err().to_string();
+        assert!(text.starts_with("parameter 2: 18446744073709551615 does not fit"), "{text}");
     });
 }
 
@@ -175,5 +175,53 @@ fn the_schema_may_change_under_a_prepared_statement() {
         db.execute("alter table post add column likes integer not null default 3").await.unwrap();
         let grown = db.one::<(i64, String, i64)>("select * from post").await.unwrap();
         assert_eq!(grown, Some((1, "a".to_owned(), 3)));
+    });
+}
+
+fn back<T: ToValue + FromValue>(value: &T) -> T {
+    T::from_value(value.to_value().unwrap()).unwrap()
+}
+
+#[test]
+fn what_goes_in_comes_out() {
+    assert_eq!(back(&-1_i8), -1);
+    assert_eq!(back(&u64::from(u32::MAX)), u64::from(u32::MAX));
+    assert!(back(&true));
+    assert_eq!(back(&"é".to_owned()), "é");
+    assert_eq!(back(&vec![0_u8, 255]), [0, 255]);
+    assert_eq!(back(&None::<i64>), None);
+    assert_eq!(back(&Some(2.5)), Some(2.5));
+}
+
+#[test]
+fn what_does_not_fit_says_why() {
+    let text = |unfit: Unfit| unfit.to_string();
+    assert_eq!(
+        text(u64::MAX.to_value().unwrap_err()),
+        "18446744073709551615 does not fit in an integer of 64 bits with sign"
+    );
+    assert_eq!(text(u8::from_value(Value::Integer(256)).unwrap_err()), "256 does not fit in u8");
+    assert_eq!(text(i64::from_value(Value::Null).unwrap_err()), "expected an integer, found NULL");
+    assert_eq!(text(bool::from_value(Value::Integer(2)).unwrap_err()), "expected 0 or 1, found 2");
+    assert_eq!(text(String::from_value(Value::Integer(1)).unwrap_err()), "expected text, found an integer");
+}
+
+#[test]
+fn every_way_to_give_parameters_keeps_their_order() {
+    run(async {
+        let db = local();
+        let one = async |given: Query<'_, Value<'static>>| db.one(given).await.unwrap().unwrap();
+        let two = async |given: Query<'_, (Value<'static>, Value<'static>)>| db.one(given).await.unwrap().unwrap();
+        let number = Value::Integer;
+        assert_eq!(one(query("select 1", ())).await, number(1));
+        assert_eq!(one(query("select ?", 1)).await, number(1));
+        assert_eq!(one(query("select ?", &number(1))).await, number(1));
+        assert_eq!(one(query("select ?", (1,))).await, number(1));
+        assert_eq!(one(query("select ?", None::<&str>)).await, Value::Null);
+        assert_eq!(one(query("select ?", &b"xy"[..])).await, Value::Blob(b"xy".as_slice().into()));
+        assert_eq!(two(query("select ?, ?", (1, "b"))).await, (number(1), Value::Text("b".into())));
+        assert_eq!(two(query("select ?, ?", (&Some(1), "b".to_owned()))).await, (number(1), Value::Text("b".into())));
+        assert_eq!(two(query("select ?, ?", [1, 2])).await, (number(1), number(2)));
+        assert_eq!(two(query("select ?, ?", values([1, 2]))).await, (number(1), number(2)));
     });
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use skep::offload::Inline;
-use skep::sql::{Database, Error, FromValue, Local, Unfit, Value, query};
+use skep::sql::{Database, Error, FromValue, Local, Transaction, Unfit, Value, query};
 use tokio::task::spawn_local;
 use tokio::time::{sleep, timeout};
 
@@ -190,4 +190,12 @@ fn blocking_code_waits_for_its_turn() {
         transaction.commit().await.unwrap();
     });
     assert_eq!(import.unwrap().join().unwrap(), Some(1));
+}
+
+#[test]
+fn threads_share_a_database_and_give_their_transactions_to_the_pool() {
+    fn shared<T: Send + Sync>() {}
+    fn sent<T: Send>() {}
+    shared::<Database>();
+    sent::<Transaction>();
 }

@@ -151,7 +151,7 @@ fn a_pool_that_drops_its_jobs_is_an_error_and_not_a_hang() {
         let db = Database::open(folder.file(), &SCHEMA, impatient(), Arc::new(Forgetful)).unwrap().local();
         for _ in 0..3 {
             let error = db.execute("delete from post").await.unwrap_err();
-            assert_eq!(error.to_string(), "work that was given to the pool was dropped before it ended");
+            assert_eq!(error.to_string(), "the queue for blocking work is full (limits.blocking_queue)");
         }
         assert_eq!(db.one("select count(*) from post").await.unwrap(), Some(0));
     });

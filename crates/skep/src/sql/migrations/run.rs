@@ -218,29 +218,3 @@ fn check_foreign_keys(connection: &Connection, migration: Step<'_>) -> Result<()
     let (table, parent): (String, String) = (row.get(0).map_err(sqlite)?, row.get(2).map_err(sqlite)?);
     Err(Problem::ForeignKey { file: migration.file.to_owned(), table, parent })
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn step(text: &str) -> Step<'_> {
-        Step { number: 1, file: "", text }
-    }
-
-    #[test]
-    fn a_checksum_stays_what_it_was() {
-        // Recorded in every database there is: it must never change.
-        assert_eq!(step("create table a (b);\n").checksum(), step("create table a (b);\r\n").checksum());
-        assert_eq!(step("").checksum(), "cbf29ce484222325");
-        assert_eq!(step("a").checksum(), "af63dc4c8601ec8c");
-    }
-
-    #[test]
-    fn the_failing_line_is_that_of_the_code() {
-        let text = "create table a (b);\n\n-- c\ncreate tabel d;\n";
-        assert_eq!(code_at(text, 19), (4, "create tabel d;"));
-        assert_eq!(code_at(text, 0), (1, "create table a (b);"));
-        assert_eq!(code_at(text, text.find("tabel").unwrap()), (4, "create tabel d;"));
-        assert_eq!(code_at("/* a\n*/ b\n", 0), (2, "*/ b"));
-    }
-}

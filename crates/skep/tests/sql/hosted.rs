@@ -1,12 +1,64 @@
-//! What a component tries that is none of its business.
+//! What a host keeps for a component, and what a component tries that is none of its business.
 
 use std::future::poll_fn;
+use std::path::Path;
 use std::pin::pin;
+use std::sync::{Arc, mpsc};
 use std::task::Poll;
+use std::time::Duration;
 
-use super::super::options::Options;
-use super::*;
-use crate::offload::{Inline, Offload};
+use skep::Setup;
+use skep::hosted::Hosted;
+use skep::offload::Offload;
+use skep::sql::{Database, Packed, Place};
+
+fn hosted_in(data: &Path, change: impl FnOnce(&mut Setup)) -> Hosted {
+    let mut setup = Setup::default();
+    setup.data = data.to_owned();
+    change(&mut setup);
+    Hosted::new("test", setup).unwrap()
+}
+
+#[test]
+fn sessions_open_their_file_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let hosted = hosted_in(folder.path(), |_| ());
+    assert!(!hosted.is_open("sessions"));
+    let (first, _) = hosted.cache("sessions").unwrap();
+    assert!(hosted.is_open("sessions"));
+    let (second, _) = hosted.cache("sessions").unwrap();
+    assert!(Arc::ptr_eq(&first, &second));
+    assert!(!hosted.is_open("pages"));
+    let (pages, _) = hosted.cache("pages").unwrap();
+    assert!(hosted.is_open("pages") && Arc::ptr_eq(&pages, &hosted.cache("pages").unwrap().0));
+}
+
+#[test]
+fn what_is_only_checked_keeps_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let hosted = hosted_in(&folder.path().join("data"), |setup| setup.temporary_database = true);
+    let database = open_in(&hosted, "create table note (text text)").unwrap();
+    run(&database, "insert into note values ('a')").unwrap();
+    assert_eq!(hosted.keys().unwrap().trim().len(), 64);
+    hosted.cache("sessions").unwrap();
+    assert!(!folder.path().join("data").exists());
+}
+
+#[cfg(unix)]
+#[test]
+fn keys_that_others_can_read_are_refused_with_the_command_that_mends_it() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = tempfile::tempdir().unwrap();
+    let hosted = hosted_in(folder.path(), |_| ());
+    hosted.keys().unwrap();
+    for (mode, is_fine) in [(0o600, true), (0o640, true), (0o644, false), (0o660, false)] {
+        std::fs::set_permissions(folder.path().join("secret"), std::fs::Permissions::from_mode(mode)).unwrap();
+        let keys = hosted.keys();
+        assert_eq!(keys.is_ok(), is_fine, "{mode:o}");
+        let told = keys.is_err_and(|error| error.to_string().contains("chmod 600"));
+        assert_eq!(told, !is_fine, "{mode:o}");
+    }
+}
 
 /// A database of a component, in a folder with another file.
 fn hosted() -> (tempfile::TempDir, Database) {
@@ -15,21 +67,12 @@ fn hosted() -> (tempfile::TempDir, Database) {
     (folder, database)
 }
 
-fn open(folder: &std::path::Path, migration: &str) -> Result<Database, String> {
-    let list = [(1, "0001_note.sql".to_owned(), migration.to_owned())];
-    let path = folder.join("database.sqlite");
-    Database::open_for_guests(&path, &list, Options::new(), Arc::new(Inline), (false, false))
-        .map_err(|error| error.to_string())
+fn open(folder: &Path, migration: &str) -> Result<Database, String> {
+    open_in(&hosted_in(folder, |_| ()), migration)
 }
 
-#[test]
-fn one_that_is_only_looked_at_stays_as_it_is() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("database.sqlite");
-    let list = [(1, "0001_note.sql".to_owned(), "create table note (text text)".to_owned())];
-    let database = Database::open_for_guests(&path, &list, Options::new(), Arc::new(Inline), (false, true)).unwrap();
-    run(&database, "insert into note values ('a')").unwrap();
-    assert!(!path.exists());
+fn open_in(hosted: &Hosted, migration: &str) -> Result<Database, String> {
+    hosted.open_database(&[(1, "0001_note.sql".to_owned(), migration.to_owned())], &[], false)
 }
 
 fn packed(verb: u8, text: &str) -> Arc<Packed> {
@@ -101,8 +144,8 @@ fn a_statement_stays_within_its_own_database() {
         let folder = tempfile::tempdir().unwrap();
         assert!(open(folder.path(), text).is_err(), "{text}");
     }
-    assert!(!std::path::Path::new("/tmp/skep-other.sqlite").exists());
-    assert!(!std::path::Path::new("/tmp/skep-copy.sqlite").exists());
+    assert!(!Path::new("/tmp/skep-other.sqlite").exists());
+    assert!(!Path::new("/tmp/skep-copy.sqlite").exists());
     let files = std::fs::read_dir(folder.path()).unwrap().map(|file| file.unwrap().file_name().into_string().unwrap());
     assert!(files.into_iter().all(|file| file.starts_with("database.sqlite")));
 }
@@ -163,7 +206,7 @@ fn an_answer_has_a_limit() {
         let refused = run(&database, text).expect_err(text);
         assert!(refused.contains("too big") || refused.contains("32 MiB"), "{text}: {refused}");
     }
-    let long = format!("select 1 -- {}", "x".repeat(LONGEST_STATEMENT));
+    let long = format!("select 1 -- {}", "x".repeat(1 << 20));
     assert!(Packed::new(0, long, Vec::new()).unwrap_err().to_string().contains("1 MiB"));
 }
 
@@ -181,7 +224,7 @@ fn more_values_than_a_statement_has_parameters_are_refused() {
 
 /// A thread that takes one job after the other.
 #[derive(Debug)]
-struct OneThread(std::sync::mpsc::Sender<Box<dyn FnOnce() + Send>>);
+struct OneThread(mpsc::Sender<Box<dyn FnOnce() + Send>>);
 
 impl Offload for OneThread {
     fn run(&self, job: Box<dyn FnOnce() + Send>) {
@@ -192,12 +235,10 @@ impl Offload for OneThread {
 #[test]
 fn a_write_that_nobody_waits_for_ends() {
     let folder = tempfile::tempdir().unwrap();
-    let (jobs, taken) = std::sync::mpsc::channel::<Box<dyn FnOnce() + Send>>();
+    let (jobs, taken) = mpsc::channel::<Box<dyn FnOnce() + Send>>();
     std::thread::spawn(move || taken.into_iter().for_each(|job| job()));
-    let list = [(1, "0001_note.sql".to_owned(), "create table note (i integer)".to_owned())];
-    let path = folder.path().join("database.sqlite");
-    let database =
-        Database::open_for_guests(&path, &list, Options::new(), Arc::new(OneThread(jobs)), (false, false)).unwrap();
+    let hosted = hosted_in(folder.path(), |setup| setup.offload = Arc::new(OneThread(jobs)));
+    let database = open_in(&hosted, "create table note (i integer)").unwrap();
     let endless = packed(
         3,
         "insert into note with recursive n (i) as (select 1 union all select 1 from n) select i from n where i > 1",
