@@ -1,7 +1,5 @@
 //! `--check --deploy`: what a deployment on the internet lacks. Nothing here is wrong for a machine of one's own.
 
-use std::time::Duration;
-
 use skep::link::BaseUrl;
 
 use crate::config::{Address, Config};
@@ -53,12 +51,9 @@ pub(crate) fn missing(config: &Config, base_url: Option<&BaseUrl>) -> Vec<String
             limits.connections_per_address == 0,
             "limits.connections_per_address = 0: one client may hold all connections; remove it",
         ),
+        (limits.request_time.is_none(), "limits.request_time = 0: a handler that hangs is never given up; remove it"),
         (
-            limits.request_time == Duration::ZERO,
-            "limits.request_time = 0: a handler that hangs is never given up; remove it",
-        ),
-        (
-            limits.body_time == Duration::ZERO && limits.body_rate == 0,
+            limits.body_time.is_none() && limits.body_rate == 0,
             "limits.body_time = 0 and limits.body_rate = 0: a client may send a body for ever; remove one of them",
         ),
     ];

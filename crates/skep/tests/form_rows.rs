@@ -202,7 +202,8 @@ fn what_is_no_row_is_left_alone() {
     for name in
         ["lines", "lines.", "lines.0", "lines.x.product", "lines.01.product", "lines.-1.product", "other.0.product"]
     {
-        let answer = client().request(skep::Method::POST, "/orders").header("accept", "application/json");
+        let client = client();
+        let answer = client.request(skep::Method::POST, "/orders").header("accept", "application/json");
         let answer = answer.form(&[("name", "Ann"), (name, "1")]).send();
         assert_eq!(answer.status(), 422, "{name}");
         assert!(answer.text().contains("lines: An empty order is none."), "{name}: {}", answer.text());

@@ -209,9 +209,9 @@ fn a_sealed_value_opens_for_its_purpose_until_it_expires() {
 
 #[test]
 fn blocking_work_that_nobody_waits_for_is_skipped_unless_it_must_be_done() {
-    struct Later(Mutex<Vec<Box<dyn FnOnce() + Send>>>);
+    struct Later(Mutex<Vec<Box<dyn FnOnce() + std::marker::Send>>>);
     impl Offload for Later {
-        fn run(&self, job: Box<dyn FnOnce() + Send>) {
+        fn run(&self, job: Box<dyn FnOnce() + std::marker::Send>) {
             self.0.lock().unwrap().push(job);
         }
     }

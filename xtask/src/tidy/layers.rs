@@ -127,7 +127,10 @@ const CRATES: &[Layers] = &[
                     "worker_state",
                 ],
             ),
-            ("parts of processes", &["channel", "deployment", "handoff", "jobs", "listener", "procfs", "signals", "tls"]),
+            (
+                "parts of processes",
+                &["channel", "deployment", "handoff", "jobs", "listener", "procfs", "signals", "tls"],
+            ),
             ("connections", &["connection"]),
             ("processes", &["resources", "supervisor", "worker"]),
             ("server", &["assembly", "prefork", "server"]),

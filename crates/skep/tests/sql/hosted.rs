@@ -211,15 +211,17 @@ fn an_answer_has_a_limit() {
 }
 
 #[test]
-fn more_values_than_a_statement_has_parameters_are_refused() {
-    let nulls = |count: u32| {
-        let mut out = crate::wire::Writer::with_capacity(0);
-        out.u32(count);
-        (0..count).for_each(|_| out.u8(0));
-        out.finish()
+fn more_values_than_a_statement_has_parameters_are_refused_before_they_are_read() {
+    let (_folder, database) = hosted();
+    let run = |count: u32| {
+        let mut values = skep::wire::Writer::with_capacity(0);
+        values.u32(count);
+        (0..count).for_each(|_| values.u8(0));
+        let nulls = Arc::new(Packed::new(0, "select 1".to_owned(), values.finish()).unwrap());
+        now(database.packed(Place::Reader, &nulls)).0.unwrap_err().packed().1
     };
-    assert_eq!(unpacked(&nulls(MOST_VALUES)).unwrap().len(), 32_766);
-    assert!(unpacked(&nulls(MOST_VALUES + 1)).is_err());
+    assert!(run(32_766).contains("32766 were given"), "{}", run(32_766));
+    assert!(!run(32_767).contains("were given"), "{}", run(32_767));
 }
 
 /// A thread that takes one job after the other.
