@@ -47,6 +47,8 @@ pub(crate) struct Connection {
     timed_out: Cell<Option<TimedOut>>,
     /// Requests that were received, and those whose response is not complete.
     requests: Cell<u32>,
+    /// Those that had begun when the phase did.
+    requests_before: Cell<u32>,
     running: Cell<u32>,
     /// No request is in progress: what hyper writes now is a response of its own.
     no_request_running: Cell<bool>,
@@ -140,6 +142,7 @@ impl Connection {
             blocked_since: Cell::new(None),
             timed_out: Cell::new(None),
             requests: Cell::new(0),
+            requests_before: Cell::new(0),
             running: Cell::new(0),
             no_request_running: Cell::new(true),
             stream: Cell::new(None),
@@ -214,7 +217,8 @@ impl Connection {
             false if self.requests.get() > 0 => Phase::Idle,
             false => self.phase.get(),
         };
-        if phase != self.phase.get() {
+        // A request that begins and ends within one poll leaves the phase as it was, and it begins anew all the same.
+        if phase != self.phase.get() || self.requests.get() != self.requests_before.get() {
             self.enter_phase(phase);
         }
         Poll::Pending
@@ -223,6 +227,7 @@ impl Connection {
     /// Starts the timeout of a phase.
     fn enter_phase(&self, phase: Phase) {
         self.phase.set(phase);
+        self.requests_before.set(self.requests.get());
         self.since.set(self.context.now());
     }
 

@@ -1,7 +1,7 @@
 //! What a client may cost: each limit has a status, and is kept.
 
 use std::net::Shutdown;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::support::{Raw, assert_page, server};
 
@@ -42,6 +42,26 @@ fn a_connection_without_a_next_request_is_closed_without_a_word() {
     let mut client = Raw::connect(&server);
     client.say(GOOD).answer();
     client.closed();
+}
+
+#[test]
+fn a_connection_in_use_stays_open() {
+    let server = server(&[("limits.keep_alive", "1s")]);
+    // On a machine that stops for so long, the connection may be closed: another one then.
+    for _ in 0..10 {
+        let (mut client, begun) = (Raw::connect(&server), Instant::now());
+        let mut longest = Duration::ZERO;
+        while begun.elapsed() < Duration::from_millis(1500) && longest < Duration::from_millis(500) {
+            let asked = Instant::now();
+            assert_eq!(client.say(GOOD).answer().status, 200, "after {:?}", begun.elapsed());
+            std::thread::sleep(Duration::from_millis(10));
+            longest = longest.max(asked.elapsed());
+        }
+        if longest < Duration::from_millis(500) {
+            return;
+        }
+    }
+    panic!("the machine is too busy");
 }
 
 #[test]
