@@ -7,6 +7,7 @@ use std::thread::{self, JoinHandle};
 use skep::cache::Tiers;
 use skep::settings::RawSetting;
 use skep::{Body, Request, Setup, Site};
+use tokio::runtime::{Builder, LocalOptions};
 use tokio::sync::{mpsc, watch};
 
 use crate::authority::Hosts;
@@ -126,7 +127,7 @@ pub(crate) fn probe(site: &Arc<Site>, config: &Config) -> Result<(), StartError>
     let request = http::Request::get(path.as_str()).header(http::header::HOST, "localhost").body(());
     let request = request.map_err(|error| StartError(format!("probe = {path}: {error}")))?;
     let request = Request::new(request.into_parts().0, Body::empty());
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build_local(Default::default())?;
+    let runtime = Builder::new_current_thread().enable_all().build_local(LocalOptions::default())?;
     let response =
         runtime.block_on(async { tokio::time::timeout(config.start_timeout, site.local().answer(request)).await });
     match response {

@@ -146,7 +146,7 @@ impl Server {
     }
 
     fn flags(&self) -> Result<Flags, StartError> {
-        Ok(Flags::parse(self.arguments.iter().cloned(), &config::table(&self.rows))?)
+        Flags::parse(self.arguments.iter().cloned(), &config::table(&self.rows))
     }
 
     fn reading(&self, flags: &Flags) -> Reading {

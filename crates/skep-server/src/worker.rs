@@ -16,6 +16,7 @@ use std::time::Duration;
 use skep::{Peer, Site};
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
+use tokio::runtime::{Builder, LocalOptions};
 use tokio::sync::watch;
 use tokio_rustls::TlsAcceptor;
 
@@ -56,7 +57,7 @@ const ACCEPT_RETRY: Duration = Duration::from_millis(50);
 impl Worker {
     /// Serves until the worker is stopped and its requests are finished or out of time.
     pub(crate) fn run(self) -> io::Result<()> {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build_local(Default::default())?;
+        let runtime = Builder::new_current_thread().enable_all().build_local(LocalOptions::default())?;
         runtime.block_on(self.serve())
     }
 
@@ -99,7 +100,8 @@ impl Worker {
 
     /// What admits connections on this thread, and the listeners to accept them from.
     fn split(self) -> (Rc<Acceptor>, Vec<Listener>) {
-        let context = Context::new(self.site.local(), self.limits, self.rules, self.access, self.slot_ref, self.budget);
+        let context =
+            Context::new(self.site.local(), &self.limits, self.rules, self.access, self.slot_ref, self.budget);
         (Rc::new(Acceptor { context, tls: self.tls, connections: self.connections }), self.listeners)
     }
 }

@@ -101,7 +101,7 @@ impl Drop for ConnectionGuard {
 impl Context {
     pub(crate) fn new(
         local: Local,
-        limits: Limits,
+        limits: &Limits,
         rules: Arc<Rules>,
         access: Option<AccessLog>,
         slot_ref: Option<SlotRef>,
@@ -109,7 +109,7 @@ impl Context {
     ) -> Rc<Self> {
         Rc::new(Self {
             local,
-            limits,
+            limits: *limits,
             rules,
             access,
             start: Instant::now(),

@@ -144,7 +144,9 @@ impl Writer {
 
     fn write(&self, spare: &mut Vec<u8>) {
         let buffers = lock(&self.buffers).clone();
-        buffers.iter().for_each(|buffer| buffer.write(spare));
+        for buffer in buffers {
+            buffer.write(spare);
+        }
     }
 
     /// Writes all buffers, and ends the thread if there is one.

@@ -1,5 +1,6 @@
 //! The reply to `status`, as text and as JSON.
 
+use std::fmt::Write;
 use std::os::unix::net::UnixStream;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
@@ -88,16 +89,16 @@ impl Supervisor {
         let (version, urls, process) = (self.executable.version(), self.urls.join(" and "), std::process::id());
         let (uptime, memory) = (seconds(self.started.elapsed()), mib(procfs::memory(process.cast_signed())));
         let mut text = format!("{} (version {version}), listens on {urls}\n", self.name);
-        text += &format!("supervisor: process {process}, up {uptime}, {memory}\n");
+        let _ = writeln!(text, "supervisor: process {process}, up {uptime}, {memory}");
         if self.backoff.is_crash_loop() {
-            text += &format!("CRASH LOOP: {} workers in a row exited early\n", self.backoff.early_exits());
+            let _ = writeln!(text, "CRASH LOOP: {} workers in a row exited early", self.backoff.early_exits());
         }
-        text += &format!("crashes: {}\n", self.crashes);
-        match &self.last_swap {
-            Some((at, Ok(outcome))) => text += &format!("last swap: {} ago, {outcome}\n", seconds(at.elapsed())),
-            Some((at, Err(why))) => text += &format!("last swap: FAILED {} ago: {why}\n", seconds(at.elapsed())),
-            None => {}
-        }
+        let _ = writeln!(text, "crashes: {}", self.crashes);
+        let _ = match &self.last_swap {
+            Some((at, Ok(outcome))) => writeln!(text, "last swap: {} ago, {outcome}", seconds(at.elapsed())),
+            Some((at, Err(why))) => writeln!(text, "last swap: FAILED {} ago: {why}", seconds(at.elapsed())),
+            None => Ok(()),
+        };
         text.extend(self.worker_states().map(|(worker, state)| worker_text(worker, state)));
         text + match application {
             Application::Unavailable => "",

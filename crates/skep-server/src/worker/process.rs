@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use rustix::event::epoll::{self, CreateFlags, EventData, EventFlags};
 use tokio::io::unix::AsyncFd;
-use tokio::runtime::LocalRuntime;
+use tokio::runtime::{Builder, LocalOptions, LocalRuntime};
 
 use super::{Acceptor, Worker, heartbeat, select};
 use crate::handoff::SlotRef;
@@ -39,11 +39,11 @@ impl ProcessWorker {
         let grace = worker.grace;
         let (acceptor, listeners) = worker.split();
         let poller = Poller::new(listeners, signals, report)?;
-        let runtime = tokio::runtime::Builder::new_current_thread()
+        let runtime = Builder::new_current_thread()
             .enable_all()
             // The runtime allocates and touches this many events when it starts.
             .max_io_events_per_tick(if single { 8 } else { 256 })
-            .build_local(Default::default())?;
+            .build_local(LocalOptions::default())?;
         let process = EventLoop { runtime, acceptor, slot_ref, grace };
         if single {
             process.serve_one(poller, on_connection)?;
