@@ -86,7 +86,7 @@ impl Endpoint {
 
     /// Takes reports of browsers, which send neither tokens nor cookies.
     pub(crate) fn of_violations() -> Self {
-        let handler = Box::new(violations::Violations::new());
+        let handler = Box::new(violations::Violations);
         Self { cross_origin: true, body_limit: Some(violations::BODY_LIMIT), ..Self::reading(handler) }
     }
 

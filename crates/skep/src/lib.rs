@@ -80,6 +80,7 @@ pub mod wire;
 
 mod const_text;
 mod endpoint;
+mod log_limit;
 mod nonce;
 mod origin;
 mod panic;

@@ -9,8 +9,11 @@ use http::request::Parts;
 use http::{HeaderMap, HeaderName, Method};
 
 use crate::error::{Error, Result};
+use crate::log_limit::LogLimit;
 use crate::request::header_text;
 use crate::secret::Secret;
+
+static REFUSED: LogLimit = LogLimit::new("forms of other sites that were refused");
 
 const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 
@@ -32,7 +35,9 @@ pub(crate) fn check(parts: &Parts, trusted: &[String]) -> Result<bool> {
         return Ok(false);
     }
     let cause = format!("Sec-Fetch-Site {site:?}, Origin {origin:?}, Host {:?}", authority(parts));
-    tracing::warn!(target: "skep::origin", method = %parts.method, path = parts.uri.path(), "a form of another site was refused: {cause}");
+    REFUSED.log(|| {
+        tracing::warn!(target: "skep::origin", method = %parts.method, path = parts.uri.path(), "a form of another site was refused: {cause}");
+    });
     Err(Error::forbidden("this form was sent from another site").with_cause(cause))
 }
 
@@ -62,7 +67,7 @@ pub(crate) fn check_token(secret: &Secret, cookie: Option<&str>, token: Option<&
         return Ok(());
     }
     let cause = "neither Sec-Fetch-Site nor Origin, but cookies, and no token of ours";
-    tracing::warn!(target: "skep::origin", "a form that may be of another site was refused: {cause}");
+    REFUSED.log(|| tracing::warn!(target: "skep::origin", "a form that may be of another site was refused: {cause}"));
     let message = "this form does not say that it comes from this site: load its page again, and send it from there";
     Err(Error::forbidden(message).with_cause(cause))
 }

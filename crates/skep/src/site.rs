@@ -27,6 +27,7 @@ use crate::endpoint::Endpoint;
 use crate::error::Error;
 use crate::error_page::{self, ErrorPage, Failure};
 use crate::link::{self, BaseUrl, Destination};
+use crate::log_limit::LogLimit;
 use crate::mount::{self, Mounted};
 use crate::nonce;
 use crate::origin;
@@ -451,10 +452,15 @@ fn drop_body(response: &mut Response) {
     }
 }
 
+static UNAVAILABLE: LogLimit = LogLimit::new("requests answered with 503");
+
 fn log(error: &Error, id: RequestId, parts: Option<&Parts>) {
     let method = parts.map_or("-", |parts| parts.method.as_str());
     let path = parts.map_or("-", |parts| parts.uri.path());
-    if error.is_ours() {
+    if error.status() == StatusCode::SERVICE_UNAVAILABLE {
+        // It is too much of something, and may be what somebody wants.
+        UNAVAILABLE.log(|| tracing::error!(target: "skep::request", %id, method, path, "{error}"));
+    } else if error.is_ours() {
         tracing::error!(target: "skep::request", %id, method, path, "{error}");
     } else {
         tracing::debug!(target: "skep::request", %id, method, path, "{error}");

@@ -1,49 +1,29 @@
 //! Takes the reports of browsers that a page wanted what its `Content-Security-Policy` forbids: `SecurityHeaders::report_to`.
 
-use std::sync::Mutex;
-use std::time::{Duration, Instant};
-
 use http::StatusCode;
 use serde_json::Value;
 
 use super::DynHandler;
 use crate::cx::Cx;
 use crate::error::Error;
+use crate::log_limit::LogLimit;
 use crate::response::{Response, Result};
 use crate::service::{Input, ResponseFuture};
 
 /// Maximum size of a report in bytes.
 pub(super) const BODY_LIMIT: u64 = 64 << 10;
-/// Anybody can send reports: more lines than this each minute are only counted.
-const LINES_PER_MINUTE: u32 = 60;
 /// How much of each text is logged, in characters.
 const TEXT_CHARS: usize = 200;
 
-/// The minute that began last, the lines logged in it, and the reports that were not.
-pub(super) struct Violations(Mutex<(Instant, u32, u64)>);
+static REPORTS: LogLimit = LogLimit::new("reports of browsers");
 
-impl Violations {
-    pub(super) fn new() -> Self {
-        Self(Mutex::new((Instant::now(), 0, 0)))
-    }
+pub(super) struct Violations;
 
-    fn log(&self, report: &Report) {
-        let mut minute = self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        let (begun, lines, left_out) = &mut *minute;
-        if begun.elapsed() >= Duration::from_mins(1) {
-            if *left_out > 0 {
-                tracing::warn!(target: "skep::csp", "{left_out} more reports");
-            }
-            (*begun, *lines, *left_out) = (Instant::now(), 0, 0);
-        }
-        if *lines == LINES_PER_MINUTE {
-            *left_out += 1;
-            return;
-        }
-        *lines += 1;
-        let Report { page, directive, blocked, place } = report;
+fn log(report: &Report) {
+    let Report { page, directive, blocked, place } = report;
+    REPORTS.log(|| {
         tracing::warn!(target: "skep::csp", ?page, ?directive, ?blocked, ?place, "a page broke its Content-Security-Policy");
-    }
+    });
 }
 
 impl DynHandler for Violations {
@@ -51,7 +31,7 @@ impl DynHandler for Violations {
         Box::pin(async move {
             let body = cx.read_body().await?;
             let reports = read(&body).ok_or_else(|| Error::bad_request("this is no report of a browser"))?;
-            reports.iter().for_each(|report| self.log(report));
+            reports.iter().for_each(log);
             Ok(Response::empty(StatusCode::NO_CONTENT)) as Result
         })
     }
