@@ -18,7 +18,7 @@ use crate::log::AccessLog;
 use crate::proxies::Trusted;
 use crate::sys::{self, scoreboard};
 
-/// After this many connections, free memory is returned to the system.
+/// After this many connections and requests at a time, free memory is returned to the system.
 const TRIM_PEAK: usize = 32;
 
 /// Who may send requests for whom.
@@ -50,7 +50,7 @@ pub(crate) struct Context {
     busy: Cell<bool>,
     /// Notified when a connection opens or closes, or the state changes.
     changed: Notify,
-    /// The most connections since memory was last returned.
+    /// The most connections and requests since memory was last returned.
     peak: Cell<usize>,
 }
 
@@ -290,10 +290,10 @@ impl Context {
 
     /// Returns free memory to the system after a peak. The allocator alone would keep it, since the memory of open connections lies in between.
     fn trim_heap(&self) {
-        let count = self.count();
-        let peak = self.peak.get().max(count);
-        let is_over = peak >= TRIM_PEAK && count <= peak / 2;
-        self.peak.set(if is_over { count } else { peak });
+        let load = self.table.borrow().slots.iter().flatten().map(|one| 1 + one.running.get() as usize).sum();
+        let peak = self.peak.get().max(load);
+        let is_over = peak >= TRIM_PEAK && load <= peak / 2;
+        self.peak.set(if is_over { load } else { peak });
         if is_over {
             sys::trim_heap();
         }
