@@ -402,7 +402,7 @@ fn files_are_taken_as_the_document_says() {
         let draft = client.request(Method::POST, "/api/pictures/2026%2Fa%20day");
         draft.files(&[("title", "Bee")], &[("picture", "bee.png", kind, bytes)]).send()
     };
-    assert_eq!(send("image/png", b"1234").text(), "2026/a day/Bee: 4");
+    assert_eq!(send("image/png", b"\x89PNG\r\n\x1a\n").text(), "2026/a day/Bee: 8");
     assert_eq!(send("image/gif", b"1234").status(), 422);
     assert_eq!(send("image/png", &[0; 1001]).status(), 422);
 }

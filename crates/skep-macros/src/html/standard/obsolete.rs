@@ -12,7 +12,7 @@ pub(crate) const ELEMENTS: &[(&str, &str)] = &[
     ("dir", "write `ul`"),
     ("fencedframe", "write `iframe`"),
     ("font", "write `span` and CSS (`font`, `color`)"),
-    ("open", "write `iframe` and CSS"),
+    ("frame", "write `iframe` and CSS"),
     ("frameset", "write `iframe` and CSS"),
     ("image", "write `img`"),
     ("isindex", "write a `form` with an `input`"),
@@ -36,7 +36,7 @@ pub(crate) const ELEMENTS: &[(&str, &str)] = &[
 ];
 
 /// Obsolete void elements (13.3).
-pub(crate) const VOID: &[&str] = &["basefont", "bgsound", "open", "keygen", "param"];
+pub(crate) const VOID: &[&str] = &["basefont", "bgsound", "frame", "keygen", "param"];
 
 /// Attributes: names, elements that had them (none means all), replacement.
 pub(crate) const ATTRIBUTES: &[(&str, &[&str], &str)] = &[
@@ -67,7 +67,7 @@ pub(crate) const ATTRIBUTES: &[(&str, &[&str], &str)] = &[
     ("declare", &["object"], "repeat the whole `object` where it is used"),
     ("dropzone", &[], "write a script for the events `dragenter` and `dragover`"),
     ("event for", &["script"], "register the listener in the script"),
-    ("open", &["table"], "write CSS (`border`)"),
+    ("frame", &["table"], "write CSS (`border`)"),
     ("frameborder framespacing", &["iframe"], "write CSS (`border`)"),
     ("height", &["table", "thead", "tbody", "tfoot", "tr", "td", "th"], "write CSS (`height`)"),
     ("hspace vspace", &["embed", "iframe", "img", "input", "object"], "write CSS (`margin`)"),
