@@ -138,7 +138,14 @@ impl Site {
         said
     }
 
-    pub(super) fn ask(&self, method: &str, path: &str, body: &str, fields: &[(&'static str, &str)]) -> Said {
+    pub(super) fn ask(
+        &self,
+        method: &str,
+        path: &str,
+        body: impl AsRef<[u8]>,
+        fields: &[(&'static str, &str)],
+    ) -> Said {
+        let body = body.as_ref();
         let request = http::Request::builder().method(method).uri(path).header(HOST, "bees.example:8800");
         let request = request.header("sec-fetch-site", "same-origin");
         let mut parts = request.body(()).unwrap().into_parts().0;
