@@ -32,18 +32,8 @@
 #[allow(unused_extern_crates, reason = "only what the macros write uses it")]
 extern crate self as skep;
 
-/// `Debug` for a type that shows its name, and perhaps one field that says which it is.
-macro_rules! opaque_debug {
-    ($type:ident $(<$lifetime:lifetime>)? $(, $name:ident: $($field:ident).+)?) => {
-        impl std::fmt::Debug for $type $(<$lifetime>)? {
-            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                f.debug_struct(stringify!($type))
-                    $(.field(stringify!($name), &self.$($field).+))?
-                    .finish_non_exhaustive()
-            }
-        }
-    };
-}
+#[macro_use]
+mod debug;
 
 pub mod app;
 pub mod body;

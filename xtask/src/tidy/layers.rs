@@ -60,6 +60,7 @@ const CRATES: &[Layers] = &[
                     "body",
                     "const_text",
                     "cookie",
+                    "debug",
                     "log_limit",
                     "nonce",
                     "offload",
