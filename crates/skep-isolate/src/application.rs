@@ -23,6 +23,7 @@ use crate::sys;
 use crate::version::Version;
 
 /// An application and its current version.
+#[derive(Default)]
 pub(crate) struct Application {
     pub(crate) options: Options,
     /// Folders that are served without the component.
@@ -58,14 +59,7 @@ const PAUSE: (Duration, Duration) = (Duration::from_secs(1), Duration::from_mins
 impl Application {
     pub(crate) fn new(options: Options) -> Self {
         let files = options.files.iter().map(|(prefix, dir)| (prefix.clone(), Files::dir(dir))).collect();
-        Self {
-            options,
-            files,
-            current: ArcSwapOption::empty(),
-            serving: Mutex::default(),
-            last: Mutex::default(),
-            stamp: Mutex::default(),
-        }
+        Self { options, files, ..Self::default() }
     }
 
     /// The version that new requests get.

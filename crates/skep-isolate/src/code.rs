@@ -14,7 +14,6 @@ use crate::source::{Form, Source, TrustedCode};
 use crate::sys::{self, Mapped};
 use crate::wasi::is_wasi03;
 
-/// Machine code of one component.
 #[derive(Clone)]
 pub(crate) struct Code {
     pub(crate) component: Component,
@@ -89,7 +88,6 @@ impl Code {
         code.inspect_err(log).ok()
     }
 
-    /// Code of the optimising compiler.
     pub(crate) fn optimised(host: &Host, disk: Option<&Disk>, wasm: &[u8]) -> Result<Self, Error> {
         if is_wasi03(wasm) {
             return compile(&host.wasi03()?, disk, wasm);

@@ -20,7 +20,7 @@ use crate::reuse::ModuleCache;
 use crate::serve::{failed, size};
 use crate::services;
 use crate::settings;
-use crate::snapshot::{Start, or_cold};
+use crate::snapshot::{PATIENCE, Start, or_cold};
 use crate::source::{Form, Source};
 use crate::state::Grants;
 
@@ -89,36 +89,27 @@ fn run(arguments: Vec<OsString>) -> Result<String, Error> {
     if source.form != Form::Component {
         return Err(Error::invalid("is compiled already").in_file(&file));
     }
-    let Made { code, start, environment, has_image } =
-        make(&source, &options, declared).map_err(|error| error.in_file(&file))?;
-    let pieces = pieces(has_image, &environment, &code, &start);
-    write_whole(&out, &pieces.each_ref().map(|piece| &**piece))
+    let (has_image, pieces) = make(&source, &options, declared).map_err(|error| error.in_file(&file))?;
+    write_whole(&out, &pieces.each_ref().map(Vec::as_slice))
         .map_err(|error| Error::io(format!("{} cannot be written", out.display()), error))?;
     let bytes = fs::metadata(&out).map_or(0, |about| about.len());
     let image = if has_image { ", start-up code in its image" } else { "" };
     Ok(format!("{}: {bytes} bytes in {} ms{image}", out.display(), begun.elapsed().as_millis()))
 }
 
-/// The parts of the file.
-struct Made {
-    code: Vec<u8>,
-    /// Code whose start-up code runs once more on the server; empty if it need not.
-    start: Vec<u8>,
-    environment: Vec<(String, String)>,
-    has_image: bool,
-}
-
-fn make(source: &Source, options: &Options, settings: Vec<RawSetting>) -> Result<Made, Error> {
+/// Whether start-up code is in its image, and the parts of the file.
+fn make(source: &Source, options: &Options, settings: Vec<RawSetting>) -> Result<(bool, [Vec<u8>; 4]), Error> {
     let one = Options { instances: 2, ..options.clone() };
     let host = Host::new(size(std::iter::once(&one)))?;
     let start = match options.module_cache {
-        ModuleCache::Snapshot { .. } => or_cold(Start::of(&host, None, &source.bytes, options), options)?,
         ModuleCache::Cached | ModuleCache::Cold => None,
+        _ => or_cold(Start::of(&host, None, &source.bytes, options), options)?,
     };
     // The file gets optimised code.
     let options = &Options { baseline: false, ..one };
     let compile = || Code::new(&host, None, source, options);
-    let Some(start) = start else { return Made::without_image(&compile()?) };
+    let without_image = || Ok((false, pieces(false, &[], written(&compile()?)?, Vec::new())));
+    let Some(start) = start else { return without_image() };
     // Start-up code gets a temporary database.
     let nowhere = std::env::temp_dir().join(format!("skep-compile-{}", std::process::id()));
     options.data.begin(ServerSettings::for_check(nowhere, settings));
@@ -127,19 +118,13 @@ fn make(source: &Source, options: &Options, settings: Vec<RawSetting>) -> Result
     let environment = grants.env.clone();
     grants.env.extend(grants.build(&source.hash));
     let grants = Arc::new(grants);
-    let image = start.image(None, &grants).map(Some).map_err(|error| with_folder(error, &grants));
-    let Some(image) = or_cold(image, options)? else { return Made::without_image(&compile()?) };
+    let image = start.image(None, &grants, PATIENCE).map(Some).map_err(|error| with_folder(error, &grants));
+    let Some(image) = or_cold(image, options)? else { return without_image() };
     // What it did to that database is lost; its memory is in the image.
     let was_used = grants.version.as_ref().is_some_and(|version| version.was_used());
     let start = if was_used { written(&compile()?)? } else { Vec::new() };
     let code = written(&Code::recyclable(&host, None, &image, options)?)?;
-    Ok(Made { code, start, environment, has_image: true })
-}
-
-impl Made {
-    fn without_image(compiled: &Code) -> Result<Self, Error> {
-        Ok(Self { code: written(compiled)?, start: Vec::new(), environment: Vec::new(), has_image: false })
-    }
+    Ok((true, pieces(true, &environment, code, start)))
 }
 
 fn written(compiled: &Code) -> Result<Vec<u8>, Error> {

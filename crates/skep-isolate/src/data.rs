@@ -16,12 +16,9 @@ use crate::state::Dir;
 
 /// The data of an application, opened for its first version and shared by all that follow.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct AppData(Arc<Inner>);
-
-#[derive(Debug, Default)]
-struct Inner {
-    server: OnceLock<ServerSettings>,
-    application: OnceLock<Arc<Application>>,
+pub(crate) struct AppData {
+    server: Arc<OnceLock<ServerSettings>>,
+    application: Arc<OnceLock<Arc<Application>>>,
 }
 
 /// The settings of the server that its applications share.
@@ -52,15 +49,6 @@ pub(crate) struct DataOptions<'o> {
     pub(crate) declared: &'o [String],
 }
 
-/// Options are compared without it.
-impl PartialEq for AppData {
-    fn eq(&self, _: &Self) -> bool {
-        true
-    }
-}
-
-impl Eq for AppData {}
-
 /// The path at which an application sees the folder of its files.
 pub(crate) const FOLDER: &str = "/data";
 /// That folder on the host. The database and the keys next to it belong to the host, which maps them into its memory and trusts their
@@ -73,12 +61,12 @@ type Opened = (Option<Arc<Version>>, Vec<(String, String)>, Vec<Dir>);
 impl AppData {
     /// Sets the server's settings. Without them an application has no data.
     pub(crate) fn begin(&self, server: ServerSettings) {
-        let _ = self.0.server.set(server);
+        let _ = self.server.set(server);
     }
 
     /// True if nothing may be changed.
     pub(crate) fn is_check(&self) -> bool {
-        self.0.server.get().is_some_and(|server| server.setup.temporary_database)
+        self.server.get().is_some_and(|server| server.setup.temporary_database)
     }
 
     /// Opens the data for a version of the application `name`, and adds what its instances need for it to environment and folders.
@@ -88,14 +76,14 @@ impl AppData {
         env: Vec<(String, String)>,
         mut dirs: Vec<Dir>,
     ) -> Result<Opened, Error> {
-        let Some(server) = self.0.server.get() else {
+        let Some(server) = self.server.get() else {
             return Ok((None, env, dirs));
         };
-        let application = match self.0.application.get() {
+        let application = match self.application.get() {
             Some(application) => Arc::clone(application),
             None => {
                 let made = application(options, server)?;
-                Arc::clone(self.0.application.get_or_init(|| made))
+                Arc::clone(self.application.get_or_init(|| made))
             }
         };
         let files = application.hosted.setup().data.join(FILES);
@@ -180,8 +168,8 @@ mod tests {
         shop.begin(ServerSettings { setup, allow_breaking: true });
         let (version, env, dirs) = shop.open(&SHOP, Vec::new(), Vec::new()).unwrap();
         let version = version.unwrap();
-        assert_eq!(version.application().hosted.setup().data, data.path().join("shop"));
-        assert!(version.application().hosted.setup().careful && version.application().allow_breaking);
+        assert_eq!(version.application.hosted.setup().data, data.path().join("shop"));
+        assert!(version.application.hosted.setup().careful && version.application.allow_breaking);
         assert_eq!(dirs[0].host, data.path().join("shop/files"));
         assert!(dirs.len() == 1 && dirs[0].guest == "/data" && dirs[0].may_write);
         let said = |name: &str| env.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str());

@@ -17,7 +17,7 @@ use tempfile::NamedTempFile;
 use wasmtime::Engine;
 
 use crate::error::Error;
-use crate::hash::Hash;
+use crate::hash::{Hash, SUM};
 use crate::random::seed;
 
 /// A folder of compiled code.
@@ -34,9 +34,6 @@ const OTHERS_WRITE: u32 = 0o022;
 
 /// Bytes of the secret that seeds are derived from.
 const SECRET: usize = 32;
-
-/// Bytes of SHA-256.
-const SUM: usize = 32;
 
 /// The prefix of files that are being written.
 const PART: &str = ".part-";

@@ -6,7 +6,6 @@
 
 mod linker;
 
-use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use wasmtime::component::Linker;
@@ -38,7 +37,6 @@ struct Side {
     linker: Linker<State>,
 }
 
-/// Which engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     /// For nearly all components.
@@ -50,7 +48,6 @@ enum Kind {
     Baseline,
 }
 
-/// The other engines.
 #[derive(Default)]
 struct Others {
     #[cfg(feature = "wasi03")]
@@ -59,7 +56,6 @@ struct Others {
     baseline: Mutex<Weak<Side>>,
 }
 
-/// The size of an engine.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Size {
     /// Instances of all applications at once.
@@ -101,7 +97,7 @@ impl Host {
     pub(crate) fn new(size: Size) -> Result<Self, Error> {
         let clock = Clock::start().map_err(|error| Error::io("no thread for the clock", error))?;
         let usual = Side::new(size, Kind::Usual, &clock)?;
-        Ok(Self { clock, side: usual, size, others: Arc::default(), shortcut: Arc::new(FaultShortcut::new()) })
+        Ok(Self { clock, side: usual, size, others: Arc::default(), shortcut: Arc::default() })
     }
 
     /// The engine for components of WASI 0.3.
@@ -244,10 +240,4 @@ fn pool(size: Size) -> PoolingAllocationConfig {
         // Finds written pages with one system call, on Linux 6.7 and later.
         .pagemap_scan(Enabled::Auto);
     pool
-}
-
-impl fmt::Debug for Host {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Host").finish_non_exhaustive()
-    }
 }

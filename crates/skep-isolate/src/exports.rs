@@ -9,7 +9,6 @@ use crate::services::versioned;
 use crate::state::State;
 use crate::wasi::Version;
 
-/// The functions that the host calls.
 pub(crate) struct Exports {
     /// The function for requests.
     pub(crate) handler: Handler,

@@ -13,7 +13,6 @@ use wasmtime::CacheStore;
 /// Bytes of a generation.
 const GENERATION: usize = 8 << 20;
 
-/// A bounded cache of compiled functions.
 #[derive(Default)]
 pub(crate) struct FunctionCache(Mutex<Generations>);
 

@@ -4,21 +4,21 @@ use std::fmt;
 
 use sha2::{Digest, Sha256};
 
-/// The SHA-256 of some content.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(crate) struct Hash([u8; 32]);
+pub(crate) struct Hash([u8; SUM]);
+
+/// Bytes of SHA-256.
+pub(crate) const SUM: usize = 32;
 
 impl Hash {
     pub(crate) fn of(bytes: &[u8]) -> Self {
         Self(Sha256::digest(bytes).into())
     }
 
-    /// True if it is this sum.
     pub(crate) fn is(&self, sum: &[u8]) -> bool {
         self.0 == sum
     }
 
-    /// A number for this content.
     pub(crate) fn number(&self) -> u32 {
         u32::from_le_bytes(std::array::from_fn(|nth| self.0[nth]))
     }

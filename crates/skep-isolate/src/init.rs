@@ -10,7 +10,6 @@ use crate::wasi::exports;
 /// The names of its function.
 const NAMES: [&str; 2] = ["init", "wizer-initialize"];
 
-/// The start-up code of a component.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Init {
     /// `init: func() -> result<_, string>`, as `wit/skep.wit` has it.
@@ -38,7 +37,6 @@ impl Init {
         exports(component, |name| NAMES.contains(&name))
     }
 
-    /// Runs it.
     pub(crate) async fn call(&self, store: &mut Store<State>, instance: &Instance) -> wasmtime::Result<()> {
         match self {
             Self::Skep(index) => {

@@ -1,7 +1,5 @@
 //! One copy of a program: its memory, its handles, and one request at a time.
 
-use std::fmt;
-
 use wasmtime::component::{ComponentExportIndex, ComponentNamedList, Lift, Lower, Resource, TypedFunc, WasmList};
 use wasmtime::{Result, Store, UpdateDeadline};
 use wasmtime_wasi_http::p2::bindings::{Proxy, ProxyIndices};
@@ -17,7 +15,7 @@ use crate::program::Program;
 use crate::recycle::ResetPlan;
 use crate::reuse::Reuse;
 use crate::state::State;
-use crate::sys::{Memory, Unreset};
+use crate::sys::{Discarded, Memory};
 use crate::trap::Late;
 
 /// A copy of a program. Its memory is made when it serves its first request.
@@ -43,21 +41,6 @@ pub(crate) struct Instance {
 pub(crate) struct Reset {
     globals: TypedFunc<(), (u32,)>,
     memory: Memory,
-}
-
-/// Why an instance is discarded instead of reset.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Discarded {
-    /// It was not prepared, or its guest did not return.
-    NotPrepared,
-    /// It has been reset [`RESETS`] times.
-    WornOut,
-    MemoryRefused,
-    MemoryGrown,
-    HandlesLeftOpen,
-    /// Its globals could not be restored.
-    Globals,
-    Memory(Unreset),
 }
 
 impl Instance {
@@ -227,49 +210,35 @@ impl Instance {
 
     /// Restores what it was when it was made, so that the next request may use it. After an error it must be dropped.
     pub(crate) async fn reset(&mut self, program: &Program) -> std::result::Result<(), Discarded> {
-        self.set_deadline(program).map_err(|_| Discarded::Globals)?;
+        self.set_deadline(program).map_err(|_| GLOBALS)?;
+        // It has none either if its guest did not return.
         let (Some(reset), Some(_), Some(image)) = (&mut self.reset, &self.live, program.image.get()) else {
-            return Err(Discarded::NotPrepared);
+            return Err(Discarded("it was not prepared for a reset"));
         };
         let state = self.store.data_mut();
         if self.resets >= RESETS {
-            return Err(Discarded::WornOut);
+            return Err(Discarded("it has been reset often enough"));
         }
         if state.was_refused_memory() {
-            return Err(Discarded::MemoryRefused);
+            return Err(Discarded("it was refused memory"));
         }
         // The host's side of open handles is dropped with the state. The guest's side remains, though no guest knows its numbers.
         self.left_open += state.open_handles();
         if self.left_open > MOST_LEFT_OPEN {
-            return Err(Discarded::HandlesLeftOpen);
+            return Err(Discarded("it has left many handles open"));
         }
-        let (size,) = reset.globals.call_async(&mut self.store, ()).await.map_err(|_| Discarded::Globals)?;
+        let (size,) = reset.globals.call_async(&mut self.store, ()).await.map_err(|_| GLOBALS)?;
         // A memory never shrinks.
         if size as usize * WASM_PAGE != reset.memory.length() {
-            return Err(Discarded::MemoryGrown);
+            return Err(Discarded("its memory has grown"));
         }
         self.store.data_mut().reset(reset.memory.length());
         (self.served, self.resets) = (0, self.resets + 1);
-        reset.memory.reset(&mut self.store, image, program.shortcut.as_deref()).map_err(Discarded::Memory)
+        reset.memory.reset(&mut self.store, image, program.shortcut.as_deref())
     }
 }
 
-impl fmt::Display for Discarded {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::NotPrepared => "it was not prepared for a reset",
-            Self::WornOut => "it has been reset often enough",
-            Self::MemoryRefused => "it was refused memory",
-            Self::MemoryGrown => "its memory has grown",
-            Self::HandlesLeftOpen => "it has left many handles open",
-            Self::Globals => "its globals cannot be restored",
-            Self::Memory(Unreset::Resized) => "its memory has another size than its image",
-            Self::Memory(Unreset::NoPageMap) => "the kernel does not report its pages",
-            Self::Memory(Unreset::WroteTooMuch) => "it has written too much",
-            Self::Memory(Unreset::ShortcutMissedAPage) => "the page-fault shortcut would have missed a written page",
-        })
-    }
-}
+const GLOBALS: Discarded = Discarded("its globals cannot be restored");
 
 /// An instance is reset at most this often, which bounds what the engine may accumulate in its store.
 const RESETS: u32 = 10_000;

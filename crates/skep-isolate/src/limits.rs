@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-/// What one request may use.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limits {
     pub(crate) time: Duration,

@@ -11,7 +11,6 @@ use crate::respond;
 use crate::status;
 use crate::table::Table;
 
-/// The applications as the server mounts them.
 pub(crate) struct Mounting(pub(crate) Arc<Table>);
 
 fn now(response: skep::Result) -> ResponseFuture {

@@ -13,14 +13,14 @@ use crate::limits::Limits;
 use crate::reuse::{ModuleCache, Reuse};
 use crate::state::{Dir, Grants};
 
-pub(crate) use table::{SETTINGS, Setting};
+pub(crate) use table::{SETTINGS, Setting, row};
 
 /// Instances of all applications together. Each has address space of more than 4 GiB, and twice that if it has two memories; a process has
 /// 128 TiB.
 pub(crate) const MOST_INSTANCES: u32 = 10_000;
 
-/// What one application is served with.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// What one application is served with. The defaults are in the table of settings.
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Options {
     pub(crate) name: String,
     pub(crate) file: PathBuf,
@@ -53,35 +53,6 @@ pub(crate) struct Options {
     /// The setting `page_fault_shortcut`: see [`crate::sys::FaultShortcut`].
     pub(crate) page_fault_shortcut: bool,
     pub(crate) data: AppData,
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        Self {
-            name: String::new(),
-            file: PathBuf::new(),
-            hosts: Vec::new(),
-            prefix: String::new(),
-            module_cache: ModuleCache::default(),
-            reuse: Reuse::default(),
-            memory: 128 << 20,
-            time: Duration::from_secs(30),
-            fuel: None,
-            error_page_time: Duration::from_secs(1),
-            instances: 1000,
-            env: Vec::new(),
-            dirs: Vec::new(),
-            allow_out: Vec::new(),
-            files: Vec::new(),
-            probe: "/".to_owned(),
-            watch: true,
-            baseline: true,
-            declared: Vec::new(),
-            caches: Vec::new(),
-            page_fault_shortcut: false,
-            data: AppData::default(),
-        }
-    }
 }
 
 impl Options {

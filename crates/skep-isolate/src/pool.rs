@@ -6,12 +6,12 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use crate::instance::{Discarded, Instance};
+use crate::instance::Instance;
 use crate::program::Program;
 use crate::reuse::Reuse;
-use crate::sys::Unreset;
+use crate::sys::SHORTCUT_MISSED_A_PAGE;
 
-/// The instances of a version that wait for requests.
+#[derive(Default)]
 pub(crate) struct Pool {
     pub(crate) reuse: Option<Reuse>,
     /// Instances that keep their state.
@@ -55,14 +55,7 @@ const FUTILE: u64 = 64;
 
 impl Pool {
     pub(crate) fn new(reuse: Option<Reuse>) -> Self {
-        Self {
-            reuse,
-            cached: Mutex::default(),
-            cached_count: AtomicU32::new(0),
-            recycled: Mutex::default(),
-            is_closed: AtomicBool::new(false),
-            failed_resets: AtomicU64::new(0),
-        }
+        Self { reuse, ..Self::default() }
     }
 
     /// An instance for a request.
@@ -91,7 +84,7 @@ impl Pool {
         if instance.reuse().is_some() {
             return self.keep(instance, counts);
         }
-        if instance.reset.is_none() || !self.has_room() {
+        if instance.reset.is_none() || !self.has_room(&self.recycled()) {
             return;
         }
         match instance.reset(program).await {
@@ -99,16 +92,16 @@ impl Pool {
                 self.failed_resets.store(0, Ordering::Relaxed);
                 let mut recycled = self.recycled();
                 // Checked with the lock held: see `close`.
-                if recycled.len() < MOST_RECYCLED && !self.is_closed.load(Ordering::Relaxed) {
+                if self.has_room(&recycled) {
                     recycled.push(Idle { instance, since: Instant::now() });
                 }
             }
             Err(why) => {
-                let app = &program.grants.name;
-                if why == Discarded::Memory(Unreset::ShortcutMissedAPage) {
-                    tracing::error!(target: "skep::isolate", app, "instance discarded, page_fault_shortcut turned off: {why}");
+                let (app, text) = (&program.grants.name, why.0);
+                if why == SHORTCUT_MISSED_A_PAGE {
+                    tracing::error!(target: "skep::isolate", app, "instance discarded, page_fault_shortcut turned off: {text}");
                 } else {
-                    tracing::trace!(target: "skep::isolate", app, "instance discarded: {why}");
+                    tracing::trace!(target: "skep::isolate", app, "instance discarded: {text}");
                 }
                 self.failed_resets.fetch_add(1, Ordering::Relaxed);
             }
@@ -159,8 +152,8 @@ impl Pool {
         self.cached().len()
     }
 
-    fn has_room(&self) -> bool {
-        self.recycled().len() < MOST_RECYCLED && !self.is_closed.load(Ordering::Relaxed)
+    fn has_room(&self, recycled: &[Idle]) -> bool {
+        recycled.len() < MOST_RECYCLED && !self.is_closed.load(Ordering::Relaxed)
     }
 
     fn pop_cached(&self) -> Option<Idle> {

@@ -8,19 +8,14 @@ use std::ops::Range;
 use sha2::{Digest, Sha256};
 
 use crate::error::Error;
-use crate::hash::Hash;
+use crate::hash::{Hash, SUM};
 
 /// The first bytes of a file.
 const MAGIC: &[u8] = b"skepcode";
 
-/// The version of the format.
 const FORMAT: u32 = 1;
 
-/// The version of Skep that writes it.
 const VERSION: &str = env!("CARGO_PKG_VERSION");
-
-/// Bytes of SHA-256.
-const SUM: usize = 32;
 
 /// The parts of a file, by their positions.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,13 +30,9 @@ pub(crate) struct Precompiled {
     pub(crate) start: Option<Range<usize>>,
 }
 
-/// The parts of a file, to be written one after the other.
-pub(crate) fn pieces<'c>(
-    has_image: bool,
-    environment: &[(String, String)],
-    code: &'c [u8],
-    start: &'c [u8],
-) -> [std::borrow::Cow<'c, [u8]>; 4] {
+/// The parts of a file, to be written one after the other. `start`: code whose start-up code runs once more on the server; empty if it
+/// need not.
+pub(crate) fn pieces(has_image: bool, environment: &[(String, String)], code: Vec<u8>, start: Vec<u8>) -> [Vec<u8>; 4] {
     let variables = environment.iter().map(|(name, value)| format!("{name}={value}"));
     let mut head = MAGIC.to_vec();
     head.extend(FORMAT.to_le_bytes());
@@ -50,8 +41,8 @@ pub(crate) fn pieces<'c>(
     put(&mut head, variables.collect::<Vec<_>>().join("\0").as_bytes());
     head.extend((code.len() as u64).to_le_bytes());
     head.extend((start.len() as u64).to_le_bytes());
-    let sum = Sha256::new().chain_update(&head).chain_update(code).chain_update(start).finalize();
-    [head.into(), code.into(), start.into(), sum.to_vec().into()]
+    let sum = Sha256::new().chain_update(&head).chain_update(&code).chain_update(&start).finalize();
+    [head, code, start, sum.to_vec()]
 }
 
 fn put(head: &mut Vec<u8>, text: &[u8]) {
@@ -162,7 +153,8 @@ mod tests {
     use super::*;
 
     fn precompile(start: &[u8]) -> Vec<u8> {
-        pieces(true, &[("A".into(), "1".into()), ("B".into(), String::new())], b"code", start).concat()
+        pieces(true, &[("A".into(), "1".into()), ("B".into(), String::new())], b"code".to_vec(), start.to_vec())
+            .concat()
     }
 
     fn complaint(bytes: &[u8]) -> String {

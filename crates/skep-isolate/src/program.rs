@@ -10,7 +10,6 @@ use crate::recycle::ResetPlan;
 use crate::state::{Grants, State};
 use crate::sys::{FaultShortcut, Pages};
 
-/// Linked code, and what each of its instances is made with.
 pub(crate) struct Program {
     pub(crate) pre: InstancePre<State>,
     /// Start-up code that each new instance runs.

@@ -18,6 +18,7 @@ use wasm_encoder as encode;
 use wasm_encoder::{
     Alias, CanonicalOption, ComponentExportKind, ComponentValType, ExportKind, ModuleArg, PrimitiveValType,
 };
+use wasmparser::types::{Types, TypesRef};
 use wasmparser::{
     CanonicalFunction, ComponentAlias, ComponentExternalKind, ComponentOuterAliasKind, Encoding, Instance, Parser,
     Payload, SectionLimited, ValidPayload, Validator,
@@ -39,6 +40,7 @@ pub(crate) struct ResetPlan {
 
 /// The prefix of their names.
 pub(crate) const PREFIX: &str = "skep-recycle-";
+/// Also the name under which a module exports its memory.
 const MEMORY: &str = "skep-recycle-memory";
 const RESET: &str = "skep-recycle-reset";
 
@@ -76,11 +78,15 @@ impl From<wasmparser::BinaryReaderError> for Unfit {
 /// The same component, with functions to reset its instances.
 pub(crate) fn recyclable(component: &[u8]) -> Result<Vec<u8>> {
     // Only of a valid component the positions of its parts are certain.
-    let counts = Counts::of(component)?;
+    let counts = validated(component)?;
     refuse_operators(component)?;
-    let read = read(component)?;
-    let memory = read.memory()?;
-    Ok(read.finish(&counts, memory))
+    let Read { mut encoder, modules, instances } = read(component)?;
+    let memories: Vec<_> = instances.iter().filter(|(module, _)| modules[*module].has_memory).collect();
+    let [(_, memory)] = memories[..] else { return Err(Unfit("it has not exactly one memory")) };
+    let accessor = accessor(&modules, &instances, *memory);
+    encoder.section(&encode::RawSection { id: encode::ComponentSectionId::CoreModule as u8, data: &accessor });
+    append(&mut encoder, counts.as_ref(), &instances, *memory);
+    Ok(encoder.finish())
 }
 
 /// Refuses functions that change more than memory and globals.
@@ -100,23 +106,6 @@ struct Read {
     modules: Vec<Module>,
     /// Indices of inner modules in `modules`, and of their instances.
     instances: Vec<(usize, u32)>,
-}
-
-impl Read {
-    /// The instance that has the memory.
-    fn memory(&self) -> Result<u32> {
-        let memories: Vec<_> = self.instances.iter().filter(|(module, _)| self.modules[*module].has_memory).collect();
-        let [memory] = memories[..] else { return Err(Unfit("it has not exactly one memory")) };
-        Ok(memory.1)
-    }
-
-    /// Appends the functions that reset it.
-    fn finish(mut self, counts: &Counts, memory: u32) -> Vec<u8> {
-        let accessor = accessor(&self.modules, &self.instances, memory);
-        self.encoder.section(&encode::RawSection { id: encode::ComponentSectionId::CoreModule as u8, data: &accessor });
-        append(&mut self.encoder, counts, &self.instances, memory);
-        self.encoder.finish()
-    }
 }
 
 fn read(component: &[u8]) -> Result<Read> {
@@ -254,37 +243,17 @@ fn refuse(payload: &Payload<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Numbers of items of each kind. What is added comes behind them.
-struct Counts {
-    modules: u32,
-    instances: u32,
-    core_functions: u32,
-    memories: u32,
-    functions: u32,
-    types: u32,
-}
-
-impl Counts {
-    fn of(component: &[u8]) -> Result<Self> {
-        // The compiler validates functions, which takes longer than all else.
-        let mut validator = Validator::new_with_features(features::RECYCLABLE);
-        let mut types = None;
-        for payload in Parser::new(0).parse_all(component) {
-            if let ValidPayload::End(all) = validator.payload(&payload?)? {
-                types = Some(all);
-            }
+/// Knows the number of items of each kind: what is added comes behind them.
+fn validated(component: &[u8]) -> Result<Types> {
+    // The compiler validates functions, which takes longer than all else.
+    let mut validator = Validator::new_with_features(features::RECYCLABLE);
+    let mut types = None;
+    for payload in Parser::new(0).parse_all(component) {
+        if let ValidPayload::End(all) = validator.payload(&payload?)? {
+            types = Some(all);
         }
-        let types = types.ok_or(Unfit("it has no end"))?;
-        let types = types.as_ref();
-        Ok(Self {
-            modules: types.module_count(),
-            instances: types.core_instance_count(),
-            core_functions: types.function_count(),
-            memories: types.memory_count(),
-            functions: types.component_function_count(),
-            types: types.component_type_count(),
-        })
     }
+    types.ok_or(Unfit("it has no end"))
 }
 
 /// A module that imports memory and globals of the others, and exports [`FUNCTIONS`].
@@ -296,7 +265,7 @@ fn accessor(modules: &[Module], instances: &[(usize, u32)], memory: u32) -> Vec<
     types.ty().function([], [encode::ValType::I32]);
     types.ty().function([encode::ValType::I32], []);
     let any = encode::MemoryType { minimum: 0, maximum: None, memory64: false, shared: false, page_size_log2: None };
-    imports.import(&memory.to_string(), module::MEMORY, any);
+    imports.import(&memory.to_string(), MEMORY, any);
     let theirs: Vec<_> = instances
         .iter()
         .flat_map(|(module, instance)| modules[*module].globals.iter().map(move |global| (*instance, *global)))
@@ -345,35 +314,38 @@ fn accessor(modules: &[Module], instances: &[(usize, u32)], memory: u32) -> Vec<
 /// What the accessor exports: where memory is, what is called when that was read, and what puts globals back.
 const FUNCTIONS: [&str; 3] = ["memory", "told", "back"];
 
-fn append(encoder: &mut encode::Component, counts: &Counts, instances: &[(usize, u32)], memory: u32) {
+fn append(encoder: &mut encode::Component, counts: TypesRef<'_>, instances: &[(usize, u32)], memory: u32) {
     let mut made = encode::InstanceSection::new();
     let arguments = instances.iter().map(|(_, instance)| (instance.to_string(), ModuleArg::Instance(*instance)));
-    made.instantiate(counts.modules, arguments.collect::<Vec<_>>());
+    made.instantiate(counts.module_count(), arguments.collect::<Vec<_>>());
     encoder.section(&made);
     let mut aliases = encode::ComponentAliasSection::new();
-    aliases.alias(Alias::CoreInstanceExport { instance: memory, kind: ExportKind::Memory, name: module::MEMORY });
+    aliases.alias(Alias::CoreInstanceExport { instance: memory, kind: ExportKind::Memory, name: MEMORY });
     for name in FUNCTIONS {
-        aliases.alias(Alias::CoreInstanceExport { instance: counts.instances, kind: ExportKind::Func, name });
+        aliases.alias(Alias::CoreInstanceExport {
+            instance: counts.core_instance_count(),
+            kind: ExportKind::Func,
+            name,
+        });
     }
     encoder.section(&aliases);
     let mut types = encode::ComponentTypeSection::new();
+    let type_count = counts.component_type_count();
     let none: [(&str, ComponentValType); 0] = [];
     types.defined_type().list(ComponentValType::Primitive(PrimitiveValType::U8));
-    types.function().params(none).result(Some(ComponentValType::Type(counts.types)));
+    types.function().params(none).result(Some(ComponentValType::Type(type_count)));
     types.function().params(none).result(Some(ComponentValType::Primitive(PrimitiveValType::U32)));
     encoder.section(&types);
     let mut lifted = encode::CanonicalFunctionSection::new();
-    let first = counts.core_functions;
-    lifted.lift(
-        first,
-        counts.types + 1,
-        [CanonicalOption::Memory(counts.memories), CanonicalOption::PostReturn(first + 1)],
-    );
-    lifted.lift(first + 2, counts.types + 2, []);
+    let first = counts.function_count();
+    let options = [CanonicalOption::Memory(counts.memory_count()), CanonicalOption::PostReturn(first + 1)];
+    lifted.lift(first, type_count + 1, options);
+    lifted.lift(first + 2, type_count + 2, []);
     encoder.section(&lifted);
     let mut exports = encode::ComponentExportSection::new();
-    exports.export(MEMORY, ComponentExportKind::Func, counts.functions, None);
-    exports.export(RESET, ComponentExportKind::Func, counts.functions + 1, None);
+    let first = counts.component_function_count();
+    exports.export(MEMORY, ComponentExportKind::Func, first, None);
+    exports.export(RESET, ComponentExportKind::Func, first + 1, None);
     encoder.section(&exports);
 }
 

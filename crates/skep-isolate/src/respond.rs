@@ -113,7 +113,6 @@ enum Step {
     Late,
 }
 
-/// Handles a request.
 pub(crate) async fn respond(version: Arc<Version>, request: Mounted) -> skep::Result {
     match RequestPermit::take(&version) {
         Ok(permit) => with_permit(version, permit, request).await,

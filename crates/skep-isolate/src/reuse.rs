@@ -5,18 +5,12 @@ use std::time::Duration;
 use crate::random::seed;
 
 /// An instance serves several requests, with its statics.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Reuse {
     /// It ends after this many requests.
     pub(crate) requests: u32,
     /// It waits this long for the next request.
     pub(crate) idle: Duration,
-}
-
-impl Default for Reuse {
-    fn default() -> Self {
-        Self { requests: 1000, idle: Duration::from_mins(1) }
-    }
 }
 
 /// Smaller numbers of requests are exact.
@@ -39,32 +33,25 @@ fn spread(most: u32, chance: u64) -> u32 {
 }
 
 /// What a request begins with: the setting `module_cache`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum ModuleCache {
-    /// An instance of its own, with the memory that start-up code has left. `or_cold`: if no image can hold that, start-up code runs for
-    /// each request.
-    Snapshot {
-        /// Whether to fall back.
-        or_cold: bool,
-    },
+    /// An instance of its own, with the memory that start-up code has left.
+    #[default]
+    Snapshot,
+    /// The same; if no image can hold that memory, start-up code runs for each request.
+    SnapshotOrCold,
     /// An instance that has served before, with its state.
     Cached,
     /// An instance of its own, in which start-up code runs.
     Cold,
 }
 
-impl Default for ModuleCache {
-    fn default() -> Self {
-        Self::Snapshot { or_cold: false }
-    }
-}
-
 impl ModuleCache {
     /// Parses a setting.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         Some(match text {
-            "snapshot" => Self::Snapshot { or_cold: false },
-            "snapshot,cold" => Self::Snapshot { or_cold: true },
+            "snapshot" => Self::Snapshot,
+            "snapshot,cold" => Self::SnapshotOrCold,
             "cached" => Self::Cached,
             "cold" => Self::Cold,
             _ => return None,
@@ -73,12 +60,12 @@ impl ModuleCache {
 
     /// True if each request has a new instance of the same image.
     pub(crate) fn is_snapshot(self) -> bool {
-        matches!(self, Self::Snapshot { .. })
+        matches!(self, Self::Snapshot | Self::SnapshotOrCold)
     }
 
     pub(crate) fn name(self) -> &'static str {
         match self {
-            Self::Snapshot { .. } => "snapshot",
+            Self::Snapshot | Self::SnapshotOrCold => "snapshot",
             Self::Cached => "cached",
             Self::Cold => "cold",
         }
@@ -94,7 +81,8 @@ mod tests {
         assert_eq!((spread(1000, 0), spread(1000, 200), spread(1000, 201)), (1000, 800, 1000));
         assert_eq!((spread(10, 1), spread(10, 2), spread(u32::MAX, u64::MAX) > u32::MAX / 5 * 4), (9, 8, true));
         assert!((1..FEW).all(|few| (0..99).all(|chance| spread(few, chance) == few)), "few are exact");
-        let drawn: std::collections::BTreeSet<u32> = (0..1000).map(|_| Reuse::default().drawn().requests).collect();
+        let reuse = Reuse { requests: 1000, idle: Duration::from_mins(1) };
+        let drawn: std::collections::BTreeSet<u32> = (0..1000).map(|_| reuse.drawn().requests).collect();
         assert!(drawn.len() > 100 && drawn.iter().all(|requests| (800..=1000).contains(requests)), "{drawn:?}");
     }
 }

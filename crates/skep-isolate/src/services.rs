@@ -52,7 +52,7 @@ pub(crate) struct Application {
 /// What one version of an application has opened.
 #[derive(Debug)]
 pub(crate) struct Version {
-    application: Arc<Application>,
+    pub(crate) application: Arc<Application>,
     database: std::sync::OnceLock<Arc<Opened>>,
     /// Whether an instance has used the database, a cache or the keys.
     was_used: AtomicBool,
@@ -106,12 +106,6 @@ impl Application {
 }
 
 impl Version {
-    /// The data that all versions share.
-    #[cfg(test)]
-    pub(crate) fn application(&self) -> &Application {
-        &self.application
-    }
-
     /// True if an instance has used the database, a cache or the keys.
     pub(crate) fn was_used(&self) -> bool {
         self.was_used.load(Ordering::Relaxed)
@@ -160,7 +154,6 @@ impl Instance {
     }
 }
 
-/// Adds all interfaces.
 pub(crate) fn add_to_linker<T: Guest + 'static>(linker: &mut Linker<T>) -> Result<()> {
     sql::add_to_linker(linker)?;
     cache::add_to_linker(linker)?;

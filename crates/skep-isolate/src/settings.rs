@@ -11,7 +11,7 @@ use skep::settings::{Kind, RawSetting, RawValue, Resolved, Row, Source, Value, V
 
 use crate::disk::Disk;
 use crate::error::Error;
-use crate::options::{MOST_INSTANCES, Options, SETTINGS};
+use crate::options::{MOST_INSTANCES, Options, SETTINGS, Setting, row};
 
 /// The settings of `skep serve` that are not the server's.
 #[derive(Debug)]
@@ -36,13 +36,8 @@ pub(crate) enum Cache {
 /// The rows of all components.
 pub(crate) fn rows() -> Vec<Row> {
     let row = |name: &'static str, flag: Option<(&'static str, &'static str)>, help: &'static str| Row {
-        name: name.into(),
-        kind: Kind::Path,
-        default: "".into(),
-        is_required: false,
-        is_secret: false,
         flag: flag.map(|(flag, argument)| (flag.into(), argument)),
-        help: help.into(),
+        ..row(name, Kind::Path, "", help)
     };
     let cache = "Directory of compiled code, so that the next start compiles nothing; `none` turns it off. Empty means $XDG_CACHE_HOME/skep \
                  or ~/.cache/skep. A directory or a file that others may write is not used.";
@@ -53,7 +48,7 @@ pub(crate) fn rows() -> Vec<Row> {
         row("component.status", Some(("--status", "PATH")), status),
         row("component.NAME.file", None, file),
     ];
-    rows.extend(SETTINGS.iter().flat_map(crate::options::Setting::rows));
+    rows.extend(SETTINGS.iter().flat_map(Setting::rows));
     rows
 }
 
@@ -198,34 +193,20 @@ pub(crate) fn take_file(arguments: &mut Vec<OsString>) -> Result<Option<PathBuf>
     if arguments.first().is_some_and(|first| !first.as_encoded_bytes().starts_with(b"-")) {
         return Ok(Some(arguments.remove(0).into()));
     }
+    let is_file = |word: &Path| word.extension().is_some_and(|extension| extension == "wasm" || extension == "cwasm");
     let mut words = arguments.iter().filter(|word| !word.as_encoded_bytes().starts_with(b"-"));
-    match words
-        .find(|word| Path::new(word).extension().is_some_and(|extension| extension == "wasm" || extension == "cwasm"))
-    {
-        Some(file) => {
-            let file = file.display();
-            Err(Error::Invalid(format!("the component comes first: `skep serve {file}`, and then the flags")))
-        }
-        None => Ok(None),
-    }
+    let Some(file) = words.find(|word| is_file(Path::new(word))) else { return Ok(None) };
+    Err(Error::Invalid(format!("the component comes first: `skep serve {}`, and then the flags", file.display())))
 }
 
 impl Cache {
     /// Opens it. The usual one may be missing; one that was named must work.
     pub(crate) fn open(&self) -> Result<Option<Disk>, Error> {
+        let log = |wrong: &Error| tracing::warn!(target: "skep::isolate", "each start compiles again: {wrong}");
         match self {
             Self::None => Ok(None),
             Self::At(folder) => Disk::open(folder).map(Some),
-            Self::Usual => {
-                let Some(folder) = Disk::usual() else { return Ok(None) };
-                match Disk::open(&folder) {
-                    Ok(disk) => Ok(Some(disk)),
-                    Err(wrong) => {
-                        tracing::warn!(target: "skep::isolate", "each start compiles again: {wrong}");
-                        Ok(None)
-                    }
-                }
-            }
+            Self::Usual => Ok(Disk::usual().and_then(|folder| Disk::open(&folder).inspect_err(log).ok())),
         }
     }
 }
@@ -259,10 +240,14 @@ mod tests {
     }
 
     #[test]
-    fn every_default_is_that_of_the_options() {
+    fn a_component_that_is_served_alone_has_every_default() {
         let settings = read(Some("shop.wasm"), Vec::new()).unwrap();
-        let expected = Options { name: "shop".into(), file: "shop.wasm".into(), ..Options::default() };
-        assert_eq!(settings.applications, [expected]);
+        let [shop] = settings.applications.as_slice() else { panic!("one component") };
+        assert_eq!((&*shop.name, &*shop.file), ("shop", Path::new("shop.wasm")));
+        assert_eq!((shop.memory, shop.instances, &*shop.probe), (128 << 20, 1000, "/"));
+        assert!(
+            shop.watch && shop.baseline && !shop.page_fault_shortcut && shop.fuel.is_none() && shop.hosts.is_empty()
+        );
         assert_eq!((settings.compile_cache, settings.status), (Cache::Usual, None));
     }
 

@@ -29,7 +29,7 @@ use crate::state::{Frozen, Grants, State};
 use crate::trap::{Late, describe};
 
 /// The time of start-up code, with what it waits.
-const PATIENCE: Duration = Duration::from_mins(1);
+pub(crate) const PATIENCE: Duration = Duration::from_mins(1);
 
 /// The prefix of the exports that the snapshotter adds.
 pub(crate) const ACCESS: &str = "wasmtime:wizer/";
@@ -68,45 +68,29 @@ impl<'w> Start<'w> {
         Ok(Init::of(&start.code.component).map(|_| start))
     }
 
-    /// Runs start-up code, and returns the component with the memory that it leaves.
-    pub(crate) fn image(self, disk: Option<&Disk>, grants: &Arc<Grants>) -> Result<Vec<u8>, Error> {
-        self.image_within(disk, grants, PATIENCE)
-    }
-
-    fn image_within(self, disk: Option<&Disk>, grants: &Arc<Grants>, patience: Duration) -> Result<Vec<u8>, Error> {
+    /// Runs start-up code within its time, and returns the component with the memory that it leaves.
+    pub(crate) fn image(self, disk: Option<&Disk>, grants: &Arc<Grants>, patience: Duration) -> Result<Vec<u8>, Error> {
         let runtime = runtime()?;
         caught(|| runtime.block_on(self.make(disk, grants, patience)))
     }
 
+    /// Runs start-up code with optimised code if it was too slow for its time.
     async fn make(self, disk: Option<&Disk>, grants: &Arc<Grants>, patience: Duration) -> Result<Vec<u8>, Error> {
-        let optimise = || Code::optimised(&self.host, disk, &self.instrumented);
-        let (store, instance) = ran(&self.code, optimise, disk, &self.version, grants, patience).await?;
+        let (a, b) = seed();
+        let drawn = u128::from(a) << 64 | u128::from(b);
+        let seed = disk.and_then(|disk| disk.seed(&self.version)).unwrap_or(drawn);
+        let (mut frozen, mut store, mut ran) = begin(&self.code, seed, grants, patience).await?;
+        if self.code.host.is_baseline() && ran.as_ref().is_err_and(is_for_want_of_speed) {
+            let optimised = Code::optimised(&self.host, disk, &self.instrumented)?;
+            (frozen, store, ran) = begin(&optimised, seed, grants, patience).await?;
+        }
+        // A failure may come from what it was refused.
+        refuse(&frozen)?;
+        let instance = ran.map_err(|error| failed(&error, store.data()))?;
+        holds_nothing(store.data())?;
         let running = &mut Running { store, instance };
         self.wizer.snapshot_component(&self.context, running).await.map_err(unfit)
     }
-}
-
-/// Runs start-up code for an image, with optimised code if it was too slow for its time.
-async fn ran(
-    code: &Code,
-    optimise: impl FnOnce() -> Result<Code, Error>,
-    disk: Option<&Disk>,
-    version: &Hash,
-    grants: &Arc<Grants>,
-    patience: Duration,
-) -> Result<(Store<State>, Instance), Error> {
-    let (a, b) = seed();
-    let drawn = u128::from(a) << 64 | u128::from(b);
-    let seed = disk.and_then(|disk| disk.seed(version)).unwrap_or(drawn);
-    let (mut frozen, mut store, mut ran) = begin(code, seed, grants, patience).await?;
-    if code.host.is_baseline() && ran.as_ref().is_err_and(is_for_want_of_speed) {
-        (frozen, store, ran) = begin(&optimise()?, seed, grants, patience).await?;
-    }
-    // A failure may come from what it was refused.
-    refuse(&frozen)?;
-    let instance = ran.map_err(|error| failed(&error, store.data()))?;
-    holds_nothing(store.data())?;
-    Ok((store, instance))
 }
 
 async fn begin(
@@ -129,7 +113,7 @@ fn is_for_want_of_speed(error: &wasmtime::Error) -> bool {
 /// With `snapshot,cold`, start-up code that no image can hold runs for each request.
 pub(crate) fn or_cold<T>(came: Result<Option<T>, Error>, options: &Options) -> Result<Option<T>, Error> {
     came.or_else(|why| {
-        if options.module_cache != (ModuleCache::Snapshot { or_cold: true }) {
+        if options.module_cache != ModuleCache::SnapshotOrCold {
             return Err(why);
         }
         tracing::warn!(target: "skep::isolate", app = options.name, "start-up code runs for each request: {why}");
@@ -292,8 +276,8 @@ mod tests {
         let wasm = wat::parse_str(component).unwrap();
         let host = Host::new(Size { instances: 4, fuel: false }).unwrap();
         let grants = Arc::new(Grants { clock: Arc::clone(&host.clock), memory: 1 << 20, ..Grants::default() });
-        let start = Start::of(&host, None, &wasm, &Options::default()).unwrap().unwrap();
-        start.image_within(None, &grants, patience).unwrap_err().to_string()
+        let start = Start::of(&host, None, &wasm, &Options { baseline: true, ..Options::default() }).unwrap().unwrap();
+        start.image(None, &grants, patience).unwrap_err().to_string()
     }
 
     #[test]

@@ -33,7 +33,6 @@ impl TrustedCode<'_> {
     }
 }
 
-/// The kind of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Form {
     /// The component itself.

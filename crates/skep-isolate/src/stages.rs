@@ -19,7 +19,7 @@ use crate::engine::Host;
 use crate::error::Error;
 use crate::options::Options;
 use crate::reuse::ModuleCache;
-use crate::snapshot::{self, Start, or_cold};
+use crate::snapshot::{self, PATIENCE, Start, or_cold};
 use crate::source::{Form, Source};
 use crate::state::Grants;
 use crate::sys::can_find_written_pages;
@@ -126,7 +126,7 @@ fn compile(host: &Host, disk: Option<&Disk>, source: &Source, options: &Options)
     run_again(source, &original, &grants)?;
     let code = match start {
         None => original,
-        Some(start) => match or_cold(start.image(disk, &grants).map(Some), options)? {
+        Some(start) => match or_cold(start.image(disk, &grants, PATIENCE).map(Some), options)? {
             Some(image) => Code { has_image: true, ..Code::recyclable(host, disk, &image, options)? },
             None => compile()?,
         },

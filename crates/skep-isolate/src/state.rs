@@ -80,17 +80,14 @@ impl State {
         self.table.is_empty() && self.services.is_clean()
     }
 
-    /// The number of open handles.
     pub(crate) fn open_handles(&mut self) -> usize {
         self.table.iter_mut().count()
     }
 
-    /// Handles of resources.
     pub(crate) fn table(&mut self) -> &mut ResourceTable {
         &mut self.table
     }
 
-    /// The state of WASI's interfaces.
     pub(crate) fn wasi(&mut self) -> &mut WasiCtx {
         self.wasi
             .get_or_insert_with(|| Box::new(self.hooks.grants().wasi(self.frozen.as_ref(), &self.services.request)))
@@ -104,7 +101,6 @@ impl State {
         WasiClocksCtxView { ctx: self.clocks.get_or_insert_default(), table: &mut self.table }
     }
 
-    /// The grants of the application.
     pub(crate) fn grants(&self) -> &Arc<Grants> {
         self.hooks.grants()
     }

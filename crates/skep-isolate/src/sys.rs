@@ -15,7 +15,7 @@ use wasmtime::{Engine, Result};
 
 use crate::disk::Trusted;
 use crate::source::TrustedCode;
-pub(crate) use memory::{FaultShortcut, Memory, Unreset, can_find_written_pages};
+pub(crate) use memory::{Discarded, FaultShortcut, Memory, SHORTCUT_MISSED_A_PAGE, can_find_written_pages};
 pub(crate) use pages::Pages;
 
 /// Loads a component from a file that the user has named. It is copied, since the file may be written while the server runs.

@@ -23,7 +23,6 @@ use crate::reuse::Reuse;
 use crate::state::Grants;
 use crate::sys::Mapped;
 
-/// A version of an application.
 pub(crate) struct Version {
     /// The hash of its file.
     pub(crate) hash: Hash,
@@ -139,12 +138,10 @@ impl Version {
         Self::link(code, Made { is_optimised: true, ..self.made.clone() }, identity).map(Some)
     }
 
-    /// The application's name.
     pub(crate) fn app(&self) -> &str {
         &self.program.grants.name
     }
 
-    /// An instance for a request.
     pub(crate) fn instance(&self) -> Instance {
         self.pool.take(&self.program, &self.counts.instances)
     }

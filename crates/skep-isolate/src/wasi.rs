@@ -28,19 +28,19 @@ impl<'n> Version<'n> {
 
 /// True if a component is made for WASI 0.3. Of an invalid component the compiler reports what is wrong.
 pub(crate) fn is_wasi03(component: &[u8]) -> bool {
-    any_own_part(component, |payload| match payload {
-        Payload::ComponentImportSection(imports) => {
-            imports.clone().into_iter().flatten().any(|import| of_wasi03(import.name.name))
-        }
-        Payload::ComponentExportSection(exports) => {
-            exports.clone().into_iter().flatten().any(|export| of_wasi03(export.name.name))
-        }
-        _ => false,
+    names(component, true, |name| {
+        let (package, version) = Version::of(name);
+        package.starts_with("wasi:") && version == Version::Wasi03
     })
 }
 
-/// True if this holds for a part of a component, without its inner modules and components.
-fn any_own_part(component: &[u8], is_so: impl Fn(&Payload<'_>) -> bool) -> bool {
+/// True if a component that is not compiled yet exports such a name.
+pub(crate) fn exports(component: &[u8], is_such: impl Fn(&str) -> bool) -> bool {
+    names(component, false, is_such)
+}
+
+/// True if a component exports such a name, or imports one if those count, too. Its inner modules and components do not count.
+fn names(component: &[u8], imports_count: bool, is_such: impl Fn(&str) -> bool) -> bool {
     let mut inside = 0u32;
     Parser::new(0).parse_all(component).map_while(Result::ok).any(|payload| match payload {
         Payload::ModuleSection { .. } | Payload::ComponentSection { .. } => {
@@ -51,23 +51,14 @@ fn any_own_part(component: &[u8], is_so: impl Fn(&Payload<'_>) -> bool) -> bool 
             inside = inside.saturating_sub(1);
             false
         }
-        payload => inside == 0 && is_so(&payload),
-    })
-}
-
-/// True if a component that is not compiled yet exports such a name.
-pub(crate) fn exports(component: &[u8], is_such: impl Fn(&str) -> bool) -> bool {
-    any_own_part(component, |payload| match payload {
-        Payload::ComponentExportSection(exports) => {
-            exports.clone().into_iter().flatten().any(|export| is_such(export.name.name))
+        Payload::ComponentImportSection(imports) if inside == 0 && imports_count => {
+            imports.into_iter().flatten().any(|import| is_such(import.name.name))
+        }
+        Payload::ComponentExportSection(exports) if inside == 0 => {
+            exports.into_iter().flatten().any(|export| is_such(export.name.name))
         }
         _ => false,
     })
-}
-
-fn of_wasi03(name: &str) -> bool {
-    let (package, version) = Version::of(name);
-    package.starts_with("wasi:") && version == Version::Wasi03
 }
 
 #[cfg(test)]

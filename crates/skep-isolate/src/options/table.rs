@@ -26,20 +26,22 @@ impl Setting {
     /// The row for all components, and the row for one.
     pub(crate) fn rows(&self) -> [Row; 2] {
         let flag = format!("--{}", self.name.replace('_', "-"));
-        let row = |name: String, default: &'static str, help: Cow<'static, str>| Row {
-            name: name.into(),
-            kind: self.kind.clone(),
-            default: default.into(),
-            is_required: false,
-            is_secret: false,
-            flag: None,
-            help,
-        };
-        let all = row(format!("component.{}", self.name), self.default, self.help.into());
+        let all = row(format!("component.{}", self.name), self.kind.clone(), self.default, self.help);
         let help = format!("The same for the component NAME. `component.{}` applies where this is not set.", self.name);
-        let one = row(format!("component.NAME.{}", self.name), "", help.into());
+        let one = row(format!("component.NAME.{}", self.name), self.kind.clone(), "", help);
         [Row { flag: Some((flag.into(), self.argument)), ..all }, one]
     }
+}
+
+/// A row that is not required, not secret, and has no flag.
+pub(crate) fn row(
+    name: impl Into<Cow<'static, str>>,
+    kind: Kind,
+    default: &'static str,
+    help: impl Into<Cow<'static, str>>,
+) -> Row {
+    let (name, default, help) = (name.into(), default.into(), help.into());
+    Row { name, kind, default, is_required: false, is_secret: false, flag: None, help }
 }
 
 const YEAR: u64 = 366 * 86_400_000;
@@ -52,7 +54,6 @@ const HOST: &str = "the name of a host, such as example.org or *.example.org";
 /// Rows of settings: name, argument of the flag, kind, default, help, and what stores a value of this kind.
 macro_rules! settings {
     ($($name:ident $argument:literal: $kind:expr, $default:literal, $help:literal, |$options:ident, $value:ident| $set:expr;)+) => {
-        /// All of them.
         pub(crate) static SETTINGS: &[Setting] = &[$(Setting {
             name: stringify!($name),
             kind: $kind,

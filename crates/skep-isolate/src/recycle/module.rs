@@ -7,10 +7,7 @@ use wasmparser::{
 };
 
 use super::operators::is_allowed;
-use super::{PREFIX, Result, Unfit};
-
-/// The name under which a module exports its memory.
-pub(super) const MEMORY: &str = "skep-recycle-memory";
+use super::{MEMORY, PREFIX, Result, Unfit};
 
 /// The name under which it exports a global.
 pub(super) fn global(index: u32) -> String {

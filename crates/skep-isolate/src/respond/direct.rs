@@ -120,7 +120,6 @@ pub(super) async fn within<T>(until: Instant, guest: impl Future<Output = T>) ->
     tokio::time::timeout_at(until, guest).await.map_err(|_| Failure::Late)
 }
 
-/// Handles a request.
 pub(super) async fn respond(
     version: &Arc<Version>,
     handler: DirectHandler,

@@ -19,7 +19,6 @@ use crate::random::seed;
 /// The header field that tells an application who sends a request.
 pub(crate) const FIELD: &str = "skep-request";
 
-/// The sender of a request.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sender {
     pub(crate) id: RequestId,
@@ -27,7 +26,6 @@ pub(crate) struct Sender {
 }
 
 impl Sender {
-    /// The value of the field.
     pub(crate) fn value(self) -> HeaderValue {
         let (a, b) = seed();
         let text = match self.peer.address {
@@ -99,7 +97,6 @@ impl Current {
         }
     }
 
-    /// The output of start-up code.
     pub(crate) fn said(&self) -> String {
         self.0.said.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }

@@ -38,9 +38,10 @@ pub(crate) struct Memory {
 ///
 /// The kernel promises no such thing of its fault counter. So one use in [`FaultShortcut::CHECKED`] scans all the same, and the first
 /// page that was missed turns the shortcut off for the rest of the process.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct FaultShortcut {
-    is_on: AtomicBool,
+    /// A check has failed.
+    is_off: AtomicBool,
     uses: AtomicU32,
 }
 
@@ -55,47 +56,26 @@ impl FaultShortcut {
     /// One use in this many is checked against the kernel's page map.
     pub(crate) const CHECKED: u32 = 64;
 
-    pub(crate) fn new() -> Self {
-        Self { is_on: AtomicBool::new(true), uses: AtomicU32::new(0) }
-    }
-
-    /// False once a check has failed.
-    pub(crate) fn is_on(&self) -> bool {
-        self.is_on.load(Ordering::Relaxed)
-    }
-
     fn verdict(&self) -> Verdict {
-        if !self.is_on() {
+        if self.is_off.load(Ordering::Relaxed) {
             return Verdict::Scan;
         }
         let uses = self.uses.fetch_add(1, Ordering::Relaxed);
         if uses.is_multiple_of(Self::CHECKED) { Verdict::Check } else { Verdict::Skip }
     }
-
-    fn turn_off(&self) {
-        self.is_on.store(false, Ordering::Relaxed);
-    }
 }
 
-/// Why a memory was not reset.
+/// Why an instance is discarded instead of reset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Unreset {
-    /// Its size is not that of the image.
-    Resized,
-    /// The kernel has not reported its pages.
-    NoPageMap,
-    /// More was written than a reset restores.
-    WroteTooMuch,
-    /// [`FaultShortcut`] would have missed a written page.
-    ShortcutMissedAPage,
-}
+pub(crate) struct Discarded(pub(crate) &'static str);
+
+pub(crate) const SHORTCUT_MISSED_A_PAGE: Discarded =
+    Discarded("the page-fault shortcut would have missed a written page");
+const NO_PAGE_MAP: Discarded = Discarded("the kernel does not report its pages");
 
 impl Memory {
     /// `all`: the whole memory as the guest has returned it.
-    pub(crate) fn new<T>(all: &WasmList<u8>, store: &Store<T>) -> Self
-    where
-        T: 'static,
-    {
+    pub(crate) fn new<T: 'static>(all: &WasmList<u8>, store: &Store<T>) -> Self {
         let bytes = all.as_le_slice(store);
         Self::at(bytes.as_ptr().expose_provenance(), bytes.len())
     }
@@ -156,9 +136,9 @@ impl Memory {
         store: &mut Store<T>,
         pages: &Pages,
         shortcut: Option<&FaultShortcut>,
-    ) -> Result<(), Unreset> {
+    ) -> Result<(), Discarded> {
         if pages.length() != self.length {
-            return Err(Unreset::Resized);
+            return Err(Discarded("its memory has another size than its image"));
         }
         let is_quiet = self.is_in_small_pages && self.seen.is_some() && self.seen == Faults::of_this_thread();
         let verdict = shortcut.filter(|_| is_quiet).map_or(Verdict::Scan, FaultShortcut::verdict);
@@ -168,8 +148,8 @@ impl Memory {
             Verdict::Check => {
                 let found = self.scan(store)?;
                 if !covers(&self.written, &found) {
-                    shortcut.into_iter().for_each(FaultShortcut::turn_off);
-                    return Err(Unreset::ShortcutMissedAPage);
+                    shortcut.into_iter().for_each(|shortcut| shortcut.is_off.store(true, Ordering::Relaxed));
+                    return Err(SHORTCUT_MISSED_A_PAGE);
                 }
                 self.written = found;
             }
@@ -182,17 +162,17 @@ impl Memory {
     }
 
     /// The written pages, as the kernel reports them.
-    fn scan<T: 'static>(&self, _store: &mut Store<T>) -> Result<Vec<(usize, usize)>, Unreset> {
-        let pagemap = Pagemap::of_this_process().ok_or(Unreset::NoPageMap)?;
+    fn scan<T: 'static>(&self, _store: &mut Store<T>) -> Result<Vec<(usize, usize)>, Discarded> {
+        let pagemap = Pagemap::of_this_process().ok_or(NO_PAGE_MAP)?;
         let (mut written, mut all) = (Vec::with_capacity(self.written.len()), 0);
         let is_complete = pagemap.each_written((self.address, self.length), |offset, length| {
             all += length;
             written.push((offset, length));
         });
         if !is_complete {
-            return Err(Unreset::NoPageMap);
+            return Err(NO_PAGE_MAP);
         }
-        if all > MOST_WRITTEN { Err(Unreset::WroteTooMuch) } else { Ok(written) }
+        if all > MOST_WRITTEN { Err(Discarded("it has written too much")) } else { Ok(written) }
     }
 
     /// To be called with the memory's store borrowed.
@@ -240,22 +220,22 @@ mod tests {
         let (mut memory, bytes) = mapping();
         let image = Pages::of(&vec![0; LENGTH]);
         let mut store = Store::new(&Engine::default(), ());
-        let shortcut = FaultShortcut::new();
+        let shortcut = FaultShortcut::default();
         bytes[0] = 1;
         assert_eq!(memory.reset(&mut store, &image, Some(&shortcut)), Ok(()));
         assert_eq!((bytes[0], memory.written.as_slice()), (0, &[(0, PAGE)][..]));
         bytes[3 * PAGE] = 7;
         // As if the kernel had not counted the fault of that write.
         memory.seen = Faults::of_this_thread();
-        assert_eq!(memory.reset(&mut store, &image, Some(&shortcut)), Err(Unreset::ShortcutMissedAPage));
-        assert!(!shortcut.is_on() && shortcut.verdict() == Verdict::Scan, "for good");
+        assert_eq!(memory.reset(&mut store, &image, Some(&shortcut)), Err(SHORTCUT_MISSED_A_PAGE));
+        assert_eq!(shortcut.verdict(), Verdict::Scan, "for good");
         assert_eq!(memory.reset(&mut store, &image, Some(&shortcut)), Ok(()), "by a scan");
         assert_eq!(bytes[3 * PAGE], 0);
     }
 
     #[test]
     fn one_use_of_the_shortcut_in_64_is_checked() {
-        let shortcut = FaultShortcut::new();
+        let shortcut = FaultShortcut::default();
         let checked = (0..640).filter(|_| shortcut.verdict() == Verdict::Check).count();
         assert_eq!(checked, 10);
     }

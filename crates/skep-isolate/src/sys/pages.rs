@@ -39,7 +39,6 @@ impl Pages {
         rest.is_empty() && all.len() == pages.len() && all.iter().zip(pages).all(is_it)
     }
 
-    /// The length in bytes.
     pub(crate) fn length(&self) -> usize {
         self.length
     }

@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use crate::options::Options;
 use guest::{Kept, component};
-use site::{Said, Site};
+use site::{Said, Site, defaults};
 
 /// Everything that must not differ between the two, but for what `get` and `post` note themselves.
 fn same(native: &Said, component: &Said, what: &str) {
@@ -76,7 +76,7 @@ fn a_panic_shows_the_applications_own_page() {
 fn nobody_waits_for_a_page_longer_than_its_time() {
     let wasm = component("skep-isolate-app");
     for (page, whose) in [(Duration::from_millis(50), "(--time)"), (Duration::from_mins(1), "Sorry: ")] {
-        let limits = Options { time: Duration::from_millis(100), error_page_time: page, ..Options::default() };
+        let limits = Options { time: Duration::from_millis(100), error_page_time: page, ..defaults() };
         let site = Site::component_with(tempfile::tempdir().unwrap(), &wasm, Kept::Snapshot, limits);
         let answer = site.get("/forever");
         assert_eq!(answer.status, 504);
@@ -190,7 +190,7 @@ fn a_check_keeps_nothing() {
         file: component("skep-isolate-app"),
         instances: 10,
         probe: "/notes".into(),
-        ..Options::default()
+        ..defaults()
     };
     let application = std::sync::Arc::new(Application::new(options));
     let table = std::sync::Arc::new(Table::new(vec![application], None).unwrap_or_else(|error| panic!("{error}")));
@@ -203,7 +203,7 @@ fn a_check_keeps_nothing() {
 #[test]
 fn an_answer_that_nobody_reads_ends_with_its_time() {
     let (wasm, millis) = (component("skep-isolate-app"), std::time::Duration::from_millis);
-    let limits = Options { time: millis(300), ..Options::default() };
+    let limits = Options { time: millis(300), ..defaults() };
     let hurried = Site::component_with(tempfile::tempdir().unwrap(), &wasm, Kept::Snapshot, limits);
     assert_eq!(hurried.unread("/count/50", millis(900)), (1, 0, false));
     let patient = Site::component(&wasm, Kept::Snapshot);

@@ -24,7 +24,7 @@ use crate::serve::size;
 use crate::source::Source;
 use crate::stages::Compiled;
 use crate::version::Version;
-use crate::{jobs, respond};
+use crate::{jobs, respond, settings};
 
 /// A site, and a browser that keeps its cookies.
 pub(super) struct Site {
@@ -68,6 +68,12 @@ fn compiled(host: &Host, source: &Source, options: &Options) -> Arc<Version> {
     Arc::clone(compiled.version())
 }
 
+/// The options of a component that no setting changes.
+pub(super) fn defaults() -> Options {
+    let (values, _) = skep::settings::Table::new(settings::rows()).resolve(Vec::new());
+    settings::alone(Path::new("app.wasm"), &values).unwrap_or_else(|error| panic!("{error}"))
+}
+
 impl Site {
     pub(super) fn native(app: App) -> Self {
         Self::native_in(tempfile::tempdir().unwrap(), app)
@@ -85,7 +91,7 @@ impl Site {
     }
 
     pub(super) fn component_in(folder: TempDir, wasm: &Path, kept: Kept) -> Self {
-        Self::component_with(folder, wasm, kept, Options::default())
+        Self::component_with(folder, wasm, kept, defaults())
     }
 
     pub(super) fn component_with(folder: TempDir, wasm: &Path, kept: Kept, limits: Options) -> Self {
@@ -93,7 +99,7 @@ impl Site {
             name: "test".into(),
             instances: 10,
             module_cache: match kept {
-                Kept::Snapshot => ModuleCache::Snapshot { or_cold: false },
+                Kept::Snapshot => ModuleCache::Snapshot,
                 Kept::Cold => ModuleCache::Cold,
                 Kept::Cached => ModuleCache::Cached,
             },
