@@ -9,7 +9,6 @@ mod settings;
 mod status;
 
 use std::any::TypeId;
-use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -62,6 +61,7 @@ use crate::sql;
 /// let app = App::new().serve::<(Index,)>();
 /// assert_eq!(skep::test::Client::new(app).get("/").text(), "Hello, world!");
 /// ```
+#[derive(Default)]
 pub struct App {
     name: Option<(&'static str, &'static str)>,
     pub(crate) services: Vec<Entry<Endpoint>>,
@@ -73,7 +73,7 @@ pub struct App {
     hosts: Vec<String>,
     security_headers: SecurityHeaders,
     left_out: Vec<LeftOut>,
-    error_page: ErrorPage,
+    error_page: Option<ErrorPage>,
     database: Option<(sql::Migrations, OpenDatabase)>,
     settings: Vec<Declared>,
     /// Settings that a mount reads itself.
@@ -113,42 +113,11 @@ const ONCE_IN_COMPONENT: &str =
 const ONCE_IN_PROCESSES: &str = "a form that is accepted once needs App::database where several processes answer \
                                  (mpm = prefork): each would accept it";
 
-impl Default for App {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
 impl App {
     /// An application without services.
     #[must_use]
     pub fn new() -> Self {
-        Self {
-            name: None,
-            services: Vec::new(),
-            folders: Vec::new(),
-            mounts: Vec::new(),
-            values: HashMap::new(),
-            trusted_origins: Vec::new(),
-            base_url: None,
-            hosts: Vec::new(),
-            security_headers: SecurityHeaders::new(),
-            left_out: Vec::new(),
-            error_page: error_page::default_page,
-            database: None,
-            settings: Vec::new(),
-            mounted_settings: Vec::new(),
-            starts: Vec::new(),
-            checks: Vec::new(),
-            jobs: Vec::new(),
-            status_fns: Vec::new(),
-            languages: Vec::new(),
-            stores: Vec::new(),
-            #[cfg(feature = "openapi")]
-            document: None,
-            has_once: false,
-            problems: Vec::new(),
-        }
+        Self::default()
     }
 
     /// The name and version that `--version` and the start line show:
@@ -248,7 +217,7 @@ impl App {
     /// Renders error pages with the application's own function.
     #[must_use]
     pub fn error_page(mut self, page: ErrorPage) -> Self {
-        self.error_page = page;
+        self.error_page = Some(page);
         self
     }
 
@@ -339,9 +308,9 @@ impl App {
         if !cfg!(target_family = "wasm") {
             remove_old_uploads(site.data());
         }
-        site.resources.open_caches().map_err(|error| StartError { problems: vec![error.to_string()] })?;
+        site.resources.open_caches().map_err(|error| StartError::new(error.to_string()))?;
         for start in starts {
-            start(&site).map_err(|error| StartError { problems: vec![error.at_start()] })?;
+            start(&site).map_err(|error| StartError::new(error.at_start()))?;
         }
         Ok(site)
     }
@@ -353,7 +322,7 @@ impl App {
         #[cfg(not(target_family = "wasm"))]
         if let Some((migrations, _)) = self.database.as_ref().filter(|_| !setup.temporary_database) {
             sql::Database::check(setup.data.join(DATABASE), migrations)
-                .map_err(|error| StartError { problems: vec![error.to_string()] })?;
+                .map_err(|error| StartError::new(error.to_string()))?;
         }
         let checks = std::mem::take(&mut self.checks);
         let nowhere = Setup {
@@ -395,10 +364,10 @@ impl App {
         let database = match self.database {
             Some((migrations, open)) => Some(open(&migrations, &setup, self.has_once)?),
             None if self.has_once && cfg!(target_family = "wasm") => {
-                return Err(StartError { problems: vec![ONCE_IN_COMPONENT.into()] });
+                return Err(StartError::new(ONCE_IN_COMPONENT));
             }
             None if self.has_once && setup.several_processes => {
-                return Err(StartError { problems: vec![ONCE_IN_PROCESSES.into()] });
+                return Err(StartError::new(ONCE_IN_PROCESSES));
             }
             None => None,
         };
@@ -409,7 +378,7 @@ impl App {
             mounts: self.mounts,
             hosts: self.hosts,
             trusted_origins: self.trusted_origins,
-            error_page: self.error_page,
+            error_page: self.error_page.unwrap_or(error_page::default_page),
             jobs: self.jobs,
             status_fns: self.status_fns,
             resources: Arc::new(Resources {

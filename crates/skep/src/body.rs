@@ -124,8 +124,7 @@ impl Body {
             return Ok(bytes);
         }
         let mut all = Vec::new();
-        while let Some(frame) = std::future::poll_fn(|cx| http_body::Body::poll_frame(Pin::new(&mut self), cx)).await {
-            let Ok(data) = frame?.into_data() else { continue };
+        while let Some(data) = self.next_bytes().await? {
             if (all.len() + data.len()) as u64 > limit {
                 return Err(TooLarge { limit }.into());
             }
@@ -133,6 +132,16 @@ impl Body {
             all.extend_from_slice(&data);
         }
         Ok(all.into())
+    }
+
+    /// The next bytes; `None` at the end. Trailers, which nobody sends, are passed over.
+    pub(crate) async fn next_bytes(&mut self) -> Result<Option<Bytes>, BodyError> {
+        while let Some(frame) = self.frame().await {
+            if let Ok(bytes) = frame?.into_data() {
+                return Ok(Some(bytes));
+            }
+        }
+        Ok(None)
     }
 }
 
@@ -157,13 +166,7 @@ impl BodyFailure {
     }
 }
 
-impl fmt::Display for BodyFailure {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.1)
-    }
-}
-
-impl std::error::Error for BodyFailure {}
+error_text!(BodyFailure, |failure| failure.1);
 
 /// A body was longer than allowed.
 #[derive(Debug)]
@@ -172,13 +175,7 @@ pub struct TooLarge {
     pub limit: u64,
 }
 
-impl fmt::Display for TooLarge {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the body is larger than the {} bytes allowed here", self.limit)
-    }
-}
-
-impl std::error::Error for TooLarge {}
+error_text!(TooLarge, |large| format_args!("the body is larger than the {} bytes allowed here", large.limit));
 
 impl http_body::Body for Body {
     type Data = Bytes;
@@ -256,23 +253,17 @@ impl From<Bytes> for Body {
     }
 }
 
-impl From<&'static str> for Body {
-    fn from(text: &'static str) -> Self {
-        Bytes::from_static(text.as_bytes()).into()
-    }
+macro_rules! from_bytes {
+    ($($whole:ty)*) => {$(
+        impl From<$whole> for Body {
+            fn from(whole: $whole) -> Self {
+                Bytes::from(whole).into()
+            }
+        }
+    )*};
 }
 
-impl From<String> for Body {
-    fn from(text: String) -> Self {
-        Bytes::from(text).into()
-    }
-}
-
-impl From<Vec<u8>> for Body {
-    fn from(bytes: Vec<u8>) -> Self {
-        Bytes::from(bytes).into()
-    }
-}
+from_bytes!(&'static str String Vec<u8>);
 
 impl fmt::Debug for Body {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -105,39 +105,3 @@ fn is_token(byte: u8) -> bool {
 fn is_cookie_octet(byte: u8) -> bool {
     byte.is_ascii_graphic() && !b"\",;\\".contains(&byte)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn defaults_are_the_safe_ones() {
-        let value = Cookie::new("a", "b").header_value(true);
-        assert_eq!(value, "a=b; Path=/; SameSite=Lax; HttpOnly; Secure");
-    }
-
-    #[test]
-    fn a_cookie_is_found_among_others() {
-        let mut headers = HeaderMap::new();
-        headers.append(header::COOKIE, HeaderValue::from_static("aa=1; a=\"2\";b=3"));
-        headers.append(header::COOKIE, HeaderValue::from_static("c=4"));
-        assert_eq!(find(&headers, "a"), Some("2"));
-        assert_eq!(find(&headers, "c"), Some("4"));
-        assert_eq!(find(&headers, "d"), None);
-    }
-
-    #[test]
-    fn a_foreign_cookie_that_is_no_text_hides_no_other() {
-        let mut headers = HeaderMap::new();
-        headers.append(header::COOKIE, HeaderValue::from_bytes(b"theme=d\xfcnkel; a=1; b=\xc3\xa9").unwrap());
-        assert_eq!(find(&headers, "a"), Some("1"));
-        assert_eq!(find(&headers, "theme"), None);
-        assert_eq!(find(&headers, "b"), None);
-    }
-
-    #[test]
-    #[should_panic(expected = "cannot hold the value")]
-    fn a_value_cannot_smuggle_attributes() {
-        let _ = Cookie::new("a", "b; Domain=evil");
-    }
-}

@@ -29,6 +29,7 @@ pub struct Error {
     inner: Box<Inner>,
 }
 
+#[derive(Default)]
 struct Inner {
     status: StatusCode,
     message: Option<Cow<'static, str>>,
@@ -44,46 +45,7 @@ impl Error {
     /// An error with this status and nothing else to say.
     #[must_use]
     pub fn new(status: StatusCode) -> Self {
-        Self {
-            inner: Box::new(Inner {
-                status,
-                message: None,
-                cause: None,
-                headers: HeaderMap::new(),
-                faults: Vec::new(),
-                details: Vec::new(),
-            }),
-        }
-    }
-
-    /// 400: the request is malformed; `message` tells the client why.
-    #[must_use]
-    pub fn bad_request(message: impl Into<Cow<'static, str>>) -> Self {
-        Self::new(StatusCode::BAD_REQUEST).with_message(message)
-    }
-
-    /// 403: the client may not do this; `message` tells it why.
-    #[must_use]
-    pub fn forbidden(message: impl Into<Cow<'static, str>>) -> Self {
-        Self::new(StatusCode::FORBIDDEN).with_message(message)
-    }
-
-    /// 401: sign in first; `message` tells the client why.
-    #[must_use]
-    pub fn unauthorized(message: impl Into<Cow<'static, str>>) -> Self {
-        Self::new(StatusCode::UNAUTHORIZED).with_message(message)
-    }
-
-    /// 409: the request conflicts with the current state; `message` tells the client why.
-    #[must_use]
-    pub fn conflict(message: impl Into<Cow<'static, str>>) -> Self {
-        Self::new(StatusCode::CONFLICT).with_message(message)
-    }
-
-    /// 429: too many requests; `message` tells the client why.
-    #[must_use]
-    pub fn too_many_requests(message: impl Into<Cow<'static, str>>) -> Self {
-        Self::new(StatusCode::TOO_MANY_REQUESTS).with_message(message)
+        Self { inner: Box::new(Inner { status, ..Inner::default() }) }
     }
 
     /// 404.
@@ -103,6 +65,11 @@ impl Error {
     #[must_use]
     pub fn internal(cause: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
         Self::new(StatusCode::INTERNAL_SERVER_ERROR).with_cause(cause)
+    }
+
+    /// 503: a limit is used up; the same request may succeed later. `cause` names the limit.
+    pub(crate) fn used_up(message: &'static str, cause: &'static str) -> Self {
+        Self::new(StatusCode::SERVICE_UNAVAILABLE).with_message(message).with_cause(cause)
     }
 
     /// 422: a value in a JSON body cannot be accepted. `pointer` is its JSON Pointer (RFC 6901), such as `/author/name`; the empty
@@ -244,6 +211,31 @@ impl Error {
     pub(crate) fn headers(&self) -> &HeaderMap {
         &self.inner.headers
     }
+}
+
+macro_rules! refusals {
+    ($($(#[$about:meta])* $name:ident: $status:ident;)*) => {
+        impl Error {$(
+            $(#[$about])*
+            #[must_use]
+            pub fn $name(message: impl Into<Cow<'static, str>>) -> Self {
+                Self::new(StatusCode::$status).with_message(message)
+            }
+        )*}
+    };
+}
+
+refusals! {
+    /// 400: the request is malformed; `message` tells the client why.
+    bad_request: BAD_REQUEST;
+    /// 401: sign in first; `message` tells the client why.
+    unauthorized: UNAUTHORIZED;
+    /// 403: the client may not do this; `message` tells it why.
+    forbidden: FORBIDDEN;
+    /// 409: the request conflicts with the current state; `message` tells the client why.
+    conflict: CONFLICT;
+    /// 429: too many requests; `message` tells the client why.
+    too_many_requests: TOO_MANY_REQUESTS;
 }
 
 // Like anyhow's: `Error` itself is no `std::error::Error`, which is what lets `?` take all others.

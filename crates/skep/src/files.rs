@@ -91,15 +91,17 @@ enum Served {
     Embedded(Embedded),
 }
 
-#[derive(Debug)]
-struct Options {
-    index: Cow<'static, str>,
-    listing: bool,
-    cache_control: Cow<'static, str>,
-    precompressed: bool,
-    untrusted: bool,
-    held_file: usize,
-    held: usize,
+with_defaults! {
+    #[derive(Debug)]
+    struct Options {
+        index: Cow<'static, str> = Cow::Borrowed("index.html"),
+        listing: bool = false,
+        cache_control: Cow<'static, str> = Cow::Borrowed("no-cache"),
+        precompressed: bool = true,
+        untrusted: bool = false,
+        held_file: usize = HELD_FILE,
+        held: usize = HELD,
+    }
 }
 
 /// A request, as far as files are concerned.
@@ -122,16 +124,7 @@ impl Files {
     }
 
     fn new(source: Source) -> Self {
-        let options = Options {
-            index: Cow::Borrowed("index.html"),
-            listing: false,
-            cache_control: Cow::Borrowed("no-cache"),
-            precompressed: true,
-            untrusted: false,
-            held_file: HELD_FILE,
-            held: HELD,
-        };
-        Self { source, options, served: OnceLock::new() }
+        Self { source, options: Options::default(), served: OnceLock::new() }
     }
 
     /// The file that stands for its directory (`index.html`, if nobody says otherwise); empty for none.
@@ -291,23 +284,17 @@ fn named(path: &Path, error: &io::Error) -> io::Error {
     io::Error::new(error.kind(), format!("the folder {} cannot be served: {error}", path.display()))
 }
 
-impl From<&str> for Files {
-    fn from(path: &str) -> Self {
-        Self::dir(path)
-    }
+macro_rules! from_paths {
+    ($($path:ty)*) => {$(
+        impl From<$path> for Files {
+            fn from(path: $path) -> Self {
+                Self::dir(path)
+            }
+        }
+    )*};
 }
 
-impl From<&Path> for Files {
-    fn from(path: &Path) -> Self {
-        Self::dir(path)
-    }
-}
-
-impl From<PathBuf> for Files {
-    fn from(path: PathBuf) -> Self {
-        Self::dir(path)
-    }
-}
+from_paths!(&str &Path PathBuf);
 
 impl From<Assets> for Files {
     fn from(assets: Assets) -> Self {
@@ -330,44 +317,4 @@ fn redirect(full_path: &str) -> Result {
     let location = HeaderValue::try_from(format!("/{path}{slash}{query}"));
     let location = location.map_err(|_| Error::bad_request("the path has characters that no path has"))?;
     Ok(Response::empty(StatusCode::PERMANENT_REDIRECT).with_header(LOCATION, location))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn refused(method: &Method, path: &str, range: &'static str) -> Error {
-        let temp = tempfile::tempdir().unwrap();
-        std::fs::write(temp.path().join("a.txt"), "0123456789").unwrap();
-        let mut headers = HeaderMap::new();
-        headers.insert(http::header::RANGE, HeaderValue::from_static(range));
-        Files::dir(temp.path()).answer(method, path, &format!("/{path}"), &headers).unwrap_err()
-    }
-
-    #[test]
-    fn what_users_sent_is_a_download_in_a_sandbox() {
-        let temp = tempfile::tempdir().unwrap();
-        std::fs::write(temp.path().join("index.html"), "<script>f()</script>").unwrap();
-        let files = Files::dir(temp.path()).untrusted();
-        let answer = files.answer(&Method::GET, "index.html", "/index.html", &HeaderMap::new()).unwrap();
-        assert_eq!(answer.headers()[CONTENT_DISPOSITION], "attachment");
-        assert_eq!(answer.headers()[CONTENT_SECURITY_POLICY], "default-src 'none'; sandbox");
-        assert!(files.answer(&Method::GET, "", "/", &HeaderMap::new()).is_err());
-    }
-
-    #[test]
-    fn all_threads_share_one() {
-        fn shared<T: Send + Sync>(_: &T) {}
-        shared(&Files::dir("."));
-    }
-
-    #[test]
-    fn a_refusal_says_what_would_do() {
-        let error = refused(&Method::PUT, "a.txt", "");
-        assert_eq!((error.status().as_u16(), &error.headers()[ALLOW]), (405, &HeaderValue::from_static("GET, HEAD")));
-        let error = refused(&Method::GET, "a.txt", "bytes=10-");
-        let length = &error.headers()[http::header::CONTENT_RANGE];
-        assert_eq!((error.status().as_u16(), length), (416, &HeaderValue::from_static("bytes */10")));
-        assert_eq!(refused(&Method::GET, "b.txt", "bytes=10-").status(), 404);
-    }
 }

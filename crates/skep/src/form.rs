@@ -164,6 +164,7 @@ pub struct Form<S> {
 }
 
 /// What does not hang on the type of the service.
+#[derive(Default)]
 pub(crate) struct Core {
     method: &'static str,
     action: String,
@@ -217,20 +218,7 @@ impl<S: Service> Form<S> {
     fn new(method: &'static str, write: impl FnOnce(&mut Link<'_>)) -> Self {
         let mut action = String::new();
         write(&mut Link::new(&mut action));
-        let core = Core {
-            method,
-            action,
-            multipart: false,
-            hidden: Vec::new(),
-            typed: None,
-            complaints: FieldMap::default(),
-            given: FieldMap::default(),
-            rows: RefCell::default(),
-            prefix: S::ROUTE.service.to_ascii_lowercase(),
-            apart: false,
-            focused: Cell::new(false),
-            shown: RefCell::default(),
-        };
+        let core = Core { method, action, prefix: S::ROUTE.service.to_ascii_lowercase(), ..Core::default() };
         Self { core, service: PhantomData }
     }
 

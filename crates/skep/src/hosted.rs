@@ -2,7 +2,6 @@
 //! keeps them, for a program that runs elsewhere. `skep-isolate` is its only user.
 
 use std::collections::HashSet;
-use std::fmt;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use crate::app::App;
@@ -152,8 +151,4 @@ fn lasting(text: &str) -> &'static str {
     lasting
 }
 
-impl fmt::Debug for Hosted {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Hosted").field("data", &self.setup().data).finish_non_exhaustive()
-    }
-}
+opaque_debug!(Hosted, data: site.resources.setup.data);

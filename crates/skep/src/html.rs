@@ -55,6 +55,7 @@ pub use kind::{
     NoInteractive, Options, PageParts, Phrasing, Picture, Plain, Promise, Rows, Ruby, Sources, TableParts, Terms, Text,
     Unchecked,
 };
+pub(crate) use link::impl_href;
 pub use link::{Href, HrefPart, UrlPlace};
 pub use render::{PlainText, Render};
 pub use script::{Json, Script, Trusted};

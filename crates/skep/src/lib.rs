@@ -33,7 +33,7 @@
 extern crate self as skep;
 
 #[macro_use]
-mod debug;
+mod macros;
 
 pub mod app;
 pub mod body;

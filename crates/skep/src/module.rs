@@ -7,27 +7,23 @@
 
 use std::time::Duration;
 
-/// How long an instance is kept.
-///
-/// ```
-/// use std::time::Duration;
-/// use skep::module::Reuse;
-///
-/// let reuse = Reuse::default().requests(100).idle(Duration::from_secs(10));
-/// assert_eq!(reuse.requests, 100);
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Reuse {
-    /// It answers so many further requests, and ends (1000).
-    pub requests: u32,
-    /// It ends when nobody has asked it for so long (1 minute).
-    pub idle: Duration,
-}
-
-impl Default for Reuse {
-    fn default() -> Self {
-        Self { requests: 1000, idle: Duration::from_mins(1) }
+with_defaults! {
+    /// How long an instance is kept.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use skep::module::Reuse;
+    ///
+    /// let reuse = Reuse::default().requests(100).idle(Duration::from_secs(10));
+    /// assert_eq!(reuse.requests, 100);
+    /// ```
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    #[non_exhaustive]
+    pub struct Reuse {
+        /// It answers so many further requests, and ends (1000).
+        pub requests: u32 = 1000,
+        /// It ends when nobody has asked it for so long (1 minute).
+        pub idle: Duration = Duration::from_mins(1),
     }
 }
 

@@ -16,13 +16,7 @@ thread_local! {
 #[derive(Debug)]
 pub(crate) struct Panicked(String);
 
-impl std::fmt::Display for Panicked {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "panicked {}", self.0)
-    }
-}
-
-impl std::error::Error for Panicked {}
+error_text!(Panicked, |panicked| format_args!("panicked {}", panicked.0));
 
 /// Makes [`CatchPanic`] know text and place of what it catches. Other panics are reported as before.
 pub(crate) fn install_hook() {

@@ -316,17 +316,14 @@ impl Param for bool {
     }
 }
 
-macro_rules! whole_numbers {
-    ($($number:ty),*) => { $(
+macro_rules! numbers {
+    ($($number:ty)*, $expected:expr, |$text:ident| $parse:expr) => { $(
         impl Param for $number {
             fn expected() -> Cow<'static, str> {
-                format!("a whole number from {} to {}", <$number>::MIN, <$number>::MAX).into()
+                $expected.into()
             }
-            fn parse(text: &str) -> Option<Self> {
-                // One number, one spelling: "+1" and "01" would be second addresses of the same page.
-                let digits = text.strip_prefix('-').unwrap_or(text);
-                let plain = text == "0" || !digits.starts_with(['0', '+']);
-                if plain { text.parse().ok() } else { None }
+            fn parse($text: &str) -> Option<Self> {
+                $parse
             }
             fn write(&self, out: &mut String) {
                 use std::fmt::Write;
@@ -336,23 +333,15 @@ macro_rules! whole_numbers {
     )* };
 }
 
-whole_numbers!(u8, u16, u32, u64, u128, usize, i8, i16, i32, i64, i128, isize);
+numbers!(
+    u8 u16 u32 u64 u128 usize i8 i16 i32 i64 i128 isize,
+    format!("a whole number from {} to {}", Self::MIN, Self::MAX),
+    |text| {
+        // One number, one spelling: "+1" and "01" would be second addresses of the same page.
+        let digits = text.strip_prefix('-').unwrap_or(text);
+        let plain = text == "0" || !digits.starts_with(['0', '+']);
+        if plain { text.parse().ok() } else { None }
+    }
+);
 
-macro_rules! decimal_numbers {
-    ($($number:ty),*) => { $(
-        impl Param for $number {
-            fn expected() -> Cow<'static, str> {
-                "a number".into()
-            }
-            fn parse(text: &str) -> Option<Self> {
-                text.parse().ok().filter(|number: &$number| number.is_finite())
-            }
-            fn write(&self, out: &mut String) {
-                use std::fmt::Write;
-                write!(out, "{self}").expect("a String takes all");
-            }
-        }
-    )* };
-}
-
-decimal_numbers!(f32, f64);
+numbers!(f32 f64, "a number", |text| text.parse().ok().filter(|number: &Self| number.is_finite()));

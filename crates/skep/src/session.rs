@@ -73,26 +73,22 @@ impl<T> fmt::Debug for Key<T> {
     }
 }
 
-/// Lifetimes of sessions: the settings `session.idle` and `session.life`.
-///
-/// ```
-/// use std::time::Duration;
-///
-/// let mut setup = skep::Setup::default();
-/// setup.session.idle = Duration::from_hours(1);
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Rules {
-    /// Idle timeout (14 days), accurate to ten minutes or an eighth of it, whichever is less.
-    pub idle: Duration,
-    /// Maximum age since the session began or was renewed (90 days).
-    pub life: Duration,
-}
-
-impl Default for Rules {
-    fn default() -> Self {
-        Self { idle: Duration::from_hours(14 * 24), life: Duration::from_hours(90 * 24) }
+with_defaults! {
+    /// Lifetimes of sessions: the settings `session.idle` and `session.life`.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    ///
+    /// let mut setup = skep::Setup::default();
+    /// setup.session.idle = Duration::from_hours(1);
+    /// ```
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    #[non_exhaustive]
+    pub struct Rules {
+        /// Idle timeout (14 days), accurate to ten minutes or an eighth of it, whichever is less.
+        pub idle: Duration = Duration::from_hours(14 * 24),
+        /// Maximum age since the session began or was renewed (90 days).
+        pub life: Duration = Duration::from_hours(90 * 24),
     }
 }
 
@@ -431,7 +427,7 @@ impl<'c> Session<'c> {
 
     /// Tells the browser its id.
     fn tell(&self, id: &Id) {
-        let cookie = Cookie::new(self.cookie_name, id.to_text()).max_age(self.sessions.rules().life);
+        let cookie = Cookie::new(self.cookie_name, id.to_text()).max_age(self.sessions.rules.life);
         self.state.cookie.replace(Some(cookie));
     }
 

@@ -1,7 +1,6 @@
 //! The settings that an application starts with, and start-up errors.
 
 use std::collections::HashMap;
-use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -60,54 +59,37 @@ pub struct Setup {
     pub(crate) host: &'static crate::component::Host,
 }
 
-/// Limits of requests.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Limits {
-    /// Maximum size of a body in bytes, unless the service sets its own (1 MiB).
-    pub body: u64,
-    /// The most bytes of request bodies held in memory at once, by all requests of this process (256 MiB); more are a 503.
-    pub bodies: u64,
-    /// Maximum number of fields of a form (1000).
-    pub form_fields: usize,
-    /// Maximum number of submissions of one-shot forms that this process remembers (100 000): without a database until they
-    /// expire, with one only while they are handled.
-    pub once: usize,
-    /// Maximum size of a cached page in bytes ([`PublicPage`](crate::cache::PublicPage)), streams included (8 MiB).
-    pub page: u64,
-    /// Maximum number of query parameters (1000).
-    pub query_parameters: usize,
-    /// Maximum size of a session in bytes: its names, and its values as JSON (64 KiB).
-    pub session: usize,
-    /// Maximum number of sessions in the default store, a SQLite file: the least recently used are evicted (1 000 000). The
-    /// list of a user's sessions counts as one.
-    pub sessions: u64,
-    /// Maximum number of sessions of one user ([`Session::belongs_to`](crate::session::Session::belongs_to)): the oldest end (100).
-    pub user_sessions: usize,
-    /// Maximum size of an uploaded file in bytes (16 MiB); a field may allow fewer.
-    pub upload_file: u64,
-    /// Maximum size of a form with files in bytes, unless the service sets its own (64 MiB).
-    pub upload_total: u64,
-    /// Maximum disk space in bytes for the uploads of all requests in flight in this process (1 GiB).
-    pub upload_quota: u64,
-}
-
-impl Default for Limits {
-    fn default() -> Self {
-        Self {
-            body: 1 << 20,
-            bodies: 256 << 20,
-            form_fields: 1000,
-            once: 100_000,
-            page: 8 << 20,
-            query_parameters: 1000,
-            session: 64 << 10,
-            sessions: 1_000_000,
-            user_sessions: 100,
-            upload_file: 16 << 20,
-            upload_total: 64 << 20,
-            upload_quota: 1 << 30,
-        }
+with_defaults! {
+    /// Limits of requests.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    #[non_exhaustive]
+    pub struct Limits {
+        /// Maximum size of a body in bytes, unless the service sets its own (1 MiB).
+        pub body: u64 = 1 << 20,
+        /// The most bytes of request bodies held in memory at once, by all requests of this process (256 MiB); more are a 503.
+        pub bodies: u64 = 256 << 20,
+        /// Maximum number of fields of a form (1000).
+        pub form_fields: usize = 1000,
+        /// Maximum number of submissions of one-shot forms that this process remembers (100 000): without a database until they
+        /// expire, with one only while they are handled.
+        pub once: usize = 100_000,
+        /// Maximum size of a cached page in bytes ([`PublicPage`](crate::cache::PublicPage)), streams included (8 MiB).
+        pub page: u64 = 8 << 20,
+        /// Maximum number of query parameters (1000).
+        pub query_parameters: usize = 1000,
+        /// Maximum size of a session in bytes: its names, and its values as JSON (64 KiB).
+        pub session: usize = 64 << 10,
+        /// Maximum number of sessions in the default store, a SQLite file: the least recently used are evicted (1 000 000). The
+        /// list of a user's sessions counts as one.
+        pub sessions: u64 = 1_000_000,
+        /// Maximum number of sessions of one user ([`Session::belongs_to`](crate::session::Session::belongs_to)): the oldest end (100).
+        pub user_sessions: usize = 100,
+        /// Maximum size of an uploaded file in bytes (16 MiB); a field may allow fewer.
+        pub upload_file: u64 = 16 << 20,
+        /// Maximum size of a form with files in bytes, unless the service sets its own (64 MiB).
+        pub upload_total: u64 = 64 << 20,
+        /// Maximum disk space in bytes for the uploads of all requests in flight in this process (1 GiB).
+        pub upload_quota: u64 = 1 << 30,
     }
 }
 
@@ -158,12 +140,6 @@ impl StartError {
     }
 }
 
-impl fmt::Display for StartError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.problems.join("\n"))
-    }
-}
-
-impl std::error::Error for StartError {}
+error_text!(StartError, |error| error.problems.join("\n"));
 
 opaque_debug!(Setup, data: data);

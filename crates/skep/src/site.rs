@@ -6,7 +6,6 @@ mod ids;
 mod job;
 
 use std::cell::Cell;
-use std::fmt;
 use std::future::{Future, poll_fn};
 use std::path::Path;
 use std::pin::{Pin, pin};
@@ -467,14 +466,5 @@ fn log(error: &Error, id: RequestId, parts: Option<&Parts>) {
     }
 }
 
-impl fmt::Debug for Site {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Site").finish_non_exhaustive()
-    }
-}
-
-impl fmt::Debug for Local {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Local").finish_non_exhaustive()
-    }
-}
+opaque_debug!(Site);
+opaque_debug!(Local);

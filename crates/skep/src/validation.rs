@@ -3,7 +3,6 @@
 mod messages;
 
 use std::borrow::Cow;
-use std::fmt;
 
 pub use messages::Messages;
 pub(crate) use messages::choose as choose_language;
@@ -128,14 +127,8 @@ impl FieldError {
     }
 }
 
-/// In English; [`FieldError::text`] for other languages.
-impl fmt::Display for FieldError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.text(&Messages::ENGLISH))
-    }
-}
-
-impl std::error::Error for FieldError {}
+// In English; [`FieldError::text`] for other languages.
+error_text!(FieldError, |error| error.text(&Messages::ENGLISH));
 
 /// A field's name and its error; the empty name is the form as a whole.
 pub(crate) type Named = (Cow<'static, str>, FieldError);

@@ -5,8 +5,6 @@
 
 pub mod request;
 
-use std::fmt;
-
 /// Appends.
 #[derive(Debug, Default)]
 pub struct Writer(Vec<u8>);
@@ -69,13 +67,10 @@ pub struct Reader<'a>(&'a [u8]);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Short;
 
-impl fmt::Display for Short {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("what crossed between the component and its host is cut off, or of another version of skep:host")
-    }
-}
-
-impl std::error::Error for Short {}
+error_text!(
+    Short,
+    |_short| "what crossed between the component and its host is cut off, or of another version of skep:host"
+);
 
 impl<'a> Reader<'a> {
     /// Of these bytes.

@@ -7,6 +7,7 @@
 
 mod files {
     mod answers;
+    mod conditions;
     mod encodings;
     mod memory;
     mod paths;

@@ -133,6 +133,11 @@ impl FileKind for Png {
     const MAX: u64 = 300_000;
 }
 
+/// So many bytes that look like a picture.
+fn png(size: usize) -> Vec<u8> {
+    [&b"\x89PNG\r\n\x1a\n"[..], &vec![7; size - 8]].concat()
+}
+
 #[derive(Service)]
 #[service(GET "/pictures")]
 struct Pictures;
@@ -163,8 +168,7 @@ struct Picture {
 impl Handle for Picture {
     async fn handle(self, cx: &mut Cx<'_>) -> Result {
         let bytes = self.file.read().await?;
-        let text =
-            format!("{} {:?} {} {}", self.title, self.file, bytes.iter().all(|byte| *byte == 7), self.more.len());
+        let text = format!("{} {:?} {} {}", self.title, self.file, bytes == png(bytes.len()), self.more.len());
         self.file.keep(cx.data().join("kept")).await?;
         Ok(Response::text(text))
     }
@@ -269,16 +273,89 @@ fn a_service_without_a_file_refuses_files() {
 #[test]
 fn a_broken_body_is_the_clients_fault() {
     let client = Client::new(app());
+    let of = |boundary: &str| format!("multipart/form-data; charset=utf-8; boundary={boundary}");
+    let field = "Content-Disposition: form-data; name=\"title\"\r\n\r\n";
     for (kind, body) in [
-        ("multipart/form-data", ""),
-        ("multipart/form-data; boundary=x", ""),
-        ("multipart/form-data; boundary=x", "--x\r\nContent-Disposition: form-data; name=\"title\"\r\n\r\ncut"),
-        (
-            "multipart/form-data; boundary=x",
-            "--x\r\nContent-Disposition: form-data; name=\"title\"\r\n\r\n\u{0}\r\n--xy",
-        ),
+        ("multipart/form-data".to_owned(), String::new()),
+        (of("x"), String::new()),
+        (of("x"), format!("--x\r\n{field}cut")),
+        (of("x"), format!("--x\r\n{field}\u{0}\r\n--xy")),
+        (of("x"), "--y--".to_owned()),
+        (of("x"), "--x\r\nContent-Type: text/plain\r\n\r\n1\r\n--x--".to_owned()),
+        (of("x"), format!("--x\r\n{}", "a".repeat(9000))),
+        (of("x"), "--xyz\r\n".to_owned()),
+        (of("x"), "--x\r\nno colon\r\n\r\n".to_owned()),
+        (of(&"a".repeat(71)), format!("--{}--\r\n", "a".repeat(71))),
     ] {
-        assert_eq!(client.request(Method::POST, "/pictures").body(kind, body).send().status(), 400, "{kind} {body}");
+        let kind: &'static str = kind.leak();
+        let request = client.request(Method::POST, "/pictures").body(kind, body.clone());
+        assert_eq!(request.send().status(), 400, "{kind} {body}");
+    }
+    // What is whole gets as far as the fields.
+    let request = client.request(Method::POST, "/pictures").body("multipart/form-data; boundary=\"a b\"", "--a b--");
+    assert_eq!(request.send().status(), 422);
+}
+
+/// Each takes files of a kind of its own.
+macro_rules! kinds {
+    ($($field:ident $kind:ident $accept:literal)*) => {
+        $(
+            #[derive(Debug)]
+            struct $kind;
+
+            impl FileKind for $kind {
+                const ACCEPT: Option<&'static str> = Some($accept);
+            }
+        )*
+
+        #[derive(Service)]
+        #[service(POST "/kinds")]
+        struct Kinds {
+            $(#[form] $field: Option<Upload<$kind>>,)*
+        }
+
+        impl Handle for Kinds {
+            async fn handle(self, _cx: &mut Cx<'_>) -> Result {
+                Ok(Response::text(format!("{:?}", ($(self.$field,)*))))
+            }
+        }
+
+        const FIELD_OF: &[(&str, &str)] = &[$(($accept, stringify!($field))),*];
+    };
+}
+
+kinds! {
+    a PngOrPdf "image/png, .PDF"
+    b Image "image/*"
+    c PngOnly "image/png"
+    d Plain "text/plain"
+    e AnyText "text/*"
+    f Svg "image/svg+xml"
+    g NamedPng ".png"
+}
+
+#[test]
+fn a_file_is_accepted_by_its_kind_and_content_or_the_end_of_its_name() {
+    const PNG: &[u8] = b"\x89PNG\r\n\x1a\n0000";
+    const PDF: &[u8] = b"%PDF-1.7";
+    let client = Client::new(App::new().serve::<(Kinds,)>());
+    for (accept, content_type, name, content, status) in [
+        ("image/png, .PDF", "application/pdf", "A.pdf", PDF, 200),
+        ("image/*", "image/png", "a", PNG, 200),
+        ("image/png", "image/png", "a", PNG, 200),
+        ("text/plain", "Text/Plain; charset=utf-8", "a", b"Hello", 200),
+        ("text/*", "text/csv", "a", b"a,b", 200),
+        ("image/svg+xml", "image/svg+xml", "a.svg", b"<svg/>", 200),
+        ("image/*", "imagex/png", "a.png", PNG, 422),
+        (".png", "image/png", "png", PNG, 422),
+        ("image/*", "image/png", "evil.html", b"<!DOCTYPE html><script>", 422),
+        ("image/*", "image/svg+xml", "evil.svg", b"<svg onload='f()'/>", 422),
+        ("image/png", "image/png", "a.png", PDF, 422),
+        ("text/plain", "text/plain", "a.txt", PNG, 422),
+    ] {
+        let (_, field) = FIELD_OF.iter().find(|(kind, _)| *kind == accept).unwrap();
+        let answer = client.request(Method::POST, "/kinds").files(&[], &[(field, name, content_type, content)]).send();
+        assert_eq!(answer.status(), status, "{accept} {content_type} {name}");
     }
 }
 
@@ -383,7 +460,7 @@ fn a_file_that_is_made_after_its_client_has_gone_is_not_left_behind() {
     for job in jobs {
         job();
     }
-    assert!(!std::fs::read_dir(folder.path().join("uploads")).is_ok_and(|mut left| left.next().is_some()));
+    assert_eq!(std::fs::read_dir(folder.path().join("uploads")).map_or(0, Iterator::count), 0);
 }
 
 #[test]

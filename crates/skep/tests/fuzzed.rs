@@ -146,3 +146,20 @@ proptest! {
         properties::link(&data);
     }
 }
+
+/// What looks like a delimiter and is none, and what a browser writes in place of a quotation mark.
+#[test]
+fn a_file_comes_out_as_it_went_in_however_it_is_cut() {
+    let content = b"\r\n--\r\n-b\r";
+    properties::sent_and_received(&["1".to_owned()], &[("q\".txt".to_owned(), content.to_vec())]);
+    let head = "--b\r\nContent-Disposition: form-data; name";
+    let body = [
+        format!("{head}=text\r\n\r\n1\r\n{head}=\"file\"; filename=\"q%22.txt\"\r\n\r\n").as_bytes(),
+        content,
+        b"\r\n--b--\r\n",
+    ]
+    .concat();
+    for size in 0..64 {
+        properties::multipart(&[&[size], &body[..]].concat());
+    }
+}

@@ -207,6 +207,52 @@ fn a_sealed_value_opens_for_its_purpose_until_it_expires() {
     assert_eq!(open("reset", &sealed), None);
 }
 
+fn sealing(data: &std::path::Path) -> skep::Site {
+    let mut setup = Setup::default();
+    (setup.temporary_database, setup.secret) = (true, Some(data.join("secret")));
+    App::new().open(setup).unwrap()
+}
+
+#[test]
+fn what_was_sealed_does_not_open_if_it_was_changed() {
+    let (folder, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let site = sealing(folder.path());
+    let sealed = site.seal("flash", "Saved.", Duration::from_hours(1)).unwrap();
+    let open = |text: &str| site.unseal::<String>("flash", text).unwrap();
+    assert_eq!(open(&sealed).as_deref(), Some("Saved."));
+    for at in 0..sealed.len() {
+        let mut changed = sealed.clone().into_bytes();
+        changed[at] = if changed[at] == b'A' { b'B' } else { b'A' };
+        assert_eq!(open(std::str::from_utf8(&changed).unwrap()), None, "{at}");
+    }
+    assert_eq!(open(""), None);
+    assert_eq!(sealing(other.path()).unseal::<String>("flash", &sealed).unwrap(), None);
+}
+
+#[test]
+fn the_keys_are_made_once_for_their_owner_only_and_can_be_changed() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("data");
+    let file = data.join("secret");
+    let hour = Duration::from_hours(1);
+    let sealed = sealing(&data).seal("x", "kept", hour).unwrap();
+    let old = std::fs::read_to_string(&file).unwrap();
+    let open = |text: &str| sealing(&data).unseal::<String>("x", text).unwrap();
+    assert_eq!(open(&sealed).as_deref(), Some("kept"));
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        assert_eq!(std::fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
+    }
+    assert_eq!(std::fs::read_dir(&data).unwrap().count(), 1);
+    std::fs::write(&file, format!("{}\n{old}", "0f".repeat(32))).unwrap();
+    assert_eq!(open(&sealed).as_deref(), Some("kept"));
+    let newer = sealing(&data).seal("x", "new", hour).unwrap();
+    assert_eq!(open(&newer).as_deref(), Some("new"));
+    std::fs::write(&file, old).unwrap();
+    assert_eq!(open(&newer), None, "the first key seals");
+}
+
 #[test]
 fn blocking_work_that_nobody_waits_for_is_skipped_unless_it_must_be_done() {
     struct Later(Mutex<Vec<Box<dyn FnOnce() + std::marker::Send>>>);
@@ -228,4 +274,21 @@ fn blocking_work_that_nobody_waits_for_is_skipped_unless_it_must_be_done() {
     let jobs = std::mem::take(&mut *later.0.lock().unwrap());
     jobs.into_iter().for_each(|job| job());
     assert_eq!(runs.load(Ordering::Relaxed), 110);
+}
+
+#[test]
+fn no_store_is_named_like_another_cache() {
+    use skep::cache::Store;
+    let site = App::new().open({
+        let mut setup = Setup::default();
+        setup.temporary_database = true;
+        setup
+    });
+    let site = std::panic::AssertUnwindSafe(site.unwrap());
+    let opens =
+        |name: &'static str| std::panic::catch_unwind(|| drop(site.cache(&Store::<str, u32>::new(name)))).is_ok();
+    for name in ["", "Rates", "a b", "#pages", "a".repeat(49).leak()] {
+        assert!(!opens(name), "{name:?}");
+    }
+    assert!(opens("a".repeat(48).leak()));
 }

@@ -37,16 +37,15 @@ pub(super) fn open_database(
     } else {
         let path = setup.data.join(DATABASE);
         if setup.careful {
-            sql::Database::check_careful(&path, migrations)
-                .map_err(|error| StartError { problems: vec![error.to_string()] })?;
+            sql::Database::check_careful(&path, migrations).map_err(|error| StartError::new(error.to_string()))?;
         }
         sql::Database::open(path, migrations, setup.sql.clone(), offload)
     };
-    let database = database.map_err(|error| StartError { problems: vec![error.to_string()] })?;
+    let database = database.map_err(|error| StartError::new(error.to_string()))?;
     if has_once {
         // The framework's own table: it is no migration of the application's.
         let made = database.write(|db| once::SCHEMA.iter().try_for_each(|statement| db.execute(*statement).map(drop)));
-        made.map_err(|error| StartError { problems: vec![format!("the table of one-shot forms: {error}")] })?;
+        made.map_err(|error| StartError::new(format!("the table of one-shot forms: {error}")))?;
     }
     Ok(database)
 }
@@ -59,5 +58,5 @@ pub(super) fn open_database(
     has_once: bool,
 ) -> Result<sql::Database, StartError> {
     let own = if has_once { once::SCHEMA } else { &[] };
-    sql::Database::open(migrations, own).map_err(|problem| StartError { problems: vec![problem] })
+    sql::Database::open(migrations, own).map_err(StartError::new)
 }

@@ -27,22 +27,3 @@ impl App {
         self
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::setup::Setup;
-    use crate::status::Value;
-
-    #[test]
-    fn who_panics_over_its_status_harms_nobody_elses() {
-        let app = App::new()
-            .on_status(|_| panic!("no orders"))
-            .on_status(|_| vec![Part::new("mails").value("sent", true).line("all are sent\nsince noon")]);
-        let parts = app.open(Setup { temporary_database: true, ..Setup::default() }).unwrap().status();
-        assert!(parts[0].to_string().starts_with("status\n  cannot be told: "), "{}", parts[0]);
-        assert!(parts[0].to_string().contains("no orders"), "{}", parts[0]);
-        assert_eq!(parts[1].to_string(), "mails\n  all are sent\n  since noon\n");
-        assert_eq!(parts[1].values().next(), Some(("sent", &Value::Truth(true))));
-    }
-}

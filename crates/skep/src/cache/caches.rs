@@ -299,13 +299,4 @@ mod tests {
         }
         assert_eq!(site(&here, "blog", Some(&host)), sites[3], "of all processes of a site it is the same");
     }
-
-    #[test]
-    fn no_store_is_named_like_another_cache() {
-        let caches = Caches::new(&Setup::default(), "blog", None);
-        for name in ["", "Rates", "a b", "#pages", &"a".repeat(MOST_NAME + 1)] {
-            assert!(caches.namespace(name).is_err(), "{name:?}");
-        }
-        assert!(caches.namespace(&"a".repeat(MOST_NAME)).unwrap().len() <= 64);
-    }
 }

@@ -197,10 +197,4 @@ fn again(status: u16, message: Option<String>) -> Error {
 #[derive(Debug)]
 struct SameFailure;
 
-impl std::fmt::Display for SameFailure {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("another request was making the same page, and failed")
-    }
-}
-
-impl std::error::Error for SameFailure {}
+error_text!(SameFailure, |_same| "another request was making the same page, and failed");

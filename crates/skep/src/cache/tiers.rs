@@ -1,7 +1,5 @@
 //! Where a cache keeps its entries.
 
-use std::fmt;
-
 use skep_cache::tiers::{Needs, Plan};
 
 /// The tiers of one cache, as a configuration describes them: near to far, such as `memory:64MiB` and `redis:cache1:6379`.
@@ -37,10 +35,4 @@ impl Tiers {
 #[derive(Debug)]
 pub struct NotTiers(skep_cache::Error);
 
-impl fmt::Display for NotTiers {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
-    }
-}
-
-impl std::error::Error for NotTiers {}
+error_text!(NotTiers, |wrong| wrong.0);

@@ -151,14 +151,9 @@ pub fn more() -> Result<Option<Vec<u8>>, String> {
 /// The next bytes of a body.
 pub(super) fn next_piece(body: &mut Body) -> Result<Option<bytes::Bytes>, crate::body::BodyError> {
     loop {
-        let frame =
-            block_on(std::future::poll_fn(|cx| http_body::Body::poll_frame(std::pin::Pin::new(&mut *body), cx)));
-        match frame.transpose()?.map(http_body::Frame::into_data) {
-            Some(Ok(data)) if data.is_empty() => {}
-            Some(Ok(data)) => return Ok(Some(data)),
-            // Trailers, which nobody sends.
-            Some(Err(_)) => {}
-            None => return Ok(None),
+        let piece = block_on(body.next_bytes())?;
+        if piece.as_ref().is_none_or(|bytes| !bytes.is_empty()) {
+            return Ok(piece);
         }
     }
 }

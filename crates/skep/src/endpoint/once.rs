@@ -74,9 +74,7 @@ async fn claim<'l>(cx: &Cx<'l>, key: Key, digest: i64) -> Result<Result<Taken<'l
             Claim::After(other) => drop(other.await),
             Claim::Full => {
                 let message = "too many forms are being sent at the moment: please try again later";
-                return Err(Error::new(StatusCode::SERVICE_UNAVAILABLE)
-                    .with_message(message)
-                    .with_cause("limits.once is used up"));
+                return Err(Error::used_up(message, "limits.once is used up"));
             }
         }
     }

@@ -135,45 +135,4 @@ mod tests {
         assert!(TYPES.is_sorted_by(|a, b| a.0 < b.0));
         assert!(TYPES.iter().all(|(extension, _)| extension.len() <= LONGEST));
     }
-
-    #[test]
-    fn a_name_gives_its_type() {
-        for (name, media_type) in [
-            ("index.html", "text/html; charset=utf-8"),
-            ("A.TXT", "text/plain; charset=utf-8"),
-            ("app.min.mjs", "text/javascript; charset=utf-8"),
-            ("x.wasm", "application/wasm"),
-            ("x.webmanifest", "application/manifest+json"),
-            ("x.woff2", "font/woff2"),
-            ("README", UNKNOWN),
-            ("x.", UNKNOWN),
-            ("x.an-extension-nobody-has", UNKNOWN),
-        ] {
-            assert_eq!(of(name), media_type, "{name}");
-        }
-    }
-
-    #[test]
-    fn what_is_compressed_in_itself_has_no_siblings() {
-        for (name, compressible) in [
-            ("a.css", true),
-            ("a.svg", true),
-            ("a.json", true),
-            ("a.wasm", true),
-            ("a", true),
-            ("a.atom", true),
-            ("a.ttf", true),
-        ]
-        .into_iter()
-        .chain([
-            ("a.png", false),
-            ("a.woff2", false),
-            ("a.mp4", false),
-            ("a.gz", false),
-            ("a.docx", false),
-            ("a.epub", false),
-        ]) {
-            assert_eq!(is_compressible(of(name)), compressible, "{name}");
-        }
-    }
 }

@@ -90,41 +90,43 @@ pub trait Control: Param {
     }
 }
 
-/// What a browser should know of a field: the attributes of its control.
-///
-/// ```
-/// use skep::form::{Control, Text};
-///
-/// assert_eq!(Text::<1, 80>::shape().max_length, Some(80));
-/// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Shape {
-    /// The `type` of an `input`.
-    pub kind: &'static str,
-    /// True if it must not be empty.
-    pub required: bool,
-    /// The fewest UTF-16 code units.
-    pub min_length: Option<usize>,
-    /// The most UTF-16 code units.
-    pub max_length: Option<usize>,
-    /// The least number, date or time.
-    pub min: Option<String>,
-    /// The greatest number, date or time.
-    pub max: Option<String>,
-    /// The step between numbers or times.
-    pub step: Option<Cow<'static, str>>,
-    /// A regular expression of JavaScript that a text matches as a whole.
-    pub pattern: Option<&'static str>,
-    /// The kinds of files: `image/*,.pdf`.
-    pub accept: Option<&'static str>,
-    /// The most bytes of a file.
-    pub max_bytes: Option<u64>,
-    /// Any number of values.
-    pub multiple: bool,
-    /// It is never shown again: a password.
-    pub secret: bool,
-    /// What there is to choose from.
-    pub options: Vec<OfferedOption>,
+with_defaults! {
+    /// What a browser should know of a field: the attributes of its control. The default is a line of text that must be given.
+    ///
+    /// ```
+    /// use skep::form::{Control, Text};
+    ///
+    /// assert_eq!(Text::<1, 80>::shape().max_length, Some(80));
+    /// ```
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct Shape {
+        /// The `type` of an `input`.
+        pub kind: &'static str = "text",
+        /// True if it must not be empty.
+        pub required: bool = true,
+        /// The fewest UTF-16 code units.
+        pub min_length: Option<usize> = None,
+        /// The most UTF-16 code units.
+        pub max_length: Option<usize> = None,
+        /// The least number, date or time.
+        pub min: Option<String> = None,
+        /// The greatest number, date or time.
+        pub max: Option<String> = None,
+        /// The step between numbers or times.
+        pub step: Option<Cow<'static, str>> = None,
+        /// A regular expression of JavaScript that a text matches as a whole.
+        pub pattern: Option<&'static str> = None,
+        /// The kinds of files: `image/*,.pdf`.
+        pub accept: Option<&'static str> = None,
+        /// The most bytes of a file.
+        pub max_bytes: Option<u64> = None,
+        /// Any number of values.
+        pub multiple: bool = false,
+        /// It is never shown again: a password.
+        pub secret: bool = false,
+        /// What there is to choose from.
+        pub options: Vec<OfferedOption> = Vec::new(),
+    }
 }
 
 /// One of the [`options`](Shape::options) of a field.
@@ -134,27 +136,6 @@ pub struct OfferedOption {
     pub value: &'static str,
     /// What is shown.
     pub label: &'static str,
-}
-
-impl Default for Shape {
-    /// A line of text that must be given.
-    fn default() -> Self {
-        Self {
-            kind: "text",
-            required: true,
-            min_length: None,
-            max_length: None,
-            min: None,
-            max: None,
-            step: None,
-            pattern: None,
-            accept: None,
-            max_bytes: None,
-            multiple: false,
-            secret: false,
-            options: Vec::new(),
-        }
-    }
 }
 
 /// A field of a service's form: a [`Control`], or an `Option`, a `Vec` or a `BTreeSet` of one.

@@ -3,7 +3,6 @@
 use std::fs::{self, File};
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -82,8 +81,7 @@ impl Receiver<'_> {
         loop {
             match parser.next().map_err(|Broken(why)| Error::bad_request(format!("the form is broken: {why}")))? {
                 Event::NeedsMore => {
-                    let Some(bytes) = next_bytes(&mut body).await.map_err(|cause| body_error(cause, self.total))?
-                    else {
+                    let Some(bytes) = body.next_bytes().await.map_err(|cause| body_error(cause, self.total))? else {
                         return Err(Error::bad_request("the form ended before it was complete"));
                     };
                     total += bytes.len() as u64;
@@ -185,9 +183,7 @@ impl Incoming {
             let taken = if temporary.used.is_empty() { self.pending.len() } else { bytes.len() };
             if !temporary.used.take(taken as u64, receiver.limits.upload_quota) {
                 let message = "there is no room for files at the moment: please try again later";
-                return Err(Error::new(StatusCode::SERVICE_UNAVAILABLE)
-                    .with_message(message)
-                    .with_cause("limits.upload_quota is used up"));
+                return Err(Error::used_up(message, "limits.upload_quota is used up"));
             }
             if self.pending.len() >= AT_ONCE {
                 self.write(receiver).await?;
@@ -250,18 +246,4 @@ async fn create(receiver: &Receiver<'_>) -> Result<(Arc<File>, Temporary)> {
         std::io::Result::Ok((Arc::new(file), Temporary { path, used }))
     });
     Ok(made.await??)
-}
-
-async fn next_bytes(body: &mut Body) -> Result<Option<bytes::Bytes>, crate::body::BodyError> {
-    loop {
-        let frame = std::future::poll_fn(|cx| http_body::Body::poll_frame(Pin::new(&mut *body), cx)).await;
-        match frame.transpose()? {
-            None => return Ok(None),
-            Some(frame) => {
-                if let Ok(bytes) = frame.into_data() {
-                    return Ok(Some(bytes));
-                }
-            }
-        }
-    }
 }

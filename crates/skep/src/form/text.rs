@@ -5,7 +5,7 @@ use std::fmt;
 
 use super::field::{Control, Shape};
 use super::look;
-use crate::html::{Buffer, Href, PlainText};
+use crate::html::impl_href;
 use crate::param::Param;
 use crate::param::shown::text_types;
 use crate::validation::FieldError;
@@ -297,17 +297,7 @@ texts! {
     [] Url, "an address that begins with https:// or http://";
 }
 
-impl Href for Url {
-    fn write_href(&self, out: &mut Buffer) {
-        self.write_plain(out);
-    }
-}
-
-impl Href for &Url {
-    fn write_href(&self, out: &mut Buffer) {
-        self.write_plain(out);
-    }
-}
+impl_href!(Url, &Url);
 
 impl<const MIN: usize, const MAX: usize> Password<MIN, MAX> {
     /// The password itself. It belongs in a hash, and in no log and no page.

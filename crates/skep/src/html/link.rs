@@ -82,14 +82,16 @@ pub enum UrlPlace {
 /// Not for `&T` in general: services implement `Href` for their references themselves.
 macro_rules! impl_href {
     ($($type:ty),*) => {$(
-        impl Href for $type {
+        impl $crate::html::Href for $type {
             #[inline]
-            fn write_href(&self, out: &mut Buffer) {
-                self.write_plain(out);
+            fn write_href(&self, out: &mut $crate::html::Buffer) {
+                $crate::html::PlainText::write_plain(self, out);
             }
         }
     )*};
 }
+
+pub(crate) use impl_href;
 
 impl_href!(str, &str, &&str, String, &String, &&String, fmt::Arguments<'_>);
 impl_href!(Cow<'_, str>, &Cow<'_, str>, Box<str>, &Box<str>, Rc<str>, &Rc<str>, Arc<str>, &Arc<str>);

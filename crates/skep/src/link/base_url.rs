@@ -75,10 +75,4 @@ impl fmt::Display for BaseUrl {
     }
 }
 
-impl fmt::Display for NotABaseUrl {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for NotABaseUrl {}
+error_text!(NotABaseUrl, |wrong| wrong.0);

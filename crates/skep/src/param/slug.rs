@@ -74,13 +74,7 @@ fn ascii_base(letter: char) -> &'static str {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NotASlug;
 
-impl std::fmt::Display for NotASlug {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("a slug has lower-case letters a to z, digits, and single hyphens between them")
-    }
-}
-
-impl std::error::Error for NotASlug {}
+error_text!(NotASlug, |_wrong| "a slug has lower-case letters a to z, digits, and single hyphens between them");
 
 impl std::str::FromStr for Slug {
     type Err = NotASlug;

@@ -32,13 +32,13 @@ pub(super) type Values = BTreeMap<String, String>;
 /// The sessions of an application.
 pub(crate) struct Sessions {
     place: Arc<Place>,
-    rules: Rules,
+    pub(super) rules: Rules,
     /// In bytes.
     limit: usize,
     /// Sessions of one user.
-    most_of_user: usize,
+    pub(super) most_of_user: usize,
     clock: Clock,
-    program: String,
+    pub(super) program: String,
     offload: Arc<dyn Offload>,
 }
 
@@ -161,18 +161,6 @@ impl Sessions {
     /// Closes what a copy of this process must not share.
     pub(crate) fn close_for_fork(&self) {
         *self.place.cache.lock().unwrap_or_else(PoisonError::into_inner) = None;
-    }
-
-    pub(super) fn rules(&self) -> Rules {
-        self.rules
-    }
-
-    pub(super) fn program(&self) -> &str {
-        &self.program
-    }
-
-    pub(super) fn most_of_user(&self) -> usize {
-        self.most_of_user
     }
 
     pub(super) fn now(&self) -> Time {

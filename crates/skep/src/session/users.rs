@@ -28,16 +28,16 @@ struct List {
 
 impl Sessions {
     fn list_of(&self, user: &str) -> List {
-        let digest = Sha256::new().chain_update(b"user\0").chain_update(self.program()).chain_update([0]);
-        List { name: digest.chain_update(user).finalize().into(), life: self.rules().life, now: self.now() }
+        let digest = Sha256::new().chain_update(b"user\0").chain_update(&self.program).chain_update([0]);
+        List { name: digest.chain_update(user).finalize().into(), life: self.rules.life, now: self.now() }
     }
 
     /// The session of this id is the user's from now on. Of more than are allowed, those that are oldest end; one that is about to be
     /// over, as this one takes its place, does not count.
     pub(super) async fn join(&self, id: &Id, user: &str, instead_of: Option<&Id>) -> Result<()> {
-        let (list, name) = (self.list_of(user), id.name(self.program()));
-        let staying = [Some(name), instead_of.map(|old| old.name(self.program()))];
-        let most = self.most_of_user();
+        let (list, name) = (self.list_of(user), id.name(&self.program));
+        let staying = [Some(name), instead_of.map(|old| old.name(&self.program))];
+        let most = self.most_of_user;
         self.write(move |cache| async move {
             let mut oldest = Vec::new();
             let joined = list.change(&cache, |all| {
@@ -52,7 +52,7 @@ impl Sessions {
 
     /// The session of this id is nobody's any more.
     pub(super) async fn leave(&self, id: &Id, user: &str) -> Result<()> {
-        let (list, name) = (self.list_of(user), id.name(self.program()));
+        let (list, name) = (self.list_of(user), id.name(&self.program));
         self.write(move |cache| async move { list.change(&cache, |all| drop(all.remove(&text(&name)))).await }).await
     }
 

@@ -187,7 +187,14 @@ impl<'q> Parameters<'q> for () {
 }
 
 macro_rules! tuples {
-    ($($name:ident)*) => {
+    ($first:ident $($name:ident)*) => {
+        tuples!(@ [] $first $($name)*);
+    };
+    (@ [$($done:ident)*]) => {};
+    (@ [$($done:ident)*] $next:ident $($rest:ident)*) => {
+        tuples!(@ [$($done)* $next] => $($rest)*);
+    };
+    (@ [$($name:ident)*] => $($rest:ident)*) => {
         impl<'q, $($name: Parameter<'q>),*> Parameters<'q> for ($($name,)*) {
             #[allow(non_snake_case, reason = "a type parameter names its value too")]
             fn collect(self) -> Values<'q> {
@@ -195,20 +202,10 @@ macro_rules! tuples {
                 collect([$($name.into_value()),*])
             }
         }
+        tuples!(@ [$($name)*] $($rest)*);
     };
 }
 
-tuples!(A);
-tuples!(A B);
-tuples!(A B C);
-tuples!(A B C D);
-tuples!(A B C D E);
-tuples!(A B C D E F);
-tuples!(A B C D E F G);
-tuples!(A B C D E F G H);
-tuples!(A B C D E F G H I);
-tuples!(A B C D E F G H I J);
-tuples!(A B C D E F G H I J K);
 tuples!(A B C D E F G H I J K L);
 
 fn collect<'q>(list: impl IntoIterator<Item = Result<Value<'q>, Unfit>>) -> Values<'q> {

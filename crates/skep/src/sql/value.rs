@@ -1,7 +1,6 @@
 //! What a column holds, and how Rust types go in and out.
 
 use std::borrow::Cow;
-use std::fmt;
 
 #[cfg(target_family = "wasm")]
 use crate::wire::Writer;
@@ -129,13 +128,7 @@ impl Unfit {
     }
 }
 
-impl fmt::Display for Unfit {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.reason)
-    }
-}
-
-impl std::error::Error for Unfit {}
+error_text!(Unfit, |unfit| unfit.reason);
 
 /// Integers of every size go through `i64`, which is the only one SQLite has.
 macro_rules! integers {

@@ -3,6 +3,9 @@
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixListener;
 
+use skep::App;
+use skep::test::Client;
+
 use super::super::*;
 
 #[test]
@@ -24,6 +27,24 @@ fn a_file_comes_with_all_that_is_known_of_it() {
         assert!(tag.starts_with('"') && tag.ends_with('"') && tag.len() > 2, "{tag}");
         assert_eq!(is_from_memory(&answer), from_memory);
         assert_eq!(text(answer), "Hello, world!");
+    }
+}
+
+#[test]
+fn a_name_gives_its_type() {
+    const UNKNOWN: &str = "application/octet-stream";
+    for (name, media_type) in [
+        ("index.html", "text/html; charset=utf-8"),
+        ("A.TXT", "text/plain; charset=utf-8"),
+        ("app.min.mjs", "text/javascript; charset=utf-8"),
+        ("x.wasm", "application/wasm"),
+        ("x.webmanifest", "application/manifest+json"),
+        ("x.woff2", "font/woff2"),
+        ("README", UNKNOWN),
+        ("x.", UNKNOWN),
+        ("x.an-extension-nobody-has", UNKNOWN),
+    ] {
+        assert_eq!(field(&Site::new(&[(name, "")]).get(name), header::CONTENT_TYPE), media_type, "{name}");
     }
 }
 
@@ -190,4 +211,31 @@ fn a_directory_that_does_not_exist_is_named_at_start_up() {
     assert!(site.files.check().is_ok());
     let error = Files::dir(site.path("")).cache_control("a\nb").check().unwrap_err();
     assert!(error.to_string().contains("Cache-Control"), "{error}");
+}
+
+#[test]
+fn what_users_sent_is_a_download_in_a_sandbox() {
+    let site = Site::with(&[("index.html", "<script>f()</script>")], Files::untrusted);
+    let answer = site.get("index.html");
+    assert_eq!(field(&answer, header::CONTENT_DISPOSITION), "attachment");
+    assert_eq!(field(&answer, header::CONTENT_SECURITY_POLICY), "default-src 'none'; sandbox");
+    assert_eq!(site.status("", &[]), 404);
+}
+
+#[test]
+fn all_threads_share_one() {
+    fn shared<T: Send + Sync>(_: &T) {}
+    shared(&Files::dir("."));
+}
+
+#[test]
+fn a_refusal_says_what_would_do() {
+    let site = Site::new(&[("a.txt", "0123456789")]);
+    let client = Client::new(App::new().files("/static", Files::dir(site.path(""))));
+    let answer = client.request(Method::PUT, "/static/a.txt").send();
+    assert_eq!((answer.status().as_u16(), answer.header("allow")), (405, Some("GET, HEAD, OPTIONS")));
+    let refused = |path: &str| client.request(Method::GET, path).header("range", "bytes=10-").send();
+    let answer = refused("/static/a.txt");
+    assert_eq!((answer.status().as_u16(), answer.header("content-range")), (416, Some("bytes */10")));
+    assert_eq!(refused("/static/b.txt").status(), 404);
 }

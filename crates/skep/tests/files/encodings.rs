@@ -50,6 +50,49 @@ fn accept_encoding_chooses_among_what_is_there() {
 }
 
 #[test]
+fn the_client_weighs_and_ties_go_to_the_smaller() {
+    let site = site();
+    assert_eq!(site.text("all.css"), "plain");
+    for (accept, expected) in [
+        ("x-gzip", "gz"),
+        ("GZIP", "gz"),
+        ("gzip, br, zstd", "br"),
+        ("br;q=0.5, gzip;q=0.8", "gz"),
+        ("br;q=0.001", "br"),
+        ("br;q=0, gzip;q=0", "plain"),
+        ("identity, br;q=0.5", "plain"),
+        ("*, br;q=0", "zst"),
+        ("*;q=0, identity", "plain"),
+        ("*;q=0, gzip;q=0.1", "gz"),
+        ("identity;q=0", "406"),
+        ("identity;q=0, zstd;q=0.2", "zst"),
+        ("deflate, compress", "plain"),
+        ("br;q=2, gzip", "gz"),
+        ("br;q=1.000", "br"),
+        ("br;q=1.001", "plain"),
+        ("br ; q=0.9 , gzip ;q=0.95", "gz"),
+        ("br;q=0.1234", "plain"),
+    ] {
+        let answer = site.ask(&Method::GET, "all.css", &headers(&[(header::ACCEPT_ENCODING, accept)]));
+        let got = answer.map_or_else(|error| error.status().as_str().to_owned(), text);
+        assert_eq!(got, expected, "{accept:?}");
+    }
+}
+
+#[test]
+fn what_is_compressed_in_itself_has_no_siblings() {
+    for (names, expected) in [
+        (["a.css", "a.svg", "a.json", "a.wasm", "a", "a.atom", "a.ttf"].as_slice(), "gz"),
+        (["a.png", "a.woff2", "a.mp4", "b.gz", "a.docx", "a.epub"].as_slice(), "plain"),
+    ] {
+        for name in names {
+            let site = Site::new(&[(name, "plain"), (&format!("{name}.gz"), "gz")]);
+            assert_eq!(text(site.get_with(name, &[(header::ACCEPT_ENCODING, "gzip")])), expected, "{name}");
+        }
+    }
+}
+
+#[test]
 fn each_form_is_labelled_and_has_a_tag_of_its_own() {
     let site = site();
     let mut tags = Vec::new();

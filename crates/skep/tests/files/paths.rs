@@ -55,9 +55,21 @@ fn no_spelling_leads_out_or_to_what_is_hidden() {
 }
 
 #[test]
+fn what_climbs_or_hides_is_not_there() {
+    let site = site();
+    let climbing = ".. ../a a/../b a/.. . ./a a/./b .git/config a/.env %2e%2e/a %2E./a .%2e/a a/%2e%2e %2egit ...";
+    let slashes = "a%2fb a%2Fb ..%2fa %2e%2e%2fa a\\b ..\\a a%5cb %5c /a // a//b a// / %2f";
+    for path in climbing.split(' ').chain(slashes.split(' ')) {
+        assert_eq!(site.status(path, &[]), 404, "{path}");
+    }
+}
+
+#[test]
 fn what_is_no_path_is_a_bad_request() {
     let site = site();
-    for path in ["%ff", "%", "%2", "%zz.txt", "a%00b", "dir/%c3%28", "%ed%a0%80"] {
+    for path in
+        ["%", "a%", "a%2", "%zz", "%+1", "a%00", "a\0", "%ff", "%c3", "a%c0%ae", "%ed%a0%80", "a%00b", "dir/%c3%28"]
+    {
         assert_eq!(site.status(path, &[]), 400, "{path}");
     }
     for path in ["x".repeat(300), "x/".repeat(3000), format!("{}a.txt", "dir/".repeat(2000))] {
@@ -67,9 +79,24 @@ fn what_is_no_path_is_a_bad_request() {
 
 #[test]
 fn an_encoded_name_is_the_same_file() {
-    let site =
-        Site::new(&[("two words.txt", "2"), ("café.txt", "c"), ("100%.txt", "p"), ("q?&#.txt", "q"), ("a+b.txt", "+")]);
+    let site = Site::with(
+        &[
+            ("two words.txt", "2"),
+            ("café.txt", "c"),
+            ("100%.txt", "p"),
+            ("q?&#.txt", "q"),
+            ("a+b.txt", "+"),
+            ("docs/a.b.c", "dots"),
+            ("a%2e%2e/b", "decoded once"),
+            ("a..b/c", "two dots"),
+        ],
+        |files| files.listing(true),
+    );
     for (path, content) in [
+        ("docs/a.b.c", "dots"),
+        ("two%20words%2etxt", "2"),
+        ("a%252e%252e/b", "decoded once"),
+        ("a..b/c", "two dots"),
         ("two%20words.txt", "2"),
         ("caf%C3%A9.txt", "c"),
         ("100%25.txt", "p"),
@@ -79,6 +106,9 @@ fn an_encoded_name_is_the_same_file() {
     ] {
         assert_eq!(site.text(path), content, "{path}");
     }
+    // A link of the listing leads to the file it names.
+    let page = site.text("");
+    assert!(page.contains("href=\"./q%3F%26%23.txt\"") && page.contains("href=\"./100%25.txt\""), "{page}");
 }
 
 #[test]

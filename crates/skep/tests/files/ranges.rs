@@ -108,14 +108,115 @@ fn several_parts_come_in_one_body() {
     assert!(!field(&again, header::CONTENT_TYPE).ends_with(&boundary), "a boundary is used once");
 }
 
+/// What the answer says of the bytes it has: of each part, if there are several. Or its status, if it has no part.
+fn parts(site: &Site, range: &str) -> Vec<String> {
+    let answer = site.ask(&Method::GET, "a.bin", &headers(&[(header::RANGE, range)]));
+    let answer = match answer {
+        Ok(answer) if answer.status() == 206 => answer,
+        Ok(answer) => return vec![answer.status().as_str().to_owned()],
+        Err(error) => return vec![error.status().as_str().to_owned()],
+    };
+    let of = |line: &str| line.strip_prefix("bytes ")?.split_once('/').map(|(range, _)| range.to_owned());
+    match of(field(&answer, header::CONTENT_RANGE)) {
+        Some(only) => vec![only],
+        None => text(answer).lines().filter_map(|line| of(line.strip_prefix("Content-Range: ")?)).collect(),
+    }
+}
+
+#[test]
+fn the_field_is_read_as_rfc_9110_14_says() {
+    let site = Site::new(&[("a.bin", &"x".repeat(10_000))]);
+    for (field, expected) in [
+        // 14.1.2: int ranges and suffix ranges.
+        ("bytes=0-0", "0-0"),
+        ("bytes=0-499", "0-499"),
+        ("bytes=9500-", "9500-9999"),
+        ("bytes=-500", "9500-9999"),
+        ("bytes=-20000", "0-9999"),
+        ("bytes=9999-10000", "9999-9999"),
+        ("bytes=0-18446744073709551615", "0-9999"),
+        ("bytes=0-99999999999999999999999999", "0-9999"),
+        ("BYTES=0-1", "0-1"),
+        // Lists: order kept, blanks and empty members allowed, what does not exist left out.
+        ("bytes=0-0,-1", "0-0 9999-9999"),
+        ("bytes=5000-5001, 0-1", "5000-5001 0-1"),
+        ("bytes=,0-1 ,\t,", "0-1"),
+        ("bytes=0-1,20000-", "0-1"),
+        // 15.3.7.2: what overlaps or nearly touches is one.
+        ("bytes=0-10,5-20", "0-20"),
+        ("bytes=0-10,11-20", "0-20"),
+        ("bytes=0-10,91-100", "0-100"),
+        ("bytes=0-10,92-100", "0-10 92-100"),
+        ("bytes=0-0,200-200,100-100,40-160", "0-200"),
+        ("bytes=500-600,0-10,300-450", "300-600 0-10"),
+        // 15.5.17.
+        ("bytes=10000-", "416"),
+        ("bytes=99999999999999999999999999-", "416"),
+        ("bytes=-0", "416"),
+        ("bytes=10000-10001,-0", "416"),
+        // 14.2: invalid or unknown is ignored.
+        ("bytes=5-4", "200"),
+        ("bytes=0-1,5-4", "200"),
+        ("bytes=", "200"),
+        ("bytes=,", "200"),
+        ("bytes=-", "200"),
+        ("bytes=a-b", "200"),
+        ("bytes=+1-2", "200"),
+        ("bytes=1--2", "200"),
+        ("bytes 0-1", "200"),
+        ("lines=0-1", "200"),
+        ("", "200"),
+    ] {
+        assert_eq!(parts(&site, field).join(" "), expected, "{field}");
+    }
+}
+
+#[test]
+fn of_an_empty_file_there_is_no_part() {
+    let site = Site::new(&[("a.bin", "")]);
+    for (field, status) in [("bytes=0-", "416"), ("bytes=-0", "416"), ("bytes=-5", "200")] {
+        assert_eq!(parts(&site, field), [status], "{field}");
+    }
+}
+
+#[test]
+fn parts_never_touch_whatever_is_asked() {
+    const LEN: u64 = 4200;
+    let site = Site::new(&[("a.bin", &"x".repeat(4200))]);
+    let mut seed = 7_u64;
+    let mut next = |below: u64| {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (seed >> 33) % below
+    };
+    for _ in 0..2000 {
+        let specs: Vec<(u64, u64)> = (0..=next(20)).map(|_| (next(4000), next(300))).collect();
+        let field = specs.iter().map(|(first, more)| format!("{first}-{}", first + more)).collect::<Vec<_>>().join(",");
+        let numbers = |part: &String| {
+            let (first, last) = part.split_once('-').unwrap();
+            (first.parse::<u64>().unwrap(), last.parse::<u64>().unwrap())
+        };
+        let parts: Vec<(u64, u64)> = parts(&site, &format!("bytes={field}")).iter().map(numbers).collect();
+        for (at, (first, last)) in parts.iter().enumerate() {
+            assert!(first <= last && *last < LEN, "{field}: {parts:?}");
+            // Nearer than a part's own head is long, they are one.
+            let is_apart = |(begin, end): &(u64, u64)| *begin > last + 81 || end + 81 < *first;
+            assert!(parts[at + 1..].iter().all(is_apart), "{field}: {parts:?}");
+        }
+        for (first, more) in specs {
+            let covers = |(begin, end): &(u64, u64)| *begin <= first && *end >= (first + more).min(LEN - 1);
+            assert!(parts.iter().any(covers), "{field}: {parts:?}");
+        }
+    }
+}
+
 #[test]
 fn too_many_parts_are_one_whole() {
     let site = Site::new(&[("a.bin", &"x".repeat(60_000))]);
     let ranges = |count: usize| {
         format!("bytes={}", (0..count).map(|at| format!("{0}-{0}", at * 1000)).collect::<Vec<_>>().join(","))
     };
-    assert_eq!(site.status("a.bin", &[(header::RANGE, &ranges(32))]), 206);
-    assert_eq!(site.status("a.bin", &[(header::RANGE, &ranges(33))]), 200);
+    assert_eq!(parts(&site, &ranges(32)).len(), 32);
+    assert_eq!(parts(&site, &ranges(33)), ["200"]);
 }
 
 /// 5 GiB, of which the disk holds nothing: read in pieces, and only where asked.

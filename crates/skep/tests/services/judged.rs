@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use skep::form::Messages;
 use skep::mount::{Mount, Mounted, ResponseFuture};
 use skep::prelude::*;
+use skep::status::{Part, Value};
 use skep::test::{Client, TestResponse};
 use skep::{Method, StatusCode};
 
@@ -170,4 +171,62 @@ fn a_prefix_holds_itself_and_what_is_below() {
         let answered = |path: &&str| client.get(path).text() == *path;
         assert!(inside.iter().all(answered) && !outside.iter().any(answered), "{prefix}");
     }
+}
+
+#[derive(Service)]
+#[service(GET "/cookies/{name}")]
+struct Crumb {
+    name: String,
+}
+
+impl Handle for Crumb {
+    async fn handle(self, cx: &mut Cx<'_>) -> Result {
+        let value = format!("{:?}", cx.cookie(&self.name));
+        cx.set_cookie(&Cookie::new("a", "b"));
+        Ok(Response::text(value))
+    }
+}
+
+#[test]
+fn the_defaults_of_a_cookie_are_the_safe_ones() {
+    let client = Client::new(App::new().serve::<(Crumb,)>().base_url("https://example.org"));
+    let expected = "a=b; Path=/; SameSite=Lax; HttpOnly; Secure";
+    assert_eq!(client.get("/cookies/a").header("set-cookie"), Some(expected));
+}
+
+#[test]
+fn a_cookie_is_found_among_others_and_one_that_is_no_text_hides_none() {
+    for (name, expected) in [
+        ("a", "Some(\"2\")"),
+        ("c", "Some(\"4\")"),
+        ("d", "None"),
+        ("theme", "None"),
+        ("e", "Some(\"5\")"),
+        ("f", "None"),
+    ] {
+        let client = Client::new(App::new().serve::<(Crumb,)>());
+        let request = client.request(Method::GET, &format!("/cookies/{name}")).header("cookie", "aa=1; a=\"2\";b=3");
+        let request = request.header("cookie", "c=4").header("cookie", "theme=d\u{fc}nkel; e=5; f=\u{e9}");
+        assert_eq!(request.send().text(), expected, "{name}");
+    }
+}
+
+#[test]
+#[should_panic(expected = "cannot hold the value")]
+fn a_cookie_cannot_smuggle_attributes() {
+    let _ = Cookie::new("a", "b; Domain=evil");
+}
+
+#[test]
+fn who_panics_over_its_status_harms_nobody_elses() {
+    let app = App::new()
+        .on_status(|_| panic!("no orders"))
+        .on_status(|_| vec![Part::new("mails").value("sent", true).line("all are sent\nsince noon")]);
+    let mut setup = skep::Setup::default();
+    setup.temporary_database = true;
+    let parts = app.open(setup).unwrap().status();
+    assert!(parts[0].to_string().starts_with("status\n  cannot be told: "), "{}", parts[0]);
+    assert!(parts[0].to_string().contains("no orders"), "{}", parts[0]);
+    assert_eq!(parts[1].to_string(), "mails\n  all are sent\n  since noon\n");
+    assert_eq!(parts[1].values().next(), Some(("sent", &Value::Truth(true))));
 }
