@@ -101,13 +101,11 @@ fn object(part: &Part, process: Option<u32>) -> String {
 pub(crate) fn quoted(text: &str) -> String {
     let mut out = String::from('"');
     for character in text.chars() {
-        match character {
-            '"' | '\\' => out.extend(['\\', character]),
-            character if u32::from(character) < 0x20 => {
-                let _ = write!(out, "\\u{:04x}", u32::from(character));
-            }
-            character => out.push(character),
-        }
+        let _ = match character {
+            '"' | '\\' => write!(out, "\\{character}"),
+            '\0'..' ' => write!(out, "\\u{:04x}", u32::from(character)),
+            _ => out.write_char(character),
+        };
     }
     out.push('"');
     out

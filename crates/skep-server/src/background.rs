@@ -16,7 +16,6 @@ pub(crate) struct Background {
 }
 
 impl Background {
-    /// Starts the thread.
     pub(crate) fn start() -> io::Result<Self> {
         let runtime = Builder::new_current_thread().enable_all().build()?;
         let handle = runtime.handle().clone();

@@ -30,7 +30,6 @@ impl Backoff {
         }
     }
 
-    /// The number of early exits in a row.
     pub(crate) fn early_exits(self) -> u32 {
         self.early_exits
     }

@@ -25,7 +25,6 @@ pub(crate) struct Stamp {
 }
 
 impl Executable {
-    /// The executable of this process.
     pub(crate) fn of_process() -> io::Result<Self> {
         let file = File::open("/proc/self/exe")?;
         Self::new(path_of_process()?, file)
@@ -49,7 +48,6 @@ impl Executable {
         Ok(Self { path, file, hash, stamp })
     }
 
-    /// A hash of the content.
     pub(crate) fn version(&self) -> String {
         format!("{:08x}", self.hash >> 32)
     }

@@ -78,7 +78,6 @@ impl WorkerHandoff {
         Ok(Some(Self { spec, channel, scoreboard }))
     }
 
-    /// The listening sockets of each thread.
     pub(crate) fn listeners(&self) -> Result<Vec<Vec<Listener>>, StartError> {
         let of_thread = |sockets: &Vec<RawFd>| sockets.iter().map(|fd| take(*fd).map(|(socket, _)| socket)).collect();
         self.spec.listeners.iter().map(of_thread).collect()
@@ -89,7 +88,6 @@ impl WorkerHandoff {
         let _ = (&self.channel).write_all(encode_line(text).as_bytes());
     }
 
-    /// Sets the process title of a worker.
     pub(crate) fn title(&self, state: &str) {
         sys::process::set_title(&title(self.spec.number, state));
     }

@@ -9,7 +9,6 @@ use skep_units::nearest;
 
 use crate::error::StartError;
 
-/// The command line.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Flags {
     /// What to do instead of serving.

@@ -1,10 +1,9 @@
-//! How many requests a thread handles, at a time and in total.
+//! How many requests a thread handles, at a time and in total. All users of a budget are on one thread.
 
 use std::cell::{Cell, RefCell};
 use std::task::Waker;
 
-/// Limits the requests of a thread, at a time and in total. All its users are on one thread.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct RequestBudget {
     /// Free permits.
     permits: Cell<usize>,
@@ -16,19 +15,12 @@ pub(crate) struct RequestBudget {
 }
 
 impl RequestBudget {
-    /// No limits.
     pub(crate) fn unlimited() -> Self {
         Self::new(usize::MAX, u64::MAX)
     }
 
-    /// Limits the requests at a time and in total.
     pub(crate) fn new(concurrent: usize, total: u64) -> Self {
-        Self {
-            permits: Cell::new(concurrent),
-            reserved: Cell::new(0),
-            left: Cell::new(total),
-            waiting: RefCell::default(),
-        }
+        Self { permits: Cell::new(concurrent), left: Cell::new(total), ..Self::default() }
     }
 
     /// Counts a request. True if it was the last one.
@@ -67,7 +59,6 @@ impl RequestBudget {
         true
     }
 
-    /// Gives a permit back.
     pub(crate) fn release_permit(&self) {
         let free = self.permits.get();
         self.permits.set(free + 1);

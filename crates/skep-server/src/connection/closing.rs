@@ -35,7 +35,9 @@ pub(super) async fn close(connection: &Connection, end: End) {
         }
         End::TimedOut(TimedOut::Idle) => None,
         End::TimedOut(TimedOut::Head) if !connection.wire().received => None,
-        End::TimedOut(TimedOut::Head) => Some(header_timeout()),
+        End::TimedOut(TimedOut::Head) => {
+            Some(Error::new(StatusCode::REQUEST_TIMEOUT).with_message("the request took too long to arrive"))
+        }
         End::Rejected => {
             connection.wire().rejection.map(|rejection| Error::new(rejection.status).with_message(rejection.message))
         }
@@ -52,10 +54,6 @@ pub(super) async fn close(connection: &Connection, end: End) {
     let linger = error.is_some() || connection.wire().has_unread_input();
     let patience = connection.context.limits.write_idle;
     let _ = tokio::time::timeout(patience, finish(&connection.wire, &page, linger)).await;
-}
-
-fn header_timeout() -> Error {
-    Error::new(StatusCode::REQUEST_TIMEOUT).with_message("the request took too long to arrive")
 }
 
 /// The error page that replaces a response of hyper.

@@ -126,7 +126,6 @@ impl Context {
         })
     }
 
-    /// The time of the last tick.
     pub(crate) fn now(&self) -> Tick {
         self.now.get()
     }
@@ -141,7 +140,6 @@ impl Context {
         self.retiring.get()
     }
 
-    /// True if the thread is retiring or draining.
     pub(crate) fn is_ending(&self) -> bool {
         self.is_retiring() || self.is_draining()
     }
@@ -174,17 +172,14 @@ impl Context {
         }
     }
 
-    /// Waits until the thread retires.
     pub(crate) async fn retires(self: Rc<Self>) {
         self.until(Self::is_retiring).await;
     }
 
-    /// Waits until the request quota is used up.
     pub(crate) async fn is_exhausted(&self) {
         self.until(|context| context.budget.is_exhausted()).await;
     }
 
-    /// Waits until a permit is free.
     pub(crate) async fn has_permit(&self) {
         self.until(|context| context.budget.has_permit()).await;
     }
@@ -209,7 +204,6 @@ impl Context {
         }
     }
 
-    /// Gives the permit of a request back.
     pub(crate) fn release_permit(&self) {
         self.budget.release_permit();
         self.publish_busy();
@@ -227,7 +221,6 @@ impl Context {
         self.changed.notify_waiters();
     }
 
-    /// Waits until no connection is left.
     pub(crate) async fn closed(&self) {
         self.until(|context| context.count() == 0).await;
     }
@@ -250,7 +243,6 @@ impl Context {
         self.until(Self::is_empty).await;
     }
 
-    /// The number of connections.
     pub(crate) fn count(&self) -> usize {
         let table = self.table.borrow();
         table.slots.len() - table.free.len()

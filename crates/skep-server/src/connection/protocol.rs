@@ -113,7 +113,6 @@ async fn with_deadline(connection: Rc<Connection>, stream: impl Future<Output = 
     .await;
 }
 
-/// hyper's timer.
 #[derive(Clone, Copy)]
 struct TokioTimer;
 

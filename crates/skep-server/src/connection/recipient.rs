@@ -64,11 +64,10 @@ fn check_http2(context: &Context, parts: &Parts) -> Result<(), Error> {
     let (host, second) = (hosts.next(), hosts.next());
     // RFC 9113, 8.3.1.
     let differs = host.zip(parts.uri.authority()).is_some_and(|(host, authority)| host != authority.as_str());
-    match () {
-        () if second.is_some() => Err(Error::bad_request("there are two Host fields")),
-        () if differs => Err(Error::bad_request("Host differs from :authority")),
-        () => Ok(()),
+    if second.is_some() {
+        return Err(Error::bad_request("there are two Host fields"));
     }
+    if differs { Err(Error::bad_request("Host differs from :authority")) } else { Ok(()) }
 }
 
 /// Removes scheme and authority from a target that has a path; that of CONNECT has none.

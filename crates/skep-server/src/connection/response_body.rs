@@ -220,7 +220,6 @@ impl Buf for Chunk {
     }
 }
 
-/// Names the types of a response.
 pub(crate) type ResponseResult = Result<http::Response<ResponseBody>, Infallible>;
 
 #[cfg(test)]

@@ -21,7 +21,6 @@ pub(crate) enum Plain {
     Unix(UnixStream),
 }
 
-/// A connected socket.
 #[derive(Debug)]
 pub(crate) enum Socket {
     Plain(Plain),

@@ -72,7 +72,6 @@ enum Mode {
     Http2,
 }
 
-/// The protocol of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Protocol {
     Http1,
@@ -102,12 +101,10 @@ impl Wire {
         }
     }
 
-    /// Switches to HTTP/2.
     pub(crate) fn set_http2(&mut self) {
         self.mode = Mode::Http2;
     }
 
-    /// True for HTTP/2.
     pub(crate) fn is_http2(&self) -> bool {
         self.mode == Mode::Http2
     }
@@ -137,7 +134,6 @@ impl Wire {
         self.body = Some(PendingBody { body, exchange, awaits_head: true });
     }
 
-    /// True if a body is being sent.
     pub(crate) fn has_body(&self) -> bool {
         self.body.is_some()
     }
@@ -266,7 +262,6 @@ impl Wire {
         Poll::Ready(Ok(()))
     }
 
-    /// Adds bytes to the output.
     pub(crate) fn push(&mut self, bytes: &[u8]) {
         self.out.extend_from_slice(bytes);
     }
@@ -320,7 +315,6 @@ impl Wire {
         result
     }
 
-    /// Shuts down writing.
     pub(crate) fn poll_shutdown(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         Pin::new(&mut self.socket).poll_shutdown(cx)
     }
