@@ -298,10 +298,10 @@ impl Server {
             print(&format!("this starts, and for the internet it lacks:\n{}\n", missing.join("\n")))?;
             return Ok(ExitCode::FAILURE);
         }
-        match reports.is_empty() {
-            true => print(&summary),
-            false => print(&format!("no problems found\n{}\n", reports.join("\n"))),
+        if reports.is_empty() {
+            return print(&summary);
         }
+        print(&format!("no problems found\n{}\n", reports.join("\n")))
     }
 }
 

@@ -187,13 +187,6 @@ fn in_folder() -> (tempfile::TempDir, Setup) {
     (folder, setup)
 }
 
-/// A file of this many bytes that begins as PNG does.
-fn png(size: usize) -> Vec<u8> {
-    let mut file = b"\x89PNG\r\n\x1a\n".to_vec();
-    file.resize(size, 7);
-    file
-}
-
 #[test]
 fn a_file_arrives_is_kept_and_leaves_nothing_behind() {
     for size in [10, 100_000, 300_000] {

@@ -272,7 +272,9 @@ fn blocking_work_that_nobody_waits_for_is_skipped_unless_it_must_be_done() {
     let mut waiting = pin!(offload(&later, count(100)));
     assert!(waiting.as_mut().poll(&mut task).is_pending());
     let jobs = std::mem::take(&mut *later.0.lock().unwrap());
-    jobs.into_iter().for_each(|job| job());
+    for job in jobs {
+        job();
+    }
     assert_eq!(runs.load(Ordering::Relaxed), 110);
 }
 

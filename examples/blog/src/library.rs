@@ -46,7 +46,6 @@ const FOLDER: &str = "articles";
 const ARTICLES: &str = "articles";
 
 /// The life of a page that is made of articles.
-#[must_use]
 pub fn until_an_article_changes() -> EntryPolicy {
     EntryPolicy::new(Duration::from_hours(1)).tag(ARTICLES)
 }

@@ -148,7 +148,9 @@ impl Memory {
             Verdict::Check => {
                 let found = self.scan(store)?;
                 if !covers(&self.written, &found) {
-                    shortcut.into_iter().for_each(|shortcut| shortcut.is_off.store(true, Ordering::Relaxed));
+                    if let Some(shortcut) = shortcut {
+                        shortcut.is_off.store(true, Ordering::Relaxed);
+                    }
                     return Err(SHORTCUT_MISSED_A_PAGE);
                 }
                 self.written = found;

@@ -236,7 +236,7 @@ fn line_end(bytes: &[u8]) -> Validated<Option<usize>> {
     match (bytes[at], bytes.get(at + 1)) {
         (b'\r', Some(b'\n')) => Ok(Some(at)),
         (b'\r', None) => Ok(None),
-        (b'\r', Some(_)) => Err(bad_request("a carriage return stands process")),
+        (b'\r', Some(_)) => Err(bad_request("a carriage return stands alone")),
         (b'\n', _) => Err(bad_request("a line does not end in CR LF")),
         _ => Err(bad_request("there is a control character")),
     }

@@ -83,8 +83,8 @@ pub struct Upload<K = AnyFile> {
 pub struct Received {
     pub(super) file_name: String,
     pub(super) content_type: String,
-    /// By its first bytes; `None` for text, and for what is unknown. The outer one is there once they were looked at.
-    pub(super) found: Option<Option<&'static str>>,
+    /// By its first bytes, once they were looked at; empty for text, and for what is unknown.
+    pub(super) found: Option<&'static str>,
     pub(super) len: u64,
     /// It was larger than this, and what was too much was not kept.
     pub(super) beyond: Option<u64>,
@@ -123,7 +123,7 @@ impl Received {
 
     /// Finds out what it is. The first call has its beginning.
     pub(super) fn look_at(&mut self, beginning: &[u8]) {
-        self.found.get_or_insert_with(|| infer::get(beginning).map(|kind| kind.mime_type()));
+        self.found.get_or_insert_with(|| infer::get(beginning).map_or("", |kind| kind.mime_type()));
     }
 }
 
@@ -145,7 +145,7 @@ impl<K> Upload<K> {
     /// What its first bytes show: `image/png`, `application/pdf`. `None` for plain text, and for what is unknown.
     #[must_use]
     pub fn detected_type(&self) -> Option<&'static str> {
-        self.received.found.flatten()
+        self.received.found.filter(|found| !found.is_empty())
     }
 
     /// The number of bytes.
@@ -234,7 +234,7 @@ impl<K: FileKind> Control for Upload<K> {
 fn accepts(accept: &str, file: &Received) -> bool {
     let said = file.content_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
     let name = file.file_name.to_ascii_lowercase();
-    let found = file.found.flatten();
+    let found = file.found.filter(|found| !found.is_empty());
     accept.split(',').map(|one| one.trim().to_ascii_lowercase()).any(|one| match one.strip_suffix("/*") {
         Some(group) => is_in(group, &said) && found.map_or(group == "text", |found| is_in(group, found)),
         None if one.starts_with('.') => name.ends_with(&one),

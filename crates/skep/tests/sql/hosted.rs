@@ -14,7 +14,7 @@ use skep::sql::{Database, Packed, Place};
 
 fn hosted_in(data: &Path, change: impl FnOnce(&mut Setup)) -> Hosted {
     let mut setup = Setup::default();
-    setup.data = data.to_owned();
+    data.clone_into(&mut setup.data);
     change(&mut setup);
     Hosted::new("test", setup).unwrap()
 }

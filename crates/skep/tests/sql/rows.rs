@@ -215,7 +215,7 @@ fn every_way_to_give_parameters_keeps_their_order() {
         let number = Value::Integer;
         assert_eq!(one(query("select 1", ())).await, number(1));
         assert_eq!(one(query("select ?", 1)).await, number(1));
-        assert_eq!(one(query("select ?", &number(1))).await, number(1));
+        assert_eq!(one(query("select ?", number(1))).await, number(1));
         assert_eq!(one(query("select ?", (1,))).await, number(1));
         assert_eq!(one(query("select ?", None::<&str>)).await, Value::Null);
         assert_eq!(one(query("select ?", &b"xy"[..])).await, Value::Blob(b"xy".as_slice().into()));

@@ -73,7 +73,7 @@ fn of_type(name: &str, kind: Type, value: &Value) -> Option<String> {
         _ => &[],
     };
     if let Some(near) = nearest(&text, words.iter().copied().filter(|word| !word.is_empty())) {
-        message += &format!("; did you mean `{near}`?");
+        message.extend(["; did you mean `", near, "`?"]);
     }
     Some(message)
 }
