@@ -1,6 +1,8 @@
 //! The application that fails when it is asked to. What it is called, and what is wrong with it from its start, stands behind the end of
 //! its executable: so one build makes many versions.
 
+mod attacked;
+
 use std::os::unix::fs::FileExt;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -178,7 +180,7 @@ const BREAKS: Migration =
     Migration::new(3, "0003_drop.sql", "-- Nobody needs it.\nalter table post drop column title;");
 
 /// The application: `/`, `/version`, `/count`, `/kept`, `/random`, `/slow/MILLISECONDS`, and what no application should have: `/hang`, `/leak`,
-/// `/crash/abort`, `/crash/segv`, `/crash/exit`.
+/// `/crash/abort`, `/crash/segv`, `/crash/exit`. Besides, what hostile clients attack: forms, files, sessions, cached pages.
 ///
 /// ```no_run
 /// skep_server::Server::new(skep_drill::application).run_with(["--listen", "127.0.0.1:0"]);
@@ -186,6 +188,8 @@ const BREAKS: Migration =
 #[must_use]
 pub fn application() -> App {
     match &*version() {
+        "once" => plain().serve::<attacked::Once>(),
+        "once db" => plain().serve::<attacked::Once>().database(Migrations::new(&[TABLE])),
         "noted" => {
             note();
             plain()
@@ -212,6 +216,7 @@ fn plain() -> App {
     App::new()
         .name("drill", "1.2.3")
         .serve::<(Hello, Kept, Count, Version, Random, Slow, Hang, Crash, Leak)>()
+        .serve::<attacked::Attacked>()
         .state(Started::default())
         .on_start(|site| {
             site.state::<Started>().0.fetch_add(1, Ordering::Relaxed);

@@ -4,17 +4,19 @@ use std::ffi::OsString;
 use std::io::{self, Write};
 use std::path::Path;
 use std::process::ExitCode;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use clap::Parser;
 
 use crate::components::COMPONENT_DRILLS;
-use crate::drills::{DRILLS, Drill, Stage};
+use crate::drills::{self, DRILLS, Drill, Stage};
 use crate::report::Report;
 use crate::subject::Subject;
 
 /// The command line is wrong; nothing was done.
 const BAD_USAGE: u8 = 2;
+
+const NOT_TOGETHER: &str = "--together is for executables: drills of components have no hostile clients";
 
 /// Re-enact disasters under load, and show what was lost.
 ///
@@ -36,6 +38,9 @@ struct Order {
     /// A fifth of the load: a minute instead of five
     #[arg(long)]
     quick: bool,
+    /// Let the hostile clients of all drills that have some come at the same time, for this long, such as 10m
+    #[arg(long, value_name = "TIME", value_parser = skep_units::parse_duration)]
+    together: Option<Duration>,
     /// Drill the component that is built in, instead of the executable
     #[arg(long)]
     component: bool,
@@ -76,7 +81,7 @@ pub fn run(arguments: Vec<OsString>) -> ExitCode {
         return print(&list());
     }
     match order.prepare() {
-        Ok((subject, drills)) => carry_out(&drills, &Stage::new(&subject, order.quick)),
+        Ok((subject, drills)) => carry_out(&drills, order.together, &Stage::new(&subject, order.quick)),
         Err(problem) => {
             eprintln!("skep drill: {problem}\n`skep drill --help` says more.");
             ExitCode::from(BAD_USAGE)
@@ -109,7 +114,11 @@ impl Order {
         let table = if component { COMPONENT_DRILLS } else { DRILLS };
         let subject = self.subject(file, component)?;
         if names.is_empty() {
-            return Ok((subject, table.iter().filter(|drill| file.is_none() || !drill.needs_ours).collect()));
+            let fits = |drill: &&Drill| {
+                (file.is_none() || !drill.needs_ours) && (self.together.is_none() || drill.hostile().is_some())
+            };
+            let drills: Vec<_> = table.iter().filter(fits).collect();
+            return if drills.is_empty() { Err(NOT_TOGETHER.into()) } else { Ok((subject, drills)) };
         }
         let find = |name: &&str| {
             let drill = table.iter().find(|drill| drill.name == *name).ok_or_else(|| {
@@ -124,6 +133,9 @@ impl Order {
             })?;
             if drill.needs_ours && file.is_some() {
                 return Err(format!("{name} needs an application that fails when it is asked to: leave the file out"));
+            }
+            if self.together.is_some() && drill.hostile().is_none() {
+                return Err(format!("{name} needs a server of its own: leave it out, or --together"));
             }
             Ok(drill)
         };
@@ -158,15 +170,19 @@ fn is_component(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension == "wasm")
 }
 
-fn carry_out(drills: &[&Drill], stage: &Stage<'_>) -> ExitCode {
+fn carry_out(drills: &[&Drill], together: Option<Duration>, stage: &Stage<'_>) -> ExitCode {
     let start = Instant::now();
     let mut report = Report::aloud();
     let mut failed = Vec::new();
-    for drill in drills {
-        if let Err(error) = drill.run(stage, &mut report) {
-            eprintln!("  {} could not be carried out: {error}", drill.name);
-            failed.push(format!("{}: could not be carried out: {error}\n", drill.name));
+    let mut note = |name: &str, result: crate::error::Result<()>| {
+        if let Err(error) = result {
+            eprintln!("  {name} could not be carried out: {error}");
+            failed.push(format!("{name}: could not be carried out: {error}\n"));
         }
+    };
+    match together {
+        Some(time) => note("together", drills::together(drills, time, stage, &mut report)),
+        None => drills.iter().for_each(|drill| note(drill.name, drill.run(stage, &mut report))),
     }
     let broken = report.broken() + &failed.concat();
     let promises = report.findings().iter().filter(|finding| !finding.expected.is_empty()).count();
@@ -221,6 +237,8 @@ mod tests {
         let of_file = read(&[program.to_str().unwrap(), "--path", "/x", "--", "--workers", "3"]).unwrap();
         assert!(of_file.contains(&"swap") && !of_file.contains(&"leak"), "{of_file:?}");
         assert!(read(&["--component"]).unwrap().contains(&"trap"));
+        let together = read(&["--together", "10m"]).unwrap();
+        assert!(together.contains(&"zero-windows") && !together.contains(&"crash"), "{together:?}");
     }
 
     #[test]
@@ -235,6 +253,9 @@ mod tests {
         assert!(said(&["--path", "x"]).contains("a path begins with a slash"));
         assert!(said(&["--quik"]).contains("'--quick'"));
         assert!(said(&["--path", "/x"]).ends_with("name its file"));
+        assert!(said(&["--together", "10m", "crash"]).ends_with("leave it out, or --together"));
+        assert!(said(&["--together", "10m", "--component"]).starts_with("--together is for executables"));
+        assert!(said(&["--together", "soon"]).contains("expected a number and a unit"));
         let program = std::env::current_exe().unwrap();
         assert!(said(&[program.to_str().unwrap(), "leak"]).ends_with("leave the file out"));
     }

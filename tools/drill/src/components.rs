@@ -9,27 +9,28 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::drills::Drill;
+use crate::drills::Run::Scene;
 use crate::error::{Error, Result};
 
 /// All drills of components, in the order in which they run.
 pub const COMPONENT_DRILLS: &[Drill] = &[
-    Drill { name: "trap", about: "a request runs into `unreachable`", needs_ours: true, run: bad::trap },
-    Drill { name: "stack", about: "a request overflows its stack", needs_ours: true, run: bad::stack },
-    Drill { name: "memory", about: "a request asks for ever more memory", needs_ours: true, run: bad::memory },
-    Drill { name: "loop", about: "a request computes for ever", needs_ours: true, run: bad::endless_loop },
-    Drill { name: "output", about: "endless answers, which nobody reads", needs_ours: true, run: many::output },
+    Drill { name: "trap", about: "a request runs into `unreachable`", needs_ours: true, run: Scene(bad::trap) },
+    Drill { name: "stack", about: "a request overflows its stack", needs_ours: true, run: Scene(bad::stack) },
+    Drill { name: "memory", about: "a request asks for ever more memory", needs_ours: true, run: Scene(bad::memory) },
+    Drill { name: "loop", about: "a request computes for ever", needs_ours: true, run: Scene(bad::endless_loop) },
+    Drill { name: "output", about: "endless answers, which nobody reads", needs_ours: true, run: Scene(many::output) },
     Drill {
         name: "instances",
         about: "2000 instances at once, held by slow readers",
         needs_ours: true,
-        run: many::instances,
+        run: Scene(many::instances),
     },
-    Drill { name: "swap", about: "twenty new versions under load", needs_ours: false, run: swap::swaps },
+    Drill { name: "swap", about: "twenty new versions under load", needs_ours: false, run: Scene(swap::swaps) },
     Drill {
         name: "broken",
         about: "files that are no version: half written, empty, no component",
         needs_ours: false,
-        run: swap::broken,
+        run: Scene(swap::broken),
     },
 ];
 

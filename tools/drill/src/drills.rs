@@ -4,6 +4,7 @@ mod broken;
 mod crash;
 mod flood;
 mod hang;
+mod hostile;
 mod killed;
 mod leak;
 mod restart;
@@ -17,6 +18,8 @@ use crate::load::Load;
 use crate::report::Report;
 use crate::server::Server;
 use crate::subject::Subject;
+use Run::Scene;
+use hostile::Hostile;
 
 /// A disaster that is re-enacted.
 #[derive(Debug)]
@@ -27,7 +30,16 @@ pub struct Drill {
     pub about: &'static str,
     /// Only an application that fails when it is asked to can be put through it.
     pub needs_ours: bool,
-    pub(crate) run: fn(&Stage<'_>, &mut Report) -> Result<()>,
+    pub(crate) run: Run,
+}
+
+/// How a drill is carried out.
+#[derive(Debug)]
+pub(crate) enum Run {
+    /// With servers of its own, which it starts, kills or swaps.
+    Scene(fn(&Stage<'_>, &mut Report) -> Result<()>),
+    /// With hostile clients, which can be there together with others.
+    Hostile(&'static Hostile),
 }
 
 /// All drills of executables, in the order in which they run.
@@ -36,32 +48,60 @@ pub const DRILLS: &[Drill] = &[
         name: "crash",
         about: "a handler ends its process, once in 1000 requests, with 32 connections",
         needs_ours: true,
-        run: crash::run,
+        run: Scene(crash::run),
     },
-    Drill { name: "kill", about: "kill -9 of one worker, and of all of them", needs_ours: false, run: killed::workers },
+    Drill {
+        name: "kill",
+        about: "kill -9 of one worker, and of all of them",
+        needs_ours: false,
+        run: Scene(killed::workers),
+    },
     Drill {
         name: "kill-supervisor",
         about: "kill -9 of the supervisor, and another start",
         needs_ours: false,
-        run: killed::supervisor,
+        run: Scene(killed::supervisor),
     },
-    Drill { name: "swap", about: "twenty new versions under load", needs_ours: false, run: swap::run },
-    Drill { name: "broken", about: "swaps to files that are no version", needs_ours: false, run: broken::run },
-    Drill { name: "leak", about: "a handler forgets 1 MiB for each request", needs_ours: true, run: leak::run },
-    Drill { name: "hang", about: "a handler keeps its thread for ever", needs_ours: true, run: hang::run },
+    Drill { name: "swap", about: "twenty new versions under load", needs_ours: false, run: Scene(swap::run) },
+    Drill { name: "broken", about: "swaps to files that are no version", needs_ours: false, run: Scene(broken::run) },
+    Drill { name: "leak", about: "a handler forgets 1 MiB for each request", needs_ours: true, run: Scene(leak::run) },
+    Drill { name: "hang", about: "a handler keeps its thread for ever", needs_ours: true, run: Scene(hang::run) },
     Drill {
         name: "flood",
         about: "10000 connections that say nothing or half a request, then TERM",
         needs_ours: false,
-        run: flood::run,
+        run: Scene(flood::run),
     },
     Drill {
         name: "restart",
         about: "an application that dies at its start, again and again",
         needs_ours: true,
-        run: restart::run,
+        run: Scene(restart::run),
     },
+    attack("small-parts", "forms with 900 files of 65 KB, without an end", &hostile::SMALL_PARTS),
+    attack("zero-windows", "2000 HTTP/2 streams whose client takes no byte", &hostile::ZERO_WINDOWS),
+    attack("slow-bodies", "400 forms that arrive byte by byte", &hostile::SLOW_BODIES),
+    attack("reset", "HTTP/2 streams, cancelled as soon as a handler works on them", &hostile::RESET),
+    attack("form-rows", "forms with 999 rows, 20 a second", &hostile::FORM_ROWS),
+    attack("offload", "requests that need threads, of clients that are gone", &hostile::OFFLOAD),
+    attack("sessions", "more sessions than may be kept", &hostile::SESSIONS),
+    attack("tokens", "more forms that are accepted once than are remembered", &hostile::TOKENS),
+    Drill {
+        needs_ours: false,
+        ..attack(
+            "idle-prefork",
+            "140 connections that say nothing, or half a request, to prefork",
+            &hostile::IDLE_PREFORK,
+        )
+    },
+    Drill { needs_ours: false, ..attack("one-address", "20000 connections of one address", &hostile::ONE_ADDRESS) },
+    attack("cache-keys", "ever more pages that are cached", &hostile::CACHE_KEYS),
+    attack("log", "requests that are logged as refused", &hostile::LOG),
 ];
+
+const fn attack(name: &'static str, about: &'static str, hostile: &'static Hostile) -> Drill {
+    Drill { name, about, needs_ours: true, run: Run::Hostile(hostile) }
+}
 
 /// Who is drilled, and how hard.
 #[derive(Debug)]
@@ -98,10 +138,28 @@ impl<'s> Stage<'s> {
 }
 
 impl Drill {
+    /// The clients that can be there together with those of other drills.
+    pub(crate) fn hostile(&self) -> Option<&'static Hostile> {
+        match self.run {
+            Run::Hostile(hostile) => Some(hostile),
+            Scene(_) => None,
+        }
+    }
+
     /// Carries it out. An error is what kept it from being carried out; what it found is in the report.
     pub fn run(&self, stage: &Stage<'_>, report: &mut Report) -> Result<()> {
-        (self.run)(stage, report)
+        match &self.run {
+            Scene(run) => run(stage, report),
+            Run::Hostile(hostile) => hostile::run(hostile, self.name, stage, report),
+        }
     }
+}
+
+/// Hostile clients of these drills at the same time, and normal ones. Other drills have servers of their own, and are left out.
+pub(crate) fn together(drills: &[&Drill], time: Duration, stage: &Stage<'_>, report: &mut Report) -> Result<()> {
+    let hostile: Vec<_> =
+        drills.iter().filter_map(|drill| drill.hostile().map(|hostile| (drill.name, hostile))).collect();
+    hostile::together(&hostile, time, stage, report)
 }
 
 /// How an application is run.

@@ -13,9 +13,11 @@
 
 mod application;
 mod cli;
+mod client;
 mod components;
 mod drills;
 mod error;
+mod http2;
 mod load;
 mod process;
 mod report;
@@ -28,7 +30,7 @@ pub use components::COMPONENT_DRILLS;
 pub use drills::{DRILLS, Drill, Stage};
 pub use error::{Error, Result};
 pub use load::{Answer, Guilty, Load, Running, Tally, ask};
-pub use process::{descendants, is_there, kill, memory, title};
+pub use process::{cpu_time, descendants, is_there, kill, memory, title};
 pub use report::{Finding, Report};
 pub use server::{Server, folder};
 pub use subject::{Subject, deploy_bytes, mark};

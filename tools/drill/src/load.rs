@@ -28,10 +28,44 @@ pub struct Tally {
     pub guilty: AtomicU64,
     /// The longest that a request took, in microseconds, connecting included.
     pub slowest: AtomicU64,
+    /// How long requests took.
+    times: Times,
     /// The first few of what went wrong.
     problems: Mutex<Vec<String>>,
     /// Of each connection the bodies of its answers, in their order.
     seen: Mutex<Vec<Vec<String>>>,
+}
+
+/// How many requests took how long: a counter for each [`STEP`], and the last one for all that took longer.
+#[derive(Debug)]
+struct Times(Vec<AtomicU64>);
+
+/// The resolution of percentiles.
+const STEP: Duration = Duration::from_micros(250);
+
+impl Default for Times {
+    fn default() -> Self {
+        Self((0..=4000).map(|_| AtomicU64::new(0)).collect())
+    }
+}
+
+impl Times {
+    fn add(&self, took: Duration) {
+        let step = usize::try_from(took.as_micros() / STEP.as_micros()).unwrap_or(usize::MAX);
+        self.0[step.min(self.0.len() - 1)].fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// The first step below whose end this percentage of requests ended.
+    fn percentile(&self, percent: u64) -> u32 {
+        let counts: Vec<u64> = self.0.iter().map(Tally::of).collect();
+        let most = (counts.iter().sum::<u64>() * percent).div_ceil(100);
+        let mut sum = 0;
+        let below = counts.iter().take_while(|count| {
+            sum += *count;
+            sum < most
+        });
+        u32::try_from(below.count()).unwrap_or(u32::MAX)
+    }
 }
 
 /// Requests that are meant to fail.
@@ -123,8 +157,7 @@ impl Load {
                     break;
                 }
                 Ok(answer) => {
-                    let took = u64::try_from(start.elapsed().as_micros()).unwrap_or(u64::MAX);
-                    tally.slowest.fetch_max(took, Ordering::Relaxed);
+                    tally.took(start.elapsed());
                     match guilty {
                         None if answer.status == 200 => drop(tally.good.fetch_add(1, Ordering::Relaxed)),
                         None => tally.lose(&tally.bad, format!("status {}", answer.status)),
@@ -187,6 +220,18 @@ impl Tally {
         if problems.len() < 10 && !problems.contains(&problem) {
             problems.push(problem);
         }
+    }
+
+    fn took(&self, time: Duration) {
+        self.slowest.fetch_max(u64::try_from(time.as_micros()).unwrap_or(u64::MAX), Ordering::Relaxed);
+        self.times.add(time);
+    }
+
+    /// The time within which this percentage of the answers came, connecting included, to the next quarter of a millisecond; what is beyond
+    /// a second counts as that.
+    #[must_use]
+    pub fn percentile(&self, percent: u64) -> Duration {
+        STEP * (self.times.percentile(percent) + 1)
     }
 
     /// What this counter says now.
@@ -260,5 +305,21 @@ impl Running {
             let _ = thread.join();
         }
         self.tally
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_percentile_is_the_time_within_which_that_many_were_answered() {
+        let tally = Tally::default();
+        (0..98).for_each(|_| tally.took(Duration::from_micros(100)));
+        (0..2).for_each(|_| tally.took(Duration::from_micros(7600)));
+        assert_eq!((tally.percentile(50), tally.percentile(98)), (STEP, STEP));
+        assert_eq!(tally.percentile(99), Duration::from_micros(7750));
+        (0..900).for_each(|_| tally.took(Duration::from_mins(1)));
+        assert!(tally.percentile(99) > Duration::from_secs(1));
     }
 }

@@ -22,6 +22,19 @@ fn a_drill_says_what_was_expected_and_what_was() {
     assert!(text.lines().last().unwrap().starts_with("all held: "), "{text}");
 }
 
+#[test]
+fn hostile_clients_come_alone_or_together() {
+    let (code, text) = drill(&["reset", "form-rows", "--quick"]);
+    assert_eq!(code, Some(0), "{text}");
+    assert!(text.contains("reset: connections closed") && text.contains("form-rows: requests"), "{text}");
+    let (code, text) = drill(&["reset", "offload", "--quick", "--together", "3s"]);
+    assert!(matches!(code, Some(0 | 1)), "{text}");
+    assert!(text.contains("\ntogether: threads, 3s\n"), "{text}");
+    for promise in ["reset: streams", "offload: requests", "offload: lost by a neighbour", "requests cut", "MiB afterwards"] {
+        assert!(text.contains(promise), "{promise}: {text}");
+    }
+}
+
 /// The executable of somebody else is this one, as the application that it can be.
 #[test]
 fn an_executable_of_ones_own_is_drilled() {

@@ -14,6 +14,18 @@ pub(crate) const TESTS: &[Test] = &[
     ("drill_hang", || hold("hang")),
     ("drill_flood", || hold("flood")),
     ("drill_restart", || hold("restart")),
+    ("drill_small_parts", || hold("small-parts")),
+    ("drill_zero_windows", || hold("zero-windows")),
+    ("drill_slow_bodies", || hold("slow-bodies")),
+    ("drill_reset", || hold("reset")),
+    ("drill_form_rows", || hold("form-rows")),
+    ("drill_offload", || hold("offload")),
+    ("drill_sessions", || hold("sessions")),
+    ("drill_tokens", || hold("tokens")),
+    ("drill_idle_prefork", || hold("idle-prefork")),
+    ("drill_one_address", || hold("one-address")),
+    ("drill_cache_keys", || hold("cache-keys")),
+    ("drill_log", || hold("log")),
 ];
 
 fn hold(name: &str) {

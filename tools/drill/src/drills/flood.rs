@@ -4,11 +4,11 @@ use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
-use rustix::process::{Resource, Signal, getrlimit, setrlimit};
+use rustix::process::Signal;
 
 use super::{Stage, THREADS, in_time};
 use crate::error::Result;
-use crate::process::memory;
+use crate::process::{may_open, memory};
 use crate::report::{Report, millis};
 
 /// `grace`, as nobody says otherwise, and a little more.
@@ -51,12 +51,4 @@ pub(super) fn run(stage: &Stage<'_>, report: &mut Report) -> Result<()> {
     report.note("connections that got a word", open);
     report.note("drained in", millis(start.elapsed()));
     Ok(())
-}
-
-/// How many files this process may open, and those that it starts; all that it may have is taken.
-fn may_open() -> u64 {
-    let mut limit = getrlimit(Resource::Nofile);
-    limit.current = limit.maximum;
-    let _ = setrlimit(Resource::Nofile, limit);
-    limit.maximum.unwrap_or(u64::MAX)
 }
