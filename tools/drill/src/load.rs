@@ -157,7 +157,7 @@ impl Load {
                     break;
                 }
                 Ok(answer) => {
-                    tally.took(start.elapsed());
+                    tally.took(start.elapsed(), self.pause);
                     match guilty {
                         None if answer.status == 200 => drop(tally.good.fetch_add(1, Ordering::Relaxed)),
                         None => tally.lose(&tally.bad, format!("status {}", answer.status)),
@@ -222,9 +222,16 @@ impl Tally {
         }
     }
 
-    fn took(&self, time: Duration) {
+    /// Counts the time of a request. While its client waited, it did not send what it sends after each `pause`, and those requests would
+    /// have waited, too (coordinated omission): they are counted with what was left for them to wait.
+    fn took(&self, time: Duration, pause: Duration) {
         self.slowest.fetch_max(u64::try_from(time.as_micros()).unwrap_or(u64::MAX), Ordering::Relaxed);
         self.times.add(time);
+        let mut left = time.saturating_sub(pause);
+        while !pause.is_zero() && left >= pause {
+            self.times.add(left);
+            left -= pause;
+        }
     }
 
     /// The time within which this percentage of the answers came, connecting included, to the next quarter of a millisecond; what is beyond
@@ -315,11 +322,20 @@ mod tests {
     #[test]
     fn a_percentile_is_the_time_within_which_that_many_were_answered() {
         let tally = Tally::default();
-        (0..98).for_each(|_| tally.took(Duration::from_micros(100)));
-        (0..2).for_each(|_| tally.took(Duration::from_micros(7600)));
+        (0..98).for_each(|_| tally.took(Duration::from_micros(100), Duration::ZERO));
+        (0..2).for_each(|_| tally.took(Duration::from_micros(7600), Duration::ZERO));
         assert_eq!((tally.percentile(50), tally.percentile(98)), (STEP, STEP));
         assert_eq!(tally.percentile(99), Duration::from_micros(7750));
-        (0..900).for_each(|_| tally.took(Duration::from_mins(1)));
+        (0..900).for_each(|_| tally.took(Duration::from_mins(1), Duration::ZERO));
         assert!(tally.percentile(99) > Duration::from_secs(1));
+    }
+
+    #[test]
+    fn a_request_that_takes_long_stands_for_those_that_were_not_sent_meanwhile() {
+        let tally = Tally::default();
+        (0..100).for_each(|_| tally.took(Duration::from_micros(100), Duration::from_millis(5)));
+        tally.took(Duration::from_millis(500), Duration::from_millis(5));
+        assert_eq!(tally.percentile(50), STEP);
+        assert!(tally.percentile(75) > Duration::from_millis(200), "{:?}", tally.percentile(75));
     }
 }

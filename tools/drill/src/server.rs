@@ -94,6 +94,11 @@ impl Server {
         self.errors.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
+    /// The number of lines that it has written to standard error.
+    pub(crate) fn error_lines(&self) -> u64 {
+        self.errors.lock().unwrap_or_else(PoisonError::into_inner).lines().count() as u64
+    }
+
     /// Sends a signal to the supervisor.
     pub fn signal(&self, signal: Signal) {
         kill(self.pid(), signal);

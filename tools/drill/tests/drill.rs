@@ -30,7 +30,9 @@ fn hostile_clients_come_alone_or_together() {
     let (code, text) = drill(&["reset", "offload", "--quick", "--together", "3s"]);
     assert!(matches!(code, Some(0 | 1)), "{text}");
     assert!(text.contains("\ntogether: threads, 3s\n"), "{text}");
-    for promise in ["reset: streams", "offload: requests", "offload: lost by a neighbour", "requests cut", "MiB afterwards"] {
+    for promise in
+        ["reset: streams", "offload: requests", "offload: lost by a neighbour", "requests cut", "MiB afterwards"]
+    {
         assert!(text.contains(promise), "{promise}: {text}");
     }
 }
