@@ -32,7 +32,10 @@ pub(crate) const TESTS: &[Test] = &[
 const OPEN: &[(&str, &str)] = &[
     ("zero-windows", "MiB more than before"),
     ("zero-windows", "MiB afterwards"),
+    ("small-parts", "MiB more than before"),
     ("small-parts", "MiB afterwards"),
+    ("slow-bodies", "MiB more than before"),
+    ("slow-bodies", "log lines a second"),
     ("offload", "MiB afterwards"),
     ("sessions", "sessions: lost by a neighbour"),
     ("tokens", "tokens: lost by a neighbour"),
