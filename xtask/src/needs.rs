@@ -1,6 +1,6 @@
 //! What a machine must have before the checks can run, beside stable Rust.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::{command, vnu};
 
@@ -30,6 +30,8 @@ pub(crate) enum From {
     Crate(&'static str, &'static str),
     /// A package of npm, `name@version`, and the folder of the repository that it goes to.
     Npm(&'static str, &'static str),
+    /// A program that Go builds: its package and version, and the folder of the repository that it goes to.
+    Go(&'static str, &'static str, &'static str),
     /// A package of Python, name and version, in a folder of its own below `target/tools`.
     Python(&'static str, &'static str),
 }
@@ -37,13 +39,17 @@ pub(crate) enum From {
 const WASM: &str = "wasm32-wasip2";
 /// Where npm puts it: `crates/skep-isolate/tests/isolate/languages.rs` runs what is there.
 const COMPONENTIZE_JS: &str = "target/tools/componentize-js";
+/// The commit of its release 2.6.0, whose number Go does not accept: the name of the module would have to end with `/v2`.
+const H2SPEC: &str = "v0.0.0-20200804131034-70ac22940108";
+/// With the version in its name, which the program does not know.
+const H2SPEC_FOLDER: &str = "target/tools/h2spec-2.6.0";
 
 /// Every need, in the order in which it is looked for.
 pub(crate) const NEEDS: &[Need] = &[
     Need {
         name: "a C compiler",
         why: "SQLite is built from its C source",
-        steps: &["clippy", "test", "docs", "tools", "peers", "features", "release"],
+        steps: &["clippy", "test", "suites", "docs", "tools", "peers", "features", "release"],
         found: || command::succeeds("cc", &["--version"]),
         from: From::Debian(&["gcc", "libc6-dev"]),
     },
@@ -108,8 +114,8 @@ pub(crate) const NEEDS: &[Need] = &[
     },
     Need {
         name: "Python",
-        why: "the validator of OpenAPI documents is written in it, and components of Python are served in tests",
-        steps: &["external"],
+        why: "test suites and the validator of OpenAPI documents are written in it; components of it are served in tests",
+        steps: &["external", "suites"],
         found: || command::succeeds("python3", &["-c", "import ensurepip, venv"]),
         from: From::Debian(&["python3", "python3-venv"]),
     },
@@ -126,6 +132,48 @@ pub(crate) const NEEDS: &[Need] = &[
         steps: &["external"],
         found: || is_python_package_there("componentize-py", "0.25.1"),
         from: From::Python("componentize-py", "0.25.1"),
+    },
+    Need {
+        name: "sslyze",
+        why: "it judges what we speak as TLS",
+        steps: &["suites"],
+        found: || is_python_package_there("sslyze", "6.3.1"),
+        from: From::Python("sslyze", "6.3.1"),
+    },
+    Need {
+        name: "Wapiti",
+        why: "it attacks the examples as a web application",
+        steps: &["suites"],
+        found: || is_python_package_there("wapiti3", "3.2.3"),
+        from: From::Python("wapiti3", "3.2.3"),
+    },
+    Need {
+        name: "Schemathesis",
+        why: "it holds the answers of an interface against its OpenAPI document",
+        steps: &["suites"],
+        found: || is_python_package_there("schemathesis", "4.32.5"),
+        from: From::Python("schemathesis", "4.32.5"),
+    },
+    Need {
+        name: "SlowHTTPTest",
+        why: "its slow clients must not keep others from being served",
+        steps: &["suites"],
+        found: || command::on_path("slowhttptest"),
+        from: From::Debian(&["slowhttptest"]),
+    },
+    Need {
+        name: "Go",
+        why: "h2spec is written in it",
+        steps: &["suites"],
+        found: || h2spec().is_file() || command::succeeds("go", &["version"]),
+        from: From::Debian(&["golang-go"]),
+    },
+    Need {
+        name: "h2spec",
+        why: "it tries each rule of HTTP/2 on us",
+        steps: &["suites"],
+        found: || h2spec().is_file(),
+        from: From::Go("github.com/summerwind/h2spec/cmd/h2spec", H2SPEC, H2SPEC_FOLDER),
     },
     Need {
         name: "rustfmt",
@@ -172,6 +220,11 @@ fn componentize_js_is_there() -> bool {
     let manifest = "node_modules/@bytecodealliance/componentize-js/package.json";
     let manifest = std::fs::read_to_string(command::root().join(COMPONENTIZE_JS).join(manifest));
     manifest.is_ok_and(|text| text.contains("\"version\": \"0.23.0\""))
+}
+
+/// Where the program is.
+pub(crate) fn h2spec() -> PathBuf {
+    command::root().join(H2SPEC_FOLDER).join("h2spec")
 }
 
 /// rustc knows where a target's library would be, also when it is not; so this does not need rustup.

@@ -8,12 +8,11 @@ use std::fs;
 use std::path::Path;
 use std::process::ExitCode;
 
+use crate::site::{self, Site};
 use crate::{command, vnu};
 use crawl::Page;
-use site::Site;
 
 mod crawl;
-mod site;
 
 /// Judges the pages of every example.
 pub(crate) fn run() -> Result<ExitCode, String> {
@@ -28,10 +27,11 @@ pub(crate) fn run() -> Result<ExitCode, String> {
 pub(crate) fn complaints() -> Result<Vec<String>, String> {
     let root = command::root();
     let names = examples(&root)?;
-    build(&names)?;
+    site::build(&names)?;
     let mut complaints = Vec::new();
     for name in &names {
-        let site = Site::start(&root, name)?;
+        let data = root.join("target/pages").join(format!("{name}.data"));
+        let site = Site::start(&root, name, &data, &[])?;
         let pages = crawl::all(&site)?;
         println!("{name}: {} pages", pages.len());
         complaints.extend(judge(&root, name, &pages)?);
@@ -75,11 +75,4 @@ fn examples(root: &Path) -> Result<Vec<String>, String> {
     let mut names: Vec<String> = folders.map(|folder| folder.file_name().to_string_lossy().into_owned()).collect();
     names.sort();
     Ok(names)
-}
-
-fn build(names: &[String]) -> Result<(), String> {
-    let mut cargo = command::program("cargo");
-    cargo.arg("build").args(names.iter().flat_map(|name| ["-p", name.as_str()]));
-    let status = cargo.status().map_err(|error| format!("cargo does not start: {error}"))?;
-    if status.success() { Ok(()) } else { Err("the examples do not build".to_owned()) }
 }

@@ -65,6 +65,10 @@ fn plan(missing: &[&Need], machine: Machine) -> Result<Vec<Action>, String> {
                 actions.extend(python(name, version));
                 continue;
             }
+            From::Go(package, version, folder) => {
+                actions.push(go(package, version, folder));
+                continue;
+            }
             From::Component(name) => (&[], vec!["rustup", "component", "add", name]),
             From::Target(name) => (&[], vec!["rustup", "target", "add", name]),
             From::Npm(package, folder) => (&[], npm(package, folder)),
@@ -102,6 +106,12 @@ fn python(name: &str, version: &str) -> [Action; 2] {
         action(&[], ["python3", "-m", "venv", "--clear", &folder]),
         action(&[], [&*python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", &package]),
     ]
+}
+
+/// Without cgo, and so without a C compiler. Go takes no path that is relative.
+fn go(package: &str, version: &str, folder: &str) -> Action {
+    let folder = format!("GOBIN={}", command::root().join(folder).display());
+    action(&[], ["env", &folder, "CGO_ENABLED=0", "go", "install", &format!("{package}@{version}")])
 }
 
 fn debian(missing: &[&Need], machine: Machine) -> Result<Vec<Action>, String> {
@@ -229,6 +239,14 @@ mod tests {
         assert_eq!(lines[0], "python3 -m venv --clear target/tools/openapi-spec-validator");
         assert!(lines[1].starts_with("target/tools/openapi-spec-validator/bin/python -m pip install "), "{}", lines[1]);
         assert!(lines[1].ends_with(" openapi-spec-validator==0.9.0"), "{}", lines[1]);
+    }
+
+    #[test]
+    fn what_go_builds_is_pinned_and_has_a_folder_of_its_own() {
+        let lines = lines(&["h2spec"], Machine { is_root: false, ..ROOT }).unwrap();
+        assert_eq!(lines.len(), 1);
+        assert!(lines[0].contains("/target/tools/h2spec-2.6.0 CGO_ENABLED=0 go install "), "{}", lines[0]);
+        assert!(lines[0].ends_with("/h2spec@v0.0.0-20200804131034-70ac22940108"), "{}", lines[0]);
     }
 
     #[test]

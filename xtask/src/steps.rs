@@ -18,6 +18,8 @@ pub(crate) enum Work {
     Tidy,
     /// Runs [`pages`](crate::pages).
     Pages,
+    /// Runs [`suites`](crate::suites).
+    Suites,
     /// Runs commands, split at spaces, until one fails, with these variables added to their environment.
     Commands(&'static [&'static str], &'static [(&'static str, &'static str)]),
     /// Checks each crate with each of its features alone, with none and with all. See [`features`](crate::features).
@@ -76,6 +78,12 @@ pub(crate) const STEPS: &[Step] = &[
         about: "every page of the examples passes the Nu Html Checker (`cargo xtask pages`)",
         hermetic: false,
         work: Work::Pages,
+    },
+    Step {
+        name: "suites",
+        about: "h2spec, sslyze, slowhttptest, wapiti and schemathesis find nothing new in the examples",
+        hermetic: false,
+        work: Work::Suites,
     },
     Step {
         name: "wasm",

@@ -15,7 +15,7 @@ use clap::builder::PossibleValuesParser;
 
 use crate::report::{self, Outcome};
 use crate::steps::{self, STEPS, Step, Work};
-use crate::{command, features, msrv, needs, pages, room, setup, tidy};
+use crate::{command, features, msrv, needs, pages, room, setup, suites, tidy};
 
 /// What to run.
 #[derive(Debug, clap::Args)]
@@ -23,7 +23,7 @@ pub(crate) struct Args {
     /// Only these steps
     #[arg(value_name = "STEP", value_parser = PossibleValuesParser::new(STEPS.iter().map(|step| step.name)), hide_possible_values = true)]
     steps: Vec<String>,
-    /// Run all steps: also with browsers, memcached, Redis, Java, Node, Python
+    /// Run all steps: also with browsers, memcached, Redis, Java, Node, Python, Go
     #[arg(long, conflicts_with = "steps")]
     all: bool,
     /// Run the steps that `test` without arguments leaves out
@@ -87,6 +87,7 @@ fn work(step: &Step, log: &Path) -> Result<bool, String> {
     match step.work {
         Work::Tidy => write(&mut file, &tidy::complaints()?),
         Work::Pages => write(&mut file, &pages::complaints()?),
+        Work::Suites => write(&mut file, &suites::complaints()?),
         Work::Commands(lines, env) => commands(lines, env, &file),
         Work::Features => commands(&features::commands()?, &[], &file),
         Work::Msrv => commands(&msrv::commands()?, &[], &file),

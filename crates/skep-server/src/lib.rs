@@ -23,6 +23,7 @@
 //! | `tls` | certificates and keys |
 //! | `log` | events and the access log |
 //! | `jobs`, `offload`, `background` | work beside requests |
+//! | `fuzz` | what fuzz targets call |
 //! | `signals` | the main thread's wait |
 //! | `sys` | the few places that need `unsafe` |
 
@@ -37,6 +38,8 @@ mod connection;
 mod deployment;
 mod error;
 mod executable;
+#[doc(hidden)]
+pub mod fuzz;
 mod handoff;
 mod jobs;
 mod listener;

@@ -1,7 +1,9 @@
-//! The properties that `cargo fuzz` looks for exceptions to (`tools/fuzz/src/properties.rs`), for some hundred inputs in each run.
+//! The properties that `cargo fuzz` looks for exceptions to (`tools/fuzz/src`), for some hundred inputs in each run.
 
 #[path = "../../../tools/fuzz/src/properties.rs"]
 mod properties;
+#[path = "../../../tools/fuzz/src/values.rs"]
+mod values;
 
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -98,6 +100,24 @@ const PARTS: &[&str] = &[
     "--bb",
 ];
 
+const COOKIES: &[&str] = &["mine", "=", "=", ";", ";", " ", "\t", "\"", "\"", "a", "mine=x", "\u{e9}", ",", "min"];
+
+const SEALED: &[&str] =
+    &["\u{0}", "a", "purpose", "\u{e9}", "\"", "application: ", "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"];
+
+/// How it asks, the number of values, and values of each type.
+const PACKED: &[&str] = &[
+    "\u{0}\u{2}\u{0}\u{0}\u{0}",
+    "\u{4}\u{2}\u{0}\u{0}\u{0}",
+    "\u{8}\u{2}\u{0}\u{0}\u{0}",
+    "\u{0}",
+    "\u{1}abcdefgh",
+    "\u{2}abcdefgh",
+    "\u{2}\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}",
+    "\u{3}\u{2}\u{0}\u{0}\u{0}\u{e9}",
+    "\u{4}\u{1}\u{0}\u{0}\u{0}x",
+];
+
 fn joined(pieces: &'static [&'static str]) -> impl Strategy<Value = Vec<u8>> {
     vec(select(pieces), 0..40).prop_map(|pieces| pieces.concat().into_bytes())
 }
@@ -144,6 +164,21 @@ proptest! {
     #[test]
     fn a_link_leads_back_to_its_values(data in bytes(PIECES)) {
         properties::link(&data);
+    }
+
+    #[test]
+    fn a_cookie_is_the_first_pair_of_its_name(data in bytes(COOKIES)) {
+        values::cookies(&data);
+    }
+
+    #[test]
+    fn what_was_sealed_opens_with_its_purpose_and_nothing_else_does(data in bytes(SEALED)) {
+        values::sealed(&data);
+    }
+
+    #[test]
+    fn values_that_a_component_packs_come_back_as_they_are(data in bytes(PACKED)) {
+        values::packed(&data);
     }
 }
 

@@ -324,6 +324,18 @@ fn parameters_say_what_the_types_know() {
 }
 
 #[test]
+fn an_optional_parameter_of_the_query_may_be_empty() {
+    let document = document(&Client::new(app()));
+    let articles = &document["paths"]["/api/articles/{tag}"]["get"];
+    let allows_empty = |name: &str| caller::parameter(articles, name)["allowEmptyValue"] == true;
+    assert!(["limit", "order", "since", "named", "whole"].into_iter().all(allows_empty));
+    assert!(
+        !["tag", "year", "x-client"].into_iter().any(allows_empty),
+        "a path, a list and a header field have no such thing"
+    );
+}
+
+#[test]
 fn what_comes_and_what_goes_may_look_different_for_one_type() {
     let document = document(&Client::new(app()));
     let schemas = document["components"]["schemas"].as_object().unwrap();

@@ -297,11 +297,11 @@ fn post(site: &Site, body: Body) -> (u16, String) {
     (status, if status == 200 { String::from_utf8(body).expect("the answer is text") } else { String::new() })
 }
 
-fn http_request(method: &str, uri: &str) -> http::request::Builder {
+pub(crate) fn http_request(method: &str, uri: &str) -> http::request::Builder {
     http::Request::builder().method(method).uri(uri).header("host", "localhost")
 }
 
-async fn text(body: Body) -> Vec<u8> {
+pub(crate) async fn text(body: Body) -> Vec<u8> {
     let mut body = pin!(body);
     let mut bytes = Vec::new();
     while let Some(frame) = std::future::poll_fn(|cx| http_body::Body::poll_frame(body.as_mut(), cx)).await {
@@ -311,7 +311,7 @@ async fn text(body: Body) -> Vec<u8> {
 }
 
 /// Nothing here waits for anything.
-fn at_once<T>(future: impl Future<Output = T>) -> T {
+pub(crate) fn at_once<T>(future: impl Future<Output = T>) -> T {
     match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(value) => value,
         Poll::Pending => panic!("the application waits"),

@@ -1,7 +1,4 @@
-//! Writes what the fuzz targets begin with into `tools/fuzz/corpus`.
-
-use std::fs;
-use std::path::Path;
+//! What the fuzz targets begin with.
 
 const FORMS: &[&str] = &[
     "a=x&b=one%0D%0Atwo&c=ann%40example.org&d=https%3A%2F%2Fexample.org&e=-3&f=1.25&g=2026-11-21&h=18:30&i=2026-11-21T18:30",
@@ -23,25 +20,70 @@ const HEADS: &[&str] = &[
     "Content-Disposition: form-data; name=\"file\"; filename=\"\"\r\nContent-Type: application/octet-stream",
 ];
 
-fn main() -> std::io::Result<()> {
-    let texts = |list: &[&str]| list.iter().map(|text| text.as_bytes().to_vec()).collect::<Vec<_>>();
-    write("form", &texts(FORMS))?;
-    write("address", &texts(ADDRESSES))?;
-    write("link", &texts(LINKS))?;
-    let mut bodies = Vec::new();
-    for (at, head) in HEADS.iter().enumerate() {
-        let mut body = vec![u8::try_from(at * 5).unwrap_or_default()];
-        for content in ["", "text\r\n--", "\r\n--bb\r\n--b \u{e9}"] {
-            body.extend_from_slice(format!("--b\r\n{head}\r\n\r\n{content}\r\n").as_bytes());
-        }
-        body.extend_from_slice(b"--b--\r\n");
-        bodies.push(body);
-    }
-    write("multipart", &bodies)
+const COOKIES: &[&str] = &[
+    "mine=1",
+    "a=\"x\"; mine=\"2\"; mine=3",
+    " mine = 4;mine=",
+    "mine;=;;mine=\";\"",
+    "mine=\"",
+    "other=\u{e9}; mine=5",
+];
+
+/// The first letter of each line says which field it is: `d` is `Forwarded`, `e` to `g` are `X-Forwarded-For`, `-Proto`, `-Host`.
+const FORWARDED: &[&str] = &[
+    "dfor=192.0.2.1;proto=https;host=example.org, for=\"[2001:db8::1]:80\"",
+    "e192.0.2.1, 10.0.0.2\nfhttps\ngexample.org:8443",
+    "e\u{e9}, unknown\ne[::1]:1, ::ffff:10.0.0.3",
+    "dfor=\"10.0.0.2\\\"\nfhttp\ndFor=_hidden ; by=x;;",
+    "d, ,for=\"10.0.0.2, for=6.6.6.6\"\ne10.0.0.2",
+];
+
+const PROXY_HEADERS: &[&[u8]] = &[
+    b"PROXY TCP4 192.0.2.1 10.0.0.1 4711 80\r\nGET /",
+    b"PROXY TCP6 2001:db8::1 ::1 4711 80\r\n",
+    b"PROXY UNKNOWN\r\n",
+    b"PROXY UNKNOWN and whatever else there is\r\n",
+    b"\r\n\r\n\0\r\nQUIT\n\x21\x11\0\x0c\xc0\0\x02\x01\x0a\0\0\x01\x12\x67\0\x50GET",
+    b"\r\n\r\n\0\r\nQUIT\n\x21\x11\0\x14\xc0\0\x02\x01\x0a\0\0\x01\x12\x67\0\x50\x20\0\x05\x01\0\0\0\0",
+    b"\r\n\r\n\0\r\nQUIT\n\x20\0\0\0",
+];
+
+const SEALED: &[&str] = &["reset\0ann@example.org", "\0", "a text", "\u{1}\u{2}\0\u{e9}\"\\"];
+
+/// How it asks, the number of values, and each with its type: null, integer, real, text, bytes.
+const PACKED: &[&[u8]] = &[
+    b"\0\x02\0\0\0\0\x01\x07\0\0\0\0\0\0\0",
+    b"\x04\x02\0\0\0\x02\0\0\0\0\0\0\xf8\x7f\x03\x02\0\0\0\xc3\xa9",
+    b"\x08\x02\0\0\0\x04\x03\0\0\0\0\xff\x01\x03\0\0\0\0",
+    b"\x01\x01\0\0\0\0",
+    b"\0\xff\xff\xff\xff",
+    b"\0",
+];
+
+/// The seeds of each target.
+#[must_use]
+pub fn all() -> Vec<(&'static str, Vec<Vec<u8>>)> {
+    let texts = |list: &[&str]| list.iter().map(|text| text.as_bytes().to_vec()).collect();
+    let bytes = |list: &[&[u8]]| list.iter().map(|bytes| bytes.to_vec()).collect();
+    vec![
+        ("form", texts(FORMS)),
+        ("address", texts(ADDRESSES)),
+        ("link", texts(LINKS)),
+        ("multipart", HEADS.iter().enumerate().map(|(at, head)| body(at, head)).collect()),
+        ("cookies", texts(COOKIES)),
+        ("forwarded", texts(FORWARDED)),
+        ("proxy_header", bytes(PROXY_HEADERS)),
+        ("sealed", texts(SEALED)),
+        ("packed", bytes(PACKED)),
+    ]
 }
 
-fn write(target: &str, seeds: &[Vec<u8>]) -> std::io::Result<()> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus").join(target);
-    fs::create_dir_all(&folder)?;
-    seeds.iter().enumerate().try_for_each(|(at, seed)| fs::write(folder.join(format!("seed-{at}")), seed))
+/// A form with three parts of this head, and how it is cut in pieces.
+fn body(at: usize, head: &str) -> Vec<u8> {
+    let mut body = vec![u8::try_from(at * 5).unwrap_or_default()];
+    for content in ["", "text\r\n--", "\r\n--bb\r\n--b \u{e9}"] {
+        body.extend_from_slice(format!("--b\r\n{head}\r\n\r\n{content}\r\n").as_bytes());
+    }
+    body.extend_from_slice(b"--b--\r\n");
+    body
 }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, VecDeque};
 
-use super::site::{Answer, Site};
+use crate::site::{Answer, Site};
 
 /// More pages than any example has: beyond it, links make new links.
 const MOST: usize = 500;

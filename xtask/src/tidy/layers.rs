@@ -131,7 +131,7 @@ const CRATES: &[Layers] = &[
             ),
             (
                 "parts of processes",
-                &["channel", "deployment", "handoff", "jobs", "listener", "procfs", "signals", "tls"],
+                &["channel", "deployment", "fuzz", "handoff", "jobs", "listener", "procfs", "signals", "tls"],
             ),
             ("connections", &["connection"]),
             ("processes", &["resources", "supervisor", "worker"]),

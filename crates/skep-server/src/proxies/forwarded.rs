@@ -149,9 +149,10 @@ fn unquote(value: &str) -> Option<String> {
 
 /// `X-Forwarded-For` is a list. Of scheme and host the last value counts, which the nearest proxy has set.
 fn legacy(headers: &HeaderMap) -> Vec<Hop> {
+    // As bytes: what a client has put in front, text or not, must not hide what the proxy has appended.
     let values = |name: &HeaderName| -> Vec<String> {
-        let fields = headers.get_all(name).into_iter().filter_map(|field| field.to_str().ok());
-        fields.flat_map(|field| field.split(',').map(|value| value.trim().to_owned())).collect()
+        let values = headers.get_all(name).into_iter().flat_map(|field| field.as_bytes().split(|byte| *byte == b','));
+        values.map(|value| String::from_utf8_lossy(value.trim_ascii()).into_owned()).collect()
     };
     let hop = |address: String| Hop { address: node(&address), ..Hop::default() };
     let mut hops: Vec<Hop> = values(&FOR).into_iter().map(hop).collect();
@@ -188,7 +189,7 @@ mod tests {
     fn read(fields: &[(&'static str, &str)]) -> Result<(String, Option<bool>, String), NotForwarded> {
         let mut headers = HeaderMap::new();
         for (name, value) in fields {
-            headers.append(*name, HeaderValue::from_str(value).unwrap());
+            headers.append(*name, HeaderValue::from_bytes(value.as_bytes()).unwrap());
         }
         let trusted = Trusted::parse(&["10.0.0.0/8".to_owned(), "fd00::/8".to_owned()]).unwrap();
         let found = Forwarded::read(&headers, &trusted)?;
@@ -212,6 +213,7 @@ mod tests {
             ("::ffff:192.0.2.1", "192.0.2.1:0"),
             ("10.0.0.3, 10.0.0.1", "10.0.0.3:0"),
             ("192.0.2.1, unknown, 10.0.0.1", "10.0.0.1:0"),
+            ("\u{e9}, 192.0.2.1, 10.0.0.1", "192.0.2.1:0"),
             ("nonsense", ""),
             ("", ""),
         ] {

@@ -41,6 +41,9 @@ fn parameter(parameter: &Parameter) -> Value {
     let mut value = json!({ "name": parameter.name, "in": parameter.place, "schema": parameter.schema });
     if parameter.required {
         value["required"] = true.into();
+    } else if parameter.place == "query" && parameter.schema["type"] != "array" {
+        // An empty value is none (OpenAPI 3.1.1, 4.8.12.2.1), as a browser sends it for a field left empty. In a list it is a value.
+        value["allowEmptyValue"] = true.into();
     }
     if !parameter.about.is_empty() {
         value["description"] = parameter.about.as_str().into();

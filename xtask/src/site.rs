@@ -9,49 +9,61 @@ use std::time::Duration;
 
 use skep_client::Response;
 
+use crate::command;
+
 /// So long one answer may take.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Ends with this value.
-pub(super) struct Site {
+pub(crate) struct Site {
     server: Child,
     program: PathBuf,
-    address: String,
+    /// Without a slash at the end.
+    url: String,
 }
 
 /// What came of a request.
-pub(super) struct Answer {
-    pub(super) status: u16,
+pub(crate) struct Answer {
+    pub(crate) status: u16,
     /// Of the body, without parameters.
-    pub(super) kind: String,
-    pub(super) location: Option<String>,
-    pub(super) body: String,
+    pub(crate) kind: String,
+    pub(crate) location: Option<String>,
+    pub(crate) body: String,
 }
 
 impl Site {
-    /// With an empty data folder.
-    pub(super) fn start(root: &Path, name: &str) -> Result<Self, String> {
+    /// With an empty data folder, `data`, and these flags.
+    pub(crate) fn start(root: &Path, name: &str, data: &Path, flags: &[&str]) -> Result<Self, String> {
         let program = target(root).join("debug").join(name);
-        let data = root.join("target/pages").join(format!("{name}.data"));
-        let _ = fs::remove_dir_all(&data);
-        fs::create_dir_all(&data).map_err(|error| format!("{}: {error}", data.display()))?;
+        let _ = fs::remove_dir_all(data);
+        fs::create_dir_all(data).map_err(|error| format!("{}: {error}", data.display()))?;
         let mut command = Command::new(&program);
-        command.args(["--listen", "127.0.0.1:0", "--set", "log.access=false", "--data"]).arg(&data);
-        command.current_dir(&data).stdout(Stdio::piped()).stderr(Stdio::null());
+        command.args(["--listen", "127.0.0.1:0", "--set", "log.access=false"]).args(flags).arg("--data").arg(data);
+        command.current_dir(data).stdout(Stdio::piped()).stderr(Stdio::null());
         let mut server = command.spawn().map_err(|error| format!("{name} does not start: {error}"))?;
         let said = server.stdout.take().map(BufReader::new).ok_or("its output is ours")?;
         let mut lines = said.lines().map_while(Result::ok);
-        let found = lines.find_map(|line| line.split_once("http://").map(|(_, rest)| rest.to_owned()));
-        let mut site = Self { server, program, address: String::new() };
+        let found = lines.find_map(|line| line.split_once(" listens on ").map(|(_, rest)| rest.to_owned()));
+        let mut site = Self { server, program, url: String::new() };
         let found = found.ok_or_else(|| format!("{name} ended without listening"))?;
-        found.split_whitespace().next().unwrap_or_default().clone_into(&mut site.address);
+        found.split_whitespace().next().unwrap_or_default().clone_into(&mut site.url);
         // Whatever else it says is read, so that it never waits for us.
         std::thread::spawn(move || lines.for_each(drop));
         Ok(site)
     }
 
+    /// Such as `http://127.0.0.1:8800`.
+    pub(crate) fn url(&self) -> &str {
+        &self.url
+    }
+
+    /// Such as `127.0.0.1:8800`.
+    pub(crate) fn address(&self) -> &str {
+        self.url.split_once("://").map_or("", |(_, address)| address)
+    }
+
     /// The paths of its table of routes that need no parameter.
-    pub(super) fn paths(&self) -> Result<Vec<String>, String> {
+    pub(crate) fn paths(&self) -> Result<Vec<String>, String> {
         let output = Command::new(&self.program).arg("--routes").output();
         let output = output.map_err(|error| format!("{} does not start: {error}", self.program.display()))?;
         let table = String::from_utf8_lossy(&output.stdout);
@@ -60,19 +72,19 @@ impl Site {
         Ok(paths.filter(|path| !path.contains('{')).map(ToOwned::to_owned).collect())
     }
 
-    pub(super) fn get(&self, path: &str) -> Result<Answer, String> {
+    pub(crate) fn get(&self, path: &str) -> Result<Answer, String> {
         self.ask("GET", path, "")
     }
 
     /// Sends a form without any field.
-    pub(super) fn post(&self, path: &str) -> Result<Answer, String> {
+    pub(crate) fn post(&self, path: &str) -> Result<Answer, String> {
         let form = "Content-Type: application/x-www-form-urlencoded\r\nContent-Length: 0\r\n";
         self.ask("POST", path, form)
     }
 
     /// As a browser does on a page of the same site, over a connection of its own.
     fn ask(&self, method: &str, path: &str, more: &str) -> Result<Answer, String> {
-        let (host, wrong) = (&self.address, |error: std::io::Error| format!("{method} {path}: {error}"));
+        let (host, wrong) = (self.address(), |error: std::io::Error| format!("{method} {path}: {error}"));
         let mut stream = TcpStream::connect(host).map_err(wrong)?;
         stream.set_read_timeout(Some(PATIENCE)).map_err(wrong)?;
         let head = format!(
@@ -88,6 +100,14 @@ impl Drop for Site {
         let _ = self.server.kill();
         let _ = self.server.wait();
     }
+}
+
+/// Builds these examples.
+pub(crate) fn build<N: AsRef<str>>(names: &[N]) -> Result<(), String> {
+    let mut cargo = command::program("cargo");
+    cargo.arg("build").args(names.iter().flat_map(|name| ["-p", name.as_ref()]));
+    let status = cargo.status().map_err(|error| format!("cargo does not start: {error}"))?;
+    if status.success() { Ok(()) } else { Err("the examples do not build".to_owned()) }
 }
 
 /// Where cargo puts what it builds.

@@ -1,0 +1,4 @@
+//! The field `Cookie`.
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| skep_fuzz::values::cookies(data));

@@ -1,0 +1,27 @@
+//! What the fuzz targets of the server and the framework look for exceptions to, and what they begin with.
+//!
+//! A property is a function from bytes that panics if something does not hold. [`TARGETS`] names them all. Tests of `skep` and
+//! `skep-server` include the modules with properties, so that they are tried in each run of the tests.
+
+mod properties;
+pub mod proxies;
+pub mod seeds;
+pub mod values;
+
+pub use properties::*;
+
+/// A fuzz target, and what it calls.
+pub type Target = (&'static str, fn(&[u8]));
+
+/// Every target with a property here. `shared_file` has its own.
+pub const TARGETS: [Target; 9] = [
+    ("address", address),
+    ("cookies", values::cookies),
+    ("form", form),
+    ("forwarded", proxies::forwarded),
+    ("link", link),
+    ("multipart", multipart),
+    ("packed", values::packed),
+    ("proxy_header", proxies::proxy_header),
+    ("sealed", values::sealed),
+];

@@ -1,0 +1,94 @@
+//! Wapiti: crawls the blog and the forms over TLS, and attacks what it finds: injections, scripts, cookies, header fields.
+//!
+//! Left out are the modules that need a server outside (`ssrf`, `xxe`, `log4shell`) and those that look for products.
+
+use std::fs;
+use std::time::Duration;
+
+use serde_json::Value;
+
+use super::{Report, Stage};
+use crate::site::Site;
+
+const LIMIT: Duration = Duration::from_secs(150);
+
+const MODULES: &str = "cookieflags,crlf,csp,csrf,exec,file,http_headers,ldap,permanentxss,redirect,shellshock,sql,timesql,\
+                       upload,xss";
+
+/// Bounds of a run. Rows of forms multiply while it crawls, and so do articles; each module has 10 s.
+const BOUNDS: [&str; 8] = [
+    "--max-scan-time=15",
+    "--max-attack-time=10",
+    "--max-parameters=20",
+    "--max-files-per-dir=4",
+    "--timeout=10",
+    "--scope=folder",
+    "--flush-session",
+    "--no-bugreport",
+];
+
+/// One after the other would take twice the time: it computes more than the server does.
+pub(super) fn run(stage: &Stage) -> Result<Report, String> {
+    std::thread::scope(|scope| {
+        let blog = scope.spawn(|| attack(stage, "blog", &stage.secure_blog, 30));
+        let forms = attack(stage, "forms", &stage.secure_forms, 5)?;
+        let blog = blog.join().map_err(|_| "a thread panicked")??;
+        let findings = blog.findings.into_iter().chain(forms.findings).collect();
+        Ok(Report { tried: format!("{}, {}", blog.tried, forms.tried), findings })
+    })
+}
+
+/// An error if fewer than `least` requests were found that could be attacked.
+fn attack(stage: &Stage, name: &str, site: &Site, least: u64) -> Result<Report, String> {
+    let file = stage.file(&format!("wapiti-{name}.json"));
+    let mut wapiti = stage.python("wapiti3", "wapiti");
+    wapiti.args(["--url", &format!("{}/", site.url()), "--module", MODULES, "--format=json", "--output"]).arg(&file);
+    wapiti.args(BOUNDS).arg("--store-session").arg(stage.file(&format!("wapiti-{name}")));
+    wapiti.arg("--store-config").arg(stage.file(&format!("wapiti-{name}-config")));
+    let (status, _) = stage.run(wapiti, &format!("wapiti-{name}.log"), LIMIT)?;
+    let text = fs::read_to_string(&file).map_err(|error| format!("{name}: {status}, and no report: {error}"))?;
+    let report = serde_json::from_str(&text).map_err(|error| format!("{name}: the report is no JSON: {error}"))?;
+    let found = report_of(&report, name)?;
+    match report["infos"]["crawled_pages_nbr"].as_u64() {
+        Some(pages) if pages >= least => Ok(Report { tried: format!("{name}: {pages} requests attacked"), ..found }),
+        pages => Err(format!("{name}: {pages:?} requests were found to attack, where {least} were expected")),
+    }
+}
+
+/// Vulnerabilities and anomalies, such as a 500.
+fn report_of(report: &Value, name: &str) -> Result<Report, String> {
+    let mut findings = Vec::new();
+    for part in ["vulnerabilities", "anomalies"] {
+        let kinds = report[part].as_object().ok_or_else(|| format!("{name}: the report has no {part}"))?;
+        for (kind, places) in kinds {
+            for place in places.as_array().into_iter().flatten() {
+                let text = |key: &str| place[key].as_str().unwrap_or_default();
+                findings.push(format!("{name}: {kind}: {} {}: {}", text("method"), text("path"), text("info")));
+            }
+        }
+    }
+    Ok(Report { findings, ..Report::default() })
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn vulnerabilities_and_anomalies_are_findings() {
+        let place = json!({ "method": "POST", "path": "/order", "info": "500", "parameter": "name", "level": 2 });
+        let report = json!({
+            "vulnerabilities": { "SQL Injection": [], "CRLF Injection": [place] },
+            "anomalies": { "Internal Server Error": [place] },
+            "additionals": { "HTTP Methods": [place] },
+        });
+        let found = report_of(&report, "forms").unwrap().findings;
+        assert_eq!(
+            found,
+            ["forms: CRLF Injection: POST /order: 500", "forms: Internal Server Error: POST /order: 500"]
+        );
+        assert!(report_of(&json!({ "vulnerabilities": {} }), "forms").is_err());
+    }
+}
