@@ -139,7 +139,7 @@ impl Stage {
         let file = File::create(&log).map_err(wrong)?;
         program.stderr(file.try_clone().map_err(wrong)?).stdout(file);
         let mut child =
-            program.spawn().map_err(|error| format!("{:?} does not start: {error}", program.get_program()))?;
+            program.spawn().map_err(|error| format!("{} does not start: {error}", program.get_program().display()))?;
         let latest = Instant::now() + limit;
         let status = loop {
             match child.try_wait().map_err(wrong)? {

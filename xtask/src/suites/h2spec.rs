@@ -8,7 +8,7 @@ use super::{Report, Stage};
 use crate::needs;
 use crate::site::Site;
 
-const LIMIT: Duration = Duration::from_secs(60);
+const LIMIT: Duration = Duration::from_mins(1);
 
 /// The number of its cases with `--strict`. Fewer would mean that it gave up.
 const CASES: usize = 147;
@@ -75,7 +75,7 @@ fn passes_alone(stage: &Stage, site: &Site, is_secure: bool, case: &Case) -> Res
     Ok(false)
 }
 
-/// Reads a report in JUnit's format. Cases are counted from 1 in each package.
+/// Reads a report in the format of `JUnit`. Cases are counted from 1 in each package.
 fn cases(report: &str) -> Vec<Case> {
     let mut cases: Vec<Case> = Vec::new();
     for case in report.split("<testcase ").skip(1) {

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::{Report, Stage};
 
-const LIMIT: Duration = Duration::from_secs(60);
+const LIMIT: Duration = Duration::from_mins(1);
 
 /// Fewer requests than this would mean that it gave up.
 const REQUESTS: usize = 100;

@@ -1,4 +1,4 @@
-//! SlowHTTPTest: 1000 connections with heads or bodies that are sent slowly, responses that are read slowly, or many ranges. A
+//! `SlowHTTPTest`: 1000 connections with heads or bodies that are sent slowly, responses that are read slowly, or many ranges. A
 //! client that does nothing wrong must be served all the while.
 
 use std::net::TcpStream;

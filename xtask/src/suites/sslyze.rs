@@ -1,10 +1,10 @@
-//! SSLyze: versions, cipher suites, curves and known holes of TLS, held against Mozilla's configuration "intermediate".
+//! `SSLyze`: versions, cipher suites, curves and known holes of TLS, held against Mozilla's configuration "intermediate".
 
 use std::time::Duration;
 
 use super::{Report, Stage};
 
-const LIMIT: Duration = Duration::from_secs(60);
+const LIMIT: Duration = Duration::from_mins(1);
 
 pub(super) fn run(stage: &Stage) -> Result<Report, String> {
     let mut sslyze = stage.python("sslyze", "sslyze");
