@@ -261,7 +261,18 @@ struct Incoming {
 /// The life of an instance for one request.
 async fn run(version: Arc<Version>, permit: RequestPermit, incoming: Incoming, given: Given) -> Ended {
     let mut instance = version.instance();
-    let Handler::Wasi02(indices) = &version.exports.handler;
+    #[cfg_attr(
+        not(feature = "wasi03"),
+        expect(clippy::infallible_destructuring_match, reason = "with WASI 0.3 there is another")
+    )]
+    let indices = match &version.exports.handler {
+        Handler::Wasi02(indices) => indices,
+        #[cfg(feature = "wasi03")]
+        Handler::Wasi03(indices) => {
+            let result = Box::pin(wasi03::serve(&mut instance, &version.program, indices, (incoming, given))).await;
+            return Ended::of(result, instance, permit);
+        }
+    };
     let Incoming { request, is_tls, id, .. } = incoming;
     let scheme = if is_tls { Scheme::Https } else { Scheme::Http };
     let make = |state: &mut State| {

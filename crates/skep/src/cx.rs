@@ -280,8 +280,8 @@ impl<'r> Cx<'r> {
     /// }
     ///
     /// let client = skep::test::Client::new(App::new().serve::<(Confirm, Link)>());
-    /// let link = client.get("/link").text();
-    /// assert_eq!(client.get(link.strip_prefix("http://localhost").unwrap()).text(), "thank you, user 7");
+    /// let link = client.get("/link").text().replace("http://localhost", "");
+    /// assert_eq!(client.get(&link).text(), "thank you, user 7");
     /// assert_eq!(client.get("/confirm/forged").status(), 404);
     /// ```
     pub fn seal(&self, purpose: &str, value: &(impl Serialize + ?Sized), lasts: Duration) -> Result<String> {

@@ -4,7 +4,7 @@ use super::Complaint;
 use super::source::{Source, Tree};
 
 /// Lines of `crates/*/src`, tests at the foot of a file included: a bound that only falls.
-const LINES: usize = 78_700;
+const LINES: usize = 71_700;
 
 /// The product has no more lines than this.
 pub(super) fn lines(tree: &Tree) -> Option<Complaint> {
