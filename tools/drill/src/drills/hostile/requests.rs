@@ -94,7 +94,7 @@ fn once_token(page: &str) -> Option<String> {
     Some(value.split('"').next()?.to_owned())
 }
 
-/// Whoever pays can do so.
+/// A client that pays can do so.
 pub(super) fn pay(browser: &mut Browser) -> Result<(), String> {
     expect(submit_once(browser), 303, "")
 }
