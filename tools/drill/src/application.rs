@@ -187,7 +187,8 @@ const BREAKS: Migration =
 /// ```
 #[must_use]
 pub fn application() -> App {
-    match &*version() {
+    let version = version();
+    let app = match &*version {
         "once" => plain().serve::<attacked::Once>(),
         "once db" => plain().serve::<attacked::Once>().database(Migrations::new(&[TABLE])),
         "noted" => {
@@ -198,7 +199,11 @@ pub fn application() -> App {
         "db two" => plain().database(Migrations::new(&[TABLE, ADDS])),
         "db three" => plain().database(Migrations::new(&[TABLE, ADDS, BREAKS])),
         _ => plain(),
+    };
+    if version.starts_with("once") {
+        return app;
     }
+    app.allow_unmounted::<attacked::Once>("`prefork` would need a database for it")
 }
 
 /// Writes down which process has made the application.

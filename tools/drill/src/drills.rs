@@ -138,6 +138,12 @@ impl<'s> Stage<'s> {
 }
 
 impl Drill {
+    /// Whether it is about what hostile clients cost, which depends on the machine and the build.
+    #[must_use]
+    pub fn is_hostile(&self) -> bool {
+        matches!(self.run, Run::Hostile(_))
+    }
+
     /// The clients that can be there together with those of other drills.
     pub(crate) fn hostile(&self) -> Option<&'static Hostile> {
         match self.run {

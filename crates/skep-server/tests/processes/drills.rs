@@ -17,7 +17,8 @@ pub(crate) const TESTS: &[Test] = &[
 ];
 
 fn hold(name: &str) {
-    assert_eq!(TESTS.len(), DRILLS.len(), "a drill has no test");
+    let others = DRILLS.iter().filter(|drill| !drill.is_hostile()).count();
+    assert_eq!(TESTS.len(), others, "a drill has no test");
     let drill = DRILLS.iter().find(|drill| drill.name == name).unwrap();
     let (subject, mut report) = (Subject::ours().unwrap(), Report::aloud());
     let carried_out = drill.run(&Stage::new(&subject, true), &mut report);
