@@ -1,7 +1,7 @@
 //! What all pages have in common.
 
+use skep::SecurityHeaders;
 use skep::error_page::Failure;
-use skep::header::{CONTENT_SECURITY_POLICY, HeaderValue};
 use skep::html::{Document, NoInteractive, Phrasing};
 use skep::prelude::*;
 
@@ -15,13 +15,18 @@ use crate::search::Search;
 pub const NAME: &str = "The Skep blog";
 
 /// Nothing but our own style sheet and pictures is loaded, and nothing runs: the pages have no scripts.
-const POLICY: &str = "default-src 'none'; style-src 'self'; img-src 'self' data:; form-action 'self'; \
-    base-uri 'none'; frame-ancestors 'none'";
+#[must_use]
+pub fn security_headers() -> SecurityHeaders {
+    SecurityHeaders::new()
+        .directive("default-src", "'none'")
+        .directive("script-src", "'none'")
+        .directive("base-uri", "'none'")
+}
 
 /// A page of the blog.
 #[must_use]
 pub fn page(title: &str, content: &Html) -> Response {
-    Response::html(document(title, content)).with_header(CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY))
+    Response::html(document(title, content))
 }
 
 /// Error pages look like all others.

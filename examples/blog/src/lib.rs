@@ -48,6 +48,7 @@ pub fn app() -> App {
         .on_start(library::open)
         .every("articles", LOOK_EVERY, library::look)
         .error_page(layout::error_page)
+        .security_headers(layout::security_headers())
 }
 
 skep::component!(app());
