@@ -24,7 +24,7 @@ impl Tiers {
         Ok(Self { needs: plan.needs(), plan })
     }
 
-    /// What whoever runs these tiers must see to: see [`Needs`].
+    /// What the server must provide for these tiers: see [`Needs`].
     #[must_use]
     pub fn needs(&self) -> Needs {
         self.needs
