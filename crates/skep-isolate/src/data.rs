@@ -151,57 +151,5 @@ fn with(ours: Vec<(String, String)>, configured: Vec<(String, String)>) -> Vec<(
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    const SHOP: DataOptions<'_> = DataOptions { name: "shop", caches: &[], declared: &[] };
-
-    #[test]
-    fn each_application_has_a_folder_and_sees_only_its_files() {
-        let data = tempfile::tempdir().unwrap();
-        let mut setup = Setup::default();
-        setup.data = data.path().to_owned();
-        setup.development = true;
-        setup.careful = true;
-        setup.limits.body = 77;
-        let shop = AppData::default();
-        shop.begin(ServerSettings { setup, allow_breaking: true });
-        let (version, env, dirs) = shop.open(&SHOP, Vec::new(), Vec::new()).unwrap();
-        let version = version.unwrap();
-        assert_eq!(version.application.hosted.setup().data, data.path().join("shop"));
-        assert!(version.application.hosted.setup().careful && version.application.allow_breaking);
-        assert_eq!(dirs[0].host, data.path().join("shop/files"));
-        assert!(dirs.len() == 1 && dirs[0].guest == "/data" && dirs[0].may_write);
-        let said = |name: &str| env.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str());
-        assert_eq!((said("SKEP_DEVELOPMENT"), said("SKEP_LIMIT_BODY")), (Some("1"), Some("77")));
-    }
-
-    #[test]
-    fn a_check_leaves_nothing() {
-        let data = tempfile::tempdir().unwrap();
-        let shop = AppData::default();
-        shop.begin(ServerSettings::for_check(data.path().to_owned(), Vec::new()));
-        let (version, _, dirs) = shop.open(&SHOP, Vec::new(), Vec::new()).unwrap();
-        assert!(version.is_some() && dirs.is_empty() && shop.is_check());
-        assert_eq!(std::fs::read_dir(data.path()).unwrap().count(), 0);
-    }
-
-    #[test]
-    fn two_applications_never_share_a_folder() {
-        let data = tempfile::tempdir().unwrap();
-        let check = |names: &[&str]| {
-            ensure_distinct_data_dirs(data.path(), names.iter().copied()).map_err(|error| error.to_string())
-        };
-        assert!(check(&["blog", "shop"]).is_ok());
-        for name in ["..", "a/b", "", ".hidden"] {
-            assert!(check(&[name]).unwrap_err().contains("expected a name"), "{name}");
-        }
-        assert!(check(&["blog", "Blog"]).is_err());
-        #[cfg(unix)]
-        {
-            std::fs::create_dir(data.path().join("blog")).unwrap();
-            std::os::unix::fs::symlink("blog", data.path().join("shop")).unwrap();
-            assert!(check(&["blog", "shop"]).unwrap_err().starts_with("blog and shop would share the folder"));
-        }
-    }
-}
+#[path = "../tests/unit/data.rs"]
+mod tests;

@@ -11,6 +11,7 @@ mod sources;
 mod table;
 mod take;
 #[cfg(test)]
+#[path = "../tests/unit/config.rs"]
 mod tests;
 
 use std::collections::HashMap;

@@ -3,8 +3,8 @@
 use super::Complaint;
 use super::source::{Source, Tree};
 
-/// Lines of `crates/*/src`, tests at the foot of a file included: a bound that only falls.
-const LINES: usize = 71_700;
+/// Lines of `crates/*/src`, tests at the foot of a file included (longer ones are in `tests/unit`): a bound that only falls.
+const LINES: usize = 70_000;
 
 /// The product has no more lines than this.
 pub(super) fn lines(tree: &Tree) -> Option<Complaint> {

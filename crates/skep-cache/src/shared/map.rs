@@ -349,4 +349,5 @@ fn may(writer: &Writer<'_>, place: Option<&Place>, key: Key<'_>, new: &Entry<'_>
 }
 
 #[cfg(test)]
+#[path = "../../tests/unit/shared/map.rs"]
 mod tests;

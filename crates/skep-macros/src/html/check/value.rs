@@ -241,4 +241,5 @@ mod time;
 mod url;
 
 #[cfg(test)]
+#[path = "../../../tests/unit/html/check/value.rs"]
 mod tests;

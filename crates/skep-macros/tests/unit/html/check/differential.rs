@@ -7,13 +7,19 @@
 //! The other checker parses text: where text cannot express a tree, it sees a different one, usually with a stray end
 //! tag, and reports an error as well.
 
+#[path = "differential/corpus.rs"]
 mod corpus;
+#[path = "differential/minimal.rs"]
 mod minimal;
+#[path = "differential/random.rs"]
 mod random;
+#[path = "differential/random_tree.rs"]
 mod random_tree;
+#[path = "differential/tree.rs"]
 mod tree;
+#[path = "differential/values.rs"]
 mod values;
-#[path = "../../../../../xtask/src/vnu.rs"]
+#[path = "../../../../../../xtask/src/vnu.rs"]
 mod vnu;
 
 use std::collections::BTreeSet;
@@ -31,7 +37,7 @@ const RANDOM_TREES: usize = 4000;
 /// One in this many attributes of other elements is tried on an element.
 const FOREIGN_ATTRIBUTE_RATE: usize = 12;
 
-const DIFFERENCES: &str = include_str!("../../../tests/html/differences.txt");
+const DIFFERENCES: &str = include_str!("../../../html/differences.txt");
 
 /// The messages of both checkers about a tree.
 struct Verdicts {
