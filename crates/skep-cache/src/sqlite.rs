@@ -21,6 +21,8 @@ const SWEEP_EVERY: u64 = 256;
 
 /// Dead entries that one sweep removes at most, so that no write takes long. More than arrive between two.
 const SWEEP_ROWS: u32 = 1024;
+/// Entries evicted at a time until the bytes are within their limit.
+const EVICT_ROWS: u32 = 16;
 
 /// The minimum limit of entries: some are tombstones and epochs.
 const LEAST: u64 = 16;
@@ -48,11 +50,19 @@ pub struct Sqlite {
     table: String,
     statements: Statements,
     busy: Duration,
-    max_entries: Option<u64>,
+    limits: Limits,
     idle: Mutex<Vec<Connection>>,
     writes: AtomicU64,
     evicted: AtomicU64,
     usage: Mutex<Usage>,
+}
+
+/// How much the table may hold.
+#[derive(Clone, Copy, Debug, Default)]
+struct Limits {
+    entries: Option<u64>,
+    /// Of keys and values.
+    bytes: Option<u64>,
 }
 
 /// SQL with the name of the table.
@@ -62,7 +72,7 @@ struct Statements {
     put: String,
     delete: String,
     sweep: String,
-    count: String,
+    size: String,
     evict: String,
 }
 
@@ -78,7 +88,7 @@ impl Statements {
             sweep: format!(
                 "delete from {table} where rowid in (select rowid from {table} where ends <= ? limit {SWEEP_ROWS})"
             ),
-            count: format!("select entries from {table}_count"),
+            size: format!("select entries, bytes from {table}_size"),
             evict: format!(
                 "delete from {table} where rowid in
                  (select rowid from {table} where key <> ?1 order by ends limit ?2)"
@@ -116,7 +126,7 @@ impl Sqlite {
             table: table.to_owned(),
             statements: Statements::new(table),
             busy: Duration::from_secs(5),
-            max_entries: None,
+            limits: Limits::default(),
             idle: Mutex::default(),
             writes: AtomicU64::new(0),
             evicted: AtomicU64::new(0),
@@ -156,17 +166,44 @@ impl Sqlite {
             let error = Error::misused("max_entries must be at least 16");
             return Err(error.because(format!("got {entries}")));
         }
+        self.limits.entries = Some(entries);
+        self.measure()
+    }
+
+    /// Limits the bytes of keys and values, as [`max_entries`](Self::max_entries) does the entries. The file is larger, by a third or
+    /// so. Default: no limit.
+    ///
+    /// ```
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path().join("sessions.db");
+    /// let driver = skep_cache::Sqlite::open(path)?.max_bytes(1 << 30)?;
+    /// # let _ = driver;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// If the database cannot be written.
+    pub fn max_bytes(mut self, bytes: u64) -> Result<Self> {
+        self.limits.bytes = Some(bytes);
+        self.measure()
+    }
+
+    /// Lets the database keep account of what the table holds.
+    fn measure(self) -> Result<Self> {
         let table = &self.table;
-        let count = format!(
-            "create table if not exists {table}_count (entries integer not null);
-             insert into {table}_count select (select count(*) from {table}) where not exists (select 1 from {table}_count);
-             create trigger if not exists {table}_born after insert on {table}
-             begin update {table}_count set entries = entries + 1; end;
-             create trigger if not exists {table}_gone after delete on {table}
-             begin update {table}_count set entries = entries - 1; end;"
+        let size = format!(
+            "create table if not exists {table}_size (entries integer not null, bytes integer not null);
+             insert into {table}_size select count(*), coalesce(sum(length(key) + length(slot)), 0) from {table}
+             where not exists (select 1 from {table}_size);
+             create trigger if not exists {table}_born after insert on {table} begin
+             update {table}_size set entries = entries + 1, bytes = bytes + length(new.key) + length(new.slot); end;
+             create trigger if not exists {table}_changed after update of slot on {table} begin
+             update {table}_size set bytes = bytes + length(new.slot) - length(old.slot); end;
+             create trigger if not exists {table}_gone after delete on {table} begin
+             update {table}_size set entries = entries - 1, bytes = bytes - length(old.key) - length(old.slot); end;"
         );
-        self.transact(|transaction| transaction.execute_batch(&count))?;
-        self.max_entries = Some(entries);
+        self.transact(|transaction| transaction.execute_batch(&size))?;
         Ok(self)
     }
 
@@ -234,16 +271,29 @@ impl Sqlite {
         }
     }
 
-    /// Evicts entries beyond the limit, except the one just written.
+    /// Evicts entries beyond the limits, except the one just written.
     fn evict(&self, connection: &Connection, key: &[u8]) -> rusqlite::Result<()> {
-        let Some(max_entries) = self.max_entries else { return Ok(()) };
-        let entries = connection.prepare_cached(&self.statements.count)?.query_row([], |row| row.get::<_, i64>(0))?;
-        let over = u64::try_from(entries).unwrap_or(0).saturating_sub(max_entries).min(u64::from(SWEEP_ROWS));
-        if over == 0 {
+        let Limits { entries, bytes } = self.limits;
+        if entries.is_none() && bytes.is_none() {
             return Ok(());
         }
-        let gone = connection.prepare_cached(&self.statements.evict)?.execute((key, over.cast_signed()))?;
-        self.evicted.fetch_add(gone as u64, Ordering::Relaxed);
+        let mut left = SWEEP_ROWS;
+        while left > 0 {
+            let mut size = connection.prepare_cached(&self.statements.size)?;
+            let (has_entries, has_bytes): (i64, i64) = size.query_row([], |row| Ok((row.get(0)?, row.get(1)?)))?;
+            let over = |has: i64, most: Option<u64>| most.map_or(0, |most| has.cast_unsigned().saturating_sub(most));
+            let rows = match (over(has_entries, entries), over(has_bytes, bytes)) {
+                (0, 0) => break,
+                (0, _) => EVICT_ROWS,
+                (over, _) => u32::try_from(over).unwrap_or(SWEEP_ROWS),
+            };
+            let gone = connection.prepare_cached(&self.statements.evict)?.execute((key, rows.min(left)))?;
+            self.evicted.fetch_add(gone as u64, Ordering::Relaxed);
+            if gone == 0 {
+                break;
+            }
+            left = left.saturating_sub(rows);
+        }
         Ok(())
     }
 

@@ -50,11 +50,15 @@ pub(crate) fn app_setup(config: &Config, settings: Vec<RawSetting>, handoff: Opt
     setup.limits.body = config.limits.body;
     setup.limits.bodies = config.limits.bodies;
     setup.limits.form_fields = config.limits.form_fields;
+    setup.limits.form_rows = config.limits.form_rows;
     setup.limits.once = config.limits.once;
+    setup.limits.once_per_address = config.limits.once_per_address;
     setup.limits.page = config.limits.page;
     setup.limits.query_parameters = config.limits.query_parameters;
     setup.limits.session = config.limits.session;
     setup.limits.sessions = config.limits.sessions;
+    setup.limits.sessions_per_address = config.limits.sessions_per_address;
+    setup.limits.session_store = config.limits.session_store;
     setup.limits.upload_file = config.limits.upload_file;
     setup.limits.upload_quota = config.limits.upload_quota;
     setup.limits.upload_total = config.limits.upload_total;

@@ -14,6 +14,7 @@ mod recipient;
 mod request_body;
 mod response_body;
 mod socket;
+mod unsent;
 mod validator;
 mod wire;
 
@@ -30,6 +31,8 @@ use context::Tick;
 pub(crate) use context::{ConnectionGuard, Context, RequestBudget, Rules};
 use skep::Peer;
 pub(crate) use socket::{Plain, Socket};
+use unsent::Unsent;
+pub(crate) use unsent::UnsentLimit;
 use wire::{Protocol, Wire};
 
 /// One connection, shared by its parts, all on one thread.
@@ -54,6 +57,8 @@ pub(crate) struct Connection {
     no_request_running: Cell<bool>,
     /// What the HTTP/2 stream that was polled last waits for.
     stream: Cell<Option<StreamState>>,
+    /// Responses that the client has not taken yet.
+    unsent: Unsent,
     /// How many more HTTP/2 streams the client may cancel, as of a time.
     resets_left: Cell<(f64, Tick)>,
     waker: Cell<Option<Waker>>,
@@ -146,6 +151,7 @@ impl Connection {
             running: Cell::new(0),
             no_request_running: Cell::new(true),
             stream: Cell::new(None),
+            unsent: Unsent::new(&context.unsent),
             resets_left: Cell::new((f64::from(context.limits.http2_resets), context.now())),
             waker: Cell::new(None),
         }
@@ -243,7 +249,7 @@ impl Connection {
         let limits = &self.context.limits;
         let over = |since, limit| self.is_over(since, limit);
         let timed_out = match self.phase.get() {
-            _ if self.blocked_since.get().is_some_and(|since| over(since, limits.write_idle)) => Some(TimedOut::Write),
+            _ if self.blocked_since.get().is_some_and(|since| over(since, self.write_idle())) => Some(TimedOut::Write),
             Phase::Head if over(self.since.get(), limits.header_time) => Some(TimedOut::Head),
             Phase::Head
                 if self.context.is_draining() && over(self.since.get(), FIRST_BYTES) && !self.wire().received =>
@@ -258,6 +264,11 @@ impl Connection {
             self.since.set(self.context.now());
             self.wake();
         }
+    }
+
+    /// How long the client may take nothing of a response.
+    fn write_idle(&self) -> Duration {
+        self.context.unsent.patience(self.context.limits.write_idle)
     }
 
     fn set_stream_state(&self, waits_for_body: bool) {

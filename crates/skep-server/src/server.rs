@@ -353,7 +353,7 @@ fn start_with<T>(
         logs: None,
     };
     let before = before()?;
-    let limit = ConnectionLimit::new(max_connections(config), config.limits.connections_per_address);
+    let limit = ConnectionLimit::new(max_connections(config), &config.limits);
     for (number, listeners) in workers.into_iter().enumerate() {
         let slot = handoff.map(|handoff| SlotRef::new(&handoff.scoreboard, number));
         let worker = assembly::worker(config, &site, listeners, tls.clone(), &logs, limit.clone(), state.clone(), slot);

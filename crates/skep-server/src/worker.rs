@@ -100,8 +100,8 @@ impl Worker {
 
     /// What admits connections on this thread, and the listeners to accept them from.
     fn split(self) -> (Rc<Acceptor>, Vec<Listener>) {
-        let context =
-            Context::new(self.site.local(), &self.limits, self.rules, self.access, self.slot_ref, self.budget);
+        let (local, unsent) = (self.site.local(), self.connections.unsent());
+        let context = Context::new(local, &self.limits, self.rules, self.access, self.slot_ref, self.budget, unsent);
         (Rc::new(Acceptor { context, tls: self.tls, connections: self.connections }), self.listeners)
     }
 }
@@ -139,8 +139,8 @@ impl Acceptor {
             Err(error) => return tracing::debug!(%error, "the client closed its connection at once"),
         };
         let is_proxy = self.context.rules.proxies.includes(peer);
-        let address = peer.address.filter(|_| !is_proxy).map(|address| address.ip());
-        let Some(permit) = self.connections.acquire(address) else { return self.reject(plain) };
+        let client = if is_proxy { Peer::default() } else { peer };
+        let Some(permit) = self.connections.acquire(client) else { return self.reject(plain) };
         let (acceptor, guard) = (Rc::clone(self), self.context.register());
         tokio::task::spawn_local(async move {
             let _permit = permit;

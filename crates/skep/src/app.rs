@@ -26,6 +26,7 @@ use crate::link::BaseUrl;
 use crate::mount::{self, Mount};
 use crate::panic;
 use crate::quota::Quota;
+use crate::rate::Rate;
 use crate::resources::{Forms, Resources, Values};
 pub use crate::route::RouteLine;
 use crate::router::{Entry, QueryRequirement, Router};
@@ -371,7 +372,7 @@ impl App {
             }
             None => None,
         };
-        let once = Ledger::new(setup.limits.once);
+        let (once, once_rate) = (Ledger::new(setup.limits.once), Rate::new(setup.limits.once_per_address));
         let program = self.name.map_or("skep", |(name, _)| name);
         let site = Site {
             router,
@@ -393,6 +394,7 @@ impl App {
                     memory: Quota::default(),
                     secret: secret(&setup),
                     once,
+                    once_rate,
                 },
                 security_headers,
                 setup,

@@ -105,12 +105,27 @@ impl Body {
         }
     }
 
+    /// The bytes that this body alone keeps in memory: none of a file, a stream, text of the program, or a page that a cache holds, too.
+    ///
+    /// ```
+    /// use skep::Body;
+    ///
+    /// assert_eq!((Body::from("static").held(), Body::from(String::from("own")).held()), (0, 3));
+    /// ```
+    #[must_use]
+    pub fn held(&self) -> usize {
+        match &self.kind {
+            Kind::Whole(bytes) if bytes.is_unique() => bytes.len(),
+            _ => 0,
+        }
+    }
+
     /// Reads all of it. More than `limit` bytes is an error of kind [`TooLarge`].
     pub async fn collect(self, limit: u64) -> Result<Bytes, BodyError> {
         self.collect_if(limit, |_| Ok(())).await
     }
 
-    /// The same, as long as each part is admitted, whose bytes `admit` is given.
+    /// The same, as long as `admit` admits the memory for it, of which it is given the bytes.
     pub(crate) async fn collect_if(
         mut self,
         limit: u64,
@@ -123,12 +138,19 @@ impl Body {
             admit(bytes.len() as u64)?;
             return Ok(bytes);
         }
+        let most = usize::try_from(self.len().unwrap_or(limit).min(limit)).unwrap_or(usize::MAX);
         let mut all = Vec::new();
         while let Some(data) = self.next_bytes().await? {
-            if (all.len() + data.len()) as u64 > limit {
+            let len = all.len() + data.len();
+            if len as u64 > limit {
                 return Err(TooLarge { limit }.into());
             }
-            admit(data.len() as u64)?;
+            if len > all.capacity() {
+                // As a vector grows, but what was declared is the end of it.
+                let room = (2 * all.capacity()).min(most).max(len);
+                admit((room - all.capacity()) as u64)?;
+                all.reserve_exact(room - all.len());
+            }
             all.extend_from_slice(&data);
         }
         Ok(all.into())

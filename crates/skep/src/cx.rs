@@ -220,7 +220,7 @@ impl<'r> Cx<'r> {
     pub fn session(&self) -> Session<'_> {
         let cookie = self.cookie(session::cookie_name(self.is_secure()));
         let state = self.session.get_or_init(Box::default);
-        Session::new(state, &self.shared.resources().shared().sessions, cookie, self.is_secure())
+        Session::new(state, &self.shared.resources().shared().sessions, cookie, self.is_secure(), self.peer)
     }
 
     /// Sets a header field of the response, unless the handler's response sets it too.

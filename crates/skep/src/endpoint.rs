@@ -250,7 +250,8 @@ async fn read_fields<S: Handle>(cx: &mut Cx<'_>, input: &mut Input<'_>, kind: Bo
     if cx.needs_token() {
         cx.check_token(pairs.get(origin::TOKEN).next())?;
     }
-    let submission = Rc::new(Submission::new(TypeId::of::<S>(), S::FIELDS, pairs, files));
+    let submission = Submission::new(TypeId::of::<S>(), S::FIELDS, pairs, files, cx.limits().form_rows)?;
+    let submission = Rc::new(submission);
     cx.set_submission(Rc::clone(&submission));
     input.form = Some(submission);
     S::parse(input)

@@ -72,6 +72,14 @@ impl Error {
         Self::new(StatusCode::SERVICE_UNAVAILABLE).with_message(message).with_cause(cause)
     }
 
+    /// 429: this client does it too often. `limit` is the setting.
+    pub(crate) fn too_often(limit: &'static str) -> Self {
+        Self::new(StatusCode::TOO_MANY_REQUESTS)
+            .with_message("too much of this comes from your network: please try again in a minute")
+            .with_header(http::header::RETRY_AFTER, http::HeaderValue::from_static("60"))
+            .with_cause(limit)
+    }
+
     /// 422: a value in a JSON body cannot be accepted. `pointer` is its JSON Pointer (RFC 6901), such as `/author/name`; the empty
     /// text is the body as a whole. For rules that need the database; what a type can know, its `Deserialize` says.
     ///

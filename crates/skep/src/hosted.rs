@@ -125,6 +125,7 @@ impl Hosted {
             number("LIMIT_BODY", limits.body),
             number("LIMIT_BODIES", limits.bodies),
             count("LIMIT_FORM_FIELDS", limits.form_fields),
+            count("LIMIT_FORM_ROWS", limits.form_rows),
             count("LIMIT_ONCE", limits.once),
             number("LIMIT_PAGE", limits.page),
             count("LIMIT_QUERY_PARAMETERS", limits.query_parameters),

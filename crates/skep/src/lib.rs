@@ -77,6 +77,7 @@ mod panic;
 mod percent;
 mod private;
 mod quota;
+mod rate;
 mod resources;
 mod route;
 mod router;

@@ -1,6 +1,6 @@
 //! Requests, as a server passes them to the framework.
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 
 use bytes::Bytes;
 use http::request::Parts;
@@ -66,6 +66,24 @@ impl Peer {
     #[must_use]
     pub fn new(address: Option<SocketAddr>, tls: bool) -> Self {
         Self { address, tls }
+    }
+
+    /// What counts as one client where clients have limits: an IPv4 address, or the /64 of an IPv6 address, which is what one subscriber
+    /// gets.
+    ///
+    /// ```
+    /// use skep::Peer;
+    ///
+    /// let network = |address: &str| Peer::new(address.parse().ok(), false).network();
+    /// assert_eq!(network("[2001:db8::1]:80"), network("[2001:db8::2]:81"));
+    /// assert_ne!(network("192.0.2.1:80"), network("192.0.2.2:80"));
+    /// ```
+    #[must_use]
+    pub fn network(&self) -> Option<u128> {
+        Some(match self.address?.ip().to_canonical() {
+            IpAddr::V4(address) => u128::from(address.to_bits()),
+            IpAddr::V6(address) => address.to_bits() >> 64 << 64,
+        })
     }
 }
 

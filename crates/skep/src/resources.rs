@@ -14,6 +14,7 @@ use crate::form::once::Ledger;
 use crate::link::BaseUrl;
 use crate::nonce::Scope;
 use crate::quota::Quota;
+use crate::rate::Rate;
 use crate::request::Peer;
 use crate::response::Response;
 use crate::secret::Secret;
@@ -51,6 +52,8 @@ pub(crate) struct Forms {
     pub(crate) memory: Quota,
     pub(crate) secret: Secret,
     pub(crate) once: Ledger,
+    /// Of one-shot forms.
+    pub(crate) once_rate: Rate,
 }
 
 /// The resources as one thread uses them; each request works on a copy of its own ([`for_request`](Self::for_request)).

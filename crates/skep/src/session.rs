@@ -32,6 +32,7 @@ use serde::de::DeserializeOwned;
 
 use crate::cookie::Cookie;
 use crate::error::{Error, Result};
+use crate::request::Peer;
 
 use id::Id;
 pub(crate) use id::cookie_name;
@@ -85,7 +86,8 @@ with_defaults! {
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     #[non_exhaustive]
     pub struct Rules {
-        /// Idle timeout (14 days), accurate to ten minutes or an eighth of it, whichever is less.
+        /// Idle timeout (14 days), accurate to ten minutes or an eighth of it, whichever is less. A session that belongs to nobody
+        /// ([`Session::belongs_to`]) ends after three quarters of it: where there are too many, those go first.
         pub idle: Duration = Duration::from_hours(14 * 24),
         /// Maximum age since the session began or was renewed (90 days).
         pub life: Duration = Duration::from_hours(90 * 24),
@@ -150,13 +152,15 @@ with_defaults! {
 /// [`update`](Self::update) is atomic.
 ///
 /// # Errors
-/// All methods: 503 if the store is unavailable (a failing store signs nobody out), and 409 for a change of a session that
+/// All methods: 429 if one address begins more sessions than [`Limits::sessions_per_address`](crate::Limits::sessions_per_address),
+/// 503 if the store is unavailable (a failing store signs nobody out), and 409 for a change of a session that
 /// another request has just renewed or ended.
 pub struct Session<'c> {
     state: &'c State,
     sessions: &'c Sessions,
     cookie: Option<&'c str>,
     cookie_name: &'static str,
+    peer: Peer,
 }
 
 /// The session state of a request.
@@ -197,8 +201,14 @@ struct Open {
 const ATTEMPTS: u32 = 100;
 
 impl<'c> Session<'c> {
-    pub(crate) fn new(state: &'c State, sessions: &'c Sessions, cookie: Option<&'c str>, tls: bool) -> Self {
-        Self { state, sessions, cookie, cookie_name: cookie_name(tls) }
+    pub(crate) fn new(
+        state: &'c State,
+        sessions: &'c Sessions,
+        cookie: Option<&'c str>,
+        tls: bool,
+        peer: Peer,
+    ) -> Self {
+        Self { state, sessions, cookie, cookie_name: cookie_name(tls), peer }
     }
 
     /// The value, if there is one.
@@ -381,7 +391,7 @@ impl<'c> Session<'c> {
     /// False if the current value is not the expected one.
     async fn change(&self, change: Change) -> Result<bool> {
         let open = self.open_or_begin().await?;
-        let (outcome, values) = self.sessions.change(&open.id, change, open.is_new).await?;
+        let (outcome, values) = self.sessions.change(&open.id, change, &open.values, open.is_new).await?;
         match outcome {
             Outcome::Over => return Err(self.over()),
             Outcome::TooLarge { bytes, limit } => {
@@ -415,6 +425,9 @@ impl<'c> Session<'c> {
             LoadState::Open(open) => return Ok(open),
             LoadState::Over => return Err(self.over()),
             LoadState::Nobody | LoadState::Unread => {}
+        }
+        if !self.sessions.rate.allows(self.peer) {
+            return Err(Error::too_often("limits.sessions_per_address"));
         }
         let open = Open { id: Rc::new(Id::draw()?), values: Rc::default(), is_new: true };
         self.put(LoadState::Open(open.clone()));

@@ -70,9 +70,13 @@ with_defaults! {
         pub bodies: u64 = 256 << 20,
         /// Maximum number of fields of a form (1000).
         pub form_fields: usize = 1000,
+        /// Maximum number of filled-in rows of a list in a form (256).
+        pub form_rows: usize = 256,
         /// Maximum number of submissions of one-shot forms that this process remembers (100 000): without a database until they
         /// expire, with one only while they are handled.
         pub once: usize = 100_000,
+        /// Maximum number of submissions of one-shot forms from one address in a minute (1000); 0 means no limit.
+        pub once_per_address: u32 = 1000,
         /// Maximum size of a cached page in bytes ([`PublicPage`](crate::cache::PublicPage)), streams included (8 MiB).
         pub page: u64 = 8 << 20,
         /// Maximum number of query parameters (1000).
@@ -82,6 +86,10 @@ with_defaults! {
         /// Maximum number of sessions in the default store, a SQLite file: the least recently used are evicted (1 000 000). The
         /// list of a user's sessions counts as one.
         pub sessions: u64 = 1_000_000,
+        /// Maximum number of new sessions from one address in a minute (1000); 0 means no limit.
+        pub sessions_per_address: u32 = 1000,
+        /// Maximum size in bytes of the default store of sessions (1 GiB).
+        pub session_store: u64 = 1 << 30,
         /// Maximum number of sessions of one user ([`Session::belongs_to`](crate::session::Session::belongs_to)): the oldest end (100).
         pub user_sessions: usize = 100,
         /// Maximum size of an uploaded file in bytes (16 MiB); a field may allow fewer.

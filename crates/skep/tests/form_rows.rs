@@ -210,3 +210,19 @@ fn what_is_no_row_is_left_alone() {
         assert_eq!(answer.text().matches("\"field\"").count(), 1, "{name}: {}", answer.text());
     }
 }
+
+#[test]
+fn a_list_has_a_limit_and_empty_rows_do_not_count() {
+    let client = client();
+    let form = |filled: usize| {
+        let rows = (0..999).map(|row| format!("lines.{row}.product={}", if row < filled { "Wax" } else { "" }));
+        format!("name=Ann&{}", rows.collect::<Vec<_>>().join("&"))
+    };
+    let send = |filled| {
+        client.request(skep::Method::POST, "/orders").body("application/x-www-form-urlencoded", form(filled)).send()
+    };
+    assert_eq!(send(256).status(), 422, "they are not complete");
+    let answer = send(257);
+    assert_eq!(answer.status(), 413);
+    assert!(answer.text().contains("\"lines\" has more than the 256 rows allowed here"), "{}", answer.text());
+}

@@ -289,12 +289,15 @@ fn the_browser_hears_of_a_new_id_even_if_the_request_failed() {
 #[test]
 fn a_session_that_nobody_uses_ends() {
     each(|site, clock| {
-        let ann = Client::of_site(site);
-        ann.post("/set?name=Ann", &[]);
-        for _ in 0..3 {
-            clock.advance(13 * DAY);
-            assert_eq!(ann.get("/").text(), "Ann 0");
+        let (ann, nobody) = (Client::of_site(site), Client::of_site(site));
+        ann.post("/log-in-as?name=Ann", &[]);
+        nobody.post("/set?name=Nobody", &[]);
+        for _ in 0..4 {
+            clock.advance(10 * DAY);
+            assert_eq!((ann.get("/").text(), nobody.get("/").text()), ("Ann 0", "Nobody 0"));
         }
+        clock.advance(13 * DAY);
+        assert_eq!((ann.get("/").text(), nobody.get("/").text()), ("Ann 0", "- 0"), "three quarters of the time");
         clock.advance(14 * DAY + Duration::from_secs(1));
         assert_eq!(ann.get("/").text(), "- 0");
     });
@@ -548,4 +551,39 @@ fn of_too_many_sessions_of_one_user_the_oldest_end() {
     clients[4].post("/log-out", &[]);
     clients[0].post("/log-in-as?name=Ann", &[]);
     assert_eq!(clients[2].get("/").text(), "Ann 0");
+}
+
+#[test]
+fn where_there_are_too_many_those_of_nobody_end_first() {
+    for (limit, bytes) in [(20, 1 << 30), (1_000_000, 15_000)] {
+        let (folder, clock) = (tempfile::tempdir().unwrap(), Clock::manual());
+        let mut setup = lasting(folder.path(), &clock);
+        (setup.limits.sessions, setup.limits.session_store) = (limit, bytes);
+        let site = open(setup);
+        let ann = Client::of_site(&site);
+        ann.post("/log-in-as?name=Ann", &[]);
+        clock.advance(3 * DAY);
+        let nobody = Client::of_site(&site);
+        nobody.post("/set?name=Nobody", &[]);
+        for _ in 0..200 {
+            Client::of_site(&site).post("/set?name=a-name-that-takes-some-room-in-the-store-of-sessions", &[]);
+        }
+        assert_eq!((ann.get("/").text(), nobody.get("/").text()), ("Ann 0", "- 0"), "{limit} {bytes}");
+    }
+}
+
+#[test]
+fn an_address_begins_so_many_sessions_in_a_minute() {
+    let mut setup = passing(&Clock::system());
+    setup.limits.sessions_per_address = 3;
+    let site = open(setup);
+    let begin = |address: &str| {
+        let request =
+            http::Request::post("/set?name=Ann").header("host", "localhost").header("origin", "http://localhost");
+        let request = skep::Request::new(request.body(()).unwrap().into_parts().0, skep::Body::empty());
+        let local = site.local();
+        skep_cache::driver::block_on(local.answer(request.with_peer(Peer::new(address.parse().ok(), false)))).status()
+    };
+    assert!((0..3).all(|_| begin("192.0.2.1:80") == 204));
+    assert_eq!((begin("192.0.2.1:81").as_u16(), begin("192.0.2.2:80").as_u16()), (429, 204));
 }

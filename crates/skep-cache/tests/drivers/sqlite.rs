@@ -83,6 +83,33 @@ fn beyond_the_limit_entries_that_expire_first_are_evicted() {
 }
 
 #[test]
+fn bytes_have_a_limit_and_what_ends_first_goes_first() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("cache.db");
+    let now = Time::from_millis(1_000_000);
+    let driver = Sqlite::open(&path).unwrap().max_bytes(100_000).unwrap();
+    let set = |key: u64, bytes: usize| {
+        let header = Header { dead_at: now.plus(Duration::from_mins(key)), ..Header::default() };
+        ready(driver.set(&key.to_be_bytes(), &Record::new(&header, &[], &vec![0; bytes]), When::Always, now)).unwrap();
+    };
+    let is_there = |key: u64| ready(driver.get(&key.to_be_bytes(), now, |_| ())).unwrap().is_some();
+    for key in 1..=90 {
+        set(key, 900);
+    }
+    assert!((1..=90).all(is_there));
+    // One that grows counts as what it has become.
+    set(50, 50_000);
+    assert!(!is_there(1) && is_there(50) && is_there(90));
+    let bytes: u64 = rusqlite::Connection::open(&path)
+        .unwrap()
+        .query_row("select sum(length(key) + length(slot)) from skep_cache", [], |row| row.get::<_, i64>(0))
+        .unwrap()
+        .try_into()
+        .unwrap();
+    assert!((80_000..=100_000).contains(&bytes), "{bytes}");
+}
+
+#[test]
 fn a_file_that_is_no_database_is_named() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("notes.txt");

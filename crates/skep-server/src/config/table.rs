@@ -145,7 +145,7 @@ settings! {
     log.level: Kind::Choice(&["error", "warn", "info", "debug", "trace"]), "info",
         "Least important level of events on standard error.";
     session.idle: Kind::Duration(60 * SECOND..=400 * DAY), "14d",
-        "End a session that is not used for this long, to within ten minutes or an eighth of it, whichever is less.";
+        "End a session that is not used for this long, to within ten minutes or an eighth of it, whichever is less. One that belongs to no user (`Session::belongs_to`) ends after three quarters of it.";
     session.life: Kind::Duration(60 * SECOND..=400 * DAY), "90d",
         "End a session this long after it began or was renewed, even if it is used. Browsers keep cookies for at most 400 days.";
     tls.certificate ["--tls-cert" "FILE"]: Kind::Path, "",
@@ -174,6 +174,8 @@ settings! {
         "Maximum number of open connections of one IPv4 address or one /64 of IPv6, for each process (503). Trusted proxies have no such limit. 0 means no limit.";
     limits.form_fields: Kind::Number(1..=1_000_000), "1000",
         "Maximum number of fields of a form (413).";
+    limits.form_rows: Kind::Number(1..=1_000_000), "256",
+        "Maximum number of rows of a list in a form (413). Empty rows do not count.";
     limits.header_bytes: Kind::Size(8 * KIB..=16 * MIB), "64KiB",
         "Maximum size of request line and header fields together (431).";
     limits.header_fields: Kind::Number(1..=10_000), "100",
@@ -188,6 +190,8 @@ settings! {
         "Idle time after which a connection is closed.";
     limits.once: Kind::Number(1..=100_000_000), "100000",
         "Maximum number of one-shot form submissions that a process remembers (503): without a database until the form expires, with one while they are processed.";
+    limits.once_per_address: Kind::Number(0..=4_294_967_295), "1000",
+        "Maximum number of one-shot forms from one IPv4 address or one /64 of IPv6 in a minute, for each process (429). 0 means no limit.";
     limits.page: Kind::Size(KIB..=GIB), "8MiB",
         "Maximum size of a cached page (500 for a larger one, and for a stream).";
     limits.query_parameters: Kind::Number(1..=1_000_000), "1000",
@@ -199,9 +203,15 @@ settings! {
     limits.session: Kind::Size(0..=16 * MIB), "64KiB",
         "Maximum size of a session: names, and values as JSON (500 for the request that exceeds it).";
     limits.sessions: Kind::Number(16..=1_000_000_000), "1000000",
-        "Maximum number of sessions, if no cache `sessions` is configured; the least recently used end first.";
+        "Maximum number of sessions, if no cache `sessions` is configured; sessions of nobody end first, then the least recently used.";
+    limits.sessions_per_address: Kind::Number(0..=4_294_967_295), "1000",
+        "Maximum number of new sessions from one IPv4 address or one /64 of IPv6 in a minute, for each process (429). 0 means no limit.";
+    limits.session_store: Kind::Size(64 * KIB..=1024 * GIB), "1GiB",
+        "Maximum size of all sessions, if no cache `sessions` is configured; they end in the same order.";
     limits.tls_handshake: Kind::Duration(10..=HOUR), "10s",
         "Timeout for a TLS handshake.";
+    limits.unsent: Kind::Size(MIB..=1024 * GIB), "256MiB",
+        "Bytes of responses that wait for their clients at once, for each process (503). A connection that holds a 128th of it begins no further response; when half of it is held, `limits.write_idle` is at most a second. Streams, files and what a cache holds do not count.";
     limits.upload_file: Kind::Size(0..=1024 * GIB), "16MiB",
         "Maximum size of one uploaded file; its field shows an error. A field may allow less.";
     limits.upload_quota: Kind::Size(0..=1024 * GIB), "1GiB",

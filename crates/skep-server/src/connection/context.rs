@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 use skep::Local;
 use tokio::sync::Notify;
 
-use super::Connection;
 pub(crate) use super::budget::RequestBudget;
+use super::{Connection, UnsentLimit};
 use crate::authority::Hosts;
 use crate::config::Limits;
 use crate::handoff::SlotRef;
@@ -18,8 +18,9 @@ use crate::log::AccessLog;
 use crate::proxies::Trusted;
 use crate::sys::{self, scoreboard};
 
-/// After this many connections and requests at a time, free memory is returned to the system.
+/// After this many connections, requests, and responses of this many bytes that waited for their clients, free memory is returned to the system.
 const TRIM_PEAK: usize = 32;
+const TRIM_BYTES: usize = 64 << 10;
 
 /// Who may send requests for whom.
 #[derive(Debug, Default)]
@@ -41,6 +42,7 @@ pub(crate) struct Context {
     draining: Cell<bool>,
     retiring: Cell<bool>,
     pub(crate) budget: RequestBudget,
+    pub(crate) unsent: UnsentLimit,
     /// The slot of the scoreboard, if there is a supervisor.
     slot_ref: Option<SlotRef>,
     table: RefCell<ConnectionTable>,
@@ -106,6 +108,7 @@ impl Context {
         access: Option<AccessLog>,
         slot_ref: Option<SlotRef>,
         budget: RequestBudget,
+        unsent: UnsentLimit,
     ) -> Rc<Self> {
         Rc::new(Self {
             local,
@@ -117,6 +120,7 @@ impl Context {
             draining: Cell::new(false),
             retiring: Cell::new(false),
             budget,
+            unsent,
             slot_ref,
             table: RefCell::default(),
             open: Cell::new(0),
@@ -282,7 +286,8 @@ impl Context {
 
     /// Returns free memory to the system after a peak. The allocator alone would keep it, since the memory of open connections lies in between.
     fn trim_heap(&self) {
-        let load = self.table.borrow().slots.iter().flatten().map(|one| 1 + one.running.get() as usize).sum();
+        let load = |one: &Rc<Connection>| 1 + one.running.get() as usize + one.unsent.bytes() / TRIM_BYTES;
+        let load = self.table.borrow().slots.iter().flatten().map(load).sum();
         let peak = self.peak.get().max(load);
         let is_over = peak >= TRIM_PEAK && load <= peak / 2;
         self.peak.set(if is_over { load } else { peak });

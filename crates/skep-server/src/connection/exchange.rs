@@ -76,6 +76,8 @@ impl<F: Future<Output = Response>> Future for ResponseFuture<F> {
         if let Some((connection, exchange)) = connection.zip(self.exchange.as_mut())
             && !exchange.has_permit
         {
+            // Before the application makes a response that would wait with the others.
+            ready!(connection.unsent.poll_room(cx));
             if !connection.context.budget.poll_permit(cx.waker()) {
                 return Poll::Pending;
             }
@@ -86,11 +88,14 @@ impl<F: Future<Output = Response>> Future for ResponseFuture<F> {
             ready!(self.poll_deadline(cx));
             result = Some(Poll::Ready(self.give_up()));
         }
-        let exchange = self.exchange.take().expect("not polled after completion");
+        let mut exchange = self.exchange.take().expect("not polled after completion");
         let mut response = match result {
             Some(Poll::Ready(response)) => response,
             _ => *self.instead.take().expect("there is an application or a response"),
         };
+        if !exchange.hold(&response) {
+            response = exchange.connection.no_room();
+        }
         exchange.connection.stream.set(Some(StreamState::WaitsForClient));
         // It is unknown whether the rest of the body will arrive, so the connection closes.
         let unread = self.ended.as_ref().is_some_and(|ended| !ended.load(Ordering::Relaxed));
@@ -126,6 +131,13 @@ impl<F> ResponseFuture<F> {
 }
 
 impl Connection {
+    fn no_room(&self) -> Response {
+        let error = Error::new(StatusCode::SERVICE_UNAVAILABLE)
+            .with_message("too many responses wait for their clients at the moment; please try again later")
+            .with_cause("limits.unsent is used up");
+        self.context.local.failure(&error)
+    }
+
     fn has_sent_body(&self, cx: &mut Context<'_>) -> bool {
         let mut wire = self.wire();
         !wire.has_body() || matches!(wire.poll_flush(cx), Poll::Ready(Ok(())))
@@ -163,6 +175,8 @@ pub(crate) struct Exchange {
     http1: bool,
     /// It has taken a permit.
     has_permit: bool,
+    /// What its response has of `limits.unsent`.
+    unsent: usize,
 }
 
 /// What the access log needs of a request.
@@ -193,6 +207,7 @@ impl Exchange {
             is_finished: false,
             http1: parts.version != Version::HTTP_2,
             has_permit: false,
+            unsent: 0,
         }
     }
 
@@ -201,6 +216,13 @@ impl Exchange {
         if let Some(entry) = self.entry.as_mut().filter(|_| peer.address != self.connection.peer.address) {
             entry.peer = Some(peer_text(peer));
         }
+    }
+
+    /// False if the process has no room for the response to wait in.
+    fn hold(&mut self, response: &Response) -> bool {
+        let taken = self.connection.unsent.take(response.body().held());
+        self.unsent = taken.unwrap_or(0);
+        taken.is_some()
     }
 
     fn respond(mut self, response: Response) -> http::Response<ResponseBody> {
@@ -251,6 +273,7 @@ impl Exchange {
 impl Drop for Exchange {
     fn drop(&mut self) {
         self.finish();
+        self.connection.unsent.give_back(self.unsent);
         if self.status.is_none() && !self.http1 {
             self.connection.count_reset();
         }

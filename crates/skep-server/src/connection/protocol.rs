@@ -4,7 +4,7 @@ use std::future::{Future, poll_fn};
 use std::io;
 use std::pin::{Pin, pin};
 use std::rc::Rc;
-use std::task::{Context as TaskContext, Poll};
+use std::task::{Context as TaskContext, Poll, ready};
 use std::time::{Duration, Instant};
 
 use hyper::rt::{Executor, Read, ReadBufCursor, Sleep, Timer, Write};
@@ -12,6 +12,9 @@ use hyper::server::conn::{http1 as hyper1, http2 as hyper2};
 use hyper::service::service_fn;
 
 use super::{Connection, Context, End, Phase, StreamState, exchange};
+
+/// How often it is looked whether a client still has time: that may become less.
+const LOOK: Duration = Duration::from_secs(1);
 
 /// How often an idle HTTP/2 peer is pinged.
 const PING: Duration = Duration::from_secs(20);
@@ -94,21 +97,29 @@ impl<F: Future<Output = ()> + 'static> Executor<F> for OnThisThread {
 /// ever. The socket of such a connection is not blocked.
 async fn with_deadline(connection: Rc<Connection>, stream: impl Future<Output = ()>) {
     let mut stream = pin!(stream);
-    let mut deadline: Option<Pin<Box<tokio::time::Sleep>>> = None;
+    let mut waiting: Option<(Instant, Pin<Box<tokio::time::Sleep>>)> = None;
     poll_fn(|cx| {
         connection.stream.set(None);
         if stream.as_mut().poll(cx).is_ready() {
             return Poll::Ready(());
         }
         match connection.stream.take() {
-            Some(StreamState::WaitsForBody) => deadline = None,
+            Some(StreamState::WaitsForBody) => waiting = None,
             Some(StreamState::WaitsForClient) => {
-                deadline = Some(Box::pin(tokio::time::sleep(connection.context.limits.write_idle)));
+                waiting = Some((Instant::now(), Box::pin(tokio::time::sleep(LOOK.min(connection.write_idle())))));
             }
             None => {}
         }
-        // Dropping an unfinished stream resets it.
-        deadline.as_mut().map_or(Poll::Pending, |deadline| deadline.as_mut().poll(cx))
+        let Some((since, look)) = &mut waiting else { return Poll::Pending };
+        loop {
+            ready!(look.as_mut().poll(cx));
+            let left = connection.write_idle().saturating_sub(since.elapsed());
+            // Dropping an unfinished stream resets it.
+            if left.is_zero() {
+                return Poll::Ready(());
+            }
+            look.set(tokio::time::sleep(LOOK.min(left)));
+        }
     })
     .await;
 }

@@ -42,7 +42,7 @@ pub(super) fn serve(
         let listeners = std::mem::take(&mut common.listeners);
         let (_sender, state) = watch::channel(WorkerState::Serving);
         let most = if single { 1 } else { max_connections(config) };
-        let limit = ConnectionLimit::new(most, config.limits.connections_per_address);
+        let limit = ConnectionLimit::new(most, &config.limits);
         let tls = common.tls.clone();
         let mut worker = worker(config, &common.site, listeners, tls, logs, limit, state, Some(slot.clone()));
         worker.budget = RequestBudget::new(config.concurrency, request_quota);

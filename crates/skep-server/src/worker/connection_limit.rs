@@ -1,11 +1,14 @@
-//! How many connections are open: in all, for each address, and those that are rejected.
+//! What all workers of a process share: how many connections are open, in all and for each address, and what waits in them.
 
 use std::collections::HashMap;
-use std::net::IpAddr;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use skep::Peer;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+use crate::config::Limits;
+use crate::connection::UnsentLimit;
 
 /// How many connections a process rejects with a response at a time. Beyond that it closes them without one.
 pub(crate) const MAX_REJECTIONS: usize = 64;
@@ -22,6 +25,7 @@ struct Counts {
     /// 0: no limit.
     per_address: usize,
     addresses: Mutex<HashMap<u128, usize>>,
+    unsent: UnsentLimit,
 }
 
 /// Permits one connection; gives the permit back when dropped.
@@ -32,22 +36,23 @@ pub(crate) struct ConnectionPermit {
 }
 
 impl ConnectionLimit {
-    /// At most so many connections, and so many of one address (0: no limit).
-    pub(crate) fn new(most: usize, per_address: usize) -> Self {
+    /// At most so many connections; of one address, and bytes that they hold, as the limits say.
+    pub(crate) fn new(most: usize, limits: &Limits) -> Self {
+        let (per_address, unsent) = (limits.connections_per_address, UnsentLimit::new(limits.unsent));
         let (open, addresses) = Default::default();
         let rejections = Arc::new(Semaphore::new(MAX_REJECTIONS));
-        Self(Arc::new(Counts { open, most, rejections, per_address, addresses }))
+        Self(Arc::new(Counts { open, most, rejections, per_address, addresses, unsent }))
     }
 
-    /// A permit for a connection of this address; `None` if there are too many.
-    pub(crate) fn acquire(&self, address: Option<IpAddr>) -> Option<ConnectionPermit> {
+    /// A permit for a connection of this client; `None` if there are too many.
+    pub(crate) fn acquire(&self, peer: Peer) -> Option<ConnectionPermit> {
         let counts = &self.0;
         let before = counts.open.fetch_add(1, Ordering::Relaxed);
         let mut permit = ConnectionPermit { counts: Arc::clone(counts), address: None };
         if before >= counts.most {
             return None;
         }
-        if let Some(network) = address.map(network).filter(|_| counts.per_address > 0) {
+        if let Some(network) = peer.network().filter(|_| counts.per_address > 0) {
             let mut addresses = counts.addresses();
             let count = addresses.entry(network).or_default();
             if *count >= counts.per_address {
@@ -59,6 +64,10 @@ impl ConnectionLimit {
         Some(permit)
     }
 
+    pub(crate) fn unsent(&self) -> UnsentLimit {
+        self.0.unsent.clone()
+    }
+
     /// A permit to reject a connection with a response.
     pub(crate) fn acquire_rejection(&self) -> Option<OwnedSemaphorePermit> {
         Arc::clone(&self.0.rejections).try_acquire_owned().ok()
@@ -68,14 +77,6 @@ impl ConnectionLimit {
 impl Counts {
     fn addresses(&self) -> std::sync::MutexGuard<'_, HashMap<u128, usize>> {
         self.addresses.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-/// What counts as one client: an IPv4 address, or the /64 of an IPv6 address, which is what one subscriber gets.
-fn network(address: IpAddr) -> u128 {
-    match address.to_canonical() {
-        IpAddr::V4(address) => u128::from(address.to_bits()),
-        IpAddr::V6(address) => address.to_bits() >> 64 << 64,
     }
 }
 
@@ -99,12 +100,15 @@ impl Drop for ConnectionPermit {
 
 #[cfg(test)]
 mod tests {
+    use std::net::IpAddr;
+
     use super::*;
 
     #[test]
     fn an_address_has_its_share_and_others_theirs() {
-        let limit = ConnectionLimit::new(5, 2);
-        let acquire = |address: &str| limit.acquire(Some(address.parse().unwrap()));
+        let limit = ConnectionLimit::new(5, &Limits { connections_per_address: 2, ..Limits::default() });
+        let acquire =
+            |address: &str| limit.acquire(Peer::new(Some((address.parse::<IpAddr>().unwrap(), 80).into()), false));
         let held = [acquire("192.0.2.1"), acquire("::ffff:192.0.2.1")];
         assert!(held.iter().all(Option::is_some) && acquire("192.0.2.1").is_none());
         let others = [acquire("2001:db8::1"), acquire("2001:db8::ffff:1")];
@@ -117,7 +121,7 @@ mod tests {
 
     #[test]
     fn rejections_have_a_limit_of_their_own() {
-        let limit = ConnectionLimit::new(1, 0);
+        let limit = ConnectionLimit::new(1, &Limits::default());
         let held: Vec<_> = (0..MAX_REJECTIONS).map(|_| limit.acquire_rejection().unwrap()).collect();
         assert!(limit.acquire_rejection().is_none());
         drop(held);

@@ -196,6 +196,29 @@ fn a_stream_whose_window_stays_closed_is_reset() {
     }
 }
 
+/// Else each of a hundred requests of a connection would have its response made, and held.
+#[test]
+fn a_connection_that_takes_nothing_has_few_responses_made() {
+    let server = server(&[("limits.unsent", "128MiB")]);
+    let mut client = frames(&server, 0, "/bytes/whole/600000", 9);
+    let heads = |client: &mut Raw, count: usize| {
+        std::iter::repeat_with(|| read_frame(client)).filter(|(kind, _)| *kind == 1).take(count).count()
+    };
+    assert_eq!(heads(&mut client, 2), 2, "the second one reaches the 1 MiB that is its part");
+    client.stream.set_read_timeout(Some(std::time::Duration::from_millis(300))).unwrap();
+    let mut byte = [0];
+    assert!(std::io::Read::read(&mut client.stream, &mut byte).is_err(), "no third one");
+    client.stream.set_read_timeout(None).unwrap();
+    // Room for all streams, and for the connection.
+    let open = |stream: u32| [&[0, 0, 4, 8, 0][..], &stream.to_be_bytes(), &[0, 16, 0, 0]].concat();
+    for stream in (0..=17).filter(|stream| *stream == 0 || stream % 2 == 1) {
+        for _ in 0..if stream == 0 { 9 } else { 1 } {
+            client.say(open(stream));
+        }
+    }
+    assert_eq!(heads(&mut client, 7), 7);
+}
+
 #[test]
 fn a_stream_that_waits_for_its_application_is_not_reset() {
     let server = server(&[("limits.write_idle", "100ms")]);

@@ -228,3 +228,25 @@ impl WriteAllOrGone for std::net::TcpStream {
         self.write_all(bytes).is_ok()
     }
 }
+
+/// As slow as it likes, but not with so much.
+#[test]
+fn responses_that_nobody_takes_have_a_limit_and_are_given_up_early_when_they_are_many() {
+    let server = server(&[("limits.unsent", "24MiB")]);
+    let large = "GET /bytes/whole/10000000 HTTP/1.1\r\nHost: x\r\n\r\n";
+    let mut holders = [Raw::connect(&server), Raw::connect(&server)];
+    for holder in &mut holders {
+        holder.say(large);
+    }
+    std::thread::sleep(Duration::from_millis(300));
+    let mut other = Raw::connect(&server);
+    let answer = other.say(large).answer();
+    assert_eq!((answer.status, answer.text().contains("too many responses wait")), (503, true));
+    assert_eq!(other.say(GOOD).answer().status, 200, "what is small needs no room");
+    // More than half of it is held, by clients that take nothing.
+    let begun = Instant::now();
+    while other.say(large).answer().status != 200 {
+        assert!(begun.elapsed() < Duration::from_secs(20), "long before limits.write_idle");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}

@@ -44,6 +44,9 @@ fn open<S: Handle>(cx: &Cx<'_>, submission: &Submission) -> Result<Key> {
 pub(crate) async fn handle<S: Handle>(cx: &mut Cx<'_>, service: S) -> Result {
     let submission = cx.submission().ok_or_else(|| Error::internal("a one-shot form without its submission"))?;
     let key = open::<S>(cx, &submission)?;
+    if !cx.forms().once_rate.allows(cx.peer()) {
+        return Err(Error::too_often("limits.once_per_address"));
+    }
     let digest = submission.digest(&cx.uri().to_string());
     drop(submission);
     let mut taken = match claim(cx, key, digest).await? {

@@ -7,21 +7,36 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
+use http::StatusCode;
+
 use super::info::FieldInfo;
 use super::upload::Received;
+use crate::error::{Error, Result};
 use crate::param::{Pairs, Param};
 
 /// What [`close_up`] works on.
 type Parts = (Pairs<'static>, Vec<(String, Received)>);
 
 /// Leaves out the rows in which nothing was given, and numbers the others from 0.
-pub(super) fn close_up(fields: &[FieldInfo], mut pairs: Pairs<'static>, mut files: Vec<(String, Received)>) -> Parts {
+///
+/// # Errors
+/// 413 if more than `most` are left: what reading one costs, and showing it again, would add up.
+pub(super) fn close_up(
+    fields: &[FieldInfo],
+    mut pairs: Pairs<'static>,
+    mut files: Vec<(String, Received)>,
+    most: usize,
+) -> Result<Parts> {
     for list in fields.iter().filter(|field| !field.group.is_empty()) {
         let is_given = |sub: &str| list.group.iter().any(|field| field.name == sub && !is_hidden(field));
         let texts = pairs.iter().filter(|(_, text)| !text.is_empty()).map(|(name, _)| name);
         let picked = files.iter().filter(|(_, file)| !file.is_none()).map(|(name, _)| name.as_str());
         let filled = texts.chain(picked).filter_map(|name| split(name, list.name));
         let filled: BTreeSet<usize> = filled.filter(|(_, sub)| is_given(sub)).map(|(row, _)| row).collect();
+        if filled.len() > most {
+            let message = format!("{} has more than the {most} rows allowed here", crate::param::quoted(list.name));
+            return Err(Error::new(StatusCode::PAYLOAD_TOO_LARGE).with_message(message).with_cause("limits.form_rows"));
+        }
         let numbers: BTreeMap<usize, usize> = filled.into_iter().enumerate().map(|(new, old)| (old, new)).collect();
         let renamed = |name: &str| match split(name, list.name) {
             Some((row, sub)) => numbers.get(&row).map(|row| format!("{}.{row}.{sub}", list.name)),
@@ -30,7 +45,7 @@ pub(super) fn close_up(fields: &[FieldInfo], mut pairs: Pairs<'static>, mut file
         pairs = pairs.renamed(|name| renamed(name).map(Cow::Owned));
         files = files.into_iter().filter_map(|(name, file)| Some((renamed(&name)?, file))).collect();
     }
-    (pairs, files)
+    Ok((pairs, files))
 }
 
 /// The number of rows of a list, from the names of its controls.

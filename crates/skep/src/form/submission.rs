@@ -9,6 +9,7 @@ use super::field::{FormField, Sent};
 use super::info::FieldInfo;
 use super::rows;
 use super::upload::Received;
+use crate::error::Result;
 use crate::param::{FieldMap, Pairs};
 use crate::validation::Messages;
 use crate::validation::{FieldError, Named};
@@ -27,9 +28,10 @@ impl Submission {
         fields: &[FieldInfo],
         pairs: Pairs<'static>,
         files: Vec<(String, Received)>,
-    ) -> Self {
-        let (pairs, files) = rows::close_up(fields, pairs, files);
-        Self { service, pairs, files: files.into_iter().collect(), faults: RefCell::default() }
+        most_rows: usize,
+    ) -> Result<Self> {
+        let (pairs, files) = rows::close_up(fields, pairs, files, most_rows)?;
+        Ok(Self { service, pairs, files: files.into_iter().collect(), faults: RefCell::default() })
     }
 
     /// Reads a field. What is wrong with it is noted.

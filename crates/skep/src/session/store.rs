@@ -18,12 +18,14 @@ use skep_cache::tiers::{Far, Near, Tiers};
 use skep_cache::{Clock, EntryPolicy, Memory, Time};
 
 use super::id::{Id, Name};
+use super::users::OWNER;
 use super::{Rules, unavailable};
 use crate::cache::{self, Cache};
 use crate::error::Result;
 use crate::offload::{Offload, offload_to_end};
 #[cfg(feature = "local-tiers")]
 use crate::private;
+use crate::rate::Rate;
 use crate::setup::Setup;
 
 /// What a session holds: JSON by name.
@@ -39,6 +41,8 @@ pub(crate) struct Sessions {
     pub(super) most_of_user: usize,
     clock: Clock,
     pub(super) program: String,
+    /// Of new sessions.
+    pub(super) rate: Rate,
     offload: Arc<dyn Offload>,
 }
 
@@ -54,6 +58,9 @@ struct Place {
     /// How many that file may hold.
     #[cfg(feature = "local-tiers")]
     most: u64,
+    /// How many bytes.
+    #[cfg(feature = "local-tiers")]
+    most_bytes: u64,
     rules: Rules,
     clock: Clock,
     #[cfg(target_family = "wasm")]
@@ -127,6 +134,8 @@ impl Sessions {
             file,
             #[cfg(feature = "local-tiers")]
             most: setup.limits.sessions,
+            #[cfg(feature = "local-tiers")]
+            most_bytes: setup.limits.session_store,
             rules,
             clock: clock.clone(),
             #[cfg(target_family = "wasm")]
@@ -139,6 +148,7 @@ impl Sessions {
             most_of_user: setup.limits.user_sessions,
             clock,
             program: program.to_owned(),
+            rate: Rate::new(setup.limits.sessions_per_address),
             offload: Arc::clone(&setup.offload),
         }
     }
@@ -182,8 +192,9 @@ impl Sessions {
         if now.since(Time::from_millis(stored.seen)) < SEEN_EVERY.min(self.rules.idle / 8) {
             return Ok(stored.found(now));
         }
+        let policy = self.rules.policy(&stored.values);
         let noted = self.write(move |cache| async move {
-            update(&cache, &name, now, |old| old.map(|old| Stored { seen: now.millis(), ..old })).await
+            update(&cache, &name, &policy, now, |old| old.map(|old| Stored { seen: now.millis(), ..old })).await
         });
         match noted.await {
             Ok(noted) => Ok(noted.found(now)),
@@ -196,11 +207,18 @@ impl Sessions {
     }
 
     /// Changes a value, and gives back what the session holds now.
-    pub(super) async fn change(&self, id: &Id, change: Change, may_begin: bool) -> Result<(Outcome, Values)> {
+    pub(super) async fn change(
+        &self,
+        id: &Id,
+        change: Change,
+        known: &Values,
+        may_begin: bool,
+    ) -> Result<(Outcome, Values)> {
         let (name, now, limit) = (id.name(&self.program), self.clock.now(), self.limit);
+        let policy = self.rules.policy_of(change.name == OWNER || known.contains_key(OWNER));
         self.write(move |cache| async move {
             let mut outcome = Outcome::Over;
-            let stored = update(&cache, &name, now, |old| {
+            let stored = update(&cache, &name, &policy, now, |old| {
                 outcome = Outcome::Over;
                 let mut stored = old.or_else(|| may_begin.then(|| Stored::new(Values::new(), now)))?;
                 outcome = change.apply(&mut stored.values, limit);
@@ -219,15 +237,15 @@ impl Sessions {
     /// The new one is there before the old one is over: if the store fails in between, the user has the old one.
     pub(super) async fn renew(&self, old: &Id, new: &Id, values: &Values) -> Result<Option<Values>> {
         let (old, new, values) = (old.name(&self.program), new.name(&self.program), values.clone());
-        let now = self.clock.now();
+        let (now, policy) = (self.clock.now(), self.rules.policy(&values));
         self.write(move |cache| async move {
-            set(&cache, &new, &Stored::new(values.clone(), now)).await?;
+            set(&cache, &new, &policy, &Stored::new(values.clone(), now)).await?;
             let Some(last) = end(&cache, &old, now).await? else {
                 cache.remove(&new[..]).await?;
                 return Ok(None);
             };
             if last != values {
-                set(&cache, &new, &Stored::new(last.clone(), now)).await?;
+                set(&cache, &new, &policy, &Stored::new(last.clone(), now)).await?;
             }
             Ok(Some(last))
         })
@@ -270,10 +288,11 @@ impl Sessions {
 async fn update(
     cache: &Cache<[u8], Stored>,
     name: &Name,
+    policy: &EntryPolicy,
     now: Time,
     mut change: impl FnMut(Option<Stored>) -> Option<Stored> + Send,
 ) -> skep_cache::Result<Stored> {
-    let stored = cache.update(&name[..], |old| match old {
+    let stored = cache.update_with(&name[..], policy, |old| match old {
         Some(old) if old.is_over() => old,
         old => change(old).unwrap_or_else(|| Stored::over(now)),
     });
@@ -286,21 +305,26 @@ async fn update(
 
 /// Ends a session, and gives back what it held at its end.
 pub(super) async fn end(cache: &Cache<[u8], Stored>, name: &Name, now: Time) -> skep_cache::Result<Option<Values>> {
-    let (mut last, mark) = (None, Stored::over(now.plus(MARK_LASTS)));
-    let ended = update(cache, name, now, |old| {
+    let (mut last, mark, policy) = (None, Stored::over(now.plus(MARK_LASTS)), EntryPolicy::new(MARK_LASTS));
+    let ended = update(cache, name, &policy, now, |old| {
         last = old.map(|old| old.values);
         last.is_some().then(|| mark.clone())
     });
     ended.await?;
     if last.is_some() {
-        cache.set_with(&name[..], &mark, &EntryPolicy::new(MARK_LASTS)).await?;
+        cache.set_with(&name[..], &mark, &policy).await?;
     }
     Ok(last)
 }
 
-async fn set(cache: &Cache<[u8], Stored>, name: &Name, stored: &Stored) -> skep_cache::Result<()> {
+async fn set(
+    cache: &Cache<[u8], Stored>,
+    name: &Name,
+    policy: &EntryPolicy,
+    stored: &Stored,
+) -> skep_cache::Result<()> {
     let refused = || skep_cache::Error::unreachable("storing a session").because("it was not taken");
-    if cache.set(&name[..], stored).await? { Ok(()) } else { Err(refused()) }
+    if cache.set_with(&name[..], stored, policy).await? { Ok(()) } else { Err(refused()) }
 }
 
 impl Place {
@@ -353,7 +377,7 @@ impl Place {
             skep_cache::Error::unreachable("opening the file of sessions")
                 .because(format!("{}: {error}", file.display()))
         })?;
-        Ok((Near::Sqlite(skep_cache::Sqlite::open(file)?.max_entries(self.most)?), true))
+        Ok((Near::Sqlite(skep_cache::Sqlite::open(file)?.max_entries(self.most)?.max_bytes(self.most_bytes)?), true))
     }
 
     #[cfg(not(feature = "local-tiers"))]
@@ -363,6 +387,17 @@ impl Place {
             tracing::info!(target: "skep::session", "sessions end with this process: skep was built without `local-tiers`");
         }
         Ok((Near::Memory(Memory::new(MEMORY)), false))
+    }
+}
+
+impl Rules {
+    /// What is nobody's ends earlier, so that it is what ends first where there are too many.
+    fn policy_of(self, is_owned: bool) -> EntryPolicy {
+        EntryPolicy::new(if is_owned { self.idle } else { self.idle / 4 * 3 })
+    }
+
+    fn policy(self, values: &Values) -> EntryPolicy {
+        self.policy_of(values.contains_key(OWNER))
     }
 }
 

@@ -41,13 +41,16 @@ pub(crate) struct Hostile {
     /// What the server does against it, which must have happened: counted in [`Client::refused`], and by errors of `turn`.
     defence: Option<&'static str>,
     /// What somebody else does meanwhile, over and over; each error is a broken promise.
-    neighbour: Option<fn(&mut Browser) -> std::result::Result<(), String>>,
+    neighbour: Option<Neighbour>,
     /// MiB that all processes may take at the most, besides what they had before.
     memory: u64,
     /// MiB of it that they may keep, in caches that have a limit of their own.
     keeps: u64,
     cpu: Cpu,
 }
+
+/// What somebody else does. An error says how it went wrong.
+type Neighbour = fn(&mut Browser) -> std::result::Result<(), String>;
 
 /// The limit of CPU time.
 #[derive(Clone, Copy, Debug)]

@@ -75,7 +75,9 @@ pub(crate) fn together(
     }
     let mut trial = Trial::new(stage, server)?;
     let parties = trial.run(hostile, time)?;
-    parties.iter().for_each(|party| party.report(report, time >= DEFENDED));
+    for party in &parties {
+        party.report(report, time >= DEFENDED);
+    }
     report.note("MiB before, and at the most", format_args!("{}, {}", mib(trial.before), mib(trial.peak)));
     trial.report_others(report, &parties);
     trial.report_memory(report, trial.before / 5)
@@ -231,7 +233,7 @@ impl Party {
         report.expect(&format!("{}: {}", self.name, self.hostile.unit), "some", done, done > 0);
         match self.hostile.defence {
             Some(defence) if defended => {
-                report.expect(&format!("{}: {defence}", self.name), "some", refused, refused > 0)
+                report.expect(&format!("{}: {defence}", self.name), "some", refused, refused > 0);
             }
             other => report.note(&format!("{}: {}", self.name, other.unwrap_or("turned away")), refused),
         }

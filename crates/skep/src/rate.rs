@@ -1,0 +1,92 @@
+//! How often one client may do what is remembered for long: begin sessions, send forms that are accepted once.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use crate::request::Peer;
+
+/// The time in which a client may use up its limit, and gets it back.
+const PERIOD: Duration = Duration::from_mins(1);
+
+/// How many clients are remembered, at most.
+const CLIENTS: usize = 1 << 16;
+
+/// A limit for each client and minute: a token bucket.
+#[derive(Debug)]
+pub(crate) struct Rate {
+    /// 0: no limit.
+    limit: u32,
+    clients: Mutex<HashMap<u128, Bucket>>,
+}
+
+#[derive(Debug)]
+struct Bucket {
+    left: f64,
+    as_of: Instant,
+}
+
+impl Rate {
+    pub(crate) fn new(limit: u32) -> Self {
+        Self { limit, clients: Mutex::default() }
+    }
+
+    /// False if the client has done it too often. One whose address is unknown has no limit.
+    pub(crate) fn allows(&self, peer: Peer) -> bool {
+        self.allows_at(peer, Instant::now())
+    }
+
+    fn allows_at(&self, peer: Peer, now: Instant) -> bool {
+        let Some(client) = peer.network().filter(|_| self.limit > 0) else { return true };
+        let full = f64::from(self.limit);
+        let refilled = |bucket: &Bucket| {
+            let share = now.saturating_duration_since(bucket.as_of).as_secs_f64() / PERIOD.as_secs_f64();
+            (bucket.left + full * share).min(full)
+        };
+        let mut clients = self.clients.lock().unwrap_or_else(PoisonError::into_inner);
+        if clients.len() >= CLIENTS && !clients.contains_key(&client) {
+            clients.retain(|_, bucket| refilled(bucket) < full);
+            // More clients than can be told apart: all begin anew.
+            if clients.len() >= CLIENTS {
+                clients.clear();
+            }
+            clients.shrink_to(CLIENTS / 16);
+        }
+        let bucket = clients.entry(client).or_insert(Bucket { left: full, as_of: now });
+        let left = refilled(bucket);
+        let allows = left >= 1.0;
+        *bucket = Bucket { left: left - if allows { 1.0 } else { 0.0 }, as_of: now };
+        allows
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn peer(address: &str) -> Peer {
+        Peer::new(Some(format!("{address}:80").parse().unwrap()), false)
+    }
+
+    #[test]
+    fn an_address_has_its_limit_back_after_a_minute() {
+        let (rate, now) = (Rate::new(3), Instant::now());
+        let allows = |address, after| rate.allows_at(peer(address), now + Duration::from_secs(after));
+        assert!((0..3).all(|_| allows("192.0.2.1", 0)) && !allows("192.0.2.1", 0));
+        assert!(allows("192.0.2.2", 0), "another one");
+        assert!(allows("192.0.2.1", 20) && !allows("192.0.2.1", 20), "a third of the time, a third of the limit");
+        assert!((0..3).all(|_| allows("192.0.2.1", 100)) && !allows("192.0.2.1", 100), "no more than the limit");
+        assert!((0..9).all(|_| rate.allows_at(Peer::default(), now)), "no address");
+        assert!((0..9).all(|_| Rate::new(0).allows(peer("192.0.2.1"))), "no limit");
+    }
+
+    #[test]
+    fn not_any_number_of_clients_is_remembered() {
+        let (rate, now) = (Rate::new(1), Instant::now());
+        for number in 0..CLIENTS + 9 {
+            let address = std::net::Ipv4Addr::from_bits(u32::try_from(number).unwrap());
+            assert!(rate.allows_at(peer(&address.to_string()), now));
+        }
+        assert!(rate.clients.lock().unwrap().len() <= CLIENTS);
+    }
+}
