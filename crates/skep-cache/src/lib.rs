@@ -49,6 +49,7 @@ mod entry;
 mod error;
 #[cfg(feature = "file")]
 mod file;
+mod file_id;
 mod flight;
 mod hash;
 mod key;
@@ -86,6 +87,7 @@ pub use driver::Driver;
 pub use error::{Error, Result};
 #[cfg(feature = "file")]
 pub use file::File;
+pub use file_id::FileId;
 #[cfg(feature = "memcached")]
 pub use memcached::Memcached;
 #[cfg(feature = "memory")]

@@ -14,6 +14,7 @@ use rusqlite::{Connection, OptionalExtension, TransactionBehavior};
 use crate::clock::Time;
 use crate::driver::{Driver, Entry, Ready, Record, Removal, Usage, When};
 use crate::error::{Error, Result};
+use crate::file_id::FileId;
 use crate::mutex::lock;
 use crate::slot::{self, Change, Operation, Outcome, Stored, operations};
 
@@ -47,6 +48,8 @@ const IDLE: usize = 8;
 #[derive(Debug)]
 pub struct Sqlite {
     path: PathBuf,
+    /// Known once it is open.
+    file: Option<FileId>,
     table: String,
     statements: Statements,
     busy: Duration,
@@ -121,8 +124,9 @@ impl Sqlite {
                 Error::misused("invalid table name: expected letters, digits and `_`, not starting with a digit");
             return Err(error.because(format!("got \"{table}\"")));
         }
-        let driver = Self {
+        let mut driver = Self {
             path: path.as_ref().to_owned(),
+            file: None,
             table: table.to_owned(),
             statements: Statements::new(table),
             busy: Duration::from_secs(5),
@@ -138,6 +142,7 @@ impl Sqlite {
         );
         driver.with(|connection| connection.execute_batch(&create))?;
         driver.count()?;
+        driver.file = FileId::of(&driver.path).ok();
         Ok(driver)
     }
 
@@ -223,6 +228,10 @@ impl Sqlite {
 
     /// Runs a call in a transaction that may write.
     fn transact<T>(&self, call: impl FnOnce(&Connection) -> rusqlite::Result<T>) -> Result<T> {
+        if self.file.is_some_and(|file| !file.is_still(&self.path)) {
+            let why = format!("{} was removed or replaced while it was open", self.path.display());
+            return Err(Error::unreachable("writing to the SQLite database").because(why));
+        }
         self.with(|connection| {
             let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
             let result = call(&transaction)?;

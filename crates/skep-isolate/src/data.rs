@@ -47,6 +47,8 @@ pub(crate) struct DataOptions<'o> {
     pub(crate) caches: &'o [(String, Vec<String>)],
     /// The names of the settings that it declares.
     pub(crate) declared: &'o [String],
+    /// The most bytes of its database.
+    pub(crate) database_size: u64,
 }
 
 /// The path at which an application sees the folder of its files.
@@ -98,6 +100,7 @@ impl AppData {
 fn application(options: &DataOptions<'_>, server: &ServerSettings) -> Result<Arc<Application>, Error> {
     let mut setup = server.setup.clone();
     setup.data = folder(&server.setup.data, options.name)?;
+    setup.sql = setup.sql.max_bytes(options.database_size);
     setup.settings.retain(|raw| options.declared.contains(&raw.name));
     if !setup.temporary_database {
         let files = setup.data.join(FILES);

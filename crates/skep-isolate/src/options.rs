@@ -36,6 +36,7 @@ pub(crate) struct Options {
     /// The time of its page for a request that failed.
     pub(crate) error_page_time: Duration,
     pub(crate) instances: u32,
+    pub(crate) database_size: u64,
     pub(crate) env: Vec<(String, String)>,
     pub(crate) dirs: Vec<Dir>,
     pub(crate) allow_out: Vec<String>,
@@ -75,7 +76,8 @@ impl Options {
 
     /// What its data is opened with.
     pub(crate) fn shared(&self) -> DataOptions<'_> {
-        DataOptions { name: &self.name, caches: &self.caches, declared: &self.declared }
+        let Self { name, caches, declared, database_size, .. } = self;
+        DataOptions { name, caches, declared, database_size: *database_size }
     }
 
     /// `counts_fuel`: an engine that counts it wants to be told how much there is.

@@ -231,6 +231,24 @@ impl Site {
         self.status_fns.iter().flat_map(|say| panic::catch(|| say(self)).unwrap_or_else(panicked)).collect()
     }
 
+    /// Why this process should get no requests for now: its data directory or its database is gone, or the database is damaged. A
+    /// server answers `/-/ready` with it.
+    ///
+    /// ```
+    /// # let mut setup = skep::Setup::default();
+    /// # setup.temporary_database = true;
+    /// let site = skep::App::new().open(setup).unwrap();
+    /// assert_eq!(site.check_ready(), Ok(()));
+    /// ```
+    #[cfg(not(target_family = "wasm"))]
+    pub fn check_ready(&self) -> std::result::Result<(), String> {
+        if !self.setup().temporary_database && !self.data().is_dir() {
+            return Err(format!("the data directory {} is gone", self.data().display()));
+        }
+        let database = self.resources.database.as_ref();
+        database.map_or(Ok(()), |database| database.check_file().map_err(|error| error.to_string()))
+    }
+
     /// The periodic jobs. The server runs them: [`Job::run`].
     #[must_use]
     pub fn jobs(&self) -> &[Job] {

@@ -101,6 +101,9 @@ settings! {
         "Maximum number of instances at the same time; further requests are refused (503). Many components share 10000 if this is \
          not set.",
         |options, value| options.instances = number(value)?;
+    database_size "SIZE": Kind::Size(64 << 10..=1024 << 30), "1GiB",
+        "Maximum size of the database of an application of Skep; beyond it, writes fail (503). Directories that it may write to have no such limit.",
+        |options, value| options.database_size = number(value)?;
     env "NAME=VALUE": Kind::List("NAME=VALUE, or NAME for the server's own"), "",
         "Environment variables of the component. NAME alone passes the server's own variable.",
         |options, value| list(value).iter().try_for_each(|text| env(options, text))?;
@@ -129,9 +132,9 @@ settings! {
     watch "true|false": SWITCH, "true",
         "Swap to a changed file while the server runs. A file that does not compile, or fails its probe, changes nothing.",
         |options, value| options.watch = value.to_string() == "true";
-    baseline "true|false": SWITCH, "true",
+    baseline "true|false": SWITCH, "false",
         "Serve a new version with code of the baseline compiler, which compiles seven times as fast, until optimised code is ready. \
-         Not with `cached`, `fuel`, more than 1500 instances in all, or WASI 0.3.",
+         Turn it on for components that you trust: it is the younger of the compilers. Not with `cached`, `fuel`, more than 1500 instances in all, or WASI 0.3.",
         |options, value| options.baseline = value.to_string() == "true";
     page_fault_shortcut "true|false": SWITCH, "false",
         "`snapshot`: skip the scan for written pages when an instance is reset and its thread has met no page fault since the last reset, \

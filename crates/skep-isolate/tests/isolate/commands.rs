@@ -211,7 +211,7 @@ fn baseline() {
         let arguments = [guest.to_str().unwrap(), "--compile-cache", cache.to_str().unwrap()];
         Server::start(&[&arguments[..], STRICT, more].concat())
     };
-    let server = with(&cache, &[]);
+    let server = with(&cache, &["--baseline", "true"]);
     let begun = Instant::now();
     // Whatever code it is, and while one takes the other's place.
     let mut asked = 0;
@@ -229,7 +229,7 @@ fn baseline() {
     assert!(server.text("/-/isolate").contains("swaps: 0") && !server.log().contains("not optimised"));
     drop(server);
     // Who starts again has the code of before; and who wants no other waits for it.
-    for (cache, more) in [(&cache, &[][..]), (&second, &["--baseline", "false"])] {
+    for (cache, more) in [(&cache, &["--baseline", "true"][..]), (&second, &[])] {
         let server = with(cache, more);
         assert!(!server.text("/-/isolate").contains(once));
         assert_eq!(server.text("/table?7"), "ready value 7");

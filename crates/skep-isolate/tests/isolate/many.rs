@@ -50,7 +50,7 @@ fn static_files() {
     let files = format!("/static={}", folder.0.display());
     let guest = guests::plain();
     // Other code would have instances of its own.
-    let server = [guest.to_str().unwrap(), "--files", &files, "--status", "/-/isolate", "--baseline", "false"];
+    let server = [guest.to_str().unwrap(), "--files", &files, "--status", "/-/isolate"];
     let server = Server::start(&server);
     assert_eq!(server.text("/static/bee.txt"), "buzz");
     assert_eq!(server.get("/static/wasp.txt").status, 404);

@@ -1,6 +1,6 @@
 use super::*;
 
-const SHOP: DataOptions<'_> = DataOptions { name: "shop", caches: &[], declared: &[] };
+const SHOP: DataOptions<'_> = DataOptions { name: "shop", caches: &[], declared: &[], database_size: 1 << 20 };
 
 #[test]
 fn each_application_has_a_folder_and_sees_only_its_files() {

@@ -30,7 +30,7 @@ fn a_component_that_is_served_alone_has_every_default() {
     let [shop] = settings.applications.as_slice() else { panic!("one component") };
     assert_eq!((&*shop.name, &*shop.file), ("shop", Path::new("shop.wasm")));
     assert_eq!((shop.memory, shop.instances, &*shop.probe), (128 << 20, 1000, "/"));
-    assert!(shop.watch && shop.baseline && !shop.page_fault_shortcut && shop.fuel.is_none() && shop.hosts.is_empty());
+    assert!(shop.watch && !shop.baseline && !shop.page_fault_shortcut && shop.fuel.is_none() && shop.hosts.is_empty());
     assert_eq!((settings.compile_cache, settings.status), (Cache::Usual, None));
 }
 

@@ -52,6 +52,8 @@ pub(crate) struct Context {
     busy: Cell<bool>,
     /// Notified when a connection opens or closes, or the state changes.
     changed: Notify,
+    /// When the log was last told why this is not ready.
+    unready_noted: Cell<Option<Tick>>,
     /// The most connections and requests since memory was last returned.
     peak: Cell<usize>,
 }
@@ -126,6 +128,7 @@ impl Context {
             open: Cell::new(0),
             busy: Cell::new(false),
             changed: Notify::new(),
+            unready_noted: Cell::new(None),
             peak: Cell::new(0),
         })
     }
@@ -205,6 +208,15 @@ impl Context {
         }
         if self.budget.count_request() {
             self.changed.notify_waiters();
+        }
+    }
+
+    /// Tells the log why this process is not ready, at most once a minute.
+    pub(crate) fn note_unready(&self, cause: &str) {
+        let now = self.now();
+        if self.unready_noted.get().is_none_or(|noted| now.saturating_sub(noted) >= 60_000) {
+            self.unready_noted.set(Some(now));
+            tracing::error!("not ready: {cause}");
         }
     }
 

@@ -155,12 +155,22 @@ impl Connection {
         recipient::settle(self, parts)
     }
 
-    /// Live: the thread responds. Ready: it accepts more requests.
+    /// Live: the thread responds. Ready: it accepts more requests, and its data is there.
     fn health(&self, uri: &Uri) -> Response {
-        if uri.path() == "/-/ready" && self.context.is_ending() {
-            return Response::text("draining\n").with_status(StatusCode::SERVICE_UNAVAILABLE);
+        let unready = |text| Response::text(text).with_status(StatusCode::SERVICE_UNAVAILABLE);
+        if uri.path() == "/-/live" {
+            return Response::text("live\n");
         }
-        Response::text(if uri.path() == "/-/live" { "live\n" } else { "ready\n" })
+        if self.context.is_ending() {
+            return unready("draining\n");
+        }
+        match self.context.local.site().check_ready() {
+            Ok(()) => Response::text("ready\n"),
+            Err(cause) => {
+                self.context.note_unready(&cause);
+                unready("not ready: the log says why\n")
+            }
+        }
     }
 }
 

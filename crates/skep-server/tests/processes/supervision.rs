@@ -412,11 +412,18 @@ fn a_worker_is_replaced_when_it_had_its_share() {
 }
 
 fn health_checks_are_answered_and_not_counted() {
-    let server = Server::start(&[]);
+    let mut server = Server::start(&[]);
     assert_eq!(server.get("/-/live").unwrap(), "live\n");
     assert_eq!(server.get("/-/ready").unwrap(), "ready\n");
     assert_eq!(server.get("/").unwrap(), "Hello, world!");
     assert_eq!(server.status("requests"), "1");
+    std::fs::rename(server.folder.join("data"), server.folder.join("elsewhere")).unwrap();
+    let answer = server.get("/-/ready").unwrap_err().to_string();
+    assert!(answer.contains("503"), "{answer}");
+    assert_eq!(server.get("/-/live").unwrap(), "live\n", "to start it anew would not help");
+    server.wait_until("the log says why", |server| server.errors().contains("not ready: the data directory"));
+    std::fs::rename(server.folder.join("elsewhere"), server.folder.join("data")).unwrap();
+    assert_eq!(server.get("/-/ready").unwrap(), "ready\n");
 }
 
 fn one_plain_process_if_wanted() {

@@ -71,6 +71,10 @@ impl Connection {
             options.cache_kib,
             if role == Role::Writer { "off" } else { "on" },
         ))?;
+        if let Some(bytes) = options.max_bytes.filter(|_| role == Role::Writer) {
+            let page: u64 = raw.query_row("pragma page_size", [], |row| row.get::<_, u32>(0))?.into();
+            raw.query_row(&format!("pragma max_page_count = {}", (bytes / page).max(1)), [], |_| Ok(()))?;
+        }
         let deadline = Arc::<Mutex<Option<Instant>>>::default();
         if role == Role::Inline {
             let deadline = Arc::clone(&deadline);

@@ -3,9 +3,10 @@
 use std::fs::DirBuilder;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
+use skep_cache::FileId;
 use skep_cache::driver::block_on;
 
 use super::blocking::Blocking;
@@ -15,7 +16,7 @@ use super::local::Local;
 use super::migrations::{Migrations, Step, Steps};
 use super::open::{OpenError, check, check_careful, open};
 use super::options::Options;
-use super::pool::Pool;
+use super::pool::{Lease, Pool};
 use crate::offload::{Offload, offload};
 
 /// The database of an application: one for the process, cheap to clone, shared by its threads.
@@ -39,6 +40,9 @@ pub struct Database {
 
 pub(super) struct Shared {
     pub(super) path: PathBuf,
+    file: Option<FileId>,
+    /// A statement has found it so.
+    is_damaged: AtomicBool,
     pub(super) options: Options,
     pub(super) offload: Arc<dyn Offload>,
     pub(super) writer: Arc<Pool>,
@@ -123,7 +127,10 @@ impl Database {
         };
         let writer = pool(vec![Some(first)], Role::Writer);
         let readers = pool((0..options.readers).map(|_| None).collect(), Role::Reader);
-        Ok(Self { shared: Arc::new(Shared { path, options, offload, writer, readers, _folder: folder }) })
+        let file = FileId::of(&path).ok();
+        let is_damaged = AtomicBool::new(false);
+        let shared = Shared { path, file, is_damaged, options, offload, writer, readers, _folder: folder };
+        Ok(Self { shared: Arc::new(shared) })
     }
 
     /// The database for one thread's handlers. Made once for each thread: what it learns and prepares stays with it.
@@ -136,7 +143,7 @@ impl Database {
     /// the writer and for the disk. On a reactor thread it would stall every request, or wait forever for a transaction
     /// that a handler of the same thread holds.
     pub fn write<R>(&self, work: impl FnOnce(&mut Blocking<'_>) -> Result<R>) -> Result<R> {
-        let mut lease = block_on(self.shared.writer.lease())?;
+        let mut lease = block_on(self.shared.lease_writer())?;
         work(&mut Blocking::new(lease.connection()?))
     }
 
@@ -150,6 +157,14 @@ impl Database {
         self.shared.readers.close_idle();
     }
 
+    /// Why what is written would be lost or cannot be read: the file is gone, or damaged.
+    pub(crate) fn check_file(&self) -> Result<()> {
+        self.shared.check_file()?;
+        let is_damaged = self.shared.is_damaged.load(Ordering::Relaxed);
+        let damaged = || Kind::Damaged { path: self.shared.path.clone() }.into();
+        if is_damaged { Err(damaged()) } else { Ok(()) }
+    }
+
     /// Where the file is.
     #[must_use]
     pub fn path(&self) -> &Path {
@@ -158,6 +173,28 @@ impl Database {
 }
 
 impl Shared {
+    fn check_file(&self) -> Result<()> {
+        if self.file.is_none_or(|file| file.is_still(&self.path)) {
+            return Ok(());
+        }
+        Err(Kind::FileIsGone { path: self.path.clone() }.into())
+    }
+
+    /// Waits for the writer, unless what it wrote would be lost.
+    pub(super) async fn lease_writer(&self) -> Result<Lease> {
+        self.check_file()?;
+        self.writer.lease().await
+    }
+
+    /// Remembers damage that a statement has found.
+    pub(super) fn note<R>(&self, result: Result<R>) -> Result<R> {
+        result.inspect_err(|error| {
+            if error.is_damage() {
+                self.is_damaged.store(true, Ordering::Relaxed);
+            }
+        })
+    }
+
     pub(super) fn connect(&self, role: Role) -> Result<Connection> {
         Connection::open(&self.path, role, &self.options)
     }
@@ -174,7 +211,7 @@ impl Shared {
             let started = Instant::now();
             Ok((connection.unless(stopped, work)?, started.elapsed()))
         };
-        offload(&*self.offload, job).await.map_err(Kind::Lost)?
+        self.note(offload(&*self.offload, job).await.map_err(Kind::Lost)?)
     }
 
     /// Waits for the writer and runs `work` with it on the pool.
@@ -182,8 +219,8 @@ impl Shared {
         &self,
         work: impl FnOnce(&Connection) -> Result<R> + Send + 'static,
     ) -> Result<R> {
-        let mut lease = self.writer.lease().await?;
-        offload(&*self.offload, move || work(lease.connection()?)).await.map_err(Kind::Lost)?
+        let mut lease = self.lease_writer().await?;
+        self.note(offload(&*self.offload, move || work(lease.connection()?)).await.map_err(Kind::Lost)?)
     }
 }
 

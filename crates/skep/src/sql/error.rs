@@ -19,7 +19,11 @@ mod codes {
     pub(super) const READONLY: i32 = 8;
     #[cfg(not(target_family = "wasm"))]
     pub(super) const INTERRUPT: i32 = 9;
+    #[cfg(not(target_family = "wasm"))]
+    pub(super) const CORRUPT: i32 = 11;
     pub(super) const FULL: i32 = 13;
+    #[cfg(not(target_family = "wasm"))]
+    pub(super) const NOTADB: i32 = 26;
     pub(super) const CONSTRAINT_CHECK: i32 = 275;
     pub(super) const CONSTRAINT_FOREIGNKEY: i32 = 787;
     pub(super) const CONSTRAINT_NOTNULL: i32 = 1299;
@@ -71,6 +75,8 @@ pub(super) enum Kind {
     SeveralStatements,
     ControlsTransaction,
     Abandoned,
+    Damaged { path: std::path::PathBuf },
+    FileIsGone { path: std::path::PathBuf },
     OwnTransaction,
     QueueFull { limit: usize },
     Lost(Lost),
@@ -124,7 +130,7 @@ impl Error {
     /// The database can be read but not written.
     #[must_use]
     pub fn is_read_only(&self) -> bool {
-        self.primary() == codes::READONLY
+        self.primary() == codes::READONLY || matches!(self.inner.kind, Kind::FileIsGone { .. })
     }
 
     /// The statement that failed, if one did.
@@ -162,6 +168,12 @@ impl Error {
     }
 
     /// SQLite's primary result code, or 0.
+    /// The file is damaged, or is none any more.
+    #[cfg(not(target_family = "wasm"))]
+    pub(super) fn is_damage(&self) -> bool {
+        [codes::CORRUPT, codes::NOTADB].contains(&self.primary())
+    }
+
     pub(super) fn primary(&self) -> i32 {
         self.code() & 0xff
     }
@@ -224,6 +236,14 @@ impl fmt::Display for Kind {
             }
             Self::Abandoned => f.write_str(
                 "the transaction is over: a statement in it failed and undid it, or was abandoned before its end",
+            ),
+            Self::Damaged { path } => {
+                write!(f, "{} is damaged: put a backup in its place, and restart the server", path.display())
+            }
+            Self::FileIsGone { path } => write!(
+                f,
+                "{} was removed or replaced while it was open, and what is written would be lost: put it back, or restart the server",
+                path.display()
             ),
             Self::OwnTransaction => f.write_str(
                 "a write outside of the request's own open transaction would wait for that transaction for ever: use the methods of \

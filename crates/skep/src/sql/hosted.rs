@@ -140,10 +140,10 @@ impl Database {
             return shared.read(move |connection| packed.run(connection)).await;
         }
         // A native handler's write is ended by its own code; a guest's that nobody waits for any more would hold the writer for ever.
-        let mut lease = shared.writer.lease().await?;
+        let mut lease = shared.lease_writer().await?;
         let (_stop, stopped) = StopOnDrop::new();
         let work = move || lease.connection()?.unless(stopped, |connection| packed.run(connection));
-        Ok((offload(&*shared.offload, work).await.map_err(Kind::Lost)??, Duration::ZERO))
+        Ok((shared.note(offload(&*shared.offload, work).await.map_err(Kind::Lost)?)?, Duration::ZERO))
     }
 
     /// Begins a transaction, as [`Local::transaction`] does.

@@ -166,6 +166,7 @@ impl Local {
         let connection = self.connection().ok()?;
         let started = Instant::now();
         let result = connection.within(budget, started, |connection| verb(connection, text, values));
+        let result = self.inner.shared.note(result);
         match &result {
             Err(error) if error.is_interrupted() => history.was_stopped(),
             Err(error) if may_pass(error) => return None,

@@ -19,6 +19,7 @@ pub struct Options {
     pub(super) cache_kib: u32,
     pub(super) statements: usize,
     pub(super) read_only: bool,
+    pub(super) max_bytes: Option<u64>,
     pub(super) durable: bool,
     /// Statements come from somebody who is not trusted: `guests.rs`.
     pub(super) guests: bool,
@@ -36,6 +37,7 @@ impl Options {
             cache_kib: 1024,
             statements: 128,
             read_only: false,
+            max_bytes: None,
             durable: true,
             guests: false,
         }
@@ -90,6 +92,14 @@ impl Options {
     #[must_use]
     pub fn read_only(mut self, read_only: bool) -> Self {
         self.read_only = read_only;
+        self
+    }
+
+    /// The most bytes that the file may have (no limit): beyond it a write is answered 503, and nothing is lost. One that is larger
+    /// already grows no more. The log of writes beside it may have as many again for a while.
+    #[must_use]
+    pub fn max_bytes(mut self, bytes: u64) -> Self {
+        self.max_bytes = Some(bytes);
         self
     }
 

@@ -39,7 +39,7 @@ pub struct Transaction {
 
 impl Transaction {
     pub(super) async fn begin(shared: Arc<Shared>, is_open: Option<Arc<AtomicBool>>) -> Result<Self> {
-        let lease = shared.writer.lease().await?;
+        let lease = shared.lease_writer().await?;
         let mut transaction = Self { shared, lease: Some(lease), is_open };
         transaction.set_open(true);
         // Immediate: a transaction that reads first and then writes would otherwise fail when it comes too late.
@@ -98,7 +98,7 @@ impl Transaction {
         };
         let (lease, result) = offload(&*self.shared.offload, job).await.map_err(Kind::Lost)?;
         self.lease = Some(lease);
-        result
+        self.shared.note(result)
     }
 }
 

@@ -113,6 +113,82 @@ fn a_full_disk_is_503_and_nothing_is_lost() {
 }
 
 #[test]
+fn a_database_grows_to_its_limit_and_no_further() {
+    run(async {
+        let folder = Folder::new();
+        let path = folder.open(&SCHEMA).unwrap().path().to_owned();
+        let options = sql::Options::new().max_bytes(200_000);
+        let db = Database::open(&path, &SCHEMA, options, Arc::new(Inline)).unwrap().local();
+        let insert = async || db.execute(query("insert into post (title) values (hex(randomblob(?)))", 5000)).await;
+        let mut kept = 0;
+        let error = loop {
+            match insert().await {
+                Ok(_) => kept += 1,
+                Err(error) => break error,
+            }
+            assert!(kept < 20, "200 KB hold no more");
+        };
+        assert!(error.is_full() && kept > 5, "{error} after {kept}");
+        assert_eq!(db.one("select count(*) from post").await.unwrap(), Some(kept));
+    });
+}
+
+#[test]
+fn what_would_be_written_to_a_file_that_is_gone_is_refused() {
+    run(async {
+        let folder = Folder::new();
+        let database = folder.open(&SCHEMA).unwrap();
+        let db = database.local();
+        db.execute("insert into post (title) values ('before')").await.unwrap();
+        let (path, aside) = (database.path().to_owned(), database.path().with_extension("aside"));
+        std::fs::rename(&path, &aside).unwrap();
+        // Another file in its place is another database.
+        for replaced in [false, true] {
+            if replaced {
+                std::fs::copy(&aside, &path).unwrap();
+            }
+            let insert = "insert into post (title) values ('lost')";
+            for error in [
+                db.execute(insert).await.unwrap_err(),
+                db.transaction().await.unwrap_err(),
+                database.write(|writer| writer.execute(insert)).unwrap_err(),
+            ] {
+                assert!(error.to_string().contains("was removed or replaced while it was open"), "{error}");
+                assert_eq!(skep::Error::from(error).status(), 503);
+            }
+        }
+        std::fs::rename(&aside, &path).unwrap();
+        db.execute("insert into post (title) values ('after')").await.unwrap();
+        assert_eq!(db.all::<String>("select title from post").await.unwrap(), ["before", "after"]);
+    });
+}
+
+#[test]
+fn a_damaged_database_makes_the_site_unready() {
+    let data = tempfile::tempdir().unwrap();
+    let mut setup = skep::Setup::default();
+    data.path().clone_into(&mut setup.data);
+    let site = skep::App::new().database(SCHEMA).open(setup).unwrap();
+    assert_eq!(site.check_ready(), Ok(()));
+    let db = site.db().local();
+    run(async {
+        for _ in 0..200 {
+            db.execute(query("insert into post (title) values (hex(randomblob(?)))", 1000)).await.unwrap();
+        }
+        // All pages but the first, which says what is where.
+        let checkpoint = site.db().write(|writer| writer.all::<(i64, i64, i64)>("pragma wal_checkpoint(truncate)"));
+        checkpoint.unwrap();
+        let path = site.db().path();
+        let mut bytes = std::fs::read(path).unwrap();
+        bytes[4096..].fill(0xff);
+        std::fs::write(path, bytes).unwrap();
+        assert!(db.all::<String>("select title from post order by title").await.is_err());
+    });
+    let cause = site.check_ready().unwrap_err();
+    assert!(cause.contains("is damaged: put a backup in its place"), "{cause}");
+}
+
+#[test]
 fn a_database_error_inside_another_error_is_still_503() {
     #[derive(Debug)]
     struct Mine(sql::Error);
