@@ -83,6 +83,8 @@ pub struct Needs {
     pub keeps_nothing: bool,
     /// Entries are visible to other processes, or outlive this one.
     pub leaves_process: bool,
+    /// Entries cross a network without encryption: who is on it can read them and put others in their place.
+    pub is_in_clear: bool,
 }
 
 const MAX_TIERS: usize = 3;
@@ -126,6 +128,7 @@ impl Plan {
             survives_fork: all.iter().all(|tier| tier.survives_fork),
             keeps_nothing: all.iter().all(|tier| tier.keeps_nothing),
             leaves_process: all.iter().any(|tier| tier.leaves_process),
+            is_in_clear: all.iter().any(|tier| tier.is_in_clear),
         }
     }
 

@@ -46,6 +46,11 @@ pub(crate) fn missing(config: &Config, base_url: Option<&BaseUrl>) -> Vec<String
             config.data.is_relative(),
             "data is a relative path: started elsewhere, the server begins with empty data; set data = \"/var/lib/...\"",
         ),
+        (
+            config.caches.tiers.values().any(|tiers| tiers.needs().is_in_clear),
+            "a cache is on another machine, and not encrypted: who can write to it on the way can put pages and sessions in place of others; \
+             use rediss://, a tunnel, or a network of your own",
+        ),
         (!config.log.access, "log.access = false: nobody can tell afterwards who asked for what; remove it"),
         (
             limits.connections_per_address == 0,

@@ -1,6 +1,7 @@
 //! TLS certificates and keys.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -67,6 +68,13 @@ fn read_chain(path: &Path) -> Result<Vec<CertificateDer<'static>>, String> {
 }
 
 fn read_key(path: &Path) -> Result<PrivateKeyDer<'static>, String> {
+    // What is no file is no key either, and has its own error below.
+    let mode = fs::metadata(path).map_or(0, |metadata| metadata.permissions().mode() & 0o777);
+    // A group may read it: Debian's ssl-cert does.
+    if mode & 0o027 != 0 {
+        let path = path.display();
+        return Err(format!("{path}: it has mode {mode:03o}, so others may read or change it: chmod 600 {path}"));
+    }
     PrivateKeyDer::from_pem_slice(&read(path)?).map_err(|error| match error {
         pem::Error::NoItemsFound => {
             format!("{}: there is no private key in it (a PEM file has -----BEGIN PRIVATE KEY-----)", path.display())

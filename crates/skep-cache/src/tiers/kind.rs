@@ -93,8 +93,14 @@ const KINDS: [(&str, &str); 9] = [
     ("null", ""),
 ];
 
-const HERE: Needs =
-    Needs { runtime: false, blocks: false, survives_fork: true, keeps_nothing: false, leaves_process: false };
+const HERE: Needs = Needs {
+    runtime: false,
+    blocks: false,
+    survives_fork: true,
+    keeps_nothing: false,
+    leaves_process: false,
+    is_in_clear: false,
+};
 
 impl Tier {
     pub(super) fn parse(text: &str, is_last: bool) -> Result<Self, Invalid> {
@@ -141,11 +147,20 @@ fn near(needs: Needs, open: impl Fn(&str) -> Result<Near> + Send + Sync + 'stati
     (needs, Open::Near(Arc::new(open)))
 }
 
-/// Connections belong to one process.
+/// Connections belong to one process. `servers` are those that are spoken to without encryption.
 #[cfg(any(feature = "memcached", feature = "redis"))]
-fn far(open: impl Fn() -> Result<Far> + Send + Sync + 'static) -> Result<(Needs, Open), Invalid> {
+fn far<'s>(
+    mut servers: impl Iterator<Item = &'s str>,
+    open: impl Fn() -> Result<Far> + Send + Sync + 'static,
+) -> Result<(Needs, Open), Invalid> {
     open().map_err(|error| error.to_string())?;
-    let needs = Needs { runtime: true, survives_fork: false, leaves_process: true, ..HERE };
+    let needs = Needs {
+        runtime: true,
+        survives_fork: false,
+        leaves_process: true,
+        is_in_clear: servers.any(is_elsewhere),
+        ..HERE
+    };
     Ok((needs, Open::Far(Arc::new(move |_| open()))))
 }
 
@@ -300,7 +315,7 @@ fn memcached(description: &mut Description<'_>) -> Result<(Needs, Open), Invalid
     if let Some(failover) = description.take("failover", |text| options::one_of(text, &choices))? {
         builder = builder.failover(failover);
     }
-    far(move || builder.clone().build().map(Far::Memcached))
+    far(description.main.split(','), move || builder.clone().build().map(Far::Memcached))
 }
 
 #[cfg(feature = "redis")]
@@ -322,7 +337,22 @@ fn redis(description: &mut Description<'_>) -> Result<(Needs, Open), Invalid> {
     if let Some(connections) = description.take("connections", options::number)? {
         builder = builder.connections(connections);
     }
-    far(move || builder.clone().build().map(Far::Redis))
+    let in_clear = description.main.split(',').filter(|_| description.kind != "rediss");
+    far(in_clear, move || builder.clone().build().map(Far::Redis))
+}
+
+/// True unless this is a socket, or an address of this machine.
+#[cfg(any(feature = "memcached", feature = "redis"))]
+fn is_elsewhere(server: &str) -> bool {
+    let rest = server.strip_prefix("//").unwrap_or(server);
+    let host = rest.rsplit_once('@').map_or(rest, |(_, host)| host);
+    let host = host.split('/').next().unwrap_or_default();
+    let host = host
+        .strip_prefix('[')
+        .and_then(|host| host.split_once(']'))
+        .map_or_else(|| host.split(':').next().unwrap_or_default(), |(address, _)| address);
+    let is_loopback = host.parse::<std::net::IpAddr>().is_ok_and(|address| address.to_canonical().is_loopback());
+    !(server.starts_with("unix:") || rest.starts_with('/') || host == "localhost" || is_loopback)
 }
 
 /// The URL for the client: `//host` is the rest of a URL, `unix:/path` and `/path` are sockets.
@@ -338,4 +368,22 @@ fn url(scheme: &str, rest: &str) -> String {
 /// Whether a name is valid for files without a path.
 pub(super) fn is_file_name(name: &str) -> bool {
     Path::new(name).file_name().is_some_and(|whole| whole == name) && !name.contains(char::is_whitespace)
+}
+
+#[cfg(all(test, any(feature = "memcached", feature = "redis")))]
+mod tests {
+    use super::is_elsewhere;
+
+    #[test]
+    fn a_socket_and_an_address_of_this_machine_are_here() {
+        for here in
+            ["/run/it.sock", "unix:/run/it.sock", "localhost", "127.0.0.1:11211", "[::1]:6379", "//u:p@localhost:1/2"]
+        {
+            assert!(!is_elsewhere(here), "{here}");
+        }
+        for there in ["cache1", "cache1:11211", "10.0.0.1", "[2001:db8::1]:6379", "//u:p@cache1/0", "localhost.example"]
+        {
+            assert!(is_elsewhere(there), "{there}");
+        }
+    }
 }

@@ -1,6 +1,7 @@
 //! Components over TLS and HTTP/2, where one connection brings many requests at once.
 
 use std::future::Future;
+use std::os::unix::fs::PermissionsExt;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -25,7 +26,9 @@ fn over_tls() {
     let folder = Folder::new();
     let made = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
     let certificate = format!("tls.certificate={}", folder.write("it.crt", made.cert.pem()).display());
-    let key = format!("tls.key={}", folder.write("it.key", made.signing_key.serialize_pem()).display());
+    let key = folder.write("it.key", made.signing_key.serialize_pem());
+    std::fs::set_permissions(&key, std::fs::Permissions::from_mode(0o600)).unwrap();
+    let key = format!("tls.key={}", key.display());
     let guest = guests::plain();
     let server = Server::start(&[guest.to_str().unwrap(), "--set", &certificate, "--set", &key]);
     let options = tokio::runtime::LocalOptions::default();

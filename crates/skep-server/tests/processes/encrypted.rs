@@ -200,6 +200,7 @@ fn certify(folder: &Path) {
     let made = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
     fs::write(folder.join("it.crt"), made.cert.pem()).unwrap();
     fs::write(folder.join("it.key"), made.signing_key.serialize_pem()).unwrap();
+    fs::set_permissions(folder.join("it.key"), std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();
 }
 
 fn connector(folder: &Path, protocol: &str) -> TlsConnector {

@@ -1,6 +1,7 @@
 //! TLS: made-up certificates, real ones, and wrong ones.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -26,9 +27,12 @@ impl Files {
         for which in ["a", "b"] {
             let made = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
             fs::write(folder.join(format!("{which}.crt")), made.cert.pem()).unwrap();
-            fs::write(folder.join(format!("{which}.key")), made.signing_key.serialize_pem()).unwrap();
+            let key = folder.join(format!("{which}.key"));
+            fs::write(&key, made.signing_key.serialize_pem()).unwrap();
+            fs::set_permissions(&key, fs::Permissions::from_mode(0o640)).unwrap();
         }
         fs::write(folder.join("empty"), "nothing").unwrap();
+        fs::set_permissions(folder.join("empty"), fs::Permissions::from_mode(0o600)).unwrap();
         Self { folder }
     }
 
@@ -105,6 +109,9 @@ fn what_is_wrong_with_files_is_said() {
         error(&empty, &key)
     );
     assert!(error(&good, &empty).starts_with(&format!("{empty}: there is no private key in it")));
+    fs::set_permissions(&other, fs::Permissions::from_mode(0o644)).unwrap();
+    let expected = format!("{other}: it has mode 644, so others may read or change it: chmod 600 {other}");
+    assert_eq!(error(&good, &other), expected);
     assert!(error("/no/such", &key).starts_with("cannot read /no/such: No such file"));
     assert_eq!(error(&good, ""), "tls.certificate (--tls-cert) is set, but tls.key (--tls-key) is not");
 }
