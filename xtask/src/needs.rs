@@ -199,7 +199,7 @@ pub(crate) const NEEDS: &[Need] = &[
     Need {
         name: "cargo-deny",
         why: "licences and sources of the dependencies are checked",
-        steps: &["deny"],
+        steps: &["deny", "advisories"],
         found: || command::succeeds("cargo", &["deny", "--version"]),
         from: From::Crate("cargo-deny", "0.20.2"),
     },

@@ -24,6 +24,8 @@ pub(crate) enum Work {
     Commands(&'static [&'static str], &'static [(&'static str, &'static str)]),
     /// Checks each crate with each of its features alone, with none and with all. See [`features`](crate::features).
     Features,
+    /// Asks the database of advisories about all dependencies, if it can be fetched.
+    Advisories,
     /// Checks with the toolchain that the manifest names as the oldest. See [`msrv`](crate::msrv).
     Msrv,
 }
@@ -149,12 +151,18 @@ pub(crate) const STEPS: &[Step] = &[
         hermetic: false,
         work: Work::Commands(&["cargo deny check licenses bans sources"], &[]),
     },
+    Step {
+        name: "advisories",
+        about: "no dependency has a known vulnerability; not checked where the database of RustSec cannot be fetched",
+        hermetic: false,
+        work: Work::Advisories,
+    },
 ];
 
 /// A line for each step.
 pub(crate) fn list() -> String {
     let line = |step: &Step| {
-        format!("  {:<8} {}{}", step.name, step.about, if step.hermetic { "" } else { " (--all, --rest)" })
+        format!("  {:<10} {}{}", step.name, step.about, if step.hermetic { "" } else { " (--all, --rest)" })
     };
     format!("Steps of test:\n{}\n", STEPS.iter().map(line).collect::<Vec<_>>().join("\n"))
 }

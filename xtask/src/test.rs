@@ -90,8 +90,20 @@ fn work(step: &Step, log: &Path) -> Result<bool, String> {
         Work::Suites => write(&mut file, &suites::complaints()?),
         Work::Commands(lines, env) => commands(lines, env, &file),
         Work::Features => commands(&features::commands()?, &[], &file),
+        Work::Advisories => advisories(&file),
         Work::Msrv => commands(&msrv::commands()?, &[], &file),
     }
+}
+
+/// Whether no advisory is about a dependency. Without a network it is not known, and said.
+fn advisories(log: &File) -> Result<bool, String> {
+    if !command("cargo deny fetch db", &[], log)? {
+        println!("not checked: the database of advisories cannot be fetched");
+        return Ok(true);
+    }
+    let checks =
+        ["Cargo.toml", "tools/Cargo.toml"].map(|of| format!("cargo deny --manifest-path {of} check advisories"));
+    commands(&checks, &[], log)
 }
 
 /// Whether there is nothing to complain of.

@@ -40,7 +40,7 @@ const CRATES: &[Layers] = &[
     Layers {
         name: "skep-cache",
         order: &[
-            ("values", &["clock", "codec", "error", "flight", "hash", "mutex", "setters", "stats", "timer"]),
+            ("values", &["clock", "codec", "error", "file_id", "flight", "hash", "mutex", "setters", "stats", "timer"]),
             ("contract", &["block", "breaker", "connections", "driver", "entry"]),
             ("parts of drivers", &["blocking_pool", "key", "shared", "slot", "suite", "tags"]),
             (
@@ -81,6 +81,7 @@ const CRATES: &[Layers] = &[
                     "mount",
                     "origin",
                     "panic",
+                    "rate",
                     "request",
                     "response",
                     "route",

@@ -1,3 +1,5 @@
+//! Unit tests of `code`.
+
 use std::sync::Arc;
 
 use wasmtime::Store;

@@ -1,3 +1,5 @@
+//! Unit tests of `data`.
+
 use super::*;
 
 const SHOP: DataOptions<'_> = DataOptions { name: "shop", caches: &[], declared: &[], database_size: 1 << 20 };

@@ -1,3 +1,5 @@
+//! Unit tests of `disk`.
+
 use std::os::unix::fs::PermissionsExt;
 
 use super::*;

@@ -1,3 +1,5 @@
+//! Unit tests of `precompiled`.
+
 use super::*;
 
 fn precompile(start: &[u8]) -> Vec<u8> {

@@ -1,3 +1,5 @@
+//! Unit tests of `table`.
+
 use super::*;
 use crate::options::Options;
 

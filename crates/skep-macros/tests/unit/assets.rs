@@ -1,3 +1,5 @@
+//! Unit tests of `assets`.
+
 use super::*;
 
 #[test]

@@ -1,3 +1,5 @@
+//! Unit tests of `offload`.
+
 use super::*;
 use std::sync::mpsc;
 

@@ -1,3 +1,5 @@
+//! Unit tests of `memcached::protocol`.
+
 use super::*;
 
 fn text(append: impl FnOnce(&mut Vec<u8>)) -> String {

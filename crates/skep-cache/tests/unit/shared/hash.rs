@@ -1,3 +1,5 @@
+//! Unit tests of `shared::hash`.
+
 use super::*;
 use std::collections::HashSet;
 

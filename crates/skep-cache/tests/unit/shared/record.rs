@@ -1,3 +1,5 @@
+//! Unit tests of `shared::record`.
+
 use super::*;
 
 fn region(words: usize) -> Vec<AtomicU64> {

@@ -1,3 +1,5 @@
+//! Unit tests of `respond::direct`.
+
 use super::*;
 
 fn unpack(status: u16, fields: &[(&str, &str)], kind: u8, is_head: bool) -> Result<(Response, bool), String> {

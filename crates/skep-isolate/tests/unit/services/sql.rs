@@ -1,3 +1,5 @@
+//! Unit tests of `services::sql`.
+
 use super::*;
 
 fn application(folder: &std::path::Path, allow_breaking: bool) -> Arc<Application> {

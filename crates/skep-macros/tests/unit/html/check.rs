@@ -1,3 +1,5 @@
+//! Unit tests of `html::check`.
+
 use super::super::parse;
 use super::*;
 

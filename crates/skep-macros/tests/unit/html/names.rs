@@ -1,3 +1,5 @@
+//! Unit tests of `html::names`.
+
 use super::*;
 
 #[test]

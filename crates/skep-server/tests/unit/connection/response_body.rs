@@ -1,3 +1,5 @@
+//! Unit tests of `connection::response_body`.
+
 use super::*;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;

@@ -1,3 +1,5 @@
+//! Unit tests of `connection::validator`.
+
 use super::*;
 
 /// Validates a text that arrives in two parts.

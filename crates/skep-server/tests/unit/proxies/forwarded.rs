@@ -1,3 +1,5 @@
+//! Unit tests of `proxies::forwarded`.
+
 use super::*;
 use http::HeaderValue;
 

@@ -1,3 +1,5 @@
+//! Unit tests of `proxies::protocol`.
+
 use super::*;
 
 fn read(mut bytes: &[u8]) -> Result<(String, bool, usize), String> {

@@ -1,3 +1,5 @@
+//! Unit tests of `supervisor::control`.
+
 use super::*;
 
 fn client(clients: &mut Clients) -> UnixStream {

@@ -1,3 +1,5 @@
+//! Unit tests of `files::memory`.
+
 use super::*;
 
 fn entry(weight: usize) -> Arc<Entry> {

@@ -1,3 +1,5 @@
+//! Unit tests of `form::once`.
+
 use super::*;
 
 const fn key(until: u64, id: u8) -> Key {

@@ -1,3 +1,5 @@
+//! Unit tests of `service::ambiguity`.
+
 use super::*;
 use crate::service::QueryParameter;
 

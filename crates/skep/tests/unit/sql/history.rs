@@ -1,3 +1,5 @@
+//! Unit tests of `sql::history`.
+
 use super::*;
 
 const BUDGET: Duration = Duration::from_millis(2);
