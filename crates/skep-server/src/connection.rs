@@ -223,6 +223,13 @@ impl Connection {
             false if self.requests.get() > 0 => Phase::Idle,
             false => self.phase.get(),
         };
+        // The first request comes in pieces, and another client may have a whole one: this one waits for its permit later.
+        if wire.in_head()
+            && self.requests.get() == 0
+            && let Some(guard) = &self.guard
+        {
+            guard.release_reservation();
+        }
         // A request that begins and ends within one poll leaves the phase as it was, and it begins anew all the same.
         if phase != self.phase.get() || self.requests.get() != self.requests_before.get() {
             self.enter_phase(phase);

@@ -20,7 +20,6 @@ impl Quota {
         Share { quota: self.clone(), bytes: 0 }
     }
 
-    #[cfg(test)]
     pub(crate) fn used(&self) -> u64 {
         self.0.load(Ordering::Relaxed)
     }

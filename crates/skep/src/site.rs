@@ -249,6 +249,18 @@ impl Site {
         database.map_or(Ok(()), |database| database.check_file().map_err(|error| error.to_string()))
     }
 
+    /// The bytes of request bodies that are in memory now: what [`Limits::bodies`](crate::Limits::bodies) limits.
+    ///
+    /// ```
+    /// # let mut setup = skep::Setup::default();
+    /// # setup.temporary_database = true;
+    /// assert_eq!(skep::App::new().open(setup).unwrap().bodies_in_memory(), 0);
+    /// ```
+    #[must_use]
+    pub fn bodies_in_memory(&self) -> u64 {
+        self.resources.forms.memory.used()
+    }
+
     /// The periodic jobs. The server runs them: [`Job::run`].
     #[must_use]
     pub fn jobs(&self) -> &[Job] {

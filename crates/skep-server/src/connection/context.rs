@@ -18,9 +18,11 @@ use crate::log::AccessLog;
 use crate::proxies::Trusted;
 use crate::sys::{self, scoreboard};
 
-/// After this many connections, requests, and responses of this many bytes that waited for their clients, free memory is returned to the system.
+/// After this many connections and requests, and as many times these bytes of bodies and responses, free memory is returned to the
+/// system: at once, and once more when work that nobody waits for has ended, too.
 const TRIM_PEAK: usize = 32;
 const TRIM_BYTES: usize = 64 << 10;
+const TRIM_AGAIN: Tick = 5000;
 
 /// Who may send requests for whom.
 #[derive(Debug, Default)]
@@ -56,6 +58,8 @@ pub(crate) struct Context {
     unready_noted: Cell<Option<Tick>>,
     /// The most connections and requests since memory was last returned.
     peak: Cell<usize>,
+    /// When it is returned once more.
+    trim_at: Cell<Option<Tick>>,
 }
 
 /// Milliseconds since the thread started, as of the last tick: exact enough for timeouts, and free to read.
@@ -130,6 +134,7 @@ impl Context {
             changed: Notify::new(),
             unready_noted: Cell::new(None),
             peak: Cell::new(0),
+            trim_at: Cell::new(None),
         })
     }
 
@@ -285,7 +290,14 @@ impl Context {
             let changed = self.changed.notified();
             self.trim_heap();
             if self.count() == 0 {
-                changed.await;
+                match self.trim_at.get() {
+                    Some(at) => {
+                        let wait = Duration::from_millis(at.saturating_sub(self.now()));
+                        let _ = tokio::time::timeout(wait, changed).await;
+                        self.tick();
+                    }
+                    None => changed.await,
+                }
                 continue;
             }
             tokio::time::sleep(tick).await;
@@ -299,12 +311,15 @@ impl Context {
     /// Returns free memory to the system after a peak. The allocator alone would keep it, since the memory of open connections lies in between.
     fn trim_heap(&self) {
         let load = |one: &Rc<Connection>| 1 + one.running.get() as usize + one.unsent.bytes() / TRIM_BYTES;
-        let load = self.table.borrow().slots.iter().flatten().map(load).sum();
+        let bodies = usize::try_from(self.local.site().bodies_in_memory()).unwrap_or(usize::MAX) / TRIM_BYTES;
+        let load = self.table.borrow().slots.iter().flatten().map(load).sum::<usize>() + bodies;
         let peak = self.peak.get().max(load);
         let is_over = peak >= TRIM_PEAK && load <= peak / 2;
         self.peak.set(if is_over { load } else { peak });
-        if is_over {
+        let is_due = self.trim_at.get().is_some_and(|at| at <= self.now());
+        if is_over || is_due {
             sys::trim_heap();
+            self.trim_at.set(is_over.then(|| self.now() + TRIM_AGAIN));
         }
     }
 

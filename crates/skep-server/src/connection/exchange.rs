@@ -77,7 +77,10 @@ impl<F: Future<Output = Response>> Future for ResponseFuture<F> {
             && !exchange.has_permit
         {
             // Before the application makes a response that would wait with the others.
-            ready!(connection.unsent.poll_room(cx));
+            if connection.unsent.poll_room(cx).is_pending() {
+                connection.stream.set(Some(StreamState::WaitsForClient));
+                return Poll::Pending;
+            }
             if !connection.context.budget.poll_permit(cx.waker()) {
                 return Poll::Pending;
             }

@@ -112,7 +112,7 @@ async fn go_on(seen: &Seen, answers: u64) {
 /// panics.
 async fn load(address: String, tls: TlsConnector, seen: Rc<Seen>) {
     while !seen.enough.get() {
-        let mut connection = Connection::open(&address, &tls).await;
+        let Some(mut connection) = Connection::open(&address, &tls).await else { continue };
         seen.connections.set(seen.connections.get() + 1);
         let mut first = None;
         while let Some(version) = connection.ask().await {
@@ -132,18 +132,19 @@ enum Connection {
 }
 
 impl Connection {
-    async fn open(address: &str, tls: &TlsConnector) -> Self {
+    /// None if the server was done with it before it heard anything: on a busy machine a client may be that late.
+    async fn open(address: &str, tls: &TlsConnector) -> Option<Self> {
         let stream = TcpStream::connect(address).await.expect("nobody is refused");
         let name = ServerName::try_from("localhost").unwrap();
         let stream: TlsStream<TcpStream> = tls.connect(name, stream).await.expect("a handshake that began is finished");
         if stream.get_ref().1.alpn_protocol() == Some(b"h2") {
-            let (sender, connection) = http2::handshake(Local, TokioIo::new(stream)).await.unwrap();
+            let (sender, connection) = http2::handshake(Local, TokioIo::new(stream)).await.ok()?;
             tokio::task::spawn_local(connection);
-            return Self::Two(sender);
+            return Some(Self::Two(sender));
         }
         let (sender, connection) = http1::handshake(TokioIo::new(stream)).await.unwrap();
         tokio::task::spawn_local(connection);
-        Self::One(sender)
+        Some(Self::One(sender))
     }
 
     /// The version that answers; none if the server has said before that the connection ends.

@@ -147,7 +147,7 @@ pub(super) const SESSIONS: Hostile = Hostile {
 };
 
 pub(super) const TOKENS: Hostile = Hostile {
-    settings: &["limits.once=500"],
+    settings: &["limits.once=500", "limits.once_per_address=100"],
     versions: &["once", "once db"],
     clients: 2,
     turn: requests::tokens,

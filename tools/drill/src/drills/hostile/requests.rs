@@ -31,9 +31,9 @@ pub(super) fn small_parts(client: &mut Client) -> io::Result<()> {
     Ok(())
 }
 
-/// A form of 20 KB with 999 rows, none of them complete, which is shown again with a message for each.
+/// A form with as many rows as a list may have, none of them complete, which is shown again with a message for each.
 pub(super) fn form_rows(client: &mut Client) -> io::Result<()> {
-    let rows: Vec<String> = (0..999).map(|row| format!("lines.{row}.product=a")).collect();
+    let rows: Vec<String> = (0..256).map(|row| format!("lines.{row}.product=a")).collect();
     let response = client.browser.post("/order", &rows.join("&"))?;
     client.count(1);
     refuse_unless(client, &response, 422);

@@ -24,8 +24,9 @@ pub(super) fn zero_windows(client: &mut Client) -> io::Result<()> {
     }
     let mut ended = 0;
     client.http2.retain_mut(|http2| {
+        let before = http2.ended;
         let goes_on = http2.read().is_ok() && http2.ended < http2.begun();
-        ended += if goes_on { 0 } else { http2.ended };
+        ended += http2.ended - before;
         goes_on
     });
     client.refused(ended.into());
