@@ -74,7 +74,7 @@ fn swap_under_load(model: &'static str, protocol: &'static str) {
             let (good, text) = swap(&server).await;
             assert!(good, "{text}");
             // Whoever comes now, comes after the swap.
-            let mut one = Connection::open(&server.address, &tls).await;
+            let mut one = Connection::open(&server.address, &tls).await.unwrap();
             assert_eq!(one.ask().await.as_deref(), Some(version.to_string().as_str()));
             go_on(&seen, 50).await;
         }
