@@ -59,6 +59,8 @@ pub(crate) struct Connection {
     stream: Cell<Option<StreamState>>,
     /// Responses that the client has not taken yet.
     unsent: Unsent,
+    /// The host of the last request, if it was one of ours.
+    last_host: RefCell<Box<[u8]>>,
     /// How many more HTTP/2 streams the client may cancel, as of a time.
     resets_left: Cell<(f64, Tick)>,
     waker: Cell<Option<Waker>>,
@@ -152,6 +154,7 @@ impl Connection {
             no_request_running: Cell::new(true),
             stream: Cell::new(None),
             unsent: Unsent::new(&context.unsent),
+            last_host: RefCell::default(),
             resets_left: Cell::new((f64::from(context.limits.http2_resets), context.now())),
             waker: Cell::new(None),
         }

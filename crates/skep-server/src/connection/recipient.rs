@@ -51,7 +51,7 @@ fn read(connection: &Connection, parts: &mut Parts) -> Result<(Peer, bool), Erro
     if let Some(host) = forwarded_host {
         set_host(parts, &host)?;
     }
-    check_host(context, parts).map(|()| (peer, is_plain))
+    check_host(connection, parts).map(|()| (peer, is_plain))
 }
 
 /// The checks that the validator makes for HTTP/1.
@@ -84,13 +84,19 @@ fn set_host(parts: &mut Parts, authority: &str) -> Result<(), Error> {
     Ok(())
 }
 
-fn check_host(context: &Context, parts: &Parts) -> Result<(), Error> {
+fn check_host(connection: &Connection, parts: &Parts) -> Result<(), Error> {
     let Some(host) = parts.headers.get(HOST) else {
         // HTTP/1.0 has none.
         return if parts.version < Version::HTTP_11 { Ok(()) } else { Err(Error::bad_request("there is no host")) };
     };
+    // The requests of a connection are for one host, as a rule.
+    if !host.is_empty() && **connection.last_host.borrow() == *host.as_bytes() {
+        return Ok(());
+    }
     let host = host.to_str().ok().filter(|host| authority::is_valid(host.as_bytes())).ok_or_else(not_a_host)?;
-    if context.rules.hosts.allow(host) {
+    if connection.context.rules.hosts.allow(host) {
+        // A copy: the value itself would keep the buffer that it was read into.
+        connection.last_host.replace(host.as_bytes().into());
         return Ok(());
     }
     let cause = format!("Host \"{host}\" is in neither `hosts` nor `base_url`");
