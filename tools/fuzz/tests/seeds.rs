@@ -12,7 +12,9 @@ fn every_property_holds_for_its_seeds() {
         let seeds = seeds::all().into_iter().find(|(target, _)| *target == name).map(|(_, seeds)| seeds);
         let seeds = seeds.unwrap_or_else(|| panic!("{name} has no seeds"));
         assert!(!seeds.is_empty(), "{name} has no seeds");
-        seeds.iter().for_each(|seed| property(seed));
+        for seed in &seeds {
+            property(seed);
+        }
     }
 }
 
