@@ -201,11 +201,11 @@ impl Sqlite {
             "create table if not exists {table}_size (entries integer not null, bytes integer not null);
              insert into {table}_size select count(*), coalesce(sum(length(key) + length(slot)), 0) from {table}
              where not exists (select 1 from {table}_size);
-             create trigger if not exists {table}_born after insert on {table} begin
+             create trigger if not exists {table}_added after insert on {table} begin
              update {table}_size set entries = entries + 1, bytes = bytes + length(new.key) + length(new.slot); end;
              create trigger if not exists {table}_changed after update of slot on {table} begin
              update {table}_size set bytes = bytes + length(new.slot) - length(old.slot); end;
-             create trigger if not exists {table}_gone after delete on {table} begin
+             create trigger if not exists {table}_removed after delete on {table} begin
              update {table}_size set entries = entries - 1, bytes = bytes - length(old.key) - length(old.slot); end;"
         );
         self.transact(|transaction| transaction.execute_batch(&size))?;

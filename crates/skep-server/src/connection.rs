@@ -90,7 +90,7 @@ enum TimedOut {
 /// What the response of an HTTP/2 stream waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum StreamState {
-    /// The next part of the body, from the application.
+    /// The response or the next part of its body, from the application.
     WaitsForBody,
     /// Room in the client's window.
     WaitsForClient,

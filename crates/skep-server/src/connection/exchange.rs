@@ -88,6 +88,9 @@ impl<F: Future<Output = Response>> Future for ResponseFuture<F> {
         }
         let mut result = self.application.as_mut().map(|application| application.as_mut().poll(cx));
         if let Some(Poll::Pending) = result {
+            if let Some(exchange) = &self.exchange {
+                exchange.connection.stream.set(Some(StreamState::WaitsForBody));
+            }
             ready!(self.poll_deadline(cx));
             result = Some(Poll::Ready(self.give_up()));
         }
