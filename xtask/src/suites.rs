@@ -99,19 +99,20 @@ fn judge(suite: &str, findings: &[String]) -> (Vec<String>, usize) {
 }
 
 impl Stage {
-    /// Starts the examples. The suites come from one address and write many comments, so these two limits are lifted.
+    /// Starts the examples. The suites come from one address and write many comments, so these limits are lifted.
     fn set() -> Result<Self, String> {
-        const FLAGS: [&str; 4] =
-            ["--set", "limits.connections_per_address=20000", "--set", "blog.max_comments=1000000"];
-        const TLS: [&str; 5] = [FLAGS[0], FLAGS[1], FLAGS[2], FLAGS[3], "--tls-self-signed"];
+        const LIMITS: [&str; 3] =
+            ["limits.connections_per_address=20000", "limits.once_per_address=0", "limits.sessions_per_address=0"];
+        let flags = |more: &[&'static str]| [LIMITS.map(|limit| ["--set", limit]).as_flattened(), more].concat();
+        let (comments, tls) = (["--set", "blog.max_comments=1000000"], ["--tls-self-signed"]);
         let root = command::root();
         let folder = root.join("target/suites");
         let _ = fs::remove_dir_all(&folder);
         let start = |name, data: &str, flags: &[&str]| Site::start(&root, name, &folder.join(data), flags);
         Ok(Self {
-            blog: start("blog", "blog.data", &FLAGS)?,
-            secure_blog: start("blog", "secure_blog.data", &TLS)?,
-            secure_forms: start("forms", "secure_forms.data", &[FLAGS[0], FLAGS[1], "--tls-self-signed"])?,
+            blog: start("blog", "blog.data", &flags(&comments))?,
+            secure_blog: start("blog", "secure_blog.data", &flags(&[&comments[..], &tls].concat()))?,
+            secure_forms: start("forms", "secure_forms.data", &flags(&tls))?,
             folder,
         })
     }

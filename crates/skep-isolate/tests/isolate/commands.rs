@@ -242,7 +242,7 @@ fn kept() {
     let cache = folder.0.join("cache");
     let guest = guests::plain();
     let arguments = [guest.to_str().unwrap(), "--compile-cache", cache.to_str().unwrap()];
-    Server::start(&arguments).wait_for("optimised");
+    Server::start(&arguments).wait_for("ready");
     let files = code_in(&cache);
     assert_eq!(files.len(), 1);
     let about = || files.iter().map(|file| fs::metadata(file).unwrap()).collect::<Vec<_>>();

@@ -113,6 +113,8 @@ fn skep_posts(
     if !cached {
         command.args(UNCACHED);
     }
+    // The load has one address, and keeps no cookie.
+    command.args(["--set", "limits.sessions_per_address=0"]);
     if sessions == Sessions::Memory {
         command.args(["--set", "cache.sessions.tiers=memory:16MiB"]);
     }
