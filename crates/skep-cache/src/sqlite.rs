@@ -245,8 +245,6 @@ impl Sqlite {
         connection.pragma_update(None, "journal_mode", "wal")?;
         // After a power failure the last writes may be lost; with the log, the database is never damaged.
         connection.pragma_update(None, "synchronous", "normal")?;
-        // KiB, of each idle connection. Entries are found by key: more would keep what nobody asks for again.
-        connection.pragma_update(None, "cache_size", -512)?;
         connection.set_prepared_statement_cache_capacity(16);
         Ok(connection)
     }
