@@ -36,7 +36,7 @@ pub(crate) struct ConnectionPermit {
 }
 
 impl ConnectionLimit {
-    /// At most so many connections; of one address, and bytes that they hold, as the limits say.
+    /// At most `most` connections. `limits` bounds those of one address, and the bytes that wait in them.
     pub(crate) fn new(most: usize, limits: &Limits) -> Self {
         let (per_address, unsent) = (limits.connections_per_address, UnsentLimit::new(limits.unsent));
         let (open, addresses) = Default::default();

@@ -98,7 +98,16 @@ impl fmt::Display for Kind {
             Self::Number(range) => write!(f, "a number from {} to {}", range.start(), range.end()),
             Self::Size(range) if *range.end() == u64::MAX => f.write_str("a size, such as 64KiB"),
             Self::Size(range) => {
-                write!(f, "a size from {} to {}, such as 64KiB", format_size(*range.start()), format_size(*range.end()))
+                let (start, end) = (*range.start(), *range.end());
+                // One that fits.
+                let example = (64 << 10).clamp(start, end);
+                write!(
+                    f,
+                    "a size from {} to {}, such as {}",
+                    format_size(start),
+                    format_size(end),
+                    format_size(example)
+                )
             }
             Self::Duration(range) if *range.end() == u64::MAX => f.write_str("a duration, such as 500ms, 30s, 5m"),
             Self::Duration(range) => {

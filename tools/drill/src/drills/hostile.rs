@@ -130,8 +130,6 @@ pub(super) const OFFLOAD: Hostile = Hostile {
     pause: Duration::from_millis(100),
     neighbour: Some(requests::sign_in_and_ask),
     memory: 16,
-    // Threads and connections to the file of sessions, each with a cache, that wait for more work.
-    keeps: 4,
     cpu: Cpu::Each(2000),
     ..NOBODY
 };
