@@ -116,6 +116,11 @@ impl Flags {
     /// A counter for [`increment`](crate::Driver::increment): an `i64`, little endian.
     pub const COUNTER: Self = Self(16);
 
+    #[cfg(feature = "seal")]
+    pub(crate) const fn bits(self) -> u8 {
+        self.0
+    }
+
     /// The union of both sets.
     #[must_use]
     pub const fn with(self, other: Self) -> Self {

@@ -28,7 +28,7 @@
 //! | read, store and compute | [`Cache`], [`Builder`], [`BlockingCache`] |
 //! | set expiry, tags and weight of an entry | [`EntryPolicy`], [`Computed`] |
 //! | choose the encoding of values | [`Postcard`], [`Json`], [`Raw`], [`Codec`] |
-//! | choose where entries are stored | [`Memory`], [`Tiered`], [`Mirror`], [`Null`] and, by features, `Shared`, `File`, `Sqlite`, `Memcached`, `Redis` |
+//! | choose where entries are stored | [`Memory`], [`Tiered`], [`Mirror`], [`Null`] and, by features, `Shared`, `File`, `Sqlite`, `Memcached`, `Redis`; `Sealed` around them |
 //! | choose that in a configuration | [`tiers`] |
 //! | write a driver | [`Store`], [`Driver`], [`driver`], [`suite`](mod@suite) |
 //! | control time in a test | [`Clock`] |
@@ -63,6 +63,8 @@ mod null;
 mod policy;
 #[cfg(feature = "redis")]
 pub mod redis;
+#[cfg(feature = "seal")]
+mod sealed;
 mod setters;
 #[cfg(all(feature = "shared", unix))]
 pub mod shared;
@@ -97,6 +99,8 @@ pub use null::Null;
 pub use policy::{Computed, EntryPolicy};
 #[cfg(feature = "redis")]
 pub use redis::Redis;
+#[cfg(feature = "seal")]
+pub use sealed::{SealKeys, Sealed};
 #[cfg(all(feature = "shared", unix))]
 pub use shared::Shared;
 #[cfg(feature = "sqlite")]

@@ -30,10 +30,12 @@ pub use kind::{Far, Near};
 /// | `shared:256MiB` | `path=/dev/shm/blog` (default: one for each name and user in /dev/shm) or `path=none` (no file: for this process and its forks), `max_value=1MiB` |
 /// | `file:1GiB path=/var/cache/blog` | `entries=100000`, `pool=yes` |
 /// | `sqlite:/var/lib/blog/cache.db` | `table=skep_cache`, `busy=5s`, `entries=1000000`, `pool=yes` |
-/// | `memcached:host:11211,host2:11211`, `memcached:/run/memcached.sock` | `timeout=500ms`, `connections=1`, `max_value=1MiB`, `failover=miss` or `move` |
-/// | `redis:host:6379`, `redis://user:password@host/1`, `redis:unix:/run/redis.sock`, `rediss://host` (TLS) | `timeout=500ms`, `connections=1` |
+/// | `memcached:host:11211,host2:11211`, `memcached:/run/memcached.sock` | `timeout=500ms`, `connections=1`, `max_value=1MiB`, `failover=miss` or `move`, `seal=FILE` |
+/// | `redis:host:6379`, `redis://user:password@host/1`, `redis:unix:/run/redis.sock`, `rediss://host` (TLS) | `timeout=500ms`, `connections=1`, `seal=FILE` |
 /// | `redis-cluster:host1:6379,host2:6379` | the same |
 /// | `null` | |
+///
+/// `seal=FILE` encrypts values with the keys of a file (`SealKeys::read`), the same on all machines.
 ///
 /// A tier in front of another one (any but memcached, Redis and those with `pool=yes`) also takes `writes=through`, `around` or `back`
 /// ([`WritePolicy`](crate::WritePolicy)) and `bound=1s` ([`Tiered::bound`]). Sizes and durations
@@ -83,7 +85,7 @@ pub struct Needs {
     pub keeps_nothing: bool,
     /// Entries are visible to other processes, or outlive this one.
     pub leaves_process: bool,
-    /// Entries cross a network without encryption: who is on it can read them and put others in their place.
+    /// Entries cross a network neither encrypted nor sealed: who is on it can read them and put others in their place.
     pub is_in_clear: bool,
 }
 

@@ -3,7 +3,10 @@
 use proc_macro2::TokenStream;
 use quote::quote;
 use syn::meta::ParseNestedMeta;
-use syn::{DeriveInput, Error, Expr, ExprLit, Field, GenericArgument, Lit, LitStr, PathArguments, Result, Type};
+use syn::{
+    DeriveInput, Error, Expr, ExprLit, ExprUnary, Field, GenericArgument, Lit, LitStr, PathArguments, Result, Type,
+    UnOp,
+};
 
 use crate::field::{self, wrong};
 
@@ -211,6 +214,11 @@ fn default(value: &Expr) -> Result<String> {
         Expr::Lit(ExprLit { lit: Lit::Int(number), .. }) => Ok(number.base10_digits().to_owned()),
         Expr::Lit(ExprLit { lit: Lit::Float(number), .. }) => Ok(number.base10_digits().to_owned()),
         Expr::Lit(ExprLit { lit: Lit::Bool(on), .. }) => Ok(on.value.to_string()),
+        Expr::Unary(ExprUnary { op: UnOp::Neg(_), expr, .. })
+            if matches!(&**expr, Expr::Lit(ExprLit { lit: Lit::Int(_) | Lit::Float(_), .. })) =>
+        {
+            Ok(format!("-{}", default(expr)?))
+        }
         _ => {
             let help = "a default is written as in skep.toml: `default = \"30s\"`, `default = 25`";
             Err(Error::new_spanned(value, help))

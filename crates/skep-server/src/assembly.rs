@@ -54,6 +54,7 @@ pub(crate) fn app_setup(config: &Config, settings: Vec<RawSetting>, handoff: Opt
     setup.limits.once = config.limits.once;
     setup.limits.once_per_address = config.limits.once_per_address;
     setup.limits.page = config.limits.page;
+    setup.limits.page_variants = config.limits.page_variants;
     setup.limits.query_parameters = config.limits.query_parameters;
     setup.limits.session = config.limits.session;
     setup.limits.sessions = config.limits.sessions;
@@ -91,6 +92,7 @@ pub(crate) fn worker(
         proxies: config.proxies.trusted.clone(),
         proxy_protocol: config.proxies.protocol,
         hosts: Hosts::new(&config.hosts, site.base_url(), site.hosts(), config.development),
+        tls: tls.is_some(),
     };
     Worker {
         site: Arc::clone(site),

@@ -156,6 +156,7 @@ pub(crate) struct Limits {
     pub(crate) once: usize,
     pub(crate) once_per_address: u32,
     pub(crate) page: u64,
+    pub(crate) page_variants: u32,
     pub(crate) query_parameters: usize,
     pub(crate) request_time: Option<Duration>,
     pub(crate) requests_per_connection: u32,

@@ -46,11 +46,6 @@ pub(crate) fn missing(config: &Config, base_url: Option<&BaseUrl>) -> Vec<String
             config.data.is_relative(),
             "data is a relative path: started elsewhere, the server begins with empty data; set data = \"/var/lib/...\"",
         ),
-        (
-            config.caches.tiers.values().any(|tiers| tiers.needs().is_in_clear),
-            "a cache is on another machine, and not encrypted: who can write to it on the way can put pages and sessions in place of others; \
-             use rediss://, a tunnel, or a network of your own",
-        ),
         (!config.log.access, "log.access = false: nobody can tell afterwards who asked for what; remove it"),
         (
             limits.connections_per_address == 0,
@@ -62,7 +57,20 @@ pub(crate) fn missing(config: &Config, base_url: Option<&BaseUrl>) -> Vec<String
             "limits.body_time = 0 and limits.body_rate = 0: a client may send a body for ever; remove one of them",
         ),
     ];
-    rules.into_iter().filter(|(is_missing, _)| *is_missing).map(|(_, line)| line.to_owned()).collect()
+    let lines = rules.into_iter().filter(|(is_missing, _)| *is_missing).map(|(_, line)| line.to_owned());
+    lines.chain(exposed_caches(config)).collect()
+}
+
+/// A line for each cache whose entries cross a network in the clear, which plain `--check` reports as well.
+pub(crate) fn exposed_caches(config: &Config) -> Vec<String> {
+    let exposed = config.caches.tiers.iter().filter(|(_, tiers)| tiers.needs().is_in_clear);
+    let line = |name: &String| {
+        format!(
+            "cache.{name}: a tier is on another machine, and neither encrypted nor sealed: whoever is on the network can read its entries and \
+             replace them, sessions included; add seal=FILE to the tier, or use rediss://"
+        )
+    };
+    exposed.map(|(name, _)| line(name)).collect()
 }
 
 /// True if only this machine can connect.

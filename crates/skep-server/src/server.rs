@@ -291,6 +291,7 @@ impl Server {
                 Vec::new()
             }
         };
+        let warnings = deployment::exposed_caches(config);
         if !problems.is_empty() {
             return Err(StartError(problems.join("\n")));
         }
@@ -298,10 +299,12 @@ impl Server {
             print(&format!("this starts, and for the internet it lacks:\n{}\n", missing.join("\n")))?;
             return Ok(ExitCode::FAILURE);
         }
-        if reports.is_empty() {
+        if reports.is_empty() && warnings.is_empty() {
             return print(&summary);
         }
-        print(&format!("no problems found\n{}\n", reports.join("\n")))
+        let lines: Vec<String> =
+            reports.into_iter().chain(warnings.iter().map(|line| format!("warning: {line}"))).collect();
+        print(&format!("no problems found\n{}\n", lines.join("\n")))
     }
 }
 

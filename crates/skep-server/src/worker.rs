@@ -51,6 +51,9 @@ pub(crate) struct Worker {
 /// How often a thread updates its heartbeat.
 const HEARTBEAT_INTERVAL: Duration = Duration::from_millis(500);
 
+/// The type of the first record of a TLS connection.
+const TLS_HANDSHAKE: u8 = 22;
+
 /// How long a worker waits after `accept` has failed, for instance because there are too many open files.
 const ACCEPT_RETRY: Duration = Duration::from_millis(50);
 
@@ -171,7 +174,13 @@ impl Acceptor {
         }
     }
 
+    /// Serves a connection with TLS, or redirects one without: the first byte tells them apart (RFC 8446, 5.1).
     async fn serve_tls(&self, guard: ConnectionGuard, tls: &TlsAcceptor, plain: Plain, peer: Peer) {
+        match tokio::time::timeout(self.context.limits.tls_handshake, plain.first_byte()).await {
+            Ok(Ok(Some(TLS_HANDSHAKE))) => {}
+            Ok(Ok(Some(_))) => return connection::serve(guard, Socket::Plain(plain), peer, false).await,
+            _ => return,
+        }
         let mut handshake = pin!(tls.accept(plain));
         let accepted = async {
             if let Ok(accepted) = tokio::time::timeout(connection::PROMPT, handshake.as_mut()).await {

@@ -396,6 +396,7 @@ impl App {
                     once,
                     once_rate,
                 },
+                page_variants: Rate::new(setup.limits.page_variants),
                 security_headers,
                 setup,
             }),

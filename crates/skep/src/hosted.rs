@@ -113,7 +113,6 @@ impl Hosted {
         let Setup { development, base_url, session, limits, .. } = self.setup();
         let level = tracing::level_filters::LevelFilter::current().into_level();
         let number = |name: &str, number: u64| Some((format!("SKEP_{name}"), number.to_string()));
-        let count = |name: &str, count: usize| number(name, count as u64);
         let variables = [
             level.map(|level| ("SKEP_LOG".into(), level.as_str().to_ascii_lowercase())),
             development.then(|| ("SKEP_DEVELOPMENT".into(), "1".into())),
@@ -122,20 +121,8 @@ impl Hosted {
             (!self.settings.is_empty()).then(|| (settings::VARIABLE.into(), settings::encode(&self.settings))),
             number("SESSION_IDLE", session.idle.as_secs()),
             number("SESSION_LIFE", session.life.as_secs()),
-            number("LIMIT_BODY", limits.body),
-            number("LIMIT_BODIES", limits.bodies),
-            count("LIMIT_FORM_FIELDS", limits.form_fields),
-            count("LIMIT_FORM_ROWS", limits.form_rows),
-            count("LIMIT_ONCE", limits.once),
-            number("LIMIT_PAGE", limits.page),
-            count("LIMIT_QUERY_PARAMETERS", limits.query_parameters),
-            count("LIMIT_SESSION", limits.session),
-            count("LIMIT_USER_SESSIONS", limits.user_sessions),
-            number("LIMIT_UPLOAD_FILE", limits.upload_file),
-            number("LIMIT_UPLOAD_TOTAL", limits.upload_total),
-            number("LIMIT_UPLOAD_QUOTA", limits.upload_quota),
         ];
-        variables.into_iter().flatten().collect()
+        variables.into_iter().flatten().chain(limits.to_environment()).collect()
     }
 }
 

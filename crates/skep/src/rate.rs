@@ -1,4 +1,4 @@
-//! How often one client may do what is remembered for long: begin sessions, send forms that are accepted once.
+//! How often one client, or one kind of request, may add to what is remembered for long: sessions, one-shot forms, cached pages.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -37,7 +37,18 @@ impl Rate {
     }
 
     fn allows_at(&self, peer: Peer, now: Instant) -> bool {
-        let Some(client) = peer.network().filter(|_| self.limit > 0) else { return true };
+        peer.network().is_none_or(|client| self.allows_one(client, now))
+    }
+
+    /// The same for whatever this number stands for.
+    pub(crate) fn allows_number(&self, number: u128) -> bool {
+        self.allows_one(number, Instant::now())
+    }
+
+    fn allows_one(&self, client: u128, now: Instant) -> bool {
+        if self.limit == 0 {
+            return true;
+        }
         let full = f64::from(self.limit);
         let refilled = |bucket: &Bucket| {
             let share = now.saturating_duration_since(bucket.as_of).as_secs_f64() / PERIOD.as_secs_f64();

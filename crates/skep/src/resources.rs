@@ -38,6 +38,8 @@ pub(crate) struct Resources {
     pub(crate) forms: Forms,
     pub(crate) caches: Caches,
     pub(crate) sessions: Sessions,
+    /// Of entries that are added to the cache of pages, for each type.
+    pub(crate) page_variants: Rate,
     pub(crate) security_headers: security_headers::Compiled,
     pub(crate) setup: Setup,
 }

@@ -79,6 +79,9 @@ with_defaults! {
         pub once_per_address: u32 = 1000,
         /// Maximum size of a cached page in bytes ([`PublicPage`](crate::cache::PublicPage)), streams included (8 MiB).
         pub page: u64 = 8 << 20,
+        /// Maximum number of entries of one type of page or fragment that this process adds to the cache in a minute (10 000); 0 means
+        /// no limit. Beyond it they are made for their request alone.
+        pub page_variants: u32 = 10_000,
         /// Maximum number of query parameters (1000).
         pub query_parameters: usize = 1000,
         /// Maximum size of a session in bytes: its names, and its values as JSON (64 KiB).
@@ -99,6 +102,48 @@ with_defaults! {
         /// Maximum disk space in bytes for the uploads of all requests in flight in this process (1 GiB).
         pub upload_quota: u64 = 1 << 30,
     }
+}
+
+/// The limits that a component keeps itself, and the variables of its environment that have them: `wit/skep.wit`.
+macro_rules! environment {
+    ($($variable:literal $field:ident)*) => {
+        impl Limits {
+            /// The variables, for a component.
+            #[cfg(not(target_family = "wasm"))]
+            pub(crate) fn to_environment(self) -> Vec<(String, String)> {
+                vec![$(($variable.to_owned(), self.$field.to_string())),*]
+            }
+
+            /// Reads the variables that are set.
+            #[cfg(any(target_family = "wasm", test))]
+            pub(crate) fn read_environment(&mut self, variable: impl Fn(&str) -> Option<String>) -> Result<(), String> {
+                $(
+                    if let Some(text) = variable($variable) {
+                        self.$field = text.parse().map_err(|_| format!("{}={text:?} is no number", $variable))?;
+                    }
+                )*
+                Ok(())
+            }
+        }
+    };
+}
+
+environment! {
+    "SKEP_LIMIT_BODY" body
+    "SKEP_LIMIT_BODIES" bodies
+    "SKEP_LIMIT_FORM_FIELDS" form_fields
+    "SKEP_LIMIT_FORM_ROWS" form_rows
+    "SKEP_LIMIT_ONCE" once
+    "SKEP_LIMIT_ONCE_PER_ADDRESS" once_per_address
+    "SKEP_LIMIT_PAGE" page
+    "SKEP_LIMIT_PAGE_VARIANTS" page_variants
+    "SKEP_LIMIT_QUERY_PARAMETERS" query_parameters
+    "SKEP_LIMIT_SESSION" session
+    "SKEP_LIMIT_SESSIONS_PER_ADDRESS" sessions_per_address
+    "SKEP_LIMIT_USER_SESSIONS" user_sessions
+    "SKEP_LIMIT_UPLOAD_FILE" upload_file
+    "SKEP_LIMIT_UPLOAD_TOTAL" upload_total
+    "SKEP_LIMIT_UPLOAD_QUOTA" upload_quota
 }
 
 impl Default for Setup {
@@ -151,3 +196,39 @@ impl StartError {
 error_text!(StartError, |error| error.problems.join("\n"));
 
 opaque_debug!(Setup, data: data);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_component_keeps_every_limit_but_those_of_the_hosts_store() {
+        // All fields, so that a new one is missed here.
+        let limits = Limits {
+            body: 1,
+            bodies: 2,
+            form_fields: 3,
+            form_rows: 4,
+            once: 5,
+            once_per_address: 6,
+            page: 7,
+            page_variants: 8,
+            query_parameters: 9,
+            session: 10,
+            sessions: Limits::default().sessions,
+            sessions_per_address: 11,
+            session_store: Limits::default().session_store,
+            user_sessions: 12,
+            upload_file: 13,
+            upload_total: 14,
+            upload_quota: 15,
+        };
+        let environment = limits.to_environment();
+        let of = |name: &str| environment.iter().find(|(known, _)| known == name).map(|(_, value)| value.clone());
+        let mut read = Limits::default();
+        read.read_environment(of).unwrap();
+        assert_eq!(read, limits);
+        let wrong = |name: &str| (name == "SKEP_LIMIT_BODY").then(|| "much".to_owned());
+        assert_eq!(read.read_environment(wrong).unwrap_err(), "SKEP_LIMIT_BODY=\"much\" is no number");
+    }
+}

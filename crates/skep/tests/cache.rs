@@ -341,6 +341,24 @@ fn a_page_that_is_larger_than_allowed_is_an_error_and_not_kept() {
 }
 
 #[test]
+fn variants_beyond_the_limit_of_a_minute_are_made_and_not_kept() {
+    let mut setup = setup();
+    setup.limits.page_variants = 2;
+    let client = Client::with_setup(app(), setup);
+    for name in ["a", "b"] {
+        assert_eq!(text(&client, &format!("/plain/{name}")), text(&client, &format!("/plain/{name}")), "it is kept");
+    }
+    assert_eq!(text(&client, "/plain/c"), "c 1 made 3");
+    assert_eq!(text(&client, "/plain/c"), "c 1 made 4");
+    assert!(client.get("/plain/c").headers().contains_key("etag"), "and described like any other");
+    assert_eq!(text(&client, "/plain/a"), "a 1 made 1", "what was kept stays");
+    let agent = client.request(Method::GET, "/agent").header("user-agent", "a");
+    assert_eq!(agent.send().text(), "Some(\"a\") made 6");
+    let agent = client.request(Method::GET, "/agent").header("user-agent", "a");
+    assert_eq!(agent.send().text(), "Some(\"a\") made 6", "another type has a limit of its own");
+}
+
+#[test]
 fn tiers_for_a_name_that_is_no_cache_are_a_problem() {
     let mut setup = setup();
     setup.caches.insert("counts".into(), Tiers::parse(["memory:1MiB"]).unwrap());

@@ -75,6 +75,9 @@ struct Opening {
     /// The last hour.
     #[setting(default = 17)]
     to: u8,
+    /// Hours east of Greenwich.
+    #[setting(default = -4)]
+    zone: i8,
 }
 
 #[derive(Service)]
@@ -127,7 +130,7 @@ fn what_is_not_set_has_its_default() {
         assert!(settings.password.is_none() && settings.scanner.is_none() && settings.copies.is_empty());
         assert_eq!((settings.closed, settings.folder.to_str()), (false, Some("attachments")));
         assert_eq!((&settings.priority, &settings.alarm), (&Level::Low, &None));
-        assert_eq!((settings.opening.from, settings.opening.to), (9, 17));
+        assert_eq!((settings.opening.from, settings.opening.to, settings.opening.zone), (9, 17, -4));
     })
     .unwrap();
 }

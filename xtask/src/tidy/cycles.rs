@@ -17,9 +17,6 @@ use super::source::{Source, Tree};
 /// Files of one component.
 const LARGEST: usize = 8;
 
-/// Crates whose largest component is above [`LARGEST`] today, and its files: a bound that only falls.
-const ABOVE: &[(&str, usize)] = &[("skep", 69)];
-
 /// The crates of the product.
 fn crates(tree: &Tree) -> BTreeSet<&str> {
     let paths = tree.paths.iter().filter_map(|path| path.strip_prefix("crates/"));
@@ -45,11 +42,12 @@ pub(super) fn complaints(tree: &Tree) -> Vec<Complaint> {
 fn complaint(tree: &Tree, name: &str) -> Option<Complaint> {
     let (_, imports) = imports(tree, name);
     let largest = modules::cycles(&imports).first().map_or(0, BTreeSet::len);
-    let most = ABOVE.iter().find(|(of, _)| *of == name).map_or(LARGEST, |(_, files)| *files);
     let text = || {
-        format!("a cycle of imports ties {largest} files together; {most} at most (`cargo xtask tidy --cycles {name}`)")
+        format!(
+            "a cycle of imports ties {largest} files together; {LARGEST} at most (`cargo xtask tidy --cycles {name}`)"
+        )
     };
-    (largest > most).then(|| Source::new(format!("crates/{name}/src/lib.rs"), "").complaint(1, text()))
+    (largest > LARGEST).then(|| Source::new(format!("crates/{name}/src/lib.rs"), "").complaint(1, text()))
 }
 
 /// All components of the crates of this name, or of all, for a person.

@@ -77,6 +77,12 @@ dispatch_enum! {
         /// On Redis or a Redis Cluster.
         #[cfg(feature = "redis")]
         Redis(crate::Redis) boxed,
+        /// On memcached servers, sealed.
+        #[cfg(feature = "memcached")]
+        SealedMemcached(crate::Sealed<crate::Memcached>) boxed,
+        /// On Redis or a Redis Cluster, sealed.
+        #[cfg(feature = "redis")]
+        SealedRedis(crate::Sealed<crate::Redis>) boxed,
     }
 }
 
@@ -149,19 +155,35 @@ fn near(needs: Needs, open: impl Fn(&str) -> Result<Near> + Send + Sync + 'stati
 
 /// Connections belong to one process. `servers` are those that are spoken to without encryption.
 #[cfg(any(feature = "memcached", feature = "redis"))]
-fn far<'s>(
+fn far<'s, D>(
     mut servers: impl Iterator<Item = &'s str>,
-    open: impl Fn() -> Result<Far> + Send + Sync + 'static,
-) -> Result<(Needs, Open), Invalid> {
+    keys: Option<crate::SealKeys>,
+    open: impl Fn() -> Result<D> + Send + Sync + 'static,
+    plain: fn(D) -> Far,
+    sealed: fn(crate::Sealed<D>) -> Far,
+) -> Result<(Needs, Open), Invalid>
+where
+    D: crate::Driver,
+{
     open().map_err(|error| error.to_string())?;
     let needs = Needs {
         runtime: true,
         survives_fork: false,
         leaves_process: true,
-        is_in_clear: servers.any(is_elsewhere),
+        is_in_clear: keys.is_none() && servers.any(is_elsewhere),
         ..HERE
     };
-    Ok((needs, Open::Far(Arc::new(move |_| open()))))
+    let open = move |_: &str| match &keys {
+        Some(keys) => Ok(sealed(crate::Sealed::new(open()?, keys.clone()))),
+        None => open().map(plain),
+    };
+    Ok((needs, Open::Far(Arc::new(open))))
+}
+
+/// Read at the start, while the file of a secret can be.
+#[cfg(any(feature = "memcached", feature = "redis"))]
+fn keys(description: &mut Description<'_>) -> Result<Option<crate::SealKeys>, Invalid> {
+    description.take("seal", |file| crate::SealKeys::read(options::path(file)?).map_err(|error| error.to_string()))
 }
 
 /// Each process opens files and tables for itself; with `pool=yes` and a runtime, blocking threads wait for them.
@@ -315,7 +337,9 @@ fn memcached(description: &mut Description<'_>) -> Result<(Needs, Open), Invalid
     if let Some(failover) = description.take("failover", |text| options::one_of(text, &choices))? {
         builder = builder.failover(failover);
     }
-    far(description.main.split(','), move || builder.clone().build().map(Far::Memcached))
+    let keys = keys(description)?;
+    let open = move || builder.clone().build();
+    far(description.main.split(','), keys, open, Far::Memcached, Far::SealedMemcached)
 }
 
 #[cfg(feature = "redis")]
@@ -337,8 +361,9 @@ fn redis(description: &mut Description<'_>) -> Result<(Needs, Open), Invalid> {
     if let Some(connections) = description.take("connections", options::number)? {
         builder = builder.connections(connections);
     }
+    let keys = keys(description)?;
     let in_clear = description.main.split(',').filter(|_| description.kind != "rediss");
-    far(in_clear, move || builder.clone().build().map(Far::Redis))
+    far(in_clear, keys, move || builder.clone().build(), Far::Redis, Far::SealedRedis)
 }
 
 /// True unless this is a socket, or an address of this machine.

@@ -64,6 +64,20 @@ mod over_a_unix_socket {
     skep_cache::suite!(driver(), on on_runtime);
 }
 
+mod sealed {
+    use skep_cache::{SealKeys, Sealed};
+
+    use super::*;
+
+    fn driver() -> Sealed<Memcached> {
+        static SERVER: OnceLock<Process> = OnceLock::new();
+        let memcached = at(SERVER.get_or_init(on_socket)).build().unwrap();
+        Sealed::new(memcached, SealKeys::parse(&"5e".repeat(32)).unwrap())
+    }
+
+    skep_cache::suite!(driver(), on on_runtime);
+}
+
 mod over_tcp_on_three_servers {
     use super::*;
 

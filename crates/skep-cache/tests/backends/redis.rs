@@ -57,6 +57,20 @@ mod over_a_unix_socket {
     skep_cache::suite!(driver(), on on_runtime);
 }
 
+mod sealed {
+    use skep_cache::{SealKeys, Sealed};
+
+    use super::*;
+
+    fn driver() -> Sealed<Redis> {
+        static SERVER: OnceLock<Process> = OnceLock::new();
+        let redis = at(SERVER.get_or_init(on_socket)).build().unwrap();
+        Sealed::new(redis, SealKeys::parse(&"5e".repeat(32)).unwrap())
+    }
+
+    skep_cache::suite!(driver(), on on_runtime);
+}
+
 #[cfg(feature = "redis-cluster")]
 mod in_a_cluster_of_three {
     use std::process::Command;

@@ -229,6 +229,21 @@ fn a_plan_says_what_its_tiers_need() {
     }
 }
 
+#[cfg(all(feature = "memcached", feature = "redis"))]
+#[test]
+fn a_tier_elsewhere_is_in_the_clear_unless_it_is_sealed() {
+    use std::io::Write;
+    let mut file = tempfile::NamedTempFile::new().unwrap();
+    writeln!(file, "{}", "5e".repeat(32)).unwrap();
+    let sealed = format!("seal={}", file.path().display());
+    for server in ["memcached:cache1", "redis:cache1"] {
+        assert!(Plan::parse([server]).unwrap().needs().is_in_clear, "{server}");
+        assert!(!Plan::parse([format!("{server} {sealed}")]).unwrap().needs().is_in_clear, "{server}");
+        let error = Plan::parse([format!("{server} seal=/no/such/key")]).unwrap_err().to_string();
+        assert!(error.contains("seal: ") && error.contains("/no/such/key: "), "{error}");
+    }
+}
+
 #[test]
 fn sizes_and_durations_are_those_of_the_server() {
     let is_size = |size: &str| Plan::parse([format!("memory:{size}")]).is_ok();

@@ -194,6 +194,8 @@ settings! {
         "Maximum number of one-shot forms from one IPv4 address or one /64 of IPv6 in a minute, for each process (429). 0 means no limit.";
     limits.page: Kind::Size(KIB..=GIB), "8MiB",
         "Maximum size of a cached page (500 for a larger one, and for a stream).";
+    limits.page_variants: Kind::Number(0..=4_294_967_295), "10000",
+        "Maximum number of entries of one type of page or fragment that a process adds to the cache in a minute. Beyond it they are made for their request alone. 0 means no limit.";
     limits.query_parameters: Kind::Number(1..=1_000_000), "1000",
         "Maximum number of query parameters (400).";
     limits.request_time: Kind::Duration(0..=24 * HOUR), "1m",

@@ -31,6 +31,8 @@ pub(crate) struct Rules {
     /// Trusted proxies send a PROXY header.
     pub(crate) proxy_protocol: bool,
     pub(crate) hosts: Hosts,
+    /// Connections over TCP use TLS, and plain requests are redirected.
+    pub(crate) tls: bool,
 }
 
 /// What the connections of one thread share: the application, limits, a clock, and the list of them.

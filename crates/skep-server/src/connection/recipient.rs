@@ -7,6 +7,7 @@ use http::header::{HOST, LOCATION};
 use http::request::Parts;
 use http::uri::{Authority, PathAndQuery};
 use http::{HeaderValue, StatusCode, Uri, Version};
+use skep::link::BaseUrl;
 use skep::{Error, Peer, Response};
 
 use super::{Connection, Context};
@@ -16,19 +17,31 @@ use crate::proxies::{Forwarded, NotForwarded};
 /// The peer of a request, and its authority in the field `Host`. A response if the request ends here.
 pub(super) fn settle(connection: &Connection, parts: &mut Parts) -> Result<Peer, Box<Response>> {
     let settled = read(connection, parts);
-    let (peer, is_plain) = settled.map_err(|error| Box::new(connection.context.local.failure(&error)))?;
-    let https = connection.context.local.site().base_url().filter(|base| base.as_str().starts_with("https://"));
-    let Some(base) = https.filter(|_| is_plain) else { return Ok(peer) };
+    let failure = |error| Box::new(connection.context.local.failure(&error));
+    let (peer, is_plain) = settled.map_err(failure)?;
+    let Some(base) = is_plain.then(|| https_base(connection, parts)).flatten() else {
+        // TLS is asked for, so nothing else is served.
+        let is_refused = is_plain && connection.context.rules.tls;
+        return if is_refused { Err(failure(Error::bad_request("this server speaks HTTPS"))) } else { Ok(peer) };
+    };
     let target = parts.uri.path_and_query().map_or("/", PathAndQuery::as_str);
-    let location = HeaderValue::try_from(format!("{}{target}", base.as_str()));
-    let redirect = Response::empty(StatusCode::PERMANENT_REDIRECT);
-    Err(Box::new(match location {
-        Ok(location) => redirect.with_header(LOCATION, location),
-        Err(_) => connection.context.local.failure(&Error::bad_request("the address has no path")),
-    }))
+    let location = HeaderValue::try_from(format!("{base}{target}"));
+    let location = location.map_err(|_| failure(Error::bad_request("the address has no path")))?;
+    Err(Box::new(Response::empty(StatusCode::PERMANENT_REDIRECT).with_header(LOCATION, location)))
 }
 
-/// The peer, and whether a trusted proxy says that the client did not use TLS.
+/// Where a request without TLS is redirected to: the base URL, or the host that it is for, as every TCP address speaks TLS.
+fn https_base(connection: &Connection, parts: &Parts) -> Option<String> {
+    let base = connection.context.local.site().base_url().map(BaseUrl::as_str);
+    if let Some(base) = base.filter(|base| base.starts_with("https://")) {
+        return Some(base.to_owned());
+    }
+    let host =
+        parts.headers.get(HOST)?.to_str().ok().filter(|host| !host.is_empty() && connection.context.rules.tls)?;
+    Some(format!("https://{}", host.strip_suffix(":80").unwrap_or(host)))
+}
+
+/// The peer, and whether it lacks the TLS that it should use: its trusted proxy says so, or this server speaks TLS itself.
 fn read(connection: &Connection, parts: &mut Parts) -> Result<(Peer, bool), Error> {
     let context = &connection.context;
     let mut peer = connection.peer;
@@ -51,6 +64,8 @@ fn read(connection: &Connection, parts: &mut Parts) -> Result<(Peer, bool), Erro
     if let Some(host) = forwarded_host {
         set_host(parts, &host)?;
     }
+    // A socket file is for a proxy on this machine, which ends TLS itself.
+    is_plain |= context.rules.tls && !peer.tls && connection.peer.address.is_some();
     check_host(connection, parts).map(|()| (peer, is_plain))
 }
 

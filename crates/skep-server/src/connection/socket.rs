@@ -5,7 +5,7 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
-use rustix::net::{SendFlags, Shutdown};
+use rustix::net::{RecvFlags, SendFlags, Shutdown};
 use skep::body::FileSlice;
 use tokio::io::{AsyncRead, AsyncWrite, Interest, ReadBuf};
 use tokio::net::{TcpStream, UnixStream};
@@ -111,6 +111,15 @@ impl Plain {
                 result => return Poll::Ready(result),
             }
         }
+    }
+
+    /// The first byte, which stays there to be read. `None`: the client closed the connection.
+    pub(crate) async fn first_byte(&self) -> io::Result<Option<u8>> {
+        let mut first = [0];
+        // None is taken, so a small count says nothing about the socket.
+        let mut peek = |fd: BorrowedFd<'_>| Ok(rustix::net::recv(fd, &mut first, RecvFlags::PEEK)?.0);
+        let count = std::future::poll_fn(|cx| self.poll_io(cx, Interest::READABLE, 0, &mut peek)).await?;
+        Ok((count > 0).then_some(first[0]))
     }
 
     fn poll_send(&self, cx: &mut Context<'_>, bytes: &[u8], more: bool) -> Poll<io::Result<usize>> {

@@ -209,6 +209,14 @@ fn a_check_for_deployment_names_what_is_missing() {
     ];
     let (code, out, error) = output(&[&["--check", "--deploy"][..], complete.as_flattened()].concat());
     assert!(code == Some(0) && out.contains("no problems found"), "{out}{error}");
+    let exposed =
+        ["--check", "--listen", "127.0.0.1:0", "--cache", "pages=redis:cache1", "--cache", "sessions=redis:127.0.0.1"];
+    let (code, out, error) = output(&exposed);
+    assert!(
+        code == Some(0) && out.contains("no problems found\nwarning: cache.pages: a tier is on another machine"),
+        "{out}{error}"
+    );
+    assert!(!out.contains("cache.sessions"), "{out}");
     let (code, _, error) = output(&["--deploy"]);
     assert!(code == Some(1) && error.contains("--check --deploy"), "{error}");
 }

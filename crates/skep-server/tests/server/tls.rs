@@ -88,6 +88,27 @@ fn a_certificate_is_made_up_for_trying() {
 }
 
 #[test]
+fn a_request_without_tls_is_redirected_and_reaches_no_service() {
+    let tls = ("tls.self_signed", "true");
+    let location = |server: &Running, host: &str, target: &str| {
+        let mut raw = Raw::connect(server);
+        raw.say(&format!("GET {target} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n"));
+        let answer = raw.answer();
+        assert!(answer.status == 308 && answer.body.is_empty(), "{answer:?}");
+        answer.field("location").unwrap().to_owned()
+    };
+    let own = server(&[tls, ("development", "true")]);
+    assert_eq!(location(&own, "localhost:8443", "/a?b=c"), "https://localhost:8443/a?b=c");
+    assert_eq!(location(&own, "localhost:80", "/"), "https://localhost/");
+    let based = server(&[tls, ("base_url", "https://example.org")]);
+    assert_eq!(location(&based, "example.org", "/a"), "https://example.org/a");
+    let mut raw = Raw::connect(&own);
+    raw.say("GET / HTTP/1.0\r\n\r\n");
+    let answer = raw.answer();
+    assert!(answer.status == 400 && answer.text().contains("speaks HTTPS"), "{answer:?}");
+}
+
+#[test]
 fn a_handshake_that_never_ends_does() {
     let server = server(&[("tls.self_signed", "true"), ("limits.tls_handshake", "100ms")]);
     Raw::connect(&server).closed();

@@ -46,6 +46,11 @@ impl Name {
         name
     }
 
+    /// The number of the type.
+    fn type_number(&self) -> u128 {
+        self.0.first_chunk().map_or(0, |type_id: &[u8; 8]| u64::from_ne_bytes(*type_id).into())
+    }
+
     fn of_type<T: 'static>(room: usize) -> Self {
         let mut name = Self(Vec::with_capacity(room + 24));
         TypeId::of::<T>().hash(&mut name);
@@ -100,7 +105,8 @@ impl SharedCx<'_> {
                 let public = self.afresh();
                 let result = made(&make, &public).await;
                 Ok::<_, Infallible>(if inputs.holds(public.inputs()) {
-                    answer(whole(result, life, &public), inputs, &failure)
+                    let is_allowed = || self.resources().shared().page_variants.allows_number(name.type_number());
+                    answer(whole(result, life, &public), inputs, &failure, is_allowed)
                 } else {
                     Computed::new(PageEntry::Depends(inputs.and(public.inputs()).bits()))
                         .policy(EntryPolicy::new(DEPENDS_LASTS))
@@ -171,9 +177,13 @@ fn answer(
     made: Result<(PageEntry, EntryPolicy)>,
     inputs: Inputs,
     failure: &RefCell<Option<Error>>,
+    is_allowed: impl FnOnce() -> bool,
 ) -> Computed<PageEntry> {
     match made {
-        Ok((kept, life)) if kept.is_to_be_stored() => Computed::new(described(kept, inputs)).policy(life),
+        Ok((kept, life)) if kept.is_to_be_stored() => {
+            let described = Computed::new(described(kept, inputs));
+            if is_allowed() { described.policy(life) } else { described.not_stored() }
+        }
         Ok((kept, _)) => Computed::new(kept).not_stored(),
         Err(error) => {
             let told = PageEntry::Failed(error.status().as_u16(), error.message().map(str::to_owned));

@@ -27,21 +27,7 @@ pub(super) fn read(host: &'static Host) -> Result<Setup, String> {
     setup.settings = env::var(settings::VARIABLE).map(|text| settings::decode(&text)).unwrap_or_default();
     seconds("SKEP_SESSION_IDLE", &mut setup.session.idle)?;
     seconds("SKEP_SESSION_LIFE", &mut setup.session.life)?;
-    let limits = &mut setup.limits;
-    number("SKEP_LIMIT_BODY", &mut limits.body)?;
-    number("SKEP_LIMIT_BODIES", &mut limits.bodies)?;
-    number("SKEP_LIMIT_FORM_FIELDS", &mut limits.form_fields)?;
-    number("SKEP_LIMIT_FORM_ROWS", &mut limits.form_rows)?;
-    number("SKEP_LIMIT_ONCE", &mut limits.once)?;
-    number("SKEP_LIMIT_ONCE_PER_ADDRESS", &mut limits.once_per_address)?;
-    number("SKEP_LIMIT_PAGE", &mut limits.page)?;
-    number("SKEP_LIMIT_QUERY_PARAMETERS", &mut limits.query_parameters)?;
-    number("SKEP_LIMIT_SESSIONS_PER_ADDRESS", &mut limits.sessions_per_address)?;
-    number("SKEP_LIMIT_SESSION", &mut limits.session)?;
-    number("SKEP_LIMIT_USER_SESSIONS", &mut limits.user_sessions)?;
-    number("SKEP_LIMIT_UPLOAD_FILE", &mut limits.upload_file)?;
-    number("SKEP_LIMIT_UPLOAD_TOTAL", &mut limits.upload_total)?;
-    number("SKEP_LIMIT_UPLOAD_QUOTA", &mut limits.upload_quota)?;
+    setup.limits.read_environment(|name| env::var(name).ok())?;
     Ok(setup)
 }
 
