@@ -209,9 +209,12 @@ fn a_check_for_deployment_names_what_is_missing() {
     ];
     let (code, out, error) = output(&[&["--check", "--deploy"][..], complete.as_flattened()].concat());
     assert!(code == Some(0) && out.contains("no problems found"), "{out}{error}");
-    let exposed =
-        ["--check", "--listen", "127.0.0.1:0", "--cache", "pages=redis:cache1", "--cache", "sessions=redis:127.0.0.1"];
-    let (code, out, error) = output(&exposed);
+    let exposed = [
+        ["--listen", "127.0.0.1:0"],
+        ["--set", "cache.pages.tiers=redis:cache1"],
+        ["--set", "cache.sessions.tiers=redis:127.0.0.1"],
+    ];
+    let (code, out, error) = output(&[&["--check"][..], exposed.as_flattened()].concat());
     assert!(
         code == Some(0) && out.contains("no problems found\nwarning: cache.pages: a tier is on another machine"),
         "{out}{error}"

@@ -8,10 +8,10 @@ struct Computed {
 }
 
 #[derive(Settings)]
-struct Negative {
-    /// A number.
-    #[setting(default = -1)]
-    number: i32,
+struct Negated {
+    /// A switch.
+    #[setting(default = !true)]
+    on: bool,
 }
 
 #[derive(Settings)]
