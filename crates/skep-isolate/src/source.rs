@@ -124,23 +124,5 @@ impl fmt::Debug for Source {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn complaint(bytes: &[u8]) -> String {
-        Source::of(Path::new("app.wasm"), bytes.to_vec()).unwrap_err().to_string()
-    }
-
-    #[test]
-    fn what_is_no_component_is_told_what_it_is() {
-        assert_eq!(complaint(b""), "app.wasm: is empty");
-        assert!(
-            complaint(b"\0asm\x01\0\0\0").contains("is a core module, and not a component; a Rust program becomes")
-        );
-        assert!(complaint(b"\0asm\x0d\0").contains("it is not complete"));
-        assert!(complaint(b"\0asm\x0e\0\x01\0").contains("of a version"));
-        assert!(complaint(b" (component)").contains("wasm-tools parse"));
-        assert!(complaint(b"<html>").contains("is not a component"));
-        assert_eq!(Source::of(Path::new("a"), b"\0asm\x0d\0\x01\0".to_vec()).unwrap().form, Form::Component);
-    }
-}
+#[path = "../tests/unit/source.rs"]
+mod tests;

@@ -1,7 +1,7 @@
 //! HTTP over one connection, from its first byte to its orderly end.
 //!
-//! hyper parses and writes the messages. This module adds strict checks before hyper's parser ([`validator`]), timeouts, the error page for what
-//! never became a request, and the order in which a connection closes. It knows neither processes nor where the application comes from.
+//! [`http1`] reads and writes messages of HTTP/1, hyper those of HTTP/2. This module adds timeouts, the error page for what never became a
+//! request, and the order in which a connection closes. It knows neither processes nor where the application comes from.
 //!
 //! Start reading at [`serve`].
 
@@ -9,19 +9,19 @@ mod budget;
 mod closing;
 mod context;
 mod exchange;
-mod protocol;
+mod http1;
+mod http2;
+mod incoming;
 mod recipient;
 mod request_body;
 mod response_body;
 mod socket;
 mod unsent;
-mod validator;
 mod wire;
 
 use std::cell::{Cell, RefCell, RefMut};
 use std::future::poll_fn;
 use std::io;
-use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Poll, Waker};
 use std::time::Duration;
@@ -34,6 +34,8 @@ pub(crate) use socket::{Plain, Socket};
 use unsent::Unsent;
 pub(crate) use unsent::UnsentLimit;
 use wire::{Protocol, Wire};
+
+use crate::http1::Rejection;
 
 /// One connection, shared by its parts, all on one thread.
 pub(crate) struct Connection {
@@ -53,8 +55,6 @@ pub(crate) struct Connection {
     /// Those that had begun when the phase did.
     requests_before: Cell<u32>,
     running: Cell<u32>,
-    /// No request is in progress: what hyper writes now is a response of its own.
-    no_request_running: Cell<bool>,
     /// What the HTTP/2 stream that was polled last waits for.
     stream: Cell<Option<StreamState>>,
     /// Responses that the client has not taken yet.
@@ -99,10 +99,10 @@ enum StreamState {
 /// Why a connection ends.
 #[derive(Debug)]
 enum End {
-    /// hyper has finished.
-    Http(hyper::Result<()>),
-    /// The validator has rejected input, and all requests before it are answered.
-    Rejected,
+    /// Nothing more is to be said.
+    Done,
+    /// The next request is none, and all requests before it are answered.
+    Rejected(Rejection),
     TimedOut(TimedOut),
     Io(io::Error),
 }
@@ -122,9 +122,9 @@ pub(crate) async fn serve(guard: ConnectionGuard, socket: Socket, peer: Peer, ht
     connection.enter_phase(Phase::Head);
     let beginning = if http2 { Ok(Protocol::Http2) } else { connection.sniff().await };
     let end = match beginning {
-        Ok(Protocol::Http1) => protocol::http1(&connection).await,
+        Ok(Protocol::Http1) => http1::serve(&connection).await,
         // Boxed, to keep connections that do not need it small.
-        Ok(Protocol::Http2) => Box::pin(protocol::http2(&connection)).await,
+        Ok(Protocol::Http2) => Box::pin(http2::serve(&connection)).await,
         Ok(Protocol::Closed) => return,
         Err(end) => end,
     };
@@ -151,7 +151,6 @@ impl Connection {
             requests: Cell::new(0),
             requests_before: Cell::new(0),
             running: Cell::new(0),
-            no_request_running: Cell::new(true),
             stream: Cell::new(None),
             unsent: Unsent::new(&context.unsent),
             last_host: RefCell::default(),
@@ -180,42 +179,11 @@ impl Connection {
         .await
     }
 
-    /// Polls `http` until it, its timeout or its socket ends. When `ends` returns true, calls `drain` once.
-    async fn drive<F>(&self, mut http: Pin<&mut F>, drain: fn(Pin<&mut F>), ends: impl Fn(&Context) -> bool) -> End
-    where
-        F: Future<Output = hyper::Result<()>>,
-    {
-        let mut draining = false;
-        poll_fn(|cx| {
-            self.store_waker(cx.waker());
-            let timed_out = self.timed_out.take();
-            if let Some(timed_out) = timed_out.filter(|timed_out| draining || *timed_out != TimedOut::Idle) {
-                return Poll::Ready(End::TimedOut(timed_out));
-            }
-            if let Poll::Ready(result) = http.as_mut().poll(cx) {
-                return Poll::Ready(End::Http(result));
-            }
-            // Requests that have arrived are served first. HTTP/2 then sends GOAWAY; HTTP/1 ends with its response.
-            if !draining && (timed_out.is_some() || ends(&self.context)) {
-                draining = true;
-                drain(http.as_mut());
-                if let Poll::Ready(result) = http.as_mut().poll(cx) {
-                    return Poll::Ready(End::Http(result));
-                }
-            }
-            self.after_poll(cx)
-        })
-        .await
-    }
-
-    /// Flushes the output after hyper has been polled, and updates the phase.
+    /// Flushes the output after all that can be done is done, and updates the phase.
     fn after_poll(&self, cx: &mut std::task::Context<'_>) -> Poll<End> {
         let mut wire = self.wire();
         if let Poll::Ready(Err(error)) = wire.poll_flush(cx) {
             return Poll::Ready(End::Io(error));
-        }
-        if self.no_request_running.get() && wire.is_rejected() && !wire.has_body() {
-            return Poll::Ready(End::Rejected);
         }
         let now = self.context.now();
         let blocked = wire.blocked.then(|| self.blocked_since.get().unwrap_or(now));

@@ -3,9 +3,64 @@
 use std::io;
 
 use http::HeaderMap;
+use http::request::Parts;
 use skep::Peer;
 
+use crate::config::Limits;
+use crate::http1::{BodyLength, Chunked, Decoded, Scanner, parse};
 use crate::proxies::{self, Forwarded, Trusted};
+
+/// A head that was accepted.
+#[derive(Debug)]
+pub struct ReadHead {
+    /// Its bytes.
+    pub length: usize,
+    /// The request without its body.
+    pub parts: Parts,
+    /// The length of the body; `None` if it is chunked.
+    pub body: Option<u64>,
+    /// True if another request may follow.
+    pub keeps_alive: bool,
+}
+
+/// The head that these bytes begin with, which arrive piece by piece, once it is complete.
+///
+/// # Errors
+/// If it is rejected: the status.
+pub fn head(pieces: &[&[u8]]) -> Result<Option<ReadHead>, u16> {
+    let limits = Limits { header_bytes: 64 << 10, header_fields: 100, url: 8 << 10, ..Limits::default() };
+    let (mut scanner, mut bytes) = (Scanner::default(), Vec::new());
+    for piece in pieces {
+        bytes.extend_from_slice(piece);
+        if let Some(length) = scanner.scan(&bytes, &limits).map_err(|rejection| rejection.status.as_u16())? {
+            let head = parse(&bytes[..length], &limits).map_err(|rejection| rejection.status.as_u16())?;
+            let body = if let BodyLength::Known(length) = head.body { Some(length) } else { None };
+            return Ok(Some(ReadHead { length, parts: head.parts, body, keeps_alive: head.framing.keeps_alive() }));
+        }
+    }
+    Ok(None)
+}
+
+/// The data of a body in chunks, which arrives piece by piece, and how many bytes it had, once it is complete.
+///
+/// # Errors
+/// If it is rejected: the status.
+pub fn chunks(pieces: &[&[u8]]) -> Result<Option<(Vec<u8>, usize)>, u16> {
+    let (mut chunked, mut data, mut length) = (Chunked::default(), Vec::new(), 0);
+    for piece in pieces {
+        let mut rest = *piece;
+        loop {
+            let (taken, decoded) = chunked.decode(rest).map_err(|rejection| rejection.status.as_u16())?;
+            (rest, length) = (&rest[taken..], length + taken);
+            match decoded {
+                Decoded::Data(bytes) => data.extend_from_slice(bytes),
+                Decoded::More => break,
+                Decoded::End => return Ok(Some((data, length))),
+            }
+        }
+    }
+    Ok(None)
+}
 
 /// The client, and the authority that it used, by these fields of a proxy with this address; networks of the list are trusted.
 ///

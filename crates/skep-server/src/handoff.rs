@@ -152,22 +152,5 @@ pub(crate) fn set_inheritable(fd: impl AsFd, yes: bool) -> io::Result<RawFd> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_handoff_is_parsed_as_it_was_written() {
-        let spec = HandoffSpec {
-            supervisor: 7,
-            number: 3,
-            channel: 5,
-            scoreboard: 6,
-            slots: 2,
-            additive_migrations_only: true,
-            build: 77,
-            listeners: vec![vec![8, 9], vec![10, 11]],
-        };
-        assert_eq!(HandoffSpec::parse(&spec.to_string()), Some(spec));
-        assert_eq!(HandoffSpec::parse("1 2 3"), None);
-    }
-}
+#[path = "../tests/unit/handoff.rs"]
+mod tests;

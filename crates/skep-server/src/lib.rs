@@ -41,6 +41,7 @@ mod executable;
 #[doc(hidden)]
 pub mod fuzz;
 mod handoff;
+mod http1;
 mod jobs;
 mod listener;
 mod log;

@@ -17,20 +17,18 @@ use hyper::rt::ReadBufCursor;
 use rustix::net::RecvFlags;
 use tokio::io::ReadBuf;
 
-/// Lets `read` fill the buffer that hyper offers, and passes on as many of the received bytes as `accept` allows (at most all).
+/// Lets `read` fill the buffer that hyper offers.
 pub(crate) fn poll_read_into(
     mut cursor: ReadBufCursor<'_>,
     read: impl FnOnce(&mut ReadBuf<'_>) -> Poll<io::Result<()>>,
-    accept: impl FnOnce(&[u8]) -> usize,
 ) -> Poll<io::Result<()>> {
     // SAFETY: `ReadBuf` only ever initialises this memory and never takes back what is initialised.
     let mut buffer = ReadBuf::uninit(unsafe { cursor.as_mut() });
     match read(&mut buffer) {
         Poll::Ready(Ok(())) => {
-            let filled = buffer.filled();
-            let passed = accept(filled).min(filled.len());
-            // SAFETY: the first `filled.len()` bytes are initialised, and `passed` is not more than that.
-            unsafe { cursor.advance(passed) };
+            let filled = buffer.filled().len();
+            // SAFETY: this many bytes are initialised.
+            unsafe { cursor.advance(filled) };
             Poll::Ready(Ok(()))
         }
         other => other,

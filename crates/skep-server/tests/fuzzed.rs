@@ -1,6 +1,8 @@
-//! The properties of proxies that `cargo fuzz` looks for exceptions to (`tools/fuzz/src/proxies.rs`), for some thousand inputs in each
-//! run.
+//! The properties of messages and proxies that `cargo fuzz` looks for exceptions to (`tools/fuzz/src/http1.rs`, `proxies.rs`), for some
+//! thousand inputs in each run.
 
+#[path = "../../../tools/fuzz/src/http1.rs"]
+mod http1;
 #[path = "../../../tools/fuzz/src/proxies.rs"]
 mod proxies;
 
@@ -73,4 +75,82 @@ fn no_field_of_a_client_gives_it_another_address() {
 fn a_proxy_header_is_read_the_same_whatever_is_behind_it() {
     let mut random = fastrand::Rng::with_seed(19);
     (0..10_000).for_each(|_| proxies::proxy_header(&input(&mut random, &HEADERS)));
+}
+
+const HEADS: [&[u8]; 36] = [
+    b"GET / HTTP/1.1\r\n",
+    b"GET / HTTP/1.1\r\n",
+    b"GET / HTTP/1.1\r\nHost: x\r\n",
+    b"POST /a?b HTTP/1.1\r\nHost: x\r\n",
+    b"OPTIONS * HTTP/1.0\r\n",
+    b"GET http://x/ HTTP/1.2\r\nHost: y\r\n",
+    b"Host: x\r\n",
+    b"host:y:80\r\n",
+    b"Content-Length: 3\r\n",
+    b"content-length:\t3 \r\n",
+    b"Transfer-Encoding: chunked\r\n",
+    b"Connection: close, keep-alive\r\n",
+    b"Expect: 100-continue\r\n",
+    b"A: b\r\n",
+    b"A: b\r\n",
+    b"a:\r\n",
+    b"\r\n",
+    b"\r\n",
+    b"\r\n\r\n",
+    b"\r\n\r\n",
+    b"\n",
+    b"\r",
+    b" ",
+    b"\t",
+    b":",
+    b"\0",
+    b"\x7f",
+    b"\xff",
+    b"HTTP/",
+    b"PRI * HTTP/2.0\r\n\r\n",
+    b"/%00#?",
+    b"@[::1]",
+    b"1\r\na\r\n",
+    b"0\r\n\r\n",
+    b"Trailer: a\r\n",
+    b"{}|\\^`\"<>",
+];
+
+const CHUNKS: [&[u8]; 18] = [
+    b"1\r\na\r\n",
+    b"1\r\na\r\n",
+    b"00A\r\n0123456789\r\n",
+    b"3;a=b;c=\"d\"\r\nabc\r\n",
+    b"2 \r\n\r\n\r\n",
+    b"0\r\n\r\n",
+    b"0\r\n\r\n",
+    b"0\r\nA: b\r\n\r\n",
+    b"\r\n",
+    b"\n",
+    b"\r",
+    b";",
+    b"f",
+    b"0",
+    b"ffffffffffffffff",
+    b"-1",
+    b"0x1",
+    b"\0",
+];
+
+/// Where it is cut, and what is cut.
+fn cut(random: &mut fastrand::Rng, pieces: &[&[u8]]) -> Vec<u8> {
+    let bytes = input(random, pieces);
+    [&random.u16(..).to_le_bytes()[..], &bytes].concat()
+}
+
+#[test]
+fn a_head_is_read_the_same_however_it_arrives_and_as_others_read_it() {
+    let mut random = fastrand::Rng::with_seed(23);
+    (0..50_000).for_each(|_| http1::head(&cut(&mut random, &HEADS)));
+}
+
+#[test]
+fn a_chunked_body_is_read_the_same_however_it_arrives() {
+    let mut random = fastrand::Rng::with_seed(29);
+    (0..50_000).for_each(|_| http1::chunks(&cut(&mut random, &CHUNKS)));
 }

@@ -105,6 +105,15 @@ impl Body {
         }
     }
 
+    /// The bytes, where they are all here already; the body if they are not.
+    pub fn into_whole(self) -> Result<Bytes, Self> {
+        match self.kind {
+            Kind::Empty => Ok(Bytes::new()),
+            Kind::Whole(bytes) => Ok(bytes),
+            kind => Err(Self { kind }),
+        }
+    }
+
     /// The bytes that this body alone keeps in memory: none of a file, a stream, text of the program, or a page that a cache holds, too.
     ///
     /// ```
@@ -299,36 +308,5 @@ impl fmt::Debug for Body {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    struct Chunks(std::vec::IntoIter<usize>, SizeHint);
-
-    impl http_body::Body for Chunks {
-        type Data = Bytes;
-        type Error = BodyError;
-
-        fn poll_frame(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
-            Poll::Ready(self.0.next().map(|len| Ok(Frame::data(vec![b'x'; len].into()))))
-        }
-
-        fn size_hint(&self) -> SizeHint {
-            self.1
-        }
-    }
-
-    #[test]
-    fn what_is_admitted_is_the_memory_and_a_declared_length_is_the_end_of_it() {
-        let admitted = |hint: SizeHint| {
-            let (body, mut all) = (Body::stream(Chunks(vec![700, 700, 100].into_iter(), hint)), 0);
-            let admit = |bytes| {
-                all += bytes;
-                Ok(())
-            };
-            let whole = skep_cache::driver::block_on(body.collect_if(10_000, admit)).unwrap();
-            (whole.len(), all)
-        };
-        assert_eq!(admitted(SizeHint::default()), (1500, 2800));
-        assert_eq!(admitted(SizeHint::with_exact(1500)), (1500, 1500));
-    }
-}
+#[path = "../tests/unit/body.rs"]
+mod tests;

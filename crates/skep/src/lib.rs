@@ -122,7 +122,7 @@ pub use error::{Error, Or404};
 pub use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 pub use param::Slug;
 pub use request::{Peer, Request};
-pub use response::{Response, Result};
+pub use response::{HeaderBlock, Response, Result};
 pub use security_headers::SecurityHeaders;
 pub use service::{Answer, Handle, Service};
 pub use setup::{Limits, Setup, StartError};

@@ -1,5 +1,7 @@
 //! Responses.
 
+mod header_block;
+
 use http::header::{CONTENT_TYPE, LOCATION};
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 
@@ -8,6 +10,8 @@ use crate::error::Error;
 use crate::html::{self, Html};
 use crate::link::{self, Destination};
 use crate::security_headers::{self, SecurityHeaders};
+
+pub use header_block::HeaderBlock;
 
 /// The result of a handler: `-> Result` for a [`Response`], or `Result<T>` for any other value.
 pub type Result<T = Response, E = Error> = std::result::Result<T, E>;
@@ -27,13 +31,15 @@ const HTML: &str = "text/html; charset=utf-8";
 #[derive(Debug, Default)]
 pub struct Response {
     inner: http::Response<Body>,
+    /// Fields that are sent behind the others.
+    block: Option<HeaderBlock>,
 }
 
 impl Response {
     /// 200 with this body and no `Content-Type`.
     #[must_use]
     pub fn new(body: impl Into<Body>) -> Self {
-        Self { inner: http::Response::new(body.into()) }
+        Self { inner: http::Response::new(body.into()), block: None }
     }
 
     /// A status without a body.
@@ -172,7 +178,15 @@ impl Response {
 
     /// The header fields, to change.
     pub fn headers_mut(&mut self) -> &mut HeaderMap {
+        if let Some(block) = self.block.take() {
+            block.add_to(self.inner.headers_mut());
+        }
         self.inner.headers_mut()
+    }
+
+    /// Adds fields that the response does not have, as its last step: [`headers`](Self::headers) is without them.
+    pub(crate) fn set_block(&mut self, block: HeaderBlock) {
+        self.block = Some(block);
     }
 
     /// The body.
@@ -194,7 +208,19 @@ impl Response {
 
     /// Converts into the type of the `http` crate.
     #[must_use]
-    pub fn into_http(self) -> http::Response<Body> {
+    pub fn into_http(mut self) -> http::Response<Body> {
+        self.headers_mut();
         self.inner
+    }
+
+    /// For a server that writes header fields itself: the same, and fields that are written already.
+    ///
+    /// ```
+    /// let (response, block) = skep::Response::text("Hello").into_written();
+    /// assert!(response.headers().contains_key("content-type") && block.is_none());
+    /// ```
+    #[must_use]
+    pub fn into_written(self) -> (http::Response<Body>, Option<HeaderBlock>) {
+        (self.inner, self.block)
     }
 }

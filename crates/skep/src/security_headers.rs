@@ -1,6 +1,7 @@
 //! The header fields that tell browsers what a page may do: [`SecurityHeaders`].
 
 use std::borrow::Cow;
+use std::sync::OnceLock;
 use std::time::Duration;
 
 use http::header::{
@@ -10,7 +11,7 @@ use http::header::{
 use http::{HeaderMap, HeaderName, HeaderValue};
 
 use crate::nonce;
-use crate::response::Response;
+use crate::response::{HeaderBlock, Response};
 
 type Text = Cow<'static, str>;
 
@@ -209,7 +210,7 @@ impl SecurityHeaders {
             directives: policy,
         });
         let hsts = self.hsts.as_deref().map(|text| value("Strict-Transport-Security", text)).transpose()?;
-        Ok(Compiled { all: fields(&self.all)?, page, policy, hsts })
+        Ok(Compiled { all: fields(&self.all)?, page, policy, hsts, blocks: Default::default() })
     }
 }
 
@@ -235,6 +236,8 @@ pub(crate) struct Compiled {
     page: Vec<(HeaderName, HeaderValue)>,
     policy: Option<Policy>,
     hsts: Option<HeaderValue>,
+    /// The same, written, for responses that have none of these fields: by [`Compiled::block`].
+    blocks: [OnceLock<HeaderBlock>; 6],
 }
 
 #[derive(Clone, Debug)]
@@ -252,8 +255,17 @@ impl Compiled {
         if let Some(own) = response.take_security_headers() {
             return own.add_to(response, nonce, tls);
         }
-        let headers = response.headers_mut();
+        let headers = response.headers();
         let is_page = headers.get(CONTENT_TYPE).is_some_and(|kind| kind.as_bytes().starts_with(b"text/html"));
+        let has_policy = self.policy.as_ref().is_none_or(|policy| headers.contains_key(&policy.field));
+        let block = self.block(is_page, is_page && !has_policy && nonce.is_none(), tls);
+        if !headers.keys().any(|name| block.has(name)) {
+            if is_page && !has_policy && nonce.is_some() {
+                self.add_policy(response.headers_mut(), nonce);
+            }
+            return response.set_block(block.clone());
+        }
+        let headers = response.headers_mut();
         for (name, value) in self.all.iter().chain(self.page.iter().filter(|_| is_page)) {
             headers.entry(name).or_insert_with(|| value.clone());
         }
@@ -263,6 +275,18 @@ impl Compiled {
         if is_page {
             self.add_policy(headers, nonce);
         }
+    }
+
+    /// All fields that a response without any of them gets.
+    fn block(&self, is_page: bool, with_policy: bool, tls: bool) -> &HeaderBlock {
+        let number = usize::from(is_page) + usize::from(with_policy) + if tls { 3 } else { 0 };
+        self.blocks[number].get_or_init(|| {
+            let page = self.page.iter().filter(|_| is_page);
+            let hsts = self.hsts.iter().filter(|_| tls).map(|value| (STRICT_TRANSPORT_SECURITY, value.clone()));
+            let policy = self.policy.iter().filter(|_| with_policy);
+            let policy = policy.map(|policy| (policy.field.clone(), policy.plain.clone()));
+            HeaderBlock::new(self.all.iter().chain(page).cloned().chain(hsts).chain(policy).collect())
+        })
     }
 
     /// Adds what belongs to a page wherever it is kept: the policy that names its nonce, and fields of its own.

@@ -134,6 +134,7 @@ const CRATES: &[Layers] = &[
                     "config",
                     "error",
                     "executable",
+                    "http1",
                     "log",
                     "offload",
                     "proxies",

@@ -7,13 +7,14 @@ use std::cell::RefCell;
 use std::future::poll_fn;
 use std::time::Duration;
 
-use http::header::{CONNECTION, RETRY_AFTER};
+use http::header::RETRY_AFTER;
 use http::{HeaderValue, StatusCode};
-use skep::{Error, Response};
+use skep::{Error, HeaderBlock, Response};
 
 use super::socket::Socket;
 use super::wire::Wire;
 use super::{Connection, Context, End, TimedOut};
+use crate::http1::{ResponseLength, StatusLine, write_head};
 use crate::log::Line;
 
 /// How long, and how much, input is discarded.
@@ -33,35 +34,24 @@ pub(super) async fn close(connection: &Connection, end: End) {
                 "the client cancels too many requests (limits.http2_resets)"
             );
         }
-        End::TimedOut(TimedOut::Idle) => None,
+        End::Done | End::TimedOut(TimedOut::Idle) => None,
         End::TimedOut(TimedOut::Head) if !connection.wire().received => None,
         End::TimedOut(TimedOut::Head) => {
             Some(Error::new(StatusCode::REQUEST_TIMEOUT).with_message("the request took too long to arrive"))
         }
-        End::Rejected => {
-            connection.wire().rejection.map(|rejection| Error::new(rejection.status).with_message(rejection.message))
-        }
-        End::Http(result) => of_http(connection, result),
+        End::Rejected(rejection) => Some(Error::new(rejection.status).with_message(rejection.message)),
     };
     // HTTP/2 has sent GOAWAY.
     let error = error.filter(|_| !connection.wire().is_http2());
     let mut page = Vec::new();
     if let Some(error) = &error {
-        let mut response = connection.context.local.failure(error);
-        page = write_response(&mut response);
+        let response = connection.context.local.failure(error);
         log(connection, &response);
+        page = write_response(&connection.context, response);
     }
     let linger = error.is_some() || connection.wire().has_unread_input();
     let patience = connection.context.limits.write_idle;
     let _ = tokio::time::timeout(patience, finish(&connection.wire, &page, linger)).await;
-}
-
-/// The error page that replaces a response of hyper.
-fn of_http(connection: &Connection, result: hyper::Result<()>) -> Option<Error> {
-    let error = result.err()?;
-    tracing::debug!(%error, peer = connection.peer_text, "connection ended");
-    let status = connection.wire().hyper_status?;
-    Some(Error::new(status).with_cause(error))
 }
 
 async fn finish(wire: &RefCell<Wire>, page: &[u8], linger: bool) -> std::io::Result<()> {
@@ -102,30 +92,20 @@ pub(crate) async fn reject(context: &Context, socket: Socket) {
     let error = Error::new(StatusCode::SERVICE_UNAVAILABLE)
         .with_message("there are too many connections; try again in a moment")
         .with_header(RETRY_AFTER, HeaderValue::from_static("5"));
-    let bytes = write_response(&mut context.local.failure(&error));
+    let bytes = write_response(context, context.local.failure(&error));
     let wire = RefCell::new(Wire::new(socket));
     let _ = tokio::time::timeout(LINGER, finish(&wire, &bytes, true)).await;
 }
 
 /// Serialises a response with which a connection ends.
-fn write_response(response: &mut Response) -> Vec<u8> {
-    let headers = response.headers_mut();
-    headers.insert(CONNECTION, HeaderValue::from_static("close"));
-    if let Ok(date) = HeaderValue::try_from(httpdate::fmt_http_date(std::time::SystemTime::now())) {
-        headers.entry(http::header::DATE).or_insert(date);
-    }
-    let body = response.body().as_whole().unwrap_or_default().to_vec();
-    response.headers_mut().insert(http::header::CONTENT_LENGTH, body.len().into());
-    let status = response.status();
-    let mut bytes =
-        format!("HTTP/1.1 {} {}\r\n", status.as_str(), status.canonical_reason().unwrap_or("Error")).into_bytes();
-    for (name, value) in response.headers() {
-        bytes.extend_from_slice(name.as_str().as_bytes());
-        bytes.extend_from_slice(b": ");
-        bytes.extend_from_slice(value.as_bytes());
-        bytes.extend_from_slice(b"\r\n");
-    }
-    bytes.extend_from_slice(b"\r\n");
-    bytes.extend_from_slice(&body);
+fn write_response(context: &Context, response: Response) -> Vec<u8> {
+    let (response, block) = response.into_written();
+    let body = response.body().as_whole().unwrap_or_default();
+    let line = StatusLine { version_11: true, status: response.status() };
+    let (written, length) =
+        (block.as_ref().map_or(&[][..], HeaderBlock::as_bytes), ResponseLength::Known(body.len() as u64));
+    let mut bytes = Vec::new();
+    write_head(&mut bytes, line, response.headers(), written, length, Some("close"), &context.date());
+    bytes.extend_from_slice(body);
     bytes
 }

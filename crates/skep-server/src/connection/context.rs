@@ -1,10 +1,10 @@
 //! What the connections of one thread share.
 
-use std::cell::{Cell, RefCell};
+use std::cell::{Cell, RefCell, RefMut};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use skep::Local;
 use tokio::sync::Notify;
@@ -23,6 +23,12 @@ use crate::sys::{self, scoreboard};
 const TRIM_PEAK: usize = 32;
 const TRIM_BYTES: usize = 64 << 10;
 const TRIM_AGAIN: Tick = 5000;
+
+/// `Sun, 06 Nov 1994 08:49:37 GMT` (RFC 9110, 5.6.7).
+const DATE_LENGTH: usize = 29;
+
+/// Bytes that a connection receives at once, at most.
+const SCRATCH: usize = 32 << 10;
 
 /// Who may send requests for whom.
 #[derive(Debug, Default)]
@@ -43,6 +49,10 @@ pub(crate) struct Context {
     pub(crate) access: Option<AccessLog>,
     start: Instant,
     now: Cell<Tick>,
+    /// The value of `Date`, as of a second since 1970.
+    date: Cell<([u8; DATE_LENGTH], u64)>,
+    /// Where connections receive bytes before they know what to do with them.
+    scratch: RefCell<Box<[u8]>>,
     draining: Cell<bool>,
     retiring: Cell<bool>,
     pub(crate) budget: RequestBudget,
@@ -125,6 +135,8 @@ impl Context {
             access,
             start: Instant::now(),
             now: Cell::new(0),
+            date: Cell::new(([0; DATE_LENGTH], u64::MAX)),
+            scratch: RefCell::new(vec![0; SCRATCH].into_boxed_slice()),
             draining: Cell::new(false),
             retiring: Cell::new(false),
             budget,
@@ -338,7 +350,24 @@ impl Context {
         (shortest / 10).clamp(Duration::from_millis(5), Duration::from_millis(250))
     }
 
+    /// The value of `Date`, as of the last tick.
+    pub(super) fn date(&self) -> [u8; DATE_LENGTH] {
+        self.date.get().0
+    }
+
+    /// Memory to receive into, for the time of one poll.
+    pub(super) fn scratch(&self) -> RefMut<'_, Box<[u8]>> {
+        self.scratch.borrow_mut()
+    }
+
     fn tick(&self) {
+        let time = SystemTime::now();
+        let second = time.duration_since(SystemTime::UNIX_EPOCH).map_or(0, |since| since.as_secs());
+        if self.date.get().1 != second {
+            let mut date = [0; DATE_LENGTH];
+            date.copy_from_slice(httpdate::fmt_http_date(time).as_bytes());
+            self.date.set((date, second));
+        }
         self.now.set(u64::try_from(self.start.elapsed().as_millis()).unwrap_or(Tick::MAX));
     }
 

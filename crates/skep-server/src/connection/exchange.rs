@@ -7,40 +7,58 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, ready};
 use std::time::Instant;
 
-use http::header::CONNECTION;
-use http::{HeaderValue, Method, StatusCode, Uri, Version};
-use hyper::body::{Body as _, Incoming};
+use bytes::Bytes;
+use http::{Method, StatusCode, Uri, Version};
+use skep::body::BodyError;
 use skep::{Body, Error, Peer, Request, Response};
 use tokio::time::Sleep;
 
 use super::request_body::RequestBody;
-use super::response_body::{DirectBody, ResponseBody, ResponseResult};
 use super::{Connection, StreamState, peer_text, recipient};
 use crate::log::Line;
 
+/// The body of a request.
+pub(super) enum Received<B> {
+    Nothing,
+    Whole(Bytes),
+    Stream(B),
+}
+
+/// A response, and whether it is the last of its connection.
+pub(super) struct Answered {
+    pub(super) response: Response,
+    pub(super) exchange: Exchange,
+    pub(super) closes: bool,
+}
+
 /// Passes a request to the application. Failures become error pages.
-pub(super) fn exchange(
+pub(super) fn exchange<B>(
     connection: &Rc<Connection>,
-    request: http::Request<Incoming>,
-) -> ResponseFuture<impl Future<Output = Response> + use<>> {
-    let (mut parts, incoming) = request.into_parts();
+    mut parts: http::request::Parts,
+    body: Received<B>,
+) -> ResponseFuture<impl Future<Output = Response> + use<B>>
+where
+    B: http_body::Body<Data = Bytes, Error: Into<BodyError>> + Send + Unpin + 'static,
+{
     let mut exchange = Exchange::begin(connection, &parts);
     let context = &connection.context;
-    let is_last = exchange.is_last(&parts);
+    let is_last = exchange.is_last();
     let mut ended = None;
     let (peer, instead) = match connection.admit(&mut parts) {
         Ok(peer) => (peer, None),
         Err(response) => (connection.peer, Some(response)),
     };
     exchange.set_peer(peer);
-    let body = if incoming.is_end_stream() {
-        Body::empty()
-    } else {
-        let ended = Arc::clone(ended.insert(Arc::default()));
-        Body::stream(RequestBody::new(incoming, &context.limits, ended))
+    let body = match body {
+        Received::Nothing => Body::empty(),
+        Received::Whole(bytes) => Body::from(bytes),
+        Received::Stream(body) => {
+            let ended = Arc::clone(ended.insert(Arc::default()));
+            Body::stream(RequestBody::new(body, &context.limits, ended))
+        }
     };
     let request = Request::new(parts, body).with_peer(peer);
-    // Boxed: hyper moves the future several times before it polls it, and the application's is large.
+    // Boxed: an idle connection has no room for the application's future, which is large.
     let application = instead.is_none().then(|| Box::pin(context.local.answer(request)));
     ResponseFuture { application, exchange: Some(exchange), is_last, ended, instead, deadline: None }
 }
@@ -64,14 +82,9 @@ pub(super) struct ResponseFuture<F> {
 }
 
 impl<F: Future<Output = Response>> Future for ResponseFuture<F> {
-    type Output = ResponseResult;
+    type Output = Answered;
 
-    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<ResponseResult> {
-        // The wire holds one body at a time, so a response waits until the previous one is sent. If that cannot be sent, the connection ends: see
-        // `Connection::after_poll`.
-        if self.exchange.as_ref().is_some_and(|exchange| !exchange.connection.has_sent_body(cx)) {
-            return Poll::Pending;
-        }
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Answered> {
         let connection = self.exchange.as_ref().map(|exchange| Rc::clone(&exchange.connection));
         if let Some((connection, exchange)) = connection.zip(self.exchange.as_mut())
             && !exchange.has_permit
@@ -103,12 +116,8 @@ impl<F: Future<Output = Response>> Future for ResponseFuture<F> {
             response = exchange.connection.no_room();
         }
         exchange.connection.stream.set(Some(StreamState::WaitsForClient));
-        // It is unknown whether the rest of the body will arrive, so the connection closes.
-        let unread = self.ended.as_ref().is_some_and(|ended| !ended.load(Ordering::Relaxed));
-        if self.is_last || exchange.closes_connection() || (unread && exchange.connection.wire().validator.in_body()) {
-            response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
-        }
-        Poll::Ready(Ok(exchange.respond(response)))
+        let closes = self.is_last || exchange.closes_connection();
+        Poll::Ready(Answered { response, exchange, closes })
     }
 }
 
@@ -142,11 +151,6 @@ impl Connection {
             .with_message("too many responses wait for their clients at the moment; please try again later")
             .with_cause("limits.unsent is used up");
         self.context.local.failure(&error)
-    }
-
-    fn has_sent_body(&self, cx: &mut Context<'_>) -> bool {
-        let mut wire = self.wire();
-        !wire.has_body() || matches!(wire.poll_flush(cx), Poll::Ready(Ok(())))
     }
 
     /// Settles who sent a request and to whom. Health checks, and requests that may not reach the application, have their response here.
@@ -186,7 +190,7 @@ pub(crate) struct Exchange {
     entry: Option<Box<Entry>>,
     status: Option<StatusCode>,
     bytes: u64,
-    /// hyper has finished with it.
+    /// Its response is complete but for sending it.
     is_finished: bool,
     http1: bool,
     /// It has taken a permit.
@@ -208,7 +212,6 @@ impl Exchange {
     fn begin(connection: &Rc<Connection>, parts: &http::request::Parts) -> Self {
         connection.requests.set(connection.requests.get().saturating_add(1));
         connection.running.set(connection.running.get() + 1);
-        connection.no_request_running.set(false);
         if !is_health_check(&parts.uri) {
             connection.context.count_request();
         }
@@ -241,9 +244,8 @@ impl Exchange {
         taken.is_some()
     }
 
-    fn respond(mut self, response: Response) -> http::Response<ResponseBody> {
-        self.status = Some(response.status());
-        ResponseBody::new(response.into_http(), self)
+    pub(super) fn set_status(&mut self, status: StatusCode) {
+        self.status = Some(status);
     }
 
     pub(super) fn connection(&self) -> &Rc<Connection> {
@@ -255,11 +257,10 @@ impl Exchange {
         self.bytes += bytes as u64;
     }
 
-    /// Lets the wire send the body; hyper has finished then.
-    pub(super) fn send_direct(mut self, body: DirectBody) {
-        let connection = Rc::clone(&self.connection);
+    /// The response is complete but for sending it.
+    pub(super) fn finished(mut self) -> Self {
         self.finish();
-        connection.wire().queue_body(body, self);
+        self
     }
 
     fn finish(&mut self) {
@@ -273,16 +274,10 @@ impl Exchange {
         self.http1 && self.connection.context.closes_after_response()
     }
 
-    /// True if this is the last response of its connection: `limits.requests_per_connection` is reached, or the request is chunked, and the validator
-    /// does not know where the next request begins.
-    fn is_last(&self, parts: &http::request::Parts) -> bool {
-        if parts.version == Version::HTTP_2 {
-            return false;
-        }
+    /// True if this is the last response of its connection: `limits.requests_per_connection` is reached.
+    fn is_last(&self) -> bool {
         let quota = self.connection.context.limits.requests_per_connection;
-        (quota > 0 && self.connection.requests.get() >= quota)
-            || (self.connection.wire().validator.in_chunked()
-                && parts.headers.contains_key(http::header::TRANSFER_ENCODING))
+        self.http1 && quota > 0 && self.connection.requests.get() >= quota
     }
 }
 

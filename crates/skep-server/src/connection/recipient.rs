@@ -69,7 +69,7 @@ fn read(connection: &Connection, parts: &mut Parts) -> Result<(Peer, bool), Erro
     check_host(connection, parts).map(|()| (peer, is_plain))
 }
 
-/// The checks that the validator makes for HTTP/1.
+/// The checks that [`crate::http1`] makes for HTTP/1.
 fn check_http2(context: &Context, parts: &Parts) -> Result<(), Error> {
     if parts.headers.len() > context.limits.header_fields {
         let status = StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE;

@@ -10,7 +10,6 @@ use std::time::Duration;
 use bytes::Bytes;
 use http::StatusCode;
 use http_body::{Frame, SizeHint};
-use hyper::body::Incoming;
 use skep::body::{BodyError, BodyFailure};
 use tokio::time::{Instant, Sleep};
 
@@ -27,8 +26,8 @@ struct BodyLimits {
 }
 
 /// A request's body, with timeouts. Only waiting for the client counts, not the time in which the application does not read.
-pub(crate) struct RequestBody {
-    body: Incoming,
+pub(crate) struct RequestBody<B> {
+    body: B,
     limits: BodyLimits,
     received: u64,
     waited: Duration,
@@ -47,9 +46,9 @@ impl BodyLimits {
     }
 }
 
-impl RequestBody {
+impl<B> RequestBody<B> {
     /// `ended` is set when the last byte has been read.
-    pub(crate) fn new(body: Incoming, limits: &Limits, ended: Arc<AtomicBool>) -> Self {
+    pub(crate) fn new(body: B, limits: &Limits, ended: Arc<AtomicBool>) -> Self {
         let limits = BodyLimits { idle: limits.body_idle, rate: limits.body_rate, time: limits.body_time };
         Self { body, limits, received: 0, waited: Duration::ZERO, waiting_since: None, timer: None, ended }
     }
@@ -65,7 +64,10 @@ impl RequestBody {
     }
 }
 
-impl http_body::Body for RequestBody {
+impl<B> http_body::Body for RequestBody<B>
+where
+    B: http_body::Body<Data = Bytes, Error: Into<BodyError>> + Unpin,
+{
     type Data = Bytes;
     type Error = BodyError;
 

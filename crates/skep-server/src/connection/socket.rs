@@ -207,6 +207,18 @@ impl AsyncWrite for Socket {
         inside!(self, Socket { Plain, Tls }, inner => Pin::new(inner).poll_write(cx, bytes))
     }
 
+    fn poll_write_vectored(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        slices: &[IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        inside!(self, Socket { Plain, Tls }, inner => Pin::new(inner).poll_write_vectored(cx, slices))
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        true
+    }
+
     fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         inside!(self, Socket { Plain, Tls }, inner => Pin::new(inner).poll_flush(cx))
     }

@@ -1,51 +1,49 @@
 //! The bytes of one connection, in both directions.
 //!
-//! Input passes the [`Validator`]. Output is gathered, so that the responses to pipelined requests are sent together; where possible, the kernel sends
-//! the bytes of a file itself.
-//!
-//! hyper responds to what it cannot parse with a bare status. Such a response is never sent: the wire keeps its status, and the server's own error page
-//! is sent instead.
+//! Output is gathered, so that the responses to pipelined requests are sent together; where possible, the kernel sends the bytes of a
+//! file itself.
 
-use std::io;
+use std::cell::Cell;
+use std::io::{self, IoSlice};
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
-use http::StatusCode;
+use bytes::{Buf, Bytes};
 use hyper::rt::ReadBufCursor;
+use skep::body::FileSlice;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use super::exchange::Exchange;
-use super::response_body::DirectBody;
 use super::socket::Socket;
-use super::validator::{Rejection, Validator};
-use crate::config::Limits;
 use crate::sys;
 
 /// Output is gathered up to this many bytes.
 const GATHER: usize = 16 << 10;
 
-/// From this size on, a body is sent separately from its head.
+/// From this size on, a file is sent separately from its head.
 const LARGE: u64 = 64 << 10;
 
-/// The buffer that an idle connection keeps.
-const KEEP: usize = 1 << 10;
+/// The largest buffer that a thread keeps for its connections.
+const MOST_SPARE: usize = 64 << 10;
 
+thread_local! {
+    /// Memory for output. A connection has it while it has something to send.
+    static SPARE: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
+}
+
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 /// One connection's socket, with what waits on either side.
 pub(crate) struct Wire {
     socket: Socket,
-    pub(super) validator: Validator,
-    mode: Mode,
+    is_http2: bool,
     /// Input that arrived before the protocol was known.
     sniffed: Vec<u8>,
+    reading: Reading,
     out: Vec<u8>,
     /// How much of `out` has been written.
     written: usize,
     /// Sent after all of `out`, before anything else.
     body: Option<PendingBody>,
-    /// Why input was rejected.
-    pub(super) rejection: Option<Rejection>,
-    /// The status of hyper's own response.
-    pub(super) hyper_status: Option<StatusCode>,
     /// Any byte has arrived.
     pub(super) received: bool,
     /// The client does not read what is written.
@@ -54,22 +52,25 @@ pub(crate) struct Wire {
     unflushed: bool,
 }
 
-/// A body that hyper does not see.
+/// A body that is sent as it is, with the request that it answers.
 struct PendingBody {
     body: DirectBody,
     exchange: Exchange,
-    /// hyper has not written its head yet.
-    awaits_head: bool,
 }
 
-/// How input is treated.
+/// A body that is complete: a file, or bytes in memory.
+#[derive(Debug)]
+pub(crate) enum DirectBody {
+    File(FileSlice),
+    Bytes(Bytes),
+}
+
+/// What has been read in part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Mode {
-    Http1,
-    /// Input was rejected, and everything before it has been read.
-    Rejected,
-    /// hyper validates HTTP/2 itself.
-    Http2,
+pub(super) enum Reading {
+    Nothing,
+    Head,
+    Body,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -87,14 +88,12 @@ impl Wire {
     pub(crate) fn new(socket: Socket) -> Self {
         Self {
             socket,
-            validator: Validator::default(),
-            mode: Mode::Http1,
+            is_http2: false,
             sniffed: Vec::new(),
+            reading: Reading::Nothing,
             out: Vec::new(),
             written: 0,
             body: None,
-            rejection: None,
-            hyper_status: None,
             received: false,
             blocked: false,
             unflushed: false,
@@ -102,36 +101,35 @@ impl Wire {
     }
 
     pub(crate) fn set_http2(&mut self) {
-        self.mode = Mode::Http2;
+        self.is_http2 = true;
     }
 
     pub(crate) fn is_http2(&self) -> bool {
-        self.mode == Mode::Http2
+        self.is_http2
     }
 
-    /// True if input was rejected, and everything before it has been read.
-    pub(crate) fn is_rejected(&self) -> bool {
-        self.mode == Mode::Rejected
+    pub(super) fn set_reading(&mut self, reading: Reading) {
+        self.reading = reading;
     }
 
     /// True if there is, or will be, input that is not read.
     pub(crate) fn has_unread_input(&self) -> bool {
-        self.rejection.is_some() || self.validator.in_head() || self.validator.in_body()
+        self.reading != Reading::Nothing
     }
 
     /// True between the first byte of a head and its end.
     pub(crate) fn in_head(&self) -> bool {
-        !self.is_http2() && self.validator.in_head()
+        self.reading == Reading::Head
     }
 
     pub(crate) fn supports_sendfile(&self) -> bool {
-        !self.is_http2() && self.socket.supports_sendfile()
+        self.socket.supports_sendfile()
     }
 
-    /// Queues a body; hyper writes its head next.
+    /// Queues a body, whose head has been pushed.
     pub(crate) fn queue_body(&mut self, body: DirectBody, exchange: Exchange) {
         debug_assert!(self.body.is_none(), "the body before has been sent");
-        self.body = Some(PendingBody { body, exchange, awaits_head: true });
+        self.body = Some(PendingBody { body, exchange });
     }
 
     pub(crate) fn has_body(&self) -> bool {
@@ -143,7 +141,7 @@ impl Wire {
         self.body = None;
     }
 
-    /// Reads until the protocol is known. [`poll_read`](Self::poll_read) returns the same bytes again.
+    /// Reads until the protocol is known. [`take_sniffed`](Self::take_sniffed) returns the same bytes.
     pub(crate) fn poll_sniff(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<Protocol>> {
         let mut memory = [std::mem::MaybeUninit::uninit(); 2 << 10];
         loop {
@@ -164,71 +162,32 @@ impl Wire {
         }
     }
 
-    pub(crate) fn poll_read(
-        &mut self,
-        cx: &mut Context<'_>,
-        mut cursor: ReadBufCursor<'_>,
-        limits: &Limits,
-    ) -> Poll<io::Result<()>> {
-        // Rejected input ends the connection once all requests before it are answered: see `Connection::after_poll`.
-        if self.rejection.is_some() {
-            return self.withhold();
-        }
-        if !self.sniffed.is_empty() {
-            let count = self.sniffed.len().min(cursor.remaining());
-            let mut passed = count;
-            if !self.is_http2() {
-                (passed, self.rejection) = self.validator.check(&self.sniffed[..count], limits);
-            }
-            cursor.put_slice(&self.sniffed[..passed]);
-            self.sniffed.drain(..count);
-            if self.sniffed.is_empty() {
-                self.sniffed = Vec::new();
-            }
-            return if passed == 0 { self.withhold() } else { Poll::Ready(Ok(())) };
-        }
-        if self.is_http2() {
-            let Self { socket, received, .. } = self;
-            let note = |bytes: &[u8]| {
-                *received |= !bytes.is_empty();
-                bytes.len()
-            };
-            return sys::poll_read_into(cursor, |buffer| Pin::new(socket).poll_read(cx, buffer), note);
-        }
-        let Self { socket, validator, rejection, received, .. } = self;
-        let mut withheld = false;
-        let check = |bytes: &[u8]| {
-            let (passed, refused) = validator.check(bytes, limits);
-            *rejection = refused;
-            *received = true;
-            withheld = passed == 0 && !bytes.is_empty();
-            passed
-        };
-        let read = sys::poll_read_into(cursor, |buffer| Pin::new(socket).poll_read(cx, buffer), check);
-        if withheld { self.withhold() } else { read }
+    /// What was read before the protocol was known.
+    pub(crate) fn take_sniffed(&mut self) -> Vec<u8> {
+        std::mem::take(&mut self.sniffed)
     }
 
-    /// Returns nothing: zero bytes would mean the end of the stream.
-    fn withhold(&mut self) -> Poll<io::Result<()>> {
-        if self.rejection.is_some() {
-            self.mode = Mode::Rejected;
-        }
-        Poll::Pending
+    /// Receives bytes; none at the end.
+    pub(crate) fn poll_receive(&mut self, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        ready!(Pin::new(&mut self.socket).poll_read(cx, buffer))?;
+        self.received |= !buffer.filled().is_empty();
+        Poll::Ready(Ok(()))
     }
 
-    /// Writes. `own` says that no request is in progress, so that this is hyper's own response.
-    pub(crate) fn poll_write(&mut self, cx: &mut Context<'_>, bytes: &[u8], own: bool) -> Poll<io::Result<usize>> {
-        if own && !self.is_http2() {
-            self.hyper_status = status_of(bytes);
-            return Poll::Ready(Ok(bytes.len()));
+    /// The same for hyper, beginning with what was sniffed.
+    pub(crate) fn poll_read(&mut self, cx: &mut Context<'_>, mut cursor: ReadBufCursor<'_>) -> Poll<io::Result<()>> {
+        if self.sniffed.is_empty() {
+            return sys::poll_read_into(cursor, |buffer| self.poll_receive(cx, buffer));
         }
-        // The head of a queued body is taken whole; what follows it waits for the body.
-        let head = self.body.as_mut().is_some_and(|waiting| std::mem::take(&mut waiting.awaits_head));
-        if !head && self.body.is_some() {
-            ready!(self.poll_empty(cx))?;
-        }
-        if head || self.waiting() + bytes.len() <= GATHER {
-            self.out.extend_from_slice(bytes);
+        let count = self.sniffed.len().min(cursor.remaining());
+        cursor.put_slice(&self.sniffed[..count]);
+        self.sniffed.drain(..count);
+        Poll::Ready(Ok(()))
+    }
+
+    pub(crate) fn poll_write(&mut self, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        if self.waiting() + bytes.len() <= GATHER {
+            self.push(bytes);
             return Poll::Ready(Ok(bytes.len()));
         }
         ready!(self.poll_empty(cx))?;
@@ -237,33 +196,73 @@ impl Wire {
 
     /// Sends what was gathered, and the body after it.
     fn poll_empty(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        let follows = self.body.as_ref().is_some_and(|waiting| !waiting.awaits_head);
-        // A large body is sent separately from its head: sharing a packet would misalign its pages, and cost a third more time than one more packet.
-        let joined = follows && self.body.as_ref().is_some_and(|waiting| waiting.body.len() < LARGE);
-        ready!(self.poll_out(cx, joined))?;
-        let Some(mut waiting) = self.body.take_if(|_| follows) else { return Poll::Ready(Ok(())) };
+        let Some(mut waiting) = self.body.take() else { return self.poll_out(cx, false) };
+        let sent = self.poll_with_body(cx, &mut waiting);
+        if !matches!(sent, Poll::Ready(Ok(()))) {
+            // The body stays queued, so that nothing is sent in its place.
+            self.body = Some(waiting);
+        }
+        sent
+    }
+
+    fn poll_with_body(&mut self, cx: &mut Context<'_>, waiting: &mut PendingBody) -> Poll<io::Result<()>> {
+        if let DirectBody::File(slice) = &waiting.body {
+            // A large file is sent separately from its head: sharing a packet would misalign its pages, and cost a third more time than one more packet.
+            let joined = slice.len < LARGE;
+            ready!(self.poll_out(cx, joined))?;
+        }
         while waiting.body.len() > 0 {
+            let head = std::mem::take(&mut self.out);
+            let rest = &head[self.written..];
+            let head_left = rest.len();
             let sent = self.poll_socket(cx, |socket, cx| match &waiting.body {
                 DirectBody::File(slice) => socket.poll_send_file(cx, slice),
-                DirectBody::Bytes(bytes) => Pin::new(socket).poll_write(cx, bytes),
+                DirectBody::Bytes(bytes) if rest.is_empty() => Pin::new(socket).poll_write(cx, bytes),
+                DirectBody::Bytes(bytes) => {
+                    Pin::new(socket).poll_write_vectored(cx, &[IoSlice::new(rest), IoSlice::new(bytes)])
+                }
             });
-            match sent {
-                Poll::Ready(Ok(count @ 1..)) => {
-                    waiting.exchange.count(count);
-                    waiting.body.advance(count);
-                }
-                // The body stays queued, so that nothing is sent in its place.
-                stopped => {
-                    self.body = Some(waiting);
-                    return stopped.map(|sent| sent.and_then(|_| Err(truncated())));
-                }
+            self.out = head;
+            let count = match ready!(sent)? {
+                0 => return Poll::Ready(Err(truncated())),
+                count => count,
+            };
+            let of_head = count.min(head_left);
+            self.written += of_head;
+            if of_head > 0 && of_head == head_left {
+                self.clear_out();
             }
+            waiting.exchange.count(count - of_head);
+            waiting.body.advance(count - of_head);
         }
         Poll::Ready(Ok(()))
     }
 
+    /// Where output is gathered.
+    pub(crate) fn out(&mut self) -> &mut Vec<u8> {
+        if self.out.capacity() == 0 {
+            self.out = SPARE.take();
+        }
+        &mut self.out
+    }
+
+    /// Nothing is gathered any more: the memory goes back to the thread.
+    fn clear_out(&mut self) {
+        self.written = 0;
+        let mut out = std::mem::take(&mut self.out);
+        out.clear();
+        if out.capacity() <= MOST_SPARE {
+            SPARE.set(out);
+        }
+    }
+
+    /// True if enough is gathered to be sent first.
+    pub(crate) fn is_full(&self) -> bool {
+        self.waiting() >= GATHER
+    }
+
     pub(crate) fn push(&mut self, bytes: &[u8]) {
-        self.out.extend_from_slice(bytes);
+        self.out().extend_from_slice(bytes);
     }
 
     fn waiting(&self) -> usize {
@@ -295,12 +294,7 @@ impl Wire {
                 count => count,
             };
         }
-        self.written = 0;
-        if self.out.capacity() > KEEP {
-            self.out = Vec::new();
-        } else {
-            self.out.clear();
-        }
+        self.clear_out();
         Poll::Ready(Ok(()))
     }
 
@@ -333,7 +327,23 @@ fn truncated() -> io::Error {
     io::Error::new(io::ErrorKind::UnexpectedEof, "a file became truncated while it was sent")
 }
 
-/// The status in `HTTP/1.1 400 Bad Request`.
-fn status_of(head: &[u8]) -> Option<StatusCode> {
-    StatusCode::from_bytes(head.get(9..12)?).ok()
+impl DirectBody {
+    /// The number of bytes still to be sent.
+    fn len(&self) -> u64 {
+        match self {
+            Self::File(slice) => slice.len,
+            Self::Bytes(bytes) => bytes.len() as u64,
+        }
+    }
+
+    /// This many bytes have been sent.
+    fn advance(&mut self, count: usize) {
+        match self {
+            Self::File(slice) => {
+                slice.start += count as u64;
+                slice.len -= count as u64;
+            }
+            Self::Bytes(bytes) => bytes.advance(count),
+        }
+    }
 }

@@ -67,37 +67,5 @@ fn is_plain(byte: u8) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn text(write: impl FnOnce(&mut Vec<u8>)) -> String {
-        let mut out = Vec::new();
-        write(&mut out);
-        String::from_utf8(out).unwrap()
-    }
-
-    #[test]
-    fn times_are_right_on_the_days_that_are_easy_to_get_wrong() {
-        for (second, expected) in [
-            (0, "1970-01-01T00:00:00.000Z"),
-            (951_782_400, "2000-02-29T00:00:00.000Z"),
-            (1_709_251_199, "2024-02-29T23:59:59.000Z"),
-            (4_107_542_400, "2100-03-01T00:00:00.000Z"),
-        ] {
-            assert_eq!(text(|out| write_time(out, UNIX_EPOCH + Duration::from_secs(second))), expected);
-        }
-        let time = UNIX_EPOCH + Duration::from_millis(1_795_246_200_123);
-        assert_eq!(text(|out| write_time(out, time)), "2026-11-21T07:30:00.123Z");
-    }
-
-    #[test]
-    fn foreign_text_stays_on_its_line() {
-        assert_eq!(text(|out| write_escaped(out, "a\nb\"c\\d\u{7f}é\u{2028}")), "a\\u{a}b\\\"c\\\\d\\u{7f}é\\u{2028}");
-    }
-
-    #[test]
-    fn numbers_are_written_whole() {
-        assert_eq!(text(|out| write_padded(out, 0, 1)), "0");
-        assert_eq!(text(|out| write_padded(out, u64::MAX, 1)), u64::MAX.to_string());
-    }
-}
+#[path = "../../tests/unit/log/text.rs"]
+mod tests;

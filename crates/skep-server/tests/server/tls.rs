@@ -92,7 +92,7 @@ fn a_request_without_tls_is_redirected_and_reaches_no_service() {
     let tls = ("tls.self_signed", "true");
     let location = |server: &Running, host: &str, target: &str| {
         let mut raw = Raw::connect(server);
-        raw.say(&format!("GET {target} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n"));
+        raw.say(format!("GET {target} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n"));
         let answer = raw.answer();
         assert!(answer.status == 308 && answer.body.is_empty(), "{answer:?}");
         answer.field("location").unwrap().to_owned()

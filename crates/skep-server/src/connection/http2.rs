@@ -1,5 +1,6 @@
-//! HTTP/1 and HTTP/2 with hyper, over the [`Wire`](super::wire::Wire).
+//! HTTP/2 over one connection, with hyper.
 
+use std::convert::Infallible;
 use std::future::{Future, poll_fn};
 use std::io;
 use std::pin::{Pin, pin};
@@ -7,11 +8,14 @@ use std::rc::Rc;
 use std::task::{Context as TaskContext, Poll, ready};
 use std::time::{Duration, Instant};
 
+use hyper::body::{Body as _, Incoming};
 use hyper::rt::{Executor, Read, ReadBufCursor, Sleep, Timer, Write};
-use hyper::server::conn::{http1 as hyper1, http2 as hyper2};
+use hyper::server::conn::http2::Builder;
 use hyper::service::service_fn;
 
-use super::{Connection, Context, End, Phase, StreamState, exchange};
+use super::exchange::{self, Received};
+use super::response_body::ResponseBody;
+use super::{Connection, Context, End, Phase, StreamState, TimedOut};
 
 /// How often it is looked whether a client still has time: that may become less.
 const LOOK: Duration = Duration::from_secs(1);
@@ -19,29 +23,20 @@ const LOOK: Duration = Duration::from_secs(1);
 /// How often an idle HTTP/2 peer is pinged.
 const PING: Duration = Duration::from_secs(20);
 
-pub(super) async fn http1(connection: &Rc<Connection>) -> End {
-    let limits = &connection.context.limits;
-    let service = service_fn(|request| exchange::exchange(connection, request));
-    let http = hyper1::Builder::new()
-        .half_close(false)
-        // Timeouts and pipelining are handled outside of hyper.
-        .header_read_timeout(None)
-        // Out-of-band chunks need hyper's flat buffer: see `Chunk`.
-        .writev(false)
-        .max_headers(limits.header_fields)
-        .max_buf_size(limits.header_bytes.max(8 << 10))
-        .serve_connection(Io(Rc::clone(connection)), service);
-    connection.drive(pin!(http), hyper1::Connection::graceful_shutdown, Context::is_draining).await
-}
-
-pub(super) async fn http2(connection: &Rc<Connection>) -> End {
+/// Serves streams until the connection ends.
+pub(super) async fn serve(connection: &Rc<Connection>) -> End {
     connection.wire().set_http2();
     // The server sends its preface first.
     connection.enter_phase(Phase::Idle);
     let limits = &connection.context.limits;
     let owner = Rc::clone(connection);
-    let service = service_fn(move |request| exchange::exchange(&owner, request));
-    let http = hyper2::Builder::new(OnThisThread(Rc::clone(connection)))
+    let service = service_fn(move |request: http::Request<Incoming>| {
+        let (parts, body) = request.into_parts();
+        let body = if body.is_end_stream() { Received::Nothing } else { Received::Stream(body) };
+        let answering = exchange::exchange(&owner, parts, body);
+        async move { Ok::<_, Infallible>(ResponseBody::of(answering.await)) }
+    });
+    let http = Builder::new(OnThisThread(Rc::clone(connection)))
         .timer(TokioTimer)
         .keep_alive_interval(PING)
         .keep_alive_timeout(limits.write_idle)
@@ -52,7 +47,34 @@ pub(super) async fn http2(connection: &Rc<Connection>) -> End {
     // Sends GOAWAY, and finishes the streams in progress (RFC 9113, 6.8).
     // Before the client's preface hyper would close the connection without GOAWAY: a retiring worker waits for it, a draining one does not.
     let ends = |context: &Context| context.is_draining() || context.is_retiring() && connection.wire().received;
-    connection.drive(pin!(http), hyper2::Connection::graceful_shutdown, ends).await
+    let (mut http, mut draining) = (pin!(http), false);
+    poll_fn(|cx| {
+        connection.store_waker(cx.waker());
+        let timed_out = connection.timed_out.take();
+        if let Some(timed_out) = timed_out.filter(|timed_out| draining || *timed_out != TimedOut::Idle) {
+            return Poll::Ready(End::TimedOut(timed_out));
+        }
+        if let Poll::Ready(result) = http.as_mut().poll(cx) {
+            return Poll::Ready(ended(connection, result));
+        }
+        // Requests that have arrived are served first.
+        if !draining && (timed_out.is_some() || ends(&connection.context)) {
+            draining = true;
+            http.as_mut().graceful_shutdown();
+            if let Poll::Ready(result) = http.as_mut().poll(cx) {
+                return Poll::Ready(ended(connection, result));
+            }
+        }
+        connection.after_poll(cx)
+    })
+    .await
+}
+
+fn ended(connection: &Connection, result: hyper::Result<()>) -> End {
+    if let Err(error) = result {
+        tracing::debug!(%error, peer = connection.peer_text, "connection ended");
+    }
+    End::Done
 }
 
 /// The wire as hyper's I/O.
@@ -60,20 +82,17 @@ struct Io(Rc<Connection>);
 
 impl Read for Io {
     fn poll_read(self: Pin<&mut Self>, cx: &mut TaskContext<'_>, cursor: ReadBufCursor<'_>) -> Poll<io::Result<()>> {
-        self.0.wire().poll_read(cx, cursor, &self.0.context.limits)
+        self.0.wire().poll_read(cx, cursor)
     }
 }
 
 impl Write for Io {
     fn poll_write(self: Pin<&mut Self>, cx: &mut TaskContext<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        self.0.wire().poll_write(cx, bytes, self.0.no_request_running.get())
+        self.0.wire().poll_write(cx, bytes)
     }
 
     /// The output is flushed when hyper has nothing more to do: see `Connection::after_poll`.
     fn poll_flush(self: Pin<&mut Self>, _: &mut TaskContext<'_>) -> Poll<io::Result<()>> {
-        if self.0.running.get() == 0 {
-            self.0.no_request_running.set(true);
-        }
         Poll::Ready(Ok(()))
     }
 

@@ -1,0 +1,203 @@
+//! The body of an HTTP/1 request between the connection, which receives it, and the application, which reads it.
+//!
+//! One piece at a time: the next is received when the application asks for it.
+
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, Waker};
+
+use bytes::Bytes;
+use http_body::{Body, Frame, SizeHint};
+use skep::body::{BodyError, BodyFailure};
+
+use crate::http1::{Chunked, Decoded};
+
+/// The application's end. It may be read on any thread.
+#[derive(Debug)]
+pub(crate) struct Incoming {
+    shared: Arc<Mutex<Shared>>,
+    /// How many bytes are still to be read, if that is known.
+    left: Option<u64>,
+    has_ended: bool,
+}
+
+/// The connection's end.
+#[derive(Debug)]
+pub(super) struct BodyReceiver {
+    shared: Arc<Mutex<Shared>>,
+    encoding: Encoding,
+    /// The client waits for `100 Continue`.
+    continue_is_due: bool,
+    /// It cannot be read any further.
+    is_broken: bool,
+}
+
+/// How a body is sent.
+#[derive(Debug)]
+pub(super) enum Encoding {
+    /// This many bytes are left.
+    Length(u64),
+    Chunked(Chunked),
+}
+
+/// What the application was given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Taken {
+    Nothing,
+    /// A piece, or why there is none.
+    Piece,
+    /// The last piece, or the end.
+    All,
+}
+
+#[derive(Debug, Default)]
+struct Shared {
+    piece: Option<Bytes>,
+    /// Nothing follows the piece, or why.
+    end: Option<Result<(), BodyError>>,
+    is_wanted: bool,
+    reader: Option<Waker>,
+    connection: Option<Waker>,
+}
+
+fn lock(shared: &Mutex<Shared>) -> MutexGuard<'_, Shared> {
+    shared.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Wakes another task. This one goes on by itself.
+fn wake(waker: Option<Waker>, cx: &Context<'_>) {
+    if let Some(waker) = waker.filter(|waker| !waker.will_wake(cx.waker())) {
+        waker.wake();
+    }
+}
+
+impl Incoming {
+    /// Both ends of a body.
+    pub(super) fn new(encoding: Encoding, continue_is_due: bool) -> (Self, BodyReceiver) {
+        let shared = Arc::<Mutex<Shared>>::default();
+        let left = if let Encoding::Length(length) = encoding { Some(length) } else { None };
+        let incoming = Self { shared: Arc::clone(&shared), left, has_ended: false };
+        (incoming, BodyReceiver { shared, encoding, continue_is_due, is_broken: false })
+    }
+}
+
+impl BodyReceiver {
+    /// True if the application waits for a piece.
+    pub(super) fn wants_more(&self, cx: &Context<'_>) -> bool {
+        let mut shared = lock(&self.shared);
+        if shared.connection.as_ref().is_none_or(|known| !known.will_wake(cx.waker())) {
+            shared.connection = Some(cx.waker().clone());
+        }
+        shared.is_wanted && !self.is_broken
+    }
+
+    /// True once, if the client waits for `100 Continue`.
+    pub(super) fn takes_continue(&mut self) -> bool {
+        std::mem::take(&mut self.continue_is_due)
+    }
+
+    /// Takes a piece from these bytes, and says how many it has used.
+    pub(super) fn take(&mut self, bytes: &[u8], cx: &Context<'_>) -> (usize, Taken) {
+        match &mut self.encoding {
+            Encoding::Length(left) => {
+                let count = usize::try_from(*left).unwrap_or(usize::MAX).min(bytes.len());
+                *left -= count as u64;
+                let is_last = *left == 0;
+                self.push(&bytes[..count], is_last, cx);
+                (count, if is_last { Taken::All } else { Taken::Piece })
+            }
+            Encoding::Chunked(chunked) => match chunked.decode(bytes) {
+                Ok((count, Decoded::Data(data))) => {
+                    self.push(data, false, cx);
+                    (count, Taken::Piece)
+                }
+                Ok((count, Decoded::More)) => (count, Taken::Nothing),
+                Ok((count, Decoded::End)) => {
+                    self.push(&[], true, cx);
+                    (count, Taken::All)
+                }
+                Err(rejection) => {
+                    self.fail(BodyFailure::new(rejection.status, rejection.message).into(), cx);
+                    (bytes.len(), Taken::Piece)
+                }
+            },
+        }
+    }
+
+    fn push(&self, piece: &[u8], is_last: bool, cx: &Context<'_>) {
+        let piece = (!piece.is_empty()).then(|| Bytes::copy_from_slice(piece));
+        self.change(|shared| (shared.piece, shared.end) = (piece, is_last.then_some(Ok(()))), cx);
+    }
+
+    /// Tells the application why the rest does not come.
+    pub(super) fn fail(&mut self, why: BodyError, cx: &Context<'_>) {
+        self.is_broken = true;
+        self.change(|shared| shared.end = Some(Err(why)), cx);
+    }
+
+    fn change(&self, change: impl FnOnce(&mut Shared), cx: &Context<'_>) {
+        let mut shared = lock(&self.shared);
+        change(&mut shared);
+        shared.is_wanted = false;
+        let reader = shared.reader.take();
+        drop(shared);
+        wake(reader, cx);
+    }
+}
+
+impl Drop for BodyReceiver {
+    /// The connection has ended: whoever reads elsewhere learns it.
+    fn drop(&mut self) {
+        let mut shared = lock(&self.shared);
+        if shared.end.is_none() {
+            shared.end = Some(Err("the connection ended before the body was complete".into()));
+        }
+        let reader = shared.reader.take();
+        drop(shared);
+        if let Some(reader) = reader {
+            reader.wake();
+        }
+    }
+}
+
+impl Body for Incoming {
+    type Data = Bytes;
+    type Error = BodyError;
+
+    fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
+        let this = &mut *self;
+        let mut shared = lock(&this.shared);
+        if let Some(piece) = shared.piece.take() {
+            this.left = this.left.map(|left| left.saturating_sub(piece.len() as u64));
+            this.has_ended = matches!(shared.end, Some(Ok(())));
+            return Poll::Ready(Some(Ok(Frame::data(piece))));
+        }
+        match &mut shared.end {
+            Some(end) => {
+                this.has_ended = true;
+                let failed = std::mem::replace(end, Ok(())).err();
+                return Poll::Ready(failed.map(Err));
+            }
+            None => {
+                shared.is_wanted = true;
+                shared.reader = Some(cx.waker().clone());
+                let connection = shared.connection.clone();
+                drop(shared);
+                wake(connection, cx);
+            }
+        }
+        Poll::Pending
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.has_ended
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.left.map_or_else(SizeHint::new, SizeHint::with_exact)
+    }
+}
+
+#[cfg(test)]
+#[path = "../../tests/unit/connection/incoming.rs"]
+mod tests;

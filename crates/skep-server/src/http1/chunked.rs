@@ -1,0 +1,114 @@
+//! Bodies in chunks (RFC 9112, 7.1). Extensions and trailers are bounded and dropped.
+
+use super::{Validated, bad_request, reject};
+use http::StatusCode;
+
+/// Bytes of all lines of one body that are not data: sizes, extensions, trailers.
+const MOST_BESIDE: usize = 64 << 10;
+
+/// Follows one body.
+#[derive(Debug, Default)]
+pub(crate) struct Chunked {
+    state: State,
+    /// Bytes that are not data, so far.
+    beside: usize,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum State {
+    /// Before the size of a chunk.
+    #[default]
+    Start,
+    /// In it.
+    Size(u64),
+    /// Behind it, in an extension.
+    Extension(u64),
+    /// Behind the CR of that line.
+    SizeEnd(u64),
+    Data(u64),
+    /// Behind the data; its CR, its LF.
+    DataEnd,
+    DataEnded,
+    /// At the beginning of a trailer, in one, behind its CR.
+    TrailerStart,
+    Trailer,
+    TrailerEnd,
+    /// Behind the CR of the last line.
+    LastEnd,
+}
+
+/// What some bytes of the body are.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Decoded<'b> {
+    Data(&'b [u8]),
+    /// No data: more bytes are needed.
+    More,
+    /// The body is complete.
+    End,
+}
+
+impl Chunked {
+    /// Decodes the first piece of data, and says how many bytes were taken.
+    ///
+    /// # Errors
+    /// If this is no chunk.
+    pub(crate) fn decode<'b>(&mut self, bytes: &'b [u8]) -> Validated<(usize, Decoded<'b>)> {
+        let mut at = 0;
+        while let Some(byte) = bytes.get(at) {
+            if let State::Data(left) = self.state {
+                let length = usize::try_from(left).unwrap_or(usize::MAX).min(bytes.len() - at);
+                let rest = left - length as u64;
+                self.state = if rest == 0 { State::DataEnd } else { State::Data(rest) };
+                return Ok((at + length, Decoded::Data(&bytes[at..at + length])));
+            }
+            at += 1;
+            self.beside += 1;
+            if self.beside > MOST_BESIDE {
+                return Err(reject(StatusCode::PAYLOAD_TOO_LARGE, "there is more beside the chunks than is read"));
+            }
+            match self.next(*byte)? {
+                Some(state) => self.state = state,
+                None => return Ok((at, Decoded::End)),
+            }
+        }
+        Ok((at, Decoded::More))
+    }
+
+    /// The state after a byte that is not data. `None`: the body is complete.
+    fn next(&self, byte: u8) -> Validated<Option<State>> {
+        let malformed = Err(bad_request("the body is not made of chunks"));
+        Ok(Some(match (self.state, byte) {
+            (State::Start, _) => match char::from(byte).to_digit(16) {
+                Some(digit) => State::Size(digit.into()),
+                None => return malformed,
+            },
+            (State::Size(size) | State::Extension(size), b'\r') => State::SizeEnd(size),
+            (State::Size(size), b';' | b' ' | b'\t') => State::Extension(size),
+            (State::Size(size), _) => match char::from(byte).to_digit(16) {
+                // Sixteen digits more than fit: nobody sends an exbibyte.
+                Some(digit) if size >> 56 == 0 => State::Size(size << 4 | u64::from(digit)),
+                _ => return malformed,
+            },
+            (State::Extension(size), byte) if is_text(byte) => State::Extension(size),
+            (State::SizeEnd(0) | State::TrailerEnd, b'\n') => State::TrailerStart,
+            (State::SizeEnd(size), b'\n') => State::Data(size),
+            (State::DataEnd, b'\r') => State::DataEnded,
+            (State::DataEnded, b'\n') => State::Start,
+            (State::TrailerStart, b'\r') => State::LastEnd,
+            (State::TrailerStart, byte) if byte.is_ascii_graphic() && byte != b':' => State::Trailer,
+            (State::Trailer, b'\r') => State::TrailerEnd,
+            (State::Trailer, byte) if is_text(byte) => State::Trailer,
+            (State::LastEnd, b'\n') => return Ok(None),
+            _ => return malformed,
+        }))
+    }
+}
+
+/// True for what may stand in an extension or a field.
+fn is_text(byte: u8) -> bool {
+    byte == b'\t' || (byte >= b' ' && byte != 0x7f)
+}
+
+#[cfg(test)]
+#[path = "../../tests/unit/http1/chunked.rs"]
+mod tests;

@@ -1,0 +1,20 @@
+//! Unit tests of `channel`.
+
+use super::*;
+
+#[test]
+fn a_command_is_parsed_as_it_was_written() {
+    let states = [WorkerState::Serving, WorkerState::Retiring, WorkerState::Draining].map(Command::State);
+    let others = [
+        Command::Quit,
+        Command::Level(tracing::Level::DEBUG),
+        Command::Add,
+        Command::Reopen(Files::default()),
+        Command::Status { id: 7, json: true },
+    ];
+    for command in states.into_iter().chain(others) {
+        assert_eq!(Command::parse(&command.to_string()), Some(command));
+    }
+    assert_eq!(Command::parse("dance"), None);
+    assert_eq!(decode_line(encode_line("a\nb").trim_end()), "a\nb");
+}

@@ -1,0 +1,22 @@
+//! Unit tests of `supervisor::upgrade`.
+
+use super::*;
+
+#[test]
+fn upgrade_state_is_parsed_as_it_was_written() {
+    let worker = InheritedWorker { serving: true, number: 7, pid: 123, channel: 10, scoreboard: 11, slots: 2 };
+    let state = UpgradeState {
+        process: 5,
+        last_number: 7,
+        crashes: 1,
+        name: "blog 1.0".into(),
+        control: Some(9),
+        sockets: vec![vec![3, 4], vec![5, 6]],
+        workers: vec![worker, InheritedWorker { serving: false, number: 6, pid: 99, ..worker }],
+        urls: vec!["http://localhost:80 (on every address)".into(), "unix:/a b".into()],
+    };
+    assert_eq!(UpgradeState::parse(&state.to_text()), Some(state.clone()));
+    let without = UpgradeState { workers: Vec::new(), control: None, ..state };
+    assert_eq!(UpgradeState::parse(&without.to_text()), Some(without));
+    assert_eq!(UpgradeState::parse("1\n2"), None);
+}

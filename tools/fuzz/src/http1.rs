@@ -1,0 +1,64 @@
+//! Messages of HTTP/1: what is read of them depends neither on how they arrive nor on who reads them.
+#![allow(unreachable_pub, reason = "as a module of a test nobody reaches it")]
+
+use skep_server::fuzz;
+
+/// Fields that another parser can hold.
+const FIELDS: usize = 128;
+
+/// A head is the same wherever it is cut (the first two bytes say where), and what is accepted is what `httparse` reads.
+///
+/// # Panics
+/// If that does not hold.
+pub fn head(data: &[u8]) {
+    let Some((cut, bytes)) = data.split_first_chunk() else { return };
+    let cut = usize::from(u16::from_le_bytes(*cut)) % (bytes.len() + 1);
+    let (whole, parts) = (fuzz::head(&[bytes]), fuzz::head(&[&bytes[..cut], &bytes[cut..]]));
+    // What cannot become a head may be rejected sooner or later.
+    let is_rejected = |head: &Result<Option<_>, u16>| !matches!(head, Ok(Some(_)));
+    assert!(is_rejected(&whole) && is_rejected(&parts) || shown(&whole) == shown(&parts), "cut at {cut}: {parts:?}");
+    let Ok(Some(head)) = whole else { return };
+    // Later minor versions and more fields are not its own.
+    let start = bytes.iter().position(|byte| !matches!(byte, b'\r' | b'\n')).expect("there is a request line");
+    let mut text = bytes[start..head.length].to_vec();
+    let version =
+        text.windows(8).position(|part| part.starts_with(b"HTTP/1.") && part[7].is_ascii_digit() && part[7] > b'1');
+    if let Some(version) = version.filter(|at| !text[..*at].contains(&b'\r')) {
+        text[version + 7] = b'1';
+    }
+    let mut fields = [httparse::EMPTY_HEADER; FIELDS];
+    let mut other = httparse::Request::new(&mut fields);
+    assert_eq!(other.parse(&text), Ok(httparse::Status::Complete(text.len())), "{}", text.escape_ascii());
+    assert_eq!(other.method, Some(head.parts.method.as_str()));
+    let target = other.path.expect("complete");
+    assert!(
+        head.parts.uri == *target || target.contains('#') || head.parts.uri.to_string().starts_with(target),
+        "{target}"
+    );
+    assert_eq!(other.headers.len(), head.parts.headers.len());
+    for field in other.headers.iter() {
+        let mut values = head.parts.headers.get_all(field.name).into_iter();
+        assert!(values.any(|value| value.as_bytes() == field.value), "{}: {}", field.name, field.value.escape_ascii());
+    }
+}
+
+/// A body in chunks is the same wherever it is cut, and the same again when its data is sent in one chunk.
+///
+/// # Panics
+/// If that does not hold.
+pub fn chunks(data: &[u8]) {
+    let Some((cut, bytes)) = data.split_first_chunk() else { return };
+    let cut = usize::from(u16::from_le_bytes(*cut)) % (bytes.len() + 1);
+    let whole = fuzz::chunks(&[bytes]);
+    assert_eq!(whole, fuzz::chunks(&[&bytes[..cut], &bytes[cut..]]), "cut at {cut}");
+    let Ok(Some((body, length))) = whole else { return };
+    assert!(bytes[..length].ends_with(b"\r\n") && body.len() < length);
+    let mut again = if body.is_empty() { Vec::new() } else { format!("{:x}\r\n", body.len()).into_bytes() };
+    again.extend_from_slice(&body);
+    again.extend_from_slice(if body.is_empty() { b"0\r\n\r\n" } else { b"\r\n0\r\n\r\n" });
+    assert_eq!(fuzz::chunks(&[&again]), Ok(Some((body, again.len()))));
+}
+
+fn shown(head: &Result<Option<fuzz::ReadHead>, u16>) -> String {
+    format!("{head:?}")
+}
