@@ -3,15 +3,15 @@
 use super::{Validated, bad_request, reject};
 use http::StatusCode;
 
-/// Bytes of all lines of one body that are not data: sizes, extensions, trailers.
-const MOST_BESIDE: usize = 64 << 10;
+/// Bytes of one body that say nothing: extensions, trailers, leading zeros.
+const MOST_DROPPED: usize = 16 << 10;
 
 /// Follows one body.
 #[derive(Debug, Default)]
 pub(crate) struct Chunked {
     state: State,
-    /// Bytes that are not data, so far.
-    beside: usize,
+    /// Bytes that said nothing, so far.
+    dropped: usize,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -62,8 +62,10 @@ impl Chunked {
                 return Ok((at + length, Decoded::Data(&bytes[at..at + length])));
             }
             at += 1;
-            self.beside += 1;
-            if self.beside > MOST_BESIDE {
+            if matches!(self.state, State::Size(0) | State::Extension(_) | State::TrailerStart | State::Trailer) {
+                self.dropped += 1;
+            }
+            if self.dropped > MOST_DROPPED {
                 return Err(reject(StatusCode::PAYLOAD_TOO_LARGE, "there is more beside the chunks than is read"));
             }
             match self.next(*byte)? {

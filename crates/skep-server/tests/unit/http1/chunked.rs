@@ -33,8 +33,16 @@ fn where_a_body_is_cut_makes_no_difference() {
 }
 
 #[test]
+fn a_body_has_as_many_chunks_as_it_likes() {
+    let body = ["1\r\na\r\n".repeat(MOST_DROPPED), "0\r\n\r\n".to_owned()].concat();
+    assert_eq!(decode(body.as_bytes(), 7), Ok(Some((vec![b'a'; MOST_DROPPED], body.len()))));
+    let zeros = format!("{}1\r\na\r\n", "0".repeat(2 * MOST_DROPPED));
+    assert_eq!(decode(zeros.as_bytes(), 0), Err(StatusCode::PAYLOAD_TOO_LARGE));
+}
+
+#[test]
 fn what_is_doubtful_is_rejected_wherever_it_is_cut() {
-    let long = format!("1;{}\r\nx\r\n0\r\n\r\n", "e".repeat(MOST_BESIDE));
+    let long = format!("1;{}\r\nx\r\n0\r\n\r\n", "e".repeat(MOST_DROPPED));
     for (body, status) in [
         ("\r\n", 400),
         ("g\r\n", 400),
