@@ -41,6 +41,29 @@ pub fn head(pieces: &[&[u8]]) -> Result<Option<ReadHead>, u16> {
     Ok(None)
 }
 
+/// The complete messages that these bytes are, one after another: method, target and body.
+#[must_use]
+pub fn messages(mut bytes: &[u8]) -> Vec<(String, String, Vec<u8>)> {
+    let mut messages = Vec::new();
+    while let Ok(Some(read)) = head(&[bytes]) {
+        bytes = &bytes[read.length..];
+        let body = match read.body {
+            None => chunks(&[bytes]).ok().flatten(),
+            Some(length) => {
+                let length = usize::try_from(length).unwrap_or(usize::MAX);
+                bytes.get(..length).map(|body| (body.to_vec(), length))
+            }
+        };
+        let Some((body, length)) = body else { break };
+        bytes = &bytes[length..];
+        messages.push((read.parts.method.to_string(), read.parts.uri.to_string(), body));
+        if !read.keeps_alive {
+            break;
+        }
+    }
+    messages
+}
+
 /// The data of a body in chunks, which arrives piece by piece, and how many bytes it had, once it is complete.
 ///
 /// # Errors

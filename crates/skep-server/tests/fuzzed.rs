@@ -154,3 +154,17 @@ fn a_chunked_body_is_read_the_same_however_it_arrives() {
     let mut random = fastrand::Rng::with_seed(29);
     (0..50_000).for_each(|_| http1::chunks(&cut(&mut random, &CHUNKS)));
 }
+
+#[test]
+fn messages_end_where_they_end_for_hyper() {
+    let mut random = fastrand::Rng::with_seed(31);
+    let pieces: Vec<_> = HEADS.iter().chain(&CHUNKS).copied().collect();
+    for _ in 0..5_000 {
+        let first: &[u8] = if random.bool() {
+            b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"
+        } else {
+            b"POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"
+        };
+        http1::messages(&[first, &input(&mut random, &pieces)].concat());
+    }
+}

@@ -1,7 +1,17 @@
 //! Messages of HTTP/1: what is read of them depends neither on how they arrive nor on who reads them.
 #![allow(unreachable_pub, reason = "as a module of a test nobody reaches it")]
 
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use bytes::Bytes;
+use http_body_util::{BodyExt, Empty};
+use hyper::body::Incoming;
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::rt::TokioIo;
 use skep_server::fuzz;
+use tokio::io::AsyncWriteExt;
 
 /// Fields that another parser can hold.
 const FIELDS: usize = 128;
@@ -57,6 +67,51 @@ pub fn chunks(data: &[u8]) {
     again.extend_from_slice(&body);
     again.extend_from_slice(if body.is_empty() { b"0\r\n\r\n" } else { b"\r\n0\r\n\r\n" });
     assert_eq!(fuzz::chunks(&[&again]), Ok(Some((body, again.len()))));
+}
+
+/// Messages that follow each other on a connection are for hyper what they are for us.
+///
+/// # Panics
+/// If that does not hold.
+pub fn messages(data: &[u8]) {
+    let ours = fuzz::messages(data);
+    // A later minor version is none to hyper.
+    if ours.is_empty() || later_version(data) {
+        return;
+    }
+    let others = of_hyper(data);
+    for (number, (method, target, body)) in ours.iter().enumerate() {
+        let Some(other) = others.get(number) else {
+            panic!("hyper has {} of {ours:?}: {}", others.len(), data.escape_ascii())
+        };
+        assert_eq!((&other.0, &other.1, &other.2), (method, target, body), "{}", data.escape_ascii());
+    }
+}
+
+fn later_version(data: &[u8]) -> bool {
+    data.windows(8).any(|part| part.starts_with(b"HTTP/1.") && part[7].is_ascii_digit() && part[7] > b'1')
+}
+
+/// What a server with hyper reads, with its usual settings.
+fn of_hyper(data: &[u8]) -> Vec<(String, String, Vec<u8>)> {
+    let seen = Rc::new(RefCell::new(Vec::new()));
+    let service = service_fn(|request: http::Request<Incoming>| {
+        let seen = Rc::clone(&seen);
+        async move {
+            let (parts, body) = request.into_parts();
+            let body = body.collect().await?.to_bytes().to_vec();
+            seen.borrow_mut().push((parts.method.to_string(), parts.uri.to_string(), body));
+            Ok::<_, hyper::Error>(http::Response::new(Empty::<Bytes>::new()))
+        }
+    });
+    let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
+    runtime.block_on(async {
+        let (mut client, server) = tokio::io::duplex(1 << 20);
+        client.write_all(data).await.expect("there is room");
+        client.shutdown().await.expect("it is open");
+        let _ = http1::Builder::new().half_close(true).serve_connection(TokioIo::new(server), service).await;
+    });
+    seen.take()
 }
 
 fn shown(head: &Result<Option<fuzz::ReadHead>, u16>) -> String {

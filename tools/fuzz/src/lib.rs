@@ -15,7 +15,7 @@ pub use properties::*;
 pub type Target = (&'static str, fn(&[u8]));
 
 /// Every target with a property here. `shared_file` has its own.
-pub const TARGETS: [Target; 11] = [
+pub const TARGETS: [Target; 12] = [
     ("address", address),
     ("chunks", http1::chunks),
     ("cookies", values::cookies),
@@ -23,6 +23,7 @@ pub const TARGETS: [Target; 11] = [
     ("forwarded", proxies::forwarded),
     ("head", http1::head),
     ("link", link),
+    ("messages", http1::messages),
     ("multipart", multipart),
     ("packed", values::packed),
     ("proxy_header", proxies::proxy_header),

@@ -69,6 +69,11 @@ const REQUESTS: &[&[u8]] = &[
     b"\x10\0GET / HTTP/1.1\r\nHost: x\r\n folded\r\n\r\n",
 ];
 
+const MESSAGES: &[&[u8]] = &[
+    b"GET / HTTP/1.1\r\nHost: x\r\n\r\nPOST /a HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\nabcGET /b HTTP/1.0\r\n\r\n",
+    b"POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n3;a=b\r\nabc\r\n0\r\nA: b\r\n\r\nGET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\nGET",
+];
+
 const CHUNKS: &[&[u8]] = &[
     b"\x05\05\r\nhello\r\n0\r\n\r\n",
     b"\x02\0a;b=\"c\"\r\n0123456789\r\n000\r\nTrailer: x\r\n\r\nGET",
@@ -92,6 +97,7 @@ pub fn all() -> Vec<(&'static str, Vec<Vec<u8>>)> {
         ("sealed", texts(SEALED)),
         ("packed", bytes(PACKED)),
         ("head", bytes(REQUESTS)),
+        ("messages", bytes(MESSAGES)),
         ("chunks", bytes(CHUNKS)),
     ]
 }
