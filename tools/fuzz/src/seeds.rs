@@ -62,11 +62,11 @@ const PACKED: &[&[u8]] = &[
 
 /// The first two bytes say where it is cut.
 const REQUESTS: &[&[u8]] = &[
-    b"\x07\0GET / HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\nabc",
-    b"\x20\0\r\nPOST http://x:80/a?b HTTP/1.2\r\nhost:\ty \r\nTransfer-Encoding: chunked\r\nConnection: a, Close\r\n\r\n",
-    b"\0\0OPTIONS * HTTP/1.0\r\nConnection: keep-alive\r\n\r\n",
-    b"\x10\0GET / HTTP/1.1\nHost: x\n\n",
-    b"\x10\0GET / HTTP/1.1\r\nHost: x\r\n folded\r\n\r\n",
+    b"\x07\x00GET / HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\nabc",
+    b"\x20\x00\r\nPOST http://x:80/a?b HTTP/1.2\r\nhost:\ty \r\nTransfer-Encoding: chunked\r\nConnection: a, Close\r\n\r\n",
+    b"\x00\x00OPTIONS * HTTP/1.0\r\nConnection: keep-alive\r\n\r\n",
+    b"\x10\x00GET / HTTP/1.1\nHost: x\n\n",
+    b"\x10\x00GET / HTTP/1.1\r\nHost: x\r\n folded\r\n\r\n",
 ];
 
 const MESSAGES: &[&[u8]] = &[
@@ -75,10 +75,10 @@ const MESSAGES: &[&[u8]] = &[
 ];
 
 const CHUNKS: &[&[u8]] = &[
-    b"\x05\05\r\nhello\r\n0\r\n\r\n",
-    b"\x02\0a;b=\"c\"\r\n0123456789\r\n000\r\nTrailer: x\r\n\r\nGET",
-    b"\0\0ffffffffffffffff\r\n",
-    b"\x03\01\na\n0\n\n",
+    b"\x05\x005\r\nhello\r\n0\r\n\r\n",
+    b"\x02\x00a;b=\"c\"\r\n0123456789\r\n000\r\nTrailer: x\r\n\r\nGET",
+    b"\x00\x00ffffffffffffffff\r\n",
+    b"\x03\x001\na\n0\n\n",
 ];
 
 /// The seeds of each target.

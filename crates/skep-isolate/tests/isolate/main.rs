@@ -24,6 +24,9 @@ use libtest_mimic::{Arguments, Trial};
 
 type Test = (&'static str, fn());
 
+/// Tests that run at once, unless `--test-threads` says otherwise: each starts servers of its own, and waits more than it works.
+const AT_ONCE: usize = 2;
+
 fn main() -> ExitCode {
     if let Some(part) = std::env::var_os(server::PART) {
         let arguments = std::env::args_os().skip(1).collect();
@@ -52,7 +55,7 @@ fn main() -> ExitCode {
     let mut trials: Vec<_> = all.into_iter().map(trial).collect();
     // They need Node and Python: `cargo xtask test external`.
     trials.extend(languages::TESTS.iter().copied().map(|test| trial(test).with_ignored_flag(true)));
-    // Each starts servers of its own, which share the cores.
-    let arguments = Arguments { test_threads: Some(1), ..Arguments::from_args() };
+    let mut arguments = Arguments::from_args();
+    arguments.test_threads.get_or_insert(AT_ONCE);
     libtest_mimic::run(&arguments, trials).exit_code()
 }

@@ -42,6 +42,9 @@ fn say(_site: &skep::Site) -> Vec<skep::status::Part> {
     vec![notes.value("kept", 3_u64).value("where", "here \"and\" there")]
 }
 
+/// Tests that run at once, unless `--test-threads` says otherwise: each starts servers of its own, and waits more than it works.
+const AT_ONCE: usize = 3;
+
 fn main() -> ExitCode {
     if std::env::args().nth(1).is_some_and(|first| first == APPLICATION) {
         return skep_server::Server::new(application).run_with(std::env::args_os().skip(2));
@@ -56,7 +59,7 @@ fn main() -> ExitCode {
         });
         trial.with_ignored_flag(needs_backend)
     };
-    // Each starts servers of its own, which share the cores.
-    let arguments = Arguments { test_threads: Some(1), ..Arguments::from_args() };
+    let mut arguments = Arguments::from_args();
+    arguments.test_threads.get_or_insert(AT_ONCE);
     libtest_mimic::run(&arguments, all.into_iter().map(trial).collect()).exit_code()
 }
