@@ -66,6 +66,7 @@ const REQUESTS: &[&[u8]] = &[
     b"\x20\x00\r\nPOST http://x:80/a?b HTTP/1.2\r\nhost:\ty \r\nTransfer-Encoding: chunked\r\nConnection: a, Close\r\n\r\n",
     b"\x00\x00OPTIONS * HTTP/1.0\r\nConnection: keep-alive\r\n\r\n",
     b"\x10\x00GET / HTTP/1.1\nHost: x\n\n",
+    b"\x10\x00GET /#\xff x HTTP/1.1\r\nHost: x\r\n\r\n",
     b"\x10\x00GET / HTTP/1.1\r\nHost: x\r\n folded\r\n\r\n",
 ];
 
@@ -78,6 +79,7 @@ const CHUNKS: &[&[u8]] = &[
     b"\x05\x005\r\nhello\r\n0\r\n\r\n",
     b"\x02\x00a;b=\"c\"\r\n0123456789\r\n000\r\nTrailer: x\r\n\r\nGET",
     b"\x00\x00ffffffffffffffff\r\n",
+    b"\x00\x000\r\nabc\r\n0\r\n\r\n",
     b"\x03\x001\na\n0\n\n",
 ];
 

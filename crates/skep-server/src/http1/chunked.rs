@@ -29,8 +29,9 @@ enum State {
     /// Behind the data; its CR, its LF.
     DataEnd,
     DataEnded,
-    /// At the beginning of a trailer, in one, behind its CR.
+    /// At the beginning of a trailer, in its name, behind that, behind its CR.
     TrailerStart,
+    TrailerName,
     Trailer,
     TrailerEnd,
     /// Behind the CR of the last line.
@@ -62,7 +63,10 @@ impl Chunked {
                 return Ok((at + length, Decoded::Data(&bytes[at..at + length])));
             }
             at += 1;
-            if matches!(self.state, State::Size(0) | State::Extension(_) | State::TrailerStart | State::Trailer) {
+            if matches!(
+                self.state,
+                State::Size(0) | State::Extension(_) | State::TrailerStart | State::TrailerName | State::Trailer
+            ) {
                 self.dropped += 1;
             }
             if self.dropped > MOST_DROPPED {
@@ -97,13 +101,19 @@ impl Chunked {
             (State::DataEnd, b'\r') => State::DataEnded,
             (State::DataEnded, b'\n') => State::Start,
             (State::TrailerStart, b'\r') => State::LastEnd,
-            (State::TrailerStart, byte) if byte.is_ascii_graphic() && byte != b':' => State::Trailer,
+            (State::TrailerStart | State::TrailerName, byte) if is_token(byte) => State::TrailerName,
+            (State::TrailerName, b':') => State::Trailer,
             (State::Trailer, b'\r') => State::TrailerEnd,
             (State::Trailer, byte) if is_text(byte) => State::Trailer,
             (State::LastEnd, b'\n') => return Ok(None),
             _ => return malformed,
         }))
     }
+}
+
+/// True for what a name consists of (RFC 9110, 5.6.2).
+fn is_token(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte)
 }
 
 /// True for what may stand in an extension or a field.

@@ -189,6 +189,10 @@ pub(crate) fn parse(head: &[u8], limits: &Limits) -> Validated<Head> {
     let (method, target, version_11) = request_line(lines.next().unwrap_or_default(), limits)?;
     let (mut parts, ()) = http::Request::new(()).into_parts();
     parts.method = Method::from_bytes(method).map_err(|_| bad_request("the method is none"))?;
+    // A fragment is the client's own (RFC 9110, 7.1), and `Uri` would drop it unseen, whatever it is made of.
+    if target.iter().any(|byte| matches!(byte, 0..=b' ' | b'#' | 0x7f)) {
+        return Err(bad_request("there is a character in the address that has no place there"));
+    }
     parts.uri = Uri::from_maybe_shared(block.slice_ref(target)).map_err(|_| bad_request("the address is none"))?;
     parts.version = if version_11 { Version::HTTP_11 } else { Version::HTTP_10 };
     let mut framing = Framing::new(version_11);

@@ -98,6 +98,8 @@ fn what_is_none_of_that_is_rejected() {
         "G(T / HTTP/1.1\r\nHost: x\r\n\r\n",
         "GET  / HTTP/1.1\r\nHost: x\r\n\r\n",
         "GET /a b HTTP/1.1\r\nHost: x\r\n\r\n",
+        "GET /a#b HTTP/1.1\r\nHost: x\r\n\r\n",
+        "GET /a#b c HTTP/1.1\r\nHost: x\r\n\r\n",
         "GET / HTTP/1.1\r\nHost: x\r\nA : b\r\n\r\n",
         "GET / HTTP/1.1\r\nHost: x\r\n: b\r\n\r\n",
         "GET / HTTP/1.1\r\nHost: x\r\nA\r\n\r\n",
