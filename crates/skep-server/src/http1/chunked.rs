@@ -21,7 +21,8 @@ enum State {
     Start,
     /// In it.
     Size(u64),
-    /// Behind it, in an extension.
+    /// Behind it, in spaces, in an extension.
+    Space(u64),
     Extension(u64),
     /// Behind the CR of that line.
     SizeEnd(u64),
@@ -88,8 +89,9 @@ impl Chunked {
                 Some(digit) => State::Size(digit.into()),
                 None => return malformed,
             },
-            (State::Size(size) | State::Extension(size), b'\r') => State::SizeEnd(size),
-            (State::Size(size), b';' | b' ' | b'\t') => State::Extension(size),
+            (State::Size(size) | State::Space(size) | State::Extension(size), b'\r') => State::SizeEnd(size),
+            (State::Size(size) | State::Space(size), b' ' | b'\t') => State::Space(size),
+            (State::Size(size) | State::Space(size), b';') => State::Extension(size),
             (State::Size(size), _) => match char::from(byte).to_digit(16) {
                 // Sixteen digits more than fit: nobody sends an exbibyte.
                 Some(digit) if size >> 56 == 0 => State::Size(size << 4 | u64::from(digit)),
