@@ -31,10 +31,9 @@ pub fn head(data: &[u8]) {
     // Later minor versions and more fields are not its own.
     let start = bytes.iter().position(|byte| !matches!(byte, b'\r' | b'\n')).expect("there is a request line");
     let mut text = bytes[start..head.length].to_vec();
-    let version =
-        text.windows(8).position(|part| part.starts_with(b"HTTP/1.") && part[7].is_ascii_digit() && part[7] > b'1');
-    if let Some(version) = version.filter(|at| !text[..*at].contains(&b'\r')) {
-        text[version + 7] = b'1';
+    let line = text.iter().position(|byte| *byte == b'\r').expect("the request line has an end");
+    if text[line - 1] != b'0' {
+        text[line - 1] = b'1';
     }
     let mut fields = [httparse::EMPTY_HEADER; FIELDS];
     let mut other = httparse::Request::new(&mut fields);

@@ -66,7 +66,12 @@ impl Chunked {
             at += 1;
             if matches!(
                 self.state,
-                State::Size(0) | State::Extension(_) | State::TrailerStart | State::TrailerName | State::Trailer
+                State::Size(0)
+                    | State::Space(_)
+                    | State::Extension(_)
+                    | State::TrailerStart
+                    | State::TrailerName
+                    | State::Trailer
             ) {
                 self.dropped += 1;
             }

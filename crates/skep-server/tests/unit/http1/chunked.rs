@@ -56,6 +56,7 @@ fn what_is_doubtful_is_rejected_wherever_it_is_cut() {
         ("10000000000000000\r\n", 400),
         ("0\r\n folded\r\n\r\n", 400),
         ("0\r\n: no name\r\n\r\n", 400),
+        ("0 / HTTP/1.1\r\n\r\n", 400),
         ("0\r\nno colon\r\n\r\n", 400),
         ("0\r\nnone\r\n\r\n", 400),
         ("0\r\n\n", 400),
