@@ -75,7 +75,7 @@ pub fn chunks(data: &[u8]) {
 pub fn messages(data: &[u8]) {
     let ours = fuzz::messages(data);
     // A later minor version is none to hyper.
-    if ours.is_empty() || later_version(data) {
+    if ours.is_empty() || later_version(data) || has_many_lines(data) {
         return;
     }
     let others = of_hyper(data);
@@ -85,6 +85,11 @@ pub fn messages(data: &[u8]) {
         };
         assert_eq!((&other.0, &other.1, &other.2), (method, target, body), "{}", data.escape_ascii());
     }
+}
+
+/// hyper has a limit of its own for trailers.
+fn has_many_lines(data: &[u8]) -> bool {
+    data.iter().filter(|byte| **byte == b'\n').count() > 60
 }
 
 fn later_version(data: &[u8]) -> bool {

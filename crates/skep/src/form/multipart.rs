@@ -101,18 +101,20 @@ impl Parser {
             return Ok(Some(Event::End));
         }
         match find(&self.buffer, b"\r\n") {
-            Some(at) if self.buffer[..at].iter().all(|byte| matches!(byte, b' ' | b'\t')) => {
+            Some(at) if at <= MOST_PADDING && self.buffer[..at].iter().all(|byte| matches!(byte, b' ' | b'\t')) => {
                 self.enter(State::Head, at + 2);
                 Ok(None)
             }
-            None if self.buffer.len() < MOST_PADDING => Ok(None),
+            // With the CR of the line's end.
+            None if self.buffer.len() <= MOST_PADDING + 1 => Ok(None),
             _ => Err(Broken("a delimiter is followed by neither a line break nor two hyphens")),
         }
     }
 
     fn head(&mut self) -> Result<Event, Broken> {
         let Some(end) = find(&self.buffer, b"\r\n\r\n") else {
-            return if self.buffer.len() > MOST_HEAD { Err(TOO_LONG) } else { Ok(Event::NeedsMore) };
+            // With a part of the empty line behind it.
+            return if self.buffer.len() > MOST_HEAD + 3 { Err(TOO_LONG) } else { Ok(Event::NeedsMore) };
         };
         if end > MOST_HEAD {
             return Err(TOO_LONG);

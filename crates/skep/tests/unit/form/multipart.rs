@@ -19,3 +19,33 @@ proptest! {
         }
     }
 }
+
+/// The last event of a form that arrives in pieces of this length.
+fn last(sent: &[u8], step: usize) -> Result<bool, &'static str> {
+    let mut parser = Parser::new("x");
+    let mut pieces = sent.chunks(step);
+    loop {
+        match parser.next().map_err(|broken| broken.0)? {
+            Event::End => return Ok(true),
+            Event::NeedsMore => match pieces.next() {
+                Some(piece) => parser.push(piece),
+                None => return Ok(false),
+            },
+            _ => {}
+        }
+    }
+}
+
+#[test]
+fn limits_hold_the_same_in_any_pieces() {
+    let head = "Content-Disposition: form-data; name=a";
+    let form = |padding: usize, long: usize| {
+        format!("--x{}\r\n{head}{}\r\n\r\ntext\r\n--x--", " ".repeat(padding), " ".repeat(long - head.len()))
+            .into_bytes()
+    };
+    for step in [1, 2, 3, 7, usize::MAX] {
+        assert_eq!(last(&form(MOST_PADDING, MOST_HEAD), step), Ok(true), "{step}");
+        assert!(last(&form(MOST_PADDING + 1, head.len()), step).is_err(), "{step}");
+        assert!(last(&form(0, MOST_HEAD + 1), step).is_err(), "{step}");
+    }
+}
