@@ -89,7 +89,7 @@ pub fn messages(data: &[u8]) {
 
 /// hyper has a limit of its own for trailers.
 fn has_many_lines(data: &[u8]) -> bool {
-    data.iter().filter(|byte| **byte == b'\n').count() > 60
+    data.split(|byte| *byte == b'\n').count() > 60
 }
 
 fn later_version(data: &[u8]) -> bool {
