@@ -1,8 +1,8 @@
 //! Encrypts and authenticates what a driver stores, for servers that others can reach.
 //!
 //! The value of an entry is sealed with XChaCha20-Poly1305 for its key, version, kind and tags: it opens only unchanged and in
-//! its place. The rest of the header stays as it is, since servers compare versions and expire entries. So whoever can write to
-//! the server can still remove entries, bring back older ones, and extend their time.
+//! its place. The rest of the header stays as it is, since servers compare versions and expire entries. So anybody who can write
+//! to the server can still remove entries, bring back older ones, and extend their time.
 
 use std::path::Path;
 use std::sync::Arc;

@@ -66,7 +66,7 @@ pub(crate) fn exposed_caches(config: &Config) -> Vec<String> {
     let exposed = config.caches.tiers.iter().filter(|(_, tiers)| tiers.needs().is_in_clear);
     let line = |name: &String| {
         format!(
-            "cache.{name}: a tier is on another machine, and neither encrypted nor sealed: whoever is on the network can read its entries and \
+            "cache.{name}: a tier is on another machine, and neither encrypted nor sealed: anybody on the network can read its entries and \
              replace them, sessions included; add seal=FILE to the tier, or use rediss://"
         )
     };

@@ -176,12 +176,13 @@ impl Acceptor {
 
     /// Serves a connection with TLS, or redirects one without: the first byte tells them apart (RFC 8446, 5.1).
     async fn serve_tls(&self, guard: ConnectionGuard, tls: &TlsAcceptor, plain: Plain, peer: Peer) {
-        match tokio::time::timeout(self.context.limits.tls_handshake, plain.first_byte()).await {
-            Ok(Ok(Some(TLS_HANDSHAKE))) => {}
-            Ok(Ok(Some(_))) => return connection::serve(guard, Socket::Plain(plain), peer, false).await,
-            _ => return,
-        }
-        let mut handshake = pin!(tls.accept(plain));
+        let mut handshake = pin!(async {
+            match plain.first_byte().await? {
+                Some(TLS_HANDSHAKE) => tls.accept(plain).await.map(|stream| Socket::Tls(Box::new(stream))),
+                Some(_) => Ok(Socket::Plain(plain)),
+                None => Err(io::ErrorKind::UnexpectedEof.into()),
+            }
+        });
         let accepted = async {
             if let Ok(accepted) = tokio::time::timeout(connection::PROMPT, handshake.as_mut()).await {
                 return accepted;
@@ -190,11 +191,12 @@ impl Acceptor {
             handshake.await
         };
         match tokio::time::timeout(self.context.limits.tls_handshake, accepted).await {
-            Ok(Ok(stream)) => {
+            Ok(Ok(Socket::Tls(stream))) => {
                 let http2 = stream.get_ref().1.alpn_protocol() == Some(b"h2");
                 let peer = Peer::new(peer.address, true);
-                connection::serve(guard, Socket::Tls(Box::new(stream)), peer, http2).await;
+                connection::serve(guard, Socket::Tls(stream), peer, http2).await;
             }
+            Ok(Ok(plain)) => connection::serve(guard, plain, peer, false).await,
             Ok(Err(error)) => tracing::debug!(%error, "TLS handshake failed"),
             Err(_) => tracing::debug!("TLS handshake timed out"),
         }

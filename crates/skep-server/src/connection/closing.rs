@@ -92,6 +92,8 @@ pub(crate) async fn reject(context: &Context, socket: Socket) {
     let error = Error::new(StatusCode::SERVICE_UNAVAILABLE)
         .with_message("there are too many connections; try again in a moment")
         .with_header(RETRY_AFTER, HeaderValue::from_static("5"));
+    // Nothing else may have happened on this thread so far, or for a while.
+    context.tick();
     let bytes = write_response(context, context.local.failure(&error));
     let wire = RefCell::new(Wire::new(socket));
     let _ = tokio::time::timeout(LINGER, finish(&wire, &bytes, true)).await;

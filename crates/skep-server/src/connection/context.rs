@@ -360,7 +360,8 @@ impl Context {
         self.scratch.borrow_mut()
     }
 
-    fn tick(&self) {
+    /// Advances the clock.
+    pub(super) fn tick(&self) {
         let time = SystemTime::now();
         let second = time.duration_since(SystemTime::UNIX_EPOCH).map_or(0, |since| since.as_secs());
         if self.date.get().1 != second {

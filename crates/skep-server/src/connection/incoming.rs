@@ -146,7 +146,7 @@ impl BodyReceiver {
 }
 
 impl Drop for BodyReceiver {
-    /// The connection has ended: whoever reads elsewhere learns it.
+    /// The connection has ended: a task that reads elsewhere learns it.
     fn drop(&mut self) {
         let mut shared = lock(&self.shared);
         if shared.end.is_none() {

@@ -291,5 +291,5 @@ pub fn assert_page(answer: &Answer, status: u16) {
     assert!(answer.field("content-type").is_some_and(|kind| kind.starts_with("text/html")), "{}", answer.head);
     let reason = http::StatusCode::from_u16(status).unwrap().canonical_reason().unwrap();
     assert!(answer.text().contains("<h1>") && answer.text().contains(reason), "{}", answer.text());
-    assert!(answer.field("date").is_some(), "{}", answer.head);
+    assert!(answer.field("date").is_some_and(|date| date.ends_with(" GMT")), "{}", answer.head);
 }
