@@ -51,7 +51,7 @@ mod settings;
 /// service, and a constant `Name::field` for each field of the form, which controls name. The form of a POST service
 /// takes the request (`cx`), then the path and query parameters. The form of a GET service takes only the path
 /// parameters: its inputs become the query.
-#[proc_macro_derive(Service, attributes(service, query, form, json, header))]
+#[proc_macro_derive(Service, attributes(service, query, form, json, header, guard, state))]
 pub fn derive_service(input: TokenStream) -> TokenStream {
     service::derive(syn::parse_macro_input!(input as syn::DeriveInput)).into()
 }

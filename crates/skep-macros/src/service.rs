@@ -14,7 +14,9 @@ use crate::field::wrong;
 
 mod declaration;
 mod form;
+mod guards;
 mod interface;
+mod linked;
 mod parameters;
 mod pattern;
 mod write;
@@ -35,7 +37,18 @@ pub(crate) fn derive(input: DeriveInput) -> TokenStream {
                 fn write_link(&self, _: &mut ::skep::service::Link<'_>) {}
             }
             impl ::skep::service::Served for #name {
-                fn parse(_: &::skep::service::Input<'_>) -> ::skep::Result<Self> {
+                type Guards = ();
+                const GUARDS: &'static [::skep::guard::GuardInfo] = &[];
+
+                async fn admit(_: &mut ::skep::Cx<'_>) -> ::skep::Result<()> {
+                    ::core::unreachable!()
+                }
+
+                fn unguarded() -> ::core::option::Option<()> {
+                    ::core::unreachable!()
+                }
+
+                fn parse(_: &::skep::service::Input<'_>, (): ()) -> ::skep::Result<Self> {
                     ::core::unreachable!()
                 }
             }
@@ -70,9 +83,15 @@ fn check(declaration: &Declaration, pattern: &Pattern, parameters: &[Parameter])
         let help = format!("a path has at most {MAX_PATH_PARAMETERS} parameters, not {}", names.len());
         return wrong(&declaration.path, help);
     }
-    let unread = |one: &&Parameter| matches!(one.source, Source::Json | Source::Header(_));
+    let unread = |one: &&Parameter| matches!(one.source, Source::Json | Source::Header(_) | Source::Guard { .. });
     if let Some(parameter) = parameters.iter().filter(|_| declaration.external).find(unread) {
         return wrong(&parameter.name, "an external service has only path, query and form fields");
+    }
+    if let Some(open) = &declaration.open
+        && let Some(guard) = parameters.iter().find(|one| matches!(one.source, Source::Guard { is_state: false }))
+    {
+        let help = format!("the service has the guard `{}`, so it is not open: remove one of the two", guard.name);
+        return wrong(open, help);
     }
     if let Some((name, _)) = &declaration.when
         && let Some(taken) =
@@ -113,6 +132,10 @@ fn forms(declaration: &Declaration, parameters: &[Parameter]) -> Result<()> {
         |one: &&Parameter| is_form(one) || !declaration.has_body() && matches!(one.source, Source::Query { .. });
     if let Some(taken) = parameters.iter().filter(is_input).find(|one| one.name == "form") {
         let help = "a field of a form cannot be named `form`, because `Name::form` is the form of the service";
+        return wrong(&taken.name, help);
+    }
+    if let Some(taken) = parameters.iter().filter(|_| !declaration.has_body()).find(|one| one.name == "link") {
+        let help = "a field of a GET service cannot be named `link`, because `Name::link` makes a link to the service";
         return wrong(&taken.name, help);
     }
     let has_form = declaration.once.is_some() || parameters.iter().any(|one| is_form(&one));

@@ -370,8 +370,14 @@ fn routes(app: &App) -> String {
     let routes = app.routes();
     let width = |of: fn(&skep::app::RouteLine) -> usize| routes.iter().map(of).max().unwrap_or(0);
     let (methods, paths) = (width(|line| line.method.len()), width(|line| line.path.len()));
+    let targets = width(|line| line.target.len());
     routes.iter().fold(String::new(), |table, line| {
-        table + &format!("{:methods$}  {:paths$}  {}\n", line.method, line.path, line.target)
+        let guards = match line.open {
+            Some(reason) => format!("open: {reason}"),
+            None => line.guards.join(", "),
+        };
+        let text = format!("{:methods$}  {:paths$}  {:targets$}  {guards}", line.method, line.path, line.target);
+        table + text.trim_end() + "\n"
     })
 }
 

@@ -2,13 +2,16 @@
 //!
 //! [`App`] only notes. [`App::open`] acts: it finds what is wrong before any socket opens, and gives back a [`Site`].
 
+mod around;
 mod database;
 mod mounted;
+mod routes;
 mod security;
 mod settings;
 mod status;
 
 use std::any::TypeId;
+use std::error::Error as StdError;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,7 +20,7 @@ use http::Method;
 
 use crate::cache::{Caches, Store};
 use crate::endpoint::Endpoint;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::error_page::{self, ErrorPage};
 use crate::files::Files;
 use crate::form::once::Ledger;
@@ -27,7 +30,7 @@ use crate::mount::{self, Mount};
 use crate::panic;
 use crate::quota::Quota;
 use crate::rate::Rate;
-use crate::resources::{Forms, Resources, Values};
+use crate::resources::{ErrorMap, Forms, Resources, Values};
 pub use crate::route::RouteLine;
 use crate::router::{Entry, QueryRequirement, Router};
 use crate::security_headers::SecurityHeaders;
@@ -36,6 +39,7 @@ use crate::session::Sessions;
 use crate::settings::{Declared, Row};
 use crate::site::{Site, StatusFn};
 
+use self::around::Surroundings;
 #[cfg(not(target_family = "wasm"))]
 use self::database::DATABASE;
 use self::database::{open_database, secret};
@@ -74,6 +78,8 @@ pub struct App {
     hosts: Vec<String>,
     security_headers: SecurityHeaders,
     left_out: Vec<LeftOut>,
+    surroundings: Surroundings,
+    error_maps: Vec<ErrorMap>,
     error_page: Option<ErrorPage>,
     database: Option<(sql::Migrations, OpenDatabase)>,
     settings: Vec<Declared>,
@@ -201,7 +207,7 @@ impl App {
     /// All requests see it, as long as the process lives. Data of one user does not belong here.
     #[must_use]
     pub fn state<T: Send + Sync + 'static>(mut self, value: T) -> Self {
-        if self.values.insert(TypeId::of::<T>(), Box::new(value)).is_some() {
+        if self.values.insert(TypeId::of::<T>(), Arc::new(value)).is_some() {
             self.problems.push(format!("two values of type `{}` were given to App::state", std::any::type_name::<T>()));
         }
         self
@@ -219,6 +225,42 @@ impl App {
     #[must_use]
     pub fn error_page(mut self, page: ErrorPage) -> Self {
         self.error_page = Some(page);
+        self
+    }
+
+    /// Decides what clients see of errors of a type of the application's own, wherever in the chain of causes they are: status, message and
+    /// fields. Without it an error is a 500 that says nothing. The error itself stays the cause, which the log has.
+    ///
+    /// ```
+    /// use std::fmt;
+    /// use skep::prelude::*;
+    ///
+    /// #[derive(Debug)]
+    /// enum OrderError { SoldOut, Warehouse(std::io::Error) } // thiserror writes the rest
+    ///
+    /// # impl fmt::Display for OrderError { fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result { write!(f, "{self:?}") } }
+    /// # impl std::error::Error for OrderError {}
+    /// #[derive(Service)]
+    /// #[service(POST "/orders")]
+    /// struct Order;
+    ///
+    /// impl Handle for Order {
+    ///     async fn handle(self, _cx: &mut Cx<'_>) -> Result {
+    ///         Err(OrderError::SoldOut)?
+    ///     }
+    /// }
+    ///
+    /// let app = App::new().serve::<(Order,)>().map_error(|error: &OrderError| match error {
+    ///     OrderError::SoldOut => Error::conflict("This is sold out."),
+    ///     OrderError::Warehouse(_) => Error::new(StatusCode::BAD_GATEWAY),
+    /// });
+    /// let answer = skep::test::Client::new(app).post("/orders", &[]);
+    /// assert_eq!(answer.status(), 409);
+    /// assert!(answer.text().contains("This is sold out."));
+    /// ```
+    #[must_use]
+    pub fn map_error<E: StdError + 'static>(mut self, map: impl Fn(&E) -> Error + Send + Sync + 'static) -> Self {
+        self.error_maps.push(Box::new(move |cause| cause.downcast_ref().map(&map)));
         self
     }
 
@@ -289,18 +331,6 @@ impl App {
         self.name
     }
 
-    /// The table of routes, in the order in which they were mounted.
-    #[must_use]
-    pub fn routes(&self) -> Vec<RouteLine> {
-        let services = self.services.iter().map(route_line);
-        let folders = self.folders.iter().map(|folder| RouteLine {
-            method: "GET".to_owned(),
-            path: format!("{}{{*path}}", folder.prefix),
-            target: folder.files.to_string(),
-        });
-        services.chain(folders).chain(self.mounts.iter().map(mount::MountPoint::route)).collect()
-    }
-
     /// Makes the application ready to answer, or says all that keeps it from it.
     pub fn open(self, setup: Setup) -> Result<Site, StartError> {
         panic::install_hook();
@@ -339,9 +369,11 @@ impl App {
 
     fn put_together(mut self, setup: Setup) -> Result<(Site, Vec<Start>), StartError> {
         let base_url = setup.base_url.clone().or(self.base_url.take());
-        #[cfg(feature = "openapi")]
-        self.problems.extend(self.describe(base_url.as_ref().map(BaseUrl::as_str)));
         let security_headers = self.compile_security_headers();
+        let mut entries = with_folders(std::mem::take(&mut self.services), &self.folders);
+        self.surroundings.apply(&mut entries);
+        #[cfg(feature = "openapi")]
+        self.problems.extend(self.describe(&entries, base_url.as_ref().map(BaseUrl::as_str)));
         let loaded = self.load_settings(setup.settings.clone());
         let mut problems = self.problems;
         match loaded {
@@ -349,10 +381,11 @@ impl App {
             Err(wrong) => problems.extend(wrong),
         }
         problems.extend(Caches::unknown(&setup.caches, &self.stores));
-        problems.extend(mounted::both(&self.services, &self.left_out));
+        problems.extend(mounted::both(&entries, &self.left_out));
+        problems.extend(self.surroundings.problems(&entries, &self.values, self.database.is_some()));
         problems
             .extend(self.folders.iter().filter_map(|folder| folder.files.check().err()).map(|error| error.to_string()));
-        let router = match Router::new(with_folders(self.services, &self.folders)) {
+        let router = match Router::new(entries) {
             Ok(router) => Some(router),
             Err(conflicts) => {
                 problems.extend(conflicts.iter().map(ToString::to_string));
@@ -377,6 +410,7 @@ impl App {
         let site = Site {
             router,
             mounts: self.mounts,
+            prefix_guards: self.surroundings.prefixes,
             hosts: self.hosts,
             trusted_origins: self.trusted_origins,
             error_page: self.error_page.unwrap_or(error_page::default_page),
@@ -398,6 +432,7 @@ impl App {
                 },
                 page_variants: Rate::new(setup.limits.page_variants),
                 security_headers,
+                error_maps: self.error_maps,
                 setup,
             }),
         };
@@ -430,15 +465,6 @@ fn with_folders(mut services: Vec<Entry<Endpoint>>, folders: &[Folder]) -> Vec<E
         }));
     }
     services
-}
-
-fn route_line(entry: &Entry<Endpoint>) -> RouteLine {
-    let required = entry.requirement.required.iter().map(|name| format!("{name}="));
-    let fixed = entry.requirement.when.map(|(name, value)| format!("{name}={value}"));
-    let query: Vec<String> = required.chain(fixed).collect();
-    let mark = if query.is_empty() { "" } else { "?" };
-    let path = format!("{}{mark}{}", entry.pattern, query.join("&"));
-    RouteLine { method: entry.method.to_string(), path, target: entry.name.clone() }
 }
 
 impl fmt::Debug for App {

@@ -16,7 +16,9 @@ use crate::body::Body;
 use crate::cache::{Cache, Store};
 use crate::cookie::{self, Cookie};
 use crate::error::{Error, Result};
+use crate::files::StoredFile;
 use crate::link::Destination;
+use crate::offload::offload;
 use crate::quota::Share;
 use crate::request::{Peer, RequestId, header_text, read_whole};
 use crate::resources::ThreadResources;
@@ -327,6 +329,47 @@ impl<'r> Cx<'r> {
         Ok(self.transaction.as_mut().expect("it was begun above"))
     }
 
+    /// Runs work that blocks or computes for long on the thread pool for blocking work (`limits.blocking_queue`), so that other requests of
+    /// this thread go on: hashing a password, resizing a picture, calling a library that waits. A panic in it and a full queue are
+    /// errors, the latter a 503. If the client disconnects, work that has not begun is skipped, and work that has runs to its end. In a
+    /// component it runs in place: an instance answers one request.
+    ///
+    /// ```
+    /// use skep::prelude::*;
+    ///
+    /// #[derive(Service)]
+    /// #[service(GET "/primes/{below}")]
+    /// struct Primes { below: u32 }
+    ///
+    /// impl Handle for Primes {
+    ///     async fn handle(self, cx: &mut Cx<'_>) -> Result {
+    ///         let is_prime = |number: &u32| (2..*number).all(|divisor| number % divisor != 0);
+    ///         let count = cx.offload(move || (2..self.below).filter(is_prime).count()).await?;
+    ///         Ok(Response::text(count.to_string()))
+    ///     }
+    /// }
+    /// assert_eq!(skep::test::Client::new(App::new().serve::<(Primes,)>()).get("/primes/100").text(), "25");
+    /// ```
+    pub async fn offload<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> Result<T> {
+        Ok(offload(&*self.shared.resources().shared().setup.offload, work).await?)
+    }
+
+    /// Sends one stored file, such as an attachment, after the handler has checked who asks. An example is at [`StoredFile`].
+    pub fn send_file(&self, file: &StoredFile) -> crate::Result {
+        self.is_private.set(true);
+        file.answer(self.method(), self.request_headers())
+    }
+
+    /// Names the user of this request, for log lines and [error pages](crate::error_page::Failure::user). A guard that knows the user
+    /// does it; nothing is decided by it.
+    ///
+    /// ```
+    /// fn known(cx: &skep::Cx<'_>, email: &str) { cx.set_user(email) }
+    /// ```
+    pub fn set_user(&self, user: impl Into<String>) {
+        self.shared.resources().set_user(user.into());
+    }
+
     /// Takes the body as a stream, without a limit. A service with form fields or JSON has read it already.
     pub fn take_body(&mut self) -> Body {
         std::mem::take(&mut self.body)
@@ -353,9 +396,15 @@ impl<'r> Cx<'r> {
         self.shared.resources().shared().setup.limits
     }
 
+    /// What the client is to see of an error of the application's own.
+    pub(crate) fn explain(&self, error: Error) -> Error {
+        self.shared.resources().shared().explain(error)
+    }
+
     /// The handler has returned an error. What it did to the session is done, and the browser must hear of it: else it would
     /// have no session after one was renewed.
     pub(crate) fn fail(&self, error: Error) -> Error {
+        let error = self.explain(error);
         match self.session.get().and_then(|session| session.take_cookie()) {
             Some(cookie) => error
                 .with_header(header::SET_COOKIE, cookie.header_value(self.is_secure()))

@@ -1,5 +1,6 @@
 //! Handlers without their types: a service or a folder of files.
 
+mod around;
 mod once;
 mod violations;
 
@@ -17,12 +18,16 @@ use crate::error::Error;
 use crate::error_page;
 use crate::files::Files;
 use crate::form::{Parts, Submission};
+use crate::guard::GuardInfo;
 use crate::origin;
 use crate::param::{Pairs, quoted};
 use crate::percent::{self, EncodeSet};
 use crate::request::header_text;
 use crate::response::{Response, Result};
+use crate::route::Route;
 use crate::service::{BodyKind, Handle, Input, ResponseFuture};
+
+pub(crate) use around::Around;
 
 /// A service or a folder without its type.
 pub(crate) struct Endpoint {
@@ -33,6 +38,13 @@ pub(crate) struct Endpoint {
     files: Option<Arc<Files>>,
     body: BodyKind,
     speaks_json: bool,
+    /// The guards that the service has as fields.
+    guards: &'static [GuardInfo],
+    route: Option<&'static Route>,
+    /// The service, also for the redirect from its query.
+    service: Option<TypeId>,
+    /// What stands around it, if anything.
+    around: Option<Box<Around>>,
     #[cfg(feature = "openapi")]
     known: Option<crate::openapi::ServiceDescription>,
 }
@@ -56,6 +68,10 @@ impl Endpoint {
             files: None,
             body: S::ROUTE.body,
             speaks_json: S::ROUTE.speaks_json(),
+            guards: S::GUARDS,
+            route: Some(S::ROUTE),
+            service: Some(TypeId::of::<S>()),
+            around: None,
             #[cfg(feature = "openapi")]
             known: Some(crate::openapi::ServiceDescription::of::<S>()),
         }
@@ -63,7 +79,9 @@ impl Endpoint {
 
     /// Redirects a request with all parameters in the query, as from a form, to the service's own URL.
     pub(crate) fn of_query<S: Handle>(names: Vec<&'static str>) -> Self {
-        Self::reading(Box::new(FromQuery::<S> { names, service: PhantomData }))
+        let guards = S::GUARDS;
+        let (service, route) = (Some(TypeId::of::<S>()), Some(S::ROUTE));
+        Self { guards, route, service, ..Self::reading(Box::new(FromQuery::<S> { names, service: PhantomData })) }
     }
 
     pub(crate) fn of_files(files: Arc<Files>) -> Self {
@@ -79,6 +97,10 @@ impl Endpoint {
             files: None,
             body: BodyKind::Unread,
             speaks_json: false,
+            guards: &[],
+            route: None,
+            service: None,
+            around: None,
             #[cfg(feature = "openapi")]
             known: None,
         }
@@ -108,7 +130,10 @@ impl Endpoint {
 
     /// `cx` and `input` stay where they are: what is boxed is the handler's own state and little else.
     pub(crate) fn call<'r>(&'r self, cx: &'r mut Cx<'_>, input: &'r mut Input<'_>) -> ResponseFuture<'r> {
-        self.handler.call(cx, input)
+        match &self.around {
+            None => self.handler.call(cx, input),
+            Some(around) => around.call(&*self.handler, cx, input),
+        }
     }
 
     /// The page that holds the form of this service, if it names one.
@@ -159,20 +184,23 @@ impl<S: Handle> DynHandler for Typed<S> {
     }
 
     fn call<'r>(&'r self, cx: &'r mut Cx<'_>, input: &'r mut Input<'_>) -> ResponseFuture<'r> {
-        if S::ROUTE.body == BodyKind::Unread {
-            return match S::parse(input) {
+        if S::ROUTE.body == BodyKind::Unread
+            && let Some(guards) = S::unguarded()
+        {
+            return match S::parse(input, guards) {
                 Ok(service) => Box::pin(service.handle(cx)),
                 Err(error) => Box::pin(ready(Err(error))),
             };
         }
         Box::pin(async move {
-            let result = match read_fields::<S>(cx, input, S::ROUTE.body).await {
+            let guards = S::admit(cx).await?;
+            let result = match read_fields::<S>(cx, input, guards).await {
                 // Boxed: few forms are accepted once, and their state is large.
                 Ok(service) if S::ROUTE.once.is_some() => Box::pin(once::handle(cx, service)).await,
                 Ok(service) => service.handle(cx).await,
                 Err(error) => Err(error),
             };
-            match result {
+            match result.map_err(|error| cx.explain(error)) {
                 Err(error) if error.is_refusal() => show_again::<S>(cx, input, error).await,
                 other => other,
             }
@@ -187,13 +215,16 @@ struct FromQuery<S> {
 }
 
 impl<S: Handle> DynHandler for FromQuery<S> {
-    fn call<'r>(&'r self, _cx: &'r mut Cx<'_>, input: &'r mut Input<'_>) -> ResponseFuture<'r> {
-        Box::pin(ready(self.redirect(input)))
+    fn call<'r>(&'r self, cx: &'r mut Cx<'_>, input: &'r mut Input<'_>) -> ResponseFuture<'r> {
+        Box::pin(async move {
+            let guards = S::admit(cx).await?;
+            self.redirect(input, guards)
+        })
     }
 }
 
 impl<S: Handle> FromQuery<S> {
-    fn redirect(&self, input: &Input<'_>) -> Result {
+    fn redirect(&self, input: &Input<'_>, guards: S::Guards) -> Result {
         let pattern = S::ROUTE.pattern;
         let first = pattern.matches('{').count() - self.names.len();
         let has_tail = pattern.contains("{*");
@@ -211,7 +242,8 @@ impl<S: Handle> FromQuery<S> {
             *part = text;
         }
         // The rest of the query is read where it is; what came as path is not looked at again.
-        let service = S::parse(&Input { from_query: first, ..Input::new(input.parts, &path, input.query.clone()) })?;
+        let input = Input { from_query: first, ..Input::new(input.parts, &path, input.query.clone()) };
+        let service = S::parse(&input, guards)?;
         Ok(Response::redirect_with_status(StatusCode::PERMANENT_REDIRECT, &service.url()))
     }
 }
@@ -232,12 +264,16 @@ impl DynHandler for crate::openapi::Made {
     }
 }
 
-async fn read_fields<S: Handle>(cx: &mut Cx<'_>, input: &mut Input<'_>, kind: BodyKind) -> Result<S> {
+async fn read_fields<S: Handle>(cx: &mut Cx<'_>, input: &mut Input<'_>, guards: S::Guards) -> Result<S> {
+    let kind = S::ROUTE.body;
+    if kind == BodyKind::Unread {
+        return S::parse(input, guards);
+    }
     expect_type(cx.request_headers(), kind)?;
     if kind == BodyKind::Json {
         let body = cx.read_body().await?;
         let query = std::mem::take(&mut input.query);
-        return S::parse(&Input { body: &body, ..Input::new(input.parts, input.path, query) });
+        return S::parse(&Input { body: &body, ..Input::new(input.parts, input.path, query) }, guards);
     }
     let Parts { pairs, files } = if media_type(cx.request_headers()) == MULTIPART {
         // Boxed: few requests bring files, and their state is large.
@@ -254,7 +290,7 @@ async fn read_fields<S: Handle>(cx: &mut Cx<'_>, input: &mut Input<'_>, kind: Bo
     let submission = Rc::new(submission);
     cx.set_submission(Rc::clone(&submission));
     input.form = Some(submission);
-    S::parse(input)
+    S::parse(input, guards)
 }
 
 /// Renders the page of the form again, with the input and its errors. Without a page, or for a client that wants JSON, the

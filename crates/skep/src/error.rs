@@ -5,9 +5,11 @@
 use std::borrow::Cow;
 use std::error::Error as StdError;
 use std::fmt;
+use std::sync::{Mutex, PoisonError};
 
 use http::{HeaderMap, StatusCode};
 
+use crate::body::Body;
 use crate::offload::Lost;
 use crate::validation::{ErrorDetail, Named};
 
@@ -39,6 +41,8 @@ struct Inner {
     faults: Vec<Named>,
     /// What is wrong, one by one, for clients that read JSON.
     details: Vec<ErrorDetail>,
+    /// What is sent in place of an error page. A body is not `Sync`, and an error is.
+    response: Option<Mutex<http::Response<Body>>>,
 }
 
 impl Error {
@@ -157,6 +161,36 @@ impl Error {
         self.inner.message = other.inner.message;
         self.inner.details = other.inner.details;
         self
+    }
+
+    /// The cause of a 500 that says nothing to the client.
+    pub(crate) fn unexplained(&self) -> Option<&(dyn StdError + 'static)> {
+        let says_nothing = self.inner.status == StatusCode::INTERNAL_SERVER_ERROR && self.inner.message.is_none();
+        self.inner.cause.as_deref().filter(|_| says_nothing).map(|cause| cause as &dyn StdError)
+    }
+
+    /// The same with the cause and the header fields of another, unless it has its own.
+    pub(crate) fn caused_by(mut self, other: Self) -> Self {
+        self.inner.cause = self.inner.cause.or(other.inner.cause);
+        for (name, value) in &other.inner.headers {
+            self.inner.headers.entry(name).or_insert_with(|| value.clone());
+        }
+        self
+    }
+
+    /// A response that ends the handler early.
+    pub(crate) fn of_response(response: http::Response<Body>) -> Self {
+        let status = response.status();
+        Self { inner: Box::new(Inner { status, response: Some(Mutex::new(response)), ..Inner::default() }) }
+    }
+
+    /// The response, if it is no error after all, with the header fields that were added to it.
+    pub(crate) fn take_response(&mut self) -> Option<http::Response<Body>> {
+        let response = self.inner.response.take()?;
+        let mut response = response.into_inner().unwrap_or_else(PoisonError::into_inner);
+        *response.status_mut() = self.inner.status;
+        response.headers_mut().extend(std::mem::take(&mut self.inner.headers));
+        Some(response)
     }
 
     /// What is wrong, one by one.

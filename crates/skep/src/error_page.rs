@@ -12,7 +12,7 @@ use crate::html::{DOCTYPE, Document, Html, Trusted};
 use crate::percent::{self, EncodeSet};
 use crate::request::RequestId;
 use crate::response::Response;
-use crate::validation::ErrorDetail;
+use crate::validation::{ErrorDetail, Messages};
 
 /// What an error page may show: everything in here is meant for the client.
 ///
@@ -35,6 +35,8 @@ pub struct Failure {
     message: Option<String>,
     id: RequestId,
     detail: Option<String>,
+    language: &'static str,
+    user: Option<String>,
 }
 
 impl Failure {
@@ -44,7 +46,14 @@ impl Failure {
             message: error.message().map(ToOwned::to_owned),
             id,
             detail: development.then(|| error.to_string()),
+            language: Messages::ENGLISH.language,
+            user: None,
         }
+    }
+
+    /// The same for this reader.
+    pub(crate) fn for_reader(self, language: &'static str, user: Option<&str>) -> Self {
+        Self { language, user: user.map(str::to_owned), ..self }
     }
 
     /// The status of the answer.
@@ -69,6 +78,18 @@ impl Failure {
     #[must_use]
     pub fn id(&self) -> RequestId {
         self.id
+    }
+
+    /// The language that the reader prefers of [`App::languages`](crate::App::languages): for the `lang` of the page and its texts.
+    #[must_use]
+    pub fn language(&self) -> &'static str {
+        self.language
+    }
+
+    /// The user, if a guard of the request named one: [`Cx::set_user`](crate::Cx::set_user). For a page with the usual navigation.
+    #[must_use]
+    pub fn user(&self) -> Option<&str> {
+        self.user.as_deref()
     }
 
     /// The whole error with its causes; only in development.

@@ -23,6 +23,7 @@ mod reply;
 mod resource;
 mod root;
 mod stamp;
+mod stored;
 
 use std::borrow::Cow;
 use std::fmt;
@@ -41,6 +42,7 @@ pub use self::embedded::EmbeddedFile;
 pub use self::embedded::{Asset, Assets};
 #[cfg(feature = "openapi")]
 pub(crate) use self::held::Held;
+pub use self::stored::StoredFile;
 use crate::{Error, Response, Result};
 
 /// The largest file held in memory, unless [`Files::held_file`] says otherwise: 64 KiB.

@@ -45,10 +45,12 @@ pub mod error;
 pub mod error_page;
 pub mod files;
 pub mod form;
+pub mod guard;
 #[cfg(not(target_family = "wasm"))]
 #[doc(hidden)]
 pub mod hosted;
 pub mod html;
+pub mod layer;
 pub mod link;
 pub mod module;
 pub mod mount;
@@ -203,16 +205,11 @@ pub use skep_macros::assets;
 #[doc = include_str!("../../../docs/guides/cache-pages.md")]
 #[doc = include_str!("../../../docs/guides/templates.md")]
 #[doc = include_str!("../../../docs/guides/routes.md")]
+#[doc = include_str!("../../../docs/guides/guards.md")]
+#[doc = include_str!("../../../docs/guides/sessions.md")]
+#[doc = include_str!("../../../docs/guides/database.md")]
 #[doc = include_str!("../../../docs/reference/configuration.md")]
 struct Pages;
-
-#[cfg(doctest)]
-#[doc = include_str!("../../../docs/guides/sessions.md")]
-struct PageOfSessions;
-
-#[cfg(doctest)]
-#[doc = include_str!("../../../docs/guides/database.md")]
-struct PageOfSql;
 
 #[cfg(all(doctest, feature = "openapi"))]
 #[doc = include_str!("../../../docs/guides/json-api.md")]

@@ -108,7 +108,13 @@ impl MountPoint {
 
     /// Its line of the table of routes.
     pub(crate) fn route(&self) -> RouteLine {
-        RouteLine { method: "*".to_owned(), path: format!("{}/{{*path}}", self.prefix), target: self.mount.name() }
+        RouteLine {
+            method: "*".to_owned(),
+            path: format!("{}/{{*path}}", self.prefix),
+            target: self.mount.name(),
+            guards: Vec::new(),
+            open: None,
+        }
     }
 }
 

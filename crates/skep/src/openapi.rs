@@ -1,7 +1,7 @@
 //! An OpenAPI 3.1 document, made from the services: what a program must know to call them.
 //!
 //! [`App::openapi`] says where it is. It is made once, when the application is opened, and a request for it
-//! costs what a small file costs. Security is left out: what a service asks of its caller stands in its handler.
+//! costs what a small file costs. What a service asks of its caller is what its guards say.
 //!
 //! Start reading at `document::document`. What the derive says of a service is in `interface`.
 
@@ -10,6 +10,7 @@ mod interface;
 mod known;
 mod operation;
 mod schema;
+mod security;
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
@@ -20,6 +21,7 @@ use http::HeaderValue;
 use crate::app::App;
 use crate::endpoint::Endpoint;
 use crate::files::Held;
+use crate::guard::Security;
 use crate::router::{Entry, QueryRequirement};
 
 pub(crate) use known::{Made, ServiceDescription};
@@ -74,9 +76,13 @@ impl App {
     }
 
     /// Makes the document, or says what it lacks.
-    pub(crate) fn describe(&self, base_url: Option<&str>) -> Vec<String> {
+    pub(crate) fn describe(&self, entries: &[Entry<Endpoint>], base_url: Option<&str>) -> Vec<String> {
         let Some(made) = &self.document else { return Vec::new() };
-        let known: Vec<&ServiceDescription> = self.services.iter().filter_map(|entry| entry.endpoint.known()).collect();
+        let known = entries.iter().filter_map(|entry| {
+            let security = entry.endpoint.guards().filter_map(|guard| (guard.security)()).collect();
+            Some((entry.endpoint.known()?, security))
+        });
+        let known: Vec<(&ServiceDescription, Vec<Security>)> = known.collect();
         match document::document(self.name_and_version(), base_url, &known) {
             Ok(text) => {
                 // Whoever asks twice is told by the tag that nothing changed: from run to run the same text has the same.

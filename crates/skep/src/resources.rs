@@ -5,11 +5,12 @@
 use std::any::{Any, TypeId, type_name};
 use std::cell::OnceCell;
 use std::collections::HashMap;
+use std::error::Error as StdError;
 use std::rc::Rc;
 use std::sync::Arc;
 
 use crate::cache::{Cache, Caches, Pages, Store};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::form::once::Ledger;
 use crate::link::BaseUrl;
 use crate::nonce::Scope;
@@ -28,7 +29,7 @@ use crate::validation::Messages;
 const NO_DATABASE: &str = "this application has no database: add App::database";
 
 /// Values of an application, one of each type: [`App::state`](crate::App::state).
-pub(crate) type Values = HashMap<TypeId, Box<dyn Any + Send + Sync>>;
+pub(crate) type Values = HashMap<TypeId, Arc<dyn Any + Send + Sync>>;
 
 /// What one process shares between its threads.
 pub(crate) struct Resources {
@@ -41,8 +42,12 @@ pub(crate) struct Resources {
     /// Of entries that are added to the cache of pages, for each type.
     pub(crate) page_variants: Rate,
     pub(crate) security_headers: security_headers::Compiled,
+    pub(crate) error_maps: Vec<ErrorMap>,
     pub(crate) setup: Setup,
 }
+
+/// What clients see of an error of the application: [`App::map_error`](crate::App::map_error).
+pub(crate) type ErrorMap = Box<dyn Fn(&(dyn StdError + 'static)) -> Option<Error> + Send + Sync>;
 
 /// What the forms of an application share.
 pub(crate) struct Forms {
@@ -63,6 +68,8 @@ pub(crate) struct ThreadResources {
     thread: Rc<PerThread>,
     /// The database as one request sees it.
     db: OnceCell<sql::Local>,
+    /// The user of one request, for logs and error pages.
+    user: OnceCell<String>,
 }
 
 struct PerThread {
@@ -77,6 +84,16 @@ impl Resources {
         self.base_url.as_ref().is_some_and(|base| base.as_str().starts_with("https://"))
     }
 
+    /// Gives an error of the application the status and the message that the application has for it. The error stays the cause.
+    pub(crate) fn explain(&self, error: Error) -> Error {
+        let Some(cause) = error.unexplained().filter(|_| !self.error_maps.is_empty()) else { return error };
+        let mut causes = std::iter::successors(Some(cause), |cause| (**cause).source());
+        match causes.find_map(|cause| self.error_maps.iter().find_map(|map| map(cause))) {
+            Some(explained) => explained.caused_by(error),
+            None => error,
+        }
+    }
+
     /// The last step of every response that the application makes itself.
     pub(crate) fn add_security_headers(&self, response: &mut Response, nonce: &Scope, peer: Peer) {
         let tls = peer.tls || self.is_https();
@@ -85,6 +102,12 @@ impl Resources {
 
     pub(crate) fn value<T: Send + Sync + 'static>(&self) -> &T {
         let value = self.values.get(&TypeId::of::<T>()).and_then(|value| value.downcast_ref());
+        value.unwrap_or_else(|| panic!("no `{}` was given to App::state", type_name::<T>()))
+    }
+
+    /// The same, to keep for a request.
+    pub(crate) fn shared_value<T: Send + Sync + 'static>(&self) -> Arc<T> {
+        let value = self.values.get(&TypeId::of::<T>()).cloned().and_then(|value| value.downcast().ok());
         value.unwrap_or_else(|| panic!("no `{}` was given to App::state", type_name::<T>()))
     }
 
@@ -129,16 +152,29 @@ impl ThreadResources {
             tracing::error!(target: "skep::request", "cannot open a cache: {error}");
         }
         let db = shared.database.as_ref().map(sql::Database::local);
-        Self { thread: Rc::new(PerThread { db, pages: OnceCell::new(), shared }), db: OnceCell::new() }
+        Self {
+            thread: Rc::new(PerThread { db, pages: OnceCell::new(), shared }),
+            db: OnceCell::new(),
+            user: OnceCell::new(),
+        }
     }
 
     /// The resources for one request.
     pub(crate) fn for_request(&self) -> Self {
-        Self { thread: Rc::clone(&self.thread), db: OnceCell::new() }
+        Self { thread: Rc::clone(&self.thread), db: OnceCell::new(), user: OnceCell::new() }
     }
 
     pub(crate) fn shared(&self) -> &Resources {
         &self.thread.shared
+    }
+
+    /// The first one counts: a later guard may know less.
+    pub(crate) fn set_user(&self, user: String) {
+        let _ = self.user.set(user);
+    }
+
+    pub(crate) fn user(&self) -> Option<&str> {
+        self.user.get().map(String::as_str)
     }
 
     pub(crate) fn has_database(&self) -> bool {

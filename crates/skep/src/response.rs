@@ -2,6 +2,8 @@
 
 mod header_block;
 
+use std::sync::Arc;
+
 use http::header::{CONTENT_TYPE, LOCATION};
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 
@@ -164,6 +166,11 @@ impl Response {
         self.inner.extensions_mut().remove()
     }
 
+    /// Why it is an error page, for the client of tests: no server sends it.
+    pub(crate) fn set_cause(&mut self, cause: String) {
+        self.inner.extensions_mut().insert(Cause(cause.into()));
+    }
+
     /// The status.
     #[must_use]
     pub fn status(&self) -> StatusCode {
@@ -222,5 +229,33 @@ impl Response {
     #[must_use]
     pub fn into_written(self) -> (http::Response<Body>, Option<HeaderBlock>) {
         (self.inner, self.block)
+    }
+}
+
+/// Why a response is an error page.
+#[derive(Clone)]
+pub(crate) struct Cause(pub(crate) Arc<str>);
+
+/// Ends a handler, a guard or a function of theirs early with this response: `return Err(Response::see_other(SignIn).into())`. It is
+/// sent as it is, with cookies and flash messages. What the request's [transaction](crate::Cx::transaction) wrote is rolled back, as
+/// after any `Err`.
+///
+/// ```
+/// use skep::prelude::*;
+///
+/// fn only_in_summer(month: u8) -> Result<()> {
+///     if (6..=8).contains(&month) { Ok(()) } else { Err(Response::text("closed").into()) }
+/// }
+/// assert_eq!(only_in_summer(12).unwrap_err().status(), 200);
+/// ```
+impl From<Response> for Error {
+    fn from(response: Response) -> Self {
+        Self::of_response(response.into_http())
+    }
+}
+
+impl From<http::Response<Body>> for Response {
+    fn from(inner: http::Response<Body>) -> Self {
+        Self { inner, block: None }
     }
 }

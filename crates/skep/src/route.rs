@@ -33,6 +33,8 @@ pub struct Route {
     pub body_limit: Option<u64>,
     /// Why this service accepts unsafe requests from other sites; `None`: it refuses them.
     pub cross_origin: Option<&'static str>,
+    /// Why this service has no guard where [`App::require`](crate::App::require) asks for one.
+    pub open: Option<&'static str>,
     /// True if it answers JSON: [`Answer`](crate::Answer).
     pub answers_json: bool,
     /// The form is accepted once, within this time after it was rendered.
@@ -77,6 +79,7 @@ impl Route {
         body: BodyKind::Unread,
         body_limit: None,
         cross_origin: None,
+        open: None,
         answers_json: false,
         once: None,
         source: ("", 0),
@@ -122,6 +125,10 @@ pub struct RouteLine {
     pub path: String,
     /// The service, or the folder behind it.
     pub target: String,
+    /// The guards, in the order in which they check a request; what admits every request is not among them.
+    pub guards: Vec<&'static str>,
+    /// Why it has none: `open = "reason"`.
+    pub open: Option<&'static str>,
 }
 
 /// Writes the link to a service. Used by `#[derive(Service)]`.

@@ -12,12 +12,13 @@ use std::future::Future;
 use std::pin::Pin;
 use std::rc::Rc;
 
-use http::HeaderName;
 use http::request::Parts;
+use http::{HeaderMap, HeaderName};
 
 use crate::cx::Cx;
 use crate::error::Error;
 use crate::form::{FieldInfo, FormField, Messages, Submission};
+use crate::guard::GuardInfo;
 use crate::param::{Field, Pairs, Param, quoted};
 use crate::percent;
 use crate::request::header_text;
@@ -83,8 +84,26 @@ pub trait Service: Sized + 'static {
     note = "an external service (`#[service(external ...)]`) can be linked to, but has no handler and cannot be mounted"
 )]
 pub trait Served: Service {
-    /// Reads the fields from a request.
-    fn parse(input: &Input<'_>) -> Result<Self>;
+    /// The values of its guards, in the order of their fields.
+    #[doc(hidden)]
+    type Guards;
+
+    /// Its guards.
+    #[doc(hidden)]
+    const GUARDS: &'static [GuardInfo];
+
+    /// Has its guards check the request.
+    #[doc(hidden)]
+    #[expect(async_fn_in_trait, reason = "a guard stays on the thread that accepted its connection")]
+    async fn admit(cx: &mut Cx<'_>) -> Result<Self::Guards>;
+
+    /// The value of no guards, if it has none.
+    #[doc(hidden)]
+    fn unguarded() -> Option<Self::Guards>;
+
+    /// Reads the other fields from a request.
+    #[doc(hidden)]
+    fn parse(input: &Input<'_>, guards: Self::Guards) -> Result<Self>;
 
     /// What a description of the interface says of it.
     #[cfg(feature = "openapi")]
@@ -136,6 +155,37 @@ pub trait Handle: Served {
     /// Answers one request.
     #[expect(async_fn_in_trait, reason = "a handler stays on the thread that accepted its connection")]
     async fn handle(self, cx: &mut Cx<'_>) -> Result;
+}
+
+/// What `page = ...` names: a service, or a link to one, which may have guards. Written by `#[derive(Service)]`.
+#[doc(hidden)]
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is neither a service nor a link to one",
+    label = "name a GET service: `page = Show {{ id }}`, or `page = Show::link(id)` where it has guards"
+)]
+pub trait FormPage {
+    /// The service.
+    type Page;
+
+    /// Its address.
+    fn address(&self) -> String;
+
+    /// The service itself, once its guards have admitted the request.
+    #[expect(async_fn_in_trait, reason = "a guard stays on the thread that accepted its connection")]
+    async fn admitted(self, cx: &mut Cx<'_>) -> Result<Self::Page>;
+}
+
+#[diagnostic::do_not_recommend]
+impl<S: Served> FormPage for S {
+    type Page = S;
+
+    fn address(&self) -> String {
+        self.url()
+    }
+
+    async fn admitted(self, _cx: &mut Cx<'_>) -> Result<S> {
+        Ok(self)
+    }
 }
 
 /// A future of a handler: it stays on its thread.
@@ -207,16 +257,21 @@ impl<'r> Input<'r> {
 
     /// A header field; 400 if it is missing or wrong.
     pub fn header<F: Field>(&self, name: &'static str) -> Result<F> {
-        let key = HeaderName::from_static(name);
-        let mut pairs = Pairs::default();
-        if let Some(text) = header_text(&self.parts.headers, &key) {
-            pairs.push(name, text);
-        }
-        F::read(name, &pairs)
+        read_header(&self.parts.headers, name)
     }
 
     /// The JSON body: 400 with line and column if it is no JSON, 422 and where it is wrong if it is not such a value.
     pub fn json<T: serde::de::DeserializeOwned>(&self) -> Result<T> {
         json::read(self.body)
     }
+}
+
+/// A header field as a parameter.
+#[doc(hidden)]
+pub fn read_header<F: Field>(headers: &HeaderMap, name: &'static str) -> Result<F> {
+    let mut pairs = Pairs::default();
+    if let Some(text) = header_text(headers, &HeaderName::from_static(name)) {
+        pairs.push(name, text);
+    }
+    F::read(name, &pairs)
 }

@@ -2,8 +2,10 @@
 //!
 //! Start reading at [`Local::answer`], which handles every request.
 
+mod failures;
 mod ids;
 mod job;
+mod mounts;
 
 use std::cell::Cell;
 use std::future::{Future, poll_fn};
@@ -24,9 +26,9 @@ use crate::cache::{Cache, Store};
 use crate::cx::Cx;
 use crate::endpoint::Endpoint;
 use crate::error::Error;
-use crate::error_page::{self, ErrorPage, Failure};
+use crate::error_page::ErrorPage;
+use crate::guard::PrefixGuard;
 use crate::link::{self, BaseUrl, Destination};
-use crate::log_limit::LogLimit;
 use crate::mount::{self, Mounted};
 use crate::nonce;
 use crate::origin;
@@ -42,6 +44,7 @@ use crate::settings::Settings;
 use crate::setup::Setup;
 use crate::sql;
 use crate::status::Part;
+use failures::About;
 use ids::Ids;
 pub use job::Job;
 
@@ -51,6 +54,8 @@ pub use job::Job;
 pub struct Site {
     pub(crate) router: Router<Endpoint>,
     pub(crate) mounts: Vec<mount::MountPoint>,
+    /// For mounts; an endpoint has its own.
+    pub(crate) prefix_guards: Vec<PrefixGuard>,
     pub(crate) hosts: Vec<String>,
     pub(crate) trusted_origins: Vec<String>,
     pub(crate) error_page: ErrorPage,
@@ -278,11 +283,18 @@ impl Local {
         async move {
             let speaks_json = Cell::new(false);
             let mut nonce = nonce::Scope::default();
-            let mount = find_mount(local.site(), &parts);
+            let mount = mounts::find(local.site(), &parts);
+            let resources = local.inner.thread.for_request();
             let result = match mount {
-                Some(mount) => mount.catching(Mounted::new(&mut parts, body, peer, id)).await,
+                Some(mount) => {
+                    // A block of its own: what is pinned borrows the parts until it is dropped.
+                    let admitted = { CatchPanic(pin!(local.admit_to_mount(&parts, peer, id))).await };
+                    match admitted {
+                        Ok(Ok(())) => mount.catching(Mounted::new(&mut parts, body, peer, id)).await,
+                        refused => refused.map(|refused| refused.map(|()| Response::default())),
+                    }
+                }
                 None => {
-                    let resources = local.inner.thread.for_request();
                     let mut work = CatchPanic(pin!(local.dispatch(&parts, body, (peer, id), &resources, &speaks_json)));
                     poll_fn(|task| nonce.enter(|| Pin::new(&mut work).poll(task))).await
                 }
@@ -292,7 +304,14 @@ impl Local {
             let is_own = mount.is_none() || result.is_err();
             let mut response = match result {
                 Ok(response) => response,
-                Err(error) => nonce.enter(|| local.fail(&error, id, Some(&parts), speaks_json.get())),
+                Err(mut error) => match error.take_response() {
+                    Some(response) => response.into(),
+                    None => {
+                        let about =
+                            About { parts: Some(&parts), speaks_json: speaks_json.get(), user: resources.user() };
+                        nonce.enter(|| local.fail(&error, id, &about))
+                    }
+                },
             };
             if is_own {
                 local.site().resources.add_security_headers(&mut response, &nonce, peer);
@@ -308,7 +327,7 @@ impl Local {
     #[must_use]
     pub fn failure(&self, error: &Error) -> Response {
         let mut nonce = nonce::Scope::default();
-        let mut response = nonce.enter(|| self.fail(error, self.inner.ids.next(), None, false));
+        let mut response = nonce.enter(|| self.fail(error, self.inner.ids.next(), &About::default()));
         self.site().resources.add_security_headers(&mut response, &nonce, Peer::default());
         response
     }
@@ -355,7 +374,13 @@ impl Local {
         }
         let mut response = match endpoint.call(&mut cx, &mut input).await {
             Ok(response) => response,
-            Err(error) => return Err(cx.fail(error)),
+            Err(mut error) => match error.take_response() {
+                Some(response) => {
+                    cx.undo();
+                    response.into()
+                }
+                None => return Err(cx.fail(error)),
+            },
         };
         if let Some(extra) = cx.complete().await? {
             add_headers(response.headers_mut(), *extra);
@@ -399,36 +424,14 @@ impl Local {
             Some(endpoint(&site.router.find(&path)?, &parts.method, &query).ok()?.speaks_json())
         };
         let mut nonce = nonce::Scope::default();
-        let mut response = nonce.enter(|| self.page(error, id, Some(parts), speaks_json().unwrap_or(false)));
+        let about = About { parts: Some(parts), speaks_json: speaks_json().unwrap_or(false), user: None };
+        let mut response = nonce.enter(|| self.page(error, id, &about));
         self.site().resources.add_security_headers(&mut response, &nonce, request.peer);
         if parts.method == Method::HEAD {
             drop_body(&mut response);
         }
         response
     }
-
-    fn fail(&self, error: &Error, id: RequestId, parts: Option<&Parts>, speaks_json: bool) -> Response {
-        log(error, id, parts);
-        self.page(error, id, parts, speaks_json)
-    }
-
-    fn page(&self, error: &Error, id: RequestId, parts: Option<&Parts>, speaks_json: bool) -> Response {
-        let site = self.site();
-        let failure = Failure::new(error, id, site.in_development());
-        let in_json = parts.is_some_and(|parts| error_page::wants_json(&parts.headers, speaks_json));
-        panic::catch(|| error_page::render(&failure, error, in_json, site.error_page)).unwrap_or_else(|panicked| {
-            tracing::error!(target: "skep::request", %id, "the error page of the application {panicked}");
-            error_page::render(&failure, error, in_json, error_page::default_page)
-        })
-    }
-}
-
-/// What is mounted where a request leads, unless a service or a folder answers there.
-fn find_mount<'s>(site: &'s Site, parts: &Parts) -> Option<&'s mount::MountPoint> {
-    let path = parts.uri.path();
-    let place = site.mounts.iter().find(|place| place.holds(path))?;
-    let is_ours = !site.router.is_empty() && site.router.find(&percent::normalise_path(path)).is_some();
-    (!is_ours).then_some(place)
 }
 
 /// The response to a request target without a path: `OPTIONS *` for the server as a whole, and a proxy's `CONNECT host:80` (RFC 9112,
@@ -478,21 +481,6 @@ fn drop_body(response: &mut Response) {
     // The length of a 304 would be that of what the client has stored (RFC 9110, 8.6), which is not known here.
     if let Some(len) = body.len().filter(|_| response.status() != StatusCode::NOT_MODIFIED) {
         response.headers_mut().entry(CONTENT_LENGTH).or_insert(len.into());
-    }
-}
-
-static UNAVAILABLE: LogLimit = LogLimit::new("requests answered with 503");
-
-fn log(error: &Error, id: RequestId, parts: Option<&Parts>) {
-    let method = parts.map_or("-", |parts| parts.method.as_str());
-    let path = parts.map_or("-", |parts| parts.uri.path());
-    if error.status() == StatusCode::SERVICE_UNAVAILABLE {
-        // It is too much of something, and may be what somebody wants.
-        UNAVAILABLE.log(|| tracing::error!(target: "skep::request", %id, method, path, "{error}"));
-    } else if error.is_ours() {
-        tracing::error!(target: "skep::request", %id, method, path, "{error}");
-    } else {
-        tracing::debug!(target: "skep::request", %id, method, path, "{error}");
     }
 }
 

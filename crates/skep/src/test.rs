@@ -32,6 +32,7 @@ use skep_cache::driver::block_on;
 use crate::app::App;
 use crate::percent::{self, EncodeSet};
 use crate::request::Request;
+use crate::response::Cause;
 use crate::settings::{RawSetting, RawValue, Source};
 use crate::setup::Setup;
 use crate::site::{Local, Site};
@@ -140,9 +141,15 @@ impl Client {
         let response = block_on(self.local.answer(Request::new(parts, body.clone().into())));
         self.keep_cookies(response.headers());
         let (parts, body) = response.into_http().into_parts();
+        let cause = parts.extensions.get::<Cause>().map(|Cause(cause)| Arc::clone(cause));
+        if let Some(cause) = &cause {
+            // A test that fails shows what was printed; the page hides it, as it does from clients.
+            eprintln!("{method} {url}: {cause}");
+        }
         let body =
             block_on(body.collect(u64::MAX)).unwrap_or_else(|error| panic!("{url}: the body broke off: {error}"));
-        TestResponse { status: parts.status, headers: parts.headers, body, url: url.into(), client: self.clone() }
+        let (status, headers, url) = (parts.status, parts.headers, url.into());
+        TestResponse { status, headers, body, url, cause, client: self.clone() }
     }
 
     fn cookie_field(&self) -> Option<HeaderValue> {
@@ -277,6 +284,7 @@ pub struct TestResponse {
     headers: HeaderMap,
     body: Bytes,
     url: String,
+    cause: Option<Arc<str>>,
     client: Client,
 }
 
@@ -297,6 +305,28 @@ impl TestResponse {
     #[must_use]
     pub fn headers(&self) -> &HeaderMap {
         &self.headers
+    }
+
+    /// Why the status is 5xx: the error with its causes, or where a handler panicked and what it said. It is printed, too, which a test
+    /// that fails shows.
+    ///
+    /// ```
+    /// use skep::prelude::*;
+    ///
+    /// #[derive(Service)]
+    /// #[service(GET "/")]
+    /// struct Index;
+    ///
+    /// impl Handle for Index {
+    ///     async fn handle(self, _cx: &mut Cx<'_>) -> Result { panic!("the shelf is empty") }
+    /// }
+    /// let answer = skep::test::Client::new(App::new().serve::<(Index,)>()).get("/");
+    /// assert!(answer.cause().unwrap().contains("the shelf is empty"));
+    /// assert!(!answer.text().contains("the shelf is empty"));
+    /// ```
+    #[must_use]
+    pub fn cause(&self) -> Option<&str> {
+        self.cause.as_deref()
     }
 
     /// The body.

@@ -2,20 +2,11 @@
 #![allow(dead_code, reason = "the code is written as the pages need it")]
 
 mod send_file {
-    use skep::files::Files;
-    use skep::header::CONTENT_DISPOSITION;
+    use skep::files::StoredFile;
     use skep::prelude::*;
     use skep::session::Key;
 
     const USER: Key<u64> = Key::new("user");
-
-    /// The folder, opened once.
-    struct Invoices(Files);
-
-    fn app() -> App {
-        let invoices = Files::dir("/srv/invoices").cache_control("private, no-cache");
-        App::new().serve::<(Invoice,)>().state(Invoices(invoices))
-    }
 
     /// An invoice, for signed-in users.
     #[derive(Service)]
@@ -29,10 +20,8 @@ mod send_file {
             if cx.session().get(&USER).await?.is_none() {
                 return Err(Error::forbidden("sign in to see invoices"));
             }
-            let name = format!("{}.pdf", self.number);
-            let Invoices(files) = cx.state();
-            let response = files.answer(cx.method(), &name, cx.uri().path(), cx.request_headers())?;
-            Ok(response.with_header(CONTENT_DISPOSITION, "attachment".parse().expect("a header value")))
+            let file = StoredFile::new("/srv/invoices", format!("{}.pdf", self.number));
+            cx.send_file(&file.name(format!("Invoice {}.pdf", self.number)))
         }
     }
 }

@@ -20,6 +20,8 @@ pub(super) struct Declaration {
     /// The maximum size of the body in bytes.
     pub(super) body: Option<LitInt>,
     pub(super) cross_origin: Option<LitStr>,
+    /// Why it has no guard.
+    pub(super) open: Option<LitStr>,
     /// The GET service whose page shows the form.
     pub(super) page: Option<Expr>,
     /// The function that validates the fields together.
@@ -84,6 +86,7 @@ impl Parse for Declaration {
             from_query: None,
             body: None,
             cross_origin: None,
+            open: None,
             page: None,
             rules: None,
             answers: None,
@@ -106,7 +109,7 @@ impl Parse for Declaration {
     }
 }
 
-const OPTIONS: &str = "`prefix = CONST`, `when = \"name=value\"`, `from_query`, `page = Service`, `rules = function`, `once = \"2h\"`, `answers = Type`, `status = 201`, `api = false`, `body = \"64KiB\"` or `cross_origin = \"reason\"`";
+const OPTIONS: &str = "`prefix = CONST`, `when = \"name=value\"`, `from_query`, `page = Service`, `rules = function`, `once = \"2h\"`, `answers = Type`, `status = 201`, `api = false`, `body = \"64KiB\"`, `cross_origin = \"reason\"` or `open = \"reason\"`";
 
 const METHODS: [&str; 5] = ["GET", "POST", "PUT", "PATCH", "DELETE"];
 
@@ -131,6 +134,7 @@ impl Declaration {
             "status" => self.status = Some(status(value(input)?)?),
             "api" => self.api = Some(value(input)?),
             "cross_origin" => self.cross_origin = Some(value(input)?),
+            "open" => self.open = Some(value(input)?),
             _ => return wrong(&name, format!("unknown option `{name}`: expected {OPTIONS}")),
         }
         Ok(())

@@ -89,6 +89,7 @@ fn statement(interface: &Ident, parameter: &Parameter, pattern: &Pattern) -> Tok
         },
         Source::Header(name) => quote!(#interface.header(#name, #about, #shape, #required);),
         Source::Form { name } => quote!(#interface.field(#name, #about);),
+        Source::Guard { .. } => TokenStream::new(),
         Source::Json => {
             quote!(#interface.takes(#about, (&&::skep::openapi::Probe::<#kind>::NEW).json());)
         }

@@ -19,10 +19,25 @@ pub(super) struct Parameter {
 
 pub(super) enum Source {
     Path(usize),
-    Query { name: String, default: Option<Box<Expr>> },
-    Form { name: String },
+    Query {
+        name: String,
+        default: Option<Box<Expr>>,
+    },
+    Form {
+        name: String,
+    },
     Json,
     Header(LitStr),
+    /// A guard, or with `true` a value of the application: neither is read from the request.
+    Guard {
+        is_state: bool,
+    },
+}
+
+impl Parameter {
+    pub(super) fn is_guard(&self) -> bool {
+        matches!(self.source, Source::Guard { .. })
+    }
 }
 
 pub(super) fn parameters(input: &DeriveInput, pattern: &Pattern) -> Result<Vec<Parameter>> {
@@ -74,6 +89,14 @@ fn source(field: &Field, name: &str) -> Result<Option<(Span, Source)>> {
                 .map_err(|error| Error::new(error.span(), "name the header field: `#[header(\"accept-language\")]`"))?;
             lower_case(&name)?;
             Source::Header(name)
+        } else if path.is_ident("guard") || path.is_ident("state") {
+            if !matches!(attribute.meta, syn::Meta::Path(_)) {
+                return wrong(
+                    attribute,
+                    "`#[guard]` and `#[state]` have no options: the type of the field says it all",
+                );
+            }
+            Source::Guard { is_state: path.is_ident("state") }
         } else if path.is_ident("query") {
             Source::Query { name: name.to_owned(), default: default(attribute)? }
         } else {

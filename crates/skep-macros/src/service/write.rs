@@ -6,7 +6,9 @@ use syn::{DeriveInput, Ident};
 
 use super::declaration::Declaration;
 use super::form::{fields, form};
+use super::guards;
 use super::interface::{answer, interface};
+use super::linked;
 use super::parameters::{Parameter, Source};
 use super::pattern::{Part, Pattern};
 use crate::field;
@@ -27,6 +29,8 @@ pub(super) fn service(
     let link = link(pattern, parameters, &|name| quote!(&self.#name));
     let link_trait = (declaration.method == "GET").then(|| links(name));
     let form = form(input, declaration, pattern, parameters);
+    let linked = linked::link_type(input, declaration, pattern, parameters);
+    let default = linked::default(input, declaration, parameters);
     let served =
         if declaration.external { external(name, parameters) } else { served(input, declaration, pattern, parameters) };
     quote! {
@@ -43,6 +47,8 @@ pub(super) fn service(
         #served
         #form
         #link_trait
+        #linked
+        #default
     }
 }
 
@@ -51,11 +57,14 @@ fn served(input: &DeriveInput, declaration: &Declaration, pattern: &Pattern, par
     let name = &input.ident;
     let interface = interface(input, declaration, pattern, parameters);
     let answer = answer(name, declaration);
+    let (values, checks) = (guards::values(input, parameters), guards::checks(name, parameters));
     let parse = parse(declaration, parameters, pattern);
     let page = page(declaration, parameters, pattern);
     quote! {
+        #values
         #[automatically_derived]
         impl ::skep::service::Served for #name {
+            #checks
             #parse
             #page
             #interface
@@ -115,6 +124,7 @@ fn route(name: &Ident, declaration: &Declaration, parameters: &[Parameter]) -> T
     let from_query = declaration.from_query.is_some();
     let limit = option(declaration.body.as_ref());
     let cross_origin = option(declaration.cross_origin.as_ref());
+    let open = option(declaration.open.as_ref());
     let answers_json = declaration.answers.is_some();
     quote! {
         &::skep::service::Route {
@@ -130,6 +140,7 @@ fn route(name: &Ident, declaration: &Declaration, parameters: &[Parameter]) -> T
             cross_origin: #cross_origin,
             answers_json: #answers_json,
             once: #once,
+            open: #open,
             source: (::core::file!(), ::core::line!()),
         }
     }
@@ -146,7 +157,8 @@ pub(super) fn option(value: Option<&impl quote::ToTokens>) -> TokenStream {
 fn parse(declaration: &Declaration, parameters: &[Parameter], pattern: &Pattern) -> TokenStream {
     let input = input();
     let is_form = |one: &&Parameter| matches!(one.source, Source::Form { .. });
-    let others = parameters.iter().filter(|one| !is_form(one)).map(|one| {
+    let guards = Ident::new("guards", Span::mixed_site());
+    let others = parameters.iter().filter(|one| !is_form(one) && !one.is_guard()).map(|one| {
         let (variable, value) = (variable(one), read(one, pattern));
         quote!(let #variable = #value?;)
     });
@@ -164,7 +176,7 @@ fn parse(declaration: &Declaration, parameters: &[Parameter], pattern: &Pattern)
     });
     let fields = parameters.iter().map(|one| {
         let (name, variable) = (&one.name, variable(one));
-        quote!(#name: #variable)
+        if one.is_guard() { quote!(#name: #guards.#name) } else { quote!(#name: #variable) }
     });
     let service = Ident::new("service", Span::mixed_site());
     let garde = declaration.garde.map(|at| quote_spanned!(at=> ::skep::__judge_by_garde!(&#service, &mut refusal);));
@@ -178,7 +190,8 @@ fn parse(declaration: &Declaration, parameters: &[Parameter], pattern: &Pattern)
         }
     });
     quote! {
-        fn parse(#input: &::skep::service::Input<'_>) -> ::skep::Result<Self> {
+        #[allow(unused_variables)]
+        fn parse(#input: &::skep::service::Input<'_>, #guards: Self::Guards) -> ::skep::Result<Self> {
             #(#others)*
             #(#read_forms)*
             #judge
@@ -205,7 +218,7 @@ fn page(declaration: &Declaration, parameters: &[Parameter], pattern: &Pattern) 
         fn page_url(#input: &::skep::service::Input<'_>) -> ::skep::Result<::core::option::Option<::std::string::String>> {
             #(#seen)*
             let #shown = #page;
-            ::core::result::Result::Ok(::core::option::Option::Some(::skep::service::Service::url(&#shown)))
+            ::core::result::Result::Ok(::core::option::Option::Some(::skep::service::FormPage::address(&#shown)))
         }
 
         #[allow(unused_variables)]
@@ -215,9 +228,10 @@ fn page(declaration: &Declaration, parameters: &[Parameter], pattern: &Pattern) 
         ) -> ::skep::Result<::core::option::Option<::skep::service::ResponseFuture<'c>>> {
             #(#seen)*
             let #shown = #page;
-            ::core::result::Result::Ok(::core::option::Option::Some(::std::boxed::Box::pin(
-                ::skep::service::Handle::handle(#shown, #cx),
-            )))
+            ::core::result::Result::Ok(::core::option::Option::Some(::std::boxed::Box::pin(async move {
+                let #shown = ::skep::service::FormPage::admitted(#shown, #cx).await?;
+                ::skep::service::Handle::handle(#shown, #cx).await
+            })))
         }
     })
 }
@@ -246,6 +260,7 @@ fn read(parameter: &Parameter, pattern: &Pattern) -> TokenStream {
         Source::Form { name } => quote_spanned!(at=> #input.form::<#kind>(#name)),
         Source::Json => quote_spanned!(at=> #input.json::<#kind>()),
         Source::Header(name) => quote_spanned!(at=> #input.header::<#kind>(#name)),
+        Source::Guard { .. } => unreachable!("a guard is no part of the request"),
     }
 }
 
@@ -318,7 +333,7 @@ pub(super) fn links(name: &Ident) -> TokenStream {
 }
 
 /// A destination can be the value of `href`, by value and by reference.
-fn href(name: &Ident) -> TokenStream {
+pub(super) fn href(name: &Ident) -> TokenStream {
     quote! {
         #[automatically_derived]
         impl ::skep::html::Href for #name {

@@ -81,6 +81,28 @@ use crate::shared_cx::Inputs;
 ///
 /// let app = App::new().serve::<(Search,)>();
 /// ```
+/// Nor has it guards; [`App::serve_guarded`](crate::App::serve_guarded) sets one before it.
+///
+/// ```compile_fail,E0080
+/// use skep::cache::{EntryPolicy, SharedCx, PublicPage};
+/// use skep::guard::Guard;
+/// use skep::prelude::*;
+///
+/// struct Agent;
+/// impl Guard for Agent { async fn check(_cx: &mut Cx<'_>) -> Result<Self> { Ok(Self) } }
+///
+/// #[derive(Service)]
+/// #[service(GET "/tickets")]
+/// struct Tickets { #[guard] agent: Agent }
+///
+/// impl PublicPage for Tickets {
+///     fn policy(&self) -> EntryPolicy { EntryPolicy::new(std::time::Duration::from_mins(10)) }
+///
+///     async fn page(&self, _cx: &SharedCx<'_>) -> Result { Ok(Response::text("tickets")) }
+/// }
+///
+/// let app = App::new().serve::<(Tickets,)>();
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a public page",
     note = "write `impl PublicPage for {Self} {{ fn policy(&self) -> EntryPolicy {{ ... }} async fn page(&self, cx: &SharedCx<'_>) -> Result {{ ... }} }}`"
@@ -101,6 +123,12 @@ impl<S: PublicPage> Handle for S {
             assert!(
                 is_read::<Self>(),
                 "a page for everybody answers GET, and all that it is asked for is in its address"
+            );
+        };
+        const {
+            assert!(
+                Self::GUARDS.is_empty(),
+                "a page for everybody has no guards: its content is the same for all. App::serve_guarded sets a guard before it"
             );
         };
         let fields: Vec<_> = Self::HEADERS.iter().map(|name| bytes_of(cx.request_headers(), name)).collect();

@@ -178,7 +178,7 @@ fn is_absent(error: &io::Error) -> bool {
 }
 
 /// What the system's "no" means to the client. Where a name leads out there is nothing, as far as it may know.
-fn refusal(error: io::Error) -> Error {
+pub(super) fn refusal(error: io::Error) -> Error {
     match error.kind() {
         _ if is_absent(&error) => Error::not_found(),
         io::ErrorKind::PermissionDenied => Error::forbidden("this file may not be read").with_cause(error),

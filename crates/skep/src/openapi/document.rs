@@ -9,7 +9,9 @@ use serde_json::{Map, Value, json};
 use super::interface::{Interface, JsonType};
 use super::known::ServiceDescription;
 use super::operation::{merge, operation, rename_path_parameters};
+use super::security;
 use crate::error_page::PROBLEM_JSON;
+use crate::guard::Security;
 
 const SCHEMAS: &str = "#/components/schemas/";
 
@@ -130,7 +132,7 @@ fn free(wanted: &str, taken: &BTreeSet<&String>) -> String {
 pub(super) fn document(
     name: Option<(&'static str, &'static str)>,
     base_url: Option<&str>,
-    known: &[&ServiceDescription],
+    known: &[(&ServiceDescription, Vec<Security>)],
 ) -> Result<String, Vec<String>> {
     let mut types = Types::new();
     let paths = paths(known, &mut types);
@@ -158,22 +160,27 @@ pub(super) fn document(
         "paths": refer(Value::Object(paths), &names),
         "components": { "schemas": schemas, "responses": { "Problem": problem() } },
     });
+    let security = security::schemes(known.iter().flat_map(|(_, security)| security));
+    if !security.is_empty() {
+        document["components"]["securitySchemes"] = security.into();
+    }
     if let Some(base_url) = base_url {
         document["servers"] = json!([{ "url": base_url }]);
     }
     Ok(document.to_string())
 }
 
-fn paths(known: &[&ServiceDescription], types: &mut Types) -> Map<String, Value> {
+fn paths(known: &[(&ServiceDescription, Vec<Security>)], types: &mut Types) -> Map<String, Value> {
     // Paths that differ in the names of their parameters only are one path (OpenAPI 3.1.1, 4.8.8.2).
     let mut paths: BTreeMap<String, (String, Map<String, Value>)> = BTreeMap::new();
     let mut ids: BTreeSet<String> = BTreeSet::new();
-    for ServiceDescription { route, fields, interface } in known {
+    for (ServiceDescription { route, fields, interface }, security) in known {
         let interface: Interface = interface();
         if !interface.listed.unwrap_or(route.speaks_json()) {
             continue;
         }
         let mut operation = operation(route, fields, &interface, types);
+        security::require(&mut operation, security);
         let path = route.path().replace("{*", "{");
         let (first, methods) = paths.entry(nameless(&path)).or_insert_with(|| (path.clone(), Map::new()));
         rename_path_parameters(&mut operation, &path, first);

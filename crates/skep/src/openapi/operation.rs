@@ -164,6 +164,7 @@ pub(super) fn merge(into: &mut Value, other: Value) {
             into[name] = both.into();
         }
     }
+    merge_security(into, other.remove("security"));
     match (into.get_mut("requestBody"), other.remove("requestBody")) {
         (Some(own), Some(body)) => merge_content(&mut own["content"], &body["content"]),
         (Some(own), None) => own["required"] = false.into(),
@@ -181,6 +182,19 @@ pub(super) fn merge(into: &mut Value, other: Value) {
             None => into["responses"][&status] = answer,
         }
     }
+}
+
+/// Alternatives; `{}` is none (OpenAPI 3.1.1, 4.8.10.1).
+fn merge_security(into: &mut Value, theirs: Option<Value>) {
+    let own = into.as_object_mut().and_then(|members| members.remove("security"));
+    if own.is_none() && theirs.is_none() {
+        return;
+    }
+    let alternatives = |security: Option<Value>| security.unwrap_or_else(|| json!([{}]));
+    let (Value::Array(mut all), Value::Array(theirs)) = (alternatives(own), alternatives(theirs)) else { return };
+    all.extend(theirs);
+    all.dedup();
+    into["security"] = all.into();
 }
 
 fn merge_parameters(mine: Value, theirs: Value) -> Value {

@@ -4,6 +4,7 @@ use std::any::{Any, TypeId};
 use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
+use std::sync::Arc;
 
 use super::kind::{Kind, Value};
 use super::table::{RawSetting, Row, Source, Table, Values};
@@ -57,7 +58,7 @@ pub(crate) struct Declared {
 }
 
 /// The key of the value in the application's values, and the value.
-pub(crate) type Loaded = (TypeId, Box<dyn Any + Send + Sync>);
+pub(crate) type Loaded = (TypeId, Arc<dyn Any + Send + Sync>);
 type Load = fn(&Values) -> Result<Loaded, Vec<String>>;
 
 /// So that a value of settings is another type than a value of [`App::state`](crate::App::state).
@@ -95,7 +96,7 @@ fn load<T: Settings>(values: &Values) -> Result<Loaded, Vec<String>> {
     let mut reader = Reader::new(values, T::TABLE);
     match (T::read(&mut reader), reader.problems) {
         (Some(settings), problems) if problems.is_empty() => {
-            Ok((TypeId::of::<Holder<T>>(), Box::new(Holder(settings))))
+            Ok((TypeId::of::<Holder<T>>(), Arc::new(Holder(settings))))
         }
         // What is missing is a problem of the table already.
         (_, problems) => Err(problems),

@@ -1,0 +1,231 @@
+//! What stands around services: layers, guards of sets and prefixes, and the guard that every service must have.
+
+use std::any::TypeId;
+use std::sync::Arc;
+
+use super::App;
+use crate::endpoint::{Around, Endpoint};
+use crate::guard::{DynGuard, Guard, GuardInfo, NeedKind, PrefixGuard, Reach};
+use crate::layer::{DynLayer, Layer};
+use crate::resources::Values;
+use crate::router::Entry;
+use crate::service::{Handle, Registry, Services};
+
+/// What was noted until the application is put together.
+#[derive(Default)]
+pub(super) struct Surroundings {
+    layers: Vec<Arc<dyn DynLayer>>,
+    layers_of_some: Vec<(Vec<TypeId>, Arc<dyn DynLayer>)>,
+    pub(super) prefixes: Vec<PrefixGuard>,
+    sets: Vec<(Vec<TypeId>, Arc<DynGuard>)>,
+    required: Vec<GuardInfo>,
+    required_ids: Vec<TypeId>,
+}
+
+impl App {
+    /// Puts a [layer](crate::layer::Layer) around all services and folders, inside those of earlier calls.
+    ///
+    /// ```
+    /// use skep::layer::Next;
+    /// use skep::prelude::*;
+    ///
+    /// # #[derive(Service)]
+    /// # #[service(GET "/")]
+    /// # struct Index;
+    /// # impl Handle for Index { async fn handle(self, _cx: &mut Cx<'_>) -> Result { Ok(Response::text("")) } }
+    /// let app = App::new().serve::<(Index,)>().wrap(async |cx: &mut Cx<'_>, next: Next<'_>| {
+    ///     Ok(next.run(cx).await?.with_header("x-served-by".parse()?, "skep".parse()?))
+    /// });
+    /// assert_eq!(skep::test::Client::new(app).get("/").header("x-served-by"), Some("skep"));
+    /// ```
+    #[must_use]
+    pub fn wrap(mut self, layer: impl Layer) -> Self {
+        self.surroundings.layers.push(Arc::new(layer));
+        self
+    }
+
+    /// Puts a [layer](crate::layer::Layer) around these services only, inside those of [`wrap`](Self::wrap). It does not mount them.
+    ///
+    /// ```
+    /// use skep::layer::Next;
+    /// use skep::prelude::*;
+    ///
+    /// # #[derive(Service)]
+    /// # #[service(POST "/close")]
+    /// # struct Close;
+    /// # impl Handle for Close { async fn handle(self, _cx: &mut Cx<'_>) -> Result { Ok(Response::text("")) } }
+    /// async fn audit(cx: &mut Cx<'_>, next: Next<'_>) -> Result {
+    ///     let (route, response) = (next.route().to_owned(), next.run(cx).await?);
+    ///     println!("{route} by {}: {}", cx.peer().address.map_or("unknown".into(), |ip| ip.to_string()), response.status());
+    ///     Ok(response)
+    /// }
+    /// let app = App::new().serve::<(Close,)>().wrap_only::<(Close,)>(audit);
+    /// # let _ = skep::test::Client::new(app);
+    /// ```
+    #[must_use]
+    pub fn wrap_only<S: Services>(mut self, layer: impl Layer) -> Self {
+        self.surroundings.layers_of_some.push((ids::<S>(), Arc::new(layer)));
+        self
+    }
+
+    /// Mounts services behind a [guard](crate::guard::Guard) whose value they do not need. A service that needs the value has the guard as
+    /// a field; it is then not checked twice.
+    ///
+    /// ```
+    /// use skep::guard::Guard;
+    /// use skep::prelude::*;
+    ///
+    /// struct Internal;
+    ///
+    /// impl Guard for Internal {
+    ///     async fn check(cx: &mut Cx<'_>) -> Result<Self> {
+    ///         if cx.peer().address.is_some_and(|ip| ip.is_loopback()) { Ok(Self) } else { Err(Error::forbidden("for this machine only")) }
+    ///     }
+    /// }
+    /// # #[derive(Service)]
+    /// # #[service(GET "/figures")]
+    /// # struct Figures;
+    /// # impl Handle for Figures { async fn handle(self, _cx: &mut Cx<'_>) -> Result { Ok(Response::text("")) } }
+    ///
+    /// let app = App::new().serve_guarded::<Internal, (Figures,)>();
+    /// assert_eq!(skep::test::Client::new(app).get("/figures").status(), 403);
+    /// ```
+    #[must_use]
+    pub fn serve_guarded<G: Guard, S: Services>(mut self) -> Self {
+        self.surroundings.sets.push((ids::<S>(), Arc::new(DynGuard::of::<G>())));
+        self.serve::<S>()
+    }
+
+    /// Puts a [guard](crate::guard::Guard) before everything below a prefix: services, folders and mounts.
+    ///
+    /// ```
+    /// use skep::guard::Guard;
+    /// use skep::prelude::*;
+    ///
+    /// struct Nobody;
+    ///
+    /// impl Guard for Nobody {
+    ///     async fn check(_cx: &mut Cx<'_>) -> Result<Self> { Err(Error::forbidden("closed")) }
+    /// }
+    ///
+    /// let app = App::new().files("/internal/files", skep::files::Files::dir("public")).guard::<Nobody>("/internal");
+    /// assert_eq!(skep::test::Client::new(app).get("/internal/files/a.txt").status(), 403);
+    /// ```
+    #[must_use]
+    pub fn guard<G: Guard>(mut self, prefix: &str) -> Self {
+        if prefix.contains(['{', '}', '?', '#', '%']) || !prefix.starts_with('/') {
+            self.problems
+                .push(format!("App::guard: {prefix:?} is not a prefix: expected literal segments, such as \"/admin\""));
+        }
+        self.surroundings.prefixes.push(PrefixGuard::new(prefix, DynGuard::of::<G>()));
+        self
+    }
+
+    /// Requires every service to have this [guard](crate::guard::Guard), or one that [covers](crate::guard::Guard::covers) it: as a field,
+    /// by [`serve_guarded`](Self::serve_guarded) or by [`guard`](Self::guard). The application does not start with a service that has
+    /// none and does not say why: `#[service(GET "/sign-in", open = "reason")]`. `--check` names them all, and so does a test that opens
+    /// the application.
+    ///
+    /// An example is at [`Guard`](crate::guard::Guard).
+    #[must_use]
+    pub fn require<G: Guard>(mut self) -> Self {
+        let guard = DynGuard::of::<G>();
+        self.surroundings.required_ids.push(guard.id);
+        self.surroundings.required.push(guard.info);
+        self
+    }
+}
+
+impl Surroundings {
+    /// Gives each endpoint what stands around it.
+    pub(super) fn apply(&self, entries: &mut [Entry<Endpoint>]) {
+        for entry in entries {
+            let around = self.around(entry);
+            entry.endpoint.set_around(around);
+        }
+    }
+
+    /// The names of the guards of a service, in the order in which they check.
+    pub(super) fn guards_of(&self, entry: &Entry<Endpoint>) -> Vec<&'static str> {
+        let own = entry.endpoint.guards().filter(|guard| guard.refuses).map(|guard| guard.name);
+        self.around(entry).guards.iter().map(|(_, guard)| guard.info.name).chain(own).collect()
+    }
+
+    /// Those of a folder or a mount.
+    pub(super) fn guards_of_path(&self, pattern: &str) -> Vec<&'static str> {
+        let before = self.prefixes.iter().filter(|guard| guard.reach(pattern) != Reach::None);
+        before.map(|guard| guard.guard.info.name).collect()
+    }
+
+    fn around(&self, entry: &Entry<Endpoint>) -> Around {
+        let service = entry.endpoint.service();
+        let has = |set: &[TypeId]| service.is_some_and(|service| set.contains(&service));
+        let some = self.layers_of_some.iter().filter(|(set, _)| has(set)).map(|(_, layer)| layer);
+        let prefixes = self.prefixes.iter().filter_map(|guard| match guard.reach(&entry.pattern) {
+            Reach::All => Some((None, Arc::clone(&guard.guard))),
+            Reach::Some => Some((Some(Arc::clone(&guard.prefix)), Arc::clone(&guard.guard))),
+            Reach::None => None,
+        });
+        let sets = self.sets.iter().filter(|(set, _)| has(set)).map(|(_, guard)| (None, Arc::clone(guard)));
+        let checked_as_field = |id| entry.endpoint.guards().any(|own| (own.covers)(id));
+        Around {
+            route: entry.name.clone(),
+            layers: self.layers.iter().chain(some).map(Arc::clone).collect(),
+            guards: prefixes.chain(sets).filter(|(_, guard)| !checked_as_field(guard.id)).collect(),
+        }
+    }
+
+    /// The services without the guards that they must have, and the guards without what they need.
+    pub(super) fn problems(&self, entries: &[Entry<Endpoint>], values: &Values, has_database: bool) -> Vec<String> {
+        let mut problems = Vec::new();
+        for entry in entries.iter().filter(|entry| entry.id.is_some()) {
+            for (guard, id) in self.required.iter().zip(&self.required_ids) {
+                problems.extend(unguarded(entry, guard.name, *id));
+            }
+            problems.extend(missing(entry, values, has_database));
+        }
+        problems
+    }
+}
+
+fn unguarded(entry: &Entry<Endpoint>, name: &str, id: TypeId) -> Option<String> {
+    let route = entry.endpoint.route()?;
+    if route.open.is_some() || entry.endpoint.guards().any(|guard| (guard.covers)(id)) {
+        return None;
+    }
+    let (file, line) = route.source;
+    Some(format!(
+        "{} ({} {}, {file}:{line}) does not have the guard `{name}`, which App::require asks of every service: add a field `#[guard] \
+         name: {name}`, mount it with `App::serve_guarded::<{name}, _>()`, or say why it needs none: `open = \"reason\"` in \
+         #[service(...)]",
+        entry.name, entry.method, entry.pattern
+    ))
+}
+
+fn missing(entry: &Entry<Endpoint>, values: &Values, has_database: bool) -> Vec<String> {
+    let needs = entry.endpoint.guards().flat_map(|guard| guard.needs.iter().map(move |need| (guard.name, need)));
+    let missing = needs.filter_map(|(guard, need)| match need.kind {
+        NeedKind::Database if !has_database => {
+            Some(format!("{}: the guard `{guard}` needs a database: add App::database(...)", entry.name))
+        }
+        NeedKind::State(id, name) if !values.contains_key(&id()) => {
+            let name = name();
+            Some(format!("{} needs a value of type `{name}`: add App::state(...) with one", entry.name))
+        }
+        _ => None,
+    });
+    missing.collect()
+}
+
+fn ids<S: Services>() -> Vec<TypeId> {
+    struct Ids(Vec<TypeId>);
+
+    impl Registry for Ids {
+        fn add<S: Handle>(&mut self) {
+            self.0.push(TypeId::of::<S>());
+        }
+    }
+    let mut ids = Ids(Vec::new());
+    S::register(&mut ids);
+    ids.0
+}

@@ -1,0 +1,100 @@
+//! Guards before everything below a prefix.
+
+use std::sync::Arc;
+
+use percent_encoding::percent_decode_str;
+
+use super::DynGuard;
+
+/// A guard and the prefix that it stands before.
+pub(crate) struct PrefixGuard {
+    pub(crate) prefix: Arc<PathPrefix>,
+    pub(crate) guard: Arc<DynGuard>,
+}
+
+/// Literal segments at the beginning of a path.
+#[derive(Debug)]
+pub(crate) struct PathPrefix(Vec<String>);
+
+/// Which requests to a route are below a prefix.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Reach {
+    All,
+    /// Where a parameter has the value of a segment of the prefix.
+    Some,
+    None,
+}
+
+impl PrefixGuard {
+    pub(crate) fn new(prefix: &str, guard: DynGuard) -> Self {
+        let segments = segments(prefix).map(str::to_owned).collect();
+        Self { prefix: Arc::new(PathPrefix(segments)), guard: Arc::new(guard) }
+    }
+
+    pub(crate) fn reach(&self, pattern: &str) -> Reach {
+        let mut reach = Reach::All;
+        let mut pattern = segments(pattern);
+        for segment in &self.prefix.0 {
+            match pattern.next() {
+                Some(own) if own == segment => {}
+                Some(own) if own.starts_with("{*") => return Reach::Some,
+                Some(own) if own.starts_with('{') => reach = Reach::Some,
+                _ => return Reach::None,
+            }
+        }
+        reach
+    }
+}
+
+impl PathPrefix {
+    /// True if any reading of this path is below the prefix: `//admin`, `/%61dmin` and `/x/../admin` are. What is mounted may or may not
+    /// remove dot segments (RFC 3986, 5.2.4), so `/admin/../x` is below it, too.
+    pub(crate) fn holds(&self, path: &str) -> bool {
+        let decoded = percent_decode_str(path).decode_utf8_lossy();
+        let mut resolved: Vec<&str> = Vec::new();
+        for segment in segments(&decoded).filter(|segment| *segment != ".") {
+            if segment == ".." {
+                resolved.pop();
+            } else {
+                resolved.push(segment);
+            }
+        }
+        let as_written: Vec<&str> = segments(&decoded).filter(|segment| *segment != ".").collect();
+        self.begins(&resolved) || self.begins(&as_written)
+    }
+
+    fn begins(&self, path: &[&str]) -> bool {
+        path.len() >= self.0.len() && self.0.iter().zip(path).all(|(own, other)| own == other)
+    }
+}
+
+/// The segments of a path, without empty ones.
+fn segments(path: &str) -> impl Iterator<Item = &str> {
+    path.split('/').filter(|segment| !segment.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_prefix_holds_every_spelling_of_its_paths() {
+        let admin = PathPrefix(vec!["admin".into()]);
+        for path in [
+            "/admin",
+            "/admin/",
+            "/admin/x",
+            "//admin",
+            "/%61dmin/x",
+            "/./admin",
+            "/x/../admin",
+            "/admin%2Fx",
+            "/admin/../x",
+        ] {
+            assert!(admin.holds(path), "{path}");
+        }
+        for path in ["/", "/admins", "/x/admin", "/%61dmins"] {
+            assert!(!admin.holds(path), "{path}");
+        }
+    }
+}

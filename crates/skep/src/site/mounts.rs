@@ -1,0 +1,38 @@
+//! Requests that a mount answers.
+
+use http::request::Parts;
+
+use super::{Local, Site};
+use crate::body::Body;
+use crate::cx::Cx;
+use crate::mount::MountPoint;
+use crate::percent;
+use crate::request::{Peer, RequestId};
+use crate::response::Result;
+
+/// What is mounted where a request leads, unless a service or a folder answers there.
+pub(super) fn find<'s>(site: &'s Site, parts: &Parts) -> Option<&'s MountPoint> {
+    let path = parts.uri.path();
+    let place = site.mounts.iter().find(|place| place.holds(path))?;
+    let is_ours = !site.router.is_empty() && site.router.find(&percent::normalise_path(path)).is_some();
+    (!is_ours).then_some(place)
+}
+
+impl Local {
+    /// Has the guards of prefixes check a request that a mount answers.
+    pub(super) async fn admit_to_mount(&self, parts: &Parts, peer: Peer, id: RequestId) -> Result<()> {
+        let path = parts.uri.path();
+        let mut guards = self.site().prefix_guards.iter().filter(|guard| guard.prefix.holds(path)).peekable();
+        if guards.peek().is_none() {
+            return Ok(());
+        }
+        let resources = self.inner.thread.for_request();
+        let mut cx = Cx::new(parts, peer, (Body::empty(), 0), &resources, id);
+        for guard in guards {
+            if let Err(error) = guard.guard.check(&mut cx).await {
+                return Err(cx.fail(error));
+            }
+        }
+        Ok(())
+    }
+}

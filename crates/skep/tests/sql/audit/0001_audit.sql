@@ -1,0 +1,1 @@
+create table audit (id integer primary key, text text not null) strict;
