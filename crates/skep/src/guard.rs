@@ -5,6 +5,7 @@
 //! [`App::guard`](crate::App::guard). [`App::require`](crate::App::require) finds what has none.
 
 mod dynamic;
+pub(crate) mod limit;
 mod prefix;
 mod state;
 
@@ -14,6 +15,7 @@ use crate::cx::Cx;
 use crate::response::Result;
 
 pub(crate) use dynamic::DynGuard;
+pub use limit::{Limited, RateLimit};
 pub(crate) use prefix::{PathPrefix, PrefixGuard, Reach};
 pub use state::State;
 

@@ -58,6 +58,8 @@ pub mod offload;
 #[cfg(feature = "openapi")]
 pub mod openapi;
 pub mod param;
+#[cfg(feature = "people")]
+pub mod people;
 pub mod request;
 pub mod response;
 pub mod service;
@@ -75,6 +77,8 @@ mod endpoint;
 mod log_limit;
 mod nonce;
 mod origin;
+#[cfg(doctest)]
+mod pages;
 mod panic;
 mod percent;
 mod private;
@@ -199,21 +203,6 @@ pub use skep_macros::piece;
 /// Cargo compiles again when one of the files changes. That a file was added or removed it only sees with a build
 /// script of one line, `println!("cargo::rerun-if-changed=static");`.
 pub use skep_macros::assets;
-
-/// The examples of the pages in `docs` are compiled and run.
-#[cfg(doctest)]
-#[doc = include_str!("../../../docs/guides/cache-pages.md")]
-#[doc = include_str!("../../../docs/guides/templates.md")]
-#[doc = include_str!("../../../docs/guides/routes.md")]
-#[doc = include_str!("../../../docs/guides/guards.md")]
-#[doc = include_str!("../../../docs/guides/sessions.md")]
-#[doc = include_str!("../../../docs/guides/database.md")]
-#[doc = include_str!("../../../docs/reference/configuration.md")]
-struct Pages;
-
-#[cfg(all(doctest, feature = "openapi"))]
-#[doc = include_str!("../../../docs/guides/json-api.md")]
-struct PageOfApi;
 
 /// What an application's source usually needs.
 pub mod prelude {

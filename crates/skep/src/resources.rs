@@ -105,6 +105,12 @@ impl Resources {
         value.unwrap_or_else(|| panic!("no `{}` was given to App::state", type_name::<T>()))
     }
 
+    /// The value of this type, if one was given.
+    #[cfg(feature = "people")]
+    pub(crate) fn find_value<T: Send + Sync + 'static>(&self) -> Option<&T> {
+        self.values.get(&TypeId::of::<T>()).and_then(|value| value.downcast_ref())
+    }
+
     /// The same, to keep for a request.
     pub(crate) fn shared_value<T: Send + Sync + 'static>(&self) -> Arc<T> {
         let value = self.values.get(&TypeId::of::<T>()).cloned().and_then(|value| value.downcast().ok());

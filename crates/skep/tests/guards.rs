@@ -230,7 +230,7 @@ fn a_link_names_what_it_cares_about() {
     assert_eq!(filtered.url(), "/tickets?status=open&page=2&tag=a&tag=b");
     assert_eq!(Tickets::link().status(None).url(), "/tickets");
     let page = html! { a href=(Ticket::link(7)) { "7" } a href=(Ticket::link(8).at("form")) { "8" } };
-    assert_eq!(page.as_str(), r##"<a href="/tickets/7">7</a><a href="/tickets/8#form">8</a>"##);
+    assert_eq!(page.as_str(), r#"<a href="/tickets/7">7</a><a href="/tickets/8#form">8</a>"#);
 }
 
 #[test]

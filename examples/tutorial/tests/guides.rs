@@ -115,24 +115,6 @@ mod upload_files {
     }
 }
 
-mod rate_limit {
-    use std::time::Duration;
-
-    use skep::cache::Store;
-    use skep::prelude::*;
-
-    /// Attempts by address, forgotten after ten minutes.
-    const ATTEMPTS: Store<str, i64> = Store::with("attempts", |cache| cache.ttl(Duration::from_mins(10)));
-
-    async fn limit(cx: &Cx<'_>) -> Result<()> {
-        let address = cx.peer().address.map_or_else(|| "local".into(), |address| address.ip().to_string());
-        if cx.cache(&ATTEMPTS).increment(&address, 1).await? > 5 {
-            return Err(Error::new(StatusCode::TOO_MANY_REQUESTS).with_message("Please try again in ten minutes."));
-        }
-        Ok(())
-    }
-}
-
 mod test_an_application {
     use skep::prelude::*;
     use skep::test::Client;

@@ -56,7 +56,7 @@ impl App {
     /// # impl Handle for Close { async fn handle(self, _cx: &mut Cx<'_>) -> Result { Ok(Response::text("")) } }
     /// async fn audit(cx: &mut Cx<'_>, next: Next<'_>) -> Result {
     ///     let (route, response) = (next.route().to_owned(), next.run(cx).await?);
-    ///     println!("{route} by {}: {}", cx.peer().address.map_or("unknown".into(), |ip| ip.to_string()), response.status());
+    ///     println!("{route} by {}: {}", cx.peer().address.map_or("unknown".into(), |address| address.to_string()), response.status());
     ///     Ok(response)
     /// }
     /// let app = App::new().serve::<(Close,)>().wrap_only::<(Close,)>(audit);
@@ -79,7 +79,7 @@ impl App {
     ///
     /// impl Guard for Internal {
     ///     async fn check(cx: &mut Cx<'_>) -> Result<Self> {
-    ///         if cx.peer().address.is_some_and(|ip| ip.is_loopback()) { Ok(Self) } else { Err(Error::forbidden("for this machine only")) }
+    ///         if cx.peer().address.is_some_and(|address| address.ip().is_loopback()) { Ok(Self) } else { Err(Error::forbidden("for this machine only")) }
     ///     }
     /// }
     /// # #[derive(Service)]
@@ -108,7 +108,7 @@ impl App {
     ///     async fn check(_cx: &mut Cx<'_>) -> Result<Self> { Err(Error::forbidden("closed")) }
     /// }
     ///
-    /// let app = App::new().files("/internal/files", skep::files::Files::dir("public")).guard::<Nobody>("/internal");
+    /// let app = App::new().files("/internal/files", skep::files::Files::dir("tests/site")).guard::<Nobody>("/internal");
     /// assert_eq!(skep::test::Client::new(app).get("/internal/files/a.txt").status(), 403);
     /// ```
     #[must_use]

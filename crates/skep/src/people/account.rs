@@ -1,0 +1,289 @@
+//! Guards that know who is signed in.
+
+use std::any::TypeId;
+use std::ops::Deref;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use crate::cx::Cx;
+use crate::error::Error;
+use crate::guard::{Guard, Security};
+use crate::response::Result;
+use crate::session::Key;
+
+/// Who a session belongs to.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct SignedIn {
+    /// [`Account::KIND`].
+    pub(super) kind: String,
+    pub(super) id: String,
+    /// When the user last proved it, in milliseconds since 1970.
+    pub(super) proved: u64,
+}
+
+pub(super) const SIGNED_IN: Key<SignedIn> = Key::new("skep.signed-in");
+
+/// A type of the application that signs in: a user, a customer, an agent.
+///
+/// ```
+/// use skep::people::{Account, Signed, sign_in};
+/// use skep::prelude::*;
+/// use skep::sql::{Row, query};
+///
+/// #[derive(Row)]
+/// struct User { id: i64, email: String, admin: bool }
+///
+/// impl Account for User {
+///     fn id(&self) -> String { self.id.to_string() }
+///
+///     fn name(&self) -> &str { &self.email }
+///
+///     async fn find(cx: &Cx<'_>, id: &str) -> Result<Option<Self>> {
+///         Ok(cx.db().one(query("select id, email, admin from user where id = ? and not locked", id)).await?)
+///     }
+///
+///     fn refuse(_cx: &Cx<'_>) -> Error {
+///         Response::see_other(SignIn).into()
+///     }
+/// }
+///
+/// #[derive(Service)]
+/// #[service(GET "/profile")]
+/// struct Profile { #[guard] user: Signed<User> }
+///
+/// impl Handle for Profile {
+///     async fn handle(self, _cx: &mut Cx<'_>) -> Result { Ok(Response::text(self.user.email.clone())) }
+/// }
+///
+/// #[derive(Service)]
+/// #[service(GET "/sign-in")]
+/// struct SignIn;
+/// # impl Handle for SignIn { async fn handle(self, _cx: &mut Cx<'_>) -> Result { Ok(Response::text("who are you?")) } }
+///
+/// # fn example() -> App {
+/// App::new().serve::<(Profile, SignIn)>()
+/// # }
+/// # let _ = example;
+/// ```
+pub trait Account: Sized + 'static {
+    /// Tells several types of accounts apart, where an application has them.
+    const KIND: &'static str = "user";
+
+    /// How long ago a [`Fresh`] proof may be. Default: 10 minutes.
+    const FRESH: Duration = Duration::from_mins(10);
+
+    /// What identifies the account for ever, such as the key of its row.
+    fn id(&self) -> String;
+
+    /// What log lines and error pages call the user. No secret.
+    fn name(&self) -> &str;
+
+    /// The account, unless it is gone or locked: it is asked for by every request with a guard, so what is locked is out at once.
+    #[expect(async_fn_in_trait, reason = "a guard stays on the thread that accepted its connection")]
+    async fn find(cx: &Cx<'_>, id: &str) -> Result<Option<Self>>;
+
+    /// What somebody gets who is not signed in. Default: 401. A redirect to the page for signing in is
+    /// `Response::see_other(...).into()`; [`return_to`](super::return_to) brings users back.
+    fn refuse(cx: &Cx<'_>) -> Error {
+        let _ = cx;
+        Error::unauthorized("You need to sign in to see this.")
+    }
+
+    /// What somebody gets who is signed in, but has to prove it again: [`Fresh`]. Default: as [`refuse`](Self::refuse).
+    fn refuse_stale(&self, cx: &Cx<'_>) -> Error {
+        Self::refuse(cx)
+    }
+}
+
+/// A guard: the account that is signed in.
+#[derive(Debug)]
+pub struct Signed<A>(A);
+
+impl<A: Account> Guard for Signed<A> {
+    async fn check(cx: &mut Cx<'_>) -> Result<Self> {
+        match find::<A>(cx).await? {
+            Some((account, _)) => Ok(Self(account)),
+            None => Err(A::refuse(cx)),
+        }
+    }
+
+    fn security() -> Option<Security> {
+        Some(SESSION)
+    }
+}
+
+/// A guard that refuses nobody: the account that is signed in, if one is.
+///
+/// ```
+/// # use skep::people::{Account, Maybe};
+/// # use skep::prelude::*;
+/// # struct User;
+/// # impl Account for User {
+/// #     fn id(&self) -> String { "1".into() }
+/// #     fn name(&self) -> &str { "Ada" }
+/// #     async fn find(_cx: &Cx<'_>, _id: &str) -> Result<Option<Self>> { Ok(Some(Self)) }
+/// # }
+/// #[derive(Service)]
+/// #[service(GET "/", open = "the first page is for everybody")]
+/// struct Index { #[state] user: Maybe<User> }
+///
+/// impl Handle for Index {
+///     async fn handle(self, _cx: &mut Cx<'_>) -> Result {
+///         Ok(Response::text(self.user.as_ref().map_or("hello", |user| user.name()).to_owned()))
+///     }
+/// }
+/// # assert_eq!(skep::test::Client::new(App::new().serve::<(Index,)>()).get("/").text(), "hello");
+/// ```
+///
+/// It is written as `#[state]`, since a service with it is as open as one without.
+#[derive(Debug)]
+pub struct Maybe<A>(Option<A>);
+
+impl<A: Account> Guard for Maybe<A> {
+    async fn check(cx: &mut Cx<'_>) -> Result<Self> {
+        Ok(Self(find::<A>(cx).await?.map(|(account, _)| account)))
+    }
+}
+
+/// A guard: the account that is signed in and proved it within [`Account::FRESH`]. For a new password, a deletion, a payment: what is
+/// elsewhere called sudo mode.
+#[derive(Debug)]
+pub struct Fresh<A>(A);
+
+impl<A: Account> Guard for Fresh<A> {
+    async fn check(cx: &mut Cx<'_>) -> Result<Self> {
+        let Some((account, proved)) = find::<A>(cx).await? else { return Err(A::refuse(cx)) };
+        let age = now(cx).saturating_sub(proved);
+        if u128::from(age) <= A::FRESH.as_millis() { Ok(Self(account)) } else { Err(account.refuse_stale(cx)) }
+    }
+
+    fn covers(guard: TypeId) -> bool {
+        guard == TypeId::of::<Self>() || guard == TypeId::of::<Signed<A>>()
+    }
+
+    fn security() -> Option<Security> {
+        Some(SESSION)
+    }
+}
+
+/// Who may do something, for [`Allowed`].
+///
+/// ```
+/// use skep::people::{Account, Allowed, Rule};
+/// use skep::prelude::*;
+///
+/// struct User { admin: bool }
+/// # impl Account for User {
+/// #     fn id(&self) -> String { "1".into() }
+/// #     fn name(&self) -> &str { "Ada" }
+/// #     async fn find(_cx: &Cx<'_>, _id: &str) -> Result<Option<Self>> { Ok(Some(Self { admin: false })) }
+/// # }
+///
+/// struct Administrate;
+///
+/// impl Rule for Administrate {
+///     type Account = User;
+///
+///     async fn allows(user: &User, _cx: &Cx<'_>) -> Result<bool> { Ok(user.admin) }
+/// }
+///
+/// #[derive(Service)]
+/// #[service(GET "/admin")]
+/// struct Admin { #[guard] admin: Allowed<Administrate> }
+///
+/// impl Handle for Admin {
+///     async fn handle(self, _cx: &mut Cx<'_>) -> Result { Ok(Response::text(format!("hello, {}", self.admin.name()))) }
+/// }
+/// assert_eq!(skep::test::Client::new(App::new().serve::<(Admin,)>()).get("/admin").status(), 401);
+/// ```
+pub trait Rule: 'static {
+    /// Whom it judges.
+    type Account: Account;
+
+    /// True if this account may do it.
+    #[expect(async_fn_in_trait, reason = "a guard stays on the thread that accepted its connection")]
+    async fn allows(account: &Self::Account, cx: &Cx<'_>) -> Result<bool>;
+
+    /// What others who are signed in get. Default: 403.
+    fn refuse(account: &Self::Account, cx: &Cx<'_>) -> Error {
+        let _ = (account, cx);
+        Error::forbidden("You may not do this.")
+    }
+}
+
+/// A guard: the account that is signed in, which a [`Rule`] allows. It covers [`Signed`].
+#[derive(Debug)]
+pub struct Allowed<R: Rule>(R::Account);
+
+impl<R: Rule> Guard for Allowed<R> {
+    async fn check(cx: &mut Cx<'_>) -> Result<Self> {
+        let Some((account, _)) = find::<R::Account>(cx).await? else { return Err(R::Account::refuse(cx)) };
+        if R::allows(&account, cx).await? {
+            return Ok(Self(account));
+        }
+        event("refused", account.name(), cx);
+        Err(R::refuse(&account, cx))
+    }
+
+    fn covers(guard: TypeId) -> bool {
+        guard == TypeId::of::<Self>() || guard == TypeId::of::<Signed<R::Account>>()
+    }
+
+    fn security() -> Option<Security> {
+        Some(SESSION)
+    }
+}
+
+macro_rules! derefs {
+    ($($guard:ident<$parameter:ident $(: $bound:ident)?> => $target:ty;)*) => {$(
+        impl<$parameter $(: $bound)?> Deref for $guard<$parameter> {
+            type Target = $target;
+
+            fn deref(&self) -> &Self::Target {
+                &self.0
+            }
+        }
+
+        impl<$parameter $(: $bound)?> $guard<$parameter> {
+            /// The value, to keep.
+            #[must_use]
+            pub fn into_inner(self) -> $target {
+                self.0
+            }
+        }
+    )*};
+}
+
+derefs! {
+    Signed<A> => A;
+    Maybe<A> => Option<A>;
+    Fresh<A> => A;
+    Allowed<R: Rule> => R::Account;
+}
+
+const SESSION: Security = Security::Cookie { name: "skep-session" };
+
+/// The account that the session belongs to, and when that was proved.
+async fn find<A: Account>(cx: &Cx<'_>) -> Result<Option<(A, u64)>> {
+    let Some(signed_in) = cx.session().get(&SIGNED_IN).await? else { return Ok(None) };
+    if signed_in.kind != A::KIND {
+        return Ok(None);
+    }
+    let account = A::find(cx, &signed_in.id).await?;
+    if let Some(account) = &account {
+        cx.set_user(account.name());
+    }
+    Ok(account.map(|account| (account, signed_in.proved)))
+}
+
+/// Milliseconds since 1970.
+pub(super) fn now(cx: &Cx<'_>) -> u64 {
+    cx.shared().resources().shared().setup.clock.now().millis()
+}
+
+/// Something that who looks after security wants to find in the log.
+pub(super) fn event(event: &'static str, user: &str, cx: &Cx<'_>) {
+    let address = cx.peer().address.map(|address| address.ip().to_string());
+    tracing::info!(target: "skep::security", id = %cx.id(), user, address, path = cx.uri().path(), "{event}");
+}

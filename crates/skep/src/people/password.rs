@@ -1,0 +1,138 @@
+//! Passwords: hashed with argon2id (RFC 9106), on the pool for blocking work, never more at once than there are cores.
+
+use argon2::password_hash::{PasswordHasher, PasswordVerifier, phc::PasswordHash};
+use argon2::{Algorithm, Argon2, Params, Version};
+use http::{HeaderValue, header};
+
+use super::gate;
+use crate::cx::Cx;
+use crate::error::Error;
+use crate::response::Result;
+
+/// A longer password is refused before it is hashed, in bytes.
+const LONGEST: usize = 4096;
+
+const SALT_BYTES: usize = 16;
+
+with_defaults! {
+    /// What hashing a password costs. The defaults are OWASP's for argon2id. A hash says what it was made with, so a change applies to new
+    /// hashes, and to old ones at the next sign-in ([`password_sign_in`](super::password_sign_in)).
+    ///
+    /// Another cost is a value of the application:
+    ///
+    /// ```
+    /// use skep::people::PasswordCost;
+    /// use skep::prelude::*;
+    ///
+    /// let mut cost = PasswordCost::default();
+    /// cost.memory = 47_104;
+    /// cost.passes = 1;
+    /// let app = App::new().state(cost);
+    /// # let _ = app;
+    /// ```
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    #[non_exhaustive]
+    pub struct PasswordCost {
+        /// Memory in KiB, 8 at least (19 MiB).
+        pub memory: u32 = 19_456,
+        /// How often it is gone through (2).
+        pub passes: u32 = 2,
+        /// How many parts of it could be computed at the same time (1).
+        pub lanes: u32 = 1,
+    }
+}
+
+impl PasswordCost {
+    fn params(self) -> Result<Params> {
+        Params::new(self.memory, self.passes, self.lanes, None)
+            .map_err(|error| Error::internal(format!("the cost of passwords {self:?}: {error}")))
+    }
+}
+
+/// Hashes a password for the database: a text that says algorithm, cost and salt (`$argon2id$v=19$...`).
+///
+/// # Errors
+/// 503 with `Retry-After` if too many passwords are being hashed; 413 for a password of more than 4096 bytes.
+///
+/// ```
+/// use skep::people::{hash_password, verify_password};
+/// use skep::prelude::*;
+///
+/// #[derive(Service)]
+/// #[service(GET "/")]
+/// struct Index;
+///
+/// impl Handle for Index {
+///     async fn handle(self, cx: &mut Cx<'_>) -> Result {
+///         let hash = hash_password(cx, "correct horse").await?;
+///         assert!(verify_password(cx, "correct horse", Some(&hash)).await?);
+///         assert!(!verify_password(cx, "battery staple", Some(&hash)).await?);
+///         Ok(Response::text(hash.chars().take(9).collect::<String>()))
+///     }
+/// }
+/// assert_eq!(skep::test::Client::new(App::new().serve::<(Index,)>()).get("/").text(), "$argon2id");
+/// ```
+pub async fn hash_password(cx: &Cx<'_>, password: &str) -> Result<String> {
+    let (params, password) = (cost(cx).params()?, checked(password)?);
+    on_pool(cx, move || hash(params, &password)).await?
+}
+
+/// True if this is the password that the hash was made of. Without a hash, as much time is taken: how long a sign-in takes does not tell
+/// whether there is such an account. A hash that is none is an error.
+///
+/// An example and the errors are at [`hash_password`].
+pub async fn verify_password(cx: &Cx<'_>, password: &str, hash: Option<&str>) -> Result<bool> {
+    let (params, password) = (cost(cx).params()?, checked(password)?);
+    let stored = hash.map(str::to_owned);
+    on_pool(cx, move || match stored {
+        Some(stored) => match argon2(params).verify_password(password.as_bytes(), stored.as_str()) {
+            Ok(()) => Ok(true),
+            Err(argon2::password_hash::Error::PasswordInvalid) => Ok(false),
+            // The hash itself belongs in no log.
+            Err(error) => Err(Error::internal(format!("a stored password hash cannot be read: {error}"))),
+        },
+        None => self::hash(params, &password).map(|_| false),
+    })
+    .await?
+}
+
+/// True if a hash was made at another cost than passwords are hashed at now.
+pub(super) fn is_outdated(cx: &Cx<'_>, hash: &str) -> bool {
+    let made = PasswordHash::new(hash).ok().and_then(|hash| Params::try_from(&hash).ok());
+    let cost = cost(cx);
+    made.is_some_and(|made| (made.m_cost(), made.t_cost(), made.p_cost()) != (cost.memory, cost.passes, cost.lanes))
+}
+
+fn cost(cx: &Cx<'_>) -> PasswordCost {
+    cx.shared().resources().shared().find_value().copied().unwrap_or_default()
+}
+
+fn checked(password: &str) -> Result<String> {
+    if password.len() > LONGEST { Err(Error::too_large(LONGEST as u64)) } else { Ok(password.to_owned()) }
+}
+
+async fn on_pool<T: Send + 'static>(cx: &Cx<'_>, work: impl FnOnce() -> T + Send + 'static) -> Result<T> {
+    let Some(permit) = gate::enter().await else {
+        return Err(Error::used_up(
+            "too many people are signing in at the moment: please try again",
+            "the queue for hashing passwords",
+        )
+        .with_header(header::RETRY_AFTER, HeaderValue::from_static("5")));
+    };
+    cx.offload(move || {
+        let _permit = permit;
+        work()
+    })
+    .await
+}
+
+fn hash(params: Params, password: &str) -> Result<String> {
+    let mut salt = [0; SALT_BYTES];
+    getrandom::fill(&mut salt).map_err(|error| Error::internal(format!("no random numbers: {error}")))?;
+    let hash = argon2(params).hash_password_with_salt(password.as_bytes(), &salt);
+    hash.map(|hash| hash.to_string()).map_err(|error| Error::internal(format!("a password cannot be hashed: {error}")))
+}
+
+fn argon2(params: Params) -> Argon2<'static> {
+    Argon2::new(Algorithm::Argon2id, Version::V0x13, params)
+}

@@ -1,0 +1,173 @@
+//! Signing in and out.
+
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use sha2::{Digest, Sha256};
+
+use super::account::{Account, SIGNED_IN, SignedIn, event, now};
+use super::password::{hash_password, is_outdated, verify_password};
+use crate::cache::Store;
+use crate::cx::Cx;
+use crate::guard::limit;
+use crate::response::Result;
+
+/// Signs a user in, once it is proved who it is: gives the session a new id, against session fixation, and makes it the user's.
+///
+/// An example is at [`PasswordAccount`].
+pub async fn sign_in<A: Account>(cx: &mut Cx<'_>, account: &A) -> Result<()> {
+    let session = cx.session();
+    session.renew().await?;
+    session.belongs_to(&owner::<A>(&account.id())).await?;
+    let signed_in = SignedIn { kind: A::KIND.to_owned(), id: account.id(), proved: now(cx) };
+    session.set(&SIGNED_IN, &signed_in).await?;
+    cx.set_user(account.name());
+    event("signed in", account.name(), cx);
+    Ok(())
+}
+
+/// Signs the user of this browser out: ends the session with all that is in it.
+pub async fn sign_out(cx: &mut Cx<'_>) -> Result<()> {
+    cx.session().end().await
+}
+
+/// Ends all sessions of a user, on all devices: for "sign out everywhere", and after a new password, where [`sign_in`] follows for this
+/// device.
+pub async fn sign_out_everywhere<A: Account>(cx: &mut Cx<'_>, account: &A) -> Result<()> {
+    cx.session().end_all(&owner::<A>(&account.id())).await?;
+    event("signed out everywhere", account.name(), cx);
+    Ok(())
+}
+
+fn owner<A: Account>(id: &str) -> String {
+    format!("{}:{id}", A::KIND)
+}
+
+/// An account with a name (or e-mail address) and a password.
+///
+/// ```
+/// use skep::form::{Password, Text};
+/// use skep::people::{Account, PasswordAccount, password_sign_in};
+/// use skep::prelude::*;
+/// use skep::sql::{Row, query};
+///
+/// #[derive(Row)]
+/// struct User { id: i64, email: String, password: Option<String> }
+///
+/// impl Account for User {
+///     fn id(&self) -> String { self.id.to_string() }
+///
+///     fn name(&self) -> &str { &self.email }
+///
+///     async fn find(cx: &Cx<'_>, id: &str) -> Result<Option<Self>> {
+///         Ok(cx.db().one(query("select id, email, password from user where id = ?", id)).await?)
+///     }
+/// }
+///
+/// impl PasswordAccount for User {
+///     async fn find_by_name(cx: &Cx<'_>, name: &str) -> Result<Option<Self>> {
+///         Ok(cx.db().one(query("select id, email, password from user where email = ?", name)).await?)
+///     }
+///
+///     fn password_hash(&self) -> Option<&str> { self.password.as_deref() }
+///
+///     async fn set_password_hash(&self, cx: &Cx<'_>, hash: &str) -> Result<()> {
+///         cx.db().execute(query("update user set password = ? where id = ?", (hash, self.id))).await?;
+///         Ok(())
+///     }
+/// }
+///
+/// #[derive(Service)]
+/// #[service(POST "/sign-in", open = "it is how to get in")]
+/// struct SignIn { #[form] email: Text<3, 100>, #[form] password: Password<1, 200> }
+///
+/// impl Handle for SignIn {
+///     async fn handle(self, cx: &mut Cx<'_>) -> Result {
+///         match password_sign_in::<User>(cx, self.email.as_str(), self.password.reveal()).await? {
+///             Some(_user) => Ok(Response::text("welcome")),
+///             None => Err(SignIn::password.refuse("Name or password is wrong.")),
+///         }
+///     }
+/// }
+/// ```
+pub trait PasswordAccount: Account {
+    /// The account with this name, as it was typed.
+    #[expect(async_fn_in_trait, reason = "a guard stays on the thread that accepted its connection")]
+    async fn find_by_name(cx: &Cx<'_>, name: &str) -> Result<Option<Self>>;
+
+    /// The hash of the password: [`hash_password`]. `None` for an account that signs in otherwise.
+    fn password_hash(&self) -> Option<&str>;
+
+    /// Stores a hash that was made anew, at another [cost](super::PasswordCost).
+    #[expect(async_fn_in_trait, reason = "a guard stays on the thread that accepted its connection")]
+    async fn set_password_hash(&self, cx: &Cx<'_>, hash: &str) -> Result<()>;
+}
+
+/// Failed attempts, by account and by address. Shared by all processes that share its tiers: `[cache.skep-sign-in]`.
+const ATTEMPTS: Store<str, u64> = Store::with("skep-sign-in", |store| store.ttl(limit::LONGEST));
+
+/// A name may be tried 10 times, and then once a minute.
+const BY_NAME: limit::Pace = limit::Pace { burst: 10, each: std::time::Duration::from_mins(1) };
+
+/// An address (a /64 of IPv6) may try 50 times, and then once every 10 seconds: many people may share it.
+const BY_ADDRESS: limit::Pace = limit::Pace { burst: 50, each: std::time::Duration::from_secs(10) };
+
+/// Signs in with name and password: `None` if the name is not known, has no password, or has another one. Which of them it is neither the
+/// result nor the time that it takes tells.
+///
+/// # Errors
+/// 429 with `Retry-After` if the name was tried 10 times, or from one address 50 times, without success in a while. 503 if too many
+/// passwords are being hashed.
+///
+/// An example is at [`PasswordAccount`].
+pub async fn password_sign_in<A: PasswordAccount>(cx: &mut Cx<'_>, name: &str, password: &str) -> Result<Option<A>> {
+    // The name may be anything, and as long as a form allows.
+    let by_name = format!("{}:{}", A::KIND, digest(&name.trim().to_lowercase()));
+    let by_address = cx.peer().network().map(|network| format!("address:{network:x}"));
+    limit::spend(cx, &ATTEMPTS, &by_name, BY_NAME).await?;
+    if let Some(address) = &by_address {
+        limit::spend(cx, &ATTEMPTS, address, BY_ADDRESS).await?;
+    }
+    let account = A::find_by_name(cx, name).await?;
+    let hash = account.as_ref().and_then(A::password_hash);
+    if !verify_password(cx, password, hash).await? {
+        // Not what was typed: it may be a password in the wrong field.
+        event("sign-in refused", account.as_ref().map_or("unknown", A::name), cx);
+        return Ok(None);
+    }
+    let Some(account) = account else { return Ok(None) };
+    // Who knows the password did not guess.
+    cx.cache(&ATTEMPTS).remove(&by_name).await?;
+    if account.password_hash().is_some_and(|hash| is_outdated(cx, hash)) {
+        let hash = hash_password(cx, password).await?;
+        account.set_password_hash(cx, &hash).await?;
+    }
+    sign_in(cx, &account).await?;
+    Ok(Some(account))
+}
+
+/// Names are of any length, and need not be in a cache in plain text.
+fn digest(name: &str) -> String {
+    URL_SAFE_NO_PAD.encode(&Sha256::digest(name)[..16])
+}
+
+/// Where a user wanted to go who was sent to sign in: the path of a query parameter, if it is one of this site, and otherwise `home`. Nobody
+/// can send users to another site by it.
+///
+/// ```
+/// use skep::people::return_to;
+///
+/// assert_eq!(return_to(Some("/tickets?page=2"), "/"), "/tickets?page=2");
+/// for elsewhere in ["https://evil.example/", "//evil.example", "/\\evil.example", "tickets", "/\t/evil.example"] {
+///     assert_eq!(return_to(Some(elsewhere), "/home"), "/home");
+/// }
+/// ```
+#[must_use]
+pub fn return_to<'p>(path: Option<&'p str>, home: &'p str) -> &'p str {
+    // A browser drops tabs and line breaks, and reads a backslash as a slash (WHATWG URL, 4.4).
+    let is_ours = |path: &&str| {
+        path.starts_with('/')
+            && !path.starts_with("//")
+            && path.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'\\')
+    };
+    path.filter(is_ours).unwrap_or(home)
+}

@@ -1,0 +1,344 @@
+//! Accounts: signing in and out, what guards know of users, and what attackers learn.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use skep::form::{Password, Text};
+use skep::people::{
+    Account, Allowed, Fresh, Maybe, PasswordAccount, PasswordCost, Rule, Signed, hash_password, password_sign_in,
+    sign_out, sign_out_everywhere, weakness,
+};
+use skep::prelude::*;
+use skep::sql::{Row, migrations, query};
+use skep::test::{Client, TestResponse};
+use skep::{Setup, Site};
+use skep_cache::Clock;
+
+#[derive(Debug, Row)]
+struct User {
+    id: i64,
+    email: String,
+    password: Option<String>,
+    admin: bool,
+}
+
+impl Account for User {
+    fn id(&self) -> String {
+        self.id.to_string()
+    }
+
+    fn name(&self) -> &str {
+        &self.email
+    }
+
+    async fn find(cx: &Cx<'_>, id: &str) -> Result<Option<Self>> {
+        let found = query("select id, email, password, admin from user where id = ? and not locked", id);
+        Ok(cx.db().one(found).await?)
+    }
+
+    fn refuse_stale(&self, _cx: &Cx<'_>) -> Error {
+        Error::unauthorized("Please type your password again.")
+    }
+}
+
+impl PasswordAccount for User {
+    async fn find_by_name(cx: &Cx<'_>, name: &str) -> Result<Option<Self>> {
+        let found = query("select id, email, password, admin from user where email = ? and not locked", name);
+        Ok(cx.db().one(found).await?)
+    }
+
+    fn password_hash(&self) -> Option<&str> {
+        self.password.as_deref()
+    }
+
+    async fn set_password_hash(&self, cx: &Cx<'_>, hash: &str) -> Result<()> {
+        cx.db().execute(query("update user set password = ? where id = ?", (hash, self.id))).await?;
+        Ok(())
+    }
+}
+
+struct Administrate;
+
+impl Rule for Administrate {
+    type Account = User;
+
+    async fn allows(user: &User, _cx: &Cx<'_>) -> Result<bool> {
+        Ok(user.admin)
+    }
+}
+
+#[derive(Service)]
+#[service(POST "/sign-up", open = "everybody may")]
+struct SignUp {
+    #[form]
+    email: Text<3, 100>,
+    #[form]
+    password: Password<8, 200>,
+}
+
+impl Handle for SignUp {
+    async fn handle(self, cx: &mut Cx<'_>) -> Result {
+        let hash = hash_password(cx, self.password.reveal()).await?;
+        let user = query("insert into user (email, password) values (?, ?)", (self.email.as_str(), hash));
+        cx.db().execute(user).await?;
+        Ok(Response::text("welcome"))
+    }
+}
+
+#[derive(Service)]
+#[service(POST "/sign-in", open = "it is how to get in")]
+struct SignIn {
+    #[form]
+    email: Text<3, 100>,
+    #[form]
+    password: Password<1, 5000>,
+}
+
+impl Handle for SignIn {
+    async fn handle(self, cx: &mut Cx<'_>) -> Result {
+        match password_sign_in::<User>(cx, self.email.as_str(), self.password.reveal()).await? {
+            Some(user) => Ok(Response::text(format!("welcome, {}", user.email))),
+            None => Err(SignIn::password.refuse("Name or password is wrong.")),
+        }
+    }
+}
+
+macro_rules! pages {
+    ($($name:ident $path:literal $attribute:ident $kind:ty, |$user:ident, $cx:ident| $body:expr;)*) => {$(
+        #[derive(Service)]
+        #[service(GET $path)]
+        struct $name { #[$attribute] user: $kind }
+
+        impl Handle for $name {
+            async fn handle(self, $cx: &mut Cx<'_>) -> Result {
+                let $user = &self.user;
+                Ok(Response::text($body))
+            }
+        }
+    )*};
+}
+
+pages! {
+    Profile "/profile" guard Signed<User>, |user, _cx| user.email.clone();
+    Admin "/admin" guard Allowed<Administrate>, |user, _cx| format!("admin {}", user.email);
+    Delete "/delete" guard Fresh<User>, |user, _cx| format!("deleted {}", user.email);
+    Index "/" state Maybe<User>, |user, _cx| user.as_ref().map_or("stranger", |user| user.name()).to_owned();
+    Leave "/leave" guard Signed<User>, |_user, cx| { sign_out(cx).await?; "bye" };
+    LeaveAll "/leave-all" guard Signed<User>, |user, cx| { sign_out_everywhere(cx, &**user).await?; "bye, all" };
+}
+
+fn app() -> App {
+    let mut cheap = PasswordCost::default();
+    (cheap.memory, cheap.passes) = (64, 1);
+    priced(cheap)
+}
+
+fn priced(cost: PasswordCost) -> App {
+    App::new().database(migrations!("tests/sql/people")).state(cost).serve::<(
+        SignUp,
+        SignIn,
+        Profile,
+        Admin,
+        Delete,
+        Index,
+        Leave,
+        LeaveAll,
+    )>()
+}
+
+fn opened(app: App) -> (Arc<Site>, Clock) {
+    let mut setup = Setup::default();
+    (setup.temporary_database, setup.clock) = (true, Clock::manual());
+    let clock = setup.clock.clone();
+    let site = Arc::new(app.open(setup).unwrap());
+    assert_eq!(sign_up(&Client::of_site(&site)).status(), 200);
+    (site, clock)
+}
+
+fn sign_up(client: &Client) -> TestResponse {
+    client.post("/sign-up", &[("email", "ada@example.org"), ("password", "a bee in the bonnet")])
+}
+
+fn sign_in(client: &Client, password: &str) -> TestResponse {
+    client.post("/sign-in", &[("email", "ada@example.org"), ("password", password)])
+}
+
+fn execute(site: &Site, text: &'static str) {
+    site.db().write(|db| db.execute(query(text, ()))).unwrap();
+}
+
+fn stored_hash(site: &Site) -> String {
+    site.db().write(|db| db.one::<String>(query("select password from user", ()))).unwrap().unwrap()
+}
+
+#[test]
+fn a_password_signs_in_and_signing_out_ends_it() {
+    let (site, _) = opened(app());
+    let client = Client::of_site(&site);
+    assert_eq!((client.get("/profile").status().as_u16(), client.get("/").text()), (401, "stranger"));
+    assert_eq!(sign_in(&client, "a bee in the bonne").status(), 422);
+    assert_eq!(client.get("/profile").status(), 401);
+    assert_eq!(sign_in(&client, "a bee in the bonnet").text(), "welcome, ada@example.org");
+    assert_eq!((client.get("/profile").text(), client.get("/").text()), ("ada@example.org", "ada@example.org"));
+    assert_eq!(client.get("/leave").text(), "bye");
+    assert_eq!(client.get("/profile").status(), 401);
+}
+
+#[test]
+fn signing_in_gives_the_session_a_new_id() {
+    let (site, _) = opened(app());
+    let (client, thief) = (Client::of_site(&site), Client::of_site(&site));
+    sign_in(&client, "a bee in the bonnet");
+    let first = client.cookie("skep-session").unwrap();
+    sign_in(&client, "a bee in the bonnet");
+    assert_ne!(client.cookie("skep-session").unwrap(), first);
+    let with =
+        |id: &str| thief.request(skep::Method::GET, "/profile").header("cookie", &format!("skep-session={id}")).send();
+    assert_eq!(with(&first).status(), 401);
+}
+
+#[test]
+fn signing_out_everywhere_ends_other_devices() {
+    let (site, _) = opened(app());
+    let (phone, desk) = (Client::of_site(&site), Client::of_site(&site));
+    sign_in(&phone, "a bee in the bonnet");
+    sign_in(&desk, "a bee in the bonnet");
+    assert_eq!(desk.get("/leave-all").text(), "bye, all");
+    assert_eq!((phone.get("/profile").status().as_u16(), desk.get("/profile").status().as_u16()), (401, 401));
+}
+
+#[test]
+fn a_locked_account_is_out_at_its_next_request() {
+    let (site, _) = opened(app());
+    let client = Client::of_site(&site);
+    sign_in(&client, "a bee in the bonnet");
+    execute(&site, "update user set locked = 1");
+    assert_eq!(client.get("/profile").status(), 401);
+    assert_eq!(sign_in(&client, "a bee in the bonnet").status(), 422);
+}
+
+#[test]
+fn a_rule_decides_for_each_request() {
+    let (site, _) = opened(app());
+    let client = Client::of_site(&site);
+    assert_eq!(client.get("/admin").status(), 401);
+    sign_in(&client, "a bee in the bonnet");
+    assert_eq!(client.get("/admin").status(), 403);
+    execute(&site, "update user set admin = 1");
+    assert_eq!(client.get("/admin").text(), "admin ada@example.org");
+}
+
+#[test]
+fn what_needs_a_fresh_proof_asks_again() {
+    let (site, clock) = opened(app());
+    let client = Client::of_site(&site);
+    sign_in(&client, "a bee in the bonnet");
+    clock.advance(Duration::from_mins(10));
+    assert_eq!(client.get("/delete").text(), "deleted ada@example.org");
+    clock.advance(Duration::from_secs(1));
+    let stale = client.get("/delete");
+    assert!(stale.status() == 401 && stale.text().contains("type your password again"), "{}", stale.text());
+    assert_eq!(client.get("/profile").text(), "ada@example.org");
+    sign_in(&client, "a bee in the bonnet");
+    assert_eq!(client.get("/delete").text(), "deleted ada@example.org");
+}
+
+#[test]
+fn an_unknown_name_looks_like_a_wrong_password() {
+    let (site, _) = opened(app());
+    let answer = |email: &str| {
+        let client = Client::of_site(&site);
+        let answer = client.post("/sign-in", &[("email", email), ("password", "wrong")]);
+        let headers: Vec<String> = answer.headers().iter().map(|(name, value)| format!("{name}: {value:?}")).collect();
+        // The id of the request differs, and nothing else.
+        let text: Vec<String> =
+            answer.text().split_whitespace().filter(|word| word.len() < 20).map(str::to_owned).collect();
+        (answer.status(), headers.len(), text)
+    };
+    execute(&site, "insert into user (email, password) values ('magic@example.org', null)");
+    assert_eq!(answer("ada@example.org"), answer("bob@example.org"));
+    assert_eq!(answer("ada@example.org"), answer("magic@example.org"));
+}
+
+#[test]
+fn a_name_cannot_be_tried_for_ever() {
+    let (site, clock) = opened(app());
+    for _ in 0..10 {
+        assert_eq!(sign_in(&Client::of_site(&site), "wrong").status(), 422);
+    }
+    let refused = sign_in(&Client::of_site(&site), "a bee in the bonnet");
+    assert_eq!((refused.status().as_u16(), refused.header("retry-after")), (429, Some("60")));
+    let other = Client::of_site(&site).post("/sign-in", &[("email", "bob@example.org"), ("password", "wrong")]);
+    assert_eq!(other.status(), 422, "others may");
+    let spelt = Client::of_site(&site).post("/sign-in", &[("email", "ADA@example.org"), ("password", "wrong")]);
+    assert_eq!(spelt.status(), 429, "another spelling is no other name");
+    clock.advance(Duration::from_mins(2));
+    let client = Client::of_site(&site);
+    assert_eq!(sign_in(&client, "a bee in the bonnet").status(), 200);
+    for _ in 0..10 {
+        assert_eq!(sign_in(&client, "wrong").status(), 422, "a success forgives");
+    }
+}
+
+#[test]
+fn another_cost_applies_at_the_next_sign_in() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut cost = PasswordCost::default();
+    let open = |cost| {
+        let mut setup = Setup::default();
+        setup.data = folder.path().to_owned();
+        Arc::new(priced(cost).open(setup).unwrap())
+    };
+    (cost.memory, cost.passes) = (64, 1);
+    let site = open(cost);
+    sign_up(&Client::of_site(&site));
+    let cheap = stored_hash(&site);
+    assert!(cheap.starts_with("$argon2id$v=19$m=64,t=1,p=1$"), "{cheap}");
+    sign_in(&Client::of_site(&site), "a bee in the bonnet");
+    assert_eq!(stored_hash(&site), cheap, "nothing has changed");
+    drop(site);
+    cost.passes = 2;
+    let site = open(cost);
+    assert_eq!(sign_in(&Client::of_site(&site), "wrong").status(), 422);
+    assert_eq!(stored_hash(&site), cheap, "a wrong password changes nothing");
+    assert_eq!(sign_in(&Client::of_site(&site), "a bee in the bonnet").status(), 200);
+    assert!(stored_hash(&site).starts_with("$argon2id$v=19$m=64,t=2,p=1$"));
+    assert_eq!(sign_in(&Client::of_site(&site), "a bee in the bonnet").status(), 200);
+}
+
+#[test]
+fn a_password_without_end_is_not_hashed() {
+    let (site, _) = opened(app());
+    assert_eq!(sign_in(&Client::of_site(&site), &"a".repeat(4097)).status(), 413);
+}
+
+#[test]
+fn easily_guessed_passwords_are_named() {
+    let weak = [
+        "password",
+        "Passw0rd!",
+        "P@ssw0rd123",
+        "qwertyuiop",
+        "asdfghjkl1",
+        "1234567890",
+        "0987654321",
+        "abcdefgh",
+        "aaaaaaaaaa",
+        "abababab",
+        "letmein2026",
+        "Welcome1!",
+        "ILoveYou!!",
+        "admin12345",
+        "summer2026",
+        "trustno1",
+    ];
+    for password in weak {
+        assert!(weakness(password, &[]).is_some(), "{password}");
+    }
+    for password in
+        ["a bee in the bonnet", "correct horse", "tr0ub4dor&3x", "Kx9#mQ2vLp", "summer at the lake", "пароль от пчёл"]
+    {
+        assert_eq!(weakness(password, &["ada@example.org"]), None, "{password}");
+    }
+    assert!(weakness("lovelace1815", &["ada.lovelace@example.org"]).is_some());
+}
