@@ -126,7 +126,7 @@ impl App {
     /// none and does not say why: `#[service(GET "/sign-in", open = "reason")]`. `--check` names them all, and so does a test that opens
     /// the application.
     ///
-    /// An example is at [`Guard`](crate::guard::Guard).
+    /// An example is at [`Guard`].
     #[must_use]
     pub fn require<G: Guard>(mut self) -> Self {
         let guard = DynGuard::of::<G>();
