@@ -79,9 +79,10 @@ impl Compiled {
 
     /// Has it answer a request, and asks for its jobs.
     pub(crate) fn probe(&self, options: &Options) -> Result<Probed, Error> {
+        // Not a `LocalRuntime`: `spawn_local` would give it the tasks, and nothing could wait for them.
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
-            .build_local(tokio::runtime::LocalOptions::default())
+            .build()
             .map_err(|error| Error::Busy(format!("cannot be probed: {error}")))?;
         let tasks = LocalSet::new();
         runtime.block_on(tasks.run_until(probe(&self.0, options)))?;
