@@ -62,11 +62,10 @@ pub struct Cx<'r> {
     form: OnceCell<Box<FormState>>,
     /// What only requests with a session have.
     session: OnceCell<Box<session::State>>,
-    transaction: Option<Box<sql::Transaction>>,
     /// What it holds of the memory for bodies.
     memory: Option<Box<Share>>,
-    /// There was one, which perhaps has ended.
-    has_begun: bool,
+    /// There was a transaction, which perhaps has ended.
+    has_begun: Cell<bool>,
 }
 
 impl<'r> Cx<'r> {
@@ -88,9 +87,8 @@ impl<'r> Cx<'r> {
             headers: None,
             form: OnceCell::new(),
             session: OnceCell::new(),
-            transaction: None,
             memory: None,
-            has_begun: false,
+            has_begun: Cell::new(false),
         }
     }
 
@@ -299,11 +297,19 @@ impl<'r> Cx<'r> {
     /// The transaction of this request, begun by the first call. It commits if the handler returns `Ok`, and rolls back if it
     /// returns an error, panics, or the client disconnects.
     ///
-    /// Other writers wait while it is open, so do nothing slow in it. [`sql::Local::transaction`] is one that ends earlier.
+    /// It borrows nothing of `cx`, so that helpers which take `cx` may be called while it is open. What they write by [`db`](Self::db)
+    /// meanwhile is an error at once: there is one writer. Other writers wait while it is open, so do nothing slow in it.
+    /// [`sql::Local::transaction`] is one that ends earlier.
     ///
     /// ```
     /// use skep::prelude::*;
     /// use skep::sql::query;
+    ///
+    /// /// Called from wherever something changes.
+    /// async fn audit(cx: &Cx<'_>, text: &str) -> Result<()> {
+    ///     cx.transaction().await?.execute(query("insert into audit values (?)", text)).await?;
+    ///     Ok(())
+    /// }
     ///
     /// #[derive(Service)]
     /// #[service(POST "/move/{amount}")]
@@ -313,20 +319,21 @@ impl<'r> Cx<'r> {
     ///     async fn handle(self, cx: &mut Cx<'_>) -> Result {
     ///         let db = cx.transaction().await?;
     ///         db.execute(query("update account set balance = balance - ? where id = 1", self.amount)).await?;
+    ///         audit(cx, "moved").await?;
+    ///         cx.flash("Moved.");
     ///         db.execute(query("update account set balance = balance + ? where id = 2", self.amount)).await?;
-    ///         Ok(Response::text("moved")) // both, or neither
+    ///         Ok(Response::text("moved")) // all of it, or nothing
     ///     }
     /// }
     /// ```
     ///
     /// # Panics
     /// If the application has no database: [`App::database`](crate::App::database).
-    pub async fn transaction(&mut self) -> Result<&mut sql::Transaction> {
-        if self.transaction.is_none() {
-            self.transaction = Some(Box::new(self.db().transaction().await?));
-            self.has_begun = true;
-        }
-        Ok(self.transaction.as_mut().expect("it was begun above"))
+    pub async fn transaction(&self) -> Result<&'r sql::Transaction> {
+        let transaction = self.shared.resources().transaction();
+        transaction.ensure_begun().await?;
+        self.has_begun.set(true);
+        Ok(transaction)
     }
 
     /// Runs work that blocks or computes for long on the thread pool for blocking work (`limits.blocking_queue`), so that other requests of
@@ -388,8 +395,14 @@ impl<'r> Cx<'r> {
     }
 
     /// Undoes what a handler wrote that refuses its form.
-    pub(crate) fn undo(&mut self) {
-        drop(self.transaction.take());
+    pub(crate) fn undo(&self) {
+        if let Some(transaction) = self.open_transaction() {
+            transaction.undo();
+        }
+    }
+
+    pub(crate) fn open_transaction(&self) -> Option<&'r sql::Transaction> {
+        self.shared.resources().open_transaction()
     }
 
     pub(crate) fn limits(&self) -> Limits {
@@ -404,6 +417,7 @@ impl<'r> Cx<'r> {
     /// The handler has returned an error. What it did to the session is done, and the browser must hear of it: else it would
     /// have no session after one was renewed.
     pub(crate) fn fail(&self, error: Error) -> Error {
+        self.undo();
         let error = self.explain(error);
         match self.session.get().and_then(|session| session.take_cookie()) {
             Some(cookie) => error
@@ -433,10 +447,10 @@ impl<'r> Cx<'r> {
 
     /// Ends the transaction. What was made meanwhile, of what was there before, is void as well.
     async fn keep(&mut self) -> Result<()> {
-        if let Some(transaction) = self.transaction.take() {
-            transaction.commit().await?;
+        if let Some(transaction) = self.open_transaction() {
+            transaction.keep_changes().await?;
         }
-        if self.has_begun {
+        if self.has_begun.get() {
             for tag in self.shared.voided() {
                 // What was written is kept by now: who is told that it failed would do it again.
                 if let Err(error) = self.shared.invalidate(&tag).await {

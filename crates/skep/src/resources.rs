@@ -70,6 +70,8 @@ pub(crate) struct ThreadResources {
     db: OnceCell<sql::Local>,
     /// The user of one request, for logs and error pages.
     user: OnceCell<String>,
+    /// The transaction of one request, which may not have begun.
+    transaction: OnceCell<sql::Transaction>,
 }
 
 struct PerThread {
@@ -162,12 +164,18 @@ impl ThreadResources {
             thread: Rc::new(PerThread { db, pages: OnceCell::new(), shared }),
             db: OnceCell::new(),
             user: OnceCell::new(),
+            transaction: OnceCell::new(),
         }
     }
 
     /// The resources for one request.
     pub(crate) fn for_request(&self) -> Self {
-        Self { thread: Rc::clone(&self.thread), db: OnceCell::new(), user: OnceCell::new() }
+        Self {
+            thread: Rc::clone(&self.thread),
+            db: OnceCell::new(),
+            user: OnceCell::new(),
+            transaction: OnceCell::new(),
+        }
     }
 
     pub(crate) fn shared(&self) -> &Resources {
@@ -189,6 +197,15 @@ impl ThreadResources {
 
     pub(crate) fn db(&self) -> &sql::Local {
         self.db.get_or_init(|| self.thread.db.as_ref().expect(NO_DATABASE).for_request())
+    }
+
+    pub(crate) fn transaction(&self) -> &sql::Transaction {
+        self.transaction.get_or_init(|| self.db().own_transaction())
+    }
+
+    /// The same, if it is open.
+    pub(crate) fn open_transaction(&self) -> Option<&sql::Transaction> {
+        self.transaction.get().filter(|transaction| transaction.is_open())
     }
 
     /// The cache of pages and fragments, if there is one.

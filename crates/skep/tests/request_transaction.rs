@@ -47,6 +47,30 @@ impl Handle for Past {
     }
 }
 
+/// A helper of the kind that every application has: it takes `cx`, and writes in the transaction of whoever calls it.
+async fn audit(cx: &mut Cx<'_>, text: &str) -> Result<()> {
+    cx.flash(text);
+    cx.transaction().await?.execute(query("insert into note values (?)", text)).await?;
+    Ok(())
+}
+
+/// Calls helpers while its transaction is open.
+#[derive(Service)]
+#[service(POST "/audited")]
+struct Audited;
+
+impl Handle for Audited {
+    async fn handle(self, cx: &mut Cx<'_>) -> Result {
+        let db = cx.transaction().await?;
+        db.execute("insert into note values ('before')").await?;
+        audit(cx, "audited").await?;
+        let count = db.one::<i64>("select count(*) from note").await?;
+        cx.set_header(skep::header::ETAG, skep::HeaderValue::from_static("\"1\""));
+        db.execute("insert into note values ('after')").await?;
+        Ok(Response::text(format!("{count:?}")))
+    }
+}
+
 /// Writes by itself after a transaction that has ended, and beside one of another request.
 #[derive(Service)]
 #[service(POST "/after")]
@@ -54,7 +78,7 @@ struct After;
 
 impl Handle for After {
     async fn handle(self, cx: &mut Cx<'_>) -> Result {
-        let mut transaction = cx.db().transaction().await?;
+        let transaction = cx.db().transaction().await?;
         transaction.execute("insert into note values ('a')").await?;
         transaction.commit().await?;
         drop(cx.db().transaction().await?);
@@ -93,5 +117,14 @@ fn a_write_past_the_requests_own_transaction_is_an_error_and_not_a_wait_without_
     assert_eq!(client.get("/notes").text(), "0", "the transactions of the failed requests are undone");
     assert_eq!(client.post("/past/read", &[]).status(), 200, "reading waits for nothing");
     assert_eq!(client.post("/after", &[]).status(), 200);
+    assert_eq!(client.get("/notes").text(), "3");
+}
+
+#[test]
+fn a_transaction_borrows_nothing_of_cx_so_that_helpers_may_take_it() {
+    let client = Client::new(App::new().database(MIGRATIONS).serve::<(Audited, Count)>());
+    let response = client.post("/audited", &[]);
+    assert_eq!(response.text(), "Some(2)");
+    assert_eq!(response.header("etag"), Some("\"1\""));
     assert_eq!(client.get("/notes").text(), "3");
 }

@@ -62,7 +62,7 @@ impl Comment {
     /// Keeps it, unless its author's address has sent too many lately.
     async fn keep(&self, cx: &Cx<'_>) -> Result<Kept> {
         let address = cx.peer().address.map_or_else(|| "local".into(), |address| address.ip().to_string());
-        let mut db = cx.db().transaction().await?;
+        let db = cx.db().transaction().await?;
         db.one::<i64>(query("select id from article where slug = ?", &self.page)).await?.or_404()?;
         db.execute(query("delete from recent_author where at <= unixepoch() - ?", window_seconds(cx))).await?;
         let count = query("select count(*) from recent_author where address = ?", &address);

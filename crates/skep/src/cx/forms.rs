@@ -15,7 +15,6 @@ use crate::origin;
 use crate::resources::Forms;
 use crate::route::Route;
 use crate::secret::Secret;
-use crate::sql;
 
 /// The cookie for messages to the next page, and what they are sealed for.
 const FLASH: &str = "skep-flash";
@@ -100,11 +99,6 @@ impl<'r> Cx<'r> {
 
     pub(crate) fn has_database(&self) -> bool {
         self.shared.resources().has_database()
-    }
-
-    /// The transaction of the request, for who ends it.
-    pub(crate) fn take_transaction(&mut self) -> Option<Box<sql::Transaction>> {
-        self.transaction.take()
     }
 
     /// The whole body, which stays where it is.

@@ -143,14 +143,14 @@ async fn give_back(cx: &Cx<'_>, id: [u8; 16]) {
 }
 
 /// Keeps what the handler wrote, and where its answer leads in the same step if it has a transaction.
-async fn keep(cx: &mut Cx<'_>, id: [u8; 16], location: Option<&str>) -> Result<()> {
+async fn keep(cx: &Cx<'_>, id: [u8; 16], location: Option<&str>) -> Result<()> {
     if !cx.has_database() {
         return Ok(());
     }
     let update = || query("update skep_once set location = ? where id = ?", (location, &id[..]));
-    if let Some(mut transaction) = cx.take_transaction() {
+    if let Some(transaction) = cx.open_transaction() {
         transaction.execute(update()).await?;
-        return Ok(transaction.commit().await?);
+        return Ok(transaction.keep_changes().await?);
     }
     // The handler has done its work: that nobody can be led to its answer a second time is no failure of it.
     if let Err(error) = cx.db().execute(update()).await {

@@ -235,7 +235,8 @@ impl fmt::Display for Kind {
                 f.write_str("a statement must not begin or end a transaction; use `transaction()` and `commit()`")
             }
             Self::Abandoned => f.write_str(
-                "the transaction is over: a statement in it failed and undid it, or was abandoned before its end",
+                "the transaction is over: a statement in it failed and undid it, or was abandoned before its end; or one is still running: \
+                 await each before the next",
             ),
             Self::Damaged { path } => {
                 write!(f, "{} is damaged: put a backup in its place, and restart the server", path.display())

@@ -148,13 +148,13 @@ impl Database {
 
     /// Begins a transaction, as [`Local::transaction`] does.
     pub async fn transaction(&self) -> Result<Transaction> {
-        Transaction::begin(Arc::clone(self.shared()), None).await
+        Transaction::begin(Arc::clone(self.shared()), Arc::default()).await
     }
 }
 
 impl Transaction {
     /// Runs a statement in it.
-    pub async fn packed(&mut self, packed: &Arc<Packed>) -> Result<Vec<u8>> {
+    pub async fn packed(&self, packed: &Arc<Packed>) -> Result<Vec<u8>> {
         let packed = Arc::clone(packed);
         self.within(move |connection| packed.run(connection)).await
     }

@@ -92,7 +92,14 @@ impl Local {
     /// While another transaction of the same request is open.
     pub async fn transaction(&self) -> Result<Transaction> {
         self.check_outside_transaction()?;
-        Transaction::begin(Arc::clone(&self.inner.shared), self.in_transaction.clone()).await
+        let is_open = self.in_transaction.clone().unwrap_or_default();
+        Transaction::begin(Arc::clone(&self.inner.shared), is_open).await
+    }
+
+    /// The transaction of the request that this handle is for, which has not begun.
+    pub(crate) fn own_transaction(&self) -> Transaction {
+        let is_open = self.in_transaction.clone().unwrap_or_default();
+        Transaction::not_begun(Arc::clone(&self.inner.shared), is_open)
     }
 
     /// There is one writer: what is written beside the request's own transaction would wait for it without end, and with it

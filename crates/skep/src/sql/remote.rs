@@ -3,6 +3,7 @@
 //! A call of the host runs one statement and brings all of its rows. To the component it is an ordinary call; the host meanwhile
 //! answers other requests. Start reading at [`Link::ask`].
 
+use std::cell::Cell;
 use std::rc::Rc;
 
 use super::changes::Changes;
@@ -175,8 +176,14 @@ impl Local {
     /// Until the transaction ends, every other write of this application waits. An instance has one at a time: to begin another one
     /// inside it is an error.
     pub async fn transaction(&self) -> Result<Transaction> {
-        (self.link.transaction)(Step::Begin)?;
-        Ok(Transaction { link: *self.link, ended: false })
+        let transaction = self.own_transaction();
+        transaction.ensure_begun().await?;
+        Ok(transaction)
+    }
+
+    /// The transaction of the request that this handle is for, which has not begun.
+    pub(crate) fn own_transaction(&self) -> Transaction {
+        Transaction { link: *self.link, is_open: Cell::new(false) }
     }
 }
 
@@ -187,35 +194,65 @@ impl Local {
 #[must_use = "a transaction that is dropped is rolled back"]
 pub struct Transaction {
     link: Link,
-    ended: bool,
+    is_open: Cell<bool>,
 }
 
 impl Transaction {
-    verbs!([async] self: &mut Self, Link.await);
+    verbs!([async] self: &Self, Link.await);
 
     async fn ask<T, R>(&self, query: Query<'_, T>, verb: Asked<T, R>) -> Result<R> {
+        if !self.is_open() {
+            return Err(Kind::Abandoned.into());
+        }
         verb(self.link, Place::Transaction, query)
     }
 
+    /// Begins it, unless it is open.
+    pub(crate) async fn ensure_begun(&self) -> Result<()> {
+        self.begin()
+    }
+
+    fn begin(&self) -> Result<()> {
+        if !self.is_open() {
+            (self.link.transaction)(Step::Begin)?;
+            self.is_open.set(true);
+        }
+        Ok(())
+    }
+
+    pub(crate) fn is_open(&self) -> bool {
+        self.is_open.get()
+    }
+
     /// Makes all of it happen.
-    pub async fn commit(mut self) -> Result<()> {
-        self.ended = true;
-        (self.link.transaction)(Step::Commit)
+    pub async fn commit(self) -> Result<()> {
+        self.keep_changes().await
     }
 
     /// Undoes all of it.
-    pub async fn rollback(mut self) -> Result<()> {
-        self.ended = true;
+    pub async fn rollback(self) -> Result<()> {
+        self.is_open.set(false);
         (self.link.transaction)(Step::Rollback)
+    }
+
+    /// Commits; the handle stays, for the request that it belongs to.
+    pub(crate) async fn keep_changes(&self) -> Result<()> {
+        self.is_open.set(false);
+        (self.link.transaction)(Step::Commit)
+    }
+
+    /// Undoes what is not committed.
+    pub(crate) fn undo(&self) {
+        if self.is_open.replace(false) {
+            // Should even this fail, it is over with the instance.
+            let _ = (self.link.transaction)(Step::Rollback);
+        }
     }
 }
 
 impl Drop for Transaction {
     fn drop(&mut self) {
-        if !self.ended {
-            // Should even this fail, it is over with the instance.
-            let _ = (self.link.transaction)(Step::Rollback);
-        }
+        self.undo();
     }
 }
 
@@ -235,11 +272,10 @@ impl Blocking<'_> {
     /// Runs `work` in a transaction: kept if it gives `Ok`, undone if it gives an error or panics. One in another is an
     /// error.
     pub fn transaction<R>(&mut self, work: impl FnOnce(&mut Self) -> Result<R>) -> Result<R> {
-        let mut whole = Transaction { link: *self.link, ended: true };
-        (self.link.transaction)(Step::Begin)?;
-        whole.ended = false;
+        let whole = Transaction { link: *self.link, is_open: Cell::new(false) };
+        whole.begin()?;
         let value = work(&mut Blocking { link: self.link, place: Place::Transaction })?;
-        whole.ended = true;
+        whole.is_open.set(false);
         (self.link.transaction)(Step::Commit)?;
         Ok(value)
     }

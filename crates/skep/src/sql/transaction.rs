@@ -1,7 +1,7 @@
 //! Several statements that happen together or not at all, in a handler.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use super::changes::Changes;
 use super::connection::{Connection, StopOnDrop, Verb};
@@ -17,12 +17,13 @@ use crate::offload::offload;
 /// Several statements that happen together or not at all.
 ///
 /// It holds the writer of this process and the lock of the file, so that what it has read stays true until it ends.
-/// Every statement runs on the pool. Dropped before [`commit`](Self::commit), it is rolled back.
+/// Every statement runs on the pool, one after the other: one that is begun while another one runs is an error. Dropped before
+/// [`commit`](Self::commit), it is rolled back.
 ///
 /// ```
 /// # use skep::sql::{self, query};
 /// # async fn example(db: &sql::Local, from: i64, to: i64) -> sql::Result<()> {
-/// let mut transaction = db.transaction().await?;
+/// let transaction = db.transaction().await?;
 /// transaction.execute(query("update account set coins = coins - 1 where id = ?", from)).await?;
 /// transaction.execute(query("update account set coins = coins + 1 where id = ?", to)).await?;
 /// transaction.commit().await
@@ -31,48 +32,93 @@ use crate::offload::offload;
 #[must_use = "a transaction that is dropped is rolled back"]
 pub struct Transaction {
     shared: Arc<Shared>,
-    /// None while a statement runs, and for good if that was abandoned.
-    lease: Option<Lease>,
-    /// Tells the request's other handles that this one is open.
-    is_open: Option<Arc<AtomicBool>>,
+    /// None while a statement runs, for good if that was abandoned, and before and after the transaction.
+    lease: Mutex<Option<Lease>>,
+    has_begun: AtomicBool,
+    /// True while a transaction of the request is open, this one or another: the request's handles see it.
+    is_open: Arc<AtomicBool>,
 }
 
 impl Transaction {
-    pub(super) async fn begin(shared: Arc<Shared>, is_open: Option<Arc<AtomicBool>>) -> Result<Self> {
-        let lease = shared.lease_writer().await?;
-        let mut transaction = Self { shared, lease: Some(lease), is_open };
-        transaction.set_open(true);
-        // Immediate: a transaction that reads first and then writes would otherwise fail when it comes too late.
-        transaction.run(|connection| connection.control("begin immediate")).await?;
+    pub(super) async fn begin(shared: Arc<Shared>, is_open: Arc<AtomicBool>) -> Result<Self> {
+        let transaction = Self::not_begun(shared, is_open);
+        transaction.ensure_begun().await?;
         Ok(transaction)
     }
 
-    verbs!([async] self: &mut Self, Connection.await);
+    /// The transaction of a request that has none yet.
+    pub(super) fn not_begun(shared: Arc<Shared>, is_open: Arc<AtomicBool>) -> Self {
+        Self { shared, lease: Mutex::default(), has_begun: AtomicBool::new(false), is_open }
+    }
+
+    /// Begins it, unless it is open: the transaction of a request may begin again after it was undone.
+    pub(crate) async fn ensure_begun(&self) -> Result<()> {
+        if self.is_open() {
+            return Ok(());
+        }
+        if self.is_open.load(Ordering::Relaxed) {
+            return Err(Kind::OwnTransaction.into());
+        }
+        let lease = self.shared.lease_writer().await?;
+        self.keep(Some(lease));
+        self.has_begun.store(true, Ordering::Relaxed);
+        self.is_open.store(true, Ordering::Relaxed);
+        // Immediate: a transaction that reads first and then writes would otherwise fail when it comes too late.
+        let begun = self.run(|connection| connection.control("begin immediate")).await;
+        begun.inspect_err(|_| self.undo())
+    }
+
+    pub(crate) fn is_open(&self) -> bool {
+        self.has_begun.load(Ordering::Relaxed)
+    }
+
+    verbs!([async] self: &Self, Connection.await);
 
     /// Makes all of it happen. If the future is dropped before it ends, either may be the case.
-    pub async fn commit(mut self) -> Result<()> {
-        self.run(|connection| connection.control("commit")).await
+    pub async fn commit(self) -> Result<()> {
+        self.keep_changes().await
     }
 
     /// Undoes all of it and waits until it is undone. Dropping does the same without waiting.
-    pub async fn rollback(mut self) -> Result<()> {
+    pub async fn rollback(self) -> Result<()> {
         self.run(|connection| connection.control("rollback")).await
     }
 
-    fn set_open(&self, open: bool) {
-        if let Some(is_open) = &self.is_open {
-            is_open.store(open, Ordering::Relaxed);
+    /// Commits; the handle stays, for the request that it belongs to.
+    pub(crate) async fn keep_changes(&self) -> Result<()> {
+        let committed = self.run(|connection| connection.control("commit")).await;
+        self.undo();
+        committed
+    }
+
+    /// Undoes what is not committed, without waiting, and gives the writer back.
+    pub(crate) fn undo(&self) {
+        if !self.has_begun.swap(false, Ordering::Relaxed) {
+            return;
+        }
+        self.is_open.store(false, Ordering::Relaxed);
+        if let Some(lease) = self.take().filter(Lease::in_transaction) {
+            self.shared.offload.run(Box::new(move || drop(lease)));
         }
     }
 
-    async fn ask<T, R: Send + 'static>(&mut self, query: Query<'_, T>, verb: Verb<R>) -> Result<R> {
+    // Nothing that is done under this lock can panic half-way.
+    fn take(&self) -> Option<Lease> {
+        self.lease.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+
+    fn keep(&self, lease: Option<Lease>) {
+        *self.lease.lock().unwrap_or_else(PoisonError::into_inner) = lease;
+    }
+
+    async fn ask<T, R: Send + 'static>(&self, query: Query<'_, T>, verb: Verb<R>) -> Result<R> {
         let (text, values) = owned(query)?;
         self.within(move |connection| verb(connection, &text, &values)).await
     }
 
     /// Runs `work`, unless the transaction is over.
     pub(super) async fn within<R: Send + 'static>(
-        &mut self,
+        &self,
         work: impl FnOnce(&Connection) -> Result<R> + Send + 'static,
     ) -> Result<R> {
         // All is undone if nobody waits any more, so there is no reason to let the statement end.
@@ -88,26 +134,23 @@ impl Transaction {
     }
 
     async fn run<R: Send + 'static>(
-        &mut self,
+        &self,
         work: impl FnOnce(&mut Connection) -> Result<R> + Send + 'static,
     ) -> Result<R> {
-        let mut lease = self.lease.take().ok_or(Kind::Abandoned)?;
+        let mut lease = self.take().ok_or(Kind::Abandoned)?;
         let job = move || {
             let result = lease.connection().and_then(work);
             (lease, result)
         };
         let (lease, result) = offload(&*self.shared.offload, job).await.map_err(Kind::Lost)?;
-        self.lease = Some(lease);
+        self.keep(Some(lease));
         self.shared.note(result)
     }
 }
 
 impl Drop for Transaction {
     fn drop(&mut self) {
-        self.set_open(false);
-        if let Some(lease) = self.lease.take().filter(Lease::in_transaction) {
-            self.shared.offload.run(Box::new(move || drop(lease)));
-        }
+        self.undo();
     }
 }
 

@@ -132,7 +132,7 @@ fn a_read_only_database_answers_reads_and_refuses_writes_with_503() {
         let error = skep::Error::from(error);
         assert_eq!(error.status(), 503);
         assert_eq!(error.message(), Some("Nothing can be changed at the moment. Please try again later."));
-        let mut transaction = db.transaction().await.unwrap();
+        let transaction = db.transaction().await.unwrap();
         assert!(transaction.execute("delete from post").await.unwrap_err().is_read_only());
     });
 }

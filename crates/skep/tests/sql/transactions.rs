@@ -22,7 +22,7 @@ async fn count(db: &Local) -> i64 {
 fn what_is_committed_stays_and_is_seen_at_once() {
     run(async {
         let db = database().local();
-        let mut transaction = db.transaction().await.unwrap();
+        let transaction = db.transaction().await.unwrap();
         transaction.execute("insert into post (title) values ('a')").await.unwrap();
         assert_eq!(transaction.one("select count(*) from post").await.unwrap(), Some(1));
         assert_eq!(count(&db).await, 0, "nobody else sees it yet");
@@ -35,10 +35,10 @@ fn what_is_committed_stays_and_is_seen_at_once() {
 fn what_is_dropped_is_undone() {
     run(async {
         let db = database().local();
-        let mut transaction = db.transaction().await.unwrap();
+        let transaction = db.transaction().await.unwrap();
         transaction.execute("insert into post (title) values ('a')").await.unwrap();
         drop(transaction);
-        let mut next = db.transaction().await.unwrap();
+        let next = db.transaction().await.unwrap();
         assert_eq!(next.one::<i64>("select count(*) from post").await.unwrap(), Some(0));
         next.execute("insert into post (title) values ('b')").await.unwrap();
         next.rollback().await.unwrap();
@@ -50,7 +50,7 @@ fn what_is_dropped_is_undone() {
 fn a_failed_statement_leaves_the_transaction_open() {
     run(async {
         let db = database().local();
-        let mut transaction = db.transaction().await.unwrap();
+        let transaction = db.transaction().await.unwrap();
         transaction.execute("insert into post (title) values ('a')").await.unwrap();
         let error = transaction.execute("insert into post (title) values ('a')").await.unwrap_err();
         assert!(error.is_unique_violation());
@@ -63,7 +63,7 @@ fn a_failed_statement_leaves_the_transaction_open() {
 fn who_writes_while_a_transaction_is_open_waits_without_blocking_the_thread() {
     run(async {
         let db = database().local();
-        let mut transaction = db.transaction().await.unwrap();
+        let transaction = db.transaction().await.unwrap();
         let other = db.clone();
         let waiting = spawn_local(async move { other.execute("insert into post (title) values ('late')").await });
         sleep(Duration::from_millis(20)).await;
@@ -78,13 +78,28 @@ fn who_writes_while_a_transaction_is_open_waits_without_blocking_the_thread() {
 fn a_statement_that_is_abandoned_undoes_its_transaction_and_frees_the_writer() {
     run(async {
         let db = database().local();
-        let mut transaction = db.transaction().await.unwrap();
+        let transaction = db.transaction().await.unwrap();
         transaction.execute("insert into post (title) values ('a')").await.unwrap();
         let slow = query(COUNT, FOREVER);
         assert!(timeout(Duration::from_millis(5), transaction.one::<i64>(slow)).await.is_err());
         let text = transaction.execute("insert into post (title) values ('b')").await.unwrap_err().to_string();
         assert!(text.starts_with("the transaction is over"), "{text}");
         assert_eq!(db.execute("insert into post (title) values ('c')").await.unwrap().rows, 1);
+        assert_eq!(count(&db).await, 1);
+    });
+}
+
+#[test]
+fn a_statement_begun_while_another_one_runs_is_an_error_and_harms_nothing() {
+    run(async {
+        let db = database().local();
+        let transaction = db.transaction().await.unwrap();
+        let insert = || transaction.execute("insert into post (title) values ('a')");
+        let (first, second) = futures_util::future::join(insert(), insert()).await;
+        assert_eq!(first.unwrap().rows, 1);
+        let text = second.unwrap_err().to_string();
+        assert!(text.contains("one is still running"), "{text}");
+        transaction.commit().await.unwrap();
         assert_eq!(count(&db).await, 1);
     });
 }
@@ -117,7 +132,7 @@ fn a_panic_while_reading_is_an_error_and_frees_the_writer() {
         let error = db.one::<Explosive>("insert into post (title) values ('a') returning id").await.err().unwrap();
         assert_eq!(error.to_string(), "work that was given to the pool panicked: boom");
         db.execute("insert into post (title) values ('b')").await.unwrap();
-        let mut transaction = db.transaction().await.unwrap();
+        let transaction = db.transaction().await.unwrap();
         transaction.execute("insert into post (title) values ('c')").await.unwrap();
         assert!(transaction.one::<Explosive>("select 1").await.is_err());
         assert!(transaction.commit().await.is_err());
@@ -135,7 +150,7 @@ fn a_statement_must_not_begin_or_end_a_transaction() {
             assert!(read.starts_with("a statement must not begin or end a transaction"), "{read}");
             assert!(db.execute(text).await.is_err());
         }
-        let mut transaction = db.transaction().await.unwrap();
+        let transaction = db.transaction().await.unwrap();
         assert!(transaction.execute("rollback").await.is_err());
         assert!(transaction.execute("insert into post (title) values ('a')").await.is_err(), "not outside of it");
         drop(transaction);
@@ -181,7 +196,7 @@ fn blocking_code_waits_for_its_turn() {
     let importing = database.clone();
     let mut import = None;
     run(async {
-        let mut transaction = database.local().transaction().await.unwrap();
+        let transaction = database.local().transaction().await.unwrap();
         import = Some(std::thread::spawn(move || {
             importing.write(|writer| writer.one::<i64>("select count(*) from post")).unwrap()
         }));

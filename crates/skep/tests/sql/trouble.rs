@@ -103,7 +103,7 @@ fn a_full_disk_is_503_and_nothing_is_lost() {
         assert_eq!(error.status(), 503);
         assert!(error.message().unwrap().starts_with("Nothing can be saved at the moment"));
 
-        let mut transaction = db.transaction().await.unwrap();
+        let transaction = db.transaction().await.unwrap();
         transaction.execute("insert into post (title) values ('within')").await.unwrap();
         assert!(transaction.execute(query("insert into post (title) values (?)", &large)).await.is_err());
         drop(transaction);

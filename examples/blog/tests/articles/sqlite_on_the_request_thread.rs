@@ -24,7 +24,7 @@ struct Apiary {
 }
 
 async fn give(cx: &mut Cx<'_>, from: i64, to: i64) -> Result<()> {
-let mut transaction = cx.db().transaction().await?;
+let transaction = cx.db().transaction().await?;
 transaction.execute(query("update hive set frames = frames - 1 where id = ?", from)).await?;
 transaction.execute(query("update hive set frames = frames + 1 where id = ?", to)).await?;
 transaction.commit().await?;
