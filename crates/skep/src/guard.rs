@@ -6,6 +6,7 @@
 
 mod dynamic;
 pub(crate) mod limit;
+mod network;
 mod prefix;
 mod state;
 
@@ -16,6 +17,7 @@ use crate::response::Result;
 
 pub(crate) use dynamic::DynGuard;
 pub use limit::{Limited, RateLimit};
+pub use network::{AddressRange, Either, FromNetwork, Network};
 pub(crate) use prefix::{PathPrefix, PrefixGuard, Reach};
 pub use state::State;
 
