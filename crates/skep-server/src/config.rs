@@ -170,6 +170,7 @@ pub(crate) struct Limits {
     pub(crate) upload_quota: u64,
     pub(crate) upload_total: u64,
     pub(crate) user_sessions: usize,
+    pub(crate) half_closed: Duration,
     pub(crate) url: usize,
     pub(crate) write_idle: Duration,
 }

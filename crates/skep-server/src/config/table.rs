@@ -192,6 +192,8 @@ settings! {
         "Maximum number of one-shot form submissions that a process remembers (503): without a database until the form expires, with one while they are processed.";
     limits.once_per_address: Kind::Number(0..=4_294_967_295), "1000",
         "Maximum number of one-shot forms from one IPv4 address or one /64 of IPv6 in a minute, for each process (429). 0 means no limit.";
+    limits.half_closed: Kind::Duration(0..=24 * HOUR), "10s",
+        "Time for the response to a client that has closed its sending side, since it last took a byte: over TCP it may wait for the response or be gone, and only the next byte sent shows which. 0 gives its request up at once.";
     limits.page: Kind::Size(KIB..=GIB), "8MiB",
         "Maximum size of a cached page (500 for a larger one, and for a stream).";
     limits.page_variants: Kind::Number(0..=4_294_967_295), "10000",

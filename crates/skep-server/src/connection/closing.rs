@@ -28,6 +28,9 @@ pub(super) async fn close(connection: &Connection, end: End) {
         End::TimedOut(TimedOut::Write) => {
             return tracing::debug!(peer = connection.peer_text, "write timeout");
         }
+        End::TimedOut(TimedOut::Gone) => {
+            return tracing::debug!(peer = connection.peer_text, "the client left before its response");
+        }
         End::TimedOut(TimedOut::Resets) => {
             return tracing::debug!(
                 peer = connection.peer_text,

@@ -258,14 +258,18 @@ where
             Err(error) => return Poll::Ready(Some(End::Io(error))),
         }
         // A request that follows stays with its thread until its turn; one that is there already says nothing about the client.
-        if self.body.is_some() || !self.input.is_empty() {
+        if self.body.is_some() || !self.input.is_empty() || self.connection.is_half_closed() {
             return Poll::Pending;
         }
         let context = Rc::clone(&self.connection.context);
         let mut memory = context.scratch();
         match ready!(self.receive(cx, &mut memory)) {
-            // Nobody waits for the response any more.
-            Ok(0) => Poll::Ready(Some(End::Done)),
+            Ok(0) if self.connection.context.limits.half_closed.is_zero() => Poll::Ready(Some(End::Done)),
+            Ok(0) => {
+                self.request.keeps_alive = false;
+                self.connection.close_half();
+                Poll::Pending
+            }
             Ok(count) => {
                 self.input.extend_from_slice(&memory[..count]);
                 Poll::Pending

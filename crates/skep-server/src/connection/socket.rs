@@ -5,6 +5,7 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::net::{RecvFlags, SendFlags, Shutdown};
 use skep::body::FileSlice;
 use tokio::io::{AsyncRead, AsyncWrite, Interest, ReadBuf};
@@ -37,6 +38,16 @@ impl Socket {
         matches!(self, Self::Tls(_))
     }
 
+    /// True if the connection is over in both directions: it was reset, or (of a unix socket) the peer has closed it. Of TCP, a peer that
+    /// has closed its socket looks like one that has closed its sending side, until it answers a byte with a reset.
+    pub(crate) fn is_hung_up(&self) -> bool {
+        let plain = match self {
+            Self::Plain(plain) => plain,
+            Self::Tls(tls) => tls.get_ref().0,
+        };
+        is_hung_up(plain.fd())
+    }
+
     /// Writes bytes; `more` says that others follow at once.
     pub(crate) fn poll_send(&mut self, cx: &mut Context<'_>, bytes: &[u8], more: bool) -> Poll<io::Result<usize>> {
         match self {
@@ -52,6 +63,13 @@ impl Socket {
             Self::Tls(_) => Poll::Ready(Err(io::ErrorKind::Unsupported.into())),
         }
     }
+}
+
+fn is_hung_up(fd: BorrowedFd<'_>) -> bool {
+    // Hang-up and error are always reported (poll(2)).
+    let mut fds = [PollFd::from_borrowed_fd(fd, PollFlags::empty())];
+    let at_once = Timespec { tv_sec: 0, tv_nsec: 0 };
+    poll(&mut fds, Some(&at_once)).is_ok() && fds[0].revents().intersects(PollFlags::HUP | PollFlags::ERR)
 }
 
 // System calls go through rustix: those of the C library are cancellation points, which cost extra in a process with threads.

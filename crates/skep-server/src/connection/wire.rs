@@ -48,6 +48,8 @@ pub(crate) struct Wire {
     pub(super) received: bool,
     /// The client does not read what is written.
     pub(super) blocked: bool,
+    /// The client took bytes since this was last asked.
+    progress: bool,
     /// Something was written to the socket since the last flush; TLS buffers, too.
     unflushed: bool,
 }
@@ -96,6 +98,7 @@ impl Wire {
             body: None,
             received: false,
             blocked: false,
+            progress: false,
             unflushed: false,
         }
     }
@@ -106,6 +109,16 @@ impl Wire {
 
     pub(crate) fn is_http2(&self) -> bool {
         self.is_http2
+    }
+
+    /// True if the socket took bytes since the last call.
+    pub(super) fn take_progress(&mut self) -> bool {
+        std::mem::take(&mut self.progress)
+    }
+
+    /// True if the client neither sends nor reads any more, as far as the socket knows.
+    pub(super) fn is_hung_up(&self) -> bool {
+        self.socket.is_hung_up()
     }
 
     pub(super) fn set_reading(&mut self, reading: Reading) {
@@ -287,8 +300,7 @@ impl Wire {
         while self.waiting() > 0 {
             let bytes = &self.out[self.written..];
             let result = self.socket.poll_send(cx, bytes, more);
-            self.blocked = result.is_pending();
-            self.unflushed = true;
+            self.note_write(&result);
             self.written += match ready!(result)? {
                 0 => return Poll::Ready(Err(io::ErrorKind::WriteZero.into())),
                 count => count,
@@ -304,9 +316,14 @@ impl Wire {
         write: impl FnOnce(&mut Socket, &mut Context<'_>) -> Poll<T>,
     ) -> Poll<T> {
         let result = write(&mut self.socket, cx);
-        self.blocked = result.is_pending();
-        self.unflushed = true;
+        self.note_write(&result);
         result
+    }
+
+    fn note_write<T>(&mut self, result: &Poll<T>) {
+        self.blocked = result.is_pending();
+        self.progress |= result.is_ready();
+        self.unflushed = true;
     }
 
     pub(crate) fn poll_shutdown(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {

@@ -4,6 +4,7 @@ mod answers;
 mod files;
 mod http2;
 mod life;
+mod half_closed;
 mod limits;
 mod process;
 mod proxies;

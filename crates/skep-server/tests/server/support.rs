@@ -4,6 +4,7 @@
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
+use std::sync::Mutex;
 use std::time::Duration;
 
 use skep::body::FileSlice;
@@ -44,6 +45,35 @@ impl Handle for Slow {
         tokio::time::sleep(Duration::from_millis(self.millis)).await;
         Ok(Response::text("at last"))
     }
+}
+
+/// Never responds, and notes when it is given up.
+#[derive(Service)]
+#[service(GET "/held/{name}")]
+struct Held {
+    name: String,
+}
+
+static ENDED: Mutex<Vec<String>> = Mutex::new(Vec::new());
+
+struct Ending(String);
+
+impl Drop for Ending {
+    fn drop(&mut self) {
+        ENDED.lock().unwrap().push(std::mem::take(&mut self.0));
+    }
+}
+
+impl Handle for Held {
+    async fn handle(self, _cx: &mut Cx<'_>) -> Result {
+        let _ending = Ending(self.name);
+        std::future::pending().await
+    }
+}
+
+/// True once the handler of `/held/NAME` was given up.
+pub fn has_ended(name: &str) -> bool {
+    ENDED.lock().unwrap().iter().any(|ended| ended == name)
 }
 
 /// So many bytes, as a whole or as a file.
@@ -150,7 +180,7 @@ impl Handle for Panic {
 }
 
 pub fn app() -> App {
-    App::new().name("test", "1.2.3").serve::<(Hello, Length, Slow, Bytes, Sender, Panic)>()
+    App::new().name("test", "1.2.3").serve::<(Hello, Length, Slow, Held, Bytes, Sender, Panic)>()
 }
 
 /// A server on a port of its own, with these settings besides.
