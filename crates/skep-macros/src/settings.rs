@@ -169,7 +169,7 @@ impl<'f> Setting<'f> {
         let Self { name, help, field, .. } = self;
         let (ty, value) = (&field.ty, quote!(::skep::settings::SettingValue));
         let (default, has_default) = (self.default.as_deref().unwrap_or_default(), self.default.is_some());
-        let is_secret = self.is("secret");
+        let said_secret = self.is("secret");
         let (kind, required, nested) = if self.is("nested") {
             (quote!(::skep::settings::Kind::Text), quote!(false), quote!(<#ty as ::skep::settings::Settings>::FIELDS))
         } else if self.is("from_str") {
@@ -178,6 +178,11 @@ impl<'f> Setting<'f> {
         } else {
             // `bool` is false where nothing is said.
             (quote!(<#ty as #value>::KIND), quote!(!#has_default && !<#ty as #value>::IS_OPTIONAL), quote!(&[]))
+        };
+        let is_secret = if said_secret || self.is("nested") || self.is("from_str") {
+            quote!(#said_secret)
+        } else {
+            quote!(<#ty as #value>::IS_SECRET)
         };
         quote! {
             ::skep::settings::Field {

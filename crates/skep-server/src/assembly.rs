@@ -1,10 +1,12 @@
 //! Builds the parts of a server from its settings.
 
 use std::io;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 
 use skep::cache::Tiers;
+use skep::mail::Mailer;
 use skep::settings::RawSetting;
 use skep::{Body, Request, Setup, Site};
 use tokio::runtime::{Builder, LocalOptions};
@@ -19,6 +21,8 @@ use crate::handoff::{SlotRef, WorkerHandoff};
 use crate::listener::Listener;
 use crate::log::Logs;
 use crate::offload::Pool;
+#[cfg(feature = "smtp")]
+use crate::smtp::Smtp;
 use crate::worker::{ConnectionLimit, Worker};
 use crate::worker_state::{WorkerExit, WorkerState};
 
@@ -27,7 +31,11 @@ use crate::worker_state::{WorkerExit, WorkerState};
 const PREFORK_CACHE: &str = "shared:16MiB path=none";
 
 /// What the application needs to know about where it runs.
-pub(crate) fn app_setup(config: &Config, settings: Vec<RawSetting>, handoff: Option<&WorkerHandoff>) -> Setup {
+pub(crate) fn app_setup(
+    config: &Config,
+    settings: Vec<RawSetting>,
+    handoff: Option<&WorkerHandoff>,
+) -> Result<Setup, StartError> {
     let mut setup = Setup::default();
     setup.settings = settings;
     setup.allow_breaking_migration = config.swap.allow_breaking_migration;
@@ -64,11 +72,36 @@ pub(crate) fn app_setup(config: &Config, settings: Vec<RawSetting>, handoff: Opt
     setup.limits.upload_quota = config.limits.upload_quota;
     setup.limits.upload_total = config.limits.upload_total;
     setup.limits.user_sessions = config.limits.user_sessions;
-    setup.secret.clone_from(&config.secret);
+    setup.secret = config.secret.clone().or_else(credential);
+    setup.secret_keys.clone_from(&config.secret_keys);
     setup.session.idle = config.session.idle;
     setup.session.life = config.session.life;
     setup.offload = Arc::new(Pool::new(config.limits.blocking_threads, config.limits.blocking_queue));
-    setup
+    setup.mailer = mailer(config)?;
+    setup.mail_from.clone_from(&config.mail.from);
+    Ok(setup)
+}
+
+/// What delivers mail, if a mail server is configured.
+#[cfg(feature = "smtp")]
+fn mailer(config: &Config) -> Result<Option<Arc<dyn Mailer>>, StartError> {
+    let Some(url) = &config.mail.smtp else { return Ok(None) };
+    let smtp = Smtp::new(url.reveal(), config.mail.timeout, config.limits.mail_queue).map_err(StartError)?;
+    Ok(Some(Arc::new(smtp)))
+}
+
+#[cfg(not(feature = "smtp"))]
+fn mailer(config: &Config) -> Result<Option<Arc<dyn Mailer>>, StartError> {
+    match config.mail.smtp {
+        Some(_) => Err(StartError("mail.smtp needs skep-server with the cargo feature `smtp`".into())),
+        None => Ok(None),
+    }
+}
+
+/// The keys that systemd passes to this service (systemd.exec(5), `LoadCredential=`).
+fn credential() -> Option<PathBuf> {
+    let folder = std::env::var_os("CREDENTIALS_DIRECTORY")?;
+    Some(PathBuf::from(folder).join("skep-secret")).filter(|file| file.exists())
 }
 
 /// The number of this build, if no supervisor has computed it.

@@ -19,6 +19,7 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use skep::Secret;
 use skep::cache::Tiers;
 use skep::link::BaseUrl;
 use skep::settings::{RawSetting, Resolved, Row, Source, Table, Value, Values};
@@ -59,6 +60,8 @@ pub(crate) struct Config {
     pub(crate) cookies: Cookies,
     pub(crate) proxies: Proxies,
     pub(crate) secret: Option<PathBuf>,
+    pub(crate) secret_keys: Option<Secret<String>>,
+    pub(crate) mail: Mail,
     pub(crate) caches: Caches,
     pub(crate) grace: Duration,
     pub(crate) development: bool,
@@ -110,6 +113,14 @@ pub(crate) struct Proxies {
     pub(crate) protocol: bool,
 }
 
+/// The settings `mail.*`.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Mail {
+    pub(crate) smtp: Option<Secret<String>>,
+    pub(crate) from: Option<String>,
+    pub(crate) timeout: Duration,
+}
+
 /// The settings `log.*`.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Log {
@@ -153,6 +164,7 @@ pub(crate) struct Limits {
     pub(crate) http2_resets: u32,
     pub(crate) http2_streams: u32,
     pub(crate) keep_alive: Duration,
+    pub(crate) mail_queue: usize,
     pub(crate) once: usize,
     pub(crate) once_per_address: u32,
     pub(crate) page: u64,

@@ -53,6 +53,8 @@ mod recycling;
 mod resources;
 mod server;
 mod signals;
+#[cfg(feature = "smtp")]
+mod smtp;
 mod supervisor;
 mod sys;
 mod tls;

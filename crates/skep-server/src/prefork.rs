@@ -101,7 +101,7 @@ fn initialise(
 ) -> Result<Arc<Site>, StartError> {
     let initialise = || -> Result<Arc<Site>, StartError> {
         let (app, settings) = app()?;
-        let mut setup = app_setup(config, settings, Some(handoff));
+        let mut setup = app_setup(config, settings, Some(handoff))?;
         setup.offload = Arc::new(pool.clone());
         let background = config.caches.need_a_runtime.then(Background::start).transpose()?;
         let _entered = background.as_ref().map(|background| background.handle().enter());

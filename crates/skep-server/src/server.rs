@@ -10,8 +10,8 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use skep::App;
 use skep::settings::{RawSetting, RawValue, Row, Source, Values};
+use skep::{App, Secret};
 use tokio::sync::{mpsc, watch};
 
 use crate::assembly::{self, app_setup, probe};
@@ -127,7 +127,7 @@ impl Server {
     pub fn resolve(&self) -> Result<Option<Values>, StartError> {
         let flags = self.flags()?;
         match flags.command {
-            Some(Command::Help | Command::Version | Command::Control) => Ok(None),
+            Some(Command::Help | Command::Version | Command::Control | Command::GenerateSecret) => Ok(None),
             _ => Ok(Some(self.reading(&flags).read(None)?.values)),
         }
     }
@@ -190,6 +190,10 @@ impl Server {
                 print(&config::help(&usage, &rows))
             }
             Some(Command::Version) => print(&format!("{}\n", Name::of(&self.app.create()))),
+            Some(Command::GenerateSecret) => {
+                let key = Secret::generate_key().map_err(|error| StartError(error.to_string()))?;
+                print(key.reveal())
+            }
             Some(Command::Routes) => print(&routes(&self.app.create())),
             Some(Command::PrintConfig) => {
                 let reading = self.reading(&flags);
@@ -284,7 +288,7 @@ impl Server {
         problems.extend(create_data_dir(config).err().map(|error| error.0));
         let base_url = config.base_url.clone().or_else(|| app.own_base_url().cloned());
         let missing = if flags.deploy { deployment::missing(config, base_url.as_ref()) } else { Vec::new() };
-        let reports = match app.check(&app_setup(config, settings.application, None)) {
+        let reports = match app.check(&app_setup(config, settings.application, None)?) {
             Ok(reports) => reports,
             Err(error) => {
                 problems.push(error.to_string());
@@ -333,7 +337,7 @@ fn start_with<T>(
     let tls = tls::acceptor(&config.tls, true).map_err(StartError)?;
     create_data_dir(config)?;
     let background = config.caches.need_a_runtime.then(Background::start).transpose()?;
-    let setup = app_setup(config, settings.application, handoff);
+    let setup = app_setup(config, settings.application, handoff)?;
     let site = {
         let _entered = background.as_ref().map(|background| background.handle().enter());
         Arc::new(app.open(setup)?)

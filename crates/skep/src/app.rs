@@ -26,6 +26,7 @@ use crate::files::Files;
 use crate::form::once::Ledger;
 use crate::form::{Messages, remove_old_uploads};
 use crate::link::BaseUrl;
+use crate::mail::Mailer;
 use crate::mount::{self, Mount};
 use crate::panic;
 use crate::quota::Quota;
@@ -42,7 +43,8 @@ use crate::site::{Site, StatusFn};
 use self::around::Surroundings;
 #[cfg(not(target_family = "wasm"))]
 use self::database::DATABASE;
-use self::database::{open_database, secret};
+pub(crate) use self::database::keys_of;
+use self::database::{open_database, outbox};
 use self::mounted::LeftOut;
 use crate::setup::{Setup, StartError};
 pub use crate::site::Job;
@@ -85,6 +87,7 @@ pub struct App {
     settings: Vec<Declared>,
     /// Settings that a mount reads itself.
     mounted_settings: Vec<Row>,
+    mailer: Option<Arc<dyn Mailer>>,
     starts: Vec<Start>,
     checks: Vec<Check>,
     jobs: Vec<Job>,
@@ -339,6 +342,7 @@ impl App {
         if !cfg!(target_family = "wasm") {
             remove_old_uploads(site.data());
         }
+        site.resources.forms.secret.check().map_err(|error| StartError::new(error.at_start()))?;
         site.resources.open_caches().map_err(|error| StartError::new(error.to_string()))?;
         for start in starts {
             start(&site).map_err(|error| StartError::new(error.at_start()))?;
@@ -363,6 +367,7 @@ impl App {
             ..Setup::default()
         };
         self.put_together(nowhere)?;
+        keys_of(setup).check().map_err(|error| StartError::new(error.at_start()))?;
         let reports = checks.into_iter().map(|check| check(setup)).collect::<Result<Vec<_>, _>>()?;
         Ok(reports.into_iter().flatten().collect())
     }
@@ -426,10 +431,11 @@ impl App {
                     languages: self.languages,
                     quota: Quota::default(),
                     memory: Quota::default(),
-                    secret: secret(&setup),
+                    secret: keys_of(&setup),
                     once,
                     once_rate,
                 },
+                outbox: outbox(&setup, self.mailer),
                 page_variants: Rate::new(setup.limits.page_variants),
                 security_headers,
                 error_maps: self.error_maps,

@@ -1,6 +1,7 @@
 //! The context of one request, as its handler sees it.
 
 mod forms;
+mod mail;
 
 use std::cell::{Cell, OnceCell};
 use std::path::Path;
@@ -419,24 +420,24 @@ impl<'r> Cx<'r> {
     pub(crate) fn fail(&self, error: Error) -> Error {
         self.undo();
         let error = self.explain(error);
-        match self.session.get().and_then(|session| session.take_cookie()) {
-            Some(cookie) => error
-                .with_header(header::SET_COOKIE, cookie.header_value(self.is_secure()))
-                .with_header(header::CACHE_CONTROL, PRIVATE),
-            None => error,
-        }
+        let cookies = self.session.get().into_iter().flat_map(|session| session.take_cookies());
+        cookies.fold(error, |error, cookie| {
+            let error = error.with_cookie(cookie.header_value(self.is_secure()));
+            error.with_header(header::CACHE_CONTROL, PRIVATE)
+        })
     }
 
-    fn session_cookie(&mut self) {
-        if let Some(cookie) = self.session.get().and_then(|session| session.take_cookie()) {
-            self.set_cookie(&cookie);
+    fn session_cookies(&mut self) {
+        let cookies: Vec<Cookie> = self.session.get().into_iter().flat_map(|session| session.take_cookies()).collect();
+        for cookie in &cookies {
+            self.set_cookie(cookie);
         }
     }
 
     /// The handler has returned `Ok`: keeps what it wrote, and gives what it said beside its answer.
     pub(crate) async fn complete(mut self) -> Result<Option<Box<HeaderMap>>> {
         self.form_cookies()?;
-        self.session_cookie();
+        self.session_cookies();
         if self.is_private.get() {
             let headers = self.headers.get_or_insert_default();
             headers.entry(header::CACHE_CONTROL).or_insert(PRIVATE);

@@ -4,10 +4,9 @@
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use crate::app::App;
+use crate::app::{App, keys_of};
 use crate::cache::Backend;
 use crate::error::{Error, Result};
-use crate::secret;
 use crate::session::SESSIONS;
 use crate::settings::{self, RawSetting};
 use crate::setup::Setup;
@@ -30,8 +29,6 @@ type Opened = (Arc<Backend>, bool);
 const DEFAULT: &str = "default";
 /// The file of the database in the data folder.
 const DATABASE: &str = "database.sqlite";
-/// The file of the keys in the data folder.
-const SECRET: &str = "secret";
 
 impl Hosted {
     /// For the application of this name.
@@ -81,11 +78,7 @@ impl Hosted {
 
     /// The keys that seal what browsers keep, as they stand in their file.
     pub fn keys(&self) -> Result<String> {
-        let setup = self.setup();
-        if setup.temporary_database {
-            return secret::new_key();
-        }
-        secret::checked_keys_in(&setup.secret.clone().unwrap_or_else(|| setup.data.join(SECRET)))
+        keys_of(self.setup()).checked_text()
     }
 
     /// Opens the database, and runs what it lacks of the migrations (number, name of the file, text) and these statements. With

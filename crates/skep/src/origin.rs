@@ -9,9 +9,9 @@ use http::request::Parts;
 use http::{HeaderMap, HeaderName, Method};
 
 use crate::error::{Error, Result};
+use crate::keys::AppKeys;
 use crate::log_limit::LogLimit;
 use crate::request::header_text;
-use crate::secret::Secret;
 
 static REFUSED: LogLimit = LogLimit::new("forms of other sites that were refused");
 
@@ -56,12 +56,12 @@ pub(crate) const TOKEN: &str = "skep-token";
 const PURPOSE: &str = "form token";
 
 /// The token that goes with a cookie: another site knows neither.
-pub(crate) fn token(secret: &Secret, cookie: &str) -> Result<String> {
+pub(crate) fn token(secret: &AppKeys, cookie: &str) -> Result<String> {
     secret.seal(PURPOSE, cookie.as_bytes())
 }
 
 /// Refuses a form whose token does not go with the cookie.
-pub(crate) fn check_token(secret: &Secret, cookie: Option<&str>, token: Option<&str>) -> Result<()> {
+pub(crate) fn check_token(secret: &AppKeys, cookie: Option<&str>, token: Option<&str>) -> Result<()> {
     let sealed = token.map(|token| secret.open(PURPOSE, token)).transpose()?.flatten();
     if sealed.is_some() && sealed.as_deref() == cookie.map(str::as_bytes) {
         return Ok(());

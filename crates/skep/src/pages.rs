@@ -5,6 +5,7 @@
 #[doc = include_str!("../../../docs/guides/routes.md")]
 #[doc = include_str!("../../../docs/guides/guards.md")]
 #[doc = include_str!("../../../docs/guides/rate-limit.md")]
+#[doc = include_str!("../../../docs/guides/mail.md")]
 #[doc = include_str!("../../../docs/guides/sessions.md")]
 #[doc = include_str!("../../../docs/guides/database.md")]
 #[doc = include_str!("../../../docs/reference/configuration.md")]

@@ -1,15 +1,34 @@
-//! Accounts: who is signed in, with which password, and what they may do. With the cargo feature `people`.
+//! Accounts: who is signed in, how they prove it, and what they may do. With the cargo feature `people`.
 //!
 //! The mechanism is here; tables and pages are the application's. Start with [`Account`], which makes a type of the application one that
 //! signs in, and with the guards [`Signed`], [`Maybe`], [`Fresh`] and [`Allowed`]. The how-to guide is `docs/guides/accounts.md`.
 
 mod account;
 mod common;
+mod device;
+mod event;
 mod gate;
+mod link;
 mod password;
+mod remember;
+mod second;
 mod sign_in;
+mod token;
+mod totp;
 
 pub use account::{Account, Allowed, Fresh, Maybe, Rule, Signed};
 pub use common::weakness;
+pub use device::{UserSession, end_session, user_sessions};
+pub use event::{EventKind, SecurityEvent, SecurityLog, record};
+pub use link::{
+    MailAccount, is_reset_link, redeem_confirmation_link, redeem_reset_link, redeem_sign_in_link, redeem_sign_up_link,
+    send_confirmation_link, send_reset_link, send_sign_in_link, send_sign_up_link, sign_up_address,
+};
 pub use password::{PasswordCost, hash_password, verify_password};
-pub use sign_in::{PasswordAccount, password_sign_in, return_to, sign_in, sign_out, sign_out_everywhere};
+pub use remember::remember;
+pub use second::{TotpAccount, awaiting_second_factor, confirm_totp, second_factor_sign_in};
+pub use sign_in::{
+    PasswordAccount, change_password, password_sign_in, return_to, sign_in, sign_out, sign_out_everywhere,
+};
+pub use token::OneTimeToken;
+pub use totp::{RecoveryCodes, Totp, hash_recovery_code};

@@ -12,13 +12,14 @@ use std::sync::Arc;
 use crate::cache::{Cache, Caches, Pages, Store};
 use crate::error::{Error, Result};
 use crate::form::once::Ledger;
+use crate::keys::AppKeys;
 use crate::link::BaseUrl;
+use crate::mail::{Delivery, Mail, Outbox};
 use crate::nonce::Scope;
 use crate::quota::Quota;
 use crate::rate::Rate;
 use crate::request::Peer;
 use crate::response::Response;
-use crate::secret::Secret;
 use crate::security_headers;
 use crate::session::{SESSIONS, Sessions};
 use crate::settings::{Holder, Settings};
@@ -39,6 +40,7 @@ pub(crate) struct Resources {
     pub(crate) forms: Forms,
     pub(crate) caches: Caches,
     pub(crate) sessions: Sessions,
+    pub(crate) outbox: Outbox,
     /// Of entries that are added to the cache of pages, for each type.
     pub(crate) page_variants: Rate,
     pub(crate) security_headers: security_headers::Compiled,
@@ -57,7 +59,7 @@ pub(crate) struct Forms {
     pub(crate) quota: Quota,
     /// Of memory, for bodies.
     pub(crate) memory: Quota,
-    pub(crate) secret: Secret,
+    pub(crate) secret: AppKeys,
     pub(crate) once: Ledger,
     /// Of one-shot forms.
     pub(crate) once_rate: Rate,
@@ -94,6 +96,21 @@ impl Resources {
             Some(explained) => explained.caused_by(error),
             None => error,
         }
+    }
+
+    /// Takes a mail for delivery.
+    pub(crate) fn send_mail(&self, mail: Mail) -> Delivery {
+        self.outbox.send(self.with_sender(mail))
+    }
+
+    #[cfg(feature = "people")]
+    pub(crate) fn discard_mail(&self, mail: Mail) {
+        self.outbox.discard(self.with_sender(mail));
+    }
+
+    fn with_sender(&self, mut mail: Mail) -> Mail {
+        mail.from = mail.from.or_else(|| self.setup.mail_from.clone());
+        mail
     }
 
     /// The last step of every response that the application makes itself.

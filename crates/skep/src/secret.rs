@@ -1,228 +1,104 @@
-//! Encrypted and authenticated texts in cookies and hidden fields.
-//!
-//! A text is sealed with XChaCha20-Poly1305 for one purpose; it opens only unchanged and for the same purpose. The keys are in a
-//! file, `secret` in the data directory, which is created on first use.
+//! Values that no log, no error page and no debugger output shows.
 
 use std::fmt;
-use std::fs;
-use std::io::{self, Write};
-use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
 
-use base64::Engine;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use chacha20poly1305::aead::{Aead, Payload};
-use chacha20poly1305::{KeyInit, XChaCha20Poly1305, XNonce};
+use serde::{Deserialize, Deserializer};
 
-use crate::error::{Error, Result};
-use crate::private;
+use crate::error::Result;
+use crate::keys;
+use crate::settings::{Kind, SettingValue, Value};
 
-/// The name of the file in the data folder.
-const FILE: &str = "secret";
-const KEY_BYTES: usize = 32;
-const NONCE_BYTES: usize = 24;
+/// A value that is never printed: `Debug` shows `Secret(..)`, and there is neither `Display` nor `Serialize`. [`reveal`](Self::reveal) is
+/// the one way to the value, and easy to search for.
+///
+/// ```
+/// use skep::Secret;
+///
+/// let token = Secret::new("s3cr3t".to_owned());
+/// assert_eq!(format!("{token:?}"), "Secret(..)");
+/// assert_eq!(token.reveal(), "s3cr3t");
+/// ```
+///
+/// It is read like the value itself, from JSON or as a setting, which `--print-config` then shows as `***`:
+///
+/// ```
+/// use skep::Secret;
+/// use skep::settings::Settings;
+///
+/// #[derive(Settings)]
+/// #[settings(table = "payments")]
+/// struct Payments {
+///     /// The key of the payment service.
+///     key: Secret<String>,
+/// }
+/// assert!(Payments::FIELDS[0].is_secret);
+/// ```
+#[derive(Clone, Default, PartialEq, Eq)]
+pub struct Secret<T>(T);
 
-/// The keys of an application, loaded or created on first use.
-pub(crate) struct Secret {
-    source: Source,
-    keys: OnceLock<Keys>,
-}
-
-/// Where the keys come from.
-enum Source {
-    File(PathBuf),
-    /// Random keys that are never stored.
-    Temporary,
-    /// The host of a component has them, if it offers any.
-    #[cfg(target_family = "wasm")]
-    Host(Option<fn() -> Result<String, String>>),
-}
-
-/// The first key seals and all keys open, which allows rotation.
-struct Keys(Vec<XChaCha20Poly1305>);
-
-impl Secret {
-    /// The keys of this file.
-    pub(crate) fn in_file(file: PathBuf) -> Self {
-        Self { source: Source::File(file), keys: OnceLock::new() }
+impl<T> Secret<T> {
+    /// Keeps a value from being printed.
+    #[must_use]
+    pub const fn new(value: T) -> Self {
+        Self(value)
     }
 
-    /// The keys of the file in this data folder.
-    pub(crate) fn in_folder(data: &Path) -> Self {
-        Self::in_file(data.join(FILE))
+    /// The value, for what needs it.
+    #[must_use]
+    pub const fn reveal(&self) -> &T {
+        &self.0
     }
 
-    /// Random keys that are never stored.
-    pub(crate) fn temporary() -> Self {
-        Self { source: Source::Temporary, keys: OnceLock::new() }
-    }
-
-    /// The keys that the host of a component has.
-    #[cfg(target_family = "wasm")]
-    pub(crate) fn of_host(keys: Option<fn() -> Result<String, String>>) -> Self {
-        Self { source: Source::Host(keys), keys: OnceLock::new() }
-    }
-
-    /// A text that only [`open`](Self::open) with the same purpose reads; it fits into a cookie.
-    pub(crate) fn seal(&self, purpose: &str, text: &[u8]) -> Result<String> {
-        let nonce: [u8; NONCE_BYTES] = random()?;
-        let payload = Payload { msg: text, aad: purpose.as_bytes() };
-        let sealed = self.keys()?.0[0].encrypt(&XNonce::from(nonce), payload);
-        let sealed = sealed.map_err(|_| Error::internal("a text could not be sealed"))?;
-        Ok(URL_SAFE_NO_PAD.encode([&nonce[..], &sealed].concat()))
-    }
-
-    /// The text, if it was sealed with one of these keys and for this purpose.
-    pub(crate) fn open(&self, purpose: &str, sealed: &str) -> Result<Option<Vec<u8>>> {
-        let Ok(bytes) = URL_SAFE_NO_PAD.decode(sealed) else { return Ok(None) };
-        let Some((nonce, sealed)) = bytes.split_first_chunk::<NONCE_BYTES>() else { return Ok(None) };
-        let (keys, nonce) = (self.keys()?, XNonce::from(*nonce));
-        let payload = || Payload { msg: sealed, aad: purpose.as_bytes() };
-        Ok(keys.0.iter().find_map(|key| key.decrypt(&nonce, payload()).ok()))
-    }
-
-    fn keys(&self) -> Result<&Keys> {
-        if let Some(keys) = self.keys.get() {
-            return Ok(keys);
-        }
-        let text = match &self.source {
-            Source::File(file) => keys_in(file)?,
-            Source::Temporary => new_key()?,
-            #[cfg(target_family = "wasm")]
-            Source::Host(Some(keys)) => {
-                keys().map_err(|problem| Error::internal(format!("the host's keys: {problem}")))?
-            }
-            #[cfg(target_family = "wasm")]
-            Source::Host(None) => return Err(Error::internal(PLAIN)),
-        };
-        let keys =
-            Keys::parse(&text).map_err(|problem| Error::internal(format!("the keys {}: {problem}", self.source)))?;
-        Ok(self.keys.get_or_init(|| keys))
+    /// The value, to keep.
+    #[must_use]
+    pub fn into_inner(self) -> T {
+        self.0
     }
 }
 
-/// The content of the key file, which is created if it does not exist.
-pub(crate) fn keys_in(file: &Path) -> Result<String> {
-    Ok(read_or_make(file)
-        .map_err(|error| io::Error::new(error.kind(), format!("the keys in {}: {error}", file.display())))?)
-}
-
-/// The same for a component. What is in the file must be keys: whatever else it holds is none of a component's business.
-#[cfg(not(target_family = "wasm"))]
-pub(crate) fn checked_keys_in(file: &Path) -> Result<String> {
-    let text = keys_in(file)?;
-    Keys::parse(&text).map_err(|problem| Error::internal(format!("the keys in {}: {problem}", file.display())))?;
-    Ok(text)
-}
-
-/// What a component lacks that asks nothing of its host.
-#[cfg(target_family = "wasm")]
-const PLAIN: &str =
-    "this component was made by `component!(app(), plain)` and has no keys to seal something with: leave out `plain`";
-
-impl fmt::Display for Source {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::File(file) => write!(f, "in {}", file.display()),
-            Self::Temporary => f.write_str("that were drawn"),
-            #[cfg(target_family = "wasm")]
-            Self::Host(_) => f.write_str("of the host"),
-        }
+impl Secret<String> {
+    /// A new key for the setting `secret`: 64 hexadecimal digits of randomness and a line break, what `--generate-secret` prints.
+    ///
+    /// ```
+    /// assert_eq!(skep::Secret::generate_key()?.reveal().trim().len(), 64);
+    /// # Ok::<(), skep::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If the operating system has no randomness.
+    pub fn generate_key() -> Result<Self> {
+        keys::new_key().map(Self)
     }
 }
 
-impl Keys {
-    fn parse(text: &str) -> Result<Self, String> {
-        let key = |(position, word): (usize, &str)| {
-            hexadecimal(word).map(|key| XChaCha20Poly1305::new(&key.into())).ok_or_else(|| {
-                // The word itself may be a key with a slip in it, and belongs in no log.
-                format!(
-                    "key {} is not one: a key has {} hexadecimal digits, each on a line",
-                    position + 1,
-                    2 * KEY_BYTES
-                )
-            })
-        };
-        let keys: Vec<_> = text.split_whitespace().enumerate().map(key).collect::<Result<_, _>>()?;
-        if keys.is_empty() { Err("there is none: remove the file to have one made".into()) } else { Ok(Self(keys)) }
+impl<T> From<T> for Secret<T> {
+    fn from(value: T) -> Self {
+        Self(value)
     }
 }
 
-fn hexadecimal(word: &str) -> Option<[u8; KEY_BYTES]> {
-    let digits = word.as_bytes();
-    if digits.len() != 2 * KEY_BYTES {
-        return None;
-    }
-    let mut key = [0; KEY_BYTES];
-    for (byte, pair) in key.iter_mut().zip(digits.chunks_exact(2)) {
-        let high = char::from(pair[0]).to_digit(16)?;
-        let low = char::from(pair[1]).to_digit(16)?;
-        *byte = u8::try_from(high * 16 + low).ok()?;
-    }
-    Some(key)
-}
-
-/// Random bytes from the operating system.
-pub(crate) fn random<const COUNT: usize>() -> Result<[u8; COUNT]> {
-    let mut bytes = [0; COUNT];
-    getrandom::fill(&mut bytes).map_err(|error| Error::internal(format!("no random bytes: {error}")))?;
-    Ok(bytes)
-}
-
-pub(crate) fn new_key() -> Result<String> {
-    use std::fmt::Write;
-    let mut text = String::new();
-    for byte in random::<KEY_BYTES>()? {
-        write!(text, "{byte:02x}")?;
-    }
-    text.push('\n');
-    Ok(text)
-}
-
-/// Creates the file atomically: of several processes one wins, and all read its key.
-fn read_or_make(file: &Path) -> io::Result<String> {
-    match fs::read_to_string(file) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-        Err(error) => return Err(error),
-        Ok(text) => return private::check_secret(file).map(|()| text),
-    }
-    if let Some(folder) = file.parent() {
-        private::create_folder(folder)?;
-    }
-    let key = new_key().map_err(|error| io::Error::other(error.to_string()))?;
-    // Not by the number of the process: in a container that is always the same, and a crash may have left one.
-    let number: [u8; 8] = random().map_err(|error| io::Error::other(error.to_string()))?;
-    let own = file.with_extension(format!("{:016x}.new", u64::from_ne_bytes(number)));
-    let mut made = private::create_new(&own)?;
-    made.write_all(key.as_bytes())?;
-    // An empty file after a power cut would be a start that fails.
-    made.sync_all()?;
-    let made = fs::hard_link(&own, file);
-    fs::remove_file(&own)?;
-    match made {
-        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
-        _ => fs::read_to_string(file),
-    }
-}
-
-impl fmt::Debug for Secret {
+impl<T> fmt::Debug for Secret<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Secret(..)")
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Secret<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        T::deserialize(deserializer).map(Self)
+    }
+}
 
-    #[test]
-    fn a_file_with_no_keys_is_named_and_not_repeated() {
-        let folder = tempfile::tempdir().unwrap();
-        private::create_new(&folder.path().join(FILE)).unwrap().write_all(b"abc123").unwrap();
-        let error = Secret::in_folder(folder.path()).seal("x", b"").unwrap_err().to_string();
-        assert!(error.contains("key 1 is not one") && !error.contains("abc123"), "{error}");
-        let error = checked_keys_in(&folder.path().join(FILE)).unwrap_err().to_string();
-        assert!(error.contains("key 1 is not one") && !error.contains("abc123"), "{error}");
-        assert!(checked_keys_in(&folder.path().join("other")).is_ok());
+impl<T: SettingValue> SettingValue for Secret<T> {
+    const KIND: Kind = T::KIND;
+    const IS_OPTIONAL: bool = T::IS_OPTIONAL;
+    const IS_SECRET: bool = true;
+
+    fn from_value(value: &Value) -> Result<Self, String> {
+        T::from_value(value).map(Self)
+    }
+
+    fn absent() -> Option<Self> {
+        T::absent().map(Self)
     }
 }

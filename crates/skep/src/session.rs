@@ -16,7 +16,13 @@
 //! Start reading at [`Session::set`]; `store` is the storage.
 
 mod id;
+#[cfg(feature = "people")]
+mod listed;
+#[cfg(feature = "people")]
+mod series;
 mod store;
+#[cfg(feature = "people")]
+mod tokens;
 mod users;
 
 use std::cell::RefCell;
@@ -36,9 +42,13 @@ use crate::request::Peer;
 
 use id::Id;
 pub(crate) use id::cookie_name;
+#[cfg(feature = "people")]
+pub(crate) use listed::Listed;
 use store::{Change, Found, Outcome, Values, When};
 pub(crate) use store::{SESSIONS, Sessions};
 use users::OWNER;
+#[cfg(feature = "people")]
+pub(crate) use users::REMEMBERED_FOR;
 
 /// The name and type of a session value.
 ///
@@ -169,11 +179,13 @@ pub(crate) struct State {
     now: RefCell<LoadState>,
     /// The cookie to send.
     cookie: RefCell<Option<Cookie>>,
+    /// What else is to be sent, whatever becomes of the request.
+    others: RefCell<Vec<Cookie>>,
 }
 
 impl State {
-    pub(crate) fn take_cookie(&self) -> Option<Cookie> {
-        self.cookie.take()
+    pub(crate) fn take_cookies(&self) -> impl Iterator<Item = Cookie> + use<> {
+        self.cookie.take().into_iter().chain(self.others.take())
     }
 }
 

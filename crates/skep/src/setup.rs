@@ -6,7 +6,9 @@ use std::sync::Arc;
 
 use crate::cache::{Clock, Tiers};
 use crate::link::BaseUrl;
+use crate::mail::Mailer;
 use crate::offload::{Inline, Offload};
+use crate::secret::Secret;
 use crate::session;
 use crate::settings::RawSetting;
 #[cfg(not(target_family = "wasm"))]
@@ -22,8 +24,11 @@ pub struct Setup {
     /// Use a new, temporary database instead of the one in [`data`](Self::data).
     pub temporary_database: bool,
     /// The file with the keys that encrypt cookies and tokens, one per line. Default: `secret` in [`data`](Self::data), or
-    /// temporary keys with a [`temporary_database`](Self::temporary_database).
+    /// temporary keys with a [`temporary_database`](Self::temporary_database). Outside of [`development`](Self::development), a file
+    /// that is named here must be there.
     pub secret: Option<PathBuf>,
+    /// The keys themselves, instead of a file.
+    pub secret_keys: Option<Secret<String>>,
     /// Options of the database.
     #[cfg(not(target_family = "wasm"))]
     pub sql: sql::Options,
@@ -52,6 +57,10 @@ pub struct Setup {
     /// Several processes serve requests: what one of them remembers in memory is unknown to the others, so one-shot forms require
     /// the database.
     pub several_processes: bool,
+    /// Sends mail, before [`App::mailer`](crate::App::mailer).
+    pub mailer: Option<Arc<dyn Mailer>>,
+    /// Who sends mail that does not say so.
+    pub mail_from: Option<String>,
     /// Runs blocking work.
     pub offload: Arc<dyn Offload>,
     /// What the host of this component offers.
@@ -152,6 +161,7 @@ impl Default for Setup {
             data: PathBuf::from("data"),
             temporary_database: false,
             secret: None,
+            secret_keys: None,
             #[cfg(not(target_family = "wasm"))]
             sql: sql::Options::default(),
             base_url: None,
@@ -166,6 +176,8 @@ impl Default for Setup {
             limits: Limits::default(),
             careful: false,
             several_processes: false,
+            mailer: None,
+            mail_from: None,
             offload: Arc::new(Inline),
             #[cfg(target_family = "wasm")]
             host: crate::component::Host::NONE,

@@ -5,6 +5,7 @@
 mod failures;
 mod ids;
 mod job;
+mod mail;
 mod mounts;
 
 use std::cell::Cell;

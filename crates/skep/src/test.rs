@@ -30,6 +30,7 @@ use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Uri};
 use skep_cache::driver::block_on;
 
 use crate::app::App;
+use crate::mail::Mail;
 use crate::percent::{self, EncodeSet};
 use crate::request::Request;
 use crate::response::Cause;
@@ -122,6 +123,14 @@ impl Client {
     #[must_use]
     pub fn cookie(&self, name: &str) -> Option<String> {
         self.cookies.borrow().get(name).cloned()
+    }
+
+    /// The mails that the application has sent so far. It must have a [temporary database](Setup::temporary_database), as with
+    /// [`new`](Self::new), and no [`Setup::mailer`].
+    #[must_use]
+    pub fn mails(&self) -> Vec<Mail> {
+        let mails = self.local.mails();
+        mails.expect("mail is collected only with `temporary_database` and without `mailer` in `Setup`")
     }
 
     fn once(&self, method: &Method, url: &str, headers: &HeaderMap, body: &Bytes) -> TestResponse {

@@ -294,3 +294,35 @@ fn no_store_is_named_like_another_cache() {
     }
     assert!(opens("a".repeat(48).leak()));
 }
+
+#[test]
+fn keys_that_are_named_must_be_there_in_production_and_are_made_in_development() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("keys");
+    let open = |development| {
+        let mut setup = Setup::default();
+        (setup.data, setup.development) = (folder.path().to_owned(), development);
+        setup.secret = Some(file.clone());
+        App::new().open(setup)
+    };
+    let error = open(false).unwrap_err().to_string();
+    assert!(error.contains("--generate-secret") && error.contains("keys"), "{error}");
+    assert!(!file.exists());
+    let sealed = open(true).unwrap().seal("x", "kept", Duration::from_hours(1)).unwrap();
+    assert_eq!(open(false).unwrap().unseal::<String>("x", &sealed).unwrap().as_deref(), Some("kept"));
+}
+
+#[test]
+fn keys_of_a_setting_come_before_a_file_and_are_checked_at_the_start() {
+    let key = skep::Secret::generate_key().unwrap();
+    let open = |keys: &str| {
+        let mut setup = Setup::default();
+        (setup.temporary_database, setup.secret_keys) = (true, Some(keys.to_owned().into()));
+        App::new().open(setup)
+    };
+    let sealed = open(key.reveal()).unwrap().seal("x", "kept", Duration::from_hours(1)).unwrap();
+    let both = format!("{} {}", "0f".repeat(32), key.reveal());
+    assert_eq!(open(&both).unwrap().unseal::<String>("x", &sealed).unwrap().as_deref(), Some("kept"));
+    let error = open("abc123").unwrap_err().to_string();
+    assert!(error.contains("secret_keys") && !error.contains("abc123"), "{error}");
+}

@@ -74,6 +74,7 @@ const CRATES: &[Layers] = &[
                     "cookie",
                     "log_limit",
                     "macros",
+                    "mail",
                     "nonce",
                     "offload",
                     "pages",
@@ -91,6 +92,7 @@ const CRATES: &[Layers] = &[
                 &[
                     "error_page",
                     "files",
+                    "keys",
                     "mount",
                     "origin",
                     "panic",
@@ -154,6 +156,7 @@ const CRATES: &[Layers] = &[
                     "offload",
                     "proxies",
                     "recycling",
+                    "smtp",
                     "sys",
                     "worker_state",
                 ],

@@ -41,12 +41,17 @@ fn problem(block: &Block<'_>, is_tested: bool, page: &Source, tree: &Tree) -> Op
         return None;
     }
     let must_fail = block.words.split(',').any(|word| word == "compile_fail");
-    let is_compiled = |source: &&Source| {
-        source.is_rust() && if must_fail { source.is_sample() } else { source.path.starts_with("examples/") }
-    };
+    let is_compiled =
+        |source: &&Source| source.is_rust() && if must_fail { source.is_sample() } else { is_shown(source) };
     let found = tree.sources.iter().filter(is_compiled).any(|source| is_excerpt(&block.lines, source));
-    let place = if must_fail { "program that must not compile" } else { "file of examples/" };
+    let place = if must_fail { "program that must not compile" } else { "file of examples/ or of a crate's tests/" };
     (!found).then(|| format!("nothing compiles this block; it must be a part of a {place}, line for line"))
+}
+
+/// Whether pages may quote this file: an example, or an application that is tested.
+fn is_shown(source: &Source) -> bool {
+    let is_test = source.path.starts_with("crates/") && source.path.contains("/tests/");
+    source.path.starts_with("examples/") || (is_test && !source.is_sample())
 }
 
 /// Whether a crate has the page as a documentation test.

@@ -27,6 +27,7 @@ pub(crate) struct Flags {
 pub(crate) enum Command {
     Check,
     Control,
+    GenerateSecret,
     PrintConfig,
     Routes,
     Help,
@@ -34,7 +35,7 @@ pub(crate) enum Command {
 }
 
 /// Flags that are not settings: flag, argument, help, and the command.
-pub(crate) const OTHERS: [(&str, &str, &str, Option<Command>); 9] = [
+pub(crate) const OTHERS: [(&str, &str, &str, Option<Command>); 10] = [
     ("--config", "FILE", "Read settings from FILE instead of skep.toml in the current directory.", None),
     ("--set", "NAME=VALUE", "Set any of the settings below.", None),
     (
@@ -56,6 +57,7 @@ pub(crate) const OTHERS: [(&str, &str, &str, Option<Command>); 9] = [
         Some(Command::Control),
     ),
     ("--print-config", "", "Print each setting and its source.", Some(Command::PrintConfig)),
+    ("--generate-secret", "", "Print a new key for the file of the setting secret.", Some(Command::GenerateSecret)),
     ("--routes", "", "Print the table of routes.", Some(Command::Routes)),
     ("--help", "", "Print this help.", Some(Command::Help)),
     ("--version", "", "Print name and version.", Some(Command::Version)),

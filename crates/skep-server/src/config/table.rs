@@ -7,6 +7,9 @@ use skep::settings::{Kind, Row, Value};
 use super::Config;
 use super::take::Take;
 
+/// The settings whose values are shown as `***`.
+const SECRETS: [&str; 2] = ["mail.smtp", "secret_keys"];
+
 /// One setting of the server.
 pub(crate) struct Setting {
     pub(crate) name: &'static str,
@@ -27,7 +30,7 @@ impl Setting {
             kind: self.kind.clone(),
             default: self.default.into(),
             is_required: false,
-            is_secret: false,
+            is_secret: SECRETS.contains(&self.name),
             flag: self.flag.first().map(|(flag, argument)| (Cow::Borrowed(*flag), *argument)),
             help: self.help.into(),
         }
@@ -125,7 +128,15 @@ settings! {
     proxies.protocol: Kind::Bool, "false",
         "Trusted proxies send a PROXY header, version 1 or 2, before the first byte of the client. A connection of theirs without one is closed.";
     secret: Kind::Path, "",
-        "File with the keys that seal cookies and tokens, each 64 hexadecimal digits on a line: the first one seals, all of them open. Empty means `secret` in the data directory, created when it is first needed.";
+        "File with the keys that seal cookies and tokens, each 64 hexadecimal digits on a line: the first one seals, all of them open. Outside of `development` it must be there; `--generate-secret` prints a key. Empty means the credential `skep-secret` of systemd (`LoadCredential=skep-secret:FILE`) if there is one, and else `secret` in the data directory, created when it is first needed.";
+    secret_keys: Kind::Text, "",
+        "The keys themselves instead of a file, for environments that pass secrets in variables. Separated by spaces or line breaks. Empty means those of `secret`.";
+    mail.smtp: Kind::Text, "",
+        "Mail server, by its URL: `smtps://user:password@mail.example.org` (TLS), `smtp://user:password@mail.example.org:587?tls=required` (STARTTLS), `smtp://localhost` (neither). Needs the cargo feature `smtp`. Empty means none: mail is written to the log with `development`, and is an error otherwise.";
+    mail.from: Kind::Text, "",
+        "Sender of mail that names none, such as `Shop <shop@example.org>`.";
+    mail.timeout: Kind::Duration(SECOND..=HOUR), "30s",
+        "Time to hand a mail over to the mail server, a second attempt after a broken connection included.";
     cache.NAME.tiers: Kind::Tiers, "memory:16MiB",
         "Tiers of the cache NAME, from near to far: `pages` (pages and fragments), `sessions` (default: `sessions.sqlite` in the data \
          directory), a store of the application, or `default` for all others (with `prefork`, `shared:16MiB path=none` unless set). \
@@ -188,6 +199,8 @@ settings! {
         "Maximum number of concurrent requests on one HTTP/2 connection.";
     limits.keep_alive: Kind::Duration(10..=24 * HOUR), "75s",
         "Idle time after which a connection is closed.";
+    limits.mail_queue: Kind::Number(1..=1_000_000), "1000",
+        "Mails that wait for the mail server, for each process. More are not sent.";
     limits.once: Kind::Number(1..=100_000_000), "100000",
         "Maximum number of one-shot form submissions that a process remembers (503): without a database until the form expires, with one while they are processed.";
     limits.once_per_address: Kind::Number(0..=4_294_967_295), "1000",

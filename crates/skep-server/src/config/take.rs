@@ -4,6 +4,7 @@ use std::net::{SocketAddr, ToSocketAddrs};
 use std::path::PathBuf;
 use std::time::Duration;
 
+use skep::Secret;
 use skep::link::{BaseUrl, NotABaseUrl};
 use skep::settings::Value;
 
@@ -42,6 +43,7 @@ take! {
     Vec<String>: |value| list(value).iter().map(|host| authority::check_pattern(host).map(|()| host.clone())).collect();
     Vec<Address>: |value| list(value).iter().map(|said| address(said)).collect();
     Option<String>: |value| Ok(text(value));
+    Option<Secret<String>>: |value| Ok(text(value).map(Secret::new));
     Option<PathBuf>: |value| Ok(text(value).map(Into::into));
     Option<BaseUrl>: |value| text(value).map(|url| url.parse()).transpose().map_err(|error: NotABaseUrl| error.to_string());
     Option<Duration>: |value| Ok(Some(duration(value)).filter(|time| !time.is_zero()));

@@ -1,10 +1,11 @@
-//! Opens what an application stores: its database and its keys.
+//! Opens what an application stores or sends: its database, its keys, its mail.
 
-#[cfg(not(target_family = "wasm"))]
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
+use super::App;
 use crate::form::once;
-use crate::secret::Secret;
+use crate::keys::{AppKeys, Missing};
+use crate::mail::{Mailer, Outbox};
 use crate::setup::{Setup, StartError};
 use crate::sql;
 
@@ -12,16 +13,29 @@ use crate::sql;
 #[cfg(not(target_family = "wasm"))]
 pub(super) const DATABASE: &str = "database.sqlite";
 
-/// The keys that seal what browsers store.
-pub(super) fn secret(setup: &Setup) -> Secret {
-    #[cfg(target_family = "wasm")]
-    if setup.secret.is_none() {
-        return Secret::of_host(setup.host.keys);
+impl App {
+    /// Sends mail by a [`Mailer`] of the application's own, which has an example. The server's (`mail.smtp`) comes first, and tests collect
+    /// mail instead.
+    #[must_use]
+    pub fn mailer(mut self, mailer: impl Mailer) -> Self {
+        self.mailer = Some(Arc::new(mailer));
+        self
     }
-    match &setup.secret {
-        Some(file) => Secret::in_file(file.clone()),
-        None if setup.temporary_database => Secret::temporary(),
-        None => Secret::in_folder(&setup.data),
+}
+
+/// The keys that seal what browsers store.
+pub(crate) fn keys_of(setup: &Setup) -> AppKeys {
+    #[cfg(target_family = "wasm")]
+    if setup.secret.is_none() && setup.secret_keys.is_none() {
+        return AppKeys::of_host(setup.host.keys);
+    }
+    // In production, a file that is named must be there.
+    let missing = if setup.development || setup.temporary_database { Missing::Create } else { Missing::Refuse };
+    match (&setup.secret_keys, &setup.secret) {
+        (Some(keys), _) => AppKeys::given(keys.clone()),
+        (None, Some(file)) => AppKeys::in_file(file.clone(), missing),
+        (None, None) if setup.temporary_database => AppKeys::temporary(),
+        (None, None) => AppKeys::in_folder(&setup.data),
     }
 }
 
@@ -59,4 +73,14 @@ pub(super) fn open_database(
 ) -> Result<sql::Database, StartError> {
     let own = if has_once { once::SCHEMA } else { &[] };
     sql::Database::open(migrations, own).map_err(StartError::new)
+}
+
+/// Where mail goes: tests collect it, whatever the application has, so that none is sent by accident.
+pub(super) fn outbox(setup: &Setup, own: Option<Arc<dyn Mailer>>) -> Outbox {
+    match setup.mailer.clone().or_else(|| own.filter(|_| !setup.temporary_database)) {
+        Some(mailer) => Outbox::Mailer(mailer),
+        None if setup.temporary_database => Outbox::Collected(Mutex::default()),
+        None if setup.development => Outbox::Log,
+        None => Outbox::Missing,
+    }
 }

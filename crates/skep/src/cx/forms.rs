@@ -11,10 +11,10 @@ use super::Cx;
 use crate::cookie::Cookie;
 use crate::error::{Error, Result};
 use crate::form::{self, FieldInfo, Receiver, Submission, once};
+use crate::keys::AppKeys;
 use crate::origin;
 use crate::resources::Forms;
 use crate::route::Route;
-use crate::secret::Secret;
 
 /// The cookie for messages to the next page, and what they are sealed for.
 const FLASH: &str = "skep-flash";
@@ -78,7 +78,7 @@ impl<'r> Cx<'r> {
             return Ok(cookie);
         }
         if form.cookie.get().is_none() {
-            let id = u128::from_ne_bytes(crate::secret::random()?);
+            let id = u128::from_ne_bytes(crate::keys::random()?);
             let _ = form.cookie.set(format!("{id:032x}"));
         }
         Ok(form.cookie.get().map_or("", String::as_str))
@@ -89,7 +89,7 @@ impl<'r> Cx<'r> {
         self.cookie(origin::cookie_name(self.is_secure()))
     }
 
-    pub(crate) fn secret(&self) -> &'r Secret {
+    pub(crate) fn secret(&self) -> &'r AppKeys {
         &self.forms().secret
     }
 

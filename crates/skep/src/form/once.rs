@@ -17,8 +17,8 @@ use futures_channel::oneshot;
 
 use super::submission::Submission;
 use crate::error::Result;
+use crate::keys::{self, AppKeys};
 use crate::route::Route;
-use crate::secret::{self, Secret};
 
 /// The hidden field that holds the token.
 pub(crate) const FIELD: &str = "skep-once";
@@ -124,9 +124,9 @@ impl Drop for Taken<'_> {
 }
 
 /// The token of one form.
-pub(crate) fn token(secret: &Secret, ledger: &Ledger, route: &Route, cookie: &str) -> Result<String> {
+pub(crate) fn token(secret: &AppKeys, ledger: &Ledger, route: &Route, cookie: &str) -> Result<String> {
     let lasts = route.once.map_or(0, |once| once.as_secs());
-    let id: [u8; 16] = secret::random()?;
+    let id: [u8; 16] = keys::random()?;
     let until = (now() + lasts).to_be_bytes();
     let text = [&until[..], &id, &ledger.process, cookie.as_bytes()].concat();
     secret.seal(&purpose(route), &text)

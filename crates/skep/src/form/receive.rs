@@ -232,7 +232,7 @@ pub(crate) fn remove_old_uploads(data: &Path) {
 
 /// Creates a file for an upload.
 async fn create(receiver: &Receiver<'_>) -> Result<(Arc<File>, Temporary)> {
-    let name = u128::from_ne_bytes(crate::secret::random()?);
+    let name = u128::from_ne_bytes(crate::keys::random()?);
     let path: PathBuf = receiver.data.join(FOLDER).join(format!("{name:032x}"));
     let used = receiver.quota.share();
     let made = offload(&**receiver.offload, move || {

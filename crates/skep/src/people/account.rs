@@ -6,6 +6,8 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use super::event::{EventKind, record};
+use super::remember::sign_in_again;
 use crate::cx::Cx;
 use crate::error::Error;
 use crate::guard::{Guard, Security};
@@ -78,6 +80,12 @@ pub trait Account: Sized + 'static {
 
     /// What log lines and error pages call the user. No secret.
     fn name(&self) -> &str;
+
+    /// True if a second factor is asked for after the first one: [`sign_in`](super::sign_in) then signs nobody in, and
+    /// [`second_factor_sign_in`](super::second_factor_sign_in) does. Default: false.
+    fn has_second_factor(&self) -> bool {
+        false
+    }
 
     /// The account, unless it is gone or locked: it is asked for by every request with a guard, so what is locked is out at once.
     #[expect(async_fn_in_trait, reason = "a guard stays on the thread that accepted its connection")]
@@ -222,7 +230,7 @@ impl<R: Rule> Guard for Allowed<R> {
         if R::allows(&account, cx).await? {
             return Ok(Self(account));
         }
-        event("refused", account.name(), cx);
+        record(cx, EventKind::Refused, Some(&account)).await;
         Err(R::refuse(&account, cx))
     }
 
@@ -264,9 +272,10 @@ derefs! {
 
 const SESSION: Security = Security::Cookie { name: "skep-session" };
 
-/// The account that the session belongs to, and when that was proved.
-async fn find<A: Account>(cx: &Cx<'_>) -> Result<Option<(A, u64)>> {
-    let Some(signed_in) = cx.session().get(&SIGNED_IN).await? else { return Ok(None) };
+/// The account that the session belongs to, and when that was proved; or that of a browser that is remembered.
+async fn find<A: Account>(cx: &mut Cx<'_>) -> Result<Option<(A, u64)>> {
+    let signed_in = cx.session().get(&SIGNED_IN).await?;
+    let Some(signed_in) = signed_in else { return Ok(sign_in_again(cx).await?.map(|account| (account, 0))) };
     if signed_in.kind != A::KIND {
         return Ok(None);
     }
@@ -280,10 +289,4 @@ async fn find<A: Account>(cx: &Cx<'_>) -> Result<Option<(A, u64)>> {
 /// Milliseconds since 1970.
 pub(super) fn now(cx: &Cx<'_>) -> u64 {
     cx.shared().resources().shared().setup.clock.now().millis()
-}
-
-/// Something that who looks after security wants to find in the log.
-pub(super) fn event(event: &'static str, user: &str, cx: &Cx<'_>) {
-    let address = cx.peer().address.map(|address| address.ip().to_string());
-    tracing::info!(target: "skep::security", id = %cx.id(), user, address, path = cx.uri().path(), "{event}");
 }

@@ -4,29 +4,54 @@ use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use sha2::{Digest, Sha256};
 
-use super::account::{Account, SIGNED_IN, SignedIn, event, now};
+use super::account::{Account, SIGNED_IN, SignedIn, now};
+use super::device::{DEVICE, Device};
+use super::event::{EventKind, record, record_of};
 use super::password::{hash_password, is_outdated, verify_password};
+use super::remember::forget;
+use super::second::FIRST_FACTOR;
 use crate::cache::Store;
 use crate::cx::Cx;
 use crate::guard::limit;
 use crate::response::Result;
 
-/// Signs a user in, once it is proved who it is: gives the session a new id, against session fixation, and makes it the user's.
+/// Signs a user in, once it is proved who it is: gives the session a new id, against session fixation, and makes it the user's. An account
+/// that [has a second factor](Account::has_second_factor) is asked for that first, so it is not signed in when this returns.
 ///
 /// An example is at [`PasswordAccount`].
 pub async fn sign_in<A: Account>(cx: &mut Cx<'_>, account: &A) -> Result<()> {
+    if !account.has_second_factor() {
+        return establish(cx, account, now(cx), EventKind::SignedIn).await;
+    }
     let session = cx.session();
     session.renew().await?;
-    session.belongs_to(&owner::<A>(&account.id())).await?;
-    let signed_in = SignedIn { kind: A::KIND.to_owned(), id: account.id(), proved: now(cx) };
-    session.set(&SIGNED_IN, &signed_in).await?;
-    cx.set_user(account.name());
-    event("signed in", account.name(), cx);
+    session.remove(&SIGNED_IN).await?;
+    let first = SignedIn { kind: A::KIND.to_owned(), id: account.id(), proved: now(cx) };
+    session.set(&FIRST_FACTOR, &first).await?;
+    record(cx, EventKind::FirstFactorPassed, Some(account)).await;
     Ok(())
 }
 
-/// Signs the user of this browser out: ends the session with all that is in it.
+/// Makes the session the user's, of whom nothing more is asked.
+pub(super) async fn establish<A: Account>(cx: &mut Cx<'_>, account: &A, proved: u64, event: EventKind) -> Result<()> {
+    let session = cx.session();
+    session.renew().await?;
+    session.belongs_to(&owner::<A>(&account.id())).await?;
+    session.remove(&FIRST_FACTOR).await?;
+    session.set(&DEVICE, &Device::of(cx)).await?;
+    let signed_in = SignedIn { kind: A::KIND.to_owned(), id: account.id(), proved };
+    session.set(&SIGNED_IN, &signed_in).await?;
+    cx.set_user(account.name());
+    record(cx, event, Some(account)).await;
+    Ok(())
+}
+
+/// Signs the user of this browser out: ends the session with all that is in it, and forgets the browser.
 pub async fn sign_out(cx: &mut Cx<'_>) -> Result<()> {
+    forget(cx).await?;
+    if let Some(signed_in) = cx.session().get(&SIGNED_IN).await? {
+        record_of(cx, EventKind::SignedOut, Some(signed_in.id), None).await;
+    }
     cx.session().end().await
 }
 
@@ -34,11 +59,11 @@ pub async fn sign_out(cx: &mut Cx<'_>) -> Result<()> {
 /// device.
 pub async fn sign_out_everywhere<A: Account>(cx: &mut Cx<'_>, account: &A) -> Result<()> {
     cx.session().end_all(&owner::<A>(&account.id())).await?;
-    event("signed out everywhere", account.name(), cx);
+    record(cx, EventKind::SignedOutEverywhere, Some(account)).await;
     Ok(())
 }
 
-fn owner<A: Account>(id: &str) -> String {
+pub(super) fn owner<A: Account>(id: &str) -> String {
     format!("{}:{id}", A::KIND)
 }
 
@@ -103,7 +128,7 @@ pub trait PasswordAccount: Account {
 }
 
 /// Failed attempts, by account and by address. Shared by all processes that share its tiers: `[cache.skep-sign-in]`.
-const ATTEMPTS: Store<str, u64> = Store::with("skep-sign-in", |store| store.ttl(limit::LONGEST));
+pub(super) const ATTEMPTS: Store<str, u64> = Store::with("skep-sign-in", |store| store.ttl(limit::LONGEST));
 
 /// A name may be tried 10 times, and then once a minute.
 const BY_NAME: limit::Pace = limit::Pace { burst: 10, each: std::time::Duration::from_mins(1) };
@@ -121,7 +146,7 @@ const BY_ADDRESS: limit::Pace = limit::Pace { burst: 50, each: std::time::Durati
 /// An example is at [`PasswordAccount`].
 pub async fn password_sign_in<A: PasswordAccount>(cx: &mut Cx<'_>, name: &str, password: &str) -> Result<Option<A>> {
     // The name may be anything, and as long as a form allows.
-    let by_name = format!("{}:{}", A::KIND, digest(&name.trim().to_lowercase()));
+    let by_name = format!("{}:{}", A::KIND, digest(name));
     let by_address = cx.peer().network().map(|network| format!("address:{network:x}"));
     limit::spend(cx, &ATTEMPTS, &by_name, BY_NAME).await?;
     if let Some(address) = &by_address {
@@ -131,7 +156,7 @@ pub async fn password_sign_in<A: PasswordAccount>(cx: &mut Cx<'_>, name: &str, p
     let hash = account.as_ref().and_then(A::password_hash);
     if !verify_password(cx, password, hash).await? {
         // Not what was typed: it may be a password in the wrong field.
-        event("sign-in refused", account.as_ref().map_or("unknown", A::name), cx);
+        record(cx, EventKind::SignInRefused, account.as_ref()).await;
         return Ok(None);
     }
     let Some(account) = account else { return Ok(None) };
@@ -145,8 +170,31 @@ pub async fn password_sign_in<A: PasswordAccount>(cx: &mut Cx<'_>, name: &str, p
     Ok(Some(account))
 }
 
+/// Changes a password: false if `old` is wrong. The user's other sessions end, and remembered devices are forgotten; this session goes on
+/// under a new id. Check the new password's [`weakness`](super::weakness) before.
+///
+/// # Errors
+/// Those of [`password_sign_in`].
+pub async fn change_password<A: PasswordAccount>(cx: &mut Cx<'_>, account: &A, old: &str, new: &str) -> Result<bool> {
+    // Who finds a browser open must not find out the password there.
+    let attempts = format!("change:{}:{}", A::KIND, account.id());
+    limit::spend(cx, &ATTEMPTS, &attempts, BY_NAME).await?;
+    if !verify_password(cx, old, account.password_hash()).await? {
+        record(cx, EventKind::SignInRefused, Some(account)).await;
+        return Ok(false);
+    }
+    cx.cache(&ATTEMPTS).remove(&attempts).await?;
+    let hash = hash_password(cx, new).await?;
+    account.set_password_hash(cx, &hash).await?;
+    record(cx, EventKind::PasswordChanged, Some(account)).await;
+    sign_out_everywhere(cx, account).await?;
+    establish(cx, account, now(cx), EventKind::SignedIn).await?;
+    Ok(true)
+}
+
 /// Names are of any length, and need not be in a cache in plain text.
-fn digest(name: &str) -> String {
+pub(super) fn digest(name: &str) -> String {
+    let name = name.trim().to_lowercase();
     URL_SAFE_NO_PAD.encode(&Sha256::digest(name)[..16])
 }
 

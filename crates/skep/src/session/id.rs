@@ -7,7 +7,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use sha2::{Digest, Sha256};
 
 use crate::error::Result;
-use crate::secret;
+use crate::keys;
 
 /// An id has 192 random bits; 64 are what nobody guesses over a network (OWASP, Session Management Cheat Sheet).
 const BYTES: usize = 24;
@@ -20,7 +20,7 @@ pub(super) type Name = [u8; 32];
 
 impl Id {
     pub(super) fn draw() -> Result<Self> {
-        secret::random().map(Self)
+        keys::random().map(Self)
     }
 
     /// The id in a cookie. Whether it was ever given out, the store knows.

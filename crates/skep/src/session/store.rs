@@ -73,9 +73,9 @@ type Blocks = bool;
 #[derive(Clone, Serialize, Deserialize)]
 pub(super) struct Stored {
     /// In milliseconds since 1970.
-    begun: u64,
+    pub(super) begun: u64,
     /// When it was last noted that somebody uses it.
-    seen: u64,
+    pub(super) seen: u64,
     /// Not 0: it was renewed or ended, and until then it is remembered.
     over_until: u64,
     pub(super) values: Values,
@@ -197,7 +197,7 @@ impl Sessions {
             update(&cache, &name, &policy, now, |old| old.map(|old| Stored { seen: now.millis(), ..old })).await
         });
         match noted.await {
-            Ok(noted) => Ok(noted.found(now)),
+            Ok((noted, _)) => Ok(noted.found(now)),
             Err(error) => {
                 // What was asked for is known all the same.
                 tracing::warn!(target: "skep::session", "that a session is used could not be noted: {error}");
@@ -226,8 +226,8 @@ impl Sessions {
                 // One that would begin with what does not fit does not begin.
                 (!matches!(outcome, Outcome::TooLarge { .. }) || !may_begin).then_some(stored)
             });
-            let values = stored.await?.values;
-            Ok((outcome, values))
+            let (stored, was_over) = stored.await?;
+            Ok((if was_over { Outcome::Over } else { outcome }, stored.values))
         })
         .await
     }
@@ -257,7 +257,7 @@ impl Sessions {
         self.write(move |cache| async move { end(&cache, &name, now).await.map(drop) }).await
     }
 
-    async fn read<T, F>(&self, work: impl FnOnce(Cache<[u8], Stored>) -> F + Send + 'static) -> Result<T>
+    pub(super) async fn read<T, F>(&self, work: impl FnOnce(Cache<[u8], Stored>) -> F + Send + 'static) -> Result<T>
     where
         T: Send + 'static,
         F: Future<Output = skep_cache::Result<T>>,
@@ -284,23 +284,28 @@ impl Sessions {
     }
 }
 
-/// Changes what is stored in one step. There is `None` where there is no session, and to be none after it.
+/// Changes what is stored in one step, unless it was over already, which the flag tells: a `change` that another request overtook was
+/// called, and did not count. There is `None` where there is no session, and to be none after it.
 async fn update(
     cache: &Cache<[u8], Stored>,
     name: &Name,
     policy: &EntryPolicy,
     now: Time,
     mut change: impl FnMut(Option<Stored>) -> Option<Stored> + Send,
-) -> skep_cache::Result<Stored> {
-    let stored = cache.update_with(&name[..], policy, |old| match old {
-        Some(old) if old.is_over() => old,
-        old => change(old).unwrap_or_else(|| Stored::over(now)),
+) -> skep_cache::Result<(Stored, bool)> {
+    let mut was_over = false;
+    let stored = cache.update_with(&name[..], policy, |old| {
+        was_over = old.as_ref().is_some_and(Stored::is_over);
+        match old {
+            Some(old) if was_over => old,
+            old => change(old).unwrap_or_else(|| Stored::over(now)),
+        }
     });
     let stored = stored.await?;
     if stored.is_over() && stored.over_until <= now.millis() {
         cache.remove(&name[..]).await?;
     }
-    Ok(stored)
+    Ok((stored, was_over))
 }
 
 /// Ends a session, and gives back what it held at its end.
@@ -310,14 +315,17 @@ pub(super) async fn end(cache: &Cache<[u8], Stored>, name: &Name, now: Time) -> 
         last = old.map(|old| old.values);
         last.is_some().then(|| mark.clone())
     });
-    ended.await?;
+    let (_, was_over) = ended.await?;
+    if was_over {
+        return Ok(None);
+    }
     if last.is_some() {
         cache.set_with(&name[..], &mark, &policy).await?;
     }
     Ok(last)
 }
 
-async fn set(
+pub(super) async fn set(
     cache: &Cache<[u8], Stored>,
     name: &Name,
     policy: &EntryPolicy,
@@ -407,11 +415,11 @@ impl Stored {
     }
 
     /// The mark of one that was renewed or ended.
-    fn over(until: Time) -> Self {
+    pub(super) fn over(until: Time) -> Self {
         Self { begun: 0, seen: 0, over_until: until.millis(), values: Values::new() }
     }
 
-    fn is_over(&self) -> bool {
+    pub(super) fn is_over(&self) -> bool {
         self.over_until > 0
     }
 

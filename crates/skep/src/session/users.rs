@@ -18,18 +18,25 @@ use crate::error::Result;
 /// The value of a session that says whose it is. No key of an application has such a name by chance.
 pub(super) const OWNER: &str = "\0user";
 
+/// How long a device is remembered since its last use, by remember-me.
+pub(crate) const REMEMBERED_FOR: Duration = Duration::from_hours(60 * 24);
+
 /// The list of a user, and when it is changed.
-struct List {
+pub(super) struct List {
     /// A user as the store knows them: not by name.
-    name: Name,
+    pub(super) name: Name,
     life: Duration,
     now: Time,
 }
 
 impl Sessions {
-    fn list_of(&self, user: &str) -> List {
+    pub(super) fn list_of(&self, user: &str) -> List {
         let digest = Sha256::new().chain_update(b"user\0").chain_update(&self.program).chain_update([0]);
-        List { name: digest.chain_update(user).finalize().into(), life: self.rules.life, now: self.now() }
+        List {
+            name: digest.chain_update(user).finalize().into(),
+            life: self.rules.life.max(REMEMBERED_FOR),
+            now: self.now(),
+        }
     }
 
     /// The session of this id is the user's from now on. Of more than are allowed, those that are oldest end; one that is about to be
@@ -69,7 +76,7 @@ impl Sessions {
 
 impl List {
     /// Ends sessions, and takes them from the list when that is done: if the store fails, they are still in it.
-    async fn end_all(&self, cache: &Cache<[u8], Stored>, names: Vec<Name>) -> skep_cache::Result<()> {
+    pub(super) async fn end_all(&self, cache: &Cache<[u8], Stored>, names: Vec<Name>) -> skep_cache::Result<()> {
         if names.is_empty() {
             return Ok(());
         }
@@ -105,10 +112,10 @@ fn beyond(all: &Values, most: usize, staying: &[Option<Name>; 2]) -> Vec<Name> {
     others.iter().take(many).filter_map(|(text, _)| name_of(text)).collect()
 }
 
-fn text(name: &Name) -> String {
+pub(super) fn text(name: &Name) -> String {
     URL_SAFE_NO_PAD.encode(name)
 }
 
-fn name_of(text: &str) -> Option<Name> {
+pub(super) fn name_of(text: &str) -> Option<Name> {
     URL_SAFE_NO_PAD.decode(text).ok()?.try_into().ok()
 }

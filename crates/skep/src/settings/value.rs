@@ -20,6 +20,8 @@ pub trait SettingValue: Sized {
     const KIND: Kind;
     /// It may be left out without a default.
     const IS_OPTIONAL: bool = false;
+    /// It is shown as `***`.
+    const IS_SECRET: bool = false;
 
     /// The value.
     ///
@@ -128,6 +130,7 @@ impl SettingValue for ByteSize {
 impl<T: SettingValue> SettingValue for Option<T> {
     const KIND: Kind = T::KIND;
     const IS_OPTIONAL: bool = true;
+    const IS_SECRET: bool = T::IS_SECRET;
 
     fn from_value(value: &Value) -> Result<Self, String> {
         T::from_value(value).map(Some)

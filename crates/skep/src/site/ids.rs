@@ -3,8 +3,8 @@
 use std::cell::Cell;
 use std::hash::{BuildHasher, RandomState};
 
+use crate::keys;
 use crate::request::RequestId;
-use crate::secret;
 
 /// Ids that do not repeat within a thread, and hardly between threads, processes and machines.
 pub(super) struct Ids {
@@ -19,7 +19,7 @@ impl Ids {
     }
 
     fn seed() -> u64 {
-        secret::random().map_or_else(|_| RandomState::new().hash_one(0), u64::from_ne_bytes)
+        keys::random().map_or_else(|_| RandomState::new().hash_one(0), u64::from_ne_bytes)
     }
 
     pub(super) fn next(&self) -> RequestId {

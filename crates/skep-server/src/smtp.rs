@@ -1,0 +1,183 @@
+//! Mail by SMTP, with the cargo feature `smtp` and the setting `mail.smtp`.
+//!
+//! A thread of its own, started with the first mail, has all connections to the mail server: a request only puts its mail into a queue.
+//! Each attempt is a connection of its own, so a connection that the server has closed meanwhile costs no mail.
+//!
+//! Start reading at [`Smtp::send`](skep::mail::Mailer::send).
+
+use std::future::ready;
+use std::io;
+use std::process;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use lettre::message::header::{ContentType, HeaderName, HeaderValue};
+use lettre::message::{Mailbox, MultiPart};
+use lettre::{AsyncSmtpTransport, AsyncTransport, Message, Tokio1Executor};
+use skep::mail::{Delivery, Failure, Mail, Mailer};
+use tokio::runtime::Builder;
+use tokio::sync::mpsc::{self, Receiver, Sender};
+use tokio::sync::{Semaphore, oneshot};
+use tokio::time::timeout;
+
+/// Mails that are sent at the same time, each over a connection of its own.
+const CONNECTIONS: usize = 4;
+
+/// How long the process waits at its end for what is in the queue.
+const LAST_MAILS: Duration = Duration::from_secs(10);
+
+type Transport = AsyncSmtpTransport<Tokio1Executor>;
+type Outcome = Result<(), Failure>;
+
+/// Delivers mail to one mail server.
+pub(crate) struct Smtp {
+    transport: Transport,
+    /// For one mail, both attempts included.
+    timeout: Duration,
+    /// Mails that wait.
+    queue: usize,
+    thread: Mutex<Option<Postman>>,
+}
+
+/// The thread that delivers.
+struct Postman {
+    /// A forked process has no thread of its parent's.
+    process: u32,
+    jobs: Sender<Job>,
+    ended: std::sync::mpsc::Receiver<()>,
+}
+
+/// Work for it.
+enum Job {
+    Deliver(Mail, oneshot::Sender<Outcome>),
+    Discard(#[expect(dead_code, reason = "it is dropped where others are sent")] Mail),
+}
+
+impl Smtp {
+    /// A mail server by its URL. No connection is opened.
+    ///
+    /// # Errors
+    /// What is wrong with the URL, without the password in it.
+    pub(crate) fn new(url: &str, timeout: Duration, queue: usize) -> Result<Self, String> {
+        let expected = || {
+            "mail.smtp: expected a URL such as smtps://user:password@mail.example.org or \
+             smtp://user:password@mail.example.org:587?tls=required"
+                .to_owned()
+        };
+        let transport = Transport::from_url(url).map_err(|_| expected())?.timeout(Some(timeout)).build();
+        Ok(Self { transport, timeout, queue: queue.max(1), thread: Mutex::default() })
+    }
+
+    fn put(&self, job: Job) -> Outcome {
+        let mut thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner);
+        if thread.as_ref().is_none_or(|postman| postman.process != process::id() || postman.jobs.is_closed()) {
+            *thread = Some(Postman::start(self.transport.clone(), self.timeout, self.queue)?);
+        }
+        let jobs = &thread.as_ref().expect("it was started above").jobs;
+        jobs.try_send(job).map_err(|_| "the queue for mail is full (limits.mail_queue)".into())
+    }
+}
+
+impl Mailer for Smtp {
+    fn send(&self, mail: Mail) -> Delivery {
+        let (done, outcome) = oneshot::channel();
+        if let Err(failure) = self.put(Job::Deliver(mail, done)) {
+            tracing::error!(target: "skep::mail", "a mail was not sent: {failure}");
+            return Box::pin(ready(Err(failure)));
+        }
+        Box::pin(async move { outcome.await.unwrap_or_else(|_| Err("the process stopped before it was sent".into())) })
+    }
+
+    fn discard(&self, mail: Mail) {
+        // If the queue is full, nobody needs to hear of this one.
+        let _ = self.put(Job::Discard(mail));
+    }
+}
+
+impl Drop for Smtp {
+    fn drop(&mut self) {
+        let thread = self.thread.get_mut().unwrap_or_else(PoisonError::into_inner).take();
+        let Some(Postman { process, jobs, ended }) = thread else { return };
+        drop(jobs);
+        if process == process::id() && ended.recv_timeout(LAST_MAILS) == Err(std::sync::mpsc::RecvTimeoutError::Timeout)
+        {
+            tracing::error!(target: "skep::mail", "the process stops before all mail in its queue was sent");
+        }
+    }
+}
+
+impl Postman {
+    fn start(transport: Transport, limit: Duration, queue: usize) -> io::Result<Self> {
+        let (jobs, waiting) = mpsc::channel(queue);
+        let (end, ended) = std::sync::mpsc::channel();
+        let runtime = Builder::new_current_thread().enable_all().build()?;
+        thread::Builder::new().name("mail".into()).spawn(move || {
+            runtime.block_on(deliver_all(transport, limit, waiting));
+            drop(end);
+        })?;
+        Ok(Self { process: process::id(), jobs, ended })
+    }
+}
+
+/// Delivers what comes until nobody can send any more, and then what is left.
+async fn deliver_all(transport: Transport, limit: Duration, mut waiting: Receiver<Job>) {
+    let connections = Arc::new(Semaphore::new(CONNECTIONS));
+    loop {
+        let connection = Arc::clone(&connections).acquire_owned().await.expect("it is never closed");
+        let Some(job) = waiting.recv().await else { break };
+        let Job::Deliver(mail, done) = job else { continue };
+        let transport = transport.clone();
+        tokio::spawn(async move {
+            let outcome = deliver(&transport, limit, &mail).await;
+            if let Err(failure) = &outcome {
+                // Not to whom: addresses are people.
+                tracing::error!(target: "skep::mail", subject = mail.subject, "a mail was not sent: {failure}");
+            }
+            let _ = done.send(outcome);
+            drop(connection);
+        });
+    }
+    let all = u32::try_from(CONNECTIONS).expect("there are few");
+    drop(connections.acquire_many(all).await);
+}
+
+/// Sends a mail, and once more if the first attempt did not end with the server's refusal.
+async fn deliver(transport: &Transport, limit: Duration, mail: &Mail) -> Outcome {
+    let message = message(mail)?;
+    let attempts = async {
+        match transport.send(message.clone()).await {
+            Err(error) if !error.is_permanent() => transport.send(message).await,
+            outcome => outcome,
+        }
+    };
+    match timeout(limit, attempts).await {
+        Ok(Ok(_)) => Ok(()),
+        Ok(Err(error)) => Err(error.into()),
+        Err(_) => Err(format!("the mail server took longer than {limit:?} (mail.timeout)").into()),
+    }
+}
+
+fn message(mail: &Mail) -> Result<Message, Failure> {
+    let from: Mailbox = mail.from.as_deref().ok_or("it has no sender: set mail.from")?.parse()?;
+    let automatic = HeaderValue::new(HeaderName::new_from_ascii_str("Auto-Submitted"), "auto-generated".into());
+    let id = skep::Secret::generate_key().map_err(|error| error.to_string())?.into_inner();
+    let mut message = Message::builder()
+        .message_id(Some(format!("<{}@{}>", &id[..32], from.email.domain())))
+        .from(from)
+        .to(mail.to.parse()?)
+        .subject(&mail.subject)
+        // RFC 3834: who is on holiday does not answer it.
+        .raw_header(automatic);
+    if let Some(reply_to) = &mail.reply_to {
+        message = message.reply_to(reply_to.parse()?);
+    }
+    Ok(match &mail.html {
+        Some(html) => message.multipart(MultiPart::alternative_plain_html(mail.text.clone(), html.clone()))?,
+        None => message.header(ContentType::TEXT_PLAIN).body(mail.text.clone())?,
+    })
+}
+
+#[cfg(test)]
+#[path = "../tests/unit/smtp.rs"]
+mod tests;

@@ -1,0 +1,54 @@
+//! Sending mail from a handler.
+
+use http::StatusCode;
+
+use super::Cx;
+use crate::error::{Error, Result};
+use crate::mail::Mail;
+
+impl Cx<'_> {
+    /// Sends a mail, and waits until a mail server has taken it over: for what the user is told has been sent.
+    ///
+    /// # Errors
+    /// 503 if the mail could not be sent; the log says why.
+    ///
+    /// ```
+    /// use skep::mail::Mail;
+    /// use skep::prelude::*;
+    ///
+    /// #[derive(Service)]
+    /// #[service(POST "/orders")]
+    /// struct Order;
+    ///
+    /// impl Handle for Order {
+    ///     async fn handle(self, cx: &mut Cx<'_>) -> Result {
+    ///         cx.send_mail(Mail::new("ada@example.org", "Your order", "It is on its way.")).await?;
+    ///         Ok(Response::text("ordered"))
+    ///     }
+    /// }
+    ///
+    /// let client = skep::test::Client::new(App::new().serve::<(Order,)>());
+    /// client.post("/orders", &[]);
+    /// assert_eq!(client.mails()[0].subject, "Your order");
+    /// ```
+    pub async fn send_mail(&self, mail: Mail) -> Result<()> {
+        let sent = self.shared.resources().shared().send_mail(mail).await;
+        sent.map_err(|failure| {
+            Error::new(StatusCode::SERVICE_UNAVAILABLE)
+                .with_message("The mail could not be sent. Please try again later.")
+                .with_cause(failure)
+        })
+    }
+
+    /// Sends a mail, and waits for nothing: the response does not take longer for it, and a failure is only logged. What is still in the
+    /// queue when the process is killed is lost. [`send_mail`](Self::send_mail) has an example of a mail.
+    pub fn queue_mail(&self, mail: Mail) {
+        drop(self.shared.resources().shared().send_mail(mail));
+    }
+
+    /// Does what [`queue_mail`](Self::queue_mail) does with a mail that is not sent.
+    #[cfg(feature = "people")]
+    pub(crate) fn discard_mail(&self, mail: Mail) {
+        self.shared.resources().shared().discard_mail(mail);
+    }
+}

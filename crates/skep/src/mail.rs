@@ -1,0 +1,168 @@
+//! Mail that an application sends: [`Cx::send_mail`](crate::Cx::send_mail) and [`Cx::queue_mail`](crate::Cx::queue_mail).
+//!
+//! This crate opens no socket: a [`Mailer`] delivers. A server with the cargo feature `smtp` brings one for SMTP, and
+//! [`App::mailer`](crate::App::mailer) takes any other. In development mail is written to the log, and tests collect it
+//! ([`Client::mails`](crate::test::Client::mails)).
+
+use std::error::Error as StdError;
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// A mail: a text, and perhaps the same as HTML.
+///
+/// ```
+/// use skep::mail::Mail;
+///
+/// let mail = Mail::new("ada@example.org", "Your order", "It is on its way.").reply_to("shop@example.org");
+/// assert_eq!(mail.subject, "Your order");
+/// ```
+#[derive(Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Mail {
+    /// Whom it goes to: `ada@example.org`, or `Ada <ada@example.org>`.
+    pub to: String,
+    /// The subject.
+    pub subject: String,
+    /// The text.
+    pub text: String,
+    /// The same as HTML, for programs that show it.
+    pub html: Option<String>,
+    /// Who sends it. Default: the setting `mail.from`.
+    pub from: Option<String>,
+    /// Who gets answers. Default: who sends it.
+    pub reply_to: Option<String>,
+}
+
+impl Mail {
+    /// A mail with a text.
+    #[must_use]
+    pub fn new(to: impl Into<String>, subject: impl Into<String>, text: impl Into<String>) -> Self {
+        let (to, subject, text) = (to.into(), subject.into(), text.into());
+        Self { to, subject, text, html: None, from: None, reply_to: None }
+    }
+
+    /// Adds the same text as HTML. An example of a builder method is at [`Mail`].
+    #[must_use]
+    pub fn html(mut self, html: impl Into<String>) -> Self {
+        self.html = Some(html.into());
+        self
+    }
+
+    /// Sets who sends it. An example of a builder method is at [`Mail`].
+    #[must_use]
+    pub fn from(mut self, from: impl Into<String>) -> Self {
+        self.from = Some(from.into());
+        self
+    }
+
+    /// Sets who gets answers. An example is at [`Mail`].
+    #[must_use]
+    pub fn reply_to(mut self, reply_to: impl Into<String>) -> Self {
+        self.reply_to = Some(reply_to.into());
+        self
+    }
+
+    /// What goes into header fields must not end them.
+    fn check(&self) -> Result<(), Failure> {
+        let fields = [Some(&self.to), Some(&self.subject), self.from.as_ref(), self.reply_to.as_ref()];
+        if fields.into_iter().flatten().any(|field| field.chars().any(char::is_control)) {
+            return Err("an address or the subject of a mail has a line break or another control character".into());
+        }
+        Ok(())
+    }
+}
+
+/// Texts of mails have links that sign in: neither they nor the addresses belong in a log by accident.
+impl fmt::Debug for Mail {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Mail").field("subject", &self.subject).finish_non_exhaustive()
+    }
+}
+
+/// Why a mail was not sent.
+pub type Failure = Box<dyn StdError + Send + Sync>;
+
+/// A mail on its way, and what becomes of it.
+pub type Delivery = Pin<Box<dyn Future<Output = Result<(), Failure>> + Send>>;
+
+/// Delivers mail.
+///
+/// ```
+/// use skep::mail::{Delivery, Mail, Mailer};
+/// use skep::prelude::*;
+///
+/// /// Hands mail over to the service of a provider.
+/// struct Provider;
+///
+/// impl Mailer for Provider {
+///     fn send(&self, mail: Mail) -> Delivery {
+///         // Begin to send it here, in a task of its own; the future only waits for that.
+///         Box::pin(async move { if mail.to.contains('@') { Ok(()) } else { Err("no address".into()) } })
+///     }
+/// }
+/// let app = App::new().mailer(Provider);
+/// # let _ = app;
+/// ```
+pub trait Mailer: Send + Sync + 'static {
+    /// Takes a mail, without waiting for a network. The future completes when a mail server has taken it over, or when that has failed;
+    /// delivery goes on, and a failure is logged, also if nobody waits for the future.
+    fn send(&self, mail: Mail) -> Delivery;
+
+    /// Takes a mail that must not be sent, since there is nobody to send it to, in the time that [`send`](Self::send) takes: so that how long a
+    /// response takes does not tell who has an account.
+    fn discard(&self, mail: Mail) {
+        drop(mail);
+    }
+}
+
+/// Where mail goes.
+pub(crate) enum Outbox {
+    Mailer(Arc<dyn Mailer>),
+    /// The log, in development.
+    Log,
+    /// Tests read it.
+    Collected(Mutex<Vec<Mail>>),
+    /// Nothing is configured.
+    Missing,
+}
+
+const MISSING: &str =
+    "no mail can be sent: set `mail.smtp` (skep-server with the cargo feature `smtp`), or call App::mailer";
+
+impl Outbox {
+    pub(crate) fn send(&self, mail: Mail) -> Delivery {
+        let outcome = match (mail.check(), self) {
+            (Ok(()), Self::Mailer(mailer)) => return mailer.send(mail),
+            (Err(failure), _) => Err(failure),
+            (_, Self::Missing) => Err(MISSING.into()),
+            (_, Self::Log) => {
+                tracing::info!(target: "skep::mail", "a mail to {}\nSubject: {}\n\n{}", mail.to, mail.subject, mail.text);
+                Ok(())
+            }
+            (_, Self::Collected(mails)) => {
+                mails.lock().unwrap_or_else(PoisonError::into_inner).push(mail);
+                Ok(())
+            }
+        };
+        Box::pin(std::future::ready(outcome.inspect_err(|failure| {
+            tracing::error!(target: "skep::mail", "a mail was not sent: {failure}");
+        })))
+    }
+
+    #[cfg(feature = "people")]
+    pub(crate) fn discard(&self, mail: Mail) {
+        if let (Ok(()), Self::Mailer(mailer)) = (mail.check(), self) {
+            mailer.discard(mail);
+        }
+    }
+
+    /// What was sent so far, in a test.
+    pub(crate) fn collected(&self) -> Option<Vec<Mail>> {
+        match self {
+            Self::Collected(mails) => Some(mails.lock().unwrap_or_else(PoisonError::into_inner).clone()),
+            _ => None,
+        }
+    }
+}

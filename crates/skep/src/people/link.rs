@@ -1,0 +1,253 @@
+//! Links in mails: to sign up, to sign in, to reset a password, to confirm an address.
+//!
+//! Each request for a link is answered the same whether or not there is such an account, and does the same work: the account is looked
+//! for, a token is stored, a mail is written and put into the queue. For nobody, the token opens nothing and the mail is dropped there.
+
+use std::time::Duration;
+
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use super::account::Account;
+use super::event::{EventKind, record};
+use super::password::hash_password;
+use super::sign_in::{PasswordAccount, digest, sign_in, sign_out_everywhere};
+use super::token::OneTimeToken;
+use crate::cache::Store;
+use crate::cx::Cx;
+use crate::error::Error;
+use crate::guard::limit;
+use crate::mail::Mail;
+use crate::response::Result;
+
+/// An account with an e-mail address.
+///
+/// An example is in the guide, `docs/guides/accounts.md`.
+pub trait MailAccount: Account {
+    /// The account with this address, as it was typed.
+    #[expect(async_fn_in_trait, reason = "a guard stays on the thread that accepted its connection")]
+    async fn find_by_email(cx: &Cx<'_>, email: &str) -> Result<Option<Self>>;
+
+    /// Its address. Mails go here, and never to what was typed, which may only look the same to the database.
+    fn email(&self) -> &str;
+}
+
+/// What a link of an account stands for.
+#[derive(Serialize, Deserialize)]
+struct Proof {
+    /// [`Account::KIND`]; of nobody, empty.
+    kind: String,
+    id: String,
+    /// The address that it was sent to.
+    email: String,
+    /// Changes with the password, so that a link of before resets nothing.
+    stamp: String,
+}
+
+const SIGN_IN: OneTimeToken<Proof> = OneTimeToken::new("skep.sign-in", Duration::from_mins(15));
+const RESET: OneTimeToken<Proof> = OneTimeToken::new("skep.reset", Duration::from_hours(1));
+const CONFIRM: OneTimeToken<(Proof, String)> = OneTimeToken::new("skep.confirm", Duration::from_hours(24));
+/// The kind of account, and the address.
+const SIGN_UP: OneTimeToken<(String, String)> = OneTimeToken::new("skep.sign-up", Duration::from_hours(24));
+
+/// Mails that were asked for, by recipient and by who asks: `[cache.skep-mails]`.
+const MAILS: Store<str, u64> = Store::with("skep-mails", |store| store.ttl(limit::LONGEST));
+
+/// An address gets 5 mails, and then one every 10 minutes.
+const BY_RECIPIENT: limit::Pace = limit::Pace { burst: 5, each: Duration::from_mins(10) };
+
+/// From a network, 30 mails are asked for, and then one a minute.
+const BY_NETWORK: limit::Pace = limit::Pace { burst: 30, each: Duration::from_mins(1) };
+
+/// Sends a link that signs in (a magic link), if there is an account with this address. It lasts 15 minutes and works once. `mail` writes
+/// the mail from the address that it goes to and the token. The response must not depend on anything but success.
+///
+/// # Errors
+/// 429 if too many mails were asked for, to this address or from this network. 500 without `base_url` outside of development: links would
+/// lead wherever the client's `Host` says.
+pub async fn send_sign_in_link<A: MailAccount>(
+    cx: &Cx<'_>,
+    email: &str,
+    mail: impl FnOnce(&str, &str) -> Mail,
+) -> Result<()> {
+    send_link(cx, &SIGN_IN, email, |_: &A| String::new(), mail).await
+}
+
+/// Signs in by the token of a [sign-in link](send_sign_in_link): `None` if it is none, was used, or has expired. Only in a service for
+/// POST: programs that look at mail open each link.
+pub async fn redeem_sign_in_link<A: MailAccount>(cx: &mut Cx<'_>, token: &str) -> Result<Option<A>> {
+    let proof = SIGN_IN.redeem(cx, token).await?;
+    let account = prove::<A>(cx, proof).await?.map(|(account, _)| account);
+    if let Some(account) = &account {
+        sign_in(cx, account).await?;
+    }
+    Ok(account)
+}
+
+/// Sends a link that resets the password, if there is an account with this address. It lasts an hour, works once, and not any more once
+/// the password has changed. Arguments and errors are those of [`send_sign_in_link`].
+pub async fn send_reset_link<A: MailAccount + PasswordAccount>(
+    cx: &Cx<'_>,
+    email: &str,
+    mail: impl FnOnce(&str, &str) -> Mail,
+) -> Result<()> {
+    send_link(cx, &RESET, email, stamp::<A>, mail).await
+}
+
+/// True if the token of a [reset link](send_reset_link) can be redeemed: for the page with the form.
+pub async fn is_reset_link(cx: &Cx<'_>, token: &str) -> Result<bool> {
+    Ok(RESET.peek(cx, token).await?.is_some_and(|proof| !proof.kind.is_empty()))
+}
+
+/// Sets the password by the token of a [reset link](send_reset_link), and ends all sessions of the user: `None` if it is none, was used, or
+/// has expired. It does not sign in, which would be a way around the second factor. Check the new password's
+/// [`weakness`](super::weakness) before.
+pub async fn redeem_reset_link<A: MailAccount + PasswordAccount>(
+    cx: &mut Cx<'_>,
+    token: &str,
+    password: &str,
+) -> Result<Option<A>> {
+    // Hashing takes a core's time, and what it ends in may be a 503: not for every text, and not with a token that is gone then.
+    if !is_reset_link(cx, token).await? {
+        record::<A>(cx, EventKind::LinkRefused, None).await;
+        return Ok(None);
+    }
+    let hash = hash_password(cx, password).await?;
+    let proof = RESET.redeem(cx, token).await?;
+    let Some((account, proof)) = prove::<A>(cx, proof).await? else { return Ok(None) };
+    if proof.stamp != stamp(&account) {
+        record(cx, EventKind::LinkRefused, Some(&account)).await;
+        return Ok(None);
+    }
+    account.set_password_hash(cx, &hash).await?;
+    record(cx, EventKind::PasswordReset, Some(&account)).await;
+    sign_out_everywhere(cx, &account).await?;
+    Ok(Some(account))
+}
+
+/// Sends a link with which somebody signs up, or, to an address that has an account, a mail that says so: `mail` gets the address, and the
+/// token for a new one. It lasts 24 hours and works once. Errors are those of [`send_sign_in_link`].
+///
+/// The account is made when the link is opened, and its password is chosen then: somebody who signs up with an address that is not theirs
+/// leaves nothing behind, and no password for its owner to confirm.
+pub async fn send_sign_up_link<A: MailAccount>(
+    cx: &Cx<'_>,
+    email: &str,
+    mail: impl FnOnce(&str, Option<&str>) -> Mail,
+) -> Result<()> {
+    may_send(cx, email).await?;
+    let account = A::find_by_email(cx, email).await?;
+    let kind = if account.is_some() { "" } else { A::KIND };
+    let token = SIGN_UP.issue(cx, &(kind.to_owned(), email.to_owned())).await?;
+    let to = account.as_ref().map_or(email, A::email).to_owned();
+    let mail = mail(&to, account.is_none().then_some(&*token));
+    cx.queue_mail(Mail { to, ..mail });
+    record(cx, EventKind::LinkRequested, account.as_ref()).await;
+    Ok(())
+}
+
+/// The address of a [sign-up link](send_sign_up_link) that can be redeemed: for the page that asks for a password.
+pub async fn sign_up_address<A: MailAccount>(cx: &Cx<'_>, token: &str) -> Result<Option<String>> {
+    Ok(SIGN_UP.peek(cx, token).await?.filter(|(kind, _)| kind == A::KIND).map(|(_, email)| email))
+}
+
+/// Redeems a [sign-up link](send_sign_up_link): the address, which is confirmed by it. The application makes the account then, and
+/// [signs it in](sign_in).
+pub async fn redeem_sign_up_link<A: MailAccount>(cx: &Cx<'_>, token: &str) -> Result<Option<String>> {
+    let redeemed = SIGN_UP.redeem(cx, token).await?;
+    let email = redeemed.filter(|(kind, _)| kind == A::KIND).map(|(_, email)| email);
+    let kind = if email.is_some() { EventKind::AddressConfirmed } else { EventKind::LinkRefused };
+    record::<A>(cx, kind, None).await;
+    Ok(email)
+}
+
+/// Sends a link that confirms an address of an account: its own, or one that it is to have. It lasts 24 hours and works once. The arguments
+/// of `mail` and the errors are those of [`send_sign_in_link`].
+///
+/// Who changes an address takes over the account in the end: ask for a [`Fresh`](super::Fresh) proof, and tell the old address.
+pub async fn send_confirmation_link<A: MailAccount>(
+    cx: &Cx<'_>,
+    account: &A,
+    email: &str,
+    mail: impl FnOnce(&str, &str) -> Mail,
+) -> Result<()> {
+    may_send(cx, email).await?;
+    let token = CONFIRM.issue(cx, &(Proof::of(account, String::new()), email.to_owned())).await?;
+    cx.queue_mail(Mail { to: email.to_owned(), ..mail(email, &token) });
+    record(cx, EventKind::LinkRequested, Some(account)).await;
+    Ok(())
+}
+
+/// Redeems a [confirmation link](send_confirmation_link): the account, and the address that is confirmed by it, for the application to
+/// store. `None` if it is none, was used, has expired, or the account has another address by now.
+pub async fn redeem_confirmation_link<A: MailAccount>(cx: &Cx<'_>, token: &str) -> Result<Option<(A, String)>> {
+    let (proof, email) = CONFIRM.redeem(cx, token).await?.unzip();
+    let Some((account, _)) = prove::<A>(cx, proof).await? else { return Ok(None) };
+    record(cx, EventKind::AddressConfirmed, Some(&account)).await;
+    Ok(email.map(|email| (account, email)))
+}
+
+impl Proof {
+    fn of<A: MailAccount>(account: &A, stamp: String) -> Self {
+        Self { kind: A::KIND.to_owned(), id: account.id(), email: account.email().to_owned(), stamp }
+    }
+
+    fn of_nobody() -> Self {
+        Self { kind: String::new(), id: String::new(), email: String::new(), stamp: String::new() }
+    }
+}
+
+async fn send_link<A: MailAccount>(
+    cx: &Cx<'_>,
+    kind: &OneTimeToken<Proof>,
+    email: &str,
+    stamp: impl FnOnce(&A) -> String,
+    mail: impl FnOnce(&str, &str) -> Mail,
+) -> Result<()> {
+    may_send(cx, email).await?;
+    let account = A::find_by_email(cx, email).await?;
+    let proof = account.as_ref().map_or_else(Proof::of_nobody, |account| Proof::of(account, stamp(account)));
+    let token = kind.issue(cx, &proof).await?;
+    let to = account.as_ref().map_or(email, A::email).to_owned();
+    let mail = mail(&to, &token);
+    let mail = Mail { to, ..mail };
+    match account {
+        Some(_) => cx.queue_mail(mail),
+        None => cx.discard_mail(mail),
+    }
+    record(cx, EventKind::LinkRequested, account.as_ref()).await;
+    Ok(())
+}
+
+/// Whether a mail with a link may go to this address now.
+async fn may_send(cx: &Cx<'_>, email: &str) -> Result<()> {
+    let shared = cx.shared().resources().shared();
+    if shared.base_url.is_none() && !shared.setup.development && !shared.setup.temporary_database {
+        return Err(Error::internal("links in mails need the setting `base_url`: anybody can write another `Host`"));
+    }
+    limit::spend(cx, &MAILS, &format!("to:{}", digest(email)), BY_RECIPIENT).await?;
+    match cx.peer().network() {
+        Some(network) => limit::spend(cx, &MAILS, &format!("from:{network:x}"), BY_NETWORK).await,
+        None => Ok(()),
+    }
+}
+
+/// The account that a link was sent to, unless it is gone, locked, or has another address by now.
+async fn prove<A: MailAccount>(cx: &Cx<'_>, proof: Option<Proof>) -> Result<Option<(A, Proof)>> {
+    let account = match &proof {
+        Some(proof) if proof.kind == A::KIND => A::find(cx, &proof.id).await?,
+        _ => None,
+    };
+    let proved = account.zip(proof).filter(|(account, proof)| account.email() == proof.email);
+    if proved.is_none() {
+        record::<A>(cx, EventKind::LinkRefused, None).await;
+    }
+    Ok(proved)
+}
+
+/// Something that changes when the password does, and tells nothing of it.
+fn stamp<A: PasswordAccount>(account: &A) -> String {
+    URL_SAFE_NO_PAD.encode(&Sha256::digest(account.password_hash().unwrap_or_default())[..16])
+}

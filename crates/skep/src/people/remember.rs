@@ -1,0 +1,155 @@
+//! Remember-me: a cookie that signs a browser in again after its session has ended, with tokens that are used once.
+//!
+//! A device has a series, and the series has a token, which each use replaces. A token that was replaced and comes again was copied: the
+//! thief has used it before its owner, or after. Nobody knows which of the two this is, so all sessions and series of the account end.
+
+use std::time::Duration;
+
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use super::account::{Account, now};
+use super::device::{DEVICE, Device};
+use super::event::{EventKind, record};
+use super::sign_in::{establish, owner, sign_out_everywhere};
+use super::token::sessions;
+use crate::cookie::Cookie;
+use crate::cx::Cx;
+use crate::keys;
+use crate::response::Result;
+use crate::session::{Key, REMEMBERED_FOR};
+
+/// What a series remembers. It stands where sessions do, so that it ends with its user's.
+#[derive(Clone, Serialize, Deserialize)]
+pub(super) struct Series {
+    kind: String,
+    id: String,
+    /// Digests of the token, and of the one before.
+    current: String,
+    previous: String,
+    /// When the token was replaced, in milliseconds since 1970.
+    replaced: u64,
+}
+
+pub(super) const SERIES: Key<Series> = Key::new("skep.series");
+
+/// In a session: the series of its device.
+pub(super) const REMEMBERED_BY: Key<String> = Key::new("skep.remembered-by");
+
+/// Requests that were sent together bring the same token.
+const TOGETHER: Duration = Duration::from_mins(1);
+
+/// What a token means for its series.
+enum Verdict {
+    Replaced,
+    /// It was replaced a moment ago, by a request that was sent together with this one.
+    Together,
+    Copied,
+}
+
+/// Remembers this browser for 60 days of its last use: call it after signing in, if the user wants that. When the session has ended, the
+/// guards of this module sign in again, without a [`Fresh`](super::Fresh) proof. [`sign_out`](super::sign_out) forgets the browser,
+/// [`sign_out_everywhere`] and a new password all of the user's.
+///
+/// It matters where `session.idle` is shorter than that.
+pub async fn remember<A: Account>(cx: &mut Cx<'_>, account: &A) -> Result<()> {
+    forget(cx).await?;
+    let token = new_token()?;
+    let series = Series {
+        kind: A::KIND.to_owned(),
+        id: account.id(),
+        current: digest(&token),
+        previous: String::new(),
+        replaced: now(cx),
+    };
+    let (id, handle) = sessions(cx)
+        .begin_series(&owner::<A>(&account.id()), &[SERIES.entry(&series)?, DEVICE.entry(&Device::of(cx))?])
+        .await?;
+    cx.session().set(&REMEMBERED_BY, &handle).await?;
+    tell(cx, &id, &token);
+    Ok(())
+}
+
+/// Forgets this browser.
+pub(super) async fn forget(cx: &Cx<'_>) -> Result<()> {
+    let Some((id, _)) = brought(cx) else { return Ok(()) };
+    sessions(cx).end_series(id).await?;
+    cx.session().add_cookie(Cookie::removal(cookie_name(cx)));
+    Ok(())
+}
+
+/// Signs in by the cookie, if there is one.
+pub(super) async fn sign_in_again<A: Account>(cx: &mut Cx<'_>) -> Result<Option<A>> {
+    let Some((id, token)) = brought(cx) else { return Ok(None) };
+    let (new, now, digest_of_old) = (new_token()?, now(cx), digest(token));
+    let digest_of_new = digest(&new);
+    let turned = sessions(cx).change_series(id, &SERIES, move |series: &mut Series| {
+        if series.kind != A::KIND {
+            return None;
+        }
+        let verdict = series.verdict(&digest_of_old, now);
+        if let Verdict::Replaced = verdict {
+            series.previous = std::mem::replace(&mut series.current, digest_of_new.clone());
+            series.replaced = now;
+        }
+        Some((series.id.clone(), verdict))
+    });
+    let Some((handle, answer)) = turned.await? else {
+        cx.session().add_cookie(Cookie::removal(cookie_name(cx)));
+        return Ok(None);
+    };
+    let Some((account, verdict)) = answer else { return Ok(None) };
+    let Some(account) = A::find(cx, &account).await? else { return Ok(None) };
+    match verdict {
+        Verdict::Replaced => tell(cx, id, &new),
+        Verdict::Together => {}
+        Verdict::Copied => {
+            record(cx, EventKind::RememberMeReused, Some(&account)).await;
+            sign_out_everywhere(cx, &account).await?;
+            cx.session().add_cookie(Cookie::removal(cookie_name(cx)));
+            return Ok(None);
+        }
+    }
+    // It is proved that this is the device, and not that it is the user.
+    establish(cx, &account, 0, EventKind::Remembered).await?;
+    cx.session().set(&REMEMBERED_BY, &handle).await?;
+    Ok(Some(account))
+}
+
+impl Series {
+    fn verdict(&self, token: &str, now: u64) -> Verdict {
+        if token == self.current {
+            Verdict::Replaced
+        } else if token == self.previous && u128::from(now.saturating_sub(self.replaced)) <= TOGETHER.as_millis() {
+            Verdict::Together
+        } else {
+            Verdict::Copied
+        }
+    }
+}
+
+/// Over TLS no other host, and nobody on the way, can set it.
+fn cookie_name(cx: &Cx<'_>) -> &'static str {
+    if cx.is_secure() { "__Host-skep-remember" } else { "skep-remember" }
+}
+
+/// The series and the token that the browser brings.
+fn brought<'r>(cx: &Cx<'r>) -> Option<(&'r str, &'r str)> {
+    cx.cookie(cookie_name(cx))?.split_once('.')
+}
+
+fn tell(cx: &Cx<'_>, series: &str, token: &str) {
+    let cookie = Cookie::new(cookie_name(cx), format!("{series}.{token}")).max_age(REMEMBERED_FOR);
+    cx.session().add_cookie(cookie);
+}
+
+fn new_token() -> Result<String> {
+    keys::random::<24>().map(|bytes| URL_SAFE_NO_PAD.encode(bytes))
+}
+
+/// Who reads the store learns no token.
+fn digest(token: &str) -> String {
+    URL_SAFE_NO_PAD.encode(Sha256::digest(token))
+}

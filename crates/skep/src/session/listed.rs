@@ -1,0 +1,97 @@
+//! The sessions of a user as a page lists them.
+
+use serde::de::DeserializeOwned;
+
+use super::id::Name;
+use super::store::{Sessions, Stored, Values};
+use super::users::{name_of, text};
+use super::{Key, LoadState, Session, decode};
+use crate::cookie::Cookie;
+use crate::error::Result;
+
+impl Sessions {
+    /// The entries in a user's list that are not over.
+    async fn all_of(&self, user: &str) -> Result<Vec<(Name, Stored)>> {
+        let list = self.list_of(user);
+        self.read(move |cache| async move {
+            let all = cache.get(&list.name[..]).await?.map(|list| list.values).unwrap_or_default();
+            let mut found = Vec::new();
+            for name in all.keys().filter_map(|text| name_of(text)) {
+                found.extend(cache.get(&name[..]).await?.map(|stored| (name, stored)));
+            }
+            Ok(found)
+        })
+        .await
+    }
+
+    /// Ends one entry of a user's list; false if it is not in it.
+    async fn end_one_of(&self, user: &str, id: &str) -> Result<bool> {
+        let (list, name) = (self.list_of(user), name_of(id));
+        self.write(move |cache| async move {
+            let all = cache.get(&list.name[..]).await?.map(|list| list.values).unwrap_or_default();
+            match name.filter(|name| all.contains_key(&text(name))) {
+                Some(name) => list.end_all(&cache, vec![name]).await.map(|()| true),
+                None => Ok(false),
+            }
+        })
+        .await
+    }
+}
+
+/// An entry in the list of a user's sessions.
+pub(crate) struct Listed {
+    /// The digest under which it is stored: of no use to anybody but its user.
+    pub(crate) id: String,
+    /// In milliseconds since 1970.
+    pub(crate) begun: u64,
+    pub(crate) seen: u64,
+    pub(crate) is_current: bool,
+    values: Values,
+}
+
+impl Listed {
+    pub(crate) fn get<T: DeserializeOwned>(&self, key: &Key<T>) -> Option<T> {
+        self.values.get(key.name).and_then(|text| decode(key, text))
+    }
+}
+
+impl Session<'_> {
+    /// What is in a user's list.
+    pub(crate) async fn all_of(&self, user: &str) -> Result<Vec<Listed>> {
+        let own = self.own_name().await?;
+        let all = self.sessions.all_of(user).await?.into_iter().filter(|(_, stored)| !stored.is_over());
+        let listed = all.map(|(name, stored)| {
+            let id = text(&name);
+            Listed {
+                is_current: own.as_ref() == Some(&id),
+                id,
+                begun: stored.begun,
+                seen: stored.seen,
+                values: stored.values,
+            }
+        });
+        Ok(listed.collect())
+    }
+
+    /// Ends one of them; false if it is not in the list.
+    pub(crate) async fn end_one_of(&self, user: &str, id: &str) -> Result<bool> {
+        let is_own = self.own_name().await?.as_deref() == Some(id);
+        let ended = self.sessions.end_one_of(user, id).await?;
+        if ended && is_own {
+            self.close();
+        }
+        Ok(ended)
+    }
+
+    /// Sends a cookie with the response, also if that is an error.
+    pub(crate) fn add_cookie(&self, cookie: Cookie) {
+        self.state.others.borrow_mut().push(cookie);
+    }
+
+    async fn own_name(&self) -> Result<Option<String>> {
+        Ok(match self.now().await? {
+            LoadState::Open(open) => Some(text(&open.id.name(&self.sessions.program))),
+            _ => None,
+        })
+    }
+}

@@ -1,0 +1,89 @@
+//! What responses tell of who has an account.
+
+use std::time::{Duration, Instant};
+
+use super::*;
+
+/// All of a response that a client sees, but for the ids and tokens that each has.
+fn seen(answer: &TestResponse) -> (u16, Vec<String>, String) {
+    let fields = answer.headers().iter().map(|(name, value)| without_ids(&format!("{name}: {value:?}"))).collect();
+    (answer.status().as_u16(), fields, without_ids(answer.text()))
+}
+
+fn without_ids(text: &str) -> String {
+    let is_end = |sign: char| !(sign.is_ascii_alphanumeric() || "-_".contains(sign));
+    text.split_inclusive(is_end).map(|word| if word.len() >= 16 { "*" } else { word }).collect()
+}
+
+#[test]
+fn two_hundred_names_known_and_unknown_get_the_same_bytes() {
+    let (world, _) = World::with_ada();
+    let known: Vec<String> = (0..100).map(|number| format!("known{number}@example.org")).collect();
+    for email in &known {
+        let insert = query("insert into user (email, password) values (?, null)", email.as_str());
+        world.site.db().write(|db| db.execute(insert)).unwrap();
+    }
+    for path in ["/sign-up", "/sign-in/link", "/reset", "/sign-in"] {
+        let ask = |email: &str| {
+            let wrong = [("email", email), ("password", "wrong")];
+            let fields = if path == "/sign-in" { &wrong[..] } else { &wrong[..1] };
+            seen(&world.client().post(path, fields))
+        };
+        let first = ask("nobody@example.org");
+        for (number, email) in known.iter().enumerate() {
+            assert_eq!(ask(email), first, "{path}");
+            assert_eq!(ask(&format!("unknown{number}@example.org")), first, "{path}");
+        }
+    }
+    let mails = world.client().mails();
+    let to = |subject: &str| mails.iter().filter(|mail| mail.subject == subject).count();
+    assert_eq!((to("Sign in"), to("A new password"), to("You have an account")), (100, 100, 100));
+    assert_eq!(to("Welcome"), 102, "only new addresses can sign up");
+}
+
+/// Not in the hermetic run: other work on the machine decides it. `cargo test -p skep --features people --test accounts -- --ignored`.
+#[test]
+#[ignore = "measures time: run it alone on an idle machine"]
+fn how_long_it_takes_does_not_tell_who_has_an_account() {
+    let (world, _) = World::with_ada();
+    for number in 0..1000 {
+        let insert = query("insert into user (email, password) values (?, null)", format!("known{number}@example.org"));
+        world.site.db().write(|db| db.execute(insert)).unwrap();
+    }
+    for path in ["/sign-up", "/sign-in/link", "/reset", "/sign-in"] {
+        let took = |email: String| {
+            let wrong = [("email", &*email), ("password", "wrong")];
+            let fields = if path == "/sign-in" { &wrong[..] } else { &wrong[..1] };
+            let (client, begun) = (world.client(), Instant::now());
+            client.post(path, fields);
+            begun.elapsed()
+        };
+        let pairs = (0..1000)
+            .map(|number| (took(format!("known{number}@example.org")), took(format!("other{number}@example.org"))));
+        let (known, unknown): (Vec<Duration>, Vec<Duration>) = pairs.unzip();
+        let p = mann_whitney(&known, &unknown);
+        println!("{path}: p = {p:.3}");
+        assert!(p > 0.01, "{path}: p = {p}");
+    }
+}
+
+/// The two-sided p of the rank-sum test, by its normal approximation.
+#[expect(
+    clippy::cast_precision_loss,
+    clippy::many_single_char_names,
+    reason = "small numbers, and the names of the books"
+)]
+fn mann_whitney(first: &[Duration], second: &[Duration]) -> f64 {
+    let mut all: Vec<(Duration, bool)> = first.iter().map(|time| (*time, true)).collect();
+    all.extend(second.iter().map(|time| (*time, false)));
+    all.sort();
+    let ranks: usize = all.iter().enumerate().filter(|(_, (_, is_first))| *is_first).map(|(rank, _)| rank + 1).sum();
+    let (n, m) = (first.len() as f64, second.len() as f64);
+    let z = (ranks as f64 - n * (n + m + 1.0) / 2.0) / (n * m * (n + m + 1.0) / 12.0).sqrt();
+    // Abramowitz and Stegun, 7.1.26.
+    let x = z.abs() / std::f64::consts::SQRT_2;
+    let t = 1.0 / (1.0 + 0.327_591_1 * x);
+    let series = [0.254_829_592, -0.284_496_736, 1.421_413_741, -1.453_152_027, 1.061_405_429];
+    let sum = series.iter().rev().fold(0.0, |sum, factor| (sum + factor) * t);
+    sum * (-x * x).exp()
+}

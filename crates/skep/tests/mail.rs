@@ -1,0 +1,96 @@
+//! Mail: what a handler sends, what tests see of it, and what is refused.
+
+use std::sync::{Arc, Mutex};
+
+use skep::mail::{Delivery, Mail, Mailer};
+use skep::prelude::*;
+use skep::test::Client;
+use skep::{Secret, Setup};
+
+#[derive(Service)]
+#[service(POST "/send")]
+struct Send {
+    #[form]
+    to: skep::form::MultilineText<1, 100>,
+}
+
+impl Handle for Send {
+    async fn handle(self, cx: &mut Cx<'_>) -> Result {
+        cx.send_mail(Mail::new(self.to.as_str(), "Hello", "A text.")).await?;
+        cx.queue_mail(Mail::new(self.to.as_str(), "And later", "Another.").html("<p>Another.</p>"));
+        Ok(Response::text("sent"))
+    }
+}
+
+fn app() -> App {
+    App::new().serve::<(Send,)>()
+}
+
+struct Broken;
+
+impl Mailer for Broken {
+    fn send(&self, _mail: Mail) -> Delivery {
+        Box::pin(async { Err("the mail server is down".into()) })
+    }
+}
+
+#[derive(Clone, Default)]
+struct Kept(Arc<Mutex<Vec<Mail>>>);
+
+impl Mailer for Kept {
+    fn send(&self, mail: Mail) -> Delivery {
+        self.0.lock().unwrap().push(mail);
+        Box::pin(async { Ok(()) })
+    }
+}
+
+#[test]
+fn tests_collect_what_is_sent_whatever_mailer_the_application_has() {
+    let client = Client::new(app().mailer(Broken));
+    assert_eq!(client.post("/send", &[("to", "ada@example.org")]).text(), "sent");
+    let mails = client.mails();
+    assert_eq!(mails.iter().map(|mail| &*mail.subject).collect::<Vec<_>>(), ["Hello", "And later"]);
+    assert_eq!((&*mails[1].to, mails[1].html.as_deref()), ("ada@example.org", Some("<p>Another.</p>")));
+}
+
+#[test]
+fn an_address_cannot_add_header_fields() {
+    let client = Client::new(app());
+    let refused = client.post("/send", &[("to", "ada@example.org\nBcc: all@example.org")]);
+    assert_eq!(refused.status(), 503);
+    assert!(refused.cause().unwrap().contains("line break") && client.mails().is_empty());
+}
+
+#[test]
+fn the_mailer_of_the_server_comes_first_and_adds_the_sender() {
+    let kept = Kept::default();
+    let mut setup = Setup::default();
+    setup.temporary_database = true;
+    setup.mailer = Some(Arc::new(kept.clone()));
+    setup.mail_from = Some("shop@example.org".into());
+    let client = Client::with_setup(app().mailer(Broken), setup);
+    client.post("/send", &[("to", "ada@example.org")]);
+    let mails = kept.0.lock().unwrap();
+    assert_eq!((mails.len(), mails[0].from.as_deref()), (2, Some("shop@example.org")));
+}
+
+#[test]
+fn mail_that_cannot_be_sent_is_an_error_of_its_request() {
+    let folder = tempfile::tempdir().unwrap();
+    let open = |app: App| {
+        let mut setup = Setup::default();
+        folder.path().clone_into(&mut setup.data);
+        Client::with_setup(app, setup).post("/send", &[("to", "ada@example.org")])
+    };
+    let broken = open(app().mailer(Broken));
+    assert!(broken.status() == 503 && broken.cause().unwrap().contains("mail server is down"));
+    assert!(!broken.text().contains("mail server is down"));
+    assert!(open(app()).cause().unwrap().contains("App::mailer"), "without a mailer, the log says what to set");
+}
+
+#[test]
+fn neither_secrets_nor_mails_are_printed() {
+    let secret = format!("{:?}", Some(Secret::new("pa55word")));
+    let mail = format!("{:?}", Mail::new("ada@example.org", "Hello", "https://example.org/reset/abc"));
+    assert!(!secret.contains("pa55word") && !mail.contains("abc") && !mail.contains("ada@"), "{secret} {mail}");
+}
