@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 
 use skep::cache::Tiers;
+use skep::compression::Options;
 use skep::mail::Mailer;
 use skep::settings::RawSetting;
 use skep::{Body, Request, Setup, Site};
@@ -13,7 +14,7 @@ use tokio::runtime::{Builder, LocalOptions};
 use tokio::sync::{mpsc, watch};
 
 use crate::authority::Hosts;
-use crate::config::{Config, Model};
+use crate::config::{self, Config, Model};
 use crate::connection::{RequestBudget, Rules};
 use crate::error::StartError;
 use crate::executable::Executable;
@@ -55,6 +56,9 @@ pub(crate) fn app_setup(
     }
     setup.several_processes = is_prefork;
     setup.careful = handoff.is_some_and(|handoff| handoff.spec.additive_migrations_only);
+    setup.compression = compression(config);
+    setup.websocket.message = config.websocket.message;
+    setup.websocket.ping = config.websocket.ping;
     setup.limits.body = config.limits.body;
     setup.limits.bodies = config.limits.bodies;
     setup.limits.form_fields = config.limits.form_fields;
@@ -102,6 +106,19 @@ fn mailer(config: &Config) -> Result<Option<Arc<dyn Mailer>>, StartError> {
 fn credential() -> Option<PathBuf> {
     let folder = std::env::var_os("CREDENTIALS_DIRECTORY")?;
     Some(PathBuf::from(folder).join("skep-secret")).filter(|file| file.exists())
+}
+
+fn compression(config: &Config) -> Options {
+    let config::Compression { codings, min_size, brotli_level, gzip_level, zstd_level, page_level, private } =
+        config.compression.clone();
+    let mut options = Options::default();
+    options.codings = codings;
+    options.min_size = min_size;
+    (options.brotli_level, options.gzip_level, options.zstd_level) = (brotli_level, gzip_level, zstd_level);
+    options.page_level = page_level;
+    options.private = private;
+    options.concurrent = config.limits.compressions;
+    options
 }
 
 /// The number of this build, if no supervisor has computed it.

@@ -21,6 +21,7 @@ use std::time::Duration;
 
 use skep::Secret;
 use skep::cache::Tiers;
+use skep::compression::{Coding, Private};
 use skep::link::BaseUrl;
 use skep::settings::{RawSetting, Resolved, Row, Source, Table, Value, Values};
 
@@ -57,6 +58,7 @@ pub(crate) struct Config {
     pub(crate) data: PathBuf,
     pub(crate) base_url: Option<BaseUrl>,
     pub(crate) hosts: Vec<String>,
+    pub(crate) compression: Compression,
     pub(crate) cookies: Cookies,
     pub(crate) proxies: Proxies,
     pub(crate) secret: Option<PathBuf>,
@@ -70,6 +72,7 @@ pub(crate) struct Config {
     pub(crate) session: Session,
     pub(crate) tls: Tls,
     pub(crate) limits: Limits,
+    pub(crate) websocket: WebSocket,
 }
 
 /// How requests are spread over processes and threads.
@@ -97,6 +100,18 @@ pub(crate) struct Caches {
     pub(crate) leave_the_process: bool,
     /// Some are asked over a connection.
     pub(crate) need_a_runtime: bool,
+}
+
+/// The settings `compression.*`.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Compression {
+    pub(crate) codings: Vec<Coding>,
+    pub(crate) min_size: usize,
+    pub(crate) brotli_level: u32,
+    pub(crate) gzip_level: u32,
+    pub(crate) zstd_level: u32,
+    pub(crate) page_level: u32,
+    pub(crate) private: Private,
 }
 
 /// The settings `cookies.*`.
@@ -144,6 +159,13 @@ pub(crate) struct Tls {
     pub(crate) self_signed: bool,
 }
 
+/// The settings `websocket.*`.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct WebSocket {
+    pub(crate) message: usize,
+    pub(crate) ping: Duration,
+}
+
 /// The settings `limits.*`.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Limits {
@@ -154,10 +176,12 @@ pub(crate) struct Limits {
     pub(crate) body_idle: Duration,
     pub(crate) body_rate: u64,
     pub(crate) body_time: Option<Duration>,
+    pub(crate) compressions: u64,
     pub(crate) connections: usize,
     pub(crate) connections_per_address: usize,
     pub(crate) form_fields: usize,
     pub(crate) form_rows: usize,
+    pub(crate) half_closed: Duration,
     pub(crate) header_bytes: usize,
     pub(crate) header_fields: usize,
     pub(crate) header_time: Duration,
@@ -182,7 +206,6 @@ pub(crate) struct Limits {
     pub(crate) upload_quota: u64,
     pub(crate) upload_total: u64,
     pub(crate) user_sessions: usize,
-    pub(crate) half_closed: Duration,
     pub(crate) url: usize,
     pub(crate) write_idle: Duration,
 }

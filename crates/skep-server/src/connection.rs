@@ -17,6 +17,7 @@ mod request_body;
 mod response_body;
 mod socket;
 mod unsent;
+mod upgraded;
 mod wire;
 
 use std::cell::{Cell, RefCell, RefMut};
@@ -50,9 +51,9 @@ pub(crate) struct Connection {
     since: Cell<Tick>,
     blocked_since: Cell<Option<Tick>>,
     timed_out: Cell<Option<TimedOut>>,
-    /// Requests that were received, and those whose response is not complete.
     /// The client has closed its sending side; as of when it last took a byte of the response.
     half_closed_since: Cell<Option<Tick>>,
+    /// Requests that were received, and those whose response is not complete.
     requests: Cell<u32>,
     /// Those that had begun when the phase did.
     requests_before: Cell<u32>,
@@ -85,9 +86,9 @@ enum TimedOut {
     Head,
     Idle,
     Write,
-    /// Not a time: the client cancels too many requests.
     /// The client has closed its sending side, and nothing shows that it still reads.
     Gone,
+    /// Not a time: the client cancels too many requests.
     Resets,
 }
 
@@ -152,8 +153,8 @@ impl Connection {
             since: Cell::new(context.now()),
             blocked_since: Cell::new(None),
             timed_out: Cell::new(None),
-            requests: Cell::new(0),
             half_closed_since: Cell::new(None),
+            requests: Cell::new(0),
             requests_before: Cell::new(0),
             running: Cell::new(0),
             stream: Cell::new(None),
@@ -193,11 +194,11 @@ impl Connection {
         let now = self.context.now();
         let blocked = wire.blocked.then(|| self.blocked_since.get().unwrap_or(now));
         self.blocked_since.set(blocked);
-        let phase = match wire.in_head() {
         // A client that is gone answers the next byte with a reset.
         if wire.take_progress() && self.half_closed_since.get().is_some() {
             self.half_closed_since.set(Some(now));
         }
+        let phase = match wire.in_head() {
             _ if self.running.get() > 0 || wire.has_body() => Phase::Response,
             true => Phase::Head,
             false if self.requests.get() > 0 => Phase::Idle,
@@ -237,8 +238,8 @@ impl Connection {
         let over = |since, limit| self.is_over(since, limit);
         let timed_out = match self.phase.get() {
             _ if self.blocked_since.get().is_some_and(|since| over(since, self.write_idle())) => Some(TimedOut::Write),
-            Phase::Head if over(self.since.get(), limits.header_time) => Some(TimedOut::Head),
             _ if self.half_closed_since.get().is_some_and(|since| self.is_gone(since)) => Some(TimedOut::Gone),
+            Phase::Head if over(self.since.get(), limits.header_time) => Some(TimedOut::Head),
             Phase::Head
                 if self.context.is_draining() && over(self.since.get(), FIRST_BYTES) && !self.wire().received =>
             {
@@ -254,7 +255,6 @@ impl Connection {
         }
     }
 
-    /// How long the client may take nothing of a response.
     /// Notes that the client sends nothing more. It may still wait for its response (RFC 9112, 9.6), or it may be gone: of TCP both look the
     /// same until something is sent. So the response is worked on for a bounded time, and given up at once when the socket shows that nobody
     /// reads it.
@@ -271,6 +271,7 @@ impl Connection {
         self.is_over(since, self.context.limits.half_closed) || self.wire().is_hung_up()
     }
 
+    /// How long the client may take nothing of a response.
     fn write_idle(&self) -> Duration {
         self.context.unsent.patience(self.context.limits.write_idle)
     }

@@ -417,7 +417,6 @@ impl App {
             mounts: self.mounts,
             prefix_guards: self.surroundings.prefixes,
             hosts: self.hosts,
-            trusted_origins: self.trusted_origins,
             error_page: self.error_page.unwrap_or(error_page::default_page),
             jobs: self.jobs,
             status_fns: self.status_fns,
@@ -439,6 +438,7 @@ impl App {
                 page_variants: Rate::new(setup.limits.page_variants),
                 security_headers,
                 error_maps: self.error_maps,
+                trusted_origins: self.trusted_origins,
                 setup,
             }),
         };

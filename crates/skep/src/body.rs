@@ -11,6 +11,8 @@ use http::StatusCode;
 use http_body::{Frame, SizeHint};
 use http_body_util::BodyExt;
 
+use crate::upgrade::Upgrade;
+
 /// Why a body broke off.
 pub type BodyError = Box<dyn std::error::Error + Send + Sync>;
 
@@ -31,7 +33,10 @@ enum Kind {
     Empty,
     Whole(Bytes),
     File(FileSlice),
-    Stream(BoxedBody),
+    /// And how many bytes it keeps in memory.
+    Stream(BoxedBody, usize),
+    /// No bytes: the connection becomes a byte stream.
+    Upgrade(Upgrade),
 }
 
 /// A part of an open file: `len` bytes from `start`.
@@ -67,17 +72,45 @@ impl Body {
         B: http_body::Body<Data = Bytes> + Send + 'static,
         B::Error: Into<BodyError>,
     {
-        Self { kind: Kind::Stream(Box::pin(body.map_err(Into::into))) }
+        Self { kind: Kind::Stream(Box::pin(body.map_err(Into::into)), 0) }
+    }
+
+    /// A stream that keeps this many bytes in memory while it is sent.
+    #[cfg(feature = "compression")]
+    pub(crate) fn stream_holding<B>(body: B, held: usize) -> Self
+    where
+        B: http_body::Body<Data = Bytes, Error = BodyError> + Send + 'static,
+    {
+        Self { kind: Kind::Stream(Box::pin(body), held) }
+    }
+
+    /// What the connection becomes after this response.
+    pub(crate) fn upgrade(upgrade: Upgrade) -> Self {
+        Self { kind: Kind::Upgrade(upgrade) }
+    }
+
+    /// What is to be done with the byte stream that the connection becomes; the body if it becomes none. For a server.
+    pub fn into_upgrade(self) -> Result<Upgrade, Self> {
+        match self.kind {
+            Kind::Upgrade(upgrade) => Ok(upgrade),
+            kind => Err(Self { kind }),
+        }
+    }
+
+    /// True if the connection becomes a byte stream after this response.
+    #[must_use]
+    pub fn is_upgrade(&self) -> bool {
+        matches!(self.kind, Kind::Upgrade(_))
     }
 
     /// The length in bytes, where it is known before sending.
     #[must_use]
     pub fn len(&self) -> Option<u64> {
         match &self.kind {
-            Kind::Empty => Some(0),
+            Kind::Empty | Kind::Upgrade(_) => Some(0),
             Kind::Whole(bytes) => Some(bytes.len() as u64),
             Kind::File(slice) => Some(slice.len),
-            Kind::Stream(body) => body.size_hint().exact(),
+            Kind::Stream(body, _) => body.size_hint().exact(),
         }
     }
 
@@ -101,7 +134,7 @@ impl Body {
         match &self.kind {
             Kind::Empty => Some(&[]),
             Kind::Whole(bytes) => Some(bytes),
-            Kind::File(_) | Kind::Stream(_) => None,
+            Kind::File(_) | Kind::Stream(..) | Kind::Upgrade(_) => None,
         }
     }
 
@@ -125,6 +158,7 @@ impl Body {
     pub fn held(&self) -> usize {
         match &self.kind {
             Kind::Whole(bytes) if bytes.is_unique() => bytes.len(),
+            Kind::Stream(_, held) => *held,
             _ => 0,
         }
     }
@@ -214,7 +248,7 @@ impl http_body::Body for Body {
 
     fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
         match &mut self.kind {
-            Kind::Empty => Poll::Ready(None),
+            Kind::Empty | Kind::Upgrade(_) => Poll::Ready(None),
             Kind::Whole(bytes) => {
                 let bytes = std::mem::take(bytes);
                 self.kind = Kind::Empty;
@@ -226,22 +260,22 @@ impl http_body::Body for Body {
                 }
                 Poll::Ready(Some(slice.read_chunk().map(Frame::data).map_err(Into::into)))
             }
-            Kind::Stream(body) => body.as_mut().poll_frame(cx),
+            Kind::Stream(body, _) => body.as_mut().poll_frame(cx),
         }
     }
 
     fn is_end_stream(&self) -> bool {
         match &self.kind {
-            Kind::Empty => true,
+            Kind::Empty | Kind::Upgrade(_) => true,
             Kind::Whole(_) => false,
             Kind::File(slice) => slice.len == 0,
-            Kind::Stream(body) => body.is_end_stream(),
+            Kind::Stream(body, _) => body.is_end_stream(),
         }
     }
 
     fn size_hint(&self) -> SizeHint {
         match &self.kind {
-            Kind::Stream(body) => body.size_hint(),
+            Kind::Stream(body, _) => body.size_hint(),
             _ => SizeHint::with_exact(self.len().unwrap_or(0)),
         }
     }
@@ -302,7 +336,8 @@ impl fmt::Debug for Body {
             Kind::Empty => f.write_str("Body(empty)"),
             Kind::Whole(bytes) => write!(f, "Body({} bytes)", bytes.len()),
             Kind::File(slice) => write!(f, "Body({} bytes of a file)", slice.len),
-            Kind::Stream(_) => f.write_str("Body(stream)"),
+            Kind::Stream(..) => f.write_str("Body(stream)"),
+            Kind::Upgrade(_) => f.write_str("Body(upgrade)"),
         }
     }
 }

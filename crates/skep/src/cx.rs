@@ -55,8 +55,6 @@ pub struct Cx<'r> {
     /// In bytes.
     body_limit: u64,
     id: RequestId,
-    /// The answer may hold what is this user's.
-    is_private: Cell<bool>,
     /// What the answer is to carry; most answers carry nothing of this.
     headers: Option<Box<HeaderMap>>,
     /// What only requests with a form have.
@@ -84,7 +82,6 @@ impl<'r> Cx<'r> {
             body,
             body_limit,
             id,
-            is_private: Cell::new(false),
             headers: None,
             form: OnceCell::new(),
             session: OnceCell::new(),
@@ -198,7 +195,7 @@ impl<'r> Cx<'r> {
     /// The value of a cookie, as it was sent.
     #[must_use]
     pub fn cookie(&self, name: &str) -> Option<&'r str> {
-        self.is_private.set(true);
+        self.shared.resources().set_private();
         cookie::find(&self.shared.parts().headers, name)
     }
 
@@ -209,7 +206,7 @@ impl<'r> Cx<'r> {
     /// fn greet(cx: &mut Cx<'_>) { cx.set_cookie(&Cookie::new("seen", "yes")); }
     /// ```
     pub fn set_cookie(&mut self, cookie: &Cookie) {
-        self.is_private.set(true);
+        self.shared.resources().set_private();
         let value = cookie.header_value(self.is_secure());
         self.headers.get_or_insert_default().append(header::SET_COOKIE, value);
     }
@@ -364,7 +361,7 @@ impl<'r> Cx<'r> {
 
     /// Sends one stored file, such as an attachment, after the handler has checked who asks. An example is at [`StoredFile`].
     pub fn send_file(&self, file: &StoredFile) -> crate::Result {
-        self.is_private.set(true);
+        self.shared.resources().set_private();
         file.answer(self.method(), self.request_headers())
     }
 
@@ -438,7 +435,7 @@ impl<'r> Cx<'r> {
     pub(crate) async fn complete(mut self) -> Result<Option<Box<HeaderMap>>> {
         self.form_cookies()?;
         self.session_cookies();
-        if self.is_private.get() {
+        if self.shared.resources().is_private() {
             let headers = self.headers.get_or_insert_default();
             headers.entry(header::CACHE_CONTROL).or_insert(PRIVATE);
         }

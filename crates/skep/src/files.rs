@@ -40,6 +40,8 @@ use self::dir::Dir;
 use self::embedded::Embedded;
 pub use self::embedded::EmbeddedFile;
 pub use self::embedded::{Asset, Assets};
+#[cfg(feature = "compression")]
+pub(crate) use self::encoding::{Accepted, Encoding};
 #[cfg(feature = "openapi")]
 pub(crate) use self::held::Held;
 pub use self::stored::StoredFile;

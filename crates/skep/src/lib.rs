@@ -39,6 +39,7 @@ pub mod app;
 pub mod body;
 pub mod cache;
 pub mod component;
+pub mod compression;
 pub mod cookie;
 pub mod cx;
 pub mod error;
@@ -70,6 +71,8 @@ pub mod site;
 pub mod sql;
 pub mod status;
 pub mod test;
+pub mod upgrade;
+pub mod websocket;
 #[doc(hidden)]
 pub mod wire;
 

@@ -41,6 +41,16 @@ pub(crate) fn check(parts: &Parts, trusted: &[String]) -> Result<bool> {
     Err(Error::forbidden("this form was sent from another site").with_cause(cause))
 }
 
+/// True if a request for a websocket comes from this site, from one that is trusted, or from no browser: browsers always send `Origin` there
+/// (RFC 6455, 4.1), whatever the origin, and no other site's page is kept from opening one (RFC 6455, 10.2).
+pub(crate) fn is_allowed(parts: &Parts, trusted: &[String]) -> bool {
+    let Some(origin) = parts.headers.get(ORIGIN) else {
+        return header_text(&parts.headers, &SEC_FETCH_SITE).is_none_or(|site| site == "same-origin");
+    };
+    let Ok(origin) = origin.to_str() else { return false };
+    is_own(origin, parts) || trusted.iter().any(|trusted| trusted == origin)
+}
+
 /// True if the browser sends no fetch metadata: the forms of the page need a token.
 pub(crate) fn tells_nothing(headers: &HeaderMap) -> bool {
     !headers.contains_key(SEC_FETCH_SITE)

@@ -1,7 +1,9 @@
 //! The examples of the pages in `docs` are compiled and run as documentation tests.
 
 #[doc = include_str!("../../../docs/guides/cache-pages.md")]
+#[doc = include_str!("../../../docs/guides/compression.md")]
 #[doc = include_str!("../../../docs/guides/templates.md")]
+#[doc = include_str!("../../../docs/guides/websockets.md")]
 #[doc = include_str!("../../../docs/guides/routes.md")]
 #[doc = include_str!("../../../docs/guides/guards.md")]
 #[doc = include_str!("../../../docs/guides/rate-limit.md")]

@@ -3,7 +3,7 @@
 //! [`Resources`] belong to the process, [`ThreadResources`] to one thread. Neither knows routes or handlers.
 
 use std::any::{Any, TypeId, type_name};
-use std::cell::OnceCell;
+use std::cell::{Cell, OnceCell};
 use std::collections::HashMap;
 use std::error::Error as StdError;
 use std::rc::Rc;
@@ -45,6 +45,8 @@ pub(crate) struct Resources {
     pub(crate) page_variants: Rate,
     pub(crate) security_headers: security_headers::Compiled,
     pub(crate) error_maps: Vec<ErrorMap>,
+    /// Sites whose forms and websockets are accepted.
+    pub(crate) trusted_origins: Vec<String>,
     pub(crate) setup: Setup,
 }
 
@@ -74,6 +76,8 @@ pub(crate) struct ThreadResources {
     user: OnceCell<String>,
     /// The transaction of one request, which may not have begun.
     transaction: OnceCell<sql::Transaction>,
+    /// The response to one request may hold what is its user's.
+    is_private: Cell<bool>,
 }
 
 struct PerThread {
@@ -182,6 +186,7 @@ impl ThreadResources {
             db: OnceCell::new(),
             user: OnceCell::new(),
             transaction: OnceCell::new(),
+            is_private: Cell::new(false),
         }
     }
 
@@ -192,11 +197,21 @@ impl ThreadResources {
             db: OnceCell::new(),
             user: OnceCell::new(),
             transaction: OnceCell::new(),
+            is_private: Cell::new(false),
         }
     }
 
     pub(crate) fn shared(&self) -> &Resources {
         &self.thread.shared
+    }
+
+    /// The handler has read, or sends, what is one user's.
+    pub(crate) fn set_private(&self) {
+        self.is_private.set(true);
+    }
+
+    pub(crate) fn is_private(&self) -> bool {
+        self.is_private.get()
     }
 
     /// The first one counts: a later guard may know less.

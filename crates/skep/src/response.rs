@@ -8,6 +8,7 @@ use http::header::{CONTENT_TYPE, LOCATION};
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 
 use crate::body::Body;
+use crate::compression::Wish;
 use crate::error::Error;
 use crate::html::{self, Html};
 use crate::link::{self, Destination};
@@ -159,6 +160,28 @@ impl Response {
         let headers = headers.compile().map_err(Error::internal)?;
         self.inner.extensions_mut().insert(headers);
         Ok(self)
+    }
+
+    /// Whether this response may be compressed, if clients, its media type and its size allow it. Without it, that depends on whether it holds
+    /// what is one user's: the setting `compression.private`. Say `true` of a page which holds nothing secret, or repeats nothing that
+    /// requests bring; `false` of one that holds a secret beside what others can write.
+    ///
+    /// ```
+    /// use skep::Response;
+    ///
+    /// let chart = Response::text("a\t1\n".repeat(1000)).with_compression(true);
+    /// # let _ = chart;
+    /// ```
+    #[must_use]
+    pub fn with_compression(mut self, wanted: bool) -> Self {
+        self.inner.extensions_mut().insert(Wish(wanted));
+        self
+    }
+
+    /// That of [`with_compression`](Self::with_compression).
+    #[cfg(feature = "compression")]
+    pub(crate) fn take_wish(&mut self) -> Option<Wish> {
+        self.inner.extensions_mut().remove()
     }
 
     /// Those of [`with_security_headers`](Self::with_security_headers).

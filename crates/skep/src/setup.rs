@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::cache::{Clock, Tiers};
+use crate::compression;
 use crate::link::BaseUrl;
 use crate::mail::Mailer;
 use crate::offload::{Inline, Offload};
@@ -13,6 +14,7 @@ use crate::session;
 use crate::settings::RawSetting;
 #[cfg(not(target_family = "wasm"))]
 use crate::sql;
+use crate::websocket;
 
 /// The settings of an application. A server fills them in; [`Setup::default`] suits tests.
 #[derive(Clone)]
@@ -46,6 +48,10 @@ pub struct Setup {
     pub allow_breaking_migration: bool,
     /// Lifetimes of sessions.
     pub session: session::Rules,
+    /// Compression of responses. None by default: the client of tests reads what handlers write.
+    pub compression: compression::Options,
+    /// WebSockets.
+    pub websocket: websocket::Options,
     /// The clock of caches and sessions. Tests use one that they advance.
     pub clock: Clock,
     /// Development mode: error pages show all details.
@@ -171,6 +177,8 @@ impl Default for Setup {
             settings: Vec::new(),
             allow_breaking_migration: false,
             session: session::Rules::default(),
+            compression: compression::Options::default(),
+            websocket: websocket::Options::default(),
             clock: Clock::system(),
             development: false,
             limits: Limits::default(),

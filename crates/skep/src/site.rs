@@ -16,7 +16,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
-use http::header::{ALLOW, CONTENT_LENGTH, LOCATION, SET_COOKIE};
+use http::header::{ALLOW, CONTENT_ENCODING, CONTENT_LENGTH, LOCATION, SET_COOKIE};
 use http::request::Parts;
 use http::{HeaderMap, HeaderValue, Method, StatusCode};
 use serde::Serialize;
@@ -24,6 +24,8 @@ use serde::de::DeserializeOwned;
 
 use crate::body::Body;
 use crate::cache::{Cache, Store};
+#[cfg(feature = "compression")]
+use crate::compression::{self, Situation};
 use crate::cx::Cx;
 use crate::endpoint::Endpoint;
 use crate::error::Error;
@@ -58,7 +60,6 @@ pub struct Site {
     /// For mounts; an endpoint has its own.
     pub(crate) prefix_guards: Vec<PrefixGuard>,
     pub(crate) hosts: Vec<String>,
-    pub(crate) trusted_origins: Vec<String>,
     pub(crate) error_page: ErrorPage,
     pub(crate) jobs: Vec<Job>,
     pub(crate) status_fns: Vec<StatusFn>,
@@ -314,6 +315,11 @@ impl Local {
                     }
                 },
             };
+            #[cfg(feature = "compression")]
+            {
+                let situation = Situation { is_private: resources.is_private(), is_foreign: mount.is_some() };
+                compression::apply(&mut response, &parts, situation, &local.site().setup().compression);
+            }
             if is_own {
                 local.site().resources.add_security_headers(&mut response, &nonce, peer);
             }
@@ -367,7 +373,7 @@ impl Local {
             }
         };
         speaks_json.set(endpoint.speaks_json());
-        let needs_token = !endpoint.is_open_to_others() && origin::check(parts, &site.trusted_origins)?;
+        let needs_token = !endpoint.is_open_to_others() && origin::check(parts, &site.resources.trusted_origins)?;
         let limit = endpoint.body_limit().unwrap_or(site.resources.setup.limits.body);
         let mut cx = Cx::new(parts, peer, (body, limit), resources, id);
         if needs_token {
@@ -479,8 +485,9 @@ fn add_headers(own: &mut HeaderMap, extra: HeaderMap) {
 /// HEAD: the header section of the response to GET, without a body (RFC 9110, 9.3.2).
 fn drop_body(response: &mut Response) {
     let body = std::mem::take(response.body_mut());
-    // The length of a 304 would be that of what the client has stored (RFC 9110, 8.6), which is not known here.
-    if let Some(len) = body.len().filter(|_| response.status() != StatusCode::NOT_MODIFIED) {
+    // The length of a body that would have been compressed is not known. The length of a 304 would be that of what the client has stored (RFC 9110, 8.6), which is not known here.
+    let is_compressed = body.is_empty() && response.headers().contains_key(CONTENT_ENCODING);
+    if let Some(len) = body.len().filter(|_| response.status() != StatusCode::NOT_MODIFIED && !is_compressed) {
         response.headers_mut().entry(CONTENT_LENGTH).or_insert(len.into());
     }
 }

@@ -82,6 +82,7 @@ const CRATES: &[Layers] = &[
                     "private",
                     "quota",
                     "status",
+                    "upgrade",
                     "validation",
                     "wire",
                 ],
@@ -90,6 +91,7 @@ const CRATES: &[Layers] = &[
             (
                 "messages",
                 &[
+                    "compression",
                     "error_page",
                     "files",
                     "keys",
@@ -122,6 +124,7 @@ const CRATES: &[Layers] = &[
                     "session",
                     "setup",
                     "shared_cx",
+                    "websocket",
                 ],
             ),
             ("application", &["app", "openapi", "site"]),

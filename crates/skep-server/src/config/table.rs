@@ -39,7 +39,7 @@ impl Setting {
 
 /// Rows of settings: the name, which is the field of [`Config`], a flag if it has one, kind, default, help.
 macro_rules! settings {
-    ($($first:ident $(.$rest:ident)* $([$flag:literal $argument:literal])?: $kind:expr, $default:literal, $help:literal;)+) => {
+    ($($first:ident $(.$rest:ident)* $([$flag:literal $argument:literal])?: $kind:expr, $default:expr, $help:literal;)+) => {
         /// All settings, in the order of their names within each group.
         pub(crate) static SETTINGS: &[Setting] = &[$(Setting {
             name: concat!(stringify!($first) $(, ".", stringify!($rest))*),
@@ -121,6 +121,20 @@ settings! {
         "Scheme and host of the site, such as `https://example.org`, for links in feeds and mails. Without it, they are built from the `Host` field of a request, which clients can forge. It has no path.";
     hosts: Kind::List("example.org or *.example.org"), "",
         "Hosts that requests may name, without ports; others get 421. `*` is every host. If the list is empty: the host of `base_url` and the names of this machine (`localhost`, `127.0.0.1`, `[::1]`); with `development` but no `base_url`, names and addresses of this machine; otherwise every host.";
+    compression.codings: Kind::List("br, gzip or zstd"), if cfg!(feature = "compression") { "br; gzip" } else { "" },
+        "Codings in which responses are compressed for clients that accept them, best first. `zstd` needs the cargo feature `zstd`. Empty: none.";
+    compression.min_size: Kind::Size(0..=GIB), "1KiB",
+        "Smallest body that is compressed.";
+    compression.brotli_level: Kind::Number(0..=11), "4",
+        "Level of `br`: higher ones are smaller and take longer.";
+    compression.gzip_level: Kind::Number(1..=9), "5",
+        "Level of `gzip`.";
+    compression.zstd_level: Kind::Number(1..=19), "3",
+        "Level of `zstd`.";
+    compression.page_level: Kind::Number(0..=11), "6",
+        "Level of `br` for pages in the cache, which are compressed once.";
+    compression.private: Kind::Choice(&["never", "same-origin", "always"]), "same-origin",
+        "Compression of responses that hold what is one user's: the handler has read a cookie or the session, or sets one. The length of a compressed page which repeats what a request brings can tell another site a secret in it (BREACH), so `same-origin` compresses those to requests which browsers mark as caused by no other site (`Sec-Fetch-Site`). `Response::with_compression` decides for one response.";
     cookies.secure: Kind::Choice(&["auto", "always"]), "auto",
         "Whether cookies are `Secure` and have the prefix `__Host-`. `auto`: if the client's connection is encrypted, as far as the server or a trusted proxy knows, or `base_url` begins with `https://`.";
     proxies.trusted: Kind::List("192.0.2.7, 10.0.0.0/8 or unix"), "",
@@ -179,6 +193,8 @@ settings! {
         "Minimum rate of a request's body in bytes a second, on average and after the first `limits.body_idle` (408). The time in which the application does not read does not count. 0 means none.";
     limits.body_time: Kind::Duration(0..=24 * HOUR), "1h",
         "Total time that the server waits for a request's body (408). 0 means no limit.";
+    limits.compressions: Kind::Number(0..=10_000_000), "200",
+        "Maximum number of response bodies that are compressed piece by piece at the same time, for each process: those above 32 KiB, and streams. Each takes about a mebibyte with `br`. Others are sent as they are.";
     limits.connections: Kind::Number(1..=10_000_000), "20000",
         "Maximum number of open connections (503). The limit of open files may lower it.";
     limits.connections_per_address: Kind::Number(0..=10_000_000), "5000",
@@ -187,6 +203,8 @@ settings! {
         "Maximum number of fields of a form (413).";
     limits.form_rows: Kind::Number(1..=1_000_000), "256",
         "Maximum number of rows of a list in a form (413). Empty rows do not count.";
+    limits.half_closed: Kind::Duration(0..=24 * HOUR), "10s",
+        "Time for the response to a client that has closed its sending side, since it last took a byte: over TCP it may wait for the response or be gone, and only the next byte sent shows which. 0 gives its request up at once.";
     limits.header_bytes: Kind::Size(8 * KIB..=16 * MIB), "64KiB",
         "Maximum size of request line and header fields together (431).";
     limits.header_fields: Kind::Number(1..=10_000), "100",
@@ -205,8 +223,6 @@ settings! {
         "Maximum number of one-shot form submissions that a process remembers (503): without a database until the form expires, with one while they are processed.";
     limits.once_per_address: Kind::Number(0..=4_294_967_295), "1000",
         "Maximum number of one-shot forms from one IPv4 address or one /64 of IPv6 in a minute, for each process (429). 0 means no limit.";
-    limits.half_closed: Kind::Duration(0..=24 * HOUR), "10s",
-        "Time for the response to a client that has closed its sending side, since it last took a byte: over TCP it may wait for the response or be gone, and only the next byte sent shows which. 0 gives its request up at once.";
     limits.page: Kind::Size(KIB..=GIB), "8MiB",
         "Maximum size of a cached page (500 for a larger one, and for a stream).";
     limits.page_variants: Kind::Number(0..=4_294_967_295), "10000",
@@ -241,4 +257,8 @@ settings! {
         "Maximum number of sessions of one user, if the application names their user; the oldest end first.";
     limits.write_idle: Kind::Duration(10..=HOUR), "30s",
         "Close a connection whose client accepts no bytes of the response for this long. Of HTTP/2, also reset a stream whose client takes fewer than 16 KiB of the body in this time.";
+    websocket.message: Kind::Size(125..=GIB), "1MiB",
+        "Maximum size of a message that a WebSocket receives. A larger one closes it (1009).";
+    websocket.ping: Kind::Duration(0..=24 * HOUR), "30s",
+        "Ping the peer of a WebSocket that sends nothing for this long, and give it up after twice of it. 0: never.";
 }

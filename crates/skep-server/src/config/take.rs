@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use skep::Secret;
+use skep::compression::{Coding, NotACoding, Private};
 use skep::link::{BaseUrl, NotABaseUrl};
 use skep::settings::Value;
 
@@ -38,6 +39,8 @@ take! {
     String: |value| Ok(value.to_string());
     PathBuf: |value| text(value).map(Into::into).ok_or_else(|| "expected a path".to_owned());
     Model: |value| Ok(if value.to_string() == "prefork" { Self::Prefork } else { Self::Thread });
+    Vec<Coding>: |value| list(value).iter().map(|name| coding(name)).collect();
+    Private: |value| Ok(private(&value.to_string()));
     Trusted: |value| Self::parse(list(value));
     // The setting `hosts`.
     Vec<String>: |value| list(value).iter().map(|host| authority::check_pattern(host).map(|()| host.clone())).collect();
@@ -55,6 +58,23 @@ fn number<N: TryFrom<u64>>(value: &Value) -> Result<N, String> {
         unreachable!("the kind of this setting is a number")
     };
     N::try_from(*number).map_err(|_| "the number is too large for this machine".to_owned())
+}
+
+fn coding(name: &str) -> Result<Coding, String> {
+    let coding: Coding = name.parse().map_err(|error: NotACoding| error.to_string())?;
+    if coding.is_built_in() {
+        return Ok(coding);
+    }
+    let feature = if coding == Coding::Zstd { "zstd" } else { "compression" };
+    Err(format!("\"{name}\" needs skep-server with the cargo feature {feature}"))
+}
+
+fn private(word: &str) -> Private {
+    match word {
+        "never" => Private::Never,
+        "always" => Private::Always,
+        _ => Private::SameOrigin,
+    }
 }
 
 fn duration(value: &Value) -> Duration {

@@ -66,6 +66,8 @@ pub(crate) struct Context {
     busy: Cell<bool>,
     /// Notified when a connection opens or closes, or the state changes.
     changed: Notify,
+    /// Notified when the thread retires or drains. Apart from `changed`, for which thousands of byte streams would be woken again and again.
+    ending: Notify,
     /// When the log was last told why this is not ready.
     unready_noted: Cell<Option<Tick>>,
     /// The most connections and requests since memory was last returned.
@@ -146,6 +148,7 @@ impl Context {
             open: Cell::new(0),
             busy: Cell::new(false),
             changed: Notify::new(),
+            ending: Notify::new(),
             unready_noted: Cell::new(None),
             peak: Cell::new(0),
             trim_at: Cell::new(None),
@@ -188,7 +191,16 @@ impl Context {
     fn end(&self, how: &Cell<bool>) {
         how.set(true);
         self.connections().iter().for_each(|connection| connection.wake());
+        self.ending.notify_waiters();
         self.changed.notify_waiters();
+    }
+
+    /// Waits until the thread retires or drains.
+    pub(super) async fn ends(self: Rc<Self>) {
+        let ending = self.ending.notified();
+        if !self.is_ending() {
+            ending.await;
+        }
     }
 
     /// Shows the supervisor that this thread accepts nothing more.

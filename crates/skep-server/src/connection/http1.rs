@@ -12,14 +12,16 @@ use std::rc::Rc;
 use std::task::{Context as TaskContext, Poll, ready};
 
 use bytes::Bytes;
-use http::header::{CONNECTION, CONTENT_LENGTH};
+use http::header::{CONNECTION, CONTENT_LENGTH, UPGRADE};
 use http::{HeaderMap, Method, StatusCode};
 use http_body::Body as _;
+use skep::upgrade::{Offer, Task, Upgrade, Upgraded};
 use skep::{Body, HeaderBlock};
 use tokio::io::ReadBuf;
 
 use super::exchange::{self, Answered, Exchange, Received, ResponseFuture};
 use super::incoming::{BodyReceiver, Encoding, Incoming, Taken};
+use super::upgraded::Http1Stream;
 use super::wire::{DirectBody, Reading};
 use super::{Connection, End, TimedOut};
 use crate::http1::{self, BodyLength, Chunked, Head, Rejection, ResponseLength, Scanner, StatusLine, write_head};
@@ -70,6 +72,8 @@ enum State<F> {
     Handler(ResponseFuture<F>),
     /// Sends a body that is made piece by piece.
     Body(Streamed),
+    /// HTTP is over: the connection is a byte stream.
+    Upgraded(Task),
 }
 
 /// What the response needs of its request.
@@ -121,6 +125,10 @@ where
                     Poll::Ready(end) => end,
                     Poll::Pending => ready!(self.read_on(cx)),
                 },
+                State::Upgraded(task) => {
+                    ready!(task.as_mut().poll(cx));
+                    Some(End::Done)
+                }
             };
             if let Some(end) = end {
                 return Poll::Ready(end);
@@ -218,7 +226,10 @@ where
     }
 
     fn begin(&mut self, head: Head) {
-        let Head { parts, body, framing } = head;
+        let Head { mut parts, body, framing } = head;
+        if framing.may_upgrade() && body == BodyLength::Known(0) {
+            parts.extensions.insert(Offer::Http1);
+        }
         self.request = Request {
             version_11: framing.version_11,
             is_head: parts.method == Method::HEAD,
@@ -334,6 +345,9 @@ where
         let closes = closes || self.body.is_some() || length == ResponseLength::Close || asks_to_close(headers);
         self.request.keeps_alive &= !closes;
         let connection = match (self.request.keeps_alive, self.request.version_11) {
+            _ if body.is_upgrade() => Some("upgrade"),
+            (false, _) if headers.contains_key(UPGRADE) => Some("close, upgrade"),
+            (true, true) if headers.contains_key(UPGRADE) => Some("upgrade"),
             (false, _) => Some("close"),
             (true, false) => Some("keep-alive"),
             (true, true) => None,
@@ -345,6 +359,12 @@ where
         write_head(wire.out(), line, headers, written, length, connection, &date);
         exchange.set_status(status);
         self.state = State::Head;
+        drop(wire);
+        let body = match body.into_upgrade() {
+            Ok(upgrade) => return self.upgrade(upgrade, exchange),
+            Err(body) => body,
+        };
+        let mut wire = self.connection.wire();
         if length == ResponseLength::None || self.request.is_head {
             return None;
         }
@@ -364,14 +384,30 @@ where
         None
     }
 
+    /// Begins what runs on the byte stream, with what has arrived of it.
+    fn upgrade(&mut self, upgrade: Upgrade, exchange: Exchange) -> Option<End> {
+        let mut input = std::mem::take(&mut self.input);
+        input.drain(..std::mem::take(&mut self.at));
+        // What the client sends last is read before the connection is closed.
+        self.connection.wire().set_reading(Reading::Body);
+        let stream = Upgraded::new(Http1Stream::new(Rc::clone(self.connection), input));
+        let task = upgrade.begin(stream);
+        self.state = State::Upgraded(Box::pin(async move {
+            // The request lasts as long.
+            let _exchange = exchange;
+            task.await;
+        }));
+        None
+    }
+
     fn response_length(&self, status: StatusCode, headers: &HeaderMap, body: &Body) -> ResponseLength {
         if status.is_informational() || matches!(status, StatusCode::NO_CONTENT | StatusCode::NOT_MODIFIED) {
             return ResponseLength::None;
         }
         let said = || headers.get(CONTENT_LENGTH)?.to_str().ok()?.parse().ok();
         match body.len() {
-            // The body of a response to HEAD is left out, and its length is that of the one to GET.
-            Some(0) if self.request.is_head && headers.contains_key(CONTENT_LENGTH) => ResponseLength::None,
+            // The body of a response to HEAD is left out; its length is that of the one to GET, where that is known.
+            Some(0) if self.request.is_head => ResponseLength::None,
             Some(length) => ResponseLength::Known(length),
             None => match said() {
                 Some(length) => ResponseLength::Known(length),

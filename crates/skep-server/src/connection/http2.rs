@@ -8,13 +8,20 @@ use std::rc::Rc;
 use std::task::{Context as TaskContext, Poll, ready};
 use std::time::{Duration, Instant};
 
+use http::header::UPGRADE;
+use http::{HeaderValue, Method, StatusCode};
 use hyper::body::{Body as _, Incoming};
+use hyper::ext::Protocol;
 use hyper::rt::{Executor, Read, ReadBufCursor, Sleep, Timer, Write};
 use hyper::server::conn::http2::Builder;
 use hyper::service::service_fn;
+use hyper::upgrade::OnUpgrade;
+use skep::Error;
+use skep::upgrade::{Offer, Upgrade, Upgraded};
 
-use super::exchange::{self, Received};
+use super::exchange::{self, Answered, Exchange, Received};
 use super::response_body::ResponseBody;
+use super::upgraded::Http2Stream;
 use super::{Connection, Context, End, Phase, StreamState, TimedOut};
 
 /// How often it is looked whether a client still has time: that may become less.
@@ -30,17 +37,26 @@ pub(super) async fn serve(connection: &Rc<Connection>) -> End {
     connection.enter_phase(Phase::Idle);
     let limits = &connection.context.limits;
     let owner = Rc::clone(connection);
-    let service = service_fn(move |request: http::Request<Incoming>| {
+    let service = service_fn(move |mut request: http::Request<Incoming>| {
+        let upgrade = take_connect(&mut request);
         let (parts, body) = request.into_parts();
-        let body = if body.is_end_stream() { Received::Nothing } else { Received::Stream(body) };
+        let body = if upgrade.is_some() || body.is_end_stream() { Received::Nothing } else { Received::Stream(body) };
         let answering = exchange::exchange(&owner, parts, body);
-        async move { Ok::<_, Infallible>(ResponseBody::of(answering.await)) }
+        let context = Rc::clone(&owner.context);
+        async move {
+            let answered = answering.await;
+            Ok::<_, Infallible>(match upgrade {
+                Some(upgrade) => connected(answered, upgrade, &context),
+                None => ResponseBody::of(answered),
+            })
+        }
     });
     let http = Builder::new(OnThisThread(Rc::clone(connection)))
         .timer(TokioTimer)
         .keep_alive_interval(PING)
         .keep_alive_timeout(limits.write_idle)
         .max_concurrent_streams(limits.http2_streams)
+        .enable_connect_protocol()
         .max_pending_accept_reset_streams(limits.http2_resets as usize)
         .max_header_list_size(u32::try_from(limits.header_bytes).unwrap_or(u32::MAX))
         .serve_connection(Io(Rc::clone(connection)), service);
@@ -68,6 +84,46 @@ pub(super) async fn serve(connection: &Rc<Connection>) -> End {
         connection.after_poll(cx)
     })
     .await
+}
+
+/// Makes an extended CONNECT (RFC 8441, 4) look like the request of HTTP/1 for the same, with GET and `Upgrade`.
+fn take_connect(request: &mut http::Request<Incoming>) -> Option<OnUpgrade> {
+    let protocol = request.extensions_mut().remove::<Protocol>().filter(|_| request.method() == Method::CONNECT)?;
+    let upgrade = hyper::upgrade::on(&mut *request);
+    *request.method_mut() = Method::GET;
+    let name = HeaderValue::from_bytes(protocol.as_ref()).unwrap_or(HeaderValue::from_static("-"));
+    request.headers_mut().insert(UPGRADE, name);
+    request.extensions_mut().insert(Offer::Http2);
+    Some(upgrade)
+}
+
+/// The response to an extended CONNECT: 200 where HTTP/1 has 101. Any other success would begin a byte stream that nobody wants.
+fn connected(answered: Answered, upgrade: OnUpgrade, context: &Rc<Context>) -> http::Response<ResponseBody> {
+    let Answered { response, exchange, closes } = answered;
+    let (mut parts, body) = response.into_http().into_parts();
+    let begin = match body.into_upgrade() {
+        Ok(begin) => begin,
+        Err(_) if parts.status.is_success() => {
+            let error = Error::new(StatusCode::NOT_IMPLEMENTED).with_message("this address makes no byte streams");
+            return ResponseBody::of(Answered { response: context.local.failure(&error), exchange, closes });
+        }
+        Err(body) => {
+            let response = http::Response::from_parts(parts, body).into();
+            return ResponseBody::of(Answered { response, exchange, closes });
+        }
+    };
+    parts.headers.remove(UPGRADE);
+    parts.status = StatusCode::OK;
+    tokio::task::spawn_local(run(begin, upgrade, exchange, Rc::clone(context)));
+    http::Response::from_parts(parts, ResponseBody::empty())
+}
+
+/// Runs a byte stream to its end.
+async fn run(begin: Upgrade, upgrade: OnUpgrade, mut exchange: Exchange, context: Rc<Context>) {
+    exchange.set_status(StatusCode::OK);
+    if let Ok(stream) = upgrade.await {
+        begin.begin(Upgraded::new(Http2Stream::new(stream, &context))).await;
+    }
 }
 
 fn ended(connection: &Connection, result: hyper::Result<()>) -> End {

@@ -12,7 +12,8 @@ use super::exchange::{Answered, Exchange};
 /// The body of a response. The [`Exchange`] ends with it, or with its connection.
 pub(crate) struct ResponseBody {
     pieces: Pieces,
-    exchange: Exchange,
+    /// None of a response whose stream goes on as a byte stream.
+    exchange: Option<Exchange>,
 }
 
 impl ResponseBody {
@@ -20,7 +21,14 @@ impl ResponseBody {
     pub(super) fn of(answered: Answered) -> http::Response<Self> {
         let Answered { response, mut exchange, .. } = answered;
         exchange.set_status(response.status());
-        response.into_http().map(|body| Self { pieces: Pieces { body, frame: Bytes::new() }, exchange })
+        response.into_http().map(|body| Self { pieces: Pieces { body, frame: Bytes::new() }, exchange: Some(exchange) })
+    }
+}
+
+impl ResponseBody {
+    /// No body: what follows is no part of the response.
+    pub(super) fn empty() -> Self {
+        Self { pieces: Pieces { body: Body::empty(), frame: Bytes::new() }, exchange: None }
     }
 }
 
@@ -71,10 +79,11 @@ impl http_body::Body for ResponseBody {
 
     fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
         let frame = self.pieces.poll_frame(cx);
-        self.exchange.connection().set_stream_state(frame.is_pending());
+        let Some(exchange) = &mut self.exchange else { return frame };
+        exchange.connection().set_stream_state(frame.is_pending());
         let frame = ready!(frame);
         match &frame {
-            Some(Ok(frame)) => self.exchange.count(frame.data_ref().map_or(0, Bytes::len)),
+            Some(Ok(frame)) => exchange.count(frame.data_ref().map_or(0, Bytes::len)),
             Some(Err(error)) => tracing::warn!(%error, "a response body failed"),
             None => {}
         }

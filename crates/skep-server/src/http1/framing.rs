@@ -25,6 +25,7 @@ pub(crate) struct Framing {
     has_host: bool,
     has_close: bool,
     has_keep_alive: bool,
+    has_upgrade: bool,
     /// The client waits for `100 Continue` before it sends the body.
     pub(crate) expects_continue: bool,
     chunked: bool,
@@ -47,6 +48,7 @@ impl Framing {
                     let option = option.trim_ascii();
                     self.has_close |= option.eq_ignore_ascii_case(b"close");
                     self.has_keep_alive |= option.eq_ignore_ascii_case(b"keep-alive");
+                    self.has_upgrade |= option.eq_ignore_ascii_case(b"upgrade");
                 }
                 Ok(())
             }
@@ -100,6 +102,11 @@ impl Framing {
             (true, None) => Ok(BodyLength::Chunked),
             (false, length) => Ok(BodyLength::Known(length.unwrap_or(0))),
         }
+    }
+
+    /// True if the connection may become another protocol's, which HTTP/1.0 does not know (RFC 9110, 7.8).
+    pub(crate) fn may_upgrade(&self) -> bool {
+        self.version_11 && self.has_upgrade
     }
 
     /// True if another request may follow on the connection.

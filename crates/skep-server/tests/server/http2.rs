@@ -22,7 +22,7 @@ pub(crate) fn block_on<T>(future: impl Future<Output = T>) -> T {
 }
 
 #[derive(Clone)]
-struct Local;
+pub(crate) struct Local;
 
 impl<F: Future + 'static> hyper::rt::Executor<F> for Local {
     fn execute(&self, future: F) {

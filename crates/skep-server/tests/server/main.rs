@@ -1,13 +1,16 @@
 //! A whole server, over real sockets: one module for each kind of promise.
 
 mod answers;
+#[cfg(feature = "compression")]
+mod compression;
 mod files;
+mod half_closed;
 mod http2;
 mod life;
-mod half_closed;
 mod limits;
 mod process;
 mod proxies;
 mod strict;
 mod support;
 mod tls;
+mod websocket;

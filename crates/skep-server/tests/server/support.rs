@@ -8,7 +8,10 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 use skep::body::FileSlice;
+use skep::cache::{EntryPolicy, PublicPage, SharedCx};
 use skep::prelude::*;
+use skep::upgrade::Upgraded;
+use skep::websocket::{Message, WebSocket};
 use skep_server::{Running, Server};
 
 #[derive(Service)]
@@ -44,6 +47,73 @@ impl Handle for Slow {
     async fn handle(self, _cx: &mut Cx<'_>) -> Result {
         tokio::time::sleep(Duration::from_millis(self.millis)).await;
         Ok(Response::text("at last"))
+    }
+}
+
+/// Sends back what it receives; but `fail` is an error, `panic` a panic, and `bye` ends it.
+#[derive(Service)]
+#[service(GET "/echo")]
+struct Echo;
+
+impl Handle for Echo {
+    async fn handle(self, cx: &mut Cx<'_>) -> Result {
+        cx.websocket(async |socket: &mut WebSocket| {
+            while let Some(message) = socket.receive().await? {
+                match &message {
+                    Message::Text(text) if text == "fail" => return Err(skep::Error::internal("on purpose")),
+                    Message::Text(text) if text == "panic" => panic!("on purpose"),
+                    Message::Text(text) if text == "bye" => return Ok(()),
+                    _ => socket.send(message).await?,
+                }
+            }
+            Ok(())
+        })
+    }
+}
+
+/// A byte stream of a protocol of its own: everything is sent back in capitals.
+#[derive(Service)]
+#[service(GET "/shout")]
+struct Shout;
+
+impl Handle for Shout {
+    async fn handle(self, cx: &mut Cx<'_>) -> Result {
+        cx.upgrade("shout", async |mut stream: Upgraded| {
+            let mut buffer = [0; 100];
+            while let Ok(count @ 1..) = stream.read(&mut buffer).await {
+                buffer[..count].make_ascii_uppercase();
+                stream.write_all(&buffer[..count]).await.unwrap();
+            }
+        })
+    }
+}
+
+/// A line of the pages.
+pub const PAGE: &str = "The bees know the way home, and so does this line.\n";
+
+/// 100 KB of text, made anew.
+#[derive(Service)]
+#[service(GET "/page/made")]
+struct MadePage;
+
+impl Handle for MadePage {
+    async fn handle(self, _cx: &mut Cx<'_>) -> Result {
+        Ok(Response::text(PAGE.repeat(2000)))
+    }
+}
+
+/// The same from the cache.
+#[derive(Service)]
+#[service(GET "/page/cached")]
+struct CachedPage;
+
+impl PublicPage for CachedPage {
+    fn policy(&self) -> EntryPolicy {
+        EntryPolicy::new(Duration::from_mins(1))
+    }
+
+    async fn page(&self, _cx: &SharedCx<'_>) -> Result {
+        Ok(Response::text(PAGE.repeat(2000)))
     }
 }
 
@@ -180,7 +250,9 @@ impl Handle for Panic {
 }
 
 pub fn app() -> App {
-    App::new().name("test", "1.2.3").serve::<(Hello, Length, Slow, Held, Bytes, Sender, Panic)>()
+    App::new()
+        .name("test", "1.2.3")
+        .serve::<(Hello, Length, Slow, Held, MadePage, CachedPage, Echo, Shout, Bytes, Sender, Panic)>()
 }
 
 /// A server on a port of its own, with these settings besides.

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use sha2::{Digest, Sha256};
 
-use super::entry::PageEntry;
+use super::entry::{PageCodec, PageEntry};
 use super::store::{Backend, Cache, Store};
 use super::tiers::Tiers;
 use super::{Builder, Clock};
@@ -37,7 +37,7 @@ pub(crate) struct Caches {
 }
 
 /// The cache of pages and fragments.
-pub(crate) type Pages = Cache<[u8], PageEntry>;
+pub(crate) type Pages = skep_cache::Cache<[u8], PageEntry, Arc<Backend>, PageCodec>;
 
 /// A [`Cache`] of some types, and which.
 type Typed = (TypeId, Arc<dyn Any + Send + Sync>);
@@ -197,6 +197,7 @@ impl Caches {
         }
         // No store has such a name.
         let builder = skep_cache::Cache::builder(&format!("#{PAGES}@{}", self.site))
+            .codec(PageCodec)
             .schema(self.build)
             .stale(STALE)
             .clock(self.clock.clone());

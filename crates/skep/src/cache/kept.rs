@@ -105,8 +105,16 @@ impl SharedCx<'_> {
                 let public = self.afresh();
                 let result = made(&make, &public).await;
                 Ok::<_, Infallible>(if inputs.holds(public.inputs()) {
+                    let mut result = whole(result, life, &public);
                     let is_allowed = || self.resources().shared().page_variants.allows_number(name.type_number());
-                    answer(whole(result, life, &public), inputs, &failure, is_allowed)
+                    let is_stored = matches!(&result, Ok((kept, _)) if kept.is_to_be_stored()) && is_allowed();
+                    #[cfg(feature = "compression")]
+                    if let Ok((kept, _)) = &mut result
+                        && is_stored
+                    {
+                        page::pack(kept, &public).await;
+                    }
+                    answer(result, inputs, &failure, is_stored)
                 } else {
                     Computed::new(PageEntry::Depends(inputs.and(public.inputs()).bits()))
                         .policy(EntryPolicy::new(DEPENDS_LASTS))
@@ -166,8 +174,8 @@ fn whole(made: Result<PageEntry>, life: &EntryPolicy, public: &SharedCx<'_>) -> 
 
 /// With what browsers and proxies are to know of a page that is kept.
 fn described(mut kept: PageEntry, inputs: Inputs) -> PageEntry {
-    if let PageEntry::Page(_, headers, body) = &mut kept {
-        page::describe(headers, body, inputs);
+    if let PageEntry::Page(page) = &mut kept {
+        page::describe(&mut page.fields, &page.body, inputs);
     }
     kept
 }
@@ -177,12 +185,12 @@ fn answer(
     made: Result<(PageEntry, EntryPolicy)>,
     inputs: Inputs,
     failure: &RefCell<Option<Error>>,
-    is_allowed: impl FnOnce() -> bool,
+    is_stored: bool,
 ) -> Computed<PageEntry> {
     match made {
         Ok((kept, life)) if kept.is_to_be_stored() => {
             let described = Computed::new(described(kept, inputs));
-            if is_allowed() { described.policy(life) } else { described.not_stored() }
+            if is_stored { described.policy(life) } else { described.not_stored() }
         }
         Ok((kept, _)) => Computed::new(kept).not_stored(),
         Err(error) => {

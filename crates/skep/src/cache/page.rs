@@ -7,13 +7,18 @@ use http::header::{CACHE_CONTROL, CONTENT_LENGTH, CONTENT_TYPE, ETAG, SET_COOKIE
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use twox_hash::XxHash3_128;
 
-use super::entry::PageEntry;
+use super::entry::{Page, PageEntry};
 use super::kept::Name;
 use super::{EntryPolicy, SharedCx};
 use crate::body::TooLarge;
+use crate::compression::Coding;
+#[cfg(feature = "compression")]
+use crate::compression::{self, Situation};
 use crate::cx::Cx;
 use crate::error::Error;
 use crate::files::{is_other_wanted, is_unchanged};
+#[cfg(feature = "compression")]
+use crate::offload::offload;
 use crate::response::{Response, Result};
 use crate::service::{BodyKind, Handle, Served};
 use crate::shared_cx::Inputs;
@@ -141,7 +146,7 @@ impl<S: PublicPage> Handle for S {
             kept(response, public).await
         };
         match cx.shared().kept(&name, &self.policy(), make).await? {
-            PageEntry::Page(status, headers, body) => answer(cx, status, headers, body),
+            PageEntry::Page(page) => answer(cx, page),
             other => Err(Error::internal(format!("a cache keeps {} under the name of a page", other.kind()))),
         }
     }
@@ -184,7 +189,8 @@ async fn kept(mut response: Response, public: &SharedCx<'_>) -> Result<PageEntry
     public.resources().shared().security_headers.keep_in(&mut response);
     let fields = response.headers().iter();
     let fields = fields.map(|(name, value)| (name.as_str().to_owned(), Bytes::copy_from_slice(value.as_bytes())));
-    Ok(PageEntry::Page(response.status().as_u16(), fields.collect(), body))
+    let status = response.status().as_u16();
+    Ok(PageEntry::Page(Page { status, fields: fields.collect(), body, packed: Vec::new() }))
 }
 
 /// Adds what browsers and proxies need to keep a page; what it says itself wins.
@@ -214,11 +220,12 @@ fn tag(kind: &[u8], body: &[u8]) -> String {
     format!("\"{:032x}\"", XxHash3_128::oneshot_with_seed(seed, body))
 }
 
-fn answer(cx: &Cx<'_>, status: u16, headers: Vec<(String, Bytes)>, body: Bytes) -> Result {
-    let mut response = Response::new(body).with_status(StatusCode::from_u16(status)?);
+fn answer(cx: &Cx<'_>, page: Page) -> Result {
+    let Page { status, fields, body, packed } = page;
+    let mut response = Response::empty(StatusCode::from_u16(status)?);
     let own = response.headers_mut();
-    own.reserve(headers.len());
-    for (name, value) in headers {
+    own.reserve(fields.len() + 2);
+    for (name, value) in fields {
         own.append(HeaderName::from_bytes(name.as_bytes())?, HeaderValue::from_maybe_shared(value)?);
     }
     let is_read = matches!(*cx.method(), Method::GET | Method::HEAD) && status == StatusCode::OK;
@@ -227,12 +234,59 @@ fn answer(cx: &Cx<'_>, status: u16, headers: Vec<(String, Bytes)>, body: Bytes) 
         return Err(Error::new(StatusCode::PRECONDITION_FAILED));
     }
     if tag.is_some_and(|tag| is_unchanged(cx.request_headers(), tag)) {
-        let _ = std::mem::take(response.body_mut());
         // What describes the body is not sent without it (RFC 9110, 15.4.5).
         for name in [CONTENT_TYPE, CONTENT_LENGTH] {
             response.headers_mut().remove(name);
         }
         return Ok(response.with_status(StatusCode::NOT_MODIFIED));
     }
+    // A copy: the rest of the entry is not kept for a client that reads slowly.
+    let sent = choose(cx, &packed, response.headers_mut()).unwrap_or(&body);
+    *response.body_mut() = Bytes::copy_from_slice(sent).into();
     Ok(response)
 }
+
+/// The body in a coding that the client accepts, if there is one; the fields say so.
+#[cfg(feature = "compression")]
+fn choose<'p>(cx: &Cx<'_>, packed: &'p [(Coding, Bytes)], headers: &mut HeaderMap) -> Option<&'p Bytes> {
+    if packed.is_empty() {
+        return None;
+    }
+    compression::add_vary(headers);
+    let (resources, parts) = (cx.shared().resources(), cx.shared().parts());
+    let options = &resources.shared().setup.compression;
+    // A guard has read a cookie: not everybody gets this page.
+    let situation = Situation { is_private: resources.is_private(), is_foreign: false };
+    if !compression::is_safe(parts, headers, situation, options.private) {
+        return None;
+    }
+    let (coding, body) = compression::choose_packed(packed, cx.request_headers(), options)?;
+    compression::describe(headers, *coding);
+    Some(body)
+}
+
+#[cfg(not(feature = "compression"))]
+fn choose<'p>(_: &Cx<'_>, _: &'p [(Coding, Bytes)], _: &mut HeaderMap) -> Option<&'p Bytes> {
+    None
+}
+
+/// Compresses a page that is going to be stored: small ones at once, others on the pool for blocking work.
+#[cfg(feature = "compression")]
+pub(super) async fn pack(entry: &mut PageEntry, public: &SharedCx<'_>) {
+    let setup = &public.resources().shared().setup;
+    let PageEntry::Page(page) = entry else { return };
+    if !compression::may_be_packed(&page.fields, &page.body, &setup.compression) {
+        return;
+    }
+    page.packed = if page.body.len() <= PACKED_AT_ONCE {
+        compression::pack_page(&page.body, &setup.compression)
+    } else {
+        let (body, options) = (page.body.clone(), setup.compression.clone());
+        // A full pool: the page is compressed for each request.
+        offload(&*setup.offload, move || compression::pack_page(&body, &options)).await.unwrap_or_default()
+    };
+}
+
+/// Larger pages are compressed elsewhere.
+#[cfg(feature = "compression")]
+const PACKED_AT_ONCE: usize = 8 << 10;

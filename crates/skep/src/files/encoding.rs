@@ -5,7 +5,7 @@ use http::{HeaderMap, HeaderValue};
 
 /// An encoding a file may be stored in, best first: where the client does not care, the earlier one wins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Encoding {
+pub(crate) enum Encoding {
     Brotli,
     Zstd,
     Gzip,
@@ -48,14 +48,14 @@ impl Encoding {
 
 /// What a client accepts: a weight from 0 (never) to 1000 for each encoding.
 #[derive(Debug)]
-pub(super) struct Accepted {
+pub(crate) struct Accepted {
     weights: [Option<u16>; 4],
     others: Option<u16>,
 }
 
 impl Accepted {
     /// Reads all `Accept-Encoding` fields. An item that is malformed is passed over.
-    pub(super) fn of(headers: &HeaderMap) -> Self {
+    pub(crate) fn of(headers: &HeaderMap) -> Self {
         let mut accepted = Self { weights: [None; 4], others: None };
         for line in headers.get_all(ACCEPT_ENCODING) {
             for item in line.to_str().unwrap_or_default().split(',') {
@@ -85,7 +85,7 @@ impl Accepted {
 
     /// The best of those that are there, if one is acceptable. Where no weight is given, identity is acceptable, but
     /// comes after all that are asked for.
-    pub(super) fn best(&self, available: impl IntoIterator<Item = Encoding>) -> Option<Encoding> {
+    pub(crate) fn best(&self, available: impl IntoIterator<Item = Encoding>) -> Option<Encoding> {
         let mut best: Option<(u16, Encoding)> = None;
         for encoding in available {
             let weight = self.weight(encoding);

@@ -1,0 +1,229 @@
+//! Upgrades and WebSockets, with a client that is not ours (tungstenite).
+
+use std::io::Read;
+use std::net::TcpStream;
+use std::time::Duration;
+
+use bytes::Bytes;
+use http_body_util::Empty;
+use hyper::Request;
+use hyper::ext::Protocol;
+use skep_server::Running;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tungstenite::client::IntoClientRequest;
+use tungstenite::protocol::frame::coding::{Data, OpCode};
+use tungstenite::protocol::frame::{Frame, coding::CloseCode};
+use tungstenite::{Error, Message, WebSocket};
+
+use super::http2::{Io, block_on};
+use super::support::{Raw, address, server};
+
+fn request(server: &Running, origin: Option<&str>) -> tungstenite::handshake::client::Request {
+    let mut request = format!("ws://{}/echo", address(server)).into_client_request().unwrap();
+    if let Some(origin) = origin {
+        request.headers_mut().insert("origin", origin.parse().unwrap());
+    }
+    request
+}
+
+fn connect(server: &Running) -> WebSocket<TcpStream> {
+    let stream = TcpStream::connect(address(server)).unwrap();
+    stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+    tungstenite::client(request(server, None), stream).unwrap().0
+}
+
+/// The code with which the server closes, and that it then ends the connection.
+fn closing(client: &mut WebSocket<TcpStream>) -> u16 {
+    let code = loop {
+        if let Message::Close(frame) = client.read().unwrap() {
+            break frame.map_or(1005, |frame| frame.code.into());
+        }
+    };
+    assert!(matches!(client.read(), Err(Error::ConnectionClosed)), "the server ends the connection");
+    code
+}
+
+#[test]
+fn messages_are_received_and_sent_whatever_their_kind_and_size() {
+    let server = server(&[]);
+    let mut client = connect(&server);
+    for size in [0, 1, 125, 126, 65_535, 65_536, 1 << 20] {
+        for message in [Message::text("x".repeat(size)), Message::binary(vec![7; size])] {
+            client.send(message.clone()).unwrap();
+            assert!(client.read().unwrap() == message, "{size}");
+        }
+    }
+    client.close(None).unwrap();
+    assert_eq!(closing(&mut client), 1000);
+}
+
+#[test]
+fn fragments_are_one_message_and_a_ping_between_them_is_answered() {
+    let server = server(&[]);
+    let mut client = connect(&server);
+    let frame = |text: &'static str, kind, is_last| Message::Frame(Frame::message(text, OpCode::Data(kind), is_last));
+    client.send(frame("one ", Data::Text, false)).unwrap();
+    client.send(Message::Ping("now".into())).unwrap();
+    client.send(frame("two ", Data::Continue, false)).unwrap();
+    client.send(frame("three", Data::Continue, true)).unwrap();
+    assert_eq!(client.read().unwrap(), Message::Pong("now".into()));
+    assert_eq!(client.read().unwrap(), Message::text("one two three"));
+}
+
+#[test]
+fn a_handler_that_ends_fails_or_panics_closes_with_its_code() {
+    let server = server(&[]);
+    for (said, code) in [("bye", 1000), ("fail", 1011), ("panic", 1011)] {
+        let mut client = connect(&server);
+        client.send(Message::text(said)).unwrap();
+        assert_eq!(closing(&mut client), code, "{said}");
+    }
+    assert_eq!(Raw::connect(&server).say("GET / HTTP/1.1\r\nHost: x\r\n\r\n").answer().status, 200);
+}
+
+#[test]
+fn a_message_that_is_too_large_or_no_text_is_told_why() {
+    let server = server(&[("websocket.message", "1000")]);
+    let mut client = connect(&server);
+    client.send(Message::binary(vec![1; 1001])).unwrap();
+    assert_eq!(closing(&mut client), u16::from(CloseCode::Size));
+    let mut client = connect(&server);
+    client.send(Message::Frame(Frame::message(vec![0xff], OpCode::Data(Data::Text), true))).unwrap();
+    assert_eq!(closing(&mut client), u16::from(CloseCode::Invalid));
+}
+
+#[test]
+fn a_silent_peer_is_pinged_and_then_given_up() {
+    let server = server(&[("websocket.ping", "100ms")]);
+    let mut client = connect(&server);
+    assert_eq!(client.read().unwrap(), Message::Ping(Bytes::new()));
+    // It answers this one, and no other.
+    client.flush().unwrap();
+    let mut stream = client.into_inner();
+    let (mut rest, mut buffer) = (Vec::new(), [0; 100]);
+    while let Ok(count @ 1..) = stream.read(&mut buffer) {
+        rest.extend_from_slice(&buffer[..count]);
+    }
+    assert!(rest.starts_with(&[0x89, 0]), "another ping, and then the end: {rest:?}");
+}
+
+#[test]
+fn a_server_that_stops_says_that_it_goes_away() {
+    let server = server(&[("workers", "1")]);
+    let mut client = connect(&server);
+    client.send(Message::text("there")).unwrap();
+    assert_eq!(client.read().unwrap(), Message::text("there"));
+    let stopping = std::thread::spawn(move || server.stop());
+    assert_eq!(closing(&mut client), u16::from(CloseCode::Away));
+    stopping.join().unwrap();
+}
+
+#[test]
+fn a_page_of_another_site_cannot_open_one() {
+    let server = server(&[]);
+    let status = |origin: &str| {
+        let stream = TcpStream::connect(address(&server)).unwrap();
+        match tungstenite::client(request(&server, Some(origin)), stream) {
+            Ok((_, response)) => response.status().as_u16(),
+            Err(tungstenite::HandshakeError::Failure(Error::Http(response))) => response.status().as_u16(),
+            Err(error) => panic!("{error}"),
+        }
+    };
+    assert_eq!(status("https://evil.example"), 403);
+    assert_eq!(status("null"), 403);
+    assert_eq!(status(&format!("http://{}", address(&server))), 101);
+}
+
+#[test]
+fn a_request_that_does_not_ask_rightly_learns_what_is_missing() {
+    let server = server(&[]);
+    let status = |fields: &str| {
+        let mut client = Raw::connect(&server);
+        client.say(format!("GET /echo HTTP/1.1\r\nHost: x\r\n{fields}\r\n")).answer()
+    };
+    let plain = status("");
+    assert_eq!(
+        (plain.status, plain.field("upgrade"), plain.field("connection")),
+        (426, Some("websocket"), Some("upgrade"))
+    );
+    let asks = "Connection: keep-alive, Upgrade\r\nUpgrade: websocket\r\n";
+    assert_eq!(status(&format!("{asks}Sec-WebSocket-Version: 8\r\n")).field("sec-websocket-version"), Some("13"));
+    assert_eq!(status(&format!("{asks}Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: short\r\n")).status, 400);
+    let key = "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n";
+    assert_eq!(status(&format!("Upgrade: websocket\r\n{key}")).status, 501, "the connection is not asked to change");
+    let right = {
+        let mut client = Raw::connect(&server);
+        client.say(format!("GET /echo HTTP/1.1\r\nHost: x\r\n{asks}{key}\r\n"));
+        let mut head = [0; 12];
+        client.stream.read_exact(&mut head).unwrap();
+        head
+    };
+    assert_eq!(&right, b"HTTP/1.1 101");
+}
+
+#[test]
+fn a_connection_becomes_a_byte_stream_with_what_came_early() {
+    let server = server(&[]);
+    let mut client = Raw::connect(&server);
+    client.say("GET /shout HTTP/1.1\r\nHost: x\r\nConnection: upgrade\r\nUpgrade: shout\r\n\r\nearly");
+    let mut seen = String::new();
+    let mut buffer = [0; 1000];
+    while !seen.ends_with("EARLY") {
+        let count = client.stream.read(&mut buffer).unwrap();
+        assert!(count > 0, "{seen}");
+        seen.push_str(std::str::from_utf8(&buffer[..count]).unwrap());
+    }
+    assert!(
+        seen.starts_with("HTTP/1.1 101 Switching Protocols\r\n") && seen.contains("\r\nupgrade: shout\r\n"),
+        "{seen}"
+    );
+    assert!(seen.contains("\r\nconnection: upgrade\r\n") && !seen.contains("content-length"), "{seen}");
+    client.say("late");
+    client.stream.read_exact(&mut buffer[..4]).unwrap();
+    assert_eq!(&buffer[..4], b"LATE");
+    client.stream.shutdown(std::net::Shutdown::Write).unwrap();
+    client.closed();
+}
+
+/// A masked frame of a client.
+fn masked(opcode: u8, payload: &[u8]) -> Vec<u8> {
+    let mut frame = vec![0x80 | opcode, 0x80 | u8::try_from(payload.len()).unwrap(), 1, 2, 3, 4];
+    frame.extend(payload.iter().zip([1, 2, 3, 4].into_iter().cycle()).map(|(byte, mask)| byte ^ mask));
+    frame
+}
+
+#[test]
+fn http_2_has_websockets_beside_other_streams() {
+    let server = server(&[]);
+    block_on(async {
+        let stream = tokio::net::TcpStream::connect(address(&server)).await.unwrap();
+        let (mut client, connection) =
+            hyper::client::conn::http2::handshake::<_, _, Empty<Bytes>>(super::http2::Local, Io(stream)).await.unwrap();
+        tokio::task::spawn_local(connection);
+        // The server's settings, which allow it, come with its first response.
+        let plain = client.send_request(Request::get("http://x/").body(Empty::new()).unwrap()).await.unwrap();
+        assert_eq!(plain.status(), 200);
+        let mut request =
+            Request::connect("http://x/echo").header("sec-websocket-version", "13").body(Empty::new()).unwrap();
+        request.extensions_mut().insert(Protocol::from_static("websocket"));
+        let response = client.send_request(request).await.unwrap();
+        assert_eq!(response.status(), 200);
+        assert!(!response.headers().contains_key("upgrade"));
+        let upgraded = hyper::upgrade::on(response).await.unwrap();
+        let mut stream = hyper_util::rt::TokioIo::new(upgraded);
+        stream.write_all(&masked(1, b"over HTTP/2")).await.unwrap();
+        let mut echo = [0; 13];
+        stream.read_exact(&mut echo).await.unwrap();
+        assert_eq!(&echo, b"\x81\x0bover HTTP/2");
+        let plain = client.send_request(Request::get("http://x/").body(Empty::new()).unwrap()).await.unwrap();
+        assert_eq!(plain.status(), 200);
+        stream.write_all(&masked(8, &1000_u16.to_be_bytes())).await.unwrap();
+        let mut rest = Vec::new();
+        stream.read_to_end(&mut rest).await.unwrap();
+        assert_eq!(rest, b"\x88\x02\x03\xe8", "the close frame, and the end of the stream");
+        // What makes no byte stream is no success.
+        let mut request = Request::connect("http://x/").body(Empty::new()).unwrap();
+        request.extensions_mut().insert(Protocol::from_static("websocket"));
+        assert_eq!(client.send_request(request).await.unwrap().status(), 501);
+    });
+}

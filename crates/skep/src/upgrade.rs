@@ -1,0 +1,112 @@
+//! Connections that stop being HTTP and become a byte stream (RFC 9110, 7.8; of HTTP/2, one stream: RFC 8441).
+//!
+//! A handler responds with what is to be done with the byte stream: [`Cx::upgrade`](crate::Cx::upgrade), or of WebSockets
+//! [`Cx::websocket`](crate::Cx::websocket). The server sends that response, and then runs it on the connection's thread. A server that can do so
+//! puts an [`Offer`] into the request; the host of a component cannot.
+
+use std::fmt;
+use std::future::{Future, poll_fn};
+use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+
+/// A connection in both directions, as a server brings it.
+pub trait ByteStream {
+    /// Receives bytes; none at the end.
+    fn poll_read(&mut self, cx: &mut Context<'_>, buffer: &mut [u8]) -> Poll<io::Result<usize>>;
+
+    /// Sends some of the bytes, or keeps them until the next flush.
+    fn poll_write(&mut self, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>>;
+
+    /// Sends what was kept.
+    fn poll_flush(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>>;
+
+    /// Ends this direction.
+    fn poll_shutdown(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>>;
+
+    /// Ready when nothing has arrived for this long.
+    fn poll_quiet(&mut self, cx: &mut Context<'_>, time: Duration) -> Poll<()>;
+
+    /// Ready when the server stops, or another version takes over: what runs has `grace` to end.
+    fn poll_ending(&mut self, cx: &mut Context<'_>) -> Poll<()>;
+}
+
+/// The byte stream that a connection has become. It stays on its thread.
+pub struct Upgraded(Box<dyn ByteStream>);
+
+impl Upgraded {
+    /// For a server.
+    #[must_use]
+    pub fn new(stream: impl ByteStream + 'static) -> Self {
+        Self(Box::new(stream))
+    }
+
+    pub(crate) fn stream(&mut self) -> &mut dyn ByteStream {
+        &mut *self.0
+    }
+
+    /// Receives bytes, and says how many; 0 at the end.
+    pub async fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        poll_fn(|cx| self.0.poll_read(cx, buffer)).await
+    }
+
+    /// Sends all of the bytes.
+    pub async fn write_all(&mut self, mut bytes: &[u8]) -> io::Result<()> {
+        poll_fn(|cx| {
+            while !bytes.is_empty() {
+                match ready!(self.0.poll_write(cx, bytes))? {
+                    0 => return Poll::Ready(Err(io::ErrorKind::WriteZero.into())),
+                    count => bytes = &bytes[count..],
+                }
+            }
+            self.0.poll_flush(cx)
+        })
+        .await
+    }
+
+    /// Ends the sending direction.
+    pub async fn shutdown(&mut self) -> io::Result<()> {
+        poll_fn(|cx| self.0.poll_shutdown(cx)).await
+    }
+
+    /// Waits until the server stops or another version takes over: what runs has the time of the setting `grace` to end.
+    pub async fn ending(&mut self) {
+        poll_fn(|cx| self.0.poll_ending(cx)).await;
+    }
+}
+
+opaque_debug!(Upgraded);
+
+/// The server can make this request's connection a byte stream. An extension of the request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Offer {
+    /// By `101 Switching Protocols`.
+    Http1,
+    /// By extended CONNECT (RFC 8441), which looks like the same request with GET and the field `Upgrade`.
+    Http2,
+}
+
+/// What runs on the byte stream.
+pub type Task = Pin<Box<dyn Future<Output = ()>>>;
+
+/// What is to be done with the byte stream: the body of a response with status 101.
+pub struct Upgrade(Box<dyn FnOnce(Upgraded) -> Task + Send>);
+
+impl Upgrade {
+    pub(crate) fn new<F: Future<Output = ()> + 'static>(begin: impl FnOnce(Upgraded) -> F + Send + 'static) -> Self {
+        Self(Box::new(move |stream| Box::pin(begin(stream))))
+    }
+
+    /// Begins. For a server, which has sent the response.
+    #[must_use]
+    pub fn begin(self, stream: Upgraded) -> Task {
+        (self.0)(stream)
+    }
+}
+
+impl fmt::Debug for Upgrade {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Upgrade(..)")
+    }
+}

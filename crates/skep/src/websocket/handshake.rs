@@ -1,0 +1,186 @@
+//! The request for a byte stream, and for a WebSocket on it (RFC 6455, 4.2; RFC 8441, 5).
+
+use std::pin::pin;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use http::header::{CONNECTION, SEC_WEBSOCKET_ACCEPT, SEC_WEBSOCKET_KEY, SEC_WEBSOCKET_VERSION, UPGRADE};
+use http::request::Parts;
+use http::{HeaderValue, Method, StatusCode};
+
+use super::{CloseCode, WebSocket};
+use crate::body::Body;
+use crate::cx::Cx;
+use crate::error::{Error, Result};
+use crate::origin;
+use crate::panic::CatchPanic;
+use crate::request::{RequestId, header_text};
+use crate::response::Response;
+use crate::upgrade::{Offer, Upgrade, Upgraded};
+
+/// RFC 6455, 1.3.
+const GUID: &str = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
+
+impl Cx<'_> {
+    /// Accepts a WebSocket, and runs `run` on it after the response: it may own what it needs (a clone of [`db`](Self::db), values), but nothing
+    /// that borrows from the request. When it returns, the connection is closed: with 1000, or with 1011 after an error, which is logged.
+    ///
+    /// ```
+    /// use skep::prelude::*;
+    /// use skep::websocket::WebSocket;
+    ///
+    /// #[derive(Service)]
+    /// #[service(GET "/echo")]
+    /// struct Echo;
+    ///
+    /// impl Handle for Echo {
+    ///     async fn handle(self, cx: &mut Cx<'_>) -> Result {
+    ///         cx.websocket(async |socket: &mut WebSocket| {
+    ///             while let Some(message) = socket.receive().await? {
+    ///                 socket.send(message).await?;
+    ///             }
+    ///             Ok(())
+    ///         })
+    ///     }
+    /// }
+    /// // A request that asks for no WebSocket:
+    /// assert_eq!(skep::test::Client::new(App::new().serve::<(Echo,)>()).get("/echo").status(), 426);
+    /// ```
+    ///
+    /// # Errors
+    /// 426 for a request that asks for none, 400 for one that does so wrongly, 403 for one of another site (unless
+    /// [`App::trust_origin`](crate::App::trust_origin) has it), and 501 where the server cannot: in a component, whose host passes
+    /// requests and responses only.
+    pub fn websocket<F>(&self, run: F) -> crate::Result
+    where
+        F: AsyncFnOnce(&mut WebSocket) -> Result<()> + Send + 'static,
+    {
+        let (parts, shared) = (self.shared().parts(), self.shared().resources().shared());
+        let accept = accept(parts)?;
+        if !origin::is_allowed(parts, &shared.trusted_origins) {
+            return Err(Error::forbidden("this websocket was opened from another site"));
+        }
+        let (options, id) = (shared.setup.websocket, self.id());
+        let mut response = self.upgrade("websocket", async move |stream| {
+            serve(WebSocket::new(stream, options), run, id).await;
+        })?;
+        if let Some(accept) = accept {
+            response.headers_mut().insert(SEC_WEBSOCKET_ACCEPT, accept);
+        }
+        Ok(response)
+    }
+
+    /// Makes the connection a byte stream of this protocol, and runs `run` on it after the response (RFC 9110, 7.8). Over HTTP/2 it is one
+    /// stream (RFC 8441). It says nothing of who may do this: requests of other sites come here, too.
+    ///
+    /// ```
+    /// use skep::prelude::*;
+    /// use skep::upgrade::Upgraded;
+    ///
+    /// #[derive(Service)]
+    /// #[service(GET "/pipe")]
+    /// struct Pipe;
+    ///
+    /// impl Handle for Pipe {
+    ///     async fn handle(self, cx: &mut Cx<'_>) -> Result {
+    ///         cx.upgrade("example", async |mut stream: Upgraded| {
+    ///             let mut buffer = [0; 1024];
+    ///             while let Ok(count @ 1..) = stream.read(&mut buffer).await {
+    ///                 if stream.write_all(&buffer[..count]).await.is_err() {
+    ///                     break;
+    ///                 }
+    ///             }
+    ///         })
+    ///     }
+    /// }
+    /// assert_eq!(skep::test::Client::new(App::new().serve::<(Pipe,)>()).get("/pipe").status(), 426);
+    /// ```
+    ///
+    /// # Errors
+    /// 426 for a request that does not ask for it, and 501 where the server cannot: in a component, whose host passes requests and responses
+    /// only.
+    pub fn upgrade<F>(&self, protocol: &'static str, run: F) -> crate::Result
+    where
+        F: AsyncFnOnce(Upgraded) + Send + 'static,
+    {
+        let parts = self.shared().parts();
+        if !asks_for(parts, protocol) {
+            return Err(required(protocol));
+        }
+        if parts.extensions.get::<Offer>().is_none() {
+            let cause =
+                "the server offers no upgrade: it is the host of this component, or a test, or this is HTTP/1.0";
+            let error = Error::new(StatusCode::NOT_IMPLEMENTED).with_message("this server makes no byte streams");
+            return Err(error.with_cause(cause));
+        }
+        let upgrade = Upgrade::new(move |stream| async move { run(stream).await });
+        let response = Response::new(Body::upgrade(upgrade)).with_status(StatusCode::SWITCHING_PROTOCOLS);
+        Ok(response.with_header(UPGRADE, HeaderValue::from_static(protocol)))
+    }
+}
+
+fn asks_for(parts: &Parts, protocol: &str) -> bool {
+    let wanted = header_text(&parts.headers, &UPGRADE).unwrap_or_default();
+    parts.method == Method::GET && wanted.split(',').any(|one| one.trim().eq_ignore_ascii_case(protocol))
+}
+
+/// RFC 9110, 15.5.22.
+fn required(protocol: &'static str) -> Error {
+    Error::new(StatusCode::UPGRADE_REQUIRED)
+        .with_message(format!("this address is for {protocol} connections"))
+        .with_header(UPGRADE, HeaderValue::from_static(protocol))
+        .with_header(CONNECTION, HeaderValue::from_static("upgrade"))
+}
+
+/// The value of `Sec-WebSocket-Accept`, which HTTP/2 does not have.
+fn accept(parts: &Parts) -> Result<Option<HeaderValue>> {
+    if !asks_for(parts, "websocket") {
+        return Err(required("websocket"));
+    }
+    if header_text(&parts.headers, &SEC_WEBSOCKET_VERSION) != Some("13") {
+        let error = Error::bad_request("the version of WebSockets here is 13");
+        return Err(error.with_header(SEC_WEBSOCKET_VERSION, HeaderValue::from_static("13")));
+    }
+    if parts.extensions.get::<Offer>() == Some(&Offer::Http2) {
+        return Ok(None);
+    }
+    let key = header_text(&parts.headers, &SEC_WEBSOCKET_KEY).unwrap_or_default();
+    if STANDARD.decode(key).map_or(0, |key| key.len()) != 16 {
+        return Err(Error::bad_request("Sec-WebSocket-Key is not 16 bytes in base64"));
+    }
+    let digest = sha1_smol::Sha1::from([key, GUID].concat()).digest().bytes();
+    Ok(Some(HeaderValue::try_from(STANDARD.encode(digest))?))
+}
+
+/// Runs a handler, and closes what it leaves open.
+async fn serve<F>(mut socket: WebSocket, run: F, id: RequestId)
+where
+    F: AsyncFnOnce(&mut WebSocket) -> Result<()>,
+{
+    let result = CatchPanic(pin!(run(&mut socket))).await;
+    let failure = match result {
+        Ok(Ok(())) => None,
+        Ok(Err(error)) => Some(error),
+        Err(panicked) => Some(Error::internal(panicked)),
+    };
+    let Some(error) = failure else { return socket.finish(CloseCode::NORMAL, "").await };
+    if socket.is_open() {
+        tracing::error!(target: "skep::websocket", %id, "a websocket failed: {error:?}");
+    } else {
+        tracing::debug!(target: "skep::websocket", %id, "a websocket ended: {error:?}");
+    }
+    socket.finish(CloseCode::FAILED, "").await;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_answer_to_a_key_is_that_of_the_standard() {
+        let request = http::Request::get("/").header(UPGRADE, "WebSocket").header(SEC_WEBSOCKET_VERSION, "13");
+        let request = request.header(SEC_WEBSOCKET_KEY, "dGhlIHNhbXBsZSBub25jZQ==").body(()).unwrap();
+        let answer = accept(&request.into_parts().0).unwrap();
+        assert_eq!(answer.unwrap(), "s3pPLMBiTxaQ9kYGzzhZRbK+xOo=");
+    }
+}

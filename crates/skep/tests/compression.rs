@@ -1,0 +1,229 @@
+//! Compression of responses: for whom, of what, and never where its length would tell a secret.
+
+use std::io::Read;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+use skep::cache::{EntryPolicy, PublicPage, SharedCx};
+use skep::compression::{Coding, Private};
+use skep::header::{CACHE_CONTROL, CONTENT_ENCODING, ETAG};
+use skep::prelude::*;
+use skep::session::Key;
+use skep::test::{Client, TestResponse};
+use skep::{HeaderValue, Method, Setup, StatusCode};
+
+const LINE: &str = "The bees know the way home, and so does this line. ";
+
+fn text() -> String {
+    LINE.repeat(100)
+}
+
+#[derive(Service)]
+#[service(GET "/text/{kind}")]
+struct Text {
+    kind: String,
+}
+
+impl Handle for Text {
+    async fn handle(self, cx: &mut Cx<'_>) -> Result {
+        let value = HeaderValue::from_static;
+        Ok(match &*self.kind {
+            "small" => Response::text("small"),
+            "picture" => Response::with_content_type("image/png", text()),
+            "events" => Response::with_content_type("text/event-stream", text()),
+            "encoded" => Response::text(text()).with_header(CONTENT_ENCODING, value("br")),
+            "untouched" => Response::text(text()).with_header(CACHE_CONTROL, value("public, No-Transform")),
+            "part" => Response::text(text()).with_status(StatusCode::PARTIAL_CONTENT),
+            "noise" => Response::text(noise()),
+            "large" => Response::text(LINE.repeat(20_000)),
+            "tagged" => Response::text(text()).with_header(ETAG, value("\"tag\"")),
+            "unchanged" => Response::empty(StatusCode::NOT_MODIFIED).with_header(ETAG, value("\"tag\"")),
+            "mine" => {
+                cx.session().get(&Key::<String>::new("user")).await?;
+                Response::text(text())
+            }
+            "mine, safe" => {
+                let _ = cx.cookie("user");
+                Response::text(text()).with_compression(true)
+            }
+            "secret" => Response::text(text()).with_compression(false),
+            _ => Response::text(text()),
+        })
+    }
+}
+
+/// Bytes that no coding makes smaller.
+fn noise() -> Vec<u8> {
+    let mut state = 1_u64;
+    let mut next = || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        state.to_le_bytes()[3]
+    };
+    (0..2000).map(|_| next()).collect()
+}
+
+static MADE: AtomicU32 = AtomicU32::new(0);
+
+#[derive(Service)]
+#[service(GET "/page")]
+struct CachedPage;
+
+impl PublicPage for CachedPage {
+    fn policy(&self) -> EntryPolicy {
+        EntryPolicy::new(Duration::from_mins(1))
+    }
+
+    async fn page(&self, _cx: &SharedCx<'_>) -> Result {
+        MADE.fetch_add(1, Ordering::Relaxed);
+        Ok(Response::text(LINE.repeat(1000)))
+    }
+}
+
+fn setup() -> Setup {
+    let mut setup = Setup::default();
+    setup.temporary_database = true;
+    setup.compression.codings = vec![Coding::Brotli, Coding::Gzip];
+    setup
+}
+
+fn client_with(change: impl FnOnce(&mut Setup)) -> Client {
+    let mut setup = setup();
+    change(&mut setup);
+    Client::with_setup(App::new().serve::<(Text, CachedPage)>(), setup)
+}
+
+fn client() -> Client {
+    client_with(|_| {})
+}
+
+fn get(client: &Client, url: &str, accepts: &str) -> TestResponse {
+    client.request(Method::GET, url).header("accept-encoding", accepts).send()
+}
+
+/// The body as it was before.
+fn decoded(response: &TestResponse) -> String {
+    let (body, mut text) = (&response.body()[..], String::new());
+    match response.header("content-encoding") {
+        Some("br") => brotli::Decompressor::new(body, 4096).read_to_string(&mut text).unwrap(),
+        Some("gzip") => flate2::read::GzDecoder::new(body).read_to_string(&mut text).unwrap(),
+        coding => panic!("{coding:?}"),
+    };
+    text
+}
+
+#[test]
+fn the_coding_is_the_best_that_the_client_accepts() {
+    let client = client();
+    let cases = [
+        ("gzip, br", Some("br")),
+        ("br;q=0.5, gzip", Some("gzip")),
+        ("gzip;q=0.5, br;q=0.5", Some("br")),
+        ("*", Some("br")),
+        ("*;q=0.1, br;q=0", Some("gzip")),
+        ("X-GZIP", Some("gzip")),
+        ("identity, gzip;q=0.5", None),
+        ("gzip;q=0", None),
+        ("deflate, zstd", None),
+        ("", None),
+        ("identity;q=0", None),
+    ];
+    for (accepts, coding) in cases {
+        let response = get(&client, "/text/plain", accepts);
+        assert_eq!(response.header("content-encoding"), coding, "{accepts}");
+        assert_eq!(response.header("vary"), Some("accept-encoding"), "{accepts}");
+        match coding {
+            Some(_) => assert_eq!((decoded(&response), response.body().len() < 500), (text(), true), "{accepts}"),
+            None => assert_eq!(response.text(), text()),
+        }
+    }
+    assert_eq!(client.get("/text/plain").header("content-encoding"), None);
+}
+
+#[test]
+fn what_gains_nothing_or_must_not_change_is_left_as_it_is() {
+    let client = client();
+    for kind in ["small", "picture", "events", "encoded", "untouched", "part"] {
+        let (plain, asked) = (client.get(&format!("/text/{kind}")), get(&client, &format!("/text/{kind}"), "br, gzip"));
+        assert_eq!(plain.body(), asked.body(), "{kind}");
+        assert_eq!((plain.header("content-encoding"), None), (asked.header("content-encoding"), asked.header("vary")));
+    }
+    let noisy = get(&client, "/text/noise", "br");
+    assert_eq!((noisy.header("content-encoding"), noisy.body().len()), (None, 2000));
+}
+
+#[test]
+fn a_large_body_is_compressed_in_pieces_up_to_a_limit_and_loses_nothing() {
+    for accepts in ["br", "gzip"] {
+        let response = get(&client(), "/text/large", accepts);
+        assert_eq!((decoded(&response), response.header("content-length")), (LINE.repeat(20_000), None));
+        assert!(response.body().len() < 50_000);
+    }
+    let full = client_with(|setup| setup.compression.concurrent = 0);
+    assert_eq!(get(&full, "/text/large", "br").header("content-encoding"), None);
+    assert_eq!(get(&full, "/text/plain", "br").header("content-encoding"), Some("br"), "small ones hold no encoder");
+}
+
+#[test]
+fn a_tag_becomes_weak_and_head_says_what_get_says() {
+    let client = client();
+    let response = get(&client, "/text/tagged", "gzip");
+    assert_eq!(response.header("etag"), Some("W/\"tag\""));
+    assert_eq!(get(&client, "/text/tagged", "identity").header("etag"), Some("\"tag\""));
+    let head = client.request(Method::HEAD, "/text/tagged").header("accept-encoding", "gzip").send();
+    let fields = |response: &TestResponse| {
+        ["content-encoding", "etag", "vary", "content-length"].map(|name| response.header(name).map(str::to_owned))
+    };
+    assert_eq!((fields(&head), head.body().len()), (fields(&response), 0));
+    let has = |tag| client.request(Method::GET, "/text/unchanged").header("if-none-match", tag).send();
+    assert_eq!(has("\"x\", W/\"tag\"").header("etag"), Some("W/\"tag\""), "the client has the compressed one");
+    assert_eq!(has("\"tag\"").header("etag"), Some("\"tag\""));
+}
+
+#[test]
+fn what_is_one_users_is_compressed_only_if_no_other_site_can_have_asked_for_it() {
+    let coding = |private, site: &str, url: &str| {
+        let client = client_with(|setup| setup.compression.private = private).without_fetch_metadata();
+        let mut request = client.request(Method::GET, url).header("accept-encoding", "br");
+        if !site.is_empty() {
+            request = request.header("sec-fetch-site", site);
+        }
+        request.send().header("content-encoding") == Some("br")
+    };
+    for site in ["cross-site", "same-site", ""] {
+        assert!(!coding(Private::SameOrigin, site, "/text/mine"), "{site}");
+        assert!(coding(Private::SameOrigin, site, "/text/plain"), "{site}");
+        assert!(coding(Private::Always, site, "/text/mine"), "{site}");
+        assert!(coding(Private::Never, site, "/text/mine,%20safe"), "{site}");
+    }
+    for site in ["same-origin", "none"] {
+        assert!(coding(Private::SameOrigin, site, "/text/mine"), "{site}");
+        assert!(!coding(Private::Never, site, "/text/mine"), "{site}");
+        assert!(!coding(Private::Always, site, "/text/secret"), "{site}");
+    }
+    let client = client().without_fetch_metadata();
+    let request = client.request(Method::GET, "/text/plain").header("accept-encoding", "br");
+    assert_eq!(request.header("authorization", "Basic eDp5").send().header("content-encoding"), None);
+}
+
+#[test]
+fn a_page_in_the_cache_is_compressed_once_and_sent_so_with_each_hit() {
+    let client = client();
+    let plain = client.get("/page");
+    assert_eq!(plain.text(), LINE.repeat(1000));
+    let made = MADE.load(Ordering::Relaxed);
+    let tag = plain.header("etag").unwrap();
+    for coding in ["br", "gzip"] {
+        let first = get(&client, "/page", coding);
+        assert_eq!((decoded(&first), first.header("content-encoding")), (LINE.repeat(1000), Some(coding)));
+        assert_eq!(first.header("etag"), Some(&*format!("W/{tag}")));
+        assert_eq!((first.header("vary"), first.body().len() < 2000), (Some("accept-encoding"), true));
+        // Above 32 KiB it would be a stream, of which nobody knows the length.
+        assert_eq!(first.body(), get(&client, "/page", coding).body());
+    }
+    let again = client.request(Method::GET, "/page").header("if-none-match", &format!("W/{tag}"));
+    let again = again.header("accept-encoding", "br").send();
+    assert_eq!((again.status().as_u16(), again.header("etag")), (304, Some(&*format!("W/{tag}"))));
+    assert_eq!(MADE.load(Ordering::Relaxed), made);
+}
