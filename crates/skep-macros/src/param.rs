@@ -12,6 +12,8 @@ struct Choice {
     variant: Ident,
     value: LitStr,
     label: LitStr,
+    /// Labels in other languages, by language.
+    translations: Vec<(LitStr, LitStr)>,
 }
 
 pub(crate) fn derive(input: DeriveInput) -> Result<TokenStream> {
@@ -50,6 +52,7 @@ fn choice(variant: &Variant) -> Result<Choice> {
         variant: variant.ident.clone(),
         value: LitStr::new(&words.join("-"), span),
         label: LitStr::new(&sentence(&words), span),
+        translations: Vec::new(),
     };
     for attribute in variant.attrs.iter().filter(|attribute| attribute.path().is_ident("param")) {
         choice.read(attribute)?;
@@ -58,9 +61,10 @@ fn choice(variant: &Variant) -> Result<Choice> {
 }
 
 impl Choice {
-    /// `#[param("value", label = "What people read")]`, either or both.
+    /// `#[param("value", label = "What people read", label(de = "Was man liest"))]`, any of them.
     fn read(&mut self, attribute: &Attribute) -> Result<()> {
-        const HELP: &str = "`#[param(\"value\")]`, `#[param(label = \"What people read\")]`, or both with a comma";
+        const HELP: &str = "`#[param(\"value\")]`, `#[param(label = \"What people read\")]`, `#[param(label(de = \"...\"))]` for other \
+                            languages, or several with commas";
         attribute.parse_args_with(|input: ParseStream<'_>| {
             if input.is_empty() {
                 return Err(input.error(HELP));
@@ -77,8 +81,12 @@ impl Choice {
                     if name != "label" {
                         return wrong(&name, format!("unknown option `{name}`: expected {HELP}"));
                     }
-                    input.parse::<Token![=]>()?;
-                    self.label = input.parse()?;
+                    if input.peek(syn::token::Paren) {
+                        self.read_translations(input)?;
+                    } else {
+                        input.parse::<Token![=]>()?;
+                        self.label = input.parse()?;
+                    }
                 }
                 if !input.is_empty() {
                     input.parse::<Token![,]>()?;
@@ -86,6 +94,26 @@ impl Choice {
             }
             Ok(())
         })
+    }
+
+    /// `(de = "Offen", "pt-BR" = "Aberto")`
+    fn read_translations(&mut self, input: ParseStream<'_>) -> Result<()> {
+        let content;
+        syn::parenthesized!(content in input);
+        while !content.is_empty() {
+            let language = if content.peek(LitStr) {
+                content.parse()?
+            } else {
+                let name: Ident = content.parse()?;
+                LitStr::new(&field::name(&name), name.span())
+            };
+            content.parse::<Token![=]>()?;
+            self.translations.push((language, content.parse()?));
+            if !content.is_empty() {
+                content.parse::<Token![,]>()?;
+            }
+        }
+        Ok(())
     }
 }
 
@@ -99,6 +127,7 @@ fn write(name: &Ident, choices: &[Choice]) -> TokenStream {
     let variants: Vec<&Ident> = choices.iter().map(|choice| &choice.variant).collect();
     let values: Vec<&LitStr> = choices.iter().map(|choice| &choice.value).collect();
     let labels = choices.iter().map(|choice| &choice.label);
+    let translations = translations(choices);
     let expected = field::any_of(choices.iter().map(|choice| choice.value.value()));
     quote! {
         #[automatically_derived]
@@ -129,6 +158,8 @@ fn write(name: &Ident, choices: &[Choice]) -> TokenStream {
             fn label(&self) -> &'static str {
                 match self { #(Self::#variants => #labels,)* }
             }
+
+            #translations
         }
         #[automatically_derived]
         impl ::skep::sql::ToValue for #name {
@@ -143,6 +174,22 @@ fn write(name: &Ident, choices: &[Choice]) -> TokenStream {
                 <Self as ::skep::param::Param>::parse(&text)
                     .ok_or_else(|| ::skep::sql::Unfit::because(::std::format!("{text:?} is not {}", #expected)))
             }
+        }
+    }
+}
+
+/// Nothing where there are none.
+fn translations(choices: &[Choice]) -> TokenStream {
+    if choices.iter().all(|choice| choice.translations.is_empty()) {
+        return TokenStream::new();
+    }
+    let arms = choices.iter().map(|Choice { variant, translations, .. }| {
+        let pairs = translations.iter().map(|(language, label)| quote!((#language, #label)));
+        quote!(Self::#variant => &[#(#pairs),*])
+    });
+    quote! {
+        fn translations(&self) -> &'static [(&'static ::core::primitive::str, &'static ::core::primitive::str)] {
+            match self { #(#arms,)* }
         }
     }
 }

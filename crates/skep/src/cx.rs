@@ -2,6 +2,7 @@
 
 mod forms;
 mod mail;
+mod reader;
 
 use std::cell::{Cell, OnceCell};
 use std::path::Path;
@@ -156,12 +157,6 @@ impl<'r> Cx<'r> {
     #[must_use]
     pub fn absolute(&self, to: impl Destination) -> String {
         self.shared.absolute(to)
-    }
-
-    /// The language of the messages for this user: one of [`App::languages`](crate::App::languages).
-    #[must_use]
-    pub fn language(&self) -> &'static str {
-        self.shared.language()
     }
 
     pub(crate) fn messages(&self) -> &'r Messages {
@@ -363,16 +358,6 @@ impl<'r> Cx<'r> {
     pub fn send_file(&self, file: &StoredFile) -> crate::Result {
         self.shared.resources().set_private();
         file.answer(self.method(), self.request_headers())
-    }
-
-    /// Names the user of this request, for log lines and [error pages](crate::error_page::Failure::user). A guard that knows the user
-    /// does it; nothing is decided by it.
-    ///
-    /// ```
-    /// fn known(cx: &skep::Cx<'_>, email: &str) { cx.set_user(email) }
-    /// ```
-    pub fn set_user(&self, user: impl Into<String>) {
-        self.shared.resources().set_user(user.into());
     }
 
     /// Takes the body as a stream, without a limit. A service with form fields or JSON has read it already.

@@ -74,6 +74,12 @@ impl Failure {
         self.message.as_deref().unwrap_or_else(|| explanation(self.status))
     }
 
+    /// What the application said of it, without the explanation that each status has: for pages that explain in another language.
+    #[must_use]
+    pub fn own_message(&self) -> Option<&str> {
+        self.message.as_deref()
+    }
+
     /// The id that the log knows this failure by.
     #[must_use]
     pub fn id(&self) -> RequestId {

@@ -181,6 +181,8 @@ pub(crate) struct Core {
     rows: RefCell<HashMap<String, usize>>,
     /// What the ids of the controls begin with.
     prefix: String,
+    /// The language of choices: one of the application's, or none.
+    language: &'static str,
     /// The author places the messages.
     apart: bool,
     /// The first wrong field has the focus.
@@ -196,6 +198,7 @@ impl<S: Service> Form<S> {
     pub fn of_post(cx: &Cx<'_>, write: impl FnOnce(&mut Link<'_>)) -> Self {
         let mut form = Self::new("post", write);
         form.core.multipart = S::ROUTE.body == BodyKind::Multipart;
+        form.core.language = cx.messages().language;
         if S::ROUTE.is_external() {
             // Neither our token nor anything that was typed goes to another site.
             return form;
@@ -246,11 +249,60 @@ impl<S: Service> Form<S> {
         self
     }
 
+    /// Gives a field a text to be edited, also one that its type would refuse: what is stored may be older than the rule. What the user typed
+    /// in a submission that was not accepted wins.
+    ///
+    /// ```
+    /// use skep::form::Text;
+    /// use skep::prelude::*;
+    ///
+    /// #[derive(Service)]
+    /// #[service(GET "/search")]
+    /// struct Search { q: Option<Text<3, 80>> }
+    /// # impl Handle for Search { async fn handle(self, _cx: &mut Cx<'_>) -> Result { Ok(Response::text("")) } }
+    ///
+    /// let page = html! { form (Search::form().text(Search::q, "ab")) { input (Search::q) type="search"; } };
+    /// assert!(page.as_str().contains(r#"value="ab""#));
+    /// ```
+    #[must_use]
+    pub fn text<T: FormField>(mut self, name: Name<S, T>, text: impl Into<String>) -> Self {
+        let (name, given) = (name.text(), &mut self.core.given);
+        given.retain(|other| *other != *name);
+        given.push(name.into_owned(), text.into());
+        self
+    }
+
     /// Begins the ids of the controls with this, for a page that holds the form of one service more than once. If not
     /// said otherwise it is the service's name in small letters.
     #[must_use]
     pub fn prefixed(mut self, prefix: impl Into<String>) -> Self {
         self.core.prefix = prefix.into();
+        self
+    }
+
+    /// Writes the choices of enums in this language, `cx.language()`. A form that changes something knows the language by itself; one whose
+    /// fields become a query does not see the request.
+    ///
+    /// ```
+    /// use skep::prelude::*;
+    ///
+    /// #[derive(Clone, Copy, Param)]
+    /// enum State {
+    ///     #[param(label(de = "Offen"))]
+    ///     Open,
+    /// }
+    ///
+    /// #[derive(Service)]
+    /// #[service(GET "/search")]
+    /// struct Search { state: Option<State> }
+    /// # impl Handle for Search { async fn handle(self, _cx: &mut Cx<'_>) -> Result { Ok(Response::text("")) } }
+    ///
+    /// let page = html! { form (Search::form().language("de")) { select (Search::state); } };
+    /// assert!(page.as_str().contains("Offen"));
+    /// ```
+    #[must_use]
+    pub fn language(mut self, language: &'static str) -> Self {
+        self.core.language = language;
         self
     }
 

@@ -16,6 +16,7 @@ use crate::error::{Error, Result};
 use crate::percent::{self, EncodeSet};
 
 pub use choice::Choice;
+pub(crate) use choice::label_in;
 pub(crate) use field_map::FieldMap;
 /// Writes [`trait@Param`] and [`Choice`] for an enum of names; an example is at [`Choice`].
 pub use skep_macros::Param;

@@ -9,6 +9,8 @@ use std::error::Error as StdError;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use http::{HeaderMap, header};
+
 use crate::cache::{Cache, Caches, Pages, Store};
 use crate::error::{Error, Result};
 use crate::form::once::Ledger;
@@ -18,14 +20,14 @@ use crate::mail::{Delivery, Mail, Outbox};
 use crate::nonce::Scope;
 use crate::quota::Quota;
 use crate::rate::Rate;
-use crate::request::Peer;
+use crate::request::{Peer, header_text};
 use crate::response::Response;
 use crate::security_headers;
 use crate::session::{SESSIONS, Sessions};
 use crate::settings::{Holder, Settings};
 use crate::setup::Setup;
 use crate::sql;
-use crate::validation::Messages;
+use crate::validation::{self, Messages};
 
 const NO_DATABASE: &str = "this application has no database: add App::database";
 
@@ -78,6 +80,8 @@ pub(crate) struct ThreadResources {
     transaction: OnceCell<sql::Transaction>,
     /// The response to one request may hold what is its user's.
     is_private: Cell<bool>,
+    /// The place of the language that was chosen for the request, among those of the application.
+    language: Cell<Option<usize>>,
 }
 
 struct PerThread {
@@ -187,6 +191,7 @@ impl ThreadResources {
             user: OnceCell::new(),
             transaction: OnceCell::new(),
             is_private: Cell::new(false),
+            language: Cell::new(None),
         }
     }
 
@@ -198,6 +203,7 @@ impl ThreadResources {
             user: OnceCell::new(),
             transaction: OnceCell::new(),
             is_private: Cell::new(false),
+            language: Cell::new(None),
         }
     }
 
@@ -221,6 +227,26 @@ impl ThreadResources {
 
     pub(crate) fn user(&self) -> Option<&str> {
         self.user.get().map(String::as_str)
+    }
+
+    /// One of the application's languages; another one changes nothing.
+    pub(crate) fn choose_language(&self, language: &str) {
+        let languages = &self.shared().forms.languages;
+        if let Some(place) = languages.iter().position(|one| one.language.eq_ignore_ascii_case(language)) {
+            self.language.set(Some(place));
+        }
+    }
+
+    /// The language that was chosen for the request.
+    pub(crate) fn chosen_language(&self) -> Option<&Messages> {
+        self.shared().forms.languages.get(self.language.get()?)
+    }
+
+    /// The messages of a request: in the language that was chosen, or in one that its client accepts.
+    pub(crate) fn messages(&self, headers: &HeaderMap) -> &Messages {
+        let accepted = || header_text(headers, &header::ACCEPT_LANGUAGE);
+        self.chosen_language()
+            .unwrap_or_else(|| validation::choose_language(&self.shared().forms.languages, accepted()))
     }
 
     pub(crate) fn has_database(&self) -> bool {

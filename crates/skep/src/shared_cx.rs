@@ -12,7 +12,7 @@ use crate::request::header_text;
 use crate::resources::ThreadResources;
 use crate::settings::Settings;
 use crate::sql;
-use crate::validation::{self, Messages};
+use crate::validation::Messages;
 
 /// A request without the user: no cookie, no flash message, no address, no header field, and nothing that could set a
 /// cookie.
@@ -266,8 +266,9 @@ impl<'r> SharedCx<'r> {
         link::absolute(&self.origin(), &to)
     }
 
-    /// The language of the messages that this user gets: one of [`App::languages`](crate::App::languages). A page that asks is kept
-    /// for each language apart, and says `Vary: Accept-Language`.
+    /// The language of the messages that this user gets: one of [`App::languages`](crate::App::languages), by `Accept-Language` or as
+    /// [`Cx::set_language`](crate::Cx::set_language) said. A page that asks is kept for each language apart, and says
+    /// `Vary: Accept-Language`.
     #[must_use]
     pub fn language(&self) -> &'static str {
         self.note(Inputs::LANGUAGE);
@@ -275,8 +276,7 @@ impl<'r> SharedCx<'r> {
     }
 
     pub(crate) fn messages(&self) -> &'r Messages {
-        let accepted = header_text(&self.parts.headers, &header::ACCEPT_LANGUAGE);
-        validation::choose_language(&self.resources.shared().forms.languages, accepted)
+        self.resources.messages(&self.parts.headers)
     }
 }
 

@@ -7,6 +7,8 @@ mod ids;
 mod job;
 mod mail;
 mod mounts;
+#[cfg(feature = "people")]
+mod people;
 
 use std::cell::Cell;
 use std::future::{Future, poll_fn};
@@ -309,8 +311,12 @@ impl Local {
                 Err(mut error) => match error.take_response() {
                     Some(response) => response.into(),
                     None => {
-                        let about =
-                            About { parts: Some(&parts), speaks_json: speaks_json.get(), user: resources.user() };
+                        let about = About {
+                            parts: Some(&parts),
+                            speaks_json: speaks_json.get(),
+                            user: resources.user(),
+                            language: resources.chosen_language().map(|chosen| chosen.language),
+                        };
                         nonce.enter(|| local.fail(&error, id, &about))
                     }
                 },

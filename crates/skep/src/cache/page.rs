@@ -228,6 +228,10 @@ fn answer(cx: &Cx<'_>, page: Page) -> Result {
     for (name, value) in fields {
         own.append(HeaderName::from_bytes(name.as_bytes())?, HeaderValue::from_maybe_shared(value)?);
     }
+    if cx.shared().resources().chosen_language().is_some() {
+        // By something that no `Vary` says.
+        own.insert(CACHE_CONTROL, HeaderValue::from_static("private, no-cache"));
+    }
     let is_read = matches!(*cx.method(), Method::GET | Method::HEAD) && status == StatusCode::OK;
     let tag = own.get(ETAG).filter(|_| is_read).map(HeaderValue::as_bytes);
     if tag.is_some_and(|tag| is_other_wanted(cx.request_headers(), tag)) {

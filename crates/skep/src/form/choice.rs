@@ -9,7 +9,11 @@ impl<T: Choice> Control for T {
     type Look = look::Choose;
 
     fn shape() -> Shape {
-        let option = |choice: &Self| OfferedOption { value: choice.value(), label: choice.label() };
+        let option = |choice: &Self| OfferedOption {
+            value: choice.value(),
+            label: choice.label(),
+            translations: choice.translations(),
+        };
         Shape { kind: "radio", options: Self::ALL.iter().map(option).collect(), ..Shape::default() }
     }
 

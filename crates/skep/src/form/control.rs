@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::Core;
-use super::field::{OfferedOption, Shape, Which};
+use super::field::{Shape, Which};
 use crate::html::{Attributes, Buffer, Html, Phrasing, Plain, Render};
 
 /// The control of a field: attributes, content and message. [`Form`](super::Form)'s methods make it, and it stands between the
@@ -150,25 +150,26 @@ impl<'f> Controlled<'f> {
             // A `select` that must be filled begins with an option that is none (HTML, 4.10.7).
             out.push_trusted("<option value=\"\">–</option>");
         }
-        for OfferedOption { value, label } in &self.shape.options {
+        for option in &self.shape.options {
+            let value = &option.value;
             out.push_trusted("<option");
             out.push_attribute("value", value);
             if texts.contains(value) {
                 out.push_trusted(" selected");
             }
             out.push_trusted(">");
-            out.push_text(label);
+            out.push_text(option.label_in(self.core.language));
             out.push_trusted("</option>");
         }
     }
 
     /// The radio buttons or checkboxes of a group, each in its label.
     fn write_group(&self, out: &mut Buffer) {
-        for (position, OfferedOption { value, label }) in self.shape.options.iter().enumerate() {
+        for (position, option) in self.shape.options.iter().enumerate() {
             // Of a group of checkboxes none must be ticked.
             let shape = Shape { required: self.shape.required && !self.shape.multiple, ..self.shape.clone() };
             let part =
-                Self::new(self.core, self.name.clone(), &Which::Choice((*value).to_owned()), shape, Element::Input);
+                Self::new(self.core, self.name.clone(), &Which::Choice(option.value.to_owned()), shape, Element::Input);
             out.push_trusted("<label><input");
             out.push_attribute("name", &*self.name);
             out.push_attribute("id", &part.id());
@@ -176,7 +177,7 @@ impl<'f> Controlled<'f> {
             let is_wrong = position == 0 && self.core.complaint(&self.name).is_some();
             part.flag(out, "autofocus", is_wrong && !self.core.focused.replace(true));
             out.push_trusted("> ");
-            out.push_text(label);
+            out.push_text(option.label_in(self.core.language));
             out.push_trusted("</label>");
         }
     }

@@ -9,7 +9,7 @@ use super::info::FieldInfo;
 use super::look::{self, Look};
 use super::submission::Submission;
 use super::upload::Received;
-use crate::param::Param;
+use crate::param::{Param, label_in};
 use crate::validation::FieldError;
 
 /// A type whose values a user can give in a form.
@@ -136,6 +136,14 @@ pub struct OfferedOption {
     pub value: &'static str,
     /// What is shown.
     pub label: &'static str,
+    /// What is shown in other languages, by language.
+    pub translations: &'static [(&'static str, &'static str)],
+}
+
+impl OfferedOption {
+    pub(super) fn label_in(&self, language: &str) -> &'static str {
+        label_in(language, self.label, self.translations)
+    }
 }
 
 /// A field of a service's form: a [`Control`], or an `Option`, a `Vec` or a `BTreeSet` of one.

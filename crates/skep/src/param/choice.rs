@@ -22,6 +22,24 @@ use super::Param;
 /// let shown: Vec<_> = Order::ALL.iter().map(|order| (order.value(), order.label())).collect();
 /// assert_eq!(shown, [("newest-first", "Newest first"), ("oldest", "The oldest first")]);
 /// ```
+///
+/// With [`App::languages`](crate::App::languages), a form writes its choices in the user's language:
+///
+/// ```
+/// use skep::param::{Choice, Param};
+///
+/// #[derive(Clone, Copy, Param)]
+/// enum State {
+///     #[param(label(de = "Offen"))]
+///     Open,
+///     #[param(label = "Done", label(de = "Erledigt", "pt-BR" = "Pronto"))]
+///     Closed,
+/// }
+///
+/// assert_eq!(State::Closed.label_in("de"), "Erledigt");
+/// assert_eq!(State::Closed.label_in("en"), "Done");
+/// assert_eq!(State::Open.label_in("pt-BR"), "Open");
+/// ```
 #[diagnostic::on_unimplemented(
     message = "the values of `{Self}` cannot be listed",
     label = "a `select` or radio buttons need a type that implements `Choice`",
@@ -36,4 +54,23 @@ pub trait Choice: Param + 'static {
 
     /// What people read.
     fn label(&self) -> &'static str;
+
+    /// What people read in other languages, by language.
+    fn translations(&self) -> &'static [(&'static str, &'static str)] {
+        &[]
+    }
+
+    /// What people read in a language, such as [`Cx::language`](crate::Cx::language); the [`label`](Self::label) where it has no translation.
+    fn label_in(&self, language: &str) -> &'static str {
+        label_in(language, self.label(), self.translations())
+    }
+}
+
+/// The label in this language.
+pub(crate) fn label_in(
+    language: &str,
+    label: &'static str,
+    translations: &[(&'static str, &'static str)],
+) -> &'static str {
+    translations.iter().find(|(translated, _)| *translated == language).map_or(label, |(_, text)| text)
 }

@@ -126,6 +126,11 @@ async fn on_pool<T: Send + 'static>(cx: &Cx<'_>, work: impl FnOnce() -> T + Send
     .await
 }
 
+/// Without a request, and without a turn: [`Site::hash_password`](crate::Site::hash_password).
+pub(crate) fn hash_now(cost: PasswordCost, password: &str) -> Result<String> {
+    hash(cost.params()?, &checked(password)?)
+}
+
 fn hash(params: Params, password: &str) -> Result<String> {
     let mut salt = [0; SALT_BYTES];
     getrandom::fill(&mut salt).map_err(|error| Error::internal(format!("no random numbers: {error}")))?;

@@ -20,6 +20,8 @@ pub(super) struct About<'a> {
     /// The clients of the route read JSON.
     pub(super) speaks_json: bool,
     pub(super) user: Option<&'a str>,
+    /// The one that was chosen for the request.
+    pub(super) language: Option<&'static str>,
 }
 
 impl Local {
@@ -35,7 +37,8 @@ impl Local {
     pub(super) fn page(&self, error: &Error, id: RequestId, about: &About<'_>) -> Response {
         let site = self.site();
         let accepted = about.parts.and_then(|parts| header_text(&parts.headers, &ACCEPT_LANGUAGE));
-        let language = validation::choose_language(&site.resources.forms.languages, accepted).language;
+        let accepted = || validation::choose_language(&site.resources.forms.languages, accepted).language;
+        let language = about.language.unwrap_or_else(accepted);
         let failure = Failure::new(error, id, site.in_development()).for_reader(language, about.user);
         let in_json = about.parts.is_some_and(|parts| error_page::wants_json(&parts.headers, about.speaks_json));
         panic::catch(|| error_page::render(&failure, error, in_json, site.error_page)).unwrap_or_else(|panicked| {

@@ -1,0 +1,67 @@
+//! Who reads the response, and in which language.
+
+use super::Cx;
+
+impl Cx<'_> {
+    /// The language of the messages for this user: one of [`App::languages`](crate::App::languages).
+    #[must_use]
+    pub fn language(&self) -> &'static str {
+        self.shared.language()
+    }
+
+    /// Chooses the language of the rest of this request, instead of `Accept-Language`: of [`language`](Self::language), of the messages and
+    /// choices of forms, and of an error page. A language that [`App::languages`](crate::App::languages) lacks changes nothing.
+    ///
+    /// What an account says of its user is known where the account is read, such as in `Account::find`; anybody else's choice may be in a
+    /// cookie, which a [layer](crate::layer) reads.
+    ///
+    /// ```
+    /// use skep::form::Messages;
+    /// use skep::layer::Next;
+    /// use skep::prelude::*;
+    ///
+    /// const GERMAN: Messages = Messages { language: "de", missing: "Bitte ausfüllen.", ..Messages::ENGLISH };
+    ///
+    /// async fn by_cookie(cx: &mut Cx<'_>, next: Next<'_>) -> Result {
+    ///     if let Some(language) = cx.cookie("language") {
+    ///         cx.set_language(language);
+    ///     }
+    ///     next.run(cx).await
+    /// }
+    ///
+    /// #[derive(Service)]
+    /// #[service(GET "/")]
+    /// struct Index;
+    ///
+    /// impl Handle for Index {
+    ///     async fn handle(self, cx: &mut Cx<'_>) -> Result { Ok(Response::text(cx.language())) }
+    /// }
+    ///
+    /// let app = App::new().serve::<(Index,)>().languages([Messages::ENGLISH, GERMAN]).wrap(by_cookie);
+    /// let client = skep::test::Client::new(app);
+    /// let index = || client.request(skep::Method::GET, "/");
+    /// assert_eq!(index().send().text(), "en");
+    /// assert_eq!(index().header("cookie", "language=de").send().text(), "de");
+    /// ```
+    ///
+    /// A [`PublicPage`](crate::cache::PublicPage) is kept here for each language, and by no proxy if the language was chosen.
+    pub fn set_language(&self, language: &str) {
+        self.shared.resources().choose_language(language);
+    }
+
+    /// Names the user of this request, for log lines and [error pages](crate::error_page::Failure::user). A guard that knows the user
+    /// does it; nothing is decided by it.
+    ///
+    /// ```
+    /// fn known(cx: &skep::Cx<'_>, email: &str) { cx.set_user(email) }
+    /// ```
+    pub fn set_user(&self, user: impl Into<String>) {
+        self.shared.resources().set_user(user.into());
+    }
+
+    /// The user, if a guard of this request named one: [`set_user`](Self::set_user). For a [layer](crate::layer) that notes who did what.
+    #[must_use]
+    pub fn user(&self) -> Option<&str> {
+        self.shared.resources().user()
+    }
+}
