@@ -55,7 +55,7 @@ impl PublicPage for Index {
     }
 
     async fn page(&self, cx: &SharedCx<'_>) -> Result {
-        let total = cx.db().one::<u32>("select count(*) from article").await?.unwrap_or(0);
+        let total = count(cx.db(), None).await?;
         let teasers = teasers(cx.db(), None, self.page).await?;
         if self.page == 0 || (teasers.is_empty() && self.page != 1) {
             return Err(Error::not_found());
@@ -77,8 +77,7 @@ impl PublicPage for Tagged {
     }
 
     async fn page(&self, cx: &SharedCx<'_>) -> Result {
-        let count = query("select count(*) from article_tag where tag = ?", &self.tag);
-        let total = cx.db().one::<u32>(count).await?.unwrap_or(0);
+        let total = count(cx.db(), Some(&self.tag)).await?;
         let teasers = teasers(cx.db(), Some(&self.tag), self.page).await?;
         if self.page == 0 || teasers.is_empty() {
             return Err(Error::not_found());
@@ -95,6 +94,15 @@ impl PublicPage for Tagged {
             },
         ))
     }
+}
+
+/// How many articles there are, with a tag or in all.
+pub async fn count(db: &sql::Local, tag: Option<&Slug>) -> Result<u32> {
+    let count = match tag {
+        None => db.one("select count(*) from article").await?,
+        Some(tag) => db.one(query("select count(*) from article_tag where tag = ?", tag)).await?,
+    };
+    Ok(count.unwrap_or(0))
 }
 
 /// One page of a list: the newest articles first, with a tag or all.
@@ -132,7 +140,7 @@ pub fn list(teasers: &[Teaser]) -> Html {
 }
 
 /// The way to older and newer articles.
-fn pages<L: Href>(page: u32, total: u32, link: impl Fn(u32) -> L) -> Html {
+pub fn pages<L: Href>(page: u32, total: u32, link: impl Fn(u32) -> L) -> Html {
     let last = total.div_ceil(PER_PAGE);
     html! {
         @if last > 1 {

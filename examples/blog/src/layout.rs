@@ -7,6 +7,7 @@ use skep::prelude::*;
 
 use crate::Static;
 use crate::archive::Archive;
+use crate::desk::Desk;
 use crate::feed::{Atom, Rss};
 use crate::index::{Index, Tagged};
 use crate::search::Search;
@@ -72,7 +73,8 @@ fn document(title: &str, content: &Html) -> Html<Document> {
                 main #content { (content) }
                 footer {
                     p { "Served by one executable, written with Skep. Subscribe by "
-                        a href=(Atom) { "Atom" } " or " a href=(Rss) { "RSS" } "." }
+                        a href=(Atom) { "Atom" } " or " a href=(Rss) { "RSS" } ". "
+                        a href=(Desk::link()) { "For authors" } }
                 }
             }
         }

@@ -1,7 +1,7 @@
-//! A blog: articles from a folder of Markdown files, tags, an archive, comments, feeds and search.
+//! A blog: articles from a folder of Markdown files, tags, an archive, comments, feeds and search; and a desk for authors.
 //!
 //! Start reading at [`app`]; then [`index`] for a list, [`article`] for a page with a form, [`library`] for how files become
-//! articles.
+//! articles, [`mod@write`] for how authors write them.
 
 use std::time::Duration;
 
@@ -11,15 +11,20 @@ use skep::sql::migrations;
 pub mod api;
 pub mod archive;
 pub mod article;
+pub mod author;
 pub mod comment;
+pub mod desk;
 pub mod feed;
 pub mod index;
 pub mod layout;
 pub mod library;
 pub mod markdown;
+pub mod moderation;
 pub mod search;
 pub mod settings;
+pub mod sign_in;
 pub mod source;
+pub mod write;
 
 use self::library::Library;
 
@@ -41,11 +46,14 @@ pub fn app() -> App {
         .serve::<(article::Article, comment::Comment)>()
         .serve::<(feed::Atom, feed::Rss, feed::TaggedAtom, feed::TaggedRss)>()
         .serve::<(api::Articles,)>()
+        .serve::<(sign_in::SignInPage, sign_in::SignIn, sign_in::SignOut, desk::Desk)>()
+        .serve::<(write::Write, write::Save, write::Delete, moderation::Moderation, moderation::Remove)>()
         .openapi("/api.json")
         .files("/static", Static::files())
         .database(migrations!("migrations"))
         .state(Library::default())
         .on_start(library::open)
+        .on_start(author::found)
         .every("articles", LOOK_EVERY, library::look)
         .error_page(layout::error_page)
         .security_headers(layout::security_headers())

@@ -1,7 +1,7 @@
 //! The folder of articles: what is in it becomes rows, at the start and whenever a file changes.
 //!
 //! Whoever may write to the folder owns the blog: a file that appears is a new article, one that changes is an edited
-//! article, one that goes away is gone. A file that cannot be read as an article is named in the log, once, and the article
+//! article, one that goes away is gone. What authors write at their desk becomes a file, too. A file that cannot be read as an article is named in the log, once, and the article
 //! stays as it was before.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -149,17 +149,53 @@ fn stored(db: &mut Blocking<'_>, sources: &[Source]) -> sql::Result<Vec<Columns>
     ))
 }
 
+const UPSERT: &str = "insert into article (slug, title, published, summary, markdown, tags) values (?, ?, ?, ?, ?, ?)
+    on conflict (slug) do update set title = excluded.title, published = excluded.published,
+        summary = excluded.summary, markdown = excluded.markdown, tags = excluded.tags";
+const ID: &str = "select id from article where slug = ?";
+const UNTAG: &str = "delete from article_tag where article_id = ?";
+const TAG: &str = "insert into article_tag (article_id, tag) values (?, ?)";
+
 fn store_one(db: &mut Blocking<'_>, source: &Source) -> sql::Result<()> {
-    db.execute(query(
-        "insert into article (slug, title, published, summary, markdown, tags) values (?, ?, ?, ?, ?, ?)
-         on conflict (slug) do update set title = excluded.title, published = excluded.published,
-             summary = excluded.summary, markdown = excluded.markdown, tags = excluded.tags",
-        columns(source),
-    ))?;
-    let id = db.one::<i64>(query("select id from article where slug = ?", &source.slug))?;
-    db.execute(query("delete from article_tag where article_id = ?", id))?;
+    db.execute(query(UPSERT, columns(source)))?;
+    let id = db.one::<i64>(query(ID, &source.slug))?;
+    db.execute(query(UNTAG, id))?;
     for tag in &source.tags {
-        db.execute(query("insert into article_tag (article_id, tag) values (?, ?)", (id, tag)))?;
+        db.execute(query(TAG, (id, tag)))?;
     }
     Ok(())
+}
+
+/// True if there is an article at this address.
+pub async fn is_taken(cx: &Cx<'_>, page: &Slug) -> Result<bool> {
+    Ok(cx.db().one::<i64>(query(ID, page)).await?.is_some())
+}
+
+/// Writes the file of an article and its row, so that it is there at once. Should the row fail, the next look finds the file.
+pub async fn publish(cx: &Cx<'_>, source: &Source) -> Result<()> {
+    let (folder, name, text) = (cx.data().join(FOLDER), source.slug.to_string(), source.to_text());
+    cx.offload(move || replace(&folder, &name, &text)).await??;
+    let db = cx.transaction().await?;
+    db.execute(query(UPSERT, columns(source))).await?;
+    let id = db.one::<i64>(query(ID, &source.slug)).await?;
+    db.execute(query(UNTAG, id)).await?;
+    for tag in &source.tags {
+        db.execute(query(TAG, (id, tag))).await?;
+    }
+    cx.invalidate(ARTICLES).await
+}
+
+/// In one step, so that no look sees half a file.
+fn replace(folder: &Path, name: &str, text: &str) -> io::Result<()> {
+    let unfinished = folder.join(format!(".{name}.md"));
+    fs::write(&unfinished, text)?;
+    fs::rename(unfinished, folder.join(format!("{name}.md")))
+}
+
+/// Removes the file of an article and its row.
+pub async fn withdraw(cx: &Cx<'_>, page: &Slug) -> Result<()> {
+    let file = cx.data().join(FOLDER).join(format!("{page}.md"));
+    cx.offload(move || fs::remove_file(file)).await??;
+    cx.transaction().await?.execute(query("delete from article where slug = ?", page)).await?;
+    cx.invalidate(ARTICLES).await
 }

@@ -14,4 +14,9 @@ pub struct Blog {
     /// The period of `max_comments`.
     #[setting(default = "10m")]
     pub comment_window: Duration,
+    /// The e-mail address of an author, who gets an account at the start.
+    pub author: Option<String>,
+    /// The password of that author.
+    #[setting(secret)]
+    pub author_password: Option<String>,
 }

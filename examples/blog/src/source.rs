@@ -90,6 +90,21 @@ impl Source {
             markdown: markdown.trim().to_owned(),
         })
     }
+
+    /// The file that says this: what [`parse`](Self::parse) reads.
+    #[must_use]
+    pub fn to_text(&self) -> String {
+        let quoted = |text: &str| toml::Value::from(text).to_string();
+        let tags: Vec<String> = self.tags.iter().map(|tag| quoted(tag.as_str())).collect();
+        format!(
+            "{FENCE}\ntitle = {}\ndate = {}\ntags = [{}]\nsummary = {}\n{FENCE}\n\n{}\n",
+            quoted(&self.title),
+            self.published,
+            tags.join(", "),
+            quoted(&self.summary),
+            self.markdown
+        )
+    }
 }
 
 fn text(bytes: &[u8]) -> Result<&str, Broken> {
@@ -164,6 +179,20 @@ mod tests {
         assert_eq!(source.tags, ["b".parse().unwrap(), "a".parse().unwrap()]);
         assert_eq!(source.markdown, "Text.");
         assert_eq!(Source::parse("a-day", GOOD.replace('\n', "\r\n").as_bytes()).unwrap(), source);
+    }
+
+    #[test]
+    fn what_is_written_is_what_is_read() {
+        let source = Source::parse("a-day", GOOD.as_bytes()).unwrap();
+        let odd = Source {
+            title: "A \"day\" \\ in '26 🐝".into(),
+            summary: "Two\n+++\nlines \u{7f}, ' and \"".into(),
+            markdown: "+++\n\nNot the front.".into(),
+            ..source.clone()
+        };
+        for source in [source, odd] {
+            assert_eq!(Source::parse("a-day", source.to_text().as_bytes()).unwrap(), source);
+        }
     }
 
     #[test]

@@ -1,0 +1,87 @@
+//! Comments of readers, the newest first, to be removed by authors.
+
+use skep::people::Signed;
+use skep::prelude::*;
+use skep::sql::{Row, query};
+
+use crate::article::Article;
+use crate::author::Author;
+use crate::comment;
+use crate::desk;
+use crate::index::pages;
+use crate::layout::{day, page};
+
+/// Comments on a page of the list.
+pub const PER_PAGE: u32 = 20;
+
+/// All comments.
+#[derive(Service)]
+#[service(GET "/desk/comments")]
+pub struct Moderation {
+    /// Counted from 1.
+    #[query(default = 1)]
+    page: u32,
+    #[guard]
+    author: Signed<Author>,
+}
+
+#[derive(Row)]
+struct Line {
+    id: i64,
+    slug: Slug,
+    author: String,
+    html: String,
+    written: String,
+}
+
+impl Handle for Moderation {
+    async fn handle(self, cx: &mut Cx<'_>) -> Result {
+        let skip = self.page.checked_sub(1).or_404()?.saturating_mul(PER_PAGE);
+        let total = cx.db().one::<u32>("select count(*) from comment").await?.unwrap_or(0);
+        let found = query(
+            "select id, slug, author, html, written from comment order by id desc limit ? offset ?",
+            (PER_PAGE, skip),
+        );
+        let comments: Vec<Line> = cx.db().all(found).await?;
+        let content = html! {
+            h1 { "Comments" }
+            (desk::menu(cx, &self.author))
+            @for comment in &comments { (below(cx, comment)) }
+            @if comments.is_empty() { p.notice { "Nothing here yet." } }
+            (pages(self.page, total, |page| Moderation::link().page(page)))
+        };
+        Ok(page("Comments", &content))
+    }
+}
+
+fn below(cx: &Cx<'_>, comment: &Line) -> Html {
+    let article = Article { page: comment.slug.clone() };
+    html! {
+        article.comment {
+            h2.meta { strong { (comment.author) } ", " (day(comment.written.split('T').next().unwrap_or_default())) " · "
+                a href=(article.at(format_args!("comment-{}", comment.id))) { (comment.slug) } }
+            // It was cleaned when it was written.
+            (Html::trusted(&comment.html))
+            form (Remove::form(cx, comment.id)) { button.quiet { "Remove" } }
+        }
+    }
+}
+
+/// Removes a comment.
+#[derive(Service)]
+#[service(POST "/desk/comments/{id}/remove")]
+pub struct Remove {
+    id: i64,
+    #[guard]
+    _author: Signed<Author>,
+}
+
+impl Handle for Remove {
+    async fn handle(self, cx: &mut Cx<'_>) -> Result {
+        let removed = query("delete from comment where id = ? returning slug", self.id);
+        let slug: Slug = cx.transaction().await?.one(removed).await?.or_404()?;
+        cx.invalidate(&comment::tag(&slug)).await?;
+        cx.flash("The comment is removed.");
+        Ok(Response::see_other(Moderation::link()))
+    }
+}
