@@ -97,6 +97,7 @@ pub(crate) const STEPS: &[Step] = &[
                 "cargo build -p skep --target wasm32-wasip2 --features openapi",
                 "cargo rustc -p hello --lib --crate-type cdylib --target wasm32-wasip2",
                 "cargo rustc -p blog --lib --crate-type cdylib --target wasm32-wasip2",
+                "cargo rustc -p helpdesk --lib --crate-type cdylib --target wasm32-wasip2",
             ],
             &[],
         ),
@@ -143,7 +144,7 @@ pub(crate) const STEPS: &[Step] = &[
         about: "the examples build as they are deployed, with the release profile",
         hermetic: false,
         // `skep`, with its compiler of components, would take ten minutes more.
-        work: Work::Commands(&["cargo build --release -p hello -p blog"], &[]),
+        work: Work::Commands(&["cargo build --release -p hello -p blog -p helpdesk"], &[]),
     },
     Step {
         name: "deny",

@@ -1,31 +1,6 @@
 //! The Rust of how-to guides, compiled. `cargo xtask tidy` checks that the code of each page stands here, or is a documentation test.
 #![allow(dead_code, reason = "the code is written as the pages need it")]
 
-mod send_file {
-    use skep::files::StoredFile;
-    use skep::prelude::*;
-    use skep::session::Key;
-
-    const USER: Key<u64> = Key::new("user");
-
-    /// An invoice, for signed-in users.
-    #[derive(Service)]
-    #[service(GET "/invoices/{number}")]
-    struct Invoice {
-        number: u32,
-    }
-
-    impl Handle for Invoice {
-        async fn handle(self, cx: &mut Cx<'_>) -> Result {
-            if cx.session().get(&USER).await?.is_none() {
-                return Err(Error::forbidden("sign in to see invoices"));
-            }
-            let file = StoredFile::new("/srv/invoices", format!("{}.pdf", self.number));
-            cx.send_file(&file.name(format!("Invoice {}.pdf", self.number)))
-        }
-    }
-}
-
 mod background_work {
     use std::time::Duration;
 

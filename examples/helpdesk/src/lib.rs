@@ -1,0 +1,78 @@
+//! A help-desk: customers report problems, agents answer them, administrators look after both.
+//!
+//! Start reading at [`app`]; then [`user`] for who may do what, [`ticket_list`] for a list with filters, [`ticket_page`] for a page with
+//! forms, [`audit`] for a layer, [`api`] for programs.
+
+use std::time::Duration;
+
+use skep::form::Messages;
+use skep::guard::Limited;
+use skep::people::Signed;
+use skep::prelude::*;
+use skep::sql::migrations;
+
+pub mod api;
+pub mod attachment;
+pub mod audit;
+pub mod comment;
+pub mod demo;
+pub mod escalation;
+pub mod export;
+pub mod language;
+pub mod layout;
+pub mod new_ticket;
+pub mod profile;
+pub mod search;
+pub mod settings;
+pub mod sign_in;
+pub mod sign_up;
+pub mod status_page;
+pub mod texts;
+pub mod ticket;
+pub mod ticket_list;
+pub mod ticket_page;
+pub mod token;
+pub mod triage;
+pub mod user;
+pub mod users;
+
+use self::user::User;
+
+skep::assets! {
+    /// What pages refer to.
+    pub Static = "static" at "/static"
+}
+
+/// How often tickets are looked through that wait for an answer.
+const LOOK_EVERY: Duration = Duration::from_mins(1);
+
+/// The application.
+#[must_use]
+pub fn app() -> App {
+    App::new()
+        .name(env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION"))
+        .settings::<settings::Helpdesk>()
+        .languages([Messages::ENGLISH, language::GERMAN])
+        .database(migrations!("migrations"))
+        .files("/static", Static::files())
+        .serve::<(sign_in::Home, sign_in::SignInPage, sign_in::SignIn, sign_in::SignOut)>()
+        .serve::<(sign_up::SignUpPage, status_page::StatusPage)>()
+        .serve_guarded::<Limited<sign_up::SignUps>, (sign_up::SignUp,)>()
+        .serve::<(profile::Profile, profile::SaveProfile, token::CreateToken, token::RevokeToken)>()
+        .serve::<(ticket_list::TicketList, new_ticket::NewTicket, new_ticket::CreateTicket, export::Export)>()
+        .serve::<(ticket_page::TicketPage, comment::AddComment, comment::AddNote, triage::Triage)>()
+        .serve::<(attachment::Download,)>()
+        .serve::<(users::Users, users::ChangeUser, audit::AuditTrail)>()
+        .serve::<(api::List, api::Show, api::Create, api::Change)>()
+        .openapi("/api.json")
+        // No service without somebody who is known, unless it says why.
+        .require::<Signed<User>>()
+        .guard::<Limited<api::Calls>>("/api")
+        .wrap(audit::record)
+        .on_start(demo::fill)
+        .every("escalation", LOOK_EVERY, escalation::run)
+        .error_page(layout::error_page)
+        .security_headers(layout::security_headers())
+}
+
+skep::component!(app());

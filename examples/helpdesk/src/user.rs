@@ -1,0 +1,133 @@
+//! Who uses the help-desk, and the rules for who may do what.
+
+use skep::people::{Account, Allowed, PasswordAccount, Rule};
+use skep::prelude::*;
+use skep::sql::{Row, query};
+
+use crate::language::Language;
+use crate::sign_in::SignInPage;
+use crate::texts::texts;
+
+/// An account.
+#[derive(Debug, Row)]
+pub struct User {
+    /// The key of its row.
+    pub id: i64,
+    /// What it signs in with.
+    pub email: String,
+    /// What others see.
+    pub name: String,
+    password: String,
+    /// What it may do.
+    pub role: Role,
+    /// What its pages are written in.
+    pub language: Language,
+}
+
+/// What an account may do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Param)]
+pub enum Role {
+    /// Reports problems, and sees its own tickets.
+    #[param(label(de = "Kunde"))]
+    Customer,
+    /// Sees and answers all tickets.
+    #[param(label(de = "Betreuer"))]
+    Agent,
+    /// Does that, and looks after accounts.
+    #[param(label = "Administrator", label(de = "Verwalter"))]
+    Admin,
+}
+
+/// An agent or an administrator, as a guard.
+pub type Agent = Allowed<Answer>;
+
+/// An administrator, as a guard.
+pub type Admin = Allowed<Administer>;
+
+/// The rule of [`Agent`].
+#[derive(Debug)]
+pub struct Answer;
+
+/// The rule of [`Admin`].
+#[derive(Debug)]
+pub struct Administer;
+
+impl User {
+    /// True for agents and administrators.
+    #[must_use]
+    pub fn is_staff(&self) -> bool {
+        self.role != Role::Customer
+    }
+
+    /// Whose tickets it sees: everybody's if that is `None`. Statements take it as a parameter.
+    #[must_use]
+    pub fn sees_only(&self) -> Option<i64> {
+        (!self.is_staff()).then_some(self.id)
+    }
+}
+
+impl Rule for Answer {
+    type Account = User;
+
+    async fn allows(user: &User, _cx: &Cx<'_>) -> Result<bool> {
+        Ok(user.is_staff())
+    }
+
+    fn refuse(_user: &User, cx: &Cx<'_>) -> Error {
+        Error::forbidden(texts(cx.language()).for_agents)
+    }
+}
+
+impl Rule for Administer {
+    type Account = User;
+
+    async fn allows(user: &User, _cx: &Cx<'_>) -> Result<bool> {
+        Ok(user.role == Role::Admin)
+    }
+
+    fn refuse(_user: &User, cx: &Cx<'_>) -> Error {
+        Error::forbidden(texts(cx.language()).for_admins)
+    }
+}
+
+impl Account for User {
+    fn id(&self) -> String {
+        self.id.to_string()
+    }
+
+    #[expect(clippy::misnamed_getters, reason = "the log and the audit trail tell people apart who share a name")]
+    fn name(&self) -> &str {
+        &self.email
+    }
+
+    async fn find(cx: &Cx<'_>, id: &str) -> Result<Option<Self>> {
+        let found = query("select id, email, name, password, role, language from user where id = ? and not locked", id);
+        let user: Option<Self> = cx.db().one(found).await?;
+        if let Some(user) = &user {
+            cx.set_language(user.language.value());
+        }
+        Ok(user)
+    }
+
+    fn refuse(cx: &Cx<'_>) -> Error {
+        let wanted = cx.uri().path_and_query().filter(|_| cx.method() == skep::Method::GET);
+        Response::see_other(SignInPage::link().back(wanted.map(ToString::to_string))).into()
+    }
+}
+
+impl PasswordAccount for User {
+    async fn find_by_name(cx: &Cx<'_>, name: &str) -> Result<Option<Self>> {
+        let found =
+            query("select id, email, name, password, role, language from user where email = ? and not locked", name);
+        Ok(cx.db().one(found).await?)
+    }
+
+    fn password_hash(&self) -> Option<&str> {
+        Some(&self.password)
+    }
+
+    async fn set_password_hash(&self, cx: &Cx<'_>, hash: &str) -> Result<()> {
+        cx.db().execute(query("update user set password = ? where id = ?", (hash, self.id))).await?;
+        Ok(())
+    }
+}

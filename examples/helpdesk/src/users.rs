@@ -1,0 +1,91 @@
+//! Accounts, for administrators.
+
+use skep::prelude::*;
+use skep::sql::{Row, query};
+
+use crate::layout::{page, pager};
+use crate::texts::{Texts, texts};
+use crate::user::{Admin, Role};
+
+const PER_PAGE: u32 = 25;
+
+/// All accounts.
+#[derive(Service)]
+#[service(GET "/users")]
+pub struct Users {
+    #[query(default = 1)]
+    page: u32,
+    #[guard]
+    admin: Admin,
+}
+
+#[derive(Row)]
+struct Line {
+    id: i64,
+    email: String,
+    name: String,
+    role: Role,
+    locked: bool,
+}
+
+impl Handle for Users {
+    async fn handle(self, cx: &mut Cx<'_>) -> Result {
+        let t = texts(cx.language());
+        let skip = self.page.checked_sub(1).or_404()?.saturating_mul(PER_PAGE);
+        let rows = query(
+            "select id, email, name, role, locked from user order by name, id limit ? offset ?",
+            (PER_PAGE + 1, skip),
+        );
+        let lines: Vec<Line> = cx.db().all(rows).await?;
+        let has_more = lines.len() > PER_PAGE as usize;
+        let content = html! {
+            h1 { (t.users) }
+            @for line in lines.iter().take(PER_PAGE as usize) { (below(cx, line, t)) }
+            (pager(t, self.page, has_more, |page| Users::link().page(page)))
+        };
+        Ok(page(cx, &self.admin, t.users, &content))
+    }
+}
+
+fn below(cx: &Cx<'_>, line: &Line, t: &Texts) -> Html {
+    let form = ChangeUser::form(cx, line.id)
+        .prefixed(format!("user{}", line.id))
+        .value(ChangeUser::role, &line.role)
+        .value(ChangeUser::locked, &line.locked);
+    html! {
+        form.line (form) {
+            span { strong { (line.name) } " " span.meta { (line.email) } }
+            select (ChangeUser::role) aria-label=(t.role);
+            label.tick (ChangeUser::locked) { input (ChangeUser::locked); " " (t.locked) }
+            button.quiet { (t.save) }
+        }
+    }
+}
+
+/// Gives an account another role, locks it or unlocks it. It counts from the next request on: the account is read for each.
+#[derive(Service)]
+#[service(POST "/users/{id}")]
+pub struct ChangeUser {
+    id: i64,
+    #[guard]
+    admin: Admin,
+    #[form]
+    role: Role,
+    #[form]
+    locked: bool,
+}
+
+impl Handle for ChangeUser {
+    async fn handle(self, cx: &mut Cx<'_>) -> Result {
+        let t = texts(cx.language());
+        if self.id == self.admin.id {
+            // The last administrator would be locked out.
+            return Err(Error::conflict(t.not_yourself));
+        }
+        let update = query("update user set role = ?, locked = ? where id = ?", (&self.role, self.locked, self.id));
+        let changed = cx.transaction().await?.execute(update).await?.rows;
+        (changed == 1).then_some(()).or_404()?;
+        cx.flash(t.saved);
+        Ok(Response::see_other(Users::link()))
+    }
+}
