@@ -2,7 +2,7 @@
 //!
 //! Each example is built and started as for a visitor, with a data folder of its own. From the paths that its table of
 //! routes names, every link is followed and every form is sent empty, so that pages with complaints are seen as well as
-//! those that a visitor hopes for, and a page that is not there. Start reading at [`run`].
+//! those that a visitor hopes for, and a page that is not there. Where there are accounts, the same is done signed in. Start reading at [`run`].
 
 use std::fs;
 use std::path::Path;
@@ -13,6 +13,22 @@ use crate::{command, vnu};
 use crawl::Page;
 
 mod crawl;
+
+/// Somebody who may see all pages of an example.
+struct Account {
+    example: &'static str,
+    flags: &'static [&'static str],
+    form: &'static str,
+}
+
+const ACCOUNTS: &[Account] = &[
+    Account {
+        example: "blog",
+        flags: &["--set", "blog.author=ann@example.org", "--set", "blog.author_password=a straw basket"],
+        form: "email=ann%40example.org&password=a+straw+basket",
+    },
+    Account { example: "helpdesk", flags: &[], form: "email=ada%40example.org&password=straw+basket" },
+];
 
 /// Judges the pages of every example.
 pub(crate) fn run() -> Result<ExitCode, String> {
@@ -31,8 +47,13 @@ pub(crate) fn complaints() -> Result<Vec<String>, String> {
     let mut complaints = Vec::new();
     for name in &names {
         let data = root.join("target/pages").join(format!("{name}.data"));
-        let site = Site::start(&root, name, &data, &[])?;
-        let pages = crawl::all(&site)?;
+        let account = ACCOUNTS.iter().find(|account| account.example == name);
+        let mut site = Site::start(&root, name, &data, account.map_or(&[], |account| account.flags))?;
+        let mut pages = crawl::all(&site)?;
+        if let Some(account) = account {
+            site.sign_in("/sign-in", account.form)?;
+            pages.extend(crawl::all(&site)?);
+        }
         println!("{name}: {} pages", pages.len());
         complaints.extend(judge(&root, name, &pages)?);
     }

@@ -20,6 +20,8 @@ pub(crate) struct Site {
     program: PathBuf,
     /// Without a slash at the end.
     url: String,
+    /// Of somebody who has signed in.
+    cookie: String,
 }
 
 /// What came of a request.
@@ -28,6 +30,8 @@ pub(crate) struct Answer {
     /// Of the body, without parameters.
     pub(crate) kind: String,
     pub(crate) location: Option<String>,
+    /// Name and value.
+    pub(crate) cookie: Option<String>,
     pub(crate) body: String,
 }
 
@@ -44,7 +48,7 @@ impl Site {
         let said = server.stdout.take().map(BufReader::new).ok_or("its output is ours")?;
         let mut lines = said.lines().map_while(Result::ok);
         let found = lines.find_map(|line| line.split_once(" listens on ").map(|(_, rest)| rest.to_owned()));
-        let mut site = Self { server, program, url: String::new() };
+        let mut site = Self { server, program, url: String::new(), cookie: String::new() };
         let found = found.ok_or_else(|| format!("{name} ended without listening"))?;
         found.split_whitespace().next().unwrap_or_default().clone_into(&mut site.url);
         // Whatever else it says is read, so that it never waits for us.
@@ -73,23 +77,35 @@ impl Site {
     }
 
     pub(crate) fn get(&self, path: &str) -> Result<Answer, String> {
-        self.ask("GET", path, "")
+        self.ask("GET", path, "", "")
     }
 
     /// Sends a form without any field.
     pub(crate) fn post(&self, path: &str) -> Result<Answer, String> {
-        let form = "Content-Type: application/x-www-form-urlencoded\r\nContent-Length: 0\r\n";
-        self.ask("POST", path, form)
+        self.send(path, "")
+    }
+
+    fn send(&self, path: &str, form: &str) -> Result<Answer, String> {
+        let kind = "Content-Type: application/x-www-form-urlencoded";
+        self.ask("POST", path, &format!("{kind}\r\nContent-Length: {}\r\n", form.len()), form)
+    }
+
+    /// Signs in with this form: requests that follow are those of its user.
+    pub(crate) fn sign_in(&mut self, path: &str, form: &str) -> Result<(), String> {
+        let answer = self.send(path, form)?;
+        self.cookie = answer.cookie.ok_or_else(|| format!("{path} signs nobody in: {}", answer.body))?;
+        Ok(())
     }
 
     /// As a browser does on a page of the same site, over a connection of its own.
-    fn ask(&self, method: &str, path: &str, more: &str) -> Result<Answer, String> {
+    fn ask(&self, method: &str, path: &str, more: &str, body: &str) -> Result<Answer, String> {
         let (host, wrong) = (self.address(), |error: std::io::Error| format!("{method} {path}: {error}"));
         let mut stream = TcpStream::connect(host).map_err(wrong)?;
         stream.set_read_timeout(Some(PATIENCE)).map_err(wrong)?;
         let head = format!(
             "{method} {path} HTTP/1.1\r\nHost: {host}\r\nOrigin: http://{host}\r\nSec-Fetch-Site: same-origin\r\n\
-             Accept: text/html\r\nConnection: close\r\n{more}\r\n"
+             Accept: text/html\r\nCookie: {}\r\nConnection: close\r\n{more}\r\n{body}",
+            self.cookie
         );
         skep_client::exchange(&mut stream, head.as_bytes(), false, PATIENCE).map(Answer::from).map_err(wrong)
     }
@@ -121,7 +137,14 @@ impl From<Response> for Answer {
         let field = |name| response.fields.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str());
         let kind = field("content-type").unwrap_or_default().split(';').next().unwrap_or_default().to_owned();
         let location = field("location").map(ToOwned::to_owned);
-        Self { status: response.status, kind, location, body: String::from_utf8_lossy(&response.body).into_owned() }
+        let cookie = field("set-cookie").and_then(|field| field.split(';').next()).map(ToOwned::to_owned);
+        Self {
+            status: response.status,
+            kind,
+            location,
+            cookie,
+            body: String::from_utf8_lossy(&response.body).into_owned(),
+        }
     }
 }
 

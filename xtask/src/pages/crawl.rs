@@ -10,6 +10,9 @@ const MOST: usize = 500;
 /// A path that no example has.
 const NOWHERE: &str = "/there-is-no-such-page";
 
+/// A client that signs out sees no more.
+const SIGN_OUT: &str = "/sign-out";
+
 /// A page as it came.
 pub(super) struct Page {
     /// "GET /path, 200".
@@ -61,7 +64,7 @@ fn next(path: &str, answer: &Answer) -> Vec<Step> {
         let to = attribute(tag, "href").or_else(|| attribute(tag, "action").filter(|_| tag.starts_with("form")));
         let is_post = attribute(tag, "method").is_some_and(|method| method.eq_ignore_ascii_case("post"));
         let to = to.or_else(|| tag.starts_with("form").then(|| path.to_owned()));
-        let Some(to) = to.and_then(|to| local(path, &to)) else { continue };
+        let Some(to) = to.and_then(|to| local(path, &to)).filter(|to| to != SIGN_OUT) else { continue };
         steps.push(if is_post { Step::Post(to) } else { Step::Get(to) });
     }
     steps
@@ -95,14 +98,15 @@ mod tests {
     fn links_lead_on_and_forms_are_sent() {
         let body = "<p><a class=\"x\" href=\"/a?b=1&amp;c=2#d\">e</a><a href=\"https://else.where/\">f</a>\
                     <form method=\"post\" action=\"/g\"><form action=\"/h\"><a href=\"?i\">";
-        let answer = Answer { status: 200, kind: "text/html".into(), location: None, body: body.into() };
+        let answer = Answer { status: 200, kind: "text/html".into(), location: None, cookie: None, body: body.into() };
         let get = |path: &str| Step::Get(path.to_owned());
         assert_eq!(next("/j?k", &answer), [get("/a?b=1&c=2"), Step::Post("/g".into()), get("/h"), get("/j?i")]);
     }
 
     #[test]
     fn a_redirect_leads_on() {
-        let answer = Answer { status: 303, kind: String::new(), location: Some("/a".into()), body: String::new() };
+        let answer =
+            Answer { status: 303, kind: String::new(), location: Some("/a".into()), cookie: None, body: String::new() };
         assert_eq!(next("/", &answer), [Step::Get("/a".into())]);
     }
 }
