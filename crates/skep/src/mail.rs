@@ -122,8 +122,8 @@ pub(crate) enum Outbox {
     Mailer(Arc<dyn Mailer>),
     /// The log, in development.
     Log,
-    /// Tests read it.
-    Collected(Mutex<Vec<Mail>>),
+    /// Tests read what was sent (true), and discard the rest later, as a queue does.
+    Collected(Mutex<Vec<(Mail, bool)>>),
     /// Nothing is configured.
     Missing,
 }
@@ -142,7 +142,7 @@ impl Outbox {
                 Ok(())
             }
             (_, Self::Collected(mails)) => {
-                mails.lock().unwrap_or_else(PoisonError::into_inner).push(mail);
+                mails.lock().unwrap_or_else(PoisonError::into_inner).push((mail, true));
                 Ok(())
             }
         };
@@ -153,15 +153,22 @@ impl Outbox {
 
     #[cfg(feature = "people")]
     pub(crate) fn discard(&self, mail: Mail) {
-        if let (Ok(()), Self::Mailer(mailer)) = (mail.check(), self) {
-            mailer.discard(mail);
+        match (mail.check(), self) {
+            (Ok(()), Self::Mailer(mailer)) => mailer.discard(mail),
+            (Ok(()), Self::Collected(mails)) => {
+                mails.lock().unwrap_or_else(PoisonError::into_inner).push((mail, false));
+            }
+            _ => {}
         }
     }
 
     /// What was sent so far, in a test.
     pub(crate) fn collected(&self) -> Option<Vec<Mail>> {
         match self {
-            Self::Collected(mails) => Some(mails.lock().unwrap_or_else(PoisonError::into_inner).clone()),
+            Self::Collected(mails) => {
+                let mails = mails.lock().unwrap_or_else(PoisonError::into_inner);
+                Some(mails.iter().filter(|(_, is_sent)| *is_sent).map(|(mail, _)| mail.clone()).collect())
+            }
             _ => None,
         }
     }

@@ -37,7 +37,7 @@ pub trait MailAccount: Account {
 /// What a link of an account stands for.
 #[derive(Serialize, Deserialize)]
 struct Proof {
-    /// [`Account::KIND`]; of nobody, empty.
+    /// [`Account::KIND`], or [`NOBODY`].
     kind: String,
     id: String,
     /// The address that it was sent to.
@@ -45,6 +45,9 @@ struct Proof {
     /// Changes with the password, so that a link of before resets nothing.
     stamp: String,
 }
+
+/// The kind of account in a token that opens nothing, and is as long as others.
+const NOBODY: &str = "none";
 
 const SIGN_IN: OneTimeToken<Proof> = OneTimeToken::new("skep.sign-in", Duration::from_mins(15));
 const RESET: OneTimeToken<Proof> = OneTimeToken::new("skep.reset", Duration::from_hours(1));
@@ -98,7 +101,7 @@ pub async fn send_reset_link<A: MailAccount + PasswordAccount>(
 
 /// True if the token of a [reset link](send_reset_link) can be redeemed: for the page with the form.
 pub async fn is_reset_link(cx: &Cx<'_>, token: &str) -> Result<bool> {
-    Ok(RESET.peek(cx, token).await?.is_some_and(|proof| !proof.kind.is_empty()))
+    Ok(RESET.peek(cx, token).await?.is_some_and(|proof| proof.kind != NOBODY))
 }
 
 /// Sets the password by the token of a [reset link](send_reset_link), and ends all sessions of the user: `None` if it is none, was used, or
@@ -194,8 +197,9 @@ impl Proof {
         Self { kind: A::KIND.to_owned(), id: account.id(), email: account.email().to_owned(), stamp }
     }
 
-    fn of_nobody() -> Self {
-        Self { kind: String::new(), id: String::new(), email: String::new(), stamp: String::new() }
+    fn of_nobody(email: &str) -> Self {
+        let stamp = URL_SAFE_NO_PAD.encode(&Sha256::digest(email)[..16]);
+        Self { kind: NOBODY.to_owned(), id: NOBODY.to_owned(), email: email.to_owned(), stamp }
     }
 }
 
@@ -208,7 +212,7 @@ async fn send_link<A: MailAccount>(
 ) -> Result<()> {
     may_send(cx, email).await?;
     let account = A::find_by_email(cx, email).await?;
-    let proof = account.as_ref().map_or_else(Proof::of_nobody, |account| Proof::of(account, stamp(account)));
+    let proof = account.as_ref().map_or_else(|| Proof::of_nobody(email), |account| Proof::of(account, stamp(account)));
     let token = kind.issue(cx, &proof).await?;
     let to = account.as_ref().map_or(email, A::email).to_owned();
     let mail = mail(&to, &token);
@@ -237,7 +241,7 @@ async fn may_send(cx: &Cx<'_>, email: &str) -> Result<()> {
 /// The account that a link was sent to, unless it is gone, locked, or has another address by now.
 async fn prove<A: MailAccount>(cx: &Cx<'_>, proof: Option<Proof>) -> Result<Option<(A, Proof)>> {
     let account = match &proof {
-        Some(proof) if proof.kind == A::KIND => A::find(cx, &proof.id).await?,
+        Some(proof) if proof.kind == A::KIND && proof.kind != NOBODY => A::find(cx, &proof.id).await?,
         _ => None,
     };
     let proved = account.zip(proof).filter(|(account, proof)| account.email() == proof.email);
