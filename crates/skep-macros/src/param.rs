@@ -163,12 +163,16 @@ fn write(name: &Ident, choices: &[Choice]) -> TokenStream {
         }
         #[automatically_derived]
         impl ::skep::sql::ToValue for #name {
+            type Sql = ::skep::sql::Text;
+
             fn to_value(&self) -> ::core::result::Result<::skep::sql::Value<'_>, ::skep::sql::Unfit> {
                 ::skep::sql::ToValue::to_value(::skep::param::Choice::value(self))
             }
         }
         #[automatically_derived]
         impl ::skep::sql::FromValue for #name {
+            type Sql = ::skep::sql::Text;
+
             fn from_value(value: ::skep::sql::Value<'_>) -> ::core::result::Result<Self, ::skep::sql::Unfit> {
                 let text = <::std::string::String as ::skep::sql::FromValue>::from_value(value)?;
                 <Self as ::skep::param::Param>::parse(&text)

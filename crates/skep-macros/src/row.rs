@@ -18,7 +18,14 @@ pub(crate) fn expand(input: TokenStream) -> Result<TokenStream> {
     let values = fields.iter().enumerate().map(|(position, Field { ident, ty, .. })| {
         quote_spanned!(field::span(ty)=> #ident: cells.get::<#ty>(plan[#position])?)
     });
+    let by_name = is_by_name(&fields).then(|| {
+        quote! {
+            #[automatically_derived]
+            impl #generics ::skep::sql::ByName for #name #arguments #conditions {}
+        }
+    });
     Ok(quote! {
+        #by_name
         #[automatically_derived]
         impl #generics ::skep::sql::Row for #name #arguments #conditions {
             type Plan = [::core::primitive::usize; #count];
@@ -48,6 +55,11 @@ fn named_fields(input: &DeriveInput) -> Result<Vec<&Field>> {
         _ => "`derive(Row)` is for structs; for a value in one column, implement `skep::sql::FromValue`",
     };
     field::named(input, help)
+}
+
+/// True if each field is read from the column of its own name.
+fn is_by_name(fields: &[&Field]) -> bool {
+    fields.iter().all(|field| !field.attrs.iter().any(|attribute| attribute.path().is_ident("row")))
 }
 
 /// The column of a field: that of `#[row(column = "...")]`, or the name of the field.

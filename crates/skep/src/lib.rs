@@ -142,6 +142,8 @@ pub use site::{Local, Site};
 pub use skep_macros::Service;
 #[doc = include_str!("html/syntax.md")]
 pub use skep_macros::html;
+#[doc = include_str!("sql/checked.md")]
+pub use skep_sql_macros::sql;
 
 /// [`html!`] without HTML's own rules: for markup that is meant to be wrong, or of a standard newer than this crate.
 ///
@@ -221,4 +223,6 @@ pub mod prelude {
         Answer, App, Cookie, Cx, Error, Handle, Or404, Response, Result, Service, Slug, StatusCode, html, piece,
     };
     pub use skep_macros::Param;
+    // The macro alone: there is a module of the same name.
+    pub use skep_sql_macros::sql;
 }

@@ -59,6 +59,7 @@ mod additions;
 #[cfg(not(target_family = "wasm"))]
 mod blocking;
 mod changes;
+mod checked;
 #[cfg(not(target_family = "wasm"))]
 mod connection;
 #[cfg(not(target_family = "wasm"))]
@@ -96,6 +97,9 @@ pub use self::{
     blocking::Blocking, database::Database, local::Local, open::OpenError, options::Options, transaction::Transaction,
 };
 pub use changes::Changes;
+pub use checked::{Any, BindTo, Blob, ByName, Checked, Holds, Integer, NotNull, Nullable, ReadFrom, Real, Text};
+#[doc(hidden)]
+pub use checked::{column, list, parameter, rows_by_name};
 pub use error::{Error, Result};
 pub use migrations::{Migration, Migrations};
 pub use query::{Parameter, Parameters, Query, Values, query, values};

@@ -2,6 +2,8 @@
 //! its own tests beside it.
 #![cfg(not(target_family = "wasm"))]
 
+#[path = "sql/checked.rs"]
+mod checked;
 #[path = "sql/hosted.rs"]
 mod hosted;
 #[path = "sql/load.rs"]

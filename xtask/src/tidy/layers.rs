@@ -38,6 +38,15 @@ const CRATES: &[Layers] = &[
         upward: &[],
     },
     Layers {
+        name: "skep-sql-macros",
+        order: &[
+            ("the engine", &["access", "infer", "schema", "text"]),
+            ("statements", &["check", "input"]),
+            ("macro", &["statement", "write"]),
+        ],
+        upward: &[],
+    },
+    Layers {
         name: "skep-cache",
         order: &[
             ("values", &["clock", "codec", "error", "file_id", "flight", "hash", "mutex", "setters", "stats", "timer"]),

@@ -10,8 +10,9 @@ const ARROWS: &[(&str, &[&str])] = &[
     // The HTTP client of all tools: `tools/client`.
     ("xtask", &["skep-client"]),
     ("skep-macros", &["skep-units"]),
+    ("skep-sql-macros", &["skep-units"]),
     ("skep-cache", &["skep-units"]),
-    ("skep", &["skep-units", "skep-macros", "skep-cache"]),
+    ("skep", &["skep-units", "skep-macros", "skep-sql-macros", "skep-cache"]),
     // The application that its tests drill: `tools/drill`.
     ("skep-server", &["skep", "skep-units", "skep-drill"]),
     ("skep-isolate", &["skep", "skep-units", "skep-cache", "skep-server", "skep-isolate-app"]),

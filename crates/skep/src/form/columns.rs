@@ -1,19 +1,23 @@
 //! The types of forms in columns: what a form sent goes into a statement as it is, and comes back as the same type.
 
 use super::{Date, DateTime, Email, MultilineText, Text, Time, Url, Whole};
-use crate::sql::{FromValue, ToValue, Unfit, Value};
+use crate::sql::{self, FromValue, ToValue, Unfit, Value};
 
 /// As the text that a form sends. A text in the database that the type would refuse is [`Unfit`]: whoever wants to read it
 /// nevertheless reads a `String`.
 macro_rules! as_text {
     ($([$($generics:tt)*] $type:ty, $text:ident;)*) => {$(
         impl<$($generics)*> ToValue for $type {
+            type Sql = sql::Text;
+
             fn to_value(&self) -> Result<Value<'_>, Unfit> {
                 Ok(Value::Text(self.$text().into()))
             }
         }
 
         impl<$($generics)*> FromValue for $type {
+            type Sql = sql::Text;
+
             fn from_value(value: Value<'_>) -> Result<Self, Unfit> {
                 let text = String::from_value(value)?;
                 text.parse().map_err(|_| Unfit::because(format!("not {}", <$type as crate::param::Param>::expected())))
@@ -33,12 +37,16 @@ as_text! {
 }
 
 impl<const MIN: i64, const MAX: i64> ToValue for Whole<MIN, MAX> {
+    type Sql = sql::Integer;
+
     fn to_value(&self) -> Result<Value<'_>, Unfit> {
         Ok(Value::Integer(self.get()))
     }
 }
 
 impl<const MIN: i64, const MAX: i64> FromValue for Whole<MIN, MAX> {
+    type Sql = sql::Integer;
+
     fn from_value(value: Value<'_>) -> Result<Self, Unfit> {
         let number = i64::from_value(value)?;
         Self::new(number).ok_or_else(|| Unfit::because(format!("{number} does not lie between {MIN} and {MAX}")))

@@ -94,12 +94,16 @@ impl std::str::FromStr for Slug {
 text_types! { [] Slug, "a name of lower-case letters, digits and hyphens"; }
 
 impl ToValue for Slug {
+    type Sql = crate::sql::Text;
+
     fn to_value(&self) -> Result<Value<'_>, Unfit> {
         self.as_str().to_value()
     }
 }
 
 impl FromValue for Slug {
+    type Sql = crate::sql::Text;
+
     fn from_value(value: Value<'_>) -> Result<Self, Unfit> {
         String::from_value(value)?.parse().map_err(|error: NotASlug| Unfit::because(error.to_string()))
     }

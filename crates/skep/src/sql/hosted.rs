@@ -96,7 +96,7 @@ impl Local {
         if packed.executes {
             return Err(Place::Writer);
         }
-        let Ok(Some(statement)) = self.known(&packed.text) else { return Err(Place::Unknown) };
+        let Ok(Some(statement)) = self.known(&packed.text, None) else { return Err(Place::Unknown) };
         if !statement.reads_only {
             return Err(Place::Writer);
         }
@@ -110,7 +110,7 @@ impl Local {
 
     /// A read took so long elsewhere: the next one may run here.
     pub fn packed_took(&self, packed: &Packed, took: Duration) {
-        if let Ok(Some(statement)) = self.known(&packed.text) {
+        if let Ok(Some(statement)) = self.known(&packed.text, None) {
             self.ran_on_pool(&statement, took);
         }
     }

@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 use rusqlite::ffi;
 
 use super::changes::Changes;
+use super::checked::Checked;
 use super::connection::{Connection, LONGEST_KEPT, Role, Verb};
 use super::database::Shared;
 use super::error::{Error, Kind, Result};
@@ -111,9 +112,9 @@ impl Local {
 
     /// Runs a statement that gives rows wherever it belongs.
     async fn ask<R: Send + 'static, T>(&self, query: Query<'_, T>, verb: Verb<R>) -> Result<R> {
-        let text = query.text();
+        let (text, checked) = (query.text(), query.checked());
         let values = query.into_values()?;
-        let known = match self.known(text) {
+        let known = match self.known(text, checked) {
             Ok(known) => known,
             // The connection of this thread cannot tell now: one on the pool may wait until it can.
             Err(error) if may_pass(&error) => None,
@@ -140,11 +141,14 @@ impl Local {
     }
 
     /// What is known of the statement; a new one is prepared.
-    pub(super) fn known(&self, text: &str) -> Result<Option<Rc<Statement>>> {
+    pub(super) fn known(&self, text: &str, checked: Option<&Checked>) -> Result<Option<Rc<Statement>>> {
         if let Some(statement) = self.inner.statements.borrow().get(text) {
             return Ok(Some(Rc::clone(statement)));
         }
-        let reads_only = self.connection()?.reads_only(text)?;
+        let reads_only = match checked {
+            Some(checked) => checked.reads_only(),
+            None => self.connection()?.reads_only(text)?,
+        };
         let statement = Rc::new(Statement { reads_only, history: Cell::new(History::new()) });
         if text.len() > LONGEST_KEPT {
             return Ok(Some(statement));

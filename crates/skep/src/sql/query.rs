@@ -3,6 +3,7 @@
 use std::fmt;
 use std::marker::PhantomData;
 
+use super::checked::{Any, Blob, Checked, Integer, Real, Text};
 use super::error::Kind;
 use super::value::{ToValue, Unfit, Value};
 
@@ -24,6 +25,8 @@ use super::value::{ToValue, Unfit, Value};
 pub struct Query<'q, T = ()> {
     text: &'q str,
     parameters: Result<Vec<Value<'q>>, Refused>,
+    /// What is known of the statement since the program was compiled.
+    checked: Option<&'static Checked>,
     rows: PhantomData<fn() -> T>,
 }
 
@@ -46,7 +49,7 @@ pub(super) struct Refused {
 /// query("select title from post where tag = ? limit ? offset ?", (&tag, 20, 40));
 /// ```
 pub fn query<'q, T>(text: &'q str, parameters: impl Parameters<'q>) -> Query<'q, T> {
-    Query { text, parameters: parameters.collect().0, rows: PhantomData }
+    Query { text, parameters: parameters.collect().0, checked: None, rows: PhantomData }
 }
 
 /// As many parameters as the iterator has, for a statement whose number of `?` is known at run time only.
@@ -65,11 +68,27 @@ pub fn values<'q, P: Parameter<'q>>(list: impl IntoIterator<Item = P>) -> Values
 /// Parameters, ready to be given to a statement.
 pub struct Values<'q>(Result<Vec<Value<'q>>, Refused>);
 
+impl<'q> Values<'q> {
+    pub(super) fn gather(list: impl IntoIterator<Item = Result<Value<'q>, Unfit>>) -> Self {
+        collect(list)
+    }
+}
+
 impl<'q, T> Query<'q, T> {
     /// The text of the statement.
     #[must_use]
     pub fn text(&self) -> &'q str {
         self.text
+    }
+
+    /// What [`sql!`](super::sql) knows of the statement; `None` for one from a text.
+    #[must_use]
+    pub fn checked(&self) -> Option<&'static Checked> {
+        self.checked
+    }
+
+    pub(super) fn of_checked(statement: &'static Checked, parameters: Values<'q>) -> Self {
+        Self { text: statement.text(), parameters: parameters.0, checked: Some(statement), rows: PhantomData }
     }
 
     /// The parameters, or which of them SQLite cannot hold.
@@ -80,7 +99,7 @@ impl<'q, T> Query<'q, T> {
 
 impl<'q, T> From<&'q str> for Query<'q, T> {
     fn from(text: &'q str) -> Self {
-        Self { text, parameters: Ok(Vec::new()), rows: PhantomData }
+        Self { text, parameters: Ok(Vec::new()), checked: None, rows: PhantomData }
     }
 }
 
@@ -105,43 +124,58 @@ impl<T> fmt::Debug for Query<'_, T> {
     note = "several parameters are given as a tuple: `(a, &b)`"
 )]
 pub trait Parameter<'q> {
+    /// What the value is in SQLite: [`sql!`](super::sql) compares it with the column that the parameter belongs to.
+    type Sql;
+
     /// The value that SQLite is given.
     fn into_value(self) -> Result<Value<'q>, Unfit>;
 }
 
 impl<'q, T: ToValue + ?Sized> Parameter<'q> for &'q T {
+    type Sql = T::Sql;
+
     fn into_value(self) -> Result<Value<'q>, Unfit> {
         self.to_value()
     }
 }
 
 impl<'q, P: Parameter<'q>> Parameter<'q> for Option<P> {
+    type Sql = P::Sql;
+
     fn into_value(self) -> Result<Value<'q>, Unfit> {
         self.map_or(Ok(Value::Null), Parameter::into_value)
     }
 }
 
 impl<'q> Parameter<'q> for Value<'q> {
+    type Sql = Any;
+
     fn into_value(self) -> Result<Value<'q>, Unfit> {
         Ok(self)
     }
 }
 
 impl<'q> Parameter<'q> for String {
+    type Sql = Text;
+
     fn into_value(self) -> Result<Value<'q>, Unfit> {
         Ok(Value::Text(self.into()))
     }
 }
 
 impl<'q> Parameter<'q> for Vec<u8> {
+    type Sql = Blob;
+
     fn into_value(self) -> Result<Value<'q>, Unfit> {
         Ok(Value::Blob(self.into()))
     }
 }
 
 macro_rules! by_value {
-    ($($name:ident),*) => {$(
+    ($($name:ident => $sql:ident),*) => {$(
         impl<'q> Parameter<'q> for $name {
+            type Sql = $sql;
+
             fn into_value(self) -> Result<Value<'q>, Unfit> {
                 self.to_value().map(Value::into_owned)
             }
@@ -149,7 +183,10 @@ macro_rules! by_value {
     )*};
 }
 
-by_value!(bool, f64, i8, i16, i32, i64, isize, u8, u16, u32, u64, usize);
+by_value! {
+    bool => Integer, f64 => Real, i8 => Integer, i16 => Integer, i32 => Integer, i64 => Integer, isize => Integer,
+    u8 => Integer, u16 => Integer, u32 => Integer, u64 => Integer, usize => Integer
+}
 
 /// All parameters of a statement; see [`query`].
 #[diagnostic::on_unimplemented(

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use super::checked::{Any, Blob, Integer, Real, Text};
 #[cfg(target_family = "wasm")]
 use crate::wire::Writer;
 
@@ -76,12 +77,17 @@ impl Value<'_> {
 /// struct Slug(String);
 ///
 /// impl ToValue for Slug {
+///     type Sql = skep::sql::Text;
+///
 ///     fn to_value(&self) -> Result<Value<'_>, Unfit> {
 ///         self.0.to_value()
 ///     }
 /// }
 /// ```
 pub trait ToValue {
+    /// What the values are in SQLite: [`Integer`], [`Real`], [`Text`], [`Blob`] or [`Any`]. [`sql!`](super::sql) compares it with the column.
+    type Sql;
+
     /// The value that SQLite is given. A value that SQLite cannot hold (a `u64` above 2^63 - 1) is [`Unfit`].
     fn to_value(&self) -> Result<Value<'_>, Unfit>;
 }
@@ -94,6 +100,8 @@ pub trait ToValue {
 /// struct Slug(String);
 ///
 /// impl FromValue for Slug {
+///     type Sql = skep::sql::Text;
+///
 ///     fn from_value(value: Value<'_>) -> Result<Self, Unfit> {
 ///         let text = String::from_value(value)?;
 ///         if text.contains('/') { Err(Unfit::because("a slug has no slash")) } else { Ok(Self(text)) }
@@ -105,6 +113,9 @@ pub trait ToValue {
     note = "implement `skep::sql::FromValue` for one column, or derive `skep::sql::Row` for several"
 )]
 pub trait FromValue: Sized {
+    /// What the values are in SQLite: [`Integer`], [`Real`], [`Text`], [`Blob`] or [`Any`]. [`sql!`](super::sql) compares it with the column.
+    type Sql;
+
     /// The value, or why there is none; the caller adds which column it was.
     fn from_value(value: Value<'_>) -> Result<Self, Unfit>;
 }
@@ -134,6 +145,8 @@ error_text!(Unfit, |unfit| unfit.reason);
 macro_rules! integers {
     ($($name:ident),*) => {$(
         impl ToValue for $name {
+            type Sql = Integer;
+
             fn to_value(&self) -> Result<Value<'_>, Unfit> {
                 i64::try_from(*self)
                     .map(Value::Integer)
@@ -142,6 +155,8 @@ macro_rules! integers {
         }
 
         impl FromValue for $name {
+            type Sql = Integer;
+
             #[inline]
             fn from_value(value: Value<'_>) -> Result<Self, Unfit> {
                 match value {
@@ -158,6 +173,8 @@ macro_rules! integers {
 integers!(i8, i16, i32, i64, isize, u8, u16, u32, u64, usize);
 
 impl FromValue for bool {
+    type Sql = Integer;
+
     fn from_value(value: Value<'_>) -> Result<Self, Unfit> {
         match value {
             Value::Integer(0) => Ok(false),
@@ -170,6 +187,8 @@ impl FromValue for bool {
 
 /// Integers are taken too: SQLite itself turns `1.0` into `1` in many expressions.
 impl FromValue for f64 {
+    type Sql = Real;
+
     #[allow(clippy::cast_precision_loss, reason = "that is what SQLite does with the same value")]
     fn from_value(value: Value<'_>) -> Result<Self, Unfit> {
         match value {
@@ -181,8 +200,10 @@ impl FromValue for f64 {
 }
 
 macro_rules! to_value {
-    ($($type:ty, |$value:ident| $written:expr;)*) => {$(
+    ($($type:ty => $sql:ident, |$value:ident| $written:expr;)*) => {$(
         impl ToValue for $type {
+            type Sql = $sql;
+
             fn to_value(&self) -> Result<Value<'_>, Unfit> {
                 let $value = self;
                 Ok($written)
@@ -192,15 +213,17 @@ macro_rules! to_value {
 }
 
 to_value! {
-    bool, |value| Value::Integer(i64::from(*value));
-    f64, |value| Value::Real(*value);
-    str, |value| Value::Text(Cow::Borrowed(value));
-    String, |value| Value::Text(Cow::Borrowed(value));
-    [u8], |value| Value::Blob(Cow::Borrowed(value));
-    Vec<u8>, |value| Value::Blob(Cow::Borrowed(value));
+    bool => Integer, |value| Value::Integer(i64::from(*value));
+    f64 => Real, |value| Value::Real(*value);
+    str => Text, |value| Value::Text(Cow::Borrowed(value));
+    String => Text, |value| Value::Text(Cow::Borrowed(value));
+    [u8] => Blob, |value| Value::Blob(Cow::Borrowed(value));
+    Vec<u8> => Blob, |value| Value::Blob(Cow::Borrowed(value));
 }
 
 impl FromValue for String {
+    type Sql = Text;
+
     #[inline]
     fn from_value(value: Value<'_>) -> Result<Self, Unfit> {
         match value {
@@ -211,6 +234,8 @@ impl FromValue for String {
 }
 
 impl FromValue for Vec<u8> {
+    type Sql = Blob;
+
     fn from_value(value: Value<'_>) -> Result<Self, Unfit> {
         match value {
             Value::Blob(bytes) => Ok(bytes.into_owned()),
@@ -220,12 +245,16 @@ impl FromValue for Vec<u8> {
 }
 
 impl<T: ToValue> ToValue for Option<T> {
+    type Sql = T::Sql;
+
     fn to_value(&self) -> Result<Value<'_>, Unfit> {
         self.as_ref().map_or(Ok(Value::Null), ToValue::to_value)
     }
 }
 
 impl<T: FromValue> FromValue for Option<T> {
+    type Sql = T::Sql;
+
     #[inline]
     fn from_value(value: Value<'_>) -> Result<Self, Unfit> {
         if value == Value::Null { Ok(None) } else { T::from_value(value).map(Some) }
@@ -233,12 +262,16 @@ impl<T: FromValue> FromValue for Option<T> {
 }
 
 impl<T: ToValue + ?Sized> ToValue for &T {
+    type Sql = T::Sql;
+
     fn to_value(&self) -> Result<Value<'_>, Unfit> {
         (**self).to_value()
     }
 }
 
 impl ToValue for Value<'_> {
+    type Sql = Any;
+
     fn to_value(&self) -> Result<Value<'_>, Unfit> {
         Ok(match self {
             Value::Text(text) => Value::Text(Cow::Borrowed(text)),
@@ -249,6 +282,8 @@ impl ToValue for Value<'_> {
 }
 
 impl FromValue for Value<'static> {
+    type Sql = Any;
+
     fn from_value(value: Value<'_>) -> Result<Self, Unfit> {
         Ok(value.into_owned())
     }

@@ -112,12 +112,16 @@ fn types_of_the_application_join_in() {
     struct Slug(String);
 
     impl ToValue for Slug {
+        type Sql = skep::sql::Text;
+
         fn to_value(&self) -> Result<Value<'_>, Unfit> {
             self.0.to_value()
         }
     }
 
     impl FromValue for Slug {
+        type Sql = skep::sql::Text;
+
         fn from_value(value: Value<'_>) -> Result<Self, Unfit> {
             let text = String::from_value(value)?;
             if text.contains('/') { Err(Unfit::because("a slug has no slash")) } else { Ok(Self(text)) }

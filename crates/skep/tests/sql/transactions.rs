@@ -122,6 +122,8 @@ fn a_panic_while_reading_is_an_error_and_frees_the_writer() {
     struct Explosive;
 
     impl FromValue for Explosive {
+        type Sql = skep::sql::Text;
+
         fn from_value(_: Value<'_>) -> Result<Self, Unfit> {
             panic!("boom")
         }

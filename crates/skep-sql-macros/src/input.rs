@@ -1,0 +1,156 @@
+//! What stands between the parentheses of `sql!`.
+
+use proc_macro2::TokenStream;
+use quote::quote;
+use syn::parse::{Parse, ParseStream};
+use syn::punctuated::Punctuated;
+use syn::{Error, Expr, LitStr, Pat, Result, Token, Type, braced, token};
+
+use crate::text::Text;
+
+/// `sql!([in "folder";] [Type,] pieces [, arguments])`
+pub(crate) struct Input {
+    /// The migrations; `migrations` beside `Cargo.toml` unless said.
+    pub(crate) folder: Option<LitStr>,
+    /// What a row becomes; a struct with the statement's columns unless said.
+    pub(crate) rows: Option<Type>,
+    pub(crate) pieces: Vec<Piece>,
+    /// For each `?` in a text that is always there.
+    pub(crate) arguments: Vec<Expr>,
+}
+
+pub(crate) enum Piece {
+    Always(Text),
+    /// One of these.
+    Choice {
+        head: TokenStream,
+        alternatives: Vec<Alternative>,
+    },
+}
+
+/// A part of a statement that is there or not.
+pub(crate) struct Alternative {
+    /// `Some(tag) =>` of a `match`; nothing for `if`.
+    pub(crate) pattern: Option<TokenStream>,
+    pub(crate) text: Option<Text>,
+    pub(crate) arguments: Vec<Expr>,
+}
+
+impl Input {
+    /// The first text, for errors that concern all of it.
+    pub(crate) fn literal(&self) -> Option<&LitStr> {
+        self.pieces.iter().find_map(|piece| match piece {
+            Piece::Always(text) => Some(&text.literal),
+            Piece::Choice { alternatives, .. } => {
+                alternatives.iter().find_map(|one| one.text.as_ref()).map(|text| &text.literal)
+            }
+        })
+    }
+}
+
+impl Parse for Input {
+    fn parse(input: ParseStream<'_>) -> Result<Self> {
+        let folder = if input.peek(Token![in]) { Some(folder(input)?) } else { None };
+        let mut rows = None;
+        if !input.peek(LitStr) && !input.peek(token::Brace) {
+            rows = Some(row_type(input)?);
+        }
+        if !input.peek(LitStr) {
+            return Err(input
+                .error("expected the text of a statement first, such as \"select title from post where slug = ?\""));
+        }
+        let mut pieces = Vec::new();
+        while input.peek(LitStr) || input.peek(token::Brace) {
+            pieces.push(piece(input)?);
+        }
+        let arguments = arguments(input)?;
+        Ok(Self { folder, rows, pieces, arguments })
+    }
+}
+
+fn folder(input: ParseStream<'_>) -> Result<LitStr> {
+    input.parse::<Token![in]>()?;
+    let folder = input.parse::<LitStr>()?;
+    input.parse::<Token![;]>()?;
+    Ok(folder)
+}
+
+fn row_type(input: ParseStream<'_>) -> Result<Type> {
+    let explain = |error: Error| {
+        let help = "expected the text of a statement as a literal, or a type for its rows and then the text: \
+                    `sql!(\"select ...\")`, `sql!(Post, \"select ...\")`";
+        Error::new(error.span(), help)
+    };
+    let rows = input.parse::<Type>().map_err(explain)?;
+    input.parse::<Token![,]>().map_err(explain)?;
+    if input.peek(LitStr) { Ok(rows) } else { Err(explain(input.error(""))) }
+}
+
+fn piece(input: ParseStream<'_>) -> Result<Piece> {
+    if input.peek(LitStr) {
+        return Text::of(input.parse()?).map(Piece::Always);
+    }
+    let content;
+    braced!(content in input);
+    if content.peek(Token![if]) {
+        conditional(&content)
+    } else if content.peek(Token![match]) {
+        choice(&content)
+    } else {
+        Err(content.error("expected `{if condition: \"and ...\"}` or `{match value: pattern => \"...\", ...}`"))
+    }
+}
+
+/// `if condition: "text", arguments`
+fn conditional(content: ParseStream<'_>) -> Result<Piece> {
+    let keyword = content.parse::<Token![if]>()?;
+    let condition = Expr::parse_without_eager_brace(content)?;
+    colon(content)?;
+    let text = Text::of(content.parse()?)?;
+    let there = Alternative { pattern: None, text: Some(text), arguments: arguments(content)? };
+    let not_there = Alternative { pattern: None, text: None, arguments: Vec::new() };
+    Ok(Piece::Choice { head: quote!(#keyword #condition), alternatives: vec![not_there, there] })
+}
+
+/// `match value: pattern => "text", pattern => { "text", arguments }`
+fn choice(content: ParseStream<'_>) -> Result<Piece> {
+    let keyword = content.parse::<Token![match]>()?;
+    let value = Expr::parse_without_eager_brace(content)?;
+    colon(content)?;
+    let mut alternatives = Vec::new();
+    while !content.is_empty() {
+        alternatives.push(alternative(content)?);
+    }
+    Ok(Piece::Choice { head: quote!(#keyword #value), alternatives })
+}
+
+fn alternative(content: ParseStream<'_>) -> Result<Alternative> {
+    let pattern = Pat::parse_multi_with_leading_vert(content)?;
+    let arrow = content.parse::<Token![=>]>()?;
+    let (text, arguments) = if content.peek(token::Brace) {
+        let inner;
+        braced!(inner in content);
+        (inner.parse()?, self::arguments(&inner)?)
+    } else {
+        (content.parse()?, Vec::new())
+    };
+    if !content.is_empty() {
+        content.parse::<Token![,]>()?;
+    }
+    Ok(Alternative { pattern: Some(quote!(#pattern #arrow)), text: Some(Text::of(text)?), arguments })
+}
+
+fn colon(content: ParseStream<'_>) -> Result<()> {
+    content.parse::<Token![:]>().map(drop).map_err(|error| {
+        Error::new(error.span(), "expected `:` and then the text, as in `{if only_new: \"and seen = 0\"}`")
+    })
+}
+
+/// What follows the text, after a comma.
+fn arguments(input: ParseStream<'_>) -> Result<Vec<Expr>> {
+    if input.is_empty() {
+        return Ok(Vec::new());
+    }
+    input.parse::<Token![,]>().map_err(|error| Error::new(error.span(), "expected `,` and a value for each `?`"))?;
+    Ok(Punctuated::<Expr, Token![,]>::parse_terminated(input)?.into_iter().collect())
+}

@@ -1,0 +1,151 @@
+//! One `sql!`: all the statements that its parts make, each checked.
+//!
+//! Start reading at [`expand`].
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+
+use proc_macro2::{Span, TokenStream};
+use syn::{Error, Result};
+
+use crate::check::{self, Checked};
+use crate::infer::Kind;
+use crate::input::{Input, Piece};
+use crate::schema::{self, Schema};
+use crate::text::Text;
+use crate::write;
+
+/// How many statements the conditional parts of one `sql!` may make.
+const MOST: usize = 64;
+
+/// Which parameter: the piece, the alternative in it, and which one of its text.
+pub(crate) type Place = (usize, usize, usize);
+
+/// What was found out of one `sql!`.
+pub(crate) struct Whole {
+    /// One for each combination of alternatives; the first piece's alternative counts fastest.
+    pub(crate) statements: Vec<Checked>,
+    pub(crate) kinds: HashMap<Place, Kind>,
+    /// The migrations, below the package's folder.
+    pub(crate) files: Vec<String>,
+}
+
+pub(crate) fn expand(input: &Input) -> Result<TokenStream> {
+    let span = input.literal().map_or_else(Span::call_site, syn::LitStr::span);
+    let root = std::env::var_os("CARGO_MANIFEST_DIR").map(PathBuf::from).unwrap_or_default();
+    let folder = input.folder.as_ref().map_or_else(|| "migrations".to_owned(), syn::LitStr::value);
+    let at = input.folder.as_ref().map_or(span, syn::LitStr::span);
+    count_arguments(input)?;
+    let whole = schema::with(&root.join(&folder), |schema| check_all(schema, input, &folder));
+    let whole = whole.map_err(|help| Error::new(at, help))?.map_err(|help| Error::new(span, help))?;
+    write::expression(input, &whole)
+}
+
+/// Each `?` has its argument.
+fn count_arguments(input: &Input) -> Result<()> {
+    let always = input.pieces.iter().filter_map(|piece| match piece {
+        Piece::Always(text) => Some(text),
+        Piece::Choice { .. } => None,
+    });
+    let wanted = always.map(Text::values).sum();
+    let span = input.literal().map_or_else(Span::call_site, syn::LitStr::span);
+    expect(wanted, &input.arguments, span)?;
+    for piece in &input.pieces {
+        let Piece::Choice { alternatives, .. } = piece else { continue };
+        for one in alternatives {
+            let Some(text) = &one.text else { continue };
+            expect(text.values(), &one.arguments, text.literal.span())?;
+        }
+    }
+    Ok(())
+}
+
+fn expect(wanted: usize, given: &[syn::Expr], span: Span) -> Result<()> {
+    if given.len() == wanted {
+        return Ok(());
+    }
+    let parameters = if wanted == 1 { "1 parameter `?`".to_owned() } else { format!("{wanted} parameters `?`") };
+    let arguments =
+        if given.len() == 1 { "1 argument is".to_owned() } else { format!("{} arguments are", given.len()) };
+    let span = given.get(wanted).map_or(span, syn::spanned::Spanned::span);
+    Err(Error::new(span, format!("the text has {parameters}, and {arguments} given")))
+}
+
+fn check_all(schema: &Schema, input: &Input, folder: &str) -> std::result::Result<Whole, String> {
+    let sizes: Vec<usize> = input.pieces.iter().map(Piece::alternatives).collect();
+    let total = sizes.iter().try_fold(1usize, |total, size| total.checked_mul(*size)).unwrap_or(usize::MAX);
+    if total > MOST {
+        return Err(format!(
+            "the parts make {total} statements, and at most {MOST} are checked: leave out some, or write two `sql!`"
+        ));
+    }
+    let mut statements: Vec<Checked> = Vec::with_capacity(total);
+    let mut kinds = HashMap::new();
+    for number in 0..total {
+        let (sql, places, lists) = combine(input, &sizes, number);
+        let checked = check::check(schema, &sql, &lists)?;
+        for (place, kind) in places.into_iter().zip(&checked.parameters) {
+            kinds.entry(place).and_modify(|known| *known = join(*known, *kind)).or_insert(*kind);
+        }
+        if let Some(first) = statements.first() {
+            same_columns(first, &checked)?;
+        }
+        statements.push(checked);
+    }
+    let files = schema.files.iter().filter_map(|file| Some(format!("/{folder}/{}", file.file_name()?.to_str()?)));
+    Ok(Whole { statements, kinds, files: files.collect() })
+}
+
+fn join(one: Kind, other: Kind) -> Kind {
+    if one == other { one } else { Kind::Any }
+}
+
+/// The text of this combination, where its parameters come from, and which are lists (from 1).
+fn combine(input: &Input, sizes: &[usize], mut number: usize) -> (String, Vec<Place>, Vec<usize>) {
+    let (mut sql, mut places, mut lists) = (String::new(), Vec::new(), Vec::new());
+    for (nth, piece) in input.pieces.iter().enumerate() {
+        let chosen = number % sizes[nth];
+        number /= sizes[nth];
+        let Some(text) = piece.text(chosen) else { continue };
+        if !sql.is_empty() {
+            // Ends a comment, too.
+            sql.push('\n');
+        }
+        sql.push_str(&text.sql);
+        for (which, parameter) in text.parameters.iter().enumerate() {
+            places.push((nth, chosen, which));
+            if parameter.list.is_some() {
+                lists.push(places.len());
+            }
+        }
+    }
+    (sql, places, lists)
+}
+
+fn same_columns(first: &Checked, other: &Checked) -> std::result::Result<(), String> {
+    let names = |checked: &Checked| checked.columns.iter().map(|column| column.name.clone()).collect::<Vec<_>>();
+    let (one, other) = (names(first), names(other));
+    if one == other {
+        return Ok(());
+    }
+    let (one, other) = (one.join(", "), other.join(", "));
+    Err(format!(
+        "the columns depend on the parts: {one}, or {other}; conditional parts may change which rows there are, not their columns"
+    ))
+}
+
+impl Piece {
+    pub(crate) fn alternatives(&self) -> usize {
+        match self {
+            Self::Always(_) => 1,
+            Self::Choice { alternatives, .. } => alternatives.len().max(1),
+        }
+    }
+
+    fn text(&self, chosen: usize) -> Option<&Text> {
+        match self {
+            Self::Always(text) => Some(text),
+            Self::Choice { alternatives, .. } => alternatives.get(chosen)?.text.as_ref(),
+        }
+    }
+}

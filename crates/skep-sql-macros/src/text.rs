@@ -1,0 +1,191 @@
+//! The text of a statement: where its parameters stand, and what `sql!` itself makes of it.
+
+use syn::{Error, Expr, LitStr, Result};
+
+/// What `in {list}` becomes.
+const LIST: &str = "(select value from json_each(?))";
+
+/// One literal.
+pub(crate) struct Text {
+    pub(crate) literal: LitStr,
+    /// As SQLite is given it.
+    pub(crate) sql: String,
+    /// Each parameter in `sql`, in order.
+    pub(crate) parameters: Vec<Parameter>,
+}
+
+pub(crate) struct Parameter {
+    /// The expression of `in {list}`; `None` if the next argument is meant.
+    pub(crate) list: Option<Expr>,
+}
+
+impl Text {
+    pub(crate) fn of(literal: LitStr) -> Result<Self> {
+        let source = literal.value();
+        let mut text = Self { sql: String::with_capacity(source.len()), parameters: Vec::new(), literal };
+        let mut rest = source.as_str();
+        while let Some(first) = rest.chars().next() {
+            let taken = match quoted(rest) {
+                Some(length) => text.push(&rest[..length]),
+                None if first == '?' => text.parameter(rest)?,
+                None if first == '{' => text.list(rest)?,
+                None if first == '}' => return Err(text.wrong("`}` closes nothing")),
+                None => {
+                    text.reject_name(rest)?;
+                    text.push(&rest[..word(rest).max(first.len_utf8())])
+                }
+            };
+            rest = &rest[taken..];
+        }
+        Ok(text)
+    }
+
+    /// How many arguments it takes.
+    pub(crate) fn values(&self) -> usize {
+        self.parameters.iter().filter(|parameter| parameter.list.is_none()).count()
+    }
+
+    fn push(&mut self, part: &str) -> usize {
+        self.sql.push_str(part);
+        part.len()
+    }
+
+    fn parameter(&mut self, rest: &str) -> Result<usize> {
+        if rest[1..].starts_with(|next: char| next.is_ascii_digit()) {
+            return Err(self.wrong("parameters have no numbers here: write `?`, and give a value for each in order"));
+        }
+        self.parameters.push(Parameter { list: None });
+        Ok(self.push("?"))
+    }
+
+    /// `{list}`, whose expression is an iterator.
+    fn list(&mut self, rest: &str) -> Result<usize> {
+        let end =
+            rest.find('}').ok_or_else(|| self.wrong("`{` is not closed; `in {list}` takes the values of `list`"))?;
+        let inside = LitStr::new(&rest[1..end], self.literal.span());
+        let is_after_in = self.sql.trim_end().to_ascii_lowercase().ends_with("in");
+        if !is_after_in {
+            let help = "`{...}` stands after `in`, for a list of values: `where id in {ids}`. A single value is a `?`, \
+                        and its argument follows the text";
+            return Err(self.wrong(help));
+        }
+        let list = inside.parse::<Expr>()?;
+        self.parameters.push(Parameter { list: Some(list) });
+        self.push(LIST);
+        Ok(end + 1)
+    }
+
+    /// SQLite knows `:name`, `@name` and `$name` as well.
+    fn reject_name(&self, rest: &str) -> Result<()> {
+        let is_name = rest.starts_with([':', '@', '$'])
+            && rest[1..].starts_with(|next: char| next.is_alphabetic() || next == '_');
+        if is_name {
+            let name = &rest[..=word(&rest[1..])];
+            return Err(self.wrong(&format!("`{name}`: write `?`, and give a value for each in order after the text")));
+        }
+        Ok(())
+    }
+
+    fn wrong(&self, help: &str) -> Error {
+        Error::new(self.literal.span(), help)
+    }
+}
+
+/// How many bytes of a name or number the text begins with.
+fn word(text: &str) -> usize {
+    text.find(|next: char| !(next.is_alphanumeric() || next == '_' || next == '$')).unwrap_or(text.len())
+}
+
+/// The length of the comment, text or quoted name that the text begins with.
+pub(crate) fn quoted(text: &str) -> Option<usize> {
+    let until = |end: &str, from: usize| text[from..].find(end).map_or(text.len(), |at| from + at + end.len());
+    match text.as_bytes() {
+        [b'-', b'-', ..] => Some(until("\n", 2)),
+        [b'/', b'*', ..] => Some(until("*/", 2)),
+        [b'[', ..] => Some(until("]", 1)),
+        [b'\'', ..] => Some(until("'", 1)),
+        [b'"', ..] => Some(until("\"", 1)),
+        [b'`', ..] => Some(until("`", 1)),
+        _ => None,
+    }
+}
+
+/// The text with `"name!"` as `"name"`.
+pub(crate) fn without_marks(sql: &str) -> String {
+    let mut plain = String::with_capacity(sql.len());
+    let mut rest = sql;
+    while let Some(first) = rest.chars().next() {
+        let taken = quoted(rest).unwrap_or(first.len_utf8());
+        let part = &rest[..taken];
+        match part.strip_suffix("!\"").filter(|name| name.len() > 1 && name.starts_with('"')) {
+            Some(name) => plain.extend([name, "\""]),
+            None => plain.push_str(part),
+        }
+        rest = &rest[taken..];
+    }
+    plain
+}
+
+/// The text with `?1`, `?2`, ... for each `?`.
+pub(crate) fn numbered(sql: &str) -> String {
+    let mut numbered = String::with_capacity(sql.len() + 8);
+    let (mut rest, mut number) = (sql, 0);
+    while let Some(first) = rest.chars().next() {
+        let taken = quoted(rest).unwrap_or(first.len_utf8());
+        numbered.push_str(&rest[..taken]);
+        if first == '?' {
+            number += 1;
+            numbered.push_str(&number.to_string());
+        }
+        rest = &rest[taken..];
+    }
+    numbered
+}
+
+/// The word that the statement begins with.
+pub(crate) fn first_word(sql: &str) -> &str {
+    let mut rest = sql.trim_start();
+    while rest.starts_with("--") || rest.starts_with("/*") {
+        rest = rest[quoted(rest).unwrap_or(rest.len())..].trim_start();
+    }
+    let rest = rest.trim_start_matches('(');
+    &rest[..word(rest)]
+}
+
+/// True if a second statement follows the first.
+pub(crate) fn has_more(sql: &str) -> bool {
+    let mut rest = sql;
+    let mut ended = false;
+    while let Some(first) = rest.chars().next() {
+        let comment = rest.starts_with("--") || rest.starts_with("/*");
+        let taken = quoted(rest).unwrap_or(first.len_utf8());
+        if ended && !comment && !first.is_whitespace() && first != ';' {
+            return true;
+        }
+        ended |= first == ';';
+        rest = &rest[taken..];
+    }
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_stands_in_quotes_and_comments_is_no_parameter() {
+        let sql = "select '?', \"a?\", [?], `?` /* ? */ -- ?\n from t where x = ? and y = ?";
+        assert_eq!(numbered(sql), sql.replace("x = ?", "x = ?1").replace("y = ?", "y = ?2"));
+    }
+
+    #[test]
+    fn only_quoted_names_are_marked() {
+        assert_eq!(without_marks(r#"select a as "b!", '"c!"', "d""#), r#"select a as "b", '"c!"', "d""#);
+    }
+
+    #[test]
+    fn a_second_statement_is_seen() {
+        assert!(has_more("select 1; select 2"));
+        assert!(!has_more("select ';' ; -- select 2"));
+    }
+}

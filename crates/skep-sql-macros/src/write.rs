@@ -1,0 +1,335 @@
+//! The expression that `sql!` becomes.
+//!
+//! Start reading at [`expression`].
+
+use std::collections::BTreeSet;
+use std::sync::{Mutex, PoisonError};
+
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{format_ident, quote, quote_spanned};
+use syn::spanned::Spanned as _;
+use syn::{Error, Expr, LitStr, PathArguments, Result, Type, TypePath};
+
+use crate::check::{Checked, Column};
+use crate::infer::Kind;
+use crate::input::{Alternative, Input, Piece};
+use crate::statement::{Place, Whole};
+use crate::text::Text;
+
+pub(crate) fn expression(input: &Input, whole: &Whole) -> Result<TokenStream> {
+    let span = input.literal().map_or_else(Span::call_site, LitStr::span);
+    let columns = joined(&whole.statements);
+    let rows = rows(input, &columns, whole, span)?;
+    let (files, warnings) = (&whole.files, warnings(whole, span));
+    // Cargo compiles again when one of the files changes.
+    let tracked = quote! {
+        #(const _: &[::core::primitive::u8] =
+            ::core::include_bytes!(::core::concat!(::core::env!("CARGO_MANIFEST_DIR"), #files));)*
+        #warnings
+    };
+    let statements = whole.statements.iter().map(statement);
+    if input.pieces.iter().all(|piece| matches!(piece, Piece::Always(_))) {
+        let parameters = Arguments::new(input, whole).always();
+        return Ok(quote! {
+            ::skep::sql::Query::from_checked(
+                { #tracked static STATEMENT: ::skep::sql::Checked = #(#statements)*; &STATEMENT },
+                #rows,
+                [#(#parameters),*],
+            )
+        });
+    }
+    let parts = Arguments::new(input, whole).parts();
+    let count = whole.statements.len();
+    Ok(quote! {
+        ::skep::sql::Query::from_parts(
+            { #tracked static STATEMENTS: [::skep::sql::Checked; #count] = [#(#statements),*]; &STATEMENTS },
+            #rows,
+            [#(#parts),*],
+        )
+    })
+}
+
+fn statement(checked: &Checked) -> TokenStream {
+    let pairs = |pairs: &BTreeSet<(String, String)>| {
+        let pairs = pairs.iter().map(|(table, column)| quote!((#table, #column)));
+        quote!(&[#(#pairs),*])
+    };
+    let (sql, reads_only) = (&checked.sql, checked.reads_only);
+    let (reads, writes) = (pairs(&checked.reads), pairs(&checked.writes));
+    quote!(::skep::sql::Checked::new(#sql, #reads, #writes, #reads_only))
+}
+
+/// The parameters, in the order of the text.
+struct Arguments<'a> {
+    input: &'a Input,
+    whole: &'a Whole,
+    given: std::slice::Iter<'a, Expr>,
+}
+
+impl<'a> Arguments<'a> {
+    fn new(input: &'a Input, whole: &'a Whole) -> Self {
+        Self { input, whole, given: input.arguments.iter() }
+    }
+
+    fn always(mut self) -> Vec<TokenStream> {
+        let mut all = Vec::new();
+        for (nth, piece) in self.input.pieces.iter().enumerate() {
+            if let Piece::Always(text) = piece {
+                all.extend(parameters(self.whole, text, (nth, 0), &mut self.given));
+            }
+        }
+        all
+    }
+
+    /// For each piece what it adds to the number of the statement, and its parameters.
+    fn parts(mut self) -> Vec<TokenStream> {
+        let mut weight = 1;
+        let mut parts = Vec::new();
+        for (nth, piece) in self.input.pieces.iter().enumerate() {
+            parts.push(match piece {
+                Piece::Always(text) => {
+                    let values = parameters(self.whole, text, (nth, 0), &mut self.given);
+                    quote!((0, ::std::vec![#(#values),*]))
+                }
+                Piece::Choice { head, alternatives } => self.choice(nth, head, alternatives, weight),
+            });
+            weight *= piece.alternatives();
+        }
+        parts
+    }
+
+    fn choice(&self, nth: usize, head: &TokenStream, alternatives: &[Alternative], weight: usize) -> TokenStream {
+        let value = |(chosen, one): (usize, &Alternative)| {
+            let text = one.text.as_ref();
+            let values = text.map(|text| parameters(self.whole, text, (nth, chosen), &mut one.arguments.iter()));
+            let (values, offset) = (values.unwrap_or_default(), chosen * weight);
+            quote!((#offset, ::std::vec![#(#values),*]))
+        };
+        let mut values = alternatives.iter().enumerate().map(value);
+        if let [Alternative { pattern: None, .. }, _] = alternatives {
+            let (not_there, there) = (values.next(), values.next());
+            return quote!(#head { #there } else { #not_there });
+        }
+        let patterns = alternatives.iter().map(|one| &one.pattern);
+        quote!(#head { #(#patterns #values,)* })
+    }
+}
+
+fn parameters<'a>(
+    whole: &Whole,
+    text: &Text,
+    (piece, chosen): (usize, usize),
+    given: &mut impl Iterator<Item = &'a Expr>,
+) -> Vec<TokenStream> {
+    let kind = |which: usize| {
+        let place: Place = (piece, chosen, which);
+        kind(whole.kinds.get(&place).copied().unwrap_or(Kind::Any))
+    };
+    let mut all = Vec::new();
+    for (which, parameter) in text.parameters.iter().enumerate() {
+        let kind = kind(which);
+        let value = match &parameter.list {
+            Some(list) => quote_spanned!(list.span()=> ::skep::sql::list::<#kind, _>(#list)),
+            None => match given.next() {
+                Some(value) => quote_spanned!(value.span()=> ::skep::sql::parameter::<#kind, _>(#value)),
+                None => continue,
+            },
+        };
+        all.push(value);
+    }
+    all
+}
+
+fn kind(kind: Kind) -> TokenStream {
+    let name = match kind {
+        Kind::Integer => "Integer",
+        Kind::Real => "Real",
+        Kind::Text => "Text",
+        Kind::Blob => "Blob",
+        Kind::Any | Kind::Null => "Any",
+    };
+    let name = format_ident!("{name}");
+    quote!(::skep::sql::#name)
+}
+
+/// The columns of all the statements, which have the same names.
+fn joined(statements: &[Checked]) -> Vec<Column> {
+    let mut columns: Vec<Column> = Vec::new();
+    for statement in statements {
+        for (nth, column) in statement.columns.iter().enumerate() {
+            match columns.get_mut(nth) {
+                Some(known) => known.ty = known.ty.join(column.ty),
+                None => columns.push(Column { name: column.name.clone(), ty: column.ty, asserted: column.asserted }),
+            }
+        }
+    }
+    columns
+}
+
+/// A `PhantomData` of what a row becomes, and what makes the compiler compare it with the columns.
+fn rows(input: &Input, columns: &[Column], whole: &Whole, span: Span) -> Result<TokenStream> {
+    match (&input.rows, columns) {
+        (None, []) => Ok(quote!(::core::marker::PhantomData::<()>)),
+        (Some(rows), []) => Err(Error::new_spanned(
+            rows,
+            "the statement gives no rows: leave out the type, or add `returning` and columns",
+        )),
+        (None, columns) => unnamed(columns, span),
+        (Some(Type::Tuple(tuple)), columns) => positional(tuple, columns, whole, span),
+        (Some(rows), [column]) => {
+            let (markers, value) = (markers(columns, span), compared(&quote!(#rows), column, span));
+            Ok(quote_spanned!(span=> { #markers let _ = || { #value; }; ::core::marker::PhantomData::<#rows> }))
+        }
+        (Some(Type::Path(rows)), columns) => named(rows, columns, span),
+        (Some(rows), _) => {
+            Err(Error::new_spanned(rows, "expected a struct with `derive(Row)`, a tuple, or the type of one column"))
+        }
+    }
+}
+
+/// A struct of its own, with the columns' names and types.
+fn unnamed(columns: &[Column], span: Span) -> Result<TokenStream> {
+    let names = identifiers(columns, span)?;
+    let types = columns.iter().map(owned);
+    let quoted = columns.iter().map(|column| &column.name);
+    Ok(quote_spanned! {span=> {
+        #[derive(::core::clone::Clone, ::core::fmt::Debug, ::core::cmp::PartialEq, ::skep::sql::Row)]
+        #[allow(dead_code, reason = "a statement may have columns that are not read")]
+        struct Row { #(#[row(column = #quoted)] #names: #types),* }
+        ::core::marker::PhantomData::<Row>
+    }})
+}
+
+fn positional(tuple: &syn::TypeTuple, columns: &[Column], whole: &Whole, span: Span) -> Result<TokenStream> {
+    if whole.statements.iter().any(|statement| statement.has_star) {
+        let help = "`*` is in no fixed order: a migration that adds a column would shift the rest. Name the columns, or use a struct";
+        return Err(Error::new(span, help));
+    }
+    if tuple.elems.len() != columns.len() {
+        let (parts, columns) = (tuple.elems.len(), columns.len());
+        let columns = if columns == 1 { "1 column".to_owned() } else { format!("{columns} columns") };
+        return Err(Error::new_spanned(
+            tuple,
+            format!("this tuple has {parts} parts, and the statement gives {columns}"),
+        ));
+    }
+    let markers = markers(columns, span);
+    let values = tuple.elems.iter().zip(columns).map(|(ty, column)| compared(&quote!(#ty), column, span));
+    Ok(quote_spanned!(span=> { #markers let _ = || { #(#values;)* }; ::core::marker::PhantomData::<#tuple> }))
+}
+
+/// A literal of the struct, in code that never runs: what is missing, extra or of another type is the compiler's own error.
+fn named(rows: &TypePath, columns: &[Column], span: Span) -> Result<TokenStream> {
+    let names = identifiers(columns, span)?;
+    let mut path = rows.path.clone();
+    for segment in &mut path.segments {
+        if let PathArguments::AngleBracketed(arguments) = &mut segment.arguments {
+            arguments.colon2_token = Some(syn::Token![::](segment.ident.span()));
+        }
+    }
+    let values = columns.iter().map(|column| compared(&quote!(_), column, span));
+    let markers = markers(columns, span);
+    Ok(quote! {{
+        #markers
+        let _ = || #path { #(#names: #values),* };
+        ::skep::sql::rows_by_name::<#rows>()
+    }})
+}
+
+/// An expression of type `rows` that compiles if the column can be read into it.
+fn compared(rows: &TokenStream, column: &Column, span: Span) -> TokenStream {
+    let of = kind(column.ty.kind);
+    let name = marker(&column.name, span);
+    let of = if column.asserted || !column.ty.nullable {
+        quote_spanned!(span=> ::skep::sql::NotNull<#of>)
+    } else {
+        quote_spanned!(span=> ::skep::sql::Nullable<#of>)
+    };
+    quote_spanned!(span=> ::skep::sql::column::<#rows, #of, #name>())
+}
+
+/// Types of the columns' names, which the compiler shows in its messages.
+fn markers(columns: &[Column], span: Span) -> TokenStream {
+    let names: BTreeSet<Ident> = columns.iter().map(|column| marker(&column.name, span)).collect();
+    quote_spanned! {span=>
+        #(#[allow(non_camel_case_types, reason = "it is the name of a column")] enum #names {})*
+    }
+}
+
+/// Never the name of a type that the application's own may be written with.
+fn marker(name: &str, span: Span) -> Ident {
+    let is_plain = name.starts_with(|first: char| first.is_ascii_lowercase()) && !PRIMITIVES.contains(&name);
+    let ident = if is_plain { identifier(name, span) } else { None };
+    ident.unwrap_or_else(|| Ident::new("column", span))
+}
+
+const PRIMITIVES: [&str; 15] =
+    ["bool", "char", "f32", "f64", "i8", "i16", "i32", "i64", "isize", "str", "u8", "u16", "u32", "u64", "usize"];
+
+fn identifiers(columns: &[Column], span: Span) -> Result<Vec<Ident>> {
+    let mut names: Vec<Ident> = Vec::new();
+    for Column { name, .. } in columns {
+        let Some(ident) = identifier(name, span) else {
+            let help = format!("the column `{name}` has no name that a field can have: write `{name} as name`");
+            return Err(Error::new(span, help));
+        };
+        if names.contains(&ident) {
+            return Err(Error::new(
+                span,
+                format!("two columns are called `{name}`: give one of them another name with `as`"),
+            ));
+        }
+        names.push(ident);
+    }
+    Ok(names)
+}
+
+fn identifier(name: &str, span: Span) -> Option<Ident> {
+    if matches!(name, "self" | "Self" | "super" | "crate" | "_") {
+        return None;
+    }
+    if let Ok(mut ident) = syn::parse_str::<Ident>(name) {
+        ident.set_span(span);
+        return Some(ident);
+    }
+    // A keyword.
+    let raw = syn::parse_str::<Ident>(&format!("r#{name}")).ok()?;
+    Some(Ident::new_raw(&syn::ext::IdentExt::unraw(&raw).to_string(), span))
+}
+
+/// The type of a field for the column.
+fn owned(column: &Column) -> TokenStream {
+    let ty = match column.ty.kind {
+        Kind::Integer if column.ty.boolean => quote!(::core::primitive::bool),
+        Kind::Integer => quote!(::core::primitive::i64),
+        Kind::Real => quote!(::core::primitive::f64),
+        Kind::Text => quote!(::std::string::String),
+        Kind::Blob => quote!(::std::vec::Vec<::core::primitive::u8>),
+        // Holds NULL, too.
+        Kind::Any | Kind::Null => return quote!(::skep::sql::Value<'static>),
+    };
+    if column.asserted || !column.ty.nullable { ty } else { quote!(::core::option::Option<#ty>) }
+}
+
+/// One warning for each table that is not strict, in each compilation.
+fn warnings(whole: &Whole, span: Span) -> TokenStream {
+    static WARNED: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
+    let mut warned = WARNED.lock().unwrap_or_else(PoisonError::into_inner);
+    let tables: BTreeSet<&String> = whole.statements.iter().flat_map(|statement| &statement.loose).collect();
+    let new: Vec<&String> = tables.into_iter().filter(|table| warned.insert((*table).clone())).collect();
+    let notes = new.iter().map(|table| {
+        let note = format!(
+            "the table `{table}` is not `strict`, so SQLite may store other types than its columns have; make it \
+             `create table {table} (...) strict`"
+        );
+        quote_spanned! {span=>
+            const _: () = {
+                #[deprecated(note = #note)]
+                #[allow(non_upper_case_globals)]
+                const table_that_is_not_strict: () = ();
+                table_that_is_not_strict
+            };
+        }
+    });
+    quote!(#(#notes)*)
+}

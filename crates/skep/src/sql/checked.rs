@@ -1,0 +1,236 @@
+//! What `sql!` makes: a statement that was checked while the program was compiled.
+//!
+//! Start reading at [`sql!`](super::sql). The types of columns ([`Integer`], [`Text`], ...) exist for the compiler only: a field that a
+//! column does not fit is an error of [`ReadFrom`], a parameter that does not fit the column it is compared with one of [`BindTo`].
+
+use std::fmt::Write as _;
+use std::marker::PhantomData;
+
+use super::query::{Parameter, Query, Values};
+use super::value::{FromValue, Unfit, Value};
+
+/// A statement that [`sql!`](super::sql) has checked.
+///
+/// ```
+/// # use skep::sql::Query;
+/// fn log(query: &Query) {
+///     if let Some(statement) = query.checked() {
+///         println!("{} reads {:?}, writes {:?}", statement.text(), statement.reads(), statement.writes());
+///     }
+/// }
+/// ```
+#[derive(Debug)]
+pub struct Checked {
+    text: &'static str,
+    reads: &'static [(&'static str, &'static str)],
+    writes: &'static [(&'static str, &'static str)],
+    reads_only: bool,
+}
+
+impl Checked {
+    /// For what [`sql!`](super::sql) writes.
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn new(
+        text: &'static str,
+        reads: &'static [(&'static str, &'static str)],
+        writes: &'static [(&'static str, &'static str)],
+        reads_only: bool,
+    ) -> Self {
+        Self { text, reads, writes, reads_only }
+    }
+
+    /// The text as SQLite is given it.
+    #[must_use]
+    pub const fn text(&self) -> &'static str {
+        self.text
+    }
+
+    /// Each table and column whose change can alter the rows of this statement, also through views and subqueries. An empty column means
+    /// that only how many rows the table has matters (`count(*)`).
+    #[must_use]
+    pub const fn reads(&self) -> &'static [(&'static str, &'static str)] {
+        self.reads
+    }
+
+    /// Each table and column that this statement may change, also through triggers and cascading foreign keys. An empty column means that
+    /// rows are inserted or deleted.
+    #[must_use]
+    pub const fn writes(&self) -> &'static [(&'static str, &'static str)] {
+        self.writes
+    }
+
+    /// True if the statement changes nothing.
+    #[must_use]
+    pub const fn reads_only(&self) -> bool {
+        self.reads_only
+    }
+}
+
+macro_rules! kinds {
+    ($($(#[$docs:meta])* $name:ident)*) => {$(
+        $(#[$docs])*
+        #[derive(Clone, Copy, Debug)]
+        pub enum $name {}
+    )*};
+}
+
+kinds! {
+    /// A column of integers: `i64`, the other integers, `bool`.
+    Integer
+    /// A column of floating-point numbers: `f64`.
+    Real
+    /// A column of text: `String`, `Slug`, the types of forms, enums with `derive(Param)`.
+    Text
+    /// A column of bytes: `Vec<u8>`.
+    Blob
+    /// A column whose type SQLite does not promise. Any type may be read; whether it fits is known at run time.
+    Any
+}
+
+/// A column that is never NULL.
+#[derive(Debug)]
+pub struct NotNull<K>(PhantomData<K>);
+
+/// A column that may be NULL.
+#[derive(Debug)]
+pub struct Nullable<K>(PhantomData<K>);
+
+/// A Rust type whose values are of this type in SQLite may stand for a column of type `K`.
+#[diagnostic::on_unimplemented(
+    message = "this is `{Self}` in SQLite, and the column is `{K}`",
+    note = "change one of the two types, or write `cast(... as ...)` in the statement"
+)]
+pub trait Holds<K> {}
+
+macro_rules! holds {
+    ($($held:ty => $($column:ty),+;)*) => {$($(#[diagnostic::do_not_recommend] impl Holds<$column> for $held {})+)*};
+}
+
+holds! {
+    Integer => Integer, Any;
+    Real => Real, Any;
+    Text => Text, Any;
+    Blob => Blob, Any;
+    Any => Integer, Real, Text, Blob, Any;
+}
+
+/// A Rust type that a column can be read into: `C` is a type of [`sql`](super), such as `NotNull<Text>`.
+#[diagnostic::on_unimplemented(
+    message = "the column `{N}` is `{C}`, and cannot be read into `{Self}`",
+    label = "this type does not fit the column",
+    note = "a column that may be NULL needs an `Option`, `coalesce(column, value)`, or `column as \"name!\"` where you know that it is never NULL",
+    note = "a statement of one column gives a value, one of several a struct or a tuple"
+)]
+pub trait ReadFrom<C, N = ()> {}
+
+#[diagnostic::do_not_recommend]
+impl<K, N, T: FromValue> ReadFrom<NotNull<K>, N> for T where T::Sql: Holds<K> {}
+#[diagnostic::do_not_recommend]
+impl<K, N, T: FromValue> ReadFrom<Nullable<K>, N> for Option<T> where T::Sql: Holds<K> {}
+#[diagnostic::do_not_recommend]
+impl<K, N> ReadFrom<Nullable<K>, N> for Value<'static> {}
+
+/// A struct with `derive(Row)` each of whose fields is read from the column of its name, so that [`sql!`](super::sql) can compare them.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be the rows of a statement that `sql!` checks",
+    note = "put `#[derive(skep::sql::Row)]` on it, and write `as` in the statement instead of `#[row(column = \"...\")]` on a field"
+)]
+pub trait ByName: super::row::Row {}
+
+/// A type of SQLite whose values may be compared with, or put into, a column of type `K`.
+#[diagnostic::on_unimplemented(
+    message = "a parameter that is `{Self}` is compared with, or put into, a column that is `{K}`",
+    note = "change one of the two types, or write `cast(? as ...)` in the statement"
+)]
+pub trait BindTo<K> {}
+
+macro_rules! bind_to {
+    ($($bound:ty => $($column:ty),+;)*) => {$($(#[diagnostic::do_not_recommend] impl BindTo<$column> for $bound {})+)*};
+}
+
+bind_to! {
+    Integer => Integer, Real, Any;
+    Real => Real, Any;
+    Text => Text, Any;
+    Blob => Blob, Any;
+    Any => Integer, Real, Text, Blob, Any;
+}
+
+/// A parameter for a place of type `K`.
+#[doc(hidden)]
+pub fn parameter<'q, K, P: Parameter<'q>>(value: P) -> Result<Value<'q>, Unfit>
+where
+    P::Sql: BindTo<K>,
+{
+    value.into_value()
+}
+
+/// The parameter of `in {list}`: a JSON array, which the statement takes apart again.
+#[doc(hidden)]
+pub fn list<'q, K, P: Parameter<'q>>(values: impl IntoIterator<Item = P>) -> Result<Value<'q>, Unfit>
+where
+    P::Sql: BindTo<K>,
+{
+    let mut json = String::from("[");
+    for value in values {
+        if json.len() > 1 {
+            json.push(',');
+        }
+        match value.into_value()? {
+            Value::Integer(number) => _ = write!(json, "{number}"),
+            Value::Real(number) if number.is_finite() => _ = write!(json, "{number:?}"),
+            Value::Text(text) => {
+                let text = serde_json::to_string(&text).map_err(|error| Unfit::because(error.to_string()))?;
+                json.push_str(&text);
+            }
+            Value::Null => return Err(Unfit::because("NULL is in no list; leave it out")),
+            Value::Real(_) | Value::Blob(_) => {
+                return Err(Unfit::because("a list holds integers, finite numbers or texts"));
+            }
+        }
+    }
+    json.push(']');
+    Ok(Value::Text(json.into()))
+}
+
+/// Stands for a column where the compiler compares fields with columns; never called.
+#[doc(hidden)]
+#[allow(clippy::must_use_candidate, reason = "it is there for its type")]
+pub fn column<T: ReadFrom<C, N>, C, N>() -> T {
+    unreachable!("only the compiler reads this")
+}
+
+/// The rows of a statement, where they are a struct of the application.
+#[doc(hidden)]
+#[must_use]
+pub fn rows_by_name<T: ByName>() -> PhantomData<T> {
+    PhantomData
+}
+
+impl<'q, T> Query<'q, T> {
+    /// For what [`sql!`](super::sql) writes: one statement and its parameters.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn from_checked<const N: usize>(
+        statement: &'static Checked,
+        _rows: PhantomData<T>,
+        parameters: [Result<Value<'q>, Unfit>; N],
+    ) -> Self {
+        Self::of_checked(statement, Values::gather(parameters))
+    }
+
+    /// For what [`sql!`](super::sql) writes of a statement with conditional parts: each part adds to the number of the statement, and has its
+    /// own parameters.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn from_parts<const N: usize>(
+        statements: &'static [Checked],
+        _rows: PhantomData<T>,
+        parts: [(usize, Vec<Result<Value<'q>, Unfit>>); N],
+    ) -> Self {
+        let chosen = parts.iter().map(|(offset, _)| offset).sum::<usize>();
+        let parameters = parts.into_iter().flat_map(|(_, parameters)| parameters);
+        Self::of_checked(&statements[chosen], Values::gather(parameters))
+    }
+}

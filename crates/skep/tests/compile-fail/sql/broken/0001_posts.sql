@@ -1,0 +1,1 @@
+create table post (id integer primary key, title txt) strict;

@@ -1,0 +1,6 @@
+-- The database of docs/guides/database.md.
+create table hive (
+    id integer primary key,
+    name text not null unique,
+    frames integer not null
+) strict;
