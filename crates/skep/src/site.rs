@@ -16,13 +16,10 @@ use std::path::Path;
 use std::pin::{Pin, pin};
 use std::rc::Rc;
 use std::sync::Arc;
-use std::time::Duration;
 
 use http::header::{ALLOW, CONTENT_ENCODING, CONTENT_LENGTH, LOCATION, SET_COOKIE};
 use http::request::Parts;
 use http::{HeaderMap, HeaderValue, Method, StatusCode};
-use serde::Serialize;
-use serde::de::DeserializeOwned;
 
 use crate::body::Body;
 use crate::cache::{Cache, Store};
@@ -198,16 +195,6 @@ impl Site {
     #[must_use]
     pub fn db(&self) -> &sql::Database {
         self.resources.database()
-    }
-
-    /// Seals a value, as [`Cx::seal`] does: for links in mails that a job sends.
-    pub fn seal(&self, purpose: &str, value: &(impl Serialize + ?Sized), lasts: Duration) -> Result<String> {
-        self.resources.seal(purpose, value, lasts)
-    }
-
-    /// Opens what was sealed, as [`Cx::unseal`] does.
-    pub fn unseal<T: DeserializeOwned>(&self, purpose: &str, sealed: &str) -> Result<Option<T>> {
-        self.resources.unseal(purpose, sealed)
     }
 
     /// Prepares a fork: reads the keys and detects the processor's cipher instructions once, instead of in each child. An example is at [`close_for_fork`](Self::close_for_fork).
