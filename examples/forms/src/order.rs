@@ -2,7 +2,6 @@
 
 use skep::form::{Group, Refusal, Text, Whole};
 use skep::prelude::*;
-use skep::sql::query;
 
 /// The page with the form.
 #[derive(Service)]
@@ -61,8 +60,8 @@ impl Handle for Order {
     async fn handle(self, cx: &mut Cx<'_>) -> Result {
         let lines: Vec<String> = self.lines.iter().map(|line| format!("{} {}", line.amount, line.product)).collect();
         let lines = lines.join(", ");
-        let values = (self.name.as_str(), lines.as_str());
-        let placed = cx.db().execute(query("insert into placed (name, lines) values (?, ?)", values)).await?;
+        let insert = sql!("insert into placed (name, lines) values (?, ?)", &self.name, &lines);
+        let placed = cx.db().execute(insert).await?;
         cx.flash(format!("{}: {lines}", self.name));
         Ok(Response::see_other(&Thanks { number: placed.last_insert_id }))
     }
@@ -77,7 +76,7 @@ pub struct Thanks {
 
 impl Handle for Thanks {
     async fn handle(self, cx: &mut Cx<'_>) -> Result {
-        cx.db().one::<i64>(query("select number from placed where number = ?", self.number)).await?.or_404()?;
+        cx.db().one(sql!(i64, "select number from placed where number = ?", self.number)).await?.or_404()?;
         let content = html! { p { "Order " strong #number { (self.number) } " is on its way." } };
         Ok(Response::html(crate::page(cx, "Thank you", &content)))
     }

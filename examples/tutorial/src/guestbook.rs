@@ -8,7 +8,7 @@ use skep::form::{MultilineText, Text};
 use skep::html::Document;
 use skep::prelude::*;
 use skep::session::Key;
-use skep::sql::{Row, migrations, query};
+use skep::sql::{Row, migrations};
 
 skep::assets!(
     /// The style sheet.
@@ -80,7 +80,7 @@ impl Fragment for Newest {
     }
 
     async fn make(&self, cx: &SharedCx<'_>) -> Result<Html> {
-        let entries = cx.db().all::<Entry>("select id, name, text from entry order by id desc limit 50").await?;
+        let entries = cx.db().all(sql!(Entry, "select id, name, text from entry order by id desc limit 50")).await?;
         Ok(html! {
             ul {
                 @for entry in &entries {
@@ -119,15 +119,15 @@ impl Handle for Index {
 
 impl Handle for Show {
     async fn handle(self, cx: &mut Cx<'_>) -> Result {
-        let entry: Entry =
-            cx.db().one(query("select id, name, text from entry where id = ?", self.id)).await?.or_404()?;
+        let select = sql!("select name, text from entry where id = ?", self.id);
+        let entry = cx.db().one(select).await?.or_404()?;
         Ok(Response::html(page(&entry.name, &html! { p { (entry.text) } })))
     }
 }
 
 impl Handle for Sign {
     async fn handle(self, cx: &mut Cx<'_>) -> Result {
-        let insert = query("insert into entry (name, text) values (?, ?)", (&self.name, &self.text));
+        let insert = sql!("insert into entry (name, text) values (?, ?)", &self.name, &self.text);
         cx.db().execute(insert).await?;
         cx.invalidate("entries").await?;
         cx.session().set(&NAME, &self.name).await?;
@@ -145,7 +145,8 @@ impl Handle for Forget {
 
 /// Deletes entries that are older than a year.
 fn delete_old(site: &Site) -> Result<()> {
-    let deleted = site.db().write(|db| db.execute("delete from entry where written < datetime('now', '-1 year')"))?;
+    let deleted =
+        site.db().write(|db| db.execute(sql!("delete from entry where written < datetime('now', '-1 year')")))?;
     if deleted.rows > 0 {
         site.invalidate("entries")?;
     }

@@ -2,7 +2,7 @@
 
 use skep::html::Document;
 use skep::prelude::*;
-use skep::sql::{Row, migrations, query};
+use skep::sql::{Row, migrations};
 
 #[derive(Row)]
 struct Entry {
@@ -50,19 +50,17 @@ fn list(entries: &[Entry]) -> Html {
     }
 }
 
-const NEWEST: &str = "select id, name, text from entry order by id desc limit 50";
-
 impl Handle for Index {
     async fn handle(self, cx: &mut Cx<'_>) -> Result {
-        let entries = cx.db().all::<Entry>(NEWEST).await?;
+        let entries = cx.db().all(sql!(Entry, "select id, name, text from entry order by id desc limit 50")).await?;
         Ok(Response::html(page("Guest book", &list(&entries))))
     }
 }
 
 impl Handle for Show {
     async fn handle(self, cx: &mut Cx<'_>) -> Result {
-        let entry: Entry =
-            cx.db().one(query("select id, name, text from entry where id = ?", self.id)).await?.or_404()?;
+        let select = sql!("select name, text from entry where id = ?", self.id);
+        let entry = cx.db().one(select).await?.or_404()?;
         Ok(Response::html(page(&entry.name, &html! { p { (entry.text) } })))
     }
 }

@@ -3,7 +3,7 @@
 use skep::form::{MultilineText, Text};
 use skep::html::Document;
 use skep::prelude::*;
-use skep::sql::{Row, migrations, query};
+use skep::sql::{Row, migrations};
 
 #[derive(Row)]
 struct Entry {
@@ -61,11 +61,9 @@ fn list(entries: &[Entry]) -> Html {
     }
 }
 
-const NEWEST: &str = "select id, name, text from entry order by id desc limit 50";
-
 impl Handle for Index {
     async fn handle(self, cx: &mut Cx<'_>) -> Result {
-        let entries = cx.db().all::<Entry>(NEWEST).await?;
+        let entries = cx.db().all(sql!(Entry, "select id, name, text from entry order by id desc limit 50")).await?;
         let form = Sign::form(cx);
         let content = html! {
             @for message in cx.flashes() { p role="status" { (message) } }
@@ -84,15 +82,15 @@ impl Handle for Index {
 
 impl Handle for Show {
     async fn handle(self, cx: &mut Cx<'_>) -> Result {
-        let entry: Entry =
-            cx.db().one(query("select id, name, text from entry where id = ?", self.id)).await?.or_404()?;
+        let select = sql!("select name, text from entry where id = ?", self.id);
+        let entry = cx.db().one(select).await?.or_404()?;
         Ok(Response::html(page(&entry.name, &html! { p { (entry.text) } })))
     }
 }
 
 impl Handle for Sign {
     async fn handle(self, cx: &mut Cx<'_>) -> Result {
-        let insert = query("insert into entry (name, text) values (?, ?)", (&self.name, &self.text));
+        let insert = sql!("insert into entry (name, text) values (?, ?)", &self.name, &self.text);
         cx.db().execute(insert).await?;
         cx.flash("Thank you.");
         Ok(Response::see_other(Index))

@@ -4,7 +4,7 @@ use skep::form::{MultilineText, Text};
 use skep::html::Document;
 use skep::prelude::*;
 use skep::session::Key;
-use skep::sql::{Row, migrations, query};
+use skep::sql::{Row, migrations};
 
 /// The name that a visitor signed with last.
 const NAME: Key<Text<1, 80>> = Key::new("name");
@@ -70,11 +70,9 @@ fn list(entries: &[Entry]) -> Html {
     }
 }
 
-const NEWEST: &str = "select id, name, text from entry order by id desc limit 50";
-
 impl Handle for Index {
     async fn handle(self, cx: &mut Cx<'_>) -> Result {
-        let entries = cx.db().all::<Entry>(NEWEST).await?;
+        let entries = cx.db().all(sql!(Entry, "select id, name, text from entry order by id desc limit 50")).await?;
         let name = cx.session().get(&NAME).await?;
         let mut form = Sign::form(cx);
         if let Some(name) = &name {
@@ -100,15 +98,15 @@ impl Handle for Index {
 
 impl Handle for Show {
     async fn handle(self, cx: &mut Cx<'_>) -> Result {
-        let entry: Entry =
-            cx.db().one(query("select id, name, text from entry where id = ?", self.id)).await?.or_404()?;
+        let select = sql!("select name, text from entry where id = ?", self.id);
+        let entry = cx.db().one(select).await?.or_404()?;
         Ok(Response::html(page(&entry.name, &html! { p { (entry.text) } })))
     }
 }
 
 impl Handle for Sign {
     async fn handle(self, cx: &mut Cx<'_>) -> Result {
-        let insert = query("insert into entry (name, text) values (?, ?)", (&self.name, &self.text));
+        let insert = sql!("insert into entry (name, text) values (?, ?)", &self.name, &self.text);
         cx.db().execute(insert).await?;
         cx.session().set(&NAME, &self.name).await?;
         cx.flash("Thank you.");
