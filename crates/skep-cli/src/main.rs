@@ -6,6 +6,7 @@
 use std::ffi::{OsStr, OsString};
 use std::process::ExitCode;
 
+mod log_import;
 mod subcommand;
 
 /// A command that is built in.
@@ -21,6 +22,7 @@ const COMMANDS: &[Command] = &[
     Command { name: "serve", about: "serve WebAssembly components", run: skep_isolate::serve },
     #[cfg(feature = "isolate")]
     Command { name: "compile", about: "compile a component ahead of time", run: skep_isolate::compile },
+    Command { name: "log", about: "import a configuration of Log4perl: log import FILE", run: log_import::run },
 ];
 
 const BAD_USAGE: u8 = 2;

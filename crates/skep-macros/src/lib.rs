@@ -7,6 +7,7 @@ mod assets;
 mod field;
 mod group;
 mod html;
+mod log;
 mod migrations;
 mod param;
 mod row;
@@ -112,4 +113,11 @@ pub fn html_unchecked(template: TokenStream) -> TokenStream {
 pub fn derive_settings(input: TokenStream) -> TokenStream {
     let input = syn::parse_macro_input!(input as syn::DeriveInput);
     settings::derive(&input).unwrap_or_else(syn::Error::into_compile_error).into()
+}
+
+/// Gives a type a category in the log; documented at `skep::log`.
+#[proc_macro_derive(Log, attributes(log))]
+pub fn derive_log(input: TokenStream) -> TokenStream {
+    let input = syn::parse_macro_input!(input as syn::DeriveInput);
+    log::derive(&input).unwrap_or_else(syn::Error::into_compile_error).into()
 }

@@ -5,18 +5,35 @@ use std::fmt::Write;
 use skep::Site;
 use skep::status::{Part, Value};
 
+use crate::log;
+
 /// The maximal size of a report; the channel to the supervisor has room for it.
 const MAX_REPORT: usize = 64 << 10;
 
+/// The lines of the log that a report shows.
+const RECENT: usize = 10;
+
 /// The whole status: lines of text, or a JSON list.
 pub(crate) fn of(site: &Site, json: bool) -> String {
-    let parts = site.status();
+    let parts = parts(site);
     if json { list(&parts, None) } else { text(&parts) }
+}
+
+/// What the application says, and the last warnings and errors (an output `ring` of the log).
+fn parts(site: &Site) -> Vec<Part> {
+    let (mut parts, recent) = (site.status(), log::recent());
+    if !recent.is_empty() {
+        let shown = recent.iter().skip(recent.len().saturating_sub(RECENT));
+        let lines = u64::try_from(recent.len()).unwrap_or(u64::MAX);
+        let part = Part::new("log").value("lines", lines).value("last", recent.last().cloned().unwrap_or_default());
+        parts.push(shown.fold(part, |part, line| part.line(line.clone())));
+    }
+    parts
 }
 
 /// The status of one process among several, for [`of_processes`]. Empty if the application reports none.
 pub(crate) fn of_process(site: &Site, json: bool) -> String {
-    let (parts, process) = (site.status(), std::process::id());
+    let (parts, process) = (parts(site), std::process::id());
     if parts.is_empty() {
         String::new()
     } else if json {

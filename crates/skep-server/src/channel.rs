@@ -10,7 +10,7 @@ use std::task::{Context, Poll};
 use rustix::io::Errno;
 use tokio::io::unix::AsyncFd;
 
-use crate::log::{self, Files};
+use crate::log::{Files, LevelChange};
 use crate::sys;
 use crate::worker_state::WorkerState;
 
@@ -21,7 +21,7 @@ pub(crate) enum Command {
     State(WorkerState),
     Quit,
     Reopen(Files),
-    Level(tracing::Level),
+    Level(LevelChange),
     /// Fork one more process (`prefork`).
     Add,
     /// Report the status of the application. The report carries the same id.
@@ -53,7 +53,7 @@ impl Command {
     /// Executes the commands that concern the whole process: the log level and log files.
     pub(crate) fn execute(&self) {
         match self {
-            Self::Level(level) => log::change_level(*level),
+            Self::Level(change) => change.apply(),
             Self::Reopen(files) => {
                 if let Err(error) = files.reopen() {
                     tracing::error!(%error, "cannot reopen the log files");

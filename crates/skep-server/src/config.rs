@@ -26,6 +26,7 @@ use skep::link::BaseUrl;
 use skep::settings::{RawSetting, Resolved, Row, Source, Table, Value, Values};
 
 use crate::error::StartError;
+use crate::log;
 use crate::proxies::Trusted;
 pub(crate) use flags::{Command, Flags};
 pub use page::reference;
@@ -68,7 +69,7 @@ pub(crate) struct Config {
     pub(crate) grace: Duration,
     pub(crate) development: bool,
     pub(crate) backlog: i32,
-    pub(crate) log: Log,
+    pub(crate) log: log::Settings,
     pub(crate) session: Session,
     pub(crate) tls: Tls,
     pub(crate) limits: Limits,
@@ -134,14 +135,6 @@ pub(crate) struct Mail {
     pub(crate) smtp: Option<Secret<String>>,
     pub(crate) from: Option<String>,
     pub(crate) timeout: Duration,
-}
-
-/// The settings `log.*`.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Log {
-    pub(crate) access: bool,
-    pub(crate) level: String,
-    pub(crate) buffer: usize,
 }
 
 /// The settings `session.*`.

@@ -1,36 +1,55 @@
-//! The server's log: events to standard error, a line for each request to standard output.
+//! The server's log: events of [`tracing`], and a line for each request.
 //!
-//! Logging never blocks a request. Each thread formats lines into a buffer of its own, and one thread per process writes the buffers. Beyond the limit
-//! of a buffer (`log.buffer`), lines are dropped; their number is logged in their place.
+//! Logging never blocks a request for long. Each thread formats its lines into buffers, and one thread per process writes the buffers to
+//! files, streams and sockets ([`buffer`]). Events go to the outputs that take them ([`events`], [`output`]), each in its layout.
+//!
+//! It knows nothing of connections and processes.
 
 mod access;
 mod buffer;
 mod events;
+mod layout;
+mod levels;
+mod mask;
+mod output;
+mod record;
 mod reopen;
+mod repeats;
+mod settings;
+mod sink;
 mod text;
 
-pub(crate) use access::{AccessLog, Line};
-use buffer::Writer;
-use events::Events;
-pub(crate) use events::change_level;
-
+use std::collections::HashMap;
 use std::io;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::config::Log;
+pub(crate) use access::{AccessLog, AccessOutput, Line};
+use buffer::{Destination, LogBuffer, Writer};
+use events::{Events, Output};
+use layout::write_json;
+pub(crate) use levels::{LevelChange, Levels};
+use mask::Mask;
+pub(crate) use output::EventOutput;
+use output::Place;
 pub(crate) use reopen::Files;
+pub(crate) use settings::{CategoryLevels, Names, Settings};
+use sink::Sink;
+use skep::log::Recorder;
 
-/// The writing thread and its buffers.
+/// The writing thread, its buffers, and what they are written to.
 #[derive(Debug)]
 pub(crate) struct Logs {
     writer: Arc<Writer>,
-    access: bool,
+    /// Of the access log, if it is enabled.
+    access: Vec<AccessOutput>,
     buffer: usize,
+    /// Each file is open once.
+    sinks: Mutex<HashMap<String, Arc<Sink>>>,
 }
 
 impl Logs {
     /// Starts the writing thread.
-    pub(crate) fn start(settings: &Log) -> io::Result<Self> {
+    pub(crate) fn start(settings: &Settings) -> io::Result<Self> {
         let logs = Self::direct(settings);
         logs.writer.use_thread();
         logs.writer.begin()?;
@@ -38,14 +57,28 @@ impl Logs {
     }
 
     /// Without a thread: each line is written at once. Installs the subscriber for events, which only has an effect once.
-    pub(crate) fn direct(settings: &Log) -> Self {
-        let writer = Arc::<Writer>::default();
-        let events = writer.buffer(buffer::Stream::Error, settings.buffer);
-        if let Ok(level) = settings.level.parse() {
-            // A subscriber of the program or of a test stays installed.
-            let _ = tracing::subscriber::set_global_default(Events::new(events, level));
+    pub(crate) fn direct(settings: &Settings) -> Self {
+        let access = if settings.access { settings.access_outputs.clone() } else { Vec::new() };
+        let logs = Self { writer: Arc::default(), access, buffer: settings.buffer, sinks: Mutex::default() };
+        let output = |EventOutput { place, layout, filter }: EventOutput| {
+            let buffer = logs.buffer(&place, layout.end());
+            Output { filter, layout, buffer }
+        };
+        let outputs = settings.outputs.iter().cloned().map(output).collect();
+        if let Ok(levels) = Levels::new(&settings.level, &settings.levels.0) {
+            levels.install();
         }
-        Self { writer, access: settings.access, buffer: settings.buffer }
+        let mask = Mask::new(&settings.mask.0);
+        let events = Events::new(outputs, mask, settings.repeats, settings.recorder > 0, settings.line);
+        events.install(Recorder { limit: settings.recorder, slow: settings.slow, write: |_| () });
+        logs
+    }
+
+    fn buffer(&self, place: &Place, end: u8) -> Arc<LogBuffer> {
+        let name = place.name();
+        let mut sinks = self.sinks.lock().unwrap_or_else(PoisonError::into_inner);
+        let sink = Arc::clone(sinks.entry(name.clone()).or_insert_with(|| Arc::new(place.open())));
+        self.writer.buffer(Destination { name, sink, end }, self.buffer)
     }
 
     /// Starts the writing thread with the next line.
@@ -55,11 +88,17 @@ impl Logs {
 
     /// The access log of one thread, if it is enabled.
     pub(crate) fn access(&self) -> Option<AccessLog> {
-        self.access.then(|| AccessLog::new(self.writer.buffer(buffer::Stream::Output, self.buffer)))
+        let output = |output: &AccessOutput| (output.clone(), self.buffer(&output.place, b'\n'));
+        (!self.access.is_empty()).then(|| AccessLog::new(self.access.iter().map(output).collect()))
     }
 
     /// Writes all buffers, and ends the thread.
     pub(crate) fn finish(&self) {
         self.writer.finish();
     }
+}
+
+/// The last warnings and errors of this process: what an output `ring` has.
+pub(crate) fn recent() -> Vec<String> {
+    sink::recent()
 }

@@ -11,7 +11,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use skep::settings::{RawSetting, RawValue, Row, Source, Values};
-use skep::{App, Secret};
+use skep::{App, Secret, Setup};
 use tokio::sync::{mpsc, watch};
 
 use crate::assembly::{self, app_setup, probe};
@@ -181,6 +181,10 @@ impl Server {
                 let config = self.reading(&flags).read(None)?.config;
                 print(&supervisor::send_command(&config, &flags.control_command).map_err(StartError)?)
             }
+            Some(Command::LogToken) => {
+                let settings = self.reading(&flags).read(None)?;
+                print(&log_token(&app_setup(&settings.config, Vec::new(), None)?, &flags.log_token)?)
+            }
             Some(Command::Help) => {
                 let app = self.app.create();
                 let name = Name::of(&app).name;
@@ -310,6 +314,17 @@ impl Server {
             reports.into_iter().chain(warnings.iter().map(|line| format!("warning: {line}"))).collect();
         print(&format!("no problems found\n{}\n", lines.join("\n")))
     }
+}
+
+/// `debug 1h`: a token for `Skep-Log`, on a line.
+fn log_token(setup: &Setup, words: &str) -> Result<String, StartError> {
+    let wrong =
+        || StartError(format!("--log-token \"{words}\": expected a level and a duration, such as \"debug 1h\""));
+    let (level, lasts) = words.trim().split_once(' ').ok_or_else(wrong)?;
+    let level = level.parse().map_err(|_| wrong())?;
+    let lasts = skep_units::parse_duration(lasts.trim()).map_err(|_| wrong())?;
+    let token = App::log_token(setup, level, lasts).map_err(|error| StartError(error.to_string()))?;
+    Ok(token + "\n")
 }
 
 /// `before` is called when everything is ready but nothing is accepted yet. A signal that is sent after the first response must be handled, and one

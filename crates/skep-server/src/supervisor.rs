@@ -43,12 +43,11 @@ use systemd::Systemd;
 use worker_handle::WorkerHandle;
 
 use crate::backoff::Backoff;
-use crate::channel::Command;
 use crate::config::{Address, Config, Model};
 use crate::error::StartError;
 use crate::executable::Executable;
 use crate::listener::{Listeners, SocketFile};
-use crate::log::{self, Files, Logs};
+use crate::log::{Files, LevelChange, Logs};
 use crate::resources::{announce, create_data_dir, worker_count};
 use crate::sys;
 
@@ -62,6 +61,8 @@ pub(crate) struct Supervisor {
     _files: Vec<SocketFile>,
     _pid_file: Option<PidFile>,
     log_files: Files,
+    /// Levels that were changed at run time: workers that start later have them, too.
+    level_changes: Vec<LevelChange>,
     executable: Rc<Executable>,
     signals: OwnedFd,
     control: Option<Control>,
@@ -180,6 +181,7 @@ impl Supervisor {
             _files: files,
             _pid_file: own.pid_file,
             log_files: Files::of_process(),
+            level_changes: Vec::new(),
             executable,
             signals: sys::signals::catch(&SIGNALS)?,
             control: own.control,
@@ -323,11 +325,7 @@ impl Supervisor {
                 self.reopen_logs();
                 "log files reopened\n".into()
             }
-            Ok(ControlCommand::Level(level)) => {
-                log::change_level(level);
-                self.broadcast(&Command::Level(level));
-                format!("log level set to {level}\n")
-            }
+            Ok(ControlCommand::Level(change)) => self.change_level(change),
         };
         self.clients.reply(client, &reply);
     }

@@ -53,6 +53,7 @@ pub mod hosted;
 pub mod html;
 pub mod layer;
 pub mod link;
+pub mod log;
 pub mod mail;
 pub mod module;
 pub mod mount;

@@ -10,6 +10,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use futures_channel::oneshot;
 
+use crate::log;
 use crate::nonce::Scope;
 
 /// Runs work that may block somewhere where blocking harms no one.
@@ -66,13 +67,17 @@ async fn run<T: Send + 'static>(
     to_end: bool,
 ) -> Result<T, Lost> {
     let (answer, answered) = oneshot::channel();
-    let mut nonce = Scope::share();
+    let (mut nonce, mut log) = (Scope::share(), log::share());
     pool.run(Box::new(move || {
         if !to_end && answer.is_canceled() {
             return;
         }
         let work = || match &mut nonce {
             Some(nonce) => nonce.enter(work),
+            None => work(),
+        };
+        let work = || match &mut log {
+            Some(log) => log.enter(work),
             None => work(),
         };
         let outcome = catch_unwind(AssertUnwindSafe(work)).map_err(|panic| Lost { panic: text_of(&*panic) });

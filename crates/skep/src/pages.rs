@@ -10,6 +10,7 @@
 #[doc = include_str!("../../../docs/guides/mail.md")]
 #[doc = include_str!("../../../docs/guides/sessions.md")]
 #[doc = include_str!("../../../docs/guides/database.md")]
+#[doc = include_str!("../../../docs/guides/logging.md")]
 #[doc = include_str!("../../../docs/reference/configuration.md")]
 struct Pages;
 

@@ -16,6 +16,7 @@ use crate::error::{Error, Result};
 use crate::form::once::Ledger;
 use crate::keys::AppKeys;
 use crate::link::BaseUrl;
+use crate::log;
 use crate::mail::{Delivery, Mail, Outbox};
 use crate::nonce::Scope;
 use crate::quota::Quota;
@@ -222,7 +223,7 @@ impl ThreadResources {
 
     /// The first one counts: a later guard may know less.
     pub(crate) fn set_user(&self, user: String) {
-        let _ = self.user.set(user);
+        log::set_user(self.user.get_or_init(|| user));
     }
 
     pub(crate) fn user(&self) -> Option<&str> {

@@ -194,6 +194,18 @@ impl Response {
         self.inner.extensions_mut().insert(Cause(cause.into()));
     }
 
+    /// For whom it was made, for the access log of a server.
+    pub(crate) fn set_user(&mut self, user: Arc<str>) {
+        self.inner.extensions_mut().insert(User(user));
+    }
+
+    /// The user of the request, if something named one: [`Cx::set_user`](crate::Cx::set_user).
+    #[doc(hidden)]
+    #[must_use]
+    pub fn user(&self) -> Option<Arc<str>> {
+        self.inner.extensions().get().map(|User(user)| Arc::clone(user))
+    }
+
     /// The status.
     #[must_use]
     pub fn status(&self) -> StatusCode {
@@ -254,6 +266,9 @@ impl Response {
         (self.inner, self.block)
     }
 }
+
+#[derive(Clone)]
+struct User(Arc<str>);
 
 /// Why a response is an error page.
 #[derive(Clone)]

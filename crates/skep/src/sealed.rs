@@ -2,10 +2,16 @@
 
 use std::time::Duration;
 
+use http::{HeaderMap, HeaderName};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use tracing::Level;
 
+use crate::cache::Clock;
+use crate::cookie;
 use crate::error::{Error, Result};
+use crate::keys::AppKeys;
+use crate::request::header_text;
 use crate::resources::Resources;
 
 /// Milliseconds since 1970 at which the value expires, in front of it.
@@ -30,6 +36,34 @@ impl Resources {
         // Sealed by another version of the application, which had other fields.
         Ok(serde_json::from_slice(value).ok())
     }
+}
+
+const LOG_LEVEL: &str = "log level";
+
+/// The header field and the cookie that raise the log level of a request.
+static LOG_HEADER: HeaderName = HeaderName::from_static("skep-log");
+const LOG_COOKIE: &str = "skep-log";
+
+impl Resources {
+    pub(crate) fn seal_level(&self, level: Level, lasts: Duration) -> Result<String> {
+        seal_level(&self.forms.secret, &self.setup.clock, level, lasts)
+    }
+
+    /// The level that a request may ask for: its header field or its cookie is a token of [`seal_level`](Self::seal_level).
+    pub(crate) fn raised_level(&self, headers: &HeaderMap) -> Option<Level> {
+        let token = header_text(headers, &LOG_HEADER).or_else(|| cookie::find(headers, LOG_COOKIE))?;
+        // Keys that cannot be read are reported where something needs them.
+        let text = self.forms.secret.open(LOG_LEVEL, token).ok()??;
+        let (expiry, level) = text.split_first_chunk::<EXPIRY_BYTES>()?;
+        let lasts = self.setup.clock.now().millis() < u64::from_be_bytes(*expiry);
+        std::str::from_utf8(level).ok().filter(|_| lasts)?.parse().ok()
+    }
+}
+
+pub(crate) fn seal_level(keys: &AppKeys, clock: &Clock, level: Level, lasts: Duration) -> Result<String> {
+    let mut text = clock.now().plus(lasts).millis().to_be_bytes().to_vec();
+    text.extend_from_slice(level.as_str().as_bytes());
+    keys.seal(LOG_LEVEL, &text)
 }
 
 /// Not one of the purposes that Skep itself seals for.

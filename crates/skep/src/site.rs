@@ -3,8 +3,10 @@
 //! Start reading at [`Local::answer`], which handles every request.
 
 mod failures;
+mod headers;
 mod ids;
 mod job;
+mod logged;
 mod mail;
 mod mounts;
 #[cfg(feature = "people")]
@@ -17,7 +19,7 @@ use std::pin::{Pin, pin};
 use std::rc::Rc;
 use std::sync::Arc;
 
-use http::header::{ALLOW, CONTENT_ENCODING, CONTENT_LENGTH, LOCATION, SET_COOKIE};
+use http::header::{ALLOW, LOCATION};
 use http::request::Parts;
 use http::{HeaderMap, HeaderValue, Method, StatusCode};
 
@@ -37,7 +39,7 @@ use crate::origin;
 use crate::panic::{self, CatchPanic};
 use crate::param::Pairs;
 use crate::percent;
-use crate::request::{Peer, Request, RequestId};
+use crate::request::{Peer, RequestId};
 use crate::resources::{Resources, ThreadResources};
 use crate::response::{Response, Result};
 use crate::router::{Found, NoEndpoint, Router};
@@ -47,6 +49,7 @@ use crate::setup::Setup;
 use crate::sql;
 use crate::status::Part;
 use failures::About;
+use headers::{add_headers, drop_body};
 use ids::Ids;
 pub use job::Job;
 
@@ -265,12 +268,15 @@ impl Site {
 }
 
 impl Local {
-    /// Handles a request. It never fails: an error becomes an error page, and a panic ends only its own request.
-    pub fn answer(&self, request: Request) -> impl Future<Output = Response> + use<> {
+    /// Handles a request, without its log.
+    fn respond(
+        &self,
+        mut parts: Parts,
+        body: Body,
+        peer: Peer,
+        id: RequestId,
+    ) -> impl Future<Output = Response> + use<> {
         let local = self.clone();
-        // Taken apart out here: what a future takes apart inside, it holds twice.
-        let Request { mut parts, body, peer, id } = request;
-        let id = id.unwrap_or_else(|| self.inner.ids.next());
         async move {
             let speaks_json = Cell::new(false);
             let mut nonce = nonce::Scope::default();
@@ -414,7 +420,7 @@ impl Local {
 
     /// The error page for a request that failed elsewhere, where it was also logged: in another instance of this program.
     #[cfg(target_family = "wasm")]
-    pub(crate) fn page_of(&self, request: &Request, error: &Error) -> Response {
+    pub(crate) fn page_of(&self, request: &crate::request::Request, error: &Error) -> Response {
         let (parts, id) = (&request.parts, request.id.unwrap_or_else(|| self.inner.ids.next()));
         let site = self.site();
         let path = percent::normalise_path(parts.uri.path());
@@ -461,28 +467,6 @@ fn page_of_form(found: &Found<'_, '_, Endpoint>, input: &Input<'_>) -> Option<Re
     }
     let form = found.endpoint(&Method::POST, &input.query).ok()?;
     Some(Response::redirect_with_status(StatusCode::SEE_OTHER, &form.page_url(input)?))
-}
-
-/// Adds the header fields that the handler set on its [`Cx`]. The response's own fields win; cookies accumulate.
-fn add_headers(own: &mut HeaderMap, extra: HeaderMap) {
-    let mut last = None;
-    for (name, value) in extra {
-        let Some(name) = name.or_else(|| last.clone()) else { continue };
-        if name == SET_COOKIE || !own.contains_key(&name) {
-            own.append(name.clone(), value);
-        }
-        last = Some(name);
-    }
-}
-
-/// HEAD: the header section of the response to GET, without a body (RFC 9110, 9.3.2).
-fn drop_body(response: &mut Response) {
-    let body = std::mem::take(response.body_mut());
-    // The length of a body that would have been compressed is not known. The length of a 304 would be that of what the client has stored (RFC 9110, 8.6), which is not known here.
-    let is_compressed = body.is_empty() && response.headers().contains_key(CONTENT_ENCODING);
-    if let Some(len) = body.len().filter(|_| response.status() != StatusCode::NOT_MODIFIED && !is_compressed) {
-        response.headers_mut().entry(CONTENT_LENGTH).or_insert(len.into());
-    }
 }
 
 opaque_debug!(Site);

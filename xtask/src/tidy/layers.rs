@@ -33,7 +33,7 @@ const CRATES: &[Layers] = &[
         name: "skep-macros",
         order: &[
             ("fields", &["field"]),
-            ("macros", &["assets", "group", "html", "migrations", "param", "row", "service", "settings"]),
+            ("macros", &["assets", "group", "html", "log", "migrations", "param", "row", "service", "settings"]),
         ],
         upward: &[],
     },
@@ -81,6 +81,7 @@ const CRATES: &[Layers] = &[
                     "body",
                     "const_text",
                     "cookie",
+                    "log",
                     "log_limit",
                     "macros",
                     "mail",
@@ -211,7 +212,7 @@ const CRATES: &[Layers] = &[
         ],
         upward: &[],
     },
-    Layers { name: "skep-cli", order: &[("commands", &["subcommand"])], upward: &[] },
+    Layers { name: "skep-cli", order: &[("commands", &["log_import", "subcommand"])], upward: &[] },
 ];
 
 /// The rule for all crates.

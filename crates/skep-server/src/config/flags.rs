@@ -20,6 +20,8 @@ pub(crate) struct Flags {
     pub(crate) deploy: bool,
     /// The control command: `--control`.
     pub(crate) control_command: String,
+    /// Level and duration of `--log-token`.
+    pub(crate) log_token: String,
 }
 
 /// What a server can do besides serving.
@@ -30,12 +32,13 @@ pub(crate) enum Command {
     GenerateSecret,
     PrintConfig,
     Routes,
+    LogToken,
     Help,
     Version,
 }
 
 /// Flags that are not settings: flag, argument, help, and the command.
-pub(crate) const OTHERS: [(&str, &str, &str, Option<Command>); 10] = [
+pub(crate) const OTHERS: [(&str, &str, &str, Option<Command>); 11] = [
     ("--config", "FILE", "Read settings from FILE instead of skep.toml in the current directory.", None),
     ("--set", "NAME=VALUE", "Set any of the settings below.", None),
     (
@@ -53,12 +56,18 @@ pub(crate) const OTHERS: [(&str, &str, &str, Option<Command>); 10] = [
     (
         "--control",
         "COMMAND",
-        "Send a command to the server that runs with these settings: status, \"status json\", swap, upgrade, add, reopen, stop, \"log LEVEL\".",
+        "Send a command to the server that runs with these settings: status, \"status json\", swap, upgrade, add, reopen, stop, \"log LEVEL\", \"log CATEGORY LEVEL\".",
         Some(Command::Control),
     ),
     ("--print-config", "", "Print each setting and its source.", Some(Command::PrintConfig)),
     ("--generate-secret", "", "Print a new key for the file of the setting secret.", Some(Command::GenerateSecret)),
     ("--routes", "", "Print the table of routes.", Some(Command::Routes)),
+    (
+        "--log-token",
+        "WORDS",
+        "Print a token that raises the log level of requests which bring it as Skep-Log, such as \"debug 1h\".",
+        Some(Command::LogToken),
+    ),
     ("--help", "", "Print this help.", Some(Command::Help)),
     ("--version", "", "Print name and version.", Some(Command::Version)),
 ];
@@ -94,8 +103,10 @@ impl Flags {
     fn take(&mut self, flag: &str, parser: &mut Parser, table: &Table) -> Result<(), lexopt::Error> {
         let command = OTHERS.iter().find(|(name, ..)| *name == flag).and_then(|other| other.3);
         if let Some(command) = command {
-            if command == Command::Control {
-                self.control_command = parser.value()?.string()?;
+            match command {
+                Command::Control => self.control_command = parser.value()?.string()?,
+                Command::LogToken => self.log_token = parser.value()?.string()?,
+                _ => {}
             }
             // The first command counts, but help is always welcome.
             if command == Command::Help || self.command.is_none() {

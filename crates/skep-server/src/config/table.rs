@@ -164,11 +164,27 @@ settings! {
     backlog: Kind::Number(1..=65_535), "1024",
         "Number of connections that may wait to be accepted, for each listening socket.";
     log.access: Kind::Bool, "true",
-        "Log each request on standard output: time, peer, method, target, status, bytes of the body, microseconds. Values of query parameters that are usually secret (`password`, `token`, ...) are replaced by `***`.";
+        "Log each request. Values of query parameters that are usually secret (`password`, `token`, ...) are replaced by `***`.";
+    log.access_outputs: Kind::List("stdout layout=combined"), "stdout",
+        "Where the access log goes: `stdout`, `stderr` or `file:PATH`, with options: `layout` (`text`, `common`, `combined`, `json`) or `pattern` (Apache's letters), `status=400` and `slow=1s` (only those), `except=/static` (not those), `sample=100` (one in a hundred below status 400), and for files `rotate`, `every`, `keep`, `compress`. [logging.md](../guides/logging.md) describes them.";
     log.buffer: Kind::Size(KIB..=GIB), "256KiB",
-        "Size of the log buffer of each thread. When it is full, lines are dropped and counted; a request never waits.";
+        "Size of the buffer of each log output, and of the access log of each thread. When it is full, lines are dropped and counted; warnings and errors have as much again, and then wait for at most a second.";
     log.level: Kind::Choice(&["error", "warn", "info", "debug", "trace"]), "info",
-        "Least important level of events on standard error.";
+        "Least important level of events.";
+    log.levels: Kind::List("CATEGORY=LEVEL"), "",
+        "Levels of categories and those below them, such as `blog::search=debug`; `off` for none. In a file: `[log.levels] \"blog::search\" = \"debug\"`.";
+    log.line: Kind::Size(256..=MIB), "16KiB",
+        "Maximum size of message and fields of an event; the rest is cut off.";
+    log.mask: Kind::List("password"), "access_token; api_key; apikey; authorization; client_secret; cookie; passwd; password; private_key; refresh_token; secret; set_cookie; token",
+        "Names whose values are replaced by `***`: of fields, and of `name=value` and `\"name\": \"value\"` within messages and texts. Case, `-` and `_` make no difference.";
+    log.outputs: Kind::List("stderr layout=json"), "stderr; ring:100 level=warn",
+        "Where events go: `stdout`, `stderr`, `file:PATH`, `syslog`, `journald` or `ring:LINES` (the last lines, for `--control status`), with options: `layout` (`text`, `colour`, `json`, `ecs`, `logfmt`) or `pattern` (Log4perl's letters), `level`, `most`, `only`, `except`, `match`, `additive`, and for files `rotate=100MiB`, `every=1d`, `keep=7`, `compress=yes`. [logging.md](../guides/logging.md) describes them.";
+    log.recorder: Kind::Size(0..=MIB), "0",
+        "Bytes of debug lines that are kept of each request though their level is off, and written if the request fails or is slow: `4KiB`. 0 keeps none.";
+    log.repeats: Kind::Number(0..=1_000_000), "10",
+        "Number of equal events in a row that are written; further ones are counted, and the number is logged. 0 writes all.";
+    log.slow: Kind::Duration(0..=HOUR), "1s",
+        "With `log.recorder`: a request that takes this long is slow. 0 means that none is.";
     session.idle: Kind::Duration(60 * SECOND..=400 * DAY), "14d",
         "End a session that is not used for this long, to within ten minutes or an eighth of it, whichever is less. One that belongs to no user (`Session::belongs_to`) ends after three quarters of it.";
     session.life: Kind::Duration(60 * SECOND..=400 * DAY), "90d",

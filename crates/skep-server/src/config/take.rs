@@ -11,6 +11,7 @@ use skep::settings::Value;
 
 use super::{Address, Model};
 use crate::authority;
+use crate::log::{AccessOutput, CategoryLevels, EventOutput, Names};
 use crate::proxies::Trusted;
 
 /// What can be made from a value of the right kind.
@@ -44,6 +45,10 @@ take! {
     Trusted: |value| Self::parse(list(value));
     // The setting `hosts`.
     Vec<String>: |value| list(value).iter().map(|host| authority::check_pattern(host).map(|()| host.clone())).collect();
+    Vec<EventOutput>: |value| list(value).iter().map(|said| EventOutput::parse(said)).collect();
+    Vec<AccessOutput>: |value| list(value).iter().map(|said| AccessOutput::parse(said)).collect();
+    CategoryLevels: |value| Self::parse(list(value));
+    Names: |value| Ok(Self(list(value).to_vec()));
     Vec<Address>: |value| list(value).iter().map(|said| address(said)).collect();
     Option<String>: |value| Ok(text(value));
     Option<Secret<String>>: |value| Ok(text(value).map(Secret::new));

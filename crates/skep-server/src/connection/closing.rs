@@ -85,7 +85,7 @@ fn log(connection: &Connection, response: &Response) {
             target: "-",
             status: Some(response.status()),
             bytes: response.body().len().unwrap_or(0),
-            time: Duration::ZERO,
+            ..Line::default()
         });
     }
 }

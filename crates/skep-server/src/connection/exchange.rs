@@ -8,14 +8,16 @@ use std::task::{Context, Poll, ready};
 use std::time::Instant;
 
 use bytes::Bytes;
-use http::{Method, StatusCode, Uri, Version};
+use http::header::{REFERER, USER_AGENT};
+use http::{HeaderValue, Method, StatusCode, Uri, Version};
 use skep::body::BodyError;
+use skep::log::Trace;
 use skep::{Body, Error, Peer, Request, Response};
 use tokio::time::Sleep;
 
 use super::request_body::RequestBody;
 use super::{Connection, StreamState, peer_text, recipient};
-use crate::log::Line;
+use crate::log::{AccessLog, Line};
 
 /// The body of a request.
 pub(super) enum Received<B> {
@@ -57,7 +59,10 @@ where
             Body::stream(RequestBody::new(body, &context.limits, ended))
         }
     };
-    let request = Request::new(parts, body).with_peer(peer);
+    let mut request = Request::new(parts, body).with_peer(peer);
+    if let Some(id) = exchange.id() {
+        request = request.with_id(id);
+    }
     // Boxed: an idle connection has no room for the application's future, which is large.
     let application = instead.is_none().then(|| Box::pin(context.local.answer(request)));
     ResponseFuture { application, exchange: Some(exchange), is_last, ended, instead, deadline: None }
@@ -204,8 +209,14 @@ struct Entry {
     start: Instant,
     method: Method,
     uri: Uri,
+    version: Version,
     /// The client behind a trusted proxy.
     peer: Option<String>,
+    id: u64,
+    trace: Option<Trace>,
+    user: Option<Arc<str>>,
+    referer: Option<HeaderValue>,
+    agent: Option<HeaderValue>,
 }
 
 impl Exchange {
@@ -215,8 +226,21 @@ impl Exchange {
         if !is_health_check(&parts.uri) {
             connection.context.count_request();
         }
-        let entry = connection.context.access.as_ref().map(|_| {
-            Box::new(Entry { start: Instant::now(), method: parts.method.clone(), uri: parts.uri.clone(), peer: None })
+        let context = &connection.context;
+        let entry = context.access.as_ref().map(|access| {
+            let header = |name| parts.headers.get(name).filter(|_| access.wants_headers()).cloned();
+            Box::new(Entry {
+                start: Instant::now(),
+                method: parts.method.clone(),
+                uri: parts.uri.clone(),
+                version: parts.version,
+                peer: None,
+                id: context.local.next_id(),
+                trace: Trace::of(&parts.headers),
+                user: None,
+                referer: header(REFERER),
+                agent: header(USER_AGENT),
+            })
         });
         Self {
             connection: Rc::clone(connection),
@@ -237,8 +261,16 @@ impl Exchange {
         }
     }
 
+    /// The id of the request, if the log has one for it.
+    fn id(&self) -> Option<u64> {
+        self.entry.as_ref().map(|entry| entry.id)
+    }
+
     /// False if the process has no room for the response to wait in.
     fn hold(&mut self, response: &Response) -> bool {
+        if let Some(entry) = &mut self.entry {
+            entry.user = response.user();
+        }
         let taken = self.connection.unsent.take(response.body().held());
         self.unsent = taken.unwrap_or(0);
         taken.is_some()
@@ -295,13 +327,37 @@ impl Drop for Exchange {
             self.connection.context.release_permit();
         }
         let Some((entry, access)) = self.entry.take().zip(self.connection.context.access.as_ref()) else { return };
+        entry.write(access, &self.connection, (self.status, self.bytes));
+    }
+}
+
+impl Entry {
+    fn write(&self, access: &AccessLog, connection: &Connection, (status, bytes): (Option<StatusCode>, u64)) {
+        let text = |value: &Option<HeaderValue>| {
+            value.as_ref().map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned())
+        };
+        let (referer, agent) = (text(&self.referer), text(&self.agent));
         access.write(&Line {
-            peer: entry.peer.as_ref().unwrap_or(&self.connection.peer_text),
-            method: entry.method.as_str(),
-            target: entry.uri.path_and_query().map_or("*", |target| target.as_str()),
-            status: self.status,
-            bytes: self.bytes,
-            time: entry.start.elapsed(),
+            peer: self.peer.as_ref().unwrap_or(&connection.peer_text),
+            method: self.method.as_str(),
+            target: self.uri.path_and_query().map_or("*", |target| target.as_str()),
+            version: version_text(self.version),
+            status,
+            bytes,
+            time: self.start.elapsed(),
+            id: Some(self.id),
+            trace: self.trace.as_ref().map(Trace::id),
+            user: self.user.as_deref(),
+            referer: referer.as_deref(),
+            agent: agent.as_deref(),
         });
+    }
+}
+
+fn version_text(version: Version) -> &'static str {
+    match version {
+        Version::HTTP_10 => "HTTP/1.0",
+        Version::HTTP_2 => "HTTP/2.0",
+        _ => "HTTP/1.1",
     }
 }

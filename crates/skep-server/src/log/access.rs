@@ -1,43 +1,69 @@
-//! A line for each request: time, peer, method, target, status, bytes of the body, and microseconds.
+//! A line for each request, in one of several layouts.
 //!
-//! `2026-11-21T07:30:00.123Z 127.0.0.1 GET /search?q=bees 200 5120 412`
+//! `text` has time, peer, method, target, status, bytes of the body, microseconds, and the id of the request:
+//! `2026-11-21T07:30:00.123Z 127.0.0.1 GET /search?q=bees 200 5120 412 0123456789abcdef`
 //!
 //! The target includes the query, but values of parameters that usually are secret are replaced by `***`. A `-` as status means that
 //! the client closed the connection before the response; a line without method and target is about input that was not a valid request.
 
+mod layout;
+mod rule;
+
 use std::cell::RefCell;
 use std::sync::Arc;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime};
 
 use http::StatusCode;
 
 use super::buffer::LogBuffer;
-use super::text::{write_escaped, write_padded, write_time};
+use super::output::{Place, Words};
+use super::text::{Stamp, write_escaped};
+use layout::AccessLayout;
+use rule::Rule;
 
 /// The access log of one thread.
 #[derive(Debug)]
 pub(crate) struct AccessLog {
+    outputs: Vec<Output>,
+    stamp: RefCell<(Stamp, Vec<u8>)>,
+}
+
+#[derive(Debug)]
+struct Output {
+    setting: AccessOutput,
     buffer: Arc<LogBuffer>,
-    stamp: RefCell<Stamp>,
+    /// Lines that a sample has passed over.
+    passed: std::cell::Cell<u32>,
+}
+
+/// An output of the access log, as the setting `log.access_outputs` says.
+#[derive(Clone, Debug)]
+pub(crate) struct AccessOutput {
+    pub(super) place: Place,
+    layout: AccessLayout,
+    rule: Rule,
 }
 
 /// One request and its response.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Line<'a> {
     pub(crate) peer: &'a str,
     pub(crate) method: &'a str,
     pub(crate) target: &'a str,
+    /// `HTTP/1.1`
+    pub(crate) version: &'a str,
     pub(crate) status: Option<StatusCode>,
     pub(crate) bytes: u64,
     pub(crate) time: Duration,
+    pub(crate) id: Option<u64>,
+    pub(crate) trace: Option<&'a str>,
+    pub(crate) user: Option<&'a str>,
+    pub(crate) referer: Option<&'a str>,
+    pub(crate) agent: Option<&'a str>,
 }
 
-/// The formatted time of the last line. Most lines fall into the same second as the previous one.
-#[derive(Debug, Default)]
-struct Stamp {
-    second: u64,
-    text: Vec<u8>,
-}
+const OPTIONS: [&str; 10] =
+    ["layout", "pattern", "status", "slow", "except", "sample", "rotate", "every", "keep", "compress"];
 
 /// Query parameters whose values are not logged.
 const SECRETS: [&str; 12] = [
@@ -55,49 +81,44 @@ const SECRETS: [&str; 12] = [
     "token",
 ];
 
+impl AccessOutput {
+    /// Reads a description: `file:/var/log/access.log layout=combined status=400`.
+    pub(crate) fn parse(text: &str) -> Result<Self, String> {
+        let words = Words::split(text, &OPTIONS)?;
+        let place = Place::parse(&words)?;
+        if matches!(place, Place::Datagrams(_) | Place::Ring(_)) {
+            return Err("the access log goes to stdout, stderr or file:PATH".into());
+        }
+        Ok(Self {
+            place,
+            layout: AccessLayout::parse(words.get("layout"), words.get("pattern"))?,
+            rule: Rule::parse(&words)?,
+        })
+    }
+}
+
 impl AccessLog {
-    pub(crate) fn new(buffer: Arc<LogBuffer>) -> Self {
-        Self { buffer, stamp: RefCell::default() }
+    pub(super) fn new(outputs: Vec<(AccessOutput, Arc<LogBuffer>)>) -> Self {
+        let output = |(setting, buffer)| Output { setting, buffer, passed: std::cell::Cell::new(0) };
+        Self { outputs: outputs.into_iter().map(output).collect(), stamp: RefCell::default() }
+    }
+
+    /// True if a layout has header fields of the request.
+    pub(crate) fn wants_headers(&self) -> bool {
+        self.outputs.iter().any(|output| output.setting.layout.wants_headers())
     }
 
     pub(crate) fn write(&self, line: &Line<'_>) {
-        self.buffer.push(|out| {
-            self.stamp.borrow_mut().write(out, SystemTime::now());
-            line.write(out);
-        });
-    }
-}
-
-impl Stamp {
-    fn write(&mut self, out: &mut Vec<u8>, now: SystemTime) {
-        let since = now.duration_since(UNIX_EPOCH).unwrap_or_default();
-        if self.second != since.as_secs() || self.text.is_empty() {
-            self.second = since.as_secs();
-            self.text.clear();
-            write_time(&mut self.text, now);
+        let now = SystemTime::now();
+        let mut stamp = self.stamp.borrow_mut();
+        let (stamp, time) = &mut *stamp;
+        time.clear();
+        stamp.write(time, now);
+        for Output { setting, buffer, passed } in &self.outputs {
+            if setting.rule.takes(line, passed) {
+                buffer.push(false, |out| setting.layout.write(out, line, now, time));
+            }
         }
-        self.text.truncate(self.text.len() - "123Z".len());
-        write_padded(&mut self.text, u64::from(since.subsec_millis()), 3);
-        self.text.push(b'Z');
-        out.extend_from_slice(&self.text);
-    }
-}
-
-impl Line<'_> {
-    fn write(&self, out: &mut Vec<u8>) {
-        for word in [self.peer, self.method] {
-            out.push(b' ');
-            out.extend_from_slice(word.as_bytes());
-        }
-        out.push(b' ');
-        write_target(out, self.target);
-        out.push(b' ');
-        out.extend_from_slice(self.status.as_ref().map_or("-", StatusCode::as_str).as_bytes());
-        for number in [self.bytes, u64::try_from(self.time.as_micros()).unwrap_or(u64::MAX)] {
-            out.push(b' ');
-            write_padded(out, number, 1);
-        }
-        out.push(b'\n');
     }
 }
 

@@ -1,34 +1,64 @@
 //! Buffers between the threads that log and the thread that writes.
+//!
+//! A buffer takes lines up to its limit. Beyond it, less important ones are dropped and counted. Warnings and errors have as much again
+//! in reserve, and then wait for the writer, but not for long. What a sink does not take is kept and written later.
 
-use std::io::{self, Write};
+use std::cell::Cell;
+use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
+
+use super::sink::{Sink, Stopped};
 
 /// How long a line may wait before it is written.
 const PATIENCE: Duration = Duration::from_millis(50);
 
+/// When a sink that took nothing is tried again.
+const RETRY: Duration = Duration::from_millis(500);
+
+/// How long a warning waits for room.
+const WAIT_FOR_ROOM: Duration = Duration::from_secs(1);
+
+/// How long a slow reader is waited for by the thread, when there is no thread, and at the end.
+const USUAL: Duration = Duration::from_millis(20);
+const DIRECT: Duration = Duration::from_millis(100);
+const LAST: Duration = Duration::from_secs(1);
+
 /// The capacity that an emptied buffer keeps.
 const KEEP: usize = 64 << 10;
 
-/// Where lines are written to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Stream {
-    Output,
-    Error,
-    /// /dev/null.
-    #[cfg(test)]
-    Null,
+thread_local! {
+    /// This thread writes. It must not wait for itself.
+    static WRITES: Cell<bool> = const { Cell::new(false) };
 }
 
-/// The lines of one thread (or, for events, of all) that wait to be written.
+/// A sink, its name, and what ends its lines.
+#[derive(Debug)]
+pub(super) struct Destination {
+    pub(super) name: String,
+    pub(super) sink: Arc<Sink>,
+    pub(super) end: u8,
+}
+
+/// The lines that wait to be written to one destination.
 #[derive(Debug)]
 pub(crate) struct LogBuffer {
-    stream: Stream,
+    to: Destination,
     limit: usize,
     lines: Mutex<Vec<u8>>,
+    /// What was taken from `lines`, and not written yet. Held while it is written.
+    unsent: Mutex<Vec<u8>>,
+    /// Notified when `lines` were taken.
+    room: Condvar,
     dropped: AtomicU64,
+    /// The sink has failed, and this was reported.
+    failing: AtomicBool,
+    /// The sink fails or stands still: nobody waits for room.
+    stuck: AtomicBool,
+    /// The last lines were not all taken.
+    unfinished: AtomicBool,
     writer: Arc<Writer>,
 }
 
@@ -39,52 +69,114 @@ pub(crate) struct Writer {
     threaded: AtomicBool,
     /// A buffer has lines.
     pending: AtomicBool,
+    /// A buffer has lines that shall not wait.
+    urgent: AtomicBool,
     stopping: AtomicBool,
     buffers: Mutex<Vec<Arc<LogBuffer>>>,
     thread: Mutex<Option<JoinHandle<()>>>,
 }
 
 impl LogBuffer {
-    /// Appends what `format` writes, which must be whole lines, or drops it if the buffer is full.
-    pub(crate) fn push(&self, format: impl FnOnce(&mut Vec<u8>)) {
+    /// Appends what `format` writes, which must be whole lines. If the buffer is full, it is dropped, but for what is `severe`.
+    pub(crate) fn push(&self, severe: bool, format: impl FnOnce(&mut Vec<u8>)) {
         let mut lines = lock(&self.lines);
         if lines.len() >= self.limit {
-            self.dropped.fetch_add(1, Ordering::Relaxed);
-            return;
+            if severe {
+                lines = self.wait_for_room(lines);
+            }
+            if lines.len() >= self.limit * if severe { 2 } else { 1 } {
+                self.dropped.fetch_add(1, Ordering::Relaxed);
+                return;
+            }
         }
         let before = lines.len();
         format(&mut lines);
+        let after = lines.len();
+        drop(lines);
         if !self.writer.threaded.load(Ordering::Relaxed) {
-            drop(lines);
-            self.write(&mut Vec::new());
-            return;
+            return self.flush(DIRECT);
         }
         let half = self.limit / 2;
-        let hurry = before < half && lines.len() >= half;
-        drop(lines);
-        if (hurry || !self.writer.pending.load(Ordering::Relaxed)) && !self.writer.call() {
-            self.write(&mut Vec::new());
+        let is_urgent = severe || before < half && after >= half;
+        if (is_urgent || !self.writer.pending.load(Ordering::Relaxed)) && !self.writer.call(is_urgent) {
+            self.flush(DIRECT);
         }
     }
 
-    /// Writes the buffer. `spare` replaces it meanwhile.
-    fn write(&self, spare: &mut Vec<u8>) {
-        std::mem::swap(&mut *lock(&self.lines), spare);
-        let dropped = self.dropped.swap(0, Ordering::Relaxed);
-        if dropped > 0 {
-            let _ = writeln!(spare, "# {dropped} lines dropped: the log buffer was full");
+    /// Waits until less than twice the limit is taken, unless the sink takes nothing anyway.
+    fn wait_for_room<'l>(&self, lines: MutexGuard<'l, Vec<u8>>) -> MutexGuard<'l, Vec<u8>> {
+        let is_full = |lines: &mut Vec<u8>| lines.len() >= 2 * self.limit && !self.stuck.load(Ordering::Relaxed);
+        if WRITES.get() || lines.len() < 2 * self.limit || !self.writer.threaded.load(Ordering::Relaxed) {
+            return lines;
         }
-        // A failure to write the log cannot be reported anywhere.
-        let _ = match self.stream {
-            Stream::Output => io::stdout().lock().write_all(spare).and_then(|()| io::stdout().flush()),
-            Stream::Error => io::stderr().lock().write_all(spare),
-            #[cfg(test)]
-            Stream::Null => {
-                std::fs::File::options().write(true).open("/dev/null").and_then(|mut null| null.write_all(spare))
+        let (lines, result) =
+            self.room.wait_timeout_while(lines, WAIT_FOR_ROOM, is_full).unwrap_or_else(PoisonError::into_inner);
+        if result.timed_out() {
+            self.stuck.store(true, Ordering::Relaxed);
+        }
+        lines
+    }
+
+    /// Writes what there is, as far as the sink takes it, and reports what was lost.
+    fn flush(&self, patience: Duration) {
+        let (written, failure) = self.write(patience);
+        self.unfinished.store(failure.is_some(), Ordering::Relaxed);
+        if written > 0 || failure.is_none() {
+            self.stuck.store(false, Ordering::Relaxed);
+        }
+        match failure {
+            // Its reader is slow, which shows in what is dropped.
+            Some(stopped) if stopped.is_slow() => {}
+            Some(stopped) => self.report_failure(&stopped),
+            None => self.report_success(written > 0),
+        }
+    }
+
+    /// Returns the number of bytes written, and why not all were.
+    fn write(&self, patience: Duration) -> (usize, Option<Stopped>) {
+        let mut unsent = lock(&self.unsent);
+        let mut written = 0;
+        loop {
+            if unsent.is_empty() {
+                std::mem::swap(&mut *lock(&self.lines), &mut *unsent);
+                self.room.notify_all();
             }
-        };
-        spare.clear();
-        spare.shrink_to(KEEP);
+            if unsent.is_empty() {
+                return (written, None);
+            }
+            let result = self.to.sink.write(&unsent, self.to.end, patience);
+            let done = result.as_ref().map_or_else(|stopped| stopped.written, |()| unsent.len());
+            unsent.drain(..done);
+            unsent.shrink_to(KEEP);
+            written += done;
+            if let Err(stopped) = result {
+                return (written, Some(stopped));
+            }
+        }
+    }
+
+    fn report_failure(&self, stopped: &Stopped) {
+        self.stuck.store(true, Ordering::Relaxed);
+        if !self.failing.swap(true, Ordering::Relaxed) {
+            let (output, error) = (&self.to.name, &stopped.error);
+            let text = "a log cannot be written; what log.buffer holds is written later";
+            tracing::error!(target: "skep::log", output, %error, "{text}");
+        }
+    }
+
+    fn report_success(&self, has_written: bool) {
+        let output = &self.to.name;
+        if has_written && self.failing.swap(false, Ordering::Relaxed) {
+            tracing::warn!(target: "skep::log", output, "a log is written again");
+        }
+        let lines = self.dropped.swap(0, Ordering::Relaxed);
+        if lines > 0 {
+            tracing::warn!(target: "skep::log", output, lines, "lines dropped: the log buffer was full (log.buffer)");
+        }
+    }
+
+    fn is_unfinished(&self) -> bool {
+        self.unfinished.load(Ordering::Relaxed)
     }
 }
 
@@ -92,18 +184,35 @@ impl Writer {
     /// Starts the thread with the next line: a process that logs nothing needs none.
     pub(crate) fn use_thread(&self) {
         self.threaded.store(true, Ordering::Relaxed);
+        lock(&self.buffers).iter().for_each(|buffer| buffer.to.sink.use_thread());
     }
 
     /// A new buffer of at most `limit` bytes.
-    pub(crate) fn buffer(self: &Arc<Self>, stream: Stream, limit: usize) -> Arc<LogBuffer> {
-        let (lines, dropped) = Default::default();
-        let buffer = Arc::new(LogBuffer { stream, limit, lines, dropped, writer: Arc::clone(self) });
+    pub(super) fn buffer(self: &Arc<Self>, to: Destination, limit: usize) -> Arc<LogBuffer> {
+        if self.threaded.load(Ordering::Relaxed) {
+            to.sink.use_thread();
+        }
+        let buffer = Arc::new(LogBuffer {
+            to,
+            limit,
+            lines: Mutex::default(),
+            unsent: Mutex::default(),
+            room: Condvar::new(),
+            dropped: AtomicU64::new(0),
+            failing: AtomicBool::new(false),
+            stuck: AtomicBool::new(false),
+            unfinished: AtomicBool::new(false),
+            writer: Arc::clone(self),
+        });
         lock(&self.buffers).push(Arc::clone(&buffer));
         buffer
     }
 
     /// Wakes the writing thread, and starts it if necessary. False if it cannot be started.
-    fn call(self: &Arc<Self>) -> bool {
+    fn call(self: &Arc<Self>, is_urgent: bool) -> bool {
+        if is_urgent {
+            self.urgent.store(true, Ordering::Release);
+        }
         self.pending.store(true, Ordering::Release);
         let begun = self.begin();
         if begun.is_err() {
@@ -125,34 +234,48 @@ impl Writer {
     }
 
     fn run(&self) {
-        let mut spare = Vec::new();
+        WRITES.set(true);
         loop {
-            while !self.pending.load(Ordering::Acquire) && !self.stopping.load(Ordering::Acquire) {
-                thread::park();
-            }
+            self.wait();
             let stopping = self.stopping.load(Ordering::Acquire);
-            if !stopping {
-                thread::park_timeout(PATIENCE);
-            }
             self.pending.store(false, Ordering::Release);
-            self.write(&mut spare);
+            self.urgent.store(false, Ordering::Release);
+            self.flush_all(if stopping { LAST } else { USUAL });
             if stopping {
                 return;
             }
         }
     }
 
-    fn write(&self, spare: &mut Vec<u8>) {
+    /// Waits for lines, and then a while for more of them.
+    fn wait(&self) {
+        let is_set = |flag: &AtomicBool| flag.load(Ordering::Acquire);
+        let is_due = || is_set(&self.pending) || is_set(&self.stopping);
+        while !is_due() {
+            if super::events::has_repeats() || lock(&self.buffers).iter().any(|buffer| buffer.is_unfinished()) {
+                thread::park_timeout(RETRY);
+                break;
+            }
+            thread::park();
+        }
+        if !is_set(&self.urgent) && !is_set(&self.stopping) {
+            thread::park_timeout(PATIENCE);
+        }
+    }
+
+    fn flush_all(&self, patience: Duration) {
+        super::events::report_repeats();
         let buffers = lock(&self.buffers).clone();
         for buffer in buffers {
-            buffer.write(spare);
+            buffer.flush(patience);
         }
     }
 
     /// Writes all buffers, and ends the thread if there is one.
     pub(crate) fn finish(&self) {
         self.stopping.store(true, Ordering::Release);
-        let Some(thread) = lock(&self.thread).take() else { return self.write(&mut Vec::new()) };
+        let thread = lock(&self.thread).take();
+        let Some(thread) = thread else { return self.flush_all(LAST) };
         thread.thread().unpark();
         let _ = thread.join();
     }

@@ -1,67 +1,138 @@
-//! Events of [`tracing`], one line each: `2026-11-21T07:30:00.123Z WARN target: message key=value`.
+//! The subscriber: takes events of [`tracing`] apart, and hands them to the outputs.
+//!
+//! A callsite whose level is off costs one relaxed load, unless the flight recorder keeps its lines, or a request that is in progress has
+//! raised its level: then it asks whose request it is.
 
-use std::fmt::{self, Write};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU8, Ordering};
-use std::time::SystemTime;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use tracing::field::{Field, Visit};
+use skep::log::{Recorder, RequestLog, raised_level, with_request};
 use tracing::level_filters::LevelFilter;
-use tracing::span::{Attributes, Id, Record};
+use tracing::span::{Attributes, Id, Record as SpanRecord};
+use tracing::subscriber::Interest;
 use tracing::{Event, Level, Metadata, Subscriber};
 
 use super::buffer::LogBuffer;
-use super::text::{write_escaped, write_time};
+use super::layout::Layout;
+use super::levels;
+use super::mask::Mask;
+use super::output::Filter;
+use super::record::{Record, Scratch};
+use super::repeats::{Folded, Repeats, Verdict};
 
-/// Writes events. Spans are ignored.
+/// Writes events. It wants no spans.
+#[derive(Clone, Debug)]
+pub(crate) struct Events(Arc<Shared>);
+
 #[derive(Debug)]
-pub(crate) struct Events {
-    buffer: Arc<LogBuffer>,
+struct Shared {
+    outputs: Vec<Output>,
+    /// Some outputs take what they take from all others.
+    has_exclusive: bool,
+    mask: Mask,
+    repeats: Mutex<Repeats>,
+    is_recording: bool,
+    /// The most bytes of a message and its fields.
+    longest: usize,
 }
 
-/// The log level of the process, as [`number`] counts.
-static LEVEL: AtomicU8 = AtomicU8::new(3);
+/// An output that is open.
+#[derive(Debug)]
+pub(super) struct Output {
+    pub(super) filter: Filter,
+    pub(super) layout: Layout,
+    pub(super) buffer: Arc<LogBuffer>,
+}
 
-const LEVELS: [Level; 5] = [Level::ERROR, Level::WARN, Level::INFO, Level::DEBUG, Level::TRACE];
+/// Those that the process has installed, for the flight recorder and the writing thread.
+static INSTALLED: OnceLock<Events> = OnceLock::new();
+
+/// There are repeated lines that were not reported.
+static REPEATS: AtomicBool = AtomicBool::new(false);
 
 impl Events {
-    pub(crate) fn new(buffer: Arc<LogBuffer>, level: Level) -> Self {
-        LEVEL.store(number(level), Ordering::Relaxed);
-        Self { buffer }
+    pub(super) fn new(outputs: Vec<Output>, mask: Mask, repeats: u32, is_recording: bool, longest: usize) -> Self {
+        let has_exclusive = outputs.iter().any(|output| output.filter.is_exclusive);
+        let repeats = Mutex::new(Repeats::new(repeats));
+        Self(Arc::new(Shared { outputs, has_exclusive, mask, repeats, is_recording, longest }))
+    }
+
+    /// Makes these the events of the process. A subscriber of the program or of a test stays installed. `recorder`: the bytes kept of each
+    /// request, and when a request is slow.
+    pub(super) fn install(self, mut recorder: Recorder) {
+        if tracing::subscriber::set_global_default(self.clone()).is_err() {
+            return;
+        }
+        let is_recording = self.0.is_recording;
+        if INSTALLED.set(self).is_ok() && is_recording {
+            recorder.write = write_recorded;
+            skep::log::install_recorder(recorder);
+        }
     }
 }
 
-fn number(level: Level) -> u8 {
-    LEVELS.iter().zip(1..).find(|(known, _)| **known == level).map_or(0, |(_, number)| number)
+/// True if `report_repeats` has something to report.
+pub(super) fn has_repeats() -> bool {
+    REPEATS.load(Ordering::Relaxed)
 }
 
-/// Changes the log level.
-pub(crate) fn change_level(level: Level) {
-    LEVEL.store(number(level), Ordering::Relaxed);
-    // Each callsite caches whether it is enabled.
-    tracing::callsite::rebuild_interest_cache();
+/// Reports how often the last line was repeated.
+pub(super) fn report_repeats() {
+    if !REPEATS.swap(false, Ordering::Relaxed) {
+        return;
+    }
+    let Some(Events(shared)) = INSTALLED.get() else { return };
+    let folded = shared.repeats.lock().unwrap_or_else(PoisonError::into_inner).take();
+    tell_repeats(folded);
+}
+
+fn tell_repeats(folded: Option<Folded>) {
+    if let Some(Folded { count, category }) = folded {
+        tracing::warn!(target: "skep::log", count, category, "the last line of this category was repeated");
+    }
+}
+
+/// Writes what [`Shared::record`] has kept: the number of the output, and the line.
+fn write_recorded(entry: &[u8]) {
+    let (Some(Events(shared)), Some((number, line))) = (INSTALLED.get(), entry.split_first()) else { return };
+    if let Some(output) = shared.outputs.get(usize::from(*number)) {
+        output.buffer.push(false, |out| out.extend_from_slice(line));
+    }
 }
 
 impl Subscriber for Events {
+    fn register_callsite(&self, metadata: &'static Metadata<'static>) -> Interest {
+        if !metadata.is_event() {
+            return Interest::never();
+        }
+        if levels::enabled(metadata) {
+            return Interest::always();
+        }
+        let raised = raised_level().is_some_and(|level| *metadata.level() <= level);
+        if raised || self.0.records(*metadata.level()) { Interest::sometimes() } else { Interest::never() }
+    }
+
     fn enabled(&self, metadata: &Metadata<'_>) -> bool {
-        metadata.is_event() && number(*metadata.level()) <= LEVEL.load(Ordering::Relaxed)
+        metadata.is_event()
+            && (levels::enabled(metadata)
+                || with_request(|request| self.0.wants(*metadata.level(), request) != Interested::Not))
     }
 
     fn max_level_hint(&self) -> Option<LevelFilter> {
-        LEVELS.get(usize::from(LEVEL.load(Ordering::Relaxed)).wrapping_sub(1)).map(|level| (*level).into())
+        let recorded = if self.0.is_recording { LevelFilter::DEBUG } else { LevelFilter::OFF };
+        let raised = raised_level().map_or(LevelFilter::OFF, LevelFilter::from_level);
+        Some(levels::highest().max(recorded).max(raised))
     }
 
     fn event(&self, event: &Event<'_>) {
-        let mut fields = Fields::default();
-        event.record(&mut fields);
-        self.buffer.push(|out| write_event(out, SystemTime::now(), event.metadata(), &fields));
+        with_request(|request| self.0.event(event, request));
     }
 
     fn new_span(&self, _: &Attributes<'_>) -> Id {
         Id::from_u64(1)
     }
 
-    fn record(&self, _: &Id, _: &Record<'_>) {}
+    fn record(&self, _: &Id, _: &SpanRecord<'_>) {}
 
     fn record_follows_from(&self, _: &Id, _: &Id) {}
 
@@ -70,68 +141,92 @@ impl Subscriber for Events {
     fn exit(&self, _: &Id) {}
 }
 
-fn write_event(out: &mut Vec<u8>, now: SystemTime, metadata: &Metadata<'_>, fields: &Fields) {
-    write_time(out, now);
-    for part in [" ", metadata.level().as_str(), " ", metadata.target(), ":"] {
-        out.extend_from_slice(part.as_bytes());
-    }
-    if !fields.message.is_empty() {
-        out.push(b' ');
-        write_escaped(out, &fields.message);
-    }
-    for (name, value) in &fields.others {
-        out.push(b' ');
-        out.extend_from_slice(name.as_bytes());
-        out.push(b'=');
-        write_value(out, value);
-    }
-    out.push(b'\n');
+/// What is done with an event whose level is off.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Interested {
+    Not,
+    /// It is kept in case the request fails.
+    Keep,
+    /// The request has raised its level.
+    Write,
 }
 
-/// Quotes a value that contains white space or quotes.
-fn write_value(out: &mut Vec<u8>, value: &str) {
-    let quoted = value.is_empty() || value.contains(|character: char| character.is_whitespace() || character == '"');
-    if quoted {
-        out.push(b'"');
-    }
-    write_escaped(out, value);
-    if quoted {
-        out.push(b'"');
-    }
-}
-
-#[derive(Debug, Default)]
-struct Fields {
-    message: String,
-    others: Vec<(&'static str, String)>,
-}
-
-impl Visit for Fields {
-    fn record_str(&mut self, field: &Field, value: &str) {
-        self.record_debug(field, &format_args!("{value}"));
+impl Shared {
+    fn records(&self, level: Level) -> bool {
+        self.is_recording && level <= Level::DEBUG
     }
 
-    fn record_error(&mut self, field: &Field, value: &(dyn std::error::Error + 'static)) {
-        self.record_debug(field, &format_args!("{value}"));
-    }
-
-    fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
-        if field.name() == "message" {
-            let _ = write!(self.message, "{value:?}");
+    fn wants(&self, level: Level, request: Option<&RequestLog>) -> Interested {
+        let Some(request) = request else { return Interested::Not };
+        if request.raised().is_some_and(|raised| level <= raised) {
+            Interested::Write
+        } else if self.records(level) && request.is_recorded() {
+            Interested::Keep
         } else {
-            self.others.push((field.name(), format!("{value:?}")));
+            Interested::Not
         }
     }
-}
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+    fn event(&self, event: &Event<'_>, request: Option<&RequestLog>) {
+        let metadata = event.metadata();
+        // Without a recorder and raised requests, only what is on comes here.
+        let is_on = !self.is_recording && raised_level().is_none() || levels::enabled(metadata);
+        let wanted = if is_on { Interested::Write } else { self.wants(*metadata.level(), request) };
+        if wanted == Interested::Not {
+            return;
+        }
+        Scratch::with(|scratch| {
+            scratch.record(event, (&self.mask, self.longest), request, |record, line| match wanted {
+                Interested::Keep => self.record(record, line),
+                _ => self.write(record, line),
+            });
+        });
+    }
 
-    #[test]
-    fn a_value_cannot_pass_for_another_field() {
-        let mut out = Vec::new();
-        write_value(&mut out, "x admin=\"true\"\n");
-        assert_eq!(out, b"\"x admin=\\\"true\\\"\\u{a}\"");
+    /// Keeps an event with its request.
+    fn record(&self, record: &Record<'_>, line: &mut Vec<u8>) {
+        let Some(request) = record.request else { return };
+        for (number, output) in (0..u8::MAX).zip(&self.outputs) {
+            if self.takes(output, record) {
+                line.clear();
+                line.push(number);
+                output.layout.write(line, record);
+                request.record(line);
+            }
+        }
+    }
+
+    /// Writes an event, unless it repeats the one before it.
+    fn write(&self, record: &Record<'_>, line: &mut Vec<u8>) {
+        match self.judge(record) {
+            Verdict::Fold => return REPEATS.store(true, Ordering::Relaxed),
+            Verdict::Write(folded) => tell_repeats(folded),
+        }
+        let severe = record.level <= Level::WARN;
+        if let Some(request) = record.request.filter(|_| self.is_recording && record.level == Level::ERROR) {
+            // What led to it comes first.
+            request.write_recorded();
+        }
+        for output in self.outputs.iter().filter(|output| self.takes(output, record)) {
+            line.clear();
+            output.layout.write(line, record);
+            output.buffer.push(severe, |out| out.extend_from_slice(line));
+        }
+    }
+
+    fn judge(&self, record: &Record<'_>) -> Verdict {
+        // Reports of the log itself come from its own thread.
+        if record.category == "skep::log" {
+            return Verdict::Write(None);
+        }
+        self.repeats.lock().unwrap_or_else(PoisonError::into_inner).judge(record)
+    }
+
+    fn takes(&self, output: &Output, record: &Record<'_>) -> bool {
+        if !output.filter.takes(record) {
+            return false;
+        }
+        let is_taken = |other: &Output| other.filter.is_exclusive && other.filter.names(record.category);
+        !self.has_exclusive || output.filter.names(record.category) || !self.outputs.iter().any(is_taken)
     }
 }

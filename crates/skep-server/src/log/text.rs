@@ -2,21 +2,47 @@
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+/// The formatted time of the last line. Most lines fall into the same second as the previous one.
+#[derive(Debug, Default)]
+pub(super) struct Stamp {
+    second: u64,
+    text: Vec<u8>,
+}
+
+impl Stamp {
+    pub(super) fn write(&mut self, out: &mut Vec<u8>, now: SystemTime) {
+        let since = now.duration_since(UNIX_EPOCH).unwrap_or_default();
+        if self.second != since.as_secs() || self.text.is_empty() {
+            self.second = since.as_secs();
+            self.text.clear();
+            write_time(&mut self.text, now);
+        }
+        self.text.truncate(self.text.len() - "123Z".len());
+        write_padded(&mut self.text, u64::from(since.subsec_millis()), 3);
+        self.text.push(b'Z');
+        out.extend_from_slice(&self.text);
+    }
+}
+
 /// Writes `2026-11-21T07:30:00.123Z`.
 pub(crate) fn write_time(out: &mut Vec<u8>, time: SystemTime) {
     let since = time.duration_since(UNIX_EPOCH).unwrap_or(Duration::ZERO);
-    let (year, month, day) = date(since.as_secs() / 86_400);
-    let second = since.as_secs() % 86_400;
+    let [year, month, day, hour, minute, second] = date_and_time(since.as_secs());
     write_padded(out, year, 4);
-    for (mark, number) in
-        [(b'-', month), (b'-', day), (b'T', second / 3600), (b':', second / 60 % 60), (b':', second % 60)]
-    {
+    for (mark, number) in [(b'-', month), (b'-', day), (b'T', hour), (b':', minute), (b':', second)] {
         out.push(mark);
         write_padded(out, number, 2);
     }
     out.push(b'.');
     write_padded(out, u64::from(since.subsec_millis()), 3);
     out.push(b'Z');
+}
+
+/// Year, month, day, hour, minute and second, in UTC, of a number of seconds since 1970.
+pub(crate) fn date_and_time(seconds: u64) -> [u64; 6] {
+    let (year, month, day) = date(seconds / 86_400);
+    let second = seconds % 86_400;
+    [year, month, day, second / 3600, second / 60 % 60, second % 60]
 }
 
 /// Year, month and day of a number of days since 1970-01-01.

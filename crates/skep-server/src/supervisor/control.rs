@@ -13,6 +13,7 @@ use rustix::fs::Mode;
 use crate::config::Config;
 use crate::error::StartError;
 use crate::listener::{SocketFile, bind_unix};
+use crate::log::LevelChange;
 
 /// The file in the data directory.
 const FILE: &str = "control";
@@ -33,7 +34,7 @@ pub(crate) struct Control {
 }
 
 /// What a client can ask for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum ControlCommand {
     Status { json: bool },
     Swap { allow_breaking_migration: bool },
@@ -41,11 +42,10 @@ pub(crate) enum ControlCommand {
     Add,
     Reopen,
     Stop,
-    Level(tracing::Level),
+    Level(LevelChange),
 }
 
-const COMMANDS: &str =
-    "status, status json, swap, swap --allow-breaking-migration, upgrade, add, reopen, stop, log LEVEL";
+const COMMANDS: &str = "status, status json, swap, swap --allow-breaking-migration, upgrade, add, reopen, stop, log LEVEL, log CATEGORY LEVEL";
 
 impl ControlCommand {
     pub(crate) fn parse(line: &str) -> Result<Self, String> {
@@ -59,11 +59,7 @@ impl ControlCommand {
             ["add"] => Self::Add,
             ["reopen"] => Self::Reopen,
             ["stop"] => Self::Stop,
-            ["log", level] => {
-                Self::Level(level.parse().map_err(|_| {
-                    format!("unknown log level \"{level}\": expected error, warn, info, debug or trace")
-                })?)
-            }
+            ["log", change @ ..] => Self::Level(LevelChange::parse(change)?),
             _ => return Err(format!("unknown command \"{line}\": expected one of {COMMANDS}")),
         })
     }

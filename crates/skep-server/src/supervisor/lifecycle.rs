@@ -13,6 +13,7 @@ use crate::channel::{self, Command};
 use crate::config::{Config, Model};
 use crate::executable::Executable;
 use crate::listener;
+use crate::log::LevelChange;
 use crate::procfs;
 use crate::recycling::{HUNG_AFTER, jittered};
 use crate::resources::worker_count;
@@ -29,6 +30,9 @@ const START_RATIO: u32 = 10;
 /// A server that was never ready gives up after this many crashes, with this exit code (`EX_SOFTWARE`).
 const START_ATTEMPTS: u32 = 5;
 const NEVER_READY: u8 = 70;
+
+/// The most categories whose level was changed at run time; the oldest changes are forgotten first.
+const MAX_LEVEL_CHANGES: usize = 100;
 
 impl Supervisor {
     /// Starts the first worker, or the successor of one that crashed.
@@ -62,6 +66,7 @@ impl Supervisor {
         match WorkerHandle::start(self.last_number, executable, &self.sockets, slots, additive_only) {
             Ok(worker) => {
                 tracing::debug!("{worker} is starting");
+                self.level_changes.iter().for_each(|change| worker.send(&Command::Level(change.clone())));
                 self.starting = Some(StartingWorker { worker, swap });
                 Ok(())
             }
@@ -281,6 +286,19 @@ impl Supervisor {
 
     pub(super) fn broadcast(&self, command: &Command) {
         self.workers().for_each(|worker| worker.send(command));
+    }
+
+    /// Changes the log level of a category in all processes, until the supervisor stops. Returns what has changed.
+    pub(super) fn change_level(&mut self, change: LevelChange) -> String {
+        change.apply();
+        self.level_changes.retain(|earlier| earlier.category != change.category);
+        if self.level_changes.len() >= MAX_LEVEL_CHANGES {
+            self.level_changes.remove(0);
+        }
+        self.level_changes.push(change.clone());
+        let text = change.describe();
+        self.broadcast(&Command::Level(change));
+        text
     }
 
     pub(super) fn reopen_logs(&self) {

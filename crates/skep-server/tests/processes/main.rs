@@ -6,6 +6,7 @@
 mod caches;
 mod drills;
 mod encrypted;
+mod logs;
 mod models;
 mod server;
 mod supervision;
@@ -33,7 +34,7 @@ fn application() -> skep::App {
             std::thread::sleep(Duration::from_millis(500));
             app
         }
-        _ => app.serve::<caches::Services>(),
+        _ => app.serve::<caches::Services>().serve::<logs::Services>(),
     }
 }
 
@@ -50,7 +51,8 @@ fn main() -> ExitCode {
         return skep_server::Server::new(application).run_with(std::env::args_os().skip(2));
     }
     let all =
-        [supervision::TESTS, models::TESTS, swaps::TESTS, drills::TESTS, encrypted::TESTS, caches::TESTS].concat();
+        [supervision::TESTS, models::TESTS, swaps::TESTS, drills::TESTS, encrypted::TESTS, caches::TESTS, logs::TESTS]
+            .concat();
     let trial = |(name, test): Test| {
         let needs_backend = caches::NEED_A_BACKEND.contains(&name);
         let trial = Trial::test(name, move || {

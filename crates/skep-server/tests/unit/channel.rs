@@ -7,7 +7,8 @@ fn a_command_is_parsed_as_it_was_written() {
     let states = [WorkerState::Serving, WorkerState::Retiring, WorkerState::Draining].map(Command::State);
     let others = [
         Command::Quit,
-        Command::Level(tracing::Level::DEBUG),
+        Command::Level(LevelChange::of_all(tracing::Level::DEBUG)),
+        Command::Level("blog::search trace".parse().unwrap()),
         Command::Add,
         Command::Reopen(Files::default()),
         Command::Status { id: 7, json: true },

@@ -1,11 +1,13 @@
 //! Opens what an application stores or sends: its database, its keys, its mail.
 
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use super::App;
 use crate::form::once;
 use crate::keys::{AppKeys, Missing};
 use crate::mail::{Mailer, Outbox};
+use crate::sealed;
 use crate::setup::{Setup, StartError};
 use crate::sql;
 
@@ -20,6 +22,12 @@ impl App {
     pub fn mailer(mut self, mailer: impl Mailer) -> Self {
         self.mailer = Some(Arc::new(mailer));
         self
+    }
+
+    /// A token as [`Site::seal_log_level`](crate::Site::seal_log_level) makes it, without opening the application: for a command of a server.
+    #[doc(hidden)]
+    pub fn log_token(setup: &Setup, level: tracing::Level, lasts: Duration) -> crate::Result<String> {
+        sealed::seal_level(&keys_of(setup), &setup.clock, level, lasts)
     }
 }
 

@@ -9,6 +9,7 @@ use http_body::Frame;
 
 use super::Html;
 use crate::body::{Body, BodyError};
+use crate::log::{self, RequestLog};
 use crate::nonce::Scope;
 
 /// Makes a body of pieces that come one after another: the head of a page can be on its way while a query still runs.
@@ -38,12 +39,13 @@ where
 {
     // The header fields, which name the nonce, are sent before the pieces are made.
     let nonce = Scope::share().inspect(Scope::draw).unwrap_or_default();
-    Body::stream(Pieces { pieces: Box::pin(pieces), nonce })
+    Body::stream(Pieces { stream: Box::pin(pieces), nonce, log: log::share().unwrap_or_default() })
 }
 
 struct Pieces<S> {
-    pieces: Pin<Box<S>>,
+    stream: Pin<Box<S>>,
     nonce: Scope,
+    log: RequestLog,
 }
 
 impl<C, H, S, E> http_body::Body for Pieces<S>
@@ -55,9 +57,9 @@ where
     type Error = BodyError;
 
     fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
-        let Self { pieces, nonce } = &mut *self;
+        let Self { stream, nonce, log } = &mut *self;
         loop {
-            return Poll::Ready(match ready!(nonce.enter(|| pieces.as_mut().poll_next(cx))) {
+            return Poll::Ready(match ready!(log.enter(|| nonce.enter(|| stream.as_mut().poll_next(cx)))) {
                 // An empty chunk would end a chunked body.
                 Some(Ok(html)) if html.is_empty() => continue,
                 Some(Ok(html)) => Some(Ok(Frame::data(Bytes::from_owner(html.buffer)))),

@@ -12,7 +12,10 @@ fn client(clients: &mut Clients) -> UnixStream {
 #[test]
 fn commands_are_parsed_and_an_unknown_one_lists_them() {
     assert_eq!(ControlCommand::parse("status json"), Ok(ControlCommand::Status { json: true }));
-    assert_eq!(ControlCommand::parse("log debug"), Ok(ControlCommand::Level(tracing::Level::DEBUG)));
+    assert_eq!(
+        ControlCommand::parse("log debug"),
+        Ok(ControlCommand::Level(LevelChange::of_all(tracing::Level::DEBUG)))
+    );
     assert!(ControlCommand::parse("restart").unwrap_err().contains("expected one of status"));
     assert!(ControlCommand::parse("log loud").unwrap_err().contains("error, warn"));
 }

@@ -1,0 +1,112 @@
+//! Hides the values of names that usually are secret: of fields, and of `name=value` and `"name": "value"` within texts.
+
+/// Names whose values are hidden.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Mask {
+    /// In lower case, with `_` for `-`.
+    names: Vec<String>,
+}
+
+impl Mask {
+    pub(super) fn new(names: &[String]) -> Self {
+        Self { names: names.iter().map(|name| name.to_ascii_lowercase().replace('-', "_")).collect() }
+    }
+
+    /// True for such a name, or one that ends with it after a dot.
+    pub(super) fn hides(&self, name: &str) -> bool {
+        let name = name.rsplit('.').next().unwrap_or(name).as_bytes();
+        let same = |(known, byte): (u8, &u8)| known == if *byte == b'-' { b'_' } else { byte.to_ascii_lowercase() };
+        self.names.iter().any(|known| known.len() == name.len() && known.bytes().zip(name).all(same))
+    }
+
+    /// Replaces secret values in the text from here on by `***`.
+    pub(super) fn apply(&self, text: &mut String, start: usize) {
+        let mut at = start;
+        while let Some(mark) = text[at..].find(['=', ':']).map(|found| at + found) {
+            at = mark + 1;
+            if self.hides(name_before(&text[start..mark])) {
+                let value = value_after(&text[at..]);
+                let (from, to) = (at + value.start, at + value.end);
+                text.replace_range(from..to, "***");
+                at = from + 3;
+            }
+        }
+    }
+}
+
+/// The word at the end, in front of a quote and spaces.
+fn name_before(text: &str) -> &str {
+    let text = text.trim_end().trim_end_matches(['"', '\'', '\\', '`']);
+    let is_part = |letter: char| letter.is_ascii_alphanumeric() || letter == '_' || letter == '-';
+    let start =
+        text.rfind(|letter| !is_part(letter)).map_or(0, |at| at + text[at..].chars().next().map_or(1, char::len_utf8));
+    &text[start..]
+}
+
+/// The value at the beginning, without quotes: to the closing quote, or to what ends a word.
+fn value_after(text: &str) -> std::ops::Range<usize> {
+    let mut start = text.len() - text.trim_start().len();
+    // Quotes in a text that was itself quoted.
+    let escaped = text[start..].starts_with("\\\"");
+    start += usize::from(escaped);
+    if let Some(quote) = text[start..].chars().next().filter(|letter| matches!(letter, '"' | '\'')) {
+        let inner = start + 1;
+        return inner..closing(&text[inner..], quote, escaped).map_or(text.len(), |end| inner + end);
+    }
+    let ends = |letter: char| letter.is_whitespace() || matches!(letter, ',' | ';' | '&' | ')' | '}' | ']');
+    let word = |from: usize| text[from..].find(ends).map_or(text.len(), |end| from + end);
+    let mut end = word(start);
+    // `Authorization: Bearer TOKEN`
+    if ["bearer", "basic", "digest"].iter().any(|scheme| text[start..end].eq_ignore_ascii_case(scheme))
+        && end < text.len()
+    {
+        end = word(end + 1);
+    }
+    start..end
+}
+
+fn closing(text: &str, quote: char, escaped: bool) -> Option<usize> {
+    if escaped {
+        return text.find("\\\"");
+    }
+    let mut before = ' ';
+    text.char_indices().find_map(|(at, letter)| {
+        let ends = letter == quote && before != '\\';
+        before = if before == '\\' { ' ' } else { letter };
+        ends.then_some(at)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn masked(text: &str) -> String {
+        let mut text = text.to_owned();
+        Mask::new(&["password".into(), "api-key".into(), "authorization".into()]).apply(&mut text, 0);
+        text
+    }
+
+    #[test]
+    fn secret_values_within_texts_are_hidden() {
+        for (text, expected) in [
+            ("user=ann password=x y=z", "user=ann password=*** y=z"),
+            ("{\"Password\": \"a\\\"b\", \"n\": 1}", "{\"Password\": \"***\", \"n\": 1}"),
+            ("{\\\"password\\\":\\\"a\\\"}", "{\\\"password\\\":\\\"***\\\"}"),
+            ("update users set password = 'geheim' where id = 7", "update users set password = '***' where id = 7"),
+            ("Authorization: Bearer abc.def next", "Authorization: *** next"),
+            ("?api_key=1&b=2", "?api_key=***&b=2"),
+            ("ünpassword=x, passwords=y, password", "ünpassword=x, passwords=y, password"),
+            ("password=", "password=***"),
+            ("password=é", "password=***"),
+        ] {
+            assert_eq!(masked(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn fields_are_hidden_by_their_last_part() {
+        let mask = Mask::new(&["api_key".into()]);
+        assert!(mask.hides("API-Key") && mask.hides("user.api_key") && !mask.hides("key"));
+    }
+}

@@ -1,0 +1,203 @@
+//! A log file that several processes write, and any of them rotates.
+//!
+//! A process appends whole lines while it holds the file's lock (`flock`). With the lock it checks that the path still leads to this
+//! file, so one that another process or `logrotate` has renamed is opened again; and that the file ends with a whole line, so what a
+//! killed process left unfinished is removed. What is rotated is renamed with the lock held: nobody writes to it any more.
+
+mod archive;
+
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::os::fd::AsFd;
+use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use rustix::fs::{FlockOperation, flock};
+
+use super::Stopped;
+use super::stream::write_all;
+use archive::Archive;
+
+/// When a file is rotated, and what becomes of the old ones.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(in crate::log) struct Rotation {
+    /// Before it exceeds this size.
+    pub(in crate::log) size: Option<u64>,
+    /// At multiples of this time since 1970, UTC: `1d` is midnight.
+    pub(in crate::log) every: Option<Duration>,
+    /// How many old files are kept.
+    pub(in crate::log) keep: Option<usize>,
+    /// Old files are compressed.
+    pub(in crate::log) compress: bool,
+}
+
+/// A file by its path.
+#[derive(Debug)]
+pub(in crate::log) struct LogFile {
+    path: PathBuf,
+    rotation: Rotation,
+    open: Mutex<Option<Open>>,
+    in_background: AtomicBool,
+}
+
+#[derive(Debug)]
+struct Open {
+    file: File,
+    /// Who opened it: a lock belongs to an open file, which a forked process would share.
+    process: u32,
+}
+
+/// What is read at once to find the end of the last whole line.
+const TAIL: usize = 4096;
+
+/// How often a file is opened again in one call, because it was replaced meanwhile.
+const ATTEMPTS: usize = 8;
+
+/// How long another process may hold the lock: it may be stopped.
+const LOCK_ATTEMPTS: u32 = 1000;
+const LOCK_PAUSE: Duration = Duration::from_millis(1);
+
+impl LogFile {
+    pub(in crate::log) fn new(path: PathBuf, rotation: Rotation) -> Self {
+        Self { path, rotation, open: Mutex::default(), in_background: AtomicBool::new(false) }
+    }
+
+    /// This process may have threads, so old files are compressed by one.
+    pub(super) fn compress_in_background(&self) {
+        self.in_background.store(true, Ordering::Relaxed);
+    }
+
+    /// Appends whole lines.
+    pub(super) fn write(&self, lines: &[u8]) -> Result<(), Stopped> {
+        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        for _ in 0..ATTEMPTS {
+            match self.try_write(&mut open, lines) {
+                Ok(true) => return Ok(()),
+                Ok(false) => *open = None,
+                Err(stopped) => return Err(stopped),
+            }
+        }
+        Err(stopped(io::Error::other("the file is replaced again and again")))
+    }
+
+    /// False if the file is no longer the one of the path.
+    fn try_write(&self, open: &mut Option<Open>, lines: &[u8]) -> Result<bool, Stopped> {
+        let file = self.opened(open).map_err(stopped)?;
+        if !file.metadata().map_err(stopped)?.is_file() {
+            let written = write_all(file.as_fd(), lines);
+            return written.map(|()| true).map_err(|(written, error)| Stopped { written, error });
+        }
+        let _lock = Locked::new(file);
+        if !is_at(file, &self.path) {
+            return Ok(false);
+        }
+        let size = remove_incomplete_line(file).map_err(stopped)?;
+        if size > 0 && self.rotation.is_due(size + lines.len() as u64, modified(file), SystemTime::now()) {
+            let archive = Archive { path: &self.path, rotation: &self.rotation };
+            archive.rotate(self.in_background.load(Ordering::Relaxed)).map_err(stopped)?;
+            return Ok(false);
+        }
+        append(file, lines, size).map(|()| true)
+    }
+
+    fn opened<'o>(&self, open: &'o mut Option<Open>) -> io::Result<&'o File> {
+        let process = std::process::id();
+        if open.as_ref().is_none_or(|open| open.process != process) {
+            let mut options = OpenOptions::new();
+            let file = options.read(true).append(true).create(true).mode(0o640).open(&self.path);
+            // What is no file, such as a pipe, may not be readable.
+            let file = file.or_else(|_| OpenOptions::new().append(true).open(&self.path))?;
+            *open = Some(Open { file, process });
+        }
+        open.as_ref().map(|open| &open.file).ok_or_else(|| io::ErrorKind::NotFound.into())
+    }
+}
+
+fn stopped(error: io::Error) -> Stopped {
+    Stopped { written: 0, error }
+}
+
+impl Rotation {
+    fn is_due(&self, size: u64, modified: Duration, now: SystemTime) -> bool {
+        let now = now.duration_since(UNIX_EPOCH).unwrap_or_default();
+        let period = |time: Duration, every: Duration| time.as_millis() / every.as_millis().max(1);
+        self.size.is_some_and(|limit| size > limit)
+            || self.every.is_some_and(|every| period(modified, every) < period(now, every))
+    }
+}
+
+fn modified(file: &File) -> Duration {
+    let time = file.metadata().and_then(|metadata| metadata.modified());
+    time.ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok()).unwrap_or(Duration::MAX)
+}
+
+fn is_at(file: &File, path: &Path) -> bool {
+    let same = |a: &std::fs::Metadata, b: &std::fs::Metadata| a.dev() == b.dev() && a.ino() == b.ino();
+    file.metadata().is_ok_and(|open| path.metadata().is_ok_and(|there| same(&open, &there)))
+}
+
+/// Removes a line that a killed process did not finish: all others finish theirs while they hold the lock. Returns the size.
+fn remove_incomplete_line(file: &File) -> io::Result<u64> {
+    let size = file.metadata()?.len();
+    let mut last = [0];
+    if size == 0 || file.read_at(&mut last, size - 1)? == 0 || last == *b"\n" {
+        return Ok(size);
+    }
+    let mut end = size;
+    let mut buffer = [0; TAIL];
+    while end > 0 {
+        let start = end.saturating_sub(TAIL as u64);
+        let piece = &mut buffer[..usize::try_from(end - start).unwrap_or(0)];
+        file.read_exact_at(piece, start)?;
+        if let Some(at) = piece.iter().rposition(|byte| *byte == b'\n') {
+            end = start + at as u64 + 1;
+            break;
+        }
+        end = start;
+    }
+    file.set_len(end)?;
+    Ok(end)
+}
+
+/// Appends lines; if they do not all fit, those that fit.
+fn append(file: &File, lines: &[u8], size: u64) -> Result<(), Stopped> {
+    let Err((written, error)) = write_all(file.as_fd(), lines) else { return Ok(()) };
+    let whole = lines[..written].iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
+    // If this fails, the next writer does it.
+    let _ = file.set_len(size + whole as u64);
+    Err(Stopped { written: whole, error })
+}
+
+/// The lock of an open file.
+struct Locked<'f> {
+    file: &'f File,
+    is_held: bool,
+}
+
+impl<'f> Locked<'f> {
+    /// Waits for the lock. Without it after a second, lines are still whole: each write appends.
+    fn new(file: &'f File) -> Self {
+        let mut is_held = false;
+        for _ in 0..LOCK_ATTEMPTS {
+            is_held = flock(file, FlockOperation::NonBlockingLockExclusive).is_ok();
+            if is_held {
+                break;
+            }
+            std::thread::sleep(LOCK_PAUSE);
+        }
+        Self { file, is_held }
+    }
+}
+
+impl Drop for Locked<'_> {
+    fn drop(&mut self) {
+        let _ = flock(self.file, FlockOperation::Unlock);
+    }
+}
+
+#[cfg(test)]
+#[path = "../../../tests/unit/log/file.rs"]
+mod tests;

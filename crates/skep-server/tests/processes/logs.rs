@@ -1,0 +1,126 @@
+//! The log of whole processes.
+
+use std::fs;
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::time::Duration;
+
+use rustix::process::Signal;
+use skep::log::Log;
+use skep::prelude::*;
+
+use super::Test;
+use super::server::{Server, command, folder};
+
+pub(crate) const TESTS: &[Test] = &[
+    ("a_level_is_changed_for_one_category_and_outlives_a_swap", a_level_is_changed_for_one_category),
+    ("a_token_raises_the_level_of_its_request_only", a_token_raises_one_request),
+    ("a_failed_request_tells_what_led_to_it", a_failed_request_tells_what_led_to_it),
+    ("a_full_disk_and_rotated_files_cost_no_request", a_full_disk_and_rotated_files),
+];
+
+pub(crate) type Services = (Careful,);
+
+/// Says what it does at the level `debug`, and fails if it is asked to.
+#[derive(Service, Log)]
+#[service(GET "/log/{failing}")]
+#[log(category = "logs.careful")]
+pub(crate) struct Careful {
+    failing: bool,
+}
+
+impl Handle for Careful {
+    async fn handle(self, _cx: &mut Cx<'_>) -> Result {
+        self.log().debug("beginning").field("failing", self.failing);
+        if self.failing { Err(Error::internal("on purpose")) } else { Ok(Response::text("done")) }
+    }
+}
+
+/// The response to a request with another header field.
+fn get(server: &Server, path: &str, field: &str) -> String {
+    let mut stream = TcpStream::connect(&*server.address).unwrap();
+    stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+    write!(stream, "GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n{field}\r\n").unwrap();
+    let mut response = String::new();
+    stream.read_to_string(&mut response).unwrap();
+    response
+}
+
+fn beginnings(server: &mut Server) -> usize {
+    server.errors().matches("DEBUG logs.careful: beginning").count()
+}
+
+fn a_level_is_changed_for_one_category() {
+    let mut server = Server::start(&[]);
+    get(&server, "/log/false", "");
+    let (good, text) = server.control("log logs::careful debug");
+    assert!(good && text == "log level of logs::careful set to DEBUG\n", "{text}");
+    get(&server, "/log/false", "");
+    server.wait_until("one debug line", |server| beginnings(server) == 1);
+    let worker = server.worker();
+    server.signal(Signal::HUP);
+    server.wait_until("the successor serves", |server| server.worker() != worker);
+    get(&server, "/log/false", "");
+    server.wait_until("another debug line", |server| beginnings(server) == 2);
+    assert!(!server.errors().contains("DEBUG skep"), "{}", server.errors());
+    assert!(server.control("log logs.careful inherit").0);
+    get(&server, "/log/false", "");
+    get(&server, "/log/true", "");
+    server.wait_until("the failure is logged", |server| server.errors().contains("on purpose"));
+    assert_eq!(beginnings(&mut server), 2);
+}
+
+fn a_token_raises_one_request() {
+    let folder = folder();
+    let mut server = Server::start_in(folder.clone(), &[]);
+    let output = command(&folder, &["--log-token", "debug 1h"]).output().unwrap();
+    let token = String::from_utf8(output.stdout).unwrap();
+    get(&server, "/log/false", "");
+    get(&server, "/log/false", "Skep-Log: forged\r\n");
+    get(&server, "/log/false", &format!("Cookie: a=b; skep-log={}\r\n", token.trim()));
+    get(&server, "/log/false", &format!("Skep-Log: {}\r\n", token.trim()));
+    get(&server, "/log/false", "");
+    get(&server, "/log/true", "");
+    server.wait_until("the failure is logged", |server| server.errors().contains("on purpose"));
+    assert_eq!(beginnings(&mut server), 2, "{}", server.errors());
+}
+
+fn a_failed_request_tells_what_led_to_it() {
+    let mut server = Server::start(&["--set", "log.recorder=4KiB", "--set", "log.slow=0"]);
+    get(&server, "/log/false", "");
+    get(&server, "/log/true", "");
+    server.wait_until("the failure is logged", |server| server.errors().contains("on purpose"));
+    let errors = server.errors();
+    let lines: Vec<&str> =
+        errors.lines().filter(|line| line.contains("beginning") || line.contains("on purpose")).collect();
+    let [led, failed] = lines.as_slice() else { panic!("{errors}") };
+    let id = led.split("request=").nth(1).unwrap();
+    assert!(led.contains("DEBUG logs.careful: beginning failing=true"), "{errors}");
+    assert!(failed.contains("ERROR skep::request") && failed.contains(&format!("id={id} ")), "{errors}");
+}
+
+fn a_full_disk_and_rotated_files() {
+    let folder = folder();
+    let log = folder.join("all.log");
+    let outputs =
+        format!("stderr; file:/dev/full; file:{} layout=json rotate=1KiB keep=100 compress=yes", log.display());
+    let access = format!("file:{}/access.log layout=combined; file:/dev/full", folder.display());
+    let settings = [format!("log.outputs={outputs}"), format!("log.access_outputs={access}")];
+    let access = ["--set", "log.access=true", "--set", &settings[1]];
+    let arguments = [&["--set", &settings[0], "--set", "log.levels=logs=debug"], &access[..]].concat();
+    let mut server = Server::start_in(folder.clone(), &arguments);
+    for _ in 0..20 {
+        assert!(get(&server, "/log/false", "Referer: /from\r\n").starts_with("HTTP/1.1 200"));
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    server.wait_until("it says that the disk is full", |server| server.errors().contains("a log cannot be written"));
+    server.control("stop");
+    assert_eq!(server.wait().code(), Some(0));
+    let access = fs::read_to_string(folder.join("access.log")).unwrap();
+    assert_eq!(access.matches("\"GET /log/false HTTP/1.1\" 200 4 \"/from\" \"-\"\n").count(), 20, "{access}");
+    let names: Vec<_> = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    let rotated = names.iter().filter(|name| name.to_string_lossy().starts_with("all.log.2")).count();
+    assert!(rotated > 1, "{names:?}");
+    let last = fs::read_to_string(&log).unwrap_or_else(|error| panic!("{error}: {names:?}"));
+    assert!(last.lines().all(|line| line.starts_with("{\"time\":\"") && line.ends_with('}')), "{last}");
+}

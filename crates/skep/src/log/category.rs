@@ -1,0 +1,262 @@
+//! Categories of types, and lines that are written to them.
+
+use std::fmt::{self, Debug, Display};
+use std::sync::OnceLock;
+
+use tracing::Level;
+use tracing::level_filters::LevelFilter;
+
+use super::site::{MAX_FIELDS, Site};
+
+/// A type that has a category in the log. `#[derive(Log)]` implements it.
+///
+/// The category is the path of the type, `blog::search::Index`. `#[log(category = "search")]` gives it another name; `::` and `.` both
+/// separate its parts. The example is at [`log`](crate::log).
+pub trait Log {
+    /// The category of this type.
+    fn category() -> &'static Category;
+
+    /// The log of this type.
+    fn log(&self) -> &'static Category {
+        Self::category()
+    }
+}
+
+/// A name in the log, with levels of its own. Made by `#[derive(Log)]`, or as a static for code without a type:
+///
+/// ```
+/// static MAIL: skep::log::Category = skep::log::Category::new("blog.mail");
+///
+/// MAIL.warn("the mail server is slow").field("seconds", 12);
+/// ```
+pub struct Category {
+    name: &'static str,
+    /// For each level a list of callsites; the first one has no fields, and says whether the level is on.
+    sites: [OnceLock<&'static Site>; 5],
+}
+
+/// A line that is being put together. It is written when it is dropped, at the end of its statement; if its level is off, it holds
+/// nothing and writes nothing.
+///
+/// A line has at most 16 fields; further ones are left out.
+pub struct Line<'l, T: Display> {
+    content: Option<Content<'l, T>>,
+}
+
+struct Content<'l, T> {
+    first: &'static Site,
+    text: T,
+    names: [&'static str; MAX_FIELDS],
+    values: [Value<'l>; MAX_FIELDS],
+    count: usize,
+}
+
+/// The value of a field.
+#[derive(Clone)]
+#[non_exhaustive]
+pub enum Value<'v> {
+    /// No value: the field is left out.
+    None,
+    /// A whole number.
+    Signed(i64),
+    /// A whole number.
+    Unsigned(u64),
+    /// A number with a fraction.
+    Float(f64),
+    /// True or false.
+    Bool(bool),
+    /// Text.
+    Text(&'v str),
+    /// Text that was made for the line.
+    Owned(String),
+    /// What its `Display` writes.
+    Display(&'v dyn Display),
+    /// What its `Debug` writes.
+    Debug(&'v dyn Debug),
+}
+
+impl Category {
+    /// A category of this name.
+    #[must_use]
+    pub const fn new(name: &'static str) -> Self {
+        Self { name, sites: [const { OnceLock::new() }; 5] }
+    }
+
+    /// The name: what settings and log lines call it.
+    #[must_use]
+    pub const fn name(&self) -> &'static str {
+        self.name
+    }
+
+    /// True if lines of this level are written. Costs one relaxed load if the level is off everywhere.
+    #[inline]
+    pub fn is_enabled(&'static self, level: Level) -> bool {
+        level <= LevelFilter::current() && self.first(level).is_enabled()
+    }
+
+    /// Begins a line at this level.
+    #[inline]
+    pub fn line<'l, T: Display>(&'static self, level: Level, text: T) -> Line<'l, T> {
+        let content = if level <= LevelFilter::current() { self.begin(level, text) } else { None };
+        Line { content }
+    }
+
+    /// Begins a line about an operation that failed.
+    #[inline]
+    pub fn error<'l, T: Display>(&'static self, text: T) -> Line<'l, T> {
+        self.line(Level::ERROR, text)
+    }
+
+    /// Begins a line about what may lead to a failure.
+    #[inline]
+    pub fn warn<'l, T: Display>(&'static self, text: T) -> Line<'l, T> {
+        self.line(Level::WARN, text)
+    }
+
+    /// Begins a line about what happens in normal operation.
+    #[inline]
+    pub fn info<'l, T: Display>(&'static self, text: T) -> Line<'l, T> {
+        self.line(Level::INFO, text)
+    }
+
+    /// Begins a line for who looks for a fault.
+    #[inline]
+    pub fn debug<'l, T: Display>(&'static self, text: T) -> Line<'l, T> {
+        self.line(Level::DEBUG, text)
+    }
+
+    /// Begins a line that says each step.
+    #[inline]
+    pub fn trace<'l, T: Display>(&'static self, text: T) -> Line<'l, T> {
+        self.line(Level::TRACE, text)
+    }
+
+    fn begin<'l, T>(&'static self, level: Level, text: T) -> Option<Content<'l, T>> {
+        let first = self.first(level);
+        let names = [""; MAX_FIELDS];
+        first.is_enabled().then(|| Content {
+            first,
+            text,
+            names,
+            values: [const { Value::None }; MAX_FIELDS],
+            count: 0,
+        })
+    }
+
+    fn first(&'static self, level: Level) -> &'static Site {
+        self.sites[index(level)].get_or_init(|| Site::register(self.name, level, &[]))
+    }
+}
+
+fn index(level: Level) -> usize {
+    match level {
+        Level::ERROR => 0,
+        Level::WARN => 1,
+        Level::INFO => 2,
+        Level::DEBUG => 3,
+        Level::TRACE => 4,
+    }
+}
+
+impl<'l, T: Display> Line<'l, T> {
+    /// Adds a field.
+    #[inline]
+    #[expect(clippy::return_self_not_must_use, reason = "the line is written when it is dropped")]
+    pub fn field(mut self, name: &'static str, value: impl Into<Value<'l>>) -> Self {
+        if let Some(content) = &mut self.content {
+            content.add(name, value.into());
+        }
+        self
+    }
+
+    /// Adds a field whose value is computed only if the line is written.
+    #[inline]
+    #[expect(clippy::return_self_not_must_use, reason = "the line is written when it is dropped")]
+    pub fn lazy<V: Into<Value<'l>>>(mut self, name: &'static str, value: impl FnOnce() -> V) -> Self {
+        if let Some(content) = &mut self.content {
+            content.add(name, value().into());
+        }
+        self
+    }
+
+    /// Adds what a value's `Display` writes, if the line is written.
+    #[inline]
+    #[expect(clippy::return_self_not_must_use, reason = "the line is written when it is dropped")]
+    pub fn display(self, name: &'static str, value: &'l dyn Display) -> Self {
+        self.field(name, Value::Display(value))
+    }
+
+    /// Adds what a value's `Debug` writes, if the line is written.
+    #[inline]
+    #[expect(clippy::return_self_not_must_use, reason = "the line is written when it is dropped")]
+    pub fn debug(self, name: &'static str, value: &'l dyn Debug) -> Self {
+        self.field(name, Value::Debug(value))
+    }
+}
+
+impl<'l, T> Content<'l, T> {
+    fn add(&mut self, name: &'static str, value: Value<'l>) {
+        if self.count < MAX_FIELDS {
+            self.names[self.count] = name;
+            self.values[self.count] = value;
+            self.count += 1;
+        }
+    }
+}
+
+impl<T: Display> Drop for Line<'_, T> {
+    #[inline]
+    fn drop(&mut self) {
+        if let Some(content) = &self.content {
+            let site = content.first.with_fields(&content.names[..content.count]);
+            site.write(&content.text, &content.values[..content.count]);
+        }
+    }
+}
+
+macro_rules! from {
+    ($($type:ty => $variant:ident($into:ty)),+ $(,)?) => {
+        $(impl From<$type> for Value<'_> {
+            fn from(value: $type) -> Self {
+                Self::$variant(<$into>::from(value))
+            }
+        })+
+    };
+}
+
+from! {
+    i8 => Signed(i64), i16 => Signed(i64), i32 => Signed(i64), i64 => Signed(i64),
+    u8 => Unsigned(u64), u16 => Unsigned(u64), u32 => Unsigned(u64), u64 => Unsigned(u64),
+    f32 => Float(f64), f64 => Float(f64), bool => Bool(bool), String => Owned(String),
+}
+
+impl From<usize> for Value<'_> {
+    fn from(value: usize) -> Self {
+        Self::Unsigned(value as u64)
+    }
+}
+
+impl<'v> From<&'v str> for Value<'v> {
+    fn from(value: &'v str) -> Self {
+        Self::Text(value)
+    }
+}
+
+impl<'v> From<&'v String> for Value<'v> {
+    fn from(value: &'v String) -> Self {
+        Self::Text(value)
+    }
+}
+
+/// `None` leaves the field out.
+impl<'v, V: Into<Value<'v>>> From<Option<V>> for Value<'v> {
+    fn from(value: Option<V>) -> Self {
+        value.map_or(Self::None, Into::into)
+    }
+}
+
+impl Debug for Category {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Category").field(&self.name).finish()
+    }
+}

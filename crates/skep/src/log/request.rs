@@ -1,0 +1,266 @@
+//! What all lines of a request carry: its id, trace and user; and the lines that are kept in case it fails.
+//!
+//! A [`RequestLog`] is current on a thread while the request is worked on there.
+
+use std::cell::RefCell;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::{Duration, Instant};
+
+use http::HeaderMap;
+use tracing::field::Empty;
+use tracing::{Level, Span};
+
+use super::raise::Raised;
+
+thread_local! {
+    static CURRENT: RefCell<Option<RequestLog>> = const { RefCell::new(None) };
+}
+
+/// What the lines of one request carry. A clone is for work of the request on another thread.
+#[derive(Clone, Debug, Default)]
+pub struct RequestLog {
+    id: u64,
+    trace: Option<Trace>,
+    user: Option<Arc<str>>,
+    raised: Option<Arc<Raised>>,
+    /// For a subscriber that is not the server's.
+    span: Option<Box<Span>>,
+    recording: Option<Arc<Recording>>,
+}
+
+/// The trace that a request belongs to: W3C Trace Context.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Trace([u8; 32]);
+
+/// The flight recorder: what a server wants kept of the suppressed lines of each request.
+#[derive(Clone, Copy, Debug)]
+pub struct Recorder {
+    /// The most bytes of lines kept for a request.
+    pub limit: usize,
+    /// A request that takes longer is slow, and its lines are written.
+    pub slow: Option<Duration>,
+    /// Writes a line that was given to [`RequestLog::record`].
+    pub write: fn(&[u8]),
+}
+
+#[derive(Debug)]
+struct Recording {
+    start: Instant,
+    lines: Mutex<Lines>,
+}
+
+/// Lines, each after its length; the oldest are dropped first.
+#[derive(Debug, Default)]
+struct Lines(Vec<u8>);
+
+static RECORDER: OnceLock<Recorder> = OnceLock::new();
+
+const TRACEPARENT: &str = "traceparent";
+const LENGTH: usize = size_of::<u32>();
+
+/// Keeps suppressed lines of all requests from now on. The first recorder stays.
+pub fn install_recorder(recorder: Recorder) {
+    let _ = RECORDER.set(recorder);
+}
+
+/// Calls `read` with the request that this thread works on.
+pub fn with_request<T>(read: impl FnOnce(Option<&RequestLog>) -> T) -> T {
+    // Borrowed for writing only while nothing is logged; at the end of a thread, nothing is current.
+    let mut read = Some(read);
+    let result = CURRENT.try_with(|current| {
+        let current = current.try_borrow().ok()?;
+        Some(read.take()?(current.as_ref()))
+    });
+    match (result, read) {
+        (Ok(Some(result)), _) => result,
+        (_, Some(read)) => read(None),
+        _ => unreachable!("`read` is called once"),
+    }
+}
+
+/// What work of the current request on another thread carries.
+pub(crate) fn share() -> Option<RequestLog> {
+    with_request(|request| Some(request?.clone()))
+}
+
+/// Names the user of the current request.
+pub(crate) fn set_user(user: &str) {
+    let _ = CURRENT.try_with(|current| {
+        let Ok(mut current) = current.try_borrow_mut() else { return };
+        if let Some(request) = &mut *current {
+            request.user = Some(user.into());
+            if let Some(span) = &request.span {
+                span.record("user", user);
+            }
+        }
+    });
+}
+
+impl RequestLog {
+    /// For the request with this id. `raised`: its lines are written from this level up.
+    pub(crate) fn new(id: u64, headers: &HeaderMap, raised: Option<Level>) -> Self {
+        let trace = Trace::of(headers);
+        let recording = RECORDER.get().map(|_| Arc::new(Recording { start: Instant::now(), lines: Mutex::default() }));
+        Self { id, trace, user: None, raised: raised.map(|level| Arc::new(Raised::new(level))), span: None, recording }
+    }
+
+    /// Makes a span of the request, if the program's subscriber wants spans; the server's does not.
+    pub(crate) fn with_span(mut self, method: &str, path: &str) -> Self {
+        let span = tracing::info_span!(
+            target: "skep::request",
+            "request",
+            id = %format_args!("{:016x}", self.id),
+            method,
+            path,
+            trace = self.trace(),
+            user = Empty,
+        );
+        self.span = (!span.is_disabled()).then(|| Box::new(span));
+        self
+    }
+
+    /// Runs a step of the request's work.
+    pub fn enter<T>(&mut self, step: impl FnOnce() -> T) -> T {
+        /// Leaves the request, also by way of a panic.
+        struct Leave<'r>(&'r mut RequestLog, Option<RequestLog>);
+        impl Drop for Leave<'_> {
+            fn drop(&mut self) {
+                *self.0 = CURRENT.replace(self.1.take()).unwrap_or_default();
+            }
+        }
+        let span = self.span.clone();
+        let outer = CURRENT.replace(Some(std::mem::take(self)));
+        let _leave = Leave(self, outer);
+        match span {
+            Some(span) => span.in_scope(step),
+            None => step(),
+        }
+    }
+
+    /// The id of the request.
+    #[must_use]
+    pub fn id(&self) -> u64 {
+        self.id
+    }
+
+    /// The trace id that the client sent: 32 hexadecimal digits.
+    #[must_use]
+    pub fn trace(&self) -> Option<&str> {
+        self.trace.as_ref().map(Trace::id)
+    }
+
+    /// The user, once something has named one.
+    #[must_use]
+    pub fn user(&self) -> Option<&str> {
+        self.user.as_deref()
+    }
+
+    pub(crate) fn shared_user(&self) -> Option<Arc<str>> {
+        self.user.clone()
+    }
+
+    /// The level to which this request is raised.
+    #[must_use]
+    pub fn raised(&self) -> Option<Level> {
+        self.raised.as_ref().map(|raised| raised.level())
+    }
+
+    /// True if suppressed lines are to be recorded.
+    #[must_use]
+    pub fn is_recorded(&self) -> bool {
+        self.recording.is_some()
+    }
+
+    /// Keeps a line, which is written if the request fails.
+    pub fn record(&self, line: &[u8]) {
+        if let (Some(recording), Some(recorder)) = (&self.recording, RECORDER.get()) {
+            recording.lines().push(line, recorder.limit);
+        }
+    }
+
+    /// Writes what is recorded, and forgets it.
+    pub fn write_recorded(&self) {
+        if let (Some(recording), Some(recorder)) = (&self.recording, RECORDER.get()) {
+            let lines = std::mem::take(&mut *recording.lines());
+            lines.each(recorder.write);
+        }
+    }
+
+    /// The request has its response: writes what is recorded if it failed or was slow.
+    pub(crate) fn finish(&mut self, has_failed: bool) {
+        let (Some(recording), Some(recorder)) = (self.recording.clone(), RECORDER.get()) else { return };
+        let took = recorder.slow.map(|slow| (recording.start.elapsed(), slow));
+        if let Some((took, slow)) = took.filter(|(took, slow)| took >= slow) {
+            self.write_recorded();
+            let (ms, limit) = (took.as_millis(), slow.as_millis());
+            self.enter(|| tracing::warn!(target: "skep::request", ms, "a slow request: over {limit} ms (log.slow)"));
+        } else if has_failed {
+            self.write_recorded();
+        }
+    }
+}
+
+impl Recording {
+    fn lines(&self) -> std::sync::MutexGuard<'_, Lines> {
+        self.lines.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Lines {
+    fn push(&mut self, line: &[u8], limit: usize) {
+        let needed = LENGTH + line.len();
+        let Some(room) = limit.checked_sub(needed) else { return };
+        let mut start = 0;
+        while self.0.len() - start > room {
+            start += LENGTH + length(&self.0[start..]);
+        }
+        self.0.drain(..start);
+        self.0.extend_from_slice(&u32::try_from(line.len()).unwrap_or(u32::MAX).to_ne_bytes());
+        self.0.extend_from_slice(line);
+    }
+
+    fn each(&self, mut take: impl FnMut(&[u8])) {
+        let mut rest = &self.0[..];
+        while !rest.is_empty() {
+            let (line, after) = rest[LENGTH..].split_at(length(rest));
+            take(line);
+            rest = after;
+        }
+    }
+}
+
+fn length(entry: &[u8]) -> usize {
+    entry.first_chunk().map_or(0, |length| u32::from_ne_bytes(*length) as usize)
+}
+
+impl Trace {
+    /// The trace that a client names.
+    #[must_use]
+    pub fn of(headers: &HeaderMap) -> Option<Self> {
+        Self::parse(headers.get(TRACEPARENT)?.as_bytes())
+    }
+
+    /// The id: 32 hexadecimal digits.
+    #[must_use]
+    pub fn id(&self) -> &str {
+        std::str::from_utf8(&self.0).unwrap_or_default()
+    }
+
+    /// Reads `00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01` (Trace Context, 3.2).
+    fn parse(value: &[u8]) -> Option<Self> {
+        let (version, rest) = value.split_first_chunk::<2>()?;
+        let (trace, rest) = rest.strip_prefix(b"-")?.split_first_chunk::<32>()?;
+        let (parent, rest) = rest.strip_prefix(b"-")?.split_first_chunk::<16>()?;
+        let (flags, rest) = rest.strip_prefix(b"-")?.split_first_chunk::<2>()?;
+        // A later version may add fields.
+        let ends = rest.is_empty() || version != b"00" && rest[0] == b'-';
+        let is_hex = |text: &[u8]| text.iter().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
+        let is_set = |text: &[u8]| text.iter().any(|byte| *byte != b'0');
+        let valid = version != b"ff" && is_hex(version) && is_hex(trace) && is_hex(parent) && is_hex(flags);
+        (ends && valid && is_set(trace) && is_set(parent)).then_some(Self(*trace))
+    }
+}
+
+#[cfg(test)]
+#[path = "../../tests/unit/log/request.rs"]
+mod tests;

@@ -1,0 +1,151 @@
+//! Callsites of [`tracing`] for categories: one for each category, level and set of field names, made when it is first used.
+//!
+//! Events are built as `tracing-log` builds them. A program has as many callsites as its text has statements, at most, so they are
+//! never freed.
+
+use std::fmt::Display;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU8, Ordering};
+
+use tracing::callsite::{self, Callsite, Identifier};
+use tracing::field::{self, Field, FieldSet};
+use tracing::metadata::Kind;
+use tracing::subscriber::Interest;
+use tracing::{Event, Level, Metadata, Value as TracingValue, dispatcher};
+
+use super::category::Value;
+
+/// The most fields of a line.
+pub(super) const MAX_FIELDS: usize = 16;
+
+pub(super) struct Site {
+    target: &'static str,
+    level: Level,
+    /// Those of the line, without its text.
+    names: &'static [&'static str],
+    metadata: OnceLock<Metadata<'static>>,
+    fields: OnceLock<Vec<Field>>,
+    /// What the subscriber said: [`NEVER`], [`SOMETIMES`] or [`ALWAYS`].
+    interest: AtomicU8,
+    /// The next one of the same category and level, with other names.
+    next: OnceLock<&'static Site>,
+}
+
+const NEVER: u8 = 0;
+const SOMETIMES: u8 = 1;
+const ALWAYS: u8 = 2;
+
+impl Site {
+    /// A new callsite, which stays for the life of the process.
+    pub(super) fn register(target: &'static str, level: Level, names: &[&'static str]) -> &'static Self {
+        let all: Vec<&'static str> = std::iter::once("message").chain(names.iter().copied()).collect();
+        let all: &'static [&'static str] = Vec::leak(all);
+        let site: &'static Self = Box::leak(Box::new(Self {
+            target,
+            level,
+            names: &all[1..],
+            metadata: OnceLock::new(),
+            fields: OnceLock::new(),
+            interest: AtomicU8::new(SOMETIMES),
+            next: OnceLock::new(),
+        }));
+        site.fields.get_or_init(|| site.metadata(all).fields().iter().collect());
+        callsite::register(site);
+        site
+    }
+
+    fn metadata(&'static self, all: &'static [&'static str]) -> &'static Metadata<'static> {
+        self.metadata.get_or_init(|| {
+            let fields = FieldSet::new(all, Identifier(self));
+            Metadata::new("event", self.target, self.level, None, None, Some(self.target), fields, Kind::EVENT)
+        })
+    }
+
+    #[inline]
+    pub(super) fn is_enabled(&'static self) -> bool {
+        match self.interest.load(Ordering::Relaxed) {
+            NEVER => false,
+            ALWAYS => true,
+            _ => dispatcher::get_default(|subscriber| subscriber.enabled(Callsite::metadata(self))),
+        }
+    }
+
+    /// The callsite with these fields.
+    pub(super) fn with_fields(&'static self, names: &[&'static str]) -> &'static Self {
+        let mut site = self;
+        loop {
+            if site.names == names {
+                return site;
+            }
+            site = site.next.get_or_init(|| Self::register(self.target, self.level, names));
+        }
+    }
+
+    pub(super) fn write(&'static self, text: &dyn Display, values: &[Value<'_>]) {
+        let fields = self.fields.get().expect("set when it was registered");
+        let text = format_args!("{text}");
+        let shown: [Option<Shown<'_>>; MAX_FIELDS] = std::array::from_fn(|at| values.get(at).and_then(Shown::of));
+        let pairs: [(&Field, Option<&dyn TracingValue>); MAX_FIELDS + 1] = std::array::from_fn(|at| match at {
+            0 => (&fields[0], Some(&text as &dyn TracingValue)),
+            _ => (fields.get(at).unwrap_or(&fields[0]), shown[at - 1].as_ref().map(Shown::value)),
+        });
+        let metadata = Callsite::metadata(self);
+        Event::dispatch(metadata, &metadata.fields().value_set(&pairs));
+    }
+}
+
+impl Callsite for Site {
+    fn set_interest(&self, interest: Interest) {
+        let interest = if interest.is_never() {
+            NEVER
+        } else if interest.is_always() {
+            ALWAYS
+        } else {
+            SOMETIMES
+        };
+        self.interest.store(interest, Ordering::Relaxed);
+    }
+
+    fn metadata(&self) -> &Metadata<'_> {
+        self.metadata.get().expect("set when it was registered")
+    }
+}
+
+/// A value as `tracing` takes it.
+enum Shown<'v> {
+    Signed(i64),
+    Unsigned(u64),
+    Float(f64),
+    Bool(bool),
+    Text(&'v str),
+    Display(field::DisplayValue<&'v dyn Display>),
+    Debug(field::DebugValue<&'v dyn std::fmt::Debug>),
+}
+
+impl<'v> Shown<'v> {
+    fn of(value: &'v Value<'v>) -> Option<Self> {
+        Some(match value {
+            Value::None => return None,
+            Value::Signed(number) => Self::Signed(*number),
+            Value::Unsigned(number) => Self::Unsigned(*number),
+            Value::Float(number) => Self::Float(*number),
+            Value::Bool(on) => Self::Bool(*on),
+            Value::Text(text) => Self::Text(text),
+            Value::Owned(text) => Self::Text(text),
+            Value::Display(value) => Self::Display(field::display(*value)),
+            Value::Debug(value) => Self::Debug(field::debug(*value)),
+        })
+    }
+
+    fn value(&self) -> &dyn TracingValue {
+        match self {
+            Self::Signed(number) => number,
+            Self::Unsigned(number) => number,
+            Self::Float(number) => number,
+            Self::Bool(on) => on,
+            Self::Text(text) => text,
+            Self::Display(value) => value,
+            Self::Debug(value) => value,
+        }
+    }
+}

@@ -1,0 +1,28 @@
+//! Header fields of a response that is made: those that the handler set, and those of a response to HEAD.
+
+use http::header::{CONTENT_ENCODING, CONTENT_LENGTH, SET_COOKIE};
+use http::{HeaderMap, StatusCode};
+
+use crate::response::Response;
+
+/// Adds the header fields that the handler set on its [`Cx`]. The response's own fields win; cookies accumulate.
+pub(super) fn add_headers(own: &mut HeaderMap, extra: HeaderMap) {
+    let mut last = None;
+    for (name, value) in extra {
+        let Some(name) = name.or_else(|| last.clone()) else { continue };
+        if name == SET_COOKIE || !own.contains_key(&name) {
+            own.append(name.clone(), value);
+        }
+        last = Some(name);
+    }
+}
+
+/// HEAD: the header section of the response to GET, without a body (RFC 9110, 9.3.2).
+pub(super) fn drop_body(response: &mut Response) {
+    let body = std::mem::take(response.body_mut());
+    // The length of a body that would have been compressed is not known. The length of a 304 would be that of what the client has stored (RFC 9110, 8.6), which is not known here.
+    let is_compressed = body.is_empty() && response.headers().contains_key(CONTENT_ENCODING);
+    if let Some(len) = body.len().filter(|_| response.status() != StatusCode::NOT_MODIFIED && !is_compressed) {
+        response.headers_mut().entry(CONTENT_LENGTH).or_insert(len.into());
+    }
+}

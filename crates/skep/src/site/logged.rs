@@ -1,0 +1,59 @@
+//! A request with its log: what all of its lines carry, and what is kept in case it fails.
+
+use std::future::{Future, poll_fn};
+use std::pin::pin;
+use std::time::Duration;
+
+use super::{Local, Site};
+use crate::log::RequestLog;
+use crate::request::Request;
+use crate::response::{Response, Result};
+
+impl Site {
+    /// A token that raises the log level of the requests that bring it, in the header field `Skep-Log` or the cookie `skep-log`, to
+    /// this level. Other requests are not affected.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use skep::prelude::*;
+    ///
+    /// let app = App::new().on_start(|site| {
+    ///     let token = site.seal_log_level(tracing::Level::DEBUG, Duration::from_hours(1))?;
+    ///     assert!(token.len() > 40); // curl -H "Skep-Log: $token" https://example.org/
+    ///     Ok(())
+    /// });
+    /// # let _ = skep::test::Client::new(app);
+    /// ```
+    pub fn seal_log_level(&self, level: tracing::Level, lasts: Duration) -> Result<String> {
+        self.resources.seal_level(level, lasts)
+    }
+}
+
+impl Local {
+    /// Handles a request. It never fails: an error becomes an error page, and a panic ends only its own request.
+    pub fn answer(&self, request: Request) -> impl Future<Output = Response> + use<> {
+        // Taken apart out here: what a future takes apart inside, it holds twice.
+        let Request { parts, body, peer, id } = request;
+        let id = id.unwrap_or_else(|| self.inner.ids.next());
+        let raised = self.site().resources.raised_level(&parts.headers);
+        let mut log =
+            RequestLog::new(id.into(), &parts.headers, raised).with_span(parts.method.as_str(), parts.uri.path());
+        let work = self.respond(parts, body, peer, id);
+        async move {
+            let mut work = pin!(work);
+            let mut response = poll_fn(|task| log.enter(|| work.as_mut().poll(task))).await;
+            log.finish(response.status().is_server_error());
+            if let Some(user) = log.shared_user() {
+                response.set_user(user);
+            }
+            response
+        }
+    }
+
+    /// An id for a request, for a server that logs it as well: [`Request::with_id`].
+    #[doc(hidden)]
+    #[must_use]
+    pub fn next_id(&self) -> u64 {
+        self.inner.ids.next().into()
+    }
+}
