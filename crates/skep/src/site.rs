@@ -21,7 +21,7 @@ use std::sync::Arc;
 
 use http::header::{ALLOW, LOCATION};
 use http::request::Parts;
-use http::{HeaderMap, HeaderValue, Method, StatusCode};
+use http::{HeaderValue, Method, StatusCode};
 
 use crate::body::Body;
 use crate::cache::{Cache, Store};
