@@ -15,6 +15,7 @@ mod drill;
 mod features;
 mod msrv;
 mod needs;
+mod odd;
 mod pages;
 mod peers;
 mod report;
@@ -52,7 +53,7 @@ enum Command {
     Pages,
     /// Build the manual in docs/ into target/book, and check its links
     Book,
-    /// Measure Skep and its peers; `peers posts`: the posts' tables; `peers cache`: the bench of the cache
+    /// Measure Skep and its peers; `peers posts`: the posts' tables; `peers cache`: the bench of the cache; `peers odd`: the table of odd requests
     #[command(disable_help_flag = true)]
     Peers {
         /// Arguments of the runner, such as --help

@@ -86,10 +86,17 @@ pub(crate) const NEEDS: &[Need] = &[
     },
     Need {
         name: "Node",
-        why: "componentize-js runs in it",
+        why: "componentize-js runs in it, and its server is asked for the table of odd requests",
         steps: &["external"],
         found: || command::succeeds("node", &["--version"]),
         from: From::Debian(&["nodejs"]),
+    },
+    Need {
+        name: "nginx and Apache",
+        why: "they are asked for the table of odd requests",
+        steps: &[],
+        found: || command::on_path("nginx") && command::on_path("apache2"),
+        from: From::Debian(&["nginx-light", "apache2"]),
     },
     Need {
         name: "componentize-js",

@@ -2,13 +2,17 @@
 
 use std::process::{ExitCode, Stdio};
 
-use crate::command;
+use crate::{command, needs, odd, setup};
 
 const SERVERS: (&str, &str) = ("tools/Cargo.toml", "runner");
 const CACHE: (&str, &str) = ("tools/Cargo.toml", "cache-bench");
 
 /// Builds the bench's runner and hands it the arguments. What it measures, and how, it says itself: `--help`.
 pub(crate) fn run(args: &[String]) -> Result<ExitCode, String> {
+    if args.first().is_some_and(|first| first == "odd") {
+        setup::run(needs::NEEDS.iter().filter(|need| odd::NEEDS.contains(&need.name)))?;
+        return odd::run();
+    }
     let ((manifest, package), args) = chosen(args);
     if !command::root().join(manifest).is_file() {
         return Err(format!("{manifest} is not there, and `peers` runs what is in it"));
