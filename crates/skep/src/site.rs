@@ -430,7 +430,7 @@ impl Local {
             Some(endpoint(&site.router.find(&path)?, &parts.method, &query).ok()?.speaks_json())
         };
         let mut nonce = nonce::Scope::default();
-        let about = About { parts: Some(parts), speaks_json: speaks_json().unwrap_or(false), user: None };
+        let about = About { parts: Some(parts), speaks_json: speaks_json().unwrap_or(false), user: None, language: None };
         let mut response = nonce.enter(|| self.page(error, id, &about));
         self.site().resources.add_security_headers(&mut response, &nonce, request.peer);
         if parts.method == Method::HEAD {
