@@ -120,6 +120,13 @@ pub(crate) const NEEDS: &[Need] = &[
         from: From::Debian(&["redis-server", "redis-tools"]),
     },
     Need {
+        name: "promtool",
+        why: "Prometheus's own reading of metrics judges ours",
+        steps: &["external"],
+        found: || command::on_path("promtool"),
+        from: From::Debian(&["prometheus"]),
+    },
+    Need {
         name: "Python",
         why: "test suites and the validator of OpenAPI documents are written in it; components of it are served in tests",
         steps: &["external", "suites"],

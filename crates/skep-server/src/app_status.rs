@@ -19,9 +19,10 @@ pub(crate) fn of(site: &Site, json: bool) -> String {
     if json { list(&parts, None) } else { text(&parts) }
 }
 
-/// What the application says, and the last warnings and errors (an output `ring` of the log).
+/// What the application says, what its caches and sessions hold, and the last warnings and errors (an output `ring` of the log).
 fn parts(site: &Site) -> Vec<Part> {
     let (mut parts, recent) = (site.status(), log::recent());
+    parts.extend(site.storage_status());
     if !recent.is_empty() {
         let shown = recent.iter().skip(recent.len().saturating_sub(RECENT));
         let lines = u64::try_from(recent.len()).unwrap_or(u64::MAX);

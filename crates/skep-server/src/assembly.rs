@@ -4,6 +4,7 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
+use std::time::Duration;
 
 use skep::cache::Tiers;
 use skep::compression::Options;
@@ -21,6 +22,8 @@ use crate::executable::Executable;
 use crate::handoff::{SlotRef, WorkerHandoff};
 use crate::listener::Listener;
 use crate::log::Logs;
+use crate::metrics::Metrics;
+use crate::metrics::recorder::Recorder;
 use crate::offload::Pool;
 #[cfg(feature = "smtp")]
 use crate::smtp::Smtp;
@@ -137,6 +140,7 @@ pub(crate) fn worker(
     connections: ConnectionLimit,
     state: watch::Receiver<WorkerState>,
     slot_ref: Option<SlotRef>,
+    metrics: Option<Recorder>,
 ) -> Worker {
     let rules = Rules {
         proxies: config.proxies.trusted.clone(),
@@ -152,10 +156,31 @@ pub(crate) fn worker(
         rules: Arc::new(rules),
         grace: config.grace,
         access: logs.access(),
+        metrics,
         connections,
         state,
         slot_ref,
         budget: RequestBudget::unlimited(),
+    }
+}
+
+/// What counts the requests of each thread, if something does. It is made before the threads are, and before a parent forks.
+#[derive(Clone, Debug)]
+pub(crate) struct Counting {
+    metrics: Arc<Metrics>,
+    services: Arc<[u16]>,
+    slow: Duration,
+}
+
+impl Counting {
+    /// Makes the services of the application known by name.
+    pub(crate) fn new(metrics: &Arc<Metrics>, site: &Site, config: &Config) -> Self {
+        let services = metrics.register(site.service_names());
+        Self { metrics: Arc::clone(metrics), services, slow: config.status.slow }
+    }
+
+    pub(crate) fn recorder(&self, thread: usize) -> Recorder {
+        self.metrics.recorder(thread, Arc::clone(&self.services), self.slow)
     }
 }
 

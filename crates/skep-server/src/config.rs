@@ -71,6 +71,7 @@ pub(crate) struct Config {
     pub(crate) backlog: i32,
     pub(crate) log: log::Settings,
     pub(crate) session: Session,
+    pub(crate) status: Status,
     pub(crate) tls: Tls,
     pub(crate) limits: Limits,
     pub(crate) websocket: WebSocket,
@@ -84,6 +85,16 @@ pub(crate) enum Model {
     Thread,
     /// Processes of one thread, forked from a parent.
     Prefork,
+}
+
+impl Model {
+    /// As the setting `mpm` has it.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Thread => "thread",
+            Self::Prefork => "prefork",
+        }
+    }
 }
 
 /// The settings `swap.*`.
@@ -143,6 +154,17 @@ pub(crate) struct Session {
     pub(crate) idle: Duration,
     pub(crate) life: Duration,
 }
+
+/// The settings `status.*`.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Status {
+    pub(crate) listen: StatusAddress,
+    pub(crate) slow: Duration,
+}
+
+/// Where the status page is: an address of this machine that others do not reach, or nowhere.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct StatusAddress(pub(crate) Option<Address>);
 
 /// The settings `tls.*`.
 #[derive(Clone, Debug, Default)]

@@ -30,6 +30,7 @@ use std::time::Duration;
 pub(crate) use closing::reject;
 use context::Tick;
 pub(crate) use context::{ConnectionGuard, Context, RequestBudget, Rules};
+use exchange::Entry;
 use skep::Peer;
 pub(crate) use socket::{Plain, Socket};
 use unsent::Unsent;
@@ -37,6 +38,7 @@ pub(crate) use unsent::UnsentLimit;
 use wire::{Protocol, Wire};
 
 use crate::http1::Rejection;
+use crate::metrics::figures::Counter;
 
 /// One connection, shared by its parts, all on one thread.
 pub(crate) struct Connection {
@@ -58,6 +60,8 @@ pub(crate) struct Connection {
     /// Those that had begun when the phase did.
     requests_before: Cell<u32>,
     running: Cell<u32>,
+    /// The request that began last, if it has not ended.
+    current: RefCell<Option<Rc<Entry>>>,
     /// What the HTTP/2 stream that was polled last waits for.
     stream: Cell<Option<StreamState>>,
     /// Responses that the client has not taken yet.
@@ -157,6 +161,7 @@ impl Connection {
             requests: Cell::new(0),
             requests_before: Cell::new(0),
             running: Cell::new(0),
+            current: RefCell::default(),
             stream: Cell::new(None),
             unsent: Unsent::new(&context.unsent),
             last_host: RefCell::default(),
@@ -248,6 +253,9 @@ impl Connection {
             Phase::Idle if over(self.since.get(), limits.keep_alive) => Some(TimedOut::Idle),
             _ => None,
         };
+        if let Some(timed_out) = timed_out {
+            self.count_timeout(timed_out);
+        }
         if timed_out.is_some() {
             self.timed_out.set(timed_out);
             self.since.set(self.context.now());
@@ -271,6 +279,15 @@ impl Connection {
         self.is_over(since, self.context.limits.half_closed) || self.wire().is_hung_up()
     }
 
+    fn count_timeout(&self, timed_out: TimedOut) {
+        match timed_out {
+            TimedOut::Head => self.context.count_event(Counter::HeaderTime),
+            TimedOut::Write => self.context.count_event(Counter::WriteIdle),
+            TimedOut::Resets => self.context.count_event(Counter::Http2Resets),
+            TimedOut::Idle | TimedOut::Gone => {}
+        }
+    }
+
     /// How long the client may take nothing of a response.
     fn write_idle(&self) -> Duration {
         self.context.unsent.patience(self.context.limits.write_idle)
@@ -291,6 +308,7 @@ impl Connection {
         let left = refilled.min(most) - 1.0;
         self.resets_left.set((left, now));
         if left < 0.0 && !self.context.is_draining() {
+            self.count_timeout(TimedOut::Resets);
             self.timed_out.set(Some(TimedOut::Resets));
             self.wake();
         }

@@ -11,9 +11,13 @@ use std::sync::Arc;
 use crate::channel::encode_line;
 use crate::error::StartError;
 use crate::listener::{Listener, take};
+use crate::metrics::Metrics;
 use crate::sys;
 use crate::sys::process::TITLE;
 use crate::sys::scoreboard::{Scoreboard, Slot};
+
+/// The maximal length of a process title; the first argument of a process is padded to it.
+pub(crate) const TITLE_LENGTH: usize = 48;
 
 /// Not a setting, so it does not begin with `SKEP_`.
 pub(crate) const VARIABLE: &str = "_SKEP_WORKER";
@@ -24,6 +28,8 @@ pub(crate) struct WorkerHandoff {
     pub(crate) spec: HandoffSpec,
     pub(crate) channel: UnixStream,
     pub(crate) scoreboard: Arc<Scoreboard>,
+    /// What counts requests, if something does.
+    pub(crate) metrics: Option<Arc<Metrics>>,
 }
 
 /// The same as numbers, which fit into an environment variable.
@@ -40,6 +46,8 @@ pub(crate) struct HandoffSpec {
     pub(crate) additive_migrations_only: bool,
     /// The number of this build: a hash of the executable.
     pub(crate) build: u32,
+    /// The memory of metrics, if requests are counted.
+    pub(crate) metrics: Option<RawFd>,
     /// For each thread its listening sockets.
     pub(crate) listeners: Vec<Vec<RawFd>>,
 }
@@ -75,7 +83,9 @@ impl WorkerHandoff {
         sys::process::die_with_parent(spec.supervisor)?;
         let channel = UnixStream::from(sys::take_inherited(spec.channel)?);
         let scoreboard = Arc::new(Scoreboard::open(sys::take_inherited(spec.scoreboard)?, spec.slots)?);
-        Ok(Some(Self { spec, channel, scoreboard }))
+        let open = |fd| sys::take_inherited(fd).and_then(Metrics::open);
+        let metrics = spec.metrics.map(open).transpose()?.map(Arc::new);
+        Ok(Some(Self { spec, channel, scoreboard, metrics }))
     }
 
     pub(crate) fn listeners(&self) -> Result<Vec<Vec<Listener>>, StartError> {
@@ -112,7 +122,8 @@ impl fmt::Display for HandoffSpec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { supervisor, number, channel, scoreboard, slots, build, .. } = self;
         let (additive, listeners) = (u8::from(self.additive_migrations_only), sockets_to_text(&self.listeners));
-        write!(f, "{supervisor} {number} {channel} {scoreboard} {slots} {additive} {build} {listeners}")
+        let metrics = self.metrics.unwrap_or(-1);
+        write!(f, "{supervisor} {number} {channel} {scoreboard} {slots} {additive} {build} {metrics} {listeners}")
     }
 }
 
@@ -127,9 +138,51 @@ impl HandoffSpec {
             slots: words.next()?.parse().ok()?,
             additive_migrations_only: words.next()? == "1",
             build: words.next()?.parse().ok()?,
+            metrics: words.next()?.parse().ok().filter(|fd| *fd >= 0),
             listeners: sockets_of_text(words.next()?)?,
         };
         words.next().is_none().then_some(spec)
+    }
+}
+
+/// What the process of the status page has inherited, as numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct StatusHandoff {
+    /// The process id of the supervisor.
+    pub(crate) supervisor: u32,
+    pub(crate) listener: RawFd,
+    pub(crate) metrics: RawFd,
+}
+
+impl StatusHandoff {
+    /// Not a setting, so it does not begin with `SKEP_`.
+    pub(crate) const VARIABLE: &str = "_SKEP_STATUS";
+
+    /// What a supervisor has left for this process, if it is that process.
+    pub(crate) fn of_process() -> Result<Option<Self>, StartError> {
+        let first = std::env::args_os().next().unwrap_or_default();
+        let Some(text) =
+            std::env::var_os(Self::VARIABLE).filter(|_| first.as_encoded_bytes().starts_with(TITLE.as_bytes()))
+        else {
+            return Ok(None);
+        };
+        let handoff =
+            text.to_str().and_then(Self::parse).ok_or_else(|| StartError::of_variable(Self::VARIABLE, &text))?;
+        sys::process::die_with_parent(handoff.supervisor)?;
+        Ok(Some(handoff))
+    }
+
+    fn parse(text: &str) -> Option<Self> {
+        let mut words = text.split(' ');
+        let mut number = || words.next()?.parse::<i32>().ok();
+        let (supervisor, listener, metrics) = (number()?.try_into().ok()?, number()?, number()?);
+        words.next().is_none().then_some(Self { supervisor, listener, metrics })
+    }
+}
+
+impl fmt::Display for StatusHandoff {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {} {}", self.supervisor, self.listener, self.metrics)
     }
 }
 

@@ -22,6 +22,8 @@
 //! | `authority`, `proxies` | the host that a request is for; what a trusted proxy reports of its client |
 //! | `tls` | certificates and keys |
 //! | `log` | events and the access log |
+//! | `metrics` | what requests cost, in memory that outlives workers |
+//! | `status_server` | the process that shows it: metrics, status page, history |
 //! | `jobs`, `offload`, `background` | work beside requests |
 //! | `fuzz` | what fuzz targets call |
 //! | `signals` | the main thread's wait |
@@ -45,6 +47,7 @@ mod http1;
 mod jobs;
 mod listener;
 mod log;
+mod metrics;
 mod offload;
 mod prefork;
 mod procfs;
@@ -55,6 +58,7 @@ mod server;
 mod signals;
 #[cfg(feature = "smtp")]
 mod smtp;
+mod status_server;
 mod supervisor;
 mod sys;
 mod tls;

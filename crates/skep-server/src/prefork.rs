@@ -23,7 +23,7 @@ use skep::settings::RawSetting;
 use skep::{App, Site};
 use tokio_rustls::TlsAcceptor;
 
-use crate::assembly::{app_setup, probe};
+use crate::assembly::{Counting, app_setup, probe};
 use crate::background::Background;
 use crate::config::Config;
 use crate::error::StartError;
@@ -45,6 +45,7 @@ struct Common<'h> {
     tls: Option<TlsAcceptor>,
     listeners: Vec<Listener>,
     status_query: StatusQuery,
+    counting: Option<Counting>,
 }
 
 impl Common<'_> {
@@ -77,7 +78,8 @@ pub(crate) fn run(
     pool.set_inline(false);
     // Free memory would be copied by each fork.
     sys::trim_heap();
-    let common = Common { config, handoff, site, tls, listeners, status_query: StatusQuery::new()? };
+    let counting = handoff.metrics.as_ref().map(|metrics| Counting::new(metrics, &site, config));
+    let common = Common { config, handoff, site, tls, listeners, status_query: StatusQuery::new()?, counting };
     Ok(Parent::new(common, logs)?.run())
 }
 

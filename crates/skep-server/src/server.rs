@@ -14,18 +14,19 @@ use skep::settings::{RawSetting, RawValue, Row, Source, Values};
 use skep::{App, Secret, Setup};
 use tokio::sync::{mpsc, watch};
 
-use crate::assembly::{self, app_setup, probe};
+use crate::assembly::{self, Counting, app_setup, probe};
 use crate::background::Background;
 use crate::config::{self, Command, Flags, Model, Reading, Sources};
 use crate::deployment;
 use crate::error::StartError;
-use crate::handoff::{SlotRef, WorkerHandoff};
+use crate::handoff::{SlotRef, StatusHandoff, WorkerHandoff};
 use crate::jobs::Jobs;
 use crate::listener::Listeners;
 use crate::log::Logs;
 use crate::prefork;
 use crate::resources::{create_data_dir, max_connections, print, worker_count};
 use crate::signals::Signals;
+use crate::status_server::{self, Alone};
 use crate::supervisor::{self, Supervisor};
 use crate::tls;
 use crate::worker::ConnectionLimit;
@@ -210,6 +211,9 @@ impl Server {
 
     /// Serves: as a worker if a supervisor has started this process, and otherwise as a supervisor or unsupervised.
     fn serve(self, flags: &Flags) -> Result<ExitCode, StartError> {
+        if let Some(handoff) = StatusHandoff::of_process()? {
+            return status_server::run(handoff, &self.reading(flags).read(None)?.config);
+        }
         if let Some(handoff) = WorkerHandoff::of_process()? {
             // The supervisor prints the reason: it knows whether this is a start or a swap.
             return Ok(self.work(&handoff, flags).unwrap_or_else(|error| {
@@ -370,17 +374,27 @@ fn start_with<T>(
         exits,
         site: Some(Arc::clone(&site)),
         jobs: Some(Jobs::start(&site, background)?),
+        status: None,
         grace: config.grace,
         _files: files,
         logs: None,
     };
     let before = before()?;
+    let alone = if handoff.is_none() { Alone::start(config, &running.name, &running.urls, &site)? } else { None };
+    let metrics =
+        handoff.map_or_else(|| alone.as_ref().map(|alone| &alone.metrics), |handoff| handoff.metrics.as_ref());
+    let counting = metrics.map(|metrics| Counting::new(metrics, &site, config));
+    let scoreboard =
+        handoff.map_or_else(|| alone.as_ref().map(|alone| &alone.scoreboard), |handoff| Some(&handoff.scoreboard));
     let limit = ConnectionLimit::new(max_connections(config), &config.limits);
     for (number, listeners) in workers.into_iter().enumerate() {
-        let slot = handoff.map(|handoff| SlotRef::new(&handoff.scoreboard, number));
-        let worker = assembly::worker(config, &site, listeners, tls.clone(), &logs, limit.clone(), state.clone(), slot);
+        let slot = scoreboard.map(|scoreboard| SlotRef::new(scoreboard, number));
+        let recorder = counting.as_ref().map(|counting| counting.recorder(number));
+        let (tls, limit, state) = (tls.clone(), limit.clone(), state.clone());
+        let worker = assembly::worker(config, &site, listeners, tls, &logs, limit, state, slot, recorder);
         running.workers.push(assembly::spawn(worker, exit_sender.clone())?);
     }
+    running.status = alone.map(|alone| alone.server);
     running.logs = Some(logs);
     Ok((running, before))
 }

@@ -10,6 +10,7 @@
 //! | `swap` | replaces the running version |
 //! | `control`, `status` | commands on a unix socket; the reply to `status` |
 //! | `upgrade` | replaces the supervisor's own program |
+//! | `status_process` | the process that serves the status page |
 //! | `systemd`, `privileges` | `sd_notify`; giving up root |
 //!
 //! Start reading at [`Supervisor::run`]. How a worker works is decided by [`worker`](crate::worker) and [`prefork`](crate::prefork).
@@ -18,6 +19,7 @@ mod control;
 mod lifecycle;
 mod privileges;
 mod status;
+mod status_process;
 mod swap;
 mod systemd;
 mod upgrade;
@@ -30,6 +32,7 @@ use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::rc::Rc;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -38,6 +41,7 @@ pub(crate) use control::send_command;
 use control::{Clients, Control, ControlCommand};
 use privileges::Identity;
 pub(crate) use privileges::check_identity;
+use status_process::StatusProcess;
 use swap::Swap;
 use systemd::Systemd;
 use worker_handle::WorkerHandle;
@@ -48,6 +52,7 @@ use crate::error::StartError;
 use crate::executable::Executable;
 use crate::listener::{Listeners, SocketFile};
 use crate::log::{Files, LevelChange, Logs};
+use crate::metrics::Metrics;
 use crate::resources::{announce, create_data_dir, worker_count};
 use crate::sys;
 
@@ -58,7 +63,7 @@ pub(crate) struct Supervisor {
     urls: Vec<String>,
     /// For each thread of a worker its listening sockets; empty during shutdown.
     sockets: Vec<Vec<OwnedFd>>,
-    _files: Vec<SocketFile>,
+    files: Vec<SocketFile>,
     _pid_file: Option<PidFile>,
     log_files: Files,
     /// Levels that were changed at run time: workers that start later have them, too.
@@ -71,6 +76,9 @@ pub(crate) struct Supervisor {
     /// The id of the last status query.
     last_query: u64,
     systemd: Systemd,
+    /// What workers count in, and the process that shows it, if there is `status.listen`.
+    metrics: Option<Arc<Metrics>>,
+    status_process: Option<StatusProcess>,
     started: Instant,
     /// The number of the last worker.
     last_number: u32,
@@ -88,6 +96,11 @@ pub(crate) struct Supervisor {
     /// A worker has been ready since the supervisor started.
     was_ready: bool,
     crashes: u64,
+    /// Swaps that succeeded, and workers that were replaced by others of the same version.
+    swaps: u64,
+    replaced: u64,
+    /// The version that served before the last swap.
+    previous: Option<String>,
     last_swap: Option<(Instant, Result<String, String>)>,
     watched: swap::Watch,
     last_check: Instant,
@@ -144,9 +157,11 @@ impl Supervisor {
             check_socket_folders(&config)?;
         }
         let listeners = Listeners::bind(&config.listen, defaulted, threads, config.backlog)?;
+        let (status_process, status_files) = StatusProcess::bind(&config)?;
         let tls = config.tls.self_signed || config.tls.certificate.is_some();
         let urls = listeners.reached.iter().map(|address| address.url(tls)).collect();
-        let (sockets, files) = (listeners.workers, listeners.files);
+        let (sockets, mut files) = (listeners.workers, listeners.files);
+        files.extend(status_files);
         let sockets =
             sockets.into_iter().map(|thread| thread.into_iter().map(|listener| listener.socket).collect()).collect();
         let mut own = OwnFiles::default();
@@ -159,7 +174,10 @@ impl Supervisor {
         if config.no_new_privileges {
             rustix::thread::set_no_new_privs(true).map_err(io::Error::from)?;
         }
-        Self::new(name, config, urls, sockets, (files, own))
+        let mut supervisor = Self::new(name, config, urls, sockets, (files, own))?;
+        supervisor.metrics = status_process.is_some().then(Metrics::new).transpose()?.map(Arc::new);
+        supervisor.status_process = status_process;
+        Ok(supervisor)
     }
 
     fn new(
@@ -178,7 +196,7 @@ impl Supervisor {
             config,
             urls,
             sockets,
-            _files: files,
+            files,
             _pid_file: own.pid_file,
             log_files: Files::of_process(),
             level_changes: Vec::new(),
@@ -189,6 +207,8 @@ impl Supervisor {
             status_queries: Vec::new(),
             last_query: 0,
             systemd: Systemd::of_process(),
+            metrics: None,
+            status_process: None,
             started: now,
             last_number: 0,
             serving: None,
@@ -199,6 +219,9 @@ impl Supervisor {
             request_quota: u64::MAX,
             was_ready: false,
             crashes: 0,
+            swaps: 0,
+            replaced: 0,
+            previous: None,
             last_swap: None,
             watched,
             last_check: now,
@@ -212,6 +235,7 @@ impl Supervisor {
         sys::trim_heap();
         loop {
             self.start_if_due();
+            self.start_status_if_due();
             if let Some(code) = self.exit_code() {
                 return ExitCode::from(code);
             }
@@ -247,7 +271,8 @@ impl Supervisor {
     fn next_deadline(&self) -> Instant {
         let workers = self.workers().filter_map(|worker| worker.deadline);
         let queries = self.status_queries.iter().map(|query| query.deadline);
-        let due = [self.start_at, self.systemd.next(), self.shutdown.map(|shutdown| shutdown.deadline)];
+        let status = self.status_process.as_ref().and_then(StatusProcess::start_at);
+        let due = [self.start_at, status, self.systemd.next(), self.shutdown.map(|shutdown| shutdown.deadline)];
         let due = due.into_iter().flatten().chain(self.clients.deadlines()).chain(workers).chain(queries);
         due.fold(self.last_check + CHECK_INTERVAL, Instant::min)
     }
@@ -308,6 +333,7 @@ impl Supervisor {
         let reply = match ControlCommand::parse(line) {
             Err(problem) => format!("{problem}\n"),
             Ok(ControlCommand::Status { json }) => return self.query_status(client, json),
+            Ok(ControlCommand::Metrics) => self.metrics_json(),
             Ok(ControlCommand::Swap { allow_breaking_migration }) => {
                 return self.swap(Swap { client: Some(client), allow_breaking_migration, ..Swap::default() });
             }
@@ -348,7 +374,7 @@ impl OwnFiles {
         let is_roots = |path: &Path| privileges::only_root_changes(path.parent().unwrap_or(path));
         self.create(config, is_roots)?;
         let control = self.control.as_ref().map(|_| control::path(config));
-        let sockets = config.listen.iter().filter_map(Address::unix_path).map(Path::to_owned);
+        let sockets = addresses(config).filter_map(Address::unix_path).map(Path::to_owned);
         // The pid file stays root's: whoever writes to it chooses the process that a script of root ends.
         for path in control.into_iter().chain(sockets) {
             identity.own(&path).map_err(|error| failed(&path, error))?;
@@ -368,9 +394,14 @@ impl OwnFiles {
     }
 }
 
+/// All that the server listens on.
+fn addresses(config: &Config) -> impl Iterator<Item = &Address> {
+    config.listen.iter().chain(&config.status.listen.0)
+}
+
 /// Root makes sockets only where nobody else can move or replace them.
 fn check_socket_folders(config: &Config) -> Result<(), StartError> {
-    let folders = config.listen.iter().filter_map(Address::unix_path).filter_map(Path::parent);
+    let folders = addresses(config).filter_map(Address::unix_path).filter_map(Path::parent);
     let unsafe_folder = folders.into_iter().find(|folder| !privileges::only_root_changes(folder));
     unsafe_folder.filter(|_| rustix::process::geteuid().is_root()).map_or(Ok(()), |folder| {
         Err(StartError(format!(

@@ -25,6 +25,8 @@ use crate::connection::{self, ConnectionGuard, Context, Plain, RequestBudget, Ru
 use crate::handoff::SlotRef;
 use crate::listener::{self, AcceptedSocket, Listener};
 use crate::log::AccessLog;
+use crate::metrics::figures::Counter;
+use crate::metrics::recorder::Recorder;
 use crate::proxies;
 use crate::sys;
 use crate::worker_state::{LINGER, WorkerState};
@@ -41,9 +43,10 @@ pub(crate) struct Worker {
     pub(crate) rules: Arc<Rules>,
     pub(crate) grace: Duration,
     pub(crate) access: Option<AccessLog>,
+    pub(crate) metrics: Option<Recorder>,
     pub(crate) connections: ConnectionLimit,
     pub(crate) state: watch::Receiver<WorkerState>,
-    /// The slot of the scoreboard, if there is a supervisor.
+    /// The slot of the scoreboard, if there is one.
     pub(crate) slot_ref: Option<SlotRef>,
     pub(crate) budget: RequestBudget,
 }
@@ -71,7 +74,7 @@ impl Worker {
         tokio::task::spawn_local(Rc::clone(&context).run_timer());
         if let Some(slot_ref) = slot_ref {
             slot_ref.slot().claim();
-            tokio::task::spawn_local(heartbeat(slot_ref));
+            tokio::task::spawn_local(heartbeat(slot_ref, Rc::clone(&context)));
         }
         let _ = state.wait_for(|state| *state != WorkerState::Standby).await;
         let mut accepting = Vec::new();
@@ -104,15 +107,17 @@ impl Worker {
     /// What admits connections on this thread, and the listeners to accept them from.
     fn split(self) -> (Rc<Acceptor>, Vec<Listener>) {
         let (local, unsent) = (self.site.local(), self.connections.unsent());
-        let context = Context::new(local, &self.limits, self.rules, self.access, self.slot_ref, self.budget, unsent);
+        let observers = (self.access, self.metrics);
+        let context = Context::new(local, &self.limits, self.rules, observers, self.slot_ref, self.budget, unsent);
         (Rc::new(Acceptor { context, tls: self.tls, connections: self.connections }), self.listeners)
     }
 }
 
 /// Never returns. A thread that hangs in a handler does not get here.
-async fn heartbeat(slot_ref: SlotRef) {
+async fn heartbeat(slot_ref: SlotRef, context: Rc<Context>) {
     loop {
         slot_ref.slot().beat();
+        context.show_activity();
         tokio::time::sleep(HEARTBEAT_INTERVAL).await;
     }
 }
@@ -143,7 +148,11 @@ impl Acceptor {
         };
         let is_proxy = self.context.rules.proxies.includes(peer);
         let client = if is_proxy { Peer::default() } else { peer };
-        let Some(permit) = self.connections.acquire(client) else { return self.reject(plain) };
+        self.context.count_event(Counter::Accepted);
+        let Some(permit) = self.connections.acquire(client) else {
+            self.context.count_event(Counter::Connections);
+            return self.reject(plain);
+        };
         let (acceptor, guard) = (Rc::clone(self), self.context.register());
         tokio::task::spawn_local(async move {
             let _permit = permit;

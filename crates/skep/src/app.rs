@@ -38,7 +38,7 @@ use crate::security_headers::SecurityHeaders;
 use crate::service::{Handle, Registry, Services};
 use crate::session::Sessions;
 use crate::settings::{Declared, Row};
-use crate::site::{Site, StatusFn};
+use crate::site::{Site, StatusFn, observed};
 
 use self::around::Surroundings;
 #[cfg(not(target_family = "wasm"))]
@@ -390,13 +390,9 @@ impl App {
         problems.extend(self.surroundings.problems(&entries, &self.values, self.database.is_some()));
         problems
             .extend(self.folders.iter().filter_map(|folder| folder.files.check().err()).map(|error| error.to_string()));
-        let router = match Router::new(entries) {
-            Ok(router) => Some(router),
-            Err(conflicts) => {
-                problems.extend(conflicts.iter().map(ToString::to_string));
-                None
-            }
-        };
+        let service_names = observed::number(&mut entries, &self.mounts);
+        let router = Router::new(entries);
+        let router = router.map_err(|conflicts| problems.extend(conflicts.iter().map(ToString::to_string))).ok();
         let (Some(router), Some(security_headers), []) = (router, security_headers, &*problems) else {
             return Err(StartError { problems });
         };
@@ -420,6 +416,7 @@ impl App {
             error_page: self.error_page.unwrap_or(error_page::default_page),
             jobs: self.jobs,
             status_fns: self.status_fns,
+            service_names,
             resources: Arc::new(Resources {
                 database,
                 values: self.values,

@@ -27,6 +27,8 @@ mod tiers;
 pub use skep_cache::tiers::Needs;
 pub use skep_cache::{Builder, Clock, Computed, EntryPolicy, Stats};
 
+#[cfg(not(target_family = "wasm"))]
+pub(crate) use caches::of_usage;
 pub(crate) use caches::{Caches, Pages};
 pub use fragment::Fragment;
 pub use page::PublicPage;

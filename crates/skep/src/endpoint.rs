@@ -43,6 +43,8 @@ pub(crate) struct Endpoint {
     route: Option<&'static Route>,
     /// The service, also for the redirect from its query.
     service: Option<TypeId>,
+    /// Its position in `Site::service_names`.
+    number: u16,
     /// What stands around it, if anything.
     around: Option<Box<Around>>,
     #[cfg(feature = "openapi")]
@@ -71,6 +73,7 @@ impl Endpoint {
             guards: S::GUARDS,
             route: Some(S::ROUTE),
             service: Some(TypeId::of::<S>()),
+            number: 0,
             around: None,
             #[cfg(feature = "openapi")]
             known: Some(crate::openapi::ServiceDescription::of::<S>()),
@@ -100,6 +103,7 @@ impl Endpoint {
             guards: &[],
             route: None,
             service: None,
+            number: 0,
             around: None,
             #[cfg(feature = "openapi")]
             known: None,
@@ -121,6 +125,19 @@ impl Endpoint {
     #[cfg(feature = "openapi")]
     pub(crate) fn known(&self) -> Option<&crate::openapi::ServiceDescription> {
         self.known.as_ref()
+    }
+
+    pub(crate) fn is_folder(&self) -> bool {
+        self.files.is_some()
+    }
+
+    /// Its position in [`Site::service_names`](crate::Site::service_names).
+    pub(crate) fn number(&self) -> u16 {
+        self.number
+    }
+
+    pub(crate) fn set_number(&mut self, number: u16) {
+        self.number = number;
     }
 
     /// False for a folder that has no page for its own address.

@@ -35,6 +35,8 @@ extern crate self as skep;
 #[macro_use]
 mod macros;
 
+#[doc(hidden)]
+pub mod account;
 pub mod app;
 pub mod body;
 pub mod cache;

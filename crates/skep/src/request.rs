@@ -19,6 +19,8 @@ pub struct Request {
     pub(crate) peer: Peer,
     /// Chosen by the server.
     pub(crate) id: Option<RequestId>,
+    /// The server wants to know what it cost.
+    pub(crate) is_accounted: bool,
 }
 
 /// The id of a request, as error pages and log lines show it: 16 hexadecimal digits.
@@ -96,13 +98,21 @@ impl Request {
     /// ```
     #[must_use]
     pub fn new(parts: Parts, body: Body) -> Self {
-        Self { parts, body, peer: Peer::default(), id: None }
+        Self { parts, body, peer: Peer::default(), id: None, is_accounted: false }
     }
 
     /// Sets the peer.
     #[must_use]
     pub fn with_peer(mut self, peer: Peer) -> Self {
         self.peer = peer;
+        self
+    }
+
+    /// Has the framework measure what this request costs, for [`Response::take_account`](crate::Response::take_account).
+    #[doc(hidden)]
+    #[must_use]
+    pub fn with_account(mut self, yes: bool) -> Self {
+        self.is_accounted = yes;
         self
     }
 

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use http::header::{CONTENT_TYPE, LOCATION};
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 
+use crate::account::Account;
 use crate::body::Body;
 use crate::compression::Wish;
 use crate::error::Error;
@@ -36,13 +37,15 @@ pub struct Response {
     inner: http::Response<Body>,
     /// Fields that are sent behind the others.
     block: Option<HeaderBlock>,
+    /// What it cost, for a server that asked.
+    account: Option<Box<Account>>,
 }
 
 impl Response {
     /// 200 with this body and no `Content-Type`.
     #[must_use]
     pub fn new(body: impl Into<Body>) -> Self {
-        Self { inner: http::Response::new(body.into()), block: None }
+        Self { inner: http::Response::new(body.into()), ..Self::default() }
     }
 
     /// A status without a body.
@@ -206,6 +209,21 @@ impl Response {
         self.inner.extensions().get().map(|User(user)| Arc::clone(user))
     }
 
+    /// Why it is an error page.
+    pub(crate) fn cause(&self) -> Option<&str> {
+        self.inner.extensions().get::<Cause>().map(|cause| &*cause.0)
+    }
+
+    pub(crate) fn set_account(&mut self, account: Option<Box<Account>>) {
+        self.account = account;
+    }
+
+    /// What it cost: [`Request::with_account`](crate::Request::with_account).
+    #[doc(hidden)]
+    pub fn take_account(&mut self) -> Option<Box<Account>> {
+        self.account.take()
+    }
+
     /// The status.
     #[must_use]
     pub fn status(&self) -> StatusCode {
@@ -294,6 +312,6 @@ impl From<Response> for Error {
 
 impl From<http::Response<Body>> for Response {
     fn from(inner: http::Response<Body>) -> Self {
-        Self { inner, block: None }
+        Self { inner, ..Self::default() }
     }
 }

@@ -9,6 +9,7 @@ mod job;
 mod logged;
 mod mail;
 mod mounts;
+pub(crate) mod observed;
 #[cfg(feature = "people")]
 mod people;
 
@@ -18,11 +19,13 @@ use std::path::Path;
 use std::pin::{Pin, pin};
 use std::rc::Rc;
 use std::sync::Arc;
+use std::time::Instant;
 
 use http::header::{ALLOW, LOCATION};
 use http::request::Parts;
 use http::{HeaderValue, Method, StatusCode};
 
+use crate::account::{self, Account};
 use crate::body::Body;
 use crate::cache::{Cache, Store};
 #[cfg(feature = "compression")]
@@ -65,6 +68,7 @@ pub struct Site {
     pub(crate) error_page: ErrorPage,
     pub(crate) jobs: Vec<Job>,
     pub(crate) status_fns: Vec<StatusFn>,
+    pub(crate) service_names: Vec<String>,
     pub(crate) resources: Arc<Resources>,
 }
 
@@ -274,16 +278,20 @@ impl Local {
         mut parts: Parts,
         body: Body,
         peer: Peer,
-        id: RequestId,
+        (id, is_accounted): (RequestId, bool),
     ) -> impl Future<Output = Response> + use<> {
         let local = self.clone();
         async move {
             let speaks_json = Cell::new(false);
             let mut nonce = nonce::Scope::default();
+            let begun = local.site().in_development().then(Instant::now);
+            let is_measured = is_accounted || begun.is_some();
+            let mut account = account::Scope(is_measured.then(|| Box::new(Account::new(id.into()))));
             let mount = mounts::find(local.site(), &parts);
             let resources = local.inner.thread.for_request();
             let result = match mount {
-                Some(mount) => {
+                Some((number, mount)) => {
+                    account.enter(|| account::set_service(number));
                     // A block of its own: what is pinned borrows the parts until it is dropped.
                     let admitted = { CatchPanic(pin!(local.admit_to_mount(&parts, peer, id))).await };
                     match admitted {
@@ -293,7 +301,7 @@ impl Local {
                 }
                 None => {
                     let mut work = CatchPanic(pin!(local.dispatch(&parts, body, (peer, id), &resources, &speaks_json)));
-                    poll_fn(|task| nonce.enter(|| Pin::new(&mut work).poll(task))).await
+                    poll_fn(|task| account.enter(|| nonce.enter(|| Pin::new(&mut work).poll(task)))).await
                 }
             };
             let result = result.unwrap_or_else(|panicked| Err(Error::internal(panicked)));
@@ -324,6 +332,9 @@ impl Local {
             }
             if parts.method == Method::HEAD {
                 drop_body(&mut response);
+            }
+            if let Some(account) = account.0.take() {
+                observed::note(&mut response, account, begun);
             }
             response
         }
@@ -371,6 +382,7 @@ impl Local {
                 return page_of_form(&found, &input).ok_or(error);
             }
         };
+        account::set_service(endpoint.number());
         speaks_json.set(endpoint.speaks_json());
         let needs_token = !endpoint.is_open_to_others() && origin::check(parts, &site.resources.trusted_origins)?;
         let limit = endpoint.body_limit().unwrap_or(site.resources.setup.limits.body);

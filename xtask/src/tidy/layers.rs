@@ -78,6 +78,7 @@ const CRATES: &[Layers] = &[
             (
                 "values",
                 &[
+                    "account",
                     "body",
                     "const_text",
                     "cookie",
@@ -166,6 +167,7 @@ const CRATES: &[Layers] = &[
                     "executable",
                     "http1",
                     "log",
+                    "metrics",
                     "offload",
                     "proxies",
                     "recycling",
@@ -180,7 +182,7 @@ const CRATES: &[Layers] = &[
             ),
             ("connections", &["connection"]),
             ("processes", &["resources", "supervisor", "worker"]),
-            ("server", &["assembly", "prefork", "server"]),
+            ("server", &["assembly", "prefork", "server", "status_server"]),
         ],
         upward: &[],
     },

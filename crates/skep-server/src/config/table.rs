@@ -189,6 +189,10 @@ settings! {
         "End a session that is not used for this long, to within ten minutes or an eighth of it, whichever is less. One that belongs to no user (`Session::belongs_to`) ends after three quarters of it.";
     session.life: Kind::Duration(60 * SECOND..=400 * DAY), "90d",
         "End a session this long after it began or was renewed, even if it is used. Browsers keep cookies for at most 400 days.";
+    status.listen: Kind::Text, "",
+        "Address of `/-/status` and `/-/metrics`: a loopback address such as `127.0.0.1:9100`, or `unix:/run/app/status.sock`. Empty means none, and nothing is counted.";
+    status.slow: Kind::Duration(1..=HOUR), "500ms",
+        "List requests that take longer than this on the status page, with where the time went.";
     tls.certificate ["--tls-cert" "FILE"]: Kind::Path, "",
         "Certificate chain as a PEM file, the server's own first. With it, TCP listeners speak TLS.";
     tls.key ["--tls-key" "FILE"]: Kind::Path, "",

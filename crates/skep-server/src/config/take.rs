@@ -9,7 +9,7 @@ use skep::compression::{Coding, NotACoding, Private};
 use skep::link::{BaseUrl, NotABaseUrl};
 use skep::settings::Value;
 
-use super::{Address, Model};
+use super::{Address, Model, StatusAddress};
 use crate::authority;
 use crate::log::{AccessOutput, CategoryLevels, EventOutput, Names};
 use crate::proxies::Trusted;
@@ -50,6 +50,7 @@ take! {
     CategoryLevels: |value| Self::parse(list(value));
     Names: |value| Ok(Self(list(value).to_vec()));
     Vec<Address>: |value| list(value).iter().map(|said| address(said)).collect();
+    StatusAddress: |value| text(value).map(|said| status_address(&said)).transpose().map(Self);
     Option<String>: |value| Ok(text(value));
     Option<Secret<String>>: |value| Ok(text(value).map(Secret::new));
     Option<PathBuf>: |value| Ok(text(value).map(Into::into));
@@ -106,6 +107,19 @@ fn address(text: &str) -> Result<Address, String> {
             Ok(Address::Tcp { said: text.to_owned(), addresses })
         }
     }
+}
+
+/// Only addresses of this machine: the page shows what only operators may see.
+fn status_address(text: &str) -> Result<Address, String> {
+    let address = address(text)?;
+    let is_local = match &address {
+        Address::Tcp { addresses, .. } => addresses.iter().all(|address| address.ip().is_loopback()),
+        Address::Unix(_) => true,
+        Address::Inherited(_) => false,
+    };
+    let problem = "expected an address that only this machine reaches, such as 127.0.0.1:9100 or unix:/run/app/status.sock: metrics and \
+                   status are for operators";
+    if is_local { Ok(address) } else { Err(problem.to_owned()) }
 }
 
 fn resolve(host: &str, port: u16) -> Result<Vec<SocketAddr>, String> {

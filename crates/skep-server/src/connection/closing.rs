@@ -16,6 +16,7 @@ use super::wire::Wire;
 use super::{Connection, Context, End, TimedOut};
 use crate::http1::{ResponseLength, StatusLine, write_head};
 use crate::log::Line;
+use crate::metrics::figures::Counter;
 
 /// How long, and how much, input is discarded.
 const LINGER: Duration = Duration::from_secs(2);
@@ -44,6 +45,9 @@ pub(super) async fn close(connection: &Connection, end: End) {
         }
         End::Rejected(rejection) => Some(Error::new(rejection.status).with_message(rejection.message)),
     };
+    if error.as_ref().is_some_and(|error| error.status() == StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE) {
+        connection.context.count_event(Counter::HeaderSize);
+    }
     // HTTP/2 has sent GOAWAY.
     let error = error.filter(|_| !connection.wire().is_http2());
     let mut page = Vec::new();

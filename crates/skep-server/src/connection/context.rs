@@ -15,6 +15,8 @@ use crate::authority::Hosts;
 use crate::config::Limits;
 use crate::handoff::SlotRef;
 use crate::log::AccessLog;
+use crate::metrics::figures::Counter;
+use crate::metrics::recorder::Recorder;
 use crate::proxies::Trusted;
 use crate::sys::{self, scoreboard};
 
@@ -23,6 +25,9 @@ use crate::sys::{self, scoreboard};
 const TRIM_PEAK: usize = 32;
 const TRIM_BYTES: usize = 64 << 10;
 const TRIM_AGAIN: Tick = 5000;
+
+/// A request that runs for longer is shown to who watches the server.
+const LONG: Duration = Duration::from_millis(500);
 
 /// `Sun, 06 Nov 1994 08:49:37 GMT` (RFC 9110, 5.6.7).
 const DATE_LENGTH: usize = 29;
@@ -47,6 +52,7 @@ pub(crate) struct Context {
     pub(crate) limits: Limits,
     pub(crate) rules: Arc<Rules>,
     pub(crate) access: Option<AccessLog>,
+    pub(crate) metrics: Option<Recorder>,
     start: Instant,
     now: Cell<Tick>,
     /// The value of `Date`, as of a second since 1970.
@@ -57,8 +63,10 @@ pub(crate) struct Context {
     retiring: Cell<bool>,
     pub(crate) budget: RequestBudget,
     pub(crate) unsent: UnsentLimit,
-    /// The slot of the scoreboard, if there is a supervisor.
+    /// The slot of the scoreboard, if there is one.
     slot_ref: Option<SlotRef>,
+    /// Requests in flight.
+    running: Cell<u32>,
     table: RefCell<ConnectionTable>,
     /// Accepted connections, those in a TLS handshake included.
     open: Cell<usize>,
@@ -125,7 +133,7 @@ impl Context {
         local: Local,
         limits: &Limits,
         rules: Arc<Rules>,
-        access: Option<AccessLog>,
+        (access, metrics): (Option<AccessLog>, Option<Recorder>),
         slot_ref: Option<SlotRef>,
         budget: RequestBudget,
         unsent: UnsentLimit,
@@ -135,6 +143,7 @@ impl Context {
             limits: *limits,
             rules,
             access,
+            metrics,
             start: Instant::now(),
             now: Cell::new(0),
             date: Cell::new(([0; DATE_LENGTH], u64::MAX)),
@@ -144,6 +153,7 @@ impl Context {
             budget,
             unsent,
             slot_ref,
+            running: Cell::new(0),
             table: RefCell::default(),
             open: Cell::new(0),
             busy: Cell::new(false),
@@ -240,6 +250,38 @@ impl Context {
         if self.budget.count_request() {
             self.changed.notify_waiters();
         }
+    }
+
+    /// Counts something else, if there are metrics.
+    pub(crate) fn count_event(&self, counter: Counter) {
+        if let Some(metrics) = &self.metrics {
+            metrics.count(counter);
+        }
+    }
+
+    /// Milliseconds since 1970, as of the second of the last tick.
+    pub(super) fn unix_millis(&self) -> u64 {
+        self.date.get().1.saturating_mul(1000)
+    }
+
+    /// A request has begun, or ended.
+    pub(super) fn change_running(&self, change: impl FnOnce(u32) -> u32) {
+        if self.metrics.is_none() {
+            return;
+        }
+        self.running.set(change(self.running.get()));
+        if let Some(slot_ref) = &self.slot_ref {
+            slot_ref.slot().running.store(self.running.get(), Ordering::Relaxed);
+        }
+    }
+
+    /// Shows the request that has been running for longest.
+    pub(crate) fn show_activity(&self) {
+        let Some(metrics) = &self.metrics else { return };
+        let table = self.table.borrow();
+        let running = table.slots.iter().flatten().filter_map(|connection| connection.current.borrow().clone());
+        let oldest = running.min_by_key(|entry| entry.start).filter(|entry| entry.start.elapsed() >= LONG);
+        metrics.show_activity(oldest.as_ref().map(|entry| (entry.method.as_str(), entry.uri.path(), entry.start)));
     }
 
     /// Tells the log why this process is not ready, at most once a minute.

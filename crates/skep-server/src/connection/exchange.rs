@@ -1,15 +1,17 @@
 //! A request and its response.
 
+use std::cell::OnceCell;
 use std::pin::Pin;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, ready};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use http::header::{REFERER, USER_AGENT};
 use http::{HeaderValue, Method, StatusCode, Uri, Version};
+use skep::account::{self, Account};
 use skep::body::BodyError;
 use skep::log::Trace;
 use skep::{Body, Error, Peer, Request, Response};
@@ -18,6 +20,8 @@ use tokio::time::Sleep;
 use super::request_body::RequestBody;
 use super::{Connection, StreamState, peer_text, recipient};
 use crate::log::{AccessLog, Line};
+use crate::metrics::figures::Counter;
+use crate::metrics::recorder::Finished;
 
 /// The body of a request.
 pub(super) enum Received<B> {
@@ -59,7 +63,7 @@ where
             Body::stream(RequestBody::new(body, &context.limits, ended))
         }
     };
-    let mut request = Request::new(parts, body).with_peer(peer);
+    let mut request = Request::new(parts, body).with_peer(peer).with_account(context.metrics.is_some());
     if let Some(id) = exchange.id() {
         request = request.with_id(id);
     }
@@ -92,17 +96,19 @@ impl<F: Future<Output = Response>> Future for ResponseFuture<F> {
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Answered> {
         let connection = self.exchange.as_ref().map(|exchange| Rc::clone(&exchange.connection));
         if let Some((connection, exchange)) = connection.zip(self.exchange.as_mut())
-            && !exchange.has_permit
+            && exchange.permit != Permit::Taken
         {
             // Before the application makes a response that would wait with the others.
             if connection.unsent.poll_room(cx).is_pending() {
                 connection.stream.set(Some(StreamState::WaitsForClient));
+                exchange.permit = Permit::Awaited;
                 return Poll::Pending;
             }
             if !connection.context.budget.poll_permit(cx.waker()) {
+                exchange.permit = Permit::Awaited;
                 return Poll::Pending;
             }
-            exchange.has_permit = true;
+            exchange.take_permit();
         }
         let mut result = self.application.as_mut().map(|application| application.as_mut().poll(cx));
         if let Some(Poll::Pending) = result {
@@ -117,7 +123,9 @@ impl<F: Future<Output = Response>> Future for ResponseFuture<F> {
             Some(Poll::Ready(response)) => response,
             _ => *self.instead.take().expect("there is an application or a response"),
         };
+        exchange.account = response.take_account().or_else(|| exchange.account.take());
         if !exchange.hold(&response) {
+            exchange.connection.context.count_event(Counter::Unsent);
             response = exchange.connection.no_room();
         }
         exchange.connection.stream.set(Some(StreamState::WaitsForClient));
@@ -143,10 +151,14 @@ impl<F> ResponseFuture<F> {
     fn give_up(&mut self) -> Response {
         self.application = None;
         self.is_last = true;
+        let exchange = self.exchange.as_mut().expect("not polled after completion");
+        exchange.account = account::take_abandoned();
+        let context = &exchange.connection.context;
+        context.count_event(Counter::RequestTime);
         let error = Error::new(StatusCode::SERVICE_UNAVAILABLE)
             .with_message("this took too long; please try again later")
             .with_cause("the application did not begin its response within limits.request_time");
-        self.exchange.as_ref().expect("not polled after completion").connection.context.local.failure(&error)
+        context.local.failure(&error)
     }
 }
 
@@ -164,6 +176,7 @@ impl Connection {
             return Err(Box::new(self.health(&parts.uri)));
         }
         if parts.uri.path_and_query().is_some_and(|target| target.as_str().len() > self.context.limits.url) {
+            self.context.count_event(Counter::Url);
             let error = Error::new(StatusCode::URI_TOO_LONG).with_message("the address is too long");
             return Err(Box::new(self.context.local.failure(&error)));
         }
@@ -192,29 +205,41 @@ impl Connection {
 /// A request in progress. Dropped when its last byte is handed over or its connection ends; then it is logged.
 pub(crate) struct Exchange {
     connection: Rc<Connection>,
-    entry: Option<Box<Entry>>,
+    entry: Option<Rc<Entry>>,
     status: Option<StatusCode>,
     bytes: u64,
     /// Its response is complete but for sending it.
     is_finished: bool,
     http1: bool,
-    /// It has taken a permit.
-    has_permit: bool,
+    permit: Permit,
+    /// Where its time went, for metrics.
+    account: Option<Box<Account>>,
+    waited: Duration,
+    answered: Option<Duration>,
     /// What its response has of `limits.unsent`.
     unsent: usize,
 }
 
-/// What the access log needs of a request.
-struct Entry {
-    start: Instant,
-    method: Method,
-    uri: Uri,
+/// The permit of a request to be handled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Permit {
+    Wanted,
+    /// It has to wait for one.
+    Awaited,
+    Taken,
+}
+
+/// What the access log and metrics need of a request.
+pub(super) struct Entry {
+    pub(super) start: Instant,
+    pub(super) method: Method,
+    pub(super) uri: Uri,
     version: Version,
     /// The client behind a trusted proxy.
-    peer: Option<String>,
+    peer: OnceCell<String>,
     id: u64,
     trace: Option<Trace>,
-    user: Option<Arc<str>>,
+    user: OnceCell<Arc<str>>,
     referer: Option<HeaderValue>,
     agent: Option<HeaderValue>,
 }
@@ -223,25 +248,30 @@ impl Exchange {
     fn begin(connection: &Rc<Connection>, parts: &http::request::Parts) -> Self {
         connection.requests.set(connection.requests.get().saturating_add(1));
         connection.running.set(connection.running.get() + 1);
-        if !is_health_check(&parts.uri) {
-            connection.context.count_request();
-        }
         let context = &connection.context;
-        let entry = context.access.as_ref().map(|access| {
-            let header = |name| parts.headers.get(name).filter(|_| access.wants_headers()).cloned();
-            Box::new(Entry {
+        if !is_health_check(&parts.uri) {
+            context.count_request();
+        }
+        context.change_running(|running| running + 1);
+        let entry = (context.access.is_some() || context.metrics.is_some()).then(|| {
+            let wants_headers = context.access.as_ref().is_some_and(AccessLog::wants_headers);
+            let header = |name| parts.headers.get(name).filter(|_| wants_headers).cloned();
+            Rc::new(Entry {
                 start: Instant::now(),
                 method: parts.method.clone(),
                 uri: parts.uri.clone(),
                 version: parts.version,
-                peer: None,
+                peer: OnceCell::new(),
                 id: context.local.next_id(),
                 trace: Trace::of(&parts.headers),
-                user: None,
+                user: OnceCell::new(),
                 referer: header(REFERER),
                 agent: header(USER_AGENT),
             })
         });
+        if context.metrics.is_some() {
+            connection.current.replace(entry.clone());
+        }
         Self {
             connection: Rc::clone(connection),
             entry,
@@ -249,15 +279,33 @@ impl Exchange {
             bytes: 0,
             is_finished: false,
             http1: parts.version != Version::HTTP_2,
-            has_permit: false,
+            permit: Permit::Wanted,
+            account: None,
+            waited: Duration::ZERO,
+            answered: None,
             unsent: 0,
         }
     }
 
     /// Notes for the log who sent the request, if that is not the connection's peer.
     fn set_peer(&mut self, peer: Peer) {
-        if let Some(entry) = self.entry.as_mut().filter(|_| peer.address != self.connection.peer.address) {
-            entry.peer = Some(peer_text(peer));
+        if let Some(entry) = self.entry.as_ref().filter(|_| peer.address != self.connection.peer.address) {
+            entry.peer.get_or_init(|| peer_text(peer));
+        }
+    }
+
+    /// The application is called from here on.
+    fn take_permit(&mut self) {
+        let before = std::mem::replace(&mut self.permit, Permit::Taken);
+        if let Some(entry) = self.entry.as_ref().filter(|_| before == Permit::Awaited) {
+            self.waited = entry.start.elapsed();
+        }
+    }
+
+    /// The response is there, and sending it may take time.
+    pub(super) fn note_answer(&mut self) {
+        if let Some(entry) = self.entry.as_ref().filter(|_| self.account.is_some()) {
+            self.answered = Some(entry.start.elapsed());
         }
     }
 
@@ -268,8 +316,8 @@ impl Exchange {
 
     /// False if the process has no room for the response to wait in.
     fn hold(&mut self, response: &Response) -> bool {
-        if let Some(entry) = &mut self.entry {
-            entry.user = response.user();
+        if let Some((entry, user)) = self.entry.as_ref().zip(response.user()) {
+            entry.user.get_or_init(|| user);
         }
         let taken = self.connection.unsent.take(response.body().held());
         self.unsent = taken.unwrap_or(0);
@@ -291,6 +339,7 @@ impl Exchange {
 
     /// The response is complete but for sending it.
     pub(super) fn finished(mut self) -> Self {
+        self.note_answer();
         self.finish();
         self
     }
@@ -299,6 +348,27 @@ impl Exchange {
         if !std::mem::replace(&mut self.is_finished, true) {
             self.connection.running.set(self.connection.running.get() - 1);
         }
+    }
+
+    /// Counts the request. Health checks are not counted.
+    fn record(&self, entry: &Rc<Entry>, time: Duration) {
+        let Some(metrics) = &self.connection.context.metrics else { return };
+        self.connection.current.borrow_mut().take_if(|current| Rc::ptr_eq(current, entry));
+        if is_health_check(&entry.uri) {
+            return;
+        }
+        // What follows an upgrade is no part of the request.
+        let answered = self.answered.unwrap_or(time);
+        metrics.record(&Finished {
+            account: self.account.as_deref(),
+            method: entry.method.as_str(),
+            path: entry.uri.path(),
+            status: self.status,
+            time: if self.status == Some(StatusCode::SWITCHING_PROTOCOLS) { answered } else { time },
+            waited: self.waited,
+            answered,
+            now: self.connection.context.unix_millis(),
+        });
     }
 
     /// True if the connection closes because the thread retires or drains.
@@ -320,34 +390,49 @@ impl Drop for Exchange {
         if self.status.is_none() && !self.http1 {
             self.connection.count_reset();
         }
-        if self.has_permit {
+        if self.permit == Permit::Taken {
             if let Some(guard) = &self.connection.guard {
                 guard.release_reservation();
             }
             self.connection.context.release_permit();
         }
-        let Some((entry, access)) = self.entry.take().zip(self.connection.context.access.as_ref()) else { return };
-        entry.write(access, &self.connection, (self.status, self.bytes));
+        let context = &self.connection.context;
+        context.change_running(|running| running.saturating_sub(1));
+        let Some(entry) = self.entry.take() else { return };
+        // Without a response, the application's future was dropped just before: fields are dropped in order.
+        if self.status.is_none() && self.account.is_none() {
+            self.account = account::take_abandoned();
+        }
+        let time = entry.start.elapsed();
+        self.record(&entry, time);
+        if let Some(access) = &context.access {
+            entry.write(access, &self.connection, (self.status, self.bytes, time));
+        }
     }
 }
 
 impl Entry {
-    fn write(&self, access: &AccessLog, connection: &Connection, (status, bytes): (Option<StatusCode>, u64)) {
+    fn write(
+        &self,
+        access: &AccessLog,
+        connection: &Connection,
+        (status, bytes, time): (Option<StatusCode>, u64, Duration),
+    ) {
         let text = |value: &Option<HeaderValue>| {
             value.as_ref().map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned())
         };
         let (referer, agent) = (text(&self.referer), text(&self.agent));
         access.write(&Line {
-            peer: self.peer.as_ref().unwrap_or(&connection.peer_text),
+            peer: self.peer.get().unwrap_or(&connection.peer_text),
             method: self.method.as_str(),
             target: self.uri.path_and_query().map_or("*", |target| target.as_str()),
             version: version_text(self.version),
             status,
             bytes,
-            time: self.start.elapsed(),
+            time,
             id: Some(self.id),
             trace: self.trace.as_ref().map(Trace::id),
-            user: self.user.as_deref(),
+            user: self.user.get().map(|user| &**user),
             referer: referer.as_deref(),
             agent: agent.as_deref(),
         });

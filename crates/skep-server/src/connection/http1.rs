@@ -373,6 +373,7 @@ where
             exchange.count(bytes.len());
             return None;
         }
+        exchange.note_answer();
         match body.into_file() {
             Ok(file) if wire.supports_sendfile() => wire.queue_body(DirectBody::File(file), exchange.finished()),
             Ok(file) => self.state = State::Body(Streamed { body: Body::file(file), exchange, length }),
@@ -385,7 +386,8 @@ where
     }
 
     /// Begins what runs on the byte stream, with what has arrived of it.
-    fn upgrade(&mut self, upgrade: Upgrade, exchange: Exchange) -> Option<End> {
+    fn upgrade(&mut self, upgrade: Upgrade, mut exchange: Exchange) -> Option<End> {
+        exchange.note_answer();
         let mut input = std::mem::take(&mut self.input);
         input.drain(..std::mem::take(&mut self.at));
         // What the client sends last is read before the connection is closed.

@@ -36,6 +36,7 @@ pub(super) fn serve(
             common.handoff.child_title(slot, "ready");
             logs.use_thread();
         }
+        let metrics = common.counting.as_ref().map(|counting| counting.recorder(slot));
         let slot = SlotRef::new(&common.handoff.scoreboard, slot);
         let config = common.config;
         // Dropping the listeners here closes this process's copies only.
@@ -44,7 +45,7 @@ pub(super) fn serve(
         let most = if single { 1 } else { max_connections(config) };
         let limit = ConnectionLimit::new(most, &config.limits);
         let tls = common.tls.clone();
-        let mut worker = worker(config, &common.site, listeners, tls, logs, limit, state, Some(slot.clone()));
+        let mut worker = worker(config, &common.site, listeners, tls, logs, limit, state, Some(slot.clone()), metrics);
         worker.budget = RequestBudget::new(config.concurrency, request_quota);
         let scoreboard = &common.handoff.scoreboard;
         let low = config.min_spare.max(config.max_spare / 2);

@@ -14,6 +14,7 @@ use crate::listener::SocketFile;
 use crate::log::Logs;
 use crate::resources::announce;
 use crate::signals::{Outcome, Signals};
+use crate::status_server::StatusServer;
 use crate::worker_state::{WorkerExit, WorkerState};
 
 /// The exit code after an internal error (`EX_SOFTWARE`).
@@ -32,6 +33,8 @@ pub struct Running {
     /// Dropped before the workers are joined.
     pub(super) site: Option<Arc<Site>>,
     pub(super) jobs: Option<Jobs>,
+    /// The status page, if this process serves it.
+    pub(super) status: Option<StatusServer>,
     pub(super) grace: Duration,
     /// Socket files, removed when this is dropped.
     pub(super) _files: Vec<SocketFile>,
@@ -60,6 +63,9 @@ impl Running {
         for worker in self.workers.drain(..) {
             // A panic was reported by the panic hook.
             let _ = worker.join();
+        }
+        if let Some(status) = self.status.take() {
+            status.stop();
         }
         if let Some(jobs) = self.jobs.take() {
             jobs.finish(self.grace);

@@ -37,6 +37,7 @@ pub(crate) struct Control {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum ControlCommand {
     Status { json: bool },
+    Metrics,
     Swap { allow_breaking_migration: bool },
     Upgrade,
     Add,
@@ -45,7 +46,7 @@ pub(crate) enum ControlCommand {
     Level(LevelChange),
 }
 
-const COMMANDS: &str = "status, status json, swap, swap --allow-breaking-migration, upgrade, add, reopen, stop, log LEVEL, log CATEGORY LEVEL";
+const COMMANDS: &str = "status, status json, metrics, swap, swap --allow-breaking-migration, upgrade, add, reopen, stop, log LEVEL, log CATEGORY LEVEL";
 
 impl ControlCommand {
     pub(crate) fn parse(line: &str) -> Result<Self, String> {
@@ -53,6 +54,7 @@ impl ControlCommand {
         Ok(match words.as_slice() {
             ["status"] => Self::Status { json: false },
             ["status", "json"] => Self::Status { json: true },
+            ["metrics"] => Self::Metrics,
             ["swap"] => Self::Swap { allow_breaking_migration: false },
             ["swap", "--allow-breaking-migration"] => Self::Swap { allow_breaking_migration: true },
             ["upgrade"] => Self::Upgrade,

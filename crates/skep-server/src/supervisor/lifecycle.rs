@@ -63,7 +63,8 @@ impl Supervisor {
             Model::Prefork => self.config.max_workers.max(worker_count(&self.config)) + 1,
         };
         let additive_only = swap.is_some() && self.serving.is_some() && !allowed;
-        match WorkerHandle::start(self.last_number, executable, &self.sockets, slots, additive_only) {
+        let metrics = self.metrics.as_deref();
+        match WorkerHandle::start(self.last_number, executable, &self.sockets, slots, additive_only, metrics) {
             Ok(worker) => {
                 tracing::debug!("{worker} is starting");
                 self.level_changes.iter().for_each(|change| worker.send(&Command::Level(change.clone())));
@@ -107,7 +108,8 @@ impl Supervisor {
         worker.send(&Command::State(WorkerState::Serving));
         tracing::debug!("{worker} serves, {} ms after its start", worker.started.elapsed().as_millis());
         self.request_quota = jittered(self.config.requests_per_worker);
-        self.executable = Rc::clone(&worker.executable);
+        let before = std::mem::replace(&mut self.executable, Rc::clone(&worker.executable));
+        self.note_version(&before, swap.is_some());
         if let Some(name) = worker.name.take() {
             self.name = name;
         }
@@ -137,6 +139,9 @@ impl Supervisor {
     }
 
     fn on_exit(&mut self, pid: Pid, status: WaitStatus) {
+        if self.on_status_exit(pid, status) {
+            return;
+        }
         if let Some(at) = self.retiring.iter().position(|worker| worker.pid == pid) {
             let worker = self.retiring.remove(at);
             if status.exit_status() != Some(0) && worker.deadline.is_some_and(|deadline| deadline > Instant::now()) {
@@ -216,6 +221,7 @@ impl Supervisor {
             let reason = why_replace(serving, &self.config, self.request_quota);
             if let Some(reason) = reason.filter(|_| self.starting.is_none() && self.shutdown.is_none()) {
                 tracing::info!("replacing {serving}: {reason}");
+                self.replaced += 1;
                 healthy = self.replace().is_ok();
             }
         }
@@ -269,6 +275,7 @@ impl Supervisor {
         self.systemd.stopping();
         self.sockets.clear();
         self.control = None;
+        self.stop_status();
         self.shutdown = Some(Shutdown { code, deadline: Instant::now() + self.config.grace + EXIT_TIMEOUT });
         self.broadcast(&Command::State(WorkerState::Draining));
         if let Some(starting) = &self.starting {
@@ -280,6 +287,7 @@ impl Supervisor {
     pub(super) fn quit(&mut self, code: u8) {
         self.sockets.clear();
         self.control = None;
+        self.stop_status();
         self.shutdown = Some(Shutdown { code, deadline: Instant::now() + EXIT_TIMEOUT / 2 });
         self.broadcast(&Command::Quit);
     }

@@ -73,6 +73,14 @@ impl Supervisor {
         self.finish_status_queries();
     }
 
+    /// Replies what workers have counted, as JSON.
+    pub(super) fn metrics_json(&self) -> String {
+        match &self.metrics {
+            Some(metrics) => metrics.figures().to_json() + "\n",
+            None => "not counted: requests are counted if the setting status.listen is there\n".to_owned(),
+        }
+    }
+
     fn reply_status(&mut self, client: UnixStream, json: bool, application: Application) {
         let text = if json { self.status_json(&application) } else { self.status_text(&application) };
         self.clients.reply(client, &text);
@@ -117,6 +125,13 @@ impl Supervisor {
         let memory = procfs::memory(process.cast_signed()).unwrap_or_default();
         let uptime = self.started.elapsed().as_secs_f64();
         let (crashes, crash_loop) = (self.crashes, self.backoff.is_crash_loop());
+        let swap_age = self
+            .last_swap
+            .as_ref()
+            .map_or_else(|| "null".to_owned(), |(at, _)| format!("{:.1}", at.elapsed().as_secs_f64()));
+        let (swaps, replaced, mpm) = (self.swaps, self.replaced, self.config.mpm.name());
+        let previous = self.previous.as_ref().map_or_else(|| "null".to_owned(), |version| quoted(version));
+        let status_url = self.status_process.as_ref().map_or_else(|| "null".to_owned(), |status| quoted(&status.url));
         let urls = join(self.urls.iter().map(|url| quoted(url)));
         let workers = join(self.worker_states().map(|(worker, state)| worker_json(worker, state)));
         let application = match application {
@@ -127,6 +142,7 @@ impl Supervisor {
         format!(
             "{{\"name\":{name},\"version\":\"{version}\",\"process\":{process},\"uptime\":{uptime:.1},\"memory\":{memory},\
              \"crashes\":{crashes},\"crash_loop\":{crash_loop},\"swap_succeeded\":{ok},\"swap\":{swap},\"urls\":[{urls}],\
+             \"swap_age\":{swap_age},\"swaps\":{swaps},\"replaced\":{replaced},\"previous\":{previous},\"mpm\":\"{mpm}\",\"status_url\":{status_url},\
              \"workers\":[{workers}],\"application\":{application}}}\n"
         )
     }
@@ -140,7 +156,7 @@ fn worker_text(worker: &WorkerHandle, state: &str) -> String {
         "worker {number}: process {process}, version {version}, {state} for {since}, {requests} requests, {memory}\n"
     );
     worker.claimed_slots().fold(text, |text, slot| {
-        let Numbers { process, thread, requests, connections, busy } = Numbers::of(slot);
+        let Numbers { process, thread, requests, connections, busy, .. } = Numbers::of(slot);
         let busy = if busy { ", busy" } else { "" };
         text + &format!("  process {process} thread {thread}: {requests} requests, {connections} connections{busy}\n")
     })
@@ -151,9 +167,10 @@ fn worker_json(worker: &WorkerHandle, state: &str) -> String {
     let since = worker.ready.unwrap_or(worker.started).elapsed().as_secs_f64();
     let (requests, memory) = (worker.requests(), worker.memory().unwrap_or_default());
     let slots = join(worker.claimed_slots().map(|slot| {
-        let Numbers { process, thread, requests, connections, busy } = Numbers::of(slot);
+        let Numbers { process, thread, requests, connections, busy, running, silent } = Numbers::of(slot);
         format!(
-            "{{\"process\":{process},\"thread\":{thread},\"requests\":{requests},\"connections\":{connections},\"busy\":{busy}}}"
+            "{{\"process\":{process},\"thread\":{thread},\"requests\":{requests},\"connections\":{connections},\"busy\":{busy},\
+             \"running\":{running},\"silent\":{silent:.1}}}"
         )
     }));
     format!(
@@ -169,6 +186,10 @@ struct Numbers {
     requests: u64,
     connections: u32,
     busy: bool,
+    /// Requests in flight; 0 if they are not counted.
+    running: u32,
+    /// Seconds since the last heartbeat of its event loop.
+    silent: f64,
 }
 
 impl Numbers {
@@ -179,6 +200,8 @@ impl Numbers {
             requests: slot.requests.load(Ordering::Relaxed),
             connections: slot.connections.load(Ordering::Relaxed),
             busy: slot.busy.load(Ordering::Relaxed) != 0,
+            running: slot.running.load(Ordering::Relaxed),
+            silent: slot.silent().as_secs_f64(),
         }
     }
 }

@@ -79,6 +79,7 @@ impl Supervisor {
     pub(super) fn on_swapped(&mut self, swap: Swap) {
         let text = format!("version {} serves", self.executable.version());
         tracing::info!("swapped: {text}");
+        self.swaps += 1;
         self.last_swap = Some((Instant::now(), Ok(text.clone())));
         self.systemd.ready(&format!("listens on {}", self.urls.join(" and ")));
         let outcome = if swap.upgrade_supervisor { upgrade::check_settings(self) } else { Ok(()) };

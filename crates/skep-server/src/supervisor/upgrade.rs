@@ -34,6 +34,9 @@ pub(super) struct UpgradeState {
     name: String,
     control: Option<RawFd>,
     sockets: Vec<Vec<RawFd>>,
+    /// The memory of metrics, and the listening socket of the status page.
+    metrics: Option<RawFd>,
+    status: Option<RawFd>,
     /// The serving worker, and those that retire: each closes its connections at once if its channel is closed.
     workers: Vec<InheritedWorker>,
     urls: Vec<String>,
@@ -62,7 +65,10 @@ impl UpgradeState {
         let (control, sockets) = (self.control.unwrap_or(-1), sockets_to_text(&self.sockets));
         let workers = self.workers.iter().map(ToString::to_string).collect::<Vec<_>>().join("/");
         let urls = self.urls.join("\n");
-        format!("{process}\n{last_number}\n{crashes}\n{name}\n{control}\n{sockets}\n{workers}\n{urls}")
+        let (metrics, status) = (self.metrics.unwrap_or(-1), self.status.unwrap_or(-1));
+        format!(
+            "{process}\n{last_number}\n{crashes}\n{name}\n{control}\n{sockets}\n{metrics}\n{status}\n{workers}\n{urls}"
+        )
     }
 
     fn parse(text: &str) -> Option<Self> {
@@ -74,6 +80,8 @@ impl UpgradeState {
             name: lines.next()?.to_owned(),
             control: lines.next()?.parse().ok().filter(|fd| *fd >= 0),
             sockets: sockets_of_text(lines.next()?)?,
+            metrics: lines.next()?.parse().ok().filter(|fd| *fd >= 0),
+            status: lines.next()?.parse().ok().filter(|fd| *fd >= 0),
             workers: lines.next()?.split_terminator('/').map(InheritedWorker::parse).collect::<Option<_>>()?,
             urls: lines.map(ToOwned::to_owned).collect(),
         })
@@ -124,6 +132,8 @@ pub(super) fn check_settings(supervisor: &Supervisor) -> Result<(), String> {
 /// Executes the new version in this process. Returns only if that fails.
 pub(super) fn execute(supervisor: &mut Supervisor) {
     supervisor.abandon_status_queries();
+    // The new program starts one of its own.
+    supervisor.stop_status();
     match hand_over(supervisor) {
         Ok(state) => {
             let mut command = supervisor.executable.command();
@@ -148,6 +158,8 @@ fn hand_over(supervisor: &Supervisor) -> io::Result<UpgradeState> {
         name: supervisor.name.clone(),
         control: supervisor.control.as_ref().map(|control| control.as_fd().as_raw_fd()),
         sockets: supervisor.sockets.iter().map(|thread| thread.iter().map(AsRawFd::as_raw_fd).collect()).collect(),
+        metrics: supervisor.metrics.as_ref().map(|metrics| metrics.file().as_raw_fd()),
+        status: supervisor.status_process.as_ref().map(|status| status.socket().as_raw_fd()),
         workers: serving.chain(retiring).collect(),
         urls: supervisor.urls.clone(),
     })
@@ -158,6 +170,12 @@ fn set_everything_inheritable(supervisor: &Supervisor, yes: bool) -> io::Result<
     set_all_inheritable(&supervisor.sockets, yes)?;
     if let Some(control) = &supervisor.control {
         set_inheritable(control, yes)?;
+    }
+    if let Some(metrics) = &supervisor.metrics {
+        set_inheritable(metrics.file(), yes)?;
+    }
+    if let Some(status) = &supervisor.status_process {
+        set_inheritable(status.socket(), yes)?;
     }
     for worker in supervisor.serving.iter().chain(&supervisor.retiring) {
         set_inheritable(&worker.channel, yes)?;
@@ -184,6 +202,7 @@ impl Supervisor {
         supervisor.last_number = state.last_number;
         supervisor.crashes = state.crashes;
         supervisor.was_ready = true;
+        supervisor.resume_status(state.metrics, state.status)?;
         for inherited in state.workers {
             let Some(pid) = Pid::from_raw(inherited.pid) else { continue };
             let scoreboard = Scoreboard::open(take(&inherited.scoreboard)?, inherited.slots)?;

@@ -13,13 +13,11 @@ use rustix::process::{Pid, Signal};
 
 use crate::channel::{Command, Lines};
 use crate::executable::Executable;
-use crate::handoff::{HandoffSpec, VARIABLE, set_inheritable, title};
+use crate::handoff::{HandoffSpec, StatusHandoff, TITLE_LENGTH, VARIABLE, set_inheritable, title};
+use crate::metrics::Metrics;
 use crate::procfs;
 use crate::sys::scoreboard::{self, Scoreboard, Slot};
 use crate::worker_state::WorkerState;
-
-/// The maximal length of a process title; the first argument of a worker is padded to it.
-const TITLE_LENGTH: usize = 48;
 
 /// How long a successor waits for this worker to stop accepting. One of its threads may be busy.
 const RETIRE_TIMEOUT: Duration = Duration::from_millis(100);
@@ -51,6 +49,7 @@ impl WorkerHandle {
         sockets: &[Vec<OwnedFd>],
         slots: usize,
         additive_migrations_only: bool,
+        metrics: Option<&Metrics>,
     ) -> io::Result<Self> {
         let scoreboard = Scoreboard::new(slots)?;
         let (ours, theirs) = UnixStream::pair()?;
@@ -65,18 +64,20 @@ impl WorkerHandle {
             slots,
             additive_migrations_only,
             build: executable.build(),
+            metrics: metrics.map(|metrics| set_inheritable(metrics.file(), true)).transpose()?,
             listeners: set_all_inheritable(sockets, true)?,
         };
         let name = title(number, "starting");
         let mut command = executable.command();
         command.arg0(format!("{name:<TITLE_LENGTH$}")).args(std::env::args_os().skip(1));
-        command.env(VARIABLE, spec.to_string());
+        command.env(VARIABLE, spec.to_string()).env_remove(StatusHandoff::VARIABLE);
         for variable in ["LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES", "NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID"]
         {
             command.env_remove(variable);
         }
         let spawned = command.spawn();
         set_inheritable(scoreboard.file(), false)?;
+        metrics.map(|metrics| set_inheritable(metrics.file(), false)).transpose()?;
         set_all_inheritable(sockets, false)?;
         let pid = Pid::from_child(&spawned?);
         Ok(Self::new(number, pid, executable, ours.into(), scoreboard))

@@ -4,6 +4,7 @@ use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::ptr::{self, NonNull};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::time::Duration;
 
 use rustix::fs::MemfdFlags;
 use rustix::mm::{MapFlags, ProtFlags};
@@ -28,6 +29,8 @@ pub(crate) struct Slot {
     pub(crate) connections: AtomicU32,
     /// 1 once the thread accepts nothing more.
     pub(crate) retiring: AtomicU32,
+    /// Requests in flight.
+    pub(crate) running: AtomicU32,
 }
 
 /// Memory that processes share by inheriting its file.
@@ -92,6 +95,7 @@ impl Slot {
     pub(crate) fn claim(&self) {
         self.requests.store(0, Ordering::Relaxed);
         self.connections.store(0, Ordering::Relaxed);
+        self.running.store(0, Ordering::Relaxed);
         self.busy.store(0, Ordering::Relaxed);
         self.retiring.store(0, Ordering::Relaxed);
         self.thread.store(rustix::thread::gettid().as_raw_nonzero().get().cast_unsigned(), Ordering::Relaxed);
@@ -108,6 +112,11 @@ impl Slot {
     /// Updates the heartbeat.
     pub(crate) fn beat(&self) {
         self.heartbeat.store(now(), Ordering::Relaxed);
+    }
+
+    /// The time since the last heartbeat; none for a process that waits for a connection.
+    pub(crate) fn silent(&self) -> Duration {
+        Duration::from_millis(now().saturating_sub(self.heartbeat.load(Ordering::Relaxed)))
     }
 
     /// Counts a request. Only the slot's own thread may call this.

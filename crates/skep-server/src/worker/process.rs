@@ -119,7 +119,7 @@ impl EventLoop {
 
     fn start_tasks(&self) {
         tokio::task::spawn_local(Rc::clone(&self.acceptor.context).run_timer());
-        tokio::task::spawn_local(heartbeat(self.slot_ref.clone()));
+        tokio::task::spawn_local(heartbeat(self.slot_ref.clone(), Rc::clone(&self.acceptor.context)));
     }
 
     /// Finishes requests. If the process drains, it first accepts at most `most` connections from the queue; if it retires, it accepts none.

@@ -8,6 +8,7 @@ mod drills;
 mod encrypted;
 mod logs;
 mod models;
+mod observed;
 mod server;
 mod supervision;
 mod swaps;
@@ -50,11 +51,19 @@ fn main() -> ExitCode {
     if std::env::args().nth(1).is_some_and(|first| first == APPLICATION) {
         return skep_server::Server::new(application).run_with(std::env::args_os().skip(2));
     }
-    let all =
-        [supervision::TESTS, models::TESTS, swaps::TESTS, drills::TESTS, encrypted::TESTS, caches::TESTS, logs::TESTS]
-            .concat();
+    let all = [
+        supervision::TESTS,
+        models::TESTS,
+        swaps::TESTS,
+        drills::TESTS,
+        encrypted::TESTS,
+        caches::TESTS,
+        logs::TESTS,
+        observed::TESTS,
+    ]
+    .concat();
     let trial = |(name, test): Test| {
-        let needs_backend = caches::NEED_A_BACKEND.contains(&name);
+        let needs_backend = [caches::NEED_A_BACKEND, observed::NEED_PROMTOOL].concat().contains(&name);
         let trial = Trial::test(name, move || {
             test();
             Ok(())

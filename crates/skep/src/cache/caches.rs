@@ -6,6 +6,9 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::Duration;
 
 use sha2::{Digest, Sha256};
+#[cfg(not(target_family = "wasm"))]
+use skep_cache::Driver;
+use skep_cache::Stats;
 
 use super::entry::{PageCodec, PageEntry};
 use super::store::{Backend, Cache, Store};
@@ -14,6 +17,8 @@ use super::{Builder, Clock};
 use crate::error::{Error, Result};
 use crate::link::BaseUrl;
 use crate::setup::Setup;
+#[cfg(not(target_family = "wasm"))]
+use crate::status::Part;
 
 /// The caches of a running application.
 pub(crate) struct Caches {
@@ -39,8 +44,8 @@ pub(crate) struct Caches {
 /// The cache of pages and fragments.
 pub(crate) type Pages = skep_cache::Cache<[u8], PageEntry, Arc<Backend>, PageCodec>;
 
-/// A [`Cache`] of some types, and which.
-type Typed = (TypeId, Arc<dyn Any + Send + Sync>);
+/// A [`Cache`] of some types, which, and its counters.
+type Typed = (TypeId, Arc<dyn Any + Send + Sync>, Arc<dyn Fn() -> Stats + Send + Sync>);
 
 /// A driver, and a cache on it that only invalidates.
 #[derive(Clone)]
@@ -220,7 +225,7 @@ impl Caches {
     pub(crate) fn of<K: ?Sized + 'static, V: 'static>(&self, store: &Store<K, V>) -> Result<Cache<K, V>> {
         let types = TypeId::of::<Cache<K, V>>();
         let known = self.stores.read().unwrap_or_else(PoisonError::into_inner).get(store.name).cloned();
-        let (there, cache) = match known {
+        let (there, cache, _) = match known {
             Some(known) => known,
             None => {
                 let settings: Builder<K, V> = (store.settings)(
@@ -228,7 +233,11 @@ impl Caches {
                 );
                 let cache: Cache<K, V> = settings.build(self.open(store.name)?.driver)?;
                 let mut stores = self.stores.write().unwrap_or_else(PoisonError::into_inner);
-                stores.entry(store.name).or_insert_with(|| (types, Arc::new(cache))).clone()
+                let counted = cache.clone();
+                stores
+                    .entry(store.name)
+                    .or_insert_with(|| (types, Arc::new(cache), Arc::new(move || counted.stats())))
+                    .clone()
             }
         };
         match cache.downcast_ref::<Cache<K, V>>() {
@@ -249,6 +258,22 @@ impl Caches {
             )));
         }
         Ok(format!("{store}@{}", self.site))
+    }
+
+    /// What caches have done and drivers hold, for the status.
+    #[cfg(not(target_family = "wasm"))]
+    pub(crate) fn status(&self) -> Vec<Part> {
+        let pages = self.pages.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let pages = pages.map(|pages| (PAGES, pages.stats()));
+        let stores = self.stores.read().unwrap_or_else(PoisonError::into_inner);
+        let counted = stores.iter().map(|(name, (.., stats))| (*name, stats()));
+        let mut parts: Vec<Part> =
+            pages.into_iter().chain(counted).map(|(name, stats)| of_stats(name, stats)).collect();
+        drop(stores);
+        let drivers = self.drivers.lock().unwrap_or_else(PoisonError::into_inner);
+        parts.extend(drivers.iter().map(|(name, open)| of_usage(&format!("tiers {name}"), &open.driver)));
+        parts.sort_by(|one, other| one.name().cmp(other.name()));
+        parts
     }
 
     /// Writes back what tiers have buffered (`writes=back`).
@@ -278,6 +303,32 @@ impl Caches {
         }
         result
     }
+}
+
+#[cfg(not(target_family = "wasm"))]
+fn of_stats(name: &str, stats: Stats) -> Part {
+    let Stats { hits, misses, stale, coalesced, computations, failures, .. } = stats;
+    let part = Part::new(format!("cache {name}"))
+        .line(format!("{hits} hits ({stale} stale), {misses} misses, {computations} computed, {coalesced} waited for another's computation, {failures} failures"));
+    let part =
+        part.value("hits", hits).value("misses", misses).value("stale", stale).value("computations", computations);
+    part.value("coalesced", coalesced).value("failures", failures).value("breaker_open", stats.breaker_open)
+}
+
+/// What a driver holds.
+#[cfg(not(target_family = "wasm"))]
+pub(crate) fn of_usage(name: &str, driver: &Backend) -> Part {
+    let usage = driver.usage();
+    let known = |number: Option<u64>| number.map_or_else(|| "?".to_owned(), |number| number.to_string());
+    let (entries, bytes, evicted) = (known(usage.entries), known(usage.bytes), known(usage.evicted));
+    let part = Part::new(name)
+        .line(format!("{}: {entries} entries, {bytes} bytes, {evicted} evicted", driver.name()))
+        .value("driver", driver.name());
+    let numbers = [("entries", usage.entries), ("bytes", usage.bytes), ("evicted", usage.evicted)];
+    numbers
+        .into_iter()
+        .filter_map(|(key, number)| Some((key, number?)))
+        .fold(part, |part, (key, number)| part.value(key, number))
 }
 
 #[cfg(test)]

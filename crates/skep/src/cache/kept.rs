@@ -6,7 +6,7 @@
 //! Start reading at [`SharedCx::kept`].
 
 use std::any::TypeId;
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::convert::Infallible;
 use std::future::{Future, poll_fn};
 use std::hash::{Hash, Hasher};
@@ -17,6 +17,7 @@ use http::StatusCode;
 
 use super::entry::PageEntry;
 use super::{Computed, EntryPolicy, page};
+use crate::account::Timer;
 use crate::error::{Error, Result};
 use crate::nonce;
 use crate::shared_cx::{Inputs, SharedCx};
@@ -101,9 +102,12 @@ impl SharedCx<'_> {
         loop {
             let key = name.with(inputs, self);
             let failure = RefCell::new(None);
+            let (timer, making) = (Timer::start(), Cell::new(Duration::ZERO));
             let compute = async || {
                 let public = self.afresh();
+                let start = Timer::start();
                 let result = made(&make, &public).await;
+                making.set(start.elapsed());
                 Ok::<_, Infallible>(if inputs.holds(public.inputs()) {
                     let mut result = whole(result, life, &public);
                     let is_allowed = || self.resources().shared().page_variants.allows_number(name.type_number());
@@ -120,7 +124,9 @@ impl SharedCx<'_> {
                         .policy(EntryPolicy::new(DEPENDS_LASTS))
                 })
             };
-            match pages.get_or(&*key, compute).await? {
+            let found = pages.get_or(&*key, compute).await;
+            timer.note_cache(making.get());
+            match found? {
                 PageEntry::Depends(bits) => {
                     let known = inputs;
                     inputs = inputs.and(Inputs::from_bits(bits));

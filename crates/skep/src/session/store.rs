@@ -27,6 +27,8 @@ use crate::offload::{Offload, offload_to_end};
 use crate::private;
 use crate::rate::Rate;
 use crate::setup::Setup;
+#[cfg(not(target_family = "wasm"))]
+use crate::status::Part;
 
 /// What a session holds: JSON by name.
 pub(super) type Values = BTreeMap<String, String>;
@@ -123,6 +125,15 @@ const MEMORY: u64 = 64 << 20;
 pub(crate) const SESSIONS: &str = "sessions";
 /// The file in the data folder.
 const FILE: &str = "sessions.sqlite";
+
+#[cfg(not(target_family = "wasm"))]
+impl Sessions {
+    /// What the store holds, once it is open.
+    pub(crate) fn status(&self) -> Option<Part> {
+        let cache = self.place.cache.lock().unwrap_or_else(PoisonError::into_inner).as_ref()?.0.clone();
+        Some(cache::of_usage("sessions", cache.driver()))
+    }
+}
 
 impl Sessions {
     pub(crate) fn new(setup: &Setup, program: &str) -> Self {

@@ -33,12 +33,12 @@ impl Local {
     /// Handles a request. It never fails: an error becomes an error page, and a panic ends only its own request.
     pub fn answer(&self, request: Request) -> impl Future<Output = Response> + use<> {
         // Taken apart out here: what a future takes apart inside, it holds twice.
-        let Request { parts, body, peer, id } = request;
+        let Request { parts, body, peer, id, is_accounted } = request;
         let id = id.unwrap_or_else(|| self.inner.ids.next());
         let raised = self.site().resources.raised_level(&parts.headers);
         let mut log =
             RequestLog::new(id.into(), &parts.headers, raised).with_span(parts.method.as_str(), parts.uri.path());
-        let work = self.respond(parts, body, peer, id);
+        let work = self.respond(parts, body, peer, (id, is_accounted));
         async move {
             let mut work = pin!(work);
             let mut response = poll_fn(|task| log.enter(|| work.as_mut().poll(task))).await;

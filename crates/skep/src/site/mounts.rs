@@ -2,7 +2,7 @@
 
 use http::request::Parts;
 
-use super::{Local, Site};
+use super::{Local, Site, observed};
 use crate::body::Body;
 use crate::cx::Cx;
 use crate::mount::MountPoint;
@@ -10,12 +10,12 @@ use crate::percent;
 use crate::request::{Peer, RequestId};
 use crate::response::Result;
 
-/// What is mounted where a request leads, unless a service or a folder answers there.
-pub(super) fn find<'s>(site: &'s Site, parts: &Parts) -> Option<&'s MountPoint> {
+/// What is mounted where a request leads, unless a service or a folder answers there, and its position in `Site::service_observed`.
+pub(super) fn find<'s>(site: &'s Site, parts: &Parts) -> Option<(u16, &'s MountPoint)> {
     let path = parts.uri.path();
-    let place = site.mounts.iter().find(|place| place.holds(path))?;
+    let (position, place) = site.mounts.iter().enumerate().find(|(_, place)| place.holds(path))?;
     let is_ours = !site.router.is_empty() && site.router.find(&percent::normalise_path(path)).is_some();
-    (!is_ours).then_some(place)
+    (!is_ours).then(|| (observed::of_mount(position), place))
 }
 
 impl Local {

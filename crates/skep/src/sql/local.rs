@@ -22,6 +22,7 @@ use super::row::Row;
 use super::transaction::Transaction;
 use super::value::Value;
 use super::verbs::row_verbs;
+use crate::account::Timer;
 
 /// How many statements a thread remembers. A program that puts its texts together at run time may have more; when
 /// they do not fit, all are forgotten and learned anew.
@@ -79,9 +80,13 @@ impl Local {
     /// # Errors
     /// While a transaction of the same request is open: the statement would wait for it, and it for the statement.
     pub async fn execute<'q>(&self, query: impl Into<Query<'q>>) -> Result<Changes> {
-        let (text, values) = owned(query.into())?;
+        let query = query.into();
+        let (timer, statement) = (Timer::start(), query.text());
+        let (text, values) = owned(query)?;
         self.check_outside_transaction().map_err(|error| error.of(&text))?;
-        self.inner.shared.write(move |connection| connection.execute(&text, &values)).await
+        let result = self.inner.shared.write(move |connection| connection.execute(&text, &values)).await;
+        timer.note_statement(statement);
+        result
     }
 
     /// Begins a transaction: waits for the writer, and for the lock if another process has it.
@@ -110,8 +115,16 @@ impl Local {
         if is_open { Err(Kind::OwnTransaction.into()) } else { Ok(()) }
     }
 
-    /// Runs a statement that gives rows wherever it belongs.
+    /// Runs a statement that gives rows, and notes how long that took.
     async fn ask<R: Send + 'static, T>(&self, query: Query<'_, T>, verb: Verb<R>) -> Result<R> {
+        let (timer, text) = (Timer::start(), query.text());
+        let result = self.ask_unnoted(query, verb).await;
+        timer.note_statement(text);
+        result
+    }
+
+    /// Runs a statement that gives rows wherever it belongs.
+    async fn ask_unnoted<R: Send + 'static, T>(&self, query: Query<'_, T>, verb: Verb<R>) -> Result<R> {
         let (text, checked) = (query.text(), query.checked());
         let values = query.into_values()?;
         let known = match self.known(text, checked) {

@@ -12,6 +12,7 @@ use super::pool::Lease;
 use super::query::Query;
 use super::row::Row;
 use super::verbs::verbs;
+use crate::account::Timer;
 use crate::offload::offload;
 
 /// Several statements that happen together or not at all.
@@ -86,7 +87,9 @@ impl Transaction {
 
     /// Commits; the handle stays, for the request that it belongs to.
     pub(crate) async fn keep_changes(&self) -> Result<()> {
+        let timer = Timer::start();
         let committed = self.run(|connection| connection.control("commit")).await;
+        timer.note_statement("commit");
         self.undo();
         committed
     }
@@ -112,8 +115,11 @@ impl Transaction {
     }
 
     async fn ask<T, R: Send + 'static>(&self, query: Query<'_, T>, verb: Verb<R>) -> Result<R> {
+        let (timer, statement) = (Timer::start(), query.text());
         let (text, values) = owned(query)?;
-        self.within(move |connection| verb(connection, &text, &values)).await
+        let result = self.within(move |connection| verb(connection, &text, &values)).await;
+        timer.note_statement(statement);
+        result
     }
 
     /// Runs `work`, unless the transaction is over.

@@ -12,11 +12,13 @@ fn upgrade_state_is_parsed_as_it_was_written() {
         name: "blog 1.0".into(),
         control: Some(9),
         sockets: vec![vec![3, 4], vec![5, 6]],
+        metrics: Some(12),
+        status: Some(13),
         workers: vec![worker, InheritedWorker { serving: false, number: 6, pid: 99, ..worker }],
         urls: vec!["http://localhost:80 (on every address)".into(), "unix:/a b".into()],
     };
     assert_eq!(UpgradeState::parse(&state.to_text()), Some(state.clone()));
-    let without = UpgradeState { workers: Vec::new(), control: None, ..state };
+    let without = UpgradeState { workers: Vec::new(), control: None, metrics: None, status: None, ..state };
     assert_eq!(UpgradeState::parse(&without.to_text()), Some(without));
     assert_eq!(UpgradeState::parse("1\n2"), None);
 }

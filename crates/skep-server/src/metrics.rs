@@ -1,0 +1,80 @@
+//! What requests cost, counted by the threads that serve them and read by everyone who watches the server.
+//!
+//! The numbers are in memory that outlives workers: the supervisor makes it once, each worker inherits it. Requests of different threads
+//! count in different blocks, so no two cores write to one cache line; every addition is atomic, so two workers that share a block during
+//! a swap lose nothing. There is no lock, and a process that is killed leaves nothing half-done that others wait for.
+//!
+//! | module | what it does |
+//! |---|---|
+//! | [`layout`] | where which number is |
+//! | [`histogram`] | buckets of latencies, quantiles |
+//! | [`recorder`] | one thread's view: it counts |
+//! | [`figures`] | what a reader sees: sums over all threads |
+//! | [`records`] | the last errors and slow requests |
+
+pub(crate) mod figures;
+pub(crate) mod histogram;
+mod layout;
+pub(crate) mod recorder;
+pub(crate) mod records;
+
+use std::io;
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use crate::sys::shared_words::SharedWords;
+use layout::{CREATED, MAGIC, Texts, VERSION};
+use recorder::Recorder;
+
+/// The numbers of all workers of a server, since it started.
+#[derive(Debug)]
+pub(crate) struct Metrics {
+    memory: SharedWords,
+}
+
+impl Metrics {
+    pub(crate) fn new() -> io::Result<Self> {
+        let memory = SharedWords::new(c"skep-metrics", layout::WORDS)?;
+        memory.words()[MAGIC].store(VERSION, Ordering::Relaxed);
+        memory.words()[CREATED].store(unix_millis(), Ordering::Relaxed);
+        Ok(Self { memory })
+    }
+
+    /// Those that another process has made. A version with another layout is refused: it would count in the wrong places.
+    pub(crate) fn open(file: OwnedFd) -> io::Result<Self> {
+        let memory = SharedWords::open(file, layout::WORDS)?;
+        if memory.words()[MAGIC].load(Ordering::Relaxed) == VERSION {
+            Ok(Self { memory })
+        } else {
+            Err(io::Error::other(
+                "the supervisor counts in another way: restart it, or replace it with `--control upgrade`",
+            ))
+        }
+    }
+
+    pub(crate) fn file(&self) -> &OwnedFd {
+        self.memory.file()
+    }
+
+    /// Makes services known by name, and returns where each is counted. Those for which there is no room count as the first one.
+    pub(crate) fn register(&self, names: &[String]) -> Arc<[u16]> {
+        names.iter().map(|name| self.texts(Texts::SERVICES).find_or_add(name).unwrap_or(0)).collect()
+    }
+
+    /// The view of a thread. Threads with the same number share a block.
+    pub(crate) fn recorder(self: &Arc<Self>, thread: usize, services: Arc<[u16]>, slow: Duration) -> Recorder {
+        Recorder::new(Arc::clone(self), thread, services, slow)
+    }
+}
+
+/// Milliseconds since 1970.
+pub(crate) fn unix_millis() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+#[path = "../tests/unit/metrics.rs"]
+mod tests;

@@ -1,0 +1,140 @@
+//! The process that serves the status page and metrics, as its supervisor sees it.
+//!
+//! It is no worker: it runs no code of the application, and the server serves without it. It is the same executable, started with a listening
+//! socket and the memory that workers count in; for all else it asks on the control socket, as any operator does. So it shows a crash loop or
+//! a failed swap also while no worker serves.
+
+use std::io;
+use std::os::fd::{OwnedFd, RawFd};
+use std::os::unix::process::CommandExt;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, WaitStatus, kill_process};
+
+use super::Supervisor;
+use crate::config::Config;
+use crate::error::StartError;
+use crate::executable::Executable;
+use crate::handoff::{StatusHandoff, TITLE_LENGTH, set_inheritable};
+use crate::listener::{BoundAddress, Listeners, SocketFile, take};
+use crate::metrics::Metrics;
+use crate::{procfs, sys};
+
+/// How long the next process waits after one has crashed.
+const RESTART_DELAY: Duration = Duration::from_secs(2);
+
+/// The process, its socket, and when the next one starts.
+#[derive(Debug)]
+pub(crate) struct StatusProcess {
+    socket: OwnedFd,
+    pub(super) url: String,
+    process: Option<(Pid, Rc<Executable>)>,
+    start_at: Option<Instant>,
+}
+
+impl StatusProcess {
+    /// Binds the address, if there is one, and starts nothing.
+    pub(super) fn bind(config: &Config) -> Result<(Option<Self>, Vec<SocketFile>), StartError> {
+        let Some(address) = &config.status.listen.0 else { return Ok((None, Vec::new())) };
+        let mut listeners = Listeners::bind(std::slice::from_ref(address), false, 1, config.backlog)?;
+        let socket = listeners.workers.pop().and_then(|mut sockets| sockets.pop());
+        let process = socket.zip(listeners.reached.first()).map(|(socket, at)| Self::new(socket.socket, at));
+        Ok((process, listeners.files))
+    }
+
+    fn new(socket: OwnedFd, at: &BoundAddress) -> Self {
+        Self { socket, url: at.url(false), process: None, start_at: Some(Instant::now()) }
+    }
+
+    pub(super) fn socket(&self) -> &OwnedFd {
+        &self.socket
+    }
+
+    pub(super) fn start_at(&self) -> Option<Instant> {
+        self.start_at
+    }
+
+    fn spawn(&self, executable: &Executable, metrics: &Metrics) -> io::Result<Pid> {
+        // This process has one thread, so nothing else is executed while these are inheritable.
+        let handoff = StatusHandoff {
+            supervisor: std::process::id(),
+            listener: set_inheritable(&self.socket, true)?,
+            metrics: set_inheritable(metrics.file(), true)?,
+        };
+        let title = "skep: status";
+        let mut command = executable.command();
+        command.arg0(format!("{title:<TITLE_LENGTH$}")).args(std::env::args_os().skip(1));
+        command.env(StatusHandoff::VARIABLE, handoff.to_string());
+        let spawned = command.spawn();
+        set_inheritable(&self.socket, false)?;
+        set_inheritable(metrics.file(), false)?;
+        Ok(Pid::from_child(&spawned?))
+    }
+}
+
+impl Supervisor {
+    pub(super) fn start_status_if_due(&mut self) {
+        let Some((status, metrics)) = self.status_process.as_mut().zip(self.metrics.as_ref()) else { return };
+        let is_due = status.process.is_none() && status.start_at.is_some_and(|at| at <= Instant::now());
+        if !is_due || self.shutdown.is_some() {
+            return;
+        }
+        status.start_at = None;
+        match status.spawn(&self.executable, metrics) {
+            Ok(pid) => status.process = Some((pid, Rc::clone(&self.executable))),
+            Err(error) => {
+                tracing::error!(%error, "the status page is not served: its process cannot be started");
+                status.start_at = Some(Instant::now() + RESTART_DELAY);
+            }
+        }
+    }
+
+    /// True if this was the process; another one takes its place.
+    pub(super) fn on_status_exit(&mut self, pid: Pid, how: WaitStatus) -> bool {
+        let Some(status) = &mut self.status_process else { return false };
+        let Some((_, executable)) = status.process.take_if(|(known, _)| *known == pid) else { return false };
+        if self.shutdown.is_some() {
+            return true;
+        }
+        let was_stopped = !Rc::ptr_eq(&executable, &self.executable);
+        if !was_stopped {
+            tracing::error!("the process of the status page crashed: {}", procfs::describe_exit(how));
+        }
+        let delay = if was_stopped { Duration::ZERO } else { RESTART_DELAY };
+        status.start_at = Some(Instant::now() + delay);
+        true
+    }
+
+    /// Ends the process: at shutdown, and when the version changes. It has nothing that would be lost.
+    pub(super) fn stop_status(&self) {
+        if let Some((pid, _)) = self.status_process.as_ref().and_then(|status| status.process.as_ref()) {
+            let _ = kill_process(*pid, Signal::TERM);
+        }
+    }
+
+    /// A worker serves; `before` is the version of the last one.
+    pub(super) fn note_version(&mut self, before: &Rc<Executable>, is_swap: bool) {
+        if is_swap && !before.is_same(&self.executable) {
+            self.previous = Some(before.version());
+        }
+        let process = self.status_process.as_ref().and_then(|status| status.process.as_ref());
+        if process.is_some_and(|(_, executable)| !Rc::ptr_eq(executable, &self.executable)) {
+            self.stop_status();
+        }
+    }
+
+    /// Continues after an upgrade. If the new version counts in another way, it begins anew.
+    pub(super) fn resume_status(&mut self, metrics: Option<RawFd>, socket: Option<RawFd>) -> Result<(), StartError> {
+        let (Some(metrics), Some(socket)) = (metrics, socket) else { return Ok(()) };
+        let metrics = Metrics::open(sys::take_inherited(metrics)?).or_else(|_| Metrics::new())?;
+        let (listener, at) = take(socket)?;
+        if let BoundAddress::Unix(path) = &at {
+            self.files.extend(SocketFile::at(path));
+        }
+        self.metrics = Some(Arc::new(metrics));
+        self.status_process = Some(StatusProcess::new(listener.socket, &at));
+        Ok(())
+    }
+}

@@ -1,0 +1,82 @@
+//! Memory of atomic words that processes share by inheriting its file.
+
+use std::ffi::CStr;
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::ptr::{self, NonNull};
+use std::sync::atomic::AtomicU64;
+
+use rustix::fs::MemfdFlags;
+use rustix::mm::{MapFlags, ProtFlags};
+
+/// Words that start as zeros. Those that nobody touches take no memory.
+#[derive(Debug)]
+pub(crate) struct SharedWords {
+    memory: NonNull<AtomicU64>,
+    count: usize,
+    file: OwnedFd,
+}
+
+// SAFETY: what it points to consists of atomics, and stays where it is until this is dropped.
+unsafe impl Send for SharedWords {}
+// SAFETY: as above.
+unsafe impl Sync for SharedWords {}
+
+impl SharedWords {
+    pub(crate) fn new(name: &CStr, count: usize) -> io::Result<Self> {
+        let file = rustix::fs::memfd_create(name, MemfdFlags::CLOEXEC)?;
+        rustix::fs::ftruncate(&file, Self::bytes(count) as u64)?;
+        Self::open(file, count)
+    }
+
+    /// Those that another process has made, at least as many.
+    pub(crate) fn open(file: OwnedFd, count: usize) -> io::Result<Self> {
+        let length = Self::bytes(count);
+        if rustix::fs::fstat(&file)?.st_size.cast_unsigned() < length as u64 {
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, "the shared memory is too short"));
+        }
+        let protection = ProtFlags::READ | ProtFlags::WRITE;
+        // SAFETY: a new mapping at a place that the kernel chooses; the file is at least that long, and is never made shorter.
+        let memory =
+            unsafe { rustix::mm::mmap(ptr::null_mut(), length, protection, MapFlags::SHARED, file.as_fd(), 0)? };
+        let memory = NonNull::new(memory.cast()).ok_or(io::ErrorKind::OutOfMemory)?;
+        Ok(Self { memory, count, file })
+    }
+
+    fn bytes(count: usize) -> usize {
+        count.max(1) * size_of::<AtomicU64>()
+    }
+
+    pub(crate) fn file(&self) -> &OwnedFd {
+        &self.file
+    }
+
+    pub(crate) fn words(&self) -> &[AtomicU64] {
+        // SAFETY: so many words are mapped (page alignment is enough for them), any bytes are valid atomics, and the memory lives as
+        // long as `self`.
+        unsafe { std::slice::from_raw_parts(self.memory.as_ptr(), self.count) }
+    }
+}
+
+impl Drop for SharedWords {
+    fn drop(&mut self) {
+        // SAFETY: mapped by `open` with this length; nobody can hold a slice of it any more.
+        let _ = unsafe { rustix::mm::munmap(self.memory.as_ptr().cast(), Self::bytes(self.count)) };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::Ordering;
+
+    use super::*;
+
+    #[test]
+    fn what_one_mapping_adds_another_one_reads() {
+        let words = SharedWords::new(c"skep-test", 1000).unwrap();
+        let other = SharedWords::open(words.file().try_clone().unwrap(), 1000).unwrap();
+        words.words()[999].fetch_add(3, Ordering::Relaxed);
+        assert_eq!(other.words()[999].load(Ordering::Relaxed), 3);
+        assert!(SharedWords::open(words.file().try_clone().unwrap(), 1_000_000).is_err());
+    }
+}

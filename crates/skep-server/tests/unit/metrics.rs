@@ -1,0 +1,151 @@
+//! Unit tests of `metrics`.
+
+use std::time::Duration;
+
+use http::StatusCode;
+use skep::account::{Account, StatementTime};
+
+use super::figures::{Counter, Figures};
+use super::recorder::Finished;
+use super::*;
+
+fn account(service: u16, cause: Option<&str>) -> Account {
+    Account {
+        id: 0xabc,
+        service,
+        sql: Duration::from_millis(3),
+        statements: 2,
+        by_statement: vec![StatementTime { text: "select 1".into(), runs: 2, time: Duration::from_millis(3) }],
+        cache: Duration::ZERO,
+        cache_reads: 0,
+        cause: cause.map(str::to_owned),
+    }
+}
+
+fn finished(account: &Account, status: u16, millis: u64) -> Finished<'_> {
+    let time = Duration::from_millis(millis);
+    Finished {
+        account: Some(account),
+        method: "GET",
+        path: "/a",
+        status: (status > 0).then(|| StatusCode::from_u16(status).unwrap()),
+        time,
+        waited: Duration::from_millis(1),
+        answered: time,
+        now: 0,
+    }
+}
+
+fn names(names: &[&str]) -> Vec<String> {
+    names.iter().map(|name| (*name).to_owned()).collect()
+}
+
+fn start() -> (Arc<Metrics>, recorder::Recorder) {
+    let metrics = Arc::new(Metrics::new().unwrap());
+    let services = metrics.register(&names(&["none", "Article"]));
+    let recorder = metrics.recorder(0, services, Duration::from_millis(50));
+    (metrics, recorder)
+}
+
+#[test]
+fn requests_are_counted_by_service_and_outcome_over_all_threads_and_workers() {
+    let (metrics, recorder) = start();
+    recorder.record(&finished(&account(1, None), 200, 2));
+    // The next version has its services in another order, and shares the memory through another mapping.
+    let other = Arc::new(Metrics::open(metrics.file().try_clone().unwrap()).unwrap());
+    let services = other.register(&names(&["none", "Index", "Article"]));
+    for (thread, status) in [(0, 200), (1, 404), (65, 503), (1, 0)] {
+        other.recorder(thread, Arc::clone(&services), Duration::from_secs(9)).record(&finished(
+            &account(2, None),
+            status,
+            2,
+        ));
+    }
+    let figures = metrics.figures();
+    let article = &figures.services["Article"];
+    let of = |name| article.with_outcome(name);
+    assert_eq!((of("2xx"), of("3xx"), of("4xx"), of("5xx"), of("closed")), (2, 0, 1, 1, 1));
+    assert!(!figures.services.contains_key("Index"), "it had no request");
+    assert_eq!(figures.counter(Counter::Statements), 10);
+    assert_eq!((figures.statements[0].runs, figures.statements[0].nanos), (10, 15_000_000));
+}
+
+#[test]
+fn nothing_is_lost_when_threads_share_a_block() {
+    let metrics = Arc::new(Metrics::new().unwrap());
+    let services = metrics.register(&names(&["none"]));
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                let recorder = metrics.recorder(3, Arc::clone(&services), Duration::from_secs(9));
+                for _ in 0..1000 {
+                    recorder.record(&finished(&account(0, None), 200, 1));
+                    recorder.count(Counter::Accepted);
+                }
+            });
+        }
+    });
+    let figures = metrics.figures();
+    assert_eq!((figures.total().count(), figures.counter(Counter::Accepted)), (4000, 4000));
+}
+
+#[test]
+fn an_error_is_listed_with_its_cause_and_a_slow_request_with_where_its_time_went() {
+    let (metrics, recorder) = start();
+    recorder.record(&finished(&account(1, Some("the disk is \"full\"\n")), 500, 2));
+    recorder.record(&finished(&account(1, None), 404, 2));
+    recorder.record(&finished(&account(1, None), 200, 80));
+    let Figures { errors, slow, .. } = metrics.figures();
+    let [error] = &errors[..] else { panic!("{errors:?}") };
+    assert_eq!((&*error.id, error.status, &*error.service), ("0000000000000abc", 500, "Article"));
+    assert_eq!((&*error.path, &*error.cause), ("/a", "the disk is \"full\"\n"));
+    let [slow] = &slow[..] else { panic!("{slow:?}") };
+    assert_eq!((slow.micros, slow.wait, slow.sql, slow.handler, slow.write), (80_000, 1000, 3000, 76_000, 0));
+    assert_eq!((&*slow.slowest[0].text, slow.slowest[0].runs), ("select 1", 2));
+}
+
+#[test]
+fn the_rings_keep_the_newest_records_and_skip_what_does_not_fit() {
+    let (metrics, recorder) = start();
+    for number in 0..200 {
+        recorder.record(&finished(&account(1, Some(&format!("{number}"))), 500, 1));
+    }
+    let escaped = "\u{1}".repeat(400);
+    recorder.record(&finished(&account(1, Some(&escaped)), 500, 1));
+    let errors = metrics.figures().errors;
+    let causes: Vec<&str> = errors.iter().map(|error| &*error.cause).collect();
+    assert_eq!((causes.len(), causes[0], causes[63]), (64, "199", "136"));
+}
+
+#[test]
+fn the_slowest_request_is_the_example_until_it_is_old() {
+    let (metrics, recorder) = start();
+    let example = || metrics.figures().services["Article"].outcomes[0].example.unwrap();
+    let now = unix_millis();
+    for millis in [5, 9, 3] {
+        recorder.record(&Finished { now, ..finished(&account(1, None), 200, millis) });
+    }
+    assert_eq!((example().id, example().nanos), (0xabc, 9_000_000));
+    recorder.record(&Finished { now: now + 120_000, ..finished(&account(1, None), 200, 4) });
+    assert_eq!(example().nanos, 4_000_000);
+}
+
+#[test]
+fn a_running_request_is_shown_until_it_ends() {
+    let (metrics, recorder) = start();
+    let start = std::time::Instant::now();
+    recorder.show_activity(Some(("GET", "/slow", start)));
+    let running = metrics.figures().activities;
+    assert_eq!((running[0].process, &*running[0].request), (std::process::id(), "GET /slow"));
+    recorder.show_activity(None);
+    assert_eq!(metrics.figures().activities, []);
+}
+
+#[test]
+fn names_beyond_the_room_count_as_no_service() {
+    let metrics = Arc::new(Metrics::new().unwrap());
+    let many: Vec<String> = (0..300).map(|number| format!("Service{number}")).collect();
+    let services = metrics.register(&many);
+    assert_eq!((services[255], services[256], services[299]), (255, 0, 0));
+    assert_eq!(metrics.register(&many)[..256], services[..256], "a name has one place");
+}

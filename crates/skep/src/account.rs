@@ -1,0 +1,159 @@
+//! What a request cost, and on what: for a server that counts and lists.
+//!
+//! A server asks for an account with [`Request::with_account`](crate::Request::with_account). While the response is made, a [`Scope`] spans each
+//! step, so that SQL and the cache find the account of the request they work for. Without one, nothing is measured.
+
+use std::cell::Cell;
+use std::time::{Duration, Instant};
+
+/// The most different statements of one request that are told apart; the time of others counts, their text does not.
+const MOST_STATEMENTS: usize = 16;
+
+/// The longest text of a statement that is noted.
+const LONGEST_STATEMENT: usize = 400;
+
+thread_local! {
+    static CURRENT: Cell<Option<Box<Account>>> = const { Cell::new(None) };
+    /// Of the response whose making was abandoned last.
+    static ABANDONED: Cell<Option<Box<Account>>> = const { Cell::new(None) };
+}
+
+/// What a request cost.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Account {
+    /// The id in error pages and in the log.
+    pub id: u64,
+    /// Its service: a position in [`Site::service_names`](crate::Site::service_names).
+    pub service: u16,
+    /// The time in which it waited for the database.
+    pub sql: Duration,
+    /// How many statements it ran.
+    pub statements: u32,
+    /// Those that are told apart.
+    pub by_statement: Vec<StatementTime>,
+    /// The time in which it waited for the cache, without that of making what was not cached.
+    pub cache: Duration,
+    /// How often it asked the cache.
+    pub cache_reads: u32,
+    /// Why it failed, if that is the fault of the server.
+    pub cause: Option<String>,
+}
+
+/// The runs of one statement in a request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StatementTime {
+    /// Its text, without values.
+    pub text: Box<str>,
+    /// How often it ran.
+    pub runs: u32,
+    /// How long, in all.
+    pub time: Duration,
+}
+
+impl Account {
+    pub(crate) fn new(id: u64) -> Self {
+        let (sql, cache, statements, cache_reads) = Default::default();
+        Self { id, service: 0, sql, statements, by_statement: Vec::new(), cache, cache_reads, cause: None }
+    }
+
+    fn note_statement(&mut self, text: &str, time: Duration) {
+        self.sql += time;
+        self.statements += 1;
+        let text = &text[..text.floor_char_boundary(LONGEST_STATEMENT)];
+        if let Some(known) = self.by_statement.iter_mut().find(|known| *known.text == *text) {
+            known.runs += 1;
+            known.time += time;
+        } else if self.by_statement.len() < MOST_STATEMENTS {
+            self.by_statement.push(StatementTime { text: text.into(), runs: 1, time });
+        }
+    }
+}
+
+/// The account of a response that is being made, if the server asked for one.
+#[derive(Debug)]
+pub(crate) struct Scope(pub(crate) Option<Box<Account>>);
+
+impl Scope {
+    /// Runs a step of making the response.
+    pub(crate) fn enter<T>(&mut self, step: impl FnOnce() -> T) -> T {
+        /// Leaves the scope, also by way of a panic.
+        struct Leave<'s>(&'s mut Scope, Option<Box<Account>>);
+        impl Drop for Leave<'_> {
+            fn drop(&mut self) {
+                self.0.0 = CURRENT.replace(self.1.take());
+            }
+        }
+        if self.0.is_none() {
+            return step();
+        }
+        let outer = CURRENT.replace(self.0.take());
+        let _leave = Leave(self, outer);
+        step()
+    }
+}
+
+impl Drop for Scope {
+    fn drop(&mut self) {
+        if let Some(account) = self.0.take() {
+            ABANDONED.set(Some(account));
+        }
+    }
+}
+
+/// The account of a response whose making was just abandoned: its client is gone, or it took too long.
+#[must_use]
+pub fn take_abandoned() -> Option<Box<Account>> {
+    ABANDONED.take()
+}
+
+/// Changes the account of the request that this thread works for, if there is one.
+fn with(change: impl FnOnce(&mut Account)) {
+    if let Some(mut account) = CURRENT.take() {
+        change(&mut account);
+        CURRENT.set(Some(account));
+    }
+}
+
+/// Notes which service answers.
+pub(crate) fn set_service(service: u16) {
+    with(|account| account.service = service);
+}
+
+/// The time since its start, if there is an account to note it in.
+#[derive(Debug)]
+pub(crate) struct Timer(Option<Instant>);
+
+impl Timer {
+    pub(crate) fn start() -> Self {
+        let mut is_on = false;
+        with(|_| is_on = true);
+        Self(is_on.then(Instant::now))
+    }
+
+    /// A statement has run for that time.
+    #[cfg_attr(target_family = "wasm", expect(dead_code, reason = "in a component, a query is a call of the host"))]
+    pub(crate) fn note_statement(&self, text: &str) {
+        if let Some(start) = self.0 {
+            with(|account| account.note_statement(text, start.elapsed()));
+        }
+    }
+
+    /// The cache was asked for that time, less what making the value took.
+    pub(crate) fn note_cache(&self, made: Duration) {
+        if let Some(start) = self.0 {
+            with(|account| {
+                account.cache_reads += 1;
+                account.cache += start.elapsed().saturating_sub(made);
+            });
+        }
+    }
+
+    /// The time since the start; zero without an account.
+    pub(crate) fn elapsed(&self) -> Duration {
+        self.0.map_or(Duration::ZERO, |start| start.elapsed())
+    }
+}
+
+#[cfg(test)]
+#[path = "../tests/unit/account.rs"]
+mod tests;

@@ -1,0 +1,53 @@
+//! Unit tests of `account`.
+
+use super::*;
+
+#[test]
+fn statements_are_told_apart_up_to_a_number_and_all_of_them_count() {
+    let mut account = Account::new(1);
+    let millis = Duration::from_millis;
+    for number in 0..20 {
+        account.note_statement(&format!("select {}", number % 18), millis(2));
+    }
+    assert_eq!((account.statements, account.sql), (20, millis(40)));
+    assert_eq!(account.by_statement.len(), MOST_STATEMENTS);
+    let twice = StatementTime { text: "select 0".into(), runs: 2, time: millis(4) };
+    assert_eq!(account.by_statement[0], twice);
+}
+
+#[test]
+fn a_long_statement_is_cut_between_letters() {
+    let mut account = Account::new(1);
+    account.note_statement(&"ü".repeat(LONGEST_STATEMENT), Duration::ZERO);
+    account.note_statement(&format!("a{}", "ü".repeat(LONGEST_STATEMENT)), Duration::ZERO);
+    let lengths: Vec<usize> = account.by_statement.iter().map(|known| known.text.len()).collect();
+    assert_eq!(lengths, [LONGEST_STATEMENT, LONGEST_STATEMENT - 1]);
+}
+
+#[test]
+fn what_runs_in_a_scope_finds_its_account_and_a_panic_leaves_it() {
+    let mut scope = Scope(Some(Box::new(Account::new(7))));
+    assert_eq!(Timer::start().elapsed(), Duration::ZERO, "there is none outside");
+    scope.enter(|| {
+        set_service(3);
+        Timer::start().note_statement("select 1");
+    });
+    let panicked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+        scope.enter(|| {
+            Timer::start().note_cache(Duration::ZERO);
+            panic!("on purpose")
+        })
+    }));
+    assert!(panicked.is_err());
+    set_service(9);
+    let account = scope.0.take().unwrap();
+    assert_eq!((account.service, account.statements, account.cache_reads), (3, 1, 1));
+}
+
+#[test]
+fn an_abandoned_account_is_there_once() {
+    drop(Scope(Some(Box::new(Account::new(5)))));
+    drop(Scope(None));
+    assert_eq!(take_abandoned().map(|account| account.id), Some(5));
+    assert_eq!(take_abandoned(), None);
+}
