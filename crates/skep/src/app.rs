@@ -19,6 +19,7 @@ use std::time::Duration;
 use http::Method;
 
 use crate::cache::{Caches, Store};
+use crate::cors::CorsTable;
 use crate::endpoint::Endpoint;
 use crate::error::{Error, Result};
 use crate::error_page::{self, ErrorPage};
@@ -79,6 +80,7 @@ pub struct App {
     base_url: Option<BaseUrl>,
     hosts: Vec<String>,
     security_headers: SecurityHeaders,
+    cors: CorsTable,
     left_out: Vec<LeftOut>,
     surroundings: Surroundings,
     error_maps: Vec<ErrorMap>,
@@ -95,6 +97,9 @@ pub struct App {
     languages: Vec<Messages>,
     /// The names of its caches.
     stores: Vec<&'static str>,
+    /// Around the whole application, the outermost first.
+    #[cfg(feature = "tower")]
+    pub(crate) layers: Vec<crate::tower::MakeLayer>,
     #[cfg(feature = "openapi")]
     pub(crate) document: Option<crate::openapi::Made>,
     pub(crate) problems: Vec<String>,
@@ -406,13 +411,15 @@ impl App {
             }
             None => None,
         };
-        let (once, once_rate) = (Ledger::new(setup.limits.once), Rate::new(setup.limits.once_per_address));
         let program = self.name.map_or("skep", |(name, _)| name);
         let site = Site {
             router,
             mounts: self.mounts,
             prefix_guards: self.surroundings.prefixes,
             hosts: self.hosts,
+            cors: self.cors,
+            #[cfg(feature = "tower")]
+            layers: self.layers,
             error_page: self.error_page.unwrap_or(error_page::default_page),
             jobs: self.jobs,
             status_fns: self.status_fns,
@@ -423,23 +430,28 @@ impl App {
                 caches: Caches::new(&setup, program, base_url.as_ref()),
                 base_url,
                 sessions: Sessions::new(&setup, program),
-                forms: Forms {
-                    languages: self.languages,
-                    quota: Quota::default(),
-                    memory: Quota::default(),
-                    secret: keys_of(&setup),
-                    once,
-                    once_rate,
-                },
+                forms: forms(&setup, self.languages),
                 outbox: outbox(&setup, self.mailer),
                 page_variants: Rate::new(setup.limits.page_variants),
                 security_headers,
                 error_maps: self.error_maps,
                 trusted_origins: self.trusted_origins,
+                drain: Arc::default(),
                 setup,
             }),
         };
         Ok((site, self.starts))
+    }
+}
+
+fn forms(setup: &Setup, languages: Vec<Messages>) -> Forms {
+    Forms {
+        languages,
+        quota: Quota::default(),
+        memory: Quota::default(),
+        secret: keys_of(setup),
+        once: Ledger::new(setup.limits.once),
+        once_rate: Rate::new(setup.limits.once_per_address),
     }
 }
 

@@ -1,12 +1,15 @@
 //! What follows the header block, in either direction.
 
+pub mod drain;
+
 use std::borrow::Cow;
 use std::fmt;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 
 use bytes::Bytes;
+use futures_core::TryStream;
 use http::StatusCode;
 use http_body::{Frame, SizeHint};
 use http_body_util::BodyExt;
@@ -101,6 +104,28 @@ impl Body {
     #[must_use]
     pub fn is_upgrade(&self) -> bool {
         matches!(self.kind, Kind::Upgrade(_))
+    }
+
+    /// A body of the pieces of any stream (`futures`, `tokio-stream`, `async-stream`), each sent as soon as it is there. An error breaks
+    /// the body off, which the client notices.
+    ///
+    /// ```
+    /// use std::convert::Infallible;
+    /// use futures_util::stream;
+    /// use skep::Body;
+    ///
+    /// let body = Body::from_stream(stream::iter(["one, ", "two"].map(Ok::<_, Infallible>)));
+    /// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
+    /// assert_eq!(body.collect(100).await.unwrap(), "one, two");
+    /// # });
+    /// ```
+    pub fn from_stream<S>(stream: S) -> Self
+    where
+        S: TryStream + Send + 'static,
+        S::Ok: Into<Bytes>,
+        S::Error: Into<BodyError>,
+    {
+        Self { kind: Kind::Stream(Box::pin(Pieces(Box::pin(stream))), 0) }
     }
 
     /// The length in bytes, where it is known before sending.
@@ -207,6 +232,35 @@ impl Body {
             }
         }
         Ok(None)
+    }
+}
+
+/// The pieces of a stream.
+struct Pieces<S>(Pin<Box<S>>);
+
+impl<S> http_body::Body for Pieces<S>
+where
+    S: TryStream,
+    S::Ok: Into<Bytes>,
+    S::Error: Into<BodyError>,
+{
+    type Data = Bytes;
+    type Error = BodyError;
+
+    fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
+        loop {
+            match ready!(self.0.as_mut().try_poll_next(cx)) {
+                Some(Ok(piece)) => {
+                    let piece = piece.into();
+                    // An empty chunk would be the end (RFC 9112, 7.1).
+                    if !piece.is_empty() {
+                        return Poll::Ready(Some(Ok(Frame::data(piece))));
+                    }
+                }
+                Some(Err(error)) => return Poll::Ready(Some(Err(error.into()))),
+                None => return Poll::Ready(None),
+            }
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 mod forms;
 mod mail;
 mod reader;
+mod streams;
 
 use std::cell::{Cell, OnceCell};
 use std::path::Path;

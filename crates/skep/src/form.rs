@@ -204,6 +204,7 @@ impl<S: Service> Form<S> {
             return form;
         }
         form.core.hidden = cx.hidden_fields(S::ROUTE);
+        form.core.language = cx.language();
         if let Some(submission) = cx.submission().filter(|one| one.service == TypeId::of::<S>()) {
             form.core.complaints = submission.complaints(cx.messages());
             form.core.typed = Some(submission);

@@ -1,6 +1,8 @@
 //! What a host of components needs of this crate: an application's database, caches, sessions and keys, kept as a native application
 //! keeps them, for a program that runs elsewhere. `skep-isolate` is its only user.
 
+#![cfg(not(target_family = "wasm"))]
+
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 

@@ -43,13 +43,13 @@ pub mod cache;
 pub mod component;
 pub mod compression;
 pub mod cookie;
+pub mod cors;
 pub mod cx;
 pub mod error;
 pub mod error_page;
 pub mod files;
 pub mod form;
 pub mod guard;
-#[cfg(not(target_family = "wasm"))]
 #[doc(hidden)]
 pub mod hosted;
 pub mod html;
@@ -60,10 +60,8 @@ pub mod mail;
 pub mod module;
 pub mod mount;
 pub mod offload;
-#[cfg(feature = "openapi")]
 pub mod openapi;
 pub mod param;
-#[cfg(feature = "people")]
 pub mod people;
 pub mod request;
 pub mod response;
@@ -72,8 +70,10 @@ pub mod session;
 pub mod settings;
 pub mod site;
 pub mod sql;
+pub mod sse;
 pub mod status;
 pub mod test;
+pub mod tower;
 pub mod upgrade;
 pub mod websocket;
 #[doc(hidden)]
@@ -85,7 +85,6 @@ mod keys;
 mod log_limit;
 mod nonce;
 mod origin;
-#[cfg(doctest)]
 mod pages;
 mod panic;
 mod percent;

@@ -5,6 +5,9 @@
 //!
 //! Start reading at [`offload`].
 
+#[cfg(any(feature = "tower", not(target_family = "wasm")))]
+pub(crate) mod cancel;
+
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 

@@ -5,6 +5,8 @@
 //!
 //! Start reading at `document::document`. What the derive says of a service is in `interface`.
 
+#![cfg(feature = "openapi")]
+
 mod document;
 mod interface;
 mod known;

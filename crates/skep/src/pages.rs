@@ -1,5 +1,7 @@
 //! The examples of the pages in `docs` are compiled and run as documentation tests.
 
+#![cfg(doctest)]
+
 #[doc = include_str!("../../../docs/guides/cache-pages.md")]
 #[doc = include_str!("../../../docs/guides/compression.md")]
 #[doc = include_str!("../../../docs/guides/templates.md")]
@@ -8,6 +10,9 @@
 #[doc = include_str!("../../../docs/guides/guards.md")]
 #[doc = include_str!("../../../docs/guides/rate-limit.md")]
 #[doc = include_str!("../../../docs/guides/mail.md")]
+#[doc = include_str!("../../../docs/guides/handlers.md")]
+#[doc = include_str!("../../../docs/guides/streams.md")]
+#[doc = include_str!("../../../docs/guides/cors.md")]
 #[doc = include_str!("../../../docs/guides/sessions.md")]
 #[doc = include_str!("../../../docs/guides/database.md")]
 #[doc = include_str!("../../../docs/guides/logging.md")]
@@ -21,3 +26,7 @@ struct PageOfApi;
 #[cfg(feature = "people")]
 #[doc = include_str!("../../../docs/guides/accounts.md")]
 struct PageOfAccounts;
+
+#[cfg(feature = "tower")]
+#[doc = include_str!("../../../docs/guides/tower.md")]
+struct PageOfTower;

@@ -3,6 +3,8 @@
 //! The mechanism is here; tables and pages are the application's. Start with [`Account`], which makes a type of the application one that
 //! signs in, and with the guards [`Signed`], [`Maybe`], [`Fresh`] and [`Allowed`]. The how-to guide is `docs/guides/accounts.md`.
 
+#![cfg(feature = "people")]
+
 mod account;
 mod common;
 mod device;
@@ -28,6 +30,8 @@ pub(crate) use password::hash_now;
 pub use password::{PasswordCost, hash_password, verify_password};
 pub use remember::remember;
 pub use second::{TotpAccount, awaiting_second_factor, confirm_totp, second_factor_sign_in};
+#[cfg(not(target_family = "wasm"))]
+pub(crate) use sign_in::sign_in_by_id;
 pub use sign_in::{
     PasswordAccount, change_password, password_sign_in, return_to, sign_in, sign_out, sign_out_everywhere,
 };

@@ -11,6 +11,7 @@ use std::sync::Arc;
 
 use http::{HeaderMap, header};
 
+use crate::body::drain::DrainSignal;
 use crate::cache::{Cache, Caches, Pages, Store};
 use crate::error::{Error, Result};
 use crate::form::once::Ledger;
@@ -50,6 +51,7 @@ pub(crate) struct Resources {
     pub(crate) error_maps: Vec<ErrorMap>,
     /// Sites whose forms and websockets are accepted.
     pub(crate) trusted_origins: Vec<String>,
+    pub(crate) drain: Arc<DrainSignal>,
     pub(crate) setup: Setup,
 }
 

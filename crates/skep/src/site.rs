@@ -6,10 +6,13 @@ mod failures;
 mod headers;
 mod ids;
 mod job;
+#[cfg(feature = "tower")]
+mod layers;
 mod logged;
 mod mail;
 mod mounts;
 pub(crate) mod observed;
+mod parts;
 #[cfg(feature = "people")]
 mod people;
 
@@ -21,7 +24,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Instant;
 
-use http::header::{ALLOW, LOCATION};
+use http::header::{ALLOW, LOCATION, ORIGIN};
 use http::request::Parts;
 use http::{HeaderValue, Method, StatusCode};
 
@@ -30,6 +33,7 @@ use crate::body::Body;
 use crate::cache::{Cache, Store};
 #[cfg(feature = "compression")]
 use crate::compression::{self, Situation};
+use crate::cors::{self, CorsTable};
 use crate::cx::Cx;
 use crate::endpoint::Endpoint;
 use crate::error::Error;
@@ -45,7 +49,7 @@ use crate::percent;
 use crate::request::{Peer, RequestId};
 use crate::resources::{Resources, ThreadResources};
 use crate::response::{Response, Result};
-use crate::router::{Found, NoEndpoint, Router};
+use crate::router::Router;
 use crate::service::Input;
 use crate::settings::Settings;
 use crate::setup::Setup;
@@ -55,6 +59,7 @@ use failures::About;
 use headers::{add_headers, drop_body};
 use ids::Ids;
 pub use job::Job;
+use parts::{endpoint, page_of_form, without_path};
 
 /// An application that is ready to serve requests. Made by [`App::open`](crate::App::open).
 ///
@@ -65,6 +70,9 @@ pub struct Site {
     /// For mounts; an endpoint has its own.
     pub(crate) prefix_guards: Vec<PrefixGuard>,
     pub(crate) hosts: Vec<String>,
+    pub(crate) cors: CorsTable,
+    #[cfg(feature = "tower")]
+    pub(crate) layers: Vec<crate::tower::MakeLayer>,
     pub(crate) error_page: ErrorPage,
     pub(crate) jobs: Vec<Job>,
     pub(crate) status_fns: Vec<StatusFn>,
@@ -85,6 +93,8 @@ struct LocalParts {
     site: Arc<Site>,
     thread: ThreadResources,
     ids: Ids,
+    #[cfg(feature = "tower")]
+    stack: std::cell::OnceCell<crate::tower::Stack>,
 }
 
 impl Site {
@@ -92,7 +102,13 @@ impl Site {
     #[must_use]
     pub fn local(self: &Arc<Self>) -> Local {
         let thread = ThreadResources::new(Arc::clone(&self.resources));
-        let parts = LocalParts { site: Arc::clone(self), thread, ids: Ids::new() };
+        let parts = LocalParts {
+            site: Arc::clone(self),
+            thread,
+            ids: Ids::new(),
+            #[cfg(feature = "tower")]
+            stack: std::cell::OnceCell::new(),
+        };
         Local { inner: Rc::new(parts) }
     }
 
@@ -188,6 +204,12 @@ impl Site {
     /// ```
     pub fn invalidate(&self, tag: &str) -> Result<()> {
         skep_cache::driver::block_on(self.resources.caches.invalidate(tag))
+    }
+
+    /// Tells responses that go on that the server drains ([`Cx::draining`]). The server calls it.
+    #[doc(hidden)]
+    pub fn drain(&self) {
+        self.resources.drain.begin();
     }
 
     /// Writes back what caches have buffered (`writes=back`). The server calls it before the process exits.
@@ -289,7 +311,13 @@ impl Local {
             let mut account = account::Scope(is_measured.then(|| Box::new(Account::new(id.into()))));
             let mount = mounts::find(local.site(), &parts);
             let resources = local.inner.thread.for_request();
+            let cors = local.site().cors.find(parts.uri.path());
+            let origin = cors.and_then(|_| parts.headers.get(ORIGIN).cloned());
+            let preflight = cors.filter(|_| cors::is_preflight(&parts));
             let result = match mount {
+                _ if let Some(answer) = preflight.and_then(|cors| local.preflight(cors, &parts, mount.is_some())) => {
+                    Ok(Ok(answer))
+                }
                 Some((number, mount)) => {
                     account.enter(|| account::set_service(number));
                     // A block of its own: what is pinned borrows the parts until it is dropped.
@@ -329,6 +357,9 @@ impl Local {
             }
             if is_own {
                 local.site().resources.add_security_headers(&mut response, &nonce, peer);
+            }
+            if let Some(cors) = cors {
+                cors.add_to(response.headers_mut(), origin.as_ref());
             }
             if parts.method == Method::HEAD {
                 drop_body(&mut response);
@@ -384,7 +415,8 @@ impl Local {
         };
         account::set_service(endpoint.number());
         speaks_json.set(endpoint.speaks_json());
-        let needs_token = !endpoint.is_open_to_others() && origin::check(parts, &site.resources.trusted_origins)?;
+        let is_known = endpoint.is_open_to_others() || site.cors.admits(parts);
+        let needs_token = !is_known && origin::check(parts, &site.resources.trusted_origins)?;
         let limit = endpoint.body_limit().unwrap_or(site.resources.setup.limits.body);
         let mut cx = Cx::new(parts, peer, (body, limit), resources, id);
         if needs_token {
@@ -442,7 +474,8 @@ impl Local {
             Some(endpoint(&site.router.find(&path)?, &parts.method, &query).ok()?.speaks_json())
         };
         let mut nonce = nonce::Scope::default();
-        let about = About { parts: Some(parts), speaks_json: speaks_json().unwrap_or(false), user: None, language: None };
+        let about =
+            About { parts: Some(parts), speaks_json: speaks_json().unwrap_or(false), user: None, language: None };
         let mut response = nonce.enter(|| self.page(error, id, &about));
         self.site().resources.add_security_headers(&mut response, &nonce, request.peer);
         if parts.method == Method::HEAD {
@@ -450,35 +483,6 @@ impl Local {
         }
         response
     }
-}
-
-/// The response to a request target without a path: `OPTIONS *` for the server as a whole, and a proxy's `CONNECT host:80` (RFC 9112,
-/// 3.2.3 and 3.2.4).
-fn without_path(parts: &Parts) -> Option<Result> {
-    if parts.uri.path().starts_with('/') {
-        return None;
-    }
-    Some(match parts.method {
-        Method::OPTIONS if parts.uri.path() == "*" => Ok(Response::empty(StatusCode::NO_CONTENT)),
-        Method::CONNECT => Err(Error::new(StatusCode::NOT_IMPLEMENTED).with_message("this server is no proxy")),
-        _ => Err(Error::bad_request("the address has no path")),
-    })
-}
-
-fn endpoint<'s>(found: &Found<'s, '_, Endpoint>, method: &Method, query: &Pairs<'_>) -> Result<&'s Endpoint> {
-    found.endpoint(method, query).map_err(|reason| match reason {
-        NoEndpoint::Method => Error::new(StatusCode::METHOD_NOT_ALLOWED).with_header(ALLOW, found.allow().clone()),
-        NoEndpoint::Parameters(sets) => Error::bad_request(format!("the query needs {}", sets.join(", or "))),
-    })
-}
-
-/// GET on the path of a form (a reload, a bookmark) redirects to the page that contains the form.
-fn page_of_form(found: &Found<'_, '_, Endpoint>, input: &Input<'_>) -> Option<Response> {
-    if !matches!(input.parts.method, Method::GET | Method::HEAD) {
-        return None;
-    }
-    let form = found.endpoint(&Method::POST, &input.query).ok()?;
-    Some(Response::redirect_with_status(StatusCode::SEE_OTHER, &form.page_url(input)?))
 }
 
 opaque_debug!(Site);

@@ -9,6 +9,7 @@
 //! | [`first`](Local::first) | the first row, if there is one |
 //! | [`one`](Local::one) | the row, if there is one; two are an error |
 //! | [`execute`](Local::execute) | how many rows were changed |
+//! | [`stream`](Local::stream) | every row, read as it is sent |
 //! | [`transaction`](Local::transaction) | the same verbs, all or nothing |
 //!
 //! ```
@@ -84,6 +85,7 @@ mod query;
 #[cfg(target_family = "wasm")]
 mod remote;
 mod row;
+mod stream;
 #[cfg(not(target_family = "wasm"))]
 mod transaction;
 mod value;
@@ -107,4 +109,5 @@ pub use query::{Parameter, Parameters, Query, Values, query, values};
 pub use remote::{Blocking, Database, Local, Transaction};
 pub use row::{Cells, Columns, Row};
 pub use skep_macros::{Row, migrations};
+pub use stream::RowStream;
 pub use value::{FromValue, ToValue, Unfit, Value};

@@ -16,31 +16,47 @@
 //! let answer = client.get("/");
 //! assert_eq!((answer.status().as_u16(), answer.text()), (200, "hello"));
 //! ```
+//!
+//! The application runs on a thread of its own with a tokio runtime, as it does in a server. So timers and everything else of tokio
+//! works in handlers, and a [`Client`] may go to any thread, also to one that runs tokio: `client.get(..)` blocks it, and
+//! `client.request(..).await` does not.
 
+#![cfg(not(target_family = "wasm"))]
 #![allow(clippy::missing_panics_doc, reason = "a test fails by panicking: `Client` says when")]
 
-use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::rc::Rc;
-use std::sync::Arc;
+use std::future::{Future, IntoFuture};
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bytes::Bytes;
 use http::header::{CONTENT_TYPE, COOKIE, HOST, SET_COOKIE};
-use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Uri};
+use http::request::Parts;
+use http::{HeaderMap, HeaderName, HeaderValue, Method, Uri};
 use skep_cache::driver::block_on;
 
 use crate::app::App;
+use crate::body::Body;
 use crate::mail::Mail;
 use crate::percent::{self, EncodeSet};
 use crate::request::Request;
 use crate::response::Cause;
 use crate::settings::{RawSetting, RawValue, Source};
 use crate::setup::Setup;
-use crate::site::{Local, Site};
+use crate::site::Site;
 
+use self::driver::Driver;
+
+mod driver;
 mod form;
+mod response;
+#[cfg(feature = "people")]
+mod sign_in;
+mod stream;
 
 pub use form::FormFiller;
+pub use response::TestResponse;
+pub use stream::TestStream;
 
 /// A browser of sorts: it keeps cookies, follows redirects and fills in forms. Clones share their cookies.
 ///
@@ -48,8 +64,8 @@ pub use form::FormFiller;
 /// Its methods panic where a test should fail: an application that does not start, an address that is none.
 #[derive(Clone, Debug)]
 pub struct Client {
-    local: Local,
-    cookies: Rc<RefCell<BTreeMap<String, String>>>,
+    driver: Arc<Driver>,
+    cookies: Arc<Mutex<BTreeMap<String, String>>>,
     /// It says where its requests come from, as browsers since 2023 do.
     sends_fetch_metadata: bool,
 }
@@ -86,7 +102,7 @@ impl Client {
     /// One more client of an application that is open already.
     #[must_use]
     pub fn of_site(site: &Arc<Site>) -> Self {
-        Self { local: site.local(), cookies: Rc::default(), sends_fetch_metadata: true }
+        Self { driver: Driver::start(site), cookies: Arc::default(), sends_fetch_metadata: true }
     }
 
     /// A browser that does not say where its requests come from: one before `Sec-Fetch-Site`, and without `Origin`.
@@ -119,27 +135,34 @@ impl Client {
         }
     }
 
+    /// Tells the application that the server drains, as before it stops: [`Cx::draining`](crate::Cx::draining).
+    pub fn drain(&self) {
+        self.driver.site().drain();
+    }
+
     /// The value of a cookie that the client keeps.
     #[must_use]
     pub fn cookie(&self, name: &str) -> Option<String> {
-        self.cookies.borrow().get(name).cloned()
+        self.cookies().get(name).cloned()
     }
 
     /// The mails that the application has sent so far. It must have a [temporary database](Setup::temporary_database), as with
     /// [`new`](Self::new), and no [`Setup::mailer`].
     #[must_use]
     pub fn mails(&self) -> Vec<Mail> {
-        let mails = self.local.mails();
+        let mails = self.driver.site().mails();
         mails.expect("mail is collected only with `temporary_database` and without `mailer` in `Setup`")
     }
 
-    fn once(&self, method: &Method, url: &str, headers: &HeaderMap, body: &Bytes) -> TestResponse {
+    // Nothing that is done under this lock can panic half-way.
+    fn cookies(&self) -> MutexGuard<'_, BTreeMap<String, String>> {
+        self.cookies.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn parts(&self, method: &Method, url: &str, headers: &HeaderMap) -> Parts {
         let uri: Uri = url.parse().unwrap_or_else(|error| panic!("{url:?} is no address: {error}"));
-        let mut request = http::Request::new(());
-        *request.method_mut() = method.clone();
-        *request.uri_mut() = uri;
-        *request.headers_mut() = headers.clone();
-        let (mut parts, ()) = request.into_parts();
+        let (mut parts, ()) = http::Request::new(()).into_parts();
+        (parts.method, parts.uri, parts.headers) = (method.clone(), uri, headers.clone());
         parts.headers.entry(HOST).or_insert(HeaderValue::from_static("localhost"));
         if self.sends_fetch_metadata {
             parts.headers.entry("sec-fetch-site").or_insert(HeaderValue::from_static("same-origin"));
@@ -147,7 +170,13 @@ impl Client {
         if let Some(cookies) = self.cookie_field() {
             parts.headers.insert(COOKIE, cookies);
         }
-        let response = block_on(self.local.answer(Request::new(parts, body.clone().into())));
+        parts
+    }
+
+    /// The response to one request, its body not yet read.
+    async fn once(&self, method: &Method, url: &str, headers: &HeaderMap, body: &Bytes) -> (TestResponse, Body) {
+        let request = Request::new(self.parts(method, url, headers), body.clone().into());
+        let response = self.driver.run(|local| async move { local.answer(request).await }).await;
         self.keep_cookies(response.headers());
         let (parts, body) = response.into_http().into_parts();
         let cause = parts.extensions.get::<Cause>().map(|Cause(cause)| Arc::clone(cause));
@@ -155,20 +184,17 @@ impl Client {
             // A test that fails shows what was printed; the page hides it, as it does from clients.
             eprintln!("{method} {url}: {cause}");
         }
-        let body =
-            block_on(body.collect(u64::MAX)).unwrap_or_else(|error| panic!("{url}: the body broke off: {error}"));
-        let (status, headers, url) = (parts.status, parts.headers, url.into());
-        TestResponse { status, headers, body, url, cause, client: self.clone() }
+        (TestResponse::new(parts.status, parts.headers, url, cause, self), body)
     }
 
     fn cookie_field(&self) -> Option<HeaderValue> {
-        let cookies = self.cookies.borrow();
+        let cookies = self.cookies();
         let pairs: Vec<String> = cookies.iter().map(|(name, value)| format!("{name}={value}")).collect();
         (!pairs.is_empty()).then(|| HeaderValue::try_from(pairs.join("; ")).expect("cookies are visible ASCII"))
     }
 
     fn keep_cookies(&self, headers: &HeaderMap) {
-        let mut cookies = self.cookies.borrow_mut();
+        let mut cookies = self.cookies();
         for field in headers.get_all(SET_COOKIE) {
             let field = field.to_str().expect("cookies are visible ASCII");
             let (pair, attributes) = field.split_once(';').unwrap_or((field, ""));
@@ -268,15 +294,34 @@ impl RequestBuilder<'_> {
 
     /// The answer.
     pub fn send(self) -> TestResponse {
+        block_on(self.answer())
+    }
+
+    /// The answer as soon as its head is there: [`TestStream`] reads the body piece by piece.
+    pub fn open(self) -> TestStream {
+        let driver = Arc::clone(&self.client.driver);
+        let (response, body) = block_on(self.follow());
+        TestStream::new(response, body, driver)
+    }
+
+    async fn answer(self) -> TestResponse {
+        let driver = Arc::clone(&self.client.driver);
+        let (response, body) = self.follow().await;
+        let whole = driver.run(|_| async move { body.collect(u64::MAX).await }).await;
+        response.with_body(whole)
+    }
+
+    /// Sends it, and what redirects ask for.
+    async fn follow(self) -> (TestResponse, Body) {
         let Self { client, mut method, mut url, mut headers, mut body, follow } = self;
         for _ in 0..=MAX_REDIRECTS {
-            let answer = client.once(&method, &url, &headers, &body);
-            let Some(target) = answer.header("location").filter(|_| follow && answer.status.is_redirection()) else {
-                return answer;
+            let (answer, rest) = client.once(&method, &url, &headers, &body).await;
+            let Some(target) = answer.header("location").filter(|_| follow && answer.status().is_redirection()) else {
+                return (answer, rest);
             };
             target.clone_into(&mut url);
             // 307 and 308 repeat the request; after the others, browsers GET (Fetch, 4.4).
-            if !matches!(answer.status.as_u16(), 307 | 308) {
+            if !matches!(answer.status().as_u16(), 307 | 308) {
                 method = Method::GET;
                 body = Bytes::new();
                 headers.remove(CONTENT_TYPE);
@@ -286,77 +331,26 @@ impl RequestBuilder<'_> {
     }
 }
 
-/// What came back.
-#[derive(Clone, Debug)]
-pub struct TestResponse {
-    status: StatusCode,
-    headers: HeaderMap,
-    body: Bytes,
-    url: String,
-    cause: Option<Arc<str>>,
-    client: Client,
-}
+/// `client.request(..).await`: the answer, without blocking the thread.
+///
+/// ```
+/// # use skep::prelude::*;
+/// # use skep::Method;
+/// # #[derive(Service)] #[service(GET "/")] struct Index;
+/// # impl Handle for Index { async fn handle(self, _cx: &mut Cx<'_>) -> Result { Ok(Response::text("hello")) } }
+/// # fn app() -> App { App::new().serve::<(Index,)>() }
+/// # async fn test() {
+/// let client = skep::test::Client::new(app());
+/// assert_eq!(client.request(Method::GET, "/").await.text(), "hello"); // in a `#[tokio::test]`
+/// # }
+/// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(test());
+/// ```
+impl<'c> IntoFuture for RequestBuilder<'c> {
+    type Output = TestResponse;
+    type IntoFuture = Pin<Box<dyn Future<Output = TestResponse> + Send + 'c>>;
 
-impl TestResponse {
-    /// The status.
-    #[must_use]
-    pub fn status(&self) -> StatusCode {
-        self.status
-    }
-
-    /// A header field, if it is there and is text.
-    #[must_use]
-    pub fn header(&self, name: &str) -> Option<&str> {
-        self.headers.get(name).and_then(|value| value.to_str().ok())
-    }
-
-    /// All header fields.
-    #[must_use]
-    pub fn headers(&self) -> &HeaderMap {
-        &self.headers
-    }
-
-    /// Why the status is 5xx: the error with its causes, or where a handler panicked and what it said. It is printed, too, which a test
-    /// that fails shows.
-    ///
-    /// ```
-    /// use skep::prelude::*;
-    ///
-    /// #[derive(Service)]
-    /// #[service(GET "/")]
-    /// struct Index;
-    ///
-    /// impl Handle for Index {
-    ///     async fn handle(self, _cx: &mut Cx<'_>) -> Result { panic!("the shelf is empty") }
-    /// }
-    /// let answer = skep::test::Client::new(App::new().serve::<(Index,)>()).get("/");
-    /// assert!(answer.cause().unwrap().contains("the shelf is empty"));
-    /// assert!(!answer.text().contains("the shelf is empty"));
-    /// ```
-    #[must_use]
-    pub fn cause(&self) -> Option<&str> {
-        self.cause.as_deref()
-    }
-
-    /// The body.
-    #[must_use]
-    pub fn body(&self) -> &Bytes {
-        &self.body
-    }
-
-    /// The body as text.
-    ///
-    /// # Panics
-    /// If it is not UTF-8.
-    #[must_use]
-    pub fn text(&self) -> &str {
-        std::str::from_utf8(&self.body).expect("the body is UTF-8")
-    }
-
-    /// Where the last redirect led, or what was asked for.
-    #[must_use]
-    pub fn url(&self) -> &str {
-        &self.url
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(self.answer())
     }
 }
 

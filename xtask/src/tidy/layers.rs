@@ -117,12 +117,14 @@ const CRATES: &[Layers] = &[
                     "secret",
                     "security_headers",
                     "settings",
+                    "sse",
                 ],
             ),
             (
                 "handlers",
                 &[
                     "cache",
+                    "cors",
                     "cx",
                     "endpoint",
                     "form",
@@ -138,7 +140,7 @@ const CRATES: &[Layers] = &[
                     "websocket",
                 ],
             ),
-            ("application", &["app", "openapi", "site"]),
+            ("application", &["app", "openapi", "site", "tower"]),
             ("hosts", &["component", "hosted", "module", "test"]),
         ],
         upward: &[

@@ -195,6 +195,8 @@ impl Context {
 
     /// Makes all connections close as soon as their requests are finished.
     pub(crate) fn drain(&self) {
+        // Streams without an end end now.
+        self.local.site().drain();
         self.end(&self.draining);
     }
 

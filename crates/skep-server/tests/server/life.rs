@@ -30,6 +30,19 @@ fn what_runs_is_finished_and_nothing_else_is_waited_for() {
 }
 
 #[test]
+fn a_stream_of_events_ends_at_once_and_in_order() {
+    let server = server(&[("grace", "10m")]);
+    let mut page = Raw::connect(&server);
+    page.say("GET /events HTTP/1.1\r\nHost: x\r\n\r\n");
+    page.read_until("retry: 1000\n\n");
+    let start = Instant::now();
+    server.stop();
+    assert!(start.elapsed() < Duration::from_secs(60), "{:?}", start.elapsed());
+    page.read_until("\r\n0\r\n\r\n");
+    page.closed();
+}
+
+#[test]
 fn what_is_not_done_in_time_is_cut() {
     let server = server(&[("grace", "100ms")]);
     let mut busy = Raw::connect(&server);

@@ -242,6 +242,29 @@ impl Handle for Sender {
     }
 }
 
+/// Events that never come.
+#[derive(Service)]
+#[service(GET "/events")]
+struct Events;
+
+impl Handle for Events {
+    async fn handle(self, cx: &mut Cx<'_>) -> Result {
+        let never = Never::<std::result::Result<skep::sse::Event, std::convert::Infallible>>(std::marker::PhantomData);
+        Ok(cx.events(never).retry(Duration::from_secs(1)).into())
+    }
+}
+
+/// A stream that is always pending.
+struct Never<T>(std::marker::PhantomData<fn() -> T>);
+
+impl<T> futures_core::Stream for Never<T> {
+    type Item = T;
+
+    fn poll_next(self: std::pin::Pin<&mut Self>, _: &mut std::task::Context<'_>) -> std::task::Poll<Option<T>> {
+        std::task::Poll::Pending
+    }
+}
+
 #[derive(Service)]
 #[service(GET "/panic")]
 struct Panic;
@@ -253,9 +276,20 @@ impl Handle for Panic {
 }
 
 pub fn app() -> App {
-    App::new()
-        .name("test", "1.2.3")
-        .serve::<(Hello, Length, Slow, Held, MadePage, CachedPage, Echo, Shout, Bytes, Sender, Panic)>()
+    App::new().name("test", "1.2.3").serve::<(
+        Hello,
+        Length,
+        Slow,
+        Held,
+        MadePage,
+        CachedPage,
+        Echo,
+        Shout,
+        Bytes,
+        Sender,
+        Events,
+        Panic,
+    )>()
 }
 
 /// A server on a port of its own, with these settings besides.
@@ -317,6 +351,14 @@ impl Raw {
         let count = self.stream.read(&mut buffer).expect("the server answers or closes");
         self.seen.extend_from_slice(&buffer[..count]);
         count
+    }
+
+    /// Reads until the server has said this.
+    pub fn read_until(&mut self, text: &str) {
+        while !self.seen.windows(text.len()).any(|window| window == text.as_bytes()) {
+            assert!(self.more() > 0, "closed before {text:?}: {:?}", String::from_utf8_lossy(&self.seen));
+        }
+        self.seen.clear();
     }
 
     /// The next answer, to the end of its body.

@@ -3,6 +3,7 @@
 use http::Method;
 
 use super::App;
+use crate::cors::Cors;
 use crate::endpoint::Endpoint;
 use crate::link::BaseUrl;
 use crate::router::{Entry, QueryRequirement};
@@ -38,6 +39,16 @@ impl App {
     #[must_use]
     pub fn hosts(mut self, hosts: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.hosts.extend(hosts.into_iter().map(Into::into));
+        self
+    }
+
+    /// Lets pages of other origins call what is below the prefix and read the responses: services, folders and what is mounted. Of
+    /// several prefixes, the longest one counts. An example is at [`Cors`].
+    #[must_use]
+    pub fn cors<O>(mut self, prefix: &str, cors: Cors<O>) -> Self {
+        let rules = cors.into_rules();
+        self.problems.extend(rules.problems());
+        self.cors.add(prefix, rules);
         self
     }
 

@@ -27,8 +27,7 @@ pub(crate) enum Reach {
 
 impl PrefixGuard {
     pub(crate) fn new(prefix: &str, guard: DynGuard) -> Self {
-        let segments = segments(prefix).map(str::to_owned).collect();
-        Self { prefix: Arc::new(PathPrefix(segments)), guard: Arc::new(guard) }
+        Self { prefix: Arc::new(PathPrefix::new(prefix)), guard: Arc::new(guard) }
     }
 
     pub(crate) fn reach(&self, pattern: &str) -> Reach {
@@ -47,6 +46,15 @@ impl PrefixGuard {
 }
 
 impl PathPrefix {
+    pub(crate) fn new(prefix: &str) -> Self {
+        Self(segments(prefix).map(str::to_owned).collect())
+    }
+
+    /// The number of its segments.
+    pub(crate) fn len(&self) -> usize {
+        self.0.len()
+    }
+
     /// True if any reading of this path is below the prefix: `//admin`, `/%61dmin` and `/x/../admin` are. What is mounted may or may not
     /// remove dot segments (RFC 3986, 5.2.4), so `/admin/../x` is below it, too.
     pub(crate) fn holds(&self, path: &str) -> bool {

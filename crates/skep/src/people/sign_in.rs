@@ -32,6 +32,14 @@ pub async fn sign_in<A: Account>(cx: &mut Cx<'_>, account: &A) -> Result<()> {
     Ok(())
 }
 
+/// Signs in the account with this id, as all of its factors would. False if there is none.
+#[cfg(not(target_family = "wasm"))]
+pub(crate) async fn sign_in_by_id<A: Account>(cx: &mut Cx<'_>, id: &str) -> Result<bool> {
+    let Some(account) = A::find(cx, id).await? else { return Ok(false) };
+    establish(cx, &account, now(cx), EventKind::SignedIn).await?;
+    Ok(true)
+}
+
 /// Makes the session the user's, of whom nothing more is asked.
 pub(super) async fn establish<A: Account>(cx: &mut Cx<'_>, account: &A, proved: u64, event: EventKind) -> Result<()> {
     let session = cx.session();

@@ -8,7 +8,7 @@ use super::ambiguity::Pair;
 #[cfg(not(target_family = "wasm"))]
 use super::{Route, Service};
 
-/// A tuple of services, as [`App::serve`](crate::App::serve) takes it.
+/// A tuple of up to 64 services, as [`App::serve`](crate::App::serve) takes it; more are served by another call.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a tuple of services with handlers",
     label = "write `.serve::<(First, Second)>()`, or `.serve::<(Only,)>()` for a single one"
@@ -51,7 +51,11 @@ macro_rules! tuples_of_services {
     (@before $($done:ident)+) => { let () = <($($done,)+) as Services>::ASSERT_UNAMBIGUOUS; };
 }
 
-tuples_of_services!(A B C D E F G H I J K L M N O P Q R S T U V W X);
+tuples_of_services!(
+    A B C D E F G H I J K L M N O P Q R S T U V W X Y Z
+    A1 B1 C1 D1 E1 F1 G1 H1 I1 J1 K1 L1 M1 N1 O1 P1 Q1 R1 S1 T1 U1 V1 W1 X1 Y1 Z1
+    A2 B2 C2 D2 E2 F2 G2 H2 I2 J2 K2 L2
+);
 
 /// A service in the executable, mounted or not. `#[derive(Service)]` adds it to the list.
 #[cfg(not(target_family = "wasm"))]

@@ -38,7 +38,10 @@ impl Local {
         let raised = self.site().resources.raised_level(&parts.headers);
         let mut log =
             RequestLog::new(id.into(), &parts.headers, raised).with_span(parts.method.as_str(), parts.uri.path());
+        #[cfg(not(feature = "tower"))]
         let work = self.respond(parts, body, peer, (id, is_accounted));
+        #[cfg(feature = "tower")]
+        let work = self.respond_in_layers(parts, body, peer, (id, is_accounted));
         async move {
             let mut work = pin!(work);
             let mut response = poll_fn(|task| log.enter(|| work.as_mut().poll(task))).await;

@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::{Local, Site};
+use super::Site;
 use crate::mail::Mail;
 use crate::response::Result;
 
@@ -24,11 +24,10 @@ impl Site {
     pub fn queue_mail(&self, mail: Mail) {
         drop(self.resources.send_mail(mail));
     }
-}
 
-impl Local {
     /// The mails that a test has collected.
+    #[cfg(not(target_family = "wasm"))]
     pub(crate) fn mails(&self) -> Option<Vec<Mail>> {
-        self.inner.site.resources.outbox.collected()
+        self.resources.outbox.collected()
     }
 }

@@ -32,6 +32,8 @@ pub(super) enum Role {
     Inline,
     /// Reads on the pool.
     Reader,
+    /// Reads one result into a temporary table.
+    Stream,
     /// Writes; the only one in this process.
     Writer,
 }
@@ -69,8 +71,14 @@ impl Connection {
              pragma query_only = {};",
             if options.durable { "normal" } else { "off" },
             options.cache_kib,
-            if role == Role::Writer { "off" } else { "on" },
+            if matches!(role, Role::Writer | Role::Stream) { "off" } else { "on" },
         ))?;
+        if role == Role::Stream {
+            raw.execute_batch("pragma temp_store = file; create temp table skep_page (one);")?;
+            let page: u64 = raw.query_row("pragma temp.page_size", [], |row| row.get::<_, u32>(0))?.into();
+            let most = (options.stream_bytes / page).max(1);
+            raw.query_row(&format!("pragma temp.max_page_count = {most}"), [], |_| Ok(()))?;
+        }
         if let Some(bytes) = options.max_bytes.filter(|_| role == Role::Writer) {
             let page: u64 = raw.query_row("pragma page_size", [], |row| row.get::<_, u32>(0))?.into();
             raw.query_row(&format!("pragma max_page_count = {}", (bytes / page).max(1)), [], |_| Ok(()))?;
@@ -125,6 +133,45 @@ impl Connection {
                 return Err(Kind::ManyRows.into());
             }
             Ok(one)
+        })
+    }
+
+    /// Runs a query that only reads into a temporary table. Gives the statement for the rows behind one's number.
+    pub(super) fn keep_rows(&self, text: &str, values: &[Value<'_>]) -> Result<String> {
+        let number = self.with_statement(text, |statement| {
+            if !statement.readonly() {
+                return Err(Kind::StreamWrites.into());
+            }
+            let columns: Vec<&str> = statement.column_names().collect();
+            let is_free = |name: &&str| !columns.iter().any(|column| column.eq_ignore_ascii_case(name));
+            let number = ["_rowid_", "rowid", "oid"].into_iter().find(is_free);
+            number
+                .ok_or_else(|| super::Error::other("three columns are named `_rowid_`, `rowid` and `oid`: rename one"))
+        })?;
+        let into_table = || -> Result<()> {
+            let mut statement = self.raw.prepare(&format!("create temp table skep_rows as {text}")).map_err(sqlite)?;
+            bind(&mut statement, values)?;
+            statement.raw_execute().map(drop).map_err(sqlite)
+        };
+        into_table().map_err(|error| error.of(text))?;
+        Ok(format!("select * from temp.skep_rows where {number} > ? order by {number}"))
+    }
+
+    /// The first rows: no more than so many, and no more after so many bytes.
+    pub(super) fn batch<T: Row>(
+        &self,
+        text: &str,
+        values: &[Value<'_>],
+        most: usize,
+        most_bytes: usize,
+    ) -> Result<Vec<T>> {
+        self.answer(text, values, |mut rows| {
+            let (mut batch, mut bytes) = (Vec::new(), 0);
+            while batch.len() < most && bytes < most_bytes {
+                let Some(row) = rows.next_counted(&mut bytes)? else { break };
+                batch.push(row);
+            }
+            Ok(batch)
         })
     }
 
@@ -237,6 +284,21 @@ impl<T: Row> Rows<'_, T> {
     #[inline]
     fn next(&mut self) -> Result<Option<T>> {
         let Some(row) = self.raw.next().map_err(sqlite)? else { return Ok(None) };
+        if self.plan.is_none() {
+            self.plan = Some(T::plan(&Columns::new(Head(row.as_ref())))?);
+        }
+        self.plan.as_ref().map(|plan| T::read(&Cells::new(Line(row)), plan)).transpose()
+    }
+
+    /// The same, and adds how many bytes its values have.
+    fn next_counted(&mut self, bytes: &mut usize) -> Result<Option<T>> {
+        let Some(row) = self.raw.next().map_err(sqlite)? else { return Ok(None) };
+        for column in 0..row.as_ref().column_count() {
+            *bytes += match row.get_ref(column).map_err(sqlite)? {
+                ValueRef::Text(bytes) | ValueRef::Blob(bytes) => bytes.len(),
+                _ => size_of::<i64>(),
+            };
+        }
         if self.plan.is_none() {
             self.plan = Some(T::plan(&Columns::new(Head(row.as_ref())))?);
         }

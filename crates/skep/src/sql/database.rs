@@ -3,7 +3,7 @@
 use std::fs::DirBuilder;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use skep_cache::FileId;
@@ -47,6 +47,8 @@ pub(super) struct Shared {
     pub(super) offload: Arc<dyn Offload>,
     pub(super) writer: Arc<Pool>,
     pub(super) readers: Arc<Pool>,
+    /// How many results are being streamed.
+    pub(super) streams: AtomicUsize,
     /// Last, so that the connections above are closed before their folder is removed.
     _folder: Option<TemporaryFolder>,
 }
@@ -129,7 +131,8 @@ impl Database {
         let readers = pool((0..options.readers).map(|_| None).collect(), Role::Reader);
         let file = FileId::of(&path).ok();
         let is_damaged = AtomicBool::new(false);
-        let shared = Shared { path, file, is_damaged, options, offload, writer, readers, _folder: folder };
+        let streams = AtomicUsize::new(0);
+        let shared = Shared { path, file, is_damaged, options, offload, writer, readers, streams, _folder: folder };
         Ok(Self { shared: Arc::new(shared) })
     }
 

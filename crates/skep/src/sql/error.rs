@@ -79,6 +79,8 @@ pub(super) enum Kind {
     FileIsGone { path: std::path::PathBuf },
     OwnTransaction,
     QueueFull { limit: usize },
+    TooManyStreams { limit: usize },
+    StreamWrites,
     Lost(Lost),
     Other(Box<dyn StdError + Send + Sync>),
 }
@@ -117,7 +119,8 @@ impl Error {
     /// done, and the same may succeed later.
     #[must_use]
     pub fn is_busy(&self) -> bool {
-        matches!(self.primary(), codes::BUSY | codes::LOCKED) || matches!(self.inner.kind, Kind::QueueFull { .. })
+        matches!(self.primary(), codes::BUSY | codes::LOCKED)
+            || matches!(self.inner.kind, Kind::QueueFull { .. } | Kind::TooManyStreams { .. })
     }
 
     /// The disk, or the size that the database may reach, is full. Nothing was written.
@@ -251,6 +254,10 @@ impl fmt::Display for Kind {
                  `cx.transaction()`, or end it first",
             ),
             Self::QueueFull { limit } => write!(f, "{limit} handlers wait for a connection already"),
+            Self::TooManyStreams { limit } => {
+                write!(f, "{limit} results are being streamed already, which is the most (Options::streams)")
+            }
+            Self::StreamWrites => f.write_str("only what reads can be streamed; expected a `select`"),
             Self::Lost(lost) => lost.fmt(f),
             Self::Other(cause) => cause.fmt(f),
         }

@@ -19,6 +19,7 @@ use super::error::{Error, Kind, Result};
 use super::history::{Executor, History};
 use super::query::Query;
 use super::row::Row;
+use super::stream::RowStream;
 use super::transaction::Transaction;
 use super::value::Value;
 use super::verbs::row_verbs;
@@ -87,6 +88,15 @@ impl Local {
         let result = self.inner.shared.write(move |connection| connection.execute(&text, &values)).await;
         timer.note_statement(statement);
         result
+    }
+
+    /// The rows of a query, read as they are sent, in constant memory: for exports, where [`all`](Self::all) would hold every row. An example
+    /// is at [`RowStream::into_body`].
+    ///
+    /// The query runs to its end first, on the pool, into a temporary file ([`Options::stream_bytes`](super::Options::stream_bytes)): what is
+    /// wrong with it is an error page, all rows are of one moment, and a client that reads slowly holds no thread and no snapshot.
+    pub async fn stream<'q, T: Row>(&self, query: impl Into<Query<'q, T>>) -> Result<RowStream<T>> {
+        RowStream::open(&self.inner.shared, query.into()).await
     }
 
     /// Begins a transaction: waits for the writer, and for the lock if another process has it.

@@ -20,6 +20,8 @@ pub struct Options {
     pub(super) statements: usize,
     pub(super) read_only: bool,
     pub(super) max_bytes: Option<u64>,
+    pub(super) streams: usize,
+    pub(super) stream_bytes: u64,
     pub(super) durable: bool,
     /// Statements come from somebody who is not trusted: `guests.rs`.
     pub(super) guests: bool,
@@ -38,6 +40,8 @@ impl Options {
             statements: 128,
             read_only: false,
             max_bytes: None,
+            streams: 8,
+            stream_bytes: 1 << 30,
             durable: true,
             guests: false,
         }
@@ -100,6 +104,21 @@ impl Options {
     #[must_use]
     pub fn max_bytes(mut self, bytes: u64) -> Self {
         self.max_bytes = Some(bytes);
+        self
+    }
+
+    /// How many results may be streamed at once ([`Local::stream`](super::Local::stream), 8); one more is answered 503. Each has a connection
+    /// of its own until its client has all of it.
+    #[must_use]
+    pub fn streams(mut self, streams: usize) -> Self {
+        self.streams = streams;
+        self
+    }
+
+    /// The most bytes of the temporary file of one streamed result (1 GiB); a larger one is answered 503.
+    #[must_use]
+    pub fn stream_bytes(mut self, bytes: u64) -> Self {
+        self.stream_bytes = bytes;
         self
     }
 

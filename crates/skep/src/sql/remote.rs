@@ -11,6 +11,7 @@ use super::error::{Error, Kind, Result};
 use super::migrations::Migrations;
 use super::query::Query;
 use super::row::{Answer, Cells, Columns, Row};
+use super::stream::RowStream;
 use super::value::Value;
 use super::verbs::verbs;
 use crate::component::bindings::skep::host::sql as host;
@@ -169,6 +170,11 @@ impl Local {
 
     async fn ask<T, R>(&self, query: Query<'_, T>, verb: Asked<T, R>) -> Result<R> {
         verb(*self.link, Place::Best, query)
+    }
+
+    /// The rows of a query, for exports. A component has them all at once from its host, 32 MiB at most.
+    pub async fn stream<'q, T: Row>(&self, query: impl Into<Query<'q, T>>) -> Result<RowStream<T>> {
+        self.all(query).await.map(RowStream::new)
     }
 
     /// Begins a transaction: waits for the writer, and for the lock if another process has it.

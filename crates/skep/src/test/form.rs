@@ -82,7 +82,7 @@ impl TestResponse {
         let end = tags[start..].iter().position(|tag| tag.name == "/form").map_or(tags.len(), |end| start + end);
         let form = &tags[start];
         FormFiller {
-            client: self.client.clone(),
+            client: self.client().clone(),
             method: form.get("method").unwrap_or_else(|| "get".into()),
             action: form.get("action").unwrap_or_default(),
             multipart: form.get("enctype").is_some(),

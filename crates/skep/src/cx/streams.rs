@@ -1,0 +1,78 @@
+//! Responses that go on.
+
+use futures_core::TryStream;
+
+use super::Cx;
+use crate::body::drain::Draining;
+use crate::sse::{Event, Events};
+
+impl<'r> Cx<'r> {
+    /// A future that is ready once the server drains: it stops, or a new version takes over. A response that goes on until then listens to
+    /// it, or the server waits the whole of `grace`.
+    ///
+    /// ```
+    /// use std::convert::Infallible;
+    /// use futures_util::stream;
+    /// use skep::prelude::*;
+    /// use skep::Body;
+    ///
+    /// #[derive(Service)]
+    /// #[service(GET "/ticks")]
+    /// struct Ticks;
+    ///
+    /// impl Handle for Ticks {
+    ///     async fn handle(self, cx: &mut Cx<'_>) -> Result {
+    ///         let ticks = stream::unfold((), async |()| {
+    ///             tokio::time::sleep(std::time::Duration::from_millis(1)).await;
+    ///             Some((Ok::<_, Infallible>("tick\n"), ()))
+    ///         });
+    ///         Ok(Response::with_content_type("text/plain", Body::from_stream(cx.draining().cut(ticks))))
+    ///     }
+    /// }
+    ///
+    /// let client = skep::test::Client::new(App::new().serve::<(Ticks,)>());
+    /// let mut ticks = client.request(skep::Method::GET, "/ticks").open();
+    /// assert_eq!(ticks.next().unwrap(), "tick\n");
+    /// client.drain();
+    /// assert_eq!(ticks.next(), None);
+    /// ```
+    #[must_use]
+    pub fn draining(&self) -> Draining {
+        self.shared.resources().shared().drain.listen()
+    }
+
+    /// Sends events ([`sse::Event`](crate::sse::Event)) as they come, to a page that reads them with `EventSource`. They end once the
+    /// server drains, and browsers connect to its successor; a comment is sent where there is no event for some time.
+    ///
+    /// ```
+    /// use std::convert::Infallible;
+    /// use futures_util::StreamExt;
+    /// use skep::prelude::*;
+    /// use skep::sse::Event;
+    ///
+    /// #[derive(Service)]
+    /// #[service(GET "/news")]
+    /// struct News;
+    ///
+    /// impl Handle for News {
+    ///     async fn handle(self, cx: &mut Cx<'_>) -> Result {
+    ///         let seen = cx.last_event_id().and_then(|id| id.parse().ok()).unwrap_or(0);
+    ///         let news = futures_util::stream::iter(seen + 1..4);
+    ///         Ok(cx.events(news.map(|id| Ok::<_, Infallible>(Event::text("news").id(id)))).into())
+    ///     }
+    /// }
+    ///
+    /// let client = skep::test::Client::new(App::new().serve::<(News,)>());
+    /// let again = client.request(skep::Method::GET, "/news").header("last-event-id", "2");
+    /// assert_eq!(again.open().next_event().unwrap(), "id: 3\ndata: news");
+    /// ```
+    pub fn events<S: TryStream<Ok = Event>>(&self, events: S) -> Events<S> {
+        Events::new(events, self.draining(), self.shared.resources().shared().setup.clock.clone())
+    }
+
+    /// The id of the last event that the page has seen, when its `EventSource` connects again.
+    #[must_use]
+    pub fn last_event_id(&self) -> Option<&'r str> {
+        std::str::from_utf8(self.request_headers().get("last-event-id")?.as_bytes()).ok()
+    }
+}

@@ -1,0 +1,67 @@
+//! Parts of the way of a request: which endpoint, what without one, and what every response gets.
+
+use http::header::ALLOW;
+use http::request::Parts;
+use http::{Method, StatusCode};
+
+use super::Local;
+use crate::cors;
+use crate::endpoint::Endpoint;
+use crate::error::Error;
+use crate::param::Pairs;
+use crate::percent;
+#[cfg(all(feature = "people", not(target_family = "wasm")))]
+use crate::resources::ThreadResources;
+use crate::response::{Response, Result};
+use crate::router::{Found, NoEndpoint};
+use crate::service::Input;
+
+impl Local {
+    /// The answer to a browser that asks whether it may send another request; `None` if nothing is there.
+    pub(super) fn preflight(&self, cors: &cors::Rules, parts: &Parts, is_mounted: bool) -> Option<Response> {
+        if is_mounted {
+            return Some(cors.preflight(cors::ANY_METHOD));
+        }
+        let path = percent::normalise_path(parts.uri.path());
+        Some(cors.preflight(self.site().router.find(&path)?.allow().clone()))
+    }
+
+    /// What a test that signs in needs of a request.
+    #[cfg(all(feature = "people", not(target_family = "wasm")))]
+    pub(crate) fn resources_for_request(&self) -> ThreadResources {
+        self.inner.thread.for_request()
+    }
+}
+
+/// The response to a request target without a path: `OPTIONS *` for the server as a whole, and a proxy's `CONNECT host:80` (RFC 9112,
+/// 3.2.3 and 3.2.4).
+pub(super) fn without_path(parts: &Parts) -> Option<Result> {
+    if parts.uri.path().starts_with('/') {
+        return None;
+    }
+    Some(match parts.method {
+        Method::OPTIONS if parts.uri.path() == "*" => Ok(Response::empty(StatusCode::NO_CONTENT)),
+        Method::CONNECT => Err(Error::new(StatusCode::NOT_IMPLEMENTED).with_message("this server is no proxy")),
+        _ => Err(Error::bad_request("the address has no path")),
+    })
+}
+
+pub(super) fn endpoint<'s>(
+    found: &Found<'s, '_, Endpoint>,
+    method: &Method,
+    query: &Pairs<'_>,
+) -> Result<&'s Endpoint> {
+    found.endpoint(method, query).map_err(|reason| match reason {
+        NoEndpoint::Method => Error::new(StatusCode::METHOD_NOT_ALLOWED).with_header(ALLOW, found.allow().clone()),
+        NoEndpoint::Parameters(sets) => Error::bad_request(format!("the query needs {}", sets.join(", or "))),
+    })
+}
+
+/// GET on the path of a form (a reload, a bookmark) redirects to the page that contains the form.
+pub(super) fn page_of_form(found: &Found<'_, '_, Endpoint>, input: &Input<'_>) -> Option<Response> {
+    if !matches!(input.parts.method, Method::GET | Method::HEAD) {
+        return None;
+    }
+    let form = found.endpoint(&Method::POST, &input.query).ok()?;
+    Some(Response::redirect_with_status(StatusCode::SEE_OTHER, &form.page_url(input)?))
+}

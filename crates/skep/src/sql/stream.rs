@@ -1,0 +1,135 @@
+//! Rows of a query that are read as they are sent: exports of any size in constant memory.
+//!
+//! The query runs once, into a temporary table in a file of its own, and batches are read from there. So an error of the query is known
+//! before the response begins, all rows are of one moment, and a client that is slow holds neither a thread nor a snapshot of the
+//! database, whose log could not be shortened meanwhile.
+//!
+//! Start reading at [`Local::stream`](super::Local::stream).
+
+#[cfg(target_family = "wasm")]
+mod sent;
+#[cfg(not(target_family = "wasm"))]
+mod table;
+
+use std::collections::VecDeque;
+use std::future::poll_fn;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+use futures_core::Stream;
+
+use super::error::{Error, Result};
+use super::row::Row;
+use crate::body::Body;
+#[cfg(target_family = "wasm")]
+use sent::Rest;
+#[cfg(not(target_family = "wasm"))]
+use table::Rest;
+
+/// Bytes of a piece of a body, at least, where the rows are there.
+const PIECE: usize = 16 << 10;
+
+/// The rows of a query, read as they are needed: [`Local::stream`](super::Local::stream). It is a [`Stream`] of rows.
+#[must_use = "rows are read as they are asked for"]
+pub struct RowStream<T> {
+    /// Read and not yet taken.
+    rows: VecDeque<T>,
+    rest: Rest<T>,
+}
+
+impl<T: Row> RowStream<T> {
+    #[cfg(not(target_family = "wasm"))]
+    pub(super) async fn open(
+        shared: &std::sync::Arc<super::database::Shared>,
+        query: super::query::Query<'_, T>,
+    ) -> Result<Self> {
+        Ok(Self { rows: VecDeque::new(), rest: Rest::open(shared, query).await? })
+    }
+
+    #[cfg(target_family = "wasm")]
+    pub(super) fn new(rows: Vec<T>) -> Self {
+        Self { rows: VecDeque::new(), rest: Rest::new(rows) }
+    }
+
+    /// The next row; `None` at the end.
+    pub async fn next_row(&mut self) -> Result<Option<T>> {
+        poll_fn(|cx| self.poll_row(cx)).await
+    }
+
+    /// A body that begins with `start`, and to which `write` adds each row. Rows are sent together, some thousand bytes at once.
+    ///
+    /// ```
+    /// use std::fmt::Write;
+    /// use skep::prelude::*;
+    ///
+    /// #[derive(Service)]
+    /// #[service(GET "/hives.csv")]
+    /// struct Export;
+    ///
+    /// impl Handle for Export {
+    ///     async fn handle(self, cx: &mut Cx<'_>) -> Result {
+    ///         let rows = cx.db().stream::<(i64, String)>("select id, name from hive order by id").await?;
+    ///         let body = rows.into_body("id,name\r\n", |out, (id, name)| {
+    ///             let _ = write!(out, "{id},\"{}\"\r\n", name.replace('"', "\"\"")); // RFC 4180
+    ///         });
+    ///         Ok(Response::with_content_type("text/csv; charset=utf-8", body))
+    ///     }
+    /// }
+    /// ```
+    pub fn into_body(
+        self,
+        start: impl Into<String>,
+        write: impl FnMut(&mut String, T) + Send + Unpin + 'static,
+    ) -> Body {
+        Body::from_stream(Written { rows: self, text: start.into(), write })
+    }
+
+    fn poll_row(&mut self, cx: &mut Context<'_>) -> Poll<Result<Option<T>>> {
+        if self.rows.is_empty() {
+            self.rows = ready!(self.rest.poll(cx))?.into();
+        }
+        Poll::Ready(Ok(self.rows.pop_front()))
+    }
+}
+
+impl<T: Row> Stream for RowStream<T> {
+    type Item = Result<T>;
+
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<T>>> {
+        self.poll_row(cx).map(Result::transpose)
+    }
+}
+
+/// Nothing in it is pinned.
+impl<T> Unpin for RowStream<T> {}
+
+/// Rows as text, in pieces.
+struct Written<T, W> {
+    rows: RowStream<T>,
+    text: String,
+    write: W,
+}
+
+impl<T: Row, W: FnMut(&mut String, T) + Unpin> Stream for Written<T, W> {
+    type Item = Result<String, Error>;
+
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        let this = &mut *self;
+        while this.text.len() < PIECE {
+            match this.rows.poll_row(cx) {
+                Poll::Ready(Ok(Some(row))) => (this.write)(&mut this.text, row),
+                Poll::Ready(Ok(None)) if this.text.is_empty() => return Poll::Ready(None),
+                Poll::Pending if this.text.is_empty() => return Poll::Pending,
+                Poll::Ready(Ok(None)) | Poll::Pending => break,
+                Poll::Ready(Err(error)) => return Poll::Ready(Some(Err(error))),
+            }
+        }
+        Poll::Ready(Some(Ok(std::mem::take(&mut this.text))))
+    }
+}
+
+impl<T> std::fmt::Debug for RowStream<T> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("RowStream").field("ready", &self.rows.len()).finish_non_exhaustive()
+    }
+}

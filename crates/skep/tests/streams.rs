@@ -1,0 +1,282 @@
+//! Responses that go on: any stream, rows of the database, events; and the test client that reads them piece by piece.
+#![cfg(not(target_family = "wasm"))]
+
+use std::convert::Infallible;
+use std::fmt::Write;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use futures_util::{StreamExt, stream};
+use skep::cache::Clock;
+use skep::offload::Inline;
+use skep::prelude::*;
+use skep::sql::{Database, Local, Migration, Migrations, Options, query};
+use skep::sse::Event;
+use skep::test::{Client, TestStream};
+use skep::{Body, Method, Setup, Site};
+use tokio::sync::watch;
+
+const MIGRATIONS: Migrations =
+    Migrations::new(&[Migration::new(1, "0001_hive.sql", "create table hive (id integer primary key, name text)")]);
+
+/// How many rows of the export were made into text.
+#[derive(Default)]
+struct Written(AtomicUsize);
+
+/// What the pages that listen are told.
+struct News(watch::Sender<u32>);
+
+#[derive(Service)]
+#[service(GET "/sleep")]
+struct Sleep;
+
+impl Handle for Sleep {
+    async fn handle(self, _cx: &mut Cx<'_>) -> Result {
+        tokio::time::sleep(Duration::from_millis(1)).await;
+        Ok(Response::text(tokio::spawn(async { "slept" }).await.unwrap()))
+    }
+}
+
+#[derive(Service)]
+#[service(GET "/broken")]
+struct Broken;
+
+impl Handle for Broken {
+    async fn handle(self, _cx: &mut Cx<'_>) -> Result {
+        let pieces = [Ok("one"), Ok(""), Ok("two"), Err("the shelf is empty")];
+        Ok(Response::with_content_type("text/plain", Body::from_stream(stream::iter(pieces))))
+    }
+}
+
+#[derive(Service)]
+#[service(GET "/hives.csv")]
+struct Export {
+    wrong: Option<bool>,
+}
+
+impl Handle for Export {
+    async fn handle(self, cx: &mut Cx<'_>) -> Result {
+        let text =
+            if self.wrong.is_some() { "select id, nam from hive" } else { "select id, name from hive where id > ?" };
+        let rows = cx.db().stream::<(i64, String)>(query(text, 0)).await?;
+        let app = cx.state::<Arc<Written>>().clone();
+        let body = rows.into_body("id,name\n", move |out, (id, name)| {
+            app.0.fetch_add(1, Ordering::Relaxed);
+            let _ = writeln!(out, "{id},{name}");
+        });
+        Ok(Response::with_content_type("text/csv", body))
+    }
+}
+
+#[derive(Service)]
+#[service(GET "/events")]
+struct Listen;
+
+impl Handle for Listen {
+    async fn handle(self, cx: &mut Cx<'_>) -> Result {
+        let mut news = cx.state::<News>().0.subscribe();
+        if let Some(seen) = cx.last_event_id() {
+            news.mark_changed();
+            assert_eq!(seen, "7");
+        }
+        let events = stream::unfold(news, async |mut news| {
+            news.changed().await.ok()?;
+            let number = *news.borrow_and_update();
+            Some((Ok::<_, Infallible>(Event::text(number.to_string()).id(number)), news))
+        });
+        Ok(cx.events(events).retry(Duration::from_secs(2)).into())
+    }
+}
+
+fn app() -> App {
+    App::new().database(MIGRATIONS).state(Arc::new(Written::default())).state(News(watch::Sender::new(0))).serve::<(
+        Sleep,
+        Broken,
+        Export,
+        Listen,
+    )>()
+}
+
+fn site(clock: Clock) -> Arc<Site> {
+    let mut setup = Setup::default();
+    (setup.temporary_database, setup.clock) = (true, clock);
+    Arc::new(app().open(setup).unwrap())
+}
+
+fn fill(db: &Database, rows: u32) {
+    let text = "with recursive n (i) as (select 1 union all select i + 1 from n where i < ?)
+                insert into hive select i, 'a hive with a name of some length' from n";
+    db.write(|writer| writer.execute(query(text, rows))).unwrap();
+}
+
+fn open(client: &Client, url: &str) -> TestStream {
+    client.request(Method::GET, url).open()
+}
+
+#[test]
+fn handlers_await_what_needs_a_tokio_runtime() {
+    assert_eq!(Client::new(app()).get("/sleep").text(), "slept");
+}
+
+#[tokio::test]
+async fn the_client_works_where_tokio_runs_and_blocks_nobody() {
+    let client = Client::new(app());
+    let (one, other) = tokio::join!(
+        client.request(Method::GET, "/sleep").into_future(),
+        tokio::spawn({
+            let client = client.clone();
+            async move { client.request(Method::GET, "/sleep").await.status() }
+        })
+    );
+    assert_eq!((one.text(), other.unwrap().as_u16()), ("slept", 200));
+    assert_eq!(client.get("/sleep").text(), "slept", "blocking works as well");
+}
+
+#[test]
+fn a_client_may_go_to_another_thread() {
+    let client = Client::new(app());
+    let text = std::thread::spawn(move || client.get("/sleep").text().to_owned()).join().unwrap();
+    assert_eq!(text, "slept");
+}
+
+#[test]
+fn a_body_is_read_piece_by_piece_and_breaks_off_with_its_stream() {
+    let mut body = open(&Client::new(app()), "/broken");
+    assert_eq!(body.next().unwrap(), "one");
+    assert_eq!(body.next().unwrap(), "two", "an empty piece would be the end of a chunked body");
+    let broken = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| body.next()));
+    let text = *broken.unwrap_err().downcast::<String>().unwrap();
+    assert!(text.contains("the shelf is empty"), "{text}");
+}
+
+#[test]
+fn many_rows_are_sent_while_a_few_are_in_memory() {
+    let site = site(Clock::system());
+    fill(site.db(), 200_000);
+    let mut export = open(&Client::of_site(&site), "/hives.csv");
+    let written = || site.state::<Arc<Written>>().0.load(Ordering::Relaxed);
+    let (mut bytes, mut lines, mut most) = (0, 0, 0);
+    for piece in &mut export {
+        bytes += piece.len();
+        lines += std::str::from_utf8(&piece).unwrap().lines().count();
+        most = most.max(written() + 1 - lines);
+    }
+    assert_eq!((lines, written()), (200_001, 200_000));
+    assert!(bytes > 6_000_000);
+    assert!(most <= 1, "{most} rows were written and not sent");
+}
+
+#[test]
+fn a_wrong_query_is_an_error_page_and_not_half_a_body() {
+    let client = Client::new(app());
+    let answer = client.get("/hives.csv?wrong=true");
+    assert_eq!(answer.status(), 500);
+    assert!(answer.cause().unwrap().contains("no such column: nam"), "{:?}", answer.cause());
+}
+
+fn run<T>(work: impl Future<Output = T>) -> T {
+    tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(work)
+}
+
+/// A database with so many rows, of which two may be streamed at once.
+fn database(rows: u32, options: Options) -> Local {
+    let folder = tempfile::tempdir().unwrap().keep();
+    let database = Database::open(folder.join("db.sqlite"), &MIGRATIONS, options.streams(2), Arc::new(Inline)).unwrap();
+    fill(&database, rows);
+    database.local()
+}
+
+#[test]
+fn rows_are_those_of_one_moment_and_come_in_their_order() {
+    run(async {
+        let db = database(5000, Options::new());
+        let mut rows =
+            db.stream::<(i64, String)>("select id as rowid, name from hive order by id desc;").await.unwrap();
+        assert_eq!(rows.next_row().await.unwrap().unwrap().0, 5000);
+        db.execute("delete from hive").await.unwrap();
+        let rest: Vec<i64> = rows.map(|row| row.unwrap().0).collect().await;
+        assert_eq!(rest, (1..5000).rev().collect::<Vec<_>>());
+    });
+}
+
+#[test]
+fn large_rows_are_read_one_by_one() {
+    run(async {
+        let db = database(40, Options::new());
+        let text = "select zeroblob(1000000) from hive";
+        let mut rows = db.stream::<Vec<u8>>(text).await.unwrap();
+        rows.next_row().await.unwrap();
+        assert_eq!(format!("{rows:?}"), "RowStream { ready: 0, .. }", "a batch ends with the row that fills it");
+        assert_eq!(rows.count().await, 39);
+    });
+}
+
+#[test]
+fn only_so_many_results_are_streamed_at_once_and_of_so_many_bytes() {
+    run(async {
+        let db = database(10, Options::new().stream_bytes(1 << 20));
+        let open = async || db.stream::<i64>("select id from hive").await;
+        let (first, second) = (open().await.unwrap(), open().await.unwrap());
+        let error = open().await.unwrap_err();
+        assert!(error.is_busy(), "{error}");
+        drop(first);
+        drop(open().await.unwrap());
+        drop(second);
+        let error = db.stream::<Vec<u8>>("select zeroblob(200000) from hive").await.unwrap_err();
+        assert_eq!(Error::from(error).status(), 503);
+        let error = db.stream::<i64>("insert into hive values (77, '') returning id").await.unwrap_err();
+        assert!(error.to_string().starts_with("only what reads can be streamed"), "{error}");
+    });
+}
+
+#[test]
+fn events_come_as_they_happen_with_their_ids() {
+    let site = site(Clock::system());
+    let client = Client::of_site(&site);
+    let mut events = open(&client, "/events");
+    assert_eq!(events.header("content-type"), Some("text/event-stream"));
+    assert_eq!(events.header("cache-control"), Some("no-store"));
+    assert_eq!(events.next_event().unwrap(), "retry: 2000");
+    for number in 1..4 {
+        site.state::<News>().0.send_replace(number);
+        assert_eq!(events.next_event().unwrap(), format!("id: {number}\ndata: {number}"));
+    }
+    let mut again = client.request(Method::GET, "/events").header("last-event-id", "7").open();
+    assert_eq!(again.next_event().unwrap(), "retry: 2000");
+    assert_eq!(again.next_event().unwrap(), "id: 3\ndata: 3");
+}
+
+#[test]
+fn a_heartbeat_is_sent_where_there_is_no_event() {
+    let clock = Clock::manual();
+    let site = site(clock.clone());
+    let mut events = open(&Client::of_site(&site), "/events");
+    assert_eq!(events.next_event().unwrap(), "retry: 2000");
+    clock.advance(Duration::from_secs(14));
+    site.state::<News>().0.send_replace(1);
+    assert_eq!(events.next_event().unwrap(), "id: 1\ndata: 1");
+    clock.advance(Duration::from_secs(14));
+    site.state::<News>().0.send_replace(2);
+    assert_eq!(events.next_event().unwrap(), "id: 2\ndata: 2", "the wait begins anew with each event");
+    clock.advance(Duration::from_secs(15));
+    assert_eq!(events.next_event().unwrap(), ":");
+}
+
+#[test]
+fn events_end_once_the_server_drains() {
+    let client = Client::new(app());
+    let mut events = open(&client, "/events");
+    assert_eq!(events.next_event().unwrap(), "retry: 2000");
+    let waiting = std::thread::spawn(move || events.next_event());
+    client.drain();
+    assert_eq!(waiting.join().unwrap(), None);
+    let mut late = open(&client, "/events");
+    assert_eq!((late.next_event().as_deref(), late.next_event()), (Some("retry: 2000"), None));
+}
+
+#[test]
+fn no_text_makes_a_field_of_its_own() {
+    let event = Event::text("a\rid: 7\nb\r\nc").name("x\ndata: y").id("1\r\n2\0");
+    assert_eq!(event.to_string(), "event: xdata: y\nid: 12\ndata: a\ndata: id: 7\ndata: b\ndata: c\n\n");
+}
