@@ -463,3 +463,25 @@ impl<S> fmt::Debug for Form<S> {
         write!(f, "Form({} {})", self.core.method, self.core.action)
     }
 }
+
+/// For `#[derive(Service)]`: the rules of `garde` on its fields.
+#[cfg(feature = "garde")]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __judge_by_garde {
+    ($service:expr, $refusal:expr) => {
+        $crate::form::judge_by_garde($service, $refusal)
+    };
+}
+
+#[cfg(not(feature = "garde"))]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __judge_by_garde {
+    ($service:expr, $refusal:expr) => {
+        ::core::compile_error!(
+            "nobody would ask these rules: skep has them asked with its feature `garde` (in Cargo.toml: \
+             skep = { version = \"...\", features = [\"garde\"] })"
+        )
+    };
+}

@@ -105,28 +105,6 @@ mod validation;
 #[doc(hidden)]
 pub use inventory as __inventory;
 
-/// For `#[derive(Service)]`: the rules of `garde` on its fields.
-#[cfg(feature = "garde")]
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __judge_by_garde {
-    ($service:expr, $refusal:expr) => {
-        $crate::form::judge_by_garde($service, $refusal)
-    };
-}
-
-#[cfg(not(feature = "garde"))]
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __judge_by_garde {
-    ($service:expr, $refusal:expr) => {
-        ::core::compile_error!(
-            "nobody would ask these rules: skep has them asked with its feature `garde` (in Cargo.toml: \
-             skep = { version = \"...\", features = [\"garde\"] })"
-        )
-    };
-}
-
 pub use app::App;
 pub use body::Body;
 pub use cookie::Cookie;

@@ -213,8 +213,9 @@ impl http_body::Body for SlowDots {
 /// Bytes that show when some of them are missing, doubled or out of order.
 pub fn pattern(count: u64) -> Vec<u8> {
     // Repeated, not computed: ten megabytes of it are made in a moment.
-    let mut bytes = (0..251).collect::<Vec<u8>>().repeat(count as usize / 251 + 1);
-    bytes.truncate(count as usize);
+    let count = usize::try_from(count).unwrap();
+    let mut bytes = (0..251).collect::<Vec<u8>>().repeat(count / 251 + 1);
+    bytes.truncate(count);
     bytes
 }
 
