@@ -163,6 +163,7 @@ impl Outbox {
     }
 
     /// What was sent so far, in a test.
+    #[cfg(not(target_family = "wasm"))]
     pub(crate) fn collected(&self) -> Option<Vec<Mail>> {
         match self {
             Self::Collected(mails) => {
