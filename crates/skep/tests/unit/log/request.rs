@@ -32,7 +32,7 @@ fn the_newest_lines_are_kept() {
     lines.push(&[b'x'; 60], 60); // never fits
     let mut kept = Vec::new();
     lines.each(|line| kept.push(String::from_utf8(line.to_vec()).unwrap()));
-    assert_eq!(kept, ["line 096", "line 097", "line 098", "line 099"]);
+    assert_eq!(kept, ["line 095", "line 096", "line 097", "line 098", "line 099"]);
     assert!(lines.0.len() <= 60);
 }
 
