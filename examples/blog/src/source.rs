@@ -94,7 +94,6 @@ impl Source {
     /// The file that says this: what [`parse`](Self::parse) reads.
     #[must_use]
     pub fn to_text(&self) -> String {
-        let quoted = |text: &str| toml::Value::from(text).to_string();
         let tags: Vec<String> = self.tags.iter().map(|tag| quoted(tag.as_str())).collect();
         format!(
             "{FENCE}\ntitle = {}\ndate = {}\ntags = [{}]\nsummary = {}\n{FENCE}\n\n{}\n",
@@ -105,6 +104,20 @@ impl Source {
             self.markdown
         )
     }
+}
+
+/// A basic string of TOML on one line: in a text of several lines, one could be a fence.
+fn quoted(text: &str) -> String {
+    let mut out = String::from('"');
+    for letter in text.chars() {
+        match letter {
+            '"' | '\\' => out.extend(['\\', letter]),
+            _ if letter.is_control() => out.extend(format!("\\u{:04X}", u32::from(letter)).chars()),
+            _ => out.push(letter),
+        }
+    }
+    out.push('"');
+    out
 }
 
 fn text(bytes: &[u8]) -> Result<&str, Broken> {
