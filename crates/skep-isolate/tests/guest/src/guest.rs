@@ -42,7 +42,7 @@ impl wasip2::exports::http::incoming_handler::Guest for Guest {
                 ResponseOutparam::set(outparam, Ok(response));
                 let _ = OutgoingBody::finish(body, None);
             }
-            "/shout" => (0..3000).for_each(|_| println!("shouted")),
+            "/shout" => (0..3000).for_each(|line| println!("shouted {line}")),
             // What number the host has given to the request.
             "/handle" => text(outparam, &request.handle().to_string()),
             "/pages" => text(outparam, &core::arch::wasm32::memory_size(0).to_string()),
