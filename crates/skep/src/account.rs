@@ -1,6 +1,6 @@
 //! What a request cost, and on what: for a server that counts and lists.
 //!
-//! A server asks for an account with [`Request::with_account`](crate::Request::with_account). While the response is made, a [`Scope`] spans each
+//! A server asks for an account with [`Request::with_account`](crate::Request::with_account). While the response is made, a `Scope` spans each
 //! step, so that SQL and the cache find the account of the request they work for. Without one, nothing is measured.
 
 use std::cell::Cell;

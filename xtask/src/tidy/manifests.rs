@@ -147,7 +147,7 @@ mod tests {
 
     #[test]
     fn another_name_hides_nothing() {
-        assert_eq!(complaints("skep", "[dependencies]\nrt = { package = \"tokio\", version = \"1\" }"), [5]);
+        assert_eq!(complaints("skep", "[dependencies]\nrt = { package = \"tokio-util\", version = \"1\" }"), [5]);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! What `sql!` makes: a statement that was checked while the program was compiled.
 //!
-//! Start reading at [`sql!`](super::sql). The types of columns ([`Integer`], [`Text`], ...) exist for the compiler only: a field that a
+//! Start reading at [`sql!`](crate::sql!). The types of columns ([`Integer`], [`Text`], ...) exist for the compiler only: a field that a
 //! column does not fit is an error of [`ReadFrom`], a parameter that does not fit the column it is compared with one of [`BindTo`].
 
 use std::fmt::Write as _;
@@ -9,7 +9,7 @@ use std::marker::PhantomData;
 use super::query::{Parameter, Query, Values};
 use super::value::{FromValue, Unfit, Value};
 
-/// A statement that [`sql!`](super::sql) has checked.
+/// A statement that [`sql!`](crate::sql!) has checked.
 ///
 /// ```
 /// # use skep::sql::Query;
@@ -28,7 +28,7 @@ pub struct Checked {
 }
 
 impl Checked {
-    /// For what [`sql!`](super::sql) writes.
+    /// For what [`sql!`](crate::sql!) writes.
     #[doc(hidden)]
     #[must_use]
     pub const fn new(
@@ -131,7 +131,7 @@ impl<K, N, T: FromValue> ReadFrom<Nullable<K>, N> for Option<T> where T::Sql: Ho
 #[diagnostic::do_not_recommend]
 impl<K, N> ReadFrom<Nullable<K>, N> for Value<'static> {}
 
-/// A struct with `derive(Row)` each of whose fields is read from the column of its name, so that [`sql!`](super::sql) can compare them.
+/// A struct with `derive(Row)` each of whose fields is read from the column of its name, so that [`sql!`](crate::sql!) can compare them.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be the rows of a statement that `sql!` checks",
     note = "put `#[derive(skep::sql::Row)]` on it, and write `as` in the statement instead of `#[row(column = \"...\")]` on a field"
@@ -209,7 +209,7 @@ pub fn rows_by_name<T: ByName>() -> PhantomData<T> {
 }
 
 impl<'q, T> Query<'q, T> {
-    /// For what [`sql!`](super::sql) writes: one statement and its parameters.
+    /// For what [`sql!`](crate::sql!) writes: one statement and its parameters.
     #[doc(hidden)]
     #[must_use]
     pub fn from_checked<const N: usize>(
@@ -220,7 +220,7 @@ impl<'q, T> Query<'q, T> {
         Self::of_checked(statement, Values::gather(parameters))
     }
 
-    /// For what [`sql!`](super::sql) writes of a statement with conditional parts: each part adds to the number of the statement, and has its
+    /// For what [`sql!`](crate::sql!) writes of a statement with conditional parts: each part adds to the number of the statement, and has its
     /// own parameters.
     #[doc(hidden)]
     #[must_use]

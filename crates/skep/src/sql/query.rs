@@ -81,7 +81,7 @@ impl<'q, T> Query<'q, T> {
         self.text
     }
 
-    /// What [`sql!`](super::sql) knows of the statement; `None` for one from a text.
+    /// What [`sql!`](crate::sql!) knows of the statement; `None` for one from a text.
     #[must_use]
     pub fn checked(&self) -> Option<&'static Checked> {
         self.checked
@@ -124,7 +124,7 @@ impl<T> fmt::Debug for Query<'_, T> {
     note = "several parameters are given as a tuple: `(a, &b)`"
 )]
 pub trait Parameter<'q> {
-    /// What the value is in SQLite: [`sql!`](super::sql) compares it with the column that the parameter belongs to.
+    /// What the value is in SQLite: [`sql!`](crate::sql!) compares it with the column that the parameter belongs to.
     type Sql;
 
     /// The value that SQLite is given.

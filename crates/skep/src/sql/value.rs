@@ -85,7 +85,7 @@ impl Value<'_> {
 /// }
 /// ```
 pub trait ToValue {
-    /// What the values are in SQLite: [`Integer`], [`Real`], [`Text`], [`Blob`] or [`Any`]. [`sql!`](super::sql) compares it with the column.
+    /// What the values are in SQLite: [`Integer`], [`Real`], [`Text`], [`Blob`] or [`Any`]. [`sql!`](crate::sql!) compares it with the column.
     type Sql;
 
     /// The value that SQLite is given. A value that SQLite cannot hold (a `u64` above 2^63 - 1) is [`Unfit`].
@@ -113,7 +113,7 @@ pub trait ToValue {
     note = "implement `skep::sql::FromValue` for one column, or derive `skep::sql::Row` for several"
 )]
 pub trait FromValue: Sized {
-    /// What the values are in SQLite: [`Integer`], [`Real`], [`Text`], [`Blob`] or [`Any`]. [`sql!`](super::sql) compares it with the column.
+    /// What the values are in SQLite: [`Integer`], [`Real`], [`Text`], [`Blob`] or [`Any`]. [`sql!`](crate::sql!) compares it with the column.
     type Sql;
 
     /// The value, or why there is none; the caller adds which column it was.
