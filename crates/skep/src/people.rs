@@ -15,6 +15,7 @@ mod password;
 mod remember;
 mod second;
 mod sign_in;
+mod tick;
 mod token;
 mod totp;
 

@@ -2,8 +2,9 @@
 //!
 //! Each request for a link is answered the same whether or not there is such an account, and does the same work: the account is looked
 //! for, a token is stored, a mail is written and put into the queue. For nobody, the token opens nothing and the mail is dropped there.
+//! What still differs is hidden by [`wait_for_tick`].
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -14,6 +15,7 @@ use super::account::Account;
 use super::event::{EventKind, record};
 use super::password::hash_password;
 use super::sign_in::{PasswordAccount, digest, sign_in, sign_out_everywhere};
+use super::tick::wait_for_tick;
 use super::token::OneTimeToken;
 use crate::cache::Store;
 use crate::cx::Cx;
@@ -141,6 +143,7 @@ pub async fn send_sign_up_link<A: MailAccount>(
     mail: impl FnOnce(&str, Option<&str>) -> Mail,
 ) -> Result<()> {
     may_send(cx, email).await?;
+    let begun = Instant::now();
     let account = A::find_by_email(cx, email).await?;
     let kind = if account.is_some() { "" } else { A::KIND };
     let token = SIGN_UP.issue(cx, &(kind.to_owned(), email.to_owned())).await?;
@@ -148,7 +151,7 @@ pub async fn send_sign_up_link<A: MailAccount>(
     let mail = mail(&to, account.is_none().then_some(&*token));
     cx.queue_mail(Mail { to, ..mail });
     record(cx, EventKind::LinkRequested, account.as_ref()).await;
-    Ok(())
+    wait_for_tick(cx, begun).await
 }
 
 /// The address of a [sign-up link](send_sign_up_link) that can be redeemed: for the page that asks for a password.
@@ -211,6 +214,7 @@ async fn send_link<A: MailAccount>(
     mail: impl FnOnce(&str, &str) -> Mail,
 ) -> Result<()> {
     may_send(cx, email).await?;
+    let begun = Instant::now();
     let account = A::find_by_email(cx, email).await?;
     let proof = account.as_ref().map_or_else(|| Proof::of_nobody(email), |account| Proof::of(account, stamp(account)));
     let token = kind.issue(cx, &proof).await?;
@@ -222,7 +226,7 @@ async fn send_link<A: MailAccount>(
         None => cx.discard_mail(mail),
     }
     record(cx, EventKind::LinkRequested, account.as_ref()).await;
-    Ok(())
+    wait_for_tick(cx, begun).await
 }
 
 /// Whether a mail with a link may go to this address now.

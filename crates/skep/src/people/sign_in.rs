@@ -1,5 +1,7 @@
 //! Signing in and out.
 
+use std::time::Instant;
+
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use sha2::{Digest, Sha256};
@@ -10,6 +12,7 @@ use super::event::{EventKind, record, record_of};
 use super::password::{hash_password, is_outdated, verify_password};
 use super::remember::forget;
 use super::second::FIRST_FACTOR;
+use super::tick::wait_for_tick;
 use crate::cache::Store;
 use crate::cx::Cx;
 use crate::guard::limit;
@@ -160,11 +163,13 @@ pub async fn password_sign_in<A: PasswordAccount>(cx: &mut Cx<'_>, name: &str, p
     if let Some(address) = &by_address {
         limit::spend(cx, &ATTEMPTS, address, BY_ADDRESS).await?;
     }
+    let begun = Instant::now();
     let account = A::find_by_name(cx, name).await?;
     let hash = account.as_ref().and_then(A::password_hash);
     if !verify_password(cx, password, hash).await? {
         // Not what was typed: it may be a password in the wrong field.
         record(cx, EventKind::SignInRefused, account.as_ref()).await;
+        wait_for_tick(cx, begun).await?;
         return Ok(None);
     }
     let Some(account) = account else { return Ok(None) };
