@@ -1,6 +1,9 @@
 //! The feature matrix: each crate of the product with each of its features alone, with none and with all.
+//!
+//! A feature that no source of its crate names only turns on those of other crates, and is checked there: alone it is left out.
 
-use std::fs;
+use std::path::Path;
+use std::{fs, io};
 
 use crate::command;
 
@@ -10,27 +13,43 @@ pub(crate) fn commands() -> Result<Vec<String>, String> {
     let mut folders: Vec<_> = fs::read_dir(&crates)
         .map_err(|error| format!("{}: {error}", crates.display()))?
         .flatten()
-        .map(|entry| entry.path().join("Cargo.toml"))
-        .filter(|manifest| manifest.is_file())
+        .map(|entry| entry.path())
+        .filter(|folder| folder.join("Cargo.toml").is_file())
         .collect();
     folders.sort();
     let mut all = Vec::new();
-    for manifest in folders {
+    for folder in folders {
+        let (manifest, mut sources) = (folder.join("Cargo.toml"), String::new());
         let text = fs::read_to_string(&manifest).map_err(|error| format!("{}: {error}", manifest.display()))?;
-        all.extend(of(&text));
+        read_all(&folder.join("src"), &mut sources).map_err(|error| format!("{}: {error}", folder.display()))?;
+        all.extend(of(&text, &sources));
     }
     Ok(all)
 }
 
-/// The commands for the crate with this manifest; none if it has no features.
-fn of(manifest: &str) -> Vec<String> {
+/// Adds the texts of all files below a folder.
+fn read_all(folder: &Path, texts: &mut String) -> io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        if path.is_dir() {
+            read_all(&path, texts)?;
+        } else {
+            texts.push_str(&fs::read_to_string(path)?);
+        }
+    }
+    Ok(())
+}
+
+/// The commands for the crate with this manifest and these sources; none if it has no features.
+fn of(manifest: &str, sources: &str) -> Vec<String> {
     let name = manifest.lines().find_map(|line| line.strip_prefix("name = \"")).unwrap_or_default();
     let check = format!("cargo check --quiet -p {} --no-default-features", name.trim_end_matches('"'));
     let features = features(manifest);
     if features.is_empty() {
         return Vec::new();
     }
-    let alone = features.iter().map(|feature| format!("{check} --features {feature}"));
+    let named = features.iter().filter(|feature| sources.contains(&format!("feature = \"{feature}\"")));
+    let alone = named.map(|feature| format!("{check} --features {feature}"));
     [check.clone()].into_iter().chain(alone).chain([format!("{check} --all-features")]).collect()
 }
 
@@ -46,11 +65,11 @@ mod tests {
 
     #[test]
     fn each_feature_is_checked_alone_and_all_together() {
-        let manifest =
-            "[package]\nname = \"a\"\n[features]\n# Why.\ndefault = [\"b\"]\nb = []\nc-d = [\n  \"b\",\n]\n[lints]\n";
+        let manifest = "[package]\nname = \"a\"\n[features]\n# Why.\ndefault = [\"b\"]\nb = []\nc-d = [\n  \"b\",\n]\ne = [\"f/e\"]\n[lints]\n";
+        let sources = "#[cfg(feature = \"b\")]\n#![cfg(feature = \"c-d\")]\n";
         let check = "cargo check --quiet -p a --no-default-features";
         let expected = [check.to_owned(), format!("{check} --features b"), format!("{check} --features c-d")];
-        assert_eq!(of(manifest), [&expected[..], &[format!("{check} --all-features")]].concat());
-        assert!(of("[package]\nname = \"a\"\n").is_empty());
+        assert_eq!(of(manifest, sources), [&expected[..], &[format!("{check} --all-features")]].concat());
+        assert!(of("[package]\nname = \"a\"\n", "").is_empty());
     }
 }

@@ -112,10 +112,13 @@ fn write<C: Display>(file: &mut File, complaints: &[C]) -> Result<bool, String> 
     Ok(complaints.is_empty())
 }
 
-/// Runs commands until one fails.
+/// Runs commands until one fails, and says how long each took.
 fn commands<L: AsRef<str>>(lines: &[L], env: &[(&str, &str)], log: &File) -> Result<bool, String> {
     for line in lines {
-        if !command(line.as_ref(), env, log)? {
+        let (line, started) = (line.as_ref(), Instant::now());
+        let passed = command(line, env, log)?;
+        println!("{:8.1} s  {line}", started.elapsed().as_secs_f64());
+        if !passed {
             return Ok(false);
         }
     }
