@@ -251,6 +251,27 @@ async fn text(response: http::Response<impl Into<Body>>) -> String {
     String::from_utf8(bytes.to_vec()).unwrap()
 }
 
+/// What a server counts of a request that passes through layers.
+async fn account(app: App, path: &str) -> skep::account::Account {
+    let (parts, ()) = http::Request::get(path).body(()).unwrap().into_parts();
+    let request = skep::Request::new(parts, Body::empty()).with_id(7).with_account(true);
+    *site(app).local().answer(request).await.take_account().unwrap()
+}
+
+#[tokio::test]
+async fn layers_keep_what_a_request_cost() {
+    let none = account(app().layer(CompressionLayer::new()), "/nowhere").await;
+    let page = account(app().layer(CompressionLayer::new()), "/").await;
+    assert_eq!((none.id, page.id, none.service), (7, 7, 0));
+    assert_ne!(page.service, 0, "the service is known");
+    let panic = account(app().layer(Name("outer")), "/panic").await;
+    assert!(panic.cause.unwrap().contains("on purpose"));
+    let layer_panic = account(app().layer(Name("outer")), "/layer-panics").await;
+    assert!(layer_panic.cause.unwrap().contains("on purpose") && layer_panic.service == 0);
+    let timeout = TimeoutLayer::with_status_code(StatusCode::GATEWAY_TIMEOUT, Duration::from_millis(20));
+    assert_ne!(account(app().layer(timeout), "/for-ever").await.service, 0, "the layer's response replaced its own");
+}
+
 #[tokio::test]
 async fn the_application_is_a_service_of_an_axum_router() {
     let service = served(&site(app()));

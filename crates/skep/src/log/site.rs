@@ -1,17 +1,21 @@
 //! Callsites of [`tracing`] for categories: one for each category, level and set of field names, made when it is first used.
 //!
-//! Events are built as `tracing-log` builds them. A program has as many callsites as its text has statements, at most, so they are
-//! never freed.
+//! A program has as many callsites as its text has statements, at most, so they are never freed.
+//!
+//! Only `FieldSet::value_set`, which tracing hides from its documentation, makes an event whose field names are not literals in a macro.
+//! `tracing-log` calls it, too. The documented macros would give a program's own subscriber one field with the text of all. So the
+//! workspace has the exact version of `tracing-core`, and `tests/log.rs` is the contract: names, types, and fields without a value.
 
 use std::fmt::Display;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU8, Ordering};
 
-use tracing::callsite::{self, Callsite, Identifier};
+use tracing::callsite::{self, Callsite};
 use tracing::field::{self, Field, FieldSet};
 use tracing::metadata::Kind;
 use tracing::subscriber::Interest;
 use tracing::{Event, Level, Metadata, Value as TracingValue, dispatcher};
+use tracing_core::identify_callsite;
 
 use super::category::Value;
 
@@ -56,7 +60,7 @@ impl Site {
 
     fn metadata(&'static self, all: &'static [&'static str]) -> &'static Metadata<'static> {
         self.metadata.get_or_init(|| {
-            let fields = FieldSet::new(all, Identifier(self));
+            let fields = FieldSet::new(all, identify_callsite!(self));
             Metadata::new("event", self.target, self.level, None, None, Some(self.target), fields, Kind::EVENT)
         })
     }
