@@ -116,7 +116,7 @@ fn object(part: &Part, process: Option<u32>) -> String {
 }
 
 /// A JSON string.
-pub(crate) fn quoted(text: &str) -> String {
+fn quoted(text: &str) -> String {
     let mut out = String::from('"');
     for character in text.chars() {
         let _ = match character {

@@ -24,6 +24,10 @@ pub(crate) enum Command {
     Level(LevelChange),
     /// Fork one more process (`prefork`).
     Add,
+    /// Replace this one of the forked processes (`prefork`), as soon as it has finished its requests.
+    Drain {
+        process: u32,
+    },
     /// Report the status of the application. The report carries the same id.
     Status {
         id: u64,
@@ -42,6 +46,7 @@ impl Command {
             "reopen" => Self::Reopen(Files::parse(rest)),
             "level" => Self::Level(rest.parse().ok()?),
             "add" => Self::Add,
+            "drain-process" => Self::Drain { process: rest.parse().ok()? },
             "status" => match rest.split_once(' ')? {
                 (id, form @ ("text" | "json")) => Self::Status { id: id.parse().ok()?, json: form == "json" },
                 _ => return None,
@@ -74,6 +79,7 @@ impl std::fmt::Display for Command {
             Self::Reopen(files) => write!(f, "reopen {}", files.to_line()),
             Self::Level(level) => write!(f, "level {level}"),
             Self::Add => f.write_str("add"),
+            Self::Drain { process } => write!(f, "drain-process {process}"),
             Self::Status { id, json } => write!(f, "status {id} {}", if *json { "json" } else { "text" }),
         }
     }

@@ -23,6 +23,7 @@
 //! | `tls` | certificates and keys |
 //! | `log` | events and the access log |
 //! | `metrics` | what requests cost, in memory that outlives workers |
+//! | `overview` | the status, as values |
 //! | `status_server` | the process that shows it: metrics, status page, history |
 //! | `jobs`, `offload`, `background` | work beside requests |
 //! | `fuzz` | what fuzz targets call |
@@ -49,6 +50,7 @@ mod listener;
 mod log;
 mod metrics;
 mod offload;
+mod overview;
 mod prefork;
 mod procfs;
 mod proxies;

@@ -5,7 +5,7 @@
 //!
 //! | module | what it does |
 //! |---|---|
-//! | [`overview`] | what the supervisor says of itself and its workers |
+//! | [`source`] | asks the supervisor for its overview |
 //! | [`observer`] | puts overview and metrics together, and remembers |
 //! | [`totals`] | counters of processes that come and go, as counters that only grow |
 //! | [`exposition`] | the text that Prometheus reads |
@@ -15,10 +15,10 @@
 mod exposition;
 mod history;
 mod observer;
-mod overview;
 mod page;
 mod pages;
 mod plot;
+mod source;
 mod totals;
 
 use std::process::ExitCode;
@@ -45,8 +45,8 @@ use crate::sys::scoreboard::Scoreboard;
 use crate::worker::{ConnectionLimit, Worker};
 use crate::worker_state::WorkerState;
 use observer::Observer;
-use overview::{Process, Source};
 use pages::Pages;
+use source::{Process, Source};
 
 /// Connections to the status page at a time.
 const MAX_CONNECTIONS: usize = 64;

@@ -9,6 +9,7 @@
 //! | `lifecycle` | starts, exits, hangs, quotas, shutdown |
 //! | `swap` | replaces the running version |
 //! | `control`, `status` | commands on a unix socket; the reply to `status` |
+//! | `drain` | replaces one worker, or one of its processes, on request |
 //! | `upgrade` | replaces the supervisor's own program |
 //! | `status_process` | the process that serves the status page |
 //! | `systemd`, `privileges` | `sd_notify`; giving up root |
@@ -16,6 +17,7 @@
 //! Start reading at [`Supervisor::run`]. How a worker works is decided by [`worker`](crate::worker) and [`prefork`](crate::prefork).
 
 mod control;
+mod drain;
 mod lifecycle;
 mod privileges;
 mod status;
@@ -347,6 +349,10 @@ impl Supervisor {
             Ok(ControlCommand::Add) => {
                 format!("{}\n", self.add_worker().map_or_else(|problem| problem, Into::into))
             }
+            Ok(ControlCommand::Drain(name)) => match self.drain(name) {
+                Ok(text) => format!("{text}\n"),
+                Err(problem) => format!("not drained: {problem}\n"),
+            },
             Ok(ControlCommand::Reopen) => {
                 self.reopen_logs();
                 "log files reopened\n".into()

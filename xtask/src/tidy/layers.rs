@@ -171,6 +171,7 @@ const CRATES: &[Layers] = &[
                     "log",
                     "metrics",
                     "offload",
+                    "overview",
                     "proxies",
                     "recycling",
                     "smtp",

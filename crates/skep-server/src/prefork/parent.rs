@@ -239,6 +239,7 @@ impl<'h> Parent<'h> {
                 Some(Command::State(state)) => self.stop(state),
                 Some(Command::Quit) => return true,
                 Some(Command::Add) => self.wanted += 1,
+                Some(Command::Drain { process }) => self.drain(process),
                 None => {}
                 Some(Command::Status { id, json }) => self.query_status(id, json),
                 Some(command) => {
@@ -251,6 +252,16 @@ impl<'h> Parent<'h> {
             }
         }
         false
+    }
+
+    /// Retires one child; another one is forked for it.
+    fn drain(&mut self, process: u32) {
+        let (grace, number) = (self.common.config.grace, self.common.handoff.spec.number);
+        let is_it = |child: &&mut ChildProcess| matches!(child.role, Role::Serve(slot) if slot + 1 == process as usize);
+        if let Some(child) = self.children.iter_mut().filter(|child| !child.retiring).find(is_it) {
+            tracing::info!("process {} (worker {number}.{process}) is drained on request", child.pid);
+            retire(child, grace);
+        }
     }
 
     /// Requests reports from the children that know the status of the application.

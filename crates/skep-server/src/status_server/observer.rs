@@ -6,10 +6,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::history::{History, Sample};
-use super::overview::{Overview, PartOverview, Source};
+use super::source::Source;
 use super::totals::Totals;
 use crate::metrics::figures::{Counter, Figures, Service};
 use crate::metrics::{Metrics, unix_millis};
+use crate::overview::{Overview, PartOverview};
 use crate::procfs;
 
 /// How old an observation may be: whoever asks more often gets the same one, so that asking has a bounded cost.

@@ -7,11 +7,11 @@ use skep::html::{DOCTYPE, Document, Flow, Html};
 
 use super::history::Sample;
 use super::observer::{CacheFigures, Observation, TierFigures};
-use super::overview::{PartOverview, SlotOverview, WorkerOverview};
 use super::pages::Range;
 use super::plot::{Line, Plot, Span};
 use crate::metrics::figures::{Counter, ServiceSummary, Statement};
 use crate::metrics::records::{ErrorRecord, SlowRecord};
+use crate::overview::{PartOverview, SlotOverview, WorkerOverview};
 use text::{ago, bytes, count, micros, nanos, rate, seconds};
 
 /// The lists are as long as a person reads; JSON has all.

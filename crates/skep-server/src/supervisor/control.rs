@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags};
 use rustix::fs::Mode;
 
+use super::drain::WorkerName;
 use crate::config::Config;
 use crate::error::StartError;
 use crate::listener::{SocketFile, bind_unix};
@@ -41,12 +42,13 @@ pub(crate) enum ControlCommand {
     Swap { allow_breaking_migration: bool },
     Upgrade,
     Add,
+    Drain(WorkerName),
     Reopen,
     Stop,
     Level(LevelChange),
 }
 
-const COMMANDS: &str = "status, status json, metrics, swap, swap --allow-breaking-migration, upgrade, add, reopen, stop, log LEVEL, log CATEGORY LEVEL";
+const COMMANDS: &str = "status, status json, metrics, swap, swap --allow-breaking-migration, upgrade, add, drain WORKER, reopen, stop, log LEVEL, log CATEGORY LEVEL";
 
 impl ControlCommand {
     pub(crate) fn parse(line: &str) -> Result<Self, String> {
@@ -59,6 +61,8 @@ impl ControlCommand {
             ["swap", "--allow-breaking-migration"] => Self::Swap { allow_breaking_migration: true },
             ["upgrade"] => Self::Upgrade,
             ["add"] => Self::Add,
+            ["drain", name] => Self::Drain(name.parse()?),
+            ["drain"] => return Err("expected drain WORKER, such as drain 3: status lists the workers".to_owned()),
             ["reopen"] => Self::Reopen,
             ["stop"] => Self::Stop,
             ["log", change @ ..] => Self::Level(LevelChange::parse(change)?),

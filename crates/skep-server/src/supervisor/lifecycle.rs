@@ -250,7 +250,7 @@ impl Supervisor {
     }
 
     /// Starts a worker of the same version, which takes over.
-    fn replace(&mut self) -> io::Result<()> {
+    pub(super) fn replace(&mut self) -> io::Result<()> {
         let executable = Rc::clone(&self.executable);
         self.start_worker(&executable, None).map_err(|(error, _)| error)
     }

@@ -1,16 +1,16 @@
 //! The reply to `status`, as text and as JSON.
 
+use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::os::unix::net::UnixStream;
-use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use super::Supervisor;
 use super::worker_handle::WorkerHandle;
-use crate::app_status::quoted;
 use crate::channel::Command;
+use crate::overview::{Overview, SlotOverview, WorkerOverview};
 use crate::procfs;
-use crate::sys::scoreboard::{self, Slot};
+use crate::sys::scoreboard;
 
 /// How long the worker may take to report the status of its application. The parent of `prefork` takes less.
 const REPORT_TIMEOUT: Duration = Duration::from_millis(500);
@@ -94,20 +94,20 @@ impl Supervisor {
     }
 
     fn status_text(&self, application: &Application) -> String {
-        let (version, urls, process) = (self.executable.version(), self.urls.join(" and "), std::process::id());
-        let (uptime, memory) = (seconds(self.started.elapsed()), mib(procfs::memory(process.cast_signed())));
-        let mut text = format!("{} (version {version}), listens on {urls}\n", self.name);
-        let _ = writeln!(text, "supervisor: process {process}, up {uptime}, {memory}");
-        if self.backoff.is_crash_loop() {
+        let overview = self.overview();
+        let Overview { name, version, process, uptime, memory, crashes, .. } = &overview;
+        let mut text = format!("{name} (version {version}), listens on {}\n", overview.urls.join(" and "));
+        let _ = writeln!(text, "supervisor: process {process}, up {uptime:.1} s, {}", mib(*memory));
+        if overview.crash_loop {
             let _ = writeln!(text, "CRASH LOOP: {} workers in a row exited early", self.backoff.early_exits());
         }
-        let _ = writeln!(text, "crashes: {}", self.crashes);
+        let _ = writeln!(text, "crashes: {crashes}");
         let _ = match &self.last_swap {
-            Some((at, Ok(outcome))) => writeln!(text, "last swap: {} ago, {outcome}", seconds(at.elapsed())),
-            Some((at, Err(why))) => writeln!(text, "last swap: FAILED {} ago: {why}", seconds(at.elapsed())),
+            Some((at, Ok(outcome))) => writeln!(text, "last swap: {:.1} s ago, {outcome}", at.elapsed().as_secs_f64()),
+            Some((at, Err(why))) => writeln!(text, "last swap: FAILED {:.1} s ago: {why}", at.elapsed().as_secs_f64()),
             None => Ok(()),
         };
-        text.extend(self.worker_states().map(|(worker, state)| worker_text(worker, state)));
+        text.extend(overview.workers.iter().map(worker_text));
         text + match application {
             Application::Unavailable => "",
             Application::TimedOut => "application: no status report in time\n",
@@ -115,106 +115,83 @@ impl Supervisor {
         }
     }
 
-    /// One object on one line. Times are in seconds, sizes in bytes.
+    /// One object on one line.
     fn status_json(&self, application: &Application) -> String {
-        let (ok, swap) = match &self.last_swap {
-            None => ("null".to_owned(), "null".to_owned()),
-            Some((_, outcome)) => (outcome.is_ok().to_string(), quoted(outcome.as_ref().unwrap_or_else(|text| text))),
-        };
-        let (name, version, process) = (quoted(&self.name), self.executable.version(), std::process::id());
-        let memory = procfs::memory(process.cast_signed()).unwrap_or_default();
-        let uptime = self.started.elapsed().as_secs_f64();
-        let (crashes, crash_loop) = (self.crashes, self.backoff.is_crash_loop());
-        let swap_age = self
-            .last_swap
-            .as_ref()
-            .map_or_else(|| "null".to_owned(), |(at, _)| format!("{:.1}", at.elapsed().as_secs_f64()));
-        let (swaps, replaced, mpm) = (self.swaps, self.replaced, self.config.mpm.name());
-        let previous = self.previous.as_ref().map_or_else(|| "null".to_owned(), |version| quoted(version));
-        let status_url = self.status_process.as_ref().map_or_else(|| "null".to_owned(), |status| quoted(&status.url));
-        let urls = join(self.urls.iter().map(|url| quoted(url)));
-        let workers = join(self.worker_states().map(|(worker, state)| worker_json(worker, state)));
         let application = match application {
-            Application::Unavailable => "[]",
-            Application::TimedOut => "null",
-            Application::Report(list) => list,
+            Application::Unavailable => Some(Vec::new()),
+            Application::TimedOut => None,
+            Application::Report(list) => serde_json::from_str(list).ok(),
         };
-        format!(
-            "{{\"name\":{name},\"version\":\"{version}\",\"process\":{process},\"uptime\":{uptime:.1},\"memory\":{memory},\
-             \"crashes\":{crashes},\"crash_loop\":{crash_loop},\"swap_succeeded\":{ok},\"swap\":{swap},\"urls\":[{urls}],\
-             \"swap_age\":{swap_age},\"swaps\":{swaps},\"replaced\":{replaced},\"previous\":{previous},\"mpm\":\"{mpm}\",\"status_url\":{status_url},\
-             \"workers\":[{workers}],\"application\":{application}}}\n"
-        )
+        let overview = Overview { application, ..self.overview() };
+        serde_json::to_string(&overview).unwrap_or_default() + "\n"
     }
-}
 
-fn worker_text(worker: &WorkerHandle, state: &str) -> String {
-    let (number, process, version) = (worker.number, worker.pid, worker.executable.version());
-    let since = seconds(worker.ready.unwrap_or(worker.started).elapsed());
-    let (requests, memory) = (worker.requests(), mib(worker.memory()));
-    let text = format!(
-        "worker {number}: process {process}, version {version}, {state} for {since}, {requests} requests, {memory}\n"
-    );
-    worker.claimed_slots().fold(text, |text, slot| {
-        let Numbers { process, thread, requests, connections, busy, .. } = Numbers::of(slot);
-        let busy = if busy { ", busy" } else { "" };
-        text + &format!("  process {process} thread {thread}: {requests} requests, {connections} connections{busy}\n")
-    })
-}
-
-fn worker_json(worker: &WorkerHandle, state: &str) -> String {
-    let (number, process, version) = (worker.number, worker.pid, worker.executable.version());
-    let since = worker.ready.unwrap_or(worker.started).elapsed().as_secs_f64();
-    let (requests, memory) = (worker.requests(), worker.memory().unwrap_or_default());
-    let slots = join(worker.claimed_slots().map(|slot| {
-        let Numbers { process, thread, requests, connections, busy, running, silent } = Numbers::of(slot);
-        format!(
-            "{{\"process\":{process},\"thread\":{thread},\"requests\":{requests},\"connections\":{connections},\"busy\":{busy},\
-             \"running\":{running},\"silent\":{silent:.1}}}"
-        )
-    }));
-    format!(
-        "{{\"number\":{number},\"process\":{process},\"version\":\"{version}\",\"state\":\"{state}\",\"since\":{since:.1},\
-         \"requests\":{requests},\"memory\":{memory},\"slots\":[{slots}]}}"
-    )
-}
-
-/// What a slot says.
-struct Numbers {
-    process: u32,
-    thread: u32,
-    requests: u64,
-    connections: u32,
-    busy: bool,
-    /// Requests in flight; 0 if they are not counted.
-    running: u32,
-    /// Seconds since the last heartbeat of its event loop.
-    silent: f64,
-}
-
-impl Numbers {
-    fn of(slot: &Slot) -> Self {
-        Self {
-            process: slot.process.load(Ordering::Relaxed),
-            thread: slot.thread.load(Ordering::Relaxed),
-            requests: slot.requests.load(Ordering::Relaxed),
-            connections: slot.connections.load(Ordering::Relaxed),
-            busy: slot.busy.load(Ordering::Relaxed) != 0,
-            running: slot.running.load(Ordering::Relaxed),
-            silent: slot.silent().as_secs_f64(),
+    /// All but what the application reports.
+    fn overview(&self) -> Overview {
+        let process = std::process::id();
+        Overview {
+            name: self.name.clone(),
+            version: self.executable.version(),
+            previous: self.previous.clone(),
+            mpm: self.config.mpm.name().to_owned(),
+            process,
+            uptime: seconds(self.started),
+            memory: procfs::memory(process.cast_signed()).unwrap_or_default(),
+            crashes: self.crashes,
+            crash_loop: self.backoff.is_crash_loop(),
+            swaps: self.swaps,
+            replaced: self.replaced,
+            swap_succeeded: self.last_swap.as_ref().map(|(_, outcome)| outcome.is_ok()),
+            swap: self.last_swap.as_ref().map(|(_, outcome)| outcome.as_ref().unwrap_or_else(|text| text).clone()),
+            swap_age: self.last_swap.as_ref().map(|(at, _)| seconds(*at)),
+            urls: self.urls.clone(),
+            status_url: self.status_process.as_ref().map(|status| status.url.clone()),
+            workers: self.worker_states().map(|(worker, state)| worker_overview(worker, state)).collect(),
+            application: None,
         }
     }
 }
 
-fn join(items: impl Iterator<Item = String>) -> String {
-    items.collect::<Vec<_>>().join(",")
+fn worker_overview(worker: &WorkerHandle, state: &str) -> WorkerOverview {
+    let process = worker.pid.as_raw_nonzero().get().cast_unsigned();
+    let slots = SlotOverview::all(worker.scoreboard.slots());
+    let processes: BTreeSet<u32> = slots.iter().map(|slot| slot.process).chain([process]).collect();
+    let millis: u64 = processes.into_iter().filter_map(procfs::processor_time).sum();
+    WorkerOverview {
+        number: worker.number,
+        process,
+        version: worker.executable.version(),
+        state: state.to_owned(),
+        since: seconds(worker.ready.unwrap_or(worker.started)),
+        requests: worker.requests(),
+        memory: worker.memory().unwrap_or_default(),
+        processor: Duration::from_millis(millis).as_secs_f64(),
+        slots,
+    }
 }
 
-fn seconds(time: Duration) -> String {
-    format!("{:.1} s", time.as_secs_f64())
+fn worker_text(worker: &WorkerOverview) -> String {
+    let WorkerOverview { number, process, version, state, since, requests, .. } = worker;
+    let text = format!(
+        "worker {number}: process {process}, version {version}, {state} for {since:.1} s, {requests} requests, {}\n",
+        mib(worker.memory)
+    );
+    worker.slots.iter().fold(text, |text, slot| {
+        let SlotOverview { number: part, process, thread, requests, connections, .. } = slot;
+        let busy = if slot.busy { ", busy" } else { "" };
+        let retiring = if slot.retiring { ", retiring" } else { "" };
+        text + &format!(
+            "  {number}.{part}: process {process} thread {thread}, {requests} requests, {connections} connections{busy}{retiring}\n"
+        )
+    })
 }
 
-fn mib(bytes: Option<u64>) -> String {
-    let kib = bytes.unwrap_or_default() >> 10;
+/// The seconds since a moment, with one digit after the point.
+fn seconds(since: Instant) -> f64 {
+    (since.elapsed().as_secs_f64() * 10.0).round() / 10.0
+}
+
+fn mib(bytes: u64) -> String {
+    let kib = bytes >> 10;
     format!("{}.{} MiB", kib >> 10, ((kib & 1023) * 10) >> 10)
 }

@@ -4,6 +4,7 @@
 //! with `cargo test -p skep-server --test processes -- NAME`; `skep drill` runs the drills with more load.
 
 mod caches;
+mod draining;
 mod drills;
 mod encrypted;
 mod logs;
@@ -55,6 +56,7 @@ fn main() -> ExitCode {
         supervision::TESTS,
         models::TESTS,
         swaps::TESTS,
+        draining::TESTS,
         drills::TESTS,
         encrypted::TESTS,
         caches::TESTS,

@@ -197,7 +197,7 @@ fn words_are_answered() {
     let (good, text) = server.control("status");
     assert!(good && text.contains(&format!("listens on http://{}", server.address)), "{text}");
     assert!(text.contains("worker 1: process ") && text.contains("1 requests"), "{text}");
-    assert_eq!(text.matches("  process ").count(), 2, "{text}");
+    assert_eq!(text.matches("\n  1.").count(), 2, "{text}");
     let (good, text) = server.control("dance");
     assert!(!good && text.contains("unknown command \"dance\": expected one of status"), "{text}");
     let (good, text) = server.control("log debug");

@@ -10,6 +10,7 @@ fn a_command_is_parsed_as_it_was_written() {
         Command::Level(LevelChange::of_all(tracing::Level::DEBUG)),
         Command::Level("blog::search trace".parse().unwrap()),
         Command::Add,
+        Command::Drain { process: 3 },
         Command::Reopen(Files::default()),
         Command::Status { id: 7, json: true },
     ];

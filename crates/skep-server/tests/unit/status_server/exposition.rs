@@ -7,10 +7,10 @@ use std::time::Duration;
 use http::StatusCode;
 
 use super::super::observer::{CacheFigures, TierFigures};
-use super::super::overview::{Overview, PartOverview};
 use super::*;
 use crate::metrics::Metrics;
 use crate::metrics::recorder::Finished;
+use crate::overview::{Overview, PartOverview};
 
 /// A server in which all that there is has happened.
 fn observation() -> Observation {

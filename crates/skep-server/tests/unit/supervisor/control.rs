@@ -16,6 +16,11 @@ fn commands_are_parsed_and_an_unknown_one_lists_them() {
         ControlCommand::parse("log debug"),
         Ok(ControlCommand::Level(LevelChange::of_all(tracing::Level::DEBUG)))
     );
+    let name = WorkerName { worker: 3, process: Some(2) };
+    assert_eq!(ControlCommand::parse(&format!("drain {name}")), Ok(ControlCommand::Drain(name)));
+    for wrong in ["drain", "drain x", "drain 0", "drain 3.", "drain -1"] {
+        assert!(ControlCommand::parse(wrong).unwrap_err().contains("such as"), "{wrong}");
+    }
     assert!(ControlCommand::parse("restart").unwrap_err().contains("expected one of status"));
     assert!(ControlCommand::parse("log loud").unwrap_err().contains("error, warn"));
 }

@@ -1,18 +1,11 @@
-//! What the supervisor says of itself and its workers, or a process without one of itself.
+//! What the supervisor says of itself and its workers, or a process without one of itself: `status`, as values.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, Weak};
-use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
-use skep::Site;
 
-use crate::app_status;
-use crate::config::Config;
-use crate::procfs;
-use crate::supervisor::send_command;
-use crate::sys::scoreboard::{Scoreboard, Slot};
+use crate::sys::scoreboard::Slot;
 
 /// The reply to `status json`. Times are in seconds, sizes in bytes.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -53,6 +46,8 @@ pub(crate) struct WorkerOverview {
     pub(crate) since: f64,
     pub(crate) requests: u64,
     pub(crate) memory: u64,
+    /// Seconds of processor time that its processes have taken, those that are gone excepted.
+    pub(crate) processor: f64,
     pub(crate) slots: Vec<SlotOverview>,
 }
 
@@ -60,11 +55,15 @@ pub(crate) struct WorkerOverview {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct SlotOverview {
+    /// Process 2 of worker 3 is `3.2`.
+    pub(crate) number: u32,
     pub(crate) process: u32,
     pub(crate) thread: u32,
     pub(crate) requests: u64,
     pub(crate) connections: u32,
     pub(crate) busy: bool,
+    /// It accepts nothing more.
+    pub(crate) retiring: bool,
     pub(crate) running: u32,
     /// Since the last heartbeat.
     pub(crate) silent: f64,
@@ -82,80 +81,26 @@ pub(crate) struct PartOverview {
     pub(crate) values: BTreeMap<String, serde_json::Value>,
 }
 
-/// Where an overview comes from.
-#[derive(Debug)]
-pub(crate) enum Source {
-    /// The control socket of the supervisor that runs with these settings.
-    Control(Box<Config>),
-    /// This process.
-    Process(Box<Process>),
-}
-
-/// A server without a supervisor.
-#[derive(Debug)]
-pub(crate) struct Process {
-    pub(crate) name: String,
-    pub(crate) urls: Vec<String>,
-    pub(crate) status_url: Option<String>,
-    pub(crate) started: Instant,
-    /// Weak: the status page does not keep the application open.
-    pub(crate) site: Weak<Site>,
-    pub(crate) scoreboard: Arc<Scoreboard>,
-}
-
-impl Source {
-    pub(crate) fn overview(&self) -> Result<Overview, String> {
-        match self {
-            Self::Control(config) => {
-                let reply = send_command(config, "status json")?;
-                serde_json::from_str(&reply)
-                    .map_err(|error| format!("the supervisor's status is not understood: {error}"))
-            }
-            Self::Process(process) => Ok(process.overview()),
-        }
-    }
-}
-
-impl Process {
-    fn overview(&self) -> Overview {
-        let process = std::process::id();
-        let slots: Vec<SlotOverview> =
-            self.scoreboard.slots().iter().filter(|slot| slot.is_claimed()).map(SlotOverview::of).collect();
-        let memory = procfs::memory(process.cast_signed()).unwrap_or_default();
-        let uptime = self.started.elapsed().as_secs_f64();
-        let application = self.site.upgrade().map(|site| app_status::of(&site, true)).unwrap_or_default();
-        let worker = WorkerOverview {
-            process,
-            state: "ready".into(),
-            since: uptime,
-            requests: slots.iter().map(|slot| slot.requests).sum(),
-            memory,
-            slots,
-            ..WorkerOverview::default()
-        };
-        Overview {
-            name: self.name.clone(),
-            mpm: "thread".into(),
-            process,
-            uptime,
-            memory,
-            urls: self.urls.clone(),
-            status_url: self.status_url.clone(),
-            workers: vec![worker],
-            application: serde_json::from_str(&application).ok(),
-            ..Overview::default()
-        }
-    }
-}
-
 impl SlotOverview {
-    fn of(slot: &Slot) -> Self {
+    /// Those that are in use.
+    pub(crate) fn all(slots: &[Slot]) -> Vec<Self> {
+        slots
+            .iter()
+            .zip(1..)
+            .filter(|(slot, _)| slot.is_claimed())
+            .map(|(slot, number)| Self::of(slot, number))
+            .collect()
+    }
+
+    fn of(slot: &Slot, number: u32) -> Self {
         Self {
+            number,
             process: slot.process.load(Ordering::Relaxed),
             thread: slot.thread.load(Ordering::Relaxed),
             requests: slot.requests.load(Ordering::Relaxed),
             connections: slot.connections.load(Ordering::Relaxed),
             busy: slot.busy.load(Ordering::Relaxed) != 0,
+            retiring: slot.retiring.load(Ordering::Relaxed) != 0,
             running: slot.running.load(Ordering::Relaxed),
             silent: slot.silent().as_secs_f64(),
         }
