@@ -87,12 +87,6 @@ fn check(declaration: &Declaration, pattern: &Pattern, parameters: &[Parameter])
     if let Some(parameter) = parameters.iter().filter(|_| declaration.external).find(unread) {
         return wrong(&parameter.name, "an external service has only path, query and form fields");
     }
-    if let Some(open) = &declaration.open
-        && let Some(guard) = parameters.iter().find(|one| matches!(one.source, Source::Guard { is_state: false }))
-    {
-        let help = format!("the service has the guard `{}`, so it is not open: remove one of the two", guard.name);
-        return wrong(open, help);
-    }
     if let Some((name, _)) = &declaration.when
         && let Some(taken) =
             parameters.iter().find(|one| matches!(&one.source, Source::Query { name: own, .. } if own == name))

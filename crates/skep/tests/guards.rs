@@ -274,6 +274,31 @@ fn what_has_no_guard_and_no_reason_does_not_start() {
 }
 
 #[test]
+fn an_open_service_has_other_guards_and_not_the_one_that_it_does_without() {
+    struct Polite;
+    impl Guard for Polite {
+        async fn check(_cx: &mut Cx<'_>) -> Result<Self> {
+            Ok(Self)
+        }
+    }
+    #[derive(Service)]
+    #[service(GET "/open", open = "everybody may read it")]
+    struct Open {
+        #[guard]
+        _polite: Polite,
+    }
+    impl Handle for Open {
+        async fn handle(self, _cx: &mut Cx<'_>) -> Result {
+            Ok(Response::text("news"))
+        }
+    }
+    let open = |app: App| app.open(setup()).map(drop);
+    assert!(open(app(&Log::default()).serve::<(Open,)>()).is_ok());
+    let error = open(app(&Log::default()).serve_guarded::<Agent, (Open,)>()).unwrap_err().to_string();
+    assert!(error.ends_with("says that it is `open`, and has the guard `Agent`: remove one of the two"), "{error}");
+}
+
+#[test]
 fn what_a_guard_needs_is_there_before_the_first_request() {
     struct Member;
     impl Guard for Member {

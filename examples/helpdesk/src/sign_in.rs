@@ -79,19 +79,12 @@ pub struct SignIn {
 impl Handle for SignIn {
     async fn handle(self, cx: &mut Cx<'_>) -> Result {
         match password_sign_in::<User>(cx, self.email.as_str(), self.password.reveal()).await? {
-            Some(_) => Ok(Response::see_other(Back(self.back))),
+            Some(_) => {
+                let wanted = self.back.as_ref().map(|Hidden(path)| path.as_str());
+                Ok(Response::see_other(return_to(wanted, TicketList::link())))
+            }
             None => Err(SignIn::password.refuse(texts(cx.language()).wrong_password)),
         }
-    }
-}
-
-/// Where a user wanted to go who had to sign in first: a page of this site, whatever the parameter says.
-struct Back(Option<Hidden<String>>);
-
-impl Destination for Back {
-    fn write_url(&self, out: &mut String) {
-        let wanted = self.0.as_ref().map(|Hidden(path)| path.as_str());
-        out.push_str(return_to(wanted, &TicketList::link().url()));
     }
 }
 

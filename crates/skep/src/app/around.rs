@@ -190,16 +190,19 @@ impl Surroundings {
 
 fn unguarded(entry: &Entry<Endpoint>, name: &str, id: TypeId) -> Option<String> {
     let route = entry.endpoint.route()?;
-    if route.open.is_some() || entry.endpoint.guards().any(|guard| (guard.covers)(id)) {
-        return None;
-    }
     let (file, line) = route.source;
-    Some(format!(
-        "{} ({} {}, {file}:{line}) does not have the guard `{name}`, which App::require asks of every service: add a field `#[guard] \
-         name: {name}`, mount it with `App::serve_guarded::<{name}, _>()`, or say why it needs none: `open = \"reason\"` in \
-         #[service(...)]",
-        entry.name, entry.method, entry.pattern
-    ))
+    let service = format!("{} ({} {}, {file}:{line})", entry.name, entry.method, entry.pattern);
+    let is_guarded = entry.endpoint.guards().any(|guard| (guard.covers)(id));
+    match (route.open, is_guarded) {
+        (None, true) | (Some(_), false) => None,
+        (Some(_), true) => {
+            Some(format!("{service} says that it is `open`, and has the guard `{name}`: remove one of the two"))
+        }
+        (None, false) => Some(format!(
+            "{service} does not have the guard `{name}`, which App::require asks of every service: add a field `#[guard] name: {name}`, \
+             mount it with `App::serve_guarded::<{name}, _>()`, or say why it needs none: `open = \"reason\"` in #[service(...)]",
+        )),
+    }
 }
 
 fn missing(entry: &Entry<Endpoint>, values: &Values, has_database: bool) -> Vec<String> {

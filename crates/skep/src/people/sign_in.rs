@@ -16,6 +16,7 @@ use super::tick::wait_for_tick;
 use crate::cache::Store;
 use crate::cx::Cx;
 use crate::guard::limit;
+use crate::link::Destination;
 use crate::response::Result;
 
 /// Signs a user in, once it is proved who it is: gives the session a new id, against session fixation, and makes it the user's. An account
@@ -216,19 +217,39 @@ pub(super) fn digest(name: &str) -> String {
 ///
 /// ```
 /// use skep::people::return_to;
+/// use skep::prelude::*;
 ///
-/// assert_eq!(return_to(Some("/tickets?page=2"), "/"), "/tickets?page=2");
+/// #[derive(Service)]
+/// #[service(GET "/home")]
+/// struct Home;
+/// # impl Handle for Home { async fn handle(self, _cx: &mut Cx<'_>) -> Result { Ok(Response::text("")) } }
+///
+/// let back = Response::see_other(return_to(Some("/tickets?page=2"), Home));
+/// assert_eq!(back.headers()["location"], "/tickets?page=2");
 /// for elsewhere in ["https://evil.example/", "//evil.example", "/\\evil.example", "tickets", "/\t/evil.example"] {
-///     assert_eq!(return_to(Some(elsewhere), "/home"), "/home");
+///     assert_eq!(Response::see_other(return_to(Some(elsewhere), Home)).headers()["location"], "/home");
 /// }
 /// ```
-#[must_use]
-pub fn return_to<'p>(path: Option<&'p str>, home: &'p str) -> &'p str {
+pub fn return_to<D: Destination>(path: Option<&str>, home: D) -> impl Destination {
     // A browser drops tabs and line breaks, and reads a backslash as a slash (WHATWG URL, 4.4).
     let is_ours = |path: &&str| {
         path.starts_with('/')
             && !path.starts_with("//")
             && path.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'\\')
     };
-    path.filter(is_ours).unwrap_or(home)
+    ReturnTo { path: path.filter(is_ours).map(ToOwned::to_owned), home }
+}
+
+struct ReturnTo<D> {
+    path: Option<String>,
+    home: D,
+}
+
+impl<D: Destination> Destination for ReturnTo<D> {
+    fn write_url(&self, out: &mut String) {
+        match &self.path {
+            Some(path) => out.push_str(path),
+            None => self.home.write_url(out),
+        }
+    }
 }

@@ -12,7 +12,7 @@ const TICK: Duration = Duration::from_millis(10);
 pub(super) async fn wait_for_tick(cx: &Cx<'_>, begun: Instant) -> Result<()> {
     cx.offload(move || {
         let past = begun.elapsed().as_nanos() % TICK.as_nanos();
-        thread::sleep(TICK - Duration::from_nanos(u64::try_from(past).unwrap_or(0)));
+        thread::sleep(TICK.saturating_sub(Duration::from_nanos(u64::try_from(past).unwrap_or(0))));
     })
     .await
 }

@@ -1,4 +1,4 @@
-//! A service is either open or has a guard; guards have no options; a field has one source.
+//! Guards have no options; a field has one source.
 
 use skep::guard::Guard;
 use skep::prelude::*;
@@ -9,13 +9,6 @@ impl Guard for Agent {
     async fn check(_cx: &mut Cx<'_>) -> Result<Self> {
         Ok(Self)
     }
-}
-
-#[derive(Service)]
-#[service(GET "/both", open = "for everybody")]
-struct Both {
-    #[guard]
-    agent: Agent,
 }
 
 #[derive(Service)]
