@@ -150,6 +150,7 @@ use self::field::Which;
 use crate::cx::Cx;
 use crate::html::{Attributes, Buffer};
 use crate::param::FieldMap;
+use crate::percent;
 use crate::service::{BodyKind, Link, Service};
 
 /// A form that leads to the service `S`, as one request sees it: `Comment::form(cx, page)` makes it, and
@@ -205,7 +206,8 @@ impl<S: Service> Form<S> {
         }
         form.core.hidden = cx.hidden_fields(S::ROUTE);
         form.core.language = cx.language();
-        if let Some(submission) = cx.submission().filter(|one| one.service == TypeId::of::<S>()) {
+        let is_this = |one: &Rc<Submission>| one.service == TypeId::of::<S>() && form.leads_to(cx.uri().path());
+        if let Some(submission) = cx.submission().filter(is_this) {
             form.core.complaints = submission.complaints(cx.messages());
             form.core.typed = Some(submission);
         }
@@ -224,6 +226,12 @@ impl<S: Service> Form<S> {
         write(&mut Link::new(&mut action));
         let core = Core { method, action, prefix: S::ROUTE.service.to_ascii_lowercase(), ..Core::default() };
         Self { core, service: PhantomData }
+    }
+
+    /// A page may hold a form of this service for each of several things; a submission belongs to one of them.
+    fn leads_to(&self, path: &str) -> bool {
+        let own = self.core.action.split('?').next().unwrap_or_default();
+        percent::normalise_path(own) == percent::normalise_path(path)
     }
 
     /// Gives a field a value to be edited. What the user typed in a submission that was not accepted wins.

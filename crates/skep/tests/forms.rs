@@ -354,6 +354,42 @@ fn a_form_in_pieces_and_messages_elsewhere() {
     );
 }
 
+#[test]
+fn a_refused_submission_is_shown_in_the_form_that_was_sent() {
+    #[derive(Service)]
+    #[service(GET "/hives")]
+    struct Hives;
+    impl Handle for Hives {
+        async fn handle(self, cx: &mut Cx<'_>) -> Result {
+            Ok(Response::html(html! {
+                @for name in ["east", "w\u{e9}st"] {
+                    form (Rename::form(cx, name.to_owned()).prefixed(name)) { input (Rename::name) aria-label="Name"; }
+                }
+            }))
+        }
+    }
+    #[derive(Service)]
+    #[service(POST "/hives/{hive}", page = Hives)]
+    struct Rename {
+        #[allow(dead_code)]
+        hive: String,
+        #[form]
+        name: Text<2, 10>,
+    }
+    impl Handle for Rename {
+        async fn handle(self, _cx: &mut Cx<'_>) -> Result {
+            Ok(Response::text(self.name.to_string()))
+        }
+    }
+    let client = Client::new(App::new().serve::<(Hives, Rename)>());
+    for path in ["/hives/w%C3%A9st", "/hives/%77%c3%a9st"] {
+        let answer = client.post(path, &[("name", "x")]);
+        let (east, west) = answer.text().split_once("</form>").unwrap();
+        assert!(!east.contains("value=\"x\"") && !east.contains("problem"), "{east}");
+        assert!(west.contains("value=\"x\"") && west.contains("problem"), "{west}");
+    }
+}
+
 /// What a form of GET asks for.
 #[derive(Service)]
 #[service(GET "/search")]

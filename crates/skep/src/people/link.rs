@@ -151,7 +151,8 @@ pub async fn send_sign_up_link<A: MailAccount>(
     let mail = mail(&to, account.is_none().then_some(&*token));
     cx.queue_mail(Mail { to, ..mail });
     record(cx, EventKind::LinkRequested, account.as_ref()).await;
-    wait_for_tick(cx, begun).await
+    wait_for_tick(cx, begun).await;
+    Ok(())
 }
 
 /// The address of a [sign-up link](send_sign_up_link) that can be redeemed: for the page that asks for a password.
@@ -226,7 +227,8 @@ async fn send_link<A: MailAccount>(
         None => cx.discard_mail(mail),
     }
     record(cx, EventKind::LinkRequested, account.as_ref()).await;
-    wait_for_tick(cx, begun).await
+    wait_for_tick(cx, begun).await;
+    Ok(())
 }
 
 /// Whether a mail with a link may go to this address now.

@@ -170,7 +170,7 @@ pub async fn password_sign_in<A: PasswordAccount>(cx: &mut Cx<'_>, name: &str, p
     if !verify_password(cx, password, hash).await? {
         // Not what was typed: it may be a password in the wrong field.
         record(cx, EventKind::SignInRefused, account.as_ref()).await;
-        wait_for_tick(cx, begun).await?;
+        wait_for_tick(cx, begun).await;
         return Ok(None);
     }
     let Some(account) = account else { return Ok(None) };
