@@ -10,7 +10,7 @@ use std::task::{Context, Poll};
 use rustix::io::Errno;
 use tokio::io::unix::AsyncFd;
 
-use crate::log::{Files, LevelChange};
+use crate::log::{Files, LevelChange, Raise};
 use crate::sys;
 use crate::worker_state::WorkerState;
 
@@ -22,6 +22,7 @@ pub(crate) enum Command {
     Quit,
     Reopen(Files),
     Level(LevelChange),
+    Raise(Raise),
     /// Fork one more process (`prefork`).
     Add,
     /// Replace this one of the forked processes (`prefork`), as soon as it has finished its requests.
@@ -45,6 +46,7 @@ impl Command {
             "quit" => Self::Quit,
             "reopen" => Self::Reopen(Files::parse(rest)),
             "level" => Self::Level(rest.parse().ok()?),
+            "raise" => Self::Raise(Raise::of_line(rest)?),
             "add" => Self::Add,
             "drain-process" => Self::Drain { process: rest.parse().ok()? },
             "status" => match rest.split_once(' ')? {
@@ -55,10 +57,11 @@ impl Command {
         })
     }
 
-    /// Executes the commands that concern the whole process: the log level and log files.
+    /// Executes the commands that concern the whole process: log levels and log files.
     pub(crate) fn execute(&self) {
         match self {
             Self::Level(change) => change.apply(),
+            Self::Raise(raise) => raise.apply(),
             Self::Reopen(files) => {
                 if let Err(error) = files.reopen() {
                     tracing::error!(%error, "cannot reopen the log files");
@@ -78,6 +81,7 @@ impl std::fmt::Display for Command {
             Self::Quit => f.write_str("quit"),
             Self::Reopen(files) => write!(f, "reopen {}", files.to_line()),
             Self::Level(level) => write!(f, "level {level}"),
+            Self::Raise(raise) => write!(f, "raise {}", raise.to_line()),
             Self::Add => f.write_str("add"),
             Self::Drain { process } => write!(f, "drain-process {process}"),
             Self::Status { id, json } => write!(f, "status {id} {}", if *json { "json" } else { "text" }),

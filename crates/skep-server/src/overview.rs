@@ -30,6 +30,8 @@ pub(crate) struct Overview {
     pub(crate) urls: Vec<String>,
     pub(crate) status_url: Option<String>,
     pub(crate) workers: Vec<WorkerOverview>,
+    /// Users and addresses whose log level is raised: `user anna: DEBUG for 15m`.
+    pub(crate) raised: Vec<String>,
     /// `None`: its worker did not report in time.
     pub(crate) application: Option<Vec<PartOverview>>,
 }

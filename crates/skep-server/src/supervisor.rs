@@ -53,7 +53,7 @@ use crate::config::{Address, Config, Model};
 use crate::error::StartError;
 use crate::executable::Executable;
 use crate::listener::{Listeners, SocketFile};
-use crate::log::{Files, LevelChange, Logs};
+use crate::log::{Files, LevelChange, Logs, Raise};
 use crate::metrics::Metrics;
 use crate::resources::{announce, create_data_dir, worker_count};
 use crate::sys;
@@ -70,6 +70,7 @@ pub(crate) struct Supervisor {
     log_files: Files,
     /// Levels that were changed at run time: workers that start later have them, too.
     level_changes: Vec<LevelChange>,
+    raises: Vec<Raise>,
     executable: Rc<Executable>,
     signals: OwnedFd,
     control: Option<Control>,
@@ -202,6 +203,7 @@ impl Supervisor {
             _pid_file: own.pid_file,
             log_files: Files::of_process(),
             level_changes: Vec::new(),
+            raises: Vec::new(),
             executable,
             signals: sys::signals::catch(&SIGNALS)?,
             control: own.control,
@@ -358,6 +360,7 @@ impl Supervisor {
                 "log files reopened\n".into()
             }
             Ok(ControlCommand::Level(change)) => self.change_level(change),
+            Ok(ControlCommand::Raise(raise)) => self.raise_level(raise),
         };
         self.clients.reply(client, &reply);
     }

@@ -34,8 +34,9 @@ mod request;
 mod site;
 
 pub use category::{Category, Line, Log, Value};
+pub(crate) use raise::level_for;
 #[doc(hidden)]
-pub use raise::raised_level;
+pub use raise::{Raiser, Whose, raised_level, set_raising};
 #[doc(hidden)]
 pub use request::{Recorder, RequestLog, Trace, install_recorder, with_request};
 pub(crate) use request::{set_user, share};

@@ -56,7 +56,7 @@ pub(crate) const OTHERS: [(&str, &str, &str, Option<Command>); 11] = [
     (
         "--control",
         "COMMAND",
-        "Send a command to the server that runs with these settings: status, \"status json\", metrics, swap, upgrade, add, \"drain WORKER\", reopen, stop, \"log LEVEL\", \"log CATEGORY LEVEL\".",
+        "Send a command to the server that runs with these settings: status, \"status json\", metrics, swap, upgrade, add, \"drain WORKER\", reopen, stop, \"log LEVEL\", \"log CATEGORY LEVEL\", \"log user NAME LEVEL TIME\", \"log address NETWORK LEVEL TIME\".",
         Some(Command::Control),
     ),
     ("--print-config", "", "Print each setting and its source.", Some(Command::PrintConfig)),

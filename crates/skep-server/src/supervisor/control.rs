@@ -14,7 +14,7 @@ use super::drain::WorkerName;
 use crate::config::Config;
 use crate::error::StartError;
 use crate::listener::{SocketFile, bind_unix};
-use crate::log::LevelChange;
+use crate::log::{LevelChange, Raise};
 
 /// The file in the data directory.
 const FILE: &str = "control";
@@ -46,9 +46,10 @@ pub(crate) enum ControlCommand {
     Reopen,
     Stop,
     Level(LevelChange),
+    Raise(Raise),
 }
 
-const COMMANDS: &str = "status, status json, metrics, swap, swap --allow-breaking-migration, upgrade, add, drain WORKER, reopen, stop, log LEVEL, log CATEGORY LEVEL";
+const COMMANDS: &str = "status, status json, metrics, swap, swap --allow-breaking-migration, upgrade, add, drain WORKER, reopen, stop, log LEVEL, log CATEGORY LEVEL, log user NAME LEVEL TIME, log address NETWORK LEVEL TIME";
 
 impl ControlCommand {
     pub(crate) fn parse(line: &str) -> Result<Self, String> {
@@ -65,6 +66,7 @@ impl ControlCommand {
             ["drain"] => return Err("expected drain WORKER, such as drain 3: status lists the workers".to_owned()),
             ["reopen"] => Self::Reopen,
             ["stop"] => Self::Stop,
+            ["log", "user" | "address", _, _, ..] => Self::Raise(Raise::parse(&words[1..])?),
             ["log", change @ ..] => Self::Level(LevelChange::parse(change)?),
             _ => return Err(format!("unknown command \"{line}\": expected one of {COMMANDS}")),
         })

@@ -13,7 +13,7 @@ use crate::channel::{self, Command};
 use crate::config::{Config, Model};
 use crate::executable::Executable;
 use crate::listener;
-use crate::log::LevelChange;
+use crate::log::{LevelChange, Raise};
 use crate::procfs;
 use crate::recycling::{HUNG_AFTER, jittered};
 use crate::resources::worker_count;
@@ -68,6 +68,7 @@ impl Supervisor {
             Ok(worker) => {
                 tracing::debug!("{worker} is starting");
                 self.level_changes.iter().for_each(|change| worker.send(&Command::Level(change.clone())));
+                self.raises.iter().for_each(|raise| worker.send(&Command::Raise(raise.clone())));
                 self.starting = Some(StartingWorker { worker, swap });
                 Ok(())
             }
@@ -306,6 +307,14 @@ impl Supervisor {
         self.level_changes.push(change.clone());
         let text = change.describe();
         self.broadcast(&Command::Level(change));
+        text
+    }
+
+    /// Raises the level of one user's or network's requests in all workers. Returns what has changed.
+    pub(super) fn raise_level(&mut self, raise: Raise) -> String {
+        raise.put_into(&mut self.raises);
+        let text = raise.describe();
+        self.broadcast(&Command::Raise(raise));
         text
     }
 

@@ -107,6 +107,7 @@ impl Supervisor {
             Some((at, Err(why))) => writeln!(text, "last swap: FAILED {:.1} s ago: {why}", at.elapsed().as_secs_f64()),
             None => Ok(()),
         };
+        text.extend(overview.raised.iter().map(|raise| format!("log level raised: {raise}\n")));
         text.extend(overview.workers.iter().map(worker_text));
         text + match application {
             Application::Unavailable => "",
@@ -147,6 +148,7 @@ impl Supervisor {
             urls: self.urls.clone(),
             status_url: self.status_process.as_ref().map(|status| status.url.clone()),
             workers: self.worker_states().map(|(worker, state)| worker_overview(worker, state)).collect(),
+            raised: self.raises.iter().filter(|raise| !raise.is_over()).map(ToString::to_string).collect(),
             application: None,
         }
     }

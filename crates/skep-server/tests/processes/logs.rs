@@ -15,11 +15,12 @@ use super::server::{Server, command, folder};
 pub(crate) const TESTS: &[Test] = &[
     ("a_level_is_changed_for_one_category_and_outlives_a_swap", a_level_is_changed_for_one_category),
     ("a_token_raises_the_level_of_its_request_only", a_token_raises_one_request),
+    ("a_user_or_an_address_is_raised_for_a_while", a_user_or_an_address_is_raised_for_a_while),
     ("a_failed_request_tells_what_led_to_it", a_failed_request_tells_what_led_to_it),
     ("a_full_disk_and_rotated_files_cost_no_request", a_full_disk_and_rotated_files),
 ];
 
-pub(crate) type Services = (Careful,);
+pub(crate) type Services = (Careful, Mine);
 
 /// Says what it does at the level `debug`, and fails if it is asked to.
 #[derive(Service, Log)]
@@ -33,6 +34,22 @@ impl Handle for Careful {
     async fn handle(self, _cx: &mut Cx<'_>) -> Result {
         self.log().debug("beginning").field("failing", self.failing);
         if self.failing { Err(Error::internal("on purpose")) } else { Ok(Response::text("done")) }
+    }
+}
+
+/// Says what it does at the level `debug`, for the user in the field `From`.
+#[derive(Service, Log)]
+#[service(GET "/log/of-user")]
+#[log(category = "logs.careful")]
+pub(crate) struct Mine;
+
+impl Handle for Mine {
+    async fn handle(self, cx: &mut Cx<'_>) -> Result {
+        self.log().debug("before the guard");
+        let user = cx.header(&http::header::FROM).unwrap_or("nobody").to_owned();
+        cx.set_user(user);
+        self.log().debug("beginning");
+        Ok(Response::text("done"))
     }
 }
 
@@ -83,6 +100,40 @@ fn a_token_raises_one_request() {
     get(&server, "/log/true", "");
     server.wait_until("the failure is logged", |server| server.errors().contains("on purpose"));
     assert_eq!(beginnings(&mut server), 2, "{}", server.errors());
+}
+
+/// From `set_user` on; others are not affected, neither are they when the time is over; new workers know it.
+fn a_user_or_an_address_is_raised_for_a_while() {
+    for model in [&["--workers", "2"][..], &["--mpm", "prefork", "--workers", "2"]] {
+        let mut server = Server::start(model);
+        let requests = |server: &Server| {
+            get(server, "/log/of-user", "From: Anna Lena\r\n");
+            get(server, "/log/of-user", "From: bob\r\n");
+        };
+        let (good, text) = server.control("log user Anna Lena debug 1h");
+        assert!(good && text == "log level raised for user Anna Lena: DEBUG for 1h\n", "{text}");
+        let (_, status) = server.control("status");
+        assert!(status.contains("log level raised: user Anna Lena: DEBUG for "), "{status}");
+        let worker = server.worker();
+        server.control("drain 1");
+        server.wait_until("the successor serves", |server| server.worker() != worker);
+        requests(&server);
+        server.wait_until("one debug line", |server| beginnings(server) > 0);
+        assert!(server.control("log user Anna Lena inherit").0);
+        assert!(server.control("log address 10.0.0.0/8 debug").0);
+        requests(&server);
+        assert!(server.control("log address 127.0.0.0/8 debug 1s").0);
+        requests(&server);
+        server.wait_until("both have one", |server| beginnings(server) >= 3);
+        std::thread::sleep(Duration::from_millis(1100));
+        requests(&server);
+        get(&server, "/log/true", "");
+        server.wait_until("the failure is logged", |server| server.errors().contains("on purpose"));
+        assert_eq!(beginnings(&mut server), 3, "{model:?}: {}", server.errors());
+        let early = server.errors().matches("before the guard").count();
+        assert_eq!(early, 2, "an address is known from the beginning: {}", server.errors());
+        assert!(!server.errors().contains("DEBUG skep::"), "{}", server.errors());
+    }
 }
 
 fn a_failed_request_tells_what_led_to_it() {

@@ -9,6 +9,7 @@ fn a_command_is_parsed_as_it_was_written() {
         Command::Quit,
         Command::Level(LevelChange::of_all(tracing::Level::DEBUG)),
         Command::Level("blog::search trace".parse().unwrap()),
+        Command::Raise(Raise::parse(&["user", "anna", "debug", "15m"]).unwrap()),
         Command::Add,
         Command::Drain { process: 3 },
         Command::Reopen(Files::default()),

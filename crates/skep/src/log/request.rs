@@ -10,7 +10,7 @@ use http::HeaderMap;
 use tracing::field::Empty;
 use tracing::{Level, Span};
 
-use super::raise::Raised;
+use super::raise::{self, Raised, Whose};
 
 thread_local! {
     static CURRENT: RefCell<Option<RequestLog>> = const { RefCell::new(None) };
@@ -89,6 +89,7 @@ pub(crate) fn set_user(user: &str) {
         let Ok(mut current) = current.try_borrow_mut() else { return };
         if let Some(request) = &mut *current {
             request.user = Some(user.into());
+            request.raise(raise::level_for(Whose::User(user)));
             if let Some(span) = &request.span {
                 span.record("user", user);
             }
@@ -157,6 +158,13 @@ impl RequestLog {
 
     pub(crate) fn shared_user(&self) -> Option<Arc<str>> {
         self.user.clone()
+    }
+
+    /// Raises it from now on, unless it is raised as far already.
+    fn raise(&mut self, level: Option<Level>) {
+        if let Some(level) = level.filter(|level| Some(*level) > self.raised()) {
+            self.raised = Some(Arc::new(Raised::new(level)));
+        }
     }
 
     /// The level to which this request is raised.

@@ -5,7 +5,7 @@ use std::pin::pin;
 use std::time::Duration;
 
 use super::{Local, Site};
-use crate::log::RequestLog;
+use crate::log::{self, RequestLog, Whose};
 use crate::request::Request;
 use crate::response::{Response, Result};
 
@@ -35,7 +35,8 @@ impl Local {
         // Taken apart out here: what a future takes apart inside, it holds twice.
         let Request { parts, body, peer, id, is_accounted } = request;
         let id = id.unwrap_or_else(|| self.inner.ids.next());
-        let raised = self.site().resources.raised_level(&parts.headers);
+        let of_address = peer.address.and_then(|address| log::level_for(Whose::Address(address.ip())));
+        let raised = self.site().resources.raised_level(&parts.headers).max(of_address);
         let mut log =
             RequestLog::new(id.into(), &parts.headers, raised).with_span(parts.method.as_str(), parts.uri.path());
         #[cfg(not(feature = "tower"))]
