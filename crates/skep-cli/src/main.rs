@@ -8,6 +8,8 @@ use std::process::ExitCode;
 
 mod log_import;
 mod subcommand;
+#[cfg(feature = "top")]
+mod top;
 
 /// A command that is built in.
 struct Command {
@@ -23,6 +25,8 @@ const COMMANDS: &[Command] = &[
     #[cfg(feature = "isolate")]
     Command { name: "compile", about: "compile a component ahead of time", run: skep_isolate::compile },
     Command { name: "log", about: "import a configuration of Log4perl: log import FILE", run: log_import::run },
+    #[cfg(feature = "top")]
+    Command { name: "top", about: "watch and control a running server in the terminal", run: top::run },
 ];
 
 const BAD_USAGE: u8 = 2;

@@ -23,7 +23,8 @@
 //! | `tls` | certificates and keys |
 //! | `log` | events and the access log |
 //! | `metrics` | what requests cost, in memory that outlives workers |
-//! | `overview` | the status, as values |
+//! | `overview`, `numbers` | the status, as values; how people read them |
+//! | `control` | a running server, from outside: for `skep top` |
 //! | `status_server` | the process that shows it: metrics, status page, history |
 //! | `jobs`, `offload`, `background` | work beside requests |
 //! | `fuzz` | what fuzz targets call |
@@ -38,6 +39,8 @@ mod backoff;
 mod channel;
 mod config;
 mod connection;
+#[doc(hidden)]
+pub mod control;
 mod deployment;
 mod error;
 mod executable;
@@ -49,6 +52,7 @@ mod jobs;
 mod listener;
 mod log;
 mod metrics;
+mod numbers;
 mod offload;
 mod overview;
 mod prefork;

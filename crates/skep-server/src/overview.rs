@@ -10,77 +10,106 @@ use crate::sys::scoreboard::Slot;
 /// The reply to `status json`. Times are in seconds, sizes in bytes.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub(crate) struct Overview {
-    pub(crate) name: String,
-    pub(crate) version: String,
-    pub(crate) previous: Option<String>,
-    pub(crate) mpm: String,
+pub struct Overview {
+    /// The application and its version.
+    pub name: String,
+    /// Of the executable: the beginning of its hash.
+    pub version: String,
+    /// The version before the last swap.
+    pub previous: Option<String>,
+    /// `thread` or `prefork`.
+    pub mpm: String,
     /// The supervisor's.
-    pub(crate) process: u32,
-    pub(crate) uptime: f64,
-    pub(crate) memory: u64,
-    pub(crate) crashes: u64,
-    pub(crate) crash_loop: bool,
-    pub(crate) swaps: u64,
+    pub process: u32,
+    /// The supervisor's, too, as is the memory.
+    pub uptime: f64,
+    /// Proportional set size.
+    pub memory: u64,
+    /// Workers that exited although nothing asked them to.
+    pub crashes: u64,
+    /// Workers exit early again and again.
+    pub crash_loop: bool,
+    /// Swaps that succeeded.
+    pub swaps: u64,
     /// Workers that were replaced by others of the same version.
-    pub(crate) replaced: u64,
-    pub(crate) swap_succeeded: Option<bool>,
-    pub(crate) swap: Option<String>,
-    pub(crate) swap_age: Option<f64>,
-    pub(crate) urls: Vec<String>,
-    pub(crate) status_url: Option<String>,
-    pub(crate) workers: Vec<WorkerOverview>,
+    pub replaced: u64,
+    /// Whether the last swap did.
+    pub swap_succeeded: Option<bool>,
+    /// What it did, or why it failed.
+    pub swap: Option<String>,
+    /// How long ago it was.
+    pub swap_age: Option<f64>,
+    /// Where the server listens.
+    pub urls: Vec<String>,
+    /// Where the status page is.
+    pub status_url: Option<String>,
+    /// The one that serves is the first.
+    pub workers: Vec<WorkerOverview>,
     /// Users and addresses whose log level is raised: `user anna: DEBUG for 15m`.
-    pub(crate) raised: Vec<String>,
+    pub raised: Vec<String>,
     /// `None`: its worker did not report in time.
-    pub(crate) application: Option<Vec<PartOverview>>,
+    pub application: Option<Vec<PartOverview>>,
 }
 
 /// A worker process.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub(crate) struct WorkerOverview {
-    pub(crate) number: u32,
-    pub(crate) process: u32,
-    pub(crate) version: String,
+pub struct WorkerOverview {
+    /// Its name: that of its first process is `NUMBER.1`.
+    pub number: u32,
+    /// The process id.
+    pub process: u32,
+    /// The version that it runs.
+    pub version: String,
     /// `starting`, `ready`, `retiring`.
-    pub(crate) state: String,
-    pub(crate) since: f64,
-    pub(crate) requests: u64,
-    pub(crate) memory: u64,
+    pub state: String,
+    /// For how long it has been ready, or has been starting.
+    pub since: f64,
+    /// Since its start, those of processes that are gone included.
+    pub requests: u64,
+    /// Proportional set size of its first process.
+    pub memory: u64,
     /// Seconds of processor time that its processes have taken, those that are gone excepted.
-    pub(crate) processor: f64,
-    pub(crate) slots: Vec<SlotOverview>,
+    pub processor: f64,
+    /// Its threads, or with `prefork` its processes.
+    pub slots: Vec<SlotOverview>,
 }
 
 /// A thread, or with `prefork` a process.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub(crate) struct SlotOverview {
+pub struct SlotOverview {
     /// Process 2 of worker 3 is `3.2`.
-    pub(crate) number: u32,
-    pub(crate) process: u32,
-    pub(crate) thread: u32,
-    pub(crate) requests: u64,
-    pub(crate) connections: u32,
-    pub(crate) busy: bool,
+    pub number: u32,
+    /// The process id.
+    pub process: u32,
+    /// The thread id.
+    pub thread: u32,
+    /// Since it started.
+    pub requests: u64,
+    /// Open ones.
+    pub connections: u32,
+    /// It has as many requests or connections as it takes.
+    pub busy: bool,
     /// It accepts nothing more.
-    pub(crate) retiring: bool,
-    pub(crate) running: u32,
+    pub retiring: bool,
+    /// Requests in flight.
+    pub running: u32,
     /// Since the last heartbeat.
-    pub(crate) silent: f64,
+    pub silent: f64,
 }
 
 /// A part of the status of an application.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub(crate) struct PartOverview {
+pub struct PartOverview {
     /// With `prefork`, the process that reports.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) process: Option<u32>,
+    pub process: Option<u32>,
     /// `None`: the process did not report in time.
-    pub(crate) name: Option<String>,
+    pub name: Option<String>,
+    /// What it says.
     #[serde(flatten)]
-    pub(crate) values: BTreeMap<String, serde_json::Value>,
+    pub values: BTreeMap<String, serde_json::Value>,
 }
 
 impl SlotOverview {

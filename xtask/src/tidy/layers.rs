@@ -170,6 +170,7 @@ const CRATES: &[Layers] = &[
                     "http1",
                     "log",
                     "metrics",
+                    "numbers",
                     "offload",
                     "overview",
                     "proxies",
@@ -185,7 +186,7 @@ const CRATES: &[Layers] = &[
             ),
             ("connections", &["connection"]),
             ("processes", &["resources", "supervisor", "worker"]),
-            ("server", &["assembly", "prefork", "server", "status_server"]),
+            ("server", &["assembly", "control", "prefork", "server", "status_server"]),
         ],
         upward: &[],
     },
@@ -217,7 +218,7 @@ const CRATES: &[Layers] = &[
         ],
         upward: &[],
     },
-    Layers { name: "skep-cli", order: &[("commands", &["log_import", "subcommand"])], upward: &[] },
+    Layers { name: "skep-cli", order: &[("commands", &["log_import", "subcommand", "top"])], upward: &[] },
 ];
 
 /// The rule for all crates.

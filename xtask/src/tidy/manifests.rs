@@ -17,7 +17,8 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("skep-server", &["skep", "skep-units", "skep-drill"]),
     ("skep-isolate", &["skep", "skep-units", "skep-cache", "skep-server", "skep-isolate-app"]),
     ("skep-isolate-app", &["skep"]),
-    ("skep-cli", &["skep", "skep-cache", "skep-server", "skep-isolate"]),
+    // The server that the tests of `skep top` watch: `tools/drill`.
+    ("skep-cli", &["skep", "skep-cache", "skep-server", "skep-isolate", "skep-drill"]),
 ];
 
 /// Examples stand at the lower end and may name whom they like.

@@ -1,7 +1,5 @@
 //! The status page as HTML.
 
-mod text;
-
 use skep::html;
 use skep::html::{DOCTYPE, Document, Flow, Html};
 
@@ -11,8 +9,8 @@ use super::pages::Range;
 use super::plot::{Line, Plot, Span};
 use crate::metrics::figures::{Counter, ServiceSummary, Statement};
 use crate::metrics::records::{ErrorRecord, SlowRecord};
+use crate::numbers::{self, ago, bytes, count, micros, nanos, rate, seconds};
 use crate::overview::{PartOverview, SlotOverview, WorkerOverview};
-use text::{ago, bytes, count, micros, nanos, rate, seconds};
 
 /// The lists are as long as a person reads; JSON has all.
 const MOST_ROWS: usize = 20;
@@ -387,7 +385,7 @@ fn caches(caches: &[CacheFigures], tiers: &[TierFigures]) -> Html<Flow> {
                             tr {
                                 td { (cache.name) }
                                 td .number { (count(cache.hits)) } td .number { (count(cache.stale)) } td .number { (count(cache.misses)) }
-                                td .number { (text::part(cache.hits, cache.hits + cache.misses)) }
+                                td .number { (numbers::part(cache.hits, cache.hits + cache.misses)) }
                                 td .number { (count(cache.computations)) } td .number { (count(cache.coalesced)) }
                                 td class=(if cache.failures > 0 { "number bad" } else { "number" }) { (count(cache.failures)) }
                             }
@@ -445,7 +443,7 @@ fn application(observation: &Observation) -> Html<Flow> {
                 div .scroll { table { tbody { @for part in parts {
                     tr {
                         th { (part.name.as_deref().unwrap_or_default()) @if let Some(process) = part.process { " of " (process) } }
-                        td { @for (key, value) in &part.values { (key) ": " (text::value(value)) " " } }
+                        td { @for (key, value) in &part.values { (key) ": " (numbers::value(value)) " " } }
                     }
                 } } } }
             }

@@ -1,9 +1,10 @@
-//! Numbers, as people read them.
+//! Numbers, as people read them: on the status page, and in `skep top`.
 
 use serde_json::Value;
 
 /// `1 234 567`, with narrow spaces.
-pub(super) fn count(number: u64) -> String {
+#[must_use]
+pub fn count(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::new();
     for (place, digit) in digits.chars().enumerate() {
@@ -15,7 +16,9 @@ pub(super) fn count(number: u64) -> String {
     text
 }
 
-pub(super) fn bytes(number: u64) -> String {
+/// A size: `2 KiB`, `3.0 MiB`.
+#[must_use]
+pub fn bytes(number: u64) -> String {
     #[expect(clippy::cast_precision_loss, reason = "one digit after the point is shown")]
     let number = number as f64;
     match number {
@@ -26,12 +29,15 @@ pub(super) fn bytes(number: u64) -> String {
     }
 }
 
-pub(super) fn rate(number: f64) -> String {
+/// A number in a second: `0.4`, `412`.
+#[must_use]
+pub fn rate(number: f64) -> String {
     if number < 10.0 { format!("{number:.1}") } else { format!("{number:.0}") }
 }
 
 /// Microseconds as a time.
-pub(super) fn micros(number: u128) -> String {
+#[must_use]
+pub fn micros(number: u128) -> String {
     #[expect(clippy::cast_precision_loss, reason = "two digits are shown")]
     let number = number as f64;
     match number {
@@ -42,12 +48,15 @@ pub(super) fn micros(number: u128) -> String {
     }
 }
 
-pub(super) fn nanos(number: u64) -> String {
+/// Nanoseconds as a time.
+#[must_use]
+pub fn nanos(number: u64) -> String {
     micros((number / 1000).into())
 }
 
 /// A length of time: two units at most.
-pub(super) fn seconds(number: f64) -> String {
+#[must_use]
+pub fn seconds(number: f64) -> String {
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a time that is not negative")]
     let whole = number.max(0.0) as u64;
     match whole {
@@ -59,20 +68,23 @@ pub(super) fn seconds(number: f64) -> String {
 }
 
 /// The time between two moments in milliseconds.
-pub(super) fn ago(now: u64, then: u64) -> String {
+#[must_use]
+pub fn ago(now: u64, then: u64) -> String {
     #[expect(clippy::cast_precision_loss, reason = "seconds are shown")]
     seconds(now.saturating_sub(then) as f64 / 1000.0)
 }
 
 /// `99.5 %`.
-pub(super) fn part(part: u64, all: u64) -> String {
+#[must_use]
+pub(crate) fn part(part: u64, all: u64) -> String {
     #[expect(clippy::cast_precision_loss, reason = "one digit after the point is shown")]
     let percent = part as f64 * 100.0 / all.max(1) as f64;
     if all == 0 { "–".to_owned() } else { format!("{percent:.1} %") }
 }
 
 /// A value without the quotes of JSON.
-pub(super) fn value(value: &Value) -> String {
+#[must_use]
+pub fn value(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
