@@ -12,6 +12,9 @@ const MOST_STATEMENTS: usize = 16;
 /// The longest text of a statement that is noted.
 const LONGEST_STATEMENT: usize = 400;
 
+/// The most steps of a traced request.
+const MOST_STEPS: usize = 64;
+
 thread_local! {
     static CURRENT: Cell<Option<Box<Account>>> = const { Cell::new(None) };
     /// Of the response whose making was abandoned last.
@@ -37,6 +40,28 @@ pub struct Account {
     pub cache_reads: u32,
     /// Why it failed, if that is the fault of the server.
     pub cause: Option<String>,
+    /// Its first statements and look-ups in the cache, if it is traced.
+    pub steps: Option<Vec<Step>>,
+}
+
+/// A part of a request's work.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// What was done.
+    pub work: Work,
+    /// When it began.
+    pub start: Instant,
+    /// How long it took.
+    pub time: Duration,
+}
+
+/// The work of a [`Step`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Work {
+    /// A statement: its position in `by_statement`. `None`: it is not told apart.
+    Statement(Option<usize>),
+    /// A look-up in the cache, and making what was not cached.
+    Cache,
 }
 
 /// The runs of one statement in a request.
@@ -53,19 +78,35 @@ pub struct StatementTime {
 impl Account {
     pub(crate) fn new(id: u64) -> Self {
         let (sql, cache, statements, cache_reads) = Default::default();
-        Self { id, service: 0, sql, statements, by_statement: Vec::new(), cache, cache_reads, cause: None }
+        Self { id, service: 0, sql, statements, by_statement: Vec::new(), cache, cache_reads, cause: None, steps: None }
     }
 
-    fn note_statement(&mut self, text: &str, time: Duration) {
+    /// Notes each step, too.
+    pub(crate) fn traced(self, yes: bool) -> Self {
+        Self { steps: yes.then(Vec::new), ..self }
+    }
+
+    fn note_step(&mut self, start: Instant, time: Duration, work: Work) {
+        if let Some(steps) = self.steps.as_mut().filter(|steps| steps.len() < MOST_STEPS) {
+            steps.push(Step { work, start, time });
+        }
+    }
+
+    /// Returns its position in `by_statement`.
+    fn note_statement(&mut self, text: &str, time: Duration) -> Option<usize> {
         self.sql += time;
         self.statements += 1;
         let text = &text[..text.floor_char_boundary(LONGEST_STATEMENT)];
-        if let Some(known) = self.by_statement.iter_mut().find(|known| *known.text == *text) {
-            known.runs += 1;
-            known.time += time;
-        } else if self.by_statement.len() < MOST_STATEMENTS {
-            self.by_statement.push(StatementTime { text: text.into(), runs: 1, time });
+        if let Some(position) = self.by_statement.iter().position(|known| *known.text == *text) {
+            self.by_statement[position].runs += 1;
+            self.by_statement[position].time += time;
+            return Some(position);
         }
+        if self.by_statement.len() == MOST_STATEMENTS {
+            return None;
+        }
+        self.by_statement.push(StatementTime { text: text.into(), runs: 1, time });
+        Some(self.by_statement.len() - 1)
     }
 }
 
@@ -134,7 +175,11 @@ impl Timer {
     #[cfg_attr(target_family = "wasm", expect(dead_code, reason = "in a component, a query is a call of the host"))]
     pub(crate) fn note_statement(&self, text: &str) {
         if let Some(start) = self.0 {
-            with(|account| account.note_statement(text, start.elapsed()));
+            with(|account| {
+                let time = start.elapsed();
+                let position = account.note_statement(text, time);
+                account.note_step(start, time, Work::Statement(position));
+            });
         }
     }
 
@@ -142,8 +187,10 @@ impl Timer {
     pub(crate) fn note_cache(&self, made: Duration) {
         if let Some(start) = self.0 {
             with(|account| {
+                let time = start.elapsed();
                 account.cache_reads += 1;
-                account.cache += start.elapsed().saturating_sub(made);
+                account.cache += time.saturating_sub(made);
+                account.note_step(start, time, Work::Cache);
             });
         }
     }

@@ -395,7 +395,7 @@ impl App {
         problems.extend(self.surroundings.problems(&entries, &self.values, self.database.is_some()));
         problems
             .extend(self.folders.iter().filter_map(|folder| folder.files.check().err()).map(|error| error.to_string()));
-        let service_names = observed::number(&mut entries, &self.mounts);
+        let (service_names, service_routes) = observed::number(&mut entries, &self.mounts);
         let router = Router::new(entries);
         let router = router.map_err(|conflicts| problems.extend(conflicts.iter().map(ToString::to_string))).ok();
         let (Some(router), Some(security_headers), []) = (router, security_headers, &*problems) else {
@@ -424,6 +424,7 @@ impl App {
             jobs: self.jobs,
             status_fns: self.status_fns,
             service_names,
+            service_routes,
             resources: Arc::new(Resources {
                 database,
                 values: self.values,

@@ -21,6 +21,7 @@ use crate::cookie::{self, Cookie};
 use crate::error::{Error, Result};
 use crate::files::StoredFile;
 use crate::link::Destination;
+use crate::log;
 use crate::offload::offload;
 use crate::quota::Share;
 use crate::request::{Peer, RequestId, header_text, read_whole};
@@ -239,6 +240,32 @@ impl<'r> Cx<'r> {
     #[must_use]
     pub fn id(&self) -> RequestId {
         self.id
+    }
+
+    /// The value of the header field `traceparent` for requests that the handler makes to other services, so that they join the trace of
+    /// this request (W3C Trace Context). With the settings `otlp.*` it names this request as their parent; otherwise it is what the client
+    /// sent, if it did. A `tracestate` is passed on as it came: `cx.request_headers()` has it.
+    ///
+    /// ```
+    /// use skep::prelude::*;
+    ///
+    /// #[derive(Service)]
+    /// #[service(GET "/")]
+    /// struct Index;
+    ///
+    /// impl Handle for Index {
+    ///     async fn handle(self, cx: &mut Cx<'_>) -> Result {
+    ///         Ok(Response::text(cx.traceparent().unwrap_or_default()))
+    ///     }
+    /// }
+    ///
+    /// let sent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+    /// let client = skep::test::Client::new(App::new().serve::<(Index,)>());
+    /// assert_eq!(client.request(skep::Method::GET, "/").header("traceparent", sent).send().text(), sent);
+    /// ```
+    #[must_use]
+    pub fn traceparent(&self) -> Option<String> {
+        log::with_request(|request| request?.traceparent())
     }
 
     /// Encrypts a value for a link or a hidden field, so that only this application can read it, unchanged, for this purpose, and until

@@ -40,6 +40,7 @@ use crate::error::Error;
 use crate::error_page::ErrorPage;
 use crate::guard::PrefixGuard;
 use crate::link::{self, BaseUrl, Destination};
+use crate::log::Trace;
 use crate::mount::{self, Mounted};
 use crate::nonce;
 use crate::origin;
@@ -77,6 +78,7 @@ pub struct Site {
     pub(crate) jobs: Vec<Job>,
     pub(crate) status_fns: Vec<StatusFn>,
     pub(crate) service_names: Vec<String>,
+    pub(crate) service_routes: Vec<String>,
     pub(crate) resources: Arc<Resources>,
 }
 
@@ -308,7 +310,8 @@ impl Local {
             let mut nonce = nonce::Scope::default();
             let begun = local.site().in_development().then(Instant::now);
             let is_measured = is_accounted || begun.is_some();
-            let mut account = account::Scope(is_measured.then(|| Box::new(Account::new(id.into()))));
+            let is_traced = parts.extensions.get::<Trace>().is_some_and(Trace::is_sampled);
+            let mut account = account::Scope(is_measured.then(|| Box::new(Account::new(id.into()).traced(is_traced))));
             let mount = mounts::find(local.site(), &parts);
             let resources = local.inner.thread.for_request();
             let cors = local.site().cors.find(parts.uri.path());

@@ -64,6 +64,9 @@ fn names_of_services_come_from_the_program_and_are_told_apart() {
     for name in ["Index /", "Index /inner", "Search", "files /static/"] {
         assert_eq!(names.iter().filter(|known| *known == name).count(), 1, "{name} in {names:?}");
     }
+    let route = |name| &*site.service_routes()[names.iter().position(|known| known == name).unwrap()];
+    let routes = ["none", "Index /inner", "Search", "files /static/"].map(route);
+    assert_eq!(routes, ["", "GET /inner", "GET /search/{word}", "* /static/{*path}"]);
 }
 
 #[test]

@@ -19,6 +19,7 @@ fn account(service: u16, cause: Option<&str>) -> Account {
         cache: Duration::ZERO,
         cache_reads: 0,
         cause: cause.map(str::to_owned),
+        steps: None,
     }
 }
 

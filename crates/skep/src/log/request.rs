@@ -21,6 +21,8 @@ thread_local! {
 pub struct RequestLog {
     id: u64,
     trace: Option<Trace>,
+    /// The server makes a span of the request, whose id is that of the request.
+    has_span: bool,
     user: Option<Arc<str>>,
     raised: Option<Arc<Raised>>,
     /// For a subscriber that is not the server's.
@@ -30,7 +32,12 @@ pub struct RequestLog {
 
 /// The trace that a request belongs to: W3C Trace Context.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Trace([u8; 32]);
+pub struct Trace {
+    id: [u8; 32],
+    /// The span of the client; zeros if the trace begins here.
+    parent: [u8; 16],
+    is_sampled: bool,
+}
 
 /// The flight recorder: what a server wants kept of the suppressed lines of each request.
 #[derive(Clone, Copy, Debug)]
@@ -56,6 +63,7 @@ struct Lines(Vec<u8>);
 static RECORDER: OnceLock<Recorder> = OnceLock::new();
 
 const TRACEPARENT: &str = "traceparent";
+const NO_SPAN: [u8; 16] = [b'0'; 16];
 const LENGTH: usize = size_of::<u32>();
 
 /// Keeps suppressed lines of all requests from now on. The first recorder stays.
@@ -102,7 +110,15 @@ impl RequestLog {
     pub(crate) fn new(id: u64, headers: &HeaderMap, raised: Option<Level>) -> Self {
         let trace = Trace::of(headers);
         let recording = RECORDER.get().map(|_| Arc::new(Recording { start: Instant::now(), lines: Mutex::default() }));
-        Self { id, trace, user: None, raised: raised.map(|level| Arc::new(Raised::new(level))), span: None, recording }
+        let raised = raised.map(|level| Arc::new(Raised::new(level)));
+        Self { id, trace, has_span: false, user: None, raised, span: None, recording }
+    }
+
+    /// The trace for which the server makes a span of the request, if it does.
+    pub(crate) fn with_trace(mut self, trace: Option<Trace>) -> Self {
+        self.has_span = trace.is_some();
+        self.trace = trace.or(self.trace);
+        self
     }
 
     /// Makes a span of the request, if the program's subscriber wants spans; the server's does not.
@@ -144,10 +160,20 @@ impl RequestLog {
         self.id
     }
 
-    /// The trace id that the client sent: 32 hexadecimal digits.
+    /// The trace id that the client sent or the server chose: 32 hexadecimal digits.
     #[must_use]
     pub fn trace(&self) -> Option<&str> {
         self.trace.as_ref().map(Trace::id)
+    }
+
+    /// The value of `traceparent` for requests that the application makes while it handles this one.
+    pub(crate) fn traceparent(&self) -> Option<String> {
+        let trace = self.trace.as_ref()?;
+        let flags = u8::from(trace.is_sampled);
+        Some(match trace.parent() {
+            Some(parent) if !self.has_span => format!("00-{}-{parent}-{flags:02x}", trace.id()),
+            _ => format!("00-{}-{:016x}-{flags:02x}", trace.id(), self.id),
+        })
     }
 
     /// The user, once something has named one.
@@ -248,10 +274,31 @@ impl Trace {
         Self::parse(headers.get(TRACEPARENT)?.as_bytes())
     }
 
+    /// A trace that begins with the request of this id. Requests have ids that differ, so traces do, too.
+    #[must_use]
+    pub fn begin(request: u64, is_sampled: bool) -> Self {
+        let mut id = [0; 32];
+        let text = format!("{:016x}{request:016x}", request.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        id.copy_from_slice(text.as_bytes());
+        Self { id, parent: NO_SPAN, is_sampled }
+    }
+
     /// The id: 32 hexadecimal digits.
     #[must_use]
     pub fn id(&self) -> &str {
-        std::str::from_utf8(&self.0).unwrap_or_default()
+        std::str::from_utf8(&self.id).unwrap_or_default()
+    }
+
+    /// The id of the client's span: 16 hexadecimal digits. `None` if the trace begins with the request.
+    #[must_use]
+    pub fn parent(&self) -> Option<&str> {
+        (self.parent != NO_SPAN).then(|| std::str::from_utf8(&self.parent).unwrap_or_default())
+    }
+
+    /// True if spans of the trace are recorded.
+    #[must_use]
+    pub fn is_sampled(&self) -> bool {
+        self.is_sampled
     }
 
     /// Reads `00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01` (Trace Context, 3.2).
@@ -265,7 +312,10 @@ impl Trace {
         let is_hex = |text: &[u8]| text.iter().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
         let is_set = |text: &[u8]| text.iter().any(|byte| *byte != b'0');
         let valid = version != b"ff" && is_hex(version) && is_hex(trace) && is_hex(parent) && is_hex(flags);
-        (ends && valid && is_set(trace) && is_set(parent)).then_some(Self(*trace))
+        // The last of the eight flags.
+        let is_sampled = matches!(flags[1], b'1' | b'3' | b'5' | b'7' | b'9' | b'b' | b'd' | b'f');
+        let read = Self { id: *trace, parent: *parent, is_sampled };
+        (ends && valid && is_set(trace) && is_set(parent)).then_some(read)
     }
 }
 

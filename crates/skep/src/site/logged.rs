@@ -5,7 +5,7 @@ use std::pin::pin;
 use std::time::Duration;
 
 use super::{Local, Site};
-use crate::log::{self, RequestLog, Whose};
+use crate::log::{self, RequestLog, Trace, Whose};
 use crate::request::Request;
 use crate::response::{Response, Result};
 
@@ -38,7 +38,8 @@ impl Local {
         let of_address = peer.address.and_then(|address| log::level_for(Whose::Address(address.ip())));
         let raised = self.site().resources.raised_level(&parts.headers).max(of_address);
         let mut log =
-            RequestLog::new(id.into(), &parts.headers, raised).with_span(parts.method.as_str(), parts.uri.path());
+            RequestLog::new(id.into(), &parts.headers, raised).with_trace(parts.extensions.get::<Trace>().copied());
+        log = log.with_span(parts.method.as_str(), parts.uri.path());
         #[cfg(not(feature = "tower"))]
         let work = self.respond(parts, body, peer, (id, is_accounted));
         #[cfg(feature = "tower")]

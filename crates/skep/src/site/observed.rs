@@ -16,6 +16,9 @@ use crate::router::Entry;
 #[cfg(not(target_family = "wasm"))]
 use crate::status::Part;
 
+/// What the name of an entry ends with that leads from an old path to a service.
+const REDIRECT: &str = " (a redirect)";
+
 /// Requests that reach no service: unknown paths, wrong methods, what is not HTTP.
 const NONE: &str = "none";
 
@@ -25,6 +28,14 @@ impl Site {
     #[must_use]
     pub fn service_names(&self) -> &[String] {
         &self.service_names
+    }
+
+    /// Method and path pattern of each name, such as `GET /writings/{page}`. Empty for requests that reach nothing; `*` for folders and
+    /// mounts, which have no one method.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn service_routes(&self) -> &[String] {
+        &self.service_routes
     }
 
     /// What caches have done, and what their tiers and the sessions hold.
@@ -71,10 +82,12 @@ fn prefix(pattern: &str) -> &str {
     pattern.trim_end_matches("{*path}")
 }
 
-/// Numbers all endpoints, and returns the names: that of no service, those of mounts, those of endpoints.
-pub(crate) fn number(entries: &mut [Entry<Endpoint>], mounts: &[MountPoint]) -> Vec<String> {
+/// Numbers all endpoints, and returns names and routes: that of no service, those of mounts, those of endpoints.
+pub(crate) fn number(entries: &mut [Entry<Endpoint>], mounts: &[MountPoint]) -> (Vec<String>, Vec<String>) {
     let mut names = vec![NONE.to_owned()];
     names.extend(mounts.iter().map(|mount| format!("mount {}", prefix(&mount.route().path))));
+    let mut routes = vec![String::new()];
+    routes.extend(mounts.iter().map(|mount| format!("* {}", mount.route().path)));
     let mut types: HashMap<String, Vec<_>> = HashMap::new();
     for entry in entries.iter().filter(|entry| entry.id.is_some()) {
         types.entry(entry.name.clone()).or_default().push(entry.id);
@@ -82,7 +95,7 @@ pub(crate) fn number(entries: &mut [Entry<Endpoint>], mounts: &[MountPoint]) -> 
     for entry in entries {
         // Two types in different modules may have one name.
         let is_shared = types.get(&entry.name).is_some_and(|ids| ids.iter().any(|id| *id != entry.id));
-        let name = match entry.name.trim_end_matches(" (a redirect)") {
+        let name = match entry.name.trim_end_matches(REDIRECT) {
             _ if entry.endpoint.is_folder() => format!("files {}", prefix(&entry.pattern)),
             name if is_shared => format!("{name} {}", entry.pattern),
             name => name.to_owned(),
@@ -90,9 +103,15 @@ pub(crate) fn number(entries: &mut [Entry<Endpoint>], mounts: &[MountPoint]) -> 
         let known = names.iter().position(|known| *known == name);
         let number = known.unwrap_or_else(|| {
             names.push(name);
+            routes.push(String::new());
             names.len() - 1
         });
+        // An old path that redirects to the service does not count as its route.
+        if routes[number].is_empty() && !entry.name.ends_with(REDIRECT) {
+            let method = if entry.endpoint.is_folder() { "*" } else { entry.method.as_str() };
+            routes[number] = format!("{method} {}", entry.pattern);
+        }
         entry.endpoint.set_number(u16::try_from(number).unwrap_or(0));
     }
-    names
+    (names, routes)
 }

@@ -45,6 +45,19 @@ fn what_runs_in_a_scope_finds_its_account_and_a_panic_leaves_it() {
 }
 
 #[test]
+fn a_traced_request_notes_its_first_steps() {
+    let mut scope = Scope(Some(Box::new(Account::new(1).traced(true))));
+    scope.enter(|| {
+        Timer::start().note_cache(Duration::ZERO);
+        (0..MOST_STEPS).for_each(|_| Timer::start().note_statement("select 1"));
+    });
+    let steps = scope.0.take().unwrap().steps.unwrap();
+    assert_eq!((steps.len(), steps[0].work, steps[1].work), (MOST_STEPS, Work::Cache, Work::Statement(Some(0))));
+    assert!(steps.is_sorted_by_key(|step| step.start));
+    assert_eq!(Account::new(1).steps, None);
+}
+
+#[test]
 fn an_abandoned_account_is_there_once() {
     drop(Scope(Some(Box::new(Account::new(5)))));
     drop(Scope(None));

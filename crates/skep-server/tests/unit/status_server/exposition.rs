@@ -26,6 +26,7 @@ fn observation() -> Observation {
         cache: Duration::ZERO,
         cache_reads: 0,
         cause: None,
+        steps: None,
     };
     for (status, micros) in [(200, 100), (200, 1500), (500, 80_000_000)] {
         let time = Duration::from_micros(micros);

@@ -5,7 +5,7 @@ use super::*;
 #[test]
 fn a_trace_is_read_as_the_recommendation_says() {
     let id = "4bf92f3577b34da6a3ce929d0e0e4736";
-    let read = |text: &str| Trace::parse(text.as_bytes()).map(|trace| trace.0);
+    let read = |text: &str| Trace::parse(text.as_bytes()).map(|trace| trace.id);
     let expected = Some(*id.as_bytes().first_chunk::<32>().unwrap());
     assert_eq!(read(&format!("00-{id}-00f067aa0ba902b7-01")), expected);
     assert_eq!(read(&format!("cc-{id}-00f067aa0ba902b7-01-what-the-future-brings")), expected);
@@ -21,6 +21,33 @@ fn a_trace_is_read_as_the_recommendation_says() {
     ] {
         assert_eq!(read(wrong), None, "{wrong}");
     }
+    let flags = |flags: &str| Trace::parse(format!("00-{id}-00f067aa0ba902b7-{flags}").as_bytes()).unwrap();
+    assert!(
+        flags("01").is_sampled() && flags("03").is_sampled() && !flags("00").is_sampled() && !flags("02").is_sampled()
+    );
+    assert_eq!(flags("00").parent(), Some("00f067aa0ba902b7"));
+}
+
+#[test]
+fn requests_of_the_application_belong_to_the_trace() {
+    let headers = |value: Option<&str>| {
+        let value = value.map(|value| (TRACEPARENT.parse().unwrap(), value.parse().unwrap()));
+        value.into_iter().collect::<HeaderMap>()
+    };
+    let sent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+    assert_eq!(RequestLog::new(7, &headers(None), None).traceparent(), None);
+    assert_eq!(RequestLog::new(7, &headers(Some(sent)), None).traceparent().as_deref(), Some(sent), "passed on");
+    let trace = Trace::of(&headers(Some(sent)));
+    let own = RequestLog::new(7, &headers(Some(sent)), None).with_trace(trace).traceparent();
+    assert_eq!(
+        own.as_deref(),
+        Some("00-4bf92f3577b34da6a3ce929d0e0e4736-0000000000000007-01"),
+        "the span of the server"
+    );
+    let begun = Trace::begin(7, false);
+    assert_eq!((begun.parent(), begun.is_sampled()), (None, false));
+    let log = RequestLog::new(7, &headers(None), None).with_trace(Some(begun));
+    assert!(Trace::parse(log.traceparent().unwrap().as_bytes()).is_some_and(|read| read.id() == begun.id()));
 }
 
 #[test]
