@@ -23,7 +23,7 @@ use crate::handoff::{SlotRef, WorkerHandoff};
 use crate::listener::Listener;
 use crate::log::Logs;
 use crate::metrics::Metrics;
-use crate::metrics::recorder::Recorder;
+use crate::metrics::recorder::{Recorder, Tracing};
 use crate::offload::Pool;
 #[cfg(feature = "smtp")]
 use crate::smtp::Smtp;
@@ -170,17 +170,20 @@ pub(crate) struct Counting {
     metrics: Arc<Metrics>,
     services: Arc<[u16]>,
     slow: Duration,
+    tracing: Option<Tracing>,
 }
 
 impl Counting {
     /// Makes the services of the application known by name.
     pub(crate) fn new(metrics: &Arc<Metrics>, site: &Site, config: &Config) -> Self {
-        let services = metrics.register(site.service_names());
-        Self { metrics: Arc::clone(metrics), services, slow: config.status.slow }
+        let services = metrics.register(site.service_names(), site.service_routes());
+        let tracing = || Tracing { one_in: config.otlp.sample_one_in, routes: site.service_routes().into() };
+        let tracing = config.otlp.is_on().then(tracing);
+        Self { metrics: Arc::clone(metrics), services, slow: config.status.slow, tracing }
     }
 
     pub(crate) fn recorder(&self, thread: usize) -> Recorder {
-        self.metrics.recorder(thread, Arc::clone(&self.services), self.slow)
+        self.metrics.recorder(thread, Arc::clone(&self.services), self.slow, self.tracing.clone())
     }
 }
 

@@ -6,6 +6,7 @@
 //! Start reading at [`Reading::read`].
 
 mod flags;
+mod otlp;
 mod page;
 mod sources;
 mod table;
@@ -29,6 +30,7 @@ use crate::error::StartError;
 use crate::log;
 use crate::proxies::Trusted;
 pub(crate) use flags::{Command, Flags};
+pub(crate) use otlp::Otlp;
 pub use page::reference;
 pub(crate) use page::{help, print};
 pub(crate) use sources::Sources;
@@ -70,6 +72,7 @@ pub(crate) struct Config {
     pub(crate) development: bool,
     pub(crate) backlog: i32,
     pub(crate) log: log::Settings,
+    pub(crate) otlp: Otlp,
     pub(crate) session: Session,
     pub(crate) status: Status,
     pub(crate) tls: Tls,
@@ -215,6 +218,7 @@ pub(crate) struct Limits {
     pub(crate) sessions: u64,
     pub(crate) sessions_per_address: u32,
     pub(crate) session_store: u64,
+    pub(crate) spans: usize,
     pub(crate) tls_handshake: Duration,
     pub(crate) unsent: usize,
     pub(crate) upload_file: u64,
@@ -318,6 +322,16 @@ fn clashes(own: &Table, application: &[Row]) -> Vec<String> {
 }
 
 impl Config {
+    /// True if requests are counted: for a status page, or for a receiver of metrics.
+    pub(crate) fn is_observed(&self) -> bool {
+        self.status.listen.0.is_some() || self.otlp.is_on()
+    }
+
+    /// The length of the queue of spans.
+    pub(crate) fn span_queue(&self) -> usize {
+        if self.otlp.is_on() { self.limits.spans } else { 0 }
+    }
+
     fn from_values(values: &Values, problems: &mut Vec<String>) -> Self {
         let mut config = Self::default();
         for resolved in values.iter() {

@@ -8,6 +8,8 @@ use std::os::fd::{AsFd, AsRawFd, RawFd};
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 
+use rustix::process::Signal;
+
 use crate::channel::encode_line;
 use crate::error::StartError;
 use crate::listener::{Listener, take};
@@ -150,9 +152,14 @@ impl HandoffSpec {
 pub(crate) struct StatusHandoff {
     /// The process id of the supervisor.
     pub(crate) supervisor: u32,
-    pub(crate) listener: RawFd,
+    /// None if it only exports.
+    pub(crate) listener: Option<RawFd>,
     pub(crate) metrics: RawFd,
 }
+
+/// What ends a process that exports, after the last spans. At shutdown systemd sends SIGTERM to all processes, and this one is to be the
+/// last.
+pub(crate) const STOP_EXPORTER: Signal = Signal::USR1;
 
 impl StatusHandoff {
     /// Not a setting, so it does not begin with `SKEP_`.
@@ -176,13 +183,14 @@ impl StatusHandoff {
         let mut words = text.split(' ');
         let mut number = || words.next()?.parse::<i32>().ok();
         let (supervisor, listener, metrics) = (number()?.try_into().ok()?, number()?, number()?);
+        let listener = Some(listener).filter(|fd| *fd >= 0);
         words.next().is_none().then_some(Self { supervisor, listener, metrics })
     }
 }
 
 impl fmt::Display for StatusHandoff {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {} {}", self.supervisor, self.listener, self.metrics)
+        write!(f, "{} {} {}", self.supervisor, self.listener.unwrap_or(-1), self.metrics)
     }
 }
 

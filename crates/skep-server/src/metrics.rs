@@ -11,12 +11,14 @@
 //! | [`recorder`] | one thread's view: it counts |
 //! | [`figures`] | what a reader sees: sums over all threads |
 //! | [`records`] | the last errors and slow requests |
+//! | [`spans`] | a queue of the spans of traced requests |
 
 pub(crate) mod figures;
 pub(crate) mod histogram;
 mod layout;
 pub(crate) mod recorder;
 pub(crate) mod records;
+pub(crate) mod spans;
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -26,7 +28,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use crate::sys::shared_words::SharedWords;
 use layout::{CREATED, MAGIC, Texts, VERSION};
-use recorder::Recorder;
+use recorder::{Recorder, Tracing};
 
 /// The numbers of all workers of a server, since it started.
 #[derive(Debug)]
@@ -35,8 +37,9 @@ pub(crate) struct Metrics {
 }
 
 impl Metrics {
-    pub(crate) fn new() -> io::Result<Self> {
-        let memory = SharedWords::new(c"skep-metrics", layout::WORDS)?;
+    /// With room for this number of spans.
+    pub(crate) fn new(spans: usize) -> io::Result<Self> {
+        let memory = SharedWords::new(c"skep-metrics", layout::WORDS + spans * layout::SPAN_WORDS)?;
         memory.words()[MAGIC].store(VERSION, Ordering::Relaxed);
         memory.words()[CREATED].store(unix_millis(), Ordering::Relaxed);
         Ok(Self { memory })
@@ -58,14 +61,25 @@ impl Metrics {
         self.memory.file()
     }
 
-    /// Makes services known by name, and returns where each is counted. Those for which there is no room count as the first one.
-    pub(crate) fn register(&self, names: &[String]) -> Arc<[u16]> {
-        names.iter().map(|name| self.texts(Texts::SERVICES).find_or_add(name).unwrap_or(0)).collect()
+    /// Makes services known by name and route, and returns where each is counted. Those for which there is no room count as the first one.
+    pub(crate) fn register(&self, names: &[String], routes: &[String]) -> Arc<[u16]> {
+        let add = |(name, route): (&String, &String)| {
+            let position = self.texts(Texts::SERVICES).find_or_add(name)?;
+            self.texts(Texts::ROUTES).set(position, route);
+            Some(position)
+        };
+        names.iter().zip(routes).map(|service| add(service).unwrap_or(0)).collect()
     }
 
     /// The view of a thread. Threads with the same number share a block.
-    pub(crate) fn recorder(self: &Arc<Self>, thread: usize, services: Arc<[u16]>, slow: Duration) -> Recorder {
-        Recorder::new(Arc::clone(self), thread, services, slow)
+    pub(crate) fn recorder(
+        self: &Arc<Self>,
+        thread: usize,
+        services: Arc<[u16]>,
+        slow: Duration,
+        tracing: Option<Tracing>,
+    ) -> Recorder {
+        Recorder::new(Arc::clone(self), thread, services, slow, tracing)
     }
 }
 

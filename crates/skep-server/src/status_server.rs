@@ -11,21 +11,26 @@
 //! | [`exposition`] | the text that Prometheus reads |
 //! | [`history`] | the file of 24 hours |
 //! | [`pages`], [`page`], [`plot`] | what answers requests; HTML; SVG |
+//! | [`otlp`] | sends traces and metrics to a receiver of OpenTelemetry; with the feature `otlp` |
 
 mod exposition;
 mod history;
 mod observer;
+#[cfg(feature = "otlp")]
+mod otlp;
 mod page;
 mod pages;
 mod plot;
 mod source;
 mod totals;
 
+use std::os::fd::OwnedFd;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Instant;
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use skep::{App, Setup, Site};
 use tokio::sync::{mpsc, watch};
 
@@ -34,7 +39,7 @@ use crate::authority::Hosts;
 use crate::config::{Config, Limits};
 use crate::connection::{RequestBudget, Rules};
 use crate::error::StartError;
-use crate::handoff::StatusHandoff;
+use crate::handoff::{STOP_EXPORTER, StatusHandoff};
 use crate::jobs::Jobs;
 use crate::listener::{Listener, Listeners, SocketFile, take};
 use crate::log::Logs;
@@ -55,8 +60,11 @@ const MAX_CONNECTIONS: usize = 64;
 #[derive(Debug)]
 pub(crate) struct StatusServer {
     state: watch::Sender<WorkerState>,
-    worker: JoinHandle<()>,
+    /// None if it only exports.
+    worker: Option<JoinHandle<()>>,
     jobs: Jobs,
+    #[cfg(feature = "otlp")]
+    exporter: Option<Arc<otlp::Exporter>>,
     _files: Vec<SocketFile>,
 }
 
@@ -65,23 +73,45 @@ impl StatusServer {
         config: &Config,
         source: Source,
         metrics: Arc<Metrics>,
-        listener: Listener,
+        listener: Option<Listener>,
         files: Vec<SocketFile>,
     ) -> Result<Self, StartError> {
+        #[cfg(feature = "otlp")]
+        let exporter = otlp::Exporter::new(config, &metrics).map(Arc::new);
         let observer = Arc::new(Observer::new(source, metrics, &config.data)?);
         let mut setup = Setup::default();
         setup.data.clone_from(&config.data);
-        let site = Arc::new(app(&observer).open(setup)?);
+        let app = app(&observer);
+        #[cfg(feature = "otlp")]
+        let app = exporter.iter().fold(app, |app, exporter| otlp::add_jobs(app, exporter, &observer, config));
+        let site = Arc::new(app.open(setup)?);
         let (state, receiver) = watch::channel(WorkerState::Serving);
-        let worker = worker(config, &site, listener, receiver);
         let (exits, _) = mpsc::unbounded_channel();
-        Ok(Self { state, worker: assembly::spawn(worker, exits)?, jobs: Jobs::start(&site, None)?, _files: files })
+        let worker = listener.map(|listener| worker(config, &site, listener, receiver));
+        Ok(Self {
+            state,
+            worker: worker.map(|worker| assembly::spawn(worker, exits)).transpose()?,
+            jobs: Jobs::start(&site, None)?,
+            #[cfg(feature = "otlp")]
+            exporter,
+            _files: files,
+        })
     }
 
+    /// False if the thread that serves has crashed.
+    fn is_well(&self) -> bool {
+        self.worker.as_ref().is_none_or(|worker| !worker.is_finished())
+    }
+
+    /// Stops, after the last spans are sent.
     pub(crate) fn stop(self) {
         self.state.send_replace(WorkerState::Draining);
-        let _ = self.worker.join();
         self.jobs.finish(std::time::Duration::ZERO);
+        #[cfg(feature = "otlp")]
+        if let Some(exporter) = &self.exporter {
+            exporter.finish();
+        }
+        let _ = self.worker.map(JoinHandle::join);
     }
 }
 
@@ -119,7 +149,7 @@ fn worker(config: &Config, site: &Arc<Site>, listener: Listener, state: watch::R
     }
 }
 
-/// Runs the process of the status page until it is killed. What it writes is whole at every moment.
+/// Runs the process of the status page until it is asked to end. What it writes is whole at every moment, so it may be killed, too.
 pub(crate) fn run(handoff: StatusHandoff, config: &Config) -> Result<ExitCode, StartError> {
     let logs = Logs::direct(&config.log);
     sys::limit_malloc_arenas();
@@ -127,14 +157,36 @@ pub(crate) fn run(handoff: StatusHandoff, config: &Config) -> Result<ExitCode, S
     for signal in [libc::SIGINT, libc::SIGQUIT, libc::SIGHUP, libc::SIGUSR1, libc::SIGUSR2] {
         sys::signals::ignore(signal)?;
     }
+    let stop = if config.otlp.is_on() {
+        sys::signals::ignore(libc::SIGTERM)?;
+        sys::signals::catch(&[STOP_EXPORTER.as_raw()])?
+    } else {
+        sys::signals::catch(&[libc::SIGTERM])?
+    };
     let metrics = Arc::new(Metrics::open(sys::take_inherited(handoff.metrics)?)?);
-    let (listener, _) = take(handoff.listener)?;
+    let listener = handoff.listener.map(take).transpose()?.map(|(listener, _)| listener);
     create_data_dir(config)?;
     let server = StatusServer::start(config, Source::Control(Box::new(config.clone())), metrics, listener, Vec::new())?;
     sys::process::set_title("skep: status");
-    let _ = server.worker.join();
+    let is_well = wait_for_signal(&stop, || server.is_well());
+    if is_well {
+        server.stop();
+    }
     logs.finish();
-    Ok(ExitCode::FAILURE)
+    Ok(if is_well { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// Waits for a signal. False if something was wrong before.
+fn wait_for_signal(signals: &OwnedFd, is_well: impl Fn() -> bool) -> bool {
+    let second = Timespec { tv_sec: 1, tv_nsec: 0 };
+    while is_well() {
+        // EINTR: a signal has arrived, and shows in its pipe.
+        let _ = poll(&mut [PollFd::new(signals, PollFlags::IN)], Some(&second));
+        if !sys::signals::received(signals).is_empty() {
+            return true;
+        }
+    }
+    false
 }
 
 /// The status page of a server without a supervisor, and what its threads count in.
@@ -152,11 +204,14 @@ impl Alone {
         urls: &[String],
         site: &Arc<Site>,
     ) -> Result<Option<Self>, StartError> {
-        let Some(address) = &config.status.listen.0 else { return Ok(None) };
-        let listeners = Listeners::bind(std::slice::from_ref(address), false, 1, config.backlog)?;
-        let Listeners { mut workers, reached, files } = listeners;
-        let Some(listener) = workers.pop().and_then(|mut sockets| sockets.pop()) else { return Ok(None) };
-        let metrics = Arc::new(Metrics::new()?);
+        if !config.is_observed() {
+            return Ok(None);
+        }
+        let bind = |address| Listeners::bind(std::slice::from_ref(address), false, 1, config.backlog);
+        let Listeners { mut workers, reached, files } =
+            config.status.listen.0.as_ref().map(bind).transpose()?.unwrap_or_default();
+        let listener = workers.pop().and_then(|mut sockets| sockets.pop());
+        let metrics = Arc::new(Metrics::new(config.span_queue())?);
         let scoreboard = Arc::new(Scoreboard::new(worker_count(config))?);
         let process = Process {
             name: name.to_owned(),

@@ -79,7 +79,7 @@ pub(crate) struct Supervisor {
     /// The id of the last status query.
     last_query: u64,
     systemd: Systemd,
-    /// What workers count in, and the process that shows it, if there is `status.listen`.
+    /// What workers count in, and the process that shows or exports it, if there is `status.listen` or `otlp.endpoint`.
     metrics: Option<Arc<Metrics>>,
     status_process: Option<StatusProcess>,
     started: Instant,
@@ -177,8 +177,9 @@ impl Supervisor {
         if config.no_new_privileges {
             rustix::thread::set_no_new_privs(true).map_err(io::Error::from)?;
         }
+        let spans = config.span_queue();
         let mut supervisor = Self::new(name, config, urls, sockets, (files, own))?;
-        supervisor.metrics = status_process.is_some().then(Metrics::new).transpose()?.map(Arc::new);
+        supervisor.metrics = status_process.is_some().then(|| Metrics::new(spans)).transpose()?.map(Arc::new);
         supervisor.status_process = status_process;
         Ok(supervisor)
     }
@@ -304,9 +305,9 @@ impl Supervisor {
     }
 
     /// Set when shutdown is complete.
-    fn exit_code(&self) -> Option<u8> {
+    fn exit_code(&mut self) -> Option<u8> {
         let shutdown = self.shutdown?;
-        self.workers().next().is_none().then_some(shutdown.code)
+        (self.workers().next().is_none() && !self.waits_for_exporter()).then_some(shutdown.code)
     }
 
     /// Prints the addresses once the first worker is ready.

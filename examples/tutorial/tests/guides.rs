@@ -187,6 +187,21 @@ mod settings {
     }
 }
 
+mod opentelemetry {
+    use skep::prelude::*;
+
+    #[derive(Service)]
+    #[service(GET "/weather")]
+    struct Weather;
+
+    impl Handle for Weather {
+        async fn handle(self, cx: &mut Cx<'_>) -> Result {
+            let traceparent = cx.traceparent(); // for the request to the other service: the header field `traceparent`
+            Ok(Response::text(traceparent.unwrap_or_default()))
+        }
+    }
+}
+
 mod security_headers {
     use skep::SecurityHeaders;
     use skep::prelude::*;

@@ -8,7 +8,7 @@ use super::Config;
 use super::take::Take;
 
 /// The settings whose values are shown as `***`.
-const SECRETS: [&str; 2] = ["mail.smtp", "secret_keys"];
+const SECRETS: [&str; 3] = ["mail.smtp", "otlp.headers", "secret_keys"];
 
 /// One setting of the server.
 pub(crate) struct Setting {
@@ -185,6 +185,20 @@ settings! {
         "Number of equal events in a row that are written; further ones are counted, and the number is logged. 0 writes all.";
     log.slow: Kind::Duration(0..=HOUR), "1s",
         "With `log.recorder`: a request that takes this long is slow. 0 means that none is.";
+    otlp.attributes: Kind::List("NAME=VALUE"), "",
+        "Attributes of the resource in all traces and metrics, such as `deployment.environment.name=production`. `service.name` and `service.version` are the application's unless they are set here.";
+    otlp.batch: Kind::Number(1..=10_000), "512",
+        "Maximum number of spans in one request to the receiver.";
+    otlp.endpoint: Kind::Text, "",
+        "Send traces and metrics to this receiver by OpenTelemetry's protocol (OTLP over HTTP, protobuf), such as `http://localhost:4318`. `/v1/traces` and `/v1/metrics` are appended. Needs the cargo feature `otlp`. Empty means none.";
+    otlp.headers: Kind::List("NAME=VALUE"), "",
+        "Header fields of requests to the receiver, such as `api-key=...`.";
+    otlp.interval: Kind::Duration(SECOND..=HOUR), "60s",
+        "Time between two reports of metrics.";
+    otlp.sample_one_in: Kind::Number(0..=1_000_000_000), "1",
+        "Trace one of this number of requests that bring no `traceparent`. 1 traces all of them, 0 none. A request that brings one is traced if its `sampled` flag is set.";
+    otlp.timeout: Kind::Duration(100..=60 * SECOND), "10s",
+        "Timeout for a request to the receiver. At shutdown, the last spans are sent within 5 s at most.";
     session.idle: Kind::Duration(60 * SECOND..=400 * DAY), "14d",
         "End a session that is not used for this long, to within ten minutes or an eighth of it, whichever is less. One that belongs to no user (`Session::belongs_to`) ends after three quarters of it.";
     session.life: Kind::Duration(60 * SECOND..=400 * DAY), "90d",
@@ -261,6 +275,8 @@ settings! {
         "Maximum number of new sessions from one IPv4 address or one /64 of IPv6 in a minute, for each process (429). 0 means no limit.";
     limits.session_store: Kind::Size(64 * KIB..=1024 * GIB), "1GiB",
         "Maximum size of all sessions, if no cache `sessions` is configured; they end in the same order.";
+    limits.spans: Kind::Number(16..=1_000_000), "8192",
+        "Spans that wait to be sent to `otlp.endpoint`, of all processes together, 1 KiB each. More are dropped and counted.";
     limits.tls_handshake: Kind::Duration(10..=HOUR), "10s",
         "Timeout for a TLS handshake.";
     limits.unsent: Kind::Size(MIB..=1024 * GIB), "256MiB",

@@ -21,7 +21,7 @@ use super::request_body::RequestBody;
 use super::{Connection, StreamState, peer_text, recipient};
 use crate::log::{AccessLog, Line};
 use crate::metrics::figures::Counter;
-use crate::metrics::recorder::Finished;
+use crate::metrics::recorder::{Finished, Traced};
 
 /// The body of a request.
 pub(super) enum Received<B> {
@@ -63,6 +63,9 @@ where
             Body::stream(RequestBody::new(body, &context.limits, ended))
         }
     };
+    if let Some(trace) = exchange.span() {
+        parts.extensions.insert(trace);
+    }
     let mut request = Request::new(parts, body).with_peer(peer).with_account(context.metrics.is_some());
     if let Some(id) = exchange.id() {
         request = request.with_id(id);
@@ -239,6 +242,8 @@ pub(super) struct Entry {
     peer: OnceCell<String>,
     id: u64,
     trace: Option<Trace>,
+    /// The server makes a span of it.
+    has_span: bool,
     user: OnceCell<Arc<str>>,
     referer: Option<HeaderValue>,
     agent: Option<HeaderValue>,
@@ -255,6 +260,8 @@ impl Exchange {
         context.change_running(|running| running + 1);
         let entry = (context.access.is_some() || context.metrics.is_some()).then(|| {
             let wants_headers = context.access.as_ref().is_some_and(AccessLog::wants_headers);
+            let id = context.local.next_id();
+            let span = context.metrics.as_ref().and_then(|metrics| metrics.trace(&parts.headers, id));
             let header = |name| parts.headers.get(name).filter(|_| wants_headers).cloned();
             Rc::new(Entry {
                 start: Instant::now(),
@@ -262,8 +269,9 @@ impl Exchange {
                 uri: parts.uri.clone(),
                 version: parts.version,
                 peer: OnceCell::new(),
-                id: context.local.next_id(),
-                trace: Trace::of(&parts.headers),
+                id,
+                trace: span.or_else(|| Trace::of(&parts.headers)),
+                has_span: span.is_some(),
                 user: OnceCell::new(),
                 referer: header(REFERER),
                 agent: header(USER_AGENT),
@@ -307,6 +315,11 @@ impl Exchange {
         if let Some(entry) = self.entry.as_ref().filter(|_| self.account.is_some()) {
             self.answered = Some(entry.start.elapsed());
         }
+    }
+
+    /// The trace for which the server makes a span.
+    fn span(&self) -> Option<Trace> {
+        self.entry.as_ref().filter(|entry| entry.has_span)?.trace
     }
 
     /// The id of the request, if the log has one for it.
@@ -368,6 +381,13 @@ impl Exchange {
             waited: self.waited,
             answered,
             now: self.connection.context.unix_millis(),
+            traced: entry.trace.as_ref().filter(|_| entry.has_span).map(|trace| Traced {
+                trace,
+                id: entry.id,
+                start: entry.start,
+                tls: self.connection.peer.tls,
+                version: version_text(entry.version).trim_start_matches("HTTP/"),
+            }),
         });
     }
 

@@ -19,6 +19,11 @@ pub(crate) struct Figures {
     pub(crate) created: u64,
     /// By name, only those that had requests.
     pub(crate) services: BTreeMap<String, Service>,
+    /// Method and path pattern of those, where they have one.
+    pub(crate) routes: BTreeMap<String, String>,
+    /// Spans that were put into the queue of the exporter, and those that were lost.
+    pub(crate) spans: u64,
+    pub(crate) spans_dropped: u64,
     counters: Vec<u64>,
     /// By the time that they took in all, most first.
     pub(crate) statements: Vec<Statement>,
@@ -75,6 +80,8 @@ impl Metrics {
         let mut figures = Figures {
             created: self.memory.words()[CREATED].load(Ordering::Relaxed),
             counters: vec![0; Counter::ALL.len()],
+            spans: self.spans_head().load(Ordering::Relaxed),
+            spans_dropped: self.spans_dropped().load(Ordering::Relaxed),
             errors: self.records(Ring::Errors),
             slow: self.records(Ring::Slow),
             ..Figures::default()
@@ -88,6 +95,8 @@ impl Metrics {
         for (number, name) in self.texts(Texts::SERVICES).iter() {
             let service = self.service(number);
             if service.count() > 0 {
+                let route = self.texts(Texts::ROUTES).get(number).filter(|route| !route.is_empty());
+                figures.routes.extend(route.map(|route| (name.clone(), route)));
                 figures.services.entry(name).or_default().merge(&service);
             }
         }

@@ -1,7 +1,7 @@
 //! Where which number is.
 //!
-//! A header; names of services and texts of statements; the last errors and slow requests; then a block for each thread, with counters, and
-//! for each service and outcome a histogram.
+//! A header; names and routes of services, and texts of statements; the last errors and slow requests; a block for each thread, with counters,
+//! and for each service and outcome a histogram; then the queue of spans, whose length is a setting.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -9,7 +9,7 @@ use super::Metrics;
 use super::histogram::BUCKETS;
 
 /// Changes with the layout.
-pub(super) const VERSION: u64 = 0x736b_6570_6d65_0001;
+pub(super) const VERSION: u64 = 0x736b_6570_6d65_0002;
 
 /// Threads or processes that count in places of their own; further ones share them.
 pub(super) const BLOCKS: usize = 64;
@@ -24,6 +24,10 @@ pub(super) const MAGIC: usize = 0;
 pub(super) const CREATED: usize = 1;
 /// How many records were written to each ring.
 pub(super) const HEADS: [usize; 2] = [2, 3];
+/// How many spans were put into the queue, how many were taken, and how many found no room or were refused by the receiver.
+const SPANS_HEAD: usize = 4;
+const SPANS_TAIL: usize = 5;
+const SPANS_DROPPED: usize = 6;
 const HEADER: usize = 8;
 
 /// A text: its state and length, and bytes.
@@ -32,9 +36,11 @@ const STATEMENT_WORDS: usize = 52;
 const NAMES_AT: usize = HEADER;
 const STATEMENTS_AT: usize = NAMES_AT + SERVICES * NAME_WORDS;
 
+const ROUTES_AT: usize = STATEMENTS_AT + STATEMENTS * STATEMENT_WORDS;
+
 /// A record: its sequence number, and bytes.
 pub(super) const RECORD_WORDS: usize = 192;
-const RINGS_AT: usize = STATEMENTS_AT + STATEMENTS * STATEMENT_WORDS;
+const RINGS_AT: usize = ROUTES_AT + SERVICES * NAME_WORDS;
 
 /// A cache line, in words.
 const LINE: usize = 8;
@@ -61,7 +67,11 @@ const ACTIVITY_WORDS: usize = 24;
 const SERIES_AT: usize = (ACTIVITY_AT + ACTIVITY_WORDS).next_multiple_of(LINE);
 const BLOCK: usize = SERIES_AT + SERVICES * OUTCOMES.len() * SERIES;
 
+/// Without the queue of spans.
 pub(super) const WORDS: usize = BLOCKS_AT + BLOCKS * BLOCK;
+
+/// A span: its sequence number, its length, and bytes.
+pub(super) const SPAN_WORDS: usize = 128;
 
 macro_rules! counters {
     ($($(#[$doc:meta])* $name:ident $word:literal;)+) => {
@@ -113,6 +123,30 @@ impl Metrics {
     pub(super) fn record(&self, ring: usize, position: usize) -> &[AtomicU64] {
         let at = RINGS_AT + (ring * RECORDS + position) * RECORD_WORDS;
         &self.memory.words()[at..at + RECORD_WORDS]
+    }
+
+    pub(super) fn spans_head(&self) -> &AtomicU64 {
+        self.word(SPANS_HEAD)
+    }
+
+    pub(super) fn spans_tail(&self) -> &AtomicU64 {
+        self.word(SPANS_TAIL)
+    }
+
+    pub(super) fn spans_dropped(&self) -> &AtomicU64 {
+        self.word(SPANS_DROPPED)
+    }
+
+    /// The most spans in the queue.
+    pub(super) fn spans_capacity(&self) -> u64 {
+        ((self.memory.words().len() - WORDS) / SPAN_WORDS) as u64
+    }
+
+    /// The place of a span by its number; there must be room for some.
+    pub(super) fn span(&self, number: u64) -> &[AtomicU64] {
+        let position = usize::try_from(number % self.spans_capacity()).unwrap_or(0);
+        let at = WORDS + position * SPAN_WORDS;
+        &self.memory.words()[at..at + SPAN_WORDS]
     }
 
     pub(super) fn texts(&self, kind: Texts) -> TextTable<'_> {
@@ -170,6 +204,8 @@ pub(super) struct Texts {
 
 impl Texts {
     pub(super) const SERVICES: Self = Self { at: NAMES_AT, most: SERVICES, words: NAME_WORDS };
+    /// Routes of services, at the same positions.
+    pub(super) const ROUTES: Self = Self { at: ROUTES_AT, most: SERVICES, words: NAME_WORDS };
     pub(super) const STATEMENTS: Self = Self { at: STATEMENTS_AT, most: STATEMENTS, words: STATEMENT_WORDS };
 }
 
@@ -200,6 +236,16 @@ impl TextTable<'_> {
             }
         }
         None
+    }
+
+    /// Replaces the text at a position.
+    pub(super) fn set(&self, position: u16, text: &str) {
+        write_text(&self.words[usize::from(position) * self.each..][..self.each], text);
+    }
+
+    /// The text at a position.
+    pub(super) fn get(&self, position: usize) -> Option<String> {
+        read_text(&self.words[position * self.each..][..self.each])
     }
 
     /// All that is complete, by position.

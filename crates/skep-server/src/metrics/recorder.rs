@@ -5,13 +5,15 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use http::StatusCode;
-use skep::account::{Account, StatementTime};
+use http::{HeaderMap, StatusCode};
+use skep::account::{Account, StatementTime, Work};
+use skep::log::Trace;
 
 use super::layout::{Counter, EXAMPLE_AT, EXAMPLE_ID, EXAMPLE_TIME, SUM, Texts, clear_text, write_text};
 use super::records::{ErrorRecord, Ring, SlowRecord, SlowStatement};
+use super::spans::{RequestSpan, SpanRecord, SpanWork};
 use super::{Metrics, histogram, unix_millis};
 
 /// An example is replaced by a faster request after this many milliseconds.
@@ -38,6 +40,27 @@ pub(crate) struct Recorder {
     /// The positions of statements; `None` where the table was full.
     statements: RefCell<HashMap<Box<str>, Option<u16>>>,
     has_activity: Cell<bool>,
+    tracing: Option<Tracing>,
+}
+
+/// Which requests become spans, and what these say of services.
+#[derive(Clone, Debug)]
+pub(crate) struct Tracing {
+    /// Of requests that bring no trace, one of this number is traced; 0: none.
+    pub(crate) one_in: u64,
+    /// Method and path pattern of each service.
+    pub(crate) routes: Arc<[String]>,
+}
+
+/// What the span of a request needs besides.
+#[derive(Debug)]
+pub(crate) struct Traced<'r> {
+    pub(crate) trace: &'r Trace,
+    pub(crate) id: u64,
+    pub(crate) start: Instant,
+    pub(crate) tls: bool,
+    /// Such as `1.1`.
+    pub(crate) version: &'static str,
 }
 
 /// A request whose last byte is on its way.
@@ -55,13 +78,27 @@ pub(crate) struct Finished<'r> {
     pub(crate) answered: Duration,
     /// Milliseconds since 1970, as of the last tick of the thread's clock.
     pub(crate) now: u64,
+    pub(crate) traced: Option<Traced<'r>>,
 }
 
 impl Recorder {
-    pub(super) fn new(metrics: Arc<Metrics>, thread: usize, services: Arc<[u16]>, slow: Duration) -> Self {
+    pub(super) fn new(
+        metrics: Arc<Metrics>,
+        thread: usize,
+        services: Arc<[u16]>,
+        slow: Duration,
+        tracing: Option<Tracing>,
+    ) -> Self {
         metrics.block(thread).set_used();
         let (statements, has_activity) = Default::default();
-        Self { metrics, thread, services, slow, statements, has_activity }
+        let tracing = tracing.filter(|_| metrics.spans_capacity() > 0);
+        Self { metrics, thread, services, slow, statements, has_activity, tracing }
+    }
+
+    /// The trace of a request for which this server makes a span: its client's, or one that begins here. `None` without tracing.
+    pub(crate) fn trace(&self, headers: &HeaderMap, id: u64) -> Option<Trace> {
+        let one_in = self.tracing.as_ref()?.one_in;
+        Some(Trace::of(headers).unwrap_or_else(|| Trace::begin(id, one_in > 0 && id.is_multiple_of(one_in))))
     }
 
     pub(crate) fn count(&self, counter: Counter) {
@@ -85,6 +122,9 @@ impl Recorder {
             Some(429) => self.count(Counter::RateLimit),
             _ => {}
         }
+        if let Some(traced) = request.traced.as_ref().filter(|traced| traced.trace.is_sampled()) {
+            self.record_spans(service, request, traced);
+        }
         let Some(account) = request.account else { return };
         let is_old = || request.now.saturating_sub(series[EXAMPLE_AT].load(Ordering::Relaxed)) > EXAMPLE_LASTS;
         if nanos > series[EXAMPLE_TIME].load(Ordering::Relaxed) || is_old() {
@@ -102,6 +142,52 @@ impl Recorder {
         }
         if request.time >= self.slow {
             self.record_slow(service, account, request);
+        }
+    }
+
+    /// A span of the request, and one for each of its steps.
+    fn record_spans(&self, service: usize, request: &Finished<'_>, traced: &Traced<'_>) {
+        let Some(tracing) = &self.tracing else { return };
+        let (now, unix_now) = (Instant::now(), unix_nanos());
+        let unix = |at: Instant| unix_now.saturating_sub(nanos(now.saturating_duration_since(at)));
+        let start = unix(traced.start);
+        let account = request.account;
+        let route = account.and_then(|account| tracing.routes.get(usize::from(account.service)));
+        let route = route.and_then(|route| route.split_once(' ')).map_or("", |(_, path)| path);
+        let span = |id, parent, start, time, work| SpanRecord {
+            trace: traced.trace.id().to_owned(),
+            id,
+            parent,
+            start,
+            end: start.saturating_add(nanos(time)),
+            work,
+        };
+        let own = RequestSpan {
+            method: request.method.to_owned(),
+            service: self.metrics.service_name(service),
+            route: cut(route, LONGEST_PATH),
+            status: request.status.map_or(0, |status| status.as_u16()),
+            tls: traced.tls,
+            version: traced.version.to_owned(),
+            called: start.saturating_add(nanos(request.waited)),
+            answered: start.saturating_add(nanos(request.answered)),
+            cause: account.and_then(|account| account.cause.as_deref()).map(|cause| cut(cause, LONGEST_STATEMENT)),
+        };
+        let parent = traced.trace.parent().and_then(|parent| u64::from_str_radix(parent, 16).ok());
+        self.metrics.push_span(&span(traced.id, parent, start, request.time, SpanWork::Request(own)));
+        let Some((account, steps)) = account.and_then(|account| Some((account, account.steps.as_ref()?))) else {
+            return;
+        };
+        for (step, number) in steps.iter().zip(1_u64..) {
+            let work = match step.work {
+                Work::Statement(position) => {
+                    let text = position.and_then(|position| account.by_statement.get(position));
+                    SpanWork::Sql(text.map(|statement| cut(&statement.text, LONGEST_CAUSE)))
+                }
+                Work::Cache => SpanWork::Cache,
+            };
+            let id = traced.id.wrapping_add(number.wrapping_mul(0x9e37_79b9_7f4a_7c15)).max(1);
+            self.metrics.push_span(&span(id, Some(traced.id), unix(step.start), step.time, work));
         }
     }
 
@@ -219,6 +305,10 @@ fn id_text(id: u64) -> String {
 
 fn cut(text: &str, most: usize) -> String {
     text[..text.floor_char_boundary(most)].to_owned()
+}
+
+fn unix_nanos() -> u64 {
+    nanos(SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default())
 }
 
 fn micros(time: Duration) -> u64 {

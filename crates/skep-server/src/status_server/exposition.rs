@@ -1,9 +1,9 @@
-//! The text that Prometheus reads, in its own format and as `OpenMetrics`.
+//! All metrics, and the text that Prometheus reads, in its own format and as `OpenMetrics`.
 //!
 //! Labels are names of services, caches and limits, which come from the program and its settings: never a path or anything else that a client
 //! chooses.
 
-use std::fmt::Write;
+use std::fmt::{self, Write};
 
 use super::observer::Observation;
 use crate::metrics::figures::{Counter, Example, OUTCOMES, Series};
@@ -29,59 +29,137 @@ impl Format {
     }
 }
 
+/// All metrics as text.
+pub(super) fn text(observation: &Observation, format: Format) -> String {
+    let mut text = Exposition { text: String::with_capacity(16 << 10), format, name: String::new() };
+    List(&mut text).all(observation);
+    if format == Format::OpenMetrics {
+        text.text += "# EOF\n";
+    }
+    text.text
+}
+
+/// All metrics for something else that takes them.
+#[cfg(feature = "otlp")]
+pub(super) fn write(observation: &Observation, sink: &mut impl Sink) {
+    List(sink).all(observation);
+}
+
+/// What a family has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// Numbers that only grow.
+    Counter,
+    Gauge,
+    Histogram,
+}
+
+/// A number without rounding.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Number {
+    Whole(u64),
+    /// Seconds.
+    Nanos(u64),
+    /// Seconds.
+    Millis(u64),
+}
+
+/// What takes metrics: a family, then its series.
+pub(super) trait Sink {
+    fn family(&mut self, name: &str, kind: Kind, help: &str);
+
+    fn number(&mut self, labels: &[(&str, &str)], value: Number);
+
+    fn histogram(&mut self, labels: &[(&str, &str)], series: &Series);
+}
+
 /// Text in the making.
-struct Page {
+struct Exposition {
     text: String,
     format: Format,
+    /// That of the lines of the family.
+    name: String,
 }
 
-/// All metrics.
-pub(super) fn text(observation: &Observation, format: Format) -> String {
-    let mut page = Page { text: String::with_capacity(16 << 10), format };
-    page.server(observation);
-    page.requests(observation);
-    page.processes(observation);
-    page.caches(observation);
-    page.application(observation);
-    if format == Format::OpenMetrics {
-        page.text += "# EOF\n";
-    }
-    page.text
-}
-
-impl Page {
-    /// Begins a family. Prometheus names a counter with its suffix, `OpenMetrics` without.
-    fn family(&mut self, name: &str, kind: &str, help: &str) {
-        let suffix = if kind == "counter" && self.format == Format::Prometheus { "_total" } else { "" };
-        let _ = write!(self.text, "# HELP {name}{suffix} {help}\n# TYPE {name}{suffix} {kind}\n");
+impl Sink for Exposition {
+    /// Prometheus names a counter with its suffix, `OpenMetrics` without.
+    fn family(&mut self, name: &str, kind: Kind, help: &str) {
+        let (word, suffix) = match kind {
+            Kind::Counter => ("counter", "_total"),
+            Kind::Gauge => ("gauge", ""),
+            Kind::Histogram => ("histogram", ""),
+        };
+        self.name = format!("{name}{suffix}");
+        let shown = if self.format == Format::Prometheus { &self.name } else { name };
+        let _ = write!(self.text, "# HELP {shown} {help}\n# TYPE {shown} {word}\n");
     }
 
-    fn line(&mut self, name: &str, labels: &[(&str, &str)], value: impl std::fmt::Display) {
+    fn number(&mut self, labels: &[(&str, &str)], value: Number) {
         let labels = labels_text(labels);
-        let _ = writeln!(self.text, "{name}{labels} {value}");
+        let _ = writeln!(self.text, "{}{labels} {value}", self.name);
     }
 
-    fn gauge(&mut self, name: &str, help: &str, value: impl std::fmt::Display) {
-        self.family(name, "gauge", help);
-        self.line(name, &[], value);
+    fn histogram(&mut self, labels: &[(&str, &str)], series: &Series) {
+        let mut example = series.example;
+        let bounds = series.histogram.cumulative().map(|(micros, count)| (Some(micros), count));
+        for (micros, count) in bounds.chain([(None, series.histogram.count())]) {
+            let bound = micros.map_or_else(|| "+Inf".to_owned(), |micros| Number::Nanos(micros * 1000).to_string());
+            let labels = labels_text(&[labels, &[("le", &bound)]].concat());
+            let _ = write!(self.text, "{}_bucket{labels} {count}", self.name);
+            let fits = |example: &mut Example| micros.is_none_or(|micros| example.nanos <= micros * 1000);
+            if let Some(example) = example.take_if(fits).filter(|_| self.format == Format::OpenMetrics) {
+                let (id, time) = (skep::request::RequestId::from(example.id), Number::Nanos(example.nanos));
+                let _ = write!(self.text, " # {{request_id=\"{id}\"}} {time} {}", Number::Millis(example.at));
+            }
+            self.text.push('\n');
+        }
+        let (name, labels) = (&self.name, labels_text(labels));
+        let (sum, count) = (Number::Nanos(series.sum), series.histogram.count());
+        let _ = writeln!(self.text, "{name}_sum{labels} {sum}\n{name}_count{labels} {count}");
+    }
+}
+
+/// The metrics one after the other.
+struct List<'s, S>(&'s mut S);
+
+impl<S: Sink> List<'_, S> {
+    fn all(&mut self, observation: &Observation) {
+        self.server(observation);
+        self.requests(observation);
+        self.processes(observation);
+        self.caches(observation);
+        self.application(observation);
     }
 
-    fn counter(&mut self, name: &str, help: &str, value: impl std::fmt::Display) {
-        self.family(name, "counter", help);
-        self.line(&format!("{name}_total"), &[], value);
+    fn family(&mut self, name: &str, kind: Kind, help: &str) {
+        self.0.family(name, kind, help);
+    }
+
+    fn number(&mut self, labels: &[(&str, &str)], value: impl Into<Number>) {
+        self.0.number(labels, value.into());
+    }
+
+    fn gauge(&mut self, name: &str, help: &str, value: impl Into<Number>) {
+        self.family(name, Kind::Gauge, help);
+        self.number(&[], value);
+    }
+
+    fn counter(&mut self, name: &str, help: &str, value: impl Into<Number>) {
+        self.family(name, Kind::Counter, help);
+        self.number(&[], value);
     }
 
     fn server(&mut self, observation: &Observation) {
         let overview = &observation.overview;
         self.gauge("skep_up", "1 if the supervisor has replied.", u8::from(observation.problem.is_none()));
-        self.family("skep_build_info", "gauge", "The application and its version; the value is always 1.");
-        self.line("skep_build_info", &[("name", &overview.name), ("version", &overview.version)], 1);
-        let start = millis(observation.figures.created);
+        self.family("skep_build_info", Kind::Gauge, "The application and its version; the value is always 1.");
+        self.number(&[("name", &overview.name), ("version", &overview.version)], 1_u8);
+        let start = Number::Millis(observation.figures.created);
         self.gauge("skep_start_time_seconds", "When the server began to count, in seconds since 1970.", start);
-        self.family("skep_workers", "gauge", "Worker processes by state.");
+        self.family("skep_workers", Kind::Gauge, "Worker processes by state.");
         for state in ["starting", "ready", "retiring"] {
             let count = overview.workers.iter().filter(|worker| worker.state == state).count();
-            self.line("skep_workers", &[("state", state)], count);
+            self.number(&[("state", state)], count);
         }
         self.counter("skep_worker_crashes", "Workers that exited although nothing asked them to.", overview.crashes);
         self.counter("skep_worker_replacements", "Workers replaced by others of the same version.", overview.replaced);
@@ -103,66 +181,51 @@ impl Page {
         };
         self.family(
             "skep_http_requests",
-            "counter",
+            Kind::Counter,
             "Requests by service and class of status; closed: without a response.",
         );
         for (service, code, series) in series() {
             let labels = [("service", &**service), ("code", code)];
-            self.line("skep_http_requests_total", &labels, series.histogram.count());
+            self.number(&labels, series.histogram.count());
         }
         let help = "Time from the header section of a request to the last byte of its response.";
-        self.family("skep_http_request_duration_seconds", "histogram", help);
+        self.family("skep_http_request_duration_seconds", Kind::Histogram, help);
         for (service, code, series) in series() {
-            self.histogram("skep_http_request_duration_seconds", service, code, series);
+            self.0.histogram(&[("service", &**service), ("code", code)], series);
         }
         self.gauge("skep_http_requests_in_flight", "Requests that are being handled.", observation.overview.running());
         self.gauge("skep_connections", "Open connections.", observation.overview.connections());
         let accepted = figures.counter(Counter::Accepted);
         self.counter("skep_connections_accepted", "Connections that were accepted.", accepted);
-        self.family("skep_limit_reached", "counter", "Requests and connections that a limit has refused or ended.");
+        self.family("skep_limit_reached", Kind::Counter, "Requests and connections that a limit has refused or ended.");
         for (limit, count) in figures.limits() {
-            self.line("skep_limit_reached_total", &[("limit", limit)], count);
+            self.number(&[("limit", limit)], count);
         }
         self.counter("skep_sql_statements", "SQL statements of requests.", figures.counter(Counter::Statements));
-        let time = seconds(figures.counter(Counter::StatementTime));
+        let time = Number::Nanos(figures.counter(Counter::StatementTime));
         self.counter("skep_sql_seconds", "Time in which requests waited for the database.", time);
+        if figures.spans + figures.spans_dropped > 0 {
+            self.counter("skep_otlp_spans", "Spans that were put into the queue of otlp.endpoint.", figures.spans);
+            let help = "Spans that found no room in that queue, or that the receiver refused.";
+            self.counter("skep_otlp_spans_dropped", help, figures.spans_dropped);
+        }
         let reads = figures.counter(Counter::CacheReads);
         self.counter("skep_page_cache_reads", "Pages and fragments that requests looked up in the cache.", reads);
-    }
-
-    fn histogram(&mut self, name: &str, service: &str, code: &str, series: &Series) {
-        let mut example = series.example;
-        let bucket = format!("{name}_bucket");
-        let bounds = series.histogram.cumulative().map(|(micros, count)| (Some(micros), count));
-        for (micros, count) in bounds.chain([(None, series.histogram.count())]) {
-            let bound = micros.map_or_else(|| "+Inf".to_owned(), |micros| seconds(micros * 1000));
-            let labels = labels_text(&[("service", service), ("code", code), ("le", &bound)]);
-            let _ = write!(self.text, "{bucket}{labels} {count}");
-            let fits = |example: &mut Example| micros.is_none_or(|micros| example.nanos <= micros * 1000);
-            if let Some(example) = example.take_if(fits).filter(|_| self.format == Format::OpenMetrics) {
-                let (id, time) = (skep::request::RequestId::from(example.id), seconds(example.nanos));
-                let _ = write!(self.text, " # {{request_id=\"{id}\"}} {time} {}", millis(example.at));
-            }
-            self.text.push('\n');
-        }
-        let labels = [("service", service), ("code", code)];
-        self.line(&format!("{name}_sum"), &labels, seconds(series.sum));
-        self.line(&format!("{name}_count"), &labels, series.histogram.count());
     }
 
     fn processes(&mut self, observation: &Observation) {
         let overview = &observation.overview;
         self.family(
             "skep_memory_bytes",
-            "gauge",
+            Kind::Gauge,
             "Memory (proportional set size) of the supervisor and of all workers.",
         );
         let workers: u64 = overview.workers.iter().map(|worker| worker.memory).sum();
-        self.line("skep_memory_bytes", &[("role", "supervisor")], overview.memory);
-        self.line("skep_memory_bytes", &[("role", "worker")], workers);
-        self.family("skep_cpu_seconds", "counter", "Processor time of the supervisor and of all workers.");
+        self.number(&[("role", "supervisor")], overview.memory);
+        self.number(&[("role", "worker")], workers);
+        self.family("skep_cpu_seconds", Kind::Counter, "Processor time of the supervisor and of all workers.");
         for (role, time) in ["supervisor", "worker"].iter().zip(observation.cpu) {
-            self.line("skep_cpu_seconds_total", &[("role", role)], millis(time));
+            self.number(&[("role", role)], Number::Millis(time));
         }
     }
 
@@ -177,23 +240,23 @@ impl Page {
             ("skep_cache_failures", "Calls of the driver that failed.", |cache| cache.failures),
         ];
         for (name, help, of) in COUNTERS {
-            self.family(name, "counter", help);
+            self.family(name, Kind::Counter, help);
             for cache in &observation.caches {
-                self.line(&format!("{name}_total"), &[("cache", &cache.name)], of(cache));
+                self.number(&[("cache", &cache.name)], of(cache));
             }
         }
         let tiers = &observation.tiers;
-        self.family("skep_cache_tier_entries", "gauge", "Entries of a list of tiers, or of the session store.");
+        self.family("skep_cache_tier_entries", Kind::Gauge, "Entries of a list of tiers, or of the session store.");
         for tier in tiers {
-            self.line("skep_cache_tier_entries", &tier.labels(), tier.entries);
+            self.number(&tier.labels(), tier.entries);
         }
-        self.family("skep_cache_tier_bytes", "gauge", "Bytes of a list of tiers, or of the session store.");
+        self.family("skep_cache_tier_bytes", Kind::Gauge, "Bytes of a list of tiers, or of the session store.");
         for tier in tiers {
-            self.line("skep_cache_tier_bytes", &tier.labels(), tier.bytes);
+            self.number(&tier.labels(), tier.bytes);
         }
-        self.family("skep_cache_evictions", "counter", "Entries that were evicted.");
+        self.family("skep_cache_evictions", Kind::Counter, "Entries that were evicted.");
         for tier in tiers {
-            self.line("skep_cache_evictions_total", &tier.labels(), tier.evicted);
+            self.number(&tier.labels(), tier.evicted);
         }
         if let Some(sessions) = observation.sessions() {
             self.gauge(
@@ -206,7 +269,7 @@ impl Page {
 
     /// Numbers of `App::on_status`.
     fn application(&mut self, observation: &Observation) {
-        self.family("skep_application_status", "gauge", "Numbers that the application reports in its status.");
+        self.family("skep_application_status", Kind::Gauge, "Numbers that the application reports in its status.");
         for part in observation.overview.application.iter().flatten() {
             let name = part.name.as_deref().unwrap_or_default();
             if name.starts_with("cache ") || name.starts_with("tiers ") || name == "sessions" {
@@ -217,7 +280,7 @@ impl Page {
                 let Some(number) = value.as_u64() else { continue };
                 let mut labels = vec![("part", name), ("key", key)];
                 labels.extend(process.as_deref().map(|process| ("process", process)));
-                self.line("skep_application_status", &labels, number);
+                self.number(&labels, number);
             }
         }
     }
@@ -229,20 +292,35 @@ impl super::observer::TierFigures {
     }
 }
 
-/// Nanoseconds as seconds, exactly.
-fn seconds(nanos: u64) -> String {
-    fraction(nanos, 1_000_000_000, 9)
+impl fmt::Display for Number {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (number, unit, digits) = match *self {
+            Self::Whole(number) => return number.fmt(f),
+            Self::Nanos(nanos) => (nanos, 1_000_000_000, 9),
+            Self::Millis(millis) => (millis, 1000, 3),
+        };
+        let text = format!("{}.{:0digits$}", number / unit, number % unit);
+        let short = text.trim_end_matches('0');
+        write!(f, "{short}{}", if short.ends_with('.') { "0" } else { "" })
+    }
 }
 
-/// Milliseconds as seconds, exactly.
-fn millis(millis: u64) -> String {
-    fraction(millis, 1000, 3)
+impl From<u64> for Number {
+    fn from(number: u64) -> Self {
+        Self::Whole(number)
+    }
 }
 
-fn fraction(number: u64, unit: u64, digits: usize) -> String {
-    let text = format!("{}.{:0digits$}", number / unit, number % unit);
-    let short = text.trim_end_matches('0');
-    if short.ends_with('.') { format!("{short}0") } else { short.to_owned() }
+impl From<u8> for Number {
+    fn from(number: u8) -> Self {
+        Self::Whole(number.into())
+    }
+}
+
+impl From<usize> for Number {
+    fn from(number: usize) -> Self {
+        Self::Whole(number as u64)
+    }
 }
 
 /// `{name="value"}`, with what would end a value escaped.

@@ -276,7 +276,7 @@ impl Supervisor {
         self.systemd.stopping();
         self.sockets.clear();
         self.control = None;
-        self.stop_status();
+        self.stop_status_unless_exporting();
         self.shutdown = Some(Shutdown { code, deadline: Instant::now() + self.config.grace + EXIT_TIMEOUT });
         self.broadcast(&Command::State(WorkerState::Draining));
         if let Some(starting) = &self.starting {

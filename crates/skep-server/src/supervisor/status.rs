@@ -146,7 +146,7 @@ impl Supervisor {
             swap: self.last_swap.as_ref().map(|(_, outcome)| outcome.as_ref().unwrap_or_else(|text| text).clone()),
             swap_age: self.last_swap.as_ref().map(|(at, _)| seconds(*at)),
             urls: self.urls.clone(),
-            status_url: self.status_process.as_ref().map(|status| status.url.clone()),
+            status_url: self.status_process.as_ref().and_then(|status| status.url.clone()),
             workers: self.worker_states().map(|(worker, state)| worker_overview(worker, state)).collect(),
             raised: self.raises.iter().filter(|raise| !raise.is_over()).map(ToString::to_string).collect(),
             application: None,

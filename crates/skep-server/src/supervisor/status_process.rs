@@ -1,4 +1,4 @@
-//! The process that serves the status page and metrics, as its supervisor sees it.
+//! The process that serves the status page and metrics and exports them, as its supervisor sees it.
 //!
 //! It is no worker: it runs no code of the application, and the server serves without it. It is the same executable, started with a listening
 //! socket and the memory that workers count in; for all else it asks on the control socket, as any operator does. So it shows a crash loop or
@@ -17,10 +17,13 @@ use super::Supervisor;
 use crate::config::Config;
 use crate::error::StartError;
 use crate::executable::Executable;
-use crate::handoff::{StatusHandoff, TITLE_LENGTH, set_inheritable};
+use crate::handoff::{STOP_EXPORTER, StatusHandoff, TITLE_LENGTH, set_inheritable};
 use crate::listener::{BoundAddress, Listeners, SocketFile, take};
 use crate::metrics::Metrics;
 use crate::{procfs, sys};
+
+/// How long the last spans are waited for at shutdown.
+const LAST_SPANS: Duration = Duration::from_secs(5);
 
 /// How long the next process waits after one has crashed.
 const RESTART_DELAY: Duration = Duration::from_secs(2);
@@ -28,28 +31,33 @@ const RESTART_DELAY: Duration = Duration::from_secs(2);
 /// The process, its socket, and when the next one starts.
 #[derive(Debug)]
 pub(crate) struct StatusProcess {
-    socket: OwnedFd,
-    pub(super) url: String,
+    /// None if the process only exports.
+    socket: Option<OwnedFd>,
+    pub(super) url: Option<String>,
     process: Option<(Pid, Rc<Executable>)>,
     start_at: Option<Instant>,
+    /// At shutdown: until when it may send the last spans.
+    stops_by: Option<Instant>,
 }
 
 impl StatusProcess {
     /// Binds the address, if there is one, and starts nothing.
     pub(super) fn bind(config: &Config) -> Result<(Option<Self>, Vec<SocketFile>), StartError> {
-        let Some(address) = &config.status.listen.0 else { return Ok((None, Vec::new())) };
+        let exporter = config.otlp.is_on().then(|| Self::new(None));
+        let Some(address) = &config.status.listen.0 else { return Ok((exporter, Vec::new())) };
         let mut listeners = Listeners::bind(std::slice::from_ref(address), false, 1, config.backlog)?;
         let socket = listeners.workers.pop().and_then(|mut sockets| sockets.pop());
-        let process = socket.zip(listeners.reached.first()).map(|(socket, at)| Self::new(socket.socket, at));
-        Ok((process, listeners.files))
+        let listening = socket.zip(listeners.reached.first());
+        Ok((listening.map(|(socket, at)| Self::new(Some((socket.socket, at)))), listeners.files))
     }
 
-    fn new(socket: OwnedFd, at: &BoundAddress) -> Self {
-        Self { socket, url: at.url(false), process: None, start_at: Some(Instant::now()) }
+    fn new(listening: Option<(OwnedFd, &BoundAddress)>) -> Self {
+        let (socket, url) = listening.map(|(socket, at)| (socket, at.url(false))).unzip();
+        Self { socket, url, process: None, start_at: Some(Instant::now()), stops_by: None }
     }
 
-    pub(super) fn socket(&self) -> &OwnedFd {
-        &self.socket
+    pub(super) fn socket(&self) -> Option<&OwnedFd> {
+        self.socket.as_ref()
     }
 
     pub(super) fn start_at(&self) -> Option<Instant> {
@@ -60,7 +68,7 @@ impl StatusProcess {
         // This process has one thread, so nothing else is executed while these are inheritable.
         let handoff = StatusHandoff {
             supervisor: std::process::id(),
-            listener: set_inheritable(&self.socket, true)?,
+            listener: self.socket.as_ref().map(|socket| set_inheritable(socket, true)).transpose()?,
             metrics: set_inheritable(metrics.file(), true)?,
         };
         let title = "skep: status";
@@ -68,7 +76,7 @@ impl StatusProcess {
         command.arg0(format!("{title:<TITLE_LENGTH$}")).args(std::env::args_os().skip(1));
         command.env(StatusHandoff::VARIABLE, handoff.to_string());
         let spawned = command.spawn();
-        set_inheritable(&self.socket, false)?;
+        self.socket.as_ref().map(|socket| set_inheritable(socket, false)).transpose()?;
         set_inheritable(metrics.file(), false)?;
         Ok(Pid::from_child(&spawned?))
     }
@@ -107,10 +115,32 @@ impl Supervisor {
         true
     }
 
-    /// Ends the process: at shutdown, and when the version changes. It has nothing that would be lost.
+    /// Ends the process at shutdown, at once if it has no spans to send.
+    pub(super) fn stop_status_unless_exporting(&self) {
+        if !self.config.otlp.is_on() {
+            self.stop_status();
+        }
+    }
+
+    /// True until the process that exports has sent what the last workers left, or had its time for it.
+    pub(super) fn waits_for_exporter(&mut self) -> bool {
+        let exports = self.config.otlp.is_on();
+        let Some(status) = self.status_process.as_mut().filter(|status| exports && status.process.is_some()) else {
+            return false;
+        };
+        if let Some(by) = status.stops_by {
+            return Instant::now() < by;
+        }
+        status.stops_by = Some(Instant::now() + LAST_SPANS);
+        self.stop_status();
+        true
+    }
+
+    /// Ends the process: at shutdown, and when the version changes. One that exports sends what is left first.
     pub(super) fn stop_status(&self) {
         if let Some((pid, _)) = self.status_process.as_ref().and_then(|status| status.process.as_ref()) {
-            let _ = kill_process(*pid, Signal::TERM);
+            let signal = if self.config.otlp.is_on() { STOP_EXPORTER } else { Signal::TERM };
+            let _ = kill_process(*pid, signal);
         }
     }
 
@@ -127,14 +157,16 @@ impl Supervisor {
 
     /// Continues after an upgrade. If the new version counts in another way, it begins anew.
     pub(super) fn resume_status(&mut self, metrics: Option<RawFd>, socket: Option<RawFd>) -> Result<(), StartError> {
-        let (Some(metrics), Some(socket)) = (metrics, socket) else { return Ok(()) };
-        let metrics = Metrics::open(sys::take_inherited(metrics)?).or_else(|_| Metrics::new())?;
-        let (listener, at) = take(socket)?;
-        if let BoundAddress::Unix(path) = &at {
+        let Some(metrics) = metrics else { return Ok(()) };
+        let metrics =
+            Metrics::open(sys::take_inherited(metrics)?).or_else(|_| Metrics::new(self.config.span_queue()))?;
+        let listening = socket.map(take).transpose()?;
+        if let Some((_, BoundAddress::Unix(path))) = &listening {
             self.files.extend(SocketFile::at(path));
         }
         self.metrics = Some(Arc::new(metrics));
-        self.status_process = Some(StatusProcess::new(listener.socket, &at));
+        let (listener, at) = listening.unzip();
+        self.status_process = Some(StatusProcess::new(listener.map(|listener| listener.socket).zip(at.as_ref())));
         Ok(())
     }
 }

@@ -159,7 +159,7 @@ fn hand_over(supervisor: &Supervisor) -> io::Result<UpgradeState> {
         control: supervisor.control.as_ref().map(|control| control.as_fd().as_raw_fd()),
         sockets: supervisor.sockets.iter().map(|thread| thread.iter().map(AsRawFd::as_raw_fd).collect()).collect(),
         metrics: supervisor.metrics.as_ref().map(|metrics| metrics.file().as_raw_fd()),
-        status: supervisor.status_process.as_ref().map(|status| status.socket().as_raw_fd()),
+        status: supervisor.status_process.as_ref().and_then(|status| status.socket()).map(AsRawFd::as_raw_fd),
         workers: serving.chain(retiring).collect(),
         urls: supervisor.urls.clone(),
     })
@@ -174,8 +174,8 @@ fn set_everything_inheritable(supervisor: &Supervisor, yes: bool) -> io::Result<
     if let Some(metrics) = &supervisor.metrics {
         set_inheritable(metrics.file(), yes)?;
     }
-    if let Some(status) = &supervisor.status_process {
-        set_inheritable(status.socket(), yes)?;
+    if let Some(socket) = supervisor.status_process.as_ref().and_then(|status| status.socket()) {
+        set_inheritable(socket, yes)?;
     }
     for worker in supervisor.serving.iter().chain(&supervisor.retiring) {
         set_inheritable(&worker.channel, yes)?;

@@ -29,12 +29,13 @@ impl SharedWords {
         Self::open(file, count)
     }
 
-    /// Those that another process has made, at least as many.
-    pub(crate) fn open(file: OwnedFd, count: usize) -> io::Result<Self> {
-        let length = Self::bytes(count);
-        if rustix::fs::fstat(&file)?.st_size.cast_unsigned() < length as u64 {
+    /// All of those that another process has made, at least as many.
+    pub(crate) fn open(file: OwnedFd, least: usize) -> io::Result<Self> {
+        let length = usize::try_from(rustix::fs::fstat(&file)?.st_size).unwrap_or(0);
+        if length < Self::bytes(least) {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, "the shared memory is too short"));
         }
+        let count = length / size_of::<AtomicU64>();
         let protection = ProtFlags::READ | ProtFlags::WRITE;
         // SAFETY: a new mapping at a place that the kernel chooses; the file is at least that long, and is never made shorter.
         let memory =

@@ -10,6 +10,8 @@ mod encrypted;
 mod logs;
 mod models;
 mod observed;
+#[cfg(feature = "otlp")]
+mod otlp;
 mod server;
 mod supervision;
 mod swaps;
@@ -62,6 +64,8 @@ fn main() -> ExitCode {
         caches::TESTS,
         logs::TESTS,
         observed::TESTS,
+        #[cfg(feature = "otlp")]
+        otlp::TESTS,
     ]
     .concat();
     let trial = |(name, test): Test| {

@@ -50,7 +50,7 @@ fn exchange(mut stream: impl Read + Write, path: &str, more: &str) -> String {
     answer
 }
 
-fn page(server: &Server, path: &str) -> String {
+pub(crate) fn page(server: &Server, path: &str) -> String {
     exchange(TcpStream::connect(address(server)).unwrap(), path, "")
 }
 

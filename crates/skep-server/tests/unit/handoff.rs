@@ -23,8 +23,10 @@ fn a_handoff_is_parsed_as_it_was_written() {
 
 #[test]
 fn the_handoff_of_the_status_page_is_parsed_as_it_was_written() {
-    let handoff = StatusHandoff { supervisor: 7, listener: 3, metrics: 4 };
-    assert_eq!(StatusHandoff::parse(&handoff.to_string()), Some(handoff));
+    for listener in [Some(3), None] {
+        let handoff = StatusHandoff { supervisor: 7, listener, metrics: 4 };
+        assert_eq!(StatusHandoff::parse(&handoff.to_string()), Some(handoff));
+    }
     assert_eq!(StatusHandoff::parse("7 3"), None);
     assert_eq!(StatusHandoff::parse("7 3 4 5"), None);
 }

@@ -1,12 +1,14 @@
 //! Unit tests of `metrics`.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use http::StatusCode;
-use skep::account::{Account, StatementTime};
+use http::{HeaderMap, StatusCode};
+use skep::account::{Account, StatementTime, Step, Work};
+use skep::log::Trace;
 
 use super::figures::{Counter, Figures};
-use super::recorder::Finished;
+use super::recorder::{Finished, Traced, Tracing};
+use super::spans::{RequestSpan, SpanRecord, SpanWork};
 use super::*;
 
 fn account(service: u16, cause: Option<&str>) -> Account {
@@ -34,6 +36,7 @@ fn finished(account: &Account, status: u16, millis: u64) -> Finished<'_> {
         waited: Duration::from_millis(1),
         answered: time,
         now: 0,
+        traced: None,
     }
 }
 
@@ -42,9 +45,9 @@ fn names(names: &[&str]) -> Vec<String> {
 }
 
 fn start() -> (Arc<Metrics>, recorder::Recorder) {
-    let metrics = Arc::new(Metrics::new().unwrap());
-    let services = metrics.register(&names(&["none", "Article"]));
-    let recorder = metrics.recorder(0, services, Duration::from_millis(50));
+    let metrics = Arc::new(Metrics::new(0).unwrap());
+    let services = metrics.register(&names(&["none", "Article"]), &names(&[""; 9]));
+    let recorder = metrics.recorder(0, services, Duration::from_millis(50), None);
     (metrics, recorder)
 }
 
@@ -54,9 +57,9 @@ fn requests_are_counted_by_service_and_outcome_over_all_threads_and_workers() {
     recorder.record(&finished(&account(1, None), 200, 2));
     // The next version has its services in another order, and shares the memory through another mapping.
     let other = Arc::new(Metrics::open(metrics.file().try_clone().unwrap()).unwrap());
-    let services = other.register(&names(&["none", "Index", "Article"]));
+    let services = other.register(&names(&["none", "Index", "Article"]), &names(&[""; 9]));
     for (thread, status) in [(0, 200), (1, 404), (65, 503), (1, 0)] {
-        other.recorder(thread, Arc::clone(&services), Duration::from_secs(9)).record(&finished(
+        other.recorder(thread, Arc::clone(&services), Duration::from_secs(9), None).record(&finished(
             &account(2, None),
             status,
             2,
@@ -73,12 +76,12 @@ fn requests_are_counted_by_service_and_outcome_over_all_threads_and_workers() {
 
 #[test]
 fn nothing_is_lost_when_threads_share_a_block() {
-    let metrics = Arc::new(Metrics::new().unwrap());
-    let services = metrics.register(&names(&["none"]));
+    let metrics = Arc::new(Metrics::new(0).unwrap());
+    let services = metrics.register(&names(&["none"]), &names(&[""; 9]));
     std::thread::scope(|scope| {
         for _ in 0..4 {
             scope.spawn(|| {
-                let recorder = metrics.recorder(3, Arc::clone(&services), Duration::from_secs(9));
+                let recorder = metrics.recorder(3, Arc::clone(&services), Duration::from_secs(9), None);
                 for _ in 0..1000 {
                     recorder.record(&finished(&account(0, None), 200, 1));
                     recorder.count(Counter::Accepted);
@@ -144,9 +147,95 @@ fn a_running_request_is_shown_until_it_ends() {
 
 #[test]
 fn names_beyond_the_room_count_as_no_service() {
-    let metrics = Arc::new(Metrics::new().unwrap());
+    let metrics = Arc::new(Metrics::new(0).unwrap());
     let many: Vec<String> = (0..300).map(|number| format!("Service{number}")).collect();
-    let services = metrics.register(&many);
+    let services = metrics.register(&many, &many);
     assert_eq!((services[255], services[256], services[299]), (255, 0, 0));
-    assert_eq!(metrics.register(&many)[..256], services[..256], "a name has one place");
+    assert_eq!(metrics.register(&many, &many)[..256], services[..256], "a name has one place");
+}
+
+/// A recorder that traces one of `one_in`, with room for `room` spans.
+fn tracing(room: usize, one_in: u64) -> (Arc<Metrics>, recorder::Recorder) {
+    let metrics = Arc::new(Metrics::new(room).unwrap());
+    let routes = names(&["", "GET /writings/{page}"]);
+    let services = metrics.register(&names(&["none", "Article"]), &routes);
+    let tracing = Tracing { one_in, routes: routes.into() };
+    let recorder = metrics.recorder(0, services, Duration::from_secs(9), Some(tracing));
+    (metrics, recorder)
+}
+
+fn traced(trace: &Trace) -> Traced<'_> {
+    Traced { trace, id: 7, start: Instant::now(), tls: false, version: "1.1" }
+}
+
+#[test]
+fn a_traced_request_is_a_span_with_its_steps() {
+    let (metrics, recorder) = tracing(10, 1);
+    let mut account = account(1, Some("it broke"));
+    let (start, time) = (Instant::now(), Duration::from_millis(1));
+    account.steps = Some(vec![
+        Step { work: Work::Statement(Some(0)), start, time },
+        Step { work: Work::Statement(None), start, time },
+        Step { work: Work::Cache, start, time },
+    ]);
+    let headers = [("traceparent", "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01")];
+    let headers = headers.map(|(name, value)| (name.parse().unwrap(), value.parse().unwrap())).into_iter().collect();
+    let trace = recorder.trace(&headers, 7).unwrap();
+    recorder.record(&Finished { traced: Some(traced(&trace)), ..finished(&account, 500, 3) });
+    let (spans, next) = metrics.next_spans(100, None);
+    assert!(spans.iter().all(|span| span.trace == trace.id() && span.start <= span.end));
+    let SpanWork::Request(RequestSpan { method, service, route, status, cause, .. }) = &spans[0].work else { panic!() };
+    assert_eq!((&**method, &**service, &**route, *status), ("GET", "Article", "/writings/{page}", 500));
+    assert_eq!((spans[0].id, spans[0].parent, cause.as_deref()), (7, Some(0x00f0_67aa_0ba9_02b7), Some("it broke")));
+    let steps: Vec<&SpanWork> = spans[1..].iter().map(|span| &span.work).collect();
+    assert_eq!(steps, [&SpanWork::Sql(Some("select 1".to_owned())), &SpanWork::Sql(None), &SpanWork::Cache]);
+    assert!(spans[1..].iter().all(|span| span.parent == Some(7)));
+    let mut ids: Vec<u64> = spans.iter().map(|span| span.id).collect();
+    ids.dedup();
+    assert_eq!((ids.len(), next), (4, 4));
+}
+
+#[test]
+fn requests_without_a_trace_are_sampled_and_the_flag_of_others_counts() {
+    let (_, recorder) = tracing(10, 4);
+    let sampled = |id| recorder.trace(&HeaderMap::new(), id).unwrap().is_sampled();
+    assert_eq!((0..100).filter(|id| sampled(*id)).count(), 25);
+    let header = |flags| format!("00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-{flags}").parse().unwrap();
+    let of =
+        |flags| recorder.trace(&HeaderMap::from_iter([("traceparent".parse().unwrap(), header(flags))]), 1).unwrap();
+    assert!(of("01").is_sampled() && !of("00").is_sampled());
+    let (metrics, recorder) = tracing(10, 0);
+    let never = recorder.trace(&HeaderMap::new(), 0).unwrap();
+    recorder.record(&Finished { traced: Some(traced(&never)), ..finished(&account(1, None), 200, 3) });
+    assert!(!metrics.has_spans());
+    let (_, untraced) = start();
+    assert_eq!(untraced.trace(&HeaderMap::new(), 1), None, "there is no exporter");
+}
+
+#[test]
+fn a_full_queue_drops_and_counts_and_a_span_leaves_it_when_it_was_sent() {
+    let (metrics, recorder) = tracing(4, 1);
+    let trace = Trace::begin(1, true);
+    let record = || recorder.record(&Finished { traced: Some(traced(&trace)), ..finished(&account(1, None), 200, 3) });
+    (0..6).for_each(|_| record());
+    assert_eq!((metrics.dropped_spans(), metrics.figures().spans), (2, 4));
+    let (spans, next) = metrics.next_spans(3, None);
+    assert_eq!((spans.len(), next), (3, 3));
+    // Whoever sends it next, another process perhaps, finds the same ones.
+    let other = Metrics::open(metrics.file().try_clone().unwrap()).unwrap();
+    assert_eq!(other.next_spans(3, None), (spans, 3));
+    other.finish_spans(3);
+    (0..3).for_each(|_| record());
+    assert_eq!((metrics.dropped_spans(), metrics.next_spans(9, None).0.len()), (2, 4));
+}
+
+#[test]
+fn a_span_that_a_killed_thread_left_unfinished_is_dropped() {
+    let (metrics, recorder) = tracing(4, 1);
+    metrics.spans_head().fetch_add(1, Ordering::Relaxed);
+    let trace = Trace::begin(1, true);
+    recorder.record(&Finished { traced: Some(traced(&trace)), ..finished(&account(1, None), 200, 3) });
+    assert_eq!(metrics.next_spans(9, None), (Vec::<SpanRecord>::new(), 0), "it may be written yet");
+    let (spans, next) = metrics.next_spans(9, Some(0));
+    assert_eq!((spans.len(), next, metrics.dropped_spans()), (1, 2, 1));
 }

@@ -7,6 +7,7 @@ use std::time::Duration;
 use http::StatusCode;
 
 use super::super::observer::{CacheFigures, TierFigures};
+use super::Number::{Millis, Nanos};
 use super::*;
 use crate::metrics::Metrics;
 use crate::metrics::recorder::Finished;
@@ -14,9 +15,10 @@ use crate::overview::{Overview, PartOverview};
 
 /// A server in which all that there is has happened.
 fn observation() -> Observation {
-    let metrics = Arc::new(Metrics::new().unwrap());
-    let services = metrics.register(&["none".to_owned(), "Search \"all\"\\\n".to_owned()]);
-    let recorder = metrics.recorder(0, services, Duration::from_secs(9));
+    let metrics = Arc::new(Metrics::new(0).unwrap());
+    let services =
+        metrics.register(&["none".to_owned(), "Search \"all\"\\\n".to_owned()], &[String::new(), String::new()]);
+    let recorder = metrics.recorder(0, services, Duration::from_secs(9), None);
     let account = skep::account::Account {
         id: 0xfeed,
         service: 1,
@@ -41,6 +43,7 @@ fn observation() -> Observation {
             waited,
             answered: time,
             now: 0,
+            traced: None,
         });
     }
     let part = PartOverview {
@@ -166,7 +169,7 @@ fn open_metrics_has_the_id_of_a_slow_request_and_prometheus_has_none() {
 #[test]
 fn fractions_are_exact() {
     assert_eq!(
-        [seconds(1), seconds(1_500_000_000), seconds(0), millis(1_800_000_000_123)],
+        [Nanos(1), Nanos(1_500_000_000), Nanos(0), Millis(1_800_000_000_123)].map(|number| number.to_string()),
         ["0.000000001", "1.5", "0.0", "1800000000.123"]
     );
 }
