@@ -3,7 +3,8 @@
 use std::fs;
 use std::io::{Read, Write};
 use std::net::TcpStream;
-use std::time::Duration;
+use std::os::unix::net::UnixStream;
+use std::time::{Duration, Instant};
 
 use rustix::process::Signal;
 use skep::log::Log;
@@ -18,6 +19,8 @@ pub(crate) const TESTS: &[Test] = &[
     ("a_user_or_an_address_is_raised_for_a_while", a_user_or_an_address_is_raised_for_a_while),
     ("a_failed_request_tells_what_led_to_it", a_failed_request_tells_what_led_to_it),
     ("a_full_disk_and_rotated_files_cost_no_request", a_full_disk_and_rotated_files),
+    ("a_log_that_is_not_read_costs_no_request_and_no_error", a_log_that_is_not_read),
+    ("forked_processes_rotate_one_file", forked_processes_rotate_one_file),
 ];
 
 pub(crate) type Services = (Careful, Mine);
@@ -174,4 +177,80 @@ fn a_full_disk_and_rotated_files() {
     assert!(rotated > 1, "{names:?}");
     let last = fs::read_to_string(&log).unwrap_or_else(|error| panic!("{error}: {names:?}"));
     assert!(last.lines().all(|line| line.starts_with("{\"time\":\"") && line.ends_with('}')), "{last}");
+}
+
+/// Standard error is a pipe that nobody reads for a while: a terminal that was stopped, or a disk behind it that is slow.
+fn a_log_that_is_not_read() {
+    let folder = folder();
+    let socket = folder.join("app.sock");
+    let listen = format!("unix:{}", socket.display());
+    let plain = ["--set", "supervise=false", "--listen", &listen, "--set", "log.access=false"];
+    let logs = ["--set", "log.levels=logs=debug", "--set", "log.repeats=0", "--set", "log.buffer=4KiB"];
+    let mut process = command(&folder, &[&plain[..], &logs].concat()).spawn().unwrap();
+    let ask = |path: &str| -> std::io::Result<String> {
+        let mut stream = UnixStream::connect(&socket)?;
+        write!(stream, "GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")?;
+        let mut response = String::new();
+        stream.read_to_string(&mut response)?;
+        Ok(response)
+    };
+    let started = Instant::now();
+    while ask("/").is_err() {
+        assert!(started.elapsed() < Duration::from_secs(20), "it does not start");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let flooded = Instant::now();
+    for _ in 0..2000 {
+        assert!(ask("/log/false").unwrap().starts_with("HTTP/1.1 200"));
+    }
+    assert!(flooded.elapsed() < Duration::from_secs(15), "debug lines wait for the reader: {:?}", flooded.elapsed());
+    for _ in 0..5 {
+        assert!(ask("/log/true").unwrap().starts_with("HTTP/1.1 500"));
+    }
+    let mut errors = process.stderr.take().unwrap();
+    let reader = std::thread::spawn(move || {
+        let mut text = String::new();
+        errors.read_to_string(&mut text).unwrap();
+        text
+    });
+    std::thread::sleep(Duration::from_secs(1));
+    super::server::kill(process.id().try_into().unwrap(), Signal::TERM);
+    assert!(process.wait().unwrap().success());
+    let text = reader.join().unwrap();
+    let _ = fs::remove_dir_all(folder);
+    assert_eq!(text.matches("ERROR skep::request").count(), 5, "no error is lost: {text}");
+    let kept = text.matches("DEBUG logs.careful: beginning failing=false").count();
+    let dropped = text.lines().filter(|line| line.contains("lines dropped"));
+    let dropped =
+        dropped.filter_map(|line| line.split("lines=").nth(1)?.split_whitespace().next()?.parse::<usize>().ok());
+    let dropped: usize = dropped.sum();
+    assert!(kept < 2000 && (2000..=2005).contains(&(kept + dropped)), "{kept} kept, {dropped} dropped");
+}
+
+fn forked_processes_rotate_one_file() {
+    let folder = folder();
+    let output = format!("log.outputs=stderr level=warn; file:{}/all.log rotate=1KiB keep=1000", folder.display());
+    let prefork = ["--mpm", "prefork", "--workers", "3", "--set", "requests_per_worker=7"];
+    let logs = ["--set", &output, "--set", "log.levels=logs=debug", "--set", "log.repeats=0"];
+    let mut server = Server::start_in(folder.clone(), &[&prefork[..], &logs].concat());
+    std::thread::scope(|scope| {
+        for _ in 0..3 {
+            scope.spawn(|| {
+                for _ in 0..40 {
+                    assert!(get(&server, "/log/false", "").starts_with("HTTP/1.1 200"));
+                }
+            });
+        }
+    });
+    server.control("stop");
+    assert_eq!(server.wait().code(), Some(0));
+    let files = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path());
+    let files: Vec<_> =
+        files.filter(|path| path.file_name().unwrap().to_string_lossy().starts_with("all.log")).collect();
+    let logs: Vec<String> = files.iter().map(|path| fs::read_to_string(path).unwrap_or_default()).collect();
+    let lines: Vec<&str> = logs.iter().flat_map(|log| log.lines()).collect();
+    let beginnings = lines.iter().filter(|line| line.contains("DEBUG logs.careful: beginning failing=false")).count();
+    assert_eq!(beginnings, 120, "none is lost, whichever process rotates");
+    assert!(lines.iter().all(|line| line.starts_with("20")), "none is torn: {lines:?}");
+    assert!(files.len() > 5, "{files:?}");
 }

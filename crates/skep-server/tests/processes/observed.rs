@@ -25,10 +25,11 @@ pub(crate) const TESTS: &[Test] = &[
     ("the_status_page_is_for_this_machine_only", the_status_page_is_for_this_machine_only),
     ("one_plain_process_has_a_status_page_on_a_unix_socket", one_plain_process_has_a_status_page_on_a_unix_socket),
     ("promtool_finds_nothing_wrong", promtool_finds_nothing_wrong),
+    ("prometheus_scrapes_and_queries", prometheus_scrapes_and_queries),
 ];
 
-/// What runs promtool, of Prometheus: only `cargo xtask test --all` does.
-pub(crate) const NEED_PROMTOOL: &[&str] = &["promtool_finds_nothing_wrong"];
+/// What runs promtool or Prometheus itself: only `cargo xtask test --all` does.
+pub(crate) const NEED_PROMTOOL: &[&str] = &["promtool_finds_nothing_wrong", "prometheus_scrapes_and_queries"];
 
 const STATUS: [&str; 2] = ["--set", "status.listen=127.0.0.1:0"];
 
@@ -213,4 +214,37 @@ fn promtool_finds_nothing_wrong() {
     let output = promtool.wait_with_output().unwrap();
     let said = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success() && said.is_empty(), "{said}");
+}
+
+fn prometheus_scrapes_and_queries() {
+    /// Ends with the test.
+    struct Prometheus(std::process::Child);
+    impl Drop for Prometheus {
+        fn drop(&mut self) {
+            let _ = self.0.kill();
+            let _ = self.0.wait();
+        }
+    }
+    let mut server = start(&[]);
+    get_times(&server, 3);
+    let scrape = "{scrape_interval: 250ms, scrape_timeout: 250ms}";
+    let target = format!("static_configs: [{{targets: [\"{}\"]}}]", address(&server));
+    let file = server.folder.join("prometheus.yml");
+    let job = format!("{{job_name: skep, metrics_path: /-/metrics, {target}}}");
+    std::fs::write(&file, format!("global: {scrape}\nscrape_configs: [{job}]\n")).unwrap();
+    // Free a moment ago: Prometheus takes no port 0.
+    let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string();
+    let mut command = Command::new("prometheus");
+    command.arg(format!("--config.file={}", file.display())).arg(format!("--web.listen-address={free}"));
+    command.arg(format!("--storage.tsdb.path={}", server.folder.join("tsdb").display()));
+    let _prometheus = Prometheus(command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap());
+    let query = |query: &str| match TcpStream::connect(&free) {
+        Ok(stream) => exchange(stream, &format!("/api/v1/query?query={query}"), ""),
+        Err(_) => String::new(),
+    };
+    server.wait_until("it is scraped", |_| query("up").contains("\"1\"]"));
+    let requests = "skep_http_requests_total%7Bservice=%22Hello%22,code=%222xx%22%7D";
+    server.wait_until("requests are there", |_| query(requests).contains("\"3\"]"));
+    let within = "skep_http_request_duration_seconds_bucket%7Bservice=%22Hello%22,le=%22%2BInf%22%7D";
+    server.wait_until("so is the histogram", |_| query(within).contains("\"3\"]"));
 }

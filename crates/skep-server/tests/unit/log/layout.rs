@@ -1,12 +1,13 @@
 //! Unit tests of `log::layout`: what an event looks like, from the macro to the bytes.
 
+use std::os::unix::net::UnixDatagram;
 use std::sync::Arc;
 
 use crate::log::EventOutput;
 use crate::log::buffer::{Destination, Writer};
 use crate::log::events::{Events, Output};
 use crate::log::mask::Mask;
-use crate::log::sink::Sink;
+use crate::log::sink::{Address, Sink, Socket};
 
 /// What an output of this description has after some events.
 fn written(description: &str, log: impl FnOnce()) -> String {
@@ -29,6 +30,25 @@ fn written_by(descriptions: &[&str], repeats: u32, log: impl FnOnce()) -> Vec<St
         String::from_utf8(state.lock().unwrap().1.clone()).unwrap()
     };
     sinks.iter().map(text).collect()
+}
+
+/// The datagrams that a socket of this test gets from an output of this description.
+fn sent(description: &str, log: impl FnOnce()) -> Vec<String> {
+    let path = std::env::temp_dir().join(format!("skep-{}-{description}.sock", std::process::id()));
+    let receiver = UnixDatagram::bind(&path).unwrap();
+    receiver.set_nonblocking(true).unwrap();
+    let EventOutput { layout, filter, .. } = EventOutput::parse(description).unwrap();
+    let sink = Sink::Datagrams(Socket::new(Address::Unix(path.clone())));
+    let to = Destination { name: "test".into(), sink: Arc::new(sink), end: layout.end() };
+    let output = Output { filter, layout, buffer: Arc::new(Writer::default()).buffer(to, 1 << 20) };
+    let mask = Mask::new(&[]);
+    tracing::subscriber::with_default(Events::new(vec![output], mask, 0, false, 200), log);
+    std::fs::remove_file(path).unwrap();
+    let mut bytes = [0; 4096];
+    std::iter::from_fn(|| {
+        receiver.recv(&mut bytes).ok().map(|count| String::from_utf8(bytes[..count].to_vec()).unwrap())
+    })
+    .collect()
 }
 
 /// Without the time at the beginning.
@@ -108,6 +128,45 @@ fn syslog_and_journald_have_their_formats() {
     let fields: Vec<&str> = message.strip_suffix("\n\0").unwrap().split('\n').collect();
     assert!(fields.contains(&"PRIORITY=3") && fields.contains(&"F_N=1") && fields.contains(&"MESSAGE=broken"));
     assert!(fields.iter().any(|field| field.starts_with("SYSLOG_IDENTIFIER=")));
+}
+
+#[test]
+fn each_entry_is_a_datagram_of_the_protocol_of_journald() {
+    let entries = sent("journald", || {
+        tracing::error!(target: "blog", path = "/a\nPRIORITY=0", "two\nlines");
+        tracing::info!(target: "blog", "fine");
+    });
+    assert_eq!(entries.len(), 2, "{entries:?}");
+    for entry in &entries {
+        // Without a line break in a value, each field is NAME=VALUE and a line; the form with a length is never needed.
+        for field in entry.strip_suffix('\n').unwrap().split('\n') {
+            let name = field.split_once('=').unwrap_or_else(|| panic!("{entry:?}")).0;
+            let is_valid = |letter: char| letter.is_ascii_uppercase() || letter.is_ascii_digit() || letter == '_';
+            assert!((1..=64).contains(&name.len()) && name.chars().all(is_valid) && !name.starts_with('_'), "{name}");
+        }
+        assert_eq!(entry.matches("\nMESSAGE=").count(), 1, "{entry:?}");
+    }
+    let first: Vec<&str> = entries[0].lines().collect();
+    assert!(first.contains(&"PRIORITY=3") && first.contains(&"MESSAGE=two\\u{a}lines"), "{first:?}");
+    assert!(first.contains(&"F_PATH=/a\\u{a}PRIORITY=0"), "a value forges no field: {first:?}");
+}
+
+#[test]
+fn each_line_is_a_datagram_of_syslog_without_its_end() {
+    let lines = sent("syslog", || {
+        tracing::warn!(target: "blog", "one");
+        tracing::info!(target: "blog", "two\nlines");
+    });
+    assert_eq!(lines.len(), 2, "{lines:?}");
+    // RFC 5424, 6: <PRI>VERSION TIMESTAMP HOSTNAME APP-NAME PROCID MSGID STRUCTURED-DATA MSG
+    for (line, (priority, message)) in lines.iter().zip([("<28>1", "blog: one"), ("<30>1", "blog: two\\u{a}lines")]) {
+        let [head, time, _host, _program, process, id, data, said] = line.splitn(8, ' ').collect::<Vec<_>>()[..] else {
+            panic!("{line}")
+        };
+        assert_eq!((head, id, data, said), (priority, "-", "-", message));
+        assert_eq!(process, std::process::id().to_string());
+        assert!(time.len() <= 32 && time.ends_with('Z') && time.as_bytes()[10] == b'T', "{time}");
+    }
 }
 
 #[test]
