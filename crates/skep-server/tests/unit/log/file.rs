@@ -78,6 +78,21 @@ fn a_period_ends_at_a_multiple_of_it() {
 }
 
 #[test]
+fn a_clock_that_was_set_back_replaces_no_old_file() {
+    let path = Path::new("/var/log/blog.log");
+    let (start, mut old) = (1_800_000_000_000, Vec::new());
+    // Forwards, the same moment again, a little back, an hour back, and that moment again.
+    for now in [start, start, start - 500, start - 3_600_000, start - 3_600_000, start + 2000] {
+        let stamp = archive::next_stamp(&old, path, now);
+        old.push(PathBuf::from(format!("{}.{stamp}", path.display())));
+        old.sort();
+    }
+    let mut different = old.clone();
+    different.dedup();
+    assert_eq!((old.len(), &different), (6, &old));
+}
+
+#[test]
 fn a_file_that_was_renamed_is_opened_again() {
     let folder = Folder::new("renamed");
     let log = LogFile::new(folder.log(), Rotation::default());

@@ -61,3 +61,30 @@ fn what_is_older_than_a_day_or_of_another_format_is_not_shown() {
     history.write(&sample(1_800_000_000)).unwrap();
     assert_eq!(history.read(1_800_000_000, HOUR).unwrap(), [sample(1_800_000_000)]);
 }
+
+#[test]
+fn a_clock_that_is_set_back_hides_samples_until_it_is_that_late_again() {
+    let folder = Folder::new("back");
+    let history = History::open(&folder.0).unwrap();
+    let start = 1_800_000_000;
+    for second in (start..start + 600).step_by(10) {
+        history.write(&sample(second)).unwrap();
+    }
+    // Five minutes back: what is written again replaces what was there.
+    let again = |second| Sample { swaps: 8, ..sample(second) };
+    for second in (start + 300..start + 420).step_by(10) {
+        history.write(&again(second)).unwrap();
+    }
+    let now = history.read(start + 410, HOUR).unwrap();
+    assert!(now.is_sorted_by_key(|sample| sample.stamp));
+    assert_eq!((now.len(), now[0], now[41]), (42, sample(start), again(start + 410)));
+    let later = history.read(start + 590, HOUR).unwrap();
+    assert_eq!((later.len(), later[59]), (60, sample(start + 590)));
+}
+
+#[test]
+fn what_happened_while_the_clock_was_set_back_took_no_time() {
+    let at = |at| Observation { at, ..Observation::default() };
+    let step = Sample::between(&at(1_800_000_000_000), &at(1_799_999_000_000));
+    assert_eq!((step.millis, step.requests, step.stamp), (0, 0, 179_999_900), "nothing is divided by it: page.rs");
+}

@@ -30,7 +30,7 @@ impl Archive<'_> {
     /// Renames the file, removes old ones, and lets the rest be compressed. The caller holds the file's lock.
     pub(super) fn rotate(&self, in_background: bool) -> io::Result<()> {
         let old = self.files()?;
-        fs::rename(self.path, with_suffix(self.path, &next_stamp(&old, self.path)))?;
+        fs::rename(self.path, with_suffix(self.path, &next_stamp(&old, self.path, now())))?;
         if let Some(keep) = self.rotation.keep {
             let many = (old.len() + 1).saturating_sub(keep);
             // One that cannot be removed now is removed with the next.
@@ -119,8 +119,7 @@ fn stamp_of<'f>(path: &Path, file: &'f Path) -> &'f str {
 
 /// A time after that of the newest old file: there may have been a rotation in this millisecond. If the clock was set back further, the
 /// order of old files is wrong, but none is replaced.
-fn next_stamp(old: &[PathBuf], path: &Path) -> String {
-    let start = now();
+pub(super) fn next_stamp(old: &[PathBuf], path: &Path, start: u64) -> String {
     let newest = old.last().map_or("", |file| stamp_of(path, file));
     let candidates = || (start..start + 1000).map(stamp);
     let is_free = |stamp: &String| old.iter().all(|file| stamp_of(path, file) != stamp);
