@@ -177,9 +177,9 @@ pub(crate) const NEEDS: &[Need] = &[
     },
     Need {
         name: "Go",
-        why: "h2spec is written in it",
-        steps: &["suites"],
-        found: || h2spec().is_file() || command::succeeds("go", &["version"]),
+        why: "h2spec is written in it, and fuzz targets compare what we read of a connection with what its server reads",
+        steps: &["external", "suites", "tools"],
+        found: || command::succeeds("go", &["version"]),
         from: From::Debian(&["golang-go"]),
     },
     Need {

@@ -68,7 +68,7 @@ pub(crate) const STEPS: &[Step] = &[
     },
     Step {
         name: "external",
-        about: "tests with browsers, memcached, Redis, Java, Node and Python, which `test` ignores",
+        about: "tests with browsers, memcached, Redis, Java, Node, Go and Python, which `test` ignores",
         hermetic: false,
         work: Work::Commands(
             &[

@@ -1,11 +1,13 @@
 //! For fuzz targets (`tools/fuzz`) only: what reads bytes of strangers before there is a request.
 
 use std::io;
+use std::ops::Range;
 
 use http::HeaderMap;
 use http::request::Parts;
 use skep::Peer;
 
+use crate::authority;
 use crate::config::Limits;
 use crate::http1::{BodyLength, Chunked, Decoded, Scanner, parse};
 use crate::proxies::{self, Forwarded, Trusted};
@@ -41,27 +43,62 @@ pub fn head(pieces: &[&[u8]]) -> Result<Option<ReadHead>, u16> {
     Ok(None)
 }
 
-/// The complete messages that these bytes are, one after another: method, target and body.
+/// A complete request.
+#[derive(Debug)]
+pub struct Message {
+    /// The request without its body.
+    pub parts: Parts,
+    /// The data of its body.
+    pub body: Vec<u8>,
+    /// Its head in the bytes, with empty lines before it, and the body as it was sent.
+    pub bytes: (Range<usize>, Range<usize>),
+}
+
+/// Why no other message follows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MessagesEnd {
+    /// Nothing, or a part of a message, is left.
+    Incomplete,
+    /// The last message ends the connection.
+    Closed,
+    /// What follows is rejected.
+    Rejected,
+}
+
+/// The complete messages that these bytes begin with, one after another.
 #[must_use]
-pub fn messages(mut bytes: &[u8]) -> Vec<(String, String, Vec<u8>)> {
-    let mut messages = Vec::new();
-    while let Ok(Some(read)) = head(&[bytes]) {
-        bytes = &bytes[read.length..];
-        let body = match read.body {
-            None => chunks(&[bytes]).ok().flatten(),
-            Some(length) => {
-                let length = usize::try_from(length).unwrap_or(usize::MAX);
-                bytes.get(..length).map(|body| (body.to_vec(), length))
-            }
+pub fn messages(bytes: &[u8]) -> (Vec<Message>, MessagesEnd) {
+    let (mut messages, mut at) = (Vec::new(), 0);
+    let end = loop {
+        let head = match head(&[&bytes[at..]]) {
+            Ok(Some(head)) => head,
+            Ok(None) => break MessagesEnd::Incomplete,
+            Err(_) => break MessagesEnd::Rejected,
         };
-        let Some((body, length)) = body else { break };
-        bytes = &bytes[length..];
-        messages.push((read.parts.method.to_string(), read.parts.uri.to_string(), body));
-        if !read.keeps_alive {
-            break;
+        let body_at = at + head.length;
+        let rest = &bytes[body_at..];
+        let body = match head.body.map(|length| usize::try_from(length).unwrap_or(usize::MAX)) {
+            None => chunks(&[rest]),
+            Some(length) => Ok(rest.get(..length).map(|body| (body.to_vec(), length))),
+        };
+        let (body, length) = match body {
+            Ok(Some(body)) => body,
+            Ok(None) => break MessagesEnd::Incomplete,
+            Err(_) => break MessagesEnd::Rejected,
+        };
+        messages.push(Message { parts: head.parts, body, bytes: (at..body_at, body_at..body_at + length) });
+        at = body_at + length;
+        if !head.keeps_alive {
+            break MessagesEnd::Closed;
         }
-    }
-    messages
+    };
+    (messages, end)
+}
+
+/// True if this is a host, with or without a port.
+#[must_use]
+pub fn is_host(authority: &[u8]) -> bool {
+    authority::is_valid(authority)
 }
 
 /// The data of a body in chunks, which arrives piece by piece, and how many bytes it had, once it is complete.

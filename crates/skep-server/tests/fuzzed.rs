@@ -1,6 +1,8 @@
 //! The properties of messages and proxies that `cargo fuzz` looks for exceptions to (`tools/fuzz/src/http1.rs`, `proxies.rs`), for some
 //! thousand inputs in each run.
 
+#[path = "../../../tools/fuzz/src/framing.rs"]
+mod framing;
 #[path = "../../../tools/fuzz/src/http1.rs"]
 mod http1;
 #[path = "../../../tools/fuzz/src/proxies.rs"]
@@ -155,16 +157,26 @@ fn a_chunked_body_is_read_the_same_however_it_arrives() {
     (0..50_000).for_each(|_| http1::chunks(&cut(&mut random, &CHUNKS)));
 }
 
-#[test]
-fn messages_end_where_they_end_for_hyper() {
-    let mut random = fastrand::Rng::with_seed(31);
+/// Requests with anything behind the first head.
+fn connection(random: &mut fastrand::Rng) -> Vec<u8> {
     let pieces: Vec<_> = HEADS.iter().chain(&CHUNKS).copied().collect();
-    for _ in 0..5_000 {
-        let first: &[u8] = if random.bool() {
-            b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"
-        } else {
-            b"POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"
-        };
-        http1::messages(&[first, &input(&mut random, &pieces)].concat());
-    }
+    let first: &[u8] = if random.bool() {
+        b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"
+    } else {
+        b"POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"
+    };
+    [first, &input(random, &pieces)].concat()
+}
+
+#[test]
+fn messages_are_for_hyper_what_they_are_for_us() {
+    let mut random = fastrand::Rng::with_seed(31);
+    (0..5_000).for_each(|_| http1::messages(&connection(&mut random)));
+}
+
+#[test]
+#[ignore = "needs Go"]
+fn messages_are_for_go_what_they_are_for_us() {
+    let mut random = fastrand::Rng::with_seed(37);
+    (0..20_000).for_each(|_| framing::of_go(&connection(&mut random)));
 }

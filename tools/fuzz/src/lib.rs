@@ -3,6 +3,7 @@
 //! A property is a function from bytes that panics if something does not hold. [`TARGETS`] names them all. Tests of `skep` and
 //! `skep-server` include the modules with properties, so that they are tried in each run of the tests.
 
+pub mod framing;
 pub mod http1;
 mod properties;
 pub mod proxies;
@@ -15,12 +16,13 @@ pub use properties::*;
 pub type Target = (&'static str, fn(&[u8]));
 
 /// Every target with a property here. `shared_file` has its own.
-pub const TARGETS: [Target; 12] = [
+pub const TARGETS: [Target; 13] = [
     ("address", address),
     ("chunks", http1::chunks),
     ("cookies", values::cookies),
     ("form", form),
     ("forwarded", proxies::forwarded),
+    ("framing", framing::of_go),
     ("head", http1::head),
     ("link", link),
     ("messages", http1::messages),

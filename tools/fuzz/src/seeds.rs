@@ -73,6 +73,12 @@ const REQUESTS: &[&[u8]] = &[
 const MESSAGES: &[&[u8]] = &[
     b"GET / HTTP/1.1\r\nHost: x\r\n\r\nPOST /a HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\nabcGET /b HTTP/1.0\r\n\r\n",
     b"POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n3;a=b\r\nabc\r\n0\r\nA: b\r\n\r\nGET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\nGET",
+    b"GET http://x:80/a?b HTTP/1.1\r\nHost: y\r\nPragma: no-cache\r\n\r\nCONNECT x:80 HTTP/1.1\r\nHost: x:80\r\n\r\nOPTIONS * HTTP/1.1\r\nHost:\r\n\r\n",
+    b"HEAD /%41 HTTP/1.0\r\nConnection: x, Keep-Alive\r\nExpect: 100-continue\r\n\r\n\r\n\r\nGET / HTTP/1.2\r\nhost:\tx \r\n\r\n",
+    b"POST / HTTP/1.1\r\nHost: x\r\nTrailer: A\r\nTE: trailers\r\nTransfer-Encoding: Chunked\r\n\r\n000A ;a=\"b\r\n0123456789\r\n00\r\n\r\nGET",
+    b"PUT /\xc3\xa4 HTTP/1.1\r\nHost: [::1]:80\r\nExpect: 100-Continue\r\nContent-Length: 05\r\nA: \xff\r\nA:\r\n\r\nhello\r\nGET / HTTP/1.1\r\nHost: x\r\n\r\n",
+    b"POST / HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nContent-Length: 0\r\n\r\nGET / HTTP/1.1\r\nHost: x\r\nConnection: keep-alive, close\r\n\r\n",
+    b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
 ];
 
 const CHUNKS: &[&[u8]] = &[
@@ -99,6 +105,7 @@ pub fn all() -> Vec<(&'static str, Vec<Vec<u8>>)> {
         ("sealed", texts(SEALED)),
         ("packed", bytes(PACKED)),
         ("head", bytes(REQUESTS)),
+        ("framing", bytes(MESSAGES)),
         ("messages", bytes(MESSAGES)),
         ("chunks", bytes(CHUNKS)),
     ]

@@ -194,6 +194,10 @@ pub(crate) fn parse(head: &[u8], limits: &Limits) -> Validated<Head> {
         return Err(bad_request("there is a character in the address that has no place there"));
     }
     parts.uri = Uri::from_maybe_shared(block.slice_ref(target)).map_err(|_| bad_request("the address is none"))?;
+    // `Uri` takes other characters for one, and none at all.
+    if parts.uri.scheme_str().is_some_and(|scheme| !is_scheme(scheme)) {
+        return Err(bad_request("the scheme of the address is none"));
+    }
     parts.version = if version_11 { Version::HTTP_11 } else { Version::HTTP_10 };
     let mut framing = Framing::new(version_11);
     let mut headers = HeaderMap::new();
@@ -206,6 +210,12 @@ pub(crate) fn parse(head: &[u8], limits: &Limits) -> Validated<Head> {
     }
     parts.headers = headers;
     Ok(Head { parts, body: framing.body()?, framing })
+}
+
+/// RFC 3986, 3.1.
+fn is_scheme(scheme: &str) -> bool {
+    scheme.starts_with(|first: char| first.is_ascii_alphabetic())
+        && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte))
 }
 
 /// Name and value of a field (RFC 9112, 5).

@@ -4,6 +4,7 @@ mod answers;
 #[cfg(feature = "compression")]
 mod compression;
 mod files;
+mod framing;
 mod half_closed;
 mod http2;
 mod life;
