@@ -142,6 +142,7 @@ pub struct WebSocket {
     stream: Upgraded,
     incoming: Incoming,
     options: Options,
+    protocol: Option<&'static str>,
     /// What is still to be sent.
     out: Vec<u8>,
     sent: usize,
@@ -166,16 +167,23 @@ const MOST_WAITING: usize = 4 << 10;
 const CLOSE_TIME: Duration = Duration::from_secs(5);
 
 impl WebSocket {
-    pub(crate) fn new(stream: Upgraded, options: Options) -> Self {
+    pub(crate) fn new(stream: Upgraded, options: Options, protocol: Option<&'static str>) -> Self {
         Self {
             stream,
             incoming: Incoming::new(options.message),
             options,
+            protocol,
             out: Vec::new(),
             sent: 0,
             state: State::Open,
             is_pinged: false,
         }
+    }
+
+    /// The subprotocol that was agreed on: [`Cx::websocket_with`](crate::Cx::websocket_with).
+    #[must_use]
+    pub fn protocol(&self) -> Option<&'static str> {
+        self.protocol
     }
 
     /// The next message; `None` when either side has closed the connection, or the server stops. Pings are answered here, and silent peers

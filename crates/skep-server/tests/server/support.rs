@@ -71,6 +71,19 @@ impl Handle for Echo {
     }
 }
 
+/// Says which protocol was agreed on.
+#[derive(Service)]
+#[service(GET "/spoken")]
+struct Spoken;
+
+impl Handle for Spoken {
+    async fn handle(self, cx: &mut Cx<'_>) -> Result {
+        cx.websocket_with(&["v2", "v1"], async |socket: &mut WebSocket| {
+            Ok(socket.send(socket.protocol().unwrap_or("none")).await?)
+        })
+    }
+}
+
 /// A byte stream of a protocol of its own: everything is sent back in capitals.
 #[derive(Service)]
 #[service(GET "/shout")]
@@ -285,6 +298,7 @@ pub fn app() -> App {
         MadePage,
         CachedPage,
         Echo,
+        Spoken,
         Shout,
         Bytes,
         Sender,

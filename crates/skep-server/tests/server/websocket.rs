@@ -135,6 +135,23 @@ fn a_page_of_another_site_cannot_open_one() {
 }
 
 #[test]
+fn a_subprotocol_is_the_first_of_ours_that_the_client_offers() {
+    let server = server(&[]);
+    for (offered, spoken) in [(Some("v1, v2"), "v2"), (Some("v0,v1"), "v1"), (None, "none")] {
+        let mut request = format!("ws://{}/spoken", address(&server)).into_client_request().unwrap();
+        if let Some(offered) = offered {
+            request.headers_mut().insert("sec-websocket-protocol", offered.parse().unwrap());
+        }
+        let (mut client, response) =
+            tungstenite::client(request, TcpStream::connect(address(&server)).unwrap()).unwrap();
+        let header = response.headers().get("sec-websocket-protocol").map(|value| value.to_str().unwrap());
+        assert_eq!(header, Some(spoken).filter(|spoken| *spoken != "none"));
+        assert_eq!(client.read().unwrap(), Message::text(spoken));
+        assert_eq!(closing(&mut client), 1000);
+    }
+}
+
+#[test]
 fn a_request_that_does_not_ask_rightly_learns_what_is_missing() {
     let server = server(&[]);
     let status = |fields: &str| {

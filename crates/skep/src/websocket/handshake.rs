@@ -4,7 +4,9 @@ use std::pin::pin;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use http::header::{CONNECTION, SEC_WEBSOCKET_ACCEPT, SEC_WEBSOCKET_KEY, SEC_WEBSOCKET_VERSION, UPGRADE};
+use http::header::{
+    CONNECTION, SEC_WEBSOCKET_ACCEPT, SEC_WEBSOCKET_KEY, SEC_WEBSOCKET_PROTOCOL, SEC_WEBSOCKET_VERSION, UPGRADE,
+};
 use http::request::Parts;
 use http::{HeaderValue, Method, StatusCode};
 
@@ -55,17 +57,55 @@ impl Cx<'_> {
     where
         F: AsyncFnOnce(&mut WebSocket) -> Result<()> + Send + 'static,
     {
+        self.websocket_with(&[], run)
+    }
+
+    /// [`websocket`](Self::websocket) with a subprotocol: the first of these that the client offers, which
+    /// [`WebSocket::protocol`] says. A client that offers none of them is accepted, too, and may close the connection; browsers do.
+    ///
+    /// ```
+    /// use skep::prelude::*;
+    /// use skep::websocket::{CloseCode, WebSocket};
+    ///
+    /// #[derive(Service)]
+    /// #[service(GET "/chat")]
+    /// struct Chat;
+    ///
+    /// impl Handle for Chat {
+    ///     async fn handle(self, cx: &mut Cx<'_>) -> Result {
+    ///         cx.websocket_with(&["chat.v2", "chat.v1"], async |socket: &mut WebSocket| {
+    ///             match socket.protocol() {
+    ///                 Some("chat.v2") => socket.send("hello").await?,
+    ///                 Some(_) => socket.send("HELLO").await?,
+    ///                 None => socket.close(CloseCode::POLICY, "speak chat.v2").await?,
+    ///             }
+    ///             Ok(())
+    ///         })
+    ///     }
+    /// }
+    /// # assert_eq!(skep::test::Client::new(App::new().serve::<(Chat,)>()).get("/chat").status(), 426);
+    /// ```
+    ///
+    /// # Errors
+    /// Those of [`websocket`](Self::websocket).
+    pub fn websocket_with<F>(&self, protocols: &[&'static str], run: F) -> crate::Result
+    where
+        F: AsyncFnOnce(&mut WebSocket) -> Result<()> + Send + 'static,
+    {
         let (parts, shared) = (self.shared().parts(), self.shared().resources().shared());
         let accept = accept(parts)?;
         if !origin::is_allowed(parts, &shared.trusted_origins) {
             return Err(Error::forbidden("this websocket was opened from another site"));
         }
-        let (options, id) = (shared.setup.websocket, self.id());
+        let (options, id, protocol) = (shared.setup.websocket, self.id(), choose(protocols, parts));
         let mut response = self.upgrade("websocket", async move |stream| {
-            serve(WebSocket::new(stream, options), run, id).await;
+            serve(WebSocket::new(stream, options, protocol), run, id).await;
         })?;
         if let Some(accept) = accept {
             response.headers_mut().insert(SEC_WEBSOCKET_ACCEPT, accept);
+        }
+        if let Some(protocol) = protocol {
+            response.headers_mut().insert(SEC_WEBSOCKET_PROTOCOL, HeaderValue::from_static(protocol));
         }
         Ok(response)
     }
@@ -152,6 +192,18 @@ fn accept(parts: &Parts) -> Result<Option<HeaderValue>> {
     Ok(Some(HeaderValue::try_from(STANDARD.encode(digest))?))
 }
 
+/// The first of these protocols that the client offers (RFC 6455, 4.2.2).
+fn choose(protocols: &[&'static str], parts: &Parts) -> Option<&'static str> {
+    let fields = parts.headers.get_all(SEC_WEBSOCKET_PROTOCOL);
+    let offered: Vec<&str> = fields
+        .iter()
+        .filter_map(|field| field.to_str().ok())
+        .flat_map(|field| field.split(','))
+        .map(str::trim)
+        .collect();
+    protocols.iter().copied().find(|protocol| offered.contains(protocol))
+}
+
 /// Runs a handler, and closes what it leaves open.
 async fn serve<F>(mut socket: WebSocket, run: F, id: RequestId)
 where
@@ -182,5 +234,19 @@ mod tests {
         let request = request.header(SEC_WEBSOCKET_KEY, "dGhlIHNhbXBsZSBub25jZQ==").body(()).unwrap();
         let answer = accept(&request.into_parts().0).unwrap();
         assert_eq!(answer.unwrap(), "s3pPLMBiTxaQ9kYGzzhZRbK+xOo=");
+    }
+
+    #[test]
+    fn the_first_of_our_protocols_that_is_offered_is_chosen() {
+        let chosen = |fields: &[&str]| {
+            let request = fields
+                .iter()
+                .fold(http::Request::get("/"), |request, field| request.header(SEC_WEBSOCKET_PROTOCOL, *field));
+            choose(&["v2", "v1"], &request.body(()).unwrap().into_parts().0)
+        };
+        assert_eq!(chosen(&["v0, v1,v2"]), Some("v2"));
+        assert_eq!(chosen(&["v0", " v1 "]), Some("v1"));
+        assert_eq!(chosen(&["V2", "", "v1;"]), None);
+        assert_eq!(chosen(&[]), None);
     }
 }
