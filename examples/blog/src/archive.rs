@@ -26,9 +26,11 @@ impl Line {
 
 impl Handle for Archive {
     async fn handle(self, cx: &mut Cx<'_>) -> Result {
-        let lines =
-            cx.db().all::<Line>("select slug, title, published from article order by published desc, id desc").await?;
-        let tags = cx.db().all::<String>("select distinct tag from article_tag order by tag").await?;
+        let lines = cx
+            .db()
+            .all(sql!(Line, "select slug, title, published from article order by published desc, id desc"))
+            .await?;
+        let tags = cx.db().all(sql!(String, "select distinct tag from article_tag order by tag")).await?;
         Ok(page(
             "Archive",
             &html! {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use skep::cache::{EntryPolicy, Fragment, SharedCx};
 use skep::prelude::*;
-use skep::sql::{Row, query};
+use skep::sql::Row;
 
 use crate::comment;
 use crate::layout::{self, day, page};
@@ -35,7 +35,7 @@ impl Handle for Article {
 
 /// The page of an article, perhaps with a comment as it would look. Its form is one reader's; the rest is kept for all.
 pub async fn show(cx: &Cx<'_>, slug: &Slug, preview: Option<Html>) -> Result {
-    let title = cx.db().one::<String>(query("select title from article where slug = ?", slug)).await?.or_404()?;
+    let title = cx.db().one(sql!(String, "select title from article where slug = ?", slug)).await?.or_404()?;
     let text = cx.fragment(&Text { page: slug.clone() }).await?;
     let comments = cx.fragment(&Comments { page: slug.clone() }).await?;
     Ok(page(
@@ -70,8 +70,8 @@ impl Fragment for Text {
     }
 
     async fn make(&self, cx: &SharedCx<'_>) -> Result<Html> {
-        let query = query("select title, published, markdown, tags from article where slug = ?", &self.page);
-        let article = cx.db().one::<Written>(query).await?.or_404()?;
+        let select = sql!(Written, "select title, published, markdown, tags from article where slug = ?", &self.page);
+        let article = cx.db().one(select).await?.or_404()?;
         Ok(html! {
             article {
                 h1 { (article.title) }
@@ -95,8 +95,9 @@ impl Fragment for Comments {
     }
 
     async fn make(&self, cx: &SharedCx<'_>) -> Result<Html> {
-        let query = query("select id, author, html, written from comment where slug = ? order by id", &self.page);
-        let comments = cx.db().all::<Comment>(query).await?;
+        let select =
+            sql!(Comment, "select id, author, html, written from comment where slug = ? order by id", &self.page);
+        let comments = cx.db().all(select).await?;
         Ok(html! {
             h2 #comments { (heading(comments.len())) }
             @for comment in &comments {

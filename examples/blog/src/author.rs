@@ -3,7 +3,7 @@
 use skep::Site;
 use skep::people::{Account, PasswordAccount};
 use skep::prelude::*;
-use skep::sql::{Row, query};
+use skep::sql::Row;
 
 use crate::settings::Blog;
 use crate::sign_in::SignInPage;
@@ -30,7 +30,8 @@ impl Account for Author {
     }
 
     async fn find(cx: &Cx<'_>, id: &str) -> Result<Option<Self>> {
-        Ok(cx.db().one(query("select id, email, name, password from author where id = ?", id)).await?)
+        let Ok(id) = id.parse::<i64>() else { return Ok(None) };
+        Ok(cx.db().one(sql!(Self, "select id, email, name, password from author where id = ?", id)).await?)
     }
 
     fn refuse(_cx: &Cx<'_>) -> Error {
@@ -40,7 +41,7 @@ impl Account for Author {
 
 impl PasswordAccount for Author {
     async fn find_by_name(cx: &Cx<'_>, name: &str) -> Result<Option<Self>> {
-        Ok(cx.db().one(query("select id, email, name, password from author where email = ?", name)).await?)
+        Ok(cx.db().one(sql!(Self, "select id, email, name, password from author where email = ?", name)).await?)
     }
 
     fn password_hash(&self) -> Option<&str> {
@@ -48,7 +49,7 @@ impl PasswordAccount for Author {
     }
 
     async fn set_password_hash(&self, cx: &Cx<'_>, hash: &str) -> Result<()> {
-        cx.db().execute(query("update author set password = ? where id = ?", (hash, self.id))).await?;
+        cx.db().execute(sql!("update author set password = ? where id = ?", hash, self.id)).await?;
         Ok(())
     }
 }
@@ -60,7 +61,7 @@ pub fn found(site: &Site) -> Result<()> {
     };
     let name = email.split('@').next().unwrap_or(email);
     let hash = site.hash_password(password)?;
-    let row = query("insert or ignore into author (email, name, password) values (?, ?, ?)", (email, name, hash));
+    let row = sql!("insert or ignore into author (email, name, password) values (?, ?, ?)", email, name, hash);
     site.db().write(|db| db.execute(row))?;
     Ok(())
 }

@@ -3,7 +3,6 @@
 use skep::form::{MultilineText, Text};
 use skep::header::RETRY_AFTER;
 use skep::prelude::*;
-use skep::sql::query;
 
 use crate::article::{self, Article};
 use crate::markdown;
@@ -63,16 +62,17 @@ impl Comment {
     async fn keep(&self, cx: &Cx<'_>) -> Result<Kept> {
         let address = cx.peer().address.map_or_else(|| "local".into(), |address| address.ip().to_string());
         let db = cx.db().transaction().await?;
-        db.one::<i64>(query("select id from article where slug = ?", &self.page)).await?.or_404()?;
-        db.execute(query("delete from recent_author where at <= unixepoch() - ?", window_seconds(cx))).await?;
-        let count = query("select count(*) from recent_author where address = ?", &address);
-        if db.one::<i64>(count).await?.unwrap_or(0) >= cx.settings::<Blog>().max_comments.into() {
+        db.one(sql!(i64, "select id from article where slug = ?", &self.page)).await?.or_404()?;
+        db.execute(sql!("delete from recent_author where at <= unixepoch() - ?", window_seconds(cx))).await?;
+        let count = sql!(i64, "select count(*) from recent_author where address = ?", &address);
+        if db.one(count).await?.unwrap_or(0) >= cx.settings::<Blog>().max_comments.into() {
             return Ok(Kept::TooMany);
         }
-        db.execute(query("insert into recent_author (address) values (?)", &address)).await?;
+        db.execute(sql!("insert into recent_author (address) values (?)", &address)).await?;
         let html = markdown::comment(&self.text);
-        let values = (&self.page, self.author.as_str(), html.as_str());
-        db.execute(query("insert into comment (slug, author, html) values (?, ?, ?)", values)).await?;
+        let insert =
+            sql!("insert into comment (slug, author, html) values (?, ?, ?)", &self.page, &self.author, html.as_str());
+        db.execute(insert).await?;
         // Kept before the answer is made: a disk that is full says so here.
         db.commit().await?;
         cx.invalidate(&tag(&self.page)).await?;

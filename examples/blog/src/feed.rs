@@ -7,7 +7,7 @@ use quick_xml::Writer;
 use quick_xml::events::{BytesDecl, BytesText, Event};
 use skep::cache::{EntryPolicy, PublicPage, SharedCx};
 use skep::prelude::*;
-use skep::sql::{Row, query};
+use skep::sql::{Query, Row};
 
 use crate::article::Article;
 use crate::index::{Index, Tagged};
@@ -106,7 +106,7 @@ impl PublicPage for TaggedRss {
 
 impl Feed {
     async fn read(cx: &SharedCx<'_>, tag: Option<&Slug>, itself: impl Destination) -> Result<Self> {
-        let entries = cx.db().all::<Entry>(query(ENTRIES, (tag, MOST))).await?;
+        let entries = cx.db().all(entries(tag)).await?;
         if tag.is_some() && entries.is_empty() {
             return Err(Error::not_found());
         }
@@ -161,10 +161,16 @@ impl Feed {
     }
 }
 
-const ENTRIES: &str = "select slug, title, published, unixepoch(published) as seconds, summary, markdown
-    from article
-    where ?1 is null or id in (select article_id from article_tag where tag = ?1)
-    order by published desc, id desc limit ?2";
+/// The newest articles, with a tag or all.
+fn entries(tag: Option<&Slug>) -> Query<'_, Entry> {
+    sql!(
+        Entry,
+        "select slug, title, published, unixepoch(published) as \"seconds!\", summary, markdown from article"
+        {if let Some(tag) = tag: "where id in (select article_id from article_tag where tag = ?)", tag}
+        "order by published desc, id desc limit ?",
+        MOST
+    )
+}
 
 type Xml = Writer<Vec<u8>>;
 

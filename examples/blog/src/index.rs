@@ -5,7 +5,7 @@ use serde::Serialize;
 use skep::cache::{EntryPolicy, PublicPage, SharedCx};
 use skep::html::Href;
 use skep::prelude::*;
-use skep::sql::{self, Row, query};
+use skep::sql::{self, Row};
 
 use crate::article::Article;
 use crate::layout::{self, NAME, day, page};
@@ -99,28 +99,24 @@ impl PublicPage for Tagged {
 /// How many articles there are, with a tag or in all.
 pub async fn count(db: &sql::Local, tag: Option<&Slug>) -> Result<u32> {
     let count = match tag {
-        None => db.one("select count(*) from article").await?,
-        Some(tag) => db.one(query("select count(*) from article_tag where tag = ?", tag)).await?,
+        None => sql!(u32, "select count(*) from article"),
+        Some(tag) => sql!(u32, "select count(*) from article_tag where tag = ?", tag),
     };
-    Ok(count.unwrap_or(0))
+    Ok(db.one(count).await?.unwrap_or(0))
 }
 
 /// One page of a list: the newest articles first, with a tag or all.
 pub async fn teasers(db: &sql::Local, tag: Option<&Slug>, page: u32) -> Result<Vec<Teaser>> {
     let offset = i64::from(page.saturating_sub(1)) * i64::from(PER_PAGE);
-    let teasers = match tag {
-        None => db.all(query(ALL, (PER_PAGE, offset))).await?,
-        Some(tag) => db.all(query(WITH_TAG, (tag, PER_PAGE, offset))).await?,
-    };
-    Ok(teasers)
+    let select = sql!(
+        Teaser,
+        "select slug, title, published, summary, tags from article"
+        {if let Some(tag) = tag: "where id in (select article_id from article_tag where tag = ?)", tag}
+        "order by published desc, id desc limit ? offset ?",
+        PER_PAGE, offset
+    );
+    Ok(db.all(select).await?)
 }
-
-const ALL: &str = "select slug, title, published, summary, tags
-    from article order by published desc, id desc limit ? offset ?";
-
-const WITH_TAG: &str = "select slug, title, published, summary, tags
-    from article where id in (select article_id from article_tag where tag = ?)
-    order by published desc, id desc limit ? offset ?";
 
 /// Articles, each with what makes one want to read it.
 pub fn list(teasers: &[Teaser]) -> Html {

@@ -14,7 +14,7 @@ use std::time::{Duration, SystemTime};
 use skep::Site;
 use skep::cache::EntryPolicy;
 use skep::prelude::*;
-use skep::sql::{self, Blocking, query};
+use skep::sql::{self, Blocking, Query, Row};
 
 use crate::source::Source;
 
@@ -119,9 +119,9 @@ fn store(db: &mut Blocking<'_>, changes: &Changes) -> sql::Result<()> {
             store_one(db, source)?;
         }
     }
-    let known = db.all::<(i64, String)>("select id, slug from article")?;
+    let known = db.all(sql!((i64, String), "select id, slug from article"))?;
     for (id, slug) in known.iter().filter(|(_, slug)| !changes.present.contains(slug)) {
-        db.execute(query("delete from article where id = ?", id))?;
+        db.execute(sql!("delete from article where id = ?", id))?;
         tracing::info!(target: "blog", slug, "article removed");
     }
     Ok(())
@@ -130,45 +130,73 @@ fn store(db: &mut Blocking<'_>, changes: &Changes) -> sql::Result<()> {
 /// So many articles are in memory twice while they are compared.
 const AT_ONCE: usize = 100;
 
-/// Slug, title, day, summary, text, tags.
-type Columns = (String, String, String, String, String, String);
+/// A row of `article`.
+#[derive(PartialEq, Row)]
+struct Columns {
+    slug: Slug,
+    title: String,
+    published: String,
+    summary: String,
+    markdown: String,
+    tags: String,
+}
 
 /// A row as it is to be.
 fn columns(source: &Source) -> Columns {
     let Source { slug, title, published, summary, markdown, tags } = source.clone();
     let tags = tags.iter().map(Slug::as_str).collect::<Vec<_>>().join(" ");
-    (slug.as_str().to_owned(), title, published, summary, markdown, tags)
+    Columns { slug, title, published, summary, markdown, tags }
 }
 
 /// The rows there are from the first of these to the last; they are in the order of their addresses.
 fn stored(db: &mut Blocking<'_>, sources: &[Source]) -> sql::Result<Vec<Columns>> {
     let (Some(first), Some(last)) = (sources.first(), sources.last()) else { return Ok(Vec::new()) };
-    db.all(query(
+    db.all(sql!(
+        Columns,
         "select slug, title, published, summary, markdown, tags from article where slug between ? and ?",
-        (&first.slug, &last.slug),
+        &first.slug,
+        &last.slug
     ))
 }
 
-const UPSERT: &str = "insert into article (slug, title, published, summary, markdown, tags) values (?, ?, ?, ?, ?, ?)
-    on conflict (slug) do update set title = excluded.title, published = excluded.published,
-        summary = excluded.summary, markdown = excluded.markdown, tags = excluded.tags";
-const ID: &str = "select id from article where slug = ?";
-const UNTAG: &str = "delete from article_tag where article_id = ?";
-const TAG: &str = "insert into article_tag (article_id, tag) values (?, ?)";
+/// Inserts the row or replaces what it holds, and gives its id.
+fn upsert(row: &Columns) -> Query<'_, i64> {
+    let Columns { slug, title, published, summary, markdown, tags } = row;
+    sql!(
+        i64,
+        "insert into article (slug, title, published, summary, markdown, tags) values (?, ?, ?, ?, ?, ?)
+        on conflict (slug) do update set title = excluded.title, published = excluded.published,
+            summary = excluded.summary, markdown = excluded.markdown, tags = excluded.tags
+        returning id",
+        slug,
+        title,
+        published,
+        summary,
+        markdown,
+        tags
+    )
+}
+
+fn untag(article: Option<i64>) -> Query<'static> {
+    sql!("delete from article_tag where article_id = ?", article)
+}
+
+fn tag(article: Option<i64>, tag: &Slug) -> Query<'_> {
+    sql!("insert into article_tag (article_id, tag) values (?, ?)", article, tag)
+}
 
 fn store_one(db: &mut Blocking<'_>, source: &Source) -> sql::Result<()> {
-    db.execute(query(UPSERT, columns(source)))?;
-    let id = db.one::<i64>(query(ID, &source.slug))?;
-    db.execute(query(UNTAG, id))?;
-    for tag in &source.tags {
-        db.execute(query(TAG, (id, tag)))?;
+    let id = db.one(upsert(&columns(source)))?;
+    db.execute(untag(id))?;
+    for name in &source.tags {
+        db.execute(tag(id, name))?;
     }
     Ok(())
 }
 
 /// True if there is an article at this address.
 pub async fn is_taken(cx: &Cx<'_>, page: &Slug) -> Result<bool> {
-    Ok(cx.db().one::<i64>(query(ID, page)).await?.is_some())
+    Ok(cx.db().one(sql!(i64, "select id from article where slug = ?", page)).await?.is_some())
 }
 
 /// Writes the file of an article and its row, so that it is there at once. Should the row fail, the next look finds the file.
@@ -176,11 +204,10 @@ pub async fn publish(cx: &Cx<'_>, source: &Source) -> Result<()> {
     let (folder, name, text) = (cx.data().join(FOLDER), source.slug.to_string(), source.to_text());
     cx.offload(move || replace(&folder, &name, &text)).await??;
     let db = cx.transaction().await?;
-    db.execute(query(UPSERT, columns(source))).await?;
-    let id = db.one::<i64>(query(ID, &source.slug)).await?;
-    db.execute(query(UNTAG, id)).await?;
-    for tag in &source.tags {
-        db.execute(query(TAG, (id, tag))).await?;
+    let id = db.one(upsert(&columns(source))).await?;
+    db.execute(untag(id)).await?;
+    for name in &source.tags {
+        db.execute(tag(id, name)).await?;
     }
     cx.invalidate(ARTICLES).await
 }
@@ -196,6 +223,6 @@ fn replace(folder: &Path, name: &str, text: &str) -> io::Result<()> {
 pub async fn withdraw(cx: &Cx<'_>, page: &Slug) -> Result<()> {
     let file = cx.data().join(FOLDER).join(format!("{page}.md"));
     cx.offload(move || fs::remove_file(file)).await??;
-    cx.transaction().await?.execute(query("delete from article where slug = ?", page)).await?;
+    cx.transaction().await?.execute(sql!("delete from article where slug = ?", page)).await?;
     cx.invalidate(ARTICLES).await
 }

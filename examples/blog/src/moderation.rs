@@ -2,7 +2,7 @@
 
 use skep::people::Signed;
 use skep::prelude::*;
-use skep::sql::{Row, query};
+use skep::sql::Row;
 
 use crate::article::Article;
 use crate::author::Author;
@@ -37,12 +37,14 @@ struct Line {
 impl Handle for Moderation {
     async fn handle(self, cx: &mut Cx<'_>) -> Result {
         let skip = self.page.checked_sub(1).or_404()?.saturating_mul(PER_PAGE);
-        let total = cx.db().one::<u32>("select count(*) from comment").await?.unwrap_or(0);
-        let found = query(
+        let total = cx.db().one(sql!(u32, "select count(*) from comment")).await?.unwrap_or(0);
+        let select = sql!(
+            Line,
             "select id, slug, author, html, written from comment order by id desc limit ? offset ?",
-            (PER_PAGE, skip),
+            PER_PAGE,
+            skip
         );
-        let comments: Vec<Line> = cx.db().all(found).await?;
+        let comments = cx.db().all(select).await?;
         let content = html! {
             h1 { "Comments" }
             (desk::menu(cx, &self.author))
@@ -78,8 +80,8 @@ pub struct Remove {
 
 impl Handle for Remove {
     async fn handle(self, cx: &mut Cx<'_>) -> Result {
-        let removed = query("delete from comment where id = ? returning slug", self.id);
-        let slug: Slug = cx.transaction().await?.one(removed).await?.or_404()?;
+        let delete = sql!(Slug, "delete from comment where id = ? returning slug", self.id);
+        let slug = cx.transaction().await?.one(delete).await?.or_404()?;
         cx.invalidate(&comment::tag(&slug)).await?;
         cx.flash("The comment is removed.");
         Ok(Response::see_other(Moderation::link()))

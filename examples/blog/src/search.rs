@@ -2,7 +2,7 @@
 
 use skep::html::Phrasing;
 use skep::prelude::*;
-use skep::sql::{Row, query};
+use skep::sql::{Query, Row};
 
 use crate::article::Article;
 use crate::layout::{day, page};
@@ -32,7 +32,7 @@ impl Handle for Search {
         let words = words(asked);
         let mut hits = Vec::new();
         if !words.is_empty() {
-            hits = cx.db().all::<Hit>(query(HITS, (&words, MOST))).await?;
+            hits = cx.db().all(best(&words)).await?;
         }
         let title = if asked.is_empty() { "Search".into() } else { format!("Search: {asked}") };
         Ok(page(
@@ -60,10 +60,17 @@ impl Handle for Search {
 
 /// Title counts most, then summary, then text. The marks are characters that no article has, so that the text between
 /// them can still be escaped.
-const HITS: &str = "select article.slug, article.title, article.published,
-        snippet(article_search, 2, char(2), char(3), '…', 30) as excerpt
-    from article_search join article on article.id = article_search.rowid
-    where article_search match ? order by bm25(article_search, 10, 4, 1) limit ?";
+fn best(words: &str) -> Query<'_, Hit> {
+    sql!(
+        Hit,
+        "select article.slug, article.title, article.published,
+            snippet(article_search, 2, char(2), char(3), '…', 30) as \"excerpt!\"
+        from article_search join article on article.id = article_search.rowid
+        where article_search match ? order by bm25(article_search, 10, 4, 1) limit ?",
+        words,
+        MOST
+    )
+}
 
 /// The query language of FTS5 is not for visitors: each word is quoted, all must occur, the last may be a beginning.
 fn words(asked: &str) -> String {

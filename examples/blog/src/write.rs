@@ -3,7 +3,7 @@
 use skep::form::{Date, Form, Hidden, MultilineText, Text};
 use skep::people::Signed;
 use skep::prelude::*;
-use skep::sql::{Row, query};
+use skep::sql::Row;
 
 use crate::article::Article;
 use crate::author::Author;
@@ -37,15 +37,15 @@ impl Handle for Write {
         let form = Save::form(cx);
         let form = match &self.page {
             Some(page) => filled(form, page, draft(cx, page).await?),
-            None => form.text(Save::date, cx.db().one::<String>("select date('now')").await?.unwrap_or_default()),
+            None => form.text(Save::date, cx.db().one(sql!(String, "select date('now')")).await?.unwrap_or_default()),
         };
         Ok(show(cx, &self.author, form, None))
     }
 }
 
 async fn draft(cx: &Cx<'_>, page: &Slug) -> Result<Draft> {
-    let found = query("select title, published, summary, markdown, tags from article where slug = ?", page);
-    cx.db().one(found).await?.or_404()
+    let select = sql!(Draft, "select title, published, summary, markdown, tags from article where slug = ?", page);
+    cx.db().one(select).await?.or_404()
 }
 
 fn filled(form: Form<Save>, page: &Slug, draft: Draft) -> Form<Save> {

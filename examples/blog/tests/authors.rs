@@ -125,7 +125,7 @@ fn comments_are_moderated_page_by_page() {
     let blog = Blog::new();
     let (author, reader) = (blog.author(), blog.reader());
     for number in 1..=21 {
-        let row = skep::sql::query(
+        let row = skep::sql!(
             "insert into comment (slug, author, html) values ('bees', 'Bob', ?)",
             format!("<p>word {number}.</p>"),
         );
