@@ -4,7 +4,7 @@ use skep::files::StoredFile;
 use skep::form::{FileKind, Upload};
 use skep::people::Signed;
 use skep::prelude::*;
-use skep::sql::{self, Row, query};
+use skep::sql::{self, Row};
 
 use crate::ticket::Ticket;
 use crate::user::User;
@@ -33,11 +33,13 @@ pub struct Attachment {
 
 /// Of all comments on a ticket.
 pub async fn of(db: &sql::Local, ticket: &Ticket) -> Result<Vec<Attachment>> {
-    let rows = query(
-        "select attachment.id, comment_id, name, bytes from attachment join comment on comment.id = comment_id where ticket_id = ?",
-        ticket.id,
+    let select = sql!(
+        Attachment,
+        "select attachment.id, comment_id, name, bytes
+        from attachment join comment on comment.id = comment_id where ticket_id = ?",
+        ticket.id
     );
-    Ok(db.all(rows).await?)
+    Ok(db.all(select).await?)
 }
 
 /// Keeps files that came with a comment. The name of a file is ours; what its owner calls it is only shown.
@@ -45,11 +47,14 @@ pub async fn keep(cx: &Cx<'_>, comment: i64, files: Vec<Upload<Document>>) -> Re
     for (at, upload) in files.into_iter().enumerate() {
         let (file, name, bytes) = (format!("{}-{at}", cx.id()), upload.file_name().to_owned(), upload.len());
         upload.keep(cx.data().join(FOLDER).join(&file)).await?;
-        let row = query(
+        let insert = sql!(
             "insert into attachment (comment_id, file, name, bytes) values (?, ?, ?, ?)",
-            (comment, file, name, bytes),
+            comment,
+            file,
+            name,
+            bytes
         );
-        cx.transaction().await?.execute(row).await?;
+        cx.transaction().await?.execute(insert).await?;
     }
     Ok(())
 }
@@ -67,13 +72,15 @@ pub struct Download {
 
 impl Handle for Download {
     async fn handle(self, cx: &mut Cx<'_>) -> Result {
-        let found = query(
+        let select = sql!(
+            (String, String),
             "select file, attachment.name from attachment
             join comment on comment.id = attachment.comment_id join ticket on ticket.id = comment.ticket_id
-            where attachment.id = ?1 and (?2 is null or (ticket.customer_id = ?2 and not comment.internal))",
-            (self.id, self.user.sees_only()),
+            where attachment.id = ?"
+            {if let Some(user) = self.user.sees_only(): "and ticket.customer_id = ? and not comment.internal", user},
+            self.id
         );
-        let (file, name) = cx.db().one::<(String, String)>(found).await?.or_404()?;
+        let (file, name) = cx.db().one(select).await?.or_404()?;
         cx.send_file(&StoredFile::new(cx.data().join(FOLDER), file).name(name))
     }
 }

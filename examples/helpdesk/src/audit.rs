@@ -2,7 +2,7 @@
 
 use skep::layer::Next;
 use skep::prelude::*;
-use skep::sql::{Row, query};
+use skep::sql::Row;
 
 use crate::layout::{moment, page, pager};
 use crate::texts::texts;
@@ -15,8 +15,8 @@ pub async fn record(cx: &mut Cx<'_>, next: Next<'_>) -> Result {
     let response = next.run(cx).await?;
     if !cx.method().is_safe() && !response.status().is_client_error() {
         let (user, path) = (cx.user().map(str::to_owned), cx.uri().path());
-        let row = query("insert into audit (user, action, path) values (?, ?, ?)", (user, action, path));
-        cx.transaction().await?.execute(row).await?;
+        let insert = sql!("insert into audit (user, action, path) values (?, ?, ?)", user, action, path);
+        cx.transaction().await?.execute(insert).await?;
     }
     Ok(response)
 }
@@ -45,9 +45,13 @@ impl Handle for AuditTrail {
     async fn handle(self, cx: &mut Cx<'_>) -> Result {
         let t = texts(cx.language());
         let skip = self.page.checked_sub(1).or_404()?.saturating_mul(PER_PAGE);
-        let rows =
-            query("select at, user, action, path from audit order by id desc limit ? offset ?", (PER_PAGE + 1, skip));
-        let entries: Vec<Entry> = cx.db().all(rows).await?;
+        let select = sql!(
+            Entry,
+            "select at, user, action, path from audit order by id desc limit ? offset ?",
+            PER_PAGE + 1,
+            skip
+        );
+        let entries = cx.db().all(select).await?;
         let has_more = entries.len() > PER_PAGE as usize;
         let content = html! {
             h1 { (t.audit_trail) }

@@ -5,7 +5,7 @@ use serde::Serialize;
 use skep::form::{MultilineText, Upload};
 use skep::people::Signed;
 use skep::prelude::*;
-use skep::sql::{self, Row, query};
+use skep::sql::{self, Row};
 
 use crate::attachment::{self, Document};
 use crate::ticket::{Status, TICKETS, Ticket};
@@ -29,14 +29,17 @@ pub struct Comment {
     pub written: String,
 }
 
-const OF_TICKET: &str =
-    "select comment.id, user.name as author, user.role <> 'customer' as by_staff, internal, text, written
-    from comment join user on user.id = comment.author_id
-    where ticket_id = ?1 and (?2 is null or not internal) order by comment.id";
-
 /// What the user sees of what was written about a ticket, which it may see.
 pub async fn of(db: &sql::Local, user: &User, ticket: &Ticket) -> Result<Vec<Comment>> {
-    Ok(db.all(query(OF_TICKET, (ticket.id, user.sees_only()))).await?)
+    let select = sql!(
+        Comment,
+        "select comment.id, user.name as author, user.role <> 'customer' as by_staff, internal, text, written
+        from comment join user on user.id = comment.author_id where ticket_id = ?"
+        {if !user.is_staff(): "and not internal"}
+        "order by comment.id",
+        ticket.id
+    );
+    Ok(db.all(select).await?)
 }
 
 /// A reply. It makes it the other side's turn.
@@ -83,20 +86,24 @@ impl Handle for AddNote {
 
 /// Writes a comment in the transaction of the request, and returns its number.
 pub async fn insert(cx: &Cx<'_>, author: &User, ticket: i64, text: &str, internal: bool) -> Result<i64> {
-    let row = query(
+    let insert = sql!(
         "insert into comment (ticket_id, author_id, text, internal) values (?, ?, ?, ?)",
-        (ticket, author.id, text, internal),
+        ticket,
+        author.id,
+        text,
+        internal
     );
-    Ok(cx.transaction().await?.execute(row).await?.last_insert_id)
+    Ok(cx.transaction().await?.execute(insert).await?.last_insert_id)
 }
 
 /// After a reply it is the other side's turn.
 async fn pass_on(cx: &Cx<'_>, author: &User, ticket: i64) -> Result<()> {
     let status = if author.is_staff() { Status::Waiting } else { Status::Open };
-    let update = query(
-        "update ticket set status = ?2, escalated = 0, changed = strftime('%Y-%m-%dT%H:%M:%SZ', 'now'),
-            answered = coalesce(answered, iif(?3, strftime('%Y-%m-%dT%H:%M:%SZ', 'now'), null)) where id = ?1",
-        (ticket, &status, author.is_staff()),
+    let update = sql!(
+        "update ticket set status = ?, escalated = 0, changed = strftime('%Y-%m-%dT%H:%M:%SZ', 'now')"
+        {if author.is_staff(): ", answered = coalesce(answered, strftime('%Y-%m-%dT%H:%M:%SZ', 'now'))"}
+        "where id = ?",
+        &status, ticket
     );
     cx.transaction().await?.execute(update).await?;
     cx.invalidate(TICKETS).await

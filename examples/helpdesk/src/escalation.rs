@@ -2,7 +2,6 @@
 
 use skep::Site;
 use skep::prelude::*;
-use skep::sql::query;
 
 use crate::settings::Helpdesk;
 use crate::ticket::TICKETS;
@@ -10,10 +9,10 @@ use crate::ticket::TICKETS;
 /// Looks through the open tickets once.
 pub fn run(site: &Site) -> Result<()> {
     let patience = site.settings::<Helpdesk>().escalate_after.as_secs();
-    let update = query(
+    let update = sql!(
         "update ticket set priority = 'urgent', escalated = 1
         where status = 'open' and not escalated and changed <= strftime('%Y-%m-%dT%H:%M:%SZ', unixepoch() - ?, 'unixepoch')",
-        patience,
+        patience
     );
     let escalated = site.db().write(|db| db.execute(update))?.rows;
     if escalated > 0 {

@@ -3,7 +3,6 @@
 use skep::form::{MultilineText, Text, Upload};
 use skep::people::Signed;
 use skep::prelude::*;
-use skep::sql::query;
 
 use crate::attachment::{self, Document};
 use crate::comment;
@@ -83,8 +82,8 @@ impl Handle for CreateTicket {
 
 /// Creates a ticket with its first comment, in the transaction of the request, and returns the numbers of both.
 pub async fn create(cx: &Cx<'_>, user: &User, title: &str, text: &str, priority: Priority) -> Result<(i64, i64)> {
-    let row = query("insert into ticket (customer_id, title, priority) values (?, ?, ?)", (user.id, title, &priority));
-    let ticket = cx.transaction().await?.execute(row).await?.last_insert_id;
+    let insert = sql!("insert into ticket (customer_id, title, priority) values (?, ?, ?)", user.id, title, &priority);
+    let ticket = cx.transaction().await?.execute(insert).await?.last_insert_id;
     let comment = comment::insert(cx, user, ticket, text, false).await?;
     cx.invalidate(TICKETS).await?;
     Ok((ticket, comment))

@@ -3,7 +3,6 @@
 use skep::form::Text;
 use skep::people::Signed;
 use skep::prelude::*;
-use skep::sql::query;
 
 use crate::language::Language;
 use crate::layout::page;
@@ -59,7 +58,7 @@ pub struct SaveProfile {
 impl Handle for SaveProfile {
     async fn handle(self, cx: &mut Cx<'_>) -> Result {
         let update =
-            query("update user set name = ?, language = ? where id = ?", (&self.name, &self.language, self.user.id));
+            sql!("update user set name = ?, language = ? where id = ?", &self.name, &self.language, self.user.id);
         cx.transaction().await?.execute(update).await?;
         cx.flash(texts(self.language.value()).saved);
         Ok(Response::see_other(Profile::link()))

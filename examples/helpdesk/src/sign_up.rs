@@ -6,7 +6,6 @@ use skep::form::{Email, Password, Text};
 use skep::guard::RateLimit;
 use skep::people::{Account, hash_password, sign_in, weakness};
 use skep::prelude::*;
-use skep::sql::query;
 
 use crate::layout::open_page;
 use crate::sign_in::SignInPage;
@@ -73,11 +72,15 @@ impl Handle for SignUp {
             return Err(SignUp::password.refuse(texts(cx.language()).weak_password));
         }
         let hash = hash_password(cx, password).await?;
-        let user = query(
+        let insert = sql!(
+            i64,
             "insert into user (email, name, password, language) values (?, ?, ?, ?) returning id",
-            (&self.email, &self.name, &hash, cx.language()),
+            &self.email,
+            &self.name,
+            &hash,
+            cx.language()
         );
-        let id: i64 = match cx.db().one(user).await {
+        let id = match cx.db().one(insert).await {
             Err(error) if error.is_unique_violation() => {
                 return Err(SignUp::email.refuse(texts(cx.language()).taken_email));
             }

@@ -1,9 +1,9 @@
-//! A ticket as its row, and how tickets are read. Whose tickets a user sees is decided here, in two statements, and nowhere else.
+//! A ticket as its row, and how tickets are read. Whose tickets a user sees is decided here, in one macro, and nowhere else.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use skep::prelude::*;
-use skep::sql::{self, Row, query};
+use skep::sql::{self, Row};
 
 use crate::search;
 use crate::user::User;
@@ -98,46 +98,53 @@ pub struct Filter<'f> {
 /// The tag of cached pages that are made of tickets.
 pub const TICKETS: &str = "tickets";
 
+/// A statement for the tickets that a user may see, which ends with the given parts.
 macro_rules! tickets {
-    ($rest:literal) => {
-        concat!(
+    ($user:expr, $($rest:tt)*) => {
+        sql!(
+            Ticket,
             "select ticket.id, ticket.title, ticket.status, ticket.priority, ticket.escalated, ticket.created, ticket.changed,
                 customer.name as customer, agent.name as agent,
                 coalesce((select group_concat(tag, ' ') from ticket_tag where ticket_id = ticket.id), '') as tags
             from ticket
             join user as customer on customer.id = ticket.customer_id
             left join user as agent on agent.id = ticket.agent_id
-            where (?1 is null or ticket.customer_id = ?1) ",
-            $rest
+            where true"
+            {if let Some(customer) = $user.sees_only(): "and ticket.customer_id = ?", customer}
+            $($rest)*
         )
     };
 }
 
-const ONE: &str = tickets!("and ticket.id = ?2");
-
-const MANY: &str = tickets!(
-    "and (?2 is null or ticket.status = ?2)
-    and (?3 is null or ticket.priority = ?3)
-    and (?4 is null or ticket.id in (select ticket_id from ticket_tag where tag = ?4))
-    and (?5 is null or ticket.id in (
-        select rowid from ticket_search where ticket_search match ?5
-        union select comment.ticket_id from comment_search join comment on comment.id = comment_search.rowid
-            where comment_search match ?5 and (?1 is null or not comment.internal)))
-    order by case ?6 when 'priority' then instr('urgent high normal low', ticket.priority) end,
-        case ?6 when 'oldest' then ticket.id end, ticket.changed desc, ticket.id desc
-    limit ?7 offset ?8"
-);
-
 impl Ticket {
     /// The ticket with this number, if the user may see it, and otherwise a 404: whether there is one is nobody else's business.
     pub async fn find(db: &sql::Local, user: &User, id: i64) -> Result<Self> {
-        db.one(query(ONE, (user.sees_only(), id))).await?.or_404()
+        db.one(tickets!(user, "and ticket.id = ?", id)).await?.or_404()
     }
 
     /// Those that the user may see and the filter lets through.
     pub async fn list(db: &sql::Local, user: &User, filter: &Filter<'_>, most: u32, skip: u32) -> Result<Vec<Self>> {
         let words = filter.words.and_then(search::expression);
         let Filter { status, priority, tag, order, .. } = filter;
-        Ok(db.all(query(MANY, (user.sees_only(), status, priority, *tag, words, order, most, skip))).await?)
+        let select = tickets!(
+            user,
+            {if let Some(status) = status: "and ticket.status = ?", status}
+            "and ticket.priority = coalesce(?, ticket.priority)"
+            {if let Some(tag) = tag: "and ticket.id in (select ticket_id from ticket_tag where tag = ?)", tag}
+            {if let Some(words) = &words:
+                "and ticket.id in (
+                    select rowid from ticket_search where ticket_search match ?
+                    union select comment.ticket_id from comment_search join comment on comment.id = comment_search.rowid
+                        where comment_search match ? and (? or not comment.internal))",
+                words, words, user.is_staff()}
+            {match order:
+                Order::Changed => "order by ticket.changed desc, ticket.id desc",
+                Order::Priority =>
+                    "order by instr('urgent high normal low', ticket.priority), ticket.changed desc, ticket.id desc",
+                Order::Oldest => "order by ticket.id"}
+            "limit ? offset ?",
+            priority, most, skip
+        );
+        Ok(db.all(select).await?)
     }
 }

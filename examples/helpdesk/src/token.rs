@@ -5,7 +5,7 @@ use std::time::Duration;
 use skep::form::Text;
 use skep::people::{Account, Signed};
 use skep::prelude::*;
-use skep::sql::{self, Row, query};
+use skep::sql::{self, Row};
 
 use crate::layout::moment;
 use crate::profile::Profile;
@@ -28,13 +28,13 @@ pub struct Token {
 
 /// The tokens of a user.
 pub async fn of(db: &sql::Local, user: &User) -> Result<Vec<Token>> {
-    Ok(db.all(query("select id, name, created from token where user_id = ? order by id", user.id)).await?)
+    Ok(db.all(sql!(Token, "select id, name, created from token where user_id = ? order by id", user.id)).await?)
 }
 
 /// Whose token this is.
 pub async fn owner(cx: &Cx<'_>, token: &str) -> Result<Option<User>> {
     let Some(id) = cx.unseal::<i64>(PURPOSE, token)? else { return Ok(None) };
-    let Some(user) = cx.db().one::<i64>(query("select user_id from token where id = ?", id)).await? else {
+    let Some(user) = cx.db().one(sql!(i64, "select user_id from token where id = ?", id)).await? else {
         return Ok(None);
     };
     User::find(cx, &user.to_string()).await
@@ -52,8 +52,8 @@ pub struct CreateToken {
 
 impl Handle for CreateToken {
     async fn handle(self, cx: &mut Cx<'_>) -> Result {
-        let row = query("insert into token (user_id, name) values (?, ?)", (self.user.id, &self.purpose));
-        let id = cx.transaction().await?.execute(row).await?.last_insert_id;
+        let insert = sql!("insert into token (user_id, name) values (?, ?)", self.user.id, &self.purpose);
+        let id = cx.transaction().await?.execute(insert).await?.last_insert_id;
         let token = cx.seal(PURPOSE, &id, LASTS)?;
         cx.flash((texts(cx.language()).token_made)(&token));
         Ok(Response::see_other(Profile::link()))
@@ -71,7 +71,7 @@ pub struct RevokeToken {
 
 impl Handle for RevokeToken {
     async fn handle(self, cx: &mut Cx<'_>) -> Result {
-        let delete = query("delete from token where id = ? and user_id = ?", (self.id, self.user.id));
+        let delete = sql!("delete from token where id = ? and user_id = ?", self.id, self.user.id);
         let deleted = cx.transaction().await?.execute(delete).await?.rows;
         (deleted == 1).then_some(()).or_404()?;
         Ok(Response::see_other(Profile::link()))

@@ -2,7 +2,6 @@
 
 use skep::form::Text;
 use skep::prelude::*;
-use skep::sql::query;
 
 use crate::texts::{Texts, texts};
 use crate::ticket::{Priority, Status, TICKETS, Ticket};
@@ -38,10 +37,14 @@ impl Handle for Triage {
 
 /// Changes a ticket in the transaction of the request. Without an agent, the one it has stays.
 pub async fn sort_in(cx: &Cx<'_>, ticket: i64, status: Status, priority: Priority, agent: Option<i64>) -> Result<()> {
-    let update = query(
-        "update ticket set status = ?2, priority = ?3, agent_id = coalesce(?4, agent_id),
-            escalated = escalated and ?2 = 'open', changed = strftime('%Y-%m-%dT%H:%M:%SZ', 'now') where id = ?1",
-        (ticket, &status, &priority, agent),
+    let update = sql!(
+        "update ticket set status = ?, priority = ?, agent_id = coalesce(?, agent_id),
+            escalated = escalated and ?, changed = strftime('%Y-%m-%dT%H:%M:%SZ', 'now') where id = ?",
+        &status,
+        &priority,
+        agent,
+        status == Status::Open,
+        ticket
     );
     let changed = cx.transaction().await?.execute(update).await?;
     (changed.rows == 1).then_some(()).or_404()?;
@@ -51,10 +54,10 @@ pub async fn sort_in(cx: &Cx<'_>, ticket: i64, status: Status, priority: Priorit
 /// Gives a ticket these tags, which are separated by spaces or commas, in the transaction of the request.
 pub async fn set_tags(cx: &Cx<'_>, ticket: i64, tags: &str) -> Result<()> {
     let db = cx.transaction().await?;
-    db.execute(query("delete from ticket_tag where ticket_id = ?", ticket)).await?;
+    db.execute(sql!("delete from ticket_tag where ticket_id = ?", ticket)).await?;
     for tag in tags.split([' ', ',']).filter(|tag| !tag.is_empty()) {
         let tag = Slug::of(tag);
-        db.execute(query("insert or ignore into ticket_tag (ticket_id, tag) values (?, ?)", (ticket, &tag))).await?;
+        db.execute(sql!("insert or ignore into ticket_tag (ticket_id, tag) values (?, ?)", ticket, &tag)).await?;
     }
     Ok(())
 }

@@ -2,7 +2,7 @@
 
 use skep::people::{Account, Allowed, PasswordAccount, Rule};
 use skep::prelude::*;
-use skep::sql::{Row, query};
+use skep::sql::Row;
 
 use crate::language::Language;
 use crate::sign_in::SignInPage;
@@ -59,7 +59,7 @@ impl User {
         self.role != Role::Customer
     }
 
-    /// Whose tickets it sees: everybody's if that is `None`. Statements take it as a parameter.
+    /// Whose tickets it sees: everybody's if that is `None`.
     #[must_use]
     pub fn sees_only(&self) -> Option<i64> {
         (!self.is_staff()).then_some(self.id)
@@ -101,8 +101,10 @@ impl Account for User {
     }
 
     async fn find(cx: &Cx<'_>, id: &str) -> Result<Option<Self>> {
-        let found = query("select id, email, name, password, role, language from user where id = ? and not locked", id);
-        let user: Option<Self> = cx.db().one(found).await?;
+        let Ok(id) = id.parse::<i64>() else { return Ok(None) };
+        let select =
+            sql!(Self, "select id, email, name, password, role, language from user where id = ? and not locked", id);
+        let user = cx.db().one(select).await?;
         if let Some(user) = &user {
             cx.set_language(user.language.value());
         }
@@ -117,9 +119,12 @@ impl Account for User {
 
 impl PasswordAccount for User {
     async fn find_by_name(cx: &Cx<'_>, name: &str) -> Result<Option<Self>> {
-        let found =
-            query("select id, email, name, password, role, language from user where email = ? and not locked", name);
-        Ok(cx.db().one(found).await?)
+        let select = sql!(
+            Self,
+            "select id, email, name, password, role, language from user where email = ? and not locked",
+            name
+        );
+        Ok(cx.db().one(select).await?)
     }
 
     fn password_hash(&self) -> Option<&str> {
@@ -127,7 +132,7 @@ impl PasswordAccount for User {
     }
 
     async fn set_password_hash(&self, cx: &Cx<'_>, hash: &str) -> Result<()> {
-        cx.db().execute(query("update user set password = ? where id = ?", (hash, self.id))).await?;
+        cx.db().execute(sql!("update user set password = ? where id = ?", hash, self.id)).await?;
         Ok(())
     }
 }

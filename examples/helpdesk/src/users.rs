@@ -1,7 +1,7 @@
 //! Accounts, for administrators.
 
 use skep::prelude::*;
-use skep::sql::{Row, query};
+use skep::sql::Row;
 
 use crate::layout::{page, pager};
 use crate::texts::{Texts, texts};
@@ -32,11 +32,13 @@ impl Handle for Users {
     async fn handle(self, cx: &mut Cx<'_>) -> Result {
         let t = texts(cx.language());
         let skip = self.page.checked_sub(1).or_404()?.saturating_mul(PER_PAGE);
-        let rows = query(
+        let select = sql!(
+            Line,
             "select id, email, name, role, locked from user order by name, id limit ? offset ?",
-            (PER_PAGE + 1, skip),
+            PER_PAGE + 1,
+            skip
         );
-        let lines: Vec<Line> = cx.db().all(rows).await?;
+        let lines = cx.db().all(select).await?;
         let has_more = lines.len() > PER_PAGE as usize;
         let content = html! {
             h1 { (t.users) }
@@ -82,7 +84,7 @@ impl Handle for ChangeUser {
             // The last administrator would be locked out.
             return Err(Error::conflict(t.not_yourself));
         }
-        let update = query("update user set role = ?, locked = ? where id = ?", (&self.role, self.locked, self.id));
+        let update = sql!("update user set role = ?, locked = ? where id = ?", &self.role, self.locked, self.id);
         let changed = cx.transaction().await?.execute(update).await?.rows;
         (changed == 1).then_some(()).or_404()?;
         cx.flash(t.saved);
