@@ -6,7 +6,8 @@ mod background_work {
 
     use skep::Site;
     use skep::prelude::*;
-    use skep::sql::query;
+
+    macro_rules! sql { ($($input:tt)*) => { skep::sql!(in "tests/guides"; $($input)*) } }
 
     fn app() -> App {
         App::new().on_start(import).every("send reminders", Duration::from_mins(5), send_reminders)
@@ -18,7 +19,7 @@ mod background_work {
         site.db().write(|db| {
             db.transaction(|db| {
                 for name in cities.lines() {
-                    db.execute(query("insert or ignore into city (name) values (?)", name))?;
+                    db.execute(sql!("insert or ignore into city (name) values (?)", name))?;
                 }
                 Ok(())
             })
@@ -28,9 +29,8 @@ mod background_work {
 
     /// Runs every five minutes.
     fn send_reminders(site: &Site) -> Result<()> {
-        let due: Vec<String> =
-            site.db().write(|db| db.all("select address from reminder where at <= current_timestamp"))?;
-        for address in &due {
+        let due = sql!(String, "select address from reminder where at <= current_timestamp");
+        for address in &site.db().write(|db| db.all(due))? {
             tracing_line(address);
         }
         Ok(())

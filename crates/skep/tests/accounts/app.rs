@@ -11,7 +11,9 @@ use skep::people::{
 };
 use skep::prelude::*;
 use skep::session::Key;
-use skep::sql::{Row, migrations, query};
+use skep::sql::{Row, migrations};
+
+macro_rules! sql { ($($input:tt)*) => { skep::sql!(in "tests/sql/accounts"; $($input)*) } }
 
 #[derive(Debug, Row)]
 struct User {
@@ -35,14 +37,15 @@ impl Account for User {
     }
 
     async fn find(cx: &Cx<'_>, id: &str) -> Result<Option<Self>> {
-        Ok(cx.db().one(query("select id, email, password, totp from user where id = ?", id)).await?)
+        let Ok(id) = id.parse::<i64>() else { return Ok(None) };
+        Ok(cx.db().one(sql!(Self, "select id, email, password, totp from user where id = ?", id)).await?)
     }
 }
 
 impl MailAccount for User {
     async fn find_by_email(cx: &Cx<'_>, email: &str) -> Result<Option<Self>> {
-        let found = query("select id, email, password, totp from user where email = lower(?)", email);
-        Ok(cx.db().one(found).await?)
+        let select = sql!(Self, "select id, email, password, totp from user where email = lower(?)", email);
+        Ok(cx.db().one(select).await?)
     }
 
     fn email(&self) -> &str {
@@ -60,7 +63,7 @@ impl PasswordAccount for User {
     }
 
     async fn set_password_hash(&self, cx: &Cx<'_>, hash: &str) -> Result<()> {
-        cx.db().execute(query("update user set password = ? where id = ?", (hash, self.id))).await?;
+        cx.db().execute(sql!("update user set password = ? where id = ?", hash, self.id)).await?;
         Ok(())
     }
 }
@@ -124,11 +127,13 @@ impl Handle for ChoosePassword {
         let hash = hash_password(cx, self.password.reveal()).await?;
         // From here on, the link is used.
         let email = redeem_sign_up_link::<User>(cx, &self.token).await?.or_404()?;
-        let row = query(
+        let insert = sql!(
+            User,
             "insert into user (email, password) values (lower(?), ?) returning id, email, password, totp",
-            (email, hash),
+            email,
+            hash
         );
-        let user: User = cx.db().one(row).await?.or_404()?;
+        let user = cx.db().one(insert).await?.or_404()?;
         sign_in(cx, &user).await?;
         Ok(Response::text("welcome"))
     }
@@ -360,7 +365,7 @@ struct ConfirmEmail {
 impl Handle for ConfirmEmail {
     async fn handle(self, cx: &mut Cx<'_>) -> Result {
         let (user, email) = redeem_confirmation_link::<User>(cx, &self.token).await?.or_404()?;
-        cx.db().execute(query("update user set email = lower(?) where id = ?", (email, user.id))).await?;
+        cx.db().execute(sql!("update user set email = lower(?) where id = ?", email, user.id)).await?;
         Ok(Response::text("confirmed"))
     }
 }
@@ -404,9 +409,9 @@ impl Handle for TurnOnSecondFactor {
         }
         let (user, codes) = (self.user.id, RecoveryCodes::generate()?);
         let db = cx.transaction().await?;
-        db.execute(query("update user set totp = ? where id = ?", (new, user))).await?;
+        db.execute(sql!("update user set totp = ? where id = ?", new, user)).await?;
         for hash in &codes.hashes {
-            db.execute(query("insert into recovery_code (user, hash) values (?, ?)", (user, hash))).await?;
+            db.execute(sql!("insert into recovery_code (user, hash) values (?, ?)", user, hash)).await?;
         }
         // The one time that they are shown.
         Ok(Response::text(codes.shown.join("\n")))
@@ -419,8 +424,8 @@ impl TotpAccount for User {
     }
 
     async fn take_recovery_code(&self, cx: &Cx<'_>, hash: &str) -> Result<bool> {
-        let used = query("delete from recovery_code where user = ? and hash = ?", (self.id, hash));
-        Ok(cx.db().execute(used).await?.rows == 1)
+        let delete = sql!("delete from recovery_code where user = ? and hash = ?", self.id, hash);
+        Ok(cx.db().execute(delete).await?.rows == 1)
     }
 }
 
@@ -512,8 +517,9 @@ impl Handle for Delete {
 // ---- the application ----
 
 async fn store(cx: &Cx<'_>, event: &SecurityEvent) -> Result<()> {
-    let row = (event.kind.as_str(), &event.account, &event.path);
-    cx.db().execute(query("insert into security_event (kind, account, path) values (?, ?, ?)", row)).await?;
+    let (kind, account, path) = (event.kind.as_str(), &event.account, &event.path);
+    let insert = sql!("insert into security_event (kind, account, path) values (?, ?, ?)", kind, account, path);
+    cx.db().execute(insert).await?;
     Ok(())
 }
 
