@@ -43,10 +43,25 @@ pub(crate) fn run() -> Result<ExitCode, String> {
         let asked: Vec<_> = servers.iter().map(ask).collect();
         asked.into_iter().map(|asked| asked.join().expect("asking does not panic")).collect()
     });
-    let page = page(&servers, &cases, &answers);
-    fs::write(command::root().join(PAGE), page).map_err(|error| format!("{PAGE}: {error}"))?;
+    fs::write(command::root().join(PAGE), page(&servers, &cases, &answers))
+        .map_err(|error| format!("{PAGE}: {error}"))?;
     println!("{} requests: {PAGE}", cases.len());
-    Ok(ExitCode::SUCCESS)
+    let unexplained: Vec<_> =
+        (0..cases.len()).filter(|at| differs(&answers, *at) != cases[*at].reason.is_some()).collect();
+    for at in &unexplained {
+        let problem = if cases[*at].reason.is_some() {
+            "has a reason, and differs no more"
+        } else {
+            "differs, and has no reason"
+        };
+        println!("{}: {} {problem}", at + 1, cases[*at].shown());
+    }
+    Ok(if unexplained.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// True if Skep does something else than most others with this request.
+fn differs(answers: &[Vec<String>], at: usize) -> bool {
+    is_alone(&answers.iter().map(|answers| answers[at].as_str()).collect::<Vec<_>>())
 }
 
 /// What a server responds: the statuses, and whether it then closes the connection.
@@ -96,7 +111,7 @@ fn statuses(said: &[u8]) -> Vec<String> {
 
 fn page(servers: &[Server], cases: &[Case], answers: &[Vec<String>]) -> String {
     let mut page = String::from(
-        "<!-- Written by `cargo xtask peers odd`; edit xtask/src/odd/cases.rs instead. -->\n# Odd requests\n\n\
+        "<!-- Written by `cargo xtask peers odd`; edit the tables in xtask/src/odd/cases instead. -->\n# Odd requests\n\n\
          What Skep and others respond to requests at the edge of HTTP/1.1, and beyond it. A number is the status of a response; `×` means that the\n\
          connection is closed after it, `waits` that the server waits for more, `closes` and `reset` that it ends the connection without a response, `0.9`\n\
          that there is a body without a head. Where a second request follows on the connection, there are two numbers if the server found both. The\n\
@@ -105,7 +120,7 @@ fn page(servers: &[Server], cases: &[Case], answers: &[Vec<String>]) -> String {
     );
     let _ = writeln!(
         page,
-        "Compared: {}. Rows in which Skep differs from at least three of the others are marked with `*`.\n",
+        "Compared: {}. Rows in which Skep differs from at least three of the others are marked with `*`, and the reason stands below the table.\n",
         servers.iter().map(|server| server.version.as_str()).collect::<Vec<_>>().join("; ")
     );
     let mut group = "";
@@ -121,14 +136,31 @@ fn page(servers: &[Server], cases: &[Case], answers: &[Vec<String>]) -> String {
             );
         }
         let row: Vec<_> = answers.iter().map(|answers| answers[at].as_str()).collect();
-        let mark = if is_alone(&row) { "*" } else { "" };
+        let mark = if differs(answers, at) { "*" } else { "" };
         let _ = writeln!(page, "| {}{mark} | {} | {} | {} |", at + 1, case.shown(), row.join(" | "), case.section);
         if cases.get(at + 1).is_none_or(|next| next.group != group) {
-            page.push('\n');
+            page += &reasons(cases, group);
         }
     }
     page.truncate(page.trim_end().len());
     page + "\n"
+}
+
+/// Why Skep differs in rows of this group, with their numbers.
+fn reasons(cases: &[Case], group: &str) -> String {
+    let mut reasons: Vec<(&str, Vec<String>)> = Vec::new();
+    for (at, case) in cases.iter().enumerate().filter(|(_, case)| case.group == group) {
+        let Some(reason) = case.reason else { continue };
+        match reasons.iter_mut().find(|(known, _)| *known == reason) {
+            Some((_, rows)) => rows.push((at + 1).to_string()),
+            None => reasons.push((reason, vec![(at + 1).to_string()])),
+        }
+    }
+    let mut text = String::from("\n");
+    for (reason, rows) in &reasons {
+        let _ = writeln!(text, "- {}: {reason}", rows.join(", "));
+    }
+    if reasons.is_empty() { text } else { text + "\n" }
 }
 
 /// True if the first server says something else than three of the others. What is refused may have any status, and whether there is
