@@ -15,14 +15,14 @@ use super::support;
 /// Says what it was asked, and how long the body was.
 #[derive(Service)]
 #[service(GET "/{*rest}")]
-struct Get {
+pub(super) struct Get {
     #[allow(dead_code, reason = "the request's own target is said")]
     rest: String,
 }
 
 #[derive(Service)]
 #[service(POST "/{*rest}", cross_origin = "tests have no origin")]
-struct Post {
+pub(super) struct Post {
     #[allow(dead_code, reason = "the request's own target is said")]
     rest: String,
 }
@@ -44,8 +44,10 @@ async fn said(cx: &mut Cx<'_>) -> Result {
     Ok(Response::text(format!("[{} {} {length}]", cx.method(), cx.uri())))
 }
 
+pub(super) type Services = (Get, Post);
+
 fn app() -> App {
-    App::new().serve::<(Get, Post)>()
+    App::new().serve::<Services>()
 }
 
 /// Requests, and what follows them; most are whole.

@@ -13,6 +13,7 @@ use rustix::process::{Pid, Signal, kill_process};
 
 use skep::prelude::*;
 
+use super::framing;
 use super::support::app;
 
 const PART: &str = "SERVER_TEST_ARGUMENTS";
@@ -37,8 +38,10 @@ impl Handle for Forgotten {
 #[ignore = "child process: the application of the other tests here"]
 fn child_process() {
     let arguments = std::env::var(PART).unwrap();
-    let app =
-        || if std::env::var_os(FORGET).is_some() { app() } else { app().allow_unmounted::<(Forgotten,)>("for a test") };
+    let app = || {
+        let app = app().allow_unmounted::<framing::Services>("they are an application of their own");
+        if std::env::var_os(FORGET).is_some() { app } else { app.allow_unmounted::<(Forgotten,)>("for a test") }
+    };
     let server = skep_server::Server::new(app).fix("mpm", "thread");
     // `run` would read the test's own command line.
     let code = server.run_with(arguments.split('\n').filter(|argument| !argument.is_empty()));
