@@ -195,11 +195,12 @@ impl<'r> Poller<'r> {
     /// Waits for a connection that no other process has accepted. `None` after a signal.
     fn wait(&self) -> io::Result<Option<AcceptedSocket>> {
         loop {
-            if self.state() != WorkerState::Serving {
-                return Ok(None);
-            }
+            // Before the state: what wakes this process wakes no other one, so that a connection which it left would wait for the next.
             if let Some(accepted) = self.accept() {
                 return Ok(Some(accepted));
+            }
+            if self.state() != WorkerState::Serving {
+                return Ok(None);
             }
             let mut events = [epoll::Event { flags: EventFlags::empty(), data: EventData::new_u64(0) }; 4];
             match epoll::wait(&self.epoll, &mut events, None) {
@@ -229,3 +230,7 @@ impl<'r> Poller<'r> {
         self.listeners.iter().find_map(|listener| listener::accept(&listener.socket, listener.is_tcp).ok())
     }
 }
+
+#[cfg(test)]
+#[path = "../../tests/unit/worker/process.rs"]
+mod tests;

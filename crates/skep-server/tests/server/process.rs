@@ -191,7 +191,7 @@ fn questions_are_answered_without_serving() {
         "{out}"
     );
     let (code, out, _) = output(&["--check"]);
-    assert!(code == Some(0) && out.contains("no problems found: 12 services are mounted\n"), "{out}");
+    assert!(code == Some(0) && out.contains("no problems found: 13 services are mounted\n"), "{out}");
     assert!(out.contains("left out on purpose: Forgotten (GET /forgotten/{page}): for a test\n"), "{out}");
 }
 
