@@ -1,8 +1,9 @@
-//! How long a page with 2 000 elements compiles: with skep's `html!` and with maud's, in turns.
+//! How long macros compile. A page with 2 000 elements: with skep's `html!` and with maud's, in turns. 1 000 statements: with `sql!`, which
+//! checks them, and with `query()`, which does not.
 //!
-//! Both are crates of a workspace in `target/compile-time`, with cargo's own profiles: what a user gets who sets nothing. There
-//! proc macros are built without optimisation, even for a release. Each time the page is new and all that it depends on is ready, as
-//! for a developer who saved a page; only that nothing is taken from what was compiled before (`CARGO_INCREMENTAL=0`). What
+//! All are crates of a workspace in `target/compile-time`, with cargo's own profiles: what a user gets who sets nothing. There
+//! proc macros are built without optimisation, even for a release. Each time the source is new and all that it depends on is ready, as
+//! for a developer who saved a file; only that nothing is taken from what was compiled before (`CARGO_INCREMENTAL=0`). What
 //! cargo and rustc take at the least is in all figures.
 
 use std::fs;
@@ -13,70 +14,99 @@ use std::time::Instant;
 use crate::command;
 
 mod page;
+mod statements;
 
 /// Where the workspace is, below the root of the repository.
 const FOLDER: &str = "target/compile-time";
 
 /// What is compiled: `cargo` with these words.
-const MODES: [(&str, &[&str]); 3] =
-    [("check", &["check"]), ("build", &["build"]), ("build --release", &["build", "--release"])];
+type Mode = (&'static str, &'static [&'static str]);
 
-/// How skep's page begins, and maud's; and the macro of a piece that stands in a line.
-const SIDES: [(&str, &str, &str); 2] = [
-    (
-        "skep",
-        "use skep::html;\npub type Page = skep::html::Html;\n\
-         pub type Badge = skep::html::Html<skep::html::Phrasing, skep::html::NoInteractive>;",
-        "skep::piece",
-    ),
-    ("maud", "use maud::html;\npub type Page = maud::Markup;\npub type Badge = maud::Markup;", "html"),
-];
+const MODES: [Mode; 3] = [("check", &["check"]), ("build", &["build"]), ("build --release", &["build", "--release"])];
 
-/// Prints medians and ratios of this many rounds.
-pub(crate) fn run(rounds: u32) -> Result<ExitCode, String> {
-    write_workspace().map_err(|error| format!("{FOLDER}: {error}"))?;
-    println!("a page of {} elements, {rounds} rounds; medians in seconds\n", page::ELEMENTS);
-    println!("                    skep     maud    ratio    ratio of CPU time");
-    for (name, words) in MODES {
+/// One of two crates that do the same.
+struct Package {
+    name: &'static str,
+    /// As its manifest has it.
+    dependency: String,
+    /// Paths below its folder, and what is in them.
+    files: Vec<(String, String)>,
+}
+
+fn pages() -> [Package; 2] {
+    let page = |imports: &str, badge| vec![("src/lib.rs".to_owned(), page::source(imports, badge))];
+    let skep = "use skep::html;\npub type Page = skep::html::Html;\n\
+                pub type Badge = skep::html::Html<skep::html::Phrasing, skep::html::NoInteractive>;";
+    let maud = "use maud::html;\npub type Page = maud::Markup;\npub type Badge = maud::Markup;";
+    [
+        Package { name: "page-skep", dependency: skep_itself(), files: page(skep, "skep::piece") },
+        Package { name: "page-maud", dependency: "maud = \"*\"".to_owned(), files: page(maud, "html") },
+    ]
+}
+
+fn statements() -> [Package; 2] {
+    let package = |name, is_checked| {
+        let source = ("src/lib.rs".to_owned(), statements::source(is_checked));
+        Package { name, dependency: skep_itself(), files: statements::migrations().chain([source]).collect() }
+    };
+    [package("statements-sql", true), package("statements-query", false)]
+}
+
+fn skep_itself() -> String {
+    format!("skep = {{ path = '{}' }}", command::root().join("crates/skep").display())
+}
+
+/// Prints medians and ratios of this many rounds: of the statements if `sql`, else of the page.
+pub(crate) fn run(rounds: u32, sql: bool) -> Result<ExitCode, String> {
+    let (pages, statements) = (pages(), statements());
+    write_workspace(pages.iter().chain(&statements)).map_err(|error| format!("{FOLDER}: {error}"))?;
+    println!("{rounds} rounds; medians in seconds, ratios of what was measured in the same round\n");
+    if sql { compare(&MODES[..1], statements, rounds) } else { compare(&MODES, pages, rounds) }
+}
+
+fn compare(modes: &[Mode], sides: [Package; 2], rounds: u32) -> Result<ExitCode, String> {
+    let [one, other] = sides.map(|side| side.name);
+    println!("{:16} {one:>17} {other:>17} {:>8} {:>21}", "", "ratio", "CPU time");
+    for (name, words) in modes {
         let mut times = [Vec::new(), Vec::new()];
-        // The first round builds what the pages need.
+        // The first round builds what the crates need.
         for round in 0..=rounds {
             // Each goes first in every second round.
             for side in if round % 2 == 0 { [0, 1] } else { [1, 0] } {
-                times[side].push(compile(SIDES[side].0, words, round)?);
+                times[side].push(compile([one, other][side], words, round)?);
             }
         }
-        let [skep, maud] = times;
-        let ratios = |pick: fn(&Cost) -> f64| {
-            median(skep.iter().zip(&maud).skip(1).map(|(skep, maud)| pick(skep) / pick(maud)).collect())
+        let [one, other] = times.map(|times| times[1..].to_vec());
+        let ratio = |pick: fn(&Cost) -> f64| {
+            median(one.iter().zip(&other).map(|(one, other)| pick(one) / pick(other)).collect())
         };
-        let seconds = |costs: &[Cost]| median(costs[1..].iter().map(|cost| cost.wall).collect());
-        let (wall, cpu) = (ratios(|cost| cost.wall), ratios(|cost| cost.cpu));
-        println!("{name:16} {:8.2} {:8.2} {wall:8.2} {cpu:8.2}", seconds(&skep), seconds(&maud));
+        let seconds = |costs: &[Cost], pick: fn(&Cost) -> f64| median(costs.iter().map(pick).collect());
+        let (wall, cpu) = (|cost: &Cost| cost.wall, |cost: &Cost| cost.cpu);
+        let [one_cpu, other_cpu] = [&one, &other].map(|costs| seconds(costs, cpu));
+        let (one, other, wall, cpu) = (seconds(&one, wall), seconds(&other, wall), ratio(wall), ratio(cpu));
+        println!("{name:16} {one:17.2} {other:17.2} {wall:8.2} {one_cpu:7.2} {other_cpu:6.2} {cpu:6.2}");
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn write_workspace() -> std::io::Result<()> {
+fn write_workspace<'p>(packages: impl Iterator<Item = &'p Package>) -> std::io::Result<()> {
     let root = command::root();
     let folder = root.join(FOLDER);
-    let members = SIDES.map(|(name, ..)| format!("\"page-{name}\"")).join(", ");
+    let mut members = Vec::new();
+    for Package { name, dependency, files } in packages {
+        members.push(format!("\"{name}\""));
+        let manifest = format!(
+            "[package]\nname = \"{name}\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n[dependencies]\n{dependency}\n"
+        );
+        write(&folder.join(name).join("Cargo.toml"), &manifest)?;
+        for (path, text) in files {
+            write(&folder.join(name).join(path), text)?;
+        }
+    }
+    let members = members.join(", ");
     write(&folder.join("Cargo.toml"), &format!("[workspace]\nresolver = \"3\"\nmembers = [{members}]\n"))?;
     // The same versions as everywhere.
-    fs::copy(root.join("Cargo.lock"), folder.join("Cargo.lock"))?;
-    for (name, imports, badge) in SIDES {
-        let dependency = match name {
-            "skep" => format!("skep = {{ path = '{}' }}", root.join("crates/skep").display()),
-            _ => format!("{name} = \"*\""),
-        };
-        let manifest = format!(
-            "[package]\nname = \"page-{name}\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n[dependencies]\n{dependency}\n"
-        );
-        let package = folder.join(format!("page-{name}"));
-        write(&package.join("Cargo.toml"), &manifest)?;
-        write(&package.join("src/lib.rs"), &page::source(imports, badge))?;
-    }
-    Ok(())
+    fs::copy(root.join("Cargo.lock"), folder.join("Cargo.lock")).map(drop)
 }
 
 fn write(path: &Path, text: &str) -> std::io::Result<()> {
@@ -85,6 +115,7 @@ fn write(path: &Path, text: &str) -> std::io::Result<()> {
 }
 
 /// What it takes, in seconds. On a busy machine, CPU time is what to compare.
+#[derive(Clone, Copy)]
 struct Cost {
     wall: f64,
     cpu: f64,
@@ -99,22 +130,22 @@ fn cpu_of_children() -> f64 {
     fields.filter_map(|ticks| ticks.parse::<f64>().ok()).sum::<f64>() / 100.0
 }
 
-/// Compiles a changed page.
+/// Compiles a changed source.
 fn compile(name: &str, words: &[&str], round: u32) -> Result<Cost, String> {
-    let path = command::root().join(FOLDER).join(format!("page-{name}/src/lib.rs"));
+    let path = command::root().join(FOLDER).join(name).join("src/lib.rs");
     let change = |text: String| {
         let text = text.split("// Round").next().unwrap_or_default();
         fs::write(&path, format!("{text}// Round {round}, {words:?}.\n"))
     };
     fs::read_to_string(&path).and_then(change).map_err(|error| format!("{}: {error}", path.display()))?;
     let mut cargo = command::program("cargo");
-    cargo.current_dir(command::root().join(FOLDER)).args(words).args(["--quiet", "-p"]).arg(format!("page-{name}"));
+    cargo.current_dir(command::root().join(FOLDER)).args(words).args(["--quiet", "-p"]).arg(name);
     cargo.env("CARGO_TARGET_DIR", command::root().join(FOLDER).join("target"));
     cargo.env("CARGO_INCREMENTAL", "0").stdin(Stdio::null());
     let (start, before) = (Instant::now(), cpu_of_children());
     let status = cargo.status().map_err(|error| format!("cargo does not start: {error}"))?;
     let cost = Cost { wall: start.elapsed().as_secs_f64(), cpu: cpu_of_children() - before };
-    if status.success() { Ok(cost) } else { Err(format!("the page of {name} does not compile")) }
+    if status.success() { Ok(cost) } else { Err(format!("{name} does not compile")) }
 }
 
 fn median(mut times: Vec<f64>) -> f64 {

@@ -62,6 +62,9 @@ enum Command {
     },
     /// Compile a large page with html! and with maud's, in turns
     CompileTime {
+        /// Check 1 000 statements instead: checked ones and unchecked ones
+        #[arg(long)]
+        sql: bool,
         /// Rounds
         #[arg(default_value_t = 7, value_parser = clap::value_parser!(u32).range(1..))]
         rounds: u32,
@@ -92,7 +95,7 @@ fn run(command: Command) -> Result<ExitCode, String> {
         Command::Pages => pages::run(),
         Command::Book => book::run(),
         Command::Peers { args } => peers::run(&args),
-        Command::CompileTime { rounds } => compile_time::run(rounds),
+        Command::CompileTime { rounds, sql } => compile_time::run(rounds, sql),
         Command::Drill { args } => drill::run(&args),
     }
 }

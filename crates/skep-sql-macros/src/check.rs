@@ -43,9 +43,14 @@ pub(crate) fn check(schema: &Schema, marked: &str, lists: &[usize]) -> Result<Ch
     if text::has_more(&sql) {
         return Err("expected one statement; what follows the `;` would never run".to_owned());
     }
-    // A second time for the names: where one is marked, other names may refer to the one without the mark.
-    let names = names(schema, marked)?;
-    let prepared = prepare(schema, &sql)?;
+    let mut prepared = prepare(schema, &sql);
+    if sql != marked {
+        // A second time for the names: where one is marked, other names may refer to the one without the mark.
+        let names = names(schema, marked)?;
+        prepared = prepared.map(|prepared| Prepared { names, ..prepared });
+    }
+    let prepared = prepared?;
+    let names = prepared.names;
     let inferred = infer::infer(schema, &text::numbered(&sql), prepared.parameters, lists);
     let types = inferred.columns.as_ref().filter(|types| types.len() == names.len());
     let columns = names.into_iter().enumerate().map(|(nth, name)| {
@@ -69,6 +74,8 @@ pub(crate) fn check(schema: &Schema, marked: &str, lists: &[usize]) -> Result<Ch
 const OF_A_REQUEST: [&str; 7] = ["select", "insert", "update", "delete", "replace", "with", "values"];
 
 struct Prepared {
+    /// Of the columns.
+    names: Vec<String>,
     parameters: usize,
     reads_only: bool,
     access: Access,
@@ -86,7 +93,8 @@ fn prepare(schema: &Schema, sql: &str) -> Result<Prepared, String> {
     if !OF_A_REQUEST.contains(&word.as_str()) {
         return Err(format!("expected a statement that reads or writes rows: {}, not `{word}`", listed(OF_A_REQUEST)));
     }
-    Ok(Prepared { parameters: statement.parameter_count(), reads_only: statement.readonly(), access })
+    let names = statement.column_names().map(str::to_owned).collect();
+    Ok(Prepared { names, parameters: statement.parameter_count(), reads_only: statement.readonly(), access })
 }
 
 fn names(schema: &Schema, marked: &str) -> Result<Vec<String>, String> {

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::SystemTime;
+use std::time::{Duration, Instant, SystemTime};
 
 use rusqlite::Connection;
 
@@ -55,12 +55,22 @@ pub(crate) struct Column {
     pub(crate) generated: bool,
 }
 
+/// For how long a folder is taken to be as it was: a compiler asks for it thousands of times in a second.
+const FRESH: Duration = Duration::from_millis(100);
+
 /// What tells one state of the folder from another.
 type Stamp = Vec<(PathBuf, u64, Option<SystemTime>)>;
 
 thread_local! {
     /// A compiler asks thousands of times for one folder, and a language server lives for hours.
-    static LAST: RefCell<Option<(Stamp, Schema)>> = const { RefCell::new(None) };
+    static KNOWN: RefCell<HashMap<PathBuf, Known>> = RefCell::default();
+}
+
+struct Known {
+    stamp: Stamp,
+    /// When the folder was last looked at.
+    seen: Instant,
+    schema: Schema,
 }
 
 /// Calls `work` with the schema of the migrations in this folder.
@@ -68,19 +78,30 @@ thread_local! {
 /// # Errors
 /// The folder cannot be read, or a migration fails: a text for the developer.
 pub(crate) fn with<R>(folder: &Path, work: impl FnOnce(&Schema) -> R) -> Result<R, String> {
-    let stamp = stamp(folder)?;
-    LAST.with_borrow_mut(|last| {
-        if last.as_ref().is_none_or(|(known, _)| *known != stamp) {
-            *last = None;
-            let mut migrations = Vec::new();
-            for (path, ..) in &stamp {
-                let text = fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
-                migrations.push((path.clone(), text));
-            }
-            *last = Some((stamp, Schema::of(&migrations)?));
-        }
-        last.as_ref().map(|(_, schema)| work(schema)).ok_or_else(String::new)
+    KNOWN.with_borrow_mut(|all| {
+        let known = all.remove(folder).map_or_else(|| Known::open(folder), |known| known.refreshed(folder))?;
+        Ok(work(&all.entry(folder.to_owned()).insert_entry(known).get().schema))
     })
+}
+
+impl Known {
+    fn open(folder: &Path) -> Result<Self, String> {
+        let (seen, stamp) = (Instant::now(), stamp(folder)?);
+        let mut migrations = Vec::new();
+        for (path, ..) in &stamp {
+            let text = fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
+            migrations.push((path.clone(), text));
+        }
+        Ok(Self { stamp, seen, schema: Schema::of(&migrations)? })
+    }
+
+    fn refreshed(self, folder: &Path) -> Result<Self, String> {
+        if self.seen.elapsed() < FRESH {
+            return Ok(self);
+        }
+        let seen = Instant::now();
+        if stamp(folder)? == self.stamp { Ok(Self { seen, ..self }) } else { Self::open(folder) }
+    }
 }
 
 fn stamp(folder: &Path) -> Result<Stamp, String> {

@@ -2,7 +2,9 @@
 //!
 //! Start reading at [`expression`].
 
-use std::collections::BTreeSet;
+use std::cell::RefCell;
+use std::collections::{BTreeSet, HashMap};
+use std::fmt::Write as _;
 use std::sync::{Mutex, PoisonError};
 
 use proc_macro2::{Ident, Span, TokenStream};
@@ -20,43 +22,45 @@ pub(crate) fn expression(input: &Input, whole: &Whole) -> Result<TokenStream> {
     let span = input.literal().map_or_else(Span::call_site, LitStr::span);
     let columns = joined(&whole.statements);
     let rows = rows(input, &columns, whole, span)?;
-    let (files, warnings) = (&whole.files, warnings(whole, span));
-    // Cargo compiles again when one of the files changes.
-    let tracked = quote! {
-        #(const _: &[::core::primitive::u8] =
-            ::core::include_bytes!(::core::concat!(::core::env!("CARGO_MANIFEST_DIR"), #files));)*
-        #warnings
-    };
-    let statements = whole.statements.iter().map(statement);
+    let (tracked, warnings) = (tracked(&whole.files), warnings(whole, span));
+    let statements = statements(&whole.statements, span)?;
+    // Not around the call: what an argument borrows would end with the block.
+    let before = |statements: TokenStream| quote!({ #tracked #warnings #statements });
     if input.pieces.iter().all(|piece| matches!(piece, Piece::Always(_))) {
+        let statement = before(quote!(&#statements));
         let parameters = Arguments::new(input, whole).always();
-        return Ok(quote! {
-            ::skep::sql::Query::from_checked(
-                { #tracked static STATEMENT: ::skep::sql::Checked = #(#statements)*; &STATEMENT },
-                #rows,
-                [#(#parameters),*],
-            )
-        });
+        return Ok(quote!(::skep::sql::Query::from_checked(#statement, #rows, [#(#parameters),*])));
     }
+    let statements = before(quote!(&[#statements]));
     let parts = Arguments::new(input, whole).parts();
-    let count = whole.statements.len();
-    Ok(quote! {
-        ::skep::sql::Query::from_parts(
-            { #tracked static STATEMENTS: [::skep::sql::Checked; #count] = [#(#statements),*]; &STATEMENTS },
-            #rows,
-            [#(#parts),*],
-        )
+    Ok(quote!(::skep::sql::Query::from_parts(#statements, #rows, [#(#parts),*])))
+}
+
+/// Has Cargo compile again when one of the files changes. Once for each crate: a compiler expands the macros of one.
+fn tracked(files: &[String]) -> Option<TokenStream> {
+    static TRACKED: Mutex<BTreeSet<Vec<String>>> = Mutex::new(BTreeSet::new());
+    let is_new = TRACKED.lock().unwrap_or_else(PoisonError::into_inner).insert(files.to_vec());
+    is_new.then(|| {
+        quote! {
+            #(const _: &[::core::primitive::u8] =
+                ::core::include_bytes!(::core::concat!(::core::env!("CARGO_MANIFEST_DIR"), #files));)*
+        }
     })
 }
 
-fn statement(checked: &Checked) -> TokenStream {
-    let pairs = |pairs: &BTreeSet<(String, String)>| {
-        let pairs = pairs.iter().map(|(table, column)| quote!((#table, #column)));
-        quote!(&[#(#pairs),*])
-    };
-    let (sql, reads_only) = (&checked.sql, checked.reads_only);
-    let (reads, writes) = (pairs(&checked.reads), pairs(&checked.writes));
-    quote!(::skep::sql::Checked::new(#sql, #reads, #writes, #reads_only))
+/// Literals of `Checked`, with commas between. Literals, because the compiler need not evaluate them, as it must the value of a `static`;
+/// and written as a text, because the compiler makes tokens of it many times faster than `quote!` without optimisation.
+fn statements(all: &[Checked], span: Span) -> Result<TokenStream> {
+    let mut text = String::new();
+    for Checked { sql, reads, writes, reads_only, .. } in all {
+        let (reads, writes) = (Vec::from_iter(reads), Vec::from_iter(writes));
+        _ = write!(
+            text,
+            "::skep::sql::Checked {{ text: {sql:?}, reads: &{reads:?}, writes: &{writes:?}, reads_only: {reads_only} }},"
+        );
+    }
+    let text = text.trim_end_matches(',');
+    text.parse().map(|tokens: proc_macro::TokenStream| tokens.into()).map_err(|error| Error::new(span, error))
 }
 
 /// The parameters, in the order of the text.
@@ -177,8 +181,8 @@ fn rows(input: &Input, columns: &[Column], whole: &Whole, span: Span) -> Result<
         (None, columns) => unnamed(columns, span),
         (Some(Type::Tuple(tuple)), columns) => positional(tuple, columns, whole, span),
         (Some(rows), [column]) => {
-            let (markers, value) = (markers(columns, span), compared(&quote!(#rows), column, span));
-            Ok(quote_spanned!(span=> { #markers let _ = || { #value; }; ::core::marker::PhantomData::<#rows> }))
+            let (markers, value) = (markers(columns, span), compared("rows_of_one", &quote!(#rows), column, span));
+            Ok(quote_spanned!(span=> { #markers #value }))
         }
         (Some(Type::Path(rows)), columns) => named(rows, columns, span),
         (Some(rows), _) => {
@@ -214,7 +218,7 @@ fn positional(tuple: &syn::TypeTuple, columns: &[Column], whole: &Whole, span: S
         ));
     }
     let markers = markers(columns, span);
-    let values = tuple.elems.iter().zip(columns).map(|(ty, column)| compared(&quote!(#ty), column, span));
+    let values = tuple.elems.iter().zip(columns).map(|(ty, column)| compared("column", &quote!(#ty), column, span));
     Ok(quote_spanned!(span=> { #markers let _ = || { #(#values;)* }; ::core::marker::PhantomData::<#tuple> }))
 }
 
@@ -227,7 +231,7 @@ fn named(rows: &TypePath, columns: &[Column], span: Span) -> Result<TokenStream>
             arguments.colon2_token = Some(syn::Token![::](segment.ident.span()));
         }
     }
-    let values = columns.iter().map(|column| compared(&quote!(_), column, span));
+    let values = columns.iter().map(|column| compared("column", &quote!(_), column, span));
     let markers = markers(columns, span);
     Ok(quote! {{
         #markers
@@ -236,8 +240,8 @@ fn named(rows: &TypePath, columns: &[Column], span: Span) -> Result<TokenStream>
     }})
 }
 
-/// An expression of type `rows` that compiles if the column can be read into it.
-fn compared(rows: &TokenStream, column: &Column, span: Span) -> TokenStream {
+/// A call of `function` of `skep::sql` that compiles if the column can be read into the type `rows`.
+fn compared(function: &str, rows: &TokenStream, column: &Column, span: Span) -> TokenStream {
     let of = kind(column.ty.kind);
     let name = marker(&column.name, span);
     let of = if column.asserted || !column.ty.nullable {
@@ -245,7 +249,8 @@ fn compared(rows: &TokenStream, column: &Column, span: Span) -> TokenStream {
     } else {
         quote_spanned!(span=> ::skep::sql::Nullable<#of>)
     };
-    quote_spanned!(span=> ::skep::sql::column::<#rows, #of, #name>())
+    let function = Ident::new(function, span);
+    quote_spanned!(span=> ::skep::sql::#function::<#rows, #of, #name>())
 }
 
 /// Types of the columns' names, which the compiler shows in its messages.
@@ -284,17 +289,42 @@ fn identifiers(columns: &[Column], span: Span) -> Result<Vec<Ident>> {
     Ok(names)
 }
 
+#[derive(Clone, Copy)]
+enum Spelling {
+    Plain,
+    /// A keyword, which needs `r#`.
+    Raw,
+    None,
+}
+
 fn identifier(name: &str, span: Span) -> Option<Ident> {
+    thread_local! {
+        /// Columns of many statements have the same names, and parsing is slow without optimisation.
+        static KNOWN: RefCell<HashMap<String, Spelling>> = RefCell::default();
+    }
+    let known = KNOWN.with_borrow(|known| known.get(name).copied());
+    let spelling = known.unwrap_or_else(|| {
+        let spelling = spelling(name);
+        KNOWN.with_borrow_mut(|known| known.insert(name.to_owned(), spelling));
+        spelling
+    });
+    match spelling {
+        Spelling::Plain => Some(Ident::new(name, span)),
+        Spelling::Raw => Some(Ident::new_raw(name, span)),
+        Spelling::None => None,
+    }
+}
+
+fn spelling(name: &str) -> Spelling {
     if matches!(name, "self" | "Self" | "super" | "crate" | "_") {
-        return None;
+        Spelling::None
+    } else if syn::parse_str::<Ident>(name).is_ok() {
+        Spelling::Plain
+    } else if syn::parse_str::<Ident>(&format!("r#{name}")).is_ok() {
+        Spelling::Raw
+    } else {
+        Spelling::None
     }
-    if let Ok(mut ident) = syn::parse_str::<Ident>(name) {
-        ident.set_span(span);
-        return Some(ident);
-    }
-    // A keyword.
-    let raw = syn::parse_str::<Ident>(&format!("r#{name}")).ok()?;
-    Some(Ident::new_raw(&syn::ext::IdentExt::unraw(&raw).to_string(), span))
 }
 
 /// The type of a field for the column.

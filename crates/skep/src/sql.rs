@@ -101,7 +101,7 @@ pub use self::{
 pub use changes::Changes;
 pub use checked::{Any, BindTo, Blob, ByName, Checked, Holds, Integer, NotNull, Nullable, ReadFrom, Real, Text};
 #[doc(hidden)]
-pub use checked::{column, list, parameter, rows_by_name};
+pub use checked::{column, list, parameter, rows_by_name, rows_of_one};
 pub use error::{Error, Result};
 pub use migrations::{Migration, Migrations};
 pub use query::{Parameter, Parameters, Query, Values, query, values};

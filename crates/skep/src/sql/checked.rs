@@ -19,27 +19,20 @@ use super::value::{FromValue, Unfit, Value};
 ///     }
 /// }
 /// ```
+// The fields are public for what `sql!` writes: a literal, which the compiler need not evaluate.
 #[derive(Debug)]
 pub struct Checked {
-    text: &'static str,
-    reads: &'static [(&'static str, &'static str)],
-    writes: &'static [(&'static str, &'static str)],
-    reads_only: bool,
+    #[doc(hidden)]
+    pub text: &'static str,
+    #[doc(hidden)]
+    pub reads: &'static [(&'static str, &'static str)],
+    #[doc(hidden)]
+    pub writes: &'static [(&'static str, &'static str)],
+    #[doc(hidden)]
+    pub reads_only: bool,
 }
 
 impl Checked {
-    /// For what [`sql!`](crate::sql!) writes.
-    #[doc(hidden)]
-    #[must_use]
-    pub const fn new(
-        text: &'static str,
-        reads: &'static [(&'static str, &'static str)],
-        writes: &'static [(&'static str, &'static str)],
-        reads_only: bool,
-    ) -> Self {
-        Self { text, reads, writes, reads_only }
-    }
-
     /// The text as SQLite is given it.
     #[must_use]
     pub const fn text(&self) -> &'static str {
@@ -199,6 +192,13 @@ where
 #[allow(clippy::must_use_candidate, reason = "it is there for its type")]
 pub fn column<T: ReadFrom<C, N>, C, N>() -> T {
     unreachable!("only the compiler reads this")
+}
+
+/// The rows of a statement that has one column.
+#[doc(hidden)]
+#[must_use]
+pub fn rows_of_one<T: ReadFrom<C, N>, C, N>() -> PhantomData<T> {
+    PhantomData
 }
 
 /// The rows of a statement, where they are a struct of the application.

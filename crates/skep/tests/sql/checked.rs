@@ -124,6 +124,21 @@ fn an_asserted_column_is_no_option_and_a_null_in_it_an_error() {
 }
 
 #[test]
+fn a_parameter_may_borrow_from_what_is_made_in_its_place() {
+    with_posts(|db| {
+        let title = db.one(sql!(String, "select title from post where slug = ?", &format!("{}e", "on")))?;
+        assert_eq!(title.as_deref(), Some("One"));
+        // Beside parts, too.
+        let parts = db.all(sql!(
+            "select title from post where slug <> ?" {if title.is_some(): "and seen < ?", 2},
+            &"ONE".to_lowercase(),
+        ))?;
+        assert_eq!(parts.iter().map(|row| row.title.as_str()).collect::<Vec<_>>(), ["Two"]);
+        Ok(())
+    });
+}
+
+#[test]
 fn lists_have_any_length_and_any_text() {
     with_posts(|db| {
         let by_id = |db: &mut Blocking<'_>, ids: &[i64]| {
