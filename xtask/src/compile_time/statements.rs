@@ -73,12 +73,14 @@ pub(super) fn source(is_checked: bool) -> String {
         let Kind { function, rows, text, arguments } = KINDS[number % KINDS.len()];
         let is_unnamed = text == UNNAMED.text;
         let unnamed = if is_unnamed && !is_checked { TITLES } else { "" };
+        // A tuple, if there are several.
+        let values = if arguments.contains(',') { format!("({arguments})") } else { arguments.to_owned() };
         let query = match (is_checked, rows) {
             (true, "") => format!("skep::sql!({text:?}, {arguments})"),
             (true, rows) => format!("skep::sql!({rows}, {text:?}, {arguments})"),
-            (false, _) if is_unnamed => format!("sql::query::<Titles№>({text:?}, ({arguments}))"),
-            (false, "") => format!("sql::query({text:?}, ({arguments}))"),
-            (false, rows) => format!("sql::query::<{rows}>({text:?}, ({arguments}))"),
+            (false, _) if is_unnamed => format!("sql::query::<Titles№>({text:?}, {values})"),
+            (false, "") => format!("sql::query({text:?}, {values})"),
+            (false, rows) => format!("sql::query::<{rows}>({text:?}, {values})"),
         };
         let function = function.replace("QUERY", &query);
         let text = format!("{unnamed}pub async fn {function}\n");
