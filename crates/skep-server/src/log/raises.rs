@@ -122,6 +122,8 @@ impl fmt::Display for Raise {
 impl Owner {
     fn parse(kind: &str, name: &str) -> Result<Self, String> {
         match kind {
+            // An environment variable, which an upgrade passes it in, has no NUL.
+            "user" if name.contains(char::is_control) => Err(EXPECTED.to_owned()),
             "user" => Ok(Self::User(name.to_owned())),
             "address" => {
                 let network = IpNet::from_str(name)

@@ -19,6 +19,7 @@ use crate::config::Config;
 use crate::error::StartError;
 use crate::handoff::{set_inheritable, sockets_of_text, sockets_to_text};
 use crate::listener::SocketFile;
+use crate::log::{LevelChange, Raise};
 use crate::sys;
 use crate::sys::scoreboard::Scoreboard;
 
@@ -40,6 +41,9 @@ pub(super) struct UpgradeState {
     /// The serving worker, and those that retire: each closes its connections at once if its channel is closed.
     workers: Vec<InheritedWorker>,
     urls: Vec<String>,
+    /// What was changed at run time: workers that start later are to have it, too. Clocks go on, so raised levels end when they would have.
+    level_changes: Vec<LevelChange>,
+    raises: Vec<Raise>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,16 +68,19 @@ impl UpgradeState {
         let Self { process, last_number, crashes, name, .. } = self;
         let (control, sockets) = (self.control.unwrap_or(-1), sockets_to_text(&self.sockets));
         let workers = self.workers.iter().map(ToString::to_string).collect::<Vec<_>>().join("/");
-        let urls = self.urls.join("\n");
+        let urls = self.urls.iter().map(|url| format!("url {url}\n"));
+        let levels = self.level_changes.iter().map(|change| format!("level {change}\n"));
+        let raises = self.raises.iter().map(|raise| format!("raise {}\n", raise.to_line()));
+        let lists: String = urls.chain(levels).chain(raises).collect();
         let (metrics, status) = (self.metrics.unwrap_or(-1), self.status.unwrap_or(-1));
         format!(
-            "{process}\n{last_number}\n{crashes}\n{name}\n{control}\n{sockets}\n{metrics}\n{status}\n{workers}\n{urls}"
+            "{process}\n{last_number}\n{crashes}\n{name}\n{control}\n{sockets}\n{metrics}\n{status}\n{workers}\n{lists}"
         )
     }
 
     fn parse(text: &str) -> Option<Self> {
         let mut lines = text.lines();
-        Some(Self {
+        let mut state = Self {
             process: lines.next()?.parse().ok()?,
             last_number: lines.next()?.parse().ok()?,
             crashes: lines.next()?.parse().ok()?,
@@ -83,8 +90,17 @@ impl UpgradeState {
             metrics: lines.next()?.parse().ok().filter(|fd| *fd >= 0),
             status: lines.next()?.parse().ok().filter(|fd| *fd >= 0),
             workers: lines.next()?.split_terminator('/').map(InheritedWorker::parse).collect::<Option<_>>()?,
-            urls: lines.map(ToOwned::to_owned).collect(),
-        })
+            ..Self::default()
+        };
+        for line in lines {
+            match line.split_once(' ')? {
+                ("url", url) => state.urls.push(url.to_owned()),
+                ("level", change) => state.level_changes.push(change.parse().ok()?),
+                ("raise", raise) => state.raises.push(Raise::of_line(raise)?),
+                _ => return None,
+            }
+        }
+        Some(state)
     }
 }
 
@@ -162,6 +178,8 @@ fn hand_over(supervisor: &Supervisor) -> io::Result<UpgradeState> {
         status: supervisor.status_process.as_ref().and_then(|status| status.socket()).map(AsRawFd::as_raw_fd),
         workers: serving.chain(retiring).collect(),
         urls: supervisor.urls.clone(),
+        level_changes: supervisor.level_changes.clone(),
+        raises: supervisor.raises.clone(),
     })
 }
 
@@ -202,6 +220,9 @@ impl Supervisor {
         supervisor.last_number = state.last_number;
         supervisor.crashes = state.crashes;
         supervisor.was_ready = true;
+        state.level_changes.iter().for_each(LevelChange::apply);
+        supervisor.level_changes = state.level_changes;
+        supervisor.raises = state.raises;
         supervisor.resume_status(state.metrics, state.status)?;
         for inherited in state.workers {
             let Some(pid) = Pid::from_raw(inherited.pid) else { continue };

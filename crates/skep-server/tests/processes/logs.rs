@@ -17,6 +17,7 @@ pub(crate) const TESTS: &[Test] = &[
     ("a_level_is_changed_for_one_category_and_outlives_a_swap", a_level_is_changed_for_one_category),
     ("a_token_raises_the_level_of_its_request_only", a_token_raises_one_request),
     ("a_user_or_an_address_is_raised_for_a_while", a_user_or_an_address_is_raised_for_a_while),
+    ("an_upgrade_keeps_changed_levels_and_their_remaining_time", an_upgrade_keeps_changed_levels),
     ("a_failed_request_tells_what_led_to_it", a_failed_request_tells_what_led_to_it),
     ("a_full_disk_and_rotated_files_cost_no_request", a_full_disk_and_rotated_files),
     ("a_log_that_is_not_read_costs_no_request_and_no_error", a_log_that_is_not_read),
@@ -156,6 +157,28 @@ fn a_user_or_an_address_is_raised_for_a_while() {
         no_more_lines_come(&mut server, both);
         assert!(!server.errors().contains("DEBUG skep::"), "{}", server.errors());
     }
+}
+
+/// The new supervisor knows what its predecessor was told, and tells the workers that it starts.
+fn an_upgrade_keeps_changed_levels() {
+    let mut server = Server::start(&[]);
+    assert!(server.control("log logs::careful debug").0);
+    assert!(server.control("log user Anna Lena trace 1h").0);
+    let raised = |server: &Server| {
+        let (_, status) = server.control("status");
+        status.lines().find_map(|line| line.strip_prefix("log level raised: ").map(ToOwned::to_owned))
+    };
+    server.wait_until("a second has passed", |server| raised(server).is_some_and(|raise| !raise.ends_with("1h")));
+    let (good, text) = server.control("upgrade");
+    assert!(good, "{text}");
+    server.wait_until("the supervisor is upgraded", |server| server.errors().contains("the supervisor runs version"));
+    let raise = raised(&server).unwrap_or_default();
+    assert!(raise.starts_with("user Anna Lena: TRACE for ") && !raise.ends_with("1h"), "{raise}");
+    let worker = server.worker();
+    server.control("drain 2");
+    server.wait_until("a worker of the new supervisor serves", |server| server.worker() != worker);
+    get(&server, "/log/false", "");
+    server.wait_until("a debug line", |server| beginnings(server) == 1);
 }
 
 fn a_failed_request_tells_what_led_to_it() {

@@ -25,6 +25,7 @@ fn what_is_wrong_is_named() {
         ("user anna", "unknown log level \"anna\""),
         ("user debug", "such as log user anna debug 15m"),
         ("user anna off", "such as log user anna debug 15m"),
+        ("user an\0na debug", "such as log user anna debug 15m"),
         ("user anna debug 0", "for 1d at most, and for more than 0"),
         ("user anna debug 25h", "for 1d at most"),
         ("user anna debug soon", "invalid duration \"soon\""),

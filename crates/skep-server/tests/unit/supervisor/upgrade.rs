@@ -16,9 +16,12 @@ fn upgrade_state_is_parsed_as_it_was_written() {
         status: Some(13),
         workers: vec![worker, InheritedWorker { serving: false, number: 6, pid: 99, ..worker }],
         urls: vec!["http://localhost:80 (on every address)".into(), "unix:/a b".into()],
+        level_changes: vec!["warn".parse().unwrap(), "blog::search debug".parse().unwrap()],
+        raises: vec![Raise::parse(&["user", "Anna", "Lena", "debug"]).unwrap()],
     };
     assert_eq!(UpgradeState::parse(&state.to_text()), Some(state.clone()));
     let without = UpgradeState { workers: Vec::new(), control: None, metrics: None, status: None, ..state };
-    assert_eq!(UpgradeState::parse(&without.to_text()), Some(without));
+    assert_eq!(UpgradeState::parse(&without.to_text()), Some(without.clone()));
     assert_eq!(UpgradeState::parse("1\n2"), None);
+    assert_eq!(UpgradeState::parse(&(without.to_text() + "unknown 1\n")), None);
 }
