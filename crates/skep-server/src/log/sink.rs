@@ -52,7 +52,7 @@ impl Sink {
         match self {
             Self::Output => stream::write(rustix::stdio::stdout(), lines, patience),
             Self::Error => stream::write(rustix::stdio::stderr(), lines, patience),
-            Self::File(file) => file.write(lines),
+            Self::File(file) => file.write(lines, patience),
             Self::Datagrams(socket) => socket.send(lines, end),
             Self::Ring(capacity) => {
                 ring::push(lines, *capacity);

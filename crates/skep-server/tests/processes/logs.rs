@@ -1,7 +1,7 @@
 //! The log of whole processes.
 
 use std::fs;
-use std::io::{Read, Write};
+use std::io::{BufRead, Read, Write};
 use std::net::TcpStream;
 use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
@@ -21,6 +21,7 @@ pub(crate) const TESTS: &[Test] = &[
     ("a_failed_request_tells_what_led_to_it", a_failed_request_tells_what_led_to_it),
     ("a_full_disk_and_rotated_files_cost_no_request", a_full_disk_and_rotated_files),
     ("a_log_that_is_not_read_costs_no_request_and_no_error", a_log_that_is_not_read),
+    ("a_fifo_that_is_not_read_stops_neither_start_nor_request", a_fifo_that_is_not_read),
     ("forked_processes_rotate_one_file", forked_processes_rotate_one_file),
 ];
 
@@ -267,6 +268,34 @@ fn a_log_that_is_not_read() {
         dropped.filter_map(|line| line.split("lines=").nth(1)?.split_whitespace().next()?.parse::<usize>().ok());
     let dropped: usize = dropped.sum();
     assert!(kept < 2000 && (2000..=2005).contains(&(kept + dropped)), "{kept} kept, {dropped} dropped");
+}
+
+fn a_fifo_that_is_not_read() {
+    for model in ["thread", "prefork"] {
+        let folder = folder();
+        let path = folder.join("pipe");
+        rustix::fs::mknodat(rustix::fs::CWD, &path, rustix::fs::FileType::Fifo, 0o600.into(), 0).unwrap();
+        let outputs = format!("log.outputs=stderr level=error; file:{}", path.display());
+        let levels = ["--set", &outputs, "--set", "log.levels=logs=debug", "--mpm", model];
+        let mut server = Server::start_in(folder, &levels);
+        assert!(get(&server, "/log/false", "").starts_with("HTTP/1.1 200"));
+        server.wait_until("it says what is missing", |server| {
+            let errors = server.errors();
+            errors.contains("a log cannot be written") && errors.contains("it is a FIFO that no process reads")
+        });
+        let (sender, lines) = std::sync::mpsc::channel();
+        let reader = std::thread::spawn(move || {
+            let text = std::io::BufReader::new(fs::File::open(path).unwrap());
+            text.lines().map_while(Result::ok).try_for_each(|line| sender.send(line))
+        });
+        let until = |text: &str| while !lines.recv_timeout(Duration::from_secs(20)).unwrap().contains(text) {};
+        until("DEBUG logs.careful: beginning failing=false");
+        until("a log is written again");
+        server.control("stop");
+        assert_eq!(server.wait().code(), Some(0));
+        drop(lines);
+        let _ = reader.join().unwrap();
+    }
 }
 
 fn forked_processes_rotate_one_file() {

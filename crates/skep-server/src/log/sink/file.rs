@@ -3,13 +3,15 @@
 //! A process appends whole lines while it holds the file's lock (`flock`). With the lock it checks that the path still leads to this
 //! file, so one that another process or `logrotate` has renamed is opened again; and that the file ends with a whole line, so what a
 //! killed process left unfinished is removed. What is rotated is renamed with the lock held: nobody writes to it any more.
+//!
+//! A path may lead to a FIFO or a device: these are written as standard output is, and opened without waiting for a reader.
 
 mod archive;
 
 use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::fd::AsFd;
-use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::{FileExt, FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -18,7 +20,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use rustix::fs::{FlockOperation, flock};
 
 use super::Stopped;
-use super::stream::write_all;
+use super::stream::{self, write_all};
 use archive::Archive;
 
 /// When a file is rotated, and what becomes of the old ones.
@@ -70,11 +72,11 @@ impl LogFile {
         self.in_background.store(true, Ordering::Relaxed);
     }
 
-    /// Appends whole lines.
-    pub(super) fn write(&self, lines: &[u8]) -> Result<(), Stopped> {
+    /// Appends whole lines. Waits at most `patience` for the reader of a FIFO.
+    pub(super) fn write(&self, lines: &[u8], patience: Duration) -> Result<(), Stopped> {
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         for _ in 0..ATTEMPTS {
-            match self.try_write(&mut open, lines) {
+            match self.try_write(&mut open, lines, patience) {
                 Ok(true) => return Ok(()),
                 Ok(false) => *open = None,
                 Err(stopped) => return Err(stopped),
@@ -84,15 +86,15 @@ impl LogFile {
     }
 
     /// False if the file is no longer the one of the path.
-    fn try_write(&self, open: &mut Option<Open>, lines: &[u8]) -> Result<bool, Stopped> {
+    fn try_write(&self, open: &mut Option<Open>, lines: &[u8], patience: Duration) -> Result<bool, Stopped> {
         let file = self.opened(open).map_err(stopped)?;
-        if !file.metadata().map_err(stopped)?.is_file() {
-            let written = write_all(file.as_fd(), lines);
-            return written.map(|()| true).map_err(|(written, error)| Stopped { written, error });
-        }
-        let _lock = Locked::new(file);
+        let is_file = file.metadata().map_err(stopped)?.is_file();
+        let _lock = is_file.then(|| Locked::new(file));
         if !is_at(file, &self.path) {
             return Ok(false);
+        }
+        if !is_file {
+            return stream::write(file.as_fd(), lines, patience).map(|()| true);
         }
         let size = remove_incomplete_line(file).map_err(stopped)?;
         if size > 0 && self.rotation.is_due(size + lines.len() as u64, modified(file), SystemTime::now()) {
@@ -106,14 +108,28 @@ impl LogFile {
     fn opened<'o>(&self, open: &'o mut Option<Open>) -> io::Result<&'o File> {
         let process = std::process::id();
         if open.as_ref().is_none_or(|open| open.process != process) {
-            let mut options = OpenOptions::new();
-            let file = options.read(true).append(true).create(true).mode(0o640).open(&self.path);
-            // What is no file, such as a pipe, may not be readable.
-            let file = file.or_else(|_| OpenOptions::new().append(true).open(&self.path))?;
-            *open = Some(Open { file, process });
+            *open = Some(Open { file: open_file(&self.path)?, process });
         }
         open.as_ref().map(|open| &open.file).ok_or_else(|| io::ErrorKind::NotFound.into())
     }
+}
+
+/// Opens a file, and creates it if there is none. A FIFO is opened for writing only: this process must not count as its reader.
+fn open_file(path: &Path) -> io::Result<File> {
+    let options = || {
+        let mut options = OpenOptions::new();
+        // Without it, opening a FIFO waits for a reader, and so would all requests of a process without a writing thread.
+        options.append(true).custom_flags(libc::O_NONBLOCK);
+        options
+    };
+    if path.metadata().is_ok_and(|metadata| metadata.file_type().is_fifo()) {
+        return options().open(path).map_err(|error| match error.raw_os_error() {
+            Some(libc::ENXIO) => io::Error::new(io::ErrorKind::BrokenPipe, "it is a FIFO that no process reads"),
+            _ => error,
+        });
+    }
+    // A device may not be readable.
+    options().read(true).create(true).mode(0o640).open(path).or_else(|_| options().open(path))
 }
 
 fn stopped(error: io::Error) -> Stopped {

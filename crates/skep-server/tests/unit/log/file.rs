@@ -10,6 +10,9 @@ use super::*;
 use crate::log::buffer::{Destination, Writer};
 use crate::log::sink::Sink;
 
+/// For readers that are not waited for.
+const NOW: Duration = Duration::ZERO;
+
 struct Folder(PathBuf);
 
 impl Folder {
@@ -40,7 +43,7 @@ fn a_file_is_rotated_before_it_exceeds_its_size() {
     let rotation = Rotation { size: Some(20), keep: Some(2), ..Rotation::default() };
     let log = LogFile::new(folder.log(), rotation.clone());
     for number in 0..9 {
-        log.write(format!("line {number}, 10\n").as_bytes()).unwrap();
+        log.write(format!("line {number}, 10\n").as_bytes(), NOW).unwrap();
     }
     assert_eq!(fs::read_to_string(folder.log()).unwrap(), "line 8, 10\n");
     let path = folder.log();
@@ -55,7 +58,7 @@ fn rotated_files_are_compressed_and_kept_in_order() {
     let rotation = Rotation { size: Some(1), compress: true, ..Rotation::default() };
     let log = LogFile::new(folder.log(), rotation.clone());
     for number in 0..4 {
-        log.write(format!("{number}\n").as_bytes()).unwrap();
+        log.write(format!("{number}\n").as_bytes(), NOW).unwrap();
     }
     let path = folder.log();
     let archive = Folder::archive(&path, &rotation);
@@ -96,12 +99,12 @@ fn a_clock_that_was_set_back_replaces_no_old_file() {
 fn a_file_that_was_renamed_is_opened_again() {
     let folder = Folder::new("renamed");
     let log = LogFile::new(folder.log(), Rotation::default());
-    log.write(b"one\n").unwrap();
+    log.write(b"one\n", NOW).unwrap();
     fs::rename(folder.log(), folder.0.join("elsewhere")).unwrap();
-    log.write(b"two\n").unwrap();
+    log.write(b"two\n", NOW).unwrap();
     assert_eq!(fs::read_to_string(folder.log()).unwrap(), "two\n");
     fs::remove_file(folder.log()).unwrap();
-    log.write(b"three\n").unwrap();
+    log.write(b"three\n", NOW).unwrap();
     assert_eq!(fs::read_to_string(folder.log()).unwrap(), "three\n");
 }
 
@@ -115,7 +118,7 @@ fn what_a_killed_process_left_unfinished_is_removed() {
         (format!("whole\n{}", "x".repeat(10_000)), "whole\nnext\n".into()),
     ] {
         fs::write(folder.log(), left).unwrap();
-        log.write(b"next\n").unwrap();
+        log.write(b"next\n", NOW).unwrap();
         assert_eq!(fs::read_to_string(folder.log()).unwrap(), expected);
     }
 }
@@ -124,7 +127,7 @@ fn what_a_killed_process_left_unfinished_is_removed() {
 fn a_full_disk_takes_whole_lines_or_nothing() {
     // /dev/full fails as a full disk does.
     let log = LogFile::new("/dev/full".into(), Rotation::default());
-    let stopped = log.write(b"one\ntwo\n").unwrap_err();
+    let stopped = log.write(b"one\ntwo\n", NOW).unwrap_err();
     assert_eq!((stopped.written, stopped.error.raw_os_error()), (0, Some(libc::ENOSPC)));
 }
 
@@ -132,9 +135,9 @@ fn a_full_disk_takes_whole_lines_or_nothing() {
 fn a_folder_that_is_missing_is_an_error_until_it_is_there() {
     let folder = Folder::new("missing");
     let log = LogFile::new(folder.0.join("later/blog.log"), Rotation::default());
-    assert_eq!(log.write(b"one\n").unwrap_err().error.kind(), io::ErrorKind::NotFound);
+    assert_eq!(log.write(b"one\n", NOW).unwrap_err().error.kind(), io::ErrorKind::NotFound);
     fs::create_dir(folder.0.join("later")).unwrap();
-    log.write(b"one\n").unwrap();
+    log.write(b"one\n", NOW).unwrap();
 }
 
 /// A process of `lines_of_several_processes_are_whole`: writes numbered lines as a server does, as fast as it can.
@@ -179,7 +182,7 @@ fn lines_of_several_processes_are_whole_and_in_order_though_one_is_killed() {
     assert_eq!(ended[..3], [true; 3]);
     // Whoever writes next finds what the killed one may have left.
     let rotation = Rotation { size: Some(rotation_size(count)), ..Rotation::default() };
-    LogFile::new(folder.log(), rotation.clone()).write(b"4 0 .\n").unwrap();
+    LogFile::new(folder.log(), rotation.clone()).write(b"4 0 .\n", NOW).unwrap();
     let path = folder.log();
     let mut files = Folder::archive(&path, &rotation).files().unwrap();
     assert!(files.len() > 2, "rotated");
@@ -194,4 +197,39 @@ fn lines_of_several_processes_are_whole_and_in_order_though_one_is_killed() {
     }
     assert_eq!(next[..3], [count; 3]);
     assert!(next[3] <= count);
+}
+
+#[test]
+fn a_fifo_is_written_while_it_is_read_and_never_waited_for() {
+    let folder = Folder::new("fifo");
+    let path = folder.log();
+    rustix::fs::mknodat(rustix::fs::CWD, &path, rustix::fs::FileType::Fifo, 0o600.into(), 0).unwrap();
+    let log = LogFile::new(path.clone(), Rotation { size: Some(1), ..Rotation::default() });
+    let stopped = log.write(b"one\n", NOW).unwrap_err();
+    assert!(stopped.written == 0 && !stopped.is_slow());
+    assert_eq!(stopped.error.to_string(), "it is a FIFO that no process reads");
+    let reader = || OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK).open(&path).unwrap();
+    let mut first = reader();
+    log.write(b"one\n", NOW).unwrap();
+    let mut bytes = [0; 100];
+    let read = first.read(&mut bytes).unwrap();
+    assert_eq!(&bytes[..read], b"one\n");
+    // It stands still: what it has not taken is for later, whole lines first.
+    let lines = b"a line of 16 it.\n".repeat(8192);
+    let stopped = log.write(&lines, NOW).unwrap_err();
+    assert!(stopped.is_slow() && stopped.written > 0 && stopped.written % 17 == 0, "{stopped:?}");
+    drop(first);
+    assert_eq!(log.write(b"two\n", NOW).unwrap_err().error.kind(), io::ErrorKind::BrokenPipe);
+    // The next one finds what the first one has left.
+    let mut second = reader();
+    assert!(log.write(b"two\n", NOW).unwrap_err().is_slow());
+    let mut left = Vec::new();
+    assert_eq!(second.read_to_end(&mut left).unwrap_err().kind(), io::ErrorKind::WouldBlock);
+    assert_eq!(left.len(), stopped.written);
+    log.write(b"two\n", NOW).unwrap();
+    let read = second.read(&mut bytes).unwrap();
+    assert_eq!(&bytes[..read], b"two\n");
+    fs::remove_file(&path).unwrap();
+    log.write(b"three\n", NOW).unwrap();
+    assert_eq!(fs::read(&path).unwrap(), b"three\n", "it was replaced");
 }
