@@ -1,7 +1,7 @@
 //! Components in a worker that a supervisor keeps alive.
 
-use std::io::Write;
-use std::net::TcpStream;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -15,6 +15,7 @@ pub(crate) const TESTS: &[Test] = &[
     ("a_worker_that_was_killed_has_a_successor", killed),
     ("what_is_asked_is_answered_before_the_server_ends", ends),
     ("the_supervisor_says_how_the_applications_are", told),
+    ("requests_to_components_are_spans_for_an_otlp_receiver", traced),
 ];
 
 /// The process of the worker, as the server says.
@@ -89,6 +90,36 @@ fn told() {
     for value in told {
         assert!(shop.contains(value), "{value} in {shop}");
     }
+}
+
+/// The receiver decodes nothing: names are text in protobuf, too.
+fn traced() {
+    let receiver = TcpListener::bind("127.0.0.1:0").unwrap();
+    let endpoint = format!("otlp.endpoint=http://{}", receiver.local_addr().unwrap());
+    let component = guests::plain();
+    let server = Server::start_supervised(&[component.to_str().unwrap(), "--set", &endpoint]);
+    assert_eq!(server.text("/"), "one");
+    // Metrics may come first.
+    let spans =
+        receiver.incoming().map(|stream| received(stream.unwrap())).find(|(head, _)| head.contains("/v1/traces"));
+    let (_, body) = spans.unwrap();
+    let body = String::from_utf8_lossy(&body);
+    assert!(body.contains("http.response.status_code") && body.contains("GET"), "{body}");
+}
+
+/// The header section and the body of the one request of a connection.
+fn received(stream: TcpStream) -> (String, Vec<u8>) {
+    stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+    let mut reader = BufReader::new(stream);
+    let mut head = String::new();
+    while !head.ends_with("\r\n\r\n") {
+        assert!(reader.read_line(&mut head).unwrap() > 0, "{head}");
+    }
+    let length = head.split("content-length: ").nth(1).unwrap().lines().next().unwrap().parse().unwrap();
+    let mut body = vec![0; length];
+    reader.read_exact(&mut body).unwrap();
+    reader.get_mut().write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n").unwrap();
+    (head, body)
 }
 
 fn ends() {

@@ -15,6 +15,8 @@ use opentelemetry_proto::tonic::metrics::v1::metric::Data;
 use opentelemetry_proto::tonic::trace::v1::Span;
 use prost::Message;
 use rustix::process::Signal;
+use rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
+use rustls::{ServerConfig, ServerConnection};
 
 use super::Test;
 use super::server::{Server, command, descendants, folder, kill, title};
@@ -24,6 +26,7 @@ pub(crate) const TESTS: &[Test] = &[
     ("no_span_is_lost_to_otlp_failures_forks_and_shutdown", no_span_is_lost_to_otlp_failures_forks_and_shutdown),
     ("a_dead_otlp_receiver_costs_no_request_and_drops_are_counted", a_dead_otlp_receiver_costs_no_request),
     ("one_plain_process_sends_otlp_until_its_end", one_plain_process_sends_otlp_until_its_end),
+    ("otlp_over_tls_needs_a_certificate_that_the_system_trusts", otlp_over_tls),
     ("otlp_settings_are_checked_and_headers_are_secret", otlp_settings_are_checked_and_headers_are_secret),
 ];
 
@@ -44,6 +47,11 @@ struct Receiver {
 
 impl Receiver {
     fn start() -> Self {
+        Self::start_with(|stream| stream)
+    }
+
+    /// Of each connection it reads what `open` makes of it.
+    fn start_with<S: Read + Write + Send + 'static>(open: impl Fn(TcpStream) -> S + Send + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap().to_string();
         let receiver = Self { address, taken: Arc::default(), is_down: Arc::default() };
@@ -51,7 +59,8 @@ impl Receiver {
         std::thread::spawn(move || {
             for stream in listener.incoming() {
                 let (taken, is_down) = (Arc::clone(&taken), Arc::clone(&is_down));
-                std::thread::spawn(move || while receive(stream.as_ref().unwrap(), &taken, &is_down).is_some() {});
+                let mut stream = BufReader::new(open(stream.unwrap()));
+                std::thread::spawn(move || while receive(&mut stream, &taken, &is_down).is_some() {});
             }
         });
         receiver
@@ -78,8 +87,7 @@ impl Receiver {
 }
 
 /// Serves one request of a connection.
-fn receive(stream: &TcpStream, taken: &Mutex<Taken>, is_down: &AtomicBool) -> Option<()> {
-    let mut reader = BufReader::new(stream);
+fn receive<S: Read + Write>(reader: &mut BufReader<S>, taken: &Mutex<Taken>, is_down: &AtomicBool) -> Option<()> {
     let mut head = String::new();
     while !head.ends_with("\r\n\r\n") {
         (reader.read_line(&mut head).ok()? > 0).then_some(())?;
@@ -100,8 +108,9 @@ fn receive(stream: &TcpStream, taken: &Mutex<Taken>, is_down: &AtomicBool) -> Op
         taken.heads.push(head);
         "200 OK"
     };
-    let mut stream = stream;
-    write!(stream, "HTTP/1.1 {status}\r\ncontent-length: 0\r\n\r\n").ok()
+    let stream = reader.get_mut();
+    write!(stream, "HTTP/1.1 {status}\r\ncontent-length: 0\r\n\r\n").ok()?;
+    stream.flush().ok()
 }
 
 fn value(attributes: &[KeyValue], key: &str) -> Option<String> {
@@ -237,6 +246,36 @@ fn one_plain_process_sends_otlp_until_its_end() {
     server.signal(Signal::TERM);
     assert_eq!(server.wait().code(), Some(0));
     assert_eq!(receiver.count("GET /"), 1, "one was sampled");
+}
+
+fn otlp_over_tls() {
+    let folder = folder();
+    let made = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
+    std::fs::write(folder.join("root.crt"), made.cert.pem()).unwrap();
+    let key = PrivateKeyDer::from(PrivatePkcs8KeyDer::from(made.signing_key.serialize_der()));
+    let config = ServerConfig::builder_with_provider(Arc::new(rustls::crypto::ring::default_provider()))
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_no_client_auth()
+        .with_single_cert(vec![made.cert.der().clone()], key)
+        .unwrap();
+    let config = Arc::new(config);
+    let receiver = Receiver::start_with(move |stream| {
+        rustls::StreamOwned::new(ServerConnection::new(Arc::clone(&config)).unwrap(), stream)
+    });
+    let setting = receiver.setting().replace("http://127.0.0.1", "https://localhost");
+    let mut server = Server::start(&["--set", &setting]);
+    server.get("/").unwrap();
+    server.wait_until("it is not trusted", |server| {
+        let log = server.errors();
+        log.contains("otlp.endpoint takes nothing, and spans wait") && log.contains("UnknownIssuer")
+    });
+    assert_eq!(receiver.count("GET /"), 0);
+    let mut command = command(&folder, &["--listen", "127.0.0.1:0", "--set", &setting]);
+    command.env("SSL_CERT_FILE", folder.join("root.crt"));
+    let mut server = Server::start_command(command, folder);
+    server.get("/version").unwrap();
+    server.wait_until("the span arrives", |_| receiver.count("GET /version") == 1);
 }
 
 fn otlp_settings_are_checked_and_headers_are_secret() {
