@@ -6,6 +6,7 @@ use crate::{command, needs, odd, setup};
 
 const SERVERS: (&str, &str) = ("tools/Cargo.toml", "runner");
 const CACHE: (&str, &str) = ("tools/Cargo.toml", "cache-bench");
+const LOG: (&str, &str) = ("tools/Cargo.toml", "log-bench");
 
 /// Builds the bench's runner and hands it the arguments. What it measures, and how, it says itself: `--help`.
 pub(crate) fn run(args: &[String]) -> Result<ExitCode, String> {
@@ -23,10 +24,11 @@ pub(crate) fn run(args: &[String]) -> Result<ExitCode, String> {
     Ok(if status.success() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// `cargo xtask peers cache ...` is about caches, all else about servers.
+/// `cargo xtask peers cache ...` is about caches, `log` about log lines, all else about servers.
 fn chosen(args: &[String]) -> ((&'static str, &'static str), &[String]) {
     match args.split_first() {
         Some((first, rest)) if first == "cache" => (CACHE, rest),
+        Some((first, rest)) if first == "log" => (LOG, rest),
         _ => (SERVERS, args),
     }
 }
@@ -36,10 +38,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_bench_of_the_cache_is_asked_for_by_its_name() {
+    fn the_benches_of_cache_and_log_are_asked_for_by_their_names() {
         let args = ["cache", "posts"].map(String::from);
         assert_eq!(chosen(&args), (CACHE, &args[1..]));
         assert_eq!(chosen(&args[1..]), (SERVERS, &args[1..]));
+        assert_eq!(chosen(&["log".to_owned()]), (LOG, &[][..]));
         assert_eq!(chosen(&[]), (SERVERS, &[][..]));
     }
 }

@@ -11,6 +11,7 @@ use crate::measure::Measure::{Cpu, Memory, Rate, Start};
 use crate::program::Program;
 
 mod isolate;
+mod observed;
 mod posts;
 mod processes;
 
@@ -254,7 +255,7 @@ const TODAY: &[Experiment] = &[
 
 /// All of them, in the order in which they run.
 pub(crate) fn all() -> impl Iterator<Item = &'static Experiment> {
-    TODAY.iter().chain(processes::ALL).chain(isolate::ALL).chain(posts::ALL)
+    TODAY.iter().chain(observed::ALL).chain(processes::ALL).chain(isolate::ALL).chain(posts::ALL)
 }
 
 /// The word for all of the posts' experiments.

@@ -18,6 +18,8 @@ pub(crate) enum Program {
     SkepHello {
         log: bool,
     },
+    /// The hello, with something that observes its requests.
+    SkepObserved(Observed),
     SkepBlog {
         /// Pages are kept as the application says, and not made for each request.
         cached: bool,
@@ -77,6 +79,17 @@ pub(crate) enum Program {
     Markdown,
     /// Not a server: Perl's loggers, this one of them.
     Log4perl(&'static str),
+}
+
+/// What observes requests.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Observed {
+    /// An access log in a file that is rotated.
+    AccessLog,
+    /// The flight recorder.
+    Recorder,
+    /// Metrics; they and the status page are fetched every second.
+    Scraped,
 }
 
 /// What `skep serve` serves, and how.
@@ -150,7 +163,9 @@ impl Program {
     /// What must be there before it can start; the first of it is what is started.
     pub(crate) fn needs(self) -> Vec<Need> {
         match self {
-            Self::SkepHello { .. } | Self::SkepProcesses { app: App::Hello, .. } => vec![Need::Skep("hello")],
+            Self::SkepHello { .. } | Self::SkepObserved(_) | Self::SkepProcesses { app: App::Hello, .. } => {
+                vec![Need::Skep("hello")]
+            }
             Self::SkepBlog { .. } | Self::SkepProcesses { app: App::Blog, .. } => vec![Need::Skep("blog")],
             Self::SkepProcesses { app: App::Heap, .. } => vec![Need::Ours("skep-heap")],
             Self::SkepStatic => vec![Need::Ours("skep-static")],
@@ -183,11 +198,20 @@ impl Program {
         !matches!(self, Self::Markdown | Self::Log4perl(_))
     }
 
+    /// What is fetched from the server's second port every second while it is under load.
+    pub(crate) fn scraped(self) -> &'static [&'static str] {
+        if self == Self::SkepObserved(Observed::Scraped) { &["/-/metrics", "/-/status"] } else { &[] }
+    }
+
     /// The command that serves at this place, or that works for some seconds.
     pub(crate) fn command(self, place: &Place, site: &Site) -> Result<Command> {
         let mut command = Command::new(self.executable());
         match self {
             Self::SkepHello { log } => skep(&mut command, place, Mpm::Alone, log),
+            Self::SkepObserved(observed) => {
+                skep(&mut command, place, Mpm::Alone, observed == Observed::AccessLog);
+                command.args(["--set", &observed.setting(place)]);
+            }
             Self::SkepBlog { cached } => {
                 site::write_articles(&place.dir)?;
                 skep(&mut command, place, Mpm::Alone, false);
@@ -245,6 +269,18 @@ impl Program {
             .replace(&site.folder("").display().to_string(), "SITE/")
             .replace(&repository, "")
             .replace("127.0.0.1:0", "127.0.0.1:PORT")
+    }
+}
+
+impl Observed {
+    fn setting(self, place: &Place) -> String {
+        match self {
+            Self::AccessLog => {
+                format!("log.access_outputs=file:{}/access.log rotate=64MiB keep=1", place.dir.display())
+            }
+            Self::Recorder => "log.recorder=4KiB".into(),
+            Self::Scraped => format!("status.listen=127.0.0.1:{}", place.second),
+        }
     }
 }
 

@@ -4,6 +4,7 @@ use std::fs::{self, File, OpenOptions};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -24,6 +25,9 @@ const PATIENCE: Duration = Duration::from_mins(2);
 /// How long it may take to end when asked to.
 const GRACE: Duration = Duration::from_secs(12);
 
+/// Between two looks of what monitors it.
+const SCRAPE: Duration = Duration::from_secs(1);
+
 /// Between two tries to reach it.
 const PAUSE: Duration = Duration::from_micros(100);
 
@@ -32,6 +36,8 @@ pub(crate) struct Server {
     child: Child,
     dir: PathBuf,
     pub(crate) port: u16,
+    second: u16,
+    scraped: &'static [&'static str],
     /// From spawn to the first answer.
     pub(crate) took: Duration,
 }
@@ -47,7 +53,8 @@ impl Server {
         command.stdin(Stdio::null()).stdout(log(&place.dir, "stdout")?).stderr(log(&place.dir, "stderr")?);
         let begun = Instant::now();
         let child = spawn(&mut command).map_err(|error| format!("{} does not start: {error}", variant.name))?;
-        let mut server = Self { child, dir: place.dir, port: place.port, took: Duration::ZERO };
+        let (scraped, Place { port, second, dir }) = (variant.program.scraped(), place);
+        let mut server = Self { child, dir, port, second, scraped, took: Duration::ZERO };
         server.wait(variant, begun)?;
         server.took = begun.elapsed();
         Ok(server)
@@ -70,6 +77,28 @@ impl Server {
                 ended.map_or_else(|| format!("no answer in {PATIENCE:?}: {unreachable}"), |status| status.to_string());
             return Err(format!("{} does not start ({why}). It wrote:\n{}", variant.name, self.written()).into());
         }
+    }
+
+    /// Does some work while a thread fetches what monitoring fetches from this server, once a second.
+    pub(crate) fn while_scraped<T>(&self, work: impl FnOnce() -> T) -> T {
+        if self.scraped.is_empty() {
+            return work();
+        }
+        thread::scope(|scope| {
+            let (over, is_over) = mpsc::channel::<()>();
+            scope.spawn(move || {
+                while is_over.recv_timeout(SCRAPE) == Err(RecvTimeoutError::Timeout) {
+                    for path in self.scraped {
+                        if !load::ask(self.second, path).is_ok_and(|answer| answer.status == 200) {
+                            eprint!(" ({path} was not answered)");
+                        }
+                    }
+                }
+            });
+            let done = work();
+            drop(over);
+            done
+        })
     }
 
     pub(crate) fn pid(&self) -> u32 {

@@ -60,7 +60,8 @@ impl Cell<'_> {
     /// A server under load.
     fn loaded(&self, entrant: &Entrant, server: &Server) -> Result<Sample> {
         let mut span = Span { server, begun: None, ended: None };
-        let loaded = self.asked(entrant, server, Duration::from_secs_f64(self.seconds), &mut span)?;
+        let time = Duration::from_secs_f64(self.seconds);
+        let loaded = server.while_scraped(|| self.asked(entrant, server, time, &mut span))?;
         let mut sample = loaded.sample();
         // Who fails before anything counts has taken nothing that would.
         if let (Some(begun), Some(ended)) = (span.begun, span.ended) {
