@@ -74,22 +74,36 @@ impl Site {
         }
     }
 
-    /// The callsite with these fields.
-    pub(super) fn with_fields(&'static self, names: &[&'static str]) -> &'static Self {
+    /// The callsite with the names of these fields.
+    pub(super) fn with_fields(&'static self, fields: &[(&'static str, Value<'_>)]) -> &'static Self {
         let mut site = self;
         loop {
-            if site.names == names {
+            if site.names.len() == fields.len() && site.names.iter().zip(fields).all(|(own, (name, _))| own == name) {
                 return site;
             }
-            site = site.next.get_or_init(|| Self::register(self.target, self.level, names));
+            site = site.next.get_or_init(|| {
+                let names: Vec<&'static str> = fields.iter().map(|(name, _)| *name).collect();
+                Self::register(self.target, self.level, &names)
+            });
         }
     }
 
-    pub(super) fn write(&'static self, text: &dyn Display, values: &[Value<'_>]) {
+    /// Most lines have few fields, and a subscriber looks at each that there could be.
+    pub(super) fn write(&'static self, text: &dyn Display, values: &[(&'static str, Value<'_>)]) {
+        match values.len() {
+            0 => self.write_at_most::<1>(text, values),
+            1..4 => self.write_at_most::<4>(text, values),
+            _ => self.write_at_most::<{ MAX_FIELDS + 1 }>(text, values),
+        }
+    }
+
+    /// With the text, at most `N` fields.
+    fn write_at_most<const N: usize>(&'static self, text: &dyn Display, values: &[(&'static str, Value<'_>)]) {
         let fields = self.fields.get().expect("set when it was registered");
         let text = format_args!("{text}");
-        let shown: [Option<Shown<'_>>; MAX_FIELDS] = std::array::from_fn(|at| values.get(at).and_then(Shown::of));
-        let pairs: [(&Field, Option<&dyn TracingValue>); MAX_FIELDS + 1] = std::array::from_fn(|at| match at {
+        let shown: [Option<Shown<'_>>; N] =
+            std::array::from_fn(|at| values.get(at).and_then(|(_, value)| Shown::of(value)));
+        let pairs: [(&Field, Option<&dyn TracingValue>); N] = std::array::from_fn(|at| match at {
             0 => (&fields[0], Some(&text as &dyn TracingValue)),
             _ => (fields.get(at).unwrap_or(&fields[0]), shown[at - 1].as_ref().map(Shown::value)),
         });
