@@ -39,6 +39,8 @@ pub(crate) enum From {
 const WASM: &str = "wasm32-wasip2";
 /// Where npm puts it: `crates/skep-isolate/tests/isolate/languages.rs` runs what is there.
 const COMPONENTIZE_JS: &str = "target/tools/componentize-js";
+/// `examples/blog/tests/browser.rs` loads what is there.
+const AXE: &str = "target/tools/axe-core";
 /// The commit of its release 2.6.0, whose number Go does not accept: the name of the module would have to end with `/v2`.
 const H2SPEC: &str = "v0.0.0-20200804131034-70ac22940108";
 /// With the version in its name, which the program does not know.
@@ -69,11 +71,13 @@ pub(crate) const NEEDS: &[Need] = &[
     },
     Need {
         name: "npm",
-        why: "the Nu Html Checker and componentize-js are packages of it",
+        why: "the Nu Html Checker, componentize-js and axe-core are packages of it",
         steps: &["external", "pages"],
         // Where the packages are there already, nothing is asked of npm.
         found: || {
-            (vnu::is_there(&command::root()) && componentize_js_is_there()) || command::succeeds("npm", &["--version"])
+            let axe = is_npm_package_there(AXE, "axe-core", "4.14.1");
+            (vnu::is_there(&command::root()) && componentize_js_is_there() && axe)
+                || command::succeeds("npm", &["--version"])
         },
         from: From::Debian(&["npm"]),
     },
@@ -104,6 +108,13 @@ pub(crate) const NEEDS: &[Need] = &[
         steps: &["external"],
         found: componentize_js_is_there,
         from: From::Npm("@bytecodealliance/componentize-js@0.23.0", COMPONENTIZE_JS),
+    },
+    Need {
+        name: "axe-core",
+        why: "it judges in the browser whether everybody can use the status page",
+        steps: &["external"],
+        found: || is_npm_package_there(AXE, "axe-core", "4.14.1"),
+        from: From::Npm("axe-core@4.14.1", AXE),
     },
     Need {
         name: "memcached",
@@ -231,9 +242,12 @@ fn is_python_package_there(name: &str, version: &str) -> bool {
 }
 
 fn componentize_js_is_there() -> bool {
-    let manifest = "node_modules/@bytecodealliance/componentize-js/package.json";
-    let manifest = std::fs::read_to_string(command::root().join(COMPONENTIZE_JS).join(manifest));
-    manifest.is_ok_and(|text| text.contains("\"version\": \"0.23.0\""))
+    is_npm_package_there(COMPONENTIZE_JS, "@bytecodealliance/componentize-js", "0.23.0")
+}
+
+fn is_npm_package_there(folder: &str, name: &str, version: &str) -> bool {
+    let manifest = command::root().join(folder).join("node_modules").join(name).join("package.json");
+    std::fs::read_to_string(manifest).is_ok_and(|text| text.contains(&format!("\"version\": \"{version}\"")))
 }
 
 /// Where the program is.

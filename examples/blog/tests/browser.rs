@@ -3,6 +3,9 @@
 #[path = "browser/driver.rs"]
 mod driver;
 
+use std::path::Path;
+use std::process::Command;
+
 use driver::{Browser, Process};
 use serde_json::{Value, json};
 
@@ -66,5 +69,40 @@ fn a_visitor_reads_comments_and_searches() {
     let expected = browser.post("se/log", &json!({ "type": "browser" }));
     assert!(expected.as_array().unwrap().iter().all(|entry| entry.to_string().contains("404")), "{expected}");
     browser.picture("archive", 1100, false);
+    browser.assert_quiet();
+}
+
+/// With requests in its plots and tables, and an error.
+#[test]
+fn axe_finds_nothing_wrong_with_the_status_page() {
+    let folder = tempfile::tempdir().unwrap();
+    let blog = |arguments: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_blog"));
+        command.args(["--listen", "127.0.0.1:0", "--set", "log.access=false"]).arg("--data").arg(folder.path());
+        command.args(arguments);
+        command
+    };
+    let (_server, url) = Process::start(&mut blog(&["--set", "status.listen=127.0.0.1:0"]), |line| {
+        line.find("http://").and_then(|at| line[at..].split_whitespace().next()).map(ToOwned::to_owned)
+    });
+    let agent: ureq::Agent = ureq::Agent::config_builder().http_status_as_error(false).build().into();
+    for path in ["/", "/", "/archive", "/nowhere"] {
+        agent.get(format!("{url}{path}")).call().unwrap();
+    }
+    let status = blog(&["--control", "status json"]).output().unwrap();
+    let status: Value = serde_json::from_slice(&status.stdout).unwrap();
+    let browser = Browser::open();
+    let axe = Path::new(env!("CARGO_TARGET_TMPDIR")).join("../tools/axe-core/node_modules/axe-core/axe.min.js");
+    let axe = std::fs::read_to_string(&axe)
+        .unwrap_or_else(|error| panic!("{}: {error}: run `cargo xtask setup`", axe.display()));
+    for (name, width, dark) in [("light", 1100, false), ("dark", 1100, true), ("phone", 390, false)] {
+        browser.go(&format!("{}/-/status", status["status_url"].as_str().unwrap()));
+        browser.picture(&format!("status-{name}"), width, dark);
+        browser.post("execute/sync", &json!({ "script": axe, "args": [] }));
+        let script = "const done = arguments[0]; axe.run().then(done, error => done(String(error)))";
+        let result = browser.post("execute/async", &json!({ "script": script, "args": [] }));
+        assert!(result["passes"].as_array().is_some_and(|rules| rules.len() > 10), "axe has not run: {result}");
+        assert_eq!(result["violations"], json!([]), "{name}");
+    }
     browser.assert_quiet();
 }

@@ -171,7 +171,7 @@ fn services(services: &[ServiceSummary]) -> Html<Flow> {
         section {
             h2 { "Services" }
             @if services.is_empty() { p .dim { "No request so far." } } @else {
-                div .scroll { table {
+                div .scroll tabindex="0" { table {
                     thead { tr {
                         th { "service" } th .number { "requests" } th .number { "4xx" } th .number { "5xx" }
                         th .number { "median" } th .number { "95 %" } th .number { "99 %" } th .number { "longest" }
@@ -202,7 +202,7 @@ fn workers(observation: &Observation) -> Html<Flow> {
     html! {
         section {
             h2 { "Workers" }
-            div .scroll { table {
+            div .scroll tabindex="0" { table {
                 thead { tr {
                     th { "process" } th { "state" } th { "version" } th .number { "requests" } th .number { "in flight" }
                     th .number { "connections" } th .number { "memory" } th { "event loop" }
@@ -260,7 +260,7 @@ fn slow(slow: &[SlowRecord], now: u64) -> Html<Flow> {
                 div .legend { @for (class, name) in PARTS {
                     i { svg viewBox="0 0 1 1" aria-hidden="true" { rect class=(class) width="1" height="1" {} } (name) }
                 } }
-                div .scroll { table {
+                div .scroll tabindex="0" { table {
                     thead { tr { th { "request" } th { "when" } th .number { "took" } th { "where the time went" } th { "id" } } }
                     tbody { @for one in slow.iter().take(MOST_ROWS) {
                         tr {
@@ -331,7 +331,7 @@ fn errors(errors: &[ErrorRecord], now: u64) -> Html<Flow> {
         section {
             h2 { "Recent errors" }
             @if errors.is_empty() { p .dim { "None so far." } } @else {
-                div .scroll { table {
+                div .scroll tabindex="0" { table {
                     thead { tr { th { "request" } th { "when" } th { "status" } th { "cause" } th { "id" } } }
                     tbody { @for error in errors.iter().take(MOST_ROWS) {
                         tr {
@@ -353,7 +353,7 @@ fn statements(statements: &[Statement]) -> Html<Flow> {
         @if !statements.is_empty() {
             section {
                 h2 { "SQL" }
-                div .scroll { table {
+                div .scroll tabindex="0" { table {
                     thead { tr { th { "statement" } th .number { "runs" } th .number { "in all" } th .number { "mean" } th .number { "longest" } } }
                     tbody { @for statement in statements.iter().take(MOST_ROWS) {
                         tr {
@@ -376,7 +376,7 @@ fn caches(caches: &[CacheFigures], tiers: &[TierFigures]) -> Html<Flow> {
             section {
                 h2 { "Caches and sessions" }
                 @if !caches.is_empty() {
-                    div .scroll { table {
+                    div .scroll tabindex="0" { table {
                         thead { tr {
                             th { "cache" } th .number { "hits" } th .number { "stale" } th .number { "misses" } th .number { "hit rate" }
                             th .number { "computed" } th .number { "stampedes avoided" } th .number { "failures" }
@@ -393,7 +393,7 @@ fn caches(caches: &[CacheFigures], tiers: &[TierFigures]) -> Html<Flow> {
                     } }
                 }
                 @if !tiers.is_empty() {
-                    div .scroll { table {
+                    div .scroll tabindex="0" { table {
                         thead { tr { th { "stored" } th { "driver" } th .number { "entries" } th .number { "size" } th .number { "evicted" } } }
                         tbody { @for tier in tiers {
                             tr {
@@ -416,7 +416,7 @@ fn limits(observation: &Observation) -> Html<Flow> {
             h2 { "Limits and listeners" }
             p { (count(accepted)) " connections accepted on " (observation.overview.urls.join(", ")) "." }
             @if reached.is_empty() { p .dim { "No limit was reached." } } @else {
-                div .scroll { table {
+                div .scroll tabindex="0" { table {
                     thead { tr { th { "limit" } th .number { "reached" } } }
                     tbody { @for (limit, times) in reached { tr { td { code { (limit) } } td .number { (count(times)) } } } }
                 } }
@@ -440,7 +440,7 @@ fn application(observation: &Observation) -> Html<Flow> {
         @if !parts.is_empty() {
             section {
                 h2 { "Application" }
-                div .scroll { table { tbody { @for part in parts {
+                div .scroll tabindex="0" { table { tbody { @for part in parts {
                     tr {
                         th { (part.name.as_deref().unwrap_or_default()) @if let Some(process) = part.process { " of " (process) } }
                         td { @for (key, value) in &part.values { (key) ": " (numbers::value(value)) " " } }
