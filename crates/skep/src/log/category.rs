@@ -130,6 +130,8 @@ impl Category {
         self.line(Level::TRACE, text)
     }
 
+    /// Not inlined, as what only a line that is written needs: `line` would not be, either.
+    #[inline(never)]
     fn begin<'l, T>(&'static self, level: Level, text: T) -> Option<Content<'l, T>> {
         let first = self.first(level);
         first.is_enabled().then(|| Content { first, text, fields: Vec::new() })
@@ -186,11 +188,17 @@ impl<'l, T: Display> Line<'l, T> {
     }
 }
 
-impl<'l, T> Content<'l, T> {
+impl<'l, T: Display> Content<'l, T> {
+    #[inline(never)]
     fn add(&mut self, name: &'static str, value: Value<'l>) {
         if self.fields.len() < MAX_FIELDS {
             self.fields.push((name, value));
         }
+    }
+
+    #[inline(never)]
+    fn write(&self) {
+        self.first.with_fields(&self.fields).write(&self.text, &self.fields);
     }
 }
 
@@ -198,7 +206,7 @@ impl<T: Display> Drop for Line<'_, T> {
     #[inline]
     fn drop(&mut self) {
         if let Some(content) = &self.content {
-            content.first.with_fields(&content.fields).write(&content.text, &content.fields);
+            content.write();
         }
     }
 }
