@@ -2,21 +2,41 @@
 
 use std::io::{self, Read};
 use std::net::{Ipv4Addr, SocketAddrV4, TcpStream};
+use std::os::fd::OwnedFd;
 use std::time::Duration;
 
-use rustix::net::sockopt::{Timeout, set_socket_timeout};
+use rustix::net::sockopt::{Timeout, set_socket_recv_buffer_size, set_socket_timeout};
 use rustix::net::{AddressFamily, SocketFlags, SocketType, bind, connect, socket_with};
 use skep_client::Response;
+use socket2::SockRef;
 
 /// How long connecting, reading and writing may take.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// A connection from this address of this machine, so that limits for one address meet only those who are meant.
 pub(crate) fn connect_from(from: Ipv4Addr, to: SocketAddrV4) -> io::Result<TcpStream> {
+    connect_socket(socket()?, from, to)
+}
+
+/// The same with buffers of a few KB, so that a response which is not read stays with the server: the system would take
+/// 100 KB otherwise.
+pub(crate) fn connect_narrow(from: Ipv4Addr, to: SocketAddrV4) -> io::Result<TcpStream> {
+    let socket = socket()?;
+    set_socket_recv_buffer_size(&socket, 4096)?;
+    // The server's system sizes its buffer by the length of segments, which is 64 KB on loopback.
+    SockRef::from(&socket).set_tcp_mss(536)?;
+    connect_socket(socket, from, to)
+}
+
+fn socket() -> io::Result<OwnedFd> {
     let socket = socket_with(AddressFamily::INET, SocketType::STREAM, SocketFlags::CLOEXEC, None)?;
     for side in [Timeout::Send, Timeout::Recv] {
         set_socket_timeout(&socket, side, Some(PATIENCE))?;
     }
+    Ok(socket)
+}
+
+fn connect_socket(socket: OwnedFd, from: Ipv4Addr, to: SocketAddrV4) -> io::Result<TcpStream> {
     bind(&socket, &SocketAddrV4::new(from, 0))?;
     connect(&socket, &to)?;
     let stream = TcpStream::from(socket);

@@ -3,24 +3,31 @@
 use std::io::{self, Read, Write};
 use std::net::TcpStream;
 
-const DATA_ENDS: u8 = 1;
+const DATA: u8 = 0;
 const HEADERS: u8 = 1;
-/// `END_STREAM` and `END_HEADERS`.
-const WHOLE: u8 = 5;
 const RST_STREAM: u8 = 3;
 const SETTINGS: u8 = 4;
 const PING: u8 = 6;
 const GOAWAY: u8 = 7;
+const WINDOW_UPDATE: u8 = 8;
+const CONTINUATION: u8 = 9;
+
+const END_STREAM: u8 = 1;
+const END_HEADERS: u8 = 4;
 const ACK: u8 = 1;
 
-/// A connection.
+/// A connection. Frames are gathered, and sent together: see [`Http2::send`].
 #[derive(Debug)]
 pub(crate) struct Http2 {
     stream: TcpStream,
     /// The next stream's number.
     next: u32,
+    /// Frames that are to be sent.
+    out: Vec<u8>,
     /// What has been read of the next frame.
     read: Vec<u8>,
+    /// Frames of the server that other frames called forth: acknowledgements of settings and pings, and DATA.
+    pub(crate) answers: u32,
     /// Streams that ended, or were reset by the server.
     pub(crate) ended: u32,
 }
@@ -28,27 +35,72 @@ pub(crate) struct Http2 {
 impl Http2 {
     /// Begins, with a window of this many bytes for each stream.
     pub(crate) fn open(stream: TcpStream, window: u32) -> io::Result<Self> {
-        let mut this = Self { stream, next: 1, read: Vec::new(), ended: 0 };
-        this.stream.write_all(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n")?;
-        // SETTINGS_INITIAL_WINDOW_SIZE.
-        this.frame(SETTINGS, 0, 0, &[&[0, 4][..], &window.to_be_bytes()].concat())?;
+        let out = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".to_vec();
+        let mut this = Self { stream, next: 1, out, read: Vec::new(), answers: 0, ended: 0 };
+        this.settings(window);
+        this.send()?;
         Ok(this)
     }
 
-    /// Sends a request without a body, with a path of at most 126 bytes, and gives back the number of its stream.
-    pub(crate) fn request(&mut self, method: Method, path: &str) -> io::Result<u32> {
+    /// A request without a body, with a path of at most 126 bytes. Gives back the number of its stream.
+    pub(crate) fn request(&mut self, method: Method, path: &str) -> u32 {
+        self.headers(END_STREAM | END_HEADERS, method, path)
+    }
+
+    /// A request whose body goes on for ever.
+    pub(crate) fn request_with_body(&mut self, path: &str) -> u32 {
+        self.headers(END_HEADERS, Method::Post, path)
+    }
+
+    /// A request whose fields go on for ever.
+    pub(crate) fn request_with_fields(&mut self, path: &str) -> u32 {
+        self.headers(END_STREAM, Method::Get, path)
+    }
+
+    fn headers(&mut self, flags: u8, method: Method, path: &str) -> u32 {
         let stream = self.next;
         self.next += 2;
-        let length = u8::try_from(path.len()).map_err(io::Error::other)?;
+        let length = u8::try_from(path.len()).expect("the path of a drill is short");
         // :method, and :scheme http, from the static table; :authority and :path as literals (RFC 7541, appendix A).
         let head = [&[method as u8, 0x86, 0x01, 1, b'x', 0x04, length][..], path.as_bytes()].concat();
-        self.frame(HEADERS, WHOLE, stream, &head)?;
-        Ok(stream)
+        self.frame(HEADERS, flags, stream, &head);
+        stream
+    }
+
+    /// One more field, which is not the last one.
+    pub(crate) fn field(&mut self, stream: u32) {
+        // A literal that is not indexed: name and value of a byte (RFC 7541, 6.2.2).
+        self.frame(CONTINUATION, 0, stream, &[0, 1, b'a', 1, b'b']);
+    }
+
+    /// Data of a body, and not the last.
+    pub(crate) fn data(&mut self, stream: u32, data: &[u8]) {
+        self.frame(DATA, 0, stream, data);
     }
 
     /// Cancels a request.
-    pub(crate) fn reset(&mut self, stream: u32) -> io::Result<()> {
-        self.frame(RST_STREAM, 0, stream, &[0, 0, 0, 8])
+    pub(crate) fn reset(&mut self, stream: u32) {
+        self.frame(RST_STREAM, 0, stream, &[0, 0, 0, 8]);
+    }
+
+    /// Changes the window of all streams.
+    pub(crate) fn settings(&mut self, window: u32) {
+        // SETTINGS_INITIAL_WINDOW_SIZE.
+        self.frame(SETTINGS, 0, 0, &[&[0, 4][..], &window.to_be_bytes()].concat());
+    }
+
+    pub(crate) fn ping(&mut self) {
+        self.frame(PING, 0, 0, &[0; 8]);
+    }
+
+    /// Lets the server send this many bytes more, on a stream, or on the connection, which is 0.
+    pub(crate) fn widen(&mut self, stream: u32, bytes: u32) {
+        self.frame(WINDOW_UPDATE, 0, stream, &bytes.to_be_bytes());
+    }
+
+    /// Sends the frames that were made.
+    pub(crate) fn send(&mut self) -> io::Result<()> {
+        self.stream.write_all(&std::mem::take(&mut self.out))
     }
 
     /// Reads what has arrived, and answers pings. An error once the server has closed the connection or says that it will.
@@ -65,16 +117,19 @@ impl Http2 {
         }
         self.stream.set_nonblocking(false)?;
         while let Some((kind, flags, payload)) = take_frame(&mut self.read) {
+            if kind == DATA || matches!(kind, SETTINGS | PING) && flags & ACK != 0 {
+                self.answers += 1;
+            }
             match kind {
-                PING if flags & ACK == 0 => self.frame(PING, ACK, 0, &payload)?,
+                PING if flags & ACK == 0 => self.frame(PING, ACK, 0, &payload),
                 GOAWAY => return Err(io::ErrorKind::ConnectionAborted.into()),
                 RST_STREAM => self.ended += 1,
                 // DATA or HEADERS that are the last of their stream.
-                0 | HEADERS if flags & DATA_ENDS != 0 => self.ended += 1,
+                DATA | HEADERS if flags & END_STREAM != 0 => self.ended += 1,
                 _ => {}
             }
         }
-        Ok(())
+        self.send()
     }
 
     /// The number of streams that were begun.
@@ -82,10 +137,11 @@ impl Http2 {
         self.next / 2
     }
 
-    fn frame(&mut self, kind: u8, flags: u8, stream: u32, payload: &[u8]) -> io::Result<()> {
-        let length = u16::try_from(payload.len()).map_err(io::Error::other)?.to_be_bytes();
-        let head = [&[0, length[0], length[1], kind, flags][..], &stream.to_be_bytes()].concat();
-        self.stream.write_all(&[&head[..], payload].concat())
+    fn frame(&mut self, kind: u8, flags: u8, stream: u32, payload: &[u8]) {
+        let length = u16::try_from(payload.len()).expect("the frame of a drill is short").to_be_bytes();
+        self.out.extend_from_slice(&[0, length[0], length[1], kind, flags]);
+        self.out.extend_from_slice(&stream.to_be_bytes());
+        self.out.extend_from_slice(payload);
     }
 }
 

@@ -37,6 +37,23 @@ fn hostile_clients_come_alone_or_together() {
     }
 }
 
+/// The bounds of CPU time are those of optimised builds, and are shown here only.
+#[test]
+fn floods_of_frames_and_slow_clients_cost_memory_within_bounds_and_nobody_a_request() {
+    let half = |names: &'static [&'static str]| std::thread::spawn(move || drill(&[names, &["--quick"]].concat()));
+    let halves = [
+        half(&["rapid-reset", "continuation", "settings", "slow-clients"]),
+        half(&["pings", "empty-data", "tiny-windows"]),
+    ];
+    for half in halves {
+        let (code, text) = half.join().unwrap();
+        assert_eq!(code, Some(0), "{text}");
+        for shown in ["seconds of CPU", "MiB more than before", "p99 of a normal client"] {
+            assert!(text.contains(shown), "{shown}: {text}");
+        }
+    }
+}
+
 /// The executable of somebody else is this one, as the application that it can be.
 #[test]
 fn an_executable_of_ones_own_is_drilled() {

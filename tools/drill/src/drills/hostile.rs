@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use super::{Model, PROCESSES, Stage, THREADS};
+use super::{Model, PROCESSES, SOON, Stage, THREADS};
 use crate::client::{Browser, connect_from};
 use crate::error::Result;
 use crate::http2::Http2;
@@ -47,6 +47,8 @@ pub(crate) struct Hostile {
     /// MiB of it that they may keep, in caches that have a limit of their own.
     keeps: u64,
     cpu: Cpu,
+    /// The p99 of a normal client.
+    soon: Duration,
 }
 
 /// What somebody else does. An error says how it went wrong.
@@ -75,6 +77,7 @@ const NOBODY: Hostile = Hostile {
     memory: 0,
     keeps: 0,
     cpu: Cpu::Share(0),
+    soon: SOON,
 };
 
 pub(super) const SMALL_PARTS: Hostile = Hostile {
@@ -118,6 +121,45 @@ pub(super) const RESET: Hostile = Hostile {
     defence: Some("connections closed"),
     memory: 8,
     cpu: Cpu::Each(1000),
+    ..NOBODY
+};
+
+/// Frames of HTTP/2 that cost a client next to nothing.
+const FLOOD: Hostile = Hostile { clients: 2, pause: Duration::from_millis(5), memory: 8, ..NOBODY };
+
+/// Of such frames that nobody needs many of: the server closes the connection.
+const LIMITED: Hostile =
+    Hostile { unit: "connections", defence: Some("connections closed"), cpu: Cpu::Each(2000), ..FLOOD };
+
+pub(super) const RAPID_RESET: Hostile = Hostile { turn: streams::rapid_reset, ..LIMITED };
+
+pub(super) const CONTINUATION: Hostile = Hostile { turn: streams::continuation, ..LIMITED };
+
+pub(super) const EMPTY_DATA: Hostile = Hostile { turn: streams::empty_data, ..LIMITED };
+
+pub(super) const SETTINGS: Hostile =
+    Hostile { turn: streams::settings, unit: "acknowledgements", cpu: Cpu::Each(20), ..FLOOD };
+
+pub(super) const PINGS: Hostile = Hostile { turn: streams::pings, unit: "answers", cpu: Cpu::Each(20), ..FLOOD };
+
+pub(super) const TINY_WINDOWS: Hostile = Hostile {
+    turn: streams::tiny_windows,
+    unit: "DATA frames",
+    // The 100 KB of each of 200 responses.
+    memory: 24,
+    cpu: Cpu::Each(50),
+    ..FLOOD
+};
+
+pub(super) const SLOW_CLIENTS: Hostile = Hostile {
+    clients: 10,
+    turn: connections::slow,
+    pause: Duration::from_millis(100),
+    unit: "connections",
+    // 24 KiB for each of 10 000 connections, as in `flood`.
+    memory: 240,
+    cpu: Cpu::Share(50),
+    soon: Duration::from_millis(20),
     ..NOBODY
 };
 
@@ -215,6 +257,7 @@ pub(crate) struct Client {
     turn: u64,
     /// What it keeps from one turn to the next.
     streams: Vec<TcpStream>,
+    silent: Vec<TcpStream>,
     http2: Vec<Http2>,
     browser: Browser,
     tally: Arc<Tally>,

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::net::TcpStream;
 
 use super::Client;
-use crate::client::is_closed;
+use crate::client::{connect_narrow, is_closed};
 
 /// Half of them send a body of 1 MB but for its last bytes, the others only begin one; all go on by a byte a turn.
 pub(super) fn slow_bodies(client: &mut Client) -> io::Result<()> {
@@ -22,9 +22,35 @@ pub(super) fn slow_bodies(client: &mut Client) -> io::Result<()> {
         }
         client.streams.push(stream);
     }
-    for mut stream in &client.streams {
-        // It may be full, or closed: the next turn looks.
-        let _ = stream.write(b"x");
+    send_a_byte(client);
+    Ok(())
+}
+
+/// A thousand connections for each of ten clients: of four, one says nothing, one sends a head byte by byte, one a body, and one
+/// takes nothing of its response. They come 25 a turn, as the machine also runs these clients, and connecting costs them most.
+pub(super) fn slow(client: &mut Client) -> io::Result<()> {
+    let most = (200 * client.scale).min(client.files / 10);
+    let there = (client.streams.len() + client.silent.len()) as u64;
+    for number in there..most.min(there + 25) {
+        let (said, goes_on) = match number % 4 {
+            0 => ("", false),
+            1 => ("GET / HTTP/1.1\r\nHost: x\r\nCookie: a=", true),
+            2 => (
+                "POST /write HTTP/1.1\r\nHost: x\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: 1000000\r\n\r\ntext=",
+                true,
+            ),
+            _ => ("GET /large HTTP/1.1\r\nHost: x\r\n\r\n", false),
+        };
+        let mut stream = connect_narrow(client.from, client.to)?;
+        client.count(1);
+        stream.write_all(said.as_bytes())?;
+        stream.set_nonblocking(true)?;
+        let list = if goes_on { &mut client.streams } else { &mut client.silent };
+        list.push(stream);
+    }
+    if client.turn % 10 == 9 {
+        drop_closed(client);
+        send_a_byte(client);
     }
     Ok(())
 }
@@ -59,6 +85,13 @@ pub(super) fn one_address(client: &mut Client) -> io::Result<()> {
         drop_closed(client);
     }
     Ok(())
+}
+
+fn send_a_byte(client: &Client) {
+    for mut stream in &client.streams {
+        // It may be full, or closed: the next turn looks.
+        let _ = stream.write(b"x");
+    }
 }
 
 fn drop_closed(client: &mut Client) {

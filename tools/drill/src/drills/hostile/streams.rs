@@ -17,8 +17,9 @@ pub(super) fn zero_windows(client: &mut Client) -> io::Result<()> {
     while client.http2.len() < 20 {
         let mut http2 = Http2::open(client.connect()?, 0)?;
         for _ in 0..STREAMS {
-            http2.request(Method::Get, "/large")?;
+            http2.request(Method::Get, "/large");
         }
+        http2.send()?;
         client.count(STREAMS.into());
         client.http2.push(http2);
     }
@@ -38,10 +39,11 @@ pub(super) fn reset(client: &mut Client) -> io::Result<()> {
     let mut http2 = Http2::open(client.connect()?, OPEN)?;
     // 200 is twice what `limits.http2_resets` allows.
     for _ in 0..2 * STREAMS {
-        let stream = http2.request(Method::Get, "/slow/9999")?;
+        let stream = http2.request(Method::Get, "/slow/9999");
+        http2.send()?;
         client.count(1);
         thread::sleep(Duration::from_millis(2));
-        http2.reset(stream)?;
+        http2.reset(stream);
         http2.read()?;
     }
     Ok(())
@@ -51,8 +53,98 @@ pub(super) fn reset(client: &mut Client) -> io::Result<()> {
 pub(super) fn offload(client: &mut Client) -> io::Result<()> {
     let mut http2 = Http2::open(client.connect()?, OPEN)?;
     for _ in 0..STREAMS {
-        http2.request(Method::Post, "/begin")?;
+        http2.request(Method::Post, "/begin");
     }
+    http2.send()?;
     client.count(STREAMS.into());
     Ok(())
+}
+
+/// Frames that a flood sends at once: more than a connection may send of those that are limited.
+const FRAMES: u32 = 1000;
+
+/// Requests that are cancelled in the same breath (CVE-2023-44487).
+pub(super) fn rapid_reset(client: &mut Client) -> io::Result<()> {
+    new_connection(client, |http2| {
+        (0..FRAMES).for_each(|_| {
+            let stream = http2.request(Method::Get, "/slow/9999");
+            http2.reset(stream);
+        });
+    })
+}
+
+/// A request whose fields come in ever more CONTINUATION frames (CERT/CC VU#421644).
+pub(super) fn continuation(client: &mut Client) -> io::Result<()> {
+    new_connection(client, |http2| {
+        let stream = http2.request_with_fields("/");
+        (0..FRAMES).for_each(|_| http2.field(stream));
+    })
+}
+
+/// A body of DATA frames with nothing in them (CVE-2019-9518).
+pub(super) fn empty_data(client: &mut Client) -> io::Result<()> {
+    new_connection(client, |http2| {
+        let stream = http2.request_with_body("/write");
+        (0..FRAMES).for_each(|_| http2.data(stream, &[]));
+    })
+}
+
+/// A connection with 100 requests, whose client changes their windows again and again; each change has to be acknowledged (CVE-2019-9515).
+pub(super) fn settings(client: &mut Client) -> io::Result<()> {
+    let http2 = kept(client, OPEN, "/slow/9999")?;
+    flood(client, http2, 1, |http2| (0..FRAMES).for_each(|_| http2.settings(OPEN)))
+}
+
+/// A connection with ever more pings, each of which has to be answered (CVE-2019-9512).
+pub(super) fn pings(client: &mut Client) -> io::Result<()> {
+    let http2 = kept(client, OPEN, "/slow/9999")?;
+    flood(client, http2, 1, |http2| (0..FRAMES).for_each(|_| http2.ping()))
+}
+
+/// A connection with 100 responses of 100 KB, which the server may send byte by byte (CVE-2019-9511).
+pub(super) fn tiny_windows(client: &mut Client) -> io::Result<()> {
+    let http2 = kept(client, 1, "/large")?;
+    flood(client, http2, 10, |http2| {
+        http2.widen(0, STREAMS);
+        (0..STREAMS).for_each(|number| http2.widen(2 * number + 1, 1));
+    })
+}
+
+/// The connection of the last turn, or else a new one with 100 requests.
+fn kept(client: &mut Client, window: u32, path: &str) -> io::Result<Http2> {
+    if let Some(http2) = client.http2.pop() {
+        return Ok(http2);
+    }
+    let mut http2 = Http2::open(client.connect()?, window)?;
+    for _ in 0..STREAMS {
+        http2.request(Method::Get, path);
+    }
+    Ok(http2)
+}
+
+/// Sends these frames at once, again and again, counts what the server has to send in turn, and keeps the connection.
+fn flood(client: &mut Client, mut http2: Http2, times: u32, frames: impl Fn(&mut Http2)) -> io::Result<()> {
+    let before = http2.answers;
+    for _ in 0..times {
+        frames(&mut http2);
+        exchange(&mut http2)?;
+    }
+    client.count((http2.answers - before).into());
+    client.http2.push(http2);
+    Ok(())
+}
+
+/// Sends these frames at once on a connection of their own.
+fn new_connection(client: &Client, frames: impl Fn(&mut Http2)) -> io::Result<()> {
+    let mut http2 = Http2::open(client.connect()?, OPEN)?;
+    client.count(1);
+    frames(&mut http2);
+    exchange(&mut http2)
+}
+
+fn exchange(http2: &mut Http2) -> io::Result<()> {
+    http2.send()?;
+    // The server has its turn.
+    thread::sleep(Duration::from_millis(2));
+    http2.read()
 }

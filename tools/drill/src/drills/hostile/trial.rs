@@ -187,6 +187,7 @@ impl<'s> Trial<'s> {
 
     fn report_cpu(&self, report: &mut Report, party: &Party) {
         let used = self.cpu.as_micros();
+        report.note("seconds of CPU", format_args!("{:.2} in {:.2}", self.cpu.as_secs_f64(), self.time.as_secs_f64()));
         let (what, was, most) = match party.hostile.cpu {
             Cpu::Each(most) => {
                 let done = party.tally.done.load(Ordering::Relaxed).max(1);
@@ -204,7 +205,8 @@ impl<'s> Trial<'s> {
     /// Normal clients lost nothing and did not wait, and the log can be read.
     fn report_others(&self, report: &mut Report, parties: &[Party]) {
         report.nothing_lost(&self.normal);
-        in_time(report, "p99 of a normal client", SOON, self.normal.percentile(99));
+        let soon = parties.iter().map(|party| party.hostile.soon).max().unwrap_or(SOON);
+        in_time(report, "p99 of a normal client", soon, self.normal.percentile(99));
         for party in parties.iter().filter(|party| party.hostile.neighbour.is_some()) {
             party.neighbour.report(report, party.name);
         }
@@ -264,6 +266,7 @@ impl Crowd {
                     files: may_open().saturating_sub(SPARE),
                     turn: 0,
                     streams: Vec::new(),
+                    silent: Vec::new(),
                     http2: Vec::new(),
                     browser: Browser::new(from, to),
                     tally: Arc::clone(&party.tally),
