@@ -30,6 +30,7 @@ use events::{Events, Output};
 use layout::write_json;
 pub(crate) use levels::{LevelChange, Levels};
 use mask::Mask;
+pub(crate) use mask::masked;
 pub(crate) use output::EventOutput;
 use output::Place;
 pub(crate) use raises::Raise;
@@ -71,6 +72,7 @@ impl Logs {
             levels.install();
         }
         let mask = Mask::new(&settings.mask.0);
+        mask.install();
         let events = Events::new(outputs, mask, settings.repeats, settings.recorder > 0, settings.line);
         events.install(Recorder { limit: settings.recorder, slow: settings.slow, write: |_| () });
         logs

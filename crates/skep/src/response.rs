@@ -260,6 +260,13 @@ impl Response {
         self.inner.body_mut()
     }
 
+    /// The body, if it upgrades the connection.
+    #[cfg(feature = "tower")]
+    pub(crate) fn take_upgrade(&mut self) -> Option<Body> {
+        let body = self.body_mut();
+        body.is_upgrade().then(|| std::mem::replace(body, Body::empty()))
+    }
+
     /// Only the body.
     #[must_use]
     pub fn into_body(self) -> Body {

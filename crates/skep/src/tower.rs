@@ -15,6 +15,7 @@ mod mounted;
 mod served;
 mod stack;
 
+use std::any::Any;
 use std::task::{Context, Poll};
 
 use bytes::Bytes;
@@ -53,13 +54,20 @@ fn from_http(request: http::Request<Body>) -> Request {
     Request { parts, body, peer, id, is_accounted }
 }
 
-/// A body of any other kind.
+/// A body of any kind. Our own, from a layer that leaves bodies alone, stays what it is: whole, or a file.
 fn body<B>(body: B) -> Body
 where
     B: http_body::Body<Data = Bytes> + Send + 'static,
     B::Error: Into<BodyError>,
 {
-    if body.is_end_stream() { Body::empty() } else { Body::stream(body) }
+    let mut body = Some(body);
+    if let Some(own) = (&mut body as &mut dyn Any).downcast_mut::<Option<Body>>() {
+        return own.take().unwrap_or_else(Body::empty);
+    }
+    match body {
+        Some(body) if !body.is_end_stream() => Body::stream(body),
+        _ => Body::empty(),
+    }
 }
 
 fn response<B>(response: http::Response<B>) -> Response

@@ -12,7 +12,7 @@ mod incoming;
 use std::future::poll_fn;
 use std::io;
 use std::task::{Context, Poll, ready};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -147,6 +147,8 @@ pub struct WebSocket {
     out: Vec<u8>,
     sent: usize,
     state: State,
+    /// When our close frame was sent, or begun to be.
+    closing: Option<Instant>,
     /// A ping was sent, and nothing has arrived since.
     is_pinged: bool,
 }
@@ -176,6 +178,7 @@ impl WebSocket {
             out: Vec::new(),
             sent: 0,
             state: State::Open,
+            closing: None,
             is_pinged: false,
         }
     }
@@ -307,6 +310,11 @@ impl WebSocket {
                 Poll::Ready(Ok(false))
             }
             Poll::Ready(0) => Poll::Ready(Err(broken(io::ErrorKind::UnexpectedEof.into()))),
+            // A peer that says something now and then is not waited for any longer than a silent one.
+            Poll::Ready(_) if self.closing.is_some_and(|since| since.elapsed() >= CLOSE_TIME) => {
+                self.state = State::Closed;
+                Poll::Ready(Ok(false))
+            }
             Poll::Ready(count) => {
                 self.is_pinged = false;
                 self.incoming.extend(&memory[..count]);
@@ -343,6 +351,7 @@ impl WebSocket {
             let end = reason.floor_char_boundary(123);
             push_frame(&mut self.out, Opcode::Close, &[&code.0.to_be_bytes(), &reason.as_bytes()[..end]].concat());
             self.state = State::Closing;
+            self.closing = Some(Instant::now());
         }
     }
 

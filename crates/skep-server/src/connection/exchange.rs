@@ -127,6 +127,13 @@ impl<F: Future<Output = Response>> Future for ResponseFuture<F> {
             _ => *self.instead.take().expect("there is an application or a response"),
         };
         exchange.account = response.take_account().or_else(|| exchange.account.take());
+        if response.status().is_informational() && !response.body().is_upgrade() {
+            // A client or a proxy that believed it would take what follows on this connection for something else.
+            let error =
+                Error::internal(format!("status {} is no response without cx.upgrade", response.status().as_u16()));
+            response = exchange.connection.context.local.failure(&error);
+            self.is_last = true;
+        }
         if !exchange.hold(&response) {
             exchange.connection.context.count_event(Counter::Unsent);
             response = exchange.connection.no_room();
@@ -213,6 +220,7 @@ pub(crate) struct Exchange {
     bytes: u64,
     /// Its response is complete but for sending it.
     is_finished: bool,
+    is_upgraded: bool,
     http1: bool,
     permit: Permit,
     /// Where its time went, for metrics.
@@ -286,6 +294,7 @@ impl Exchange {
             status: None,
             bytes: 0,
             is_finished: false,
+            is_upgraded: false,
             http1: parts.version != Version::HTTP_2,
             permit: Permit::Wanted,
             account: None,
@@ -308,6 +317,12 @@ impl Exchange {
         if let Some(entry) = self.entry.as_ref().filter(|_| before == Permit::Awaited) {
             self.waited = entry.start.elapsed();
         }
+    }
+
+    /// The connection becomes a byte stream, which is no part of the request.
+    pub(super) fn note_upgrade(&mut self) {
+        self.note_answer();
+        self.is_upgraded = true;
     }
 
     /// The response is there, and sending it may take time.
@@ -370,14 +385,13 @@ impl Exchange {
         if is_health_check(&entry.uri) {
             return;
         }
-        // What follows an upgrade is no part of the request.
         let answered = self.answered.unwrap_or(time);
         metrics.record(&Finished {
             account: self.account.as_deref(),
             method: entry.method.as_str(),
             path: entry.uri.path(),
             status: self.status,
-            time: if self.status == Some(StatusCode::SWITCHING_PROTOCOLS) { answered } else { time },
+            time: if self.is_upgraded { answered } else { time },
             waited: self.waited,
             answered,
             now: self.connection.context.unix_millis(),

@@ -387,7 +387,7 @@ where
 
     /// Begins what runs on the byte stream, with what has arrived of it.
     fn upgrade(&mut self, upgrade: Upgrade, mut exchange: Exchange) -> Option<End> {
-        exchange.note_answer();
+        exchange.note_upgrade();
         let mut input = std::mem::take(&mut self.input);
         input.drain(..std::mem::take(&mut self.at));
         // What the client sends last is read before the connection is closed.

@@ -99,7 +99,7 @@ fn take_connect(request: &mut http::Request<Incoming>) -> Option<OnUpgrade> {
 
 /// The response to an extended CONNECT: 200 where HTTP/1 has 101. Any other success would begin a byte stream that nobody wants.
 fn connected(answered: Answered, upgrade: OnUpgrade, context: &Rc<Context>) -> http::Response<ResponseBody> {
-    let Answered { response, exchange, closes } = answered;
+    let Answered { response, mut exchange, closes } = answered;
     let (mut parts, body) = response.into_http().into_parts();
     let begin = match body.into_upgrade() {
         Ok(begin) => begin,
@@ -114,6 +114,7 @@ fn connected(answered: Answered, upgrade: OnUpgrade, context: &Rc<Context>) -> h
     };
     parts.headers.remove(UPGRADE);
     parts.status = StatusCode::OK;
+    exchange.note_upgrade();
     tokio::task::spawn_local(run(begin, upgrade, exchange, Rc::clone(context)));
     http::Response::from_parts(parts, ResponseBody::empty())
 }

@@ -139,6 +139,16 @@ fn write_target(out: &mut Vec<u8>, target: &str) {
     }
 }
 
+/// An address without the values of secret query parameters: the page before may have been reached by a link with a token.
+fn without_secrets(address: &str) -> String {
+    let Some((path, query)) = address.split_once('?') else { return address.to_owned() };
+    let pairs = query.split('&').map(|pair| match pair.split_once('=') {
+        Some((name, _)) if is_secret(name) => format!("{name}=***"),
+        _ => pair.to_owned(),
+    });
+    format!("{path}?{}", pairs.collect::<Vec<_>>().join("&"))
+}
+
 fn is_secret(name: &str) -> bool {
     // A percent-encoded name may hide a secret one.
     name.contains('%') || SECRETS.iter().any(|secret| name.eq_ignore_ascii_case(secret))

@@ -1,5 +1,7 @@
 //! Hides the values of names that usually are secret: of fields, and of `name=value` and `"name": "value"` within texts.
 
+use std::sync::OnceLock;
+
 /// Names whose values are hidden.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Mask {
@@ -7,7 +9,24 @@ pub(super) struct Mask {
     names: Vec<String>,
 }
 
+/// What the process hides outside of its log, too.
+static INSTALLED: OnceLock<Mask> = OnceLock::new();
+
+/// This text with secret values as the log hides them.
+pub(crate) fn masked(text: &str) -> String {
+    let mut text = text.to_owned();
+    if let Some(mask) = INSTALLED.get() {
+        mask.apply(&mut text, 0);
+    }
+    text
+}
+
 impl Mask {
+    /// The first one stays.
+    pub(super) fn install(&self) {
+        INSTALLED.get_or_init(|| self.clone());
+    }
+
     pub(super) fn new(names: &[String]) -> Self {
         Self { names: names.iter().map(|name| name.to_ascii_lowercase().replace('-', "_")).collect() }
     }
@@ -21,15 +40,21 @@ impl Mask {
 
     /// Replaces secret values in the text from here on by `***`.
     pub(super) fn apply(&self, text: &mut String, start: usize) {
-        let mut at = start;
+        let (mut masked, mut copied, mut at) = (String::new(), start, start);
         while let Some(mark) = text[at..].find(['=', ':']).map(|found| at + found) {
             at = mark + 1;
             if self.hides(name_before(&text[start..mark])) {
                 let value = value_after(&text[at..]);
-                let (from, to) = (at + value.start, at + value.end);
-                text.replace_range(from..to, "***");
-                at = from + 3;
+                masked.push_str(&text[copied..at + value.start]);
+                masked.push_str("***");
+                at += value.end;
+                copied = at;
             }
+        }
+        if copied > start {
+            masked.push_str(&text[copied..]);
+            text.truncate(start);
+            text.push_str(&masked);
         }
     }
 }
@@ -57,10 +82,9 @@ fn value_after(text: &str) -> std::ops::Range<usize> {
     let word = |from: usize| text[from..].find(ends).map_or(text.len(), |end| from + end);
     let mut end = word(start);
     // `Authorization: Bearer TOKEN`
-    if ["bearer", "basic", "digest"].iter().any(|scheme| text[start..end].eq_ignore_ascii_case(scheme))
-        && end < text.len()
-    {
-        end = word(end + 1);
+    let is_scheme = ["bearer", "basic", "digest"].iter().any(|scheme| text[start..end].eq_ignore_ascii_case(scheme));
+    if let Some(space) = text[end..].chars().next().filter(|_| is_scheme) {
+        end = word(end + space.len_utf8());
     }
     start..end
 }
@@ -95,7 +119,9 @@ mod tests {
             ("{\\\"password\\\":\\\"a\\\"}", "{\\\"password\\\":\\\"***\\\"}"),
             ("update users set password = 'geheim' where id = 7", "update users set password = '***' where id = 7"),
             ("Authorization: Bearer abc.def next", "Authorization: *** next"),
+            ("authorization=basic\u{a0}abc next", "authorization=*** next"),
             ("?api_key=1&b=2", "?api_key=***&b=2"),
+            ("password=a password=b; n: 1", "password=*** password=***; n: 1"),
             ("ünpassword=x, passwords=y, password", "ünpassword=x, passwords=y, password"),
             ("password=", "password=***"),
             ("password=é", "password=***"),

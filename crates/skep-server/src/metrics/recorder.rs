@@ -15,6 +15,7 @@ use super::layout::{Counter, EXAMPLE_AT, EXAMPLE_ID, EXAMPLE_TIME, SUM, Texts, c
 use super::records::{ErrorRecord, Ring, SlowRecord, SlowStatement};
 use super::spans::{RequestSpan, SpanRecord, SpanWork};
 use super::{Metrics, histogram, unix_millis};
+use crate::log::masked;
 
 /// An example is replaced by a faster request after this many milliseconds.
 const EXAMPLE_LASTS: u64 = 60_000;
@@ -171,7 +172,9 @@ impl Recorder {
             version: traced.version.to_owned(),
             called: start.saturating_add(nanos(request.waited)),
             answered: start.saturating_add(nanos(request.answered)),
-            cause: account.and_then(|account| account.cause.as_deref()).map(|cause| cut(cause, LONGEST_STATEMENT)),
+            cause: account
+                .and_then(|account| account.cause.as_deref())
+                .map(|cause| cut(&masked(cause), LONGEST_STATEMENT)),
         };
         let parent = traced.trace.parent().and_then(|parent| u64::from_str_radix(parent, 16).ok());
         self.metrics.push_span(&span(traced.id, parent, start, request.time, SpanWork::Request(own)));
@@ -227,7 +230,7 @@ impl Recorder {
                 service: self.metrics.service_name(service),
                 method: request.method.to_owned(),
                 path: cut(request.path, LONGEST_PATH),
-                cause: cut(cause, LONGEST_CAUSE),
+                cause: cut(&masked(cause), LONGEST_CAUSE),
             },
         );
     }

@@ -314,6 +314,11 @@ pub fn server(settings: &[(&str, &str)]) -> Running {
 
 /// A server with these settings.
 pub fn start(settings: &[(&str, &str)]) -> Running {
+    start_app(app, settings)
+}
+
+/// A server with another application.
+pub fn start_app(app: impl Fn() -> App + Send + Sync + 'static, settings: &[(&str, &str)]) -> Running {
     let data = std::env::temp_dir().join(format!("skep-server-test-data-{}", std::process::id()));
     let quiet = [("log.access", "false"), ("log.level", "error"), ("workers", "2"), ("data", data.to_str().unwrap())];
     let server = quiet.iter().chain(settings).fold(Server::new(app), |server, (name, value)| server.fix(*name, *value));

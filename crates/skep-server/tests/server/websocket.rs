@@ -1,8 +1,8 @@
 //! Upgrades and WebSockets, with a client that is not ours (tungstenite).
 
-use std::io::Read;
+use std::io::{Read, Write};
 use std::net::TcpStream;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use http_body_util::Empty;
@@ -10,13 +10,15 @@ use hyper::Request;
 use hyper::ext::Protocol;
 use skep_server::Running;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tower::util::MapResponseLayer;
+use tower_http::trace::TraceLayer;
 use tungstenite::client::IntoClientRequest;
 use tungstenite::protocol::frame::coding::{Data, OpCode};
 use tungstenite::protocol::frame::{Frame, coding::CloseCode};
 use tungstenite::{Error, Message, WebSocket};
 
 use super::http2::{Io, block_on};
-use super::support::{Raw, address, server};
+use super::support::{Raw, address, app, server, start_app};
 
 fn request(server: &Running, origin: Option<&str>) -> tungstenite::handshake::client::Request {
     let mut request = format!("ws://{}/echo", address(server)).into_client_request().unwrap();
@@ -79,6 +81,39 @@ fn a_handler_that_ends_fails_or_panics_closes_with_its_code() {
         assert_eq!(closing(&mut client), code, "{said}");
     }
     assert_eq!(Raw::connect(&server).say("GET / HTTP/1.1\r\nHost: x\r\n\r\n").answer().status, 200);
+}
+
+#[test]
+fn a_layer_of_tower_takes_no_websocket_away_and_makes_none() {
+    let server = start_app(|| app().layer(TraceLayer::new_for_http()), &[("listen", "127.0.0.1:0")]);
+    let mut client = connect(&server);
+    client.send(Message::text("through the layer")).unwrap();
+    assert_eq!(client.read().unwrap(), Message::text("through the layer"));
+    // Without a byte stream behind it, what follows would still be requests, while a proxy has ceased to look at them.
+    let switch = |mut response: http::Response<skep::Body>| {
+        *response.status_mut() = http::StatusCode::SWITCHING_PROTOCOLS;
+        response.headers_mut().insert("upgrade", http::HeaderValue::from_static("x"));
+        response
+    };
+    let layer = MapResponseLayer::new(switch);
+    let server = start_app(move || app().layer(layer.clone()), &[("listen", "127.0.0.1:0")]);
+    let answer = Raw::connect(&server).say("GET / HTTP/1.1\r\nHost: x\r\n\r\n").answer();
+    assert_eq!(answer.status, 500, "{answer:?}");
+    assert!(answer.head.contains("close"), "{answer:?}");
+}
+
+#[test]
+fn a_peer_that_trickles_after_the_close_frame_is_given_up() {
+    let server = server(&[]);
+    let mut client = connect(&server);
+    client.send(Message::text("bye")).unwrap();
+    while !matches!(client.read().unwrap(), Message::Close(_)) {}
+    let (mut stream, start) = (client.into_inner(), Instant::now());
+    // An empty frame every second, and no close frame.
+    while stream.write_all(&[0x82, 0x80, 0, 0, 0, 0]).is_ok() {
+        assert!(start.elapsed() < Duration::from_secs(30), "the connection is still open");
+        std::thread::sleep(Duration::from_secs(1));
+    }
 }
 
 #[test]

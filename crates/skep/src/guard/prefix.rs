@@ -71,6 +71,13 @@ impl PathPrefix {
         self.begins(&resolved) || self.begins(&as_written)
     }
 
+    /// True if the path is below the prefix as it is written. For what the prefix permits: a path which only some reading has below it,
+    /// such as `/x/..%2Fadmin`, may lead elsewhere.
+    pub(crate) fn begins_literally(&self, path: &str) -> bool {
+        let mut path = path.strip_prefix('/').unwrap_or(path).split('/');
+        self.0.iter().all(|own| path.next() == Some(own))
+    }
+
     fn begins(&self, path: &[&str]) -> bool {
         path.len() >= self.0.len() && self.0.iter().zip(path).all(|(own, other)| own == other)
     }
@@ -103,6 +110,15 @@ mod tests {
         }
         for path in ["/", "/admins", "/x/admin", "/%61dmins"] {
             assert!(!admin.holds(path), "{path}");
+        }
+        for (path, is_below) in [
+            ("/admin", true),
+            ("/admin/x", true),
+            ("/admin%2Fx", false),
+            ("/x%2F..%2Fadmin", false),
+            ("//admin", false),
+        ] {
+            assert_eq!(admin.begins_literally(path), is_below, "{path}");
         }
     }
 }

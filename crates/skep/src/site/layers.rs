@@ -7,6 +7,7 @@ use std::rc::Rc;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use futures_util::future::Either;
+use http::StatusCode;
 use http::request::Parts;
 
 use super::Local;
@@ -20,13 +21,20 @@ use crate::request::{Peer, Request, RequestId};
 use crate::response::Response;
 use crate::tower::Stack;
 
-/// Where the account of a request waits for its response, which a layer may replace.
+/// Where what a layer would lose waits: its response is another one, or has another body.
 #[derive(Clone, Default)]
-struct AccountSlot(Arc<Mutex<Option<Box<Account>>>>);
+struct Aside(Arc<Mutex<Kept>>);
 
-impl AccountSlot {
-    fn swap(&self, account: Option<Box<Account>>) -> Option<Box<Account>> {
-        mem::replace(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner), account)
+#[derive(Default)]
+struct Kept {
+    account: Option<Box<Account>>,
+    /// A body that upgrades the connection.
+    upgrade: Option<Body>,
+}
+
+impl Aside {
+    fn replace(&self, kept: Kept) -> Kept {
+        mem::replace(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner), kept)
     }
 }
 
@@ -59,11 +67,13 @@ impl Local {
                 let inner = inner.upgrade().expect("a request holds its application");
                 let Request { mut parts, body, peer, id, is_accounted } = request;
                 let id = id.unwrap_or_else(|| inner.ids.next());
-                let slot = parts.extensions.remove::<AccountSlot>();
+                let aside = parts.extensions.remove::<Aside>();
                 let responding = Self { inner }.respond(parts, body, peer, (id, is_accounted));
                 async move {
                     let mut response = responding.await;
-                    slot.and_then(|slot| slot.swap(response.take_account()));
+                    if let Some(aside) = aside {
+                        aside.replace(Kept { account: response.take_account(), upgrade: response.take_upgrade() });
+                    }
                     response
                 }
             });
@@ -75,10 +85,8 @@ impl Local {
     /// What a layer fails with, or panics with, is an error page.
     async fn through(self, layers: Stack, mut request: Request) -> Response {
         let (id, peer) = (request.id.unwrap_or_else(|| self.inner.ids.next()), request.peer);
-        let slot = request.is_accounted.then(AccountSlot::default);
-        if let Some(slot) = &slot {
-            request.parts.extensions.insert(slot.clone());
-        }
+        let (aside, is_accounted) = (Aside::default(), request.is_accounted);
+        request.parts.extensions.insert(aside.clone());
         let result = CatchPanic(pin!(layers.call(request))).await;
         let result = result.unwrap_or_else(|panicked| Err(Error::internal(panicked)));
         let mut response = result.unwrap_or_else(|error| {
@@ -87,9 +95,12 @@ impl Local {
             self.site().resources.add_security_headers(&mut response, &nonce, peer);
             response
         });
-        if let Some(slot) = slot {
-            let mut account =
-                slot.swap(None).or_else(|| abandoned(id)).unwrap_or_else(|| Box::new(Account::new(id.into())));
+        let Kept { account, upgrade } = aside.replace(Kept::default());
+        if let Some(upgrade) = upgrade.filter(|_| response.status() == StatusCode::SWITCHING_PROTOCOLS) {
+            *response.body_mut() = upgrade;
+        }
+        if is_accounted {
+            let mut account = account.or_else(|| abandoned(id)).unwrap_or_else(|| Box::new(Account::new(id.into())));
             account.cause = response.cause().map(str::to_owned).or(account.cause);
             response.set_account(Some(account));
         }

@@ -4,7 +4,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use http::StatusCode;
 
-use super::{Line, write_target};
+use super::{Line, without_secrets, write_target};
 use crate::log::record::hex;
 use crate::log::text::{date_and_time, write_escaped, write_padded};
 use crate::log::write_json;
@@ -151,6 +151,7 @@ fn write_object(out: &mut Vec<u8>, line: &Line<'_>, time: &[u8]) {
     out.push(b'"');
     let mut target = Vec::new();
     write_target(&mut target, line.target);
+    let referer = line.referer.map(without_secrets);
     let id = line.id.map(hex);
     let members = [
         ("peer", Some(line.peer)),
@@ -158,7 +159,7 @@ fn write_object(out: &mut Vec<u8>, line: &Line<'_>, time: &[u8]) {
         // Escaped for a line already; once more for JSON.
         ("target", std::str::from_utf8(&target).ok()),
         ("version", Some(line.version).filter(|version| !version.is_empty())),
-        ("referer", line.referer),
+        ("referer", referer.as_deref()),
         ("agent", line.agent),
         ("request", id.as_ref().and_then(|id| std::str::from_utf8(id).ok())),
         ("trace", line.trace),
@@ -257,7 +258,7 @@ impl Field {
             Self::Bytes => write_padded(out, line.bytes, 1),
             Self::Micros => write_padded(out, micros(line), 1),
             Self::Seconds => write_padded(out, line.time.as_secs(), 1),
-            Self::Referer => text(out, line.referer),
+            Self::Referer => text(out, line.referer.map(without_secrets).as_deref()),
             Self::Agent => text(out, line.agent),
             Self::Id => match line.id {
                 Some(id) => out.extend_from_slice(&hex(id)),

@@ -40,16 +40,21 @@ fn a_line_has_all_that_is_asked_for() {
 
 #[test]
 fn combined_and_json_have_the_header_fields() {
-    let full =
-        Line { referer: Some("/\""), agent: Some("x\ny"), user: Some("ann b"), id: Some(1), ..example("/a?token=1") };
+    let full = Line {
+        referer: Some("/\"?token=1&a=b"),
+        agent: Some("x\ny"),
+        user: Some("ann b"),
+        id: Some(1),
+        ..example("/a?token=1")
+    };
     assert_eq!(
         written("layout=combined", &full),
-        "::1 - ann_b [21/Nov/2026:07:30:00 +0000] \"GET /a?token=*** HTTP/1.1\" 200 13 \"/\\\"\" \"x\\u{a}y\"\n"
+        "::1 - ann_b [21/Nov/2026:07:30:00 +0000] \"GET /a?token=*** HTTP/1.1\" 200 13 \"/\\\"?token=***&a=b\" \"x\\u{a}y\"\n"
     );
     assert_eq!(
         written("layout=json", &full),
         "{\"time\":\"TIME\",\"peer\":\"::1\",\"method\":\"GET\",\"target\":\"/a?token=***\",\"version\":\"HTTP/1.1\",\
-         \"referer\":\"/\\\"\",\"agent\":\"x\\ny\",\"request\":\"0000000000000001\",\"user\":\"ann b\",\"status\":200,\"bytes\":13,\
+         \"referer\":\"/\\\"?token=***&a=b\",\"agent\":\"x\\ny\",\"request\":\"0000000000000001\",\"user\":\"ann b\",\"status\":200,\"bytes\":13,\
          \"micros\":85}\n"
     );
 }
