@@ -84,11 +84,13 @@ with_defaults! {
         /// Bodies that are compressed piece by piece at the same time, in this process (200). Others are sent as they are.
         pub concurrent: u64 = 200,
         /// Those that there are.
+        #[cfg_attr(not(feature = "compression"), allow(dead_code, reason = "nothing is compressed"))]
         pub(crate) running: Quota = Quota::default(),
     }
 }
 
 /// What the author of a response says: [`Response::with_compression`].
+#[cfg_attr(not(feature = "compression"), allow(dead_code, reason = "nothing is compressed"))]
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Wish(pub(crate) bool);
 

@@ -109,15 +109,17 @@ impl SharedCx<'_> {
                 let result = made(&make, &public).await;
                 making.set(start.elapsed());
                 Ok::<_, Infallible>(if inputs.holds(public.inputs()) {
-                    let mut result = whole(result, life, &public);
+                    let result = whole(result, life, &public);
                     let is_allowed = || self.resources().shared().page_variants.allows_number(name.type_number());
                     let is_stored = matches!(&result, Ok((kept, _)) if kept.is_to_be_stored()) && is_allowed();
                     #[cfg(feature = "compression")]
-                    if let Ok((kept, _)) = &mut result
-                        && is_stored
-                    {
-                        page::pack(kept, &public).await;
-                    }
+                    let result = match result {
+                        Ok((mut kept, life)) if is_stored => {
+                            page::pack(&mut kept, &public).await;
+                            Ok((kept, life))
+                        }
+                        result => result,
+                    };
                     answer(result, inputs, &failure, is_stored)
                 } else {
                     Computed::new(PageEntry::Depends(inputs.and(public.inputs()).bits()))

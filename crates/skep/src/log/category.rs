@@ -43,7 +43,7 @@ pub struct Line<'l, T: Display> {
     content: Option<Content<'l, T>>,
 }
 
-/// Small, for it moves with each field: 700 bytes here made a call whose level is off cost 245 ns instead of 23.
+/// Small, for it moves with each field, also where the level is off.
 struct Content<'l, T> {
     first: &'static Site,
     text: T,
