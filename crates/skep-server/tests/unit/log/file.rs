@@ -217,7 +217,7 @@ fn a_fifo_is_written_while_it_is_read_and_never_waited_for() {
     // It stands still: what it has not taken is for later, whole lines first.
     let lines = b"a line of 16 it.\n".repeat(8192);
     let stopped = log.write(&lines, NOW).unwrap_err();
-    assert!(stopped.is_slow() && stopped.written > 0 && stopped.written % 17 == 0, "{stopped:?}");
+    assert!(stopped.is_slow() && stopped.written > 0 && stopped.written.is_multiple_of(17), "{stopped:?}");
     drop(first);
     assert_eq!(log.write(b"two\n", NOW).unwrap_err().error.kind(), io::ErrorKind::BrokenPipe);
     // The next one finds what the first one has left.

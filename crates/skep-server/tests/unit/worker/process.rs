@@ -1,3 +1,5 @@
+//! Unit tests of `worker::process`.
+
 use std::net::{TcpListener, TcpStream};
 
 use super::*;
