@@ -9,6 +9,7 @@
 mod layout;
 mod rule;
 
+use std::borrow::Cow;
 use std::cell::RefCell;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
@@ -123,30 +124,24 @@ impl AccessLog {
 }
 
 fn write_target(out: &mut Vec<u8>, target: &str) {
-    let Some((path, query)) = target.split_once('?') else { return write_escaped(out, target) };
-    write_escaped(out, path);
-    let mut mark = b'?';
-    for pair in query.split('&') {
-        out.push(mark);
-        mark = b'&';
-        match pair.split_once('=') {
-            Some((name, _)) if is_secret(name) => {
-                write_escaped(out, name);
-                out.extend_from_slice(b"=***");
-            }
-            _ => write_escaped(out, pair),
-        }
-    }
+    write_escaped(out, &without_secrets(target));
 }
 
-/// An address without the values of secret query parameters: the page before may have been reached by a link with a token.
-fn without_secrets(address: &str) -> String {
-    let Some((path, query)) = address.split_once('?') else { return address.to_owned() };
-    let pairs = query.split('&').map(|pair| match pair.split_once('=') {
-        Some((name, _)) if is_secret(name) => format!("{name}=***"),
-        _ => pair.to_owned(),
-    });
-    format!("{path}?{}", pairs.collect::<Vec<_>>().join("&"))
+/// An address without the values of secret query parameters: the target of a request, or the page that led to it.
+fn without_secrets(address: &str) -> Cow<'_, str> {
+    fn secret(pair: &str) -> Option<&str> {
+        pair.split_once('=').map(|(name, _)| name).filter(|name| is_secret(name))
+    }
+    match address.split_once('?') {
+        Some((path, query)) if query.split('&').any(|pair| secret(pair).is_some()) => {
+            let pairs = query.split('&').map(|pair| match secret(pair) {
+                Some(name) => format!("{name}=***"),
+                None => pair.to_owned(),
+            });
+            format!("{path}?{}", pairs.collect::<Vec<_>>().join("&")).into()
+        }
+        _ => address.into(),
+    }
 }
 
 fn is_secret(name: &str) -> bool {
