@@ -148,8 +148,8 @@ impl Written {
             }
             thread::sleep(PAUSE);
         }
-        let waiting = clock(ClockId::ThreadCPUTime) - own;
-        let all = clock(ClockId::ProcessCPUTime) - process - waiting;
+        let waiting = clock(ClockId::ThreadCPUTime).saturating_sub(own);
+        let all = clock(ClockId::ProcessCPUTime).saturating_sub(process + waiting);
         Ok(Cost { caller: each(caller, LINES), all: Some(each(all, LINES)) })
     }
 

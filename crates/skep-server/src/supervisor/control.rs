@@ -66,7 +66,10 @@ impl ControlCommand {
             ["drain"] => return Err("expected drain WORKER, such as drain 3: status lists the workers".to_owned()),
             ["reopen"] => Self::Reopen,
             ["stop"] => Self::Stop,
-            ["log", "user" | "address", _, _, ..] => Self::Raise(Raise::parse(&words[1..])?),
+            // With one word more it is a category of this name.
+            ["log", "user" | "address"] | ["log", "user" | "address", _, _, ..] => {
+                Self::Raise(Raise::parse(&words[1..])?)
+            }
             ["log", change @ ..] => Self::Level(LevelChange::parse(change)?),
             _ => return Err(format!("unknown command \"{line}\": expected one of {COMMANDS}")),
         })

@@ -23,6 +23,7 @@ fn commands_are_parsed_and_an_unknown_one_lists_them() {
     }
     assert!(ControlCommand::parse("restart").unwrap_err().contains("expected one of status"));
     assert!(ControlCommand::parse("log loud").unwrap_err().contains("error, warn"));
+    assert!(ControlCommand::parse("log user").unwrap_err().contains("such as log user anna debug 15m"));
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::io;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::Client;
 use crate::http2::{Http2, Method};
@@ -11,6 +11,9 @@ use crate::http2::{Http2, Method};
 const OPEN: u32 = 65_535;
 
 const STREAMS: u32 = 100;
+
+/// How long a busy server may take to see that a client sends too much.
+const CLOSES_WITHIN: Duration = Duration::from_secs(1);
 
 /// 20 connections with 100 requests each, whose responses they do not let the server send.
 pub(super) fn zero_windows(client: &mut Client) -> io::Result<()> {
@@ -134,12 +137,16 @@ fn flood(client: &mut Client, mut http2: Http2, times: u32, frames: impl Fn(&mut
     Ok(())
 }
 
-/// Sends these frames at once on a connection of their own.
+/// Sends these frames at once on a connection of their own, which the server should then close: that is an error here, and counted.
 fn new_connection(client: &Client, frames: impl Fn(&mut Http2)) -> io::Result<()> {
     let mut http2 = Http2::open(client.connect()?, OPEN)?;
     client.count(1);
     frames(&mut http2);
-    exchange(&mut http2)
+    let sent = Instant::now();
+    while sent.elapsed() < CLOSES_WITHIN {
+        exchange(&mut http2)?;
+    }
+    Ok(())
 }
 
 fn exchange(http2: &mut Http2) -> io::Result<()> {
