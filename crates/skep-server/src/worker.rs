@@ -95,10 +95,10 @@ impl Worker {
         if context.is_retiring() {
             context.publish_retiring();
             let drain = state.wait_for(|state| *state == WorkerState::Draining);
-            let _ = tokio::time::timeout(LINGER.min(grace), select(drain, context.closed())).await;
+            let _ = tokio::time::timeout(LINGER.min(grace), select(drain, context.empty())).await;
         }
         context.drain();
-        if tokio::time::timeout(grace, context.closed()).await.is_err() {
+        if tokio::time::timeout(grace, context.empty()).await.is_err() {
             tracing::warn!(connections = context.count(), "closed connections that were not finished in time");
         }
         Ok(())

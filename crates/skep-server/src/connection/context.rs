@@ -312,10 +312,6 @@ impl Context {
         self.changed.notify_waiters();
     }
 
-    pub(crate) async fn closed(&self) {
-        self.until(|context| context.count() == 0).await;
-    }
-
     /// Registers an accepted connection, until the guard is dropped.
     pub(crate) fn register(self: &Rc<Self>) -> ConnectionGuard {
         self.open.set(self.open.get() + 1);

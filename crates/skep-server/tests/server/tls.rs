@@ -4,6 +4,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use rustls::pki_types::{CertificateDer, ServerName, pem::PemObject};
 use rustls::{ClientConfig, RootCertStore};
@@ -48,6 +49,10 @@ impl Drop for Files {
 }
 
 async fn connect(server: &Running, root: &str, protocol: &[u8]) -> TlsStream<TcpStream> {
+    shake_hands(TcpStream::connect(address(server)).await.unwrap(), root, protocol).await
+}
+
+async fn shake_hands(stream: TcpStream, root: &str, protocol: &[u8]) -> TlsStream<TcpStream> {
     let mut roots = RootCertStore::empty();
     roots.add(CertificateDer::from_pem_file(root).unwrap()).unwrap();
     let provider = Arc::new(rustls::crypto::ring::default_provider());
@@ -57,7 +62,6 @@ async fn connect(server: &Running, root: &str, protocol: &[u8]) -> TlsStream<Tcp
         .with_root_certificates(roots)
         .with_no_client_auth();
     config.alpn_protocols = vec![protocol.to_vec()];
-    let stream = TcpStream::connect(address(server)).await.unwrap();
     let name = ServerName::try_from("localhost").unwrap();
     TlsConnector::from(Arc::new(config)).connect(name, stream).await.unwrap()
 }
@@ -78,6 +82,25 @@ fn both_protocols_are_spoken_with_a_certificate_from_files() {
         let mut sender = http2::handshake(stream).await;
         let answer = sender.send_request(http2::get("/")).await.unwrap();
         assert_eq!(http2::text(answer).await.unwrap().1, b"Hello, world!");
+    });
+}
+
+#[test]
+fn a_server_that_stops_finishes_the_handshakes_that_wait() {
+    let files = Files::new("stops");
+    let server = server(&[("tls.certificate", &files.path("a.crt")), ("tls.key", &files.path("a.key"))]);
+    http2::block_on(async {
+        let late = TcpStream::connect(address(&server)).await.unwrap();
+        // It is accepted before the server stops.
+        drop(connect(&server, &files.path("a.crt"), b"http/1.1").await);
+        let stopping = std::thread::spawn(|| server.stop());
+        tokio::time::sleep(Duration::from_millis(300)).await;
+        let mut stream = shake_hands(late, &files.path("a.crt"), b"http/1.1").await;
+        stream.write_all(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n").await.unwrap();
+        let mut all = String::new();
+        stream.read_to_string(&mut all).await.unwrap();
+        assert!(all.contains("\r\nconnection: close\r\n") && all.ends_with("Hello, world!"), "{all}");
+        stopping.join().unwrap();
     });
 }
 
