@@ -9,6 +9,7 @@ use http::header::{
 };
 use http::request::Parts;
 use http::{HeaderValue, Method, StatusCode};
+use sha1::{Digest, Sha1};
 
 use super::{CloseCode, WebSocket};
 use crate::body::Body;
@@ -188,7 +189,7 @@ fn accept(parts: &Parts) -> Result<Option<HeaderValue>> {
     if STANDARD.decode(key).map_or(0, |key| key.len()) != 16 {
         return Err(Error::bad_request("Sec-WebSocket-Key is not 16 bytes in base64"));
     }
-    let digest = sha1_smol::Sha1::from([key, GUID].concat()).digest().bytes();
+    let digest = Sha1::new().chain_update(key).chain_update(GUID).finalize();
     Ok(Some(HeaderValue::try_from(STANDARD.encode(digest))?))
 }
 
