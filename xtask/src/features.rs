@@ -1,11 +1,16 @@
 //! The feature matrix: each crate of the product with each of its features alone, with none and with all.
 //!
 //! A feature that no source of its crate names only turns on those of other crates, and is checked there: alone it is left out.
+//! Crates with the compiler of components are checked with no feature and all at once with all of theirs: the compiler is
+//! checked again for each set of features, which takes a minute.
 
 use std::path::Path;
 use std::{fs, io};
 
 use crate::command;
+
+/// Crates that bring the compiler of components.
+const WITH_COMPILER: &[&str] = &["skep-cli", "skep-isolate"];
 
 /// The commands of the matrix.
 pub(crate) fn commands() -> Result<Vec<String>, String> {
@@ -24,6 +29,8 @@ pub(crate) fn commands() -> Result<Vec<String>, String> {
         read_all(&folder.join("src"), &mut sources).map_err(|error| format!("{}: {error}", folder.display()))?;
         all.extend(of(&text, &sources));
     }
+    let packages: String = WITH_COMPILER.iter().map(|name| format!(" -p {name}")).collect();
+    all.push(format!("cargo check --quiet{packages} --all-features"));
     Ok(all)
 }
 
@@ -43,10 +50,14 @@ fn read_all(folder: &Path, texts: &mut String) -> io::Result<()> {
 /// The commands for the crate with this manifest and these sources; none if it has no features.
 fn of(manifest: &str, sources: &str) -> Vec<String> {
     let name = manifest.lines().find_map(|line| line.strip_prefix("name = \"")).unwrap_or_default();
-    let check = format!("cargo check --quiet -p {} --no-default-features", name.trim_end_matches('"'));
+    let name = name.trim_end_matches('"');
+    let check = format!("cargo check --quiet -p {name} --no-default-features");
     let features = features(manifest);
     if features.is_empty() {
         return Vec::new();
+    }
+    if WITH_COMPILER.contains(&name) {
+        return vec![check];
     }
     let named = features.iter().filter(|feature| sources.contains(&format!("feature = \"{feature}\"")));
     let alone = named.map(|feature| format!("{check} --features {feature}"));
@@ -71,5 +82,7 @@ mod tests {
         let expected = [check.to_owned(), format!("{check} --features b"), format!("{check} --features c-d")];
         assert_eq!(of(manifest, sources), [&expected[..], &[format!("{check} --all-features")]].concat());
         assert!(of("[package]\nname = \"a\"\n", "").is_empty());
+        let heavy = "[package]\nname = \"skep-cli\"\n[features]\na = []\n";
+        assert_eq!(of(heavy, "feature = \"a\"").len(), 1);
     }
 }

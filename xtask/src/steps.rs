@@ -135,7 +135,7 @@ pub(crate) const STEPS: &[Step] = &[
     },
     Step {
         name: "features",
-        about: "each crate compiles with each feature alone that its source names, with none and with all",
+        about: "each crate compiles with none of its features, with all, and with each alone (but those with a compiler of components)",
         hermetic: false,
         work: Work::Features,
     },
