@@ -1,8 +1,12 @@
 //! Cookies (RFC 6265bis) with secure defaults.
 
+mod pending;
+
 use std::time::Duration;
 
 use http::{HeaderMap, HeaderValue, header};
+
+pub(crate) use pending::{PendingCookies, left_by};
 
 /// A cookie for a response. Defaults: `HttpOnly`, `SameSite=Lax`, `Path=/`, `Secure` over TLS, and no `Max-Age` (the browser
 /// drops it when it closes).

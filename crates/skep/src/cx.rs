@@ -215,7 +215,8 @@ impl<'r> Cx<'r> {
     pub fn session(&self) -> Session<'_> {
         let cookie = self.cookie(session::cookie_name(self.is_secure()));
         let state = self.session.get_or_init(Box::default);
-        Session::new(state, &self.shared.resources().shared().sessions, cookie, self.is_secure(), self.peer)
+        let resources = self.shared.resources();
+        Session::new(state, resources.cookies(), &resources.shared().sessions, cookie, self.is_secure(), self.peer)
     }
 
     /// Sets a header field of the response, unless the handler's response sets it too.
@@ -425,29 +426,15 @@ impl<'r> Cx<'r> {
         self.shared.resources().shared().explain(error)
     }
 
-    /// The handler has returned an error. What it did to the session is done, and the browser must hear of it: else it would
-    /// have no session after one was renewed.
+    /// The handler has returned an error.
     pub(crate) fn fail(&self, error: Error) -> Error {
         self.undo();
-        let error = self.explain(error);
-        let cookies = self.session.get().into_iter().flat_map(|session| session.take_cookies());
-        cookies.fold(error, |error, cookie| {
-            let error = error.with_cookie(cookie.header_value(self.is_secure()));
-            error.with_header(header::CACHE_CONTROL, PRIVATE)
-        })
-    }
-
-    fn session_cookies(&mut self) {
-        let cookies: Vec<Cookie> = self.session.get().into_iter().flat_map(|session| session.take_cookies()).collect();
-        for cookie in &cookies {
-            self.set_cookie(cookie);
-        }
+        self.explain(error)
     }
 
     /// The handler has returned `Ok`: keeps what it wrote, and gives what it said beside its answer.
     pub(crate) async fn complete(mut self) -> Result<Option<Box<HeaderMap>>> {
         self.form_cookies()?;
-        self.session_cookies();
         if self.shared.resources().is_private() {
             let headers = self.headers.get_or_insert_default();
             headers.entry(header::CACHE_CONTROL).or_insert(PRIVATE);
@@ -477,4 +464,4 @@ impl<'r> Cx<'r> {
 }
 
 /// The `Cache-Control` of what may hold what is one user's.
-const PRIVATE: HeaderValue = HeaderValue::from_static("private, no-cache");
+pub(crate) const PRIVATE: HeaderValue = HeaderValue::from_static("private, no-cache");

@@ -27,7 +27,7 @@ use crate::response::{Response, Result};
 use crate::route::Route;
 use crate::service::{BodyKind, Handle, Input, ResponseFuture};
 
-pub(crate) use around::Around;
+pub(crate) use around::{Around, forbid_shared_caches};
 
 /// A service or a folder without its type.
 pub(crate) struct Endpoint {

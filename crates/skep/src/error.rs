@@ -137,12 +137,6 @@ impl Error {
         self
     }
 
-    /// Adds a cookie to the response, to those that it has.
-    pub(crate) fn with_cookie(mut self, cookie: http::HeaderValue) -> Self {
-        self.inner.headers.append(http::header::SET_COOKIE, cookie);
-        self
-    }
-
     /// Changes the status.
     ///
     /// ```

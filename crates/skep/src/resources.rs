@@ -13,6 +13,7 @@ use http::{HeaderMap, header};
 
 use crate::body::drain::DrainSignal;
 use crate::cache::{Cache, Caches, Pages, Store};
+use crate::cookie::PendingCookies;
 use crate::error::{Error, Result};
 use crate::form::once::Ledger;
 use crate::keys::AppKeys;
@@ -85,6 +86,8 @@ pub(crate) struct ThreadResources {
     is_private: Cell<bool>,
     /// The place of the language that was chosen for the request, among those of the application.
     language: Cell<Option<usize>>,
+    /// What the browser must get, whatever becomes of the request.
+    cookies: PendingCookies,
 }
 
 struct PerThread {
@@ -195,6 +198,7 @@ impl ThreadResources {
             transaction: OnceCell::new(),
             is_private: Cell::new(false),
             language: Cell::new(None),
+            cookies: PendingCookies::default(),
         }
     }
 
@@ -207,6 +211,7 @@ impl ThreadResources {
             transaction: OnceCell::new(),
             is_private: Cell::new(false),
             language: Cell::new(None),
+            cookies: PendingCookies::default(),
         }
     }
 
@@ -221,6 +226,10 @@ impl ThreadResources {
 
     pub(crate) fn is_private(&self) -> bool {
         self.is_private.get()
+    }
+
+    pub(crate) fn cookies(&self) -> &PendingCookies {
+        &self.cookies
     }
 
     /// The first one counts: a later guard may know less.

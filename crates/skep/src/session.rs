@@ -36,7 +36,7 @@ use http::{HeaderValue, StatusCode};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::cookie::Cookie;
+use crate::cookie::{Cookie, PendingCookies};
 use crate::error::{Error, Result};
 use crate::request::Peer;
 
@@ -167,9 +167,10 @@ with_defaults! {
 /// another request has just renewed or ended.
 pub struct Session<'c> {
     state: &'c State,
+    pending: &'c PendingCookies,
     sessions: &'c Sessions,
     cookie: Option<&'c str>,
-    cookie_name: &'static str,
+    is_secure: bool,
     peer: Peer,
 }
 
@@ -177,16 +178,6 @@ pub struct Session<'c> {
 #[derive(Debug, Default)]
 pub(crate) struct State {
     now: RefCell<LoadState>,
-    /// The cookie to send.
-    cookie: RefCell<Option<Cookie>>,
-    /// What else is to be sent, whatever becomes of the request.
-    others: RefCell<Vec<Cookie>>,
-}
-
-impl State {
-    pub(crate) fn take_cookies(&self) -> impl Iterator<Item = Cookie> + use<> {
-        self.cookie.take().into_iter().chain(self.others.take())
-    }
 }
 
 #[derive(Clone, Debug, Default)]
@@ -215,12 +206,13 @@ const ATTEMPTS: u32 = 100;
 impl<'c> Session<'c> {
     pub(crate) fn new(
         state: &'c State,
+        pending: &'c PendingCookies,
         sessions: &'c Sessions,
         cookie: Option<&'c str>,
-        tls: bool,
+        is_secure: bool,
         peer: Peer,
     ) -> Self {
-        Self { state, sessions, cookie, cookie_name: cookie_name(tls), peer }
+        Self { state, pending, sessions, cookie, is_secure, peer }
     }
 
     /// The value, if there is one.
@@ -361,8 +353,8 @@ impl<'c> Session<'c> {
 
     /// Makes the browser forget it.
     fn close(&self) {
-        if self.cookie.is_some() || self.state.cookie.borrow().is_some() {
-            self.state.cookie.replace(Some(Cookie::removal(self.cookie_name)));
+        if self.cookie.is_some() || self.pending.has_session() {
+            self.pending.set_session(&Cookie::removal(cookie_name(self.is_secure)), self.is_secure);
         }
         self.put(LoadState::Nobody);
     }
@@ -452,8 +444,8 @@ impl<'c> Session<'c> {
 
     /// Tells the browser its id.
     fn tell(&self, id: &Id) {
-        let cookie = Cookie::new(self.cookie_name, id.to_text()).max_age(self.sessions.rules.life);
-        self.state.cookie.replace(Some(cookie));
+        let cookie = Cookie::new(cookie_name(self.is_secure), id.to_text()).max_age(self.sessions.rules.life);
+        self.pending.set_session(&cookie, self.is_secure);
     }
 
     fn over(&self) -> Error {

@@ -24,7 +24,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Instant;
 
-use http::header::{ALLOW, LOCATION, ORIGIN};
+use http::header::{ALLOW, LOCATION, ORIGIN, SET_COOKIE};
 use http::request::Parts;
 use http::{HeaderValue, Method, StatusCode};
 
@@ -33,6 +33,7 @@ use crate::body::Body;
 use crate::cache::{Cache, Store};
 #[cfg(feature = "compression")]
 use crate::compression::{self, Situation};
+use crate::cookie;
 use crate::cors::{self, CorsTable};
 use crate::cx::Cx;
 use crate::endpoint::Endpoint;
@@ -57,7 +58,7 @@ use crate::setup::Setup;
 use crate::sql;
 use crate::status::Part;
 use failures::About;
-use headers::{add_headers, drop_body};
+use headers::{add_cookies, add_headers, drop_body};
 use ids::Ids;
 pub use job::Job;
 use parts::{endpoint, page_of_form, without_path};
@@ -324,7 +325,7 @@ impl Local {
                 Some((number, mount)) => {
                     account.enter(|| account::set_service(number));
                     // A block of its own: what is pinned borrows the parts until it is dropped.
-                    let admitted = { CatchPanic(pin!(local.admit_to_mount(&parts, peer, id))).await };
+                    let admitted = { CatchPanic(pin!(local.admit_to_mount(&parts, (peer, id), &resources))).await };
                     match admitted {
                         Ok(Ok(())) => mount.catching(Mounted::new(&mut parts, body, peer, id)).await,
                         refused => refused.map(|refused| refused.map(|()| Response::default())),
@@ -353,6 +354,7 @@ impl Local {
                     }
                 },
             };
+            add_cookies(&mut response, resources.cookies().take());
             #[cfg(feature = "compression")]
             {
                 let situation = Situation { is_private: resources.is_private(), is_foreign: mount.is_some() };
@@ -381,6 +383,37 @@ impl Local {
         let mut response = nonce.enter(|| self.fail(error, self.inner.ids.next(), &About::default()));
         self.site().resources.add_security_headers(&mut response, &nonce, Peer::default());
         response
+    }
+
+    /// Drops a request that [`answer`](Self::answer) has not answered yet, and makes its error page, with the cookies that its browser
+    /// must get all the same, such as that of a session with a new id.
+    ///
+    /// ```
+    /// use skep::prelude::*;
+    ///
+    /// # let mut setup = skep::Setup::default();
+    /// # setup.temporary_database = true;
+    /// let local = std::sync::Arc::new(App::new().open(setup).unwrap()).local();
+    /// let (parts, ()) = http::Request::new(()).into_parts();
+    /// let request = Box::pin(local.answer(skep::Request::new(parts, skep::Body::empty())));
+    /// let error = Error::new(StatusCode::SERVICE_UNAVAILABLE).with_cause("it took too long");
+    /// assert_eq!(local.abandon(|| drop(request), &error).status(), 503);
+    /// ```
+    #[must_use]
+    pub fn abandon(&self, drop_request: impl FnOnce(), error: &Error) -> Response {
+        let ((), cookies) = cookie::left_by(drop_request);
+        let mut response = self.failure(error);
+        add_cookies(&mut response, cookies);
+        response
+    }
+
+    /// The error page in place of a response that cannot be sent, with the cookies of that.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn failure_instead_of(&self, response: &Response, error: &Error) -> Response {
+        let mut failure = self.failure(error);
+        add_cookies(&mut failure, response.headers().get_all(SET_COOKIE).iter().cloned().collect());
+        failure
     }
 
     /// The application.

@@ -2,6 +2,8 @@
 
 #[path = "accounts/app.rs"]
 mod app;
+#[path = "accounts/failing.rs"]
+mod failing;
 #[path = "accounts/guessing.rs"]
 mod guessing;
 #[path = "accounts/staying.rs"]
@@ -26,15 +28,23 @@ struct World {
 
 impl World {
     fn new() -> Self {
+        Self::of(app::app())
+    }
+
+    fn of(app: skep::App) -> Self {
         let mut setup = Setup::default();
         (setup.temporary_database, setup.clock) = (true, Clock::manual());
         let clock = setup.clock.clone();
-        Self { site: Arc::new(app::app().open(setup).unwrap()), clock }
+        Self { site: Arc::new(app.open(setup).unwrap()), clock }
     }
 
     /// With an account, and a browser that is signed in.
     fn with_ada() -> (Self, Client) {
-        let world = Self::new();
+        Self::new().and_ada()
+    }
+
+    fn and_ada(self) -> (Self, Client) {
+        let world = self;
         let client = world.client();
         client.post("/sign-up", &[("email", ADA)]);
         assert_eq!(client.post(&world.link(), &[("password", PASSWORD)]).text(), "welcome");

@@ -131,12 +131,12 @@ impl<F: Future<Output = Response>> Future for ResponseFuture<F> {
             // A client or a proxy that believed it would take what follows on this connection for something else.
             let error =
                 Error::internal(format!("status {} is no response without cx.upgrade", response.status().as_u16()));
-            response = exchange.connection.context.local.failure(&error);
+            response = exchange.connection.context.local.failure_instead_of(&response, &error);
             self.is_last = true;
         }
         if !exchange.hold(&response) {
             exchange.connection.context.count_event(Counter::Unsent);
-            response = exchange.connection.no_room();
+            response = exchange.connection.no_room(&response);
         }
         exchange.connection.stream.set(Some(StreamState::WaitsForClient));
         let closes = self.is_last || exchange.closes_connection();
@@ -159,25 +159,25 @@ impl<F> ResponseFuture<F> {
 
     /// Cancels the application.
     fn give_up(&mut self) -> Response {
-        self.application = None;
         self.is_last = true;
         let exchange = self.exchange.as_mut().expect("not polled after completion");
-        exchange.account = account::take_abandoned();
         let context = &exchange.connection.context;
         context.count_event(Counter::RequestTime);
         let error = Error::new(StatusCode::SERVICE_UNAVAILABLE)
             .with_message("this took too long; please try again later")
             .with_cause("the application did not begin its response within limits.request_time");
-        context.local.failure(&error)
+        let response = context.local.abandon(|| self.application = None, &error);
+        exchange.account = account::take_abandoned();
+        response
     }
 }
 
 impl Connection {
-    fn no_room(&self) -> Response {
+    fn no_room(&self, response: &Response) -> Response {
         let error = Error::new(StatusCode::SERVICE_UNAVAILABLE)
             .with_message("too many responses wait for their clients at the moment; please try again later")
             .with_cause("limits.unsent is used up");
-        self.context.local.failure(&error)
+        self.context.local.failure_instead_of(response, &error)
     }
 
     /// Settles who sent a request and to whom. Health checks, and requests that may not reach the application, have their response here.

@@ -3,7 +3,9 @@
 use std::net::Shutdown;
 use std::time::{Duration, Instant};
 
-use super::support::{Raw, assert_page, server};
+use skep::prelude::*;
+
+use super::support::{Raw, app, assert_page, server, start_app};
 
 const GOOD: &str = "GET / HTTP/1.1\r\nHost: x\r\n\r\n";
 
@@ -107,6 +109,29 @@ fn an_application_that_does_not_answer_is_a_503() {
     client.say("POST /length HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\na");
     std::thread::sleep(Duration::from_millis(250));
     assert_eq!(client.say("b").answer().text(), "2", "a body that arrives slowly is not the application's fault");
+}
+
+/// Changes the session, and never responds.
+#[derive(Service)]
+#[service(GET "/session-and-hang")]
+struct SessionAndHang;
+
+impl Handle for SessionAndHang {
+    async fn handle(self, cx: &mut Cx<'_>) -> Result {
+        cx.session().set(&skep::session::Key::new("name"), &"Ann").await?;
+        std::future::pending().await
+    }
+}
+
+#[test]
+fn the_503_of_a_request_that_takes_too_long_has_the_cookie_of_its_session() {
+    let server = start_app(
+        || app().serve::<(SessionAndHang,)>(),
+        &[("listen", "127.0.0.1:0"), ("limits.request_time", "100ms")],
+    );
+    let answer = Raw::connect(&server).say("GET /session-and-hang HTTP/1.1\r\nHost: x\r\n\r\n").answer();
+    assert_eq!((answer.status, answer.field("cache-control")), (503, Some("no-store")));
+    assert!(answer.field("set-cookie").unwrap().starts_with("skep-session="), "{}", answer.head);
 }
 
 #[test]

@@ -76,7 +76,7 @@ pub async fn remember<A: Account>(cx: &mut Cx<'_>, account: &A) -> Result<()> {
 pub(super) async fn forget(cx: &Cx<'_>) -> Result<()> {
     let Some((id, _)) = brought(cx) else { return Ok(()) };
     sessions(cx).end_series(id).await?;
-    cx.session().add_cookie(Cookie::removal(cookie_name(cx)));
+    cx.session().add_cookie(&Cookie::removal(cookie_name(cx)));
     Ok(())
 }
 
@@ -97,7 +97,7 @@ pub(super) async fn sign_in_again<A: Account>(cx: &mut Cx<'_>) -> Result<Option<
         Some((series.id.clone(), verdict))
     });
     let Some((handle, answer)) = turned.await? else {
-        cx.session().add_cookie(Cookie::removal(cookie_name(cx)));
+        cx.session().add_cookie(&Cookie::removal(cookie_name(cx)));
         return Ok(None);
     };
     let Some((account, verdict)) = answer else { return Ok(None) };
@@ -108,7 +108,7 @@ pub(super) async fn sign_in_again<A: Account>(cx: &mut Cx<'_>) -> Result<Option<
         Verdict::Copied => {
             record(cx, EventKind::RememberMeReused, Some(&account)).await;
             sign_out_everywhere(cx, &account).await?;
-            cx.session().add_cookie(Cookie::removal(cookie_name(cx)));
+            cx.session().add_cookie(&Cookie::removal(cookie_name(cx)));
             return Ok(None);
         }
     }
@@ -142,7 +142,7 @@ fn brought<'r>(cx: &Cx<'r>) -> Option<(&'r str, &'r str)> {
 
 fn tell(cx: &Cx<'_>, series: &str, token: &str) {
     let cookie = Cookie::new(cookie_name(cx), format!("{series}.{token}")).max_age(REMEMBERED_FOR);
-    cx.session().add_cookie(cookie);
+    cx.session().add_cookie(&cookie);
 }
 
 fn new_token() -> Result<String> {

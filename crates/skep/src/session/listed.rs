@@ -84,8 +84,8 @@ impl Session<'_> {
     }
 
     /// Sends a cookie with the response, also if that is an error.
-    pub(crate) fn add_cookie(&self, cookie: Cookie) {
-        self.state.others.borrow_mut().push(cookie);
+    pub(crate) fn add_cookie(&self, cookie: &Cookie) {
+        self.pending.add(cookie, self.is_secure);
     }
 
     async fn own_name(&self) -> Result<Option<String>> {

@@ -1,8 +1,10 @@
 //! Header fields of a response that is made: those that the handler set, and those of a response to HEAD.
 
-use http::header::{CONTENT_ENCODING, CONTENT_LENGTH, SET_COOKIE};
-use http::{HeaderMap, StatusCode};
+use http::header::{CACHE_CONTROL, CONTENT_ENCODING, CONTENT_LENGTH, SET_COOKIE};
+use http::{HeaderMap, HeaderValue, StatusCode};
 
+use crate::cx::PRIVATE;
+use crate::endpoint::forbid_shared_caches;
 use crate::response::Response;
 
 /// Adds the header fields that the handler set on its [`Cx`]. The response's own fields win; cookies accumulate.
@@ -14,6 +16,19 @@ pub(super) fn add_headers(own: &mut HeaderMap, extra: HeaderMap) {
             own.append(name.clone(), value);
         }
         last = Some(name);
+    }
+}
+
+/// Adds cookies of one user to a response, which no shared cache may keep then.
+pub(super) fn add_cookies(response: &mut Response, cookies: Vec<HeaderValue>) {
+    if cookies.is_empty() {
+        return;
+    }
+    forbid_shared_caches(response);
+    let headers = response.headers_mut();
+    headers.entry(CACHE_CONTROL).or_insert(PRIVATE);
+    for cookie in cookies {
+        headers.append(SET_COOKIE, cookie);
     }
 }
 

@@ -1,8 +1,8 @@
 //! Requests that go through layers of tower.
 
-use std::future::Future;
+use std::future::{Future, poll_fn};
 use std::mem;
-use std::pin::pin;
+use std::pin::Pin;
 use std::rc::Rc;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -12,8 +12,10 @@ use http::request::Parts;
 
 use super::Local;
 use super::failures::About;
+use super::headers::add_cookies;
 use crate::account::{self, Account};
 use crate::body::Body;
+use crate::cookie::{self, PendingCookies};
 use crate::error::Error;
 use crate::nonce;
 use crate::panic::CatchPanic;
@@ -87,7 +89,22 @@ impl Local {
         let (id, peer) = (request.id.unwrap_or_else(|| self.inner.ids.next()), request.peer);
         let (aside, is_accounted) = (Aside::default(), request.is_accounted);
         request.parts.extensions.insert(aside.clone());
-        let result = CatchPanic(pin!(layers.call(request))).await;
+        // A layer may abandon what is inside of it, and answer itself.
+        let cookies = PendingCookies::default();
+        let mut calling = Some(layers.call(request));
+        let result = poll_fn(|task| {
+            let (polled, left) = cookie::left_by(|| {
+                let running = calling.as_mut().expect("not polled after completion");
+                let polled = Pin::new(&mut CatchPanic(Pin::new(running))).poll(task);
+                if polled.is_ready() {
+                    calling = None;
+                }
+                polled
+            });
+            cookies.extend(left);
+            polled
+        });
+        let result = result.await;
         let result = result.unwrap_or_else(|panicked| Err(Error::internal(panicked)));
         let mut response = result.unwrap_or_else(|error| {
             let mut nonce = nonce::Scope::default();
@@ -99,6 +116,7 @@ impl Local {
         if let Some(upgrade) = upgrade.filter(|_| response.status() == StatusCode::SWITCHING_PROTOCOLS) {
             *response.body_mut() = upgrade;
         }
+        add_cookies(&mut response, cookies.take());
         if is_accounted {
             let mut account = account.or_else(|| abandoned(id)).unwrap_or_else(|| Box::new(Account::new(id.into())));
             account.cause = response.cause().map(str::to_owned).or(account.cause);

@@ -8,6 +8,7 @@ use crate::cx::Cx;
 use crate::mount::MountPoint;
 use crate::percent;
 use crate::request::{Peer, RequestId};
+use crate::resources::ThreadResources;
 use crate::response::Result;
 
 /// What is mounted where a request leads, unless a service or a folder answers there, and its position in `Site::service_observed`.
@@ -20,14 +21,18 @@ pub(super) fn find<'s>(site: &'s Site, parts: &Parts) -> Option<(u16, &'s MountP
 
 impl Local {
     /// Has the guards of prefixes check a request that a mount answers.
-    pub(super) async fn admit_to_mount(&self, parts: &Parts, peer: Peer, id: RequestId) -> Result<()> {
+    pub(super) async fn admit_to_mount(
+        &self,
+        parts: &Parts,
+        (peer, id): (Peer, RequestId),
+        resources: &ThreadResources,
+    ) -> Result<()> {
         let path = parts.uri.path();
         let mut guards = self.site().prefix_guards.iter().filter(|guard| guard.prefix.holds(path)).peekable();
         if guards.peek().is_none() {
             return Ok(());
         }
-        let resources = self.inner.thread.for_request();
-        let mut cx = Cx::new(parts, peer, (Body::empty(), 0), &resources, id);
+        let mut cx = Cx::new(parts, peer, (Body::empty(), 0), resources, id);
         for guard in guards {
             if let Err(error) = guard.guard.check(&mut cx).await {
                 return Err(cx.fail(error));

@@ -16,7 +16,7 @@ use skep::sql::{Row, migrations};
 macro_rules! sql { ($($input:tt)*) => { skep::sql!(in "tests/sql/accounts"; $($input)*) } }
 
 #[derive(Debug, Row)]
-struct User {
+pub(crate) struct User {
     id: i64,
     email: String,
     password: Option<String>,

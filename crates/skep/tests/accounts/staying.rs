@@ -6,9 +6,9 @@ use skep::Method;
 
 use super::*;
 
-const REMEMBER: &str = "skep-remember";
+pub(crate) const REMEMBER: &str = "skep-remember";
 
-fn remembered(world: &World) -> Client {
+pub(crate) fn remembered(world: &World) -> Client {
     let client = world.client();
     let answer = client.post("/sign-in", &[("email", ADA), ("password", PASSWORD), ("remember", "on")]);
     assert_eq!(answer.text(), "welcome");
@@ -21,7 +21,7 @@ fn with(world: &World, cookie: &str) -> TestResponse {
     client.request(Method::GET, "/profile").header("cookie", &format!("{REMEMBER}={cookie}")).send()
 }
 
-fn is_over(world: &World) {
+pub(crate) fn is_over(world: &World) {
     // Longer than a session lasts without use, shorter than a device is remembered.
     world.clock.advance(Duration::from_hours(20 * 24));
 }

@@ -1,0 +1,76 @@
+//! Cookies that a browser must get whatever becomes of its request.
+//!
+//! What they tell it has happened already: its session has another id, a token was used up. So they go out with an error page too, with
+//! that of a panic or a timeout. A request that is dropped leaves them to whoever dropped it ([`left_by`]), and otherwise to nobody.
+
+use std::cell::RefCell;
+
+use http::HeaderValue;
+
+use super::Cookie;
+
+thread_local! {
+    /// What dropped requests leave, while somebody waits for that.
+    static LEFT: RefCell<Option<Vec<HeaderValue>>> = const { RefCell::new(None) };
+}
+
+/// Those of one request.
+#[derive(Default)]
+pub(crate) struct PendingCookies {
+    /// That of its session: the last one counts.
+    session: RefCell<Option<HeaderValue>>,
+    others: RefCell<Vec<HeaderValue>>,
+}
+
+impl PendingCookies {
+    pub(crate) fn set_session(&self, cookie: &Cookie, is_secure: bool) {
+        self.session.replace(Some(cookie.header_value(is_secure)));
+    }
+
+    pub(crate) fn has_session(&self) -> bool {
+        self.session.borrow().is_some()
+    }
+
+    #[cfg(feature = "people")]
+    pub(crate) fn add(&self, cookie: &Cookie, is_secure: bool) {
+        self.others.borrow_mut().push(cookie.header_value(is_secure));
+    }
+
+    #[cfg(feature = "tower")]
+    pub(crate) fn extend(&self, cookies: Vec<HeaderValue>) {
+        self.others.borrow_mut().extend(cookies);
+    }
+
+    /// The values of `Set-Cookie`.
+    pub(crate) fn take(&self) -> Vec<HeaderValue> {
+        self.session.take().into_iter().chain(self.others.take()).collect()
+    }
+}
+
+impl Drop for PendingCookies {
+    fn drop(&mut self) {
+        let cookies = self.take();
+        if !cookies.is_empty() {
+            // When the thread ends there is nobody.
+            let _ = LEFT.try_with(|left| left.borrow_mut().as_mut().map(|left| left.extend(cookies)));
+        }
+    }
+}
+
+/// Runs `work`, and gives the cookies of the requests that it drops unanswered.
+pub(crate) fn left_by<T>(work: impl FnOnce() -> T) -> (T, Vec<HeaderValue>) {
+    /// Ends the waiting, also by way of a panic: cookies that came later would be another user's.
+    struct Waiting(Option<Vec<HeaderValue>>);
+    impl Drop for Waiting {
+        fn drop(&mut self) {
+            LEFT.set(self.0.take());
+        }
+    }
+    let waiting = Waiting(LEFT.replace(Some(Vec::new())));
+    let done = work();
+    let left = LEFT.replace(None);
+    drop(waiting);
+    (done, left.unwrap_or_default())
+}
+
+opaque_debug!(PendingCookies);
