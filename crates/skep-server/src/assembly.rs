@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use skep::cache::Tiers;
 use skep::compression::Options;
+use skep::fetch::Fetcher;
 use skep::mail::Mailer;
 use skep::settings::RawSetting;
 use skep::{Body, Request, Setup, Site};
@@ -19,6 +20,8 @@ use crate::config::{self, Config, Model};
 use crate::connection::{RequestBudget, Rules};
 use crate::error::StartError;
 use crate::executable::Executable;
+#[cfg(feature = "fetch")]
+use crate::fetch;
 use crate::handoff::{SlotRef, WorkerHandoff};
 use crate::listener::Listener;
 use crate::log::Logs;
@@ -85,6 +88,8 @@ pub(crate) fn app_setup(
     setup.session.life = config.session.life;
     setup.offload = Arc::new(Pool::new(config.limits.blocking_threads, config.limits.blocking_queue));
     setup.mailer = mailer(config)?;
+    setup.fetcher = fetcher(config);
+    (setup.fetch.time, setup.fetch.body) = (config.limits.fetch_time, config.limits.fetch_body);
     setup.mail_from.clone_from(&config.mail.from);
     Ok(setup)
 }
@@ -103,6 +108,17 @@ fn mailer(config: &Config) -> Result<Option<Arc<dyn Mailer>>, StartError> {
         Some(_) => Err(StartError("mail.smtp needs skep-server with the cargo feature `smtp`".into())),
         None => Ok(None),
     }
+}
+
+/// What sends requests of handlers to other servers.
+#[cfg(feature = "fetch")]
+fn fetcher(config: &Config) -> Option<Arc<dyn Fetcher>> {
+    Some(Arc::new(fetch::Client::new(config)))
+}
+
+#[cfg(not(feature = "fetch"))]
+fn fetcher(_config: &Config) -> Option<Arc<dyn Fetcher>> {
+    None
 }
 
 /// The keys that systemd passes to this service (systemd.exec(5), `LoadCredential=`).

@@ -82,7 +82,8 @@ impl Hosts {
     }
 }
 
-fn fits(pattern: &str, host: &str) -> bool {
+/// Whether a host is this one, or below the domain of `*.example.org`; `*` is every host.
+pub(crate) fn fits(pattern: &str, host: &str) -> bool {
     let Some(domain) = pattern.strip_prefix('*') else { return pattern.eq_ignore_ascii_case(host) };
     let tail = host.len().checked_sub(domain.len()).filter(|at| *at > 0).and_then(|at| host.get(at..));
     tail.is_some_and(|tail| tail.eq_ignore_ascii_case(domain))

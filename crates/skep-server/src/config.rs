@@ -5,6 +5,7 @@
 //!
 //! Start reading at [`Reading::read`].
 
+mod fetch;
 mod flags;
 mod otlp;
 mod page;
@@ -29,6 +30,9 @@ use skep::settings::{RawSetting, Resolved, Row, Source, Table, Value, Values};
 use crate::error::StartError;
 use crate::log;
 use crate::proxies::Trusted;
+pub(crate) use fetch::{Fetch, FetchHosts};
+#[cfg(feature = "fetch")]
+pub(crate) use fetch::{Reach, is_public};
 pub(crate) use flags::{Command, Flags};
 pub(crate) use otlp::Otlp;
 pub use page::reference;
@@ -67,6 +71,7 @@ pub(crate) struct Config {
     pub(crate) secret: Option<PathBuf>,
     pub(crate) secret_keys: Option<Secret<String>>,
     pub(crate) mail: Mail,
+    pub(crate) fetch: Fetch,
     pub(crate) caches: Caches,
     pub(crate) grace: Duration,
     pub(crate) development: bool,
@@ -197,6 +202,10 @@ pub(crate) struct Limits {
     pub(crate) compressions: u64,
     pub(crate) connections: usize,
     pub(crate) connections_per_address: usize,
+    pub(crate) fetch_body: u64,
+    pub(crate) fetch_time: Duration,
+    #[cfg_attr(not(feature = "fetch"), expect(dead_code, reason = "nothing is fetched without it"))]
+    pub(crate) fetches_per_host: usize,
     pub(crate) form_fields: usize,
     pub(crate) form_rows: usize,
     pub(crate) half_closed: Duration,

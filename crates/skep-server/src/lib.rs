@@ -27,6 +27,7 @@
 //! | `control` | a running server, from outside: for `skep top` |
 //! | `status_server` | the process that shows it: metrics, status page, history |
 //! | `jobs`, `offload`, `background` | work beside requests |
+//! | `fetch` | requests of handlers to other servers |
 //! | `fuzz` | what fuzz targets call |
 //! | `signals` | the main thread's wait |
 //! | `sys` | the few places that need `unsafe` |
@@ -44,6 +45,8 @@ pub mod control;
 mod deployment;
 mod error;
 mod executable;
+#[cfg(feature = "fetch")]
+mod fetch;
 #[doc(hidden)]
 pub mod fuzz;
 mod handoff;

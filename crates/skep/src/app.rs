@@ -23,6 +23,7 @@ use crate::cors::CorsTable;
 use crate::endpoint::Endpoint;
 use crate::error::{Error, Result};
 use crate::error_page::{self, ErrorPage};
+use crate::fetch::Fetcher;
 use crate::files::Files;
 use crate::form::once::Ledger;
 use crate::form::{Messages, remove_old_uploads};
@@ -90,6 +91,7 @@ pub struct App {
     /// Settings that a mount reads itself.
     mounted_settings: Vec<Row>,
     mailer: Option<Arc<dyn Mailer>>,
+    fetcher: Option<Arc<dyn Fetcher>>,
     starts: Vec<Start>,
     checks: Vec<Check>,
     jobs: Vec<Job>,
@@ -433,6 +435,7 @@ impl App {
                 sessions: Sessions::new(&setup, program),
                 forms: forms(&setup, self.languages),
                 outbox: outbox(&setup, self.mailer),
+                fetcher: self.fetcher.or_else(|| setup.fetcher.clone()),
                 page_variants: Rate::new(setup.limits.page_variants),
                 security_headers,
                 error_maps: self.error_maps,

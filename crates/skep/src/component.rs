@@ -20,6 +20,8 @@
 #[doc(hidden)]
 pub mod bindings;
 #[cfg(target_family = "wasm")]
+mod fetch;
+#[cfg(target_family = "wasm")]
 mod handler;
 #[cfg(target_family = "wasm")]
 pub(crate) mod host;
@@ -35,7 +37,7 @@ mod settings;
 mod sys;
 
 #[cfg(target_family = "wasm")]
-pub(crate) use log::panicked;
+pub(crate) use self::{fetch::fetch, log::panicked};
 #[cfg(target_family = "wasm")]
 #[doc(hidden)]
 pub use {

@@ -1,5 +1,6 @@
 //! The context of one request, as its handler sees it.
 
+mod fetch;
 mod forms;
 mod mail;
 mod reader;

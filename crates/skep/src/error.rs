@@ -10,6 +10,7 @@ use std::sync::{Mutex, PoisonError};
 use http::{HeaderMap, StatusCode};
 
 use crate::body::Body;
+use crate::fetch::FetchError;
 use crate::offload::Lost;
 use crate::validation::{ErrorDetail, Named};
 
@@ -19,7 +20,8 @@ pub(crate) type Result<T, E = Error> = std::result::Result<T, E>;
 /// Why a request failed.
 ///
 /// Any [`std::error::Error`] turns into one with `?`: status 500, and its text goes to the log only. If the error, or
-/// one of its sources, is a locked, full or read-only database, or a full queue for blocking work, the status is 503.
+/// one of its sources, is a locked, full or read-only database, or a full queue for blocking work, the status is 503; and 502 or 504 if it
+/// is a [`FetchError`].
 ///
 /// ```
 /// use skep::{Error, StatusCode};
@@ -283,19 +285,21 @@ refusals! {
 // Like anyhow's: `Error` itself is no `std::error::Error`, which is what lets `?` take all others.
 impl<E: StdError + Send + Sync + 'static> From<E> for Error {
     fn from(cause: E) -> Self {
-        match may_pass(&cause) {
-            Some(message) => Self::new(StatusCode::SERVICE_UNAVAILABLE).with_message(message).with_cause(cause),
+        match not_ours(&cause) {
+            Some((status, message)) => Self::new(status).with_message(message).with_cause(cause),
             None => Self::internal(cause),
         }
     }
 }
 
-/// The message for the client if the same request may succeed later.
-fn may_pass(cause: &(dyn StdError + 'static)) -> Option<&'static str> {
+/// Status and message for the client if the same request may succeed later, or another server is at fault.
+fn not_ours(cause: &(dyn StdError + 'static)) -> Option<(StatusCode, &'static str)> {
     let mut causes = std::iter::successors(Some(cause), |cause| (**cause).source());
     causes.find_map(|cause| {
         let of_database = cause.downcast_ref::<crate::sql::Error>().and_then(crate::sql::Error::public_message);
-        of_database.or_else(|| cause.downcast_ref::<Lost>()?.public_message())
+        let may_pass = of_database.or_else(|| cause.downcast_ref::<Lost>()?.public_message());
+        let may_pass = may_pass.map(|message| (StatusCode::SERVICE_UNAVAILABLE, message));
+        may_pass.or_else(|| cause.downcast_ref::<FetchError>()?.public())
     })
 }
 

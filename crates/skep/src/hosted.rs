@@ -105,7 +105,7 @@ impl Hosted {
     /// The settings of the application, as its environment has them: `wit/skep.wit`. That its host is Skep, the host says.
     #[must_use]
     pub fn environment(&self) -> Vec<(String, String)> {
-        let Setup { development, base_url, session, limits, .. } = self.setup();
+        let Setup { development, base_url, session, limits, fetch, .. } = self.setup();
         let level = tracing::level_filters::LevelFilter::current().into_level();
         let number = |name: &str, number: u64| Some((format!("SKEP_{name}"), number.to_string()));
         let variables = [
@@ -116,6 +116,8 @@ impl Hosted {
             (!self.settings.is_empty()).then(|| (settings::VARIABLE.into(), settings::encode(&self.settings))),
             number("SESSION_IDLE", session.idle.as_secs()),
             number("SESSION_LIFE", session.life.as_secs()),
+            number("FETCH_TIME", u64::try_from(fetch.time.as_millis()).unwrap_or(u64::MAX)),
+            number("FETCH_BODY", fetch.body),
         ];
         variables.into_iter().flatten().chain(limits.to_environment()).collect()
     }

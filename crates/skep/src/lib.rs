@@ -47,6 +47,7 @@ pub mod cors;
 pub mod cx;
 pub mod error;
 pub mod error_page;
+pub mod fetch;
 pub mod files;
 pub mod form;
 pub mod guard;

@@ -11,6 +11,7 @@
 #[doc = include_str!("../../../docs/guides/rate-limit.md")]
 #[doc = include_str!("../../../docs/guides/mail.md")]
 #[doc = include_str!("../../../docs/guides/handlers.md")]
+#[doc = include_str!("../../../docs/guides/fetch.md")]
 #[doc = include_str!("../../../docs/guides/streams.md")]
 #[doc = include_str!("../../../docs/guides/cors.md")]
 #[doc = include_str!("../../../docs/guides/sessions.md")]

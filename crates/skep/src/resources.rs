@@ -15,6 +15,7 @@ use crate::body::drain::DrainSignal;
 use crate::cache::{Cache, Caches, Pages, Store};
 use crate::cookie::PendingCookies;
 use crate::error::{Error, Result};
+use crate::fetch::Fetcher;
 use crate::form::once::Ledger;
 use crate::keys::AppKeys;
 use crate::link::BaseUrl;
@@ -46,6 +47,7 @@ pub(crate) struct Resources {
     pub(crate) caches: Caches,
     pub(crate) sessions: Sessions,
     pub(crate) outbox: Outbox,
+    pub(crate) fetcher: Option<Arc<dyn Fetcher>>,
     /// Of entries that are added to the cache of pages, for each type.
     pub(crate) page_variants: Rate,
     pub(crate) security_headers: security_headers::Compiled,

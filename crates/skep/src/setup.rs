@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use crate::cache::{Clock, Tiers};
 use crate::compression;
+use crate::fetch::{self, Fetcher};
 use crate::link::BaseUrl;
 use crate::mail::Mailer;
 use crate::offload::{Inline, Offload};
@@ -63,6 +64,10 @@ pub struct Setup {
     /// Several processes serve requests: what one of them remembers in memory is unknown to the others, so one-shot forms require
     /// the database.
     pub several_processes: bool,
+    /// Sends requests of handlers to other servers, unless the application has its own ([`App::fetcher`](crate::App::fetcher)).
+    pub fetcher: Option<Arc<dyn Fetcher>>,
+    /// What each of these requests may take.
+    pub fetch: fetch::Bounds,
     /// Sends mail, before [`App::mailer`](crate::App::mailer).
     pub mailer: Option<Arc<dyn Mailer>>,
     /// Who sends mail that does not say so.
@@ -184,6 +189,8 @@ impl Default for Setup {
             limits: Limits::default(),
             careful: false,
             several_processes: false,
+            fetcher: None,
+            fetch: fetch::Bounds::default(),
             mailer: None,
             mail_from: None,
             offload: Arc::new(Inline),

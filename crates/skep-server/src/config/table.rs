@@ -151,6 +151,8 @@ settings! {
         "Sender of mail that names none, such as `Shop <shop@example.org>`.";
     mail.timeout: Kind::Duration(SECOND..=HOUR), "30s",
         "Time to hand a mail over to the mail server, a second attempt after a broken connection included.";
+    fetch.allow: Kind::List("api.example.org, 10.0.0.7:8080 or *"), "",
+        "Hosts that handlers may send requests to (`cx.fetch`): `api.example.org`, with a port (`api.example.org:8443`), `*.example.org`, or `*` for all. A host that only a pattern with `*` allows must have an address of the public internet; one that is named may be anywhere. Needs the cargo feature `fetch`. Empty means none. In a component, `--allow-out` says it instead.";
     cache.NAME.tiers: Kind::Tiers, "memory:16MiB",
         "Tiers of the cache NAME, from near to far: `pages` (pages and fragments), `sessions` (default: `sessions.sqlite` in the data \
          directory), a store of the application, or `default` for all others (with `prefork`, `shared:16MiB path=none` unless set). \
@@ -233,6 +235,12 @@ settings! {
         "Maximum number of open connections (503). The limit of open files may lower it.";
     limits.connections_per_address: Kind::Number(0..=10_000_000), "5000",
         "Maximum number of open connections of one IPv4 address or one /64 of IPv6, for each process (503). Trusted proxies have no such limit. 0 means no limit.";
+    limits.fetch_body: Kind::Size(0..=GIB), "8MiB",
+        "Maximum size of the body of a response to `cx.fetch` (an error for the handler, 502 if it does not expect one).";
+    limits.fetch_time: Kind::Duration(10..=HOUR), "10s",
+        "Time for a `cx.fetch`, from the call to the last byte of the response, waiting for a connection included (504).";
+    limits.fetches_per_host: Kind::Number(1..=100_000), "64",
+        "Maximum number of `cx.fetch` in progress to one host and port, for each process; others wait for their turn. As many connections are kept open for later ones by each thread, for 30 seconds.";
     limits.form_fields: Kind::Number(1..=1_000_000), "1000",
         "Maximum number of fields of a form (413).";
     limits.form_rows: Kind::Number(1..=1_000_000), "256",

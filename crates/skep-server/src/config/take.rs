@@ -9,6 +9,7 @@ use skep::compression::{Coding, NotACoding, Private};
 use skep::link::{BaseUrl, NotABaseUrl};
 use skep::settings::Value;
 
+use super::fetch::FetchHosts;
 use super::otlp::{Endpoint, Pairs};
 use super::{Address, Model, StatusAddress};
 use crate::authority;
@@ -51,6 +52,7 @@ take! {
     CategoryLevels: |value| Self::parse(list(value));
     Names: |value| Ok(Self(list(value).to_vec()));
     Vec<Address>: |value| list(value).iter().map(|said| address(said)).collect();
+    FetchHosts: |value| Self::parse(list(value));
     Endpoint: |value| Self::parse(text(value));
     Pairs: |value| Self::parse(list(value));
     StatusAddress: |value| text(value).map(|said| status_address(&said)).transpose().map(Self);

@@ -1,9 +1,10 @@
-//! Opens what an application stores or sends: its database, its keys, its mail.
+//! Opens what an application stores or sends: its database, its keys, its mail, its requests to other servers.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use super::App;
+use crate::fetch::Fetcher;
 use crate::form::once;
 use crate::keys::{AppKeys, Missing};
 use crate::mail::{Mailer, Outbox};
@@ -21,6 +22,14 @@ impl App {
     #[must_use]
     pub fn mailer(mut self, mailer: impl Mailer) -> Self {
         self.mailer = Some(Arc::new(mailer));
+        self
+    }
+
+    /// Sends requests of handlers ([`Cx::fetch`](crate::Cx::fetch), which has an example) by a [`Fetcher`] of the application's own, in place
+    /// of the server's: in tests, or for servers that are reached in another way.
+    #[must_use]
+    pub fn fetcher(mut self, fetcher: impl Fetcher + 'static) -> Self {
+        self.fetcher = Some(Arc::new(fetcher));
         self
     }
 

@@ -27,6 +27,8 @@ pub(super) fn read(host: &'static Host) -> Result<Setup, String> {
     setup.settings = env::var(settings::VARIABLE).map(|text| settings::decode(&text)).unwrap_or_default();
     seconds("SKEP_SESSION_IDLE", &mut setup.session.idle)?;
     seconds("SKEP_SESSION_LIFE", &mut setup.session.life)?;
+    milliseconds("SKEP_FETCH_TIME", &mut setup.fetch.time)?;
+    number("SKEP_FETCH_BODY", &mut setup.fetch.body)?;
     setup.limits.read_environment(|name| env::var(name).ok())?;
     Ok(setup)
 }
@@ -45,6 +47,13 @@ fn number<T: std::str::FromStr>(name: &str, value: &mut T) -> Result<(), String>
     if let Ok(text) = env::var(name) {
         *value = text.parse().map_err(|_| format!("{name}={text:?} is no number"))?;
     }
+    Ok(())
+}
+
+fn milliseconds(name: &str, value: &mut Duration) -> Result<(), String> {
+    let mut milliseconds = u64::try_from(value.as_millis()).unwrap_or(u64::MAX);
+    number(name, &mut milliseconds)?;
+    *value = Duration::from_millis(milliseconds);
     Ok(())
 }
 
