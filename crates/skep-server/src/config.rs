@@ -25,6 +25,7 @@ use skep::Secret;
 use skep::cache::Tiers;
 use skep::compression::{Coding, Private};
 use skep::link::BaseUrl;
+use skep::session::SessionStore;
 use skep::settings::{RawSetting, Resolved, Row, Source, Table, Value, Values};
 
 use crate::error::StartError;
@@ -160,6 +161,7 @@ pub(crate) struct Mail {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Session {
     pub(crate) idle: Duration,
+    pub(crate) store: SessionStore,
     pub(crate) life: Duration,
 }
 

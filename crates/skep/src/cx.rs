@@ -217,7 +217,9 @@ impl<'r> Cx<'r> {
         let cookie = self.cookie(session::cookie_name(self.is_secure()));
         let state = self.session.get_or_init(Box::default);
         let resources = self.shared.resources();
-        Session::new(state, resources.cookies(), &resources.shared().sessions, cookie, self.is_secure(), self.peer)
+        let shared = resources.shared();
+        let store = (&shared.sessions, &shared.forms.secret);
+        Session::new(state, resources.cookies(), store, cookie, self.is_secure(), self.peer)
     }
 
     /// Sets a header field of the response, unless the handler's response sets it too.

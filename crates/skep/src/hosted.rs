@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use crate::app::{App, keys_of};
 use crate::cache::Backend;
 use crate::error::{Error, Result};
-use crate::session::SESSIONS;
+use crate::session::{SESSIONS, SessionStore};
 use crate::settings::{self, RawSetting};
 use crate::setup::Setup;
 use crate::site::Site;
@@ -116,6 +116,7 @@ impl Hosted {
             (!self.settings.is_empty()).then(|| (settings::VARIABLE.into(), settings::encode(&self.settings))),
             number("SESSION_IDLE", session.idle.as_secs()),
             number("SESSION_LIFE", session.life.as_secs()),
+            (session.store == SessionStore::Cookie).then(|| ("SKEP_SESSION_STORE".into(), "cookie".into())),
             number("FETCH_TIME", u64::try_from(fetch.time.as_millis()).unwrap_or(u64::MAX)),
             number("FETCH_BODY", fetch.body),
         ];

@@ -13,11 +13,12 @@
 //! }
 //! ```
 //!
-//! Start reading at [`Session::set`]; `store` is the storage.
+//! Start reading at [`Session::set`]; `store` is the storage, and `sealed` does without one.
 
 mod id;
 #[cfg(feature = "people")]
 mod listed;
+mod sealed;
 #[cfg(feature = "people")]
 mod series;
 mod store;
@@ -38,6 +39,7 @@ use serde::de::DeserializeOwned;
 
 use crate::cookie::{Cookie, PendingCookies};
 use crate::error::{Error, Result};
+use crate::keys::AppKeys;
 use crate::request::Peer;
 
 use id::Id;
@@ -101,7 +103,22 @@ with_defaults! {
         pub idle: Duration = Duration::from_hours(14 * 24),
         /// Maximum age since the session began or was renewed (90 days).
         pub life: Duration = Duration::from_hours(90 * 24),
+        /// Where they are kept: the setting `session.store` (the server's store).
+        pub store: SessionStore = SessionStore::Server,
     }
+}
+
+/// Where sessions are kept.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum SessionStore {
+    /// Where the cache `sessions` is, or in `sessions.sqlite`; the browser has a random id.
+    #[default]
+    Server,
+    /// In the cookie itself, sealed with the application's keys. Nothing is looked up, and there is no list of a user's sessions: one that
+    /// was copied lasts until it expires, [`Session::end_all`] is an error, accounts (`skep::people`) are refused, and of requests that
+    /// change a session at the same time the last response counts. It has room for about 2.8 KB.
+    Cookie,
 }
 
 /// The session of the user who sent this request: [`Cx::session`](crate::Cx::session).
@@ -169,6 +186,7 @@ pub struct Session<'c> {
     state: &'c State,
     pending: &'c PendingCookies,
     sessions: &'c Sessions,
+    keys: &'c AppKeys,
     cookie: Option<&'c str>,
     is_secure: bool,
     peer: Peer,
@@ -198,6 +216,8 @@ struct Open {
     values: Rc<Values>,
     /// Nobody else knows it, and nothing of it is stored yet.
     is_new: bool,
+    /// Of a sealed one: in milliseconds since 1970.
+    begun: u64,
 }
 
 /// How often `update` tries.
@@ -207,12 +227,12 @@ impl<'c> Session<'c> {
     pub(crate) fn new(
         state: &'c State,
         pending: &'c PendingCookies,
-        sessions: &'c Sessions,
+        (sessions, keys): (&'c Sessions, &'c AppKeys),
         cookie: Option<&'c str>,
         is_secure: bool,
         peer: Peer,
     ) -> Self {
-        Self { state, pending, sessions, cookie, is_secure, peer }
+        Self { state, pending, sessions, keys, cookie, is_secure, peer }
     }
 
     /// The value, if there is one.
@@ -266,6 +286,9 @@ impl<'c> Session<'c> {
         if open.is_new {
             return Ok(());
         }
+        if self.sessions.is_sealed() {
+            return self.renew_sealed(open);
+        }
         let id = Rc::new(Id::draw()?);
         if let Some(user) = open.values.get(OWNER) {
             self.sessions.join(&id, user, Some(&open.id)).await?;
@@ -276,7 +299,7 @@ impl<'c> Session<'c> {
                     self.forget(&open.id, user).await;
                 }
                 self.tell(&id);
-                self.put(LoadState::Open(Open { id, values: Rc::new(values), is_new: false }));
+                self.put(LoadState::Open(Open { id, values: Rc::new(values), is_new: false, begun: 0 }));
                 Ok(())
             }
             None => Err(self.over()),
@@ -287,6 +310,7 @@ impl<'c> Session<'c> {
     pub async fn end(&self) -> Result<()> {
         if let LoadState::Open(open) = self.now().await?
             && !open.is_new
+            && !self.sessions.is_sealed()
         {
             self.sessions.end(&open.id).await?;
             if let Some(user) = open.values.get(OWNER) {
@@ -321,18 +345,26 @@ impl<'c> Session<'c> {
     /// ```
     pub async fn belongs_to(&self, user: &str) -> Result<()> {
         let open = self.open_or_begin().await?;
+        let change = Change { name: OWNER, when: When::Always, new: Some(user.to_owned()) };
+        if self.sessions.is_sealed() {
+            return self.change(change).await.map(drop);
+        }
         // In the list first: whatever fails after that, no session of this user is missing there.
         self.sessions.join(&open.id, user, None).await?;
         if let Some(before) = open.values.get(OWNER).filter(|before| *before != user) {
             self.forget(&open.id, before).await;
         }
-        self.change(Change { name: OWNER, when: When::Always, new: Some(user.to_owned()) }).await.map(drop)
+        self.change(change).await.map(drop)
     }
 
     /// Ends all sessions that [belong](Self::belongs_to) to a user, on all machines that share the store; this one too, if it is the
     /// user's. It takes one step for each. Somebody who logs in as this user at the same time may stay. If it fails, some may
     /// have ended; it can be called again.
+    ///
+    /// # Errors
+    /// As [`Session`] says; and 500 if sessions are kept in cookies only ([`SessionStore::Cookie`]).
     pub async fn end_all(&self, user: &str) -> Result<()> {
+        self.require_list()?;
         // Whose this one is shows before it has ended.
         let now = self.now().await?;
         self.sessions.end_all_of(user).await?;
@@ -374,13 +406,20 @@ impl<'c> Session<'c> {
         if !matches!(known, LoadState::Unread) {
             return Ok(known);
         }
+        let sealed = if self.sessions.is_sealed() { Some(self.open_sealed()?) } else { None };
         let read = match self.cookie.and_then(Id::parse) {
+            _ if let Some(sealed) = sealed => match sealed {
+                Some((values, begun)) => {
+                    LoadState::Open(Open { id: Rc::new(Id::draw()?), values: Rc::new(values), is_new: false, begun })
+                }
+                None => LoadState::Nobody,
+            },
             None => LoadState::Nobody,
             Some(id) => match self.sessions.find(&id).await? {
                 Found::Nothing => LoadState::Nobody,
                 Found::Over => LoadState::Over,
                 Found::Values(values) => {
-                    LoadState::Open(Open { id: Rc::new(id), values: Rc::new(values), is_new: false })
+                    LoadState::Open(Open { id: Rc::new(id), values: Rc::new(values), is_new: false, begun: 0 })
                 }
             },
         };
@@ -395,15 +434,13 @@ impl<'c> Session<'c> {
     /// False if the current value is not the expected one.
     async fn change(&self, change: Change) -> Result<bool> {
         let open = self.open_or_begin().await?;
+        if self.sessions.is_sealed() {
+            return self.change_sealed(&open, &change);
+        }
         let (outcome, values) = self.sessions.change(&open.id, change, &open.values, open.is_new).await?;
         match outcome {
             Outcome::Over => return Err(self.over()),
-            Outcome::TooLarge { bytes, limit } => {
-                return Err(Error::internal(format!(
-                    "a session of {bytes} bytes is larger than the {limit} that limits.session allows: keep large things in \
-                     the database, and their numbers in the session"
-                )));
-            }
+            Outcome::TooLarge { bytes, limit } => return Err(too_large(bytes, limit)),
             Outcome::Done | Outcome::Differs => {}
         }
         if self.note(&open.id, values) {
@@ -430,10 +467,12 @@ impl<'c> Session<'c> {
             LoadState::Over => return Err(self.over()),
             LoadState::Nobody | LoadState::Unread => {}
         }
-        if !self.sessions.rate.allows(self.peer) {
+        // One that is a cookie takes no room here.
+        if !self.sessions.is_sealed() && !self.sessions.rate.allows(self.peer) {
             return Err(Error::too_often("limits.sessions_per_address"));
         }
-        let open = Open { id: Rc::new(Id::draw()?), values: Rc::default(), is_new: true };
+        let begun = self.sessions.now().millis();
+        let open = Open { id: Rc::new(Id::draw()?), values: Rc::default(), is_new: true, begun };
         self.put(LoadState::Open(open.clone()));
         Ok(open)
     }
@@ -454,6 +493,13 @@ impl<'c> Session<'c> {
             "somebody logged in or out in another window of this browser a moment ago: load the page again, and try once more",
         )
     }
+}
+
+fn too_large(bytes: usize, limit: usize) -> Error {
+    Error::internal(format!(
+        "a session of {bytes} bytes is larger than the {limit} that limits.session allows: keep large things in the database, and their \
+         numbers in the session"
+    ))
 }
 
 /// A value of another type counts as missing.

@@ -7,6 +7,7 @@ use std::time::Duration;
 use skep::Secret;
 use skep::compression::{Coding, NotACoding, Private};
 use skep::link::{BaseUrl, NotABaseUrl};
+use skep::session::SessionStore;
 use skep::settings::Value;
 
 use super::fetch::FetchHosts;
@@ -44,6 +45,7 @@ take! {
     Model: |value| Ok(if value.to_string() == "prefork" { Self::Prefork } else { Self::Thread });
     Vec<Coding>: |value| list(value).iter().map(|name| coding(name)).collect();
     Private: |value| Ok(private(&value.to_string()));
+    SessionStore: |value| Ok(if value.to_string() == "cookie" { Self::Cookie } else { Self::Server });
     Trusted: |value| Self::parse(list(value));
     // The setting `hosts`.
     Vec<String>: |value| list(value).iter().map(|host| authority::check_pattern(host).map(|()| host.clone())).collect();

@@ -6,6 +6,7 @@ use std::time::Duration;
 use tracing::Level;
 
 use super::host::Host;
+use crate::session::SessionStore;
 use crate::settings;
 use crate::setup::Setup;
 
@@ -27,6 +28,9 @@ pub(super) fn read(host: &'static Host) -> Result<Setup, String> {
     setup.settings = env::var(settings::VARIABLE).map(|text| settings::decode(&text)).unwrap_or_default();
     seconds("SKEP_SESSION_IDLE", &mut setup.session.idle)?;
     seconds("SKEP_SESSION_LIFE", &mut setup.session.life)?;
+    if env::var("SKEP_SESSION_STORE").is_ok_and(|value| value == "cookie") {
+        setup.session.store = SessionStore::Cookie;
+    }
     milliseconds("SKEP_FETCH_TIME", &mut setup.fetch.time)?;
     number("SKEP_FETCH_BODY", &mut setup.fetch.body)?;
     setup.limits.read_environment(|name| env::var(name).ok())?;

@@ -47,6 +47,8 @@ pub(crate) async fn sign_in_by_id<A: Account>(cx: &mut Cx<'_>, id: &str) -> Resu
 /// Makes the session the user's, of whom nothing more is asked.
 pub(super) async fn establish<A: Account>(cx: &mut Cx<'_>, account: &A, proved: u64, event: EventKind) -> Result<()> {
     let session = cx.session();
+    // "Sign out everywhere" must be able to do it.
+    session.require_list()?;
     session.renew().await?;
     session.belongs_to(&owner::<A>(&account.id())).await?;
     session.remove(&FIRST_FACTOR).await?;

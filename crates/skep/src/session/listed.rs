@@ -58,6 +58,7 @@ impl Listed {
 impl Session<'_> {
     /// What is in a user's list.
     pub(crate) async fn all_of(&self, user: &str) -> Result<Vec<Listed>> {
+        self.require_list()?;
         let own = self.own_name().await?;
         let all = self.sessions.all_of(user).await?.into_iter().filter(|(_, stored)| !stored.is_over());
         let listed = all.map(|(name, stored)| {

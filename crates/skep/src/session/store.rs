@@ -19,7 +19,7 @@ use skep_cache::{Clock, EntryPolicy, Memory, Time};
 
 use super::id::{Id, Name};
 use super::users::OWNER;
-use super::{Rules, unavailable};
+use super::{Rules, SessionStore, unavailable};
 use crate::cache::{self, Cache};
 use crate::error::Result;
 use crate::offload::{Offload, offload_to_end};
@@ -38,7 +38,7 @@ pub(crate) struct Sessions {
     place: Arc<Place>,
     pub(super) rules: Rules,
     /// In bytes.
-    limit: usize,
+    pub(super) limit: usize,
     /// Sessions of one user.
     pub(super) most_of_user: usize,
     clock: Clock,
@@ -184,6 +184,11 @@ impl Sessions {
         *self.place.cache.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 
+    /// True if sessions are their cookies, and this store is not used for them.
+    pub(super) fn is_sealed(&self) -> bool {
+        self.rules.store == SessionStore::Cookie
+    }
+
     pub(super) fn now(&self) -> Time {
         self.clock.now()
     }
@@ -200,7 +205,7 @@ impl Sessions {
             self.write(move |cache| async move { cache.remove(&name[..]).await }).await?;
             return Ok(Found::Nothing);
         }
-        if now.since(Time::from_millis(stored.seen)) < SEEN_EVERY.min(self.rules.idle / 8) {
+        if now.since(Time::from_millis(stored.seen)) < self.rules.seen_every() {
             return Ok(stored.found(now));
         }
         let policy = self.rules.policy(&stored.values);
@@ -410,6 +415,11 @@ impl Place {
 }
 
 impl Rules {
+    /// How exactly it is noted when a session was last used.
+    pub(super) fn seen_every(self) -> Duration {
+        SEEN_EVERY.min(self.idle / 8)
+    }
+
     /// What is nobody's ends earlier, so that it is what ends first where there are too many.
     fn policy_of(self, is_owned: bool) -> EntryPolicy {
         EntryPolicy::new(if is_owned { self.idle } else { self.idle / 4 * 3 })
@@ -444,7 +454,7 @@ impl Stored {
 }
 
 impl Change {
-    fn apply(&self, values: &mut Values, limit: usize) -> Outcome {
+    pub(super) fn apply(&self, values: &mut Values, limit: usize) -> Outcome {
         if matches!(&self.when, When::There(expected) if expected.as_ref() != values.get(self.name)) {
             return Outcome::Differs;
         }

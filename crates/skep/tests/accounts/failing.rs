@@ -59,11 +59,7 @@ fn a_page_that_fails_sends_the_new_token() {
         is_over(&world);
         let before = client.cookie(REMEMBER).unwrap();
         let answer = client.get(&format!("/fail/{how}"));
-        assert_eq!(
-            (answer.status().as_u16(), answer.header("cache-control")),
-            (500, Some("no-store")),
-            "{how}"
-        );
+        assert_eq!((answer.status().as_u16(), answer.header("cache-control")), (500, Some("no-store")), "{how}");
         comes_again(&world, &client, &before);
     }
 }
