@@ -1,6 +1,7 @@
 //! One request as it is planned, and as it is written.
 
 use std::fmt::Write;
+use std::num::NonZeroUsize;
 use std::time::Duration;
 
 use super::target::Target;
@@ -22,6 +23,8 @@ pub struct RequestSpec {
     pub(crate) path: String,
     pub(crate) headers: Vec<(String, String)>,
     pub(crate) body: Vec<u8>,
+    /// Over HTTP/1.1: the body is sent in chunks of this number of bytes.
+    pub(crate) chunk: Option<NonZeroUsize>,
     /// With [`Pace::Replay`](super::Pace::Replay): how long after the beginning it is due.
     pub(crate) at: Duration,
 }
@@ -30,7 +33,14 @@ impl RequestSpec {
     /// A GET of this path and query. See [`RequestSpec`].
     #[must_use]
     pub fn get(path: impl Into<String>) -> Self {
-        Self { method: "GET".into(), path: path.into(), headers: Vec::new(), body: Vec::new(), at: Duration::ZERO }
+        Self {
+            method: "GET".into(),
+            path: path.into(),
+            headers: Vec::new(),
+            body: Vec::new(),
+            chunk: None,
+            at: Duration::ZERO,
+        }
     }
 
     /// Another method. See [`RequestSpec`].
@@ -61,6 +71,22 @@ impl RequestSpec {
         self
     }
 
+    /// The body is sent in chunks of at most this number of bytes, and without its length (RFC 9112, 7.1). HTTP/2 has frames of its own.
+    ///
+    /// ```
+    /// use std::num::NonZeroUsize;
+    /// use skep_bench::load::RequestSpec;
+    ///
+    /// let two_chunks = RequestSpec::get("/echo").method("POST")?.body("0123456789").chunked(NonZeroUsize::new(5).unwrap());
+    /// # let _ = two_chunks;
+    /// # Ok::<(), String>(())
+    /// ```
+    #[must_use]
+    pub fn chunked(mut self, bytes: NonZeroUsize) -> Self {
+        self.chunk = Some(bytes);
+        self
+    }
+
     /// Path and query. See [`RequestSpec`].
     #[must_use]
     pub fn path(&self) -> &str {
@@ -84,7 +110,9 @@ impl RequestSpec {
         for (name, value) in self.headers.iter().filter(|(name, _)| name != "host") {
             let _ = write!(head, "{name}: {value}\r\n");
         }
-        if !self.body.is_empty() || matches!(self.method.as_str(), "POST" | "PUT" | "PATCH") {
+        if self.chunk.is_some() {
+            head.push_str("transfer-encoding: chunked\r\n");
+        } else if !self.body.is_empty() || matches!(self.method.as_str(), "POST" | "PUT" | "PATCH") {
             let _ = write!(head, "content-length: {}\r\n", self.body.len());
         }
         if !reuse {
@@ -92,9 +120,19 @@ impl RequestSpec {
         }
         head.push_str("\r\n");
         let mut bytes = head.into_bytes();
-        bytes.extend_from_slice(&self.body);
+        match self.chunk {
+            Some(most) => bytes.extend(in_chunks(&self.body, most)),
+            None => bytes.extend_from_slice(&self.body),
+        }
         bytes
     }
+}
+
+/// RFC 9112, 7.1: each chunk after its length, and an empty one at the end.
+fn in_chunks(body: &[u8], most: NonZeroUsize) -> Vec<u8> {
+    let chunks =
+        body.chunks(most.get()).map(|chunk| [format!("{:x}\r\n", chunk.len()).as_bytes(), chunk, b"\r\n"].concat());
+    chunks.chain([b"0\r\n\r\n".to_vec()]).flatten().collect()
 }
 
 /// RFC 9110, 5.6.2.
@@ -144,6 +182,15 @@ mod tests {
         assert_eq!(text(RequestSpec::get("/"), false), "GET / HTTP/1.1\r\nhost: h:1\r\nconnection: close\r\n\r\n");
         let post = RequestSpec::get("/").method("POST").unwrap().header("Host", "other").unwrap().body("a=b");
         assert_eq!(text(post, true), "POST / HTTP/1.1\r\nhost: other\r\ncontent-length: 3\r\n\r\na=b");
+    }
+
+    #[test]
+    fn a_body_in_chunks_has_their_lengths_and_not_its_own() {
+        let post = RequestSpec::get("/").method("POST").unwrap().body("0123456789abcdefg");
+        let written = post.chunked(NonZeroUsize::new(16).unwrap()).written(&target(), true);
+        let expected = "POST / HTTP/1.1\r\nhost: h:1\r\ntransfer-encoding: chunked\r\n\r\n\
+                        10\r\n0123456789abcdef\r\n1\r\ng\r\n0\r\n\r\n";
+        assert_eq!(String::from_utf8(written).unwrap(), expected);
     }
 
     #[test]

@@ -7,7 +7,7 @@ use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, Server
 use rustls::crypto::{CryptoProvider, ring, verify_tls12_signature, verify_tls13_signature};
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
-use rustls::{ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme};
+use rustls::{CipherSuite, ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme};
 
 use super::target::Target;
 
@@ -41,7 +41,7 @@ impl Tls {
         let host = target.host().trim_matches(['[', ']']);
         let name = ServerName::try_from(host.to_owned())
             .map_err(|_| format!("\"{host}\" is no name that a certificate can have"))?;
-        let provider = Arc::new(ring::default_provider());
+        let provider = Arc::new(provider());
         let builder = ClientConfig::builder_with_provider(provider.clone())
             .with_safe_default_protocol_versions()
             .map_err(|error| error.to_string())?;
@@ -55,6 +55,14 @@ impl Tls {
         config.alpn_protocols = vec![protocol.to_vec()];
         Ok(Some(Self { config: Arc::new(config), name }))
     }
+}
+
+/// With the cipher first that browsers name first, so that all servers choose it, whether they follow the client or not, and
+/// what is compared is not AES with 128 bits and with 256.
+fn provider() -> CryptoProvider {
+    let mut provider = ring::default_provider();
+    provider.cipher_suites.sort_by_key(|suite| suite.suite() != CipherSuite::TLS13_AES_128_GCM_SHA256);
+    provider
 }
 
 fn of_system() -> Result<RootCertStore, String> {
