@@ -1,5 +1,10 @@
 //! Whether the variants of an experiment answer the same.
 
+use std::borrow::Cow;
+use std::io::Read;
+
+use flate2::read::GzDecoder;
+
 use crate::Result;
 use crate::experiment::Same;
 use crate::load::Answer;
@@ -15,8 +20,21 @@ pub(crate) fn check(same: Same, name: &str, answer: &Answer) -> Result<Answered>
     if answer.status != 200 {
         return Err(format!("{name} answers {}: {}", answer.status, start(&answer.body)).into());
     }
-    alike(same, name, &answer.body)?;
+    alike(same, name, &decoded(name, answer)?)?;
     Ok(Answered { body: answer.body.len() })
+}
+
+/// The body as it was before it was compressed.
+fn decoded<'a>(name: &str, answer: &'a Answer) -> Result<Cow<'a, [u8]>> {
+    match answer.field("content-encoding") {
+        None => Ok(Cow::Borrowed(&answer.body)),
+        Some("gzip") => {
+            let mut body = Vec::new();
+            GzDecoder::new(&*answer.body).read_to_end(&mut body).map_err(|error| format!("{name}: {error}"))?;
+            Ok(Cow::Owned(body))
+        }
+        Some(other) => Err(format!("{name} answers in {other}, which nobody asked for").into()),
+    }
 }
 
 fn alike(same: Same, name: &str, body: &[u8]) -> Result<()> {
@@ -57,7 +75,11 @@ fn start(body: &[u8]) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::io::Write;
     use std::time::Duration;
+
+    use flate2::Compression;
+    use flate2::write::GzEncoder;
 
     use super::*;
 
@@ -75,6 +97,18 @@ mod tests {
         assert!(check(text, "skep", &answer(200, "Hello, world!")).is_ok());
         assert_eq!(error(text, &answer(200, "Hello!")), r#"skep does not answer "Hello, world!" but "Hello!""#);
         assert_eq!(error(text, &answer(404, "Nothing.")), r#"skep answers 404: "Nothing.""#);
+    }
+
+    #[test]
+    fn a_compressed_answer_is_compared_as_it_was() {
+        let mut gzip = GzEncoder::new(Vec::new(), Compression::fast());
+        gzip.write_all(b"Hello, world!").unwrap();
+        let mut compressed = answer(200, "");
+        (compressed.body, compressed.fields) =
+            (gzip.finish().unwrap(), vec![("content-encoding".to_owned(), "gzip".to_owned())]);
+        let length = compressed.body.len();
+        assert_eq!(check(Same::Text("Hello, world!"), "skep", &compressed).unwrap().body, length);
+        assert!(error(Same::Text("Hello!"), &compressed).contains("Hello, world!"));
     }
 
     #[test]

@@ -8,12 +8,17 @@ use std::time::Duration;
 use crate::Result;
 use crate::goal::{Bound, Goal};
 use crate::measure::Measure::{Cpu, Memory, Rate, Start};
-use crate::program::Program;
+use crate::program::{Nginx, Program};
 
 mod isolate;
 mod observed;
 mod posts;
 mod processes;
+mod request;
+mod tasks;
+mod wire;
+
+pub(crate) use request::{KILOBYTE, Request};
 
 /// A question, and how it is put.
 #[derive(Debug, Clone, Copy)]
@@ -52,6 +57,14 @@ pub(crate) enum Load {
     Fresh { connections: u16 },
     /// Each connection has this many requests under way, all the time.
     Batches { connections: u16, depth: u16 },
+    /// The same as `KeepAlive`, with more than a path in each request.
+    Requests { connections: u16, request: Request },
+    /// The same as `KeepAlive`, over TLS.
+    Tls { connections: u16 },
+    /// HTTP/2 over TLS: each connection has this many streams under way, all the time.
+    Streams { connections: u16, streams: u16 },
+    /// Connections that had one response each, and keep silent: for what one of them holds; each time a new process, alone.
+    Idle { connections: u16 },
     /// The same as `KeepAlive`, for what stays in memory after it; each time a new process, alone.
     Memory { connections: u16 },
     /// The same as `Fresh`, for what the supervisor and one more process hold after it; each time new processes, alone.
@@ -112,15 +125,15 @@ const HELLO: &[Variant] = &[
     variant("hyper", Program::Hyper, "/"),
     variant("axum", Program::Axum, "/"),
     variant("actix", Program::Actix, "/"),
-    variant("nginx", Program::Nginx { tuned: false }, "/"),
+    variant("nginx", Program::Nginx(Nginx::Plain), "/"),
     variant("epoll", Program::Epoll, "/"),
 ];
 
 const fn files(path: &'static str) -> [Variant; 5] {
     [
         variant("skep", Program::SkepStatic, path),
-        variant("nginx", Program::Nginx { tuned: false }, path),
-        variant("nginx-tuned", Program::Nginx { tuned: true }, path),
+        variant("nginx", Program::Nginx(Nginx::Plain), path),
+        variant("nginx-tuned", Program::Nginx(Nginx::Tuned), path),
         variant("lighttpd", Program::Lighttpd { tuned: false }, path),
         variant("lighttpd-tuned", Program::Lighttpd { tuned: true }, path),
     ]
@@ -145,11 +158,11 @@ const TODAY: &[Experiment] = &[
         absent: &[],
         same: Same::Text("Hello, world!"),
         goals: &[
-            Goal::at_most("skep", Cpu, 1.04, "hyper"),
+            Goal::at_most("skep", Cpu, 0.97, "hyper"),
             Goal::at_most("skep", Cpu, 1.0, "axum"),
             Goal::at_most("skep", Cpu, 1.0, "actix"),
             Goal::at_most("skep", Cpu, 1.0, "nginx"),
-            Goal::at_most("skep", Cpu, 1.12, "epoll"),
+            Goal::at_most("skep", Cpu, 1.1, "epoll"),
         ],
     },
     Experiment {
@@ -160,9 +173,10 @@ const TODAY: &[Experiment] = &[
         absent: &[],
         same: Same::Text("Hello, world!"),
         goals: &[
-            Goal::at_least("skep", Rate, 8.0, "axum"),
-            Goal::at_least("skep", Rate, 8.0, "nginx"),
-            Goal::at_least("skep", Rate, 1.4, "actix"),
+            Goal::at_least("skep", Rate, 1.0, "hyper"),
+            Goal::at_least("skep", Rate, 1.0, "actix"),
+            Goal::at_least("skep", Rate, 5.0, "axum"),
+            Goal::at_least("skep", Rate, 5.0, "nginx"),
         ],
     },
     Experiment {
@@ -193,6 +207,21 @@ const TODAY: &[Experiment] = &[
         goals: FILES_GOALS,
     },
     Experiment {
+        name: "static-100m",
+        about: "a file of 100 MiB",
+        loads: &[Load::KeepAlive { connections: 4 }],
+        variants: &files("/100m.bin"),
+        absent: &[],
+        same: Same::Bytes(100 << 20),
+        // The load has to copy each byte and the server has not, so requests/s would be the load's.
+        goals: &[
+            Goal::at_most("skep", Cpu, 1.05, "nginx"),
+            Goal::at_most("skep", Cpu, 1.05, "nginx-tuned"),
+            Goal::at_most("skep", Cpu, 1.05, "lighttpd"),
+            Goal::at_most("skep", Cpu, 1.05, "lighttpd-tuned"),
+        ],
+    },
+    Experiment {
         name: "list",
         about: "the blog's first page: 20 rows and a count from SQLite, rendered; nothing cached but in skep-cached",
         loads: KEEP_ALIVE,
@@ -204,7 +233,7 @@ const TODAY: &[Experiment] = &[
         ],
         absent: &[],
         same: Same::Times(articles::PER_PAGE, "<article"),
-        goals: &[Goal::at_least("skep", Rate, 2.5, "axum"), Goal::at_least("skep", Rate, 2.5, "axum-tuned")],
+        goals: &[Goal::at_least("skep", Rate, 2.6, "axum"), Goal::at_least("skep", Rate, 2.6, "axum-tuned")],
     },
     Experiment {
         name: "split",
@@ -231,7 +260,7 @@ const TODAY: &[Experiment] = &[
         ],
         absent: &[],
         same: Same::Times(1, "Measure the weather"),
-        goals: &[Goal::alone("skep", Rate, Bound::AtLeast(25_000.0))],
+        goals: &[Goal::at_least("skep", Rate, 0.5, "pulldown-cmark")],
     },
     Experiment {
         name: "start",
@@ -244,7 +273,7 @@ const TODAY: &[Experiment] = &[
             variant("hyper", Program::Hyper, "/"),
             variant("axum", Program::Axum, "/"),
             variant("actix", Program::Actix, "/"),
-            variant("nginx", Program::Nginx { tuned: false }, "/"),
+            variant("nginx", Program::Nginx(Nginx::Plain), "/"),
             variant("lighttpd", Program::Lighttpd { tuned: false }, "/13.txt"),
         ],
         absent: &[],
@@ -253,9 +282,14 @@ const TODAY: &[Experiment] = &[
     },
 ];
 
+/// Those that run when none is named.
+fn today() -> impl Iterator<Item = &'static Experiment> {
+    TODAY.iter().chain(wire::ALL).chain(tasks::ALL)
+}
+
 /// All of them, in the order in which they run.
 pub(crate) fn all() -> impl Iterator<Item = &'static Experiment> {
-    TODAY.iter().chain(observed::ALL).chain(processes::ALL).chain(isolate::ALL).chain(posts::ALL)
+    today().chain(observed::ALL).chain(processes::ALL).chain(isolate::ALL).chain(posts::ALL)
 }
 
 /// The word for all of the posts' experiments.
@@ -295,7 +329,7 @@ pub(crate) fn plan(experiments: &[String], only: &[String]) -> Result<Vec<Planne
     }
     known_or_named(only)?;
     let chosen = all().filter(|experiment| match experiments {
-        [] => TODAY.iter().any(|today| today.name == experiment.name),
+        [] => today().any(|today| today.name == experiment.name),
         names => names.iter().any(|name| is_meant(name, experiment.name)),
     });
     let planned = chosen.map(|experiment| Planned::of(experiment, only));
@@ -326,9 +360,10 @@ fn known_or_named(only: &[String]) -> Result<()> {
 }
 
 impl Experiment {
-    /// Whether its load never sleeps. That of the posts' experiments does, as in the records that their page was made from.
-    pub(crate) fn is_busy(&self) -> bool {
-        !self.name.starts_with("post-")
+    /// Whether this load of it never sleeps. That of the posts' experiments does, as in the records that their page was made from, and that of
+    /// HTTP/2, which waits in a runtime.
+    pub(crate) fn is_busy(&self, load: Load) -> bool {
+        !self.name.starts_with("post-") && !matches!(load, Load::Streams { .. })
     }
 }
 
@@ -348,6 +383,7 @@ impl Load {
         matches!(
             self,
             Self::Start
+                | Self::Idle { .. }
                 | Self::Memory { .. }
                 | Self::Processes { .. }
                 | Self::Deaths { .. }
@@ -365,6 +401,15 @@ impl Load {
             },
             Self::Fresh { connections } => format!("a connection for each request, {connections} at a time"),
             Self::Batches { connections, depth } => format!("{connections} connections, {depth} at once"),
+            Self::Requests { connections, request } => {
+                format!("{connections} connections, each request with {}", request.name())
+            }
+            Self::Tls { connections } => format!("{connections} connections over TLS"),
+            Self::Streams { connections: 1, streams } => format!("a connection of HTTP/2 over TLS, {streams} streams"),
+            Self::Streams { connections, streams } => {
+                format!("{connections} connections of HTTP/2 over TLS, {streams} streams each")
+            }
+            Self::Idle { connections } => format!("{connections} connections that had a response each"),
             Self::Processes { connections } => format!("after a connection for each request, {connections} at a time"),
             Self::Held { requests } => format!("{requests} requests that wait"),
             Self::Swaps { new } => format!("new files {}, one after the other", new.name()),
@@ -420,7 +465,7 @@ mod tests {
 
     #[test]
     fn nothing_named_is_all_and_a_wrong_name_is_an_error() {
-        assert_eq!(plan(&[], &[]).unwrap().len(), TODAY.len());
+        assert_eq!(plan(&[], &[]).unwrap().len(), today().count());
         let planned = plan(&["hello".into()], &["epoll".into(), "skep".into()]).unwrap();
         let names: Vec<_> = planned[0].variants.iter().map(|variant| variant.name).collect();
         assert_eq!(names, ["skep", "epoll"]);
@@ -438,7 +483,8 @@ mod tests {
         assert_eq!(names("post-treefrog"), ["post-treefrog-0", "post-treefrog-20"]);
         assert_eq!(names("post-dart"), ["post-dart"]);
         assert_eq!(names("static-13"), ["static-13"]);
-        assert_eq!(names("static"), ["static-13", "static-1m"]);
+        assert_eq!(names("static"), ["static-13", "static-1m", "static-100m"]);
+        assert_eq!(names("h2"), ["h2-hello", "h2-1m"]);
         assert_eq!(names("processes").len(), processes::ALL.len());
         assert!(plan(&["stat".into()], &[]).is_err() && plan(&["post-tree".into()], &[]).is_err());
     }

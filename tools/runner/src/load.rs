@@ -1,17 +1,21 @@
 //! Load on one server, from the load's core, for a given time: the client of `skep bench`.
 
+use std::num::NonZeroUsize;
 use std::time::Duration;
 
 use skep_bench::load::{self, Figures, Plan, RequestSpec, Silent, Target, Trust, Version, Watch};
 
 use crate::Result;
-use crate::experiment::Load;
+use crate::experiment::{KILOBYTE, Load, Request, Variant};
 use crate::measure::{Measure, Sample, float};
 
 pub(crate) use skep_bench::load::Answer;
 
 /// The longest wait for one answer.
 const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Bytes of a chunk.
+const CHUNK: NonZeroUsize = NonZeroUsize::new(256).expect("it is not zero");
 
 /// What comes before a load that counts: a request of each connection, and its answer.
 const FIRST: Duration = Duration::from_millis(10);
@@ -56,10 +60,12 @@ fn outcome(plan: &Plan, watch: &mut dyn Watch) -> Result<Loaded> {
 }
 
 fn plan(load: Load, port: u16, path: &str, time: Duration) -> Result<Plan> {
-    let mut plan = Plan::of(target(port, path)?);
-    (plan.warm_up, plan.time) = (Duration::ZERO, time);
+    let mut plan = Plan::of(target(load.is_tls(), port, path)?);
+    (plan.warm_up, plan.time, plan.trust) = (Duration::ZERO, time, Trust::All);
     match load {
-        Load::KeepAlive { connections } | Load::Memory { connections } => plan.connections = connections.into(),
+        Load::KeepAlive { connections } | Load::Memory { connections } | Load::Tls { connections } => {
+            plan.connections = connections.into();
+        }
         Load::Fresh { connections } | Load::Processes { connections } => {
             (plan.connections, plan.reuse) = (connections.into(), false);
         }
@@ -67,26 +73,76 @@ fn plan(load: Load, port: u16, path: &str, time: Duration) -> Result<Plan> {
         Load::Batches { connections, depth } => {
             (plan.connections, plan.depth) = (connections.into(), depth.into());
         }
+        Load::Requests { connections, request } => {
+            (plan.connections, plan.requests) = (connections.into(), vec![spec(request, port, path)?]);
+        }
+        Load::Streams { connections, streams } => {
+            (plan.http, plan.connections, plan.depth) = (Version::Http2, connections.into(), streams.into());
+        }
+        Load::Idle { connections } => (plan.connections, plan.count) = (connections.into(), Some(connections.into())),
         Load::Start | Load::Loop | Load::Alone => return Err("this experiment has no load".into()),
     }
     Ok(plan)
 }
 
-fn target(port: u16, path: &str) -> Result<Target> {
-    Ok(format!("http://127.0.0.1:{port}{path}").parse()?)
+fn target(tls: bool, port: u16, path: &str) -> Result<Target> {
+    let scheme = if tls { "https" } else { "http" };
+    Ok(format!("{scheme}://127.0.0.1:{port}{path}").parse()?)
+}
+
+/// The request with what it has besides its path. The cookie is asked for first.
+fn spec(request: Request, port: u16, path: &str) -> Result<RequestSpec> {
+    let spec = RequestSpec::get(path);
+    Ok(match request {
+        Request::Chunked => spec.method("POST")?.body(KILOBYTE).chunked(CHUNK),
+        Request::Form => spec.method("POST")?.header("content-type", "application/x-www-form-urlencoded")?.body(form()),
+        Request::Cookie => {
+            let first = ask(port, path)?;
+            let cookie = first.field("set-cookie").and_then(|field| field.split(';').next());
+            spec.header("cookie", cookie.ok_or("the first response sets no cookie")?)?
+        }
+        Request::Gzip => spec.header("accept-encoding", "gzip")?,
+    })
+}
+
+/// A form of a kilobyte.
+fn form() -> String {
+    format!("name=Anna+Bee&email=anna%40example.org&text={}so+it+was.", "so+it+was+".repeat(97))
 }
 
 /// Asks once, over a connection of its own.
 pub(crate) fn ask(port: u16, path: &str) -> Result<Answer> {
-    Ok(load::fetch(&target(port, path)?, &RequestSpec::get(path), &Trust::System, Version::Http1, PATIENCE)?)
+    fetch(&target(false, port, path)?, &RequestSpec::get(path), Version::Http1)
+}
+
+/// Asks a server that may not be there yet.
+pub(crate) fn ask_first(variant: &Variant, port: u16) -> Result<Answer> {
+    let target = target(variant.program.speaks_tls(), port, variant.path)?;
+    fetch(&target, &RequestSpec::get(variant.path), Version::Http1)
 }
 
 /// Asks once as this load does: a request that is held is one with a body.
 pub(crate) fn ask_as(load: Load, port: u16, path: &str) -> Result<Answer> {
-    let Load::Held { .. } = load else { return ask(port, path) };
-    let held =
-        RequestSpec::get(path).method("POST")?.header("origin", &format!("http://127.0.0.1:{port}"))?.body("whole");
-    Ok(load::fetch(&target(port, path)?, &held, &Trust::System, Version::Http1, PATIENCE)?)
+    let spec = match load {
+        Load::Held { .. } => {
+            RequestSpec::get(path).method("POST")?.header("origin", &format!("http://127.0.0.1:{port}"))?.body("whole")
+        }
+        Load::Requests { request, .. } => spec(request, port, path)?,
+        _ => RequestSpec::get(path),
+    };
+    let version = if let Load::Streams { .. } = load { Version::Http2 } else { Version::Http1 };
+    fetch(&target(load.is_tls(), port, path)?, &spec, version)
+}
+
+/// The certificate of those that speak TLS was made for this run, and nobody has signed it.
+fn fetch(target: &Target, spec: &RequestSpec, version: Version) -> Result<Answer> {
+    Ok(load::fetch(target, spec, &Trust::All, version, PATIENCE)?)
+}
+
+impl Load {
+    fn is_tls(self) -> bool {
+        matches!(self, Self::Tls { .. } | Self::Streams { .. })
+    }
 }
 
 /// What a load generator saw.
@@ -143,6 +199,14 @@ pub(crate) fn shown(load: Load, busy: bool) -> String {
         Load::Batches { connections, depth } => {
             format!("{generator}: {connections} connections, each sends {depth} at once")
         }
+        Load::Requests { connections, request } => {
+            format!("{generator}: {connections} connections, each request with {}", request.name())
+        }
+        Load::Tls { connections } => format!("{generator}: {connections} connections over TLS"),
+        Load::Streams { connections, streams } => {
+            format!("{generator}: {connections} connections of HTTP/2 over TLS, {streams} streams each")
+        }
+        Load::Idle { connections } => format!("{connections} connections, a request on each; then nothing"),
         Load::Processes { connections } => format!(
             "{generator}: a connection for each request, {connections} at a time; then {MORE} more processes (USR2), and the same again"
         ),
@@ -169,7 +233,15 @@ mod tests {
         assert_eq!((plan.connections, plan.depth, plan.reuse, plan.target.path()), (20, 1, false, "/x"));
         let plan = super::plan(Load::Batches { connections: 32, depth: 16 }, 8800, "/", Duration::ZERO).unwrap();
         assert_eq!((plan.connections, plan.depth, plan.reuse), (32, 16, true));
+        let plan = super::plan(Load::Streams { connections: 1, streams: 100 }, 8800, "/", Duration::ZERO).unwrap();
+        assert_eq!((plan.http, plan.connections, plan.depth), (Version::Http2, 1, 100));
+        assert_eq!(plan.target.to_string(), "https://127.0.0.1:8800/");
         assert!(super::plan(Load::Start, 8800, "/", Duration::ZERO).is_err());
+    }
+
+    #[test]
+    fn a_form_has_a_kilobyte() {
+        assert_eq!(form().len(), 1024);
     }
 
     #[test]

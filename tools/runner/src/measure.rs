@@ -49,6 +49,8 @@ pub(crate) enum Measure {
     SlowestSuccession,
     /// By how much the server grows with one more request in flight, in kilobytes (PSS).
     InFlight,
+    /// By how much the server grows with one more connection that waits, in kibibytes (PSS).
+    PerConnection,
     /// From a new file to the first answer of what is in it, in milliseconds: half of the files.
     Swap,
     /// The slowest of them.
@@ -84,6 +86,7 @@ impl Measure {
             Self::Succession => "succession_p50_ms",
             Self::SlowestSuccession => "succession_slowest_ms",
             Self::InFlight => "pss_kb_one_more_request",
+            Self::PerConnection => "pss_kib_one_more_connection",
             Self::Swap => "swap_p50_ms",
             Self::SlowestSwap => "swap_slowest_ms",
         }
@@ -114,6 +117,7 @@ impl Measure {
             Self::Succession => "death to next answer, ms",
             Self::SlowestSuccession | Self::SlowestSwap => "slowest, ms",
             Self::InFlight => "one more request, kB (PSS)",
+            Self::PerConnection => "one more connection, KiB (PSS)",
             Self::Swap => "file to next answer, ms",
         }
     }
@@ -126,7 +130,14 @@ impl Measure {
                 format!("{value:.0}")
             }
             Self::Busy | Self::Load | Self::ServerOthers | Self::LoadOthers => format!("{value:.0} %"),
-            Self::Cpu | Self::User | Self::System | Self::Memory | Self::Largest | Self::Supervisor | Self::OneMore => {
+            Self::Cpu
+            | Self::User
+            | Self::System
+            | Self::Memory
+            | Self::Largest
+            | Self::Supervisor
+            | Self::OneMore
+            | Self::PerConnection => {
                 format!("{value:.2}")
             }
             Self::Start

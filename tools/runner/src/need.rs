@@ -38,6 +38,7 @@ pub(crate) enum Made {
     Express,
     FastCgi,
     Go,
+    GoHttp,
     Neko,
 }
 
@@ -114,12 +115,14 @@ impl Made {
             Self::Express => folder.join("express"),
             Self::FastCgi => folder.join("fastcgi-hello"),
             Self::Go => folder.join("posts-go"),
+            Self::GoHttp => folder.join("go-http"),
             Self::Neko => folder.join("neko"),
         }
     }
 
     fn tools(self) -> Vec<Need> {
         const NODE: &str = "from its makers, or apt-get install nodejs npm";
+        const GO: &str = "1.24 or newer, from its makers";
         match self {
             Self::Component(_) => vec![],
             Self::Eliom => vec![
@@ -130,7 +133,8 @@ impl Made {
             ],
             Self::Express => vec![Need::program("node", NODE), Need::program("npm", NODE)],
             Self::FastCgi => vec![Need::debian("cc", "gcc"), Need::file("/usr/include/fcgi_stdio.h", "libfcgi-dev")],
-            Self::Go => vec![Need::program("go", "1.24 or newer, from its makers"), Need::debian("cc", "gcc")],
+            Self::Go => vec![Need::program("go", GO), Need::debian("cc", "gcc")],
+            Self::GoHttp => vec![Need::program("go", GO)],
             Self::Neko => vec![Need::debian("haxe", "haxe"), Need::debian("neko", "neko")],
         }
     }

@@ -18,6 +18,8 @@ pub(crate) enum Program {
     SkepHello {
         log: bool,
     },
+    /// The hello, for more connections than one address may have by default.
+    SkepIdle,
     /// The hello, with something that observes its requests.
     SkepObserved(Observed),
     SkepBlog {
@@ -25,6 +27,8 @@ pub(crate) enum Program {
         cached: bool,
     },
     SkepStatic,
+    /// What web applications do all day; sessions are in memory.
+    SkepTasks(Tasks),
     /// An application for what its processes cost; nothing is kept in caches.
     SkepProcesses {
         app: App,
@@ -37,15 +41,23 @@ pub(crate) enum Program {
         sessions: Sessions,
     },
     Hyper,
+    /// Hello and files over TLS, HTTP/1.1 and HTTP/2.
+    HyperTls,
     Axum,
     AxumPosts,
+    /// What `SkepTasks` does.
+    AxumTasks {
+        routes: u16,
+    },
     Actix,
     Epoll,
     Go,
-    Express,
-    Nginx {
-        tuned: bool,
+    /// Hello, an echo and files from Go's standard library.
+    GoHttp {
+        tls: bool,
     },
+    Express,
+    Nginx(Nginx),
     Lighttpd {
         tuned: bool,
     },
@@ -79,6 +91,28 @@ pub(crate) enum Program {
     Markdown,
     /// Not a server: Perl's loggers, this one of them.
     Log4perl(&'static str),
+}
+
+/// An application with most of what there is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Tasks {
+    /// How many routes are alike: 2 or 200.
+    pub(crate) routes: u16,
+    pub(crate) tls: bool,
+}
+
+/// How nginx is configured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Nginx {
+    Plain,
+    /// Files stay open.
+    Tuned,
+    /// The same, over TLS.
+    Tls,
+    /// The same as `Tuned`, compressed.
+    Gzip,
+    /// With room for connections that are idle.
+    Idle,
 }
 
 /// What observes requests.
@@ -163,19 +197,26 @@ impl Program {
     /// What must be there before it can start; the first of it is what is started.
     pub(crate) fn needs(self) -> Vec<Need> {
         match self {
-            Self::SkepHello { .. } | Self::SkepObserved(_) | Self::SkepProcesses { app: App::Hello, .. } => {
+            Self::SkepHello { .. }
+            | Self::SkepIdle
+            | Self::SkepObserved(_)
+            | Self::SkepProcesses { app: App::Hello, .. } => {
                 vec![Need::Skep("hello")]
             }
             Self::SkepBlog { .. } | Self::SkepProcesses { app: App::Blog, .. } => vec![Need::Skep("blog")],
             Self::SkepProcesses { app: App::Heap, .. } => vec![Need::Ours("skep-heap")],
             Self::SkepStatic => vec![Need::Ours("skep-static")],
+            Self::SkepTasks(_) => vec![Need::Ours("skep-tasks")],
             Self::Hyper => vec![Need::Peer("peer-hyper")],
+            Self::HyperTls => vec![Need::Peer("peer-hyper-tls")],
+            Self::AxumTasks { .. } => vec![Need::Peer("peer-axum-tasks")],
+            Self::GoHttp { .. } => vec![Need::Made(Made::GoHttp)],
             Self::Axum => vec![Need::Peer("peer-axum")],
             Self::Actix => vec![Need::Peer("peer-actix")],
             Self::Epoll => vec![Need::Peer("peer-epoll")],
             Self::AxumBlog { .. } => vec![Need::Peer("peer-axum-blog")],
             Self::Markdown => vec![Need::Peer("peer-markdown")],
-            Self::Nginx { .. } => vec![Need::debian("nginx", "nginx-light")],
+            Self::Nginx(_) => vec![Need::debian("nginx", "nginx-light")],
             Self::Lighttpd { .. } => vec![Need::debian("lighttpd", "lighttpd")],
             Self::SkepPosts { .. } => vec![Need::Ours("skep-posts"), Need::SQLITE],
             Self::AxumPosts => vec![Need::Peer("peer-axum-posts"), Need::SQLITE],
@@ -198,6 +239,17 @@ impl Program {
         !matches!(self, Self::Markdown | Self::Log4perl(_))
     }
 
+    /// Whether it answers over TLS only.
+    pub(crate) fn speaks_tls(self) -> bool {
+        matches!(
+            self,
+            Self::SkepTasks(Tasks { tls: true, .. })
+                | Self::HyperTls
+                | Self::GoHttp { tls: true }
+                | Self::Nginx(Nginx::Tls)
+        )
+    }
+
     /// What is fetched from the server's second port every second while it is under load.
     pub(crate) fn scraped(self) -> &'static [&'static str] {
         if self == Self::SkepObserved(Observed::Scraped) { &["/-/metrics", "/-/status"] } else { &[] }
@@ -208,6 +260,10 @@ impl Program {
         let mut command = Command::new(self.executable());
         match self {
             Self::SkepHello { log } => skep(&mut command, place, Mpm::Alone, log),
+            Self::SkepIdle => {
+                skep(&mut command, place, Mpm::Alone, false);
+                command.args(["--set", "limits.connections_per_address=0"]);
+            }
             Self::SkepObserved(observed) => {
                 skep(&mut command, place, Mpm::Alone, observed == Observed::AccessLog);
                 command.args(["--set", &observed.setting(place)]);
@@ -230,14 +286,25 @@ impl Program {
                 skep(&mut command, place, Mpm::Alone, false);
                 command.env("STATIC_DIR", site.files());
             }
+            Self::SkepTasks(tasks) => skep_tasks(&mut command, place, site, tasks),
             Self::Hyper | Self::Axum | Self::Actix | Self::Epoll => {
                 command.arg(place.port.to_string());
+            }
+            Self::HyperTls => {
+                command.arg(place.port.to_string()).args([site.certificate(), site.key(), site.files()]);
+            }
+            Self::AxumTasks { routes } => {
+                command.args([place.port, routes].map(|number| number.to_string()));
+            }
+            Self::GoHttp { tls } => {
+                command.env("GOMAXPROCS", "1").arg(place.port.to_string()).arg(site.files());
+                command.args(tls.then(|| [site.certificate(), site.key()]).into_iter().flatten());
             }
             Self::AxumBlog { tuned } => {
                 command.arg(place.port.to_string()).arg(&place.dir).args(tuned.then_some("tuned"));
             }
-            Self::Nginx { tuned } => {
-                let file = site::write_nginx(place, site, tuned)?;
+            Self::Nginx(nginx) => {
+                let file = site::write_nginx(place, site, nginx)?;
                 command.args(["-e", "stderr", "-p"]).arg(&place.dir).arg("-c").arg(file);
             }
             Self::Lighttpd { tuned } => {
@@ -287,6 +354,16 @@ impl Observed {
 fn line(command: &Command) -> String {
     let words = std::iter::once(command.get_program()).chain(command.get_args());
     words.map(OsStr::to_string_lossy).collect::<Vec<_>>().join(" ")
+}
+
+fn skep_tasks(command: &mut Command, place: &Place, site: &Site, Tasks { routes, tls }: Tasks) {
+    skep(command, place, Mpm::Alone, false);
+    // The load has one address; axum's sessions are in memory, too.
+    command.args(["--set", "limits.sessions_per_address=0", "--set", "cache.sessions.tiers=memory:16MiB"]);
+    if tls {
+        command.arg("--tls-cert").arg(site.certificate()).arg("--tls-key").arg(site.key());
+    }
+    command.env("TASKS_FILES", site.files()).env("TASKS_ROUTES", routes.to_string());
 }
 
 /// Pages are made for each request.

@@ -87,7 +87,7 @@ fn outcome(outcome: &Outcome, machine: &Machine, flags: &Flags) -> Value {
     });
     json!({
         "experiment": outcome.experiment.name,
-        "load": load::shown(outcome.load, outcome.experiment.is_busy()),
+        "load": load::shown(outcome.load, outcome.experiment.is_busy(outcome.load)),
         "with": outcome.load.describe(),
         "seconds": seconds(flags),
         "date": machine.get("date"),

@@ -135,8 +135,16 @@ fn main_measure(load: Load) -> Measure {
         Load::Processes { .. } => Measure::Supervisor,
         Load::Deaths { .. } => Measure::Succession,
         Load::Held { .. } => Measure::InFlight,
+        Load::Idle { .. } => Measure::PerConnection,
         Load::Swaps { .. } => Measure::Swap,
-        Load::KeepAlive { .. } | Load::Fresh { .. } | Load::Batches { .. } | Load::Loop | Load::Alone => Measure::Rate,
+        Load::KeepAlive { .. }
+        | Load::Fresh { .. }
+        | Load::Batches { .. }
+        | Load::Requests { .. }
+        | Load::Tls { .. }
+        | Load::Streams { .. }
+        | Load::Loop
+        | Load::Alone => Measure::Rate,
     }
 }
 
@@ -146,7 +154,7 @@ fn more_measures(load: Load) -> &'static [Measure] {
         Load::Memory { .. } => &[Measure::Processes, Measure::Largest, Measure::Rate],
         Load::Processes { .. } => &[Measure::Memory, Measure::Processes, Measure::OneMore],
         Load::Deaths { .. } => &[Measure::SlowestSuccession],
-        Load::Held { .. } => &[Measure::Memory],
+        Load::Held { .. } | Load::Idle { .. } => &[Measure::Memory],
         Load::Swaps { .. } => &[Measure::SlowestSwap],
         _ => &[],
     }

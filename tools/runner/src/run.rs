@@ -71,7 +71,7 @@ fn outcome(planned: &Planned, load: Load, site: &Site, flags: &Flags) -> Result<
     let (rounds, seconds) = (flags.rounds(), flags.seconds());
     eprintln!("{name}, {}: {rounds} rounds of {seconds} s", load.describe());
     let Admitted { entrants, servers, left_out } = admit(planned, load, site)?;
-    let cell = Cell { experiment: name, busy: planned.experiment.is_busy(), load, site, seconds };
+    let cell = Cell { experiment: name, busy: planned.experiment.is_busy(load), load, site, seconds };
     for (place, entrant) in entrants.iter().enumerate() {
         cell.warm_up(entrant, servers.get(&place), WARM_UP)?;
     }

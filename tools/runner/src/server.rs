@@ -63,7 +63,7 @@ impl Server {
     fn wait(&mut self, variant: &Variant, begun: Instant) -> Result<()> {
         loop {
             // Who stands before another server answers with an error until that one is there.
-            let unreachable = match load::ask(self.port, variant.path) {
+            let unreachable = match load::ask_first(variant, self.port) {
                 Ok(answer) if answer.status < 500 => return Ok(()),
                 Ok(answer) => format!("status {}", answer.status),
                 Err(unreachable) => unreachable.to_string(),

@@ -2,14 +2,17 @@
 //!
 //! All of it lies in a directory for temporary files, and is gone when the runner ends.
 
-use std::fs;
+use std::fmt::Write as _;
+use std::fs::{self, File};
+use std::io::Write as _;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use articles::Article;
 
 use crate::Result;
 use crate::need::Need;
-use crate::program::Place;
+use crate::program::{Nginx, Place};
 
 pub(crate) mod posts;
 
@@ -18,6 +21,12 @@ const HELLO: &str = "Hello, world!";
 
 /// Bytes of the large file.
 const LARGE: usize = 1 << 20;
+
+/// Bytes of the largest.
+const LARGEST: u64 = 100 << 20;
+
+/// Articles of the page that is compressed, which has about 30 KB with them.
+pub(crate) const PAGE_ARTICLES: usize = 93;
 
 /// The article of the `markdown` experiment.
 const MARKDOWN: &str = include_str!("../../peers/markdown/article.md");
@@ -33,6 +42,10 @@ impl Site {
         fs::write(site.files().join("13.txt"), HELLO)?;
         let large: Vec<u8> = (0..LARGE).map(|place| b'a' + u8::try_from(place % 26).expect("a letter")).collect();
         fs::write(site.files().join("1m.bin"), large)?;
+        // With nothing in it, which takes no room on the disk: what is served comes from the kernel's memory either way.
+        File::create(site.files().join("100m.bin"))?.set_len(LARGEST)?;
+        fs::write(site.files().join("30k.html"), page())?;
+        site.make_certificate()?;
         // Who needs the database is left out where nothing can make it.
         if Need::SQLITE.missing().is_none() {
             site.make_database()?;
@@ -43,6 +56,23 @@ impl Site {
     /// The directory that static servers serve.
     pub(crate) fn files(&self) -> PathBuf {
         self.0.join("static")
+    }
+
+    /// The certificate of those that speak TLS.
+    pub(crate) fn certificate(&self) -> PathBuf {
+        self.0.join("certificate.pem")
+    }
+
+    /// Its key.
+    pub(crate) fn key(&self) -> PathBuf {
+        self.0.join("key.pem")
+    }
+
+    fn make_certificate(&self) -> Result<()> {
+        let made = rcgen::generate_simple_self_signed(["127.0.0.1".to_owned(), "localhost".to_owned()])?;
+        fs::write(self.certificate(), made.cert.pem())?;
+        let mut key = File::options().write(true).create_new(true).mode(0o600).open(self.key())?;
+        Ok(key.write_all(made.signing_key.serialize_pem().as_bytes())?)
     }
 
     /// A directory of this name, there or not.
@@ -78,10 +108,40 @@ fn front_matter(article: &Article, text: &str) -> String {
     format!("+++\ntitle = {title:?}\ndate = {published}\ntags = {tags:?}\nsummary = {summary:?}\n+++\n\n{text}")
 }
 
+/// A page that is worth compressing.
+fn page() -> String {
+    let articles = articles::all().take(PAGE_ARTICLES).fold(String::new(), |mut html, article| {
+        let Article { slug, title, summary, published, tags, .. } = article;
+        let _ = writeln!(
+            html,
+            "<article>\n<h2><a href=\"/writings/{slug}\">{title}</a></h2>\n<p><time datetime=\"{published}\">{published}</time></p>\n\
+             <p>{summary}</p>\n<p class=\"tags\">{}</p>\n</article>",
+            tags.join(", ")
+        );
+        html
+    });
+    format!(
+        "<!doctype html>\n<html lang=\"en\">\n<head><meta charset=\"utf-8\"><title>Writings</title></head>\n<body>\n{articles}</body>\n</html>\n"
+    )
+}
+
 /// Writes nginx's configuration for this place, and says where it is.
-pub(crate) fn write_nginx(place: &Place, site: &Site, tuned: bool) -> Result<PathBuf> {
-    let cache = if tuned { include_str!("../../peers/nginx/open-file-cache.conf") } else { "" };
-    write_config("nginx.conf", &nginx(include_str!("../../peers/nginx/nginx.conf")), cache, place, site)
+pub(crate) fn write_nginx(place: &Place, site: &Site, kind: Nginx) -> Result<PathBuf> {
+    const OPEN_FILES: &str = include_str!("../../peers/nginx/open-file-cache.conf");
+    let (more, listen, connections) = match kind {
+        Nginx::Plain => (String::new(), "", "2048"),
+        Nginx::Tuned => (OPEN_FILES.to_owned(), "", "2048"),
+        Nginx::Tls => (OPEN_FILES.to_owned() + include_str!("../../peers/nginx/tls.conf"), " ssl http2", "2048"),
+        Nginx::Gzip => (OPEN_FILES.to_owned() + include_str!("../../peers/nginx/gzip.conf"), "", "2048"),
+        Nginx::Idle => (String::new(), "", "16384"),
+    };
+    let config = nginx(include_str!("../../peers/nginx/nginx.conf"))
+        .replace("{LISTEN}", listen)
+        .replace("{CONNECTIONS}", connections);
+    let more = more
+        .replace("{CERTIFICATE}", &site.certificate().display().to_string())
+        .replace("{KEY}", &site.key().display().to_string());
+    write_config("nginx.conf", &config, &more, place, site)
 }
 
 /// As root, nginx's workers would be `nobody`, who may not read the files.
@@ -120,10 +180,17 @@ mod tests {
     #[test]
     fn no_word_in_braces_is_left_in_a_configuration() {
         let place = Place { port: 8800, second: 8801, dir: "/dir".into() };
-        let nginx = include_str!("../../peers/nginx/nginx.conf").replace("{USER}", "");
+        let nginx = include_str!("../../peers/nginx/nginx.conf").replace("{USER}", "").replace("{LISTEN}", "");
         let filled = fill(&nginx, "sendfile off;", &place, Path::new("/files"));
         assert!(filled.contains("listen 127.0.0.1:8800;") && filled.contains("root /files;"), "{filled}");
         assert!(!filled.contains("{DIR}") && !filled.contains("{CACHE}"), "{filled}");
+    }
+
+    #[test]
+    fn the_page_that_is_compressed_has_30_kilobytes() {
+        let page = page();
+        assert_eq!(page.matches("<article").count(), PAGE_ARTICLES);
+        assert!((29_500..30_500).contains(&page.len()), "{}", page.len());
     }
 
     #[test]

@@ -21,9 +21,14 @@ pub(super) fn make(made: Made) -> Result<()> {
         Made::FastCgi => {
             run(Command::new("cc").args(["-O2", "-o"]).arg(&result).arg(peer("fastcgi/hello.c")).arg("-lfcgi"))
         }
-        Made::Go => run(Command::new("go").args(["build", "-o"]).arg(&result).arg(".").current_dir(peer("go"))),
+        Made::Go => go(&result, "go"),
+        Made::GoHttp => go(&result, "go-http"),
         Made::Neko => neko(&result),
     }
+}
+
+fn go(result: &Path, folder: &str) -> Result<()> {
+    run(Command::new("go").args(["build", "-o"]).arg(result).arg(".").current_dir(peer(folder)))
 }
 
 /// Each program twice: one that keeps its module, and one that does not.

@@ -3,8 +3,10 @@
 //! Names of variants are those of the tables in docs/explanation/benchmarks.md, where the published figures stand beside them.
 
 use super::{Absent, Experiment, Load, Same, Variant, variant};
+use crate::goal::{Bound, Goal};
+use crate::measure::Measure::Memory;
 use crate::need::Guest;
-use crate::program::{Module, Mpm, Program, Sessions};
+use crate::program::{Module, Mpm, Nginx, Program, Sessions};
 
 const FRESH_AND_KEPT: &[Load] = &[Load::Fresh { connections: 20 }, Load::KeepAlive { connections: 20 }];
 
@@ -82,7 +84,7 @@ const STATIC: &[Variant] = &[
     variant("Ocsigen", Program::Ocsigen, "/13.txt"),
     variant("Apache", Program::Apache(Module::Event), "/13.txt"),
     variant("lighttpd", Program::Lighttpd { tuned: false }, "/13.txt"),
-    variant("nginx", Program::Nginx { tuned: false }, "/13.txt"),
+    variant("nginx", Program::Nginx(Nginx::Plain), "/13.txt"),
     variant("Express", Program::Express, "/13.txt"),
     variant("Go net/http", Program::Go, "/13.txt"),
 ];
@@ -153,7 +155,7 @@ pub(super) const ALL: &[Experiment] = &[
         variants: HELLO,
         absent: &[],
         same: HELLO_WORLD,
-        goals: &[],
+        goals: &[Goal::alone("skep", Memory, Bound::AtMost(4.5))],
     },
     Experiment {
         name: "post-ocsigen-static",

@@ -1,7 +1,7 @@
 //! What a reader must know before believing a table.
 
 use super::{main_measure, range, ratio, spread};
-use crate::experiment::Same;
+use crate::experiment::{Load, Same};
 use crate::measure::{Measure, float};
 use crate::run::Outcome;
 
@@ -48,12 +48,17 @@ fn split_of(outcome: &Outcome, name: &str) -> Option<String> {
 fn sizes(outcome: &Outcome) -> Option<String> {
     let sizes = outcome.entrants.iter().filter_map(|entrant| {
         let body = entrant.answered.as_ref()?.body;
+        if let Load::Streams { .. } = outcome.load {
+            // What heads take there, compressed, is not counted.
+            return Some(format!("{} {body}", entrant.name));
+        }
         // Of who gave no answer under load, and where there is none, only what was asked before it is known.
         let whole = spread(outcome, outcome.place(&entrant.name)?, Measure::Bytes)?.median;
         Some(format!("{} {:.0} + {body}", entrant.name, whole - float(body as u64)))
     });
     let sizes: Vec<String> = sizes.collect();
     let why = match outcome.experiment.same {
+        Same::Text(_) | Same::Bytes(_) if matches!(outcome.load, Load::Streams { .. }) => "Same bodies; bytes",
         Same::Text(_) | Same::Bytes(_) => "Same bodies; bytes of head + body",
         Same::Times(..) => "Bodies differ in what is not counted; bytes of head + body",
         Same::Free => "Bodies differ on purpose; bytes of head + body",
@@ -73,7 +78,7 @@ fn errors(outcome: &Outcome) -> Option<String> {
 /// How the load waited for answers, where there was one.
 fn busy(outcome: &Outcome) -> Option<String> {
     let is_loaded = (0..outcome.entrants.len()).any(|place| spread(outcome, place, Measure::Load).is_some());
-    (is_loaded && outcome.experiment.is_busy()).then(|| {
+    (is_loaded && outcome.experiment.is_busy(outcome.load)).then(|| {
         "The load never slept, so no server paid for waking it; what is shown of its core is the part in which it worked.".into()
     })
 }

@@ -1,5 +1,6 @@
 //! One figure of the table: one entrant, once.
 
+mod idle;
 mod isolate;
 mod processes;
 
@@ -50,6 +51,7 @@ impl Cell<'_> {
                 Ok(Sample::from([(Measure::Start, server.took.as_secs_f64() * 1e3)]))
             }
             (Load::Processes { .. }, None) => processes::memory(self, entrant),
+            (Load::Idle { connections }, None) => idle::memory(self, entrant, connections),
             (Load::Held { requests }, None) => isolate::held(self, entrant, requests),
             (Load::Swaps { new }, None) => isolate::swaps(self, entrant, new),
             (Load::Deaths { whose }, None) => processes::deaths(self, entrant, whose),
