@@ -235,7 +235,7 @@ fn updates_are_atomic() {
 }
 
 #[test]
-fn a_counter_is_no_value_and_begins_anew_after_a_clear() {
+fn a_counter_is_no_value_and_starts_at_zero_after_a_clear() {
     let clock = Clock::manual();
     let cache = cache(&clock);
     assert_eq!(cache.blocking().increment("hits", 5).unwrap(), 5);

@@ -92,7 +92,7 @@ fn a_failure_is_a_miss_and_counted() {
 }
 
 #[test]
-fn what_was_not_made_void_is_told_whatever_the_policy_and_even_while_the_driver_rests() {
+fn a_failed_invalidation_is_an_error_with_each_policy_and_with_an_open_circuit_breaker() {
     let Bench { driver, cache, .. } = bench();
     block_on(async {
         assert!(cache.set("a", &1).await.unwrap());
@@ -105,7 +105,7 @@ fn what_was_not_made_void_is_told_whatever_the_policy_and_even_while_the_driver_
         assert!(cache.stats().breaker_open);
         assert_eq!(cache.stats().failures, 30);
         driver.is_away.store(false, Ordering::Relaxed);
-        assert!(cache.remove("a").await.unwrap(), "it is asked although it rests, and answers");
+        assert!(cache.remove("a").await.unwrap(), "a removal reaches the driver although the circuit breaker is open");
         assert!(!cache.stats().breaker_open);
         assert_eq!(cache.get("a").await.unwrap(), None);
     });

@@ -398,7 +398,7 @@ fn a_future_over_sendable_parts_is_sendable() {
 async fn who_asks_after_an_invalidation_does_not_get_what_was_computed_before() {
     let (memory, clock, cache) = one();
     let life = || EntryPolicy::new(60 * SECOND).tag("comments");
-    // What is voided by its tag, by its namespace; and what is kept, and what is not.
+    // Invalidated by tag and by namespace; an entry that is stored and one that is not.
     for (round, (clear, keep)) in [(false, true), (true, true), (false, false)].into_iter().enumerate() {
         let key = format!("page {round}");
         let (begun, gate) = (AtomicU32::new(0), tokio::sync::Notify::new());

@@ -257,7 +257,7 @@ impl MappedFile {
         let opened = again(Path::new(&own)).or_else(|_| again(&self.path))?;
         let (old, new) = (file.metadata()?, opened.metadata()?);
         if (old.dev(), old.ino()) != (new.dev(), new.ino()) {
-            return Err(refused(&self.path, "another file has its name now; open it anew after a fork"));
+            return Err(refused(&self.path, "the path names another file now; open the map again after a fork"));
         }
         Ok(opened)
     }

@@ -74,7 +74,7 @@ pub(crate) struct Geometry {
 }
 
 impl Geometry {
-    /// A file of about so many bytes (a little less, so that shards are alike) for values up to `max_value`.
+    /// A file of about this size (a little less, so that all shards are equal), for values of up to `max_value` bytes.
     pub(crate) fn new(bytes: usize, max_value: usize) -> Result<Self, String> {
         let need = SMALLEST_SHARD.max(max_value.saturating_add(OVERHEAD).saturating_mul(4)).saturating_add(HEAD * 8);
         if bytes < need {
@@ -88,7 +88,7 @@ impl Geometry {
         Self::of(shards, (room / shards / 4096 * 4096) / 8, max_value)
     }
 
-    /// So many shards of so many words.
+    /// `shards` is the number of shards, `shard` the number of words in each.
     pub(super) fn of(shards: usize, shard: usize, max_value: usize) -> Result<Self, String> {
         // A slot for each 192 bytes or so: a small index is more often in the processor's cache. A word of sketch for each
         // two to four slots.

@@ -21,7 +21,7 @@ use rustix::mm::{MapFlags, ProtFlags};
 /// A huge page on the machines we know; a mapping that begins at a multiple of it can be made of them.
 const HUGE: usize = 2 << 20;
 
-/// A file's words, shared with whoever maps the same file.
+/// A file's words, shared with all processes that map it.
 #[derive(Debug)]
 pub(crate) struct Mapping {
     /// What was reserved; the words lie in it.
@@ -37,7 +37,7 @@ unsafe impl Send for Mapping {}
 unsafe impl Sync for Mapping {}
 
 impl Mapping {
-    /// Maps the start of a file, which has at least so many words and never gets shorter.
+    /// Maps the start of a file, which has at least `count` words and never gets shorter.
     ///
     /// That it never gets shorter, the caller sees to as well as it can: we replace files and never cut them. Should somebody else
     /// cut it, the system ends this process (SIGBUS); memory safety is not harmed.

@@ -137,8 +137,8 @@ promises! { $
         bench.set("a", "came between").await;
         assert!(!bench.put("a", &bench.record("made of what was read"), When::Version(read)).await);
         let read = bench.record_of("a").await.unwrap().entry().version();
-        assert!(bench.put("a", &bench.record("made anew"), When::Version(read)).await);
-        assert_eq!(bench.get("a").await.as_deref(), Some("made anew"));
+        assert!(bench.put("a", &bench.record("made again"), When::Version(read)).await);
+        assert_eq!(bench.get("a").await.as_deref(), Some("made again"));
         bench.remove("a").await;
         assert!(!bench.put("a", &bench.record("x"), When::Version(read)).await, "it was removed");
     }

@@ -33,7 +33,7 @@ impl Backing for Memory {
         user < 64 && self.alive.load(Relaxed) >> user & 1 == 1
     }
     fn millis(&self) -> u64 {
-        // Whoever waits asks for the time, and each time a little has passed.
+        // A waiting process reads the clock, which moves on a little each time.
         self.millis.fetch_add(20, Relaxed)
     }
 }
